@@ -78,8 +78,10 @@ impl Bytes {
     ///
     /// `4096` gives `4KiB`, `4097` gives `4097B`.
     pub fn exact(self) -> String {
-        let (unit, scale) =
-            BINARY.iter().find(|(_, scale)| self.0 != 0 && self.0.is_multiple_of(*scale)).unwrap_or(&BINARY[4]);
+        let (unit, scale) = BINARY
+            .iter()
+            .find(|(_, scale)| self.0 != 0 && self.0.is_multiple_of(*scale))
+            .unwrap_or(&BINARY[4]);
         format!("{}{unit}", self.0 / scale)
     }
 }

@@ -62,10 +62,11 @@ impl FromStr for OpsPerSecond {
                 });
             }
         };
-        let count: f64 = number
-            .replace('_', "")
-            .parse()
-            .map_err(|_| UnitError::NotANumber { text: text.into(), what: "rate", example: "500/s" })?;
+        let count: f64 = number.replace('_', "").parse().map_err(|_| UnitError::NotANumber {
+            text: text.into(),
+            what: "rate",
+            example: "500/s",
+        })?;
         Ok(OpsPerSecond(count * per_second))
     }
 }

@@ -1,0 +1,398 @@
+//! A mergeable log-linear histogram of time spans.
+//!
+//! Buckets are exact below 2,048 ns and 1/1,024 of their value wide above, up to the whole of 64 bits: nothing
+//! saturates. The layout is that of HdrHistogram at three significant digits (hdrhistogram.org), with one unit
+//! for the whole program, no resizing and no error path, because `record` runs once for every I/O.
+//!
+//! Buckets that are never touched cost no memory: the zeroed pages of a large allocation are not backed until
+//! they are written.
+//!
+//! **Invariant:** `count` is the sum of all buckets; `min` and `max` are exact.
+
+use units::Nanos;
+
+use crate::Interval;
+
+/// Each power of two above the exact range is cut into `2^SUB_BUCKET_BITS` buckets.
+pub const SUB_BUCKET_BITS: u32 = 10;
+
+const SUB_BUCKETS: u64 = 1 << SUB_BUCKET_BITS;
+const BUCKETS: usize = index_of(u64::MAX) + 1;
+
+const fn index_of(value: u64) -> usize {
+    let shift = (u64::BITS - SUB_BUCKET_BITS - 1).saturating_sub(value.leading_zeros());
+    ((shift as u64 * SUB_BUCKETS) + (value >> shift)) as usize
+}
+
+/// The smallest and largest values that share bucket `index`.
+const fn edges_of(index: usize) -> (u64, u64) {
+    let shift = (index as u64 / SUB_BUCKETS).saturating_sub(1);
+    let low = (index as u64 - shift * SUB_BUCKETS) << shift;
+    (low, low + ((1 << shift) - 1))
+}
+
+/// One bucket that holds something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bucket {
+    /// Position in the layout, as stored in a record.
+    pub index: u32,
+    /// Values in it.
+    pub count: u64,
+}
+
+impl Bucket {
+    /// The smallest value that falls into this bucket.
+    pub fn low(self) -> Nanos {
+        Nanos::new(edges_of(self.index as usize).0)
+    }
+
+    /// The largest value that falls into this bucket.
+    pub fn high(self) -> Nanos {
+        Nanos::new(edges_of(self.index as usize).1)
+    }
+}
+
+/// Counts of time spans by size.
+#[derive(Clone)]
+pub struct Histogram {
+    counts: Vec<u64>,
+    count: u64,
+    sum_ns: u128,
+    min_ns: u64,
+    max_ns: u64,
+}
+
+impl Default for Histogram {
+    fn default() -> Histogram {
+        Histogram::new()
+    }
+}
+
+impl std::fmt::Debug for Histogram {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Histogram")
+            .field("count", &self.count)
+            .field("min", &self.min())
+            .field("mean", &self.mean())
+            .field("max", &self.max())
+            .finish_non_exhaustive()
+    }
+}
+
+impl PartialEq for Histogram {
+    fn eq(&self, other: &Histogram) -> bool {
+        (self.count, self.sum_ns, self.min_ns, self.max_ns)
+            == (other.count, other.sum_ns, other.min_ns, other.max_ns)
+            && self.counts == other.counts
+    }
+}
+
+impl Histogram {
+    /// One with nothing in it. Reserves 440 KiB of address space; memory follows what is recorded.
+    pub fn new() -> Histogram {
+        Histogram { counts: vec![0; BUCKETS], count: 0, sum_ns: 0, min_ns: u64::MAX, max_ns: 0 }
+    }
+
+    /// Counts one value.
+    #[inline]
+    pub fn record(&mut self, value: Nanos) {
+        self.record_n(value, 1);
+    }
+
+    /// Counts `times` equal values. `times` of zero changes nothing.
+    #[inline]
+    pub fn record_n(&mut self, value: Nanos, times: u64) {
+        if times == 0 {
+            return;
+        }
+        let ns = value.get();
+        self.counts[index_of(ns)] += times;
+        self.count += times;
+        self.sum_ns += u128::from(ns) * u128::from(times);
+        self.min_ns = self.min_ns.min(ns);
+        self.max_ns = self.max_ns.max(ns);
+    }
+
+    /// Adds all that `other` counted. The result equals one histogram that had seen both streams.
+    pub fn merge(&mut self, other: &Histogram) {
+        if other.count == 0 {
+            return;
+        }
+        for index in index_of(other.min_ns)..=index_of(other.max_ns) {
+            self.counts[index] += other.counts[index];
+        }
+        self.count += other.count;
+        self.sum_ns += other.sum_ns;
+        self.min_ns = self.min_ns.min(other.min_ns);
+        self.max_ns = self.max_ns.max(other.max_ns);
+    }
+
+    /// Forgets everything, touching only what was used.
+    pub fn clear(&mut self) {
+        if self.count > 0 {
+            self.counts[index_of(self.min_ns)..=index_of(self.max_ns)].fill(0);
+        }
+        (self.count, self.sum_ns, self.min_ns, self.max_ns) = (0, 0, u64::MAX, 0);
+    }
+
+    /// Values counted.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Whether nothing was counted.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The smallest value, exact. `None` when nothing was recorded.
+    pub fn min(&self) -> Option<Nanos> {
+        (self.count > 0).then(|| Nanos::new(self.min_ns))
+    }
+
+    /// The largest value, exact. `None` when nothing was recorded.
+    pub fn max(&self) -> Option<Nanos> {
+        (self.count > 0).then(|| Nanos::new(self.max_ns))
+    }
+
+    /// The sum of all values in nanoseconds, exact.
+    pub fn sum_ns(&self) -> u128 {
+        self.sum_ns
+    }
+
+    /// The mean in nanoseconds, exact but for the division. `None` when nothing was recorded.
+    pub fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64)
+    }
+
+    /// The standard deviation in nanoseconds, from the middles of the buckets: at most 1/2,048 of a value off.
+    pub fn std_dev(&self) -> Option<f64> {
+        let mean = self.mean()?;
+        let squares: f64 = self
+            .buckets()
+            .map(|bucket| {
+                let middle = (bucket.low().get() as f64 + bucket.high().get() as f64) / 2.0;
+                (middle - mean).powi(2) * bucket.count as f64
+            })
+            .sum();
+        Some((squares / self.count as f64).sqrt())
+    }
+
+    /// The smallest recorded value that at least a share `q` of the values do not exceed.
+    ///
+    /// Exact below 2,048 ns; above, the upper edge of its bucket or the exact maximum, whichever is less: at
+    /// most 1/1,024 too high and never too low. `None` when nothing was recorded. `q` of 1 gives the maximum,
+    /// `q` of 0 the bucket of the minimum.
+    /// Source: inverse of the empirical distribution function (Hyndman & Fan 1996, type 1).
+    pub fn quantile(&self, q: f64) -> Option<Nanos> {
+        (self.count > 0).then(|| self.value_at_rank(rank_of(q, self.count)))
+    }
+
+    /// The range that holds the true quantile `q` with 95 % confidence, if the values were independent.
+    ///
+    /// From order statistics: the number of values below the quantile is binomial, here in its normal
+    /// approximation. `None` where fewer than ten values are expected beyond the quantile, because the range
+    /// then has no upper end. Slow I/Os cluster, so the true range is wider, never narrower.
+    /// Source: Conover, *Practical Nonparametric Statistics*, 3rd edition, section 3.2.
+    pub fn quantile_interval(&self, q: f64) -> Option<Interval<Nanos>> {
+        const Z_95_TWO_SIDED: f64 = 1.959_964;
+        let n = self.count as f64;
+        if n * (1.0 - q) < 10.0 || n * q < 10.0 {
+            return None;
+        }
+        let half = Z_95_TWO_SIDED * (n * q * (1.0 - q)).sqrt();
+        let low = ((n * q - half).floor() as u64).max(1);
+        let high = ((n * q + half).ceil() as u64 + 1).min(self.count);
+        Some(Interval { low: self.value_at_rank(low), high: self.value_at_rank(high) })
+    }
+
+    /// Values above `limit`. Those that share the bucket of `limit` count as not above it.
+    pub fn count_above(&self, limit: Nanos) -> u64 {
+        self.counts[index_of(limit.get()) + 1..].iter().sum()
+    }
+
+    fn value_at_rank(&self, rank: u64) -> Nanos {
+        let mut seen = 0;
+        for bucket in self.buckets() {
+            seen += bucket.count;
+            if seen >= rank {
+                return bucket.high().min(Nanos::new(self.max_ns));
+            }
+        }
+        unreachable!("the buckets hold {} values, rank {rank} asked", self.count)
+    }
+
+    /// The buckets that hold something, from the smallest values up.
+    pub fn buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
+        let range = if self.count == 0 { 0..0 } else { index_of(self.min_ns)..index_of(self.max_ns) + 1 };
+        range.clone().zip(&self.counts[range]).filter(|(_, count)| **count > 0).map(|(index, count)| Bucket {
+            index: u32::try_from(index).expect("the layout has 56,320 buckets"),
+            count: *count,
+        })
+    }
+
+    /// Rebuilds a histogram from its stored parts; `None` where they contradict each other.
+    pub fn from_parts(
+        buckets: impl IntoIterator<Item = Bucket>,
+        sum_ns: u128,
+        min: Nanos,
+        max: Nanos,
+    ) -> Option<Histogram> {
+        let mut histogram = Histogram::new();
+        for bucket in buckets {
+            let slot = histogram.counts.get_mut(bucket.index as usize)?;
+            *slot = slot.checked_add(bucket.count)?;
+            histogram.count = histogram.count.checked_add(bucket.count)?;
+        }
+        if histogram.count == 0 {
+            return Some(histogram);
+        }
+        (histogram.sum_ns, histogram.min_ns, histogram.max_ns) = (sum_ns, min.get(), max.get());
+        let first = histogram.counts.iter().position(|count| *count > 0)?;
+        let last = histogram.counts.iter().rposition(|count| *count > 0)?;
+        (first == index_of(histogram.min_ns) && last == index_of(histogram.max_ns)).then_some(histogram)
+    }
+}
+
+/// The 1-based rank of quantile `q` among `count` values, exact for the decimal fractions people write.
+///
+/// `0.99 × 100` is 99.00000000000001 in binary floating point; without the correction its ceiling would be
+/// rank 100.
+fn rank_of(q: f64, count: u64) -> u64 {
+    let exact = q.clamp(0.0, 1.0) * count as f64;
+    let rank = (exact - exact * 4.0 * f64::EPSILON).ceil() as u64;
+    rank.clamp(1, count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn of(values: &[u64]) -> Histogram {
+        let mut histogram = Histogram::new();
+        values.iter().for_each(|value| histogram.record(Nanos::new(*value)));
+        histogram
+    }
+
+    /// The definition, on the sorted samples themselves.
+    fn true_quantile(sorted: &[u64], q: f64) -> u64 {
+        sorted[rank_of(q, sorted.len() as u64) as usize - 1]
+    }
+
+    #[test]
+    fn every_value_falls_into_a_bucket_whose_edges_hold_it() {
+        for value in (0..64).flat_map(|bit| [1u64 << bit, (1u64 << bit) - 1, (1u64 << bit) + 1]) {
+            let (low, high) = edges_of(index_of(value));
+            assert!(low <= value && value <= high, "{value} is outside {low}..={high}");
+        }
+        assert_eq!(edges_of(BUCKETS - 1).1, u64::MAX);
+    }
+
+    #[test]
+    fn buckets_are_contiguous_and_at_most_a_thousandth_wide() {
+        let mut next = 0;
+        for index in 0..BUCKETS - 1 {
+            let (low, high) = edges_of(index);
+            assert_eq!(low, next);
+            assert!(high - low <= low / SUB_BUCKETS);
+            next = high + 1;
+        }
+    }
+
+    #[test]
+    fn the_ninety_ninth_percentile_of_a_hundred_values_is_the_ninety_ninth_value() {
+        let values: Vec<u64> = (1..=100).collect();
+        assert_eq!(of(&values).quantile(0.99), Some(Nanos::new(99)));
+        assert_eq!(of(&values).quantile(1.0), Some(Nanos::new(100)));
+        assert_eq!(of(&values).quantile(0.0), Some(Nanos::new(1)));
+    }
+
+    #[test]
+    fn nothing_recorded_gives_no_figure() {
+        let empty = Histogram::new();
+        assert_eq!((empty.quantile(0.5), empty.mean(), empty.max()), (None, None, None));
+        assert_eq!(empty.buckets().count(), 0);
+    }
+
+    #[test]
+    fn hours_and_the_largest_span_do_not_saturate() {
+        let histogram = of(&[1, 5 * 3_600_000_000_000, u64::MAX]);
+        assert_eq!(histogram.max(), Some(Nanos::MAX));
+        let hours = histogram.quantile(0.5).unwrap().as_secs_f64() / 3600.0;
+        assert!((5.0..5.005).contains(&hours), "{hours}");
+    }
+
+    #[test]
+    fn too_few_values_beyond_a_percentile_give_it_no_interval() {
+        let values: Vec<u64> = (1..=900).collect();
+        assert_eq!(of(&values).quantile_interval(0.99), None);
+        let median = of(&values).quantile_interval(0.5).unwrap();
+        assert_eq!((median.low, median.high), (Nanos::new(420), Nanos::new(481)));
+    }
+
+    #[test]
+    fn the_layout_agrees_with_hdrhistogram_at_three_digits() {
+        let mut peer = hdrhistogram::Histogram::<u64>::new(3).unwrap();
+        let mut ours = Histogram::new();
+        for step in 0..20_000u64 {
+            let value = step * step * 37 + 1;
+            peer.record(value).unwrap();
+            ours.record(Nanos::new(value));
+        }
+        for q in [0.01, 0.5, 0.9, 0.99, 0.999] {
+            let (a, b) = (ours.quantile(q).unwrap().get() as f64, peer.value_at_quantile(q) as f64);
+            assert!((a / b - 1.0).abs() <= 1.0 / 1024.0, "q {q}: {a} and {b}");
+        }
+    }
+
+    fn spans() -> impl Strategy<Value = Vec<u64>> {
+        prop::collection::vec((0u32..64).prop_flat_map(|bits| 0..=(u64::MAX >> bits)), 1..400)
+    }
+
+    proptest! {
+        #[test]
+        fn quantiles_are_never_below_the_truth_and_at_most_a_thousandth_above(
+            mut values in spans(), q in 0.0f64..=1.0,
+        ) {
+            let histogram = of(&values);
+            values.sort_unstable();
+            let truth = true_quantile(&values, q);
+            let shown = histogram.quantile(q).unwrap().get();
+            prop_assert!(shown >= truth);
+            prop_assert!(shown - truth <= truth / SUB_BUCKETS);
+        }
+
+        #[test]
+        fn merging_equals_recording_both_streams(left in spans(), right in spans()) {
+            let mut merged = of(&left);
+            merged.merge(&of(&right));
+            prop_assert_eq!(merged, of(&[left, right].concat()));
+        }
+
+        #[test]
+        fn stored_parts_give_the_histogram_back(values in spans()) {
+            let histogram = of(&values);
+            let again = Histogram::from_parts(
+                histogram.buckets(), histogram.sum_ns(), histogram.min().unwrap(), histogram.max().unwrap(),
+            );
+            prop_assert_eq!(again, Some(histogram));
+        }
+
+        #[test]
+        fn a_cleared_histogram_equals_a_new_one(values in spans()) {
+            let mut histogram = of(&values);
+            histogram.clear();
+            prop_assert_eq!(histogram, Histogram::new());
+        }
+
+        #[test]
+        fn mean_min_and_max_are_exact(values in spans()) {
+            let histogram = of(&values);
+            let sum: u128 = values.iter().map(|value| u128::from(*value)).sum();
+            prop_assert_eq!(histogram.mean(), Some(sum as f64 / values.len() as f64));
+            prop_assert_eq!(histogram.min().map(Nanos::get), values.iter().min().copied());
+            prop_assert_eq!(histogram.max().map(Nanos::get), values.iter().max().copied());
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! What a set of measured values says, and how sure it is.
+//!
+//! Histograms are merged by adding, percentiles are never averaged, and a quantile is never below the truth.
+//!
+//! **Invariant:** this crate does not know where its numbers come from, nor how they are shown.
+
+mod batch;
+mod flat;
+mod histogram;
+mod interval;
+
+pub use batch::{BatchMean, batch_mean};
+pub use flat::{Flat, flat_since};
+pub use histogram::{Bucket, Histogram, SUB_BUCKET_BITS};
+pub use interval::Interval;
