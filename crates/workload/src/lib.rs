@@ -1,0 +1,11 @@
+//! What is asked of storage: the plan language, the generators, and the job that asks.
+//!
+//! A [`Job`] plans requests and settles completions. It is the same in the real world and in a virtual one,
+//! so the stream it asks for depends on seed and specification alone.
+//!
+//! **Invariant:** this crate names no clock, no file and no thread.
+
+mod seam;
+pub mod spec;
+
+pub use seam::{Completion, Errno, Op, Outcome, Request, Token, Wake};

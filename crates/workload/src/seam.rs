@@ -1,0 +1,106 @@
+//! What crosses between a job and the world that answers it: batches of plain data.
+
+use units::{Bytes, Instant};
+
+/// What one request asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Op {
+    /// Fetch `len` bytes.
+    Read,
+    /// Store `len` bytes.
+    Write,
+    /// Declare `len` bytes unused.
+    Trim,
+    /// Make what was written durable.
+    Flush,
+}
+
+impl Op {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Op; 4] = [Op::Read, Op::Write, Op::Trim, Op::Flush];
+
+    /// The word used in plans, records and tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Op::Read => "read",
+            Op::Write => "write",
+            Op::Trim => "trim",
+            Op::Flush => "flush",
+        }
+    }
+}
+
+/// Names one request in flight: the number of its slot, below the job's depth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Token(pub u32);
+
+/// One request, ready to be carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Distance from the start of the file. Zero for a flush.
+    pub offset: Bytes,
+    /// Bytes asked for. Zero for a flush.
+    pub len: u32,
+    /// The slot, returned with the completion.
+    pub token: Token,
+    /// Which of the job's files or LUNs.
+    pub file: u16,
+    /// What to do.
+    pub op: Op,
+}
+
+/// The end of one request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// The request's slot.
+    pub token: Token,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// When the world saw it end; never earlier than it really did.
+    pub finished_at: Instant,
+}
+
+/// An operating-system error number, positive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Errno(pub i32);
+
+/// Bytes moved or an error number, in one word as the kernel gives them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome(i32);
+
+impl Outcome {
+    /// `bytes` were moved. At most 2 GiB less one, the kernel's own limit for one request.
+    pub const fn moved(bytes: u32) -> Outcome {
+        assert!(bytes <= i32::MAX as u32);
+        Outcome(bytes as i32)
+    }
+
+    /// It failed with `errno`, which must be positive.
+    pub const fn failed(errno: Errno) -> Outcome {
+        assert!(errno.0 > 0);
+        Outcome(-errno.0)
+    }
+
+    /// From a system call's result: bytes, or a negative error number.
+    pub const fn from_raw(result: i32) -> Outcome {
+        Outcome(result)
+    }
+
+    /// The bytes moved, or the error.
+    pub const fn result(self) -> Result<u32, Errno> {
+        if self.0 >= 0 { Ok(self.0 as u32) } else { Err(Errno(-self.0)) }
+    }
+}
+
+/// When a job wants to be asked again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wake {
+    /// The batch is full and more is due: submit it and ask again at once.
+    Again,
+    /// After the next completion.
+    OnCompletion,
+    /// At that instant, or after the next completion if it comes first.
+    At(Instant),
+    /// Never: all is planned and settled.
+    Done,
+}

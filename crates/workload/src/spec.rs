@@ -1,0 +1,269 @@
+//! What one workload asks for, every default filled in.
+//!
+//! A [`Workload`] is what a plan's phase says after sweeps are expanded: still without a target, so `span` may
+//! be a part of something whose size is not yet known.
+
+use units::{Bytes, Nanos, OpsPerSecond, Share};
+
+/// What a group of identical workers asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Workload {
+    /// Shown in tables; unique within its phase.
+    pub name: String,
+    /// Where the next request goes.
+    pub pattern: Pattern,
+    /// How large it is.
+    pub sizes: SizeSplit,
+    /// Which operation it is.
+    pub mix: OpMix,
+    /// Every offset is a multiple of this; `None` means the smallest size.
+    pub align: Option<Bytes>,
+    /// Where the used part of the target begins.
+    pub offset: Extent,
+    /// How much of the target is used.
+    pub span: Span,
+    /// Identical workers, each a thread in the real world.
+    pub workers: u32,
+    /// Requests each worker keeps in flight.
+    pub depth: u32,
+    /// How many files there are for a directory target, and who uses which.
+    pub files: Files,
+    /// How several targets are used together.
+    pub luns: LunLayout,
+    /// When the next request is due.
+    pub pace: Pace,
+    /// When it ends.
+    pub stop: Stop,
+    /// What makes writes durable.
+    pub durability: Durability,
+    /// What writes contain.
+    pub content: Content,
+    /// Every random choice follows from this, the workload's name and the worker's number.
+    pub seed: u64,
+    /// Bypass the page cache.
+    pub direct: bool,
+    /// How requests reach the kernel; no part of what is asked.
+    pub engine: EngineSpec,
+}
+
+/// Where the next request goes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Pattern {
+    /// Upwards, each worker through its own share of the span, from the start again at the end.
+    Sequential,
+    /// Downwards, likewise.
+    Reverse,
+    /// Upwards in steps of this many bytes from start to start, at least the request's size.
+    Stride(Bytes),
+    /// Uniform, each block once before any comes again: a keyed permutation, workers take turns in it.
+    Random,
+    /// Uniform, drawn afresh each time, so blocks repeat.
+    RandomWithRepeats,
+    /// Rank r is drawn in proportion to 1/r^θ, θ > 0; ranks are scattered over the span by a keyed permutation.
+    Zipf(f64),
+    /// Bell-shaped about the middle of the span; the standard deviation as a part of the span.
+    Normal(Share),
+    /// Zones from the start of the span; uniform within each.
+    Zones(Vec<Zone>),
+}
+
+/// A part of the span and the part of the requests that goes there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Zone {
+    /// Part of the requests.
+    pub requests: Share,
+    /// Part of the span.
+    pub span: Share,
+}
+
+/// Request sizes and their weights. Never empty; at most 64 entries; weights are positive.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SizeSplit(pub Vec<(Bytes, f64)>);
+
+impl SizeSplit {
+    /// One size always.
+    pub fn one(size: Bytes) -> SizeSplit {
+        SizeSplit(vec![(size, 1.0)])
+    }
+
+    /// The smallest size.
+    pub fn smallest(&self) -> Bytes {
+        self.0.iter().map(|(size, _)| *size).min().unwrap_or(Bytes::ZERO)
+    }
+
+    /// The largest size.
+    pub fn largest(&self) -> Bytes {
+        self.0.iter().map(|(size, _)| *size).max().unwrap_or(Bytes::ZERO)
+    }
+}
+
+/// Shares of the operations. What is neither read, trim nor flush is a write; the shares sum to at most 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OpMix {
+    /// Part that reads.
+    pub reads: Share,
+    /// Part that trims.
+    pub trims: Share,
+    /// Part that flushes.
+    pub flushes: Share,
+}
+
+impl OpMix {
+    /// Part that writes.
+    pub fn writes(self) -> f64 {
+        (1.0 - self.reads.get() - self.trims.get() - self.flushes.get()).max(0.0)
+    }
+
+    /// Whether anything on the target changes.
+    pub fn changes_data(self) -> bool {
+        // Shares such as 2/3 and 1/3 do not sum to 1 exactly in binary.
+        self.writes() > 1e-9 || self.trims.get() > 0.0
+    }
+}
+
+/// A distance: bytes, or a part of the target.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Extent {
+    /// So many bytes.
+    Bytes(Bytes),
+    /// That part of the target.
+    Part(Share),
+}
+
+/// How much of the target is used.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Span {
+    /// A device or file: all of it after the offset. A scratch file: large enough to defeat known caches.
+    Auto,
+    /// So much.
+    Of(Extent),
+}
+
+/// Files in a directory target. One file shared by all workers unless said otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Files {
+    /// So many workers share each file; at least 1.
+    WorkersPerFile(u32),
+    /// All workers share one file.
+    Shared,
+    /// Each worker has so many files of its own and visits them in turn; at least 1.
+    PerWorker(u32),
+}
+
+/// How several targets are used together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LunLayout {
+    /// One after the other in one address space.
+    Concatenated,
+    /// In turn, so many bytes each.
+    Striped(Bytes),
+}
+
+/// When the next request is due.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Pace {
+    /// As soon as one completes.
+    Closed,
+    /// So long after one completes.
+    Think(Nanos),
+    /// At even distances, all workers of the workload together.
+    Even(OpsPerSecond),
+    /// At random instants of that mean rate, all workers together.
+    Poisson(OpsPerSecond),
+}
+
+/// When a workload ends. Whatever is set first reached ends it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stop {
+    /// Load that is not counted, before.
+    pub warmup: Nanos,
+    /// The measured time; `None` means until `ops` or `bytes` are done.
+    pub run: Option<Nanos>,
+    /// Load that is not counted, after, so that the last measured requests meet the same company.
+    pub cooldown: Nanos,
+    /// Requests of all workers together, from the start.
+    pub ops: Option<u64>,
+    /// Bytes of all workers together, from the start.
+    pub bytes: Option<Bytes>,
+}
+
+/// What makes writes durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Durability {
+    /// Flag given when the target is opened.
+    pub open: OpenSync,
+    /// A flush after every so many writes of a worker.
+    pub every: Option<u32>,
+    /// What a flush is.
+    pub flush: FlushKind,
+}
+
+/// Flag given when the target is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpenSync {
+    /// None.
+    None,
+    /// O_DSYNC: data is durable when a write returns.
+    Dsync,
+    /// O_SYNC: data and metadata are.
+    Sync,
+}
+
+/// What a flush is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlushKind {
+    /// fsync(2).
+    Fsync,
+    /// fdatasync(2).
+    Fdatasync,
+}
+
+/// What writes contain.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Content {
+    /// Nothing but zero bytes.
+    Zeros,
+    /// Neither compresses nor repeats when both ratios are 1.
+    Random {
+        /// Size before over size after compression, at least 1.
+        compress: f64,
+        /// Blocks over distinct blocks, at least 1.
+        dedupe: f64,
+    },
+}
+
+/// How requests reach the kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EngineSpec {
+    /// Which.
+    pub kind: EngineKind,
+    /// At most so many requests are handed over, and stamped with one clock reading, at a time.
+    pub batch: u32,
+    /// A kernel thread submits (io_uring).
+    pub sqpoll: bool,
+    /// Completions are polled for (io_uring, direct).
+    pub iopoll: bool,
+    /// Worker i runs on the i-th of these, from the start again at the end; empty means anywhere.
+    pub cpus: Vec<u32>,
+    /// Buffers and workers stay on this node.
+    pub numa_node: Option<u32>,
+    /// Buffers lie in huge pages.
+    pub huge_pages: bool,
+}
+
+/// Which way into the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EngineKind {
+    /// pread at depth 1, io_uring where it is allowed, otherwise pread with a thread per request in flight.
+    Auto,
+    /// io_uring(7).
+    IoUring,
+    /// pread(2) and pwrite(2).
+    Pread,
+    /// preadv2(2) and pwritev2(2).
+    Preadv2,
+    /// Loads and stores on a mapping.
+    Mmap,
+    /// Nothing at all: what the tool itself can do.
+    Null,
+}
