@@ -1,0 +1,11 @@
+//! The virtual world: a modelled storage array that answers the same jobs as real storage.
+//!
+//! Call a function for "now", use the queue for "later": components are fields with methods; only durations go
+//! through the [`events::Events`] queue. Time is integer nanoseconds since the start of the world, equal times
+//! leave the queue in the order they entered, and each random stream is derived from the seed and the name of its
+//! purpose, so the same seed gives the same run bit for bit.
+//!
+//! **Invariant:** nothing here names the OS clock, a file or a thread; `spec` parses text that it is handed.
+
+pub mod events;
+pub mod streams;
