@@ -9,3 +9,10 @@
 
 pub mod events;
 pub mod streams;
+
+pub mod background;
+pub mod controller;
+pub mod device;
+pub mod host;
+pub mod link;
+pub mod protocol;

@@ -1,0 +1,88 @@
+//! An array controller: processors, cache, internal bus, XOR engine, ownership.
+
+use units::{Bytes, BytesPerSecond, Nanos, Share};
+
+use crate::link::LinkParams;
+
+/// The figures of one controller; both of a pair are alike.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ControllerParams {
+    /// Processors that serve commands.
+    pub processors: u32,
+    /// Processor time of a host read.
+    pub read_command: Nanos,
+    /// Processor time of a host write.
+    pub write_command: Nanos,
+    /// Processor time of each command to a member device.
+    pub member_command: Nanos,
+    /// Bytes a processor moves itself, if it does: time is added per byte of host data. `None`: hardware moves them.
+    pub copy: Option<BytesPerSecond>,
+    /// Host commands accepted at once; the rest wait outside. `None`: no limit.
+    pub accepts: Option<u32>,
+    /// The memory or internal bus that every byte crosses (twice if cached, three times if mirrored).
+    pub bus: Option<BytesPerSecond>,
+    /// Parity arithmetic, by bytes of its inputs. `None`: free.
+    pub xor: Option<BytesPerSecond>,
+    /// The cache; `None` passes everything through.
+    pub cache: Option<CacheParams>,
+    /// The way to the partner; `None` for a single controller.
+    pub partner: Option<LinkParams>,
+    /// What happens to a command that arrives at the controller that does not own the volume.
+    pub ownership: Ownership,
+    /// From a controller's failure until its partner serves its volumes.
+    pub takeover: Nanos,
+}
+
+/// Which controller may serve a volume.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Ownership {
+    /// Both, alike.
+    Symmetric,
+    /// The owner; the other forwards over the partner link (ALUA).
+    Forward,
+    /// The owner; a command at the other moves the volume there, which takes that long, and nothing is served
+    /// meanwhile (RDAC with automatic transfer).
+    Transfer {
+        /// Quiesce, metadata and handover, without the destage of dirty data, which comes on top.
+        time: Nanos,
+    },
+}
+
+/// A controller's cache.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CacheParams {
+    /// Bytes for host data, reads and writes together.
+    pub size: Bytes,
+    /// Bytes of a cache line.
+    pub line: Bytes,
+    /// Whether reads are kept and sequential ones prefetched.
+    pub read: bool,
+    /// Whether writes are acknowledged from the cache.
+    pub write_back: bool,
+    /// Whether each written byte is copied to the partner first. It halves what writes may take, and without a
+    /// partner writes go through.
+    pub mirrored: bool,
+    /// Dirty share of the write part at which destaging starts to press and, when full, writes wait.
+    pub dirty_high: Share,
+    /// Dirty share at which pressing ends; below it, destaging happens when the members are idle or data are old.
+    pub dirty_low: Share,
+    /// Dirty data older than this are destaged.
+    pub dirty_age: Nanos,
+    /// Stripes destaged at once.
+    pub destage_window: u32,
+    /// Sequential prefetch.
+    pub prefetch: PrefetchParams,
+}
+
+/// Sequential prefetch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PrefetchParams {
+    /// Streams told apart. Zero: no prefetch.
+    pub streams: u32,
+    /// Contiguous reads that make a stream.
+    pub confirm: u32,
+    /// First prefetch; doubles with each use.
+    pub start: Bytes,
+    /// Largest prefetch.
+    pub max: Bytes,
+}

@@ -1,0 +1,62 @@
+//! A flash drive: channels, dies, page times, translation, garbage collection, write buffer, interface.
+//!
+//! **Invariant:** memory does not grow with the number of requests.
+
+use units::{Bytes, BytesPerSecond, Nanos};
+
+/// The figures of a flash drive.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlashParams {
+    /// User capacity.
+    pub capacity: Bytes,
+    /// Physical flash beyond the user capacity, as a share of the user capacity: 0.07 for 7 %.
+    pub over_provisioning: f64,
+    /// Buses between the controller and the flash.
+    pub channels: u32,
+    /// Dies on each channel.
+    pub dies_per_channel: u32,
+    /// Planes of a die that program together: one program writes `planes` pages.
+    pub planes: u32,
+    /// Bytes in a page.
+    pub page: Bytes,
+    /// Pages in an erase block.
+    pub pages_per_block: u32,
+    /// Page to register, one entry per kind of page (one for SLC, two for MLC, three for TLC); a page's kind
+    /// follows from its address.
+    pub read_page: Vec<Nanos>,
+    /// Register to page.
+    pub program_page: Nanos,
+    /// A whole block.
+    pub erase_block: Nanos,
+    /// A read may interrupt a program or erase after this long; `None` waits for its end.
+    pub suspend: Option<Nanos>,
+    /// One channel.
+    pub channel: BytesPerSecond,
+    /// The controller's time for a command: added to its response, no limit to how many run at once.
+    pub command: Nanos,
+    /// The controller's time between commands: one over its largest command rate.
+    pub command_gap: Nanos,
+    /// The host interface, each direction.
+    pub link: BytesPerSecond,
+    /// What each command holds the host interface beyond its bytes.
+    pub link_command: Nanos,
+    /// DRAM that takes writes before the flash does; zero has each write wait for its program.
+    pub write_buffer: Bytes,
+    /// Whether a flush may leave data in the write buffer (power-loss protection).
+    pub protected: bool,
+    /// How writes find a place.
+    pub translation: Translation,
+}
+
+/// How writes find a place and how garbage is collected.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Translation {
+    /// By law: each random write costs the write amplification that greedy collection reaches in the long run at
+    /// this over-provisioning, with collection in bursts of a block; a sequential one costs 1.
+    Steady,
+    /// By a page map over `1/scale` of the capacity, with greedy collection of the emptiest block.
+    Mapped {
+        /// One mapped page stands for this many. At least 1.
+        scale: u32,
+    },
+}

@@ -1,0 +1,162 @@
+//! A disk drive: seek curve, rotation, zones, skews, overheads, buffer and tagged queue.
+//!
+//! **Invariant:** a request costs one event, its end; position, angle and read-ahead are computed when asked for.
+
+use units::{BytesPerSecond, Nanos, Sectors};
+
+/// The figures of a disk drive.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RotatingParams {
+    /// User capacity.
+    pub capacity: Sectors,
+    /// Recording surfaces (heads).
+    pub surfaces: u32,
+    /// Cylinders, counted from the outermost, which holds sector zero. Where the data sheet does not say, the
+    /// capacity over `surfaces × revolution × mean rate` is close enough: only ratios of it enter a seek.
+    pub cylinders: u32,
+    /// Revolutions a minute.
+    pub rpm: f64,
+    /// Read seek time by distance.
+    pub seek: Seek,
+    /// What a write's seek or head switch takes longer than a read's, while the head settles.
+    pub write_settle: Nanos,
+    /// From one head to another in the same cylinder.
+    pub head_switch: Nanos,
+    /// How many sectors a track holds, and where.
+    pub zones: Zones,
+    /// What the drive's processor spends on a command before the mechanism moves or the data flow.
+    pub overhead: Overheads,
+    /// The drive's own interface, one direction: how fast a buffer hit can leave.
+    pub link: BytesPerSecond,
+    /// The drive's buffer; `None` has every read go to the media and every write wait for it.
+    pub cache: Option<DriveCacheParams>,
+    /// How waiting commands are chosen from.
+    pub queue: DriveQueueParams,
+}
+
+/// Read seek time by distance in cylinders.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Seek {
+    /// The data sheet's three numbers: to the next cylinder, the mean over uniformly drawn pairs, end to end.
+    ///
+    /// A square root up to a tenth of the stroke and a straight line beyond it, through all three.
+    ThreeNumbers {
+        /// One cylinder.
+        track_to_track: Nanos,
+        /// Mean over pairs of cylinders drawn uniformly.
+        average: Nanos,
+        /// All cylinders.
+        full: Nanos,
+    },
+    /// Measured points (distance in cylinders, time), rising in distance; straight lines between them, and the
+    /// last two points' line beyond the end.
+    Measured(Vec<(u32, Nanos)>),
+}
+
+/// How many sectors a track holds, and where.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Zones {
+    /// From the sustained rates at the outer and inner edge, as data sheets print them. They already contain head
+    /// switches and skews, so the surface is one spiral read without a break, density falling linearly inwards.
+    Rates {
+        /// At sector zero.
+        outer: BytesPerSecond,
+        /// At the last sector.
+        inner: BytesPerSecond,
+    },
+    /// Zone by zone from the outermost, every head of a cylinder before the next cylinder.
+    Exact(Vec<Zone>),
+}
+
+/// Neighbouring cylinders with the same number of sectors per track.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Zone {
+    /// The outermost cylinder; the zone ends before the next zone's first, the last one with the drive.
+    pub first_cylinder: u32,
+    /// Sectors per track.
+    pub sectors_per_track: u32,
+    /// Sectors by which a track's start lags that of the track before in the same cylinder.
+    pub track_skew: u32,
+    /// Sectors by which a cylinder's start lags the end of the cylinder before.
+    pub cylinder_skew: u32,
+}
+
+/// Command overheads by kind and by what the command before it was; the drive's firmware differs in each.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Overheads {
+    /// A read answered from the buffer.
+    pub read_hit: AfterRw,
+    /// A read that needs the media.
+    pub read_miss: AfterRw,
+    /// A write that extends data in the buffer.
+    pub write_hit: AfterRw,
+    /// Any other write.
+    pub write_miss: AfterRw,
+    /// Between the last byte and the status.
+    pub completion: Nanos,
+}
+
+/// One overhead after a read and after a write.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct AfterRw {
+    /// The command before was a read.
+    pub after_read: Nanos,
+    /// The command before was a write.
+    pub after_write: Nanos,
+}
+
+impl Overheads {
+    /// The same overhead for every command, and none at completion: all that a data sheet gives.
+    pub fn uniform(each: Nanos) -> Overheads {
+        let both = AfterRw { after_read: each, after_write: each };
+        Overheads {
+            read_hit: both,
+            read_miss: both,
+            write_hit: both,
+            write_miss: both,
+            completion: Nanos::ZERO,
+        }
+    }
+}
+
+/// The drive's buffer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DriveCacheParams {
+    /// How many separate runs of sectors it can hold. At least 1.
+    pub segments: u32,
+    /// Sectors in each.
+    pub segment: Sectors,
+    /// How far it reads on after a read, while nothing else is asked. Zero: not at all.
+    pub read_ahead: Sectors,
+    /// Whether a read whose sectors the read-ahead is about to reach waits for them, instead of starting over and
+    /// losing a revolution.
+    pub almost_hits: bool,
+    /// Whether writes are acknowledged once they are in the buffer.
+    pub write_back: bool,
+    /// How many segments unwritten data may take.
+    pub write_segments: u32,
+}
+
+/// How waiting commands are chosen from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DriveQueueParams {
+    /// The rule.
+    pub order: Order,
+    /// How many of the oldest waiting commands the drive sees at once: 1 without tagged queueing, 32 for NCQ.
+    pub window: u32,
+    /// A command that has waited longer than this goes next. `None`: commands may starve.
+    pub age_limit: Option<Nanos>,
+}
+
+/// The order in which a drive serves the commands it sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// As they came.
+    Fcfs,
+    /// Upwards by sector number, then from the lowest again.
+    CLook,
+    /// The nearest cylinder.
+    Sstf,
+    /// The shortest seek plus rotation.
+    Sptf,
+}

@@ -1,0 +1,68 @@
+//! The host: processors, per-file and per-request cost, page cache, read-ahead, volume striping, paths.
+
+use units::{Bytes, BytesPerSecond, Nanos, Share};
+
+/// The figures of one host.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostParams {
+    /// Processors that carry requests.
+    pub processors: u32,
+    /// Processor time of each request: system call, block layer, driver, interrupt.
+    pub request: Nanos,
+    /// Time for which each request holds its file or LUN: one over the most requests per second of one file.
+    pub per_file: Nanos,
+    /// What a file system adds to each request's processor time.
+    pub file_system: Nanos,
+    /// Largest request the block layer sends; longer ones are split.
+    pub max_transfer: Bytes,
+    /// Requests outstanding per LUN and path; the rest wait in the host.
+    pub lun_depth: u32,
+    /// Requests buffered in the page cache, for jobs that do not ask for direct I/O; `None`: everything is direct.
+    pub page_cache: Option<PageCacheParams>,
+    /// Striping of one volume over several LUNs (md or LVM RAID 0).
+    pub stripe: Option<StripeParams>,
+    /// Which path a request takes.
+    pub multipath: Multipath,
+    /// From a path's loss until its requests are sent by another.
+    pub path_timeout: Nanos,
+}
+
+/// The host's page cache.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PageCacheParams {
+    /// Memory it may use.
+    pub size: Bytes,
+    /// A copy between cache and user.
+    pub copy: BytesPerSecond,
+    /// Largest read-ahead window (`blockdev --setra`, in bytes); zero: none.
+    pub read_ahead: Bytes,
+    /// Dirty share at which writeback starts.
+    pub dirty_background: Share,
+    /// Dirty share at which writers wait.
+    pub dirty_limit: Share,
+}
+
+/// Striping of one volume over all LUNs of a job's file.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StripeParams {
+    /// Bytes on one LUN before the next.
+    pub chunk: Bytes,
+    /// LUNs taken together, from the first.
+    pub luns: u32,
+}
+
+/// Which path a request takes to its LUN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Multipath {
+    /// None: the volume is seen once per path and jobs alternate between them, whoever owns it.
+    None,
+    /// The first live path to the owner; the others only when it is lost.
+    Failover,
+    /// Each live path to the owner in turn, that many requests each.
+    RoundRobin {
+        /// Requests before the next path (`rr_min_io`).
+        requests: u32,
+    },
+    /// The live path to the owner with the fewest requests.
+    LeastQueue,
+}

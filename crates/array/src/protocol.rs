@@ -1,0 +1,56 @@
+//! What a network or block protocol adds: splitting, round trips, sessions, cost per operation.
+
+use units::{Bytes, BytesPerSecond, Nanos};
+
+/// The figures of a protocol between a host and an array.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProtocolParams {
+    /// Which one: decides its operations.
+    pub kind: ProtocolKind,
+    /// Largest read operation; longer reads are split.
+    pub read_size: Bytes,
+    /// Largest write operation.
+    pub write_size: Bytes,
+    /// Operations outstanding in one session (slots, credits, MaxCmdSN window).
+    pub outstanding: u32,
+    /// Sessions or connections; each uses one link.
+    pub sessions: u32,
+    /// Bytes that travel with each operation beyond the data, each way.
+    pub header: Bytes,
+    /// One switch hop, one way.
+    pub hop: Nanos,
+    /// Hops between host and array.
+    pub hops: u32,
+    /// Client processor time per operation.
+    pub client: Nanos,
+    /// Server processor time per read operation.
+    pub server_read: Nanos,
+    /// Server processor time per write operation.
+    pub server_write: Nanos,
+    /// Server processor copy rate for read data (TCP, file system); `None`: free.
+    pub server_read_copy: Option<BytesPerSecond>,
+    /// Server processor copy rate for written data; `None`: free.
+    pub server_write_copy: Option<BytesPerSecond>,
+    /// Whether a write is answered only when it is on stable storage.
+    pub sync_writes: bool,
+    /// Immediate data of a write: what goes with the command (iSCSI FirstBurst). Longer writes wait for a round trip
+    /// per `burst`.
+    pub immediate: Bytes,
+    /// Data sent for each ready-to-transfer (iSCSI MaxBurst).
+    pub burst: Bytes,
+}
+
+/// Which protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProtocolKind {
+    /// SCSI commands straight over the link (SAS, FC, parallel SCSI, USB, NVMe).
+    Block,
+    /// SCSI over TCP.
+    Iscsi,
+    /// NFS version 3.
+    Nfs3,
+    /// SMB 1, also called CIFS: one operation at a time.
+    Smb1,
+    /// SMB 2 and later: credits.
+    Smb2,
+}
