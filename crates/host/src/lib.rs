@@ -1,0 +1,8 @@
+//! The real world: what is asked, whether it may be written, with what it is asked, and what happens beside it.
+//!
+//! **Invariant:** this crate knows no virtual time and never prints.
+//! **Invariant:** nothing here opens a device or a user's file for writing without a permit of [`safety`].
+
+pub mod sysroot;
+
+pub use sysroot::{DevNo, SysRoot};
