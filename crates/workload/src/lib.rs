@@ -5,7 +5,13 @@
 //!
 //! **Invariant:** this crate names no clock, no file and no thread.
 
+mod address;
+mod permutation;
+mod rng;
 mod seam;
 pub mod spec;
 
+pub use address::{Addresses, Grain, Part, Region};
+pub use permutation::Permutation;
+pub use rng::{Stream, Streams};
 pub use seam::{Completion, Errno, Op, Outcome, Request, Token, Wake};

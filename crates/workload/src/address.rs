@@ -1,0 +1,466 @@
+//! Where the next request goes: one generator per pattern.
+//!
+//! Random patterns work on *slots*: the region is cut into pieces of the largest request size, a slot is drawn,
+//! and a smaller request is placed at a random aligned offset within it. So a split of sizes still covers each
+//! slot once per pass.
+//!
+//! **Invariant:** an address depends on seed, specification and count alone, never on how requests ended.
+
+use rand_core::Rng;
+use rand_distr::{Distribution, Normal, Zipf};
+use units::Bytes;
+
+use crate::permutation::Permutation;
+use crate::rng::{Stream, Streams, below, unit};
+use crate::spec::{Pattern, Zone};
+
+/// The part of a file that is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Region {
+    /// Distance from the start of the file; a multiple of the alignment.
+    pub start: Bytes,
+    /// Length; holds at least one request of the largest size.
+    pub len: Bytes,
+}
+
+/// Which of several workers that share a region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// From 0.
+    pub index: u32,
+    /// At least 1.
+    pub of: u32,
+}
+
+impl Part {
+    /// The only one.
+    pub const WHOLE: Part = Part { index: 0, of: 1 };
+}
+
+/// Sizes that place requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grain {
+    /// Every offset within the region is a multiple of this; not zero.
+    pub align: Bytes,
+    /// The largest request.
+    pub largest: Bytes,
+}
+
+/// Generates offsets from the start of the file.
+#[derive(Clone, Debug)]
+pub struct Addresses {
+    base: u64,
+    walk: Walk,
+}
+
+#[derive(Clone, Debug)]
+enum Walk {
+    Upwards(Run),
+    Downwards(Run),
+    Strided { run: Run, stride: u64, pass_start: u64 },
+    Slots(Slots),
+}
+
+/// A worker's own stretch of the region and where it is in it.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    next: u64,
+    start: u64,
+    end: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Slots {
+    slot: u64,
+    align: u64,
+    within: Stream,
+    draw: Draw,
+}
+
+#[derive(Clone, Debug)]
+enum Draw {
+    Once { order: Permutation, turn: u64, turns: u64 },
+    Uniform { stream: Stream, slots: u64 },
+    Zipf { stream: Stream, law: Zipf<f64>, place: Permutation },
+    Normal { stream: Stream, law: Normal<f64>, slots: u64 },
+    Zones { stream: Stream, zones: Vec<Band> },
+}
+
+/// A zone in slots, with the upper end of its share of the draws scaled to 64 bits.
+#[derive(Clone, Copy, Debug)]
+struct Band {
+    until: u64,
+    first: u64,
+    slots: u64,
+}
+
+impl Addresses {
+    /// The addresses of `pattern` in `region` for one of the workers that share it.
+    ///
+    /// Workers take turns in one permutation (`Random`) or have stretches of their own (`Sequential`,
+    /// `Reverse`, `Stride`), so that together they visit each block once; other patterns draw independently.
+    /// `name` tells streams apart. The caller has checked that `region` holds a slot for every worker.
+    pub fn new(
+        pattern: &Pattern,
+        region: Region,
+        part: Part,
+        grain: Grain,
+        streams: Streams,
+        name: &str,
+    ) -> Addresses {
+        let walk = match pattern {
+            Pattern::Sequential => Walk::Upwards(Run::of(region, part, grain, false)),
+            Pattern::Reverse => Walk::Downwards(Run::of(region, part, grain, true)),
+            Pattern::Stride(stride) => {
+                let run = Run::of(region, part, grain, false);
+                Walk::Strided { run, stride: stride.get(), pass_start: run.start }
+            }
+            _ => Walk::Slots(Slots::new(pattern, region, part, grain, streams, name)),
+        };
+        Addresses { base: region.start.get(), walk }
+    }
+
+    /// The offset of the next request, `len` bytes long.
+    #[inline]
+    pub fn next(&mut self, len: u32) -> Bytes {
+        let len = u64::from(len);
+        let within = match &mut self.walk {
+            Walk::Upwards(run) => run.up(len),
+            Walk::Downwards(run) => run.down(len),
+            Walk::Strided { run, stride, pass_start } => run.stride(len, *stride, pass_start),
+            Walk::Slots(slots) => slots.next(len),
+        };
+        Bytes::new(self.base + within)
+    }
+}
+
+impl Run {
+    /// Worker `part`'s stretch, cut at multiples of the alignment so that stretches do not overlap.
+    fn of(region: Region, part: Part, grain: Grain, from_end: bool) -> Run {
+        let unit = grain.align.get();
+        let units = u128::from(region.len.get() / unit);
+        let cut = |index: u32| (units * u128::from(index) / u128::from(part.of)) as u64 * unit;
+        let (start, end) = (cut(part.index), cut(part.index + 1));
+        Run { next: if from_end { end } else { start }, start, end }
+    }
+
+    #[inline]
+    fn up(&mut self, len: u64) -> u64 {
+        if self.next + len > self.end {
+            self.next = self.start;
+        }
+        let offset = self.next;
+        self.next += len;
+        offset
+    }
+
+    #[inline]
+    fn down(&mut self, len: u64) -> u64 {
+        if self.next < self.start + len {
+            self.next = self.end;
+        }
+        self.next -= len;
+        self.next
+    }
+
+    /// Each pass begins one request later than the last, until the stride is filled: a second pass over the
+    /// same blocks would measure a cache.
+    #[inline]
+    fn stride(&mut self, len: u64, stride: u64, pass_start: &mut u64) -> u64 {
+        if self.next + len > self.end {
+            let shifted = *pass_start + len;
+            let fits = shifted + len <= self.end && shifted - self.start + len <= stride;
+            *pass_start = if fits { shifted } else { self.start };
+            self.next = *pass_start;
+        }
+        let offset = self.next;
+        self.next += stride;
+        offset
+    }
+}
+
+impl Slots {
+    fn new(
+        pattern: &Pattern,
+        region: Region,
+        part: Part,
+        grain: Grain,
+        streams: Streams,
+        name: &str,
+    ) -> Slots {
+        let slot = grain.largest.round_up(grain.align).get();
+        let slots = region.len.get() / slot;
+        assert!(slots > 0, "the region holds no request");
+        let own = |purpose: &str| streams.open(&format!("{purpose}/{name}/{}", part.index));
+        let shared_key = |purpose: &str| streams.key(&format!("{purpose}/{name}"));
+        let draw = match pattern {
+            Pattern::Random => Draw::Once {
+                order: Permutation::new(slots, shared_key("order")),
+                turn: u64::from(part.index) % slots,
+                turns: u64::from(part.of),
+            },
+            Pattern::Zipf(theta) => Draw::Zipf {
+                stream: own("offset"),
+                law: Zipf::new(slots as f64, *theta).expect("the plan has checked that theta is above zero"),
+                place: Permutation::new(slots, shared_key("place")),
+            },
+            Pattern::Normal(deviation) => Draw::Normal {
+                stream: own("offset"),
+                law: Normal::new(slots as f64 / 2.0, deviation.get() * slots as f64)
+                    .expect("a share is finite and not negative"),
+                slots,
+            },
+            Pattern::Zones(zones) => Draw::Zones { stream: own("offset"), zones: bands(zones, slots) },
+            _ => Draw::Uniform { stream: own("offset"), slots },
+        };
+        Slots { slot, align: grain.align.get(), within: own("within"), draw }
+    }
+
+    #[inline]
+    fn next(&mut self, len: u64) -> u64 {
+        let start = self.draw.next() * self.slot;
+        let spare = (self.slot - len) / self.align;
+        if spare == 0 { start } else { start + below(&mut self.within, spare + 1) * self.align }
+    }
+}
+
+impl Draw {
+    #[inline]
+    fn next(&mut self) -> u64 {
+        match self {
+            Draw::Once { order, turn, turns } => {
+                let slot = order.at(*turn);
+                *turn += *turns;
+                while *turn >= order.len() {
+                    *turn -= order.len();
+                }
+                slot
+            }
+            Draw::Uniform { stream, slots } => below(stream, *slots),
+            Draw::Zipf { stream, law, place } => {
+                let rank = law.sample(stream) as u64;
+                place.at((rank - 1).min(place.len() - 1))
+            }
+            Draw::Normal { stream, law, slots } => loop {
+                let drawn = law.sample(stream);
+                if (0.0..*slots as f64).contains(&drawn) {
+                    return drawn as u64;
+                }
+            },
+            Draw::Zones { stream, zones } => {
+                let drawn = stream.next_u64();
+                let band = zones.iter().find(|band| drawn <= band.until).unwrap_or(&zones[zones.len() - 1]);
+                band.first + ((unit(stream) * band.slots as f64) as u64).min(band.slots - 1)
+            }
+        }
+    }
+}
+
+/// The zones in slots; what they leave of the requests goes to what they leave of the span.
+fn bands(zones: &[Zone], slots: u64) -> Vec<Band> {
+    let (mut requests, mut span) = (0.0, 0.0);
+    let mut bands = Vec::with_capacity(zones.len() + 1);
+    let mut push = |requests: f64, from: f64, to: f64| {
+        let first = ((from * slots as f64) as u64).min(slots - 1);
+        let end = ((to * slots as f64) as u64).clamp(first + 1, slots);
+        bands.push(Band { until: (requests * u64::MAX as f64) as u64, first, slots: end - first });
+    };
+    for zone in zones {
+        requests += zone.requests.get();
+        push(requests, span, span + zone.span.get());
+        span += zone.span.get();
+    }
+    if requests < 1.0 - 1e-9 && span < 1.0 {
+        push(1.0, span, 1.0);
+    }
+    bands
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+    use units::Share;
+
+    const KIB4: u64 = 4096;
+    const DRAWS: u64 = 1_000_000;
+
+    fn region(len: u64) -> Region {
+        Region { start: Bytes::ZERO, len: Bytes::new(len) }
+    }
+
+    fn grain(align: u64, largest: u64) -> Grain {
+        Grain { align: Bytes::new(align), largest: Bytes::new(largest) }
+    }
+
+    fn of(pattern: Pattern, len: u64, part: Part) -> Addresses {
+        Addresses::new(&pattern, region(len), part, grain(KIB4, KIB4), Streams::new(11), "test")
+    }
+
+    fn draws(addresses: &mut Addresses, count: u64) -> Vec<u64> {
+        (0..count).map(|_| addresses.next(KIB4 as u32).get() / KIB4).collect()
+    }
+
+    #[test]
+    fn random_workers_together_visit_each_block_once() {
+        let (blocks, workers) = (DRAWS, 7);
+        let mut seen = vec![0u8; blocks as usize];
+        for index in 0..workers {
+            let mut worker = of(Pattern::Random, blocks * KIB4, Part { index, of: workers });
+            let turns =
+                blocks / u64::from(workers) + u64::from(u64::from(index) < blocks % u64::from(workers));
+            draws(&mut worker, turns).into_iter().for_each(|block| seen[block as usize] += 1);
+        }
+        assert!(seen.iter().all(|count| *count == 1));
+    }
+
+    #[test]
+    fn random_goes_round_again_after_a_full_pass() {
+        let mut worker = of(Pattern::Random, 10 * KIB4, Part::WHOLE);
+        let (first, second) = (draws(&mut worker, 10), draws(&mut worker, 10));
+        assert_eq!(first, second);
+        assert_ne!(first, (0..10).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn more_workers_than_blocks_still_stay_within_the_region() {
+        let mut worker = of(Pattern::Random, 2 * KIB4, Part { index: 6, of: 9 });
+        assert!(draws(&mut worker, 50).into_iter().all(|block| block < 2));
+    }
+
+    #[test]
+    fn draws_with_repeats_are_uniform() {
+        let blocks = 1000;
+        let mut counts = vec![0u64; blocks];
+        let mut worker = of(Pattern::RandomWithRepeats, blocks as u64 * KIB4, Part::WHOLE);
+        draws(&mut worker, DRAWS).into_iter().for_each(|block| counts[block as usize] += 1);
+        let expected = DRAWS as f64 / blocks as f64;
+        let chi_square: f64 = counts.iter().map(|count| (*count as f64 - expected).powi(2) / expected).sum();
+        // 999 degrees of freedom: mean 999, standard deviation 44.7; four of them above.
+        assert!(chi_square < 1178.0, "chi-square {chi_square}");
+    }
+
+    #[test]
+    fn zipf_ranks_have_the_shares_of_the_law() {
+        let blocks = 1_000u64;
+        let theta = 1.2;
+        let mut counts: HashMap<u64, u64> = HashMap::new();
+        let mut worker = of(Pattern::Zipf(theta), blocks * KIB4, Part::WHOLE);
+        draws(&mut worker, DRAWS).into_iter().for_each(|block| *counts.entry(block).or_default() += 1);
+        let mut ranked: Vec<u64> = counts.into_values().collect();
+        ranked.sort_unstable_by(|a, b| b.cmp(a));
+        let norm: f64 = (1..=blocks).map(|rank| (rank as f64).powf(-theta)).sum();
+        for rank in [1usize, 2, 3, 10, 30] {
+            let share = (rank as f64).powf(-theta) / norm;
+            let expected = DRAWS as f64 * share;
+            let deviation = (expected * (1.0 - share)).sqrt();
+            let seen = ranked[rank - 1] as f64;
+            assert!((seen - expected).abs() < 5.0 * deviation, "rank {rank}: {seen} for {expected}");
+        }
+    }
+
+    #[test]
+    fn zipf_below_one_covers_a_large_space() {
+        let blocks = 1u64 << 28;
+        let mut worker = of(Pattern::Zipf(0.8), blocks * KIB4, Part::WHOLE);
+        let upper = draws(&mut worker, 100_000).into_iter().filter(|block| *block >= blocks / 2).count();
+        assert!((45_000..55_000).contains(&upper), "{upper} of 100,000 in the upper half");
+    }
+
+    #[test]
+    fn normal_draws_have_the_asked_spread_about_the_middle() {
+        let blocks = 1_000_000u64;
+        let mut worker = of(Pattern::Normal(Share::new(0.1).unwrap()), blocks * KIB4, Part::WHOLE);
+        let drawn = draws(&mut worker, DRAWS);
+        let mean = drawn.iter().map(|block| *block as f64).sum::<f64>() / DRAWS as f64;
+        let variance = drawn.iter().map(|block| (*block as f64 - mean).powi(2)).sum::<f64>() / DRAWS as f64;
+        assert!((mean / 500_000.0 - 1.0).abs() < 0.002, "mean {mean}");
+        assert!((variance.sqrt() / 100_000.0 - 1.0).abs() < 0.01, "deviation {}", variance.sqrt());
+    }
+
+    #[test]
+    fn hot_zones_get_their_share_and_the_rest_goes_to_the_rest() {
+        let share = |part: f64| Share::new(part).unwrap();
+        let zones = vec![
+            Zone { requests: share(0.5), span: share(0.05) },
+            Zone { requests: share(0.3), span: share(0.15) },
+        ];
+        let blocks = 10_000;
+        let mut worker = of(Pattern::Zones(zones), blocks * KIB4, Part::WHOLE);
+        let mut counts = [0u64; 3];
+        for block in draws(&mut worker, DRAWS) {
+            counts[if block < 500 {
+                0
+            } else if block < 2000 {
+                1
+            } else {
+                2
+            }] += 1;
+        }
+        for (count, expected) in counts.iter().zip([0.5, 0.3, 0.2]) {
+            // Five standard deviations of a binomial with n = 1,000,000 are at most 2,500.
+            assert!((*count as f64 - expected * DRAWS as f64).abs() < 2500.0, "{counts:?}");
+        }
+    }
+
+    #[test]
+    fn sequential_workers_have_stretches_of_their_own() {
+        let first = draws(&mut of(Pattern::Sequential, 10 * KIB4, Part { index: 0, of: 2 }), 6);
+        let second = draws(&mut of(Pattern::Sequential, 10 * KIB4, Part { index: 1, of: 2 }), 6);
+        assert_eq!(first, [0, 1, 2, 3, 4, 0]);
+        assert_eq!(second, [5, 6, 7, 8, 9, 5]);
+    }
+
+    #[test]
+    fn reverse_goes_down_and_starts_again_at_the_end() {
+        assert_eq!(draws(&mut of(Pattern::Reverse, 3 * KIB4, Part::WHOLE), 5), [2, 1, 0, 2, 1]);
+    }
+
+    #[test]
+    fn a_stride_fills_the_gaps_in_later_passes() {
+        let stride = Pattern::Stride(Bytes::new(3 * KIB4));
+        assert_eq!(draws(&mut of(stride, 6 * KIB4, Part::WHOLE), 8), [0, 3, 1, 4, 2, 5, 0, 3]);
+    }
+
+    fn patterns() -> impl Strategy<Value = Pattern> {
+        prop_oneof![
+            Just(Pattern::Sequential),
+            Just(Pattern::Reverse),
+            (1u64..20).prop_map(|blocks| Pattern::Stride(Bytes::new(blocks * 65536))),
+            Just(Pattern::Random),
+            Just(Pattern::RandomWithRepeats),
+            (0.1f64..3.0).prop_map(Pattern::Zipf),
+            (0.0f64..1.0).prop_map(|part| Pattern::Normal(Share::new(part).unwrap())),
+            (0.0f64..1.0, 0.0f64..1.0).prop_map(|(requests, span)| Pattern::Zones(vec![Zone {
+                requests: Share::new(requests).unwrap(),
+                span: Share::new(span).unwrap(),
+            }])),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn every_request_lies_aligned_within_the_region(
+            pattern in patterns(),
+            align_shift in 9u32..14,
+            slots in 4u64..5000,
+            index in 0u32..4,
+            seed: u64,
+        ) {
+            let align = 1u64 << align_shift;
+            let grain = grain(align, 65536);
+            let region = Region { start: Bytes::new(align * 3), len: Bytes::new(slots * 65536) };
+            let mut addresses = Addresses::new(
+                &pattern, region, Part { index, of: 4 }, grain, Streams::new(seed), "property",
+            );
+            for step in 0..200u32 {
+                let len = (align as u32) << (step % 3);
+                let offset = addresses.next(len.min(65536)).get();
+                prop_assert!(offset.is_multiple_of(align));
+                prop_assert!(offset >= region.start.get());
+                prop_assert!(offset + u64::from(len.min(65536)) <= region.start.get() + region.len.get());
+            }
+        }
+    }
+}
