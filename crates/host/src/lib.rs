@@ -1,8 +1,12 @@
 //! The real world: what is asked, whether it may be written, with what it is asked, and what happens beside it.
 //!
 //! **Invariant:** this crate knows no virtual time and never prints.
-//! **Invariant:** nothing here opens a device or a user's file for writing without a permit of [`safety`].
+//! **Invariant:** nothing here opens a device or a user's file for writing without having asked whether it may be.
 
+#[cfg(test)]
+mod fixture;
 pub mod sysroot;
+pub mod target;
 
 pub use sysroot::{DevNo, SysRoot};
+pub use target::{Facts, Target};

@@ -1,0 +1,107 @@
+//! A made-up machine in a temporary folder, for tests: any disk, without owning one.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use crate::sysroot::{DevNo, SysRoot};
+
+/// The folder, removed when the test ends, however it ends.
+pub(crate) struct Fixture {
+    folder: tempfile::TempDir,
+}
+
+impl Fixture {
+    pub(crate) fn new() -> Fixture {
+        let machine = Fixture { folder: tempfile::tempdir().expect("the test has a temporary folder") };
+        for folder in ["sys/block", "sys/class/block", "sys/dev/block", "proc/self", "dev"] {
+            fs::create_dir_all(machine.path(folder)).expect("the folder is ours");
+        }
+        machine.write("proc/self/mountinfo", "");
+        machine.write("proc/swaps", "Filename Type Size Used Priority\n");
+        machine
+    }
+
+    pub(crate) fn root(&self) -> SysRoot {
+        SysRoot::under(self.folder.path())
+    }
+
+    pub(crate) fn path(&self, relative: &str) -> PathBuf {
+        self.folder.path().join(relative)
+    }
+
+    pub(crate) fn write(&self, relative: &str, text: &str) {
+        self.write_bytes(relative, text.as_bytes());
+    }
+
+    pub(crate) fn write_bytes(&self, relative: &str, bytes: &[u8]) {
+        let path = self.path(relative);
+        fs::create_dir_all(path.parent().expect("the path has a parent")).expect("the folder is ours");
+        fs::write(path, bytes).expect("the folder is ours");
+    }
+
+    pub(crate) fn append(&self, relative: &str, text: &str) {
+        let before = fs::read_to_string(self.path(relative)).unwrap_or_default();
+        self.write(relative, &format!("{before}{text}"));
+    }
+
+    pub(crate) fn link(&self, relative: &str, end: &str) {
+        let path = self.path(relative);
+        fs::create_dir_all(path.parent().expect("the path has a parent")).expect("the folder is ours");
+        symlink(end, path).expect("the folder is ours");
+    }
+
+    /// A whole disk of `sectors`, without a node.
+    pub(crate) fn disk(&self, name: &str, devno: &str, sectors: u64) -> DevNo {
+        self.device(&format!("devices/virtual/block/{name}"), name, devno, sectors)
+    }
+
+    /// A partition of a disk made before.
+    pub(crate) fn partition(&self, disk: &str, name: &str, devno: &str, number: u64) -> DevNo {
+        let folder = format!("devices/virtual/block/{disk}/{name}");
+        let devno = self.device(&folder, name, devno, 1024);
+        self.write(&format!("sys/{folder}/partition"), &number.to_string());
+        devno
+    }
+
+    fn device(&self, folder: &str, name: &str, devno: &str, sectors: u64) -> DevNo {
+        self.write(&format!("sys/{folder}/dev"), devno);
+        self.write(&format!("sys/{folder}/size"), &sectors.to_string());
+        fs::create_dir_all(self.path(&format!("sys/{folder}/holders"))).expect("the folder is ours");
+        fs::create_dir_all(self.path(&format!("sys/{folder}/slaves"))).expect("the folder is ours");
+        self.link(&format!("sys/dev/block/{devno}"), &format!("../../{folder}"));
+        self.link(&format!("sys/class/block/{name}"), &format!("../../{folder}"));
+        self.link(&format!("sys/block/{name}"), &format!("../{folder}"));
+        devno.parse().expect("the test wrote a device number")
+    }
+
+    /// Puts `upper` (a map, an array) over `lower`.
+    pub(crate) fn hold(&self, lower: &str, upper: &str) {
+        self.write(&format!("sys/class/block/{lower}/holders/{upper}"), "");
+        self.write(&format!("sys/class/block/{upper}/slaves/{lower}"), "");
+    }
+
+    /// A node, which in a fixture is an empty file of 2 MiB.
+    pub(crate) fn node(&self, name: &str) -> PathBuf {
+        let path = self.path("dev").join(name);
+        let file = fs::File::create(&path).expect("the folder is ours");
+        file.set_len(2 << 20).expect("the folder is ours");
+        path
+    }
+
+    pub(crate) fn by_id(&self, id: &str, name: &str) {
+        self.link(&format!("dev/disk/by-id/{id}"), &format!("../../{name}"));
+    }
+
+    /// Mounts a device, given as `8:1`, on a path.
+    pub(crate) fn mount(&self, devno: &str, point: &str, fs_type: &str, source: &str) {
+        let line = format!("40 1 {devno} / {point} rw,relatime - {fs_type} {source} rw\n");
+        self.append("proc/self/mountinfo", &line);
+    }
+}
+
+impl AsRef<Path> for Fixture {
+    fn as_ref(&self) -> &Path {
+        self.folder.path()
+    }
+}
