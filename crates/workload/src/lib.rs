@@ -6,12 +6,19 @@
 //! **Invariant:** this crate names no clock, no file and no thread.
 
 mod address;
+mod choice;
+mod compile;
+mod job;
+mod pace;
 mod permutation;
 mod rng;
 mod seam;
 pub mod spec;
+pub mod tally;
 
 pub use address::{Addresses, Grain, Part, Region};
+pub use compile::{CompileError, compile, files_needed};
+pub use job::{ERRORS_MAX, FileMap, Job, JobSpec, Progress};
 pub use permutation::Permutation;
 pub use rng::{Stream, Streams};
 pub use seam::{Completion, Errno, Op, Outcome, Request, Token, Wake};

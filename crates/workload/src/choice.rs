@@ -1,0 +1,96 @@
+//! Which operation and which size comes next.
+
+use rand_core::Rng;
+use units::Bytes;
+
+use crate::Op;
+use crate::rng::Stream;
+use crate::spec::{OpMix, SizeSplit};
+
+/// Draws one of a few alternatives by weight. Alternatives without weight are never drawn.
+#[derive(Clone, Debug)]
+pub struct Choice<T> {
+    /// The upper end of each alternative's share of 64 bits; the last one's is not used.
+    alternatives: Vec<(u64, T)>,
+    stream: Stream,
+}
+
+impl<T: Copy> Choice<T> {
+    /// A choice among `weighted`; weights need not sum to 1. At least one must be positive.
+    pub fn new(weighted: &[(T, f64)], stream: Stream) -> Choice<T> {
+        let total: f64 = weighted.iter().map(|(_, weight)| weight).sum();
+        assert!(total > 0.0, "a choice among nothing");
+        let mut seen = 0.0;
+        let alternatives = weighted
+            .iter()
+            .filter(|(_, weight)| *weight > 0.0)
+            .map(|(value, weight)| {
+                seen += weight / total;
+                ((seen * u64::MAX as f64) as u64, *value)
+            })
+            .collect();
+        Choice { alternatives, stream }
+    }
+
+    /// The next one. Draws nothing where there is only one.
+    #[inline]
+    pub fn next(&mut self) -> T {
+        let (last, others) = self.alternatives.split_last().expect("never empty");
+        if others.is_empty() {
+            return last.1;
+        }
+        let drawn = self.stream.next_u64();
+        others.iter().find(|(until, _)| drawn < *until).unwrap_or(last).1
+    }
+}
+
+/// The operations of a mix with their weights; shares below a billionth are rounding.
+pub(crate) fn op_weights(mix: OpMix) -> Vec<(Op, f64)> {
+    let weights = [
+        (Op::Read, mix.reads.get()),
+        (Op::Write, mix.writes()),
+        (Op::Trim, mix.trims.get()),
+        (Op::Flush, mix.flushes.get()),
+    ];
+    weights.into_iter().filter(|(_, weight)| *weight > 1e-9).collect()
+}
+
+/// The sizes of a split by their position in it, with their weights.
+pub(crate) fn size_weights(split: &SizeSplit) -> Vec<((u16, u32), f64)> {
+    let length =
+        |size: &Bytes| u32::try_from(size.get()).expect("the plan has checked that a size is below 2 GiB");
+    (0u16..).zip(&split.0).map(|(index, (size, weight))| ((index, length(size)), *weight)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Streams;
+    use units::Share;
+
+    #[test]
+    fn alternatives_come_in_their_shares() {
+        let weighted = [(4u32, 60.0), (8, 30.0), (64, 10.0), (128, 0.0)];
+        let mut choice = Choice::new(&weighted, Streams::new(5).open("sizes"));
+        let mut counts = [0i64; 129];
+        (0..1_000_000).for_each(|_| counts[choice.next() as usize] += 1);
+        // Five standard deviations of a binomial with n = 1,000,000 are at most 2,500.
+        assert!((counts[4] - 600_000).abs() < 2500 && (counts[64] - 100_000).abs() < 2500);
+        assert_eq!(counts[128], 0);
+    }
+
+    #[test]
+    fn two_reads_to_a_write_leave_a_third_for_writes() {
+        let mix = OpMix { reads: "2/3".parse().unwrap(), trims: Share::NONE, flushes: Share::NONE };
+        let weights = op_weights(mix);
+        assert_eq!(weights.len(), 2);
+        assert!((weights[1].1 - 1.0 / 3.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn reads_and_trims_that_fill_the_mix_leave_no_write() {
+        let share = |part: &str| part.parse::<Share>().unwrap();
+        let mix = OpMix { reads: share("2/3"), trims: share("1/3"), flushes: Share::NONE };
+        assert!(op_weights(mix).iter().all(|(op, _)| *op != Op::Write));
+    }
+}

@@ -1,0 +1,301 @@
+//! From what is asked of a target to what each worker does: the one step that can say no to a user.
+
+use units::{Bytes, Share};
+
+use crate::address::{Part, Region};
+use crate::job::{FileMap, JobSpec};
+use crate::spec::{Extent, Files, LunLayout, Pattern, Span, Workload};
+
+/// Why a workload does not fit a target.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CompileError {
+    /// The offset lies past the end.
+    #[error("workload `{workload}`: offset {offset} leaves nothing of a target of {target}; lower `offset`")]
+    OffsetPastEnd {
+        /// The workload's name.
+        workload: String,
+        /// The offset asked for.
+        offset: Bytes,
+        /// The target's size.
+        target: Bytes,
+    },
+    /// The span reaches past the end.
+    #[error(
+        "workload `{workload}`: span {span} from offset {offset} reaches past a target of {target}; \
+         lower `span` or leave it `auto`"
+    )]
+    SpanPastEnd {
+        /// The workload's name.
+        workload: String,
+        /// The span asked for.
+        span: Bytes,
+        /// The offset asked for.
+        offset: Bytes,
+        /// The target's size.
+        target: Bytes,
+    },
+    /// Not every worker has room for one request.
+    #[error(
+        "workload `{workload}`: {workers} workers with requests of {largest} need a span of at least {need}, \
+         there is {span}; use fewer workers, smaller requests or a larger target"
+    )]
+    TooSmall {
+        /// The workload's name.
+        workload: String,
+        /// Workers that share the span.
+        workers: u32,
+        /// The largest request.
+        largest: Bytes,
+        /// The smallest span that would do.
+        need: Bytes,
+        /// The span there is.
+        span: Bytes,
+    },
+    /// A request could cross from one LUN to the next.
+    #[error("workload `{workload}`: {why}, so a request could cross from one LUN to the next; {remedy}")]
+    CrossesLuns {
+        /// The workload's name.
+        workload: String,
+        /// What allows it.
+        why: String,
+        /// What would not.
+        remedy: &'static str,
+    },
+    /// More files than a request can name.
+    #[error("workload `{workload}`: {files} files are more than 65,535; use fewer workers or files")]
+    TooManyFiles {
+        /// The workload's name.
+        workload: String,
+        /// Files asked for.
+        files: u64,
+    },
+    /// Nothing to do.
+    #[error("workload `{workload}`: {what} must be at least 1")]
+    Zero {
+        /// The workload's name.
+        workload: String,
+        /// Workers, depth or files.
+        what: &'static str,
+    },
+}
+
+/// How many files `workload` uses on a directory target.
+pub fn files_needed(workload: &Workload) -> u64 {
+    let workers = u64::from(workload.workers);
+    match workload.files {
+        Files::Shared => 1,
+        Files::WorkersPerFile(workers_per_file) => workers.div_ceil(u64::from(workers_per_file.max(1))),
+        Files::PerWorker(files) => workers * u64::from(files),
+    }
+}
+
+/// One specification for each worker of `workload` on files or LUNs of these `lengths`.
+///
+/// With files of their own, workers find them in order of their numbers: as many as [`files_needed`] says.
+/// Otherwise all `lengths` are joined by the workload's LUN layout.
+pub fn compile(workload: &Workload, lengths: &[Bytes]) -> Result<Vec<JobSpec>, CompileError> {
+    check_counts(workload, lengths)?;
+    let joined = Joined::of(workload, lengths)?;
+    let region = region(workload, joined.length)?;
+    check_room(workload, region, &joined)?;
+    Ok((0..workload.workers).map(|index| job_spec(workload, index, region, &joined)).collect())
+}
+
+/// The address space that one worker sees.
+struct Joined {
+    length: Bytes,
+    layout: Layout,
+}
+
+enum Layout {
+    Map(FileMap),
+    SharedInGroups(u32),
+    Own(u16),
+}
+
+impl Joined {
+    fn of(workload: &Workload, lengths: &[Bytes]) -> Result<Joined, CompileError> {
+        let shortest = lengths.iter().copied().min().unwrap_or(Bytes::ZERO);
+        Ok(match workload.files {
+            Files::PerWorker(files) => Joined { length: shortest, layout: Layout::Own(files as u16) },
+            Files::WorkersPerFile(workers) => {
+                Joined { length: shortest, layout: Layout::SharedInGroups(workers) }
+            }
+            Files::Shared if lengths.len() == 1 => {
+                Joined { length: shortest, layout: Layout::Map(FileMap::One) }
+            }
+            Files::Shared => join_luns(workload, lengths)?,
+        })
+    }
+}
+
+fn join_luns(workload: &Workload, lengths: &[Bytes]) -> Result<Joined, CompileError> {
+    let crosses =
+        |why: String, remedy| Err(CompileError::CrossesLuns { workload: workload.name.clone(), why, remedy });
+    let keeps_slots = matches!(
+        workload.pattern,
+        Pattern::Random
+            | Pattern::RandomWithRepeats
+            | Pattern::Zipf(_)
+            | Pattern::Normal(_)
+            | Pattern::Zones(_)
+    );
+    if workload.sizes.0.len() > 1 && !keeps_slots {
+        return crosses(
+            "several sizes follow each other without gaps".into(),
+            "use one size or a random pattern",
+        );
+    }
+    let largest = workload.sizes.largest();
+    Ok(match workload.luns {
+        LunLayout::Concatenated => {
+            let lengths: Vec<Bytes> = lengths.iter().map(|length| length.round_down(largest)).collect();
+            let length = lengths.iter().copied().sum();
+            Joined { length, layout: Layout::Map(FileMap::Concatenated(lengths)) }
+        }
+        LunLayout::Striped(unit) => {
+            if !unit.is_multiple_of(largest) {
+                let why = format!("a stripe unit of {unit} is no multiple of the request size {largest}");
+                return crosses(why, "make the stripe unit a multiple of every size");
+            }
+            let count = lengths.len() as u16;
+            let shortest = lengths.iter().copied().min().unwrap_or(Bytes::ZERO).round_down(unit);
+            Joined {
+                length: shortest * u64::from(count),
+                layout: Layout::Map(FileMap::Striped { unit, count }),
+            }
+        }
+    })
+}
+
+fn check_counts(workload: &Workload, lengths: &[Bytes]) -> Result<(), CompileError> {
+    let name = || workload.name.clone();
+    let files = match workload.files {
+        Files::PerWorker(files) | Files::WorkersPerFile(files) => files,
+        Files::Shared => 1,
+    };
+    let counts = [
+        (workload.workers, "workers"),
+        (workload.depth, "depth"),
+        (files, "files"),
+        (workload.engine.batch, "batch"),
+        (u32::try_from(lengths.len()).unwrap_or(u32::MAX), "targets"),
+    ];
+    for (count, what) in counts {
+        if count == 0 {
+            return Err(CompileError::Zero { workload: name(), what });
+        }
+    }
+    let files = files_needed(workload).max(lengths.len() as u64);
+    if files > u64::from(u16::MAX) {
+        return Err(CompileError::TooManyFiles { workload: name(), files });
+    }
+    Ok(())
+}
+
+fn alignment(workload: &Workload) -> Bytes {
+    workload.align.unwrap_or_else(|| workload.sizes.smallest()).max(Bytes::B)
+}
+
+/// The used part of an address space of `length`, cut to the alignment.
+fn region(workload: &Workload, length: Bytes) -> Result<Region, CompileError> {
+    let name = || workload.name.clone();
+    // Joined LUNs keep requests within one of them only while the region begins on a slot.
+    let unit = alignment(workload).max(workload.sizes.largest().round_up(alignment(workload)));
+    let start = extent(workload.offset, length).round_down(unit);
+    let rest = length.saturating_sub(start);
+    if rest.is_zero() {
+        return Err(CompileError::OffsetPastEnd { workload: name(), offset: start, target: length });
+    }
+    let len = match workload.span {
+        Span::Auto => rest,
+        Span::Of(asked) => {
+            let span = extent(asked, length);
+            if span > rest {
+                return Err(CompileError::SpanPastEnd {
+                    workload: name(),
+                    span,
+                    offset: start,
+                    target: length,
+                });
+            }
+            span
+        }
+    };
+    Ok(Region { start, len: len.round_down(alignment(workload)) })
+}
+
+fn extent(extent: Extent, of: Bytes) -> Bytes {
+    match extent {
+        Extent::Bytes(bytes) => bytes,
+        Extent::Part(share) => part_of(of, share),
+    }
+}
+
+fn part_of(whole: Bytes, share: Share) -> Bytes {
+    if share.get() >= 1.0 { whole } else { Bytes::new((whole.as_f64() * share.get()) as u64) }
+}
+
+fn check_room(workload: &Workload, region: Region, joined: &Joined) -> Result<(), CompileError> {
+    let sharers = match joined.layout {
+        Layout::Map(_) => workload.workers,
+        Layout::SharedInGroups(group) => group.min(workload.workers),
+        Layout::Own(_) => 1,
+    };
+    let largest = workload.sizes.largest().round_up(alignment(workload));
+    let stretches = match workload.pattern {
+        Pattern::Sequential | Pattern::Reverse | Pattern::Stride(_) => u64::from(sharers),
+        _ => 1,
+    };
+    let need = largest * stretches;
+    if region.len < need {
+        return Err(CompileError::TooSmall {
+            workload: workload.name.clone(),
+            workers: sharers,
+            largest,
+            need,
+            span: region.len,
+        });
+    }
+    Ok(())
+}
+
+fn job_spec(workload: &Workload, index: u32, region: Region, joined: &Joined) -> JobSpec {
+    let worker = Part { index, of: workload.workers };
+    let (files, part) = match &joined.layout {
+        Layout::Map(map) => (map.clone(), worker),
+        Layout::Own(count) => (FileMap::Turns { first: index as u16 * count, count: *count }, Part::WHOLE),
+        Layout::SharedInGroups(group) => {
+            let first = (index / group) as u16;
+            let members = (*group).min(workload.workers - index / group * group);
+            (FileMap::Turns { first, count: 1 }, Part { index: index % group, of: members })
+        }
+    };
+    JobSpec {
+        name: workload.name.clone(),
+        seed: workload.seed,
+        worker,
+        pattern: workload.pattern.clone(),
+        sizes: workload.sizes.clone(),
+        mix: workload.mix,
+        align: alignment(workload),
+        region,
+        part,
+        files,
+        depth: workload.depth,
+        batch: workload.engine.batch,
+        pace: workload.pace,
+        warmup: workload.stop.warmup,
+        run: workload.stop.run,
+        cooldown: workload.stop.cooldown,
+        ops: workload.stop.ops.map(|ops| share_out(ops, worker)),
+        bytes: workload.stop.bytes.map(|bytes| Bytes::new(share_out(bytes.get(), worker))),
+        flush_every: workload.durability.every,
+    }
+}
+
+/// What worker `part` does of `total`; the first workers do one more where it does not divide.
+fn share_out(total: u64, part: Part) -> u64 {
+    let (of, index) = (u64::from(part.of), u64::from(part.index));
+    total / of + u64::from(index < total % of)
+}

@@ -1,0 +1,132 @@
+//! What one job saw: counts, histograms, intervals and errors.
+//!
+//! A request is *measured* when it was in flight at any time of the measured window: it finished in it, or was
+//! due in it and finished later. So a stall at either edge is never lost. Rates count what finished within
+//! the window, over the window.
+
+use stats::{Bucket, Histogram};
+use units::{Bytes, Instant, Nanos};
+
+use crate::{Errno, Op};
+
+/// Operation and size: the unit in which latencies are kept apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Class {
+    /// What was asked.
+    pub op: Op,
+    /// How much of it; zero for a flush.
+    pub size: Bytes,
+}
+
+/// What the requests of one class did.
+#[derive(Clone, Debug)]
+pub struct ClassTally {
+    /// Which class.
+    pub class: Class,
+    /// Requests that finished within the measured window without an error.
+    pub ops: u64,
+    /// Bytes they moved.
+    pub bytes: Bytes,
+    /// Measured requests by response time, from due to finished. Failed requests are not among them.
+    pub response: Histogram,
+    /// By service time, from issued to finished. `None` in a closed loop, where it equals `response`.
+    pub service: Option<Histogram>,
+    /// By how late they were issued. `None` in a closed loop, where it is always zero.
+    pub lag: Option<Histogram>,
+}
+
+/// One second, or what was left of a phase, of one class.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClassInterval {
+    /// Which class.
+    pub class: Class,
+    /// Requests that finished.
+    pub ops: u64,
+    /// Bytes they moved.
+    pub bytes: Bytes,
+    /// Their response times.
+    pub response: Vec<Bucket>,
+    /// The longest of them, exact.
+    pub longest: Nanos,
+}
+
+/// A stretch of the run, at most a second long.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Interval {
+    /// When it began.
+    pub from: Instant,
+    /// When it ended.
+    pub until: Instant,
+    /// Whether it belongs to the measured window.
+    pub measured: bool,
+    /// Classes that finished something.
+    pub classes: Vec<ClassInterval>,
+}
+
+/// Why a request counts as failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// The system said so.
+    Errno(Errno),
+    /// Fewer bytes were moved than asked for, as at the end of a file that shrank.
+    Short {
+        /// Bytes that were moved.
+        moved: u32,
+    },
+}
+
+/// One failed request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ErrorSample {
+    /// When it ended.
+    pub at: Instant,
+    /// What was asked.
+    pub op: Op,
+    /// Which of the job's files or LUNs.
+    pub file: u16,
+    /// Where.
+    pub offset: Bytes,
+    /// How much.
+    pub len: u32,
+    /// What happened.
+    pub failure: Failure,
+}
+
+/// All that one job saw.
+#[derive(Clone, Debug)]
+pub struct Tally {
+    /// By class, classes without any request included.
+    pub classes: Vec<ClassTally>,
+    /// Closed intervals not yet taken.
+    pub intervals: Vec<Interval>,
+    /// Start of the measured window.
+    pub measured_from: Instant,
+    /// End of the measured window: the end that was set, or the last completion where none was.
+    pub measured_until: Instant,
+    /// Requests planned from the start.
+    pub planned: u64,
+    /// Requests settled from the start; equal to `planned` once the job is done.
+    pub settled: u64,
+    /// The integral of requests in flight over the measured window.
+    pub in_flight_ns: u128,
+    /// Digest of (op, file, offset, length) of all planned requests, in order.
+    pub digest: u64,
+    /// Requests that failed, from the start.
+    pub errors: u64,
+    /// The first of them.
+    pub error_samples: Vec<ErrorSample>,
+    /// Whether the job gave up because too many failed.
+    pub gave_up: bool,
+}
+
+impl Tally {
+    /// The measured window.
+    pub fn measured(&self) -> Nanos {
+        self.measured_until.saturating_since(self.measured_from)
+    }
+
+    /// Requests that finished within the window.
+    pub fn ops(&self) -> u64 {
+        self.classes.iter().map(|class| class.ops).sum()
+    }
+}

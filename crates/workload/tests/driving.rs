@@ -1,0 +1,165 @@
+//! Windows, conservation, Little's law, errors and the digest.
+
+use units::{Bytes, Nanos, Share};
+use workload::spec::*;
+use workload::tally::Failure;
+use workload::{ERRORS_MAX, Errno, Op, Outcome};
+
+use crate::world::{Servers, drive, drive_with, job, workload};
+
+const MS: Nanos = Nanos::from_millis(1);
+
+#[test]
+fn each_request_is_planned_once_and_settled_once() {
+    let mut job = job(&Workload { depth: 8, ..workload() });
+    let answers = drive(&mut job, &mut Servers::new(3, MS));
+    let tally = job.into_tally();
+    assert_eq!((answers.len(), tally.planned, tally.settled, tally.ops()), (100, 100, 100, 100));
+    assert_eq!(tally.classes[0].bytes, Bytes::KIB * 400);
+}
+
+#[test]
+fn throughput_times_latency_is_the_mean_in_flight() {
+    let stop = Stop { run: Some(Nanos::from_secs(10)), ops: None, ..workload().stop };
+    let mut job = job(&Workload { depth: 8, stop, ..workload() });
+    drive(&mut job, &mut Servers::new(3, MS));
+    let tally = job.into_tally();
+    let window = tally.measured().as_secs_f64();
+    let rate = tally.ops() as f64 / window;
+    let latency = tally.classes[0].response.mean().unwrap() / 1e9;
+    let in_flight = tally.in_flight_ns as f64 / 1e9 / window;
+    assert!((rate - 3000.0).abs() < 1.0, "three servers of a millisecond: {rate}");
+    assert!((in_flight - 8.0).abs() < 0.01, "{in_flight}");
+    assert!((rate * latency / in_flight - 1.0).abs() < 0.002, "{rate} x {latency} against {in_flight}");
+}
+
+#[test]
+fn warm_up_and_cool_down_load_the_target_and_are_not_counted() {
+    let stop = Stop {
+        warmup: Nanos::from_millis(100),
+        run: Some(Nanos::from_millis(200)),
+        cooldown: Nanos::from_millis(100),
+        ops: None,
+        bytes: None,
+    };
+    let mut job = job(&Workload { stop, ..workload() });
+    let answers = drive(&mut job, &mut Servers::new(1, MS));
+    let tally = job.into_tally();
+    assert_eq!(answers.len(), 400);
+    assert_eq!(tally.ops(), 200);
+    assert_eq!(tally.measured(), Nanos::from_millis(200));
+}
+
+#[test]
+fn a_stall_over_the_end_of_the_window_is_in_the_histogram() {
+    let stop = Stop { run: Some(Nanos::from_millis(10)), ops: None, ..workload().stop };
+    let mut job = job(&Workload { stop, ..workload() });
+    drive(&mut job, &mut Servers::new(1, Nanos::from_secs(2)));
+    let tally = job.into_tally();
+    assert_eq!(tally.ops(), 0, "nothing finished within the window");
+    assert_eq!(tally.classes[0].response.max(), Some(Nanos::from_secs(2)));
+}
+
+#[test]
+fn intervals_add_up_to_the_whole() {
+    let stop = Stop { warmup: MS * 500, run: Some(MS * 2500), ops: None, ..workload().stop };
+    let mut job = job(&Workload { stop, ..workload() });
+    drive(&mut job, &mut Servers::new(1, MS));
+    let tally = job.into_tally();
+    let measured: Vec<_> = tally.intervals.iter().filter(|interval| interval.measured).collect();
+    let ops: u64 = measured.iter().flat_map(|interval| &interval.classes).map(|class| class.ops).sum();
+    assert_eq!(ops, tally.ops());
+    let lengths: Vec<u64> =
+        measured.iter().map(|interval| (interval.until - interval.from).get() / 1_000_000).collect();
+    assert_eq!(lengths, [1000, 1000, 500]);
+}
+
+#[test]
+fn the_digest_depends_on_the_specification_and_not_on_who_answers() {
+    let digest = |depth: u32, servers: usize, service: Nanos, seed: u64| {
+        let mut job = job(&Workload { depth, seed, ..workload() });
+        drive(&mut job, &mut Servers::new(servers, service));
+        job.into_tally().digest
+    };
+    assert_eq!(digest(1, 1, MS, 1), digest(16, 5, MS * 7, 1));
+    assert_ne!(digest(1, 1, MS, 1), digest(1, 1, MS, 2));
+}
+
+#[test]
+fn the_digest_of_a_seed_never_changes_between_versions() {
+    let mut job = job(&Workload {
+        sizes: SizeSplit(vec![(Bytes::KIB * 4, 60.0), (Bytes::KIB * 8, 40.0)]),
+        mix: OpMix { reads: Share::new(0.7).unwrap(), ..workload().mix },
+        ..workload()
+    });
+    drive(&mut job, &mut Servers::new(1, MS));
+    // A change here means that records of older versions can no longer be compared request by request.
+    assert_eq!(format!("{:016x}", job.into_tally().digest), DIGEST_OF_SEED_1);
+}
+
+const DIGEST_OF_SEED_1: &str = "10266f83acef5926";
+
+#[test]
+fn a_failed_request_is_counted_with_its_offset_and_is_not_a_latency() {
+    let mut job = job(&workload());
+    let bad = |offset: Bytes| offset < Bytes::KIB * 400;
+    let answers = drive_with(&mut job, &mut Servers::new(1, MS), |request| {
+        bad(request.offset).then_some(Outcome::failed(Errno(5)))
+    });
+    let failed: Vec<_> = answers.iter().filter(|answer| bad(answer.request.offset)).collect();
+    let tally = job.into_tally();
+    assert!(!failed.is_empty());
+    assert_eq!(tally.errors, failed.len() as u64);
+    assert_eq!(tally.error_samples[0].offset, failed[0].request.offset);
+    assert_eq!(tally.error_samples[0].failure, Failure::Errno(Errno(5)));
+    assert_eq!(tally.classes[0].response.count(), 100 - failed.len() as u64);
+}
+
+#[test]
+fn a_short_read_is_a_failure_and_says_how_short() {
+    let mut job = job(&workload());
+    drive_with(&mut job, &mut Servers::new(1, MS), |_| Some(Outcome::moved(512)));
+    let tally = job.into_tally();
+    assert_eq!(tally.errors, 100);
+    assert_eq!(tally.error_samples[0].failure, Failure::Short { moved: 512 });
+}
+
+#[test]
+fn a_target_that_is_gone_ends_the_job() {
+    let stop = Stop { run: Some(Nanos::from_secs(100)), ops: None, ..workload().stop };
+    let mut job = job(&Workload { stop, ..workload() });
+    drive_with(&mut job, &mut Servers::new(1, MS), |_| Some(Outcome::failed(Errno(19))));
+    let tally = job.into_tally();
+    assert!(tally.gave_up);
+    assert_eq!(tally.errors, ERRORS_MAX);
+}
+
+#[test]
+fn a_flush_follows_every_third_write() {
+    let mix = OpMix { reads: Share::NONE, ..workload().mix };
+    let durability = Durability { every: Some(3), ..workload().durability };
+    let stop = Stop { ops: Some(7), ..workload().stop };
+    let mut job = job(&Workload { mix, durability, stop, ..workload() });
+    let answers = drive(&mut job, &mut Servers::new(1, MS));
+    let ops: Vec<Op> = answers.iter().map(|answer| answer.request.op).collect();
+    use Op::{Flush as F, Write as W};
+    assert_eq!(ops, [W, W, W, F, W, W, W, F, W]);
+}
+
+#[test]
+fn a_stopped_job_drains_and_keeps_what_it_saw() {
+    let stop = Stop { run: Some(Nanos::from_secs(100)), ops: None, ..workload().stop };
+    let mut job = job(&Workload { depth: 4, stop, ..workload() });
+    let mut batch = Vec::new();
+    job.start(units::Instant::START);
+    job.plan(units::Instant::START, &mut batch);
+    job.stop();
+    for request in batch.drain(..) {
+        let outcome = Outcome::moved(request.len);
+        let finished_at = units::Instant::from_nanos(5_000_000);
+        job.settle(workload::Completion { token: request.token, outcome, finished_at });
+    }
+    assert_eq!(job.plan(units::Instant::from_nanos(5_000_000), &mut batch), workload::Wake::Done);
+    let tally = job.into_tally();
+    assert_eq!((tally.ops(), tally.measured()), (4, MS * 5));
+}
