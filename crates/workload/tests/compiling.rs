@@ -9,7 +9,7 @@ use workload::{Job, compile, files_needed};
 use crate::world::{Servers, drive, workload};
 
 fn refusal(workload: &Workload, lengths: &[Bytes]) -> String {
-    compile(workload, lengths).unwrap_err().to_string()
+    compile(workload, lengths).expect_err("refused").to_string()
 }
 
 /// How many requests each block of each file got, over all workers.

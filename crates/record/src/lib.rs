@@ -1,0 +1,23 @@
+//! The run record: the only shape in which results are stored, exchanged and read back.
+//!
+//! Base units only, each in its key: `_ns`, `_bytes`, `_per_s`; shares are 0 to 1. Readers ignore keys they do
+//! not know; a key is only added within a version, never changed or removed.
+//!
+//! **Invariant:** a record does not say how it was measured but in words, and nothing here can draw it.
+
+mod finding;
+mod histogram;
+mod point;
+mod run;
+mod summary;
+
+pub use finding::{Finding, Severity};
+pub use histogram::Histogram;
+pub use point::{
+    Breakdown, Class, ClassShare, Component, CpuUse, DeviceCounters, EngineUsed, ErrorSample, Point,
+    PointKind, Series, WorkerResult, WorkloadResult,
+};
+pub use run::{
+    Ending, Environment, PlanSource, ReadError, Run, SCHEMA_VERSION, Target, Tool, World, read, schema,
+};
+pub use summary::{Figure, LATENCY_QUANTILES, LatencySummary, OpSummary, QuantileFigure, summarise};

@@ -1,0 +1,269 @@
+//! One cell of a plan: what was asked, what came back, and what else was seen meanwhile.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::histogram::Histogram;
+use crate::summary::OpSummary;
+
+/// Load or state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum PointKind {
+    /// Workloads ran and were measured.
+    Load,
+    /// The target was brought into a state.
+    State,
+}
+
+/// One set of workloads that ran together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Point {
+    /// Position in the plan's order, from 0.
+    pub index: u32,
+    /// The phase's name as written.
+    pub phase: String,
+    /// The phase's name with swept values filled in.
+    pub name: String,
+    /// Load or state.
+    pub kind: PointKind,
+    /// Which repetition, from 1.
+    pub repeat: u32,
+    /// The values that the sweeps gave this point.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub swept: BTreeMap<String, String>,
+    /// The figure this point is about: `iops`, `mb_per_s`, `p99`.
+    pub headline: String,
+    /// When it began, since the start of the run.
+    pub started_ns: u64,
+    /// When it ended, since the start of the run.
+    pub ended_ns: u64,
+    /// Whether it ran to its end.
+    pub complete: bool,
+    /// Results, in the order of the plan.
+    pub workloads: Vec<WorkloadResult>,
+    /// What was sampled beside the load, on the run's clock.
+    pub series: Vec<Series>,
+    /// CPU time of the tool itself; absent in virtual time.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cpu: Option<CpuUse>,
+    /// The kernel's own counts of the devices, over the whole point with warm-up and cool-down.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub devices: Vec<DeviceCounters>,
+    /// Where the time went; only a virtual array knows.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub breakdown: Option<Breakdown>,
+}
+
+/// What one workload did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WorkloadResult {
+    /// Its name in the phase.
+    pub name: String,
+    /// Every key of the workload with its value as text, defaults included.
+    pub spec: BTreeMap<String, String>,
+    /// How requests reached the kernel.
+    pub engine: EngineUsed,
+    /// The figures people ask for first.
+    pub summary: Vec<OpSummary>,
+    /// Raw results by operation and size.
+    pub classes: Vec<Class>,
+    /// The measured window, from the start of the run.
+    pub measured_from_ns: u64,
+    /// Its length.
+    pub measured_ns: u64,
+    /// Requests planned from the start, warm-up and cool-down included.
+    pub planned: u64,
+    /// Requests that ended.
+    pub settled: u64,
+    /// Requests in flight on average over the window, all workers together.
+    pub mean_in_flight: f64,
+    /// Digests of each worker's stream of (operation, file, offset, length), 16 hexadecimal digits each.
+    pub digests: Vec<String>,
+    /// Requests that failed, from the start.
+    pub errors: u64,
+    /// The first of them.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub error_samples: Vec<ErrorSample>,
+    /// Whether it gave up because too many failed.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub gave_up: bool,
+    /// Each worker's part.
+    pub workers: Vec<WorkerResult>,
+}
+
+impl WorkloadResult {
+    /// The summary of all operations together.
+    pub fn total(&self) -> Option<&OpSummary> {
+        self.summary.first()
+    }
+}
+
+/// How requests reached the kernel, or that they did not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EngineUsed {
+    /// `io_uring`, `pread`, `preadv2`, `mmap`, `null`, or `virtual`.
+    pub name: String,
+    /// Its settings in words: flags, buffers, polling.
+    pub details: Vec<String>,
+    /// Why it is not the one that was asked for or would be best.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub fallback: Option<String>,
+    /// When issue and end are stamped: `batch` overstates a latency by at most the time to fill or reap a
+    /// batch; `virtual` is exact.
+    pub clock: String,
+}
+
+/// Requests of one operation and size.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Class {
+    /// `read`, `write`, `trim` or `flush`.
+    pub op: String,
+    /// Bytes of each request; 0 for a flush.
+    pub size_bytes: u64,
+    /// Requests that finished within the window without an error.
+    pub ops: u64,
+    /// Bytes they moved.
+    pub bytes: u64,
+    /// From due to finished, of every request in flight in the window.
+    pub response: Histogram,
+    /// From issued to finished; absent where it equals `response`, as in every closed loop.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub service: Option<Histogram>,
+    /// From due to issued; absent where it is always zero.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub lag: Option<Histogram>,
+}
+
+/// One failed request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ErrorSample {
+    /// When it ended, since the start of the run.
+    pub at_ns: u64,
+    /// What was asked.
+    pub op: String,
+    /// Which of the workload's files or LUNs, as a path where there is one.
+    pub file: String,
+    /// Where in it.
+    pub offset_bytes: u64,
+    /// How much.
+    pub len_bytes: u64,
+    /// What happened, in words: `EIO (5): Input/output error`, `short: 512 of 4096 bytes`.
+    pub failure: String,
+}
+
+/// What one worker did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WorkerResult {
+    /// From 0.
+    pub index: u32,
+    /// Requests that finished within the window.
+    pub ops: u64,
+    /// Bytes they moved.
+    pub bytes: u64,
+    /// Processor time of its thread over the whole point; absent in virtual time.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cpu: Option<CpuUse>,
+}
+
+/// Processor time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CpuUse {
+    /// In the program.
+    pub user_s: f64,
+    /// In the kernel for the program.
+    pub system_s: f64,
+}
+
+impl CpuUse {
+    /// Both together.
+    pub fn total_s(self) -> f64 {
+        self.user_s + self.system_s
+    }
+}
+
+/// One quantity over time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Series {
+    /// What: `read ops`, `cpu busy`, `vda utilisation`.
+    pub name: String,
+    /// Base unit: `per_s`, `bytes_per_s`, `share`, `ns`, `bytes`, `count`.
+    pub unit: String,
+    /// Where it was read, in words.
+    pub source: String,
+    /// Ends of the sampled stretches, since the start of the run.
+    pub at_ns: Vec<u64>,
+    /// One value for each.
+    pub values: Vec<f64>,
+    /// Why there is nothing, where it could have been expected.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub absent: Option<String>,
+}
+
+/// Differences of the kernel's counters of one block device.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DeviceCounters {
+    /// `vda`, `loop3`, `nvme0n1`.
+    pub device: String,
+    /// How it is related to the target: `target`, `parent`, `member`.
+    pub relation: String,
+    /// Completed.
+    pub read_requests: u64,
+    /// Of 512 bytes.
+    pub read_sectors: u64,
+    /// Completed.
+    pub write_requests: u64,
+    /// Of 512 bytes.
+    pub write_sectors: u64,
+    /// Completed.
+    pub discard_requests: u64,
+    /// Of 512 bytes.
+    pub discard_sectors: u64,
+    /// Completed.
+    pub flush_requests: u64,
+}
+
+/// Where the time went in a virtual array.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Breakdown {
+    /// Every part that a request can meet.
+    pub components: Vec<Component>,
+    /// How the response time of each class divides.
+    pub classes: Vec<ClassShare>,
+}
+
+/// One part of a virtual array.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Component {
+    /// `controller 0 processor`, `disk 7`.
+    pub name: String,
+    /// Equal servers in it.
+    pub servers: u32,
+    /// Busy time over servers times window.
+    pub utilisation: f64,
+    /// Requests waiting or served, on average.
+    pub mean_in_system: f64,
+    /// Visits in the window.
+    pub visits: u64,
+    /// Sum of the times visits waited.
+    pub wait_ns: u64,
+    /// Sum of the times they were served.
+    pub service_ns: u64,
+}
+
+/// How the mean response of one class divides over components.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ClassShare {
+    /// `read`, `write`, …
+    pub op: String,
+    /// Bytes of each request.
+    pub size_bytes: u64,
+    /// Component.
+    pub component: String,
+    /// Mean time a request waited there.
+    pub wait_ns: f64,
+    /// Mean time it was served there, on the critical path.
+    pub service_ns: f64,
+}

@@ -1,0 +1,164 @@
+//! The record of a plan carried out.
+
+use std::collections::BTreeMap;
+
+use schemars::{JsonSchema, Schema};
+use serde::{Deserialize, Serialize};
+
+use crate::finding::Finding;
+use crate::point::Point;
+
+/// The version this program writes. It reads this one and all before it.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// A plan carried out: what was asked, on what, what came back, and what it means.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Run {
+    /// Version of this shape.
+    pub schema_version: u32,
+    /// Names the run; sorts by time.
+    pub id: String,
+    /// What made it.
+    pub tool: Tool,
+    /// UTC, RFC 3339.
+    pub started: String,
+    /// UTC, RFC 3339; absent while it runs.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub ended: Option<String>,
+    /// The command line, program first.
+    pub command: Vec<String>,
+    /// Labels given by the user.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub tags: BTreeMap<String, String>,
+    /// What was to be done.
+    pub plan: PlanSource,
+    /// Real or virtual.
+    pub world: World,
+    /// What was asked, in the order given.
+    pub targets: Vec<Target>,
+    /// The machine that asked.
+    pub environment: Environment,
+    /// The consents to destroy data that were given and used.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub consents: Vec<String>,
+    /// Results, in the order they were measured.
+    pub points: Vec<Point>,
+    /// What the evidence supports.
+    pub findings: Vec<Finding>,
+    /// How it ended.
+    pub ending: Ending,
+}
+
+/// What made a record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Tool {
+    /// `fathom`.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+}
+
+/// A plan as typed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PlanSource {
+    /// Its name.
+    pub name: String,
+    /// Its sentence about itself.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub about: String,
+    /// Where it came from: a ready plan's name or a file's path.
+    pub origin: String,
+    /// The text.
+    pub text: String,
+    /// Keys changed on the command line.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub overrides: Vec<String>,
+}
+
+/// Who answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum World {
+    /// Real storage, real time.
+    Host,
+    /// A virtual array, virtual time.
+    Array,
+}
+
+/// What was asked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Target {
+    /// As typed.
+    pub asked: String,
+    /// `file`, `directory`, `block device`, `null` or `array`.
+    pub kind: String,
+    /// The file or device that was used, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub path: Option<String>,
+    /// The size that was used.
+    pub size_bytes: u64,
+    /// Model, serial, firmware, file system, mount options, scheduler, caches: what could be read.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub facts: BTreeMap<String, String>,
+}
+
+/// The machine that asked.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Environment {
+    /// Its name.
+    pub hostname: String,
+    /// Kernel name, release and machine.
+    pub kernel: String,
+    /// Processor model.
+    pub cpu_model: String,
+    /// Processors online.
+    pub cpus: u32,
+    /// Memory.
+    pub ram_bytes: u64,
+    /// Everything else that may matter, in words.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub facts: BTreeMap<String, String>,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Ending {
+    /// Whether every point of the plan was carried out.
+    pub complete: bool,
+    /// The exit code.
+    pub code: u8,
+    /// The reason, in words.
+    pub reason: String,
+}
+
+/// Why a record could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// Not JSON, or not of this shape.
+    #[error("not a run record: {0}")]
+    Shape(#[from] serde_json::Error),
+    /// Written by a newer program.
+    #[error("the record has version {found}, this program reads up to {SCHEMA_VERSION}; use a newer fathom")]
+    TooNew {
+        /// The version found.
+        found: u32,
+    },
+}
+
+/// Reads a record of this or any older version.
+pub fn read(json: &str) -> Result<Run, ReadError> {
+    #[derive(Deserialize)]
+    struct Version {
+        schema_version: u32,
+    }
+    let found = serde_json::from_str::<Version>(json)?.schema_version;
+    if found > SCHEMA_VERSION {
+        return Err(ReadError::TooNew { found });
+    }
+    Ok(serde_json::from_str(json)?)
+}
+
+/// The JSON Schema of a record.
+pub fn schema() -> Schema {
+    schemars::schema_for!(Run)
+}

@@ -1,0 +1,168 @@
+//! The figures people ask for first, with their intervals.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::point::{Class, WorkloadResult};
+
+/// The quantiles of a summary. One list for tables, exports and charts.
+pub const LATENCY_QUANTILES: [f64; 6] = [0.5, 0.9, 0.95, 0.99, 0.999, 0.9999];
+
+/// A figure with its 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Figure {
+    /// The figure.
+    pub value: f64,
+    /// Lower end; absent when there were too few samples to have one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub low: Option<f64>,
+    /// Upper end.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub high: Option<f64>,
+}
+
+impl Figure {
+    /// Half the interval as a part of the value; `None` without an interval or for a value of zero.
+    pub fn relative_half_width(&self) -> Option<f64> {
+        let (low, high) = (self.low?, self.high?);
+        (self.value != 0.0).then(|| (high - low) / 2.0 / self.value.abs())
+    }
+}
+
+/// One quantile.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct QuantileFigure {
+    /// Which, 0 to 1.
+    pub q: f64,
+    /// Never below the truth, at most a thousandth above.
+    pub value_ns: u64,
+    /// Lower end of the 95 % interval for independent requests; absent with fewer than ten beyond.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub low_ns: Option<u64>,
+    /// Upper end.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub high_ns: Option<u64>,
+}
+
+/// Latencies of one kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LatencySummary {
+    /// Requests behind the figures.
+    pub count: u64,
+    /// Exact.
+    pub mean_ns: f64,
+    /// From the buckets.
+    pub std_dev_ns: f64,
+    /// Exact.
+    pub min_ns: u64,
+    /// Exact.
+    pub max_ns: u64,
+    /// Only quantiles with at least ten requests beyond them, and the median.
+    pub quantiles: Vec<QuantileFigure>,
+}
+
+impl LatencySummary {
+    /// The figures of `histogram`; `None` when it is empty.
+    pub fn of(histogram: &stats::Histogram) -> Option<LatencySummary> {
+        let enough = |q: &f64| *q <= 0.5 || histogram.count() as f64 * (1.0 - q) >= 10.0;
+        let quantile = |q: f64| {
+            let interval = histogram.quantile_interval(q);
+            Some(QuantileFigure {
+                q,
+                value_ns: histogram.quantile(q)?.get(),
+                low_ns: interval.map(|interval| interval.low.get()),
+                high_ns: interval.map(|interval| interval.high.get()),
+            })
+        };
+        Some(LatencySummary {
+            count: histogram.count(),
+            mean_ns: histogram.mean()?,
+            std_dev_ns: histogram.std_dev()?,
+            min_ns: histogram.min()?.get(),
+            max_ns: histogram.max()?.get(),
+            quantiles: LATENCY_QUANTILES.into_iter().filter(enough).filter_map(quantile).collect(),
+        })
+    }
+
+    /// The quantile `q`, if there were requests enough for it.
+    pub fn quantile(&self, q: f64) -> Option<QuantileFigure> {
+        self.quantiles.iter().find(|figure| (figure.q - q).abs() < 1e-9).copied()
+    }
+}
+
+/// All requests of one operation, or of all of them, whatever their size.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OpSummary {
+    /// `read`, `write`, `trim`, `flush`, or `all`.
+    pub op: String,
+    /// Completed requests a second over the measured window.
+    pub ops_per_s: Figure,
+    /// Bytes moved a second over the measured window.
+    pub bytes_per_s: Figure,
+    /// From due to finished.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub response: Option<LatencySummary>,
+}
+
+/// A rate over the window with its interval from the per-second rates in it.
+fn rate(total: f64, seconds: f64, per_second: &[f64]) -> Figure {
+    let interval = stats::batch_mean(per_second).and_then(|mean| mean.interval);
+    let value = if seconds > 0.0 { total / seconds } else { 0.0 };
+    // The interval is about the mean of whole seconds; centre it on the figure that is shown.
+    let half = interval.map(|interval| (interval.high - interval.low) / 2.0);
+    Figure { value, low: half.map(|half| (value - half).max(0.0)), high: half.map(|half| value + half) }
+}
+
+/// One summary for each operation that occurred, and first one for all where there are several.
+///
+/// `seconds` holds, for each whole second of the measured window, the operations and bytes of each class, in
+/// the order of `workload.classes`.
+pub fn summarise(workload: &WorkloadResult, seconds: &[Vec<(u64, u64)>]) -> Vec<OpSummary> {
+    let mut ops: Vec<&str> = Vec::new();
+    for class in &workload.classes {
+        if class.response.count > 0 && !ops.contains(&class.op.as_str()) {
+            ops.push(&class.op);
+        }
+    }
+    let mut summaries = Vec::new();
+    if ops.len() > 1 {
+        summaries.push(summary("all", workload, seconds, |_| true));
+    }
+    summaries.extend(ops.iter().map(|op| summary(op, workload, seconds, |class| class.op == *op)));
+    summaries
+}
+
+fn summary(
+    op: &str,
+    workload: &WorkloadResult,
+    seconds: &[Vec<(u64, u64)>],
+    belongs: impl Fn(&Class) -> bool,
+) -> OpSummary {
+    let chosen: Vec<usize> = workload
+        .classes
+        .iter()
+        .enumerate()
+        .filter(|(_, class)| belongs(class))
+        .map(|(index, _)| index)
+        .collect();
+    let mut response = stats::Histogram::new();
+    for index in &chosen {
+        if let Some(histogram) = workload.classes[*index].response.to_stats() {
+            response.merge(&histogram);
+        }
+    }
+    let sum = |of: fn(&Class) -> u64| chosen.iter().map(|index| of(&workload.classes[*index])).sum::<u64>();
+    let each_second = |of: fn(&(u64, u64)) -> u64| -> Vec<f64> {
+        let total = |second: &Vec<(u64, u64)>| {
+            chosen.iter().filter_map(|index| second.get(*index)).map(of).sum::<u64>()
+        };
+        seconds.iter().map(|second| total(second) as f64).collect()
+    };
+    let window_s = workload.measured_ns as f64 / 1e9;
+    OpSummary {
+        op: op.into(),
+        ops_per_s: rate(sum(|class| class.ops) as f64, window_s, &each_second(|second| second.0)),
+        bytes_per_s: rate(sum(|class| class.bytes) as f64, window_s, &each_second(|second| second.1)),
+        response: LatencySummary::of(&response),
+    }
+}
