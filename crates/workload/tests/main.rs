@@ -1,5 +1,7 @@
 //! The job through its seam: what it asks for, and what it says it saw.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+
 mod compiling;
 mod driving;
 mod pacing;
