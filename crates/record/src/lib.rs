@@ -7,6 +7,7 @@
 
 mod finding;
 mod histogram;
+pub mod names;
 mod point;
 mod run;
 mod summary;
@@ -14,10 +15,10 @@ mod summary;
 pub use finding::{Finding, Severity};
 pub use histogram::Histogram;
 pub use point::{
-    Breakdown, Class, ClassShare, Component, CpuUse, DeviceCounters, EngineUsed, ErrorSample, Point,
+    Breakdown, Class, ClassShare, Component, CpuUse, DeviceCounters, EngineUsed, ErrorSample, OpTotal, Point,
     PointKind, Series, WorkerResult, WorkloadResult,
 };
 pub use run::{
-    Ending, Environment, PlanSource, ReadError, Run, SCHEMA_VERSION, Target, Tool, World, read, schema,
+    Cache, Ending, Environment, PlanSource, ReadError, Run, SCHEMA_VERSION, Target, Tool, World, read, schema,
 };
 pub use summary::{Figure, LATENCY_QUANTILES, LatencySummary, OpSummary, QuantileFigure, summarise};

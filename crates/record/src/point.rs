@@ -74,6 +74,13 @@ pub struct WorkloadResult {
     pub measured_from_ns: u64,
     /// Its length.
     pub measured_ns: u64,
+    /// Everything that ended without an error from the start, warm-up and cool-down included: what the kernel's
+    /// counters of the devices are held against. Empty where it was not kept.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub totals: Vec<OpTotal>,
+    /// How much of the target was used, all files and LUNs together; absent where it is not known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub span_bytes: Option<u64>,
     /// Requests planned from the start, warm-up and cool-down included.
     pub planned: u64,
     /// Requests that ended.
@@ -137,6 +144,17 @@ pub struct Class {
     pub lag: Option<Histogram>,
 }
 
+/// All requests of one operation that ended without an error.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OpTotal {
+    /// `read`, `write`, `trim` or `flush`.
+    pub op: String,
+    /// How many.
+    pub ops: u64,
+    /// Bytes they moved.
+    pub bytes: u64,
+}
+
 /// One failed request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorSample {
@@ -191,6 +209,9 @@ pub struct Series {
     pub name: String,
     /// Base unit: `per_s`, `bytes_per_s`, `share`, `ns`, `bytes`, `count`.
     pub unit: String,
+    /// The workload it belongs to; absent where it is about the whole point or the machine.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub workload: Option<String>,
     /// Where it was read, in words.
     pub source: String,
     /// Ends of the sampled stretches, since the start of the run.

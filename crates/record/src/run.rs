@@ -97,9 +97,22 @@ pub struct Target {
     pub path: Option<String>,
     /// The size that was used.
     pub size_bytes: u64,
+    /// Memory below this machine that may hold its data: of the device, of the controller, of a server.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub caches: Vec<Cache>,
     /// Model, serial, firmware, file system, mount options, scheduler, caches: what could be read.
+    /// Well-known keys are in [`names::fact`](crate::names::fact).
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub facts: BTreeMap<String, String>,
+}
+
+/// Memory that may hold data of a target.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Cache {
+    /// Whose, in words: `drive`, `controller`, as the user or the device says.
+    pub name: String,
+    /// How much of it.
+    pub size_bytes: u64,
 }
 
 /// The machine that asked.

@@ -1,0 +1,55 @@
+//! The names under which well-known facts and series are kept, so that whoever writes and whoever reads agree.
+//!
+//! **Invariant:** a name is only added within a version of the shape, never changed. A fact or series without
+//! a name here may be stored too; it is shown, but nothing is concluded from it.
+
+/// Keys of [`Target::facts`](crate::Target::facts).
+pub mod fact {
+    /// The maker of the device that is asked, as it says itself.
+    pub const VENDOR: &str = "vendor";
+    /// Its model.
+    pub const MODEL: &str = "model";
+    /// Its serial number.
+    pub const SERIAL: &str = "serial";
+    /// Its firmware's revision.
+    pub const FIRMWARE: &str = "firmware";
+    /// Its stable name in `/dev/disk/by-id`, without the folder.
+    pub const BY_ID: &str = "by-id";
+    /// The kernel's name of the device that is asked, as `sda`; several apart by commas.
+    pub const DEVICE: &str = "device";
+    /// The whole size of that device, as `Bytes` prints it exactly: `960197124096B`.
+    pub const DEVICE_SIZE: &str = "device size";
+    /// The kernel's names of what that device stands on; several apart by commas.
+    pub const MEMBERS: &str = "members";
+    /// The type of the file system that holds the file or directory: `ext4`, `tmpfs`, `nfs4`.
+    pub const FILE_SYSTEM: &str = "file system";
+    /// Its mount options, apart by commas.
+    pub const MOUNT_OPTIONS: &str = "mount options";
+    /// The I/O scheduler of the device.
+    pub const SCHEDULER: &str = "scheduler";
+    /// How the device's own write cache works, as the kernel says: `write back` or `write through`.
+    pub const WRITE_CACHE: &str = "write cache";
+    /// `yes` or `no`: whether the device says that it rotates.
+    pub const ROTATIONAL: &str = "rotational";
+    /// Where the storage is if not in this machine, in words: `nfs4 from server:/export`.
+    pub const REMOTE: &str = "remote";
+
+    /// A key of [`Environment::facts`](crate::Environment::facts): the hypervisor this machine runs under, as
+    /// `kvm`; absent on real hardware.
+    pub const HYPERVISOR: &str = "hypervisor";
+}
+
+/// Names of [`Series`](crate::Series).
+pub mod series {
+    /// Ends of a read's, write's, trim's or flush's name among the series of a workload: `read ops`, in
+    /// `per_s`.
+    pub const OPS: &str = " ops";
+    /// The part of all processors of the machine that did not idle, in `share`.
+    pub const CPU_BUSY: &str = "cpu busy";
+    /// Clock of the processors on average, in `per_s`.
+    pub const CPU_CLOCK: &str = "cpu clock";
+    /// Times the processors were slowed down because of heat or power since the point began, in `count`.
+    pub const CPU_THROTTLED: &str = "cpu throttled";
+    /// Memory that waits to be written to storage, and that is being written, in `bytes`.
+    pub const DIRTY: &str = "dirty pages";
+}
