@@ -5,6 +5,8 @@
 
 #[cfg(test)]
 mod fixture;
+pub mod safety;
+pub mod scratch;
 pub mod sysroot;
 pub mod target;
 

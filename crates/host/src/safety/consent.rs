@@ -1,0 +1,118 @@
+//! A user's word that one device or one file may be destroyed.
+//!
+//! **Invariant:** a name that can move to another device between two boots, and a wildcard, is never consent.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::target::Device;
+
+/// What may be destroyed, named so that it can mean one thing only.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Consent {
+    /// A device: its serial number, world-wide name, name in `/dev/disk/by-id`, or `loop:<path of its file>`.
+    Device(String),
+    /// A regular file, by its absolute path with no symbolic link in it.
+    File(PathBuf),
+}
+
+/// Why a text is not consent.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConsentError {
+    /// Nothing was written.
+    #[error(
+        "consent is empty; name what may be destroyed by its serial number or its name in /dev/disk/by-id"
+    )]
+    Empty,
+    /// A pattern.
+    #[error("`{0}` is a wildcard and could mean several devices; write one serial number or one by-id name")]
+    Wildcard(String),
+    /// A node.
+    #[error(
+        "`{0}` may be another disk after the next boot and is no consent; write the serial number or the name in \
+         /dev/disk/by-id (`ls -l /dev/disk/by-id` shows it)"
+    )]
+    MovingName(String),
+    /// `loop:` without an absolute path.
+    #[error("`{0}` names no file; write loop: and the absolute path of the file behind the loop device")]
+    LoopWithoutFile(String),
+}
+
+impl Consent {
+    /// Reads what follows `--destroy=`.
+    ///
+    /// `/dev/disk/by-id/X` is the same as `X`. Any other absolute path outside `/dev` names a regular file.
+    pub fn parse(text: &str) -> Result<Consent, ConsentError> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Err(ConsentError::Empty);
+        }
+        if let Some(file) = text.strip_prefix("loop:") {
+            return match Path::new(file).is_absolute() {
+                true => Ok(Consent::Device(text.into())),
+                false => Err(ConsentError::LoopWithoutFile(text.into())),
+            };
+        }
+        let identity = match text.strip_prefix("/dev/disk/by-id/") {
+            Some(id) => id,
+            None if text.starts_with("/dev/") => return Err(ConsentError::MovingName(text.into())),
+            None if text.starts_with('/') => return Ok(Consent::File(text.into())),
+            None => text,
+        };
+        if identity.contains(['*', '?', '[']) {
+            return Err(ConsentError::Wildcard(text.into()));
+        }
+        if identity.is_empty() || identity.contains('/') {
+            return Err(ConsentError::MovingName(text.into()));
+        }
+        Ok(Consent::Device(identity.into()))
+    }
+
+    /// Whether this names exactly that device.
+    pub fn names_device(&self, device: &Device) -> bool {
+        matches!(self, Consent::Device(text) if device.consents().contains(text))
+    }
+
+    /// Whether this names exactly that file, whose path must be absolute and free of symbolic links.
+    pub fn names_file(&self, path: &Path) -> bool {
+        matches!(self, Consent::File(named) if named.as_os_str() == path.as_os_str())
+    }
+}
+
+impl fmt::Display for Consent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Consent::Device(text) => f.write_str(text),
+            Consent::File(path) => write!(f, "{}", path.display()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_serial_a_by_id_name_a_loop_and_a_file_are_consent() {
+        let device = |text: &str| Ok(Consent::Device(text.into()));
+        assert_eq!(Consent::parse(" WD-WX11 "), device("WD-WX11"));
+        assert_eq!(Consent::parse("/dev/disk/by-id/ata-X_1-part2"), device("ata-X_1-part2"));
+        assert_eq!(Consent::parse("loop:/tmp/a b.img"), device("loop:/tmp/a b.img"));
+        assert_eq!(Consent::parse("/data/file*"), Ok(Consent::File("/data/file*".into())));
+    }
+
+    #[test]
+    fn a_node_or_a_wildcard_is_never_consent() {
+        let refused = |text: &str| Consent::parse(text).expect_err(text);
+        for node in
+            ["/dev/sda", "/dev/nvme0n1p2", "/dev/mapper/vg-lv", "/dev/disk/by-path/pci-1", "/dev/disk/by-id/"]
+        {
+            assert_eq!(refused(node), ConsentError::MovingName(node.into()));
+        }
+        for pattern in ["*", "ata-*", "/dev/disk/by-id/*", "WD-?", "[ab]"] {
+            assert_eq!(refused(pattern), ConsentError::Wildcard(pattern.into()));
+        }
+        assert_eq!(refused("  "), ConsentError::Empty);
+        assert_eq!(refused("loop:x.img"), ConsentError::LoopWithoutFile("loop:x.img".into()));
+    }
+}

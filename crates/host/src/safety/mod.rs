@@ -1,0 +1,255 @@
+//! May this be written?
+//!
+//! Reading is always allowed. Fathom's own scratch files may be written. Everything else needs a [`Consent`] that
+//! names exactly what was found, and nothing that speaks against it: see [`Reason`].
+//!
+//! **Invariant:** a user's file or device is opened for writing through a [`Permit`] alone, and a permit for a device
+//! holds it exclusively, so that nobody can mount it or build an array on it before the permit is dropped.
+
+mod consent;
+mod device;
+mod reason;
+mod signatures;
+#[cfg(test)]
+mod tests;
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use units::Bytes;
+
+use crate::scratch;
+use crate::sysroot::{DevNo, SysRoot};
+use crate::target::mounts::{holding, mounts};
+use crate::target::{Device, Place, Target};
+
+pub use consent::{Consent, ConsentError};
+pub use reason::{Reason, Refusal};
+pub use signatures::{Signature, signatures};
+
+/// Why no permit was given, or why one no longer holds.
+#[derive(Debug, thiserror::Error)]
+pub enum SafetyError {
+    /// Something speaks against it.
+    #[error(transparent)]
+    Refused(#[from] Box<Refusal>),
+    /// The path now leads to something else than what was looked at.
+    #[error(
+        "{path} is no longer what was looked at: it was exchanged meanwhile; nothing was written, run again"
+    )]
+    Exchanged {
+        /// The path.
+        path: PathBuf,
+    },
+    /// It could not be opened.
+    #[error("{path}: cannot be opened: {source}")]
+    Os {
+        /// The path.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+/// What speaks against writing, and what would be consent: what `--dry-run` prints.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judgement {
+    /// The target in words, with size, model and serial.
+    pub what: String,
+    /// Whether data that is not Fathom's would be lost.
+    pub destroys: bool,
+    /// The texts that would be consent, best first; empty where none is needed or none can be given.
+    pub consents: Vec<String>,
+    /// Empty where it may be written.
+    pub reasons: Vec<Reason>,
+}
+
+/// Looks at the target and says what speaks against writing to it. Opens nothing for writing, keeps nothing open.
+pub fn judge(root: &SysRoot, target: &Target, consent: Option<&Consent>) -> Judgement {
+    match &target.place {
+        Place::Null { .. } => harmless("nothing".into()),
+        Place::Directory(path) => harmless(format!("scratch files in {}", path.display())),
+        Place::NewFile(path) => harmless(format!("the new file {}", path.display())),
+        Place::File(path) => judge_file(root, path, consent),
+        Place::Block { node, devno } => judge_device(root, node, *devno, consent),
+    }
+}
+
+/// Leave to write to the target, or every reason against it.
+///
+/// For a device this opens it exclusively, for reading, for as long as the permit lives.
+pub fn permit(root: &SysRoot, target: &Target, consent: Option<&Consent>) -> Result<Permit, SafetyError> {
+    let judgement = judge(root, target, consent);
+    if !judgement.reasons.is_empty() {
+        let Judgement { what, reasons, .. } = judgement;
+        return Err(Box::new(Refusal { what, reasons }).into());
+    }
+    let given = consent.filter(|_| judgement.destroys).map(Consent::to_string);
+    let os = |path: &Path| {
+        let path = path.to_owned();
+        move |source| SafetyError::Os { path, source }
+    };
+    let seal = match &target.place {
+        Place::File(path) => {
+            let stat = std::fs::metadata(path).map_err(os(path))?;
+            Seal::File { path: path.clone(), device: stat.dev(), inode: stat.ino() }
+        }
+        Place::Block { node, devno } => {
+            let held = device::open_alone(node).map_err(os(node))?;
+            let sequence = Device::read(root, *devno).and_then(|device| device.disk_sequence);
+            Seal::Block { root: root.clone(), node: node.clone(), devno: *devno, sequence, _held: held }
+        }
+        Place::Null { .. } | Place::Directory(_) | Place::NewFile(_) => Seal::OwnFiles,
+    };
+    Ok(Permit { what: judgement.what, consent: given, seal })
+}
+
+/// Leave to write to one target.
+#[derive(Debug)]
+pub struct Permit {
+    /// The target in words.
+    pub what: String,
+    /// The consent it rests on, for the record; `None` where none was needed.
+    pub consent: Option<String>,
+    seal: Seal,
+}
+
+#[derive(Debug)]
+enum Seal {
+    OwnFiles,
+    File { path: PathBuf, device: u64, inode: u64 },
+    Block { root: SysRoot, node: PathBuf, devno: DevNo, sequence: Option<u64>, _held: File },
+}
+
+impl Permit {
+    /// The target opened for reading and writing with further `open(2)` flags such as `O_DIRECT`, or `None` where
+    /// there is nothing to open because only scratch files will be written.
+    ///
+    /// What was opened is compared with what was looked at: a path that leads elsewhere by now is an error.
+    pub fn open(&self, flags: i32) -> Result<Option<File>, SafetyError> {
+        let path = match &self.seal {
+            Seal::OwnFiles => return Ok(None),
+            Seal::File { path, .. } => path,
+            Seal::Block { node, .. } => node,
+        };
+        let os = |source| SafetyError::Os { path: path.clone(), source };
+        let file = OpenOptions::new().read(true).write(true).custom_flags(flags | libc::O_CLOEXEC).open(path);
+        let file = file.map_err(os)?;
+        let stat = file.metadata().map_err(os)?;
+        if self.seal.fits(&stat) {
+            Ok(Some(file))
+        } else {
+            Err(SafetyError::Exchanged { path: path.clone() })
+        }
+    }
+}
+
+impl Seal {
+    fn fits(&self, stat: &std::fs::Metadata) -> bool {
+        match self {
+            Seal::OwnFiles => true,
+            Seal::File { device, inode, .. } => stat.dev() == *device && stat.ino() == *inode,
+            Seal::Block { root, devno, sequence, .. } => {
+                let now = Device::read(root, *devno).and_then(|device| device.disk_sequence);
+                DevNo::from_raw(stat.rdev()) == *devno && now == *sequence
+            }
+        }
+    }
+}
+
+fn harmless(what: String) -> Judgement {
+    Judgement { what, destroys: false, consents: Vec::new(), reasons: Vec::new() }
+}
+
+fn judge_device(root: &SysRoot, node: &Path, devno: DevNo, consent: Option<&Consent>) -> Judgement {
+    let Some(device) = Device::read(root, devno) else {
+        let device = node.display().to_string();
+        let (what, reasons) = (device.clone(), vec![Reason::Unlisted { device }]);
+        return Judgement { what, destroys: true, consents: Vec::new(), reasons };
+    };
+    // The node that was named is the one to be opened; a node below /dev could be a copy with another name.
+    let device = Device { node: node.into(), ..device };
+    let mut reasons = device::reasons(root, &device);
+    let consents = device.consents();
+    match consent {
+        Some(consent) if consent.names_device(&device) => reasons.extend(ambiguous(root, &device, consent)),
+        given => reasons.push(missing(given, &consents)),
+    }
+    Judgement { what: device.in_words(), destroys: true, consents, reasons }
+}
+
+/// Another device that answers to the same name, as cheap disks with the same serial number do.
+fn ambiguous(root: &SysRoot, device: &Device, consent: &Consent) -> Option<Reason> {
+    use crate::sysroot::{names, number};
+    let folder = root.sys.join("class/block");
+    let below = crate::target::stack::below(root, &[], device.devno);
+    let related = |devno: DevNo| devno == device.devno || below.iter().any(|it| it.device.devno == devno);
+    let all = names(&folder).into_iter().filter(|name| number(&folder.join(name).join("hidden")) != Some(1));
+    let other = all
+        .filter_map(|name| Device::named(root, &name))
+        .find(|other| !related(other.devno) && consent.names_device(other))?;
+    Some(Reason::Ambiguous { consent: consent.to_string(), other: other.node.display().to_string() })
+}
+
+fn judge_file(root: &SysRoot, path: &Path, consent: Option<&Consent>) -> Judgement {
+    let text = path.display().to_string();
+    let mut reasons = Vec::new();
+    if let Some(fs_type) = not_storage(root, path) {
+        reasons.push(Reason::NoStorage { path: path.into(), fs_type });
+    }
+    if device::swaps(root).iter().any(|swap| swap == path) {
+        reasons.push(Reason::Swap { device: text.clone() });
+    }
+    for (name, file) in device::loops(root) {
+        if file == path {
+            let by = root.node(&name).display().to_string();
+            reasons.push(Reason::BehindLoop { file: text.clone(), by });
+        }
+    }
+    let size = std::fs::metadata(path).map_or(Bytes::ZERO, |stat| Bytes::new(stat.len()));
+    match File::open(path).and_then(|file| scratch::header_of(&file)) {
+        Ok(Some(_)) => {
+            let what = format!("the scratch file {text} ({size})");
+            return Judgement { what, destroys: false, consents: Vec::new(), reasons };
+        }
+        Ok(None) => {}
+        Err(error) => reasons.push(Reason::Unreadable { device: text.clone(), why: error.to_string() }),
+    }
+    let consents = vec![text.clone()];
+    if !consent.is_some_and(|consent| consent.names_file(path)) {
+        reasons.push(missing(consent, &consents));
+    }
+    let what = format!("{text} ({size}, a file that is not Fathom's own)");
+    Judgement { what, destroys: true, consents, reasons }
+}
+
+fn missing(given: Option<&Consent>, consents: &[String]) -> Reason {
+    let names = consents.to_vec();
+    match given {
+        Some(given) => Reason::OtherConsent { given: given.to_string(), names },
+        None => Reason::NoConsent { names },
+    }
+}
+
+/// The type of a file system whose files are the kernel's own knobs.
+fn not_storage(root: &SysRoot, path: &Path) -> Option<String> {
+    const KNOBS: [&str; 12] = [
+        "proc",
+        "sysfs",
+        "cgroup",
+        "cgroup2",
+        "debugfs",
+        "tracefs",
+        "securityfs",
+        "configfs",
+        "efivarfs",
+        "bpf",
+        "pstore",
+        "devtmpfs",
+    ];
+    let mounts = mounts(root);
+    let fs_type = &holding(&mounts, path)?.fs_type;
+    KNOBS.contains(&fs_type.as_str()).then(|| fs_type.clone())
+}

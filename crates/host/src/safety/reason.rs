@@ -1,0 +1,157 @@
+//! Why something may not be written, in words.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use units::Bytes;
+
+/// One reason. Devices are given by their nodes.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Reason {
+    /// It, a part of it, or what it is a part of, is mounted.
+    #[error("{device} is mounted on {point}; unmount it first")]
+    Mounted {
+        /// What is mounted.
+        device: String,
+        /// Where.
+        point: PathBuf,
+    },
+    /// It or a part of it is swapped to.
+    #[error("{device} is swap in use; `swapoff` it first")]
+    Swap {
+        /// The device or the file.
+        device: String,
+    },
+    /// The system runs from the same disk.
+    #[error("it shares {device} with {point}: this disk holds the running system")]
+    SystemDisk {
+        /// What both stand on.
+        device: String,
+        /// The mount point, `/` or one for booting.
+        point: PathBuf,
+    },
+    /// An array or a map is built on it.
+    #[error("{device} is {what}")]
+    Held {
+        /// What is held.
+        device: String,
+        /// By what, in words.
+        what: String,
+    },
+    /// A mounted btrfs has it among its members.
+    #[error("{device} is a member of a mounted btrfs")]
+    BtrfsMember {
+        /// The member.
+        device: String,
+    },
+    /// A loop device reads and writes the same bytes.
+    #[error("{file} is behind the loop device {by} too; detach that with `losetup -d {by}`")]
+    BehindLoop {
+        /// The file or the device.
+        file: String,
+        /// The loop.
+        by: String,
+    },
+    /// The kernel refuses to give it to one user alone.
+    #[error(
+        "{device} is held by another program, mount or kernel subsystem (an exclusive open says busy); end that first"
+    )]
+    Busy {
+        /// What was opened.
+        device: String,
+    },
+    /// It carries something.
+    #[error("{device} carries a signature: {name} (at byte {})", offset.get())]
+    Signature {
+        /// The device or a part of it.
+        device: String,
+        /// What it carries.
+        name: &'static str,
+        /// Where.
+        offset: Bytes,
+    },
+    /// It cannot be looked at, so nobody knows what would be lost.
+    #[error("{device} cannot be read, so what it carries is unknown: {why}")]
+    Unreadable {
+        /// What was opened.
+        device: String,
+        /// The system's words.
+        why: String,
+    },
+    /// The kernel does not list it.
+    #[error("{device} is not listed in sysfs, so what uses it is unknown")]
+    Unlisted {
+        /// The node.
+        device: String,
+    },
+    /// It is set read-only.
+    #[error("{device} is set read-only")]
+    ReadOnly {
+        /// The node.
+        device: String,
+    },
+    /// It has no capacity.
+    #[error("{device} has no capacity: no medium, or a loop device that is not set up")]
+    NoCapacity {
+        /// The node.
+        device: String,
+    },
+    /// Two devices answer to the name.
+    #[error("`{consent}` names {other} too; use another name of the device")]
+    Ambiguous {
+        /// What was consented to.
+        consent: String,
+        /// The other device's node.
+        other: String,
+    },
+    /// The file is a window on the kernel.
+    #[error("{path} lies on {fs_type}, which is no storage")]
+    NoStorage {
+        /// The file.
+        path: PathBuf,
+        /// The type of file system.
+        fs_type: String,
+    },
+    /// Nobody has said that it may be destroyed.
+    #[error("writing would destroy its data, and nobody has consented; {}", advice(names))]
+    NoConsent {
+        /// What would be consent.
+        names: Vec<String>,
+    },
+    /// Something else may be destroyed.
+    #[error("consent was given for `{given}`, which is not this; {}", advice(names))]
+    OtherConsent {
+        /// What was consented to.
+        given: String,
+        /// What would be consent.
+        names: Vec<String>,
+    },
+}
+
+fn advice(names: &[String]) -> String {
+    match names.first() {
+        Some(name) => format!("if it may be lost, say so with `--destroy={name}`"),
+        None => {
+            "it has no serial number and no name in /dev/disk/by-id, so it cannot be told from others and \
+                 is never written"
+                .into()
+        }
+    }
+}
+
+/// Everything that speaks against writing to one target.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub struct Refusal {
+    /// The target in words, with size, model and serial.
+    pub what: String,
+    /// At least one.
+    pub reasons: Vec<Reason>,
+}
+
+impl fmt::Display for Refusal {
+    /// One line for the target, and one for each reason.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} will not be written:", self.what)?;
+        self.reasons.iter().try_for_each(|reason| write!(f, "\n  - {reason}"))
+    }
+}

@@ -1,0 +1,193 @@
+//! Whether a file is really on its storage, or partly a promise.
+//!
+//! A hole and an unwritten extent read as zeros without asking the device: a benchmark over them measures
+//! nothing, at a fine rate.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+
+use rustix::fs::{SeekFrom, seek};
+use units::Bytes;
+
+/// What the file system says about a range of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Extents {
+    /// Every byte has its place on the storage and has been written.
+    Written,
+    /// There is no hole; whether every extent has been written, the file system does not tell.
+    NoHoles,
+    /// The first byte that is in a hole or in an unwritten extent.
+    Gap {
+        /// Where.
+        at: Bytes,
+        /// Which of the two.
+        what: &'static str,
+    },
+    /// The file system tells nothing.
+    Unknown,
+}
+
+impl Extents {
+    /// Whether reads of the range may be answered without the storage.
+    pub fn has_gap(&self) -> bool {
+        matches!(self, Extents::Gap { .. })
+    }
+
+    /// One sentence for the record.
+    pub fn in_words(&self) -> String {
+        match self {
+            Extents::Written => "every extent is written".into(),
+            Extents::NoHoles => {
+                "no holes; the file system does not tell whether all extents are written".into()
+            }
+            Extents::Gap { at, what } => {
+                format!("{what} at byte {}: reads there are not served by the storage", at.get())
+            }
+            Extents::Unknown => "the file system does not tell whether there are holes".into(),
+        }
+    }
+}
+
+/// What is known of bytes 0 to `length`. Waits for data that is still on its way to its place.
+pub fn extents(file: &File, length: Bytes) -> io::Result<Extents> {
+    match fiemap(file, length) {
+        Ok(found) => Ok(found),
+        Err(error)
+            if matches!(error.raw_os_error(), Some(libc::EOPNOTSUPP | libc::ENOTTY | libc::EINVAL)) =>
+        {
+            Ok(first_hole(file, length))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Source of numbers and layout: linux, include/uapi/linux/fiemap.h.
+const FS_IOC_FIEMAP: libc::Ioctl = 0xC020_660B_u32 as libc::Ioctl;
+const FIEMAP_FLAG_SYNC: u32 = 1;
+const FIEMAP_EXTENT_LAST: u32 = 1;
+const FIEMAP_EXTENT_UNWRITTEN: u32 = 0x800;
+const BATCH: usize = 256;
+
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct Extent {
+    logical: u64,
+    physical: u64,
+    length: u64,
+    reserved64: [u64; 2],
+    flags: u32,
+    reserved: [u32; 3],
+}
+
+#[repr(C)]
+struct Fiemap {
+    start: u64,
+    length: u64,
+    flags: u32,
+    mapped: u32,
+    count: u32,
+    reserved: u32,
+    extents: [Extent; BATCH],
+}
+
+fn fiemap(file: &File, length: Bytes) -> io::Result<Extents> {
+    let mut covered = 0;
+    while covered < length.get() {
+        let (extents, mapped) = map(file, covered, length.get() - covered)?;
+        if mapped == 0 {
+            return Ok(gap(covered, "hole"));
+        }
+        for extent in &extents[..mapped] {
+            if extent.logical > covered {
+                return Ok(gap(covered, "hole"));
+            }
+            if extent.flags & FIEMAP_EXTENT_UNWRITTEN != 0 {
+                return Ok(gap(covered, "unwritten extent"));
+            }
+            covered = covered.max(extent.logical + extent.length);
+            if covered >= length.get() {
+                return Ok(Extents::Written);
+            }
+            if extent.flags & FIEMAP_EXTENT_LAST != 0 {
+                return Ok(gap(covered, "hole"));
+            }
+        }
+    }
+    Ok(Extents::Written)
+}
+
+fn gap(at: u64, what: &'static str) -> Extents {
+    Extents::Gap { at: Bytes::new(at), what }
+}
+
+fn map(file: &File, start: u64, length: u64) -> io::Result<(Box<[Extent; BATCH]>, usize)> {
+    let mut request = Box::new(Fiemap {
+        start,
+        length,
+        flags: FIEMAP_FLAG_SYNC,
+        mapped: 0,
+        count: BATCH as u32,
+        reserved: 0,
+        extents: [Extent::default(); BATCH],
+    });
+    // SAFETY: the descriptor is open; `request` has the layout of `struct fiemap` with room for `count` extents
+    // behind it, and lives through the call.
+    let answer = unsafe { libc::ioctl(file.as_raw_fd(), FS_IOC_FIEMAP, &raw mut *request) };
+    if answer < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let mapped = (request.mapped as usize).min(BATCH);
+    Ok((Box::new(request.extents), mapped))
+}
+
+/// By `SEEK_HOLE`, which a file system without support answers with the end of the file, so that "none" proves little:
+/// believed only where `SEEK_HOLE` is known to be real, as on tmpfs, is left to the reader of the record.
+fn first_hole(file: &File, length: Bytes) -> Extents {
+    match seek(file, SeekFrom::Hole(0)) {
+        Ok(at) if at < length.get() => gap(at, "hole"),
+        Ok(_) => Extents::NoHoles,
+        Err(_) => Extents::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::FileExt;
+
+    use rustix::fs::{FallocateFlags, fallocate};
+
+    use super::*;
+
+    const LENGTH: Bytes = Bytes::new(1 << 20);
+
+    fn file() -> File {
+        tempfile::tempfile().expect("the test has a temporary folder")
+    }
+
+    #[test]
+    fn a_written_file_has_no_gap_and_a_hole_is_found() {
+        let file = file();
+        file.write_all_at(&vec![1; LENGTH.get() as usize], 0).expect("the file is ours");
+        file.sync_data().expect("the file is ours");
+        assert!(!extents(&file, LENGTH).expect("it can be asked").has_gap());
+        let before = extents(&file, LENGTH).expect("it can be asked");
+        file.set_len(2 * LENGTH.get()).expect("the file is ours");
+        let after = extents(&file, LENGTH * 2).expect("it can be asked");
+        if before == Extents::Written {
+            assert_eq!(after, gap(LENGTH.get(), "hole"));
+        }
+    }
+
+    #[test]
+    fn an_unwritten_extent_is_a_gap_where_the_file_system_tells() {
+        let file = file();
+        if fallocate(&file, FallocateFlags::empty(), 0, LENGTH.get()).is_err() {
+            return;
+        }
+        match extents(&file, LENGTH).expect("it can be asked") {
+            Extents::Gap { at, .. } => assert_eq!(at, Bytes::ZERO),
+            told => assert_ne!(told, Extents::Written),
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Filling a file with data that neither compresses nor deduplicates, by real writes.
+//!
+//! **Invariant:** what is reported as written is one piece from byte 0 on.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc;
+
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use units::Bytes;
+
+use crate::scratch::{Progress, Step};
+
+/// One write of the laying-out: large enough to fill the stripes of wide arrays.
+const CHUNK: Bytes = Bytes::new(4 << 20);
+
+/// Writes in flight: one alone leaves an array of many disks mostly idle.
+const WRITERS: u64 = 4;
+
+/// Addresses of buffers; no device asks for more.
+const ALIGNMENT: usize = 4096;
+
+/// How a filling ended.
+pub(super) enum Filled {
+    /// So much was written, all of it or as much as was said to be enough.
+    Bytes(Bytes),
+    /// It was to be given up.
+    Aborted,
+}
+
+/// Opens once more for data that bypasses the page cache; `None` where the file system cannot.
+pub(super) fn reopen_direct(path: &Path) -> Option<File> {
+    OpenOptions::new().write(true).custom_flags(libc::O_DIRECT | libc::O_CLOEXEC).open(path).ok()
+}
+
+/// Writes bytes 0 to `length`, a multiple of 4096, and asks `progress` after each chunk whether to go on.
+pub(super) fn fill(
+    file: &File,
+    length: Bytes,
+    seed: u64,
+    progress: &mut dyn FnMut(Progress) -> Step,
+) -> io::Result<Filled> {
+    let chunks = length.get().div_ceil(CHUNK.get());
+    let next = AtomicU64::new(0);
+    let stop = AtomicBool::new(false);
+    let mut last_step = Step::Continue;
+    let mut failure = None;
+    std::thread::scope(|scope| {
+        let (sender, reports) = mpsc::channel();
+        for _ in 0..WRITERS.min(chunks) {
+            let (sender, next, stop) = (sender.clone(), &next, &stop);
+            scope.spawn(move || write_chunks(file, length, seed, next, stop, &sender));
+        }
+        drop(sender);
+        let mut written = Bytes::ZERO;
+        for report in reports {
+            match report {
+                Ok(count) => written += count,
+                Err(error) => failure = failure.take().or(Some(error)),
+            }
+            if failure.is_none() && last_step == Step::Continue {
+                last_step = progress(Progress { written, total: length });
+            }
+            if failure.is_some() || last_step != Step::Continue {
+                stop.store(true, Ordering::Relaxed);
+            }
+        }
+    });
+    if let Some(error) = failure {
+        return Err(error);
+    }
+    if last_step == Step::Abort {
+        return Ok(Filled::Aborted);
+    }
+    // Every chunk that was taken has been written, and they are taken in order.
+    let taken = next.into_inner().min(chunks);
+    Ok(Filled::Bytes((CHUNK * taken).min(length)))
+}
+
+fn write_chunks(
+    file: &File,
+    length: Bytes,
+    seed: u64,
+    next: &AtomicU64,
+    stop: &AtomicBool,
+    reports: &mpsc::Sender<io::Result<Bytes>>,
+) {
+    let mut memory = vec![0; CHUNK.get() as usize + ALIGNMENT];
+    let start = memory.as_ptr().align_offset(ALIGNMENT);
+    let buffer = &mut memory[start..start + CHUNK.get() as usize];
+    while !stop.load(Ordering::Relaxed) {
+        let offset = CHUNK * next.fetch_add(1, Ordering::Relaxed);
+        if offset >= length {
+            return;
+        }
+        let count = (length - offset).min(CHUNK);
+        let part = &mut buffer[..count.get() as usize];
+        noise(seed, offset, part);
+        let report = file.write_all_at(part, offset.get()).map(|()| count);
+        let failed = report.is_err();
+        // The receiver outlives every writer; should it not, there is nobody left to tell.
+        if reports.send(report).is_err() || failed {
+            return;
+        }
+    }
+}
+
+/// Data of its own for each seed and chunk. The odd constant is that of splitmix64 (Steele et al. 2014), which
+/// `seed_from_u64` uses too; it keeps the seeds of neighbouring chunks apart.
+fn noise(seed: u64, offset: Bytes, buffer: &mut [u8]) {
+    let chunk = offset.get() / CHUNK.get();
+    let seed = seed.wrapping_add(chunk.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    Xoshiro256PlusPlus::seed_from_u64(seed).fill_bytes(buffer);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_block_of_4_kib_is_written_twice_and_bytes_are_even() {
+        let mut first = vec![0; CHUNK.get() as usize];
+        let mut second = first.clone();
+        noise(1, Bytes::ZERO, &mut first);
+        noise(1, CHUNK, &mut second);
+        let mut blocks: Vec<&[u8]> = first.chunks(4096).chain(second.chunks(4096)).collect();
+        blocks.sort_unstable();
+        let count = blocks.len();
+        blocks.dedup();
+        assert_eq!(blocks.len(), count);
+        let mut counts = [0u64; 256];
+        first.iter().for_each(|byte| counts[usize::from(*byte)] += 1);
+        let expected = first.len() as f64 / 256.0;
+        let chi2: f64 = counts.iter().map(|count| (*count as f64 - expected).powi(2) / expected).sum();
+        // 255 degrees of freedom: mean 255, standard deviation 22.6; five of them either way.
+        assert!((142.0..368.0).contains(&chi2), "{chi2}");
+    }
+
+    #[test]
+    fn stopping_early_leaves_one_piece_from_the_start() {
+        let file = tempfile::tempfile().expect("the test has a temporary folder");
+        let length = CHUNK * 16;
+        let mut enough = |progress: Progress| {
+            if progress.written >= CHUNK * 2 { Step::Enough } else { Step::Continue }
+        };
+        let Filled::Bytes(written) = fill(&file, length, 3, &mut enough).expect("there is room") else {
+            panic!("nobody aborted");
+        };
+        assert!(written >= CHUNK * 2 && written < length, "{written}");
+        let mut expected = vec![0; CHUNK.get() as usize];
+        let mut found = expected.clone();
+        for chunk in 0..written.get() / CHUNK.get() {
+            noise(3, CHUNK * chunk, &mut expected);
+            file.read_exact_at(&mut found, chunk * CHUNK.get()).expect("it is there");
+            assert!(found == expected, "chunk {chunk}");
+        }
+    }
+}

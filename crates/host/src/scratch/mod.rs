@@ -1,0 +1,523 @@
+//! Fathom's own files: the only ones it writes without being told that they may be destroyed.
+//!
+//! **Invariant:** a file without Fathom's mark is never overwritten, truncated or removed.
+//! **Invariant:** when a [`Scratch`] is dropped its file is gone, unless it was to be kept; so it is after an error and
+//! after an interrupt that lets `main` return.
+//! **Invariant:** the data region is written by real writes; holes and unwritten extents are looked for and are an
+//! error.
+
+mod extents;
+mod header;
+mod layout;
+mod size;
+
+use std::fs::{File, OpenOptions};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Advice, FallocateFlags, FlockOperation, fadvise, fallocate, flock, statvfs};
+use units::Bytes;
+
+pub use extents::{Extents, extents};
+pub use header::{HEADER_SIZE, Header, header_of};
+pub use size::{Budget, Choice, DIRECT, LEAST, Surroundings, auto_size, reserve};
+
+/// How much is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// So far.
+    pub written: Bytes,
+    /// In the end.
+    pub total: Bytes,
+}
+
+/// Whether to go on writing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Go on.
+    Continue,
+    /// Stop; what is written is the file.
+    Enough,
+    /// Give up and remove it.
+    Abort,
+}
+
+/// The scratch file wanted.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    /// Where, in a directory that exists.
+    pub path: PathBuf,
+    /// The data region; rounded up to 4096. The file is [`HEADER_SIZE`] larger.
+    pub size: Bytes,
+    /// What its data is drawn from.
+    pub seed: u64,
+    /// What must stay free; [`reserve`] of the file system where not given.
+    pub reserve: Option<Bytes>,
+}
+
+/// Why there is no scratch file.
+#[derive(Debug, thiserror::Error)]
+pub enum ScratchError {
+    /// Somebody else's file is there.
+    #[error(
+        "{path} is there and is not one of Fathom's scratch files; it was not touched, name another path"
+    )]
+    NotOurs {
+        /// The path.
+        path: PathBuf,
+    },
+    /// Another run uses it.
+    #[error("{path} is in use by another run; wait for it or name another path")]
+    InUse {
+        /// The path.
+        path: PathBuf,
+    },
+    /// It would not fit, or leave too little.
+    #[error(
+        "{path}: {asked} do not fit: {free} are free and {reserve} must stay so; ask for less or free some"
+    )]
+    TooLarge {
+        /// The path.
+        path: PathBuf,
+        /// What was asked for.
+        asked: Bytes,
+        /// What is free.
+        free: Bytes,
+        /// What must stay free.
+        reserve: Bytes,
+    },
+    /// The file system was full before its own figures said so, or a quota was reached.
+    #[error(
+        "{path}: no space left while laying out {asked} ({source}); {written} were written, {free} are free; the \
+         partial file was removed; ask for less, or look for a quota"
+    )]
+    Full {
+        /// The path.
+        path: PathBuf,
+        /// What was asked for.
+        asked: Bytes,
+        /// What was written by then.
+        written: Bytes,
+        /// What is free once it was removed.
+        free: Bytes,
+        /// The system's words.
+        source: io::Error,
+    },
+    /// It was given up on request.
+    #[error("{path}: laying out was interrupted; the partial file was removed")]
+    Aborted {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The data is not on the storage although it was written.
+    #[error("{path}: {what} although every byte was written; figures on it would be false")]
+    Hollow {
+        /// The path.
+        path: PathBuf,
+        /// Hole or unwritten extent, and where.
+        what: String,
+    },
+    /// The system refused.
+    #[error("{path}: cannot {action}: {source}")]
+    Os {
+        /// The path.
+        path: PathBuf,
+        /// What was tried.
+        action: &'static str,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+/// A scratch file, laid out and locked against other runs.
+#[derive(Debug)]
+pub struct Scratch {
+    path: PathBuf,
+    file: File,
+    header: Header,
+    extents: Extents,
+    direct: bool,
+    reused: bool,
+}
+
+/// The path of scratch file number `index` in a directory.
+pub fn path_in(directory: &Path, index: usize) -> PathBuf {
+    directory.join(format!("fathom-scratch-{index}.dat"))
+}
+
+impl Scratch {
+    /// A file with `spec.size` of data: one that is there and fits, or a new one.
+    ///
+    /// A file with Fathom's mark that is in nobody's use but does not fit (another size, not complete, with holes
+    /// since) is replaced. `progress` is asked after every few MiB, and not at all where a file is reused.
+    pub fn prepare(spec: &Spec, progress: &mut dyn FnMut(Progress) -> Step) -> Result<Scratch, ScratchError> {
+        let size = spec.size.round_up(HEADER_SIZE);
+        if let Some(found) = Scratch::found(&spec.path)? {
+            let fits = found.header.complete && found.header.data == size && !found.extents.has_gap();
+            if fits {
+                return Ok(found);
+            }
+            found.discard()?;
+        }
+        enough_room(&spec.path, size, spec.reserve)?;
+        Scratch::lay_out(&spec.path, size, spec.seed, progress)
+    }
+
+    /// Where the file is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The data region: bytes 0 to this. The mark behind it must not be written.
+    pub fn size(&self) -> Bytes {
+        self.header.data
+    }
+
+    /// What its mark says.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// What the file system says about holes and unwritten extents.
+    pub fn extents(&self) -> &Extents {
+        &self.extents
+    }
+
+    /// Whether it was laid out past the page cache. False for a reused one, which may be cached in part.
+    pub fn laid_out_direct(&self) -> bool {
+        self.direct
+    }
+
+    /// Whether it was there before.
+    pub fn reused(&self) -> bool {
+        self.reused
+    }
+
+    /// Lets the file stay when this is dropped, and says so in its mark.
+    pub fn keep(&mut self) -> Result<(), ScratchError> {
+        let kept = Header { keep: true, ..self.header };
+        let os = os(&self.path, "mark as kept");
+        kept.write(&self.file).and_then(|()| self.file.sync_data()).map_err(os)?;
+        self.header = kept;
+        Ok(())
+    }
+
+    /// Drops what the page cache holds of the file, as far as the system lets go.
+    pub fn evict(&self) -> Result<(), ScratchError> {
+        self.file.sync_data().map_err(os(&self.path, "write back"))?;
+        fadvise(&self.file, 0, None, Advice::DontNeed).map_err(|e| os(&self.path, "evict")(e.into()))
+    }
+
+    /// Fathom's file at `path`, locked; `None` where there is nothing. One that was to be kept stays kept.
+    fn found(path: &Path) -> Result<Option<Scratch>, ScratchError> {
+        let mut options = OpenOptions::new();
+        let options = options
+            .read(true)
+            .write(true)
+            .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_CLOEXEC);
+        let file = match options.open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) if error.raw_os_error() == Some(libc::ELOOP) => {
+                return Err(ScratchError::NotOurs { path: path.into() });
+            }
+            Err(error) => return Err(os(path, "open")(error)),
+        };
+        let not_ours = || ScratchError::NotOurs { path: path.into() };
+        if !file.metadata().map_err(os(path, "look at"))?.is_file() {
+            return Err(not_ours());
+        }
+        let header = header_of(&file).map_err(os(path, "read"))?.ok_or_else(not_ours)?;
+        lock(path, &file)?;
+        let extents = extents(&file, header.data).map_err(os(path, "ask for the extents of"))?;
+        Ok(Some(Scratch { path: path.into(), file, header, extents, direct: false, reused: true }))
+    }
+
+    fn lay_out(
+        path: &Path,
+        size: Bytes,
+        seed: u64,
+        progress: &mut dyn FnMut(Progress) -> Step,
+    ) -> Result<Scratch, ScratchError> {
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(path);
+        let file = file.map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => ScratchError::NotOurs { path: path.into() },
+            _ => os(path, "create")(error),
+        })?;
+        let creation = u128::from(random()) << 64 | u128::from(random());
+        let header = Header { complete: false, keep: false, data: size, seed, creation };
+        let direct = false;
+        // From here on dropping it removes the file.
+        let mut scratch =
+            Scratch { path: path.into(), file, header, extents: Extents::Unknown, direct, reused: false };
+        lock(path, &scratch.file)?;
+        let mut written = Bytes::ZERO;
+        let mut watch = |now: Progress| {
+            written = now.written;
+            progress(now)
+        };
+        match scratch.write_all(&mut watch) {
+            Ok(()) => {}
+            Err(ScratchError::Os { source, .. }) if is_full(&source) => {
+                drop(scratch);
+                let free = free(path).map_or(Bytes::ZERO, |(free, _)| free);
+                return Err(ScratchError::Full { path: path.into(), asked: size, written, free, source });
+            }
+            Err(error) => return Err(error),
+        }
+        scratch.extents =
+            extents(&scratch.file, scratch.header.data).map_err(os(path, "ask for the extents of"))?;
+        if scratch.extents.has_gap() {
+            return Err(ScratchError::Hollow { path: path.into(), what: scratch.extents.in_words() });
+        }
+        Ok(scratch)
+    }
+
+    fn write_all(&mut self, progress: &mut dyn FnMut(Progress) -> Step) -> Result<(), ScratchError> {
+        let (path, size) = (self.path.clone(), self.header.data);
+        // Space first, so that a full file system shows at once and the extents are long; the writes below make
+        // them real. A file system that cannot reserve is written to all the same.
+        match fallocate(&self.file, FallocateFlags::empty(), 0, (size + HEADER_SIZE).get()) {
+            Ok(()) | Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => {}
+            Err(error) => return Err(os(&path, "reserve space for")(error.into())),
+        }
+        self.header.write(&self.file).map_err(os(&path, "mark"))?;
+        let direct = layout::reopen_direct(&path);
+        let filled = match &direct {
+            Some(direct) => match layout::fill(direct, size, self.header.seed, progress) {
+                // Opening was allowed and writing was not, as some stacked file systems do.
+                Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
+                    layout::fill(&self.file, size, self.header.seed, progress)
+                }
+                filled => {
+                    self.direct = true;
+                    filled
+                }
+            },
+            None => layout::fill(&self.file, size, self.header.seed, progress),
+        };
+        match filled.map_err(os(&path, "write"))? {
+            layout::Filled::Aborted => return Err(ScratchError::Aborted { path }),
+            layout::Filled::Bytes(written) => self.header.data = written,
+        }
+        self.file.set_len((self.header.data + HEADER_SIZE).get()).map_err(os(&path, "shorten"))?;
+        self.header.complete = true;
+        self.header.write(&self.file).map_err(os(&path, "mark"))?;
+        self.file.sync_data().map_err(os(&path, "write back"))?;
+        // A hint: what was laid out through the page cache must not be served from it.
+        let _ = fadvise(&self.file, 0, None, Advice::DontNeed);
+        Ok(())
+    }
+
+    /// Removes the file whether it was to be kept or not.
+    fn discard(mut self) -> Result<(), ScratchError> {
+        self.header.keep = true;
+        remove_if_same(&self.path, &self.file).map_err(os(&self.path, "remove"))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if !self.header.keep {
+            // Nobody can be told here; a file that stays behind is known by its mark and replaced by the next run.
+            let _ = remove_if_same(&self.path, &self.file);
+        }
+    }
+}
+
+/// Removes the file unless the path leads to another one by now.
+fn remove_if_same(path: &Path, file: &File) -> io::Result<()> {
+    let (ours, there) = (file.metadata()?, std::fs::symlink_metadata(path)?);
+    match ours.dev() == there.dev() && ours.ino() == there.ino() {
+        true => std::fs::remove_file(path),
+        false => Ok(()),
+    }
+}
+
+fn lock(path: &Path, file: &File) -> Result<(), ScratchError> {
+    match flock(file, FlockOperation::NonBlockingLockExclusive) {
+        Err(rustix::io::Errno::WOULDBLOCK) => Err(ScratchError::InUse { path: path.into() }),
+        // A file system without locks (some network ones) is used without.
+        _ => Ok(()),
+    }
+}
+
+/// What is free for this user, and the size of the file system, where `path` is or would be.
+fn free(path: &Path) -> io::Result<(Bytes, Bytes)> {
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let space = statvfs(folder)?;
+    let bytes = |blocks: u64| Bytes::new(blocks.saturating_mul(space.f_frsize));
+    Ok((bytes(space.f_bavail), bytes(space.f_blocks)))
+}
+
+fn enough_room(path: &Path, size: Bytes, wanted_reserve: Option<Bytes>) -> Result<(), ScratchError> {
+    let (free, total) = free(path).map_err(os(path, "ask for the free space of"))?;
+    let reserve = wanted_reserve.unwrap_or_else(|| reserve(total));
+    let needed = size.get().saturating_add(HEADER_SIZE.get()).saturating_add(reserve.get());
+    match needed <= free.get() {
+        true => Ok(()),
+        false => Err(ScratchError::TooLarge { path: path.into(), asked: size, free, reserve }),
+    }
+}
+
+fn is_full(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::ENOSPC | libc::EDQUOT | libc::EFBIG))
+}
+
+fn os<'a>(path: &'a Path, action: &'static str) -> impl FnOnce(io::Error) -> ScratchError + use<'a> {
+    move |source| ScratchError::Os { path: path.into(), action, source }
+}
+
+/// Sixty-four random bits, from the keys the standard library draws for its maps.
+fn random() -> u64 {
+    RandomState::new().build_hasher().finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec(folder: &tempfile::TempDir, size: Bytes) -> Spec {
+        Spec { path: path_in(folder.path(), 0), size, seed: 7, reserve: Some(Bytes::ZERO) }
+    }
+
+    fn folder() -> tempfile::TempDir {
+        tempfile::tempdir().expect("the test has a temporary folder")
+    }
+
+    fn go_on(_: Progress) -> Step {
+        Step::Continue
+    }
+
+    const SIZE: Bytes = Bytes::new(9 << 20);
+
+    #[test]
+    fn a_scratch_file_has_its_mark_no_gap_and_is_gone_when_dropped() {
+        let folder = folder();
+        let mut reports = Vec::new();
+        let mut note = |progress: Progress| {
+            reports.push(progress.written);
+            Step::Continue
+        };
+        let scratch = Scratch::prepare(&spec(&folder, SIZE), &mut note).expect("there is room");
+        assert_eq!(scratch.size(), SIZE);
+        assert_eq!(reports.last(), Some(&SIZE));
+        assert!(!scratch.extents().has_gap(), "{}", scratch.extents().in_words());
+        let file = File::open(scratch.path()).expect("it is there");
+        assert_eq!(header_of(&file).expect("it can be read"), Some(*scratch.header()));
+        let path = scratch.path().to_owned();
+        drop(scratch);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_file_without_the_mark_is_neither_overwritten_nor_removed() {
+        let folder = folder();
+        let spec = spec(&folder, SIZE);
+        for content in [vec![], vec![1; 100], vec![2; 8192]] {
+            std::fs::write(&spec.path, &content).expect("the folder is ours");
+            let error = Scratch::prepare(&spec, &mut go_on).expect_err("it is not Fathom's");
+            assert!(matches!(error, ScratchError::NotOurs { .. }), "{error}");
+            assert_eq!(std::fs::read(&spec.path).expect("it is there"), content);
+        }
+        std::fs::remove_file(&spec.path).expect("it is there");
+        std::os::unix::fs::symlink("/dev/null", &spec.path).expect("the folder is ours");
+        let error = Scratch::prepare(&spec, &mut go_on).expect_err("a link is not followed");
+        assert!(matches!(error, ScratchError::NotOurs { .. }), "{error}");
+    }
+
+    #[test]
+    fn a_kept_file_is_reused_and_stays_while_another_size_replaces_it() {
+        let folder = folder();
+        let mut first = Scratch::prepare(&spec(&folder, SIZE), &mut go_on).expect("there is room");
+        first.keep().expect("the file is ours");
+        let creation = first.header().creation;
+        drop(first);
+        let again = Scratch::prepare(&spec(&folder, SIZE), &mut go_on).expect("it is there");
+        assert!(again.reused());
+        assert_eq!(again.header().creation, creation);
+        let path = again.path().to_owned();
+        drop(again);
+        assert!(path.exists());
+        let other = Scratch::prepare(&spec(&folder, SIZE + Bytes::MIB), &mut go_on).expect("there is room");
+        assert!(!other.reused());
+        assert_ne!(other.header().creation, creation);
+        drop(other);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_file_that_lost_its_data_since_is_laid_out_again() {
+        let folder = folder();
+        let mut first = Scratch::prepare(&spec(&folder, SIZE), &mut go_on).expect("there is room");
+        first.keep().expect("the file is ours");
+        let punch = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        let punched = fallocate(&first.file, punch, 1 << 20, 1 << 20).is_ok();
+        drop(first);
+        let again = Scratch::prepare(&spec(&folder, SIZE), &mut go_on).expect("there is room");
+        assert!(!again.extents().has_gap());
+        assert_eq!(again.reused(), !punched);
+        std::fs::remove_file(again.path()).expect("it is there");
+    }
+
+    #[test]
+    fn two_runs_do_not_share_a_file() {
+        let folder = folder();
+        let first = Scratch::prepare(&spec(&folder, SIZE), &mut go_on).expect("there is room");
+        let error = Scratch::prepare(&spec(&folder, SIZE), &mut go_on).expect_err("it is in use");
+        assert!(matches!(error, ScratchError::InUse { .. }), "{error}");
+        assert!(first.path().exists());
+    }
+
+    #[test]
+    fn an_interrupt_while_laying_out_removes_the_partial_file() {
+        let folder = folder();
+        let error = Scratch::prepare(&spec(&folder, SIZE), &mut |_| Step::Abort).expect_err("it was aborted");
+        assert!(matches!(error, ScratchError::Aborted { .. }), "{error}");
+        assert_eq!(std::fs::read_dir(folder.path()).expect("it is ours").count(), 0);
+    }
+
+    #[test]
+    fn what_is_enough_becomes_the_file() {
+        let folder = folder();
+        let scratch = Scratch::prepare(&spec(&folder, Bytes::MIB * 64), &mut |_| Step::Enough);
+        let scratch = scratch.expect("there is room");
+        assert!(scratch.size() < Bytes::MIB * 64 && scratch.size() >= Bytes::MIB * 4, "{}", scratch.size());
+        let length = std::fs::metadata(scratch.path()).expect("it is there").len();
+        assert_eq!(length, (scratch.size() + HEADER_SIZE).get());
+        assert!(!scratch.extents().has_gap());
+    }
+
+    #[test]
+    fn more_than_fits_is_refused_before_anything_is_created() {
+        let folder = folder();
+        let spec = Spec { reserve: None, ..spec(&folder, Bytes::TIB * 4096) };
+        let error = Scratch::prepare(&spec, &mut go_on).expect_err("it cannot fit");
+        assert!(matches!(error, ScratchError::TooLarge { .. }), "{error}");
+        assert!(!spec.path.exists());
+    }
+
+    #[test]
+    fn a_limit_met_while_writing_says_what_was_tried_and_leaves_nothing() {
+        let folder = folder();
+        // Larger than any file can be, which the file system says only when it is tried.
+        let size = Bytes::new(i64::MAX as u64).round_down(HEADER_SIZE) - HEADER_SIZE;
+        let error =
+            Scratch::lay_out(&path_in(folder.path(), 0), size, 1, &mut go_on).expect_err("it cannot fit");
+        assert!(matches!(error, ScratchError::Full { .. }), "{error}");
+        assert_eq!(std::fs::read_dir(folder.path()).expect("it is ours").count(), 0);
+    }
+
+    #[test]
+    fn a_file_put_in_the_place_of_the_scratch_file_is_not_removed() {
+        let folder = folder();
+        let scratch = Scratch::prepare(&spec(&folder, SIZE), &mut go_on).expect("there is room");
+        let path = scratch.path().to_owned();
+        std::fs::rename(&path, folder.path().join("moved")).expect("the folder is ours");
+        std::fs::write(&path, "somebody else's").expect("the folder is ours");
+        drop(scratch);
+        assert!(path.exists());
+    }
+}

@@ -1,0 +1,206 @@
+//! How large a scratch file should be, and why.
+//!
+//! **Invariant:** decides only; every figure it goes by is handed in.
+
+use units::{Bytes, BytesPerSecond, Instant, Nanos};
+
+use crate::scratch::{Progress, Step};
+
+/// The least that is worth measuring on: below it nearly every device serves all from its own cache.
+pub const LEAST: Bytes = Bytes::new(64 << 20);
+
+/// What `auto` takes with direct I/O when no cache is known: above the caches of single disks (256 MiB to 2 GiB of
+/// DRAM in today's data sheets) and of entry and middle arrays (1 to 4 GiB a controller).
+pub const DIRECT: Bytes = Bytes::new(8 << 30);
+
+/// What is known when a size has to be chosen.
+#[derive(Clone, Debug)]
+pub struct Surroundings {
+    /// Memory of this host.
+    pub ram: Bytes,
+    /// What is free on the file system for this user.
+    pub free: Bytes,
+    /// What has to stay free.
+    pub reserve: Bytes,
+    /// The largest cache that is known to lie between this host and the medium, in the device or the array.
+    pub known_cache: Bytes,
+    /// Whether the page cache is bypassed.
+    pub direct: bool,
+    /// The hypervisor, where there is one: its memory may cache what this host cannot see.
+    pub hypervisor: Option<String>,
+    /// The most the user wants.
+    pub most: Option<Bytes>,
+    /// How long the laying-out may take, at which rate.
+    pub time: Option<(Nanos, BytesPerSecond)>,
+}
+
+/// A size and the reason for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The size of the data region, a multiple of 1 MiB.
+    pub size: Bytes,
+    /// Whether the page cache cannot answer for the device: bypassed, or the file is twice as large as memory.
+    pub beats_page_cache: bool,
+    /// Whether it is at least twice as large as every cache that is known.
+    pub beats_known_caches: bool,
+    /// One or two sentences.
+    pub why: String,
+}
+
+/// The size that beats every cache that is known: twice the memory for buffered I/O, [`DIRECT`] for direct I/O, in either
+/// case twice the known caches; less where the free space, the user or the time allow no more.
+///
+/// Twice, because with a file as large as a cache half of all random reads may still be hits; with twice the
+/// size at most half are, and of a sequential pass none (least recently used).
+/// `None` where not even [`LEAST`] fits.
+pub fn auto_size(given: &Surroundings) -> Option<Choice> {
+    let base = if given.direct { DIRECT } else { given.ram * 2 };
+    let wanted = base.max(given.known_cache * 2);
+    let free = given.free.saturating_sub(given.reserve).saturating_sub(super::HEADER_SIZE);
+    let mut limits = vec![(free, format!("{} free less a reserve of {}", given.free, given.reserve))];
+    limits.extend(given.most.map(|most| (most, format!("the {most} asked for"))));
+    limits.extend(given.time.map(|(time, rate)| {
+        let fits = Bytes::new((rate.get() * time.as_secs_f64()) as u64);
+        (fits, format!("{time} for laying it out"))
+    }));
+    let (limit, limit_words) = limits.into_iter().min_by_key(|(limit, _)| *limit)?;
+    let size = wanted.min(limit).round_down(Bytes::MIB);
+    if size < LEAST {
+        return None;
+    }
+    let beats_page_cache = given.direct || size >= given.ram * 2;
+    let beats_known_caches = size >= given.known_cache * 2;
+    let cut = (size < wanted).then_some(limit_words);
+    let why = why(given, size, wanted, cut, beats_page_cache, beats_known_caches);
+    Some(Choice { size, beats_page_cache, beats_known_caches, why })
+}
+
+fn why(
+    given: &Surroundings,
+    size: Bytes,
+    wanted: Bytes,
+    cut: Option<String>,
+    beats_page_cache: bool,
+    beats_known_caches: bool,
+) -> String {
+    let mut why = match (&cut, given.direct) {
+        (None, true) => format!("{size}: direct I/O bypasses the page cache"),
+        (None, false) => format!("{size}: at least twice the {} of memory", given.ram),
+        (Some(limit), _) => format!("{size}, though {wanted} would be better: limited by {limit}"),
+    };
+    why += &match (beats_page_cache, given.direct) {
+        (false, _) => format!("; the page cache ({} of memory) may hold a part or all of it", given.ram),
+        (true, true) if cut.is_some() => "; direct I/O bypasses the page cache".into(),
+        _ => String::new(),
+    };
+    why += &match (given.known_cache.is_zero(), beats_known_caches) {
+        (true, _) => format!(
+            "; a cache of {} or more in a device or an array may hold half of it",
+            Bytes::new(size.get() / 2)
+        ),
+        (false, true) => format!("; at least twice the largest known cache ({})", given.known_cache),
+        (false, false) => format!("; the known cache of {} may hold a part or all of it", given.known_cache),
+    };
+    if let Some(hypervisor) = &given.hypervisor {
+        why += &format!(
+            "; this is a virtual machine ({hypervisor}), whose host may cache it in memory of its own"
+        );
+    }
+    why + "."
+}
+
+/// What has to stay free on a file system of `size`: 5 %, at least 1 GiB, but never more than a quarter, so that a
+/// small file system can be measured at all.
+///
+/// 5 % is what ext4 itself keeps for root (mke2fs(8), `-m`): below it allocators fragment and logs fail.
+pub fn reserve(size: Bytes) -> Bytes {
+    Bytes::new(size.get() / 20).max(Bytes::GIB).min(Bytes::new(size.get() / 4))
+}
+
+/// A limit on the time of laying out: what is written by then is enough, if it is at least `least`.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    /// When it is used up.
+    pub until: Instant,
+    /// What must be written in any case.
+    pub least: Bytes,
+}
+
+impl Budget {
+    /// Whether to go on at `now`.
+    pub fn step(&self, now: Instant, progress: Progress) -> Step {
+        if now >= self.until && progress.written >= self.least { Step::Enough } else { Step::Continue }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plenty() -> Surroundings {
+        Surroundings {
+            ram: Bytes::GIB * 24,
+            free: Bytes::TIB,
+            reserve: Bytes::GIB * 50,
+            known_cache: Bytes::ZERO,
+            direct: false,
+            hypervisor: None,
+            most: None,
+            time: None,
+        }
+    }
+
+    #[test]
+    fn buffered_io_takes_twice_the_memory_and_says_so() {
+        let choice = auto_size(&plenty()).expect("there is room");
+        assert_eq!(choice.size, Bytes::GIB * 48);
+        assert!(choice.beats_page_cache);
+        assert!(choice.why.starts_with("48 GiB: at least twice the 24 GiB of memory"), "{}", choice.why);
+    }
+
+    #[test]
+    fn direct_io_does_not_count_the_page_cache_but_counts_a_known_cache() {
+        let choice = auto_size(&Surroundings { direct: true, ..plenty() }).expect("there is room");
+        assert_eq!(choice.size, DIRECT);
+        assert!(choice.beats_page_cache);
+        assert!(choice.why.contains("a cache of 4 GiB or more"), "{}", choice.why);
+        let array = Surroundings { direct: true, known_cache: Bytes::GIB * 32, ..plenty() };
+        let choice = auto_size(&array).expect("there is room");
+        assert_eq!(choice.size, Bytes::GIB * 64);
+        assert!(choice.beats_known_caches);
+    }
+
+    #[test]
+    fn the_tightest_limit_cuts_and_is_named() {
+        let limited = Surroundings {
+            free: Bytes::GIB * 60,
+            most: Some(Bytes::GIB * 20),
+            time: Some((Nanos::from_secs(10), BytesPerSecond::new(100e6))),
+            ..plenty()
+        };
+        let choice = auto_size(&limited).expect("there is room");
+        assert_eq!(choice.size, Bytes::MIB * 953);
+        assert!(!choice.beats_page_cache);
+        assert!(choice.why.contains("for laying it out"), "{}", choice.why);
+        assert!(choice.why.contains("page cache (24 GiB of memory) may hold"), "{}", choice.why);
+        let full = Surroundings { free: Bytes::GIB * 50, ..plenty() };
+        assert_eq!(auto_size(&full), None);
+    }
+
+    #[test]
+    fn the_reserve_is_a_twentieth_at_least_a_gib_and_at_most_a_quarter() {
+        assert_eq!(reserve(Bytes::GIB * 200), Bytes::GIB * 10);
+        assert_eq!(reserve(Bytes::GIB * 8), Bytes::GIB);
+        assert_eq!(reserve(Bytes::MIB * 64), Bytes::MIB * 16);
+    }
+
+    #[test]
+    fn a_budget_ends_the_laying_out_only_when_enough_is_written() {
+        let budget = Budget { until: Instant::from_nanos(100), least: Bytes::MIB };
+        let at =
+            |now, written| budget.step(Instant::from_nanos(now), Progress { written, total: Bytes::GIB });
+        assert_eq!(at(99, Bytes::GIB), Step::Continue);
+        assert_eq!(at(100, Bytes::KIB), Step::Continue);
+        assert_eq!(at(100, Bytes::MIB), Step::Enough);
+    }
+}
