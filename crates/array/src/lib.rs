@@ -15,4 +15,6 @@ pub mod controller;
 pub mod device;
 pub mod host;
 pub mod link;
+pub mod meter;
 pub mod protocol;
+pub mod server;

@@ -1,6 +1,11 @@
 //! A plain queue: servers and a service time, for tests against closed forms and for parts known only so.
 
-use units::Nanos;
+use units::{Instant, Nanos};
+
+use crate::device::Command;
+use crate::meter::Meter;
+use crate::server::Servers;
+use crate::streams::Stream;
 
 /// The figures of a plain queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,4 +23,43 @@ pub enum Service {
     Fixed(Nanos),
     /// Exponentially distributed with that mean: M/M/c under Poisson arrivals.
     Exponential(Nanos),
+}
+
+/// A plain queue at work.
+#[derive(Clone, Debug)]
+pub struct Queue {
+    servers: Servers,
+    service: Service,
+    draws: Stream,
+    meter: Meter,
+}
+
+impl Queue {
+    /// An idle queue; its service times come from `seed`.
+    pub fn new(params: &QueueParams, seed: u64) -> Queue {
+        Queue {
+            servers: Servers::new(params.servers),
+            service: params.service,
+            draws: Stream::open(seed, "queue/service"),
+            meter: Meter::default(),
+        }
+    }
+
+    /// Takes a command and returns when it ends: order of arrival makes that known at once.
+    pub fn submit(&mut self, now: Instant, command: Command) -> Instant {
+        let service = match self.service {
+            Service::Fixed(time) => time,
+            Service::Exponential(mean) => {
+                Nanos::new(self.draws.exponential(mean.get() as f64).round() as u64)
+            }
+        };
+        let (started, ended) = self.servers.occupy(now.max(command.ready), service);
+        self.meter.visit(now, started, ended, command.class);
+        ended
+    }
+
+    /// Its past.
+    pub fn meter(&self) -> &Meter {
+        &self.meter
+    }
 }

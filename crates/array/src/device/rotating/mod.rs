@@ -2,7 +2,14 @@
 //!
 //! **Invariant:** a request costs one event, its end; position, angle and read-ahead are computed when asked for.
 
-use units::{BytesPerSecond, Nanos, Sectors};
+mod buffer;
+mod drive;
+mod layout;
+mod seek;
+
+use units::{BytesPerSecond, Nanos, Sectors, Share};
+
+pub use drive::Drive;
 
 /// The figures of a disk drive.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,6 +39,13 @@ pub struct RotatingParams {
     pub cache: Option<DriveCacheParams>,
     /// How waiting commands are chosen from.
     pub queue: DriveQueueParams,
+}
+
+impl RotatingParams {
+    /// The time of one revolution.
+    pub fn revolution(&self) -> Nanos {
+        Nanos::from_secs_f64(60.0 / self.rpm)
+    }
 }
 
 /// Read seek time by distance in cylinders.
@@ -128,6 +142,14 @@ pub struct DriveCacheParams {
     pub segment: Sectors,
     /// How far it reads on after a read, while nothing else is asked. Zero: not at all.
     pub read_ahead: Sectors,
+    /// Contiguous reads that must come before it reads ahead; 0 reads ahead after every read.
+    pub read_ahead_after: u32,
+    /// Whether a read from the buffer starts a read-ahead that had reached its end again.
+    pub tops_up: bool,
+    /// Whether data stay in the buffer once the host has read them.
+    pub keeps_read: bool,
+    /// Share of a read that is in the buffer before its transfer to the host starts. Zero: sectors leave as they come.
+    pub forward_after: Share,
     /// Whether a read whose sectors the read-ahead is about to reach waits for them, instead of starting over and
     /// losing a revolution.
     pub almost_hits: bool,
@@ -144,6 +166,9 @@ pub struct DriveQueueParams {
     pub order: Order,
     /// How many of the oldest waiting commands the drive sees at once: 1 without tagged queueing, 32 for NCQ.
     pub window: u32,
+    /// Whether a command's overhead passes while the one before it still moves the mechanism (a drive with tagged
+    /// queueing), or only once it has ended (one command at a time, the queue being the host's).
+    pub overlap: bool,
     /// A command that has waited longer than this goes next. `None`: commands may starve.
     pub age_limit: Option<Nanos>,
 }
@@ -160,3 +185,6 @@ pub enum Order {
     /// The shortest seek plus rotation.
     Sptf,
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,537 @@
+//! The drive at work: arm, surface, buffer and waiting commands.
+//!
+//! **Invariant:** at most one command is in service; its end is known when it starts.
+//! **Invariant:** the arm is where the last media operation or the read-ahead left it; nothing moves it silently.
+
+use std::collections::VecDeque;
+
+use units::{Instant, Nanos, Sectors};
+
+use super::buffer::Buffer;
+use super::layout::{Layout, Place};
+use super::seek::SeekTable;
+use super::{AfterRw, Order, RotatingParams};
+use crate::device::{Command, Finished};
+use crate::meter::Meter;
+
+/// Dirty extents from which the drive chooses the nearest.
+const DESTAGE_WINDOW: usize = 32;
+
+/// A disk drive.
+#[derive(Clone, Debug)]
+pub struct Drive {
+    revolution: u64,
+    write_settle: u64,
+    head_switch: u32,
+    sector_ns: u64,
+    params: RotatingParams,
+    seek: SeekTable,
+    layout: Layout,
+    buffer: Option<Buffer>,
+    arm: Arm,
+    ahead: Option<Ahead>,
+    dirty: VecDeque<Extent>,
+    dirty_sectors: u64,
+    dirty_limit: u64,
+    last_was_write: bool,
+    /// Where the last read ended, and how many contiguous ones it ended.
+    last_read_end: u64,
+    contiguous: u32,
+    waiting: Waiting,
+    serving: Option<Serving>,
+    meter: Meter,
+}
+
+/// Where the arm is, and from when it is free.
+#[derive(Clone, Copy, Debug, Default)]
+struct Arm {
+    cylinder: u32,
+    head: u32,
+    free_at: u64,
+}
+
+/// A read-ahead under way: at `since` the head passed stream clock `clock`; it will go on to sector `limit`.
+#[derive(Clone, Copy, Debug)]
+struct Ahead {
+    segment: usize,
+    since: u64,
+    clock: u64,
+    limit: u64,
+}
+
+/// Data acknowledged but not yet on the media.
+#[derive(Clone, Copy, Debug)]
+struct Extent {
+    first: u64,
+    sectors: u64,
+    /// When its first sector is in the buffer.
+    ready_at: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Serving {
+    command: Command,
+    arrived: u64,
+    started: u64,
+}
+
+/// A media operation: where it starts, and when it starts and ends.
+struct Media {
+    start: u64,
+    end: u64,
+}
+
+impl Drive {
+    /// A drive at rest with an empty buffer and its arm at the first cylinder.
+    pub fn new(params: &RotatingParams) -> Drive {
+        let revolution = params.revolution();
+        let seek = SeekTable::new(&params.seek, params.cylinders);
+        let layout = Layout::new(params, revolution, &seek);
+        let write_sectors = params.cache.map_or(0, |cache| u64::from(cache.write_segments) * cache.segment.0);
+        Drive {
+            revolution: revolution.get(),
+            write_settle: params.write_settle.get(),
+            head_switch: u32::try_from(params.head_switch.get()).unwrap_or(u32::MAX),
+            sector_ns: params.link.time_for(Sectors(1).bytes()).get(),
+            buffer: params.cache.map(|cache| Buffer::new(&cache)),
+            arm: Arm::default(),
+            ahead: None,
+            dirty: VecDeque::new(),
+            dirty_sectors: 0,
+            dirty_limit: write_sectors,
+            last_was_write: false,
+            last_read_end: u64::MAX,
+            contiguous: 0,
+            waiting: Waiting::new(params.queue.window, params.queue.age_limit),
+            serving: None,
+            meter: Meter::default(),
+            params: params.clone(),
+            seek,
+            layout,
+        }
+    }
+
+    /// Takes a command; where the drive was idle, the instant at which the command will end.
+    pub fn submit(&mut self, now: Instant, command: Command) -> Option<Instant> {
+        self.meter.arrive(now);
+        let place = self.layout.place(command.first);
+        self.waiting.push(Entry { command, place, arrived: now.nanos() });
+        if self.serving.is_none() { self.start(now.nanos()) } else { None }
+    }
+
+    /// Ends the command in service, whose end is `now`; also the end of the next, where one waits.
+    ///
+    /// # Panics
+    /// Where nothing is in service: only an error of the event loop does that.
+    pub fn finish(&mut self, now: Instant) -> (Finished, Option<Instant>) {
+        let Serving { command, arrived, started } =
+            self.serving.take().expect("an end is scheduled only with a command in service");
+        let [arrived, started] = [arrived, started].map(Instant::from_nanos);
+        self.meter.leave(now, arrived, started, command.class);
+        (Finished { command, arrived, started }, self.start(now.nanos()))
+    }
+
+    /// Commands waiting or in service.
+    pub fn present(&self) -> usize {
+        self.waiting.len() + usize::from(self.serving.is_some())
+    }
+
+    /// How far the arm would have to go to `sector`, in cylinders: mirrored reads go to the nearer arm.
+    pub fn distance(&self, sector: u64) -> u32 {
+        self.layout.place(sector).cylinder.abs_diff(self.arm.cylinder)
+    }
+
+    /// Its past.
+    pub fn meter(&mut self) -> &mut Meter {
+        &mut self.meter
+    }
+
+    /// Starts the next command, if one waits, and returns its end.
+    fn start(&mut self, now: u64) -> Option<Instant> {
+        if self.waiting.is_empty() {
+            return None;
+        }
+        self.destage_until(now);
+        let overlap = self.params.queue.overlap;
+        // With overlap the arm is free to move on from the end of the media operation, while the last bytes and
+        // the status of the command before still travel.
+        let ready = if overlap { self.arm.free_at.min(now) } else { now };
+        let entry = self.choose(ready.max(self.arm.free_at), now);
+        let started = if overlap { ready.max(entry.arrived) } else { now };
+        let end = self.serve(&entry, started, now);
+        self.last_was_write = entry.command.write;
+        self.meter.add_busy(Nanos::new(end - now));
+        self.serving = Some(Serving { command: entry.command, arrived: entry.arrived, started: now });
+        Some(Instant::from_nanos(end))
+    }
+
+    /// Carries `entry` out from `started` and returns when its status arrives, not before `now`.
+    fn serve(&mut self, entry: &Entry, started: u64, now: u64) -> u64 {
+        let overhead = &self.params.overhead;
+        let completion = overhead.completion.get();
+        let end = if entry.command.write { self.write(entry, started) } else { self.read(entry, started) };
+        (end + completion).max(now)
+    }
+
+    fn overhead(&self, which: AfterRw) -> u64 {
+        if self.last_was_write { which.after_write.get() } else { which.after_read.get() }
+    }
+
+    /// When the command's processing is over. In a queueing drive it was done while the command waited.
+    fn processed(&self, entry: &Entry, started: u64, overhead: u64) -> u64 {
+        if self.params.queue.overlap { started.max(entry.arrived + overhead) } else { started + overhead }
+    }
+
+    fn read(&mut self, entry: &Entry, started: u64) -> u64 {
+        let Command { first, sectors, .. } = entry.command;
+        let (sectors, end) = (u64::from(sectors), first + u64::from(sectors));
+        self.contiguous = if first == self.last_read_end { self.contiguous + 1 } else { 0 };
+        self.last_read_end = end;
+        self.settle_ahead(started);
+        if let Some(found) = self.held(first, end, started) {
+            let processed = self.processed(entry, started, self.overhead(self.params.overhead.read_hit));
+            return self.read_hit(found, first, sectors, processed);
+        }
+        let processed = self.processed(entry, started, self.overhead(self.params.overhead.read_miss));
+        if let Some(found) = self.begins_in(first) {
+            return self.read_rest(found, first, end, processed);
+        }
+        let media = self.move_to(entry.place, first, sectors, processed, false);
+        self.read_on(first, end, media.start, entry.place.clock);
+        self.delivered(media, sectors)
+    }
+
+    /// When `sectors` read from the media have crossed the drive's interface: they flow as they come, so the last
+    /// one follows the head by one sector's time, or the first by all of them where the interface is slower.
+    fn delivered(&self, media: Media, sectors: u64) -> u64 {
+        let forward = self.params.cache.map_or(0.0, |cache| cache.forward_after.get());
+        let first_out = media.start + (forward * (media.end - media.start) as f64) as u64;
+        (media.end + self.sector_ns).max(first_out + self.sector_ns * sectors)
+    }
+
+    /// The segment that has, or is about to get, all of `first..end`.
+    fn held(&self, first: u64, end: u64, now: u64) -> Option<usize> {
+        let found = self.buffer.as_ref()?.find(first)?;
+        let segment = self.buffer.as_ref()?.segment(found);
+        let filling = self.ahead.filter(|ahead| ahead.segment == found && end <= ahead.limit);
+        let here = end <= segment.end;
+        let soon = filling.is_some_and(|ahead| {
+            let almost = self.params.cache.is_some_and(|cache| cache.almost_hits);
+            almost || ahead.since + (self.layout.end_clock(first, end - first) - ahead.clock) <= now
+        });
+        (here || soon).then_some(found)
+    }
+
+    /// The segment that has the beginning of a read at `first`, no read-ahead being about to get the rest.
+    fn begins_in(&self, first: u64) -> Option<usize> {
+        let buffer = self.buffer.as_ref()?;
+        buffer.find(first).filter(|&found| first < buffer.segment(found).end)
+    }
+
+    /// Reads from the media what the buffer lacks of `first..end`; what it has leaves meanwhile.
+    fn read_rest(&mut self, found: usize, first: u64, end: u64, processed: u64) -> u64 {
+        let held = self.buffer.as_ref().expect("a part is held by a buffer").segment(found).end;
+        if held >= end {
+            // The read-ahead has just stopped behind it.
+            return processed + (end - first) * self.sector_ns;
+        }
+        let place = self.layout.place(held);
+        let media = self.move_to(place, held, end - held, processed, false);
+        self.read_on(held, end, media.start, place.clock);
+        (media.end + self.sector_ns).max(processed + (end - first) * self.sector_ns)
+    }
+
+    fn read_hit(&mut self, found: usize, first: u64, sectors: u64, processed: u64) -> u64 {
+        let end = first + sectors;
+        let read_ahead = self.params.cache.map_or(0, |cache| cache.read_ahead.0);
+        let buffer = self.buffer.as_mut().expect("a hit needs a buffer");
+        buffer.touch(found);
+        let mut last_byte = processed + sectors * self.sector_ns;
+        if let Some(ahead) = self.ahead.as_mut().filter(|ahead| ahead.segment == found) {
+            // The stream is being read: keep the read-ahead that far in front of it.
+            ahead.limit = ahead.limit.max((end + read_ahead).min(self.params.capacity.0));
+            if end > buffer.segment(found).end {
+                let passed = ahead.since + (self.layout.end_clock(first, sectors) - ahead.clock);
+                last_byte = last_byte.max(passed + self.sector_ns);
+                buffer.extend(found, end);
+            }
+        }
+        if self.params.cache.is_some_and(|cache| cache.tops_up) && self.ahead.is_none() {
+            self.top_up(found, end, processed);
+        }
+        if !self.keeps_read() {
+            self.consume(found, end);
+        }
+        last_byte
+    }
+
+    /// Has the read-ahead of segment `found` go on from where it had stopped, if the arm still stands there.
+    fn top_up(&mut self, found: usize, read_to: u64, now: u64) {
+        let (Some(cache), Some(buffer)) = (self.params.cache, self.buffer.as_ref()) else { return };
+        let from = buffer.segment(found).end;
+        let limit = (read_to + cache.read_ahead.0).min(self.params.capacity.0);
+        if limit <= from || self.arm.free_at > now {
+            return;
+        }
+        let place = self.layout.place(from);
+        if place.cylinder.abs_diff(self.arm.cylinder) > 1 {
+            return;
+        }
+        let on_track = now + self.travel(place, false);
+        let since = on_track + self.rotation(place.clock, on_track);
+        self.ahead = Some(Ahead { segment: found, since, clock: place.clock, limit });
+    }
+
+    fn keeps_read(&self) -> bool {
+        self.params.cache.is_some_and(|cache| cache.keeps_read)
+    }
+
+    fn consume(&mut self, segment: usize, end: u64) {
+        if let Some(buffer) = self.buffer.as_mut() {
+            buffer.consume(segment, end);
+        }
+    }
+
+    /// Starts the read-ahead that follows a read from the media.
+    fn read_on(&mut self, first: u64, end: u64, since: u64, clock: u64) {
+        let (Some(cache), Some(buffer)) = (self.params.cache, self.buffer.as_mut()) else { return };
+        let segment = match buffer.find(first) {
+            Some(found) if buffer.segment(found).end == first => {
+                buffer.extend(found, end);
+                buffer.touch(found);
+                found
+            }
+            _ => buffer.replace(first, end),
+        };
+        if !cache.keeps_read {
+            buffer.consume(segment, end);
+        }
+        let limit = (end + cache.read_ahead.0).min(self.params.capacity.0);
+        if limit > end && self.contiguous >= cache.read_ahead_after {
+            self.ahead = Some(Ahead { segment, since, clock, limit });
+        }
+    }
+
+    fn write(&mut self, entry: &Entry, started: u64) -> u64 {
+        let Command { first, sectors, ready, .. } = entry.command;
+        let (sectors, end) = (u64::from(sectors), first + u64::from(sectors));
+        self.settle_ahead(started);
+        let appends = self
+            .buffer
+            .as_ref()
+            .is_some_and(|buffer| buffer.find(first).is_some_and(|found| buffer.segment(found).end == first));
+        let overhead = &self.params.overhead;
+        let overhead = self.overhead(if appends { overhead.write_hit } else { overhead.write_miss });
+        let processed = self.processed(entry, started, overhead).max(ready.nanos());
+        // A write takes a segment, perhaps the one being filled: the read-ahead ends first.
+        self.ahead = self.stop_ahead(processed);
+        if let Some(buffer) = self.buffer.as_mut() {
+            buffer.replace(first, end);
+        }
+        if sectors <= self.dirty_limit && self.params.cache.is_some_and(|cache| cache.write_back) {
+            return self.write_to_buffer(first, sectors, processed);
+        }
+        let transferred = processed + self.sector_ns * sectors;
+        let media = self.move_to(entry.place, first, sectors, processed, true);
+        media.end.max(transferred)
+    }
+
+    /// Takes a write into the buffer, once there is room for it.
+    fn write_to_buffer(&mut self, first: u64, sectors: u64, processed: u64) -> u64 {
+        let mut begin = processed;
+        while self.dirty_sectors + sectors > self.dirty_limit {
+            self.destage_one(begin);
+            begin = begin.max(self.arm.free_at);
+        }
+        let ready_at = begin;
+        match self.dirty.back_mut().filter(|last| last.first + last.sectors == first) {
+            Some(last) => last.sectors += sectors,
+            None => self.dirty.push_back(Extent { first, sectors, ready_at }),
+        }
+        self.dirty_sectors += sectors;
+        begin + sectors * self.sector_ns
+    }
+
+    /// Carries out the destages that began before `now`, while the drive had nothing else to do.
+    fn destage_until(&mut self, now: u64) {
+        while let Some(oldest) = self.dirty.front() {
+            let begin = self.arm.free_at.max(oldest.ready_at);
+            if begin >= now {
+                break;
+            }
+            self.destage_one(begin);
+        }
+    }
+
+    fn destage_one(&mut self, begin: u64) {
+        let nearest = (0..self.dirty.len().min(DESTAGE_WINDOW)).min_by_key(|&index| {
+            self.layout.place(self.dirty[index].first).cylinder.abs_diff(self.arm.cylinder)
+        });
+        let Some(extent) = nearest.and_then(|index| self.dirty.remove(index)) else { return };
+        self.dirty_sectors -= extent.sectors;
+        let place = self.layout.place(extent.first);
+        self.move_to(place, extent.first, extent.sectors, begin.max(extent.ready_at), true);
+    }
+
+    /// Moves the arm to `place` from `begin` or when it is free, waits for the angle, and passes over `sectors`.
+    fn move_to(&mut self, place: Place, first: u64, sectors: u64, begin: u64, write: bool) -> Media {
+        let begin = begin.max(self.arm.free_at);
+        self.ahead = self.stop_ahead(begin);
+        let on_track = begin + self.travel(place, write);
+        let start = on_track + self.rotation(place.clock, on_track);
+        let end = start + (self.layout.end_clock(first, sectors) - place.clock);
+        let last = self.layout.place(first + sectors - 1);
+        self.arm = Arm { cylinder: last.cylinder, head: last.head, free_at: end };
+        Media { start, end }
+    }
+
+    /// Seek or head switch, and settling.
+    fn travel(&self, place: Place, write: bool) -> u64 {
+        let distance = place.cylinder.abs_diff(self.arm.cylinder);
+        let moved = if distance == 0 {
+            if place.head == self.arm.head {
+                return 0;
+            }
+            self.head_switch
+        } else {
+            self.seek.nanos(distance).max(self.head_switch)
+        };
+        u64::from(moved) + if write { self.write_settle } else { 0 }
+    }
+
+    /// How long until the angle of stream clock `clock` passes, from `now`.
+    fn rotation(&self, clock: u64, now: u64) -> u64 {
+        let (target, angle) = (clock % self.revolution, now % self.revolution);
+        if target >= angle { target - angle } else { target + self.revolution - angle }
+    }
+
+    /// Books what the read-ahead has fetched by `now`, and ends it where it has reached its limit.
+    fn settle_ahead(&mut self, now: u64) {
+        let Some(ahead) = self.ahead else { return };
+        if now <= ahead.since {
+            return;
+        }
+        let clock = ahead.clock + (now - ahead.since);
+        if clock >= self.layout.end_clock(ahead.limit - 1, 1) {
+            self.ahead = None;
+            self.ahead_got_to(ahead, ahead.limit);
+        }
+    }
+
+    /// Stops the read-ahead at `now`; always `None`, the state that follows.
+    fn stop_ahead(&mut self, now: u64) -> Option<Ahead> {
+        let ahead = self.ahead?;
+        let reached = self.layout.reach(ahead.clock + now.saturating_sub(ahead.since)).min(ahead.limit);
+        self.ahead_got_to(ahead, reached);
+        None
+    }
+
+    fn ahead_got_to(&mut self, ahead: Ahead, reached: u64) {
+        if let Some(buffer) = self.buffer.as_mut() {
+            // The segment may have been given away since: only one that still ends in this stream grows.
+            let segment = buffer.segment(ahead.segment);
+            if segment.start <= reached && segment.end < reached {
+                buffer.extend(ahead.segment, reached);
+            }
+        }
+        let place = self.layout.place(reached.saturating_sub(1));
+        (self.arm.cylinder, self.arm.head) = (place.cylinder, place.head);
+    }
+
+    /// Takes the next command by the drive's rule, the arm being free from `ready`.
+    fn choose(&mut self, ready: u64, now: u64) -> Entry {
+        let index = match self.waiting.overdue(now) {
+            Some(index) => index,
+            None => match self.params.queue.order {
+                Order::Fcfs => self.waiting.oldest(),
+                Order::CLook => self.waiting.next_upwards(self.arm.cylinder),
+                Order::Sstf => {
+                    self.waiting.least(|entry| u64::from(entry.place.cylinder.abs_diff(self.arm.cylinder)))
+                }
+                Order::Sptf => self.waiting.least(|entry| self.positioning(entry, ready)),
+            },
+        };
+        self.waiting.take(index)
+    }
+
+    fn positioning(&self, entry: &Entry, ready: u64) -> u64 {
+        let travel = self.travel(entry.place, entry.command.write);
+        travel + self.rotation(entry.place.clock, ready + travel)
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    command: Command,
+    place: Place,
+    arrived: u64,
+}
+
+/// Commands that wait: those the drive sees, and the rest in order of arrival.
+///
+/// **Invariant:** `rest` is empty unless the window is full.
+#[derive(Clone, Debug)]
+struct Waiting {
+    window: Vec<Entry>,
+    rest: VecDeque<Entry>,
+    limit: usize,
+    age_limit: u64,
+}
+
+impl Waiting {
+    fn new(window: u32, age_limit: Option<Nanos>) -> Waiting {
+        let limit = window.max(1) as usize;
+        let age_limit = age_limit.map_or(u64::MAX, Nanos::get);
+        Waiting { window: Vec::with_capacity(limit), rest: VecDeque::new(), limit, age_limit }
+    }
+
+    fn push(&mut self, entry: Entry) {
+        if self.window.len() < self.limit { self.window.push(entry) } else { self.rest.push_back(entry) }
+    }
+
+    fn len(&self) -> usize {
+        self.window.len() + self.rest.len()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.window.is_empty()
+    }
+
+    fn take(&mut self, index: usize) -> Entry {
+        let entry = self.window.swap_remove(index);
+        self.window.extend(self.rest.pop_front());
+        entry
+    }
+
+    fn oldest(&self) -> usize {
+        self.least(|entry| entry.arrived)
+    }
+
+    fn overdue(&self, now: u64) -> Option<usize> {
+        if self.age_limit == u64::MAX {
+            return None;
+        }
+        let oldest = self.oldest();
+        (now.saturating_sub(self.window[oldest].arrived) > self.age_limit).then_some(oldest)
+    }
+
+    /// The lowest cylinder not below `cylinder`, or the lowest of all.
+    fn next_upwards(&self, cylinder: u32) -> usize {
+        self.least(|entry| {
+            let wrapped = entry.place.cylinder < cylinder;
+            u64::from(wrapped) << 62 | u64::from(entry.place.cylinder) << 24 | entry.command.first & 0xff_ffff
+        })
+    }
+
+    /// The entry with the smallest cost; of equal ones the one that came first.
+    fn least(&self, cost: impl Fn(&Entry) -> u64) -> usize {
+        let mut best = (0, u64::MAX, u64::MAX);
+        for (index, entry) in self.window.iter().enumerate() {
+            let cost = cost(entry);
+            if (cost, entry.arrived) < (best.1, best.2) {
+                best = (index, cost, entry.arrived);
+            }
+        }
+        best.0
+    }
+}

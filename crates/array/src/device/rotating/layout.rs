@@ -1,0 +1,280 @@
+//! Where a sector lies: cylinder, head, and the angle at which it passes under the head.
+//!
+//! Both layouts rest on one function, the *stream clock*: the time the drive needs to read from its first sector
+//! to a given one without a break. The angle of a sector is its stream clock modulo a revolution, the time of a
+//! transfer is a difference of two stream clocks, and where a read-ahead has got to is the inverse. So skews and
+//! head switches are accounted once, and a stream stays in phase by construction.
+
+use units::{Nanos, SECTOR_BYTES};
+
+use super::seek::SeekTable;
+use super::{RotatingParams, Zone, Zones};
+
+/// Where a sector lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Cylinder, counted from the outermost.
+    pub cylinder: u32,
+    /// Head within the cylinder; zero on a spiral, where heads are not told apart.
+    pub head: u32,
+    /// Stream clock in nanoseconds.
+    pub clock: u64,
+}
+
+/// The surface of a drive.
+#[derive(Clone, Debug)]
+pub enum Layout {
+    /// Zones, tracks and skews.
+    Exact(Exact),
+    /// One spiral between two rates.
+    Spiral(Spiral),
+}
+
+impl Layout {
+    /// The surface that `params` describe.
+    pub fn new(params: &RotatingParams, revolution: Nanos, seek: &SeekTable) -> Layout {
+        match &params.zones {
+            Zones::Exact(zones) => Layout::Exact(Exact::new(params, zones, revolution.get(), seek)),
+            Zones::Rates { outer, inner } => Layout::Spiral(Spiral::new(params, outer.get(), inner.get())),
+        }
+    }
+
+    /// Where `sector` lies. Sectors beyond the capacity lie at its end.
+    pub fn place(&self, sector: u64) -> Place {
+        match self {
+            Layout::Exact(exact) => exact.place(sector),
+            Layout::Spiral(spiral) => spiral.place(sector),
+        }
+    }
+
+    /// The stream clock, in nanoseconds, when the last of `sectors` sectors from `first` has passed.
+    pub fn end_clock(&self, first: u64, sectors: u64) -> u64 {
+        match self {
+            Layout::Exact(exact) => exact.end_clock(first + sectors - 1),
+            Layout::Spiral(spiral) => spiral.clock(first + sectors),
+        }
+    }
+
+    /// The first sector that has not passed completely at that stream clock.
+    pub fn reach(&self, clock: u64) -> u64 {
+        match self {
+            Layout::Exact(exact) => exact.reach(clock),
+            Layout::Spiral(spiral) => spiral.reach(clock),
+        }
+    }
+}
+
+/// Zones, tracks and skews.
+#[derive(Clone, Debug)]
+pub struct Exact {
+    zones: Vec<Row>,
+    heads: u64,
+    revolution: u64,
+    capacity: u64,
+}
+
+/// A zone with what is needed of it worked out. Clocks and times are in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    first_sector: u64,
+    first_cylinder: u32,
+    per_track: u64,
+    clock: u64,
+    /// One track and the switch to the next in the same cylinder.
+    track: u64,
+    /// All tracks of a cylinder and the switch to the next cylinder.
+    cylinder: u64,
+}
+
+impl Exact {
+    fn new(params: &RotatingParams, zones: &[Zone], revolution: u64, seek: &SeekTable) -> Exact {
+        let heads = u64::from(params.surfaces.max(1));
+        let head_switch = params.head_switch.get();
+        let cylinder_switch = u64::from(seek.nanos(1)).max(head_switch);
+        let ends = zones.iter().skip(1).map(|zone| zone.first_cylinder).chain([params.cylinders]);
+        let spans: Vec<u64> = zones
+            .iter()
+            .zip(ends)
+            .map(|(zone, end)| u64::from(end.saturating_sub(zone.first_cylinder)))
+            .collect();
+        let raw: u64 = zones
+            .iter()
+            .zip(&spans)
+            .map(|(zone, span)| span * heads * u64::from(zone.sectors_per_track))
+            .sum();
+        // Spares and defects take sectors out everywhere; spread evenly, the error is a small part of a zone.
+        let usable = (params.capacity.0 as f64 / raw.max(1) as f64).min(1.0);
+        let mut rows = Vec::with_capacity(zones.len());
+        let (mut sector, mut clock) = (0.0, 0);
+        for (zone, span) in zones.iter().zip(spans) {
+            let per_track = u64::from(zone.sectors_per_track.max(1));
+            let skew = |sectors: u32, at_least| {
+                let skew = u64::from(sectors) * revolution / per_track;
+                skew + at_least_revolutions(skew, at_least, revolution)
+            };
+            let track = revolution + skew(zone.track_skew, head_switch);
+            let cylinder = (heads - 1) * track + revolution + skew(zone.cylinder_skew, cylinder_switch);
+            let first_cylinder = zone.first_cylinder;
+            rows.push(Row { first_sector: sector as u64, first_cylinder, per_track, clock, track, cylinder });
+            let sectors = (span * heads * per_track) as f64 * usable;
+            sector += sectors;
+            // A stream goes on to the next zone from the last cylinder in use, not from the last there is.
+            clock += (sectors as u64).div_ceil(heads * per_track) * cylinder;
+        }
+        Exact { zones: rows, heads, revolution, capacity: params.capacity.0 }
+    }
+
+    fn row(&self, sector: u64) -> &Row {
+        let after = self.zones.partition_point(|row| row.first_sector <= sector);
+        &self.zones[after - 1]
+    }
+
+    fn place(&self, sector: u64) -> Place {
+        let row = self.row(sector.min(self.capacity));
+        let track = (sector - row.first_sector) / row.per_track;
+        let rest = (sector - row.first_sector) % row.per_track;
+        let (cylinder, head) = (track / self.heads, track % self.heads);
+        Place {
+            cylinder: row.first_cylinder + cylinder as u32,
+            head: head as u32,
+            clock: row.clock
+                + cylinder * row.cylinder
+                + head * row.track
+                + rest * self.revolution / row.per_track,
+        }
+    }
+
+    fn end_clock(&self, last: u64) -> u64 {
+        let row = self.row(last.min(self.capacity));
+        let track = (last - row.first_sector) / row.per_track;
+        let rest = (last - row.first_sector) % row.per_track + 1;
+        let (cylinder, head) = (track / self.heads, track % self.heads);
+        row.clock + cylinder * row.cylinder + head * row.track + rest * self.revolution / row.per_track
+    }
+
+    fn reach(&self, clock: u64) -> u64 {
+        let after = self.zones.partition_point(|row| row.clock <= clock);
+        let row = &self.zones[after - 1];
+        let into = clock - row.clock;
+        let (cylinder, into) = (into / row.cylinder, into % row.cylinder);
+        let head = (into / row.track).min(self.heads - 1);
+        let rest = ((into - head * row.track) * row.per_track / self.revolution).min(row.per_track);
+        (row.first_sector + (cylinder * self.heads + head) * row.per_track + rest).min(self.capacity)
+    }
+}
+
+/// What must be added to `skew` so that a switch that takes `at_least` has ended: whole revolutions.
+fn at_least_revolutions(skew: u64, at_least: u64, revolution: u64) -> u64 {
+    at_least.saturating_sub(skew).div_ceil(revolution) * revolution
+}
+
+/// One spiral whose rate falls linearly with its radius.
+///
+/// With `Ro`, `Ri` the rates at the ends and `f` the share of the capacity before a sector, the rate there is
+/// `√(Ro² - f·(Ro² - Ri²))`: density constant along the radius, so that capacity is its integral.
+#[derive(Clone, Debug)]
+pub struct Spiral {
+    outer: f64,
+    span: f64,
+    squares: f64,
+    /// Nanoseconds to read it all.
+    whole: f64,
+    capacity: f64,
+    cylinders: f64,
+}
+
+impl Spiral {
+    fn new(params: &RotatingParams, outer: f64, inner: f64) -> Spiral {
+        // Equal ends would divide zero by zero: a thousandth of slope keeps one formula for both.
+        let inner = inner.min(outer * 0.999);
+        let capacity = params.capacity.0 as f64;
+        Spiral {
+            outer,
+            span: outer - inner,
+            squares: outer * outer - inner * inner,
+            whole: capacity * SECTOR_BYTES as f64 * 2.0 / (outer + inner) * 1e9,
+            capacity,
+            cylinders: f64::from(params.cylinders),
+        }
+    }
+
+    /// How far inwards, 0 to 1.
+    fn depth(&self, sector: u64) -> f64 {
+        let share = (sector as f64 / self.capacity).min(1.0);
+        (self.outer - (self.outer * self.outer - share * self.squares).sqrt()) / self.span
+    }
+
+    fn clock(&self, sector: u64) -> u64 {
+        (self.depth(sector) * self.whole) as u64
+    }
+
+    fn place(&self, sector: u64) -> Place {
+        let depth = self.depth(sector);
+        let cylinder = (depth * self.cylinders).min(self.cylinders - 1.0) as u32;
+        Place { cylinder, head: 0, clock: (depth * self.whole) as u64 }
+    }
+
+    fn reach(&self, clock: u64) -> u64 {
+        let rate = self.outer - (clock as f64 / self.whole).min(1.0) * self.span;
+        ((self.outer * self.outer - rate * rate) / self.squares * self.capacity) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use units::{BytesPerSecond, Sectors};
+
+    use super::super::tests::{cheetah_9lp, nearline};
+    use super::*;
+
+    fn layout(params: &RotatingParams) -> (Layout, u64) {
+        let revolution = params.revolution();
+        let seek = SeekTable::new(&params.seek, params.cylinders);
+        (Layout::new(params, revolution, &seek), revolution.get())
+    }
+
+    #[test]
+    fn a_stream_crosses_a_track_in_the_skew_and_not_in_a_revolution() {
+        let (layout, revolution) = layout(&cheetah_9lp());
+        let (last, next) = (layout.end_clock(0, 254), layout.place(254).clock);
+        assert_eq!(last, revolution);
+        assert_eq!(next - last, 97 * revolution / 254);
+    }
+
+    #[test]
+    fn reach_is_the_inverse_of_the_stream_clock() {
+        for params in [cheetah_9lp(), nearline()] {
+            let (layout, _) = layout(&params);
+            for sector in [0, 1, 253, 254, 255, 1_000_000, params.capacity.0 / 2, params.capacity.0 - 10] {
+                let back = layout.reach(layout.end_clock(sector, 1));
+                assert!(back.abs_diff(sector + 1) <= 1, "{sector}: {back}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_stream_that_enters_another_zone_loses_at_most_a_cylinder() {
+        let mut params = cheetah_9lp();
+        params.capacity.0 = params.capacity.0 * 9 / 10;
+        let (layout, revolution) = layout(&params);
+        let Layout::Exact(exact) = &layout else { panic!("the drive has zones") };
+        for row in &exact.zones[1..] {
+            let clock = layout.place(row.first_sector).clock - layout.end_clock(row.first_sector - 1, 1);
+            assert!(clock < 13 * 2 * revolution, "{clock}");
+        }
+    }
+
+    #[test]
+    fn a_spiral_streams_at_its_two_rates_at_its_two_ends() {
+        let params = nearline();
+        let Zones::Rates { outer, inner } = params.zones else { panic!("the nearline drive is a spiral") };
+        let (layout, _) = layout(&params);
+        let rate = |first: u64| {
+            let sectors = 200_000;
+            let clock = layout.end_clock(first, sectors) - layout.place(first).clock;
+            BytesPerSecond::of(Sectors(sectors).bytes(), Nanos::new(clock)).get()
+        };
+        assert!((rate(0) / outer.get() - 1.0).abs() < 0.001);
+        assert!((rate(params.capacity.0 - 200_000) / inner.get() - 1.0).abs() < 0.001);
+    }
+}

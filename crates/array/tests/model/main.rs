@@ -1,0 +1,8 @@
+//! The virtual world against other simulators, real drives and closed forms.
+//! Figures are printed beside their bounds: `cargo test -p fathom-array --test model -- --nocapture`.
+#![allow(clippy::print_stdout)]
+
+mod closed_form;
+mod demerit;
+mod disksim;
+mod fixture;
