@@ -3,8 +3,15 @@
 //! **Invariant:** this crate knows no virtual time and never prints.
 //! **Invariant:** nothing here opens a device or a user's file for writing without having asked whether it may be.
 
+mod buffers;
+pub mod clock;
+pub mod content;
+pub mod driver;
+pub mod engine;
 #[cfg(test)]
 mod fixture;
+pub mod load;
+mod placement;
 pub mod safety;
 pub mod scratch;
 pub mod sysroot;

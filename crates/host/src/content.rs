@@ -1,0 +1,143 @@
+//! What writes contain.
+//!
+//! Each 4 KiB block is generated from a number of its own, so that no two blocks are equal unless asked for and
+//! a run of them does not compress. Four xorshift generators side by side keep the cost near a copy's.
+
+use rand_core::Rng;
+use units::Bytes;
+use workload::spec::Content;
+use workload::{Stream, Streams};
+
+/// The unit in which storage finds repeated and compressible data.
+pub const BLOCK: Bytes = Bytes::new(4096);
+
+const LANES: usize = 4;
+
+/// Fills buffers with content of one kind.
+#[derive(Debug)]
+pub struct Filler {
+    content: Content,
+    key: u64,
+    made: u64,
+    draws: Stream,
+}
+
+impl Filler {
+    /// Content for the worker called `name`; workers with other names or seeds write other data.
+    pub fn new(content: Content, streams: Streams, name: &str) -> Filler {
+        let draws = streams.open(&format!("content/{name}"));
+        Filler { content, key: streams.key(&format!("blocks/{name}")), made: 0, draws }
+    }
+
+    /// Makes the content of the next write. The last block may be shorter.
+    pub fn fill(&mut self, buffer: &mut [u8]) {
+        match self.content {
+            Content::Zeros => buffer.fill(0),
+            Content::Random { compress, dedupe } => {
+                for block in buffer.chunks_mut(BLOCK.get() as usize) {
+                    let number = self.next_number(dedupe);
+                    let random = (block.len() as f64 / compress).ceil() as usize;
+                    let (noise, rest) = block.split_at_mut(random.min(block.len()));
+                    fill_with_noise(noise, self.key ^ number);
+                    rest.fill(0);
+                }
+            }
+        }
+    }
+
+    /// The number of the next block: a new one, or with probability 1 - 1/dedupe an earlier one.
+    fn next_number(&mut self, dedupe: f64) -> u64 {
+        let repeat = dedupe > 1.0 && self.made > 0 && {
+            let drawn = (self.draws.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+            drawn < 1.0 - 1.0 / dedupe
+        };
+        if repeat {
+            return 1 + self.draws.next_u64() % self.made;
+        }
+        self.made += 1;
+        self.made
+    }
+}
+
+/// Incompressible bytes that depend on `number` alone.
+fn fill_with_noise(bytes: &mut [u8], number: u64) {
+    let mut lanes = [0u64; LANES];
+    let mut stream = Streams::new(number).open("");
+    lanes.iter_mut().for_each(|lane| *lane = stream.next_u64() | 1);
+    let (chunks, tail) = bytes.as_chunks_mut::<{ LANES * 8 }>();
+    for chunk in chunks {
+        for (word, lane) in chunk.as_chunks_mut::<8>().0.iter_mut().zip(&mut lanes) {
+            *word = xorshift(lane).to_le_bytes();
+        }
+    }
+    for byte in tail {
+        *byte = stream.next_u64() as u8;
+    }
+}
+
+/// One step of Marsaglia's xorshift64 (*Xorshift RNGs*, 2003), period 2^64 - 1; shifts that vectorise.
+fn xorshift(state: &mut u64) -> u64 {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    *state
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    fn filled(compress: f64, dedupe: f64, blocks: usize) -> Vec<u8> {
+        let mut buffer = vec![0; blocks * 4096];
+        Filler::new(Content::Random { compress, dedupe }, Streams::new(1), "test").fill(&mut buffer);
+        buffer
+    }
+
+    /// Shannon entropy of the bytes, in bits a byte.
+    fn entropy(bytes: &[u8]) -> f64 {
+        let mut counts = [0u64; 256];
+        bytes.iter().for_each(|byte| counts[usize::from(*byte)] += 1);
+        let total = bytes.len() as f64;
+        counts
+            .iter()
+            .filter(|count| **count > 0)
+            .map(|count| *count as f64 / total)
+            .map(|p| -p * p.log2())
+            .sum()
+    }
+
+    #[test]
+    fn content_is_incompressible_and_without_repeats_by_default() {
+        let data = filled(1.0, 1.0, 1000);
+        assert!(entropy(&data) > 7.999);
+        assert_eq!(data.chunks(512).collect::<HashSet<_>>().len(), 8000);
+    }
+
+    #[test]
+    fn two_to_one_content_is_half_zeros_in_every_block() {
+        for block in filled(2.0, 1.0, 10).chunks(4096) {
+            assert!(block[2048..].iter().all(|byte| *byte == 0));
+            assert!(entropy(&block[..2048]) > 7.8);
+        }
+    }
+
+    #[test]
+    fn three_to_one_dedupable_content_has_a_third_of_distinct_blocks() {
+        let data = filled(1.0, 3.0, 9000);
+        let distinct = data.chunks(4096).collect::<HashSet<_>>().len();
+        assert!((2800..=3200).contains(&distinct), "{distinct} distinct of 9000");
+    }
+
+    #[test]
+    fn workers_write_different_data_and_a_seed_the_same() {
+        let make = |seed, name| {
+            let mut buffer = [0; 600];
+            let content = Content::Random { compress: 1.0, dedupe: 1.0 };
+            Filler::new(content, Streams::new(seed), name).fill(&mut buffer);
+            buffer
+        };
+        assert_eq!(make(1, "a"), make(1, "a"));
+        assert_ne!(make(1, "a"), make(1, "b"));
+    }
+}

@@ -1,0 +1,83 @@
+//! One thread, one engine, one job: plan, submit, wait, settle.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use workload::tally::Interval;
+use workload::{Job, Progress, Wake};
+
+use crate::clock::Clock;
+use crate::engine::{Engine, EngineError};
+
+/// What the outside may say to a worker, and see of it, while it runs.
+#[derive(Debug, Default)]
+pub struct Live {
+    ops: AtomicU64,
+    bytes: AtomicU64,
+    errors: AtomicU64,
+    in_flight: AtomicU64,
+}
+
+impl Live {
+    /// Counts as of the worker's last batch.
+    pub fn progress(&self) -> Progress {
+        Progress {
+            ops: self.ops.load(Ordering::Relaxed),
+            bytes: self.bytes.load(Ordering::Relaxed),
+            errors: self.errors.load(Ordering::Relaxed),
+            in_flight: self.in_flight.load(Ordering::Relaxed) as u32,
+        }
+    }
+
+    fn publish(&self, progress: Progress) {
+        self.ops.store(progress.ops, Ordering::Relaxed);
+        self.bytes.store(progress.bytes, Ordering::Relaxed);
+        self.errors.store(progress.errors, Ordering::Relaxed);
+        self.in_flight.store(u64::from(progress.in_flight), Ordering::Relaxed);
+    }
+}
+
+/// The worker's connections to the outside.
+pub struct Lines<'a> {
+    /// Set to end the load early.
+    pub stop: &'a AtomicBool,
+    /// Counts for others to see.
+    pub live: &'a Live,
+    /// Told of closed intervals, about once a second.
+    pub intervals: &'a dyn Fn(Vec<Interval>),
+}
+
+/// Runs `job` on `engine` until it is done. The job has been started.
+pub fn drive<E: Engine>(
+    job: &mut Job,
+    engine: &mut E,
+    clock: &Clock,
+    lines: &Lines<'_>,
+) -> Result<(), EngineError> {
+    let mut batch = Vec::with_capacity(job.spec().batch as usize);
+    let mut now = clock.now();
+    loop {
+        batch.clear();
+        let wake = job.plan(now, &mut batch);
+        engine.submit(&batch)?;
+        now = match wake {
+            Wake::Done => break,
+            Wake::Again => clock.now(),
+            Wake::OnCompletion => engine.wait(None, &mut |done| job.settle(done))?,
+            Wake::At(due) => engine.wait(Some(due), &mut |done| job.settle(done))?,
+        };
+        report(job, lines);
+    }
+    lines.live.publish(job.progress());
+    Ok(())
+}
+
+#[inline]
+fn report(job: &mut Job, lines: &Lines<'_>) {
+    lines.live.publish(job.progress());
+    if job.has_interval() {
+        (lines.intervals)(job.take_intervals());
+    }
+    if lines.stop.load(Ordering::Relaxed) {
+        job.stop();
+    }
+}

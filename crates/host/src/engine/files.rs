@@ -1,0 +1,78 @@
+//! The files and devices a workload uses, opened the way it asks for.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FileType, Mode, OFlags};
+use workload::Op;
+use workload::spec::{OpenSync, Workload};
+
+use super::EngineError;
+
+/// One open file or device.
+#[derive(Debug)]
+pub struct OpenFile {
+    /// Its path, for messages.
+    pub path: PathBuf,
+    /// The handle.
+    pub file: File,
+    /// Whether it is a block device, which is trimmed in another way.
+    pub is_block_device: bool,
+}
+
+/// All of them, by their numbers in requests.
+#[derive(Debug)]
+pub struct OpenFiles(pub Vec<OpenFile>);
+
+impl OpenFiles {
+    /// The handle of file number `file`.
+    pub fn fd(&self, file: u16) -> BorrowedFd<'_> {
+        self.0[usize::from(file)].file.as_fd()
+    }
+
+    /// Their numbers, for registration with a ring.
+    pub fn raw_fds(&self) -> Vec<RawFd> {
+        self.0.iter().map(|open| open.file.as_raw_fd()).collect()
+    }
+}
+
+/// Opens `paths` for `workload`: for writing only if it changes data, direct if it says so.
+///
+/// The caller has asked the safety rules whether they may be written.
+pub fn open_files(workload: &Workload, paths: &[PathBuf]) -> Result<OpenFiles, EngineError> {
+    paths.iter().map(|path| open_file(workload, path)).collect::<Result<_, _>>().map(OpenFiles)
+}
+
+fn open_file(workload: &Workload, path: &Path) -> Result<OpenFile, EngineError> {
+    let writes = workload.mix.changes_data();
+    let mut flags = if writes { OFlags::RDWR } else { OFlags::RDONLY } | OFlags::CLOEXEC | OFlags::NOCTTY;
+    if workload.direct {
+        flags |= OFlags::DIRECT;
+    }
+    flags |= match workload.durability.open {
+        OpenSync::None => OFlags::empty(),
+        OpenSync::Dsync => OFlags::DSYNC,
+        OpenSync::Sync => OFlags::SYNC,
+    };
+    let fd = rustix::fs::open(path, flags, Mode::empty())
+        .map_err(|errno| open_error(workload, path, writes, errno.into()))?;
+    let is_block_device = rustix::fs::fstat(&fd)
+        .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice);
+    Ok(OpenFile { path: path.into(), file: File::from(fd), is_block_device })
+}
+
+fn open_error(workload: &Workload, path: &Path, writes: bool, source: io::Error) -> EngineError {
+    let access = if writes { Op::Write.name() } else { Op::Read.name() };
+    let mode = format!("{} {access}", if workload.direct { "direct" } else { "buffered" });
+    let remedy = match source.raw_os_error() {
+        Some(libc::EINVAL) if workload.direct => "its file system has no direct I/O; set `direct = false`",
+        Some(libc::EACCES | libc::EPERM) => "run as a user who may, or name another target",
+        Some(libc::EBUSY) => "something else holds it",
+        Some(libc::EROFS) => "the file system is mounted read-only",
+        Some(libc::EMFILE | libc::ENFILE) => "raise the limit of open files: `ulimit -n`",
+        _ => "see whether it is still there",
+    };
+    EngineError::Open { path: path.into(), mode, remedy: remedy.into(), source }
+}

@@ -1,0 +1,133 @@
+//! Loads and stores on a mapping of each file.
+
+use std::sync::Arc;
+
+use rustix::mm::{MapFlags, MsyncFlags, ProtFlags};
+use units::Instant;
+use workload::{Completion, Errno, Op, Outcome, Request};
+
+use super::sigbus::{self, Guarded};
+use super::trim::trim;
+use super::{Engine, EngineError, OpenFiles, Payload};
+use crate::clock::Clock;
+
+/// One mapped file.
+#[derive(Debug)]
+struct Mapping {
+    base: *mut u8,
+    len: usize,
+    _guard: Guarded,
+}
+
+/// Copies between buffers and mappings, one request at a time.
+#[derive(Debug)]
+pub struct Mmap {
+    clock: Clock,
+    files: Arc<OpenFiles>,
+    mappings: Vec<Mapping>,
+    payload: Payload,
+    ended: Vec<(Request, Outcome)>,
+}
+
+impl Mmap {
+    /// Maps every file whole, writable only if `writes`.
+    pub fn new(
+        clock: Clock,
+        files: Arc<OpenFiles>,
+        payload: Payload,
+        writes: bool,
+    ) -> Result<Mmap, EngineError> {
+        let mappings = files.0.iter().map(|open| map(open, writes)).collect::<Result<_, _>>()?;
+        Ok(Mmap { clock, files, mappings, payload, ended: Vec::with_capacity(1) })
+    }
+
+    fn carry_out(&mut self, request: &Request) -> Outcome {
+        let file = usize::from(request.file);
+        let mapping = &self.mappings[file];
+        let (offset, len) = (request.offset.get() as usize, request.len as usize);
+        if offset + len > mapping.len {
+            return Outcome::moved(mapping.len.saturating_sub(offset) as u32);
+        }
+        // SAFETY: the range was checked to lie within the mapping.
+        let place = unsafe { mapping.base.add(offset) };
+        match request.op {
+            // SAFETY: the piece holds `len` bytes and does not overlap the mapping; a fault is caught.
+            Op::Read => unsafe {
+                std::ptr::copy_nonoverlapping(place, self.payload.bytes(request).as_mut_ptr(), len);
+            },
+            // SAFETY: as above; the mapping is writable because the workload writes.
+            Op::Write => unsafe {
+                std::ptr::copy_nonoverlapping(self.payload.bytes(request).as_ptr(), place, len);
+            },
+            Op::Trim => return trim(&self.files.0[file], request),
+            // SAFETY: the whole mapping is ours.
+            Op::Flush => unsafe {
+                if let Err(errno) = rustix::mm::msync(mapping.base.cast(), mapping.len, MsyncFlags::SYNC) {
+                    return Outcome::failed(Errno(errno.raw_os_error()));
+                }
+            },
+        }
+        if sigbus::take_fault() { Outcome::failed(Errno(libc::EIO)) } else { Outcome::moved(request.len) }
+    }
+}
+
+fn map(open: &super::OpenFile, writes: bool) -> Result<Mapping, EngineError> {
+    let system = |source| EngineError::System { call: "mmap", source };
+    // A block device says 0 in stat; the end of the file is its size.
+    let len = rustix::fs::seek(&open.file, rustix::fs::SeekFrom::End(0))
+        .map_err(|errno| EngineError::System { call: "lseek", source: errno.into() })? as usize;
+    if len == 0 {
+        return Err(EngineError::Unfit { engine: "mmap", why: format!("{} is empty", open.path.display()) });
+    }
+    let protection = if writes { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };
+    // SAFETY: a new mapping at an address of the kernel's choice touches nothing that exists.
+    let base =
+        unsafe { rustix::mm::mmap(std::ptr::null_mut(), len, protection, MapFlags::SHARED, &open.file, 0) }
+            .map_err(|errno| system(errno.into()))?;
+    match sigbus::guard(base as usize, len) {
+        Some(guard) => Ok(Mapping { base: base.cast(), len, _guard: guard }),
+        None => {
+            // SAFETY: made just above.
+            let _unmapped = unsafe { rustix::mm::munmap(base, len) };
+            let why = "more than 256 files are mapped at once; use fewer workers or files".into();
+            Err(EngineError::Unfit { engine: "mmap", why })
+        }
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: made by `map` with this length and not used after.
+        let _unmapped = unsafe { rustix::mm::munmap(self.base.cast(), self.len) };
+    }
+}
+
+impl Engine for Mmap {
+    fn submit(&mut self, requests: &[Request]) -> Result<(), EngineError> {
+        for request in requests {
+            let outcome = self.carry_out(request);
+            self.ended.push((*request, outcome));
+        }
+        Ok(())
+    }
+
+    fn wait(
+        &mut self,
+        until: Option<Instant>,
+        done: &mut impl FnMut(Completion),
+    ) -> Result<Instant, EngineError> {
+        if let (true, Some(due)) = (self.ended.is_empty(), until) {
+            self.clock.sleep_until(due);
+        }
+        let finished_at = self.clock.now();
+        let mut wrote = false;
+        for (request, outcome) in self.ended.drain(..) {
+            done(Completion { token: request.token, outcome, finished_at });
+            if request.op == Op::Write {
+                self.payload.refill(request.token.0 as usize);
+                wrote = true;
+            }
+        }
+        Ok(if wrote { self.clock.now() } else { finished_at })
+    }
+}

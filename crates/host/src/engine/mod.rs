@@ -1,0 +1,119 @@
+//! Ways into the kernel, behind one small trait.
+//!
+//! An engine takes batches of requests and gives completions back; it decides nothing. Which one is used is
+//! chosen once for each worker, and the driver is compiled for it.
+
+mod choice;
+mod files;
+mod mmap;
+mod null;
+mod payload;
+mod pool;
+mod sigbus;
+mod sync;
+mod trim;
+mod uring;
+
+use std::io;
+use std::path::PathBuf;
+
+use units::{Bytes, Instant};
+use workload::{Completion, Request};
+
+pub use choice::{Chosen, choose, uring_refusal};
+pub use files::{OpenFile, OpenFiles, open_files};
+pub use mmap::Mmap;
+pub use null::Null;
+pub use payload::Payload;
+pub use pool::Pool;
+pub use sync::Sync;
+pub use uring::{Uring, UringOptions, UringRing};
+
+/// Carries requests out. One thread, one job.
+pub trait Engine {
+    /// Takes over `requests`. Their buffers belong to the kernel until they complete.
+    fn submit(&mut self, requests: &[Request]) -> Result<(), EngineError>;
+
+    /// Waits for at least one completion, but not past `until`, and hands over all there are.
+    ///
+    /// Returns a reading of the clock that is not earlier than any completion handed over. With nothing in
+    /// flight it waits for `until` alone; with neither it returns at once.
+    fn wait(
+        &mut self,
+        until: Option<Instant>,
+        done: &mut impl FnMut(Completion),
+    ) -> Result<Instant, EngineError>;
+}
+
+/// Why an engine could not be set up, or could not go on. The failure of a single request is its outcome.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The target could not be opened.
+    #[error("{path}: cannot open for {mode}: {source}; {remedy}")]
+    Open {
+        /// What.
+        path: PathBuf,
+        /// Reading or writing, direct or buffered.
+        mode: String,
+        /// What to do.
+        remedy: String,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// No memory for buffers.
+    #[error(
+        "no {need} of memory for buffers{}: {source}; lower `depth` or the request size{}",
+        if *huge_pages { " in huge pages" } else { "" },
+        if *huge_pages { ", or reserve pages: `sysctl vm.nr_hugepages=N`, 2 MiB each" } else { "" },
+    )]
+    Memory {
+        /// How much.
+        need: Bytes,
+        /// In huge pages.
+        huge_pages: bool,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// io_uring is there, but not with what was asked of it.
+    #[error("io_uring with {feature} was refused: {source}; {remedy}")]
+    Feature {
+        /// SQPOLL, IOPOLL.
+        feature: &'static str,
+        /// What to do.
+        remedy: &'static str,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// io_uring was asked for by name and is not there.
+    #[error("io_uring was refused: {reason}; use `engine = \"auto\"` to fall back to pread")]
+    NoUring {
+        /// Why.
+        reason: String,
+    },
+    /// The engine and the workload do not go together.
+    #[error("engine {engine}: {why}")]
+    Unfit {
+        /// Which engine.
+        engine: &'static str,
+        /// Why, and what would do.
+        why: String,
+    },
+    /// The ring itself failed.
+    #[error("{call} failed: {source}")]
+    System {
+        /// The system call.
+        call: &'static str,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// Processor or node that is not there.
+    #[error("cannot run on {what}: {source}; online are {online}")]
+    Placement {
+        /// `cpu 7`, `node 1`.
+        what: String,
+        /// Those that are there.
+        online: String,
+        /// The system's reason.
+        source: io::Error,
+    },
+}

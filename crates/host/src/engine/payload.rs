@@ -1,0 +1,79 @@
+//! The buffers of a worker and what its writes contain.
+//!
+//! Content is made anew when a slot becomes free, not when its next request is planned: then no request's
+//! latency includes it. Reads have pieces of their own, because what they fetch must not be written back.
+
+use units::Bytes;
+use workload::spec::Workload;
+use workload::{JobSpec, Op, Request, Streams};
+
+use super::EngineError;
+use crate::buffers::Buffers;
+use crate::content::Filler;
+
+/// A read piece for each slot and, if the workload writes, a write piece with content ready.
+#[derive(Debug)]
+pub struct Payload {
+    buffers: Buffers,
+    depth: usize,
+    largest: usize,
+    writes: Option<Filler>,
+}
+
+impl Payload {
+    /// Memory and content for one worker.
+    pub fn new(workload: &Workload, job: &JobSpec) -> Result<Payload, EngineError> {
+        let depth = job.depth as usize;
+        let writes = job.mix.writes() > 1e-9;
+        let largest = job.sizes.largest();
+        let pieces = if writes { 2 * depth } else { depth };
+        let buffers = Buffers::new(pieces, largest, workload.engine.huge_pages)?;
+        let name = format!("{}/{}", job.name, job.worker.index);
+        let filler = writes.then(|| Filler::new(workload.content, Streams::new(job.seed), &name));
+        let mut payload = Payload { buffers, depth, largest: largest.get() as usize, writes: filler };
+        if writes {
+            (0..depth).for_each(|slot| payload.fill(slot));
+        }
+        Ok(payload)
+    }
+
+    fn fill(&mut self, slot: usize) {
+        if let Some(filler) = &mut self.writes {
+            filler.fill(self.buffers.piece_mut(self.depth + slot, self.largest));
+        }
+    }
+
+    /// Where the data of `request` is or goes.
+    #[inline]
+    pub fn address(&self, request: &Request) -> *mut u8 {
+        let slot = request.token.0 as usize;
+        self.buffers.piece(if request.op == Op::Write { self.depth + slot } else { slot })
+    }
+
+    /// The data of `request` as bytes.
+    pub fn bytes(&mut self, request: &Request) -> &mut [u8] {
+        let slot = request.token.0 as usize;
+        let piece = if request.op == Op::Write { self.depth + slot } else { slot };
+        self.buffers.piece_mut(piece, request.len as usize)
+    }
+
+    /// Makes new content for a slot whose write has ended.
+    pub fn refill(&mut self, slot: usize) {
+        self.fill(slot);
+    }
+
+    /// Whether slots need new content after a write.
+    pub fn writes(&self) -> bool {
+        self.writes.is_some()
+    }
+
+    /// The whole memory, for registration with the kernel.
+    pub fn whole(&self) -> (*mut u8, usize) {
+        self.buffers.whole()
+    }
+
+    /// Size of the whole memory.
+    pub fn size(&self) -> Bytes {
+        Bytes::new(self.buffers.whole().1 as u64)
+    }
+}

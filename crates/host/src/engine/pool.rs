@@ -1,0 +1,134 @@
+//! pread and pwrite with a thread for each request in flight: what is left where io_uring is refused.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use units::Instant;
+use workload::spec::{FlushKind, Workload};
+use workload::{Completion, JobSpec, Op, Outcome, Request};
+
+use super::sync::{Call, carry_out};
+use super::{Engine, EngineError, OpenFiles, Payload};
+use crate::clock::Clock;
+
+/// The thread that owns a slot, and its door.
+#[derive(Debug)]
+struct Hand {
+    work: Option<Sender<Request>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// One thread for each slot; the slot's number is its thread's.
+#[derive(Debug)]
+pub struct Pool {
+    clock: Clock,
+    hands: Vec<Hand>,
+    ended: Receiver<(Request, Outcome)>,
+    batch: Vec<(Request, Outcome)>,
+    in_flight: usize,
+}
+
+impl Pool {
+    /// Starts `job.depth` threads, each with its own buffers.
+    pub fn new(
+        clock: Clock,
+        call: Call,
+        workload: &Workload,
+        job: &JobSpec,
+        files: &Arc<OpenFiles>,
+    ) -> Result<Pool, EngineError> {
+        let (report, ended) = channel();
+        let mut hands = Vec::with_capacity(job.depth as usize);
+        for slot in 0..job.depth {
+            let own = JobSpec { depth: 1, name: format!("{}/slot{slot}", job.name), ..job.clone() };
+            let payload = Payload::new(workload, &own)?;
+            hands.push(Hand::start(call, workload.durability.flush, files.clone(), payload, report.clone())?);
+        }
+        let batch = Vec::with_capacity(job.depth as usize);
+        Ok(Pool { clock, hands, ended, batch, in_flight: 0 })
+    }
+
+    fn receive(&self, until: Option<Instant>) -> Option<(Request, Outcome)> {
+        let Some(due) = until else { return self.ended.recv().ok() };
+        let left = Duration::from_nanos(due.saturating_since(self.clock.now()).get());
+        self.ended.recv_timeout(left).ok()
+    }
+}
+
+impl Hand {
+    fn start(
+        call: Call,
+        flush: FlushKind,
+        files: Arc<OpenFiles>,
+        mut payload: Payload,
+        report: Sender<(Request, Outcome)>,
+    ) -> Result<Hand, EngineError> {
+        let (work, requests) = channel::<Request>();
+        let serve = move || {
+            for request in requests {
+                // The hand owns one slot, so its only buffer has the number 0.
+                let own = Request { token: workload::Token(0), ..request };
+                let outcome = carry_out(call, flush, &files, &own, payload.bytes(&own));
+                if report.send((request, outcome)).is_err() {
+                    return;
+                }
+                if request.op == Op::Write {
+                    payload.refill(0);
+                }
+            }
+        };
+        let thread =
+            std::thread::Builder::new().name("fathom-io".into()).stack_size(256 << 10).spawn(serve).map_err(
+                |source| EngineError::System { call: "clone (a thread for each request)", source },
+            )?;
+        Ok(Hand { work: Some(work), thread: Some(thread) })
+    }
+}
+
+impl Engine for Pool {
+    fn submit(&mut self, requests: &[Request]) -> Result<(), EngineError> {
+        for request in requests {
+            let hand = &self.hands[request.token.0 as usize];
+            let work = hand.work.as_ref().expect("doors close only on drop");
+            work.send(*request).expect("a hand ends only after its door");
+            self.in_flight += 1;
+        }
+        Ok(())
+    }
+
+    fn wait(
+        &mut self,
+        until: Option<Instant>,
+        done: &mut impl FnMut(Completion),
+    ) -> Result<Instant, EngineError> {
+        if self.in_flight == 0 {
+            if let Some(due) = until {
+                self.clock.sleep_until(due);
+            }
+            return Ok(self.clock.now());
+        }
+        let first = self.receive(until);
+        self.batch.extend(first.into_iter().chain(self.ended.try_iter()));
+        // Read after the last one was taken: a stamp may be late, never early.
+        let finished_at = self.clock.now();
+        self.in_flight -= self.batch.len();
+        for (request, outcome) in self.batch.drain(..) {
+            done(Completion { token: request.token, outcome, finished_at });
+        }
+        Ok(finished_at)
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.hands.iter_mut().for_each(|hand| drop(hand.work.take()));
+        for hand in &mut self.hands {
+            if let Some(thread) = hand.thread.take() {
+                let ended = thread.join();
+                debug_assert!(ended.is_ok(), "a hand does not panic");
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! A load from a mapping whose file shrank or failed ends in SIGBUS. Here it becomes a failed request.
+//!
+//! The handler puts a page of zeros under the address, notes that it did, and lets the load go on; the engine
+//! looks at the note after each access. Only ranges that an engine registered are treated so.
+
+use std::cell::Cell;
+use std::sync::Once;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Mappings at a time in one process, one per file and worker.
+const RANGES_MAX: usize = 256;
+
+static STARTS: [AtomicUsize; RANGES_MAX] = [const { AtomicUsize::new(0) }; RANGES_MAX];
+static ENDS: [AtomicUsize; RANGES_MAX] = [const { AtomicUsize::new(0) }; RANGES_MAX];
+
+thread_local! {
+    static FAULTED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// A registered range; gone when dropped.
+#[derive(Debug)]
+pub struct Guarded(usize);
+
+/// Registers a mapping. `None` when the table is full.
+pub fn guard(start: usize, len: usize) -> Option<Guarded> {
+    install();
+    for (slot, place) in STARTS.iter().enumerate() {
+        if place.compare_exchange(0, start, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+            ENDS[slot].store(start + len, Ordering::Release);
+            return Some(Guarded(slot));
+        }
+    }
+    None
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        ENDS[self.0].store(0, Ordering::Release);
+        STARTS[self.0].store(0, Ordering::Release);
+    }
+}
+
+/// Whether an access of this thread has faulted since the last call.
+pub fn take_fault() -> bool {
+    FAULTED.take()
+}
+
+fn install() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // SAFETY: a zeroed sigaction is a valid one; the handler has the signature that SA_SIGINFO asks for.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = on_bus_error as *const () as usize;
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_NODEFER;
+            libc::sigaction(libc::SIGBUS, &action, std::ptr::null_mut());
+        }
+    });
+}
+
+/// Only system calls and atomics: anything else is not allowed in a signal handler.
+extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
+    const PAGE: usize = 4096;
+    // SAFETY: the kernel passes a valid siginfo for SIGBUS.
+    let address = unsafe { (*info).si_addr() } as usize;
+    let ours = (0..RANGES_MAX).any(|slot| {
+        let start = STARTS[slot].load(Ordering::Acquire);
+        start != 0 && start <= address && address < ENDS[slot].load(Ordering::Acquire)
+    });
+    // SAFETY: the page lies within a mapping of ours and is replaced by an anonymous one; otherwise the default
+    // action is restored, and the faulting instruction raises the signal again.
+    unsafe {
+        if ours {
+            libc::mmap(
+                (address & !(PAGE - 1)) as *mut libc::c_void,
+                PAGE,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED,
+                -1,
+                0,
+            );
+            FAULTED.set(true);
+        } else {
+            libc::signal(signal, libc::SIG_DFL);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! One system call for each request: pread and pwrite, or preadv2 and pwritev2.
+
+use std::io::{IoSlice, IoSliceMut};
+use std::sync::Arc;
+
+use rustix::io::ReadWriteFlags;
+use units::Instant;
+use workload::spec::FlushKind;
+use workload::{Completion, Errno, Op, Outcome, Request};
+
+use super::trim::trim;
+use super::{Engine, EngineError, OpenFiles, Payload};
+use crate::clock::Clock;
+
+/// Which pair of calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// pread(2), pwrite(2).
+    Pread,
+    /// preadv2(2), pwritev2(2).
+    Preadv2,
+}
+
+/// Carries a request out as it is submitted, so only depth 1 makes sense; [`super::Pool`] does more.
+#[derive(Debug)]
+pub struct Sync {
+    clock: Clock,
+    call: Call,
+    flush: FlushKind,
+    files: Arc<OpenFiles>,
+    payload: Payload,
+    ended: Vec<(Request, Outcome)>,
+}
+
+impl Sync {
+    /// For one worker of depth 1.
+    pub fn new(clock: Clock, call: Call, flush: FlushKind, files: Arc<OpenFiles>, payload: Payload) -> Sync {
+        Sync { clock, call, flush, files, payload, ended: Vec::with_capacity(1) }
+    }
+}
+
+impl Engine for Sync {
+    fn submit(&mut self, requests: &[Request]) -> Result<(), EngineError> {
+        for request in requests {
+            let outcome = carry_out(self.call, self.flush, &self.files, request, self.payload.bytes(request));
+            self.ended.push((*request, outcome));
+        }
+        Ok(())
+    }
+
+    fn wait(
+        &mut self,
+        until: Option<Instant>,
+        done: &mut impl FnMut(Completion),
+    ) -> Result<Instant, EngineError> {
+        if let (true, Some(due)) = (self.ended.is_empty(), until) {
+            self.clock.sleep_until(due);
+        }
+        let finished_at = self.clock.now();
+        let mut refilled = false;
+        for (request, outcome) in self.ended.drain(..) {
+            done(Completion { token: request.token, outcome, finished_at });
+            if request.op == Op::Write {
+                self.payload.refill(request.token.0 as usize);
+                refilled = true;
+            }
+        }
+        Ok(if refilled { self.clock.now() } else { finished_at })
+    }
+}
+
+/// One request from start to end. A call that a signal interrupted is made again.
+pub(super) fn carry_out(
+    call: Call,
+    flush: FlushKind,
+    files: &OpenFiles,
+    request: &Request,
+    bytes: &mut [u8],
+) -> Outcome {
+    let (fd, offset) = (files.fd(request.file), request.offset.get());
+    loop {
+        let moved = match (request.op, call) {
+            (Op::Read, Call::Pread) => rustix::io::pread(fd, &mut *bytes, offset),
+            (Op::Write, Call::Pread) => rustix::io::pwrite(fd, bytes, offset),
+            (Op::Read, Call::Preadv2) => {
+                rustix::io::preadv2(fd, &mut [IoSliceMut::new(bytes)], offset, ReadWriteFlags::empty())
+            }
+            (Op::Write, Call::Preadv2) => {
+                rustix::io::pwritev2(fd, &[IoSlice::new(bytes)], offset, ReadWriteFlags::empty())
+            }
+            (Op::Trim, _) => return trim(&files.0[usize::from(request.file)], request),
+            (Op::Flush, _) => match flush {
+                FlushKind::Fsync => rustix::fs::fsync(fd).map(|()| 0),
+                FlushKind::Fdatasync => rustix::fs::fdatasync(fd).map(|()| 0),
+            },
+        };
+        match moved {
+            Ok(moved) => return Outcome::moved(moved as u32),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(errno) => return Outcome::failed(Errno(errno.raw_os_error())),
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! Workers on real storage: set up, started together, watched, and gathered.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::{Scope, ScopedJoinHandle};
+use std::time::Duration;
+
+use units::{Instant, Nanos};
+use workload::spec::Workload;
+use workload::tally::{Interval, Tally};
+use workload::{Job, JobSpec, Progress};
+
+use crate::clock::Clock;
+use crate::driver::{Lines, Live, drive};
+use crate::engine::{
+    Chosen, EngineError, Mmap, Null, OpenFiles, Payload, Pool, Sync, UringOptions, UringRing, choose,
+    open_files, uring_refusal,
+};
+use crate::placement::place;
+
+/// One workload with its workers' specifications and the files they use.
+#[derive(Clone, Debug)]
+pub struct Assignment {
+    /// What is asked.
+    pub workload: Workload,
+    /// Of whom: one for each worker.
+    pub jobs: Vec<JobSpec>,
+    /// Files and devices by their numbers in requests.
+    pub paths: Vec<PathBuf>,
+}
+
+/// How an engine came to be, for the record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EngineReport {
+    /// Its name.
+    pub name: &'static str,
+    /// Flags and settings in words.
+    pub details: Vec<String>,
+    /// Why it is not the best one.
+    pub fallback: Option<String>,
+}
+
+/// Processor time of one thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ThreadTime {
+    /// In the program.
+    pub user: Nanos,
+    /// In the kernel for it.
+    pub system: Nanos,
+}
+
+/// What one worker saw.
+#[derive(Debug)]
+pub struct WorkerOutcome {
+    /// Its workload's position.
+    pub workload: usize,
+    /// Its own number within it.
+    pub worker: u32,
+    /// Counts and histograms.
+    pub tally: Tally,
+    /// Processor time between start and end of the load.
+    pub time: ThreadTime,
+    /// How its engine came to be.
+    pub engine: EngineReport,
+}
+
+/// News while the load runs.
+#[derive(Debug)]
+pub enum News<'a> {
+    /// All workers are ready and start at that instant; their thread ids, for monitors.
+    Started(Instant, &'a [i32]),
+    /// Intervals that a worker of that workload closed.
+    Intervals(usize, Vec<Interval>),
+    /// Sums over all workers, several times a second.
+    Progress(Progress),
+}
+
+const TICK: Duration = Duration::from_millis(100);
+
+/// Runs all workers of all `assignments` together until they are done or `stop` is set.
+///
+/// Fails before the first request if any worker cannot be set up. A worker whose engine breaks later ends the
+/// load of all; its error comes back.
+pub fn run(
+    assignments: &[Assignment],
+    clock: &Clock,
+    stop: &AtomicBool,
+    news: &mut dyn FnMut(News<'_>),
+) -> Result<Vec<WorkerOutcome>, EngineError> {
+    let refusal = uring_refusal();
+    let opened: Vec<Arc<OpenFiles>> = assignments
+        .iter()
+        .map(|each| open_files(&each.workload, &each.paths).map(Arc::new))
+        .collect::<Result<_, _>>()?;
+    let workers: u32 = assignments.iter().map(|each| each.jobs.len() as u32).sum();
+    let lives: Vec<Live> = (0..workers).map(|_| Live::default()).collect();
+    std::thread::scope(|scope| {
+        let (report, reports) = channel();
+        let mut crew = Crew { threads: Vec::new(), gates: Vec::new() };
+        let mut lives_left = lives.iter();
+        for (index, assignment) in assignments.iter().enumerate() {
+            for job in &assignment.jobs {
+                let seat = Seat {
+                    workload: index,
+                    assignment,
+                    job,
+                    files: opened[index].clone(),
+                    refusal: refusal.as_deref(),
+                    clock,
+                    stop,
+                    live: lives_left.next().expect("one for each worker"),
+                    report: report.clone(),
+                };
+                crew.hire(scope, seat);
+            }
+        }
+        drop(report);
+        crew.supervise(clock, stop, &lives, &reports, news);
+        crew.gather()
+    })
+}
+
+/// What a worker says.
+enum Report {
+    Ready(i32),
+    Broken,
+    Intervals(usize, Vec<Interval>),
+}
+
+/// The threads and the gates that hold them until all are ready.
+struct Crew<'scope> {
+    threads: Vec<ScopedJoinHandle<'scope, Result<WorkerOutcome, EngineError>>>,
+    gates: Vec<Sender<Instant>>,
+}
+
+impl<'scope> Crew<'scope> {
+    fn hire<'env>(&mut self, scope: &'scope Scope<'scope, 'env>, seat: Seat<'scope>) {
+        let (gate, opened) = channel();
+        self.gates.push(gate);
+        self.threads.push(scope.spawn(move || seat.work(&opened)));
+    }
+
+    /// Waits until all are ready, starts them, and passes news on until the last one has hung up.
+    fn supervise(
+        &mut self,
+        clock: &Clock,
+        stop: &AtomicBool,
+        lives: &[Live],
+        reports: &Receiver<Report>,
+        news: &mut dyn FnMut(News<'_>),
+    ) {
+        let mut tids = Vec::with_capacity(self.threads.len());
+        while tids.len() < self.threads.len() {
+            match reports.recv() {
+                Ok(Report::Ready(tid)) => tids.push(tid),
+                // Dropping the gates sends everybody home.
+                Ok(Report::Broken) | Err(_) => return self.gates.clear(),
+                Ok(Report::Intervals(..)) => unreachable!("nobody has started"),
+            }
+        }
+        let start = clock.now().saturating_add(START_AHEAD);
+        news(News::Started(start, &tids));
+        for gate in self.gates.drain(..) {
+            gate.send(start).expect("the worker waits at its gate");
+        }
+        loop {
+            match reports.recv_timeout(TICK) {
+                Ok(Report::Intervals(workload, intervals)) => news(News::Intervals(workload, intervals)),
+                Ok(Report::Broken) => stop.store(true, Ordering::Relaxed),
+                Ok(Report::Ready(_)) => unreachable!("all were ready before the start"),
+                Err(RecvTimeoutError::Timeout) => news(News::Progress(sum(lives))),
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    }
+
+    /// Every worker's outcome, or the first error.
+    fn gather(self) -> Result<Vec<WorkerOutcome>, EngineError> {
+        self.threads.into_iter().map(|thread| thread.join().expect("a worker does not panic")).collect()
+    }
+}
+
+/// Workers wake at their gates within this time, so that the last one is not late.
+const START_AHEAD: Nanos = Nanos::from_millis(2);
+
+fn sum(lives: &[Live]) -> Progress {
+    lives.iter().map(Live::progress).fold(Progress::default(), |sum, one| Progress {
+        ops: sum.ops + one.ops,
+        bytes: sum.bytes + one.bytes,
+        errors: sum.errors + one.errors,
+        in_flight: sum.in_flight + one.in_flight,
+    })
+}
+
+/// All that a worker needs.
+struct Seat<'a> {
+    workload: usize,
+    assignment: &'a Assignment,
+    job: &'a JobSpec,
+    files: Arc<OpenFiles>,
+    refusal: Option<&'a str>,
+    clock: &'a Clock,
+    stop: &'a AtomicBool,
+    live: &'a Live,
+    report: Sender<Report>,
+}
+
+impl Seat<'_> {
+    /// A worker's life. Says `Broken` before it ends with an error.
+    fn work(self, gate: &Receiver<Instant>) -> Result<WorkerOutcome, EngineError> {
+        let outcome = self.set_up_and_run(gate);
+        if outcome.is_err() {
+            self.say(Report::Broken);
+        }
+        outcome
+    }
+
+    fn say(&self, report: Report) {
+        // The supervisor may have gone home after another worker broke.
+        let _unheard = self.report.send(report);
+    }
+
+    fn set_up_and_run(&self, gate: &Receiver<Instant>) -> Result<WorkerOutcome, EngineError> {
+        let Assignment { workload, .. } = self.assignment;
+        place(&workload.engine, self.job.worker.index)?;
+        let (chosen, fallback) = choose(workload, self.refusal)?;
+        let mut outcome = self.idle(chosen, fallback);
+        let (clock, files) = (self.clock.clone(), self.files.clone());
+        let flush = workload.durability.flush;
+        let payload = || Payload::new(workload, self.job);
+        match chosen {
+            Chosen::Null => self.run(&mut Null::new(clock, self.job.depth), gate, &mut outcome)?,
+            Chosen::Sync(call) => {
+                self.run(&mut Sync::new(clock, call, flush, files, payload()?), gate, &mut outcome)?;
+            }
+            Chosen::Pool(call) => {
+                self.run(&mut Pool::new(clock, call, workload, self.job, &files)?, gate, &mut outcome)?;
+            }
+            Chosen::Mmap => {
+                let writes = workload.mix.changes_data();
+                self.run(&mut Mmap::new(clock, files, payload()?, writes)?, gate, &mut outcome)?;
+            }
+            Chosen::Uring => {
+                let options = UringOptions { sqpoll: workload.engine.sqpoll, iopoll: workload.engine.iopoll };
+                let mut ring = UringRing::new(clock, files, payload()?, flush, self.job.depth, options)?;
+                outcome.engine.details = ring.details().to_vec();
+                self.run(&mut ring.engine()?, gate, &mut outcome)?;
+            }
+        }
+        Ok(outcome)
+    }
+
+    /// An outcome with nothing in it, which is what a worker has that was sent home at its gate.
+    fn idle(&self, chosen: Chosen, fallback: Option<String>) -> WorkerOutcome {
+        WorkerOutcome {
+            workload: self.workload,
+            worker: self.job.worker.index,
+            tally: Job::new(self.job.clone()).into_tally(),
+            time: ThreadTime::default(),
+            engine: EngineReport { name: chosen.name(), details: Vec::new(), fallback },
+        }
+    }
+
+    fn run(
+        &self,
+        engine: &mut impl crate::engine::Engine,
+        gate: &Receiver<Instant>,
+        outcome: &mut WorkerOutcome,
+    ) -> Result<(), EngineError> {
+        let mut job = Job::new(self.job.clone());
+        self.say(Report::Ready(rustix::thread::gettid().as_raw_nonzero().get()));
+        let Ok(start) = gate.recv() else { return Ok(()) };
+        self.clock.sleep_until(start);
+        job.start(start);
+        let before = thread_time();
+        let send = |intervals| self.say(Report::Intervals(self.workload, intervals));
+        let lines = Lines { stop: self.stop, live: self.live, intervals: &send };
+        drive(&mut job, engine, self.clock, &lines)?;
+        let after = thread_time();
+        outcome.time = ThreadTime { user: after.user - before.user, system: after.system - before.system };
+        outcome.tally = job.into_tally();
+        Ok(())
+    }
+}
+
+fn thread_time() -> ThreadTime {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: getrusage fills the structure it is given; RUSAGE_THREAD exists since Linux 2.6.26.
+    let usage = unsafe {
+        libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
+        usage.assume_init()
+    };
+    let nanos =
+        |time: libc::timeval| Nanos::new(time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000);
+    ThreadTime { user: nanos(usage.ru_utime), system: nanos(usage.ru_stime) }
+}

@@ -1,0 +1,117 @@
+//! Where a worker runs and where its memory lies.
+
+use std::fs;
+use std::io;
+
+use rustix::thread::CpuSet;
+use workload::spec::EngineSpec;
+
+use crate::engine::EngineError;
+
+const ONLINE_CPUS: &str = "/sys/devices/system/cpu/online";
+const ONLINE_NODES: &str = "/sys/devices/system/node/online";
+
+/// Moves the calling thread to where worker `index` belongs, and has its later memory come from there.
+pub fn place(engine: &EngineSpec, index: u32) -> Result<(), EngineError> {
+    if let Some(node) = engine.numa_node {
+        bind_memory(node)?;
+        if engine.cpus.is_empty() {
+            return pin(&cpus_of_node(node)?, || format!("node {node}"));
+        }
+    }
+    match engine.cpus.get(index as usize % engine.cpus.len().max(1)) {
+        Some(cpu) => pin(&[*cpu], || format!("cpu {cpu}")),
+        None => Ok(()),
+    }
+}
+
+fn pin(cpus: &[u32], what: impl Fn() -> String) -> Result<(), EngineError> {
+    let refused = |source| EngineError::Placement { what: what(), online: read_list(ONLINE_CPUS), source };
+    let mut set = CpuSet::new();
+    for cpu in cpus {
+        if *cpu as usize >= CpuSet::MAX_CPU {
+            return Err(refused(io::Error::from_raw_os_error(libc::EINVAL)));
+        }
+        set.set(*cpu as usize);
+    }
+    rustix::thread::sched_setaffinity(None, &set).map_err(|errno| refused(errno.into()))
+}
+
+fn cpus_of_node(node: u32) -> Result<Vec<u32>, EngineError> {
+    let path = format!("/sys/devices/system/node/node{node}/cpulist");
+    let list = fs::read_to_string(&path).map_err(|source| node_refused(node, source))?;
+    parse_list(&list).ok_or_else(|| node_refused(node, io::Error::from_raw_os_error(libc::EINVAL)))
+}
+
+fn node_refused(node: u32, source: io::Error) -> EngineError {
+    EngineError::Placement { what: format!("node {node}"), online: read_list(ONLINE_NODES), source }
+}
+
+fn bind_memory(node: u32) -> Result<(), EngineError> {
+    let Some(mask) = 1u64.checked_shl(node) else {
+        return Err(node_refused(node, io::Error::from_raw_os_error(libc::EINVAL)));
+    };
+    // SAFETY: set_mempolicy reads one mask of 64 bits behind the pointer; it lives through the call. The kernel
+    // takes one bit less than it is told (mm/mempolicy.c, get_nodes), hence 65.
+    let result = unsafe {
+        libc::syscall(libc::SYS_set_mempolicy, libc::MPOL_BIND, &raw const mask, 65 as libc::c_ulong)
+    };
+    if result == 0 { Ok(()) } else { Err(node_refused(node, io::Error::last_os_error())) }
+}
+
+fn read_list(path: &str) -> String {
+    fs::read_to_string(path).map_or_else(|_| "unknown".into(), |list| list.trim().into())
+}
+
+/// Reads `0-3,8` as the kernel writes it. `None` for anything else.
+fn parse_list(text: &str) -> Option<Vec<u32>> {
+    let mut numbers = Vec::new();
+    for part in text.trim().split(',').filter(|part| !part.is_empty()) {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        numbers.extend(first.parse::<u32>().ok()?..=last.parse::<u32>().ok()?);
+    }
+    Some(numbers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use workload::spec::EngineKind;
+
+    fn engine(cpus: Vec<u32>, numa_node: Option<u32>) -> EngineSpec {
+        EngineSpec {
+            kind: EngineKind::Null,
+            batch: 1,
+            sqpoll: false,
+            iopoll: false,
+            cpus,
+            numa_node,
+            huge_pages: false,
+        }
+    }
+
+    #[test]
+    fn kernel_lists_are_read() {
+        assert_eq!(parse_list("0-3,8\n"), Some(vec![0, 1, 2, 3, 8]));
+        assert_eq!(parse_list(""), Some(vec![]));
+        assert_eq!(parse_list("a"), None);
+    }
+
+    #[test]
+    fn a_worker_runs_where_it_was_put() {
+        std::thread::spawn(|| {
+            place(&engine(vec![0], None), 5).unwrap();
+            let set = rustix::thread::sched_getaffinity(None).unwrap();
+            assert_eq!((set.count(), set.is_set(0)), (1, true));
+        })
+        .join()
+        .unwrap();
+    }
+
+    #[test]
+    fn a_processor_or_node_that_is_not_there_is_an_error_that_names_those_that_are() {
+        let error = place(&engine(vec![1000], None), 0).unwrap_err().to_string();
+        assert!(error.contains("cpu 1000") && error.contains("online are 0"), "{error}");
+        assert!(place(&engine(vec![], Some(63)), 0).is_err());
+    }
+}

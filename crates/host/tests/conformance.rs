@@ -1,0 +1,279 @@
+//! One body for every engine: each request ends once, errors map alike, the stream is the same.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use host::clock::Clock;
+use host::load::{Assignment, News, WorkerOutcome, run};
+use units::{Bytes, Instant, Nanos, OpsPerSecond, Share};
+use workload::spec::*;
+use workload::tally::{Failure, Tally};
+use workload::{Errno, compile, files_needed};
+
+const BLOCKS: u64 = 1024;
+const LEN: Bytes = Bytes::new(BLOCKS * 4096);
+
+/// Every engine at the depths it can serve.
+const ENGINES: [(EngineKind, u32); 8] = [
+    (EngineKind::Null, 16),
+    (EngineKind::Pread, 1),
+    (EngineKind::Pread, 8),
+    (EngineKind::Preadv2, 1),
+    (EngineKind::Preadv2, 8),
+    (EngineKind::Mmap, 1),
+    (EngineKind::IoUring, 1),
+    (EngineKind::IoUring, 16),
+];
+
+fn workload(engine: EngineKind, depth: u32) -> Workload {
+    Workload {
+        name: "conformance".into(),
+        pattern: Pattern::Random,
+        sizes: SizeSplit::one(Bytes::KIB * 4),
+        mix: OpMix { reads: Share::ALL, trims: Share::NONE, flushes: Share::NONE },
+        align: None,
+        offset: Extent::Bytes(Bytes::ZERO),
+        span: Span::Auto,
+        workers: 1,
+        depth,
+        files: Files::Shared,
+        luns: LunLayout::Concatenated,
+        pace: Pace::Closed,
+        stop: Stop { warmup: Nanos::ZERO, run: None, cooldown: Nanos::ZERO, ops: Some(BLOCKS), bytes: None },
+        durability: Durability { open: OpenSync::None, every: None, flush: FlushKind::Fdatasync },
+        content: Content::Random { compress: 1.0, dedupe: 1.0 },
+        seed: 7,
+        direct: false,
+        engine: EngineSpec {
+            kind: engine,
+            batch: 32,
+            sqpoll: false,
+            iopoll: false,
+            cpus: vec![],
+            numa_node: None,
+            huge_pages: false,
+        },
+    }
+}
+
+fn reading(share: f64) -> OpMix {
+    OpMix { reads: Share::new(share).unwrap(), trims: Share::NONE, flushes: Share::NONE }
+}
+
+/// A directory with files of real data, gone when dropped.
+struct Bed {
+    _dir: tempfile::TempDir,
+    paths: Vec<PathBuf>,
+}
+
+fn bed(files: u64) -> Bed {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let paths: Vec<PathBuf> = (0..files).map(|file| dir.path().join(format!("f{file}"))).collect();
+    for path in &paths {
+        let block: Vec<u8> = (0..4096u32).map(|i| (i * 7 % 251) as u8).collect();
+        let mut file = File::create(path).unwrap();
+        (0..BLOCKS).for_each(|_| file.write_all(&block).unwrap());
+        file.sync_all().unwrap();
+    }
+    Bed { _dir: dir, paths }
+}
+
+fn outcomes(workload: &Workload, paths: &[PathBuf]) -> Vec<WorkerOutcome> {
+    outcomes_with(workload, paths, &mut |_| ())
+}
+
+fn outcomes_with(
+    workload: &Workload,
+    paths: &[PathBuf],
+    news: &mut dyn FnMut(News<'_>),
+) -> Vec<WorkerOutcome> {
+    let jobs = compile(workload, &vec![LEN; paths.len()]).unwrap();
+    let assignment = Assignment { workload: workload.clone(), jobs, paths: paths.to_vec() };
+    run(&[assignment], &Clock::start(), &AtomicBool::new(false), news).unwrap()
+}
+
+fn tally(workload: &Workload, path: &Path) -> Tally {
+    outcomes(workload, &[path.to_path_buf()]).remove(0).tally
+}
+
+#[test]
+fn every_engine_carries_each_request_out_once_and_asks_for_the_same_stream() {
+    let bed = bed(1);
+    let digests: Vec<u64> = ENGINES
+        .into_iter()
+        .map(|(engine, depth)| {
+            let tally = tally(&workload(engine, depth), &bed.paths[0]);
+            assert_eq!((tally.planned, tally.settled, tally.ops()), (BLOCKS, BLOCKS, BLOCKS), "{engine:?}");
+            assert_eq!(tally.errors, 0, "{engine:?}: {:?}", tally.error_samples);
+            assert_eq!(tally.classes[0].response.count(), BLOCKS);
+            tally.digest
+        })
+        .collect();
+    assert!(digests.iter().all(|digest| *digest == digests[0]), "{digests:?}");
+}
+
+#[test]
+fn every_engine_really_writes_each_block() {
+    for (engine, depth) in ENGINES.into_iter().filter(|(engine, _)| *engine != EngineKind::Null) {
+        let bed = bed(1);
+        let before = fs::read(&bed.paths[0]).unwrap();
+        let durability = Durability { every: Some(100), ..workload(engine, depth).durability };
+        let tally =
+            tally(&Workload { mix: reading(0.0), durability, ..workload(engine, depth) }, &bed.paths[0]);
+        assert_eq!(tally.errors, 0, "{engine:?}: {:?}", tally.error_samples);
+        assert_eq!(tally.planned, BLOCKS + BLOCKS / 100, "a flush after each hundred writes");
+        let after = fs::read(&bed.paths[0]).unwrap();
+        assert_eq!(after.len(), before.len());
+        for (block, (old, new)) in before.chunks(4096).zip(after.chunks(4096)).enumerate() {
+            assert_ne!(old, new, "{engine:?} at depth {depth} left block {block} alone");
+        }
+    }
+}
+
+#[test]
+fn every_engine_punches_holes_that_read_as_zeros() {
+    for (engine, depth) in ENGINES.into_iter().filter(|(engine, _)| *engine != EngineKind::Null) {
+        let bed = bed(1);
+        let mix = OpMix { reads: Share::NONE, trims: Share::ALL, flushes: Share::NONE };
+        let tally = tally(&Workload { mix, ..workload(engine, depth) }, &bed.paths[0]);
+        assert_eq!((tally.errors, tally.ops()), (0, BLOCKS), "{engine:?}: {:?}", tally.error_samples);
+        assert!(fs::read(&bed.paths[0]).unwrap().iter().all(|byte| *byte == 0), "{engine:?}");
+    }
+}
+
+#[test]
+fn a_file_cut_short_meanwhile_gives_counted_failures_and_no_crash() {
+    for (engine, depth) in ENGINES.into_iter().filter(|(engine, _)| *engine != EngineKind::Null) {
+        let bed = bed(1);
+        let path = bed.paths[0].clone();
+        let mut cut = false;
+        let stop = Stop { ops: Some(BLOCKS), ..workload(engine, depth).stop };
+        let asked = Workload { stop, ..workload(engine, depth) };
+        let tally = outcomes_with(&asked, &bed.paths, &mut |news| {
+            if matches!(news, News::Started(..)) && !cut {
+                cut = true;
+                File::options().write(true).open(&path).unwrap().set_len(LEN.get() / 2).unwrap();
+            }
+        })
+        .remove(0)
+        .tally;
+        assert_eq!(tally.errors, BLOCKS / 2, "{engine:?} at depth {depth}: {:?}", tally.error_samples);
+        assert_eq!(tally.settled, BLOCKS);
+        assert!(tally.error_samples.iter().all(|sample| sample.offset.get() >= LEN.get() / 2));
+        let expected = |failure: &Failure| match engine {
+            EngineKind::Mmap => *failure == Failure::Errno(Errno(libc_eio())),
+            _ => *failure == Failure::Short { moved: 0 },
+        };
+        assert!(tally.error_samples.iter().all(|sample| expected(&sample.failure)), "{engine:?}");
+    }
+}
+
+const fn libc_eio() -> i32 {
+    5
+}
+
+#[test]
+fn an_error_of_the_system_comes_back_with_its_number_from_every_engine() {
+    // Reading at an odd offset is refused by direct I/O where the file system asks for alignment.
+    let bed = bed(1);
+    for (engine, depth) in [(EngineKind::Pread, 1), (EngineKind::Preadv2, 4), (EngineKind::IoUring, 4)] {
+        let asked =
+            Workload { direct: true, sizes: SizeSplit::one(Bytes::new(1000)), ..workload(engine, depth) };
+        let probe = File::open(&bed.paths[0]).unwrap();
+        assert!(probe.read_at(&mut [0; 16], 0).is_ok());
+        let tally = tally(&asked, &bed.paths[0]);
+        if tally.errors == 0 {
+            println!("skipped: the file system of {} accepts any alignment", bed.paths[0].display());
+            return;
+        }
+        assert_eq!(tally.error_samples[0].failure, Failure::Errno(Errno(22)), "{engine:?}");
+    }
+}
+
+#[test]
+fn workers_on_files_of_their_own_do_not_meet() {
+    let asked = Workload {
+        workers: 3,
+        files: Files::PerWorker(2),
+        mix: reading(0.5),
+        stop: Stop { ops: Some(600), ..workload(EngineKind::IoUring, 4).stop },
+        ..workload(EngineKind::IoUring, 4)
+    };
+    let bed = bed(files_needed(&asked));
+    let outcomes = outcomes(&asked, &bed.paths);
+    assert_eq!(outcomes.len(), 3);
+    for outcome in outcomes {
+        assert_eq!((outcome.tally.ops(), outcome.tally.errors), (200, 0));
+        assert_eq!(outcome.engine.name, "io_uring");
+    }
+}
+
+#[test]
+fn an_even_rate_is_kept_within_a_percent_and_nothing_is_early() {
+    let stop = Stop { run: Some(Nanos::from_millis(500)), ops: None, ..workload(EngineKind::Auto, 1).stop };
+    for (engine, depth) in [(EngineKind::Pread, 1), (EngineKind::IoUring, 4), (EngineKind::Pread, 4)] {
+        let pace = Pace::Even(OpsPerSecond::new(1000.0));
+        let bed = bed(1);
+        let tally = tally(&Workload { pace, stop, ..workload(engine, depth) }, &bed.paths[0]);
+        assert!((495..=505).contains(&tally.ops()), "{engine:?}: {}", tally.ops());
+        assert_eq!(tally.planned, 500, "{engine:?}");
+    }
+}
+
+#[test]
+fn setting_stop_ends_the_load_and_keeps_what_was_measured() {
+    let bed = bed(1);
+    let stop = Stop { run: Some(Nanos::from_secs(60)), ops: None, ..workload(EngineKind::Auto, 8).stop };
+    let asked = Workload { stop, ..workload(EngineKind::Auto, 8) };
+    let jobs = compile(&asked, &[LEN]).unwrap();
+    let (clock, flag) = (Clock::start(), AtomicBool::new(false));
+    let assignment = Assignment { workload: asked, jobs, paths: bed.paths.clone() };
+    let outcomes = run(&[assignment], &clock, &flag, &mut |news| {
+        if matches!(news, News::Progress(progress) if progress.ops > 0) {
+            flag.store(true, std::sync::atomic::Ordering::Relaxed);
+        }
+    })
+    .unwrap();
+    assert!(clock.now() < Instant::from_nanos(20_000_000_000));
+    assert!(outcomes[0].tally.ops() > 0);
+}
+
+#[test]
+fn intervals_reach_the_listener_each_second() {
+    let bed = bed(1);
+    let stop = Stop { run: Some(Nanos::from_millis(1500)), ops: None, ..workload(EngineKind::Auto, 8).stop };
+    let mut heard = 0;
+    let outcome =
+        outcomes_with(&Workload { stop, ..workload(EngineKind::Auto, 8) }, &bed.paths, &mut |news| {
+            if let News::Intervals(_, intervals) = news {
+                heard += intervals.len();
+            }
+        })
+        .remove(0);
+    assert_eq!(heard + outcome.tally.intervals.len(), 2);
+}
+
+#[test]
+fn polling_a_device_without_poll_queues_is_refused_with_a_reason() {
+    let bed = bed(1);
+    let mut asked = workload(EngineKind::IoUring, 4);
+    asked.engine.iopoll = true;
+    let jobs = compile(&asked, &[LEN]).unwrap();
+    let assignment = Assignment { workload: asked, jobs, paths: bed.paths.clone() };
+    let error = run(&[assignment], &Clock::start(), &AtomicBool::new(false), &mut |_| ()).unwrap_err();
+    assert!(error.to_string().contains("poll queues"), "{error}");
+}
+
+#[test]
+fn a_target_that_is_not_there_is_an_error_that_names_it() {
+    let asked = workload(EngineKind::Auto, 4);
+    let jobs = compile(&asked, &[LEN]).unwrap();
+    let assignment = Assignment { workload: asked, jobs, paths: vec!["/nonexistent/target".into()] };
+    let error = run(&[assignment], &Clock::start(), &AtomicBool::new(false), &mut |_| ()).unwrap_err();
+    assert!(error.to_string().contains("/nonexistent/target"), "{error}");
+}
