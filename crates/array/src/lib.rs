@@ -16,5 +16,6 @@ pub mod device;
 pub mod host;
 pub mod link;
 pub mod meter;
+pub mod parity;
 pub mod protocol;
 pub mod server;
