@@ -18,4 +18,5 @@ pub mod link;
 pub mod meter;
 pub mod parity;
 pub mod protocol;
+pub mod raid;
 pub mod server;
