@@ -11,6 +11,7 @@ pub mod engine;
 #[cfg(test)]
 mod fixture;
 pub mod load;
+pub mod monitor;
 mod placement;
 pub mod safety;
 pub mod scratch;

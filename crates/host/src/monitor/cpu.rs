@@ -1,0 +1,232 @@
+//! Processors: the machine's, a thread's, and this process's.
+
+use std::fs;
+use std::path::PathBuf;
+
+use units::{Instant, Nanos};
+
+use super::series::{Last, Sampler, Sink, Slot, grown};
+use crate::sysroot::SysRoot;
+
+/// Processor time taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuTime {
+    /// In programs.
+    pub user: Nanos,
+    /// In the kernel on their behalf.
+    pub system: Nanos,
+}
+
+impl CpuTime {
+    /// Both together.
+    pub fn total(self) -> Nanos {
+        Nanos::new(self.user.get().saturating_add(self.system.get()))
+    }
+
+    /// What was taken since `before`.
+    pub fn since(self, before: CpuTime) -> CpuTime {
+        CpuTime {
+            user: self.user.saturating_sub(before.user),
+            system: self.system.saturating_sub(before.system),
+        }
+    }
+}
+
+/// What this process has taken so far, all threads, those that have ended too.
+///
+/// Kernel threads that work for it (io_uring's polling thread excepted, which belongs to the process) are not in it.
+/// Source: getrusage(2), `RUSAGE_SELF`.
+pub fn process_cpu() -> CpuTime {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the pointer is to a `rusage` of our own, and all zeros is a valid one should the call fail.
+    let usage = unsafe {
+        libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
+        usage.assume_init()
+    };
+    let nanos =
+        |time: libc::timeval| Nanos::new(time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1000);
+    CpuTime { user: nanos(usage.ru_utime), system: nanos(usage.ru_stime) }
+}
+
+/// The calling thread's id, as `/proc/self/task` lists it.
+pub fn thread_id() -> u32 {
+    rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()
+}
+
+/// Processor time of the calling thread.
+pub(super) fn thread_time() -> Nanos {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Nanos::new(time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs())
+}
+
+/// States of `/proc/stat` in its order, the two of interrupts taken together with `irq`.
+const STATES: [(&str, &[usize]); 6] = [
+    ("user", &[0, 1]),
+    ("system", &[2]),
+    ("idle", &[3]),
+    ("iowait", &[4]),
+    ("irq", &[5, 6]),
+    ("steal", &[7]),
+];
+
+/// Shares of the machine's processor time by state, and how busy the busiest processor is.
+pub(super) struct Machine {
+    path: PathBuf,
+    slots: Vec<Slot>,
+    busiest: Slot,
+    last: Last<Vec<Ticks>>,
+}
+
+/// Ticks by state; guest time is left out, since it is counted in user time (`Documentation/filesystems/proc.rst`, 1.7).
+type Ticks = [u64; 8];
+
+impl Machine {
+    pub(super) fn start(root: &SysRoot, out: &mut Sink) -> Option<Machine> {
+        let path = root.proc.join("stat");
+        if ticks(&fs::read_to_string(&path).unwrap_or_default()).is_empty() {
+            out.miss("cpu", "/proc/stat cannot be read");
+            return None;
+        }
+        let slots =
+            STATES.iter().map(|(name, _)| out.open(format!("cpu.{name}"), "share", "/proc/stat")).collect();
+        let busiest = out.open("cpu.busiest", "share", "/proc/stat");
+        Some(Machine { path, slots, busiest, last: Last::default() })
+    }
+}
+
+impl Sampler for Machine {
+    fn sample(&mut self, now: Instant, out: &mut Sink) {
+        let Ok(text) = fs::read_to_string(&self.path) else { return };
+        let after = ticks(&text);
+        let Some((before, _)) = self.last.replace(now, after.clone()) else { return };
+        let Some(shares) =
+            before.first().zip(after.first()).and_then(|(before, after)| shares(before, after))
+        else {
+            return;
+        };
+        for (slot, (_, states)) in self.slots.iter().zip(STATES) {
+            out.push(*slot, now, states.iter().map(|state| shares[*state]).sum());
+        }
+        let busy = before.iter().zip(&after).skip(1).filter_map(|(before, after)| shares_busy(before, after));
+        if let Some(busiest) = busy.reduce(f64::max) {
+            out.push(self.busiest, now, busiest);
+        }
+    }
+}
+
+/// The line of all processors and then one for each.
+fn ticks(text: &str) -> Vec<Ticks> {
+    text.lines().take_while(|line| line.starts_with("cpu")).filter_map(line).collect()
+}
+
+fn line(text: &str) -> Option<Ticks> {
+    let mut ticks = Ticks::default();
+    let mut fields = text.split_whitespace().skip(1);
+    for (at, tick) in ticks.iter_mut().enumerate() {
+        *tick = match fields.next() {
+            Some(field) => field.parse().ok()?,
+            // Kernels before 2.6.11 stop after the fourth.
+            None if at >= 4 => 0,
+            None => return None,
+        };
+    }
+    Some(ticks)
+}
+
+/// `None` where not one tick has passed. Idle and iowait of a processor may go back, which counts as none.
+fn shares(before: &Ticks, after: &Ticks) -> Option<[f64; 8]> {
+    let grown: [f64; 8] = std::array::from_fn(|state| grown(before[state], after[state]));
+    let all: f64 = grown.iter().sum();
+    (all > 0.0).then(|| grown.map(|ticks| ticks / all))
+}
+
+fn shares_busy(before: &Ticks, after: &Ticks) -> Option<f64> {
+    let shares = shares(before, after)?;
+    Some((1.0 - shares[3] - shares[4]).max(0.0))
+}
+
+/// The share of one processor that a thread had, and that it wanted and waited for.
+pub(super) struct Thread {
+    path: PathBuf,
+    ran: Slot,
+    waited: Slot,
+    last: Last<(u64, u64)>,
+}
+
+impl Thread {
+    pub(super) fn start(root: &SysRoot, thread: u32, label: &str, out: &mut Sink) -> Option<Thread> {
+        let path = root.proc.join("self/task").join(thread.to_string()).join("schedstat");
+        if read_schedstat(&path).is_none() {
+            out.miss(
+                format!("thread.{label}"),
+                "no schedstat: the thread has ended or the kernel does not count it",
+            );
+            return None;
+        }
+        let source = format!("/proc/self/task/{thread}/schedstat");
+        let ran = out.open(format!("thread.{label}.cpu"), "share", &source);
+        let waited = out.open(format!("thread.{label}.waiting"), "share", &source);
+        Some(Thread { path, ran, waited, last: Last::default() })
+    }
+}
+
+impl Sampler for Thread {
+    fn sample(&mut self, now: Instant, out: &mut Sink) {
+        let Some(after) = read_schedstat(&self.path) else { return };
+        let Some((before, seconds)) = self.last.replace(now, after) else { return };
+        out.push(self.ran, now, grown(before.0, after.0) / 1e9 / seconds);
+        out.push(self.waited, now, grown(before.1, after.1) / 1e9 / seconds);
+    }
+}
+
+/// Nanoseconds on a processor and in the run queue (`Documentation/scheduler/sched-stats.rst`).
+fn read_schedstat(path: &std::path::Path) -> Option<(u64, u64)> {
+    let text = fs::read_to_string(path).ok()?;
+    let mut fields = text.split_whitespace();
+    Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Fixture;
+
+    #[test]
+    fn shares_of_the_states_add_up_to_one_and_guests_are_not_counted_twice() {
+        let machine = Fixture::new();
+        machine
+            .write("proc/stat", "cpu 100 0 50 800 40 5 5 0 90 0\ncpu0 100 0 50 800 40 5 5 0 90 0\nintr 5\n");
+        let mut out = Sink::default();
+        let mut sampler = Machine::start(&machine.root(), &mut out).expect("there is a stat");
+        sampler.sample(Instant::START, &mut out);
+        machine.write(
+            "proc/stat",
+            "cpu 150 0 60 820 50 7 8 5 140 0\ncpu0 150 0 60 820 50 7 8 5 140 0\nintr 5\n",
+        );
+        sampler.sample(Instant::from_nanos(1_000_000_000), &mut out);
+        let values: Vec<f64> = out.series.iter().map(|series| series.points[0].1).collect();
+        // 50 + 10 + 20 + 10 + 2 + 3 + 5 = 100 ticks.
+        let expected = [0.5, 0.1, 0.2, 0.1, 0.05, 0.05, 0.7];
+        for (value, expected) in values.iter().zip(expected) {
+            assert!((value - expected).abs() < 1e-9, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn time_of_the_process_grows_with_work() {
+        let before = process_cpu();
+        let mut sum = 0u64;
+        while process_cpu().since(before).total() < Nanos::from_millis(20) {
+            sum = std::hint::black_box(sum.wrapping_add(1));
+        }
+        assert!(process_cpu().total() > before.total());
+    }
+
+    #[test]
+    fn a_thread_that_is_gone_is_absent() {
+        let machine = Fixture::new();
+        let mut out = Sink::default();
+        assert!(Thread::start(&machine.root(), 17, "worker 1", &mut out).is_none());
+        assert_eq!(out.absent[0].name, "thread.worker 1");
+    }
+}
