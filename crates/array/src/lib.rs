@@ -9,8 +9,10 @@
 
 pub mod events;
 pub mod streams;
+pub mod tags;
 
 pub mod background;
+pub mod backlog;
 pub mod controller;
 pub mod device;
 pub mod host;

@@ -2,7 +2,13 @@
 //!
 //! **Invariant:** memory does not grow with the number of requests.
 
+mod drive;
+mod map;
+
 use units::{Bytes, BytesPerSecond, Nanos};
+
+pub use drive::FlashDrive;
+pub use map::write_amplification;
 
 /// The figures of a flash drive.
 #[derive(Clone, Debug, PartialEq)]

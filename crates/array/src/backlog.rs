@@ -1,0 +1,64 @@
+//! A server that is booked ahead, out of order.
+//!
+//! A request that will be ready for a bus only when a flash die or a disk has ended must not hold up one that is
+//! ready before it. The backlog counts the work that has been booked and never the gaps in between: work is done
+//! as early as it can be, the server is never driven beyond its rate, and a booking needs no event.
+//!
+//! **Invariant:** the work booked from any instant on never exceeds the time that has passed since.
+
+use units::{Instant, Nanos};
+
+/// Work booked on one server.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Backlog {
+    until: Instant,
+    busy_ns: u64,
+}
+
+impl Backlog {
+    /// Books `work` at `now` for something that is ready at `ready`; when it ends.
+    pub fn book(&mut self, now: Instant, ready: Instant, work: Nanos) -> Instant {
+        self.until = self.until.max(now) + work;
+        self.busy_ns += work.get();
+        self.until.max(ready + work)
+    }
+
+    /// The same for something whose last part, `tail`, is ready at `ready` and whose other parts came before: a
+    /// transfer that kept pace with its source.
+    pub fn book_behind(&mut self, now: Instant, ready: Instant, work: Nanos, tail: Nanos) -> Instant {
+        self.until = self.until.max(now) + work;
+        self.busy_ns += work.get();
+        self.until.max(ready + tail)
+    }
+
+    /// When all that is booked would end, were it ready.
+    pub fn until(&self) -> Instant {
+        self.until
+    }
+
+    /// Nanoseconds of work booked since the start.
+    pub fn busy_ns(&self) -> u64 {
+        self.busy_ns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_ready_early_does_not_wait_for_what_was_booked_first_but_is_ready_late() {
+        let at = Instant::from_nanos;
+        let mut bus = Backlog::default();
+        assert_eq!(bus.book(at(0), at(1_000), Nanos::new(10)), at(1_010));
+        assert_eq!(bus.book(at(0), at(100), Nanos::new(10)), at(110));
+    }
+
+    #[test]
+    fn a_saturated_server_works_at_its_rate() {
+        let at = Instant::from_nanos;
+        let mut bus = Backlog::default();
+        let last = (0..100).map(|n| bus.book(at(n), at(n + 5), Nanos::new(10))).last();
+        assert_eq!(last, Some(at(1_000)));
+    }
+}

@@ -1,0 +1,136 @@
+//! Which lines a cache holds: set-associative tags with least-recently-used replacement in each set.
+//!
+//! **Invariant:** memory is fixed at the start; a line is in at most one place.
+
+/// Lines in a set. With 8, hits under uniform access differ from full LRU by less than 1 % of the requests.
+const WAYS: usize = 8;
+/// Most lines that are told apart: 8 MiB of tags. A larger cache gets longer lines instead, which leaves the share
+/// of a larger store that it holds, and so its hits under random access, as they are.
+const LINES_MAX: u64 = 1 << 20;
+
+const NOTHING: u64 = u64::MAX;
+
+/// The tags of a cache.
+#[derive(Clone, Debug)]
+pub struct Tags {
+    /// Each set's lines, most recently used first.
+    lines: Vec<u64>,
+    sets: u64,
+    line_bytes: u64,
+}
+
+impl Tags {
+    /// Tags for a cache of `size` bytes in lines of at least `line` bytes.
+    pub fn new(size: u64, line: u64) -> Tags {
+        let mut line_bytes = line.max(1);
+        while size / line_bytes > LINES_MAX {
+            line_bytes *= 2;
+        }
+        let sets = (size / line_bytes / WAYS as u64).max(1);
+        Tags { lines: vec![NOTHING; sets as usize * WAYS], sets, line_bytes }
+    }
+
+    /// Bytes of a line as it is told apart.
+    pub fn line_bytes(&self) -> u64 {
+        self.line_bytes
+    }
+
+    /// The numbers of the lines that `len` bytes from `offset` of volume `volume` touch.
+    pub fn lines_of(&self, volume: u32, offset: u64, len: u64) -> std::ops::Range<u64> {
+        let base = u64::from(volume) << 44;
+        base + offset / self.line_bytes..base + (offset + len.max(1) - 1) / self.line_bytes + 1
+    }
+
+    /// Whether `line` is held; it counts as used.
+    pub fn touch(&mut self, line: u64) -> bool {
+        let set = self.set(line);
+        match set.iter().position(|&held| held == line) {
+            Some(way) => {
+                set[..=way].rotate_right(1);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Whether `line` is held, without counting as use.
+    pub fn holds(&self, line: u64) -> bool {
+        let at = self.set_of(line);
+        self.lines[at..at + WAYS].contains(&line)
+    }
+
+    /// Holds `line` from now on; the line that gave way, if one had to.
+    pub fn insert(&mut self, line: u64) -> Option<u64> {
+        if self.touch(line) {
+            return None;
+        }
+        let set = self.set(line);
+        let evicted = set[WAYS - 1];
+        set.rotate_right(1);
+        set[0] = line;
+        (evicted != NOTHING).then_some(evicted)
+    }
+
+    /// Makes `line` the next of its set to give way: its data are not expected to be asked for again.
+    pub fn expire(&mut self, line: u64) {
+        let set = self.set(line);
+        if let Some(way) = set.iter().position(|&held| held == line) {
+            set[way..].rotate_left(1);
+        }
+    }
+
+    /// Holds nothing.
+    pub fn clear(&mut self) {
+        self.lines.fill(NOTHING);
+    }
+
+    fn set_of(&self, line: u64) -> usize {
+        // Multiplying scatters neighbouring lines over the sets (Fibonacci hashing, Knuth 6.4).
+        let mixed = line.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        ((u128::from(mixed) * u128::from(self.sets)) >> 64) as usize * WAYS
+    }
+
+    fn set(&mut self, line: u64) -> &mut [u64] {
+        let at = self.set_of(line);
+        &mut self.lines[at..at + WAYS]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::streams::Stream;
+
+    #[test]
+    fn random_access_to_four_times_the_cache_hits_once_in_four() {
+        let mut tags = Tags::new(64 << 20, 4096);
+        let mut draws = Stream::open(1, "test");
+        let mut hits = 0;
+        for n in 0..400_000 {
+            let line = draws.below(65_536);
+            let hit = tags.touch(line);
+            if !hit {
+                tags.insert(line);
+            }
+            hits += u32::from(hit && n >= 200_000);
+        }
+        assert!((f64::from(hits) / 200_000.0 - 0.25).abs() < 0.01, "{hits}");
+    }
+
+    #[test]
+    fn an_expired_line_gives_way_first() {
+        let mut tags = Tags::new(8 * 4096, 4096);
+        for line in 0..8 {
+            tags.insert(line);
+        }
+        tags.expire(5);
+        assert_eq!(tags.insert(100), Some(5));
+    }
+
+    #[test]
+    fn a_huge_cache_gets_longer_lines_and_not_more_memory() {
+        let tags = Tags::new(64 << 30, 4096);
+        assert!(tags.lines.len() <= LINES_MAX as usize);
+        assert_eq!(tags.line_bytes(), 65_536);
+    }
+}
