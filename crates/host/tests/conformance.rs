@@ -1,6 +1,7 @@
 //! One body for every engine: each request ends once, errors map alike, the stream is the same.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+#![allow(clippy::print_stdout, reason = "a skipped test says so")]
 
 use std::fs::{self, File};
 use std::io::Write;

@@ -71,11 +71,11 @@ impl Permutation {
     }
 }
 
-/// The round function: the high half of two multiplications, which every bit of the input reaches.
+/// The round function: the high half of a multiplication, which every bit of the input reaches.
 #[inline]
 const fn scramble(half: u64, key: u64) -> u64 {
-    let z = (half ^ key).wrapping_mul(0xFF51_AFD7_ED55_8CCD);
-    (z ^ (z >> 32)).wrapping_mul(0xC4CE_B9FE_1A85_EC53) >> 32
+    let product = (half ^ key).wrapping_mul(0xFF51_AFD7_ED55_8CCD);
+    (product >> 32) ^ (product >> 47)
 }
 
 #[cfg(test)]
