@@ -10,6 +10,8 @@ mod histogram;
 pub mod names;
 mod point;
 mod run;
+#[cfg(feature = "sample")]
+pub mod sample;
 mod summary;
 
 pub use finding::{Finding, Severity};

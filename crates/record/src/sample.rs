@@ -1,0 +1,244 @@
+//! Records made by closed forms, for tests and examples of whatever reads records.
+//!
+//! A sample is sound: every count agrees with every other, Little's law holds, and nothing in it is worth a
+//! warning. A test takes one and spoils what it is about.
+
+use std::collections::BTreeMap;
+
+use units::Nanos;
+
+use crate::names::{fact, series};
+use crate::{
+    Class, CpuUse, DeviceCounters, Ending, EngineUsed, Environment, Histogram, OpTotal, PlanSource, Point,
+    PointKind, Run, SCHEMA_VERSION, Series, Target, Tool, WorkerResult, WorkloadResult, World, summarise,
+};
+
+/// Requests of one kind that a sample workload makes.
+#[derive(Clone, Copy, Debug)]
+pub struct Stream {
+    /// `read`, `write`, `trim` or `flush`.
+    pub op: &'static str,
+    /// Bytes of each.
+    pub size_bytes: u64,
+    /// So many a second.
+    pub per_s: u64,
+    /// The middle response time; half are faster.
+    pub median_ns: u64,
+    /// How far the tail reaches: 0 is no tail, 0.2 narrow, 1 wide.
+    pub spread: f64,
+}
+
+/// Length of every sample's measured window.
+pub const SECONDS: u64 = 30;
+
+/// A run of `plan` with these points that ended well.
+pub fn run(plan: &str, points: Vec<Point>) -> Run {
+    let facts = [
+        (fact::VENDOR, "Acme"),
+        (fact::MODEL, "Acme P5 960GB"),
+        (fact::SERIAL, "AC5-00042"),
+        (fact::FIRMWARE, "2.1.8"),
+        (fact::BY_ID, "nvme-Acme_P5_960GB_AC5-00042"),
+        (fact::DEVICE, "nvme0n1"),
+        (fact::DEVICE_SIZE, "960197124096B"),
+        (fact::FILE_SYSTEM, "ext4"),
+        (fact::SCHEDULER, "none"),
+    ];
+    Run {
+        schema_version: SCHEMA_VERSION,
+        id: "20260102-030405-1a2b".into(),
+        tool: Tool { name: "fathom".into(), version: "0.1.0".into() },
+        started: "2026-01-02T03:04:05Z".into(),
+        ended: Some("2026-01-02T03:06:05Z".into()),
+        command: vec!["fathom".into(), "run".into(), plan.into(), "--on".into(), "/mnt/array".into()],
+        tags: BTreeMap::new(),
+        plan: PlanSource {
+            name: plan.into(),
+            about: String::new(),
+            origin: plan.into(),
+            text: format!("name = \"{plan}\"\n"),
+            overrides: Vec::new(),
+        },
+        world: World::Host,
+        targets: vec![Target {
+            asked: "/mnt/array".into(),
+            kind: "directory".into(),
+            path: Some("/mnt/array/fathom.scratch".into()),
+            size_bytes: 64 << 30,
+            caches: Vec::new(),
+            facts: facts.into_iter().map(|(key, value)| (key.into(), value.into())).collect(),
+        }],
+        environment: Environment {
+            hostname: "db1".into(),
+            kernel: "Linux 6.12.0 x86_64".into(),
+            cpu_model: "Example 9000".into(),
+            cpus: 8,
+            ram_bytes: 16 << 30,
+            facts: BTreeMap::new(),
+        },
+        consents: Vec::new(),
+        points,
+        findings: Vec::new(),
+        ending: Ending { complete: true, code: 0, reason: "done".into() },
+    }
+}
+
+/// A point of one or more workloads, its device's counters in agreement with them.
+pub fn point(index: u32, name: &str, workloads: Vec<WorkloadResult>) -> Point {
+    let started_ns = u64::from(index) * (SECONDS + 2) * 1_000_000_000;
+    let total = |op: &str, of: fn(&OpTotal) -> u64| -> u64 {
+        let totals = workloads.iter().flat_map(|workload| &workload.totals);
+        totals.filter(|total| total.op == op).map(of).sum()
+    };
+    let devices = vec![DeviceCounters {
+        device: "nvme0n1".into(),
+        relation: "target".into(),
+        read_requests: total("read", |total| total.ops),
+        read_sectors: total("read", |total| total.bytes / 512),
+        write_requests: total("write", |total| total.ops),
+        write_sectors: total("write", |total| total.bytes / 512),
+        discard_requests: total("trim", |total| total.ops),
+        discard_sectors: total("trim", |total| total.bytes / 512),
+        flush_requests: total("flush", |total| total.ops),
+    }];
+    let cpus = workloads.iter().flat_map(|workload| &workload.workers).filter_map(|worker| worker.cpu);
+    let cpu = cpus.fold(CpuUse::default(), |sum, cpu| CpuUse {
+        user_s: sum.user_s + cpu.user_s,
+        system_s: sum.system_s + cpu.system_s,
+    });
+    Point {
+        index,
+        phase: name.into(),
+        name: name.into(),
+        kind: PointKind::Load,
+        repeat: 1,
+        swept: BTreeMap::new(),
+        headline: "iops".into(),
+        started_ns,
+        ended_ns: started_ns + (SECONDS + 1) * 1_000_000_000,
+        complete: true,
+        series: workloads.iter().flat_map(rates).chain([busy()]).collect(),
+        workloads,
+        cpu: Some(cpu),
+        devices,
+        breakdown: None,
+    }
+}
+
+/// A closed loop of direct random requests by one worker through io_uring.
+pub fn workload(name: &str, streams: &[Stream]) -> WorkloadResult {
+    let classes: Vec<Class> = streams.iter().map(class).collect();
+    let ops: u64 = classes.iter().map(|class| class.ops).sum();
+    let bytes: u64 = classes.iter().map(|class| class.bytes).sum();
+    let in_flight_ns: u64 = classes.iter().map(|class| class.response.sum_ns).sum();
+    let mean_in_flight = in_flight_ns as f64 / (SECONDS as f64 * 1e9);
+    let depth = (mean_in_flight.round() as u64).max(1).to_string();
+    let spec = [
+        ("pattern", "random"),
+        ("workers", "1"),
+        ("depth", depth.as_str()),
+        ("direct", "true"),
+        ("span", "auto"),
+        ("pace", "closed"),
+        ("run", "30s"),
+        ("content", "random"),
+        ("engine", "auto"),
+    ];
+    let total = |class: &Class| OpTotal { op: class.op.clone(), ops: class.ops, bytes: class.bytes };
+    // 5 µs a request, a fifth of it in the program.
+    let cpu = CpuUse { user_s: ops as f64 * 1e-6, system_s: ops as f64 * 4e-6 };
+    let mut result = WorkloadResult {
+        name: name.into(),
+        spec: spec.into_iter().map(|(key, value)| (key.into(), value.into())).collect(),
+        engine: EngineUsed {
+            name: "io_uring".into(),
+            details: vec!["registered files".into(), "registered buffers".into()],
+            fallback: None,
+            clock: "batch".into(),
+        },
+        summary: Vec::new(),
+        totals: classes.iter().map(total).collect(),
+        span_bytes: Some(64 << 30),
+        classes,
+        measured_from_ns: 500_000_000,
+        measured_ns: SECONDS * 1_000_000_000,
+        planned: ops,
+        settled: ops,
+        mean_in_flight,
+        digests: vec!["00000000deadbeef".into()],
+        errors: 0,
+        error_samples: Vec::new(),
+        gave_up: false,
+        workers: vec![WorkerResult { index: 0, ops, bytes, cpu: Some(cpu) }],
+    };
+    result.summary = summarise(&result, &seconds(&result.classes));
+    result
+}
+
+fn class(stream: &Stream) -> Class {
+    let ops = stream.per_s * SECONDS;
+    Class {
+        op: stream.op.into(),
+        size_bytes: stream.size_bytes,
+        ops,
+        bytes: ops * stream.size_bytes,
+        response: responses(ops, stream.median_ns, stream.spread),
+        service: None,
+        lag: None,
+    }
+}
+
+/// `count` response times with the quantiles of a log-logistic distribution, whose inverse is elementary.
+pub fn responses(count: u64, median_ns: u64, spread: f64) -> Histogram {
+    let mut histogram = stats::Histogram::new();
+    // Each step stands for an equal part of the requests: 4,000 reach to p99.97.
+    let steps = count.min(4_000);
+    for step in 0..steps {
+        let rank = (step as f64 + 0.5) / steps as f64;
+        let value = median_ns as f64 * (rank / (1.0 - rank)).powf(spread / 3.0);
+        let share = count * (step + 1) / steps - count * step / steps;
+        histogram.record_n(Nanos::new(value as u64), share);
+    }
+    Histogram::from(&histogram)
+}
+
+/// Each second a thousandth above or below the mean in turn.
+fn seconds(classes: &[Class]) -> Vec<Vec<(u64, u64)>> {
+    let second = |number: u64, class: &Class| {
+        let mean = class.ops / SECONDS;
+        let ops = if number.is_multiple_of(2) { mean + mean / 1_000 } else { mean - mean / 1_000 };
+        (ops, ops * class.size_bytes)
+    };
+    (0..SECONDS).map(|number| classes.iter().map(|class| second(number, class)).collect()).collect()
+}
+
+fn rates(workload: &WorkloadResult) -> Vec<Series> {
+    let seconds = seconds(&workload.classes);
+    let of = |(index, class): (usize, &Class)| Series {
+        name: format!("{}{}", class.op, series::OPS),
+        unit: "per_s".into(),
+        workload: Some(workload.name.clone()),
+        source: "completions".into(),
+        at_ns: ends(),
+        values: seconds.iter().map(|second| second[index].0 as f64).collect(),
+        absent: None,
+    };
+    workload.classes.iter().enumerate().map(of).collect()
+}
+
+fn busy() -> Series {
+    Series {
+        name: series::CPU_BUSY.into(),
+        unit: "share".into(),
+        workload: None,
+        source: "/proc/stat".into(),
+        at_ns: ends(),
+        values: vec![0.2; SECONDS as usize],
+        absent: None,
+    }
+}
+
+/// Ends of the seconds of the measured window.
+pub fn ends() -> Vec<u64> {
+    (1..=SECONDS).map(|second| 500_000_000 + second * 1_000_000_000).collect()
+}
