@@ -1,0 +1,127 @@
+//! Why a library could not do what it was asked.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use record::ReadError;
+use rusqlite::ErrorCode;
+
+/// What was tried, on which file or run, why it failed, and what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum LibraryError {
+    /// The user has no home, hence no place for data.
+    #[error("no home directory is known, so there is no place for a library; name one with --store FILE")]
+    NoHome,
+    /// The folder of the file could not be made.
+    #[error("{folder}: cannot make this folder for the library of runs: {source}; name another file with --store FILE", folder = .folder.display())]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Nothing may be written there.
+    #[error("{path}: the library cannot be written, because its file system is read-only or this user may not write there; name another file with --store FILE", path = .path.display())]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Nothing may be written there, and the last writer was killed before its runs reached the file itself.
+    #[error("{path}: the library has runs in its journal that only a writer can bring in, and it cannot be written; copy it together with the file that ends in -wal to a folder that can, and use --store FILE", path = .path.display())]
+    Unfinished {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file belongs to a newer program.
+    #[error("{path}: the library has version {found}, this program knows up to {known}; use a newer fathom, or another file with --store FILE", path = .path.display())]
+    TooNew {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: i64,
+        /// The newest version this program reads.
+        known: i64,
+    },
+    /// The file is something else.
+    #[error("{path}: this file is not a library of runs, and is left as it is; name another with --store FILE", path = .path.display())]
+    NotALibrary {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Another process held it all the time.
+    #[error("{path}: another process has been writing to the library for {waited_s} s; try again when it is done", path = .path.display())]
+    Busy {
+        /// The file.
+        path: PathBuf,
+        /// How long this process waited.
+        waited_s: u64,
+    },
+    /// There is no space left for it.
+    #[error("{path}: no space is left on the file system of the library; make some, or name another file with --store FILE", path = .path.display())]
+    Full {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Anything else that SQLite reports.
+    #[error("{path}: {doing} failed: {source}", path = .path.display())]
+    Sqlite {
+        /// The file.
+        path: PathBuf,
+        /// What was tried.
+        doing: &'static str,
+        /// What SQLite said.
+        source: rusqlite::Error,
+    },
+    /// A run that could not be read back is not saved.
+    #[error(
+        "run {id}: its record would not be readable, so it is not saved: {source}; a figure in it is not a number"
+    )]
+    Unreadable {
+        /// The run.
+        id: String,
+        /// What the reader said.
+        source: ReadError,
+    },
+    /// A stored run that this program cannot read.
+    #[error("run {id}: {source}")]
+    Record {
+        /// The run.
+        id: String,
+        /// What the reader said.
+        source: ReadError,
+    },
+    /// No run goes by that name.
+    #[error("no run is called `{asked}`; {hint}")]
+    NoSuchRun {
+        /// What was asked for.
+        asked: String,
+        /// What there is.
+        hint: String,
+    },
+    /// Several runs go by that name.
+    #[error("`{asked}` is the beginning of several runs: {candidates}; write more of it", candidates = .candidates.join(", "))]
+    Ambiguous {
+        /// What was asked for.
+        asked: String,
+        /// Some of the runs it may mean.
+        candidates: Vec<String>,
+    },
+}
+
+/// How long a process waits for another that writes. A save takes milliseconds; a checkpoint of a full journal
+/// on a slow disk may take seconds.
+pub(crate) const BUSY_S: u64 = 20;
+
+impl LibraryError {
+    /// What `source` means for whoever was `doing` something with the file at `path`.
+    pub(crate) fn of(path: &Path, doing: &'static str, source: rusqlite::Error) -> LibraryError {
+        let path = path.to_path_buf();
+        match source.sqlite_error_code() {
+            Some(ErrorCode::ReadOnly) => LibraryError::ReadOnly { path },
+            Some(ErrorCode::NotADatabase) => LibraryError::NotALibrary { path },
+            Some(ErrorCode::DatabaseBusy) => LibraryError::Busy { path, waited_s: BUSY_S },
+            Some(ErrorCode::DiskFull) => LibraryError::Full { path },
+            _ => LibraryError::Sqlite { path, doing, source },
+        }
+    }
+}

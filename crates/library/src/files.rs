@@ -1,0 +1,150 @@
+//! Opening the file: made, brought up to date, or only read where it cannot be written.
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use crate::LibraryError;
+use crate::error::BUSY_S;
+use crate::schema::{Kind, STEPS, kind, migrate};
+
+/// An open file, and whether it can be written.
+pub(crate) struct Opened {
+    pub connection: Connection,
+    pub writable: bool,
+}
+
+/// Opens the library at `path`, making it and its folder where they are not there.
+pub(crate) fn open(path: &Path) -> Result<Opened, LibraryError> {
+    make_folder(path)?;
+    match open_to_write(path) {
+        // SQLite opens a file that it may not write for reading only, and then cannot set up the journal.
+        Err(LibraryError::ReadOnly { .. } | LibraryError::Sqlite { .. }) if path.is_file() => {
+            open_to_read(path)
+        }
+        other => other.map(|connection| Opened { connection, writable: true }),
+    }
+}
+
+fn make_folder(path: &Path) -> Result<(), LibraryError> {
+    let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir())
+    else {
+        return Ok(());
+    };
+    // The XDG specification asks for 0700.
+    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|source| match source.kind() {
+        std::io::ErrorKind::ReadOnlyFilesystem => LibraryError::ReadOnly { path: path.into() },
+        _ => LibraryError::Folder { folder: folder.into(), source },
+    })
+}
+
+fn open_to_write(path: &Path) -> Result<Connection, LibraryError> {
+    let failed = |doing| move |source| LibraryError::of(path, doing, source);
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(path, flags).map_err(|source| {
+        let unopened = source.sqlite_error_code() == Some(ErrorCode::CannotOpen) && !path.exists();
+        if unopened {
+            LibraryError::ReadOnly { path: path.into() }
+        } else {
+            failed("opening the library")(source)
+        }
+    })?;
+    connection.busy_timeout(Duration::from_secs(BUSY_S)).map_err(failed("opening the library"))?;
+    let found = kind(&connection).map_err(failed("reading the library's header"))?;
+    match found {
+        Kind::Foreign => return Err(LibraryError::NotALibrary { path: path.into() }),
+        Kind::Library(found) if found > STEPS.len() as i64 => return Err(too_new(path, found)),
+        _ => (),
+    }
+    if connection.is_readonly("main").map_err(failed("opening the library"))? {
+        return Err(LibraryError::ReadOnly { path: path.into() });
+    }
+    set_up(&connection, found).map_err(failed("setting up the library's journal"))?;
+    if found != Kind::Library(STEPS.len() as i64) {
+        let newer = migrate(&mut connection, &STEPS).map_err(failed("bringing the library up to date"))?;
+        if let Some(found) = newer {
+            return Err(too_new(path, found));
+        }
+    }
+    Ok(connection)
+}
+
+/// Readers do not wait for writers, and a saved run survives a power cut.
+fn set_up(connection: &Connection, found: Kind) -> rusqlite::Result<()> {
+    if found == Kind::Empty {
+        // Only a file without tables takes this: space of removed runs can be given back.
+        connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+    }
+    use_wal(connection)?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "foreign_keys", true)
+}
+
+/// Where the file system cannot do it, SQLite keeps its older journal, which is as safe.
+fn use_wal(connection: &Connection) -> rusqlite::Result<()> {
+    const TRIES: usize = 100;
+    for _ in 0..TRIES {
+        match connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(())) {
+            // Two processes that make the file at once meet here, and SQLite does not wait in this statement. It
+            // does in the next, until the other one is done.
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
+                connection.execute_batch("BEGIN IMMEDIATE; COMMIT")?;
+            }
+            other => return other,
+        }
+    }
+    connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))
+}
+
+fn open_to_read(path: &Path) -> Result<Opened, LibraryError> {
+    let failed = |source| LibraryError::of(path, "reading the library", source);
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    let plain =
+        Connection::open_with_flags(path, flags).and_then(|connection| Ok((kind(&connection)?, connection)));
+    let (found, connection) = match plain {
+        Ok(opened) => opened,
+        // The journal's index cannot be made here. Without a journal the file itself is all there is.
+        Err(_) if journal_is_empty(path) => {
+            let uri = format!("file:{}?immutable=1", percent_encoded(path));
+            let connection = Connection::open_with_flags(uri, flags).map_err(failed)?;
+            (kind(&connection).map_err(failed)?, connection)
+        }
+        Err(_) => return Err(LibraryError::Unfinished { path: path.into() }),
+    };
+    match found {
+        Kind::Library(found) if found == STEPS.len() as i64 => Ok(Opened { connection, writable: false }),
+        Kind::Library(found) if found > STEPS.len() as i64 => Err(too_new(path, found)),
+        Kind::Library(_) | Kind::Empty => Err(LibraryError::ReadOnly { path: path.into() }),
+        Kind::Foreign => Err(LibraryError::NotALibrary { path: path.into() }),
+    }
+}
+
+fn journal_is_empty(path: &Path) -> bool {
+    let mut journal = path.as_os_str().to_owned();
+    journal.push("-wal");
+    std::fs::metadata(PathBuf::from(journal)).map_or(true, |journal| journal.len() == 0)
+}
+
+/// The path as a URI takes it: everything but unreserved bytes and `/` by its number.
+fn percent_encoded(path: &Path) -> String {
+    use std::os::unix::ffi::OsStrExt;
+    let mut text = String::new();
+    for byte in path.as_os_str().as_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' | b'~' => {
+                text.push(char::from(*byte));
+            }
+            _ => text.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    text
+}
+
+fn too_new(path: &Path, found: i64) -> LibraryError {
+    LibraryError::TooNew { path: path.into(), found, known: STEPS.len() as i64 }
+}

@@ -1,0 +1,123 @@
+//! The tables, and how a file of an older version becomes one of today's.
+//!
+//! **Invariant:** `user_version` is the number of steps done; a step, once published, is never changed.
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+/// Tells a library from any other SQLite file: "FTHM".
+pub(crate) const APPLICATION_ID: i64 = 0x4654_484D;
+
+/// What each version added. `tags` is a JSON object, `targets` a JSON array of texts.
+///
+/// The records lie in a table of their own, so that a walk over `runs` touches none of their pages.
+pub(crate) const STEPS: [&str; 1] = ["
+    CREATE TABLE runs (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        id TEXT NOT NULL UNIQUE,
+        started TEXT NOT NULL,
+        ended TEXT,
+        plan TEXT NOT NULL,
+        world TEXT NOT NULL,
+        hostname TEXT NOT NULL,
+        targets TEXT NOT NULL,
+        tags TEXT NOT NULL,
+        points INTEGER NOT NULL,
+        peak_ops_per_s REAL,
+        peak_bytes_per_s REAL,
+        warnings INTEGER NOT NULL,
+        invalid INTEGER NOT NULL,
+        complete INTEGER NOT NULL,
+        code INTEGER NOT NULL,
+        reason TEXT NOT NULL,
+        json_bytes INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX runs_by_time ON runs (started, number);
+    CREATE TABLE records (
+        number INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
+        json TEXT NOT NULL
+    ) STRICT;
+"];
+
+/// What a file is, judged by its header alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Nothing is in it yet.
+    Empty,
+    /// A library of that version.
+    Library(i64),
+    /// Somebody else's data.
+    Foreign,
+}
+
+/// What the file of `connection` is.
+pub(crate) fn kind(connection: &Connection) -> rusqlite::Result<Kind> {
+    let number = |pragma: &str| connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
+    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    Ok(match (number("application_id")?, tables) {
+        (APPLICATION_ID, _) => Kind::Library(number("user_version")?),
+        (0, 0) => Kind::Empty,
+        _ => Kind::Foreign,
+    })
+}
+
+/// Does the `steps` that the file has not seen, all of them or none.
+///
+/// Waits for another process that does the same, and then finds nothing left to do. Returns the version the
+/// file had, if that is newer than `steps`.
+pub(crate) fn migrate(connection: &mut Connection, steps: &[&str]) -> rusqlite::Result<Option<i64>> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let found: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let done = usize::try_from(found).unwrap_or(0);
+    if done > steps.len() {
+        return Ok(Some(found));
+    }
+    carry_out(&transaction, &steps[done..])?;
+    transaction.pragma_update(None, "user_version", steps.len() as i64)?;
+    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    transaction.commit()?;
+    Ok(None)
+}
+
+fn carry_out(transaction: &Transaction<'_>, steps: &[&str]) -> rusqlite::Result<()> {
+    steps.iter().try_for_each(|step| transaction.execute_batch(step))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn version(connection: &Connection) -> i64 {
+        connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap()
+    }
+
+    #[test]
+    fn an_older_file_gets_the_steps_it_lacks_and_keeps_its_rows() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        let first = "CREATE TABLE t (a INTEGER); INSERT INTO t VALUES (7);";
+        let second = "ALTER TABLE t ADD COLUMN b INTEGER DEFAULT 8;";
+        assert_eq!(migrate(&mut connection, &[first]), Ok(None));
+        assert_eq!(migrate(&mut connection, &[first, second]), Ok(None));
+        let row = connection.query_row("SELECT a, b FROM t", [], |row| Ok((row.get(0)?, row.get(1)?)));
+        assert_eq!(row, Ok((7, 8)));
+        assert_eq!(version(&connection), 2);
+    }
+
+    #[test]
+    fn a_step_that_fails_leaves_the_file_as_it_was() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        let first = "CREATE TABLE t (a INTEGER);";
+        migrate(&mut connection, &[first]).unwrap();
+        let broken = "CREATE TABLE u (a INTEGER); INSERT INTO nowhere VALUES (1);";
+        assert!(migrate(&mut connection, &[first, broken]).is_err());
+        assert_eq!(version(&connection), 1);
+        assert!(connection.prepare("SELECT * FROM u").is_err());
+    }
+
+    #[test]
+    fn a_newer_file_is_left_alone_and_tells_its_version() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        connection.pragma_update(None, "user_version", 9).unwrap();
+        assert_eq!(migrate(&mut connection, &STEPS), Ok(Some(9)));
+        assert_eq!(version(&connection), 9);
+    }
+}

@@ -1,0 +1,109 @@
+//! A process that is killed in the middle of a save leaves nothing half done.
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use library::{Filter, Library};
+use record::Run;
+use record::sample::{self, Stream};
+
+use crate::{Shelf, same};
+
+const KILLED: &str = "FATHOM_TEST_KILLED_LIBRARY";
+const ROUND: &str = "FATHOM_TEST_ROUND";
+const ROUNDS: u32 = 25;
+
+/// A run of several hundred kilobytes, so that a save is many writes long.
+fn large(round: u32, number: u32) -> Run {
+    let stream = |op| Stream {
+        op,
+        size_bytes: 8192,
+        per_s: 20_000,
+        median_ns: 150_000 + u64::from(number),
+        spread: 1.0,
+    };
+    let point = |index| {
+        sample::point(index, "mixed", vec![sample::workload("a", &[stream("read"), stream("write")])])
+    };
+    let mut run = sample::run("oltp", (0..8).map(point).collect());
+    run.id = format!("round-{round:03}-{number:05}");
+    run
+}
+
+#[test]
+#[ignore = "started, and killed, by `a_save_that_is_killed_leaves_every_reported_run_whole_and_no_other`"]
+fn a_process_that_saves_until_it_is_killed() {
+    let (Some(path), Ok(round)) = (std::env::var_os(KILLED), std::env::var(ROUND)) else { return };
+    let round: u32 = round.parse().expect("the parent gives a number");
+    let mut library = Library::open(path.as_ref()).expect("what a killed process left can be opened");
+    let mut out = std::io::stdout();
+    for number in 0.. {
+        let run = large(round, number);
+        let _ = writeln!(out, "\nsaving {number}");
+        library.save(&run).expect("there is space");
+        let _ = writeln!(out, "\nsaved {number}");
+    }
+}
+
+/// What a process said before it was killed.
+struct Heard {
+    /// Saves it had begun.
+    begun: u32,
+    /// Saves that had returned.
+    done: u32,
+}
+
+/// Starts a process that saves, and kills it `after` the beginning of its save number `which`, counted from 1.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the test waits in real time, for a place in the middle of a save"
+)]
+fn kill_one(shelf: &Shelf, round: u32, which: u32, after: Duration) -> Heard {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--ignored", "--exact", "--nocapture", "killing::a_process_that_saves_until_it_is_killed"])
+        .env(KILLED, shelf.path())
+        .env(ROUND, round.to_string())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().expect("it is piped")).lines().map_while(Result::ok);
+    let mut heard = Heard { begun: 0, done: 0 };
+    while heard.begun < which {
+        heard.note(&lines.next().expect("it saves until it is killed"));
+    }
+    std::thread::sleep(after);
+    child.kill().unwrap();
+    lines.for_each(|line| heard.note(&line));
+    assert_eq!(child.wait().unwrap().signal(), Some(libc::SIGKILL));
+    heard
+}
+
+impl Heard {
+    fn note(&mut self, line: &str) {
+        self.begun += u32::from(line.starts_with("saving "));
+        self.done += u32::from(line.starts_with("saved "));
+    }
+}
+
+#[test]
+fn a_save_that_is_killed_leaves_every_reported_run_whole_and_no_other() {
+    let shelf = Shelf::new();
+    let mut cut_short = 0;
+    for round in 0..ROUNDS {
+        let heard = kill_one(&shelf, round, 1 + round % 3, Duration::from_micros(u64::from(round) * 300));
+        let library = shelf.open();
+        assert_eq!(library.check().unwrap(), [] as [String; 0]);
+        let prefix = format!("round-{round:03}-");
+        let entries = library.list(&Filter::default()).unwrap();
+        let saved = entries.iter().filter(|entry| entry.id.starts_with(&prefix)).count() as u32;
+        // Between the end of a save and its report there is time to be killed, too.
+        assert!((heard.done..=heard.begun).contains(&saved), "{saved} saved, {} reported", heard.done);
+        cut_short += heard.begun - saved;
+        for number in 0..saved {
+            same(&library.get(format!("{prefix}{number:05}").as_str()).unwrap(), &large(round, number));
+        }
+    }
+    assert!(cut_short > ROUNDS / 5, "only {cut_short} of {ROUNDS} kills came within a save");
+}

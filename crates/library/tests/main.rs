@@ -1,0 +1,55 @@
+//! Runs are kept whole, found again by every name, and shared by several processes.
+
+#![expect(clippy::unwrap_used, reason = "a test that meets an error has failed")]
+
+mod finding;
+mod killing;
+mod opening;
+mod saving;
+mod sharing;
+
+use std::path::PathBuf;
+
+use library::Library;
+use record::Run;
+use record::sample::{self, Stream};
+use tempfile::TempDir;
+
+/// A library in a folder of its own, removed with the test.
+pub(crate) struct Shelf {
+    folder: TempDir,
+}
+
+impl Shelf {
+    /// In a fresh folder; the file is not made yet.
+    pub(crate) fn new() -> Shelf {
+        Shelf { folder: tempfile::tempdir().expect("the test has a temporary folder") }
+    }
+
+    /// The file.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.path().join("fathom/runs.sqlite")
+    }
+
+    /// The library in it.
+    pub(crate) fn open(&self) -> Library {
+        Library::open(&self.path()).expect("the folder can be written")
+    }
+}
+
+/// Fails without printing two whole records.
+pub(crate) fn same(found: &Run, expected: &Run) {
+    assert!(found == expected, "run {} is not as it was saved", expected.id);
+}
+
+/// A run of one point, whose id and start follow from `second`.
+pub(crate) fn run(second: u32) -> Run {
+    let stream = Stream { op: "read", size_bytes: 4096, per_s: 1_000, median_ns: 90_000, spread: 0.4 };
+    let mut run =
+        sample::run("quick", vec![sample::point(0, "4k read", vec![sample::workload("a", &[stream])])]);
+    let (minutes, seconds) = (second / 60, second % 60);
+    let (hours, minutes) = (minutes / 60, minutes % 60);
+    run.id = format!("20260102-{hours:02}{minutes:02}{seconds:02}-{second:04x}");
+    run.started = format!("2026-01-02T{hours:02}:{minutes:02}:{seconds:02}Z");
+    run
+}

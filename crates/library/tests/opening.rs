@@ -1,0 +1,111 @@
+//! A file that is not an ordinary library of this version is recognised, and left alone.
+
+use std::process::Command;
+
+use library::{Filter, Library, LibraryError};
+use rusqlite::Connection;
+
+use crate::{Shelf, run, same};
+
+#[test]
+fn the_default_place_follows_the_environment() {
+    let path = library::default_path().expect("the test has a home");
+    assert!(path.ends_with("fathom/runs.sqlite"), "{}", path.display());
+}
+
+#[test]
+fn a_newer_library_is_refused_with_what_to_do_and_left_alone() {
+    let shelf = Shelf::new();
+    shelf.open().save(&run(1)).unwrap();
+    Connection::open(shelf.path()).unwrap().pragma_update(None, "user_version", 99).unwrap();
+    let error = Library::open(&shelf.path()).unwrap_err();
+    assert!(matches!(error, LibraryError::TooNew { found: 99, known: 1, .. }), "{error}");
+    assert!(error.to_string().contains("use a newer fathom"), "{error}");
+    let version: i64 = Connection::open(shelf.path())
+        .and_then(|connection| connection.pragma_query_value(None, "user_version", |row| row.get(0)))
+        .unwrap();
+    assert_eq!(version, 99);
+}
+
+#[test]
+fn a_file_of_another_kind_is_refused_and_not_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = folder.path().join("notes.txt");
+    std::fs::write(
+        &text,
+        "not a database, but long enough to be mistaken for the header of one by its length\n",
+    )
+    .unwrap();
+    let before = std::fs::read(&text).unwrap();
+    let error = Library::open(&text).unwrap_err();
+    assert!(matches!(error, LibraryError::NotALibrary { .. }), "{error}");
+    assert_eq!(std::fs::read(&text).unwrap(), before);
+
+    let other = folder.path().join("other.sqlite");
+    Connection::open(&other).unwrap().execute_batch("CREATE TABLE mine (a)").unwrap();
+    let before = std::fs::read(&other).unwrap();
+    let error = Library::open(&other).unwrap_err();
+    assert!(matches!(error, LibraryError::NotALibrary { .. }), "{error}");
+    assert_eq!(std::fs::read(&other).unwrap(), before);
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("file"), "").unwrap();
+    let error = Library::open(&folder.path().join("file/below/runs.sqlite")).unwrap_err();
+    assert!(matches!(error, LibraryError::Folder { .. }), "{error}");
+    assert!(error.to_string().contains("--store FILE"), "{error}");
+}
+
+const READ_ONLY: &str = "FATHOM_TEST_READ_ONLY_LIBRARY";
+
+/// Runs in a mount namespace of its own, where the folder of the library is mounted read-only.
+#[test]
+#[ignore = "started by `a_library_on_a_read_only_file_system_can_be_read_and_says_why_it_cannot_be_written`"]
+fn in_a_read_only_folder() {
+    let Some(path) = std::env::var_os(READ_ONLY) else { return };
+    let mut library = Library::open(path.as_ref()).expect("it can be read");
+    assert!(!library.is_writable());
+    assert_eq!(library.list(&Filter::default()).unwrap().len(), 1);
+    same(&library.get("last").unwrap(), &run(1));
+    let error = library.save(&run(2)).unwrap_err();
+    assert!(matches!(error, LibraryError::ReadOnly { .. }), "{error}");
+    assert!(error.to_string().contains("read-only"), "{error}");
+    let beside = std::path::Path::new(&path).with_file_name("none.sqlite");
+    let error = Library::open(&beside).unwrap_err();
+    assert!(matches!(error, LibraryError::ReadOnly { .. }), "{error}");
+    let below = std::path::Path::new(&path).with_file_name("folder").join("none.sqlite");
+    let error = Library::open(&below).unwrap_err();
+    assert!(matches!(error, LibraryError::ReadOnly { .. }), "{error}");
+}
+
+#[test]
+fn a_library_on_a_read_only_file_system_can_be_read_and_says_why_it_cannot_be_written() {
+    let shelf = Shelf::new();
+    shelf.open().save(&run(1)).unwrap();
+    let folder = shelf.path().parent().unwrap().to_owned();
+    let script =
+        "mount --bind \"$1\" \"$1\" && mount -o remount,bind,ro \"$1\" || exit 77; shift; exec \"$@\"";
+    let child = Command::new("unshare")
+        .args(["--map-root-user", "--mount", "sh", "-c", script, "sh"])
+        .arg(&folder)
+        .arg(std::env::current_exe().unwrap())
+        .args(["--ignored", "--exact", "opening::in_a_read_only_folder"])
+        .env(READ_ONLY, shelf.path())
+        .output();
+    let skipped = |why: &str| {
+        use std::io::Write;
+        let _ = writeln!(std::io::stderr(), "skipped: a folder cannot be mounted read-only here: {why}");
+    };
+    match child {
+        Err(error) => skipped(&error.to_string()),
+        Ok(child) if child.status.code() == Some(77) || child.stdout.is_empty() => {
+            skipped(&String::from_utf8_lossy(&child.stderr));
+        }
+        Ok(child) => {
+            let said = String::from_utf8_lossy(&child.stdout);
+            assert!(child.status.success() && said.contains("1 passed"), "{said}");
+        }
+    }
+}
