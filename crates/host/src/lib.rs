@@ -8,6 +8,7 @@ pub mod clock;
 pub mod content;
 pub mod driver;
 pub mod engine;
+pub mod environment;
 #[cfg(test)]
 mod fixture;
 pub mod load;
