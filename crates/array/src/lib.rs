@@ -22,3 +22,4 @@ pub mod parity;
 pub mod protocol;
 pub mod raid;
 pub mod server;
+pub mod spec;

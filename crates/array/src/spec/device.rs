@@ -1,0 +1,297 @@
+//! Reads a device's figures.
+
+use units::{Bytes, BytesPerSecond, Nanos, Sectors, Share};
+
+use super::error::SpecError;
+use super::fields::{Fields, Read};
+use super::tree::Scalar;
+use crate::device::flash::Translation;
+use crate::device::queue::Service;
+use crate::device::rotating::{
+    AfterRw, DriveCacheParams, DriveQueueParams, Order, Overheads, RotatingParams, Seek, Zone, Zones,
+};
+use crate::device::{CachedFlashParams, DeviceParams, FlashParams, QueueParams};
+
+/// A device of the library.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeviceSpec {
+    /// The name it was asked for by.
+    pub model: String,
+    /// What it is, in a sentence.
+    pub about: String,
+    /// User capacity.
+    pub capacity: Sectors,
+    /// What the model takes.
+    pub params: DeviceParams,
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Rotating,
+    Flash,
+    CachedFlash,
+    Queue,
+}
+
+/// Reads the whole file. Every key of it must be known.
+pub(super) fn read(model: &str, fields: Fields<'_>) -> Result<DeviceSpec, SpecError> {
+    let _: Option<String> = fields.get("name")?;
+    let _: Option<bool> = fields.get("part")?;
+    let about = fields.or("about", String::new())?;
+    let capacity: Bytes = fields.need("capacity")?;
+    if capacity.is_zero() {
+        return Err(fields.wrong("capacity", "a device holds at least one sector"));
+    }
+    let kind = fields.one_of(
+        "kind",
+        None,
+        &[
+            ("rotating", Kind::Rotating),
+            ("flash", Kind::Flash),
+            ("cached-flash", Kind::CachedFlash),
+            ("queue", Kind::Queue),
+        ],
+    )?;
+    let params = match kind {
+        Kind::Rotating => DeviceParams::Rotating(rotating(&fields, capacity)?),
+        Kind::Flash => DeviceParams::Flash(flash(&fields, capacity)?),
+        Kind::CachedFlash => DeviceParams::CachedFlash(cached_flash(&fields, capacity)?),
+        Kind::Queue => DeviceParams::Queue(queue(&fields)?),
+    };
+    fields.finish()?;
+    Ok(DeviceSpec { model: model.into(), about, capacity: sectors(capacity), params })
+}
+
+/// Whole sectors in `bytes`.
+fn sectors(bytes: Bytes) -> Sectors {
+    Sectors(bytes.get() / units::SECTOR_BYTES)
+}
+
+fn rotating(fields: &Fields<'_>, capacity: Bytes) -> Result<RotatingParams, SpecError> {
+    let rpm: f64 = fields.need("rpm")?;
+    if !(100.0..=100_000.0).contains(&rpm) {
+        return Err(fields.wrong("rpm", "revolutions a minute lie between 100 and 100000"));
+    }
+    let surfaces: u32 = at_least_one(fields, "surfaces", None)?;
+    let (zones, counted) = zones(fields)?;
+    let cylinders = match (fields.get::<u32>("cylinders")?, counted, &zones) {
+        (Some(cylinders), _, _) | (None, Some(cylinders), _) => cylinders,
+        (None, None, Zones::Rates { outer, inner }) => {
+            // The mean track holds what passes under a head in one revolution at the mean rate.
+            let track = (outer.get() + inner.get()) / 2.0 * 60.0 / rpm;
+            (capacity.as_f64() / (track * f64::from(surfaces))).round().max(2.0) as u32
+        }
+        (None, None, Zones::Exact(_)) => return Err(fields.wrong("zones", "give `cylinders` too")),
+    };
+    let buffer = fields.table("buffer")?.map(buffer).transpose()?;
+    let params = RotatingParams {
+        capacity: sectors(capacity),
+        surfaces,
+        cylinders,
+        rpm,
+        seek: seek(fields)?,
+        write_settle: fields.or("write_settle", Nanos::ZERO)?,
+        head_switch: fields.or("head_switch", Nanos::ZERO)?,
+        zones,
+        overhead: overheads(fields)?,
+        link: fields.need("link")?,
+        cache: buffer,
+        queue: drive_queue(fields)?,
+    };
+    Ok(params)
+}
+
+fn at_least_one(fields: &Fields<'_>, key: &'static str, otherwise: Option<u32>) -> Result<u32, SpecError> {
+    let count = match otherwise {
+        Some(otherwise) => fields.or(key, otherwise)?,
+        None => fields.need(key)?,
+    };
+    if count == 0 { Err(fields.wrong(key, "give at least 1")) } else { Ok(count) }
+}
+
+fn seek(fields: &Fields<'_>) -> Result<Seek, SpecError> {
+    if let Some(points) = fields.get::<Vec<(u32, Nanos)>>("seek_curve")? {
+        let rising = points.windows(2).all(|pair| pair[0].0 < pair[1].0);
+        if points.len() < 2 || !rising || points[0].0 == 0 {
+            return Err(
+                fields.wrong("seek_curve", "give two or more pairs [cylinders, time], rising from 1 on")
+            );
+        }
+        return Ok(Seek::Measured(points));
+    }
+    let average: Nanos = fields.need("seek_average")?;
+    // Source: ten measured drives, where the first is 0.08 to 0.22 and the last 1.8 to 2.05 of the average.
+    let scaled = |factor: f64| Nanos::new((average.get() as f64 * factor) as u64);
+    let track_to_track = fields.or("seek_track", scaled(0.15))?;
+    let full = fields.or("seek_full", scaled(1.9))?;
+    if !(track_to_track <= average && average <= full) {
+        return Err(fields.wrong("seek_average", "it lies between `seek_track` and `seek_full`"));
+    }
+    Ok(Seek::ThreeNumbers { track_to_track, average, full })
+}
+
+/// The zones, and the cylinders they count up to where they do.
+fn zones(fields: &Fields<'_>) -> Result<(Zones, Option<u32>), SpecError> {
+    let tables = fields.tables("zones")?;
+    if tables.is_empty() {
+        let (outer, inner): (BytesPerSecond, BytesPerSecond) =
+            (fields.need("rate_outer")?, fields.need("rate_inner")?);
+        if inner > outer || inner.get() <= 0.0 {
+            return Err(fields.wrong("rate_inner", "it lies above zero and not above `rate_outer`"));
+        }
+        return Ok((Zones::Rates { outer, inner }, None));
+    }
+    let mut first_cylinder = 0u32;
+    let mut zones = Vec::with_capacity(tables.len());
+    for table in tables {
+        let cylinders = at_least_one(&table, "cylinders", None)?;
+        zones.push(Zone {
+            first_cylinder,
+            sectors_per_track: at_least_one(&table, "sectors", None)?,
+            track_skew: table.or("track_skew", 0)?,
+            cylinder_skew: table.or("cylinder_skew", 0)?,
+        });
+        first_cylinder = first_cylinder.saturating_add(cylinders);
+        table.finish()?;
+    }
+    Ok((Zones::Exact(zones), Some(first_cylinder)))
+}
+
+/// `overhead` for all, `hit_overhead` for what the buffer answers, or `[overheads]` in full.
+fn overheads(fields: &Fields<'_>) -> Result<Overheads, SpecError> {
+    let each: Nanos = fields.or("overhead", Nanos::ZERO)?;
+    let hit: Nanos = fields.or("hit_overhead", each)?;
+    let mut overheads = Overheads::uniform(each);
+    overheads.read_hit = AfterRw { after_read: hit, after_write: hit };
+    overheads.write_hit = overheads.read_hit;
+    let Some(detail) = fields.table("overheads")? else { return Ok(overheads) };
+    for (key, slot) in [
+        ("read_hit", &mut overheads.read_hit),
+        ("read_miss", &mut overheads.read_miss),
+        ("write_hit", &mut overheads.write_hit),
+        ("write_miss", &mut overheads.write_miss),
+    ] {
+        if let Some((after_read, after_write)) = detail.get::<(Nanos, Nanos)>(key)? {
+            *slot = AfterRw { after_read, after_write };
+        }
+    }
+    overheads.completion = detail.or("completion", Nanos::ZERO)?;
+    detail.finish()?;
+    Ok(overheads)
+}
+
+fn buffer(fields: Fields<'_>) -> Result<DriveCacheParams, SpecError> {
+    let size: Bytes = fields.need("size")?;
+    let segments = at_least_one(&fields, "segments", Some(16))?;
+    let segment = Bytes::new(size.get() / u64::from(segments));
+    if segment.get() < units::SECTOR_BYTES {
+        return Err(fields.wrong("segments", "a segment holds at least one sector"));
+    }
+    let params = DriveCacheParams {
+        segments,
+        segment: sectors(segment),
+        read_ahead: sectors(fields.or("read_ahead", segment)?),
+        read_ahead_after: fields.or("read_ahead_after", 0)?,
+        tops_up: fields.or("tops_up", true)?,
+        keeps_read: fields.or("keeps_read", true)?,
+        forward_after: fields.or("forward_after", Share::NONE)?,
+        almost_hits: fields.or("almost_hits", true)?,
+        write_back: fields.or("write_back", false)?,
+        write_segments: fields.or("write_segments", (segments / 2).max(1))?,
+    };
+    fields.finish()?;
+    Ok(params)
+}
+
+fn drive_queue(fields: &Fields<'_>) -> Result<DriveQueueParams, SpecError> {
+    let Some(queue) = fields.table("queue")? else {
+        return Ok(DriveQueueParams { order: Order::Fcfs, window: 1, age_limit: None, overlap: false });
+    };
+    let orders =
+        [("fcfs", Order::Fcfs), ("c-look", Order::CLook), ("sstf", Order::Sstf), ("sptf", Order::Sptf)];
+    let params = DriveQueueParams {
+        order: queue.one_of("order", Some(Order::Fcfs), &orders)?,
+        window: at_least_one(&queue, "window", Some(1))?,
+        age_limit: queue.unless_none("age_limit")?,
+        overlap: queue.or("overlap", true)?,
+    };
+    queue.finish()?;
+    Ok(params)
+}
+
+/// One time for every page, or a list by kind of page.
+struct PageTimes(Vec<Nanos>);
+
+impl Read for PageTimes {
+    const WANT: &'static str = "a duration such as \"50us\", or a list of them";
+    fn read(what: &Scalar) -> Result<Self, String> {
+        let times = match what {
+            Scalar::List(_) => Vec::<Nanos>::read(what)?,
+            one => vec![Nanos::read(one)?],
+        };
+        if times.is_empty() { Err("give at least one".into()) } else { Ok(PageTimes(times)) }
+    }
+}
+
+fn flash(fields: &Fields<'_>, capacity: Bytes) -> Result<FlashParams, SpecError> {
+    let page: Bytes = fields.need("page")?;
+    if page.is_zero() || !page.get().is_power_of_two() {
+        return Err(fields.wrong("page", "a page is a power of two, such as 4KiB or 16KiB"));
+    }
+    let over_provisioning: f64 = fields.need("over_provisioning")?;
+    if !(0.0..=10.0).contains(&over_provisioning) {
+        return Err(fields.wrong("over_provisioning", "a share of the user capacity such as 0.07"));
+    }
+    Ok(FlashParams {
+        capacity,
+        over_provisioning,
+        channels: at_least_one(fields, "channels", None)?,
+        dies_per_channel: at_least_one(fields, "dies_per_channel", None)?,
+        planes: at_least_one(fields, "planes", Some(1))?,
+        page,
+        pages_per_block: at_least_one(fields, "pages_per_block", None)?,
+        read_page: fields.need::<PageTimes>("read_page")?.0,
+        program_page: fields.need("program_page")?,
+        erase_block: fields.need("erase_block")?,
+        suspend: fields.unless_none("suspend")?,
+        channel: fields.need("channel")?,
+        command: fields.need("command")?,
+        command_gap: fields.or("command_gap", Nanos::ZERO)?,
+        link: fields.need("link")?,
+        link_command: fields.or("link_command", Nanos::ZERO)?,
+        write_buffer: fields.or("write_buffer", Bytes::ZERO)?,
+        protected: fields.or("protected", false)?,
+        translation: match fields.one_of(
+            "translation",
+            Some(false),
+            &[("steady", false), ("mapped", true)],
+        )? {
+            false => Translation::Steady,
+            true => Translation::Mapped { scale: at_least_one(fields, "map_scale", Some(64))? },
+        },
+    })
+}
+
+fn cached_flash(fields: &Fields<'_>, capacity: Bytes) -> Result<CachedFlashParams, SpecError> {
+    Ok(CachedFlashParams {
+        capacity,
+        cache: fields.need("cache")?,
+        line: fields.need("line")?,
+        hit: fields.need("hit")?,
+        regions: at_least_one(fields, "regions", None)?,
+        read: fields.need("read")?,
+        write: fields.need("write")?,
+        bandwidth: fields.need("bandwidth")?,
+        flash_bandwidth: fields.need("flash_bandwidth")?,
+        dirty_limit: fields.need("dirty_limit")?,
+    })
+}
+
+fn queue(fields: &Fields<'_>) -> Result<QueueParams, SpecError> {
+    let service: Nanos = fields.need("service")?;
+    let fixed = fields.one_of("law", None, &[("fixed", true), ("exponential", false)])?;
+    Ok(QueueParams {
+        servers: at_least_one(fields, "servers", None)?,
+        service: if fixed { Service::Fixed(service) } else { Service::Exponential(service) },
+    })
+}

@@ -1,0 +1,302 @@
+//! Which devices there are, how they form RAID sets, and which LUNs are cut from the sets.
+//!
+//! Disks are numbered from 0 in the order of the bays. Sets take them in turn from 0, hot spares follow.
+
+use std::str::FromStr;
+
+use units::{Bytes, Sectors};
+
+use super::device::{self, DeviceSpec};
+use super::error::{Fault, Place, SpecError};
+use super::fields::{Fields, Read};
+use super::source::{self, Shelf, Source};
+use super::tree::{Node, Scalar, Table};
+use crate::raid::{Geometry, GeometryError, Layout, Level, SetSpec, WriteRule};
+
+/// A RAID set of an array.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RaidSet {
+    /// Disk numbers, in the order of the geometry's slots.
+    pub members: Vec<u32>,
+    /// Checked and ready for planning.
+    pub geometry: Geometry,
+}
+
+/// What a host sees as one disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LunSpec {
+    /// Index of its set.
+    pub set: u32,
+    /// First sector on the set.
+    pub start: Sectors,
+    /// Its size.
+    pub size: Sectors,
+    /// The controller that owns it.
+    pub owner: u32,
+}
+
+/// Devices, sets and LUNs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LayoutSpec {
+    /// The models there are.
+    pub models: Vec<DeviceSpec>,
+    /// The model of each disk, by disk number.
+    pub disks: Vec<u32>,
+    /// The RAID sets.
+    pub sets: Vec<RaidSet>,
+    /// Hot spares, by disk number; any set may use them.
+    pub spares: Vec<u32>,
+    /// Disks that have failed before the run, by disk number.
+    pub failed: Vec<u32>,
+    /// The LUNs.
+    pub luns: Vec<LunSpec>,
+}
+
+impl Read for Level {
+    const WANT: &'static str = "a RAID level: jbod, 0, 1, 1e, 10, 5, 6, 50 or 60";
+    fn read(what: &Scalar) -> Result<Self, String> {
+        match what {
+            Scalar::Text(_) | Scalar::Whole(_) => {
+                Level::from_str(&what.text()).map_err(|error| error.to_string())
+            }
+            other => Err(format!("`{}` is not {}", other.text(), Self::WANT)),
+        }
+    }
+}
+
+impl Read for Layout {
+    const WANT: &'static str = "a parity layout such as \"left-symmetric\"";
+    fn read(what: &Scalar) -> Result<Self, String> {
+        Layout::from_str(&what.text()).map_err(|error| error.to_string())
+    }
+}
+
+/// Reads `[devices]` and `[raid]`.
+pub(super) fn read(
+    library: &dyn Source,
+    devices: Fields<'_>,
+    raid: Fields<'_>,
+    controllers: u32,
+) -> Result<LayoutSpec, SpecError> {
+    let (models, disks) = read_devices(library, devices)?;
+    let spares_wanted: u32 = raid.or("spares", 0)?;
+    let (sets, spares) = read_sets(&raid, &models, &disks, spares_wanted)?;
+    let failed = numbers(&raid, "failed", disks.len())?;
+    let luns = read_luns(&raid, &sets, controllers)?;
+    raid.finish()?;
+    Ok(LayoutSpec { models, disks, sets, spares, failed, luns })
+}
+
+fn read_devices(library: &dyn Source, fields: Fields<'_>) -> Result<(Vec<DeviceSpec>, Vec<u32>), SpecError> {
+    let changes = match fields.table("with")? {
+        Some(with) => with.all().map(|(key, node)| (key.to_string(), node.clone())).collect(),
+        None => Vec::new(),
+    };
+    let mut groups: Vec<(String, u32, Place)> = Vec::new();
+    let mix = fields.tables("mix")?;
+    let (model, count): (Option<String>, Option<u32>) = (fields.unless_none("model")?, fields.get("count")?);
+    match model {
+        Some(model) => {
+            let count = count.map_or_else(|| fields.need("count"), Ok)?;
+            groups.push((model, count, fields.place_of("model")));
+        }
+        None if mix.is_empty() => {
+            return Err(fields
+                .need::<String>("model")
+                .err()
+                .unwrap_or_else(|| fields.wrong("model", "name a device, or give a `mix`")));
+        }
+        None => {
+            for table in mix {
+                groups.push((table.need("model")?, table.need("count")?, table.place_of("model")));
+                table.finish()?;
+            }
+        }
+    }
+    fields.finish()?;
+    let mut models: Vec<DeviceSpec> = Vec::new();
+    let mut disks = Vec::new();
+    for (model, count, at) in groups {
+        let index = match models.iter().position(|known| known.model == model) {
+            Some(index) => index,
+            None => {
+                models.push(read_device(library, &model, &at, &changes)?);
+                models.len() - 1
+            }
+        };
+        disks.extend(std::iter::repeat_n(index as u32, count as usize));
+    }
+    Ok((models, disks))
+}
+
+fn read_device(
+    library: &dyn Source,
+    model: &str,
+    at: &Place,
+    changes: &[(String, Node)],
+) -> Result<DeviceSpec, SpecError> {
+    let mut table = source::load(library, Shelf::Device, model, at)?;
+    let mut over = Table::empty(at.clone());
+    for (key, node) in changes {
+        let at = node.at().clone();
+        over.entries.push(super::tree::Entry { key: key.clone(), at, node: node.clone() });
+    }
+    table.overlay(over);
+    device::read(model, Fields::new("", &table))
+}
+
+fn read_sets(
+    raid: &Fields<'_>,
+    models: &[DeviceSpec],
+    disks: &[u32],
+    spares_wanted: u32,
+) -> Result<(Vec<RaidSet>, Vec<u32>), SpecError> {
+    let level: Level = raid.need("level")?;
+    let chunk: Bytes = raid.or("chunk", Bytes::KIB * 64)?;
+    let layout = raid.or("layout", Layout::default())?;
+    let rules = [
+        ("fewer-reads", WriteRule::FewerReads),
+        ("prefer-modify", WriteRule::PreferModify),
+        ("reconstruct", WriteRule::Reconstruct),
+    ];
+    let rule = raid.one_of("partial_writes", Some(WriteRule::FewerReads), &rules)?;
+    let groups: u32 = raid.or("groups", if level.is_nested() { 2 } else { 1 })?;
+    // An option may leave a file's count of groups standing beside a level that has none.
+    let groups = if level.is_nested() { groups } else { 1 };
+    if !chunk.is_multiple_of(Bytes::new(units::SECTOR_BYTES)) {
+        return Err(raid.wrong("chunk", format!("{chunk} is not a whole number of 512-byte sectors")));
+    }
+    let members = members(raid, disks.len())?;
+    let mut sets = Vec::with_capacity(members.len());
+    for members in members {
+        let smallest = members.iter().map(|disk| models[disks[*disk as usize] as usize].capacity).min();
+        let spec = SetSpec {
+            groups,
+            layout,
+            rule,
+            ..SetSpec::new(
+                level,
+                members.len() as u32,
+                Sectors(chunk.get() / units::SECTOR_BYTES),
+                smallest.unwrap_or(Sectors(0)),
+            )
+        };
+        let geometry =
+            Geometry::new(spec).map_err(|why| SpecError::at(blame(raid, &why), Fault::Raid { why }))?;
+        sets.push(RaidSet { members, geometry });
+    }
+    let spares: Vec<u32> = (0..disks.len() as u32)
+        .filter(|disk| !sets.iter().any(|set| set.members.contains(disk)))
+        .take(spares_wanted as usize)
+        .collect();
+    if spares.len() < spares_wanted as usize {
+        return Err(raid.wrong(
+            "spares",
+            format!("{spares_wanted} hot spares are asked for, {} disks are left over", spares.len()),
+        ));
+    }
+    Ok((sets, spares))
+}
+
+/// The disk numbers of each set: `members` in full, or `sets` sets of `disks` disks from disk 0 on.
+fn members(raid: &Fields<'_>, there_are: usize) -> Result<Vec<Vec<u32>>, SpecError> {
+    let sets: u32 = raid.or("sets", 1)?;
+    let each: Option<u32> = raid.get("disks")?;
+    if let Some(lists) = raid.get::<Vec<Vec<i64>>>("members")? {
+        let at = raid.place_of("members");
+        let lists: Vec<Vec<u32>> = lists
+            .iter()
+            .map(|list| list.iter().map(|disk| in_range(*disk, there_are, &at)).collect())
+            .collect::<Result<_, _>>()?;
+        let mut all: Vec<u32> = lists.concat();
+        all.sort_unstable();
+        return match all.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => Err(raid.wrong("members", format!("disk {} is in it twice", pair[0]))),
+            None => Ok(lists),
+        };
+    }
+    let each = each.map_or_else(|| raid.need("disks"), Ok)?;
+    let wanted = u64::from(sets) * u64::from(each);
+    if sets == 0 || wanted > there_are as u64 {
+        let of = if sets == 1 { format!("{each} disks") } else { format!("{sets} sets of {each} disks") };
+        let why = format!("{of} are more than the {there_are} the array has; give at most {there_are}");
+        return Err(raid.wrong(if sets > 1 { "sets" } else { "disks" }, why));
+    }
+    Ok((0..sets).map(|set| (set * each..(set + 1) * each).collect()).collect())
+}
+
+fn numbers(raid: &Fields<'_>, key: &'static str, there_are: usize) -> Result<Vec<u32>, SpecError> {
+    let at = raid.place_of(key);
+    let list = match raid.get::<OneOrMore>(key)? {
+        None => return Ok(Vec::new()),
+        Some(OneOrMore(list)) => list,
+    };
+    list.iter().map(|disk| in_range(*disk, there_are, &at)).collect()
+}
+
+struct OneOrMore(Vec<i64>);
+
+impl Read for OneOrMore {
+    const WANT: &'static str = "a disk number, or a list of them";
+    fn read(what: &Scalar) -> Result<Self, String> {
+        match what {
+            Scalar::Whole(number) => Ok(OneOrMore(vec![*number])),
+            Scalar::Text(text) if text == "none" => Ok(OneOrMore(Vec::new())),
+            list => Vec::<i64>::read(list).map(OneOrMore),
+        }
+    }
+}
+
+fn in_range(disk: i64, there_are: usize, at: &Place) -> Result<u32, SpecError> {
+    let count = there_are as u32;
+    u32::try_from(disk)
+        .ok()
+        .filter(|number| *number < count)
+        .ok_or(SpecError::at(at.clone(), Fault::NoSuchDisk { disk, count }))
+}
+
+/// The key that a geometry's error is about: the one typed, where one was.
+fn blame(raid: &Fields<'_>, why: &GeometryError) -> Place {
+    let key = match why {
+        GeometryError::NoChunk { .. } | GeometryError::ChunkNoPowerOfTwo { .. } => "chunk",
+        GeometryError::TooFewGroups { .. }
+        | GeometryError::UnevenGroups { .. }
+        | GeometryError::NotNested { .. } => "groups",
+        _ => "disks",
+    };
+    let typed = |key: &str| raid.all().any(|(name, node)| name == key && node.at().line == 0);
+    match ["level", "disks", "chunk"].into_iter().find(|key| typed(key)) {
+        Some(key) => raid.place_of(key),
+        None => raid.place_of(key),
+    }
+}
+
+fn read_luns(raid: &Fields<'_>, sets: &[RaidSet], controllers: u32) -> Result<Vec<LunSpec>, SpecError> {
+    let count: u32 = raid.or("luns", sets.len() as u32)?;
+    let wanted: Option<Bytes> = raid.unless_none("lun_size")?;
+    let owner: Option<u32> = raid.unless_none("owner")?;
+    if count == 0 || count > 4096 {
+        return Err(raid.wrong("luns", "give 1 to 4096"));
+    }
+    if owner.is_some_and(|owner| owner >= controllers) {
+        return Err(raid.wrong("owner", format!("controllers are numbered 0 to {}", controllers - 1)));
+    }
+    let many = sets.len() as u32;
+    let mut luns = Vec::with_capacity(count as usize);
+    for lun in 0..count {
+        let (set, nth) = (lun % many, lun / many);
+        let on_this_set = count / many + u32::from(set < count % many);
+        let whole = sets[set as usize].geometry.capacity().0;
+        let part = whole / u64::from(on_this_set);
+        let size = wanted.map_or(part, |size| size.get() / units::SECTOR_BYTES);
+        if size == 0 || size > part {
+            let most = Sectors(part).bytes();
+            return Err(
+                raid.wrong("lun_size", format!("{on_this_set} LUNs on a set have room for {most} each"))
+            );
+        }
+        let start = Sectors(u64::from(nth) * part);
+        luns.push(LunSpec { set, start, size: Sectors(size), owner: owner.unwrap_or(lun % controllers) });
+    }
+    Ok(luns)
+}

@@ -1,0 +1,347 @@
+//! Reads the parts that a request meets: host, adapter, link, protocol, controller, cache, channel, background work.
+
+use units::{Bytes, Nanos, Share};
+
+use super::error::SpecError;
+use super::fields::Fields;
+use crate::background::{BackgroundKind, BackgroundParams, BackgroundPolicy};
+use crate::controller::{CacheParams, ControllerParams, Ownership, PrefetchParams};
+use crate::host::{HostParams, Multipath, PageCacheParams, StripeParams};
+use crate::link::{Duplex, LinkParams};
+use crate::protocol::{ProtocolKind, ProtocolParams};
+
+/// A share that a key holds by default. All callers give constants between 0 and 1.
+fn share(part: f64) -> Share {
+    Share::new(part).expect("a constant between 0 and 1")
+}
+
+fn count(fields: &Fields<'_>, key: &'static str, otherwise: u32) -> Result<u32, SpecError> {
+    match fields.or(key, otherwise)? {
+        0 => Err(fields.wrong(key, "give at least 1")),
+        count => Ok(count),
+    }
+}
+
+/// `count` and the link's figures.
+pub(super) fn counted_link(fields: Fields<'_>) -> Result<(u32, LinkParams), SpecError> {
+    let number = count(&fields, "count", 1)?;
+    Ok((number, link(fields)?))
+}
+
+fn link(fields: Fields<'_>) -> Result<LinkParams, SpecError> {
+    let params = LinkParams {
+        rate: fields.need("rate")?,
+        lanes: count(&fields, "lanes", 1)?,
+        duplex: fields.one_of(
+            "duplex",
+            Some(Duplex::Full),
+            &[("half", Duplex::Half), ("full", Duplex::Full)],
+        )?,
+        command: fields.or("command", Nanos::ZERO)?,
+        latency: fields.or("latency", Nanos::ZERO)?,
+    };
+    if params.rate.get() <= 0.0 {
+        return Err(fields.wrong("rate", "a link moves at least something"));
+    }
+    fields.finish()?;
+    Ok(params)
+}
+
+#[derive(Clone, Copy)]
+enum Policy {
+    None,
+    Failover,
+    RoundRobin,
+    LeastQueue,
+}
+
+/// The number of hosts, and the figures of each.
+pub(super) fn host(fields: Fields<'_>) -> Result<(u32, HostParams), SpecError> {
+    let number = count(&fields, "count", 1)?;
+    let turns = count(&fields, "round_robin", 1)?;
+    let policies = [
+        ("none", Policy::None),
+        ("failover", Policy::Failover),
+        ("round-robin", Policy::RoundRobin),
+        ("least-queue", Policy::LeastQueue),
+    ];
+    let params = HostParams {
+        processors: count(&fields, "processors", 1)?,
+        request: fields.need("request")?,
+        per_file: fields.or("per_file", Nanos::ZERO)?,
+        file_system: fields.or("file_system", Nanos::ZERO)?,
+        max_transfer: fields.or("max_transfer", Bytes::MIB)?,
+        lun_depth: count(&fields, "lun_depth", 32)?,
+        page_cache: fields.table("page_cache")?.map(page_cache).transpose()?,
+        stripe: fields.table("stripe")?.map(stripe).transpose()?,
+        multipath: match fields.one_of("multipath", Some(Policy::Failover), &policies)? {
+            Policy::None => Multipath::None,
+            Policy::Failover => Multipath::Failover,
+            Policy::RoundRobin => Multipath::RoundRobin { requests: turns },
+            Policy::LeastQueue => Multipath::LeastQueue,
+        },
+        path_timeout: fields.or("path_timeout", Nanos::from_secs_f64(30.0))?,
+    };
+    fields.finish()?;
+    Ok((number, params))
+}
+
+fn page_cache(fields: Fields<'_>) -> Result<PageCacheParams, SpecError> {
+    let params = PageCacheParams {
+        size: fields.need("size")?,
+        copy: fields.need("copy")?,
+        read_ahead: fields.or("read_ahead", Bytes::KIB * 128)?,
+        dirty_background: fields.or("dirty_background", share(0.1))?,
+        dirty_limit: fields.or("dirty_limit", share(0.2))?,
+    };
+    fields.finish()?;
+    Ok(params)
+}
+
+fn stripe(fields: Fields<'_>) -> Result<StripeParams, SpecError> {
+    let params = StripeParams { chunk: fields.need("chunk")?, luns: fields.need("luns")? };
+    if params.chunk.is_zero() || params.luns == 0 {
+        return Err(fields.wrong("chunk", "a stripe has a chunk and at least one LUN"));
+    }
+    fields.finish()?;
+    Ok(params)
+}
+
+/// A protocol's figures.
+pub(super) fn protocol(fields: Fields<'_>) -> Result<ProtocolParams, SpecError> {
+    let kinds = [
+        ("block", ProtocolKind::Block),
+        ("iscsi", ProtocolKind::Iscsi),
+        ("nfs3", ProtocolKind::Nfs3),
+        ("smb1", ProtocolKind::Smb1),
+        ("smb2", ProtocolKind::Smb2),
+    ];
+    let whole = Bytes::GIB;
+    let params = ProtocolParams {
+        kind: fields.one_of("kind", None, &kinds)?,
+        read_size: fields.or("read_size", whole)?,
+        write_size: fields.or("write_size", whole)?,
+        outstanding: count(&fields, "outstanding", 65_535)?,
+        sessions: count(&fields, "sessions", 1)?,
+        header: fields.or("header", Bytes::ZERO)?,
+        hop: fields.or("hop", Nanos::ZERO)?,
+        hops: fields.or("hops", 0)?,
+        client: fields.or("client", Nanos::ZERO)?,
+        server_read: fields.or("server_read", Nanos::ZERO)?,
+        server_write: fields.or("server_write", Nanos::ZERO)?,
+        server_read_copy: fields.unless_none("server_read_copy")?,
+        server_write_copy: fields.unless_none("server_write_copy")?,
+        sync_writes: fields.or("sync_writes", false)?,
+        immediate: fields.or("immediate", whole)?,
+        burst: fields.or("burst", whole)?,
+    };
+    for (key, size) in
+        [("read_size", params.read_size), ("write_size", params.write_size), ("burst", params.burst)]
+    {
+        if size.is_zero() {
+            return Err(fields.wrong(key, "an operation moves at least one byte"));
+        }
+    }
+    fields.finish()?;
+    Ok(params)
+}
+
+#[derive(Clone, Copy)]
+enum Owner {
+    Symmetric,
+    Forward,
+    Transfer,
+}
+
+/// The number of controllers, and the figures of each. `cache` is the file's `[cache]`.
+pub(super) fn controller(
+    fields: Fields<'_>,
+    cache: Option<Fields<'_>>,
+) -> Result<(u32, ControllerParams), SpecError> {
+    let number = count(&fields, "count", 1)?;
+    if number > 2 {
+        return Err(fields.wrong("count", "an array has one controller, or two"));
+    }
+    let owners =
+        [("symmetric", Owner::Symmetric), ("forward", Owner::Forward), ("transfer", Owner::Transfer)];
+    let transfer: Nanos = fields.or("transfer_time", Nanos::from_secs_f64(1.0))?;
+    let partner = fields.table("partner")?.map(link).transpose()?;
+    let params = ControllerParams {
+        processors: count(&fields, "processors", 1)?,
+        read_command: fields.need("read_command")?,
+        write_command: fields.need("write_command")?,
+        member_command: fields.or("member_command", Nanos::ZERO)?,
+        copy: fields.unless_none("copy")?,
+        accepts: fields.unless_none("accepts")?,
+        bus: fields.unless_none("bus")?,
+        xor: fields.unless_none("xor")?,
+        cache: cache.map(self::cache).transpose()?,
+        // A file may describe the pair and an option take one of the two away.
+        partner: partner.filter(|_| number == 2),
+        ownership: match fields.one_of("ownership", Some(Owner::Symmetric), &owners)? {
+            Owner::Symmetric => Ownership::Symmetric,
+            Owner::Forward => Ownership::Forward,
+            Owner::Transfer => Ownership::Transfer { time: transfer },
+        },
+        takeover: fields.or("takeover", Nanos::ZERO)?,
+    };
+    fields.finish()?;
+    Ok((number, params))
+}
+
+fn cache(fields: Fields<'_>) -> Result<CacheParams, SpecError> {
+    let line: Bytes = fields.or("line", Bytes::KIB * 16)?;
+    let size: Bytes = fields.need("size")?;
+    if line.is_zero() || !line.get().is_power_of_two() || !line.is_multiple_of(Bytes::new(512)) {
+        return Err(fields.wrong("line", "a cache line is a power of two from 512B on, such as 16KiB"));
+    }
+    if size < line {
+        return Err(fields.wrong("size", format!("the cache holds at least one line of {line}")));
+    }
+    let params = CacheParams {
+        size,
+        line,
+        read: fields.or("read", true)?,
+        write_back: fields.or("write_back", true)?,
+        mirrored: fields.or("mirrored", false)?,
+        dirty_high: fields.or("dirty_high", share(0.8))?,
+        dirty_low: fields.or("dirty_low", share(0.5))?,
+        dirty_age: fields.or("dirty_age", Nanos::from_secs_f64(10.0))?,
+        destage_window: count(&fields, "destage_window", 8)?,
+        prefetch: prefetch(fields.table("prefetch")?)?,
+    };
+    if params.dirty_low > params.dirty_high {
+        return Err(fields.wrong("dirty_low", "it is not above `dirty_high`"));
+    }
+    fields.finish()?;
+    Ok(params)
+}
+
+fn prefetch(fields: Option<Fields<'_>>) -> Result<PrefetchParams, SpecError> {
+    let Some(fields) = fields else {
+        return Ok(PrefetchParams { streams: 0, confirm: 2, start: Bytes::ZERO, max: Bytes::ZERO });
+    };
+    let max: Bytes = fields.need("max")?;
+    let params = PrefetchParams {
+        streams: fields.or("streams", 16)?,
+        confirm: count(&fields, "confirm", 2)?,
+        start: fields.or("start", max)?,
+        max,
+    };
+    if params.start > params.max {
+        return Err(fields.wrong("start", "it is not above `max`"));
+    }
+    fields.finish()?;
+    Ok(params)
+}
+
+/// The kinds of background work, by the name of their table.
+pub const BACKGROUND_KINDS: [(&str, BackgroundKind); 7] = [
+    ("initialise", BackgroundKind::Initialise),
+    ("initialise-online", BackgroundKind::InitialiseOnline),
+    ("initialise-verify", BackgroundKind::InitialiseVerify),
+    ("clone", BackgroundKind::Clone),
+    ("rebuild", BackgroundKind::Rebuild),
+    ("verify", BackgroundKind::Verify),
+    ("scrub", BackgroundKind::Scrub),
+];
+
+#[derive(Clone, Copy)]
+enum Sharing {
+    Fifo,
+    Idle,
+    Rate,
+    Share,
+    Md,
+    Delay,
+}
+
+/// What background work does unless its own table says otherwise.
+struct Common<'f, 't> {
+    all: &'f Fields<'t>,
+    own: Option<Fields<'t>>,
+}
+
+impl Common<'_, '_> {
+    fn get<T: super::fields::Read>(&self, key: &'static str) -> Result<Option<T>, SpecError> {
+        let common = self.all.unless_none(key)?;
+        match &self.own {
+            // "none" in the work's own table lifts the common limit.
+            Some(own) => {
+                let present = own.all().any(|(name, _)| name == key);
+                let mine = own.unless_none(key)?;
+                Ok(if present { mine } else { common })
+            }
+            None => Ok(common),
+        }
+    }
+
+    fn need<T: super::fields::Read>(&self, key: &'static str) -> Result<T, SpecError> {
+        match self.get(key)? {
+            Some(value) => Ok(value),
+            None => self.own.as_ref().unwrap_or(self.all).need(key),
+        }
+    }
+}
+
+/// The figures of every kind of background work; what a kind's own table does not say, `[background]` does.
+pub(super) fn background(fields: Option<Fields<'_>>) -> Result<Vec<BackgroundParams>, SpecError> {
+    let Some(fields) = fields else { return Ok(Vec::new()) };
+    let mut all = Vec::with_capacity(BACKGROUND_KINDS.len());
+    for (name, kind) in BACKGROUND_KINDS {
+        let common = Common { all: &fields, own: fields.table(name)? };
+        let params = BackgroundParams {
+            kind,
+            unit: common.get("unit")?.unwrap_or(Bytes::MIB),
+            window: common.get("window")?.unwrap_or(2),
+            policy: policy(&common)?,
+            startup: common.get("startup")?.unwrap_or(Share::NONE),
+            member_limit: common.get("member_limit")?,
+        };
+        if params.unit.is_zero() || params.window == 0 {
+            return Err(fields.wrong("unit", "`unit` and `window` are at least one byte and one unit"));
+        }
+        if let Some(own) = common.own {
+            own.finish()?;
+        }
+        all.push(params);
+    }
+    fields.finish()?;
+    Ok(all)
+}
+
+fn policy(common: &Common<'_, '_>) -> Result<BackgroundPolicy, SpecError> {
+    let names = [
+        ("fifo", Sharing::Fifo),
+        ("idle", Sharing::Idle),
+        ("rate", Sharing::Rate),
+        ("share", Sharing::Share),
+        ("md", Sharing::Md),
+        ("delay", Sharing::Delay),
+    ];
+    let own =
+        common.own.as_ref().map(|own| own.one_of("policy", Some(None), &names.map(|(n, p)| (n, Some(p)))));
+    let chosen = match own.transpose()?.flatten() {
+        Some(policy) => policy,
+        None => common.all.one_of("policy", Some(Sharing::Fifo), &names)?,
+    };
+    // Every figure is asked for, so that those of the policies not chosen may stay in the file.
+    let (share, rate, min, max, delay) = (
+        common.get::<Share>("share")?,
+        common.get("rate")?,
+        common.get("min")?,
+        common.get("max")?,
+        common.get::<Nanos>("delay")?,
+    );
+    Ok(match chosen {
+        Sharing::Fifo => BackgroundPolicy::Fifo,
+        Sharing::Idle => BackgroundPolicy::Idle,
+        Sharing::Rate => BackgroundPolicy::Rate(rate.map_or_else(|| common.need("rate"), Ok)?),
+        Sharing::Share => BackgroundPolicy::Share(share.map_or_else(|| common.need("share"), Ok)?),
+        Sharing::Md => BackgroundPolicy::Md {
+            min: min.map_or_else(|| common.need("min"), Ok)?,
+            max: max.map_or_else(|| common.need("max"), Ok)?,
+        },
+        Sharing::Delay => BackgroundPolicy::Delay(delay.map_or_else(|| common.need("delay"), Ok)?),
+    })
+}

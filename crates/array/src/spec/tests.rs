@@ -1,0 +1,350 @@
+//! The shipped library loads whole, and each fault is named with its place and its cure.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use units::Bytes;
+
+use super::*;
+use crate::controller::Ownership;
+use crate::device::DeviceParams;
+use crate::protocol::ProtocolKind;
+
+/// A few files by name, over the shipped ones.
+struct Files(BTreeMap<&'static str, &'static str>);
+
+impl Source for Files {
+    fn find(&self, shelf: Shelf, name: &str) -> Option<Found<'_>> {
+        let text = self.0.get(name).filter(|_| shelf == Shelf::Array)?;
+        Some(Found { label: Cow::Owned(format!("mine/{name}.toml")), text: Cow::Borrowed(text) })
+    }
+
+    fn names(&self, _: Shelf) -> Vec<String> {
+        self.0.keys().map(|name| (*name).to_string()).collect()
+    }
+}
+
+fn with(files: &[(&'static str, &'static str)]) -> Layered<Files, Shipped> {
+    Layered { first: Files(files.iter().copied().collect()), then: Shipped }
+}
+
+/// What is said about a file `x` that inherits `md3000` and adds `text`.
+fn complaint(text: &str) -> String {
+    let text = format!("name = \"x\"\ninherits = \"perc-3-qc\"\n{text}");
+    let address = Address::parse("x").unwrap();
+    array_text(&Shipped, "x.toml", &text, &address).unwrap_err().to_string()
+}
+
+fn refusal(address: &str) -> String {
+    array(&Shipped, address).unwrap_err().to_string()
+}
+
+fn whole_arrays() -> Vec<String> {
+    Shipped.names(Shelf::Array).into_iter().filter(|name| !array_file(&Shipped, name).unwrap().part).collect()
+}
+
+fn values(takes: &Takes) -> Vec<String> {
+    match takes {
+        Takes::Values(values) => values.clone(),
+        Takes::Range(least, most) => {
+            vec![least.to_string(), (least + (most - least) / 2).to_string(), most.to_string()]
+        }
+        Takes::Any => Vec::new(),
+    }
+}
+
+/// Builds, or says that the set is impossible: a RAID 10 of an odd number of disks is the user's own.
+fn builds(address: &str) {
+    let Err(error) = array(&Shipped, address) else { return };
+    let of_disks = |key: &str| ["raid.disks", "raid.sets", "raid.spares"].contains(&key);
+    match &*error.fault {
+        Fault::Raid { .. } => {}
+        Fault::Value { key, why } if of_disks(key) && why.contains("disks") => {}
+        _ => panic!("{address}: {error}"),
+    }
+}
+
+#[test]
+fn the_library_holds_every_file_of_its_folders() {
+    for (shelf, folder) in [(Shelf::Array, "arrays"), (Shelf::Device, "devices")] {
+        let path = format!("{}/../../{folder}", env!("CARGO_MANIFEST_DIR"));
+        let mut there: Vec<String> = std::fs::read_dir(path)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter_map(|name| name.strip_suffix(".toml").map(str::to_string))
+            .collect();
+        there.sort();
+        assert_eq!(Shipped.names(shelf), there);
+    }
+}
+
+#[test]
+fn every_array_of_the_design_is_there_and_builds_without_options() {
+    let arrays = whole_arrays();
+    for name in [
+        "md3000",
+        "esds-s24s-g2240",
+        "dsi3500",
+        "ix2-200",
+        "ix4-200d",
+        "px6-300d",
+        "drobo-pro",
+        "drobo-usb",
+        "ds2413plus",
+        "perc-2-qc",
+        "perc-3-qc",
+        "local-ssd-raid0",
+        "local-sata-raid1",
+    ] {
+        assert!(arrays.iter().any(|known| known == name), "{name}");
+    }
+    for name in arrays {
+        let spec = array(&Shipped, &name).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(spec.name, name);
+        assert!(!spec.about.is_empty() && !spec.layout.luns.is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn every_device_that_is_no_part_builds() {
+    for model in Shipped.names(Shelf::Device) {
+        if model.starts_with("disk-") {
+            continue;
+        }
+        let (spec, _) = device(&Shipped, &model).unwrap_or_else(|error| panic!("{error}"));
+        assert!(spec.capacity.0 > 0 && !spec.about.is_empty(), "{model}");
+    }
+}
+
+#[test]
+fn every_pair_of_option_values_builds_or_is_an_impossible_set() {
+    for name in whole_arrays() {
+        let options = array_file(&Shipped, &name).unwrap().options;
+        let settings: Vec<(usize, String)> = options
+            .iter()
+            .enumerate()
+            .flat_map(|(index, option)| {
+                values(&option.takes)
+                    .into_iter()
+                    .map(move |value| (index, format!("{}={value}", option.name)))
+            })
+            .collect();
+        for (at, (option, first)) in settings.iter().enumerate() {
+            builds(&format!("{name}?{first}"));
+            for (_, second) in settings[at..].iter().filter(|(other, _)| other != option) {
+                builds(&format!("{name}?{first}&{second}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn each_file_says_what_its_figures_rest_on_in_fewer_than_150_lines() {
+    let mut bare = Vec::new();
+    for shelf in [Shelf::Array, Shelf::Device] {
+        for name in Shipped.names(shelf) {
+            let found = Shipped.find(shelf, &name).unwrap();
+            assert!(found.text.lines().count() < 150, "{} is too long", found.label);
+            let table = tree::parse(&found.label, &found.text).unwrap();
+            for figure in figure::collect(&table).into_iter().filter(|figure| figure.measured) {
+                // Counts of the user's choosing, and names that begin with a digit, are no figures.
+                let chosen = ["raid.", "devices.count", "devices.mix", "devices.model"];
+                if chosen.iter().any(|prefix| figure.key.starts_with(prefix)) || figure.key.ends_with("count")
+                {
+                    continue;
+                }
+                if figure.source.is_none() || figure.confidence.is_none() {
+                    bare.push(format!("{}: `{}`", figure.at, figure.key));
+                }
+            }
+        }
+    }
+    assert!(bare.is_empty(), "without source or confidence:\n{}", bare.join("\n"));
+}
+
+#[test]
+fn options_change_what_they_name() {
+    let spec = array(&Shipped, "array:md3000?raid=5&luns=2&controllers=1").unwrap();
+    assert_eq!(spec.layout.sets[0].geometry.spec().level, crate::raid::Level::Raid5);
+    assert_eq!((spec.layout.luns.len(), spec.controllers, spec.controller.partner), (2, 1, None));
+    assert_eq!(spec.layout.luns.iter().map(|lun| lun.owner).collect::<Vec<_>>(), [0, 0]);
+    assert!(matches!(spec.controller.ownership, Ownership::Transfer { .. }));
+    let both = array(&Shipped, "md3000?luns=2").unwrap();
+    assert_eq!(both.layout.luns.iter().map(|lun| lun.owner).collect::<Vec<_>>(), [0, 1]);
+    let nas = array(&Shipped, "px6-300d?raid=5&disks=4&protocol=nfs3").unwrap();
+    assert_eq!((nas.protocol.kind, nas.protocol.sync_writes), (ProtocolKind::Nfs3, true));
+    assert_eq!(nas.layout.sets[0].members, [0, 1, 2, 3]);
+}
+
+#[test]
+fn a_choice_adds_to_the_one_it_inherits() {
+    // The request size comes from `nas-gige`, the cost from `nas-arm`.
+    let spec = array(&Shipped, "ix4-200d?protocol=smb1").unwrap();
+    assert_eq!(spec.protocol.read_size, Bytes::KIB * 60);
+    assert_eq!(spec.protocol.outstanding, 1);
+    assert_eq!(spec.protocol.server_read, "190us".parse().unwrap());
+}
+
+#[test]
+fn a_figure_can_be_changed_by_its_dotted_name() {
+    let spec = array(&Shipped, "md3000?cache.size=1GiB&host.multipath=none").unwrap();
+    assert_eq!(spec.controller.cache.map(|cache| cache.size), Some(Bytes::GIB));
+    assert_eq!(
+        refusal("md3000?cache.sise=1GiB").split(" It takes").next().unwrap(),
+        "array:md3000?cache.sise=1GiB: `[cache]` has no key `sise`; did you mean `size`?"
+    );
+}
+
+#[test]
+fn firmware_is_a_named_set_of_overrides() {
+    let limit = |address: &str| {
+        let spec = array(&Shipped, address).unwrap();
+        let rebuild =
+            spec.background.iter().find(|work| work.kind == crate::background::BackgroundKind::Rebuild);
+        rebuild.and_then(|work| work.member_limit).map(|rate| rate.mb_per_s())
+    };
+    assert_eq!(limit("esds-s24s-g2240"), Some(102.0));
+    assert_eq!(limit("esds-s24s-g2240?firmware=3.88A.03"), Some(14.3));
+}
+
+#[test]
+fn a_device_is_read_with_the_arrays_changes_on_top() {
+    let spec = array(&Shipped, "local-sata-raid1").unwrap();
+    let DeviceParams::Rotating(disk) = &spec.layout.models[0].params else { panic!("a disk") };
+    assert!(disk.cache.is_some_and(|cache| cache.write_back));
+    let off = array(&Shipped, "local-sata-raid1?write_cache=false").unwrap();
+    let DeviceParams::Rotating(disk) = &off.layout.models[0].params else { panic!("a disk") };
+    assert!(disk.cache.is_some_and(|cache| !cache.write_back));
+}
+
+#[test]
+fn an_unknown_key_is_named_with_its_line_and_the_nearest_key() {
+    assert!(
+        complaint("[cache]\nsise = \"1MiB\"\n")
+            .starts_with("x.toml:4: `[cache]` has no key `sise`; did you mean `size`?")
+    );
+    assert!(
+        complaint("[cahce]\n").starts_with("x.toml:3: `the file` has no key `cahce`; did you mean `cache`?")
+    );
+}
+
+#[test]
+fn a_misspelt_key_is_reported_rather_than_the_absence_of_the_right_one() {
+    let text = "[host]\nrequst = \"1us\"\n";
+    let error = array_text(&Shipped, "x.toml", text, &Address::parse("x").unwrap()).unwrap_err();
+    assert!(error.to_string().starts_with("x.toml:2: `[host]` has no key `requst`; did you mean `request`?"));
+}
+
+#[test]
+fn a_missing_key_says_what_it_would_hold() {
+    let error = array_text(&Shipped, "x.toml", "[host]\nprocessors = 1\n", &Address::parse("x").unwrap());
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "x.toml:1: `[host]` needs `request`, a duration such as \"8.2ms\""
+    );
+}
+
+#[test]
+fn a_value_of_the_wrong_kind_says_what_would_be_right() {
+    assert_eq!(
+        complaint("[cache]\nsize = \"64\"\n"),
+        "x.toml:4: `cache.size`: `64` has no unit; write a size such as 64B or 64KiB"
+    );
+    assert_eq!(
+        complaint("[cache]\nsize = 64\n"),
+        "x.toml:4: `cache.size`: `64` is not a size such as \"64KiB\", in quotes"
+    );
+    assert!(
+        complaint("[channel]\nduplex = \"ful\"\n").contains("did you mean `full`? Write one of half, full")
+    );
+}
+
+#[test]
+fn an_impossible_raid_says_what_the_level_needs() {
+    assert_eq!(
+        complaint("[raid]\nlevel = \"6\"\ndisks = 3\n"),
+        "x.toml:5: RAID 6 of 3 disks is impossible: it needs at least 4; with 3 use RAID 5 or RAID 1E"
+    );
+    assert_eq!(
+        refusal("px6-300d?raid=5&disks=2"),
+        "array:px6-300d?raid=5&disks=2: RAID 5 of 2 disks is impossible: it needs at least 3; with 2 use RAID 1"
+    );
+    assert!(refusal("perc-3-qc?raid=10&disks=5").contains("leaves one without a partner"));
+}
+
+#[test]
+fn a_chunk_that_is_no_power_of_two_is_refused_where_parity_needs_it() {
+    assert_eq!(
+        complaint("[raid]\nchunk = \"96KiB\"\n"),
+        "x.toml:4: RAID 5 with a chunk of 96 KiB is impossible: levels with parity need a power of two; give 64KiB or 128KiB"
+    );
+    assert!(array(&Shipped, "px6-300d?raid=0&chunk=96KiB").is_ok());
+}
+
+#[test]
+fn a_disk_number_out_of_range_says_which_there_are() {
+    assert_eq!(
+        complaint("[raid]\nfailed = [12]\n"),
+        "x.toml:4: there is no disk 12: the array has 12, numbered 0 to 11"
+    );
+    assert_eq!(
+        complaint("[raid]\nmembers = [[0, 1, 12]]\n"),
+        "x.toml:4: there is no disk 12: the array has 12, numbered 0 to 11"
+    );
+    assert!(refusal("md3000?failed=99").ends_with("there is no disk 99: the array has 15, numbered 0 to 14"));
+    assert!(complaint("[raid]\nmembers = [[0, 1, 1]]\n").ends_with("disk 1 is in it twice"));
+    assert!(complaint("[raid]\ndisks = 13\n").contains("13 disks are more than the 12 the array has"));
+}
+
+#[test]
+fn a_file_that_inherits_itself_shows_the_circle() {
+    let files =
+        with(&[("a", "name = \"a\"\ninherits = \"b\"\n"), ("b", "name = \"b\"\n\ninherits = \"a\"\n")]);
+    assert_eq!(
+        array(&files, "a").unwrap_err().to_string(),
+        "mine/b.toml:3: `a` inherits itself (a → b → a); remove one `inherits`"
+    );
+}
+
+#[test]
+fn an_unknown_file_option_or_value_names_the_nearest() {
+    assert_eq!(refusal("md300"), "array:md300: there is no array `md300`; did you mean `md3000`?");
+    assert!(
+        complaint("[devices]\nmodel = \"atlas-10\"\n")
+            .starts_with("x.toml:4: there is no device `atlas-10`; did you mean `atlas-10k`?")
+    );
+    assert!(
+        refusal("md3000?lun=2")
+            .starts_with("array:md3000?lun=2: `md3000` takes no option `lun`; did you mean `luns`?")
+    );
+    assert_eq!(
+        refusal("px6-300d?protocol=iscsy"),
+        "array:px6-300d?protocol=iscsy: option `protocol` of `px6-300d` cannot be `iscsy`; did you mean `iscsi`? It takes iscsi, smb1, nfs3"
+    );
+    assert!(refusal("md3000?luns=4").ends_with("cannot be `4`; it takes 1 to 3"));
+    assert!(refusal("nas-arm").contains("is a part for others to inherit"));
+}
+
+#[test]
+fn a_file_that_is_not_toml_shows_the_line() {
+    let error = array_text(&Shipped, "x.toml", "name = \"x\"\nhost = [\n", &Address::parse("x").unwrap());
+    assert!(error.unwrap_err().to_string().starts_with("x.toml:"));
+}
+
+#[test]
+fn a_figure_carries_its_source_and_confidence_or_those_of_its_table() {
+    let spec = array(&Shipped, "md3000").unwrap();
+    let figure = |key: &str| spec.figures.iter().find(|figure| figure.key == key).unwrap();
+    assert_eq!(figure("controller.read_command").confidence, Some(Confidence::Medium));
+    assert!(figure("host.request").source.as_deref().unwrap().contains("Linux"));
+    assert_eq!(figure("st3146855ss: seek_average").value, "3.5ms");
+    assert!(figure("st3146855ss: seek_average").at.to_string().starts_with("devices/st3146855ss.toml:"));
+}
+
+#[test]
+fn a_confidence_that_is_none_is_refused() {
+    let text = "[cache]\nsize = { value = \"1MiB\", confidence = \"sure\" }\n";
+    assert_eq!(complaint(text), "x.toml:4: `confidence`: `sure` is no confidence; write high, medium or low");
+    let text = "[cache]\nsize = { value = \"1MiB\", sorce = \"x\" }\n";
+    assert!(complaint(text).starts_with("x.toml:4: `a figure` has no key `sorce`; did you mean `source`?"));
+}
