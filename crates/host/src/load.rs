@@ -1,6 +1,5 @@
 //! Workers on real storage: set up, started together, watched, and gathered.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -15,8 +14,8 @@ use workload::{Job, JobSpec, Progress};
 use crate::clock::Clock;
 use crate::driver::{Lines, Live, drive};
 use crate::engine::{
-    Chosen, EngineError, Mmap, Null, OpenFiles, Payload, Pool, Sync, UringOptions, UringRing, choose,
-    open_files, uring_refusal,
+    Chosen, EngineError, FileRef, Mmap, Null, OpenFiles, Payload, Pool, Sync, UringOptions, UringRing,
+    choose, open_files, uring_refusal,
 };
 use crate::placement::place;
 
@@ -28,7 +27,7 @@ pub struct Assignment {
     /// Of whom: one for each worker.
     pub jobs: Vec<JobSpec>,
     /// Files and devices by their numbers in requests.
-    pub paths: Vec<PathBuf>,
+    pub files: Vec<FileRef>,
 }
 
 /// How an engine came to be, for the record.
@@ -92,7 +91,7 @@ pub fn run(
     let refusal = uring_refusal();
     let opened: Vec<Arc<OpenFiles>> = assignments
         .iter()
-        .map(|each| open_files(&each.workload, &each.paths).map(Arc::new))
+        .map(|each| open_files(&each.workload, &each.files).map(Arc::new))
         .collect::<Result<_, _>>()?;
     let workers: u32 = assignments.iter().map(|each| each.jobs.len() as u32).sum();
     let lives: Vec<Live> = (0..workers).map(|_| Live::default()).collect();

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use host::clock::Clock;
+use host::engine::FileRef;
 use host::load::{Assignment, News, WorkerOutcome, run};
 use units::{Bytes, Instant, Nanos, OpsPerSecond, Share};
 use workload::spec::*;
@@ -84,6 +85,10 @@ fn bed(files: u64) -> Bed {
     Bed { _dir: dir, paths }
 }
 
+fn refs(paths: &[PathBuf]) -> Vec<FileRef> {
+    paths.iter().map(|path| FileRef { path: path.clone(), permit: None }).collect()
+}
+
 fn outcomes(workload: &Workload, paths: &[PathBuf]) -> Vec<WorkerOutcome> {
     outcomes_with(workload, paths, &mut |_| ())
 }
@@ -94,7 +99,7 @@ fn outcomes_with(
     news: &mut dyn FnMut(News<'_>),
 ) -> Vec<WorkerOutcome> {
     let jobs = compile(workload, &vec![LEN; paths.len()]).unwrap();
-    let assignment = Assignment { workload: workload.clone(), jobs, paths: paths.to_vec() };
+    let assignment = Assignment { workload: workload.clone(), jobs, files: refs(paths) };
     run(&[assignment], &Clock::start(), &AtomicBool::new(false), news).unwrap()
 }
 
@@ -233,7 +238,7 @@ fn setting_stop_ends_the_load_and_keeps_what_was_measured() {
     let asked = Workload { stop, ..workload(EngineKind::Auto, 8) };
     let jobs = compile(&asked, &[LEN]).unwrap();
     let (clock, flag) = (Clock::start(), AtomicBool::new(false));
-    let assignment = Assignment { workload: asked, jobs, paths: bed.paths.clone() };
+    let assignment = Assignment { workload: asked, jobs, files: refs(&bed.paths) };
     let outcomes = run(&[assignment], &clock, &flag, &mut |news| {
         if matches!(news, News::Progress(progress) if progress.ops > 0) {
             flag.store(true, std::sync::atomic::Ordering::Relaxed);
@@ -265,7 +270,7 @@ fn polling_a_device_without_poll_queues_is_refused_with_a_reason() {
     let mut asked = workload(EngineKind::IoUring, 4);
     asked.engine.iopoll = true;
     let jobs = compile(&asked, &[LEN]).unwrap();
-    let assignment = Assignment { workload: asked, jobs, paths: bed.paths.clone() };
+    let assignment = Assignment { workload: asked, jobs, files: refs(&bed.paths) };
     let error = run(&[assignment], &Clock::start(), &AtomicBool::new(false), &mut |_| ()).unwrap_err();
     assert!(error.to_string().contains("poll queues"), "{error}");
 }
@@ -274,7 +279,7 @@ fn polling_a_device_without_poll_queues_is_refused_with_a_reason() {
 fn a_target_that_is_not_there_is_an_error_that_names_it() {
     let asked = workload(EngineKind::Auto, 4);
     let jobs = compile(&asked, &[LEN]).unwrap();
-    let assignment = Assignment { workload: asked, jobs, paths: vec!["/nonexistent/target".into()] };
+    let assignment = Assignment { workload: asked, jobs, files: refs(&["/nonexistent/target".into()]) };
     let error = run(&[assignment], &Clock::start(), &AtomicBool::new(false), &mut |_| ()).unwrap_err();
     assert!(error.to_string().contains("/nonexistent/target"), "{error}");
 }

@@ -425,10 +425,12 @@ impl Job {
             if finished_at < self.window.from {
                 return;
             }
-        } else if slot.due < self.window.until {
-            ledger.total.response.record(response);
         } else {
-            return;
+            ledger.total.ended += 1;
+            if slot.due >= self.window.until {
+                return;
+            }
+            ledger.total.response.record(response);
         }
         if let (Some(service), Some(lag)) = (&mut ledger.total.service, &mut ledger.total.lag) {
             service.record(finished_at.saturating_since(slot.issued));
@@ -510,6 +512,7 @@ impl Ledger {
             class,
             ops: 0,
             bytes: Bytes::ZERO,
+            ended: 0,
             response: Histogram::new(),
             service: kept(),
             lag: kept(),
@@ -524,6 +527,7 @@ impl Ledger {
         }
         let (class, ops) = (self.total.class, self.open.count());
         let bytes = class.size * ops;
+        self.total.ended += ops;
         let interval = ClassInterval {
             class,
             ops,

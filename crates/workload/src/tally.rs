@@ -27,6 +27,8 @@ pub struct ClassTally {
     pub ops: u64,
     /// Bytes they moved.
     pub bytes: Bytes,
+    /// Requests that ended without an error from the start, warm-up and cool-down included.
+    pub ended: u64,
     /// Measured requests by response time, from due to finished. Failed requests are not among them.
     pub response: Histogram,
     /// By service time, from issued to finished. `None` in a closed loop, where it equals `response`.

@@ -46,7 +46,7 @@ fn warm_up_and_cool_down_load_the_target_and_are_not_counted() {
     let answers = drive(&mut job, &mut Servers::new(1, MS));
     let tally = job.into_tally();
     assert_eq!(answers.len(), 400);
-    assert_eq!(tally.ops(), 200);
+    assert_eq!((tally.ops(), tally.classes[0].ended), (200, 400));
     assert_eq!(tally.measured(), Nanos::from_millis(200));
 }
 

@@ -4,12 +4,14 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rustix::fs::{FileType, Mode, OFlags};
 use workload::Op;
 use workload::spec::{OpenSync, Workload};
 
 use super::EngineError;
+use crate::safety::Permit;
 
 /// One open file or device.
 #[derive(Debug)]
@@ -38,16 +40,43 @@ impl OpenFiles {
     }
 }
 
-/// Opens `paths` for `workload`: for writing only if it changes data, direct if it says so.
-///
-/// The caller has asked the safety rules whether they may be written.
-pub fn open_files(workload: &Workload, paths: &[PathBuf]) -> Result<OpenFiles, EngineError> {
-    paths.iter().map(|path| open_file(workload, path)).collect::<Result<_, _>>().map(OpenFiles)
+/// A file or device to be opened.
+#[derive(Clone, Debug)]
+pub struct FileRef {
+    /// Where it is.
+    pub path: PathBuf,
+    /// The leave to write to it; `None` for Fathom's own scratch files and for what is only read.
+    pub permit: Option<Arc<Permit>>,
 }
 
-fn open_file(workload: &Workload, path: &Path) -> Result<OpenFile, EngineError> {
+/// Opens `files` for `workload`: for writing only if it changes data, direct if it says so.
+pub fn open_files(workload: &Workload, files: &[FileRef]) -> Result<OpenFiles, EngineError> {
+    files.iter().map(|file| open_file(workload, file)).collect::<Result<_, _>>().map(OpenFiles)
+}
+
+fn open_file(workload: &Workload, FileRef { path, permit }: &FileRef) -> Result<OpenFile, EngineError> {
     let writes = workload.mix.changes_data();
-    let mut flags = if writes { OFlags::RDWR } else { OFlags::RDONLY } | OFlags::CLOEXEC | OFlags::NOCTTY;
+    let flags = open_flags(workload);
+    let permitted = match permit {
+        Some(permit) if writes => permit.open(flags.bits() as i32)?,
+        _ => None,
+    };
+    let file = match permitted {
+        Some(file) => file,
+        None => {
+            let access = if writes { OFlags::RDWR } else { OFlags::RDONLY };
+            let fd = rustix::fs::open(path, flags | access | OFlags::CLOEXEC, Mode::empty())
+                .map_err(|errno| open_error(workload, path, writes, errno.into()))?;
+            File::from(fd)
+        }
+    };
+    let is_block_device = rustix::fs::fstat(&file)
+        .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice);
+    Ok(OpenFile { path: path.clone(), file, is_block_device })
+}
+
+fn open_flags(workload: &Workload) -> OFlags {
+    let mut flags = OFlags::NOCTTY;
     if workload.direct {
         flags |= OFlags::DIRECT;
     }
@@ -56,11 +85,7 @@ fn open_file(workload: &Workload, path: &Path) -> Result<OpenFile, EngineError> 
         OpenSync::Dsync => OFlags::DSYNC,
         OpenSync::Sync => OFlags::SYNC,
     };
-    let fd = rustix::fs::open(path, flags, Mode::empty())
-        .map_err(|errno| open_error(workload, path, writes, errno.into()))?;
-    let is_block_device = rustix::fs::fstat(&fd)
-        .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice);
-    Ok(OpenFile { path: path.into(), file: File::from(fd), is_block_device })
+    flags
 }
 
 fn open_error(workload: &Workload, path: &Path, writes: bool, source: io::Error) -> EngineError {

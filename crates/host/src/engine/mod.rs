@@ -21,7 +21,7 @@ use units::{Bytes, Instant};
 use workload::{Completion, Request};
 
 pub use choice::{Chosen, choose, uring_refusal};
-pub use files::{OpenFile, OpenFiles, open_files};
+pub use files::{FileRef, OpenFile, OpenFiles, open_files};
 pub use mmap::Mmap;
 pub use null::Null;
 pub use payload::Payload;
@@ -60,6 +60,9 @@ pub enum EngineError {
         /// The system's reason.
         source: io::Error,
     },
+    /// It may not be written, or is no longer what was looked at.
+    #[error(transparent)]
+    Unsafe(#[from] crate::safety::SafetyError),
     /// No memory for buffers.
     #[error(
         "no {need} of memory for buffers{}: {source}; lower `depth` or the request size{}",
