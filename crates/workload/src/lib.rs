@@ -11,6 +11,7 @@ mod compile;
 mod job;
 mod pace;
 mod permutation;
+pub mod plan;
 mod rng;
 mod seam;
 pub mod spec;

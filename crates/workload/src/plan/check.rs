@@ -1,0 +1,221 @@
+//! What a workload must not ask for, although every key by itself may be read.
+//!
+//! Only what no target could answer is a mistake here; what depends on the target (its block size, its capacity)
+//! is found where the target is known.
+
+use units::{Bytes, SECTOR_BYTES};
+
+use crate::spec::{EngineKind, Extent, Files, LunLayout, Pattern, Span, Workload};
+
+/// One contradiction in a workload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The key that should be changed.
+    pub key: &'static str,
+    /// What is wrong.
+    pub message: String,
+    /// What would be right.
+    pub help: String,
+    /// It may be carried out, but perhaps does not do what was meant.
+    pub caution: bool,
+}
+
+/// Buffers above this are worth a word of caution.
+const MUCH_MEMORY: Bytes = Bytes::new(4 << 30);
+
+/// Everything contradictory in `workload`, in the order of the keys. Empty is good.
+pub fn faults(workload: &Workload) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    alignment(workload, &mut faults);
+    stream(workload, &mut faults);
+    extents(workload, &mut faults);
+    stripes(workload, &mut faults);
+    length(workload, &mut faults);
+    engine(workload, &mut faults);
+    memory(workload, &mut faults);
+    faults
+}
+
+fn fault(key: &'static str, message: String, help: impl Into<String>) -> Fault {
+    Fault { key, message, help: help.into(), caution: false }
+}
+
+/// The distance all offsets are a multiple of.
+fn unit(workload: &Workload) -> Bytes {
+    workload.align.unwrap_or(workload.sizes.smallest())
+}
+
+fn alignment(workload: &Workload, faults: &mut Vec<Fault>) {
+    let sector = Bytes::new(SECTOR_BYTES);
+    let align = unit(workload);
+    if workload.align.is_some_and(Bytes::is_zero) {
+        faults.push(fault("align", "no offset is a multiple of nothing".into(), "for example 4KiB, or auto"));
+        return;
+    }
+    if !workload.direct {
+        return;
+    }
+    let odd_size = workload.sizes.0.iter().find(|(size, _)| !size.is_multiple_of(sector));
+    if let Some((size, _)) = odd_size {
+        let message = format!("{} is not a multiple of 512B, which direct I/O needs", size.exact());
+        let help = format!("write {}, or `direct = false`", size.round_up(sector).exact());
+        faults.push(fault("size", message, help));
+    } else if !align.is_multiple_of(sector) {
+        let message = format!("{} is not a multiple of 512B, which direct I/O needs", align.exact());
+        let help = format!("write {}, or `direct = false`", align.round_up(sector).exact());
+        faults.push(fault("align", message, help));
+    }
+    if let Extent::Bytes(offset) = workload.offset
+        && !offset.is_multiple_of(sector)
+    {
+        let message = format!("{} is not a multiple of 512B, which direct I/O needs", offset.exact());
+        let help = format!("write {}, or `direct = false`", offset.round_up(sector).exact());
+        faults.push(fault("offset", message, help));
+    }
+}
+
+/// Streams go from request to request without gaps, or in steps that leave room for each.
+fn stream(workload: &Workload, faults: &mut Vec<Fault>) {
+    let align = unit(workload);
+    if let Pattern::Stride(step) = workload.pattern {
+        let largest = workload.sizes.largest();
+        if step < largest {
+            let message =
+                format!("steps of {} are smaller than a request of {}", step.exact(), largest.exact());
+            let help = format!("write at least stride({}), or `sequential`", largest.exact());
+            faults.push(fault("pattern", message, help));
+        } else if !align.is_zero() && !step.is_multiple_of(align) {
+            let message = format!("steps of {} leave the alignment of {}", step.exact(), align.exact());
+            let help = format!("for example stride({})", step.round_up(align).exact());
+            faults.push(fault("pattern", message, help));
+        }
+    }
+    if !matches!(workload.pattern, Pattern::Sequential | Pattern::Reverse) || align.is_zero() {
+        return;
+    }
+    let odd = workload.sizes.0.iter().find(|(size, _)| !size.is_multiple_of(align));
+    if let Some((size, _)) = odd {
+        let (size, align) = (size.exact(), align.exact());
+        let message = format!("a stream of {size} requests aligned to {align} would have gaps");
+        let help = match workload.align {
+            Some(_) => {
+                format!("write an `align` that divides {size}, or `pattern = \"stride(...)\"` for gaps")
+            }
+            None => format!("write an `align` that divides {size} and {align}, such as \"512B\""),
+        };
+        faults.push(fault(if workload.align.is_some() { "align" } else { "size" }, message, help));
+    }
+}
+
+fn extents(workload: &Workload, faults: &mut Vec<Fault>) {
+    if let Extent::Part(offset) = workload.offset
+        && offset.get() >= 1.0
+    {
+        faults.push(fault("offset", "nothing is left behind 100% of the target".into(), "for example 50%"));
+    }
+    if let (Extent::Part(offset), Span::Of(Extent::Part(span))) = (workload.offset, workload.span)
+        && offset.get() + span.get() > 1.0 + 1e-9
+    {
+        let message = "offset and span together are more than the target".into();
+        faults.push(fault("span", message, "at most 100% in all, or `span = \"auto\"` for all that is left"));
+    }
+    let Span::Of(Extent::Bytes(span)) = workload.span else { return };
+    let largest = workload.sizes.largest();
+    // Files of their own are spans of their own.
+    let sharers = match workload.files {
+        Files::Shared => workload.workers,
+        Files::WorkersPerFile(group) => group.min(workload.workers),
+        Files::PerWorker(_) => 1,
+    };
+    let streams = match workload.pattern {
+        Pattern::Sequential | Pattern::Reverse | Pattern::Stride(_) => u64::from(sharers),
+        _ => 1,
+    };
+    if span.get() / streams < largest.get() {
+        let each = if streams > 1 { format!(" for each of {streams} workers") } else { String::new() };
+        let message =
+            format!("a span of {} has no room for a request of {}{each}", span.exact(), largest.exact());
+        let help = match largest.get().checked_mul(streams) {
+            Some(least) => format!("at least {}", Bytes::new(least).exact()),
+            None => "fewer workers".into(),
+        };
+        faults.push(fault("span", message, help));
+    }
+}
+
+fn stripes(workload: &Workload, faults: &mut Vec<Fault>) {
+    let LunLayout::Striped(chunk) = workload.luns else { return };
+    let align = unit(workload);
+    let odd = workload.sizes.0.iter().map(|(size, _)| *size).find(|size| !chunk.is_multiple_of(*size));
+    let odd = odd.or((!chunk.is_multiple_of(align)).then_some(align));
+    if let Some(size) = odd {
+        let message = format!("stripes of {} are not a multiple of {}", chunk.exact(), size.exact());
+        let help = "each request must lie within one stripe: make the stripe a multiple of every size";
+        faults.push(fault("luns", message, help));
+    }
+}
+
+fn length(workload: &Workload, faults: &mut Vec<Fault>) {
+    let stop = workload.stop;
+    let counted = if stop.ops.is_some() { Some("ops") } else { stop.bytes.map(|_| "bytes") };
+    match (stop.run, counted) {
+        (None, None) => faults.push(fault(
+            "run",
+            "nothing says when this ends".into(),
+            "write `run = \"30s\"`, or `ops` or `bytes`",
+        )),
+        (Some(run), _) if run.is_zero() => {
+            faults.push(fault("run", "a run of no time measures nothing".into(), "for example 30s"));
+        }
+        _ => {}
+    }
+    let Some(counted) = counted else { return };
+    for (key, time) in [("warmup", stop.warmup), ("cooldown", stop.cooldown)] {
+        if !time.is_zero() {
+            let message = format!("`{counted}` counts from the start and leaves no room for a {key}");
+            faults.push(fault(
+                key,
+                message,
+                format!("write `{key} = \"0s\"`, or `run` instead of `{counted}`"),
+            ));
+        }
+    }
+}
+
+fn engine(workload: &Workload, faults: &mut Vec<Fault>) {
+    let engine = &workload.engine;
+    let is_ring = matches!(engine.kind, EngineKind::IoUring | EngineKind::Auto);
+    for (key, on) in [("sqpoll", engine.sqpoll), ("iopoll", engine.iopoll)] {
+        if on && !is_ring {
+            let message = format!("the engine {} has no {key}", engine.kind);
+            faults.push(fault(key, message, "write `engine = \"io_uring\"`"));
+        }
+    }
+    if engine.iopoll && !workload.direct {
+        faults.push(fault("iopoll", "only direct I/O can be polled for".into(), "write `direct = true`"));
+    }
+    if engine.kind == EngineKind::Mmap {
+        if workload.direct {
+            let message = "a mapping always goes through the page cache".into();
+            faults.push(fault("engine", message, "write `direct = false`, or another engine"));
+        }
+        if workload.depth > 1 {
+            let message = format!("a mapping answers one request at a time, not {}", workload.depth);
+            faults.push(fault("depth", message, "write `depth = 1` and more `workers`"));
+        }
+        if workload.mix.trims.get() > 0.0 {
+            let message = "a mapping cannot trim".into();
+            faults.push(fault("trims", message, "write another engine"));
+        }
+    }
+}
+
+fn memory(workload: &Workload, faults: &mut Vec<Fault>) {
+    let flying = u64::from(workload.workers) * u64::from(workload.depth);
+    let buffers = Bytes::new(flying.saturating_mul(workload.sizes.largest().get()));
+    if buffers > MUCH_MEMORY {
+        let message = format!("{flying} requests in flight need buffers of {buffers}");
+        let help = "fewer workers, less depth or smaller requests, unless the host has that much to spare";
+        faults.push(Fault { caution: true, ..fault("depth", message, help) });
+    }
+}

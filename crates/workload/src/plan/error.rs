@@ -1,0 +1,279 @@
+//! What is wrong in a plan: each mistake with its place, and what would be right.
+
+use std::fmt;
+
+use miette::{
+    Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, Severity, SourceCode,
+};
+
+use super::source::Place;
+
+/// One mistake in a plan, or one thing to beware of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlanError {
+    message: String,
+    help: Option<String>,
+    place: Place,
+    severity: Weight,
+    shown: ShownSource,
+}
+
+/// Whether a plan can be carried out in spite of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weight {
+    /// It cannot.
+    Mistake,
+    /// It can, but perhaps does not do what was meant.
+    Caution,
+}
+
+/// The text as miette wants it: with a name.
+#[derive(Clone)]
+struct ShownSource(NamedSource<String>);
+
+impl fmt::Debug for ShownSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.name())
+    }
+}
+
+impl PartialEq for ShownSource {
+    fn eq(&self, other: &ShownSource) -> bool {
+        self.0.name() == other.0.name()
+    }
+}
+
+impl PlanError {
+    /// A mistake at `place`.
+    pub(super) fn new(place: &Place, message: impl Into<String>, help: Option<String>) -> PlanError {
+        PlanError {
+            message: message.into(),
+            help,
+            place: place.clone(),
+            severity: Weight::Mistake,
+            shown: ShownSource(NamedSource::new(&place.source().label, place.source().text.clone())),
+        }
+    }
+
+    /// The same, as something to beware of.
+    pub(super) fn caution(self) -> PlanError {
+        PlanError { severity: Weight::Caution, ..self }
+    }
+
+    /// What is wrong.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// What would be right.
+    pub fn help(&self) -> Option<&str> {
+        self.help.as_deref()
+    }
+
+    /// The file, ready plan or argument in which it stands.
+    pub fn file(&self) -> &str {
+        &self.place.source().label
+    }
+
+    /// Line, from 1.
+    pub fn line(&self) -> usize {
+        self.place.line()
+    }
+
+    /// Column in characters, from 1.
+    pub fn column(&self) -> usize {
+        self.place.column()
+    }
+
+    /// The line as it was typed.
+    pub fn line_text(&self) -> &str {
+        self.place.line_text()
+    }
+
+    /// Whether the plan can be carried out in spite of it.
+    pub fn weight(&self) -> Weight {
+        self.severity
+    }
+
+    /// Four lines without colours: place and message, the line as typed, a pointer, what would be right.
+    pub fn plain(&self) -> String {
+        let width = self.place.text().lines().next().unwrap_or_default().chars().count().max(1);
+        let mut text = format!("{}:{}:{}: {}\n", self.file(), self.line(), self.column(), self.message);
+        text += &format!("    {}\n", self.line_text());
+        text += &format!("    {}{}\n", " ".repeat(self.column() - 1), "^".repeat(width));
+        if let Some(help) = &self.help {
+            text += &format!("    {help}\n");
+        }
+        text
+    }
+}
+
+impl fmt::Display for PlanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for PlanError {}
+
+impl Diagnostic for PlanError {
+    fn severity(&self) -> Option<Severity> {
+        Some(match self.severity {
+            Weight::Mistake => Severity::Error,
+            Weight::Caution => Severity::Warning,
+        })
+    }
+
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.help.as_ref().map(|help| Box::new(help) as Box<dyn fmt::Display>)
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        Some(&self.shown.0)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        let range = self.place.range();
+        let label = LabeledSpan::new(Some("here".into()), range.start, range.len());
+        Some(Box::new(std::iter::once(label)))
+    }
+}
+
+/// Every mistake found in one reading, in the order in which they were typed. Never empty.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlanErrors {
+    mistakes: Vec<PlanError>,
+}
+
+impl PlanErrors {
+    /// All of them, each once, in the order of their places.
+    pub(super) fn new(mut mistakes: Vec<PlanError>) -> PlanErrors {
+        assert!(!mistakes.is_empty(), "errors without a mistake");
+        mistakes.sort_by_key(|mistake| mistake.place.order());
+        PlanErrors { mistakes }
+    }
+
+    /// Each mistake.
+    pub fn iter(&self) -> std::slice::Iter<'_, PlanError> {
+        self.mistakes.iter()
+    }
+
+    /// All of them without colours, for a pipe or a log.
+    pub fn plain(&self) -> String {
+        self.mistakes.iter().map(PlanError::plain).collect()
+    }
+
+    /// All of them drawn with frames and pointers, `width` characters wide; with colours if `colour`.
+    pub fn graphical(&self, colour: bool, width: usize) -> String {
+        let theme = if colour { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
+        let handler = GraphicalReportHandler::new_themed(theme).with_width(width);
+        let mut text = String::new();
+        for mistake in &self.mistakes {
+            if handler.render_report(&mut text, mistake).is_err() {
+                // The frames are an ornament; without them the facts remain.
+                text += &mistake.plain();
+            }
+        }
+        text
+    }
+}
+
+impl<'a> IntoIterator for &'a PlanErrors {
+    type Item = &'a PlanError;
+    type IntoIter = std::slice::Iter<'a, PlanError>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl fmt::Display for PlanErrors {
+    /// `oltp.toml: 2 mistakes`, or the message where there is one.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.mistakes[..] {
+            [one] => write!(f, "{}:{}: {}", one.file(), one.line(), one.message),
+            [first, ..] => write!(f, "{}: {} mistakes", first.file(), self.mistakes.len()),
+            [] => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for PlanErrors {}
+
+impl Diagnostic for PlanErrors {
+    fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn Diagnostic> + 'a>> {
+        Some(Box::new(self.mistakes.iter().map(|mistake| mistake as &dyn Diagnostic)))
+    }
+}
+
+/// What a reader of one value found wrong with it; its place is added by whoever knows it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Wrong {
+    /// What is wrong.
+    pub message: String,
+    /// What would be right.
+    pub help: Option<String>,
+    /// Where, if it is only a part of the value.
+    pub place: Option<Place>,
+}
+
+impl Wrong {
+    /// What is wrong and what would be right.
+    pub fn new(message: impl Into<String>, help: impl Into<String>) -> Wrong {
+        Wrong { message: message.into(), help: Some(help.into()), place: None }
+    }
+
+    /// What is wrong, where the message itself says what would be right.
+    pub fn said(message: impl Into<String>) -> Wrong {
+        Wrong { message: message.into(), help: None, place: None }
+    }
+
+    /// The same, with its own place unless it has one already.
+    pub fn at(mut self, place: &Place) -> Wrong {
+        self.place.get_or_insert_with(|| place.clone());
+        self
+    }
+
+    /// As a mistake, at its own place or else at `place`.
+    pub fn into_error(self, place: &Place) -> PlanError {
+        PlanError::new(self.place.as_ref().unwrap_or(place), self.message, self.help)
+    }
+}
+
+/// Collects mistakes, each once.
+#[derive(Debug, Default)]
+pub(crate) struct Mistakes {
+    found: Vec<PlanError>,
+}
+
+impl Mistakes {
+    /// Adds one unless the same is known.
+    pub fn add(&mut self, mistake: PlanError) {
+        if !self.found.contains(&mistake) {
+            self.found.push(mistake);
+        }
+    }
+
+    /// Adds what a reader found wrong at `place`.
+    pub fn wrong(&mut self, place: &Place, wrong: Wrong) {
+        self.add(wrong.into_error(place));
+    }
+
+    /// The value, or `None` and one mistake more.
+    pub fn take<T>(&mut self, place: &Place, result: Result<T, Wrong>) -> Option<T> {
+        result.map_err(|wrong| self.wrong(place, wrong)).ok()
+    }
+
+    /// Whether nothing that prevents the plan from being carried out was found.
+    pub fn none(&self) -> bool {
+        !self.found.iter().any(|mistake| mistake.severity == Weight::Mistake)
+    }
+
+    /// The cautions, or all mistakes.
+    pub fn into_result(self) -> Result<Vec<PlanError>, PlanErrors> {
+        if self.none() {
+            return Ok(self.found);
+        }
+        let mistakes = self.found.into_iter().filter(|found| found.severity == Weight::Mistake);
+        Err(PlanErrors::new(mistakes.collect()))
+    }
+}

@@ -1,0 +1,140 @@
+//! The keys of a plan and of a phase.
+
+use super::{Entry, KeyDoc, Kind, Level, or_none};
+use crate::plan::metric::Until;
+
+/// What the top of the file says.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Head {
+    /// What the plan is called.
+    pub name: String,
+    /// What it is for.
+    pub about: String,
+    /// Where every random choice comes from.
+    pub seed: u64,
+}
+
+/// What a phase says apart from its workloads.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PhaseHead {
+    /// With `{key}` still in it.
+    pub name: Option<String>,
+    /// What it is for.
+    pub about: String,
+    /// How often each point is measured.
+    pub repeat: u32,
+    /// When to leave the innermost sweep.
+    pub until: Option<Until>,
+}
+
+/// Keys at the top of the file.
+pub(crate) static PLAN: [Entry<Head>; 3] = [
+    Entry {
+        doc: KeyDoc {
+            key: "name",
+            level: Level::Plan,
+            section: "The plan",
+            kind: Kind::Text,
+            default: "",
+            short: "What the plan is called.",
+            long: "Left out, it is the name of the file.",
+            example: "name = \"oltp\"",
+        },
+        read: |h, n| n.text("\"oltp\"").map(|text| h.name = text.into()),
+        write: |h| h.name.clone(),
+    },
+    Entry {
+        doc: KeyDoc {
+            key: "about",
+            level: Level::Plan,
+            section: "The plan",
+            kind: Kind::Text,
+            default: "",
+            short: "What it is for, in a sentence.",
+            long: "Shown by `fathom plan list`.",
+            example: "about = \"8 KiB random, two reads to a write\"",
+        },
+        read: |h, n| n.text("\"what it is for\"").map(|text| h.about = text.into()),
+        write: |h| h.about.clone(),
+    },
+    Entry {
+        doc: KeyDoc {
+            key: "seed",
+            level: Level::Plan,
+            section: "The plan",
+            kind: Kind::Count,
+            default: "1",
+            short: "Every random choice follows from this.",
+            long: "The same seed and the same plan ask for the same requests, on every machine. Point i of the \
+                   plan, counted from 0, uses seed + i.",
+            example: "seed = 42",
+        },
+        read: |h, n| n.count(0..=u64::MAX).map(|seed| h.seed = seed),
+        write: |h| h.seed.to_string(),
+    },
+];
+
+/// Keys of a phase that are not its workloads'.
+pub(crate) static PHASE: [Entry<PhaseHead>; 4] = [
+    Entry {
+        doc: KeyDoc {
+            key: "name",
+            level: Level::PhaseOnly,
+            section: "Phases",
+            kind: Kind::Text,
+            default: "",
+            short: "What the phase is called; `{key}` is filled in.",
+            long: "`{workers}` becomes the value of `workers`, `{oltp.workers}` that of one workload of several; \
+                   `{{` is a brace. What is swept and not named is added at the end. Left out, it is `phase 1` \
+                   and so on.",
+            example: "name = \"8k x{workers}\"",
+        },
+        read: |h, n| n.text("\"8k x{workers}\"").map(|text| h.name = Some(text.into())),
+        write: |h| h.name.clone().unwrap_or_default(),
+    },
+    Entry {
+        doc: KeyDoc {
+            key: "about",
+            level: Level::PhaseOnly,
+            section: "Phases",
+            kind: Kind::Text,
+            default: "",
+            short: "What the phase is for, in a sentence.",
+            long: "",
+            example: "about = \"what the front end can do\"",
+        },
+        read: |h, n| n.text("\"what it is for\"").map(|text| h.about = text.into()),
+        write: |h| h.about.clone(),
+    },
+    Entry {
+        doc: KeyDoc {
+            key: "repeat",
+            level: Level::Phase,
+            section: "Phases",
+            kind: Kind::Count,
+            default: "1",
+            short: "How often each point is measured.",
+            long: "1 to 1000, one after the other. From three on, their spread says how far a single one can be \
+                   trusted.",
+            example: "repeat = 3",
+        },
+        read: |h, n| n.count32(1..=1000).map(|repeat| h.repeat = repeat),
+        write: |h| h.repeat.to_string(),
+    },
+    Entry {
+        doc: KeyDoc {
+            key: "until",
+            level: Level::Phase,
+            section: "Phases",
+            kind: Kind::Table,
+            default: "none",
+            short: "Leaves the innermost sweep once more load no longer pays.",
+            long: "`flat` is `throughput` or `iops`. The sweep ends when none of its last `points` points (3) is \
+                   more than `within` (3%) above the best point before them. Repeats of a point count as one, \
+                   by their mean.",
+            example: "until = { flat = \"throughput\", within = \"3%\", points = 3 }",
+        },
+        read: |h, n| Until::read(n).map(|until| h.until = until),
+        write: |h| or_none(h.until, |until| until.to_string()),
+    },
+];

@@ -1,0 +1,209 @@
+//! The keys of a phase that brings the target into a state.
+
+use units::{Bytes, Nanos, Share};
+
+use super::{Entry, KeyDoc, Kind, Level, or_none};
+use crate::plan::state::StateWord;
+use crate::plan::text::share_text;
+
+/// What a state phase says.
+#[derive(Clone, Debug)]
+pub(crate) struct StateDraft {
+    /// Which state.
+    pub word: Option<StateWord>,
+    /// How long, for `idle`.
+    pub run: Option<Nanos>,
+    /// First declare the span unused.
+    pub trim: bool,
+    /// Then write it so many times.
+    pub fill: u32,
+    /// Then let the page cache forget it.
+    pub drop_caches: bool,
+    /// And set the read-ahead.
+    pub read_ahead: Option<Bytes>,
+    /// The array's attention to its own work.
+    pub rate: Option<Share>,
+    /// Whether the next phase waits for its end.
+    pub wait: bool,
+}
+
+impl StateDraft {
+    /// Before any key was read.
+    pub fn blank() -> StateDraft {
+        StateDraft {
+            word: None,
+            run: None,
+            trim: false,
+            fill: 1,
+            drop_caches: true,
+            read_ahead: None,
+            rate: None,
+            wait: true,
+        }
+    }
+}
+
+/// Keys of a workload that `prepare` shares, because what is filled is what will be measured.
+pub(crate) const PREPARE_SHARES: [&str; 5] = ["offset", "span", "content", "compress", "dedupe"];
+
+/// Whether `key` says anything in that state.
+pub(crate) fn fits(word: StateWord, key: &str) -> bool {
+    match word {
+        StateWord::Prepare => {
+            ["trim", "fill", "drop_caches", "read_ahead"].contains(&key) || PREPARE_SHARES.contains(&key)
+        }
+        StateWord::Idle => key == "run",
+        StateWord::FailDisk(_) => false,
+        StateWord::Background(_) => key == "rate" || key == "wait",
+    }
+}
+
+const fn doc(
+    key: &'static str,
+    section: &'static str,
+    kind: Kind,
+    default: &'static str,
+    [short, long, example]: [&'static str; 3],
+) -> KeyDoc {
+    KeyDoc { key, level: Level::State, section, kind, default, short, long, example }
+}
+
+const STATES: &str = "States";
+const PREPARE: &str = "States: prepare";
+const WORK: &str = "States: work of a virtual array";
+
+/// Keys of a state phase; `fits` says which state takes which.
+pub(crate) static STATE: [Entry<StateDraft>; 8] = [
+    Entry {
+        doc: doc(
+            "state",
+            STATES,
+            Kind::Choice(&[
+                "prepare",
+                "idle",
+                "fail disk 3",
+                "rebuild",
+                "initialise",
+                "clone",
+                "verify",
+                "scrub",
+            ]),
+            "",
+            [
+                "Makes the phase a state instead of a load.",
+                "`prepare` fills the span and empties caches. `idle` waits for `run`. The others are done by \
+                 virtual arrays only: a disk fails (counted from 0), and the array rebuilds, initialises, clones, \
+                 verifies or scrubs.",
+                "state = \"prepare\"",
+            ],
+        ),
+        read: |s, n| n.read("prepare").map(|word| s.word = Some(word)),
+        write: |s| or_none(s.word, |word| word.to_string()),
+    },
+    Entry {
+        doc: doc(
+            "run",
+            STATES,
+            Kind::Duration,
+            "",
+            [
+                "How long `idle` lasts.",
+                "A device uses idle time to collect garbage, an array to empty its write cache.",
+                "run = \"60s\"",
+            ],
+        ),
+        read: |s, n| n.read("60s").map(|run| s.run = Some(run)),
+        write: |s| or_none(s.run, Nanos::exact),
+    },
+    Entry {
+        doc: doc(
+            "trim",
+            PREPARE,
+            Kind::Switch,
+            "false",
+            [
+                "First declares the whole span unused.",
+                "A flash device then starts from a known condition. What was there is lost.",
+                "trim = true",
+            ],
+        ),
+        read: |s, n| n.switch().map(|on| s.trim = on),
+        write: |s| s.trim.to_string(),
+    },
+    Entry {
+        doc: doc(
+            "fill",
+            PREPARE,
+            Kind::Count,
+            "1",
+            [
+                "Then writes the whole span so many times, sequentially.",
+                "0 to 100. `content`, `compress` and `dedupe` say with what. Flash devices are commonly filled twice \
+             before they are measured, so that garbage collection is at work.",
+                "fill = 2",
+            ],
+        ),
+        read: |s, n| n.count32(0..=100).map(|fill| s.fill = fill),
+        write: |s| s.fill.to_string(),
+    },
+    Entry {
+        doc: doc(
+            "drop_caches",
+            PREPARE,
+            Kind::Switch,
+            "true",
+            [
+                "Then flushes what was written and lets the page cache forget the target.",
+                "Caches beyond the host are not reached.",
+                "drop_caches = false",
+            ],
+        ),
+        read: |s, n| n.switch().map(|on| s.drop_caches = on),
+        write: |s| s.drop_caches.to_string(),
+    },
+    Entry {
+        doc: doc(
+            "read_ahead",
+            PREPARE,
+            Kind::Size,
+            "none",
+            [
+                "Sets the read-ahead of the block device for the phases that follow.",
+                "It was as before once the run is over. Direct I/O is not affected by it.",
+                "read_ahead = \"4MiB\"",
+            ],
+        ),
+        read: |s, n| n.optional(|n| n.read("4MiB")).map(|bytes| s.read_ahead = bytes),
+        write: |s| or_none(s.read_ahead, Bytes::exact),
+    },
+    Entry {
+        doc: doc(
+            "rate",
+            WORK,
+            Kind::Share,
+            "none",
+            [
+                "The part of its attention that the array gives to the work.",
+                "`none` takes the array's own setting.",
+                "rate = \"30%\"",
+            ],
+        ),
+        read: |s, n| n.optional(|n| n.read("30%")).map(|rate| s.rate = rate),
+        write: |s| or_none(s.rate, share_text),
+    },
+    Entry {
+        doc: doc(
+            "wait",
+            WORK,
+            Kind::Switch,
+            "true",
+            [
+                "Whether the next phase waits for the end of the work.",
+                "With `false` it goes on beside the loads that follow.",
+                "wait = false",
+            ],
+        ),
+        read: |s, n| n.switch().map(|on| s.wait = on),
+        write: |s| s.wait.to_string(),
+    },
+];

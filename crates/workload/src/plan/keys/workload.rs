@@ -1,0 +1,741 @@
+//! The keys of a workload.
+
+use units::{Bytes, Nanos, Share};
+
+use super::{Entry, KeyDoc, Kind, Level, or_none};
+use crate::plan::error::Wrong;
+use crate::plan::metric::Metric;
+use crate::plan::text::{CpuList, Ratio, SHARE_SLACK, share_text, split_of, weight_of};
+use crate::plan::tree::{Node, Value};
+use crate::spec::{
+    Content, Durability, EngineKind, EngineSpec, Extent, Files, FlushKind, LunLayout, OpMix, OpenSync, Pace,
+    Pattern, SizeSplit, Span, Stop, Workload,
+};
+
+/// A workload while its keys are being read: some say something only together.
+#[derive(Clone, Debug)]
+pub(crate) struct Draft {
+    /// Everything that one key says alone.
+    pub spec: Workload,
+    /// `None`: all that is neither trim nor flush.
+    pub reads: Option<Share>,
+    /// `content = "zeros"`.
+    pub zeros: bool,
+    /// Size before over size after compression.
+    pub compress: Ratio,
+    /// Blocks over distinct blocks.
+    pub dedupe: Ratio,
+    /// Its headline.
+    pub headline: Metric,
+    /// Its part of the phase's rate.
+    pub share: Option<Share>,
+}
+
+impl Draft {
+    /// Before any key was read; every field is overwritten by the defaults of the entries.
+    pub fn blank() -> Draft {
+        let mix = OpMix { reads: Share::NONE, trims: Share::NONE, flushes: Share::NONE };
+        let stop = Stop { warmup: Nanos::ZERO, run: None, cooldown: Nanos::ZERO, ops: None, bytes: None };
+        let engine = EngineSpec {
+            kind: EngineKind::Auto,
+            batch: 1,
+            sqpoll: false,
+            iopoll: false,
+            cpus: Vec::new(),
+            numa_node: None,
+            huge_pages: false,
+        };
+        let spec = Workload {
+            name: String::new(),
+            pattern: Pattern::Random,
+            sizes: SizeSplit::one(Bytes::KIB),
+            mix,
+            align: None,
+            offset: Extent::Bytes(Bytes::ZERO),
+            span: Span::Auto,
+            workers: 1,
+            depth: 1,
+            files: Files::Shared,
+            luns: LunLayout::Concatenated,
+            pace: Pace::Closed,
+            stop,
+            durability: Durability { open: OpenSync::None, every: None, flush: FlushKind::Fsync },
+            content: Content::Zeros,
+            seed: 0,
+            direct: true,
+            engine,
+        };
+        let one = Ratio(1.0);
+        Draft {
+            spec,
+            reads: None,
+            zeros: false,
+            compress: one,
+            dedupe: one,
+            headline: Metric::Iops,
+            share: None,
+        }
+    }
+
+    /// The draft a finished workload would have come from.
+    pub fn of(spec: &Workload) -> Draft {
+        let (zeros, compress, dedupe) = match spec.content {
+            Content::Zeros => (true, 1.0, 1.0),
+            Content::Random { compress, dedupe } => (false, compress, dedupe),
+        };
+        let (compress, dedupe) = (Ratio(compress), Ratio(dedupe));
+        Draft { spec: spec.clone(), reads: Some(spec.mix.reads), zeros, compress, dedupe, ..Draft::blank() }
+    }
+
+    /// The workload, or the key that contradicts another one.
+    pub fn finish(mut self) -> Result<Workload, (&'static str, Wrong)> {
+        let others = self.spec.mix.trims.get() + self.spec.mix.flushes.get();
+        let reads = self.reads.map_or((1.0 - others).max(0.0), Share::get);
+        if reads + others > 1.0 + SHARE_SLACK {
+            let sum = ((reads + others) * 1e4).round() / 1e2;
+            let message = format!("reads, trims and flushes are {sum}% of the requests");
+            let key = if self.reads.is_some() { "reads" } else { "trims" };
+            return Err((key, Wrong::new(message, "at most 100% in all; what is left are writes")));
+        }
+        self.spec.mix.reads = Share::new(reads).expect("a share, or what shares leave of 1");
+        let shrinks = self.compress.0 > 1.0 || self.dedupe.0 > 1.0;
+        if self.zeros && shrinks {
+            let key = if self.compress.0 > 1.0 { "compress" } else { "dedupe" };
+            let help = "leave it out, or write `content = \"random\"`";
+            return Err((key, Wrong::new("zeros have no ratio: nothing shrinks more", help)));
+        }
+        self.spec.content = match self.zeros {
+            true => Content::Zeros,
+            false => Content::Random { compress: self.compress.0, dedupe: self.dedupe.0 },
+        };
+        Ok(self.spec)
+    }
+}
+
+const PATTERNS: Kind = Kind::Choice(&[
+    "sequential",
+    "random",
+    "random(repeats)",
+    "zipf(1.2)",
+    "normal(10%)",
+    "hot(90% in 10%)",
+    "stride(1MiB)",
+    "reverse",
+]);
+
+const ASKED: &str = "What is asked";
+const WHERE: &str = "Which part of the target";
+const LOAD: &str = "How much at once, and how fast";
+const LENGTH: &str = "How long";
+const DURABLE: &str = "What makes writes durable";
+const CONTENT: &str = "What writes contain";
+const ENGINE: &str = "How requests reach the kernel";
+
+const fn doc(
+    key: &'static str,
+    section: &'static str,
+    kind: Kind,
+    default: &'static str,
+    [short, long, example]: [&'static str; 3],
+) -> KeyDoc {
+    KeyDoc { key, level: Level::Workload, section, kind, default, short, long, example }
+}
+
+const fn phase_wide(doc: KeyDoc) -> KeyDoc {
+    KeyDoc { level: Level::Phase, ..doc }
+}
+
+/// Keys that are the specification of a workload. They may be swept, and are kept in the record.
+pub(crate) static WORKLOAD: [Entry<Draft>; 33] = [
+    Entry {
+        doc: doc(
+            "pattern",
+            ASKED,
+            PATTERNS,
+            "random",
+            [
+                "Where the next request goes.",
+                "`sequential` and `reverse` let each worker pass through its own share of the span, from the start \
+             again at the end. `stride(1MiB)` does so in steps of that size from start to start. `random` visits \
+             each block once before any comes again; `random(repeats)` draws afresh each time. `zipf(1.2)` asks \
+             for the block of rank r in proportion to 1/r^1.2, the ranks being scattered over the span. \
+             `normal(10%)` is bell-shaped about the middle, with a standard deviation of that part of the span. \
+             `hot(50% in 5%, 30% in 15%)` sends half of the requests to the first 5% of the span, 30% to the \
+             next 15%, and the rest to the rest.",
+                "pattern = \"hot(90% in 10%)\"",
+            ],
+        ),
+        read: |d, n| n.read("random").map(|pattern| d.spec.pattern = pattern),
+        write: |d| d.spec.pattern.to_string(),
+    },
+    Entry {
+        doc: doc(
+            "size",
+            ASKED,
+            Kind::Sizes,
+            "4KiB",
+            [
+                "How large a request is.",
+                "One size, or up to 64 with their weights, which need not sum to 100. Each is drawn independently.",
+                "size = { \"4KiB\" = 60, \"64KiB\" = 40 }",
+            ],
+        ),
+        read: |d, n| read_sizes(n).map(|sizes| d.spec.sizes = sizes),
+        write: |d| d.spec.sizes.to_string(),
+    },
+    Entry {
+        doc: doc(
+            "reads",
+            ASKED,
+            Kind::Share,
+            "rest",
+            [
+                "Which part of the requests reads.",
+                "What is neither read, trim nor flush is a write. Left out (`rest`), nothing is written: all that is \
+             neither trim nor flush reads, so that a plan changes data only where it says so.",
+                "reads = \"2/3\"",
+            ],
+        ),
+        read: |d, n| match &n.value {
+            Value::Text(text) if text == "rest" => {
+                d.reads = None;
+                Ok(())
+            }
+            _ => n.read("70%").map(|share| d.reads = Some(share)),
+        },
+        write: |d| d.reads.map_or("rest".into(), share_text),
+    },
+    Entry {
+        doc: doc(
+            "trims",
+            ASKED,
+            Kind::Share,
+            "0%",
+            [
+                "Which part of the requests declares blocks unused.",
+                "Also called discard, unmap or deallocate. What was there is lost.",
+                "trims = \"10%\"",
+            ],
+        ),
+        read: |d, n| n.read("10%").map(|share| d.spec.mix.trims = share),
+        write: |d| share_text(d.spec.mix.trims),
+    },
+    Entry {
+        doc: doc(
+            "flushes",
+            ASKED,
+            Kind::Share,
+            "0%",
+            [
+                "Which part of the requests makes earlier writes durable.",
+                "`flush` says by which call. See `flush_every` for a flush after every so many writes.",
+                "flushes = \"1%\"",
+            ],
+        ),
+        read: |d, n| n.read("1%").map(|share| d.spec.mix.flushes = share),
+        write: |d| share_text(d.spec.mix.flushes),
+    },
+    Entry {
+        doc: doc(
+            "align",
+            ASKED,
+            Kind::Size,
+            "auto",
+            [
+                "Every offset is a multiple of this.",
+                "`auto` is the smallest size of the workload. Direct I/O needs at least the block size of the device.",
+                "align = \"4KiB\"",
+            ],
+        ),
+        read: |d, n| match &n.value {
+            Value::Text(text) if text == "auto" => {
+                d.spec.align = None;
+                Ok(())
+            }
+            _ => n.read("4KiB").map(|align| d.spec.align = Some(align)),
+        },
+        write: |d| d.spec.align.map_or("auto".into(), Bytes::exact),
+    },
+    Entry {
+        doc: doc(
+            "seed",
+            ASKED,
+            Kind::Count,
+            "auto",
+            [
+                "Every random choice follows from this, the name of the workload and the number of the worker.",
+                "`auto` is the plan's own `seed` plus the number of the point, so that no two points ask for the \
+             same addresses, which a cache would then already hold. A number makes points repeat one another.",
+                "seed = 7",
+            ],
+        ),
+        read: |d, n| match &n.value {
+            Value::Text(text) if text == "auto" => Ok(()),
+            _ => n.count(0..=u64::MAX).map(|seed| d.spec.seed = seed),
+        },
+        write: |d| d.spec.seed.to_string(),
+    },
+    Entry {
+        doc: doc(
+            "offset",
+            WHERE,
+            Kind::Extent,
+            "0B",
+            [
+                "Where the used part of the target begins.",
+                "A part such as `25%` is rounded down to a multiple of the alignment.",
+                "offset = \"25%\"",
+            ],
+        ),
+        read: |d, n| n.read("1GiB or 25%").map(|offset| d.spec.offset = offset),
+        write: |d| d.spec.offset.to_string(),
+    },
+    Entry {
+        doc: doc(
+            "span",
+            WHERE,
+            Kind::Extent,
+            "auto",
+            [
+                "How much of the target is used, from the offset on.",
+                "`auto` is all of a device or an existing file; a scratch file is made large enough to defeat the \
+             caches that can be seen, within the free space.",
+                "span = \"64GiB\"",
+            ],
+        ),
+        read: |d, n| n.read("64GiB, 50% or auto").map(|span| d.spec.span = span),
+        write: |d| d.spec.span.to_string(),
+    },
+    Entry {
+        doc: doc(
+            "files",
+            WHERE,
+            Kind::Choice(&["shared", "per_worker(4)", "workers_per_file(2)"]),
+            "shared",
+            [
+                "How many files there are in a directory target, and who uses which.",
+                "`shared`: one file for all workers. `per_worker(4)`: each worker has four of its own and visits \
+                 them in turn. `workers_per_file(2)`: two workers share each file. Offset and span hold \
+                 for each file.",
+                "files = \"per_worker(1)\"",
+            ],
+        ),
+        read: |d, n| n.read("shared").map(|files| d.spec.files = files),
+        write: |d| d.spec.files.to_string(),
+    },
+    Entry {
+        doc: doc(
+            "luns",
+            WHERE,
+            Kind::Choice(&["concatenated", "striped(1MiB)"]),
+            "concatenated",
+            [
+                "How several targets, each named with --on, are used together.",
+                "`concatenated`: one after the other in one address space. `striped(1MiB)`: in turn, so many bytes \
+             each; no request may cross from one to the next.",
+                "luns = \"striped(1MiB)\"",
+            ],
+        ),
+        read: |d, n| n.read("concatenated").map(|luns| d.spec.luns = luns),
+        write: |d| d.spec.luns.to_string(),
+    },
+    Entry {
+        doc: doc(
+            "direct",
+            WHERE,
+            Kind::Switch,
+            "true",
+            [
+                "Bypass the page cache of the host.",
+                "With `false` the page cache is measured as well, and usually nothing else.",
+                "direct = false",
+            ],
+        ),
+        read: |d, n| n.switch().map(|on| d.spec.direct = on),
+        write: |d| d.spec.direct.to_string(),
+    },
+    Entry {
+        doc: doc(
+            "workers",
+            LOAD,
+            Kind::Count,
+            "1",
+            ["Identical workers, each a thread of its own on a real host.", "1 to 65536.", "workers = 4"],
+        ),
+        read: |d, n| n.count32(1..=65_536).map(|workers| d.spec.workers = workers),
+        write: |d| d.spec.workers.to_string(),
+    },
+    Entry {
+        doc: doc(
+            "depth",
+            LOAD,
+            Kind::Count,
+            "1",
+            [
+                "Requests each worker keeps in flight.",
+                "1 to 65536. All together there are workers × depth in flight.",
+                "depth = 32",
+            ],
+        ),
+        read: |d, n| n.count32(1..=65_536).map(|depth| d.spec.depth = depth),
+        write: |d| d.spec.depth.to_string(),
+    },
+    Entry {
+        doc: doc(
+            "pace",
+            LOAD,
+            Kind::Choice(&["closed", "think(5ms)", "rate(500/s)", "rate(500/s, poisson)"]),
+            "closed",
+            [
+                "When the next request is due.",
+                "`closed`: as soon as one completes. `think(5ms)`: so long after one completes. `rate(500/s)`: at \
+                 even distances, all workers together; response times count from the due instant, so that a stall \
+                 is charged to the target. `rate(500/s, poisson)`: at random instants of that mean rate.",
+                "pace = \"rate(500/s)\"",
+            ],
+        ),
+        read: |d, n| n.read("closed").map(|pace| d.spec.pace = pace),
+        write: |d| d.spec.pace.to_string(),
+    },
+    Entry {
+        doc: phase_wide(doc(
+            "warmup",
+            LENGTH,
+            Kind::Duration,
+            "0s",
+            [
+                "Load that is not counted, before.",
+                "It belongs to the phase: all its workloads run together.",
+                "warmup = \"5s\"",
+            ],
+        )),
+        read: |d, n| n.read("5s").map(|warmup| d.spec.stop.warmup = warmup),
+        write: |d| d.spec.stop.warmup.exact(),
+    },
+    Entry {
+        doc: phase_wide(doc(
+            "run",
+            LENGTH,
+            Kind::Duration,
+            "none",
+            [
+                "The measured time.",
+                "Always exactly this long, not a limit that a small target cuts short. `none` needs `ops` or `bytes`.",
+                "run = \"30s\"",
+            ],
+        )),
+        read: |d, n| n.optional(|n| n.read("30s")).map(|run| d.spec.stop.run = run),
+        write: |d| or_none(d.spec.stop.run, Nanos::exact),
+    },
+    Entry {
+        doc: phase_wide(doc(
+            "cooldown",
+            LENGTH,
+            Kind::Duration,
+            "0s",
+            [
+                "Load that is not counted, after.",
+                "The last measured requests then meet the same company as the others.",
+                "cooldown = \"1s\"",
+            ],
+        )),
+        read: |d, n| n.read("1s").map(|cooldown| d.spec.stop.cooldown = cooldown),
+        write: |d| d.spec.stop.cooldown.exact(),
+    },
+    Entry {
+        doc: doc(
+            "ops",
+            LENGTH,
+            Kind::Count,
+            "none",
+            [
+                "Ends after so many requests of all workers of the workload together.",
+                "Counted from the start, hence without a warm-up. With `run` too, whatever is reached first ends it.",
+                "ops = 100_000",
+            ],
+        ),
+        read: |d, n| n.optional(|n| n.count(1..=u64::MAX)).map(|ops| d.spec.stop.ops = ops),
+        write: |d| or_none(d.spec.stop.ops, |ops| ops.to_string()),
+    },
+    Entry {
+        doc: doc(
+            "bytes",
+            LENGTH,
+            Kind::Size,
+            "none",
+            [
+                "Ends after so many bytes of all workers of the workload together.",
+                "Counted from the start, hence without a warm-up.",
+                "bytes = \"10GiB\"",
+            ],
+        ),
+        read: |d, n| n.optional(some_bytes).map(|bytes| d.spec.stop.bytes = bytes),
+        write: |d| or_none(d.spec.stop.bytes, Bytes::exact),
+    },
+    Entry {
+        doc: doc(
+            "sync",
+            DURABLE,
+            Kind::Choice(&["none", "dsync", "sync"]),
+            "none",
+            [
+                "How the target is opened.",
+                "`dsync` (O_DSYNC): data is durable when a write returns. `sync` (O_SYNC): data and metadata are.",
+                "sync = \"dsync\"",
+            ],
+        ),
+        read: |d, n| n.read("none").map(|open| d.spec.durability.open = open),
+        write: |d| d.spec.durability.open.to_string(),
+    },
+    Entry {
+        doc: doc(
+            "flush_every",
+            DURABLE,
+            Kind::Count,
+            "none",
+            [
+                "A flush after every so many writes of a worker.",
+                "Its time is counted apart from that of the writes.",
+                "flush_every = 32",
+            ],
+        ),
+        read: |d, n| n.optional(|n| n.count32(1..=u32::MAX)).map(|every| d.spec.durability.every = every),
+        write: |d| or_none(d.spec.durability.every, |every| every.to_string()),
+    },
+    Entry {
+        doc: doc(
+            "flush",
+            DURABLE,
+            Kind::Choice(&["fsync", "fdatasync"]),
+            "fdatasync",
+            ["Which call a flush is.", "It holds for `flushes` and for `flush_every`.", "flush = \"fsync\""],
+        ),
+        read: |d, n| n.read("fdatasync").map(|kind| d.spec.durability.flush = kind),
+        write: |d| d.spec.durability.flush.to_string(),
+    },
+    Entry {
+        doc: doc(
+            "content",
+            CONTENT,
+            Kind::Choice(&["random", "zeros"]),
+            "random",
+            [
+                "What writes contain.",
+                "`random` neither compresses nor repeats unless `compress` and `dedupe` say so. Many arrays store \
+             `zeros` without storing anything.",
+                "content = \"random\"",
+            ],
+        ),
+        read: |d, n| match n.text("random")?.trim() {
+            "random" => {
+                d.zeros = false;
+                Ok(())
+            }
+            "zeros" => {
+                d.zeros = true;
+                Ok(())
+            }
+            other => {
+                Err(Wrong::new(format!("`{other}` is not a content"), "one of random, zeros").at(&n.place))
+            }
+        },
+        write: |d| if d.zeros { "zeros".into() } else { "random".into() },
+    },
+    Entry {
+        doc: doc(
+            "compress",
+            CONTENT,
+            Kind::Ratio,
+            "1:1",
+            [
+                "How far what is written compresses: size before over size after.",
+                "1:1 to 1000:1. Reached within each 4 KiB.",
+                "compress = \"2:1\"",
+            ],
+        ),
+        read: |d, n| n.read("2:1").map(|ratio| d.compress = ratio),
+        write: |d| d.compress.to_string(),
+    },
+    Entry {
+        doc: doc(
+            "dedupe",
+            CONTENT,
+            Kind::Ratio,
+            "1:1",
+            ["How often blocks repeat: blocks over distinct blocks.", "1:1 to 1000:1.", "dedupe = \"3:1\""],
+        ),
+        read: |d, n| n.read("3:1").map(|ratio| d.dedupe = ratio),
+        write: |d| d.dedupe.to_string(),
+    },
+    Entry {
+        doc: doc(
+            "engine",
+            ENGINE,
+            Kind::Choice(&["auto", "io_uring", "pread", "preadv2", "mmap", "null"]),
+            "auto",
+            [
+                "Which way into the kernel.",
+                "`auto`: pread at depth 1, io_uring where it is allowed, otherwise pread with a thread for each \
+                 request in flight. `null` does nothing at all and shows what the tool itself can do.",
+                "engine = \"io_uring\"",
+            ],
+        ),
+        read: |d, n| n.read("auto").map(|kind| d.spec.engine.kind = kind),
+        write: |d| d.spec.engine.kind.to_string(),
+    },
+    Entry {
+        doc: doc(
+            "batch",
+            ENGINE,
+            Kind::Count,
+            "32",
+            [
+                "At most so many requests are handed over at a time.",
+                "1 to 4096. One reading of the clock stamps them all, so a larger batch is cheaper and overstates \
+             response times by at most the time it takes to fill it.",
+                "batch = 32",
+            ],
+        ),
+        read: |d, n| n.count32(1..=4096).map(|batch| d.spec.engine.batch = batch),
+        write: |d| d.spec.engine.batch.to_string(),
+    },
+    Entry {
+        doc: doc(
+            "sqpoll",
+            ENGINE,
+            Kind::Switch,
+            "false",
+            [
+                "A thread of the kernel takes requests up (io_uring).",
+                "It keeps a processor busy.",
+                "sqpoll = true",
+            ],
+        ),
+        read: |d, n| n.switch().map(|on| d.spec.engine.sqpoll = on),
+        write: |d| d.spec.engine.sqpoll.to_string(),
+    },
+    Entry {
+        doc: doc(
+            "iopoll",
+            ENGINE,
+            Kind::Switch,
+            "false",
+            [
+                "Completions are polled for instead of waited for (io_uring, direct).",
+                "The device must have polling queues.",
+                "iopoll = true",
+            ],
+        ),
+        read: |d, n| n.switch().map(|on| d.spec.engine.iopoll = on),
+        write: |d| d.spec.engine.iopoll.to_string(),
+    },
+    Entry {
+        doc: doc(
+            "cpus",
+            ENGINE,
+            Kind::Text,
+            "any",
+            [
+                "Processors on which workers run.",
+                "Worker i runs on the i-th of these, from the start again at the end. `any` leaves it to the kernel.",
+                "cpus = \"0-3,8\"",
+            ],
+        ),
+        read: |d, n| n.read::<CpuList>("0-3,8").map(|list| d.spec.engine.cpus = list.0),
+        write: |d| CpuList(d.spec.engine.cpus.clone()).to_string(),
+    },
+    Entry {
+        doc: doc(
+            "numa",
+            ENGINE,
+            Kind::Count,
+            "any",
+            [
+                "The NUMA node on which buffers and workers stay.",
+                "`any` leaves it to the kernel.",
+                "numa = 0",
+            ],
+        ),
+        read: |d, n| match &n.value {
+            Value::Text(text) if text == "any" => {
+                d.spec.engine.numa_node = None;
+                Ok(())
+            }
+            _ => n.count32(0..=1023).map(|node| d.spec.engine.numa_node = Some(node)),
+        },
+        write: |d| d.spec.engine.numa_node.map_or("any".into(), |node| node.to_string()),
+    },
+    Entry {
+        doc: doc(
+            "huge_pages",
+            ENGINE,
+            Kind::Switch,
+            "false",
+            [
+                "Buffers lie in huge pages.",
+                "Enough of them must be reserved on the host.",
+                "huge_pages = true",
+            ],
+        ),
+        read: |d, n| n.switch().map(|on| d.spec.engine.huge_pages = on),
+        write: |d| d.spec.engine.huge_pages.to_string(),
+    },
+];
+
+/// Keys of a workload that say something about its place among others.
+pub(crate) static MEMBER: [Entry<Draft>; 2] = [
+    Entry {
+        doc: KeyDoc {
+            key: "headline",
+            level: Level::Workload,
+            section: "Phases",
+            kind: Kind::Choice(&["iops", "mb_per_s", "mean", "max", "p99"]),
+            default: "iops",
+            short: "Which figure is shown first.",
+            long: "Any percentile of the response time may be named, such as `p50` or `p99.9`. The others are \
+                   measured and kept as well.",
+            example: "headline = \"mb_per_s\"",
+        },
+        read: |d, n| n.read("iops").map(|metric| d.headline = metric),
+        write: |d| d.headline.to_string(),
+    },
+    Entry {
+        doc: KeyDoc {
+            key: "share",
+            level: Level::WorkloadOnly,
+            section: "Several workloads together",
+            kind: Kind::Share,
+            default: "",
+            short: "This workload's part of the phase's rate.",
+            long: "The phase says `pace = \"rate(...)\"`; each of its workloads asks for its part of it. Either \
+                   all of them say so or none, and the parts sum to at most 100%.",
+            example: "share = \"60%\"",
+        },
+        read: |d, n| match n.read::<Share>("60%")? {
+            Share::NONE => Err(Wrong::new("a share of nothing asks for nothing", "leave the workload out")),
+            share => {
+                d.share = Some(share);
+                Ok(())
+            }
+        },
+        write: |d| or_none(d.share, share_text),
+    },
+];
+
+fn some_bytes(node: &Node) -> Result<Bytes, Wrong> {
+    match node.read::<Bytes>("10GiB")? {
+        Bytes::ZERO => Err(Wrong::new("nothing would be asked", "for example 10GiB").at(&node.place)),
+        bytes => Ok(bytes),
+    }
+}
+
+fn read_sizes(node: &Node) -> Result<SizeSplit, Wrong> {
+    let Some(table) = node.table() else { return node.read("8KiB") };
+    let mut entries = Vec::new();
+    for (key, weight) in table.iter() {
+        let size = key.text.parse::<Bytes>().map_err(|error| Wrong::from(error).at(&key.place))?;
+        let text = weight.scalar().ok_or_else(|| weight.not("a weight", "60"))?;
+        entries.push((size, weight_of(&text).map_err(|error| Wrong::from(error).at(&weight.place))?));
+    }
+    split_of(entries).map_err(|error| Wrong::from(error).at(&node.place))
+}

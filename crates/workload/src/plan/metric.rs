@@ -1,0 +1,178 @@
+//! The figure of a phase that is shown first, and the rule that ends a sweep early.
+
+use std::fmt;
+use std::str::FromStr;
+
+use units::Share;
+
+use super::error::Wrong;
+use super::text::{TextError, share_text, words};
+use super::tree::{Node, Table};
+
+/// Which figure of a point is its headline.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Metric {
+    /// Completed requests a second.
+    #[default]
+    Iops,
+    /// 1,000,000 bytes a second, as links and disks are sold.
+    MbPerS,
+    /// Mean response time.
+    Mean,
+    /// Longest response time.
+    Max,
+    /// The response time that this share of the requests does not exceed; above 0 and below 1.
+    Percentile(Share),
+}
+
+const METRICS: &str = "iops, mb_per_s, mean, max, or a percentile of the response time such as p99 or p99.9";
+
+impl fmt::Display for Metric {
+    /// The text that [`FromStr`] reads back: `p99.9`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Metric::Iops => f.write_str("iops"),
+            Metric::MbPerS => f.write_str("mb_per_s"),
+            Metric::Mean => f.write_str("mean"),
+            Metric::Max => f.write_str("max"),
+            Metric::Percentile(share) => write!(f, "p{}", share_text(*share).trim_end_matches('%')),
+        }
+    }
+}
+
+impl FromStr for Metric {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Metric, TextError> {
+        let wrong =
+            || TextError { message: format!("`{text}` is not a figure"), help: format!("one of {METRICS}") };
+        match text.trim() {
+            "iops" => Ok(Metric::Iops),
+            "mb_per_s" => Ok(Metric::MbPerS),
+            "mean" => Ok(Metric::Mean),
+            "max" => Ok(Metric::Max),
+            other => {
+                let percent = other.strip_prefix('p').ok_or_else(wrong)?;
+                let share: Share = format!("{percent}%").parse().map_err(|_| wrong())?;
+                let inside = share > Share::NONE && share < Share::ALL;
+                if inside { Ok(Metric::Percentile(share)) } else { Err(wrong()) }
+            }
+        }
+    }
+}
+
+/// Which figure must no longer grow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flat {
+    /// Bytes a second.
+    Throughput,
+    /// Requests a second.
+    Iops,
+}
+
+words!(Flat, "a figure that can be flat", Flat::Throughput => "throughput", Flat::Iops => "iops");
+
+/// Ends the innermost sweep of a phase once more load no longer pays.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Until {
+    /// The figure watched.
+    pub flat: Flat,
+    /// What still counts as no gain.
+    pub within: Share,
+    /// So many points in a row must bring no gain; at least 1.
+    pub points: u32,
+}
+
+impl Until {
+    /// Whether none of the last [`Until::points`] figures is more than [`Until::within`] above the best before them.
+    ///
+    /// `figures` are those of the sweep so far, in its order. A fall past the knee counts as no gain too.
+    /// False while there are no more than [`Until::points`] figures.
+    pub fn reached(&self, figures: &[f64]) -> bool {
+        let Some(before) = figures.len().checked_sub(self.points as usize).filter(|before| *before > 0)
+        else {
+            return false;
+        };
+        let best = figures[..before].iter().copied().fold(0.0, f64::max);
+        figures[before..].iter().all(|figure| *figure <= best * (1.0 + self.within.get()))
+    }
+
+    /// Reads `{ flat = "throughput", within = "3%", points = 3 }`; all but `flat` may be left out.
+    pub(crate) fn read(node: &Node) -> Result<Option<Until>, Wrong> {
+        let example = "{ flat = \"throughput\", within = \"3%\", points = 3 }";
+        if node.scalar().as_deref() == Some("none") {
+            return Ok(None);
+        }
+        let table = node.table().ok_or_else(|| node.not("a table", example))?;
+        only(table, &["flat", "within", "points"])?;
+        let flat =
+            table.get("flat").ok_or_else(|| Wrong::new("`flat` is missing", format!("write {example}")))?;
+        let mut until = Until { flat: flat.read("throughput")?, within: share(0.03), points: 3 };
+        if let Some(within) = table.get("within") {
+            until.within = within.read("3%")?;
+        }
+        if let Some(points) = table.get("points") {
+            until.points = points.count32(1..=1000)?;
+        }
+        Ok(Some(until))
+    }
+}
+
+impl fmt::Display for Until {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let within = share_text(self.within);
+        write!(f, "{{ flat = \"{}\", within = \"{within}\", points = {} }}", self.flat, self.points)
+    }
+}
+
+/// That `table` has no keys but `known`, or which one it has.
+pub(crate) fn only(table: &Table, known: &[&str]) -> Result<(), Wrong> {
+    let stranger = table.iter().find(|(key, _)| !known.contains(&key.text.as_str()));
+    match stranger {
+        None => Ok(()),
+        Some((key, _)) => {
+            let near = super::suggest::nearest(&key.text, known.iter().copied());
+            let help =
+                near.map_or(format!("one of {}", known.join(", ")), |near| format!("did you mean `{near}`?"));
+            Err(Wrong::new(format!("`{}` is not known here", key.text), help).at(&key.place))
+        }
+    }
+}
+
+fn share(part: f64) -> Share {
+    Share::new(part).expect("a constant between 0 and 1")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn until(points: u32) -> Until {
+        Until { flat: Flat::Iops, within: share(0.03), points }
+    }
+
+    #[test]
+    fn a_sweep_ends_when_three_points_bring_no_gain() {
+        assert!(!until(3).reached(&[100.0, 200.0, 300.0]));
+        assert!(!until(3).reached(&[100.0, 200.0, 205.0, 204.0]));
+        assert!(until(3).reached(&[100.0, 200.0, 205.0, 204.0, 203.0]));
+    }
+
+    #[test]
+    fn slow_gains_add_up_and_a_fall_is_no_gain() {
+        // Each step gains less than 3 %, the three together more: not flat.
+        assert!(!until(3).reached(&[100.0, 102.0, 104.0, 106.1]));
+        assert!(until(2).reached(&[100.0, 60.0, 30.0]));
+        assert!(!until(3).reached(&[]));
+    }
+
+    #[test]
+    fn metrics_read_what_they_write() {
+        for text in ["iops", "mb_per_s", "mean", "max", "p50", "p99", "p99.9", "p99.999"] {
+            assert_eq!(text.parse::<Metric>().map(|metric| metric.to_string()), Ok(text.to_string()));
+        }
+        for text in ["p0", "p100", "p", "99", "iop", "p-1"] {
+            assert!(text.parse::<Metric>().is_err(), "{text} was read");
+        }
+    }
+}

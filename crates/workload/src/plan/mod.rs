@@ -1,0 +1,165 @@
+//! The plan language: one TOML file becomes the ordered points that are measured.
+//!
+//! Reading goes in steps, each a file: text to tree (`tree`), `--set` over phase over `[defaults]` (`layers`),
+//! each key by its entry (`keys`), sweeps to points (`expand`), contradictions (`check`).
+//!
+//! **Invariant:** a [`Plan`] that exists can be carried out: every default is filled in, every point is known,
+//! and no text whatever makes the reader panic. Every mistake has its file, line and column.
+
+mod check;
+mod error;
+mod estimate;
+mod expand;
+pub mod keys;
+mod layers;
+mod metric;
+mod outline;
+pub mod ready;
+mod source;
+mod state;
+mod suggest;
+mod sweep;
+mod template;
+pub mod text;
+mod tree;
+
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+
+pub use check::{Fault, faults};
+pub use error::{PlanError, PlanErrors, Weight};
+pub use estimate::{Estimate, Written};
+pub use metric::{Flat, Metric, Until};
+pub use source::{Place, SourceText};
+pub use state::{Background, Prepare, State, StateWord, Work};
+pub use sweep::MOST_POINTS;
+
+use crate::spec::Workload;
+
+/// A plan, read, complete and expanded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// What it is called; the file's name without its ending where it does not say.
+    pub name: String,
+    /// What it is for; may be empty.
+    pub about: String,
+    /// The user's own words about it, in the order written, `--tag` last.
+    pub tags: Vec<(String, String)>,
+    /// Where every random choice comes from.
+    pub seed: u64,
+    /// Its phases in order.
+    pub phases: Vec<Phase>,
+    /// The text as typed, without what `--set` changed.
+    pub text: String,
+    /// What to beware of, although the plan can be carried out.
+    pub cautions: Vec<PlanError>,
+    points: Vec<Point>,
+}
+
+/// One `[[phase]]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Phase {
+    /// Its name as typed, with `{key}` still in it; `phase 1` and so on where it has none.
+    pub name: String,
+    /// What it is for; may be empty.
+    pub about: String,
+    /// How often each of its points is measured; 1 for a state.
+    pub repeat: u32,
+    /// When its innermost sweep ends early.
+    pub until: Option<Until>,
+    /// The keys that are swept, outermost first.
+    pub swept: Vec<String>,
+    /// The numbers of its points.
+    pub points: Range<usize>,
+}
+
+/// One cell of a plan: a set of workloads that run together, or a state to bring the target into.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// Its number in the plan, from 0, in the order in which points are carried out.
+    pub index: usize,
+    /// The number of its phase, from 0.
+    pub phase: usize,
+    /// The name of its phase, with values filled in; unique among the points of the phase apart from repeats.
+    pub name: String,
+    /// The swept keys and their values here, outermost first. With several workloads `oltp.workers`.
+    pub swept: Vec<(String, String)>,
+    /// Which repeat this is, from 1.
+    pub repeat: u32,
+    /// Points with the same number differ only in the innermost sweep and the repeat: one curve. `until` leaves it.
+    pub group: usize,
+    /// What is to be done.
+    pub task: Task,
+}
+
+/// What a point does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Task {
+    /// Asks.
+    Load(Load),
+    /// Brings the target into a state.
+    State(State),
+}
+
+/// Workloads that run together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Load {
+    /// Each of them; never empty, names unique. All have the same warm-up, run and cool-down.
+    pub workloads: Vec<Workload>,
+    /// The headline of each, in the same order.
+    pub headlines: Vec<Metric>,
+    /// When to leave the sweep of the point's group.
+    pub until: Option<Until>,
+}
+
+/// What the command line changes in a plan.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Overrides {
+    /// `KEY=VALUE`: a key of the plan, or of all workloads; `phase.NAME.KEY=VALUE` of one phase, by name or by
+    /// number from 1; `phase.NAME.workload.NAME.KEY=VALUE` of one workload.
+    pub set: Vec<String>,
+    /// `KEY=VALUE`.
+    pub tags: Vec<String>,
+}
+
+impl Plan {
+    /// The plan in `text`, changed by `overrides`; `label` is what messages call the text, usually its path.
+    ///
+    /// Opens nothing and depends on nothing else. Fails with every mistake that can be told apart in one reading.
+    pub fn parse(label: &str, text: &str, overrides: &Overrides) -> Result<Plan, PlanErrors> {
+        expand::plan(label, text, overrides)
+    }
+
+    /// What to do, in order.
+    pub fn points(&self) -> &[Point] {
+        &self.points
+    }
+}
+
+impl Point {
+    /// The workloads of a load; none of a state.
+    pub fn workloads(&self) -> &[Workload] {
+        match &self.task {
+            Task::Load(load) => &load.workloads,
+            Task::State(_) => &[],
+        }
+    }
+}
+
+/// Every key of a workload with its text, in the order of the reference page, for a record.
+///
+/// Each text is what `--set KEY=TEXT` takes, and [`from_texts`] reads all of them back to the same workload.
+pub fn texts(workload: &Workload) -> Vec<(&'static str, String)> {
+    let draft = keys::workload::Draft::of(workload);
+    keys::workload::WORKLOAD.iter().map(|entry| (entry.doc.key, (entry.write)(&draft))).collect()
+}
+
+/// The workload called `name` that has these keys, defaults filled in; or what is wrong with them.
+pub fn from_texts<'a>(
+    name: &str,
+    texts: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Result<Workload, PlanErrors> {
+    expand::from_texts(name, texts)
+}

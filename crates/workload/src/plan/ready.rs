@@ -1,0 +1,119 @@
+//! Ready-made plans, part of the program.
+
+use super::suggest::nearest;
+use super::{Overrides, Plan, PlanErrors};
+
+/// A plan that needs no file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ready {
+    /// What it is called on the command line.
+    pub name: &'static str,
+    /// The TOML, with its comments.
+    pub text: &'static str,
+}
+
+/// Every ready plan: the one to begin with first.
+const READY: [Ready; 6] = [
+    Ready { name: "corners", text: include_str!("../../../../plans/corners.toml") },
+    Ready { name: "quick", text: include_str!("../../../../plans/quick.toml") },
+    Ready { name: "oltp", text: include_str!("../../../../plans/oltp.toml") },
+    Ready { name: "random", text: include_str!("../../../../plans/random.toml") },
+    Ready { name: "sequential", text: include_str!("../../../../plans/sequential.toml") },
+    Ready { name: "mixed", text: include_str!("../../../../plans/mixed.toml") },
+];
+
+/// Every ready plan, the one to begin with first.
+pub fn all() -> &'static [Ready] {
+    &READY
+}
+
+/// The ready plan of that name.
+pub fn find(name: &str) -> Option<&'static Ready> {
+    READY.iter().find(|ready| ready.name == name)
+}
+
+/// The name of the ready plan that was probably meant, if one is near.
+pub fn suggest(name: &str) -> Option<&'static str> {
+    nearest(name, READY.iter().map(|ready| ready.name))
+}
+
+impl Ready {
+    /// The plan itself, changed by `overrides`.
+    pub fn plan(&self, overrides: &Overrides) -> Result<Plan, PlanErrors> {
+        Plan::parse(&format!("{}.toml", self.name), self.text, overrides)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use units::Nanos;
+
+    use super::super::Task;
+    use super::*;
+
+    fn plan(name: &str) -> Plan {
+        let ready = find(name).expect("a ready plan");
+        ready.plan(&Overrides::default()).unwrap_or_else(|errors| panic!("{}", errors.plain()))
+    }
+
+    #[test]
+    fn every_ready_plan_can_be_read_and_speaks_for_itself() {
+        for ready in all() {
+            let plan = plan(ready.name);
+            assert_eq!(plan.name, ready.name);
+            assert!(!plan.about.is_empty(), "{} has no about", ready.name);
+            assert_eq!(plan.cautions, [], "{}", ready.name);
+            assert!(ready.text.starts_with("# "), "{} does not begin with a comment", ready.name);
+        }
+    }
+
+    /// What the comments, the page about plans and `make demo` promise.
+    #[test]
+    fn ready_plans_take_the_time_they_promise() {
+        let promised = [
+            ("corners", 5, 90),
+            ("quick", 5, 20),
+            ("oltp", 9, 225),
+            ("random", 16, 192),
+            ("sequential", 12, 144),
+            ("mixed", 3, 105),
+        ];
+        for (name, points, secs) in promised {
+            let estimate = plan(name).estimate();
+            assert_eq!((estimate.points, estimate.time), (points, Nanos::from_secs(secs)), "{name}");
+            assert_eq!(estimate.untimed_points, 0, "{name}");
+            assert!(estimate.changes_data, "{name}");
+        }
+        assert_eq!(all().len(), promised.len());
+    }
+
+    #[test]
+    fn the_corners_are_the_five_of_the_published_tables() {
+        let plan = plan("corners");
+        let corners: Vec<String> = plan
+            .points()
+            .iter()
+            .map(|point| {
+                let Task::Load(load) = &point.task else { panic!("a corner is a load") };
+                let one = &load.workloads[0];
+                let reads = one.mix.reads;
+                assert_eq!((one.workers, one.depth, one.direct), (1, 1, true));
+                format!("{} {} {reads} {}", one.sizes, one.pattern, load.headlines[0])
+            })
+            .collect();
+        let expected = [
+            "512B sequential 100 % iops",
+            "4KiB random 100 % iops",
+            "4KiB random 0 % iops",
+            "512KiB sequential 0 % mb_per_s",
+            "512KiB sequential 100 % mb_per_s",
+        ];
+        assert_eq!(corners, expected);
+    }
+
+    #[test]
+    fn a_mistyped_ready_plan_is_recognised() {
+        assert_eq!(suggest("coners"), Some("corners"));
+        assert_eq!(suggest("backup"), None);
+    }
+}

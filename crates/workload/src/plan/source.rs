@@ -1,0 +1,119 @@
+//! The texts a plan is made of, and places in them.
+//!
+//! A plan comes from one file and any number of `--set` arguments; each is a text with a label, so that every
+//! mistake can be shown where it was typed.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+/// One text as it was typed, and what to call it in a message.
+#[derive(Debug)]
+pub struct SourceText {
+    /// A path, `corners (ready plan)` or `--set depth=32`.
+    pub label: String,
+    /// All of it.
+    pub text: String,
+    /// Its number among the texts of one plan; the file is 0.
+    pub number: usize,
+}
+
+impl SourceText {
+    /// A text to be shared by all places in it.
+    pub fn new(label: &str, text: &str, number: usize) -> Arc<SourceText> {
+        Arc::new(SourceText { label: label.into(), text: text.into(), number })
+    }
+}
+
+/// A part of a text.
+///
+/// **Invariant:** the range lies within the text and on character boundaries.
+#[derive(Clone, Debug)]
+pub struct Place {
+    source: Arc<SourceText>,
+    range: Range<usize>,
+}
+
+impl Place {
+    /// That part; cut to what the text has.
+    pub fn new(source: &Arc<SourceText>, range: Range<usize>) -> Place {
+        let start = boundary(&source.text, range.start);
+        let end = boundary(&source.text, range.end).max(start);
+        Place { source: Arc::clone(source), range: start..end }
+    }
+
+    /// The text this is a part of.
+    pub fn source(&self) -> &SourceText {
+        &self.source
+    }
+
+    /// Byte positions in the text.
+    pub fn range(&self) -> Range<usize> {
+        self.range.clone()
+    }
+
+    /// What stands there.
+    pub fn text(&self) -> &str {
+        self.source.text.get(self.range.clone()).unwrap_or_default()
+    }
+
+    /// Line, from 1.
+    pub fn line(&self) -> usize {
+        1 + self.before().matches('\n').count()
+    }
+
+    /// Column in characters, from 1.
+    pub fn column(&self) -> usize {
+        1 + self.before().rsplit('\n').next().unwrap_or_default().chars().count()
+    }
+
+    /// The whole line on which this begins, without its end.
+    pub fn line_text(&self) -> &str {
+        self.source.text.lines().nth(self.line() - 1).unwrap_or_default()
+    }
+
+    /// Sorts places in the order in which they were written.
+    pub fn order(&self) -> (usize, usize) {
+        (self.source.number, self.range.start)
+    }
+
+    /// A place in the same text.
+    pub fn beside(&self, range: Range<usize>) -> Place {
+        Place::new(&self.source, range)
+    }
+
+    fn before(&self) -> &str {
+        self.source.text.get(..self.range.start).unwrap_or_default()
+    }
+}
+
+impl PartialEq for Place {
+    fn eq(&self, other: &Place) -> bool {
+        self.source.number == other.source.number && self.range == other.range
+    }
+}
+
+fn boundary(text: &str, index: usize) -> usize {
+    let index = index.min(text.len());
+    (0..=index).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_and_columns_count_from_one_and_in_characters() {
+        let source = SourceText::new("a.toml", "name = \"x\"\nabout = \"größe\" # here\n", 0);
+        let at = source.text.find('#').unwrap();
+        let place = Place::new(&source, at..at + 1);
+        assert_eq!((place.line(), place.column()), (2, 17));
+        assert_eq!(place.line_text(), "about = \"größe\" # here");
+        assert_eq!(place.text(), "#");
+    }
+
+    #[test]
+    fn a_place_never_leaves_its_text_nor_cuts_a_character() {
+        let source = SourceText::new("a.toml", "ö", 0);
+        assert_eq!(Place::new(&source, 1..99).text(), "ö");
+    }
+}

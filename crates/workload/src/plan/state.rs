@@ -1,0 +1,202 @@
+//! What is done to a target between loads: prepared, left alone, or, where it is a virtual array, broken and mended.
+
+use std::fmt;
+use std::str::FromStr;
+
+use units::{Bytes, Nanos, Share};
+
+use super::text::TextError;
+use crate::spec::{Content, Extent, Span};
+
+/// A phase that asks for nothing but brings the target into a state.
+#[derive(Clone, Debug, PartialEq)]
+pub enum State {
+    /// Brought into a known condition before a measurement.
+    Prepare(Prepare),
+    /// Left alone for so long.
+    Idle(Nanos),
+    /// That disk fails, counted from 0. Virtual arrays only.
+    FailDisk(u32),
+    /// Work of the array itself. Virtual arrays only.
+    Background(Background),
+}
+
+/// How a target is made ready.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prepare {
+    /// The part that is trimmed and filled begins here.
+    pub offset: Extent,
+    /// How much is trimmed and filled.
+    pub span: Span,
+    /// First the part is declared unused.
+    pub trim: bool,
+    /// Then it is written from end to end so many times, 0 for not at all.
+    pub fill: u32,
+    /// What is written.
+    pub content: Content,
+    /// Then what is written is flushed and the page cache forgets it.
+    pub drop_caches: bool,
+    /// Read-ahead of the block device from then on; `None` leaves it as it is.
+    pub read_ahead: Option<Bytes>,
+}
+
+/// Work an array does by itself while hosts may load it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Background {
+    /// What it does.
+    pub work: Work,
+    /// The part of its attention the array gives to it; `None` takes the array's own setting.
+    pub rate: Option<Share>,
+    /// Whether the next phase waits for its end; otherwise it goes on beside the phases that follow.
+    pub wait: bool,
+}
+
+/// What an array can do by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// Makes the content of a failed member anew on a spare.
+    Rebuild,
+    /// Makes parity or mirrors of a new set consistent.
+    Initialise,
+    /// Copies one member to a spare that takes its place.
+    Clone,
+    /// Reads everything and compares it with its parity or mirror.
+    Verify,
+    /// Reads everything for unreadable sectors.
+    Scrub,
+}
+
+/// The word of a state, before its other keys are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StateWord {
+    /// `prepare`.
+    Prepare,
+    /// `idle`.
+    Idle,
+    /// `fail disk N`.
+    FailDisk(u32),
+    /// `rebuild`, `initialise`, `clone`, `verify`, `scrub`.
+    Background(Work),
+}
+
+const STATES: [&str; 8] =
+    ["prepare", "idle", "fail disk 3", "rebuild", "initialise", "clone", "verify", "scrub"];
+
+impl StateWord {
+    /// The word without its number, as the reference page lists it.
+    pub fn family(self) -> &'static str {
+        match self {
+            StateWord::Prepare => "prepare",
+            StateWord::Idle => "idle",
+            StateWord::FailDisk(_) => "fail disk N",
+            StateWord::Background(work) => work.name(),
+        }
+    }
+}
+
+impl Work {
+    /// The word used in plans and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Work::Rebuild => "rebuild",
+            Work::Initialise => "initialise",
+            Work::Clone => "clone",
+            Work::Verify => "verify",
+            Work::Scrub => "scrub",
+        }
+    }
+}
+
+impl State {
+    /// Its word.
+    pub fn word(&self) -> StateWord {
+        match self {
+            State::Prepare(_) => StateWord::Prepare,
+            State::Idle(_) => StateWord::Idle,
+            State::FailDisk(disk) => StateWord::FailDisk(*disk),
+            State::Background(background) => StateWord::Background(background.work),
+        }
+    }
+
+    /// Whether only a virtual array can do it.
+    pub fn needs_virtual_array(&self) -> bool {
+        matches!(self, State::FailDisk(_) | State::Background(_))
+    }
+
+    /// Whether what the target holds is changed.
+    pub fn changes_data(&self) -> bool {
+        match self {
+            State::Prepare(prepare) => prepare.fill > 0 || prepare.trim,
+            State::Idle(_) => false,
+            // A virtual array holds no data of anybody.
+            State::FailDisk(_) | State::Background(_) => false,
+        }
+    }
+}
+
+impl fmt::Display for StateWord {
+    /// The text that [`FromStr`] reads back: `fail disk 3`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StateWord::FailDisk(disk) => write!(f, "fail disk {disk}"),
+            word => f.write_str(word.family()),
+        }
+    }
+}
+
+impl FromStr for StateWord {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<StateWord, TextError> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        match words[..] {
+            ["prepare"] => Ok(StateWord::Prepare),
+            ["idle"] => Ok(StateWord::Idle),
+            ["fail", "disk", number] => match number.parse::<u16>() {
+                Ok(disk) => Ok(StateWord::FailDisk(disk.into())),
+                Err(_) => Err(TextError {
+                    message: format!("`{number}` is not the number of a disk"),
+                    help: "disks are counted from 0, for example `fail disk 3`".into(),
+                }),
+            },
+            ["fail", ..] => Err(TextError {
+                message: format!("`{text}` does not say which disk"),
+                help: "for example `fail disk 3`".into(),
+            }),
+            _ => work(text),
+        }
+    }
+}
+
+fn work(text: &str) -> Result<StateWord, TextError> {
+    let all = [Work::Rebuild, Work::Initialise, Work::Clone, Work::Verify, Work::Scrub];
+    if let Some(work) = all.into_iter().find(|work| work.name() == text.trim()) {
+        return Ok(StateWord::Background(work));
+    }
+    let near = super::suggest::nearest(text.trim(), STATES.into_iter());
+    let all = STATES.join(", ");
+    let help =
+        near.map_or(format!("one of {all}"), |near| format!("did you mean `{near}`? All of them: {all}"));
+    Err(TextError { message: format!("`{text}` is not a state"), help })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_read_what_they_write() {
+        for text in STATES {
+            assert_eq!(text.parse::<StateWord>().map(|word| word.to_string()), Ok(text.to_string()));
+        }
+    }
+
+    #[test]
+    fn a_wrong_state_is_told_the_right_one() {
+        let help = |text: &str| text.parse::<StateWord>().unwrap_err().to_string();
+        assert!(help("initialize").contains("did you mean `initialise`"));
+        assert!(help("fail disk").contains("`fail disk 3`"));
+        assert!(help("fail disk -1").contains("counted from 0"));
+        assert!(help("").contains("one of prepare"));
+    }
+}

@@ -1,0 +1,81 @@
+//! "Did you mean": the nearest known word, and the words of other tools.
+
+/// What users of other tools write, and what to write here.
+///
+/// Source of the left column: the options of fio(1), vdbench, diskspd and Iometer that storage engineers use most.
+const FOREIGN: [(&str, &str); 34] = [
+    ("bs", "write `size`"),
+    ("blocksize", "write `size`"),
+    ("block_size", "write `size`"),
+    ("bssplit", "write `size = { \"4KiB\" = 60, \"64KiB\" = 40 }`"),
+    ("rw", "write `pattern` for where and `reads` for how many of the requests read"),
+    ("readwrite", "write `pattern` for where and `reads` for how many of the requests read"),
+    ("rwmixread", "write `reads = \"70%\"`"),
+    ("rwmixwrite", "write `reads`; what is neither read, trim nor flush is a write"),
+    ("writes", "write `reads`; what is neither read, trim nor flush is a write"),
+    ("rdpct", "write `reads = \"70%\"`"),
+    ("seekpct", "write `pattern = \"random\"` or `pattern = \"sequential\"`"),
+    ("iodepth", "write `depth`"),
+    ("queue_depth", "write `depth`"),
+    ("qd", "write `depth`"),
+    ("numjobs", "write `workers`"),
+    ("threads", "write `workers`"),
+    ("jobs", "write `workers`"),
+    ("runtime", "write `run = \"30s\"`"),
+    ("elapsed", "write `run = \"30s\"`"),
+    ("time_based", "leave it out: `run = \"30s\"` always means thirty seconds"),
+    ("ramp_time", "write `warmup = \"5s\"`"),
+    ("ioengine", "write `engine`"),
+    ("rate_iops", "write `pace = \"rate(500/s)\"`"),
+    ("rate", "write `pace = \"rate(500/s)\"`"),
+    ("iorate", "write `pace = \"rate(500/s)\"`"),
+    ("thinktime", "write `pace = \"think(5ms)\"`"),
+    ("randseed", "write `seed`"),
+    ("number_ios", "write `ops`"),
+    ("io_size", "write `bytes` for how much is moved, `span` for how much of the target is used"),
+    ("filesize", "write `span`"),
+    ("fsync", "write `flush_every = 32`, and `flush = \"fsync\"` for the kind"),
+    ("fdatasync", "write `flush_every = 32`, and `flush = \"fdatasync\"` for the kind"),
+    ("norandommap", "write `pattern = \"random(repeats)\"`"),
+    ("filename", "leave it out: the target is named on the command line, with --on"),
+];
+
+/// A sentence that points from an unknown `word` to what was probably meant, if anything is near.
+pub(crate) fn sentence<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
+    let foreign = FOREIGN.iter().find(|(theirs, _)| *theirs == word).map(|(_, ours)| (*ours).to_string());
+    foreign.or_else(|| nearest(word, known).map(|near| format!("did you mean `{near}`?")))
+}
+
+/// The known word nearest to `word`, or `None` where none is near.
+///
+/// Near is one slip of the finger in three characters, swapped neighbours counting as one.
+pub(crate) fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let lower = word.to_lowercase().replace('-', "_");
+    let allowed = (word.chars().count() / 3).max(1);
+    known
+        .map(|candidate| (strsim::damerau_levenshtein(&lower, candidate), candidate))
+        .filter(|(distance, candidate)| {
+            *distance <= allowed || (lower.len() >= 3 && candidate.starts_with(&lower))
+        })
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_of_the_finger_finds_its_word() {
+        let known = ["workers", "depth", "warmup", "pattern"];
+        assert_eq!(nearest("wrokers", known.into_iter()), Some("workers"));
+        assert_eq!(nearest("Depth", known.into_iter()), Some("depth"));
+        assert_eq!(nearest("warm-up", known.into_iter()), Some("warmup"));
+        assert_eq!(nearest("colour", known.into_iter()), None);
+    }
+
+    #[test]
+    fn words_of_other_tools_are_translated() {
+        assert_eq!(sentence("iodepth", ["depth"].into_iter()).as_deref(), Some("write `depth`"));
+    }
+}

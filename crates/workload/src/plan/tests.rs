@@ -1,0 +1,139 @@
+//! Whole plans: what becomes of them, and what is said about bad ones.
+
+use units::{Bytes, Nanos, OpsPerSecond, Share};
+
+use super::*;
+use crate::spec::{Pace, Pattern};
+
+fn read(text: &str) -> Plan {
+    with(text, &[])
+}
+
+fn with(text: &str, set: &[&str]) -> Plan {
+    let overrides = Overrides { set: set.iter().map(|set| (*set).to_string()).collect(), tags: Vec::new() };
+    Plan::parse("t.toml", text, &overrides).unwrap_or_else(|errors| panic!("{}", errors.plain()))
+}
+
+fn names(plan: &Plan) -> Vec<&str> {
+    plan.points().iter().map(|point| point.name.as_str()).collect()
+}
+
+#[test]
+fn an_empty_phase_has_every_default() {
+    let plan = read("[[phase]]\nrun = \"1s\"\n");
+    let one = &plan.points()[0].workloads()[0];
+    assert_eq!(plan.name, "t");
+    assert_eq!((one.pattern.clone(), one.sizes.to_string().as_str()), (Pattern::Random, "4KiB"));
+    assert_eq!((one.mix.reads, one.workers, one.depth, one.direct), (Share::ALL, 1, 1, true));
+    assert!(!one.mix.changes_data(), "nothing is written unless a plan says so");
+    assert_eq!(one.stop.run, Some(Nanos::from_secs(1)));
+}
+
+#[test]
+fn sweeps_nest_in_the_order_written_and_repeats_are_innermost() {
+    let plan = read(
+        "[[phase]]\nname = \"{size} x{depth}\"\nrun = \"1s\"\nrepeat = 2\n\
+         size = { sweep = [\"4KiB\", \"8KiB\"] }\ndepth = { sweep = [1, 2] }\n",
+    );
+    let expected = ["4KiB x1", "4KiB x1", "4KiB x2", "4KiB x2", "8KiB x1", "8KiB x1", "8KiB x2", "8KiB x2"];
+    assert_eq!(names(&plan), expected);
+    let repeats: Vec<u32> = plan.points().iter().map(|point| point.repeat).collect();
+    assert_eq!(repeats, [1, 2, 1, 2, 1, 2, 1, 2]);
+    let groups: Vec<usize> = plan.points().iter().map(|point| point.group).collect();
+    assert_eq!(groups, [0, 0, 0, 0, 1, 1, 1, 1]);
+    assert_eq!(plan.phases[0].swept, ["size", "depth"]);
+    assert_eq!(plan.points()[2].swept, [("size".into(), "4KiB".into()), ("depth".into(), "2".into())]);
+}
+
+#[test]
+fn what_is_swept_and_not_named_is_added_to_the_name() {
+    let plan = read(
+        "[[phase]]\nname = \"x{depth}\"\nrun = \"1s\"\ndepth = { sweep = [1] }\nreads = { sweep = [\"2/3\"] }",
+    );
+    assert_eq!(names(&plan), ["x1 reads=2/3"]);
+}
+
+#[test]
+fn no_two_points_ask_for_the_same_addresses_unless_told_to() {
+    let plan = read("seed = 7\n[[phase]]\nrun = \"1s\"\nrepeat = 3\n");
+    let seeds = |plan: &Plan| plan.points().iter().map(|point| point.workloads()[0].seed).collect::<Vec<_>>();
+    assert_eq!(seeds(&plan), [7, 8, 9]);
+    assert_eq!(seeds(&with("[[phase]]\nrun = \"1s\"\nrepeat = 2\nseed = 5", &[])), [5, 5]);
+    assert_eq!(seeds(&with("[[phase]]\nrun = \"1s\"\nrepeat = 2", &["seed=40"])), [40, 41]);
+}
+
+const TWO: &str = "[[phase]]\nname = \"both\"\nrun = \"10s\"\npace = \"rate(1000/s)\"\n\
+    depth = { sweep = [4, 8] }\n\
+    [[phase.workload]]\nname = \"oltp\"\nshare = \"60%\"\nreads = \"2/3\"\nheadline = \"p99\"\n\
+    workers = { sweep = [1, 2] }\n\
+    [[phase.workload]]\nname = \"log\"\nshare = \"40%\"\npattern = \"sequential\"\nreads = \"0%\"\n";
+
+#[test]
+fn workloads_of_a_phase_share_its_rate_and_its_sweeps() {
+    let plan = read(TWO);
+    assert_eq!(names(&plan)[1], "both depth=4 oltp.workers=2");
+    assert_eq!(plan.points().len(), 4);
+    let Task::Load(load) = &plan.points()[1].task else { panic!("a load") };
+    let [oltp, log] = &load.workloads[..] else { panic!("two workloads") };
+    assert_eq!(
+        (oltp.pace, log.pace),
+        (Pace::Even(OpsPerSecond::new(600.0)), Pace::Even(OpsPerSecond::new(400.0)))
+    );
+    assert_eq!((oltp.workers, log.workers, oltp.depth, log.depth), (2, 1, 4, 4));
+    assert_eq!(load.headlines, [Metric::Percentile(Share::new(0.99).unwrap()), Metric::Iops]);
+}
+
+#[test]
+fn the_command_line_changes_what_it_names() {
+    let depths = |set: &[&str]| {
+        let plan = with(TWO, set);
+        plan.points().iter().map(|p| (p.workloads()[0].depth, p.workloads()[1].depth)).collect::<Vec<_>>()
+    };
+    assert_eq!(depths(&["depth=1"]), [(1, 1), (1, 1)]);
+    assert_eq!(depths(&["phase.both.depth=1", "depth=3"]), [(1, 1), (1, 1)]);
+    assert_eq!(depths(&["phase.1.workload.log.depth=9", "depth=3"]), [(3, 9), (3, 9)]);
+    assert_eq!(depths(&["depth={ sweep = [5] }", "phase.both.workload.oltp.workers=1"]), [(5, 5)]);
+    let plan = with(TWO, &["name=mine", "size=16KiB", "run=2s"]);
+    assert_eq!(
+        (plan.name.as_str(), plan.points()[0].workloads()[0].sizes.to_string().as_str()),
+        ("mine", "16KiB")
+    );
+    let tags = Overrides { set: Vec::new(), tags: vec!["lab=3".into(), "site= a=b ".into()] };
+    let plan = Plan::parse("t", &format!("tags = {{ lab = 1, who = \"me\" }}\n{TWO}"), &tags).unwrap();
+    let expected =
+        [("who", "me"), ("lab", "3"), ("site", "a=b")].map(|(k, v)| (k.to_string(), v.to_string()));
+    assert_eq!(plan.tags, expected);
+}
+
+#[test]
+fn a_replaced_sweep_keeps_its_place_in_the_order() {
+    let text =
+        "[[phase]]\nrun = \"1s\"\nsize = { sweep = [\"4KiB\", \"8KiB\"] }\ndepth = { sweep = [1, 2] }\n";
+    let plan = with(text, &["size={ sweep = [\"16KiB\", \"32KiB\"] }"]);
+    assert_eq!(plan.phases[0].swept, ["size", "depth"]);
+}
+
+#[test]
+fn states_prepare_what_will_be_measured() {
+    let plan = read(
+        "[defaults]\nspan = \"10GiB\"\nrun = \"5s\"\n\
+         [[phase]]\nstate = \"prepare\"\nfill = 2\ntrim = true\nread_ahead = \"4MiB\"\ncompress = \"2:1\"\n\
+         [[phase]]\nstate = \"idle\"\nrun = \"60s\"\n\
+         [[phase]]\nreads = \"50%\"\n\
+         [[phase]]\nstate = \"fail disk 3\"\n\
+         [[phase]]\nstate = \"rebuild\"\nrate = \"30%\"\nwait = false\n",
+    );
+    let states: Vec<_> = plan.points().iter().map(|point| &point.task).collect();
+    let Task::State(State::Prepare(prepare)) = states[0] else { panic!("prepare") };
+    assert_eq!((prepare.fill, prepare.trim, prepare.read_ahead), (2, true, Some(Bytes::MIB * 4)));
+    assert_eq!(prepare.span, crate::spec::Span::Of(crate::spec::Extent::Bytes(Bytes::GIB * 10)));
+    assert_eq!(states[1], &Task::State(State::Idle(Nanos::from_secs(60))));
+    assert_eq!(states[3], &Task::State(State::FailDisk(3)));
+    let rebuild = Background { work: Work::Rebuild, rate: Share::new(0.3), wait: false };
+    assert_eq!(states[4], &Task::State(State::Background(rebuild)));
+    assert_eq!(names(&plan), ["prepare", "idle", "phase 3", "fail disk 3", "rebuild"]);
+    let estimate = plan.estimate();
+    assert_eq!((estimate.time, estimate.untimed_points), (Nanos::from_secs(65), 1));
+    assert_eq!(estimate.written.at_most, Bytes::GIB * 20);
+    assert_eq!(estimate.written.unbounded, Nanos::from_secs(5));
+}
