@@ -1,109 +1,35 @@
-//! What is known of a run without reading its record.
+//! The line of a run as the table holds it.
 
-use std::collections::BTreeMap;
-
-use record::{OpSummary, Run, Severity, World};
+use record::Entry;
 use rusqlite::Row;
 use serde::de::DeserializeOwned;
 
-/// One line of a list of runs.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
-    /// Given when the run was first saved; never given again, even when the run is removed.
-    pub number: i64,
-    /// The run's own name.
-    pub id: String,
-    /// UTC, RFC 3339.
-    pub started: String,
-    /// UTC, RFC 3339; absent while it runs, or when its process was killed.
-    pub ended: Option<String>,
-    /// The plan's name.
-    pub plan: String,
-    /// `host` or `array`.
-    pub world: String,
-    /// The machine that asked.
-    pub hostname: String,
-    /// What was asked, as typed.
-    pub targets: Vec<String>,
-    /// Labels given by the user.
-    pub tags: BTreeMap<String, String>,
-    /// Points measured.
-    pub points: u64,
-    /// The best rate of any workload in any point; absent where nothing was measured.
-    pub peak_ops_per_s: Option<f64>,
-    /// The best throughput likewise.
-    pub peak_bytes_per_s: Option<f64>,
-    /// Findings that warn.
-    pub warnings: u64,
-    /// Findings that make a figure invalid.
-    pub invalid: u64,
-    /// Whether every point of the plan was carried out.
-    pub complete: bool,
-    /// The exit code.
-    pub code: u8,
-    /// How it ended, in words.
-    pub reason: String,
-    /// Size of the record.
-    pub json_bytes: u64,
-}
-
-/// The columns of an [`Entry`], in the order in which [`Entry::from_row`] reads them.
+/// The columns of an [`Entry`], in the order in which [`from_row`] reads them.
 pub(crate) const COLUMNS: &str = "number, id, started, ended, plan, world, hostname, targets, tags, points, \
      peak_ops_per_s, peak_bytes_per_s, warnings, invalid, complete, code, reason, json_bytes";
 
-impl Entry {
-    /// The entry of `run`, whose record is so many bytes long. It has no number yet: that is 0.
-    pub(crate) fn of(run: &Run, json_bytes: usize) -> Entry {
-        let found =
-            |severity| run.findings.iter().filter(|finding| finding.severity == severity).count() as u64;
-        Entry {
-            number: 0,
-            id: run.id.clone(),
-            started: run.started.clone(),
-            ended: run.ended.clone(),
-            plan: run.plan.name.clone(),
-            world: match run.world {
-                World::Host => "host".into(),
-                World::Array => "array".into(),
-            },
-            hostname: run.environment.hostname.clone(),
-            targets: run.targets.iter().map(|target| target.asked.clone()).collect(),
-            tags: run.tags.clone(),
-            points: run.points.len() as u64,
-            peak_ops_per_s: peak(run, |summary| summary.ops_per_s.value),
-            peak_bytes_per_s: peak(run, |summary| summary.bytes_per_s.value),
-            warnings: found(Severity::Warning),
-            invalid: found(Severity::Invalid),
-            complete: run.ending.complete,
-            code: run.ending.code,
-            reason: run.ending.reason.clone(),
-            json_bytes: json_bytes as u64,
-        }
-    }
-
-    /// Reads the [`COLUMNS`].
-    pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Entry> {
-        Ok(Entry {
-            number: row.get(0)?,
-            id: row.get(1)?,
-            started: row.get(2)?,
-            ended: row.get(3)?,
-            plan: row.get(4)?,
-            world: row.get(5)?,
-            hostname: row.get(6)?,
-            targets: from_json(row, 7)?,
-            tags: from_json(row, 8)?,
-            points: row.get::<_, i64>(9)?.unsigned_abs(),
-            peak_ops_per_s: row.get(10)?,
-            peak_bytes_per_s: row.get(11)?,
-            warnings: row.get::<_, i64>(12)?.unsigned_abs(),
-            invalid: row.get::<_, i64>(13)?.unsigned_abs(),
-            complete: row.get(14)?,
-            code: row.get(15)?,
-            reason: row.get(16)?,
-            json_bytes: row.get::<_, i64>(17)?.unsigned_abs(),
-        })
-    }
+/// Reads the [`COLUMNS`].
+pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Entry> {
+    Ok(Entry {
+        number: row.get(0)?,
+        id: row.get(1)?,
+        started: row.get(2)?,
+        ended: row.get(3)?,
+        plan: row.get(4)?,
+        world: row.get(5)?,
+        hostname: row.get(6)?,
+        targets: from_json(row, 7)?,
+        tags: from_json(row, 8)?,
+        points: row.get::<_, i64>(9)?.unsigned_abs(),
+        peak_ops_per_s: row.get(10)?,
+        peak_bytes_per_s: row.get(11)?,
+        warnings: row.get::<_, i64>(12)?.unsigned_abs(),
+        invalid: row.get::<_, i64>(13)?.unsigned_abs(),
+        complete: row.get(14)?,
+        code: row.get(15)?,
+        reason: row.get(16)?,
+        json_bytes: row.get::<_, i64>(17)?.unsigned_abs(),
+    })
 }
 
 fn from_json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
@@ -111,9 +37,4 @@ fn from_json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Res
     serde_json::from_str(&text).map_err(|error| {
         rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, Box::new(error))
     })
-}
-
-fn peak(run: &Run, of: fn(&OpSummary) -> f64) -> Option<f64> {
-    let workloads = run.points.iter().flat_map(|point| &point.workloads);
-    workloads.filter_map(|workload| workload.total()).map(of).reduce(f64::max)
 }

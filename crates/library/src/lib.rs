@@ -14,8 +14,8 @@ mod place;
 mod schema;
 mod selector;
 
-pub use entry::Entry;
 pub use error::LibraryError;
 pub use library::{Filter, Keep, Library};
 pub use place::default_path;
+pub use record::Entry;
 pub use selector::Selector;

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use record::Run;
+use record::{Entry, Run};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
-use crate::entry::{COLUMNS, Entry};
+use crate::entry::{COLUMNS, from_row};
 use crate::files;
 use crate::{LibraryError, Selector};
 
@@ -132,7 +132,7 @@ impl Library {
         let limit = filter.limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
         let sql = format!("SELECT {COLUMNS} FROM runs WHERE {} {NEWEST_FIRST}", conditions.join(" AND "));
         let found = self.connection.prepare(&sql).and_then(|mut statement| {
-            let rows = statement.query_map(rusqlite::params_from_iter(&values), Entry::from_row)?;
+            let rows = statement.query_map(rusqlite::params_from_iter(&values), from_row)?;
             let tagged =
                 rows.filter(|entry| entry.as_ref().map_or(true, |entry| has_tags(entry, &filter.tags)));
             tagged.take(usize::try_from(limit).unwrap_or(usize::MAX)).collect::<Result<Vec<Entry>, _>>()
@@ -203,7 +203,7 @@ impl Library {
     }
 
     fn first(&self, sql: &str, value: impl rusqlite::ToSql) -> Result<Option<Entry>, LibraryError> {
-        let entry = self.connection.query_row(sql, [value], Entry::from_row).optional();
+        let entry = self.connection.query_row(sql, [value], from_row).optional();
         entry.map_err(|source| LibraryError::of(&self.path, "looking for a run", source))
     }
 
@@ -217,7 +217,7 @@ impl Library {
             "SELECT {COLUMNS} FROM runs WHERE substr(id, 1, length(?1)) = ?1 {NEWEST_FIRST} LIMIT {SHOWN}"
         );
         let found = self.connection.prepare(&sql).and_then(|mut statement| {
-            statement.query_map([asked], Entry::from_row)?.collect::<Result<Vec<Entry>, _>>()
+            statement.query_map([asked], from_row)?.collect::<Result<Vec<Entry>, _>>()
         });
         let mut found = found.map_err(|source| LibraryError::of(&self.path, "looking for a run", source))?;
         match found.len() {

@@ -5,6 +5,7 @@
 //!
 //! **Invariant:** a record does not say how it was measured but in words, and nothing here can draw it.
 
+mod entry;
 mod finding;
 mod histogram;
 pub mod names;
@@ -14,6 +15,7 @@ mod run;
 pub mod sample;
 mod summary;
 
+pub use entry::Entry;
 pub use finding::{Finding, Severity};
 pub use histogram::Histogram;
 pub use point::{

@@ -39,17 +39,22 @@ pub mod fact {
     pub const HYPERVISOR: &str = "hypervisor";
 }
 
-/// Names of [`Series`](crate::Series).
+/// Names of [`Series`](crate::Series). What is sampled beside the load has dotted names: what, which, how.
 pub mod series {
-    /// Ends of a read's, write's, trim's or flush's name among the series of a workload: `read ops`, in
-    /// `per_s`.
+    /// How the name of a workload's rate ends, after the operation: `read ops`, in `per_s`.
     pub const OPS: &str = " ops";
-    /// The part of all processors of the machine that did not idle, in `share`.
-    pub const CPU_BUSY: &str = "cpu busy";
-    /// Clock of the processors on average, in `per_s`.
-    pub const CPU_CLOCK: &str = "cpu clock";
-    /// Times the processors were slowed down because of heat or power since the point began, in `count`.
-    pub const CPU_THROTTLED: &str = "cpu throttled";
-    /// Memory that waits to be written to storage, and that is being written, in `bytes`.
-    pub const DIRTY: &str = "dirty pages";
+    /// The part of the time of all processors of the machine in which they had nothing to do, in `share`.
+    pub const CPU_IDLE: &str = "cpu.idle";
+    /// The part in which they had nothing to do but to wait for storage, in `share`.
+    pub const CPU_IOWAIT: &str = "cpu.iowait";
+    /// The part that the hypervisor gave to others, in `share`.
+    pub const CPU_STEAL: &str = "cpu.steal";
+    /// The clock of the processors on average, in `hz`.
+    pub const CPU_FREQUENCY: &str = "cpu.frequency.mean";
+    /// How often processors were slowed down because of heat or power since the sample before, in `events`.
+    pub const CPU_THROTTLED: &str = "cpu.throttled";
+    /// Memory that waits to be written to storage, in `bytes`.
+    pub const MEMORY_DIRTY: &str = "memory.dirty";
+    /// Memory that is being written to storage, in `bytes`.
+    pub const MEMORY_WRITEBACK: &str = "memory.writeback";
 }

@@ -205,9 +205,10 @@ impl CpuUse {
 /// One quantity over time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Series {
-    /// What: `read ops`, `cpu busy`, `vda utilisation`.
+    /// What: `read ops`, `cpu.idle`, `disk.vda.busy`. Well-known names are in
+    /// [`names::series`](crate::names::series).
     pub name: String,
-    /// Base unit: `per_s`, `bytes_per_s`, `share`, `ns`, `bytes`, `count`.
+    /// Base unit: `per_s`, `bytes_per_s`, `share`, `ns`, `bytes`, `hz`, `celsius`, `events`, `count`.
     pub unit: String,
     /// The workload it belongs to; absent where it is about the whole point or the machine.
     #[serde(skip_serializing_if = "Option::is_none", default)]

@@ -117,7 +117,7 @@ pub fn point(index: u32, name: &str, workloads: Vec<WorkloadResult>) -> Point {
         started_ns,
         ended_ns: started_ns + (SECONDS + 1) * 1_000_000_000,
         complete: true,
-        series: workloads.iter().flat_map(rates).chain([busy()]).collect(),
+        series: workloads.iter().flat_map(rates).chain([idle()]).collect(),
         workloads,
         cpu: Some(cpu),
         devices,
@@ -226,14 +226,14 @@ fn rates(workload: &WorkloadResult) -> Vec<Series> {
     workload.classes.iter().enumerate().map(of).collect()
 }
 
-fn busy() -> Series {
+fn idle() -> Series {
     Series {
-        name: series::CPU_BUSY.into(),
+        name: series::CPU_IDLE.into(),
         unit: "share".into(),
         workload: None,
         source: "/proc/stat".into(),
         at_ns: ends(),
-        values: vec![0.2; SECONDS as usize],
+        values: vec![0.8; SECONDS as usize],
         absent: None,
     }
 }
