@@ -413,3 +413,30 @@ fn every_single_and_double_loss_that_a_level_survives_loses_nothing() {
         }
     }
 }
+
+/// Q as Linux md defines it: members are walked from the one after Q, P and Q left out, each step one power more.
+#[test]
+fn q_weighs_the_members_in_the_order_of_linux_md() {
+    for layout in LAYOUTS {
+        for members in 4..9u32 {
+            let mut set =
+                Set::new(SetSpec { layout, ..SetSpec::new(Level::Raid6, members, Sectors(1), Sectors(12)) });
+            let whole = set.geometry.capacity().0;
+            set.write(&[(0, whole)]);
+            for row in 0..12u32 {
+                let turn = row % members;
+                let left = matches!(layout, Layout::LeftSymmetric | Layout::LeftAsymmetric);
+                let p = if left { members - 1 - turn } else { turn };
+                let q = (p + 1) % members;
+                let byte = |member: u32| {
+                    set.disks.bytes[member as usize][(u64::from(row) * SECTOR_BYTES) as usize + 77]
+                };
+                let walk = (1..members).map(|step| (q + step) % members).filter(|&member| member != p);
+                let weighted = walk.enumerate().fold(0, |sum, (power, member)| {
+                    sum ^ crate::parity::field::mul(crate::parity::coefficient(power), byte(member))
+                });
+                assert_eq!(byte(q), weighted, "{layout}, {members} members, row {row}");
+            }
+        }
+    }
+}
