@@ -414,6 +414,30 @@ fn every_single_and_double_loss_that_a_level_survives_loses_nothing() {
     }
 }
 
+/// One member lost and another rebuilt half-way: the second is read behind its mark, although where the first has
+/// to be recovered it is lost as well.
+#[test]
+fn a_read_over_a_lost_and_a_half_rebuilt_strip_takes_each_part_from_where_it_is() {
+    for mark in 1..16 {
+        let spec = SetSpec { spares: 1, ..SetSpec::new(Level::Raid6, 6, Sectors(16), Sectors(96)) };
+        let mut set = Set::new(spec);
+        let whole = set.geometry.capacity().0;
+        set.write(&[(0, whole)]);
+        assert!(set.fail(1) && set.fail(2));
+        set.health.rebuild_on_spare(2).unwrap();
+        let mut sweep =
+            Sweep::new(&set.geometry, &set.health, Task::Rebuild { slot: 2 }, Sectors(mark)).unwrap();
+        set.step(&mut sweep);
+        set.health.progress(2, sweep.done_to(), sweep.reached());
+        for lba in 0..64 {
+            for sectors in 1..=64 - lba {
+                let found = set.read(lba, sectors).unwrap();
+                assert!(found == set.host[place(Lba(lba), found.len())], "{sectors} at {lba}, mark {mark}");
+            }
+        }
+    }
+}
+
 /// Q as Linux md defines it: members are walked from the one after Q, P and Q left out, each step one power more.
 #[test]
 fn q_weighs_the_members_in_the_order_of_linux_md() {

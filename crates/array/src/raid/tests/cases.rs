@@ -112,6 +112,19 @@ fn a_rebuilding_disk_is_read_and_written_behind_its_mark_only() {
 }
 
 #[test]
+fn a_parity_strip_across_the_mark_of_its_rebuild_is_computed_anew() {
+    let spec = SetSpec { spares: 1, ..SetSpec::new(Level::Raid5, 5, Sectors(128), Sectors(12_800)) };
+    let geometry = Geometry::new(spec).unwrap();
+    let mut health = Health::new(&geometry);
+    health.fail(4).unwrap();
+    health.rebuild_on_spare(4).unwrap();
+    health.progress(4, Lba(16), Lba(16));
+    assert_eq!(write(&geometry, &health, 8, 8), "d0 r8+8, d5 r8+8, d0 w8+8, d5 w8+8");
+    assert_eq!(write(&geometry, &health, 12, 8), "d1 r12+8, d2 r12+8, d3 r12+8, d0 w12+8, d5 w12+8");
+    assert_eq!(write(&geometry, &health, 16, 8), "d0 w16+8");
+}
+
+#[test]
 fn parity_that_is_not_built_yet_is_never_relied_on() {
     let (geometry, mut health) = raid(Level::Raid5, 5, 128);
     health.parity_built_to(Lba(64));
