@@ -131,13 +131,7 @@ impl Executor {
 
     /// Where a step's bytes are in the buffer.
     fn place(geometry: &Geometry, row: &Row, stripe: &Stripe, step: &Step) -> Range<usize> {
-        let slot = match step.role {
-            Role::Data(strip) => geometry.data_slot(row, strip.into()),
-            Role::P => geometry.p_slot(row),
-            Role::Q => geometry.q_slot(row),
-            Role::Column(slot) => slot.into(),
-            Role::Copy(_) => row.first,
-        };
+        let slot = geometry.slot_of(row, step.role);
         let start = match step.role {
             Role::Copy(_) => Sectors(0),
             _ => step.lba - Lba(row.base + stripe.from.0),

@@ -47,6 +47,8 @@ mod level;
 mod merge;
 mod plan;
 mod planner;
+mod row_reads;
+mod row_writes;
 mod rows;
 mod sweep;
 
