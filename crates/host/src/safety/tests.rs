@@ -1,1 +1,420 @@
+//! Each refusal, on made-up machines. The same on real loop devices is in `tests/devices.rs`.
 
+use super::*;
+use crate::fixture::Fixture;
+
+/// A machine with a root disk `vda`, and a spare disk `sda` with serial number `S1`, whose node is empty.
+fn machine() -> Fixture {
+    let machine = Fixture::new();
+    machine.disk("vda", "254:0", 4096);
+    machine.node("vda");
+    machine.mount("254:0", "/", "ext4", "/dev/vda");
+    spare(&machine, "sda", "8:0", "S1");
+    machine
+}
+
+fn spare(machine: &Fixture, name: &str, devno: &str, serial: &str) {
+    machine.disk(name, devno, 4096);
+    machine.node(name);
+    machine.write(&format!("sys/block/{name}/device/model"), "SPARE 2T\n");
+    machine.write(&format!("sys/block/{name}/serial"), &format!("{serial}\n"));
+}
+
+/// Two partitions on `sda`.
+fn split(machine: &Fixture) {
+    for (name, devno, number) in [("sda1", "8:1", 1), ("sda2", "8:2", 2)] {
+        machine.partition("sda", name, devno, number);
+        machine.node(name);
+    }
+}
+
+fn block(machine: &Fixture, name: &str) -> Target {
+    let devno = crate::target::device::devno_of_name(&machine.root(), name).expect("the fixture has it");
+    let node = machine.root().node(name);
+    Target { name: node.display().to_string(), place: Place::Block { node, devno } }
+}
+
+/// The reasons against `name`, with the consent that fits.
+fn against(machine: &Fixture, name: &str) -> Vec<Reason> {
+    let target = block(machine, name);
+    let judgement = judge(&machine.root(), &target, None);
+    let consent = judgement.consents.first().map(|text| Consent::parse(text).expect("it was proposed"));
+    judge(&machine.root(), &target, consent.as_ref()).reasons
+}
+
+fn dev(machine: &Fixture, name: &str) -> String {
+    machine.root().node(name).display().to_string()
+}
+
+/// The refusal must be of this kind only, so that no other check hides the one that is tested.
+fn only(reasons: &[Reason], fits: impl Fn(&Reason) -> bool) {
+    assert!(!reasons.is_empty(), "nothing was refused");
+    assert!(reasons.iter().all(fits), "{reasons:?}");
+}
+
+#[test]
+fn a_spare_disk_with_its_serial_is_written_and_without_it_is_not() {
+    let machine = machine();
+    assert_eq!(against(&machine, "sda"), []);
+    let target = block(&machine, "sda");
+    let none = judge(&machine.root(), &target, None).reasons;
+    assert_eq!(none, [Reason::NoConsent { names: vec!["S1".into()] }]);
+    let other = Consent::parse("S2").expect("it is a serial number");
+    let reasons = judge(&machine.root(), &target, Some(&other)).reasons;
+    assert_eq!(reasons, [Reason::OtherConsent { given: "S2".into(), names: vec!["S1".into()] }]);
+    let permit =
+        permit(&machine.root(), &target, Some(&Consent::Device("S1".into()))).expect("nothing is against it");
+    assert_eq!(permit.consent.as_deref(), Some("S1"));
+}
+
+#[test]
+fn the_refusal_tells_size_model_serial_and_every_reason() {
+    let machine = machine();
+    machine.mount("8:0", "/data", "xfs", "/dev/sda");
+    machine.append("proc/swaps", "/dev/sda partition 100 0 -2\n");
+    let error = permit(&machine.root(), &block(&machine, "sda"), None).expect_err("it is in use").to_string();
+    for part in ["2 MiB", "SPARE 2T", "serial S1", "mounted on /data", "swapoff", "--destroy=S1"] {
+        assert!(error.contains(part), "{part} is not in: {error}");
+    }
+    assert_eq!(error.lines().count(), 4, "{error}");
+}
+
+#[test]
+fn a_mounted_device_is_refused() {
+    let machine = machine();
+    machine.mount("8:0", "/data", "xfs", "/dev/sda");
+    let mounted = Reason::Mounted { device: dev(&machine, "sda"), point: "/data".into() };
+    assert_eq!(against(&machine, "sda"), [mounted]);
+}
+
+#[test]
+fn a_disk_with_a_mounted_partition_is_refused_and_so_is_its_other_partition() {
+    let machine = machine();
+    split(&machine);
+    machine.mount("8:2", "/data", "xfs", "/dev/sda2");
+    let mounted = [Reason::Mounted { device: dev(&machine, "sda2"), point: "/data".into() }];
+    assert_eq!(against(&machine, "sda"), mounted);
+    assert_eq!(against(&machine, "sda2"), mounted);
+    assert_eq!(against(&machine, "sda1"), mounted);
+}
+
+#[test]
+fn a_partition_of_a_disk_mounted_whole_is_refused() {
+    let machine = machine();
+    split(&machine);
+    machine.mount("8:0", "/data", "xfs", "/dev/sda");
+    let mounted = [Reason::Mounted { device: dev(&machine, "sda"), point: "/data".into() }];
+    assert_eq!(against(&machine, "sda1"), mounted);
+}
+
+#[test]
+fn a_partition_on_an_unused_disk_is_written_with_its_own_name_alone() {
+    let machine = machine();
+    split(&machine);
+    assert_eq!(against(&machine, "sda1"), []);
+    let disk = Consent::parse("S1").expect("it is a serial number");
+    let reasons = judge(&machine.root(), &block(&machine, "sda1"), Some(&disk)).reasons;
+    only(&reasons, |reason| matches!(reason, Reason::OtherConsent { .. }));
+    let part = Consent::parse("S1-part1").expect("it is a name");
+    let reasons = judge(&machine.root(), &block(&machine, "sda"), Some(&part)).reasons;
+    only(&reasons, |reason| matches!(reason, Reason::OtherConsent { .. }));
+}
+
+#[test]
+fn swap_on_the_device_or_on_a_part_of_it_is_refused() {
+    let machine = machine();
+    split(&machine);
+    machine.append("proc/swaps", "/dev/sda1 partition 100 0 -2\n");
+    let swap = [Reason::Swap { device: dev(&machine, "sda1") }];
+    assert_eq!(against(&machine, "sda"), swap);
+    assert_eq!(against(&machine, "sda1"), swap);
+}
+
+#[test]
+fn the_disk_of_the_running_system_is_refused_with_every_part_of_it() {
+    let machine = Fixture::new();
+    spare(&machine, "sda", "8:0", "S1");
+    split(&machine);
+    machine.mount("8:1", "/boot", "ext4", "/dev/sda1");
+    let system = |reason: &Reason| matches!(reason, Reason::SystemDisk { .. } | Reason::Mounted { .. });
+    only(&against(&machine, "sda"), system);
+    let other = against(&machine, "sda2");
+    only(&other, system);
+    assert!(
+        other.contains(&Reason::SystemDisk { device: dev(&machine, "sda"), point: "/boot".into() }),
+        "{other:?}"
+    );
+}
+
+#[test]
+fn a_volume_that_shares_its_disk_with_the_system_is_refused() {
+    let machine = Fixture::new();
+    spare(&machine, "sda", "8:0", "S1");
+    for (name, devno, map) in [("dm-0", "252:0", "vg-root"), ("dm-1", "252:1", "vg-free")] {
+        machine.disk(name, devno, 2048);
+        machine.node(name);
+        machine.write(&format!("sys/block/{name}/dm/name"), map);
+        machine.write(&format!("sys/block/{name}/dm/uuid"), &format!("LVM-{map}"));
+        machine.hold("sda", name);
+    }
+    machine.mount("252:0", "/", "xfs", "/dev/dm-0");
+    let system = Reason::SystemDisk { device: dev(&machine, "sda"), point: "/".into() };
+    assert_eq!(against(&machine, "dm-1"), [system]);
+}
+
+#[test]
+fn the_root_that_an_overlay_hides_is_found_on_the_kernels_command_line() {
+    let machine = Fixture::new();
+    spare(&machine, "sda", "8:0", "S1");
+    machine.mount("0:30", "/", "overlay", "overlay");
+    machine.write("proc/cmdline", "quiet root=/dev/sda ro\n");
+    let system = Reason::SystemDisk { device: dev(&machine, "sda"), point: "/".into() };
+    assert_eq!(against(&machine, "sda"), std::slice::from_ref(&system));
+    machine.write("proc/cmdline", "root=UUID=12-34\n");
+    assert_eq!(against(&machine, "sda"), []);
+    machine.link("dev/disk/by-uuid/12-34", "../../sda");
+    assert_eq!(against(&machine, "sda"), [system]);
+}
+
+#[test]
+fn members_of_arrays_and_maps_are_refused_in_the_words_of_their_trade() {
+    for (upper, file, text, words) in [
+        ("md0", "md/level", "raid5", "member of the md array"),
+        ("dm-0", "dm/uuid", "LVM-abc", "LVM physical volume"),
+        (
+            "dm-0",
+            "dm/uuid",
+            "mpath-3600",
+            "one path of the multipath device map0; name /dev/mapper/map0 instead",
+        ),
+        ("dm-0", "dm/uuid", "CRYPT-LUKS2-1", "encrypted volume"),
+        ("dm-0", "dm/uuid", "", "device-mapper map map0"),
+        ("bcache0", "x", "x", "bcache set"),
+    ] {
+        let machine = machine();
+        machine.disk(upper, "250:0", 2048);
+        machine.write(&format!("sys/block/{upper}/dm-or-md"), "");
+        if upper == "dm-0" {
+            machine.write("sys/block/dm-0/dm/name", "map0");
+        }
+        machine.write(&format!("sys/block/{upper}/{file}"), text);
+        split(&machine);
+        machine.hold("sda1", upper);
+        for name in ["sda", "sda1"] {
+            let reasons = against(&machine, name);
+            only(&reasons, |reason| matches!(reason, Reason::Held { .. }));
+            assert!(reasons[0].to_string().contains(words), "{}", reasons[0]);
+        }
+    }
+}
+
+#[test]
+fn a_partition_of_a_disk_held_whole_is_refused() {
+    let machine = machine();
+    split(&machine);
+    machine.disk("dm-0", "252:0", 2048);
+    machine.write("sys/block/dm-0/dm/name", "mpatha");
+    machine.write("sys/block/dm-0/dm/uuid", "mpath-3600");
+    machine.hold("sda", "dm-0");
+    only(&against(&machine, "sda1"), |reason| matches!(reason, Reason::Held { .. }));
+}
+
+#[test]
+fn a_backing_device_of_bcache_is_refused_before_anything_stands_on_it() {
+    let machine = machine();
+    machine.write("sys/block/sda/bcache/state", "dirty");
+    only(&against(&machine, "sda"), |reason| matches!(reason, Reason::Held { .. }));
+}
+
+#[test]
+fn a_member_of_a_mounted_btrfs_that_no_mount_names_is_refused() {
+    let machine = machine();
+    spare(&machine, "sdb", "8:16", "S2");
+    for name in ["sda", "sdb"] {
+        machine.write(&format!("sys/fs/btrfs/0000/devices/{name}"), "");
+    }
+    // Mounted where this process cannot see it.
+    let member = |name: &str| Reason::BtrfsMember { device: dev(&machine, name) };
+    assert_eq!(against(&machine, "sda"), [member("sda")]);
+    assert_eq!(against(&machine, "sdb"), [member("sdb")]);
+}
+
+#[test]
+fn known_contents_are_refused_on_the_device_and_on_its_partitions() {
+    let machine = machine();
+    split(&machine);
+    let mut content = vec![0; 2 << 20];
+    content[..4].copy_from_slice(b"XFSB");
+    machine.write_bytes("dev/sda2", &content);
+    let found = |name: &str| Reason::Signature {
+        device: dev(&machine, name),
+        name: "XFS file system",
+        offset: Bytes::ZERO,
+    };
+    assert_eq!(against(&machine, "sda"), [found("sda2")]);
+    assert_eq!(against(&machine, "sda2"), [found("sda2")]);
+    assert_eq!(against(&machine, "sda1"), []);
+}
+
+#[test]
+fn zfs_is_known_by_its_label_since_the_kernel_names_no_holder() {
+    let machine = machine();
+    let mut content = vec![0; 2 << 20];
+    content[16 * 1024 + 24..][..8].copy_from_slice(b"version\0");
+    machine.write_bytes("dev/sda", &content);
+    only(&against(&machine, "sda"), |reason| {
+        matches!(reason, Reason::Signature { name: "ZFS pool member", .. })
+    });
+}
+
+#[test]
+fn a_device_that_cannot_be_read_is_refused() {
+    let machine = machine();
+    std::fs::remove_file(machine.path("dev/sda")).expect("the fixture has it");
+    only(&against(&machine, "sda"), |reason| matches!(reason, Reason::Unreadable { .. }));
+}
+
+#[test]
+fn a_device_set_read_only_or_without_capacity_is_refused() {
+    let machine = machine();
+    machine.write("sys/block/sda/ro", "1");
+    assert_eq!(against(&machine, "sda"), [Reason::ReadOnly { device: dev(&machine, "sda") }]);
+    machine.write("sys/block/sda/ro", "0");
+    machine.write("sys/block/sda/size", "0");
+    assert_eq!(against(&machine, "sda"), [Reason::NoCapacity { device: dev(&machine, "sda") }]);
+}
+
+#[test]
+fn a_device_that_sysfs_does_not_list_is_refused() {
+    let machine = machine();
+    let node = machine.node("sdq");
+    let devno = DevNo { major: 65, minor: 0 };
+    let target = Target { name: "/dev/sdq".into(), place: Place::Block { node, devno } };
+    let reasons = judge(&machine.root(), &target, Some(&Consent::Device("S1".into()))).reasons;
+    only(&reasons, |reason| matches!(reason, Reason::Unlisted { .. }));
+}
+
+#[test]
+fn a_serial_number_that_two_disks_share_is_no_consent() {
+    let machine = machine();
+    spare(&machine, "sdb", "8:16", "S1");
+    let shared = Reason::Ambiguous { consent: "S1".into(), other: dev(&machine, "sdb") };
+    assert_eq!(against(&machine, "sda"), [shared]);
+    machine.by_id("usb-stick-0:0", "sda");
+    let by_id = Consent::parse("/dev/disk/by-id/usb-stick-0:0").expect("it is a name");
+    assert_eq!(judge(&machine.root(), &block(&machine, "sda"), Some(&by_id)).reasons, []);
+}
+
+#[test]
+fn a_device_that_nothing_names_is_never_written() {
+    let machine = machine();
+    machine.disk("zram0", "253:0", 4096);
+    machine.node("zram0");
+    let consent = Consent::parse("zram0").expect("it could be a serial number");
+    let reasons = judge(&machine.root(), &block(&machine, "zram0"), Some(&consent)).reasons;
+    assert_eq!(reasons, [Reason::OtherConsent { given: "zram0".into(), names: vec![] }]);
+    assert!(reasons[0].to_string().contains("is never written"), "{}", reasons[0]);
+}
+
+#[test]
+fn a_loop_is_its_own_device_and_not_the_disk_of_its_file() {
+    let machine = machine();
+    machine.disk("loop0", "7:0", 4096);
+    machine.node("loop0");
+    machine.write("sys/block/loop0/loop/backing_file", "/tmp/x.img\n");
+    assert_eq!(judge(&machine.root(), &block(&machine, "loop0"), None).consents, ["loop:/tmp/x.img"]);
+    assert_eq!(against(&machine, "loop0"), []);
+    machine.mount("7:0", "/mnt", "ext4", "/dev/loop0");
+    only(&against(&machine, "loop0"), |reason| matches!(reason, Reason::Mounted { .. }));
+}
+
+#[test]
+fn a_loop_whose_file_is_in_use_elsewhere_is_refused() {
+    let machine = machine();
+    for (name, devno) in [("loop0", "7:0"), ("loop1", "7:1")] {
+        machine.disk(name, devno, 4096);
+        machine.node(name);
+        machine.write(&format!("sys/block/{name}/loop/backing_file"), "/tmp/x.img\n");
+    }
+    let reasons = against(&machine, "loop0");
+    only(&reasons, |reason| matches!(reason, Reason::BehindLoop { .. } | Reason::Ambiguous { .. }));
+    assert!(matches!(reasons[0], Reason::BehindLoop { .. }), "{reasons:?}");
+    machine.write("sys/block/loop1/loop/backing_file", "/tmp/y.img\n");
+    assert_eq!(against(&machine, "loop0"), []);
+    machine.append("proc/swaps", "/tmp/x.img file 100 0 -2\n");
+    assert_eq!(against(&machine, "loop0"), [Reason::Swap { device: "/tmp/x.img".into() }]);
+}
+
+#[test]
+fn a_loop_over_a_disk_is_as_much_in_use_as_the_disk_and_the_reverse() {
+    let machine = machine();
+    machine.disk("loop0", "7:0", 4096);
+    machine.node("loop0");
+    machine.write("sys/block/loop0/loop/backing_file", "/dev/sda\n");
+    machine.mount("8:0", "/data", "xfs", "/dev/sda");
+    only(&against(&machine, "loop0"), |reason| matches!(reason, Reason::Mounted { .. }));
+    machine.write("proc/self/mountinfo", "");
+    machine.write("sys/block/loop0/loop/backing_file", &dev(&machine, "sda"));
+    only(&against(&machine, "sda"), |reason| matches!(reason, Reason::BehindLoop { .. }));
+}
+
+#[test]
+fn a_users_file_needs_its_own_path_as_consent() {
+    let machine = machine();
+    let folder = std::fs::canonicalize(machine.path("dev")).expect("the fixture has it");
+    let path = folder.join("precious");
+    std::fs::write(&path, "data").expect("the folder is ours");
+    let target = Target { name: "precious".into(), place: Place::File(path.clone()) };
+    let root = machine.root();
+    let text = path.display().to_string();
+    let judgement = judge(&root, &target, None);
+    assert_eq!(judgement.consents, std::slice::from_ref(&text));
+    assert_eq!(judgement.reasons, [Reason::NoConsent { names: vec![text.clone()] }]);
+    let other = Consent::File(folder.join("other"));
+    only(&judge(&root, &target, Some(&other)).reasons, |reason| {
+        matches!(reason, Reason::OtherConsent { .. })
+    });
+    let consent = Consent::parse(&text).expect("it is a path");
+    let permit = permit(&root, &target, Some(&consent)).expect("nothing is against it");
+    assert!(permit.open(0).expect("it is there").is_some());
+    // The same path, another file: what was consented to is gone.
+    std::fs::rename(&path, folder.join("moved")).expect("the folder is ours");
+    std::fs::write(&path, "other data").expect("the folder is ours");
+    assert!(matches!(permit.open(0), Err(SafetyError::Exchanged { .. })));
+}
+
+#[test]
+fn a_file_that_is_swap_or_behind_a_loop_or_a_kernel_knob_is_refused_in_spite_of_consent() {
+    let machine = machine();
+    let path = std::fs::canonicalize(machine.path("proc/swaps")).expect("the fixture has it");
+    let text = path.display().to_string();
+    let target = Target { name: text.clone(), place: Place::File(path.clone()) };
+    let consent = Consent::parse(&text).expect("it is a path");
+    let reasons = || judge(&machine.root(), &target, Some(&consent)).reasons;
+    assert_eq!(reasons(), []);
+    machine.append("proc/swaps", &format!("{text} file 100 0 -2\n"));
+    assert_eq!(reasons(), [Reason::Swap { device: text.clone() }]);
+    machine.write("proc/swaps", "");
+    machine.disk("loop0", "7:0", 8);
+    machine.write("sys/block/loop0/loop/backing_file", &text);
+    only(&reasons(), |reason| matches!(reason, Reason::BehindLoop { .. }));
+    machine.write("sys/block/loop0/loop/backing_file", "/elsewhere");
+    machine.mount("0:5", &path.parent().expect("it has one").display().to_string(), "proc", "proc");
+    only(&reasons(), |reason| matches!(reason, Reason::NoStorage { .. }));
+}
+
+#[test]
+fn fathoms_own_file_and_what_is_not_there_yet_need_no_consent() {
+    let folder = tempfile::tempdir().expect("the test has a temporary folder");
+    let folder = std::fs::canonicalize(folder.path()).expect("it is there");
+    let (path, size) = (folder.join("own"), Bytes::MIB);
+    let spec = scratch::Spec { path: path.clone(), size, seed: 1, reserve: Some(Bytes::ZERO) };
+    let own = scratch::Scratch::prepare(&spec, &mut |_| scratch::Step::Continue).expect("there is room");
+    let root = SysRoot::real();
+    for place in [Place::File(path), Place::NewFile(folder.join("new")), Place::Directory(folder.clone())] {
+        let target = Target { name: "own".into(), place };
+        let permit = permit(&root, &target, None).expect("it is Fathom's");
+        assert_eq!(permit.consent, None);
+    }
+    drop(own);
+}
