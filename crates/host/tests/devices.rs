@@ -180,8 +180,9 @@ fn mbr() -> Vec<u8> {
 fn a_loop_whose_partition_is_mounted_is_refused_as_a_whole() {
     let Some(device) = Loop::make(SIZE, &["--partscan"], &[(0, &mbr())]) else { return };
     let part = format!("{}p1", device.node);
-    if !Path::new(&part).exists() {
-        println!("skipped: the kernel reads no partition tables of loop devices");
+    // A kernel that reads no such tables can still be told of the partition.
+    if !Path::new(&part).exists() && run("addpart", &[&device.node, "1", "2048", "30720"]).is_none() {
+        println!("skipped: needs a kernel that reads partition tables, or addpart");
         return;
     }
     if !mkfs(&part, &[]) {

@@ -69,11 +69,10 @@ const STATES: [(&str, &[usize]); 6] = [
     ("steal", &[7]),
 ];
 
-/// Shares of the machine's processor time by state, how busy all are, and how busy the busiest is.
+/// Shares of the machine's processor time by state, and how busy the busiest processor is.
 pub(super) struct Machine {
     path: PathBuf,
     slots: Vec<Slot>,
-    busy: Slot,
     busiest: Slot,
     last: Last<Vec<Ticks>>,
 }
@@ -89,10 +88,9 @@ impl Machine {
             return None;
         }
         let slots =
-            STATES.iter().map(|(name, _)| out.open(format!("cpu {name}"), "share", "/proc/stat")).collect();
-        let busy = out.open("cpu busy", "share", "/proc/stat");
-        let busiest = out.open("cpu busiest", "share", "/proc/stat");
-        Some(Machine { path, slots, busy, busiest, last: Last::default() })
+            STATES.iter().map(|(name, _)| out.open(format!("cpu.{name}"), "share", "/proc/stat")).collect();
+        let busiest = out.open("cpu.busiest", "share", "/proc/stat");
+        Some(Machine { path, slots, busiest, last: Last::default() })
     }
 }
 
@@ -109,10 +107,8 @@ impl Sampler for Machine {
         for (slot, (_, states)) in self.slots.iter().zip(STATES) {
             out.push(*slot, now, states.iter().map(|state| shares[*state]).sum());
         }
-        out.push(self.busy, now, busy(&shares));
-        let each = before.iter().zip(&after).skip(1);
-        let each = each.filter_map(|(before, after)| Some(busy(&self::shares(before, after)?)));
-        if let Some(busiest) = each.reduce(f64::max) {
+        let busy = before.iter().zip(&after).skip(1).filter_map(|(before, after)| shares_busy(before, after));
+        if let Some(busiest) = busy.reduce(f64::max) {
             out.push(self.busiest, now, busiest);
         }
     }
@@ -144,9 +140,9 @@ fn shares(before: &Ticks, after: &Ticks) -> Option<[f64; 8]> {
     (all > 0.0).then(|| grown.map(|ticks| ticks / all))
 }
 
-/// What did not idle; waiting for storage is idling.
-fn busy(shares: &[f64; 8]) -> f64 {
-    (1.0 - shares[3] - shares[4]).max(0.0)
+fn shares_busy(before: &Ticks, after: &Ticks) -> Option<f64> {
+    let shares = shares(before, after)?;
+    Some((1.0 - shares[3] - shares[4]).max(0.0))
 }
 
 /// The share of one processor that a thread had, and that it wanted and waited for.
@@ -162,14 +158,14 @@ impl Thread {
         let path = root.proc.join("self/task").join(thread.to_string()).join("schedstat");
         if read_schedstat(&path).is_none() {
             out.miss(
-                format!("thread {label}"),
+                format!("thread.{label}"),
                 "no schedstat: the thread has ended or the kernel does not count it",
             );
             return None;
         }
         let source = format!("/proc/self/task/{thread}/schedstat");
-        let ran = out.open(format!("thread {label} cpu"), "share", &source);
-        let waited = out.open(format!("thread {label} waiting"), "share", &source);
+        let ran = out.open(format!("thread.{label}.cpu"), "share", &source);
+        let waited = out.open(format!("thread.{label}.waiting"), "share", &source);
         Some(Thread { path, ran, waited, last: Last::default() })
     }
 }
@@ -210,7 +206,7 @@ mod tests {
         sampler.sample(Instant::from_nanos(1_000_000_000), &mut out);
         let values: Vec<f64> = out.series.iter().map(|series| series.points[0].1).collect();
         // 50 + 10 + 20 + 10 + 2 + 3 + 5 = 100 ticks.
-        let expected = [0.5, 0.1, 0.2, 0.1, 0.05, 0.05, 0.7, 0.7];
+        let expected = [0.5, 0.1, 0.2, 0.1, 0.05, 0.05, 0.7];
         for (value, expected) in values.iter().zip(expected) {
             assert!((value - expected).abs() < 1e-9, "{values:?}");
         }
@@ -231,6 +227,6 @@ mod tests {
         let machine = Fixture::new();
         let mut out = Sink::default();
         assert!(Thread::start(&machine.root(), 17, "worker 1", &mut out).is_none());
-        assert_eq!(out.absent[0].name, "thread worker 1");
+        assert_eq!(out.absent[0].name, "thread.worker 1");
     }
 }

@@ -149,11 +149,11 @@ impl Disk {
         let name = folder.as_deref().and_then(Path::file_name).and_then(|name| name.to_str());
         let name = name.map_or_else(|| devno.to_string(), str::to_owned);
         if DeviceCounters::read(root, devno).is_none() {
-            out.miss(format!("disk {name}"), "not listed in /proc/diskstats");
+            out.miss(format!("disk.{name}"), "not listed in /proc/diskstats");
             return None;
         }
         if folder.and_then(|folder| number(&folder.join("queue/iostats"))) == Some(0) {
-            out.miss(format!("disk {name}"), "the kernel is told not to count it (queue/iostats is 0)");
+            out.miss(format!("disk.{name}"), "the kernel is told not to count it (queue/iostats is 0)");
             return None;
         }
         Some(Disk { devno, slots: Slots::open(&name, out), last: Last::default() })
@@ -188,21 +188,21 @@ impl Disk {
 
 impl Slots {
     fn open(name: &str, out: &mut Sink) -> Slots {
-        let mut open = |what: &str, unit| out.open(format!("{name} {what}"), unit, "/proc/diskstats");
+        let mut open = |what: &str, unit| out.open(format!("disk.{name}.{what}"), unit, "/proc/diskstats");
         Slots {
-            reads: open("reads", "per_s"),
-            writes: open("writes", "per_s"),
-            read_bytes: open("read bytes", "bytes_per_s"),
-            write_bytes: open("write bytes", "bytes_per_s"),
-            discards: open("discards", "per_s"),
-            discard_bytes: open("discard bytes", "bytes_per_s"),
-            flushes: open("flushes", "per_s"),
-            in_flight: open("in flight", "count"),
-            queue: open("queue", "count"),
-            busy: open("utilisation", "share"),
-            read_wait: open("read wait", "ns"),
-            write_wait: open("write wait", "ns"),
-            flush_wait: open("flush wait", "ns"),
+            reads: open("reads_per_s", "per_s"),
+            writes: open("writes_per_s", "per_s"),
+            read_bytes: open("read_bytes_per_s", "bytes_per_s"),
+            write_bytes: open("write_bytes_per_s", "bytes_per_s"),
+            discards: open("discards_per_s", "per_s"),
+            discard_bytes: open("discard_bytes_per_s", "bytes_per_s"),
+            flushes: open("flushes_per_s", "per_s"),
+            in_flight: open("in_flight", "count"),
+            queue: open("queue_mean", "count"),
+            busy: open("busy", "share"),
+            read_wait: open("read_wait", "ns"),
+            write_wait: open("write_wait", "ns"),
+            flush_wait: open("flush_wait", "ns"),
         }
     }
 }
@@ -240,19 +240,19 @@ mod tests {
         );
         disks.sample(Instant::from_nanos(2_000_000_000), &mut out);
         let value = |name: &str| {
-            let series = out.series.iter().find(|series| series.name == format!("sda {name}"));
+            let series = out.series.iter().find(|series| series.name == format!("disk.sda.{name}"));
             series.and_then(|series| series.points.last()).map(|point| point.1)
         };
-        assert_eq!(value("reads"), Some(100.0));
-        assert_eq!(value("read bytes"), Some(2000.0 * 512.0));
-        assert_eq!(value("writes"), Some(0.0));
-        assert_eq!(value("utilisation"), Some(0.5));
-        assert_eq!(value("queue"), Some(0.5));
-        assert_eq!(value("in flight"), Some(4.0));
-        assert_eq!(value("read wait"), Some(3e6));
-        assert_eq!(value("write wait"), None);
-        assert_eq!(value("discards"), Some(25.0));
-        assert_eq!(value("discard bytes"), Some(400.0 * 512.0));
+        assert_eq!(value("reads_per_s"), Some(100.0));
+        assert_eq!(value("read_bytes_per_s"), Some(2000.0 * 512.0));
+        assert_eq!(value("writes_per_s"), Some(0.0));
+        assert_eq!(value("busy"), Some(0.5));
+        assert_eq!(value("queue_mean"), Some(0.5));
+        assert_eq!(value("in_flight"), Some(4.0));
+        assert_eq!(value("read_wait"), Some(3e6));
+        assert_eq!(value("write_wait"), None);
+        assert_eq!(value("discards_per_s"), Some(25.0));
+        assert_eq!(value("discard_bytes_per_s"), Some(400.0 * 512.0));
     }
 
     #[test]

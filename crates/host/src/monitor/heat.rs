@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use units::Instant;
 
-use super::series::{Sampler, Sink, Slot, grown};
+use super::series::{Last, Sampler, Sink, Slot, grown};
 use crate::sysroot::{DevNo, SysRoot, names, number};
 
 pub(super) struct Heat {
@@ -14,8 +14,7 @@ pub(super) struct Heat {
     temperatures: Vec<(PathBuf, Slot)>,
     throttles: Vec<PathBuf>,
     throttled: Option<Slot>,
-    /// The count when the watching began.
-    before: Option<u64>,
+    last: Last<u64>,
 }
 
 impl Heat {
@@ -24,21 +23,22 @@ impl Heat {
         let frequencies = of_each_cpu(&folder, "cpufreq/scaling_cur_freq");
         let throttles = of_each_cpu(&folder, "thermal_throttle/core_throttle_count");
         if frequencies.is_empty() {
-            out.miss("cpu clock", "no cpufreq in sysfs, as in most virtual machines");
+            out.miss("cpu.frequency", "no cpufreq in sysfs, as in most virtual machines");
         }
         let source = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_cur_freq";
-        let mut frequency = |name| (!frequencies.is_empty()).then(|| out.open(name, "per_s", source));
-        let (mean, lowest) = (frequency("cpu clock"), frequency("cpu clock lowest"));
+        let mut frequency = |name| (!frequencies.is_empty()).then(|| out.open(name, "hz", source));
+        let (mean, lowest) = (frequency("cpu.frequency.mean"), frequency("cpu.frequency.lowest"));
         let temperatures = temperatures(root, devices, out);
         if temperatures.is_empty() {
             out.miss("temperature", "no thermal zone and no sensor of the devices in sysfs");
         }
         if throttles.is_empty() {
-            out.miss("cpu throttled", "no thermal_throttle in sysfs");
+            out.miss("cpu.throttled", "no thermal_throttle in sysfs");
         }
         let source = "/sys/devices/system/cpu/cpu*/thermal_throttle/core_throttle_count";
-        let throttled = (!throttles.is_empty()).then(|| out.open("cpu throttled", "count", source));
-        let heat = Heat { frequencies, mean, lowest, temperatures, throttles, throttled, before: None };
+        let throttled = (!throttles.is_empty()).then(|| out.open("cpu.throttled", "events", source));
+        let heat =
+            Heat { frequencies, mean, lowest, temperatures, throttles, throttled, last: Last::default() };
         (heat.mean.is_some() || heat.throttled.is_some() || !heat.temperatures.is_empty()).then_some(heat)
     }
 }
@@ -59,8 +59,9 @@ impl Sampler for Heat {
         }
         if let Some(slot) = self.throttled {
             let after = self.throttles.iter().filter_map(|path| number(path)).sum();
-            let before = *self.before.get_or_insert(after);
-            out.push(slot, now, grown(before, after));
+            if let Some((before, _)) = self.last.replace(now, after) {
+                out.push(slot, now, grown(before, after));
+            }
         }
     }
 }
@@ -78,11 +79,11 @@ fn temperatures(root: &SysRoot, devices: &[DevNo], out: &mut Sink) -> Vec<(PathB
     let zone_files = names(&zones)
         .into_iter()
         .filter(|name| name.starts_with("thermal_zone"))
-        .map(|name| (format!("temperature {name}"), zones.join(name).join("temp")));
+        .map(|name| (format!("temperature.{name}"), zones.join(name).join("temp")));
     let device_files = devices.iter().filter_map(|devno| {
         let folder = root.block_folder(*devno)?;
         let name = folder.file_name()?.to_str()?.to_owned();
-        Some((format!("temperature {name}"), sensor(&folder.join("device"))?))
+        Some((format!("temperature.{name}"), sensor(&folder.join("device"))?))
     });
     let answering: Vec<(String, PathBuf)> =
         zone_files.chain(device_files).filter(|(_, path)| celsius(path).is_some()).collect();
@@ -137,11 +138,11 @@ mod tests {
         assert_eq!(
             values,
             [
-                ("cpu clock", 2e9),
-                ("cpu clock lowest", 1e9),
-                ("temperature thermal_zone0", 45.5),
-                ("temperature nvme0n1", -1.0),
-                ("cpu throttled", 3.0),
+                ("cpu.frequency.mean", 2e9),
+                ("cpu.frequency.lowest", 1e9),
+                ("temperature.thermal_zone0", 45.5),
+                ("temperature.nvme0n1", -1.0),
+                ("cpu.throttled", 3.0),
             ]
         );
         assert!(out.absent.is_empty());

@@ -220,13 +220,13 @@ mod tests {
         let latest = monitor.latest();
         let seen = monitor.stop();
         let named = |name: &str| seen.series.iter().find(|series| series.name == name);
-        let busy = named("cpu user").expect("there is /proc/stat");
+        let busy = named("cpu.user").expect("there is /proc/stat");
         assert!((3..=5).contains(&busy.points.len()), "{:?}", busy.points);
         assert!(busy.points.windows(2).all(|pair| pair[0].0 < pair[1].0));
-        let thread = named("thread test cpu").expect("there is schedstat");
+        let thread = named("thread.test.cpu").expect("there is schedstat");
         assert!(thread.points.iter().all(|(_, share)| (0.0..=1.05).contains(share)), "{:?}", thread.points);
         assert!(thread.points.iter().any(|(_, share)| *share > 0.05), "{:?}", thread.points);
-        assert!(latest.iter().any(|(name, _)| name == "cpu user"));
+        assert!(latest.iter().any(|(name, _)| name == "cpu.user"));
         assert!(seen.cost > Nanos::ZERO && seen.cost < Nanos::from_millis(200), "{}", seen.cost);
     }
 
@@ -246,13 +246,13 @@ mod tests {
         let absent: Vec<&str> = seen.absent.iter().map(|absent| absent.name.as_str()).collect();
         for name in [
             "cpu",
-            "disk 8:0",
-            "eth9",
+            "disk.8:0",
+            "net.eth9",
             "memory",
-            "pressure cpu",
-            "pressure io",
-            "pressure memory",
-            "cpu clock",
+            "pressure.cpu",
+            "pressure.io",
+            "pressure.memory",
+            "cpu.frequency",
             "temperature",
         ] {
             assert!(absent.contains(&name), "{name} is not among {absent:?}");

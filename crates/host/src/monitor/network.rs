@@ -9,12 +9,12 @@ use crate::sysroot::{SysRoot, number};
 
 /// Counters of `/sys/class/net/X/statistics`, their names in the series, and units.
 const COUNTERS: [(&str, &str, &str); 6] = [
-    ("rx_bytes", "received bytes", "bytes_per_s"),
-    ("tx_bytes", "sent bytes", "bytes_per_s"),
-    ("rx_packets", "received packets", "per_s"),
-    ("tx_packets", "sent packets", "per_s"),
-    ("rx_dropped", "received dropped", "per_s"),
-    ("tx_dropped", "sent dropped", "per_s"),
+    ("rx_bytes", "received_bytes_per_s", "bytes_per_s"),
+    ("tx_bytes", "sent_bytes_per_s", "bytes_per_s"),
+    ("rx_packets", "received_packets_per_s", "per_s"),
+    ("tx_packets", "sent_packets_per_s", "per_s"),
+    ("rx_dropped", "received_dropped_per_s", "per_s"),
+    ("tx_dropped", "sent_dropped_per_s", "per_s"),
 ];
 
 pub(super) struct Interfaces(Vec<Interface>);
@@ -31,11 +31,11 @@ impl Interfaces {
         for name in names {
             let folder = root.sys.join("class/net").join(name).join("statistics");
             if number(&folder.join("rx_bytes")).is_none() {
-                out.miss(name.as_str(), "there is no such interface, or it does not count");
+                out.miss(format!("net.{name}"), "there is no such interface, or it does not count");
                 continue;
             }
             let source = format!("/sys/class/net/{name}/statistics");
-            let slots = COUNTERS.map(|(_, what, unit)| out.open(format!("{name} {what}"), unit, &source));
+            let slots = COUNTERS.map(|(_, what, unit)| out.open(format!("net.{name}.{what}"), unit, &source));
             interfaces.push(Interface { folder, slots, last: Last::default() });
         }
         (!interfaces.is_empty()).then_some(Interfaces(interfaces))
@@ -70,7 +70,7 @@ mod tests {
         interfaces.sample(Instant::START, &mut out);
         machine.write("sys/class/net/eth0/statistics/rx_bytes", "6000\n");
         interfaces.sample(Instant::from_nanos(500_000_000), &mut out);
-        assert_eq!(out.series[0].name, "eth0 received bytes");
+        assert_eq!(out.series[0].name, "net.eth0.received_bytes_per_s");
         assert_eq!(out.series[0].points[0].1, 10_000.0);
         assert_eq!(out.series[1].points[0].1, 0.0);
     }

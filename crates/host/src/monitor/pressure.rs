@@ -38,14 +38,14 @@ impl Pressure {
             // Where the kernel was started with psi=0 the files are there and reading fails.
             if let Err(error) = fs::read_to_string(&path) {
                 out.miss(
-                    format!("pressure {name}"),
+                    format!("pressure.{name}"),
                     format!("/proc/pressure/{name}: {error}; needs CONFIG_PSI and psi=1"),
                 );
                 continue;
             }
             let source = format!("/proc/pressure/{name}");
-            let some = out.open(format!("pressure {name} some"), "share", &source);
-            let full = (name != "cpu").then(|| out.open(format!("pressure {name} full"), "share", &source));
+            let some = out.open(format!("pressure.{name}.some"), "share", &source);
+            let full = (name != "cpu").then(|| out.open(format!("pressure.{name}.full"), "share", &source));
             resources.push(Resource { path, some, full, last: Last::default() });
         }
         (!resources.is_empty()).then_some(Pressure(resources))
@@ -97,7 +97,7 @@ mod tests {
         pressure.sample(Instant::from_nanos(1_000_000_000), &mut out);
         let values: Vec<(&str, f64)> =
             out.series.iter().map(|series| (series.name.as_str(), series.points[0].1)).collect();
-        assert_eq!(values, [("pressure io some", 0.25), ("pressure io full", 0.1)]);
+        assert_eq!(values, [("pressure.io.some", 0.25), ("pressure.io.full", 0.1)]);
         assert_eq!(out.absent.len(), 2);
     }
 }

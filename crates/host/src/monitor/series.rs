@@ -5,9 +5,9 @@ use units::Instant;
 /// One thing watched.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// As `sda read bytes`, `cpu busy`: whose, and what.
+    /// As `disk.sda.read_bytes_per_s`: what, which, how.
     pub name: String,
-    /// Of the values: `per_s`, `bytes_per_s`, `share`, `ns`, `bytes`, `count`, `celsius`.
+    /// Of the values: `per_s`, `bytes_per_s`, `share`, `ns`, `bytes`, `hz`, `celsius`, `events`, `count`.
     pub unit: &'static str,
     /// The file of the kernel it comes from.
     pub source: String,

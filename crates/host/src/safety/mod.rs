@@ -175,7 +175,7 @@ fn judge_device(root: &SysRoot, node: &Path, devno: DevNo, consent: Option<&Cons
     let consents = device.consents();
     match consent {
         Some(consent) if consent.names_device(&device) => reasons.extend(ambiguous(root, &device, consent)),
-        given => reasons.push(missing(given, &consents)),
+        given => add_missing(given, &consents, &mut reasons),
     }
     Judgement { what: device.in_words(), destroys: true, consents, reasons }
 }
@@ -219,17 +219,20 @@ fn judge_file(root: &SysRoot, path: &Path, consent: Option<&Consent>) -> Judgeme
     }
     let consents = vec![text.clone()];
     if !consent.is_some_and(|consent| consent.names_file(path)) {
-        reasons.push(missing(consent, &consents));
+        add_missing(consent, &consents, &mut reasons);
     }
     let what = format!("{text} ({size}, a file that is not Fathom's own)");
     Judgement { what, destroys: true, consents, reasons }
 }
 
-fn missing(given: Option<&Consent>, consents: &[String]) -> Reason {
+/// Consent for something else always speaks against it; none at all only where nothing else does, since asking for
+/// it would suggest that it could help.
+fn add_missing(given: Option<&Consent>, consents: &[String], reasons: &mut Vec<Reason>) {
     let names = consents.to_vec();
     match given {
-        Some(given) => Reason::OtherConsent { given: given.to_string(), names },
-        None => Reason::NoConsent { names },
+        Some(given) => reasons.push(Reason::OtherConsent { given: given.to_string(), names }),
+        None if reasons.is_empty() => reasons.push(Reason::NoConsent { names }),
+        None => {}
     }
 }
 
