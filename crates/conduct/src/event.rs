@@ -1,0 +1,59 @@
+//! What happens while a plan is carried out, for whoever watches.
+
+use record::Point;
+use units::{Instant, Nanos};
+use workload::Progress;
+
+/// One thing that happened.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// A point begins.
+    PointStarted {
+        /// Its number, from 0.
+        index: usize,
+        /// How many the plan has at most.
+        of: usize,
+        /// Its name.
+        name: &'a str,
+        /// How long it should take; `None` where it ends after so much work.
+        expected: Option<Nanos>,
+        /// How long all points after it should take.
+        expected_after: Nanos,
+    },
+    /// Counts so far.
+    Live {
+        /// The point's number.
+        index: usize,
+        /// What is going on.
+        live: Live,
+    },
+    /// A point ended.
+    PointEnded {
+        /// All that was measured.
+        point: &'a Point,
+    },
+    /// A sweep ended early.
+    SweepEnded {
+        /// The phase's name.
+        phase: &'a str,
+        /// Why.
+        why: String,
+    },
+}
+
+/// A glance at a running point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Live {
+    /// The present of the world.
+    pub now: Instant,
+    /// When the point's load began.
+    pub started: Instant,
+    /// What it is doing: `load`, `lay out`, `fill`.
+    pub doing: &'static str,
+    /// Requests and bytes since the load began.
+    pub progress: Progress,
+    /// The 99th percentile of the response times of the last whole second.
+    pub p99: Option<Nanos>,
+    /// The part that is done, where it can be known.
+    pub done: Option<f64>,
+}

@@ -1,0 +1,15 @@
+//! Carries a plan out in a world: points in order, sweeps that end when they no longer pay, repeats, interrupts.
+//!
+//! **Invariant:** [`carry_out`] asks the [`World`] trait alone and cannot tell a real world from a virtual one;
+//! [`real`] is the one place that knows the host.
+
+mod carry;
+mod event;
+pub mod real;
+mod result;
+mod seconds;
+mod world;
+
+pub use carry::{Outcome, carry_out};
+pub use event::{Event, Live};
+pub use world::{LoadAnswer, StateAnswer, WorkerAnswer, WorkloadAnswer, World, WorldError};

@@ -1,0 +1,378 @@
+//! Real storage as a world: targets resolved, scratch files laid out, load driven, monitors beside it.
+
+mod describe;
+mod prepare;
+mod scratch_set;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use host::clock::Clock;
+use host::engine::FileRef;
+use host::load::{Assignment, News, WorkerOutcome};
+use host::monitor::{DeviceCounters, Monitor, process_cpu};
+use host::safety::{Consent, Permit, permit};
+use host::target::{Facts, Place, Target};
+use host::{DevNo, SysRoot};
+use record::{CpuUse, EngineUsed, Environment, Series};
+use units::{Bytes, Instant, Nanos};
+use workload::plan::{Load, Plan, State};
+use workload::spec::{EngineKind, Files, Workload};
+use workload::tally::Interval;
+use workload::{Progress, compile, files_needed};
+
+use crate::event::Live;
+use crate::result::span_of;
+use crate::seconds::p99_of;
+use crate::world::{LoadAnswer, StateAnswer, WorkerAnswer, WorkloadAnswer, World, WorldError};
+
+use scratch_set::ScratchSet;
+
+/// What the command line says about real targets.
+#[derive(Clone, Debug, Default)]
+pub struct RealOptions {
+    /// Paths and devices, in order.
+    pub targets: Vec<String>,
+    /// What may be destroyed.
+    pub consent: Option<Consent>,
+    /// Let scratch files stay.
+    pub keep: bool,
+    /// The size of scratch files together, in place of `auto`.
+    pub scratch: Option<Bytes>,
+}
+
+/// One target with what is known of it.
+#[derive(Debug)]
+struct Resolved {
+    target: Target,
+    facts: Facts,
+    permit: Option<Arc<Permit>>,
+}
+
+/// Real storage.
+#[derive(Debug)]
+pub struct RealWorld {
+    root: SysRoot,
+    clock: Clock,
+    stop: Arc<AtomicBool>,
+    environment: host::environment::Environment,
+    targets: Vec<Resolved>,
+    scratch: ScratchSet,
+    read_ahead: Vec<prepare::ReadAhead>,
+}
+
+impl RealWorld {
+    /// Resolves the targets and asks the safety rules. Writes nothing yet.
+    ///
+    /// `stop` is set by whoever handles signals.
+    pub fn open(plan: &Plan, options: &RealOptions, stop: Arc<AtomicBool>) -> Result<RealWorld, WorldError> {
+        let root = SysRoot::real();
+        let mut targets = Vec::with_capacity(options.targets.len());
+        for name in &options.targets {
+            let target = Target::parse(name)?;
+            let facts = Facts::read(&root, &target)?;
+            targets.push(Resolved { target, facts, permit: None });
+        }
+        check_fit(plan, &targets)?;
+        if plan.estimate().changes_data {
+            for resolved in &mut targets {
+                let permit = permit(&root, &resolved.target, options.consent.as_ref())?;
+                resolved.permit = Some(Arc::new(permit));
+            }
+        }
+        let environment = host::environment::Environment::read(&root);
+        let scratch = ScratchSet::plan(plan, &targets, options, &environment)?;
+        Ok(RealWorld {
+            root,
+            clock: Clock::start(),
+            stop,
+            environment,
+            targets,
+            scratch,
+            read_ahead: Vec::new(),
+        })
+    }
+
+    /// What a scratch file's size was decided by, in words; `None` where there is none.
+    pub fn scratch_words(&self) -> Option<&str> {
+        self.scratch.words()
+    }
+
+    /// The consents that permits rest on.
+    pub fn consents(&self) -> Vec<String> {
+        self.targets.iter().filter_map(|each| each.permit.as_ref()?.consent.clone()).collect()
+    }
+
+    /// Files and lengths for one workload, in the order of its file numbers.
+    fn files_for(&self, workload: &Workload) -> (Vec<FileRef>, Vec<Bytes>) {
+        if let [Resolved { target: Target { place: Place::Null { size }, .. }, .. }] = self.targets[..] {
+            return (Vec::new(), vec![size; files_needed(workload) as usize]);
+        }
+        let count = match workload.files {
+            Files::Shared => self.targets.len(),
+            _ => files_needed(workload) as usize,
+        };
+        (0..count).map(|number| self.file(number)).unzip()
+    }
+
+    fn file(&self, number: usize) -> (FileRef, Bytes) {
+        if let Some(scratch) = self.scratch.file(number) {
+            return (FileRef { path: scratch.path().into(), permit: None }, scratch.size());
+        }
+        let resolved = &self.targets[number];
+        let path = resolved.target.path().map(Into::into).unwrap_or_default();
+        (FileRef { path, permit: resolved.permit.clone() }, resolved.facts.size)
+    }
+
+    fn devices(&self) -> Vec<(String, &'static str, DevNo)> {
+        let mut devices = Vec::new();
+        for facts in self.targets.iter().map(|each| &each.facts) {
+            let asked = facts.devices.iter().map(|device| (device, "target"));
+            let beneath = facts.members.iter().map(|relative| (&relative.device, "member"));
+            for (device, relation) in asked.chain(beneath) {
+                if !devices.iter().any(|(_, _, devno)| *devno == device.devno) {
+                    devices.push((device.name.clone(), relation, device.devno));
+                }
+            }
+        }
+        devices
+    }
+
+    fn counters(&self) -> Vec<Option<DeviceCounters>> {
+        self.devices().iter().map(|(_, _, devno)| DeviceCounters::read(&self.root, *devno)).collect()
+    }
+
+    fn monitor(&self) -> Result<Monitor, WorldError> {
+        let remote = self.targets.iter().filter_map(|each| each.facts.remote.as_ref());
+        let interfaces = remote
+            .flat_map(|remote| host::target::remote::interfaces_to(&self.root, remote.address.as_deref()))
+            .collect();
+        let devices = self.devices().into_iter().map(|(_, _, devno)| devno).collect();
+        let spec = host::monitor::Spec { interval: Nanos::from_secs(1), devices, interfaces };
+        let clock = self.clock.clone();
+        Monitor::start(&self.root, &spec, Arc::new(move || clock.now()))
+            .map_err(|source| WorldError::System { what: "a thread for the monitors".into(), source })
+    }
+
+    fn assignments(&self, workloads: &[Workload]) -> Result<Vec<Assignment>, WorldError> {
+        let assign = |workload: &Workload| {
+            let (files, lengths) = self.files_for(workload);
+            let mut workload = workload.clone();
+            if files.is_empty() {
+                workload.engine.kind = EngineKind::Null;
+            }
+            let jobs = compile(&workload, &lengths)?;
+            Ok(Assignment { workload, jobs, files })
+        };
+        workloads.iter().map(assign).collect()
+    }
+}
+
+impl World for RealWorld {
+    fn kind(&self) -> record::World {
+        record::World::Host
+    }
+
+    fn environment(&self) -> Environment {
+        describe::environment(&self.environment)
+    }
+
+    fn targets(&self) -> Vec<record::Target> {
+        self.targets
+            .iter()
+            .enumerate()
+            .map(|(number, each)| describe::target(each, &self.scratch, number))
+            .collect()
+    }
+
+    fn now(&self) -> Instant {
+        self.clock.now()
+    }
+
+    fn load(&mut self, load: &Load, live: &mut dyn FnMut(Live)) -> Result<LoadAnswer, WorldError> {
+        self.lay_out(live)?;
+        let assignments = self.assignments(&load.workloads)?;
+        let monitor = self.monitor()?;
+        let (before, cpu_before) = (self.counters(), process_cpu());
+        let mut heard = Heard::new(assignments.len(), self.clock.now());
+        let outcomes = host::load::run(&assignments, &self.clock, &self.stop, &mut |news| {
+            heard.listen(news, &self.clock, &monitor, live);
+        })?;
+        let ended = self.clock.now();
+        let cpu = process_cpu().since(cpu_before);
+        let devices = describe::device_counters(&self.devices(), &before, &self.counters());
+        let mut series = describe::series(monitor.stop());
+        series.retain(|each| each.absent.is_some() || !each.values.is_empty());
+        Ok(LoadAnswer {
+            started: heard.started,
+            ended,
+            workloads: answers(&assignments, outcomes, heard.intervals),
+            series,
+            cpu: Some(CpuUse { user_s: cpu.user.as_secs_f64(), system_s: cpu.system.as_secs_f64() }),
+            devices,
+            breakdown: None,
+        })
+    }
+
+    fn state(&mut self, state: &State, live: &mut dyn FnMut(Live)) -> Result<StateAnswer, WorldError> {
+        self.lay_out(live)?;
+        let started = self.clock.now();
+        let series: Vec<Series> = Vec::new();
+        match state {
+            State::Idle(time) => self.idle(*time, live),
+            State::Prepare(prepare) => self.prepare(prepare, live)?,
+            State::FailDisk(_) | State::Background(_) => {
+                let why = "this state is brought about by the array itself: run the plan on a virtual array \
+                           (`--on array:NAME`), or leave the phase out with a plan of your own";
+                return Err(WorldError::Unfit(why.into()));
+            }
+        }
+        Ok(StateAnswer { started, ended: self.clock.now(), series, complete: !self.is_stopped() })
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
+impl RealWorld {
+    /// Makes the scratch files, once.
+    fn lay_out(&mut self, live: &mut dyn FnMut(Live)) -> Result<(), WorldError> {
+        self.scratch.lay_out(&self.clock, &self.stop, live)
+    }
+
+    fn idle(&self, time: Nanos, live: &mut dyn FnMut(Live)) {
+        const SLICE: Nanos = Nanos::from_millis(100);
+        let started = self.clock.now();
+        let until = started.saturating_add(time);
+        while self.clock.now() < until && !self.is_stopped() {
+            let now = self.clock.now();
+            self.clock.sleep_until(now.saturating_add(SLICE).min(until));
+            let done = now.saturating_since(started).as_secs_f64() / time.as_secs_f64();
+            live(Live {
+                now,
+                started,
+                doing: "idle",
+                progress: Progress::default(),
+                p99: None,
+                done: Some(done),
+            });
+        }
+    }
+}
+
+/// What was heard of a load while it ran.
+struct Heard {
+    started: Instant,
+    intervals: Vec<Vec<Interval>>,
+    p99: Option<Nanos>,
+}
+
+impl Heard {
+    fn new(workloads: usize, now: Instant) -> Heard {
+        Heard { started: now, intervals: vec![Vec::new(); workloads], p99: None }
+    }
+
+    fn listen(&mut self, news: News<'_>, clock: &Clock, monitor: &Monitor, live: &mut dyn FnMut(Live)) {
+        match news {
+            News::Started(start, threads) => {
+                self.started = start;
+                for (worker, thread) in threads.iter().enumerate() {
+                    monitor.watch_thread(thread.unsigned_abs(), &format!("worker {worker}"));
+                }
+            }
+            News::Intervals(workload, intervals) => {
+                self.p99 = p99_of(&intervals).or(self.p99);
+                self.intervals[workload].extend(intervals);
+            }
+            News::Progress(progress) => live(Live {
+                now: clock.now(),
+                started: self.started,
+                doing: "load",
+                progress,
+                p99: self.p99,
+                done: None,
+            }),
+        }
+    }
+}
+
+fn answers(
+    assignments: &[Assignment],
+    outcomes: Vec<WorkerOutcome>,
+    intervals: Vec<Vec<Interval>>,
+) -> Vec<WorkloadAnswer> {
+    let mut answers: Vec<WorkloadAnswer> = assignments
+        .iter()
+        .zip(intervals)
+        .map(|(assignment, intervals)| WorkloadAnswer {
+            engine: EngineUsed {
+                name: String::new(),
+                details: Vec::new(),
+                fallback: None,
+                clock: "batch".into(),
+            },
+            files: assignment.files.iter().map(|file| file.path.display().to_string()).collect(),
+            span: span_of(&assignment.jobs),
+            workers: Vec::new(),
+            intervals,
+        })
+        .collect();
+    for outcome in outcomes {
+        let answer = &mut answers[outcome.workload];
+        answer.engine.name = outcome.engine.name.into();
+        answer.engine.details = outcome.engine.details;
+        answer.engine.fallback = outcome.engine.fallback;
+        let (user, system) = (outcome.time.user, outcome.time.system);
+        let cpu = Some(CpuUse { user_s: user.as_secs_f64(), system_s: system.as_secs_f64() });
+        answer.workers.push(WorkerAnswer { tally: outcome.tally, cpu });
+    }
+    answers
+}
+
+/// Says no where plan and targets do not go together, before anything is touched.
+fn check_fit(plan: &Plan, targets: &[Resolved]) -> Result<(), WorldError> {
+    let unfit = |why: String| Err(WorldError::Unfit(why));
+    let is_null = |each: &Resolved| matches!(each.target.place, Place::Null { .. });
+    if targets.is_empty() {
+        return unfit("no target; name one with `--on`, such as `--on /mnt/array`".into());
+    }
+    if targets.len() > 1 && targets.iter().any(is_null) {
+        return unfit("`null:` cannot be joined with other targets; name it alone".into());
+    }
+    let makes_files = |each: &Resolved| matches!(each.target.place, Place::Directory(_) | Place::Null { .. });
+    let one_directory = targets.len() == 1 && makes_files(&targets[0]);
+    for workload in plan.points().iter().flat_map(workload::plan::Point::workloads) {
+        if workload.files != Files::Shared && !one_directory {
+            return unfit(format!(
+                "workload `{}` wants files of its own; that takes one directory as target, not {}",
+                workload.name,
+                targets.iter().map(|each| each.target.name.as_str()).collect::<Vec<_>>().join(", ")
+            ));
+        }
+        for each in targets.iter().filter(|each| !is_null(each) && workload.direct) {
+            check_direct(workload, each)?;
+        }
+    }
+    Ok(())
+}
+
+fn check_direct(workload: &Workload, each: &Resolved) -> Result<(), WorldError> {
+    let name = &each.target.name;
+    let Some(direct) = &each.facts.direct else { return Ok(()) };
+    let Some(unit) = direct.offset() else {
+        return Err(WorldError::Unfit(format!(
+            "{name}: its file system has no direct I/O; run with `--set direct=false` and read the warning"
+        )));
+    };
+    let align = workload.align.unwrap_or_else(|| workload.sizes.smallest());
+    let sizes = workload.sizes.0.iter().map(|(size, _)| *size);
+    match sizes.chain([align]).find(|size| !size.is_multiple_of(unit)) {
+        None => Ok(()),
+        Some(size) => Err(WorldError::Unfit(format!(
+            "{name}: direct I/O needs multiples of {unit}, workload `{}` asks for {size}; \
+             use a multiple, or `--set direct=false`",
+            workload.name
+        ))),
+    }
+}

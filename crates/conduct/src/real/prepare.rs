@@ -1,0 +1,180 @@
+//! Bringing a real target into a known condition: trimmed, filled, its cache dropped, its read-ahead set.
+
+use std::fs;
+use std::path::PathBuf;
+
+use host::load::{News, run};
+use units::{Bytes, Nanos, Share};
+use workload::compile;
+use workload::plan::Prepare;
+use workload::spec::{
+    Durability, EngineKind, EngineSpec, Files, FlushKind, LunLayout, OpMix, OpenSync, Pace, Pattern,
+    SizeSplit, Stop, Workload,
+};
+
+use super::RealWorld;
+use crate::event::Live;
+use crate::world::WorldError;
+
+/// Requests that fill or trim. Large enough that the device, not the calls, is the limit.
+const STEP: Bytes = Bytes::MIB;
+
+/// A read-ahead setting that was changed; put back when dropped.
+#[derive(Debug)]
+pub(super) struct ReadAhead {
+    path: PathBuf,
+    before: String,
+}
+
+impl ReadAhead {
+    fn set(path: PathBuf, size: Bytes) -> Result<ReadAhead, WorldError> {
+        let failed = |source| WorldError::System { what: format!("setting {}", path.display()), source };
+        let before = fs::read_to_string(&path).map_err(failed)?;
+        fs::write(&path, format!("{}\n", size.get() / 1024)).map_err(failed)?;
+        Ok(ReadAhead { path, before })
+    }
+}
+
+impl Drop for ReadAhead {
+    fn drop(&mut self) {
+        // The setting was writable a moment ago; if the device has gone meanwhile there is nothing to put back.
+        let _gone = fs::write(&self.path, &self.before);
+    }
+}
+
+impl RealWorld {
+    pub(super) fn prepare(
+        &mut self,
+        prepare: &Prepare,
+        live: &mut dyn FnMut(Live),
+    ) -> Result<(), WorldError> {
+        if prepare.trim {
+            self.pass(
+                prepare,
+                "trim",
+                OpMix { reads: Share::NONE, trims: Share::ALL, flushes: Share::NONE },
+                live,
+            )?;
+        }
+        for _ in 0..prepare.fill {
+            let writes = OpMix { reads: Share::NONE, trims: Share::NONE, flushes: Share::NONE };
+            self.pass(prepare, "fill", writes, live)?;
+        }
+        if prepare.drop_caches {
+            self.drop_caches()?;
+        }
+        match prepare.read_ahead {
+            Some(size) => self.set_read_ahead(size),
+            None => Ok(()),
+        }
+    }
+
+    /// One pass over the part of each target, upwards.
+    fn pass(
+        &self,
+        prepare: &Prepare,
+        doing: &'static str,
+        mix: OpMix,
+        live: &mut dyn FnMut(Live),
+    ) -> Result<(), WorldError> {
+        let mut workload = pass_workload(prepare, doing, mix);
+        workload.direct = self.targets.iter().all(|each| {
+            each.facts
+                .direct
+                .as_ref()
+                .and_then(host::target::Direct::offset)
+                .is_some_and(|unit| STEP.is_multiple_of(unit))
+        });
+        let probe = compile(&workload, &self.files_for(&workload).1)?;
+        let steps: u64 = probe.iter().map(|job| job.region.len.get() / STEP.get()).sum();
+        workload.stop.ops = Some(steps);
+        let assignments = self.assignments(std::slice::from_ref(&workload))?;
+        let started = self.clock.now();
+        let outcomes = run(&assignments, &self.clock, &self.stop, &mut |news| {
+            if let News::Progress(progress) = news {
+                let done = Some(progress.ops as f64 / steps.max(1) as f64);
+                live(Live { now: self.clock.now(), started, doing, progress, p99: None, done });
+            }
+        })?;
+        let errors: u64 = outcomes.iter().map(|outcome| outcome.tally.errors).sum();
+        match outcomes.iter().flat_map(|outcome| &outcome.tally.error_samples).next() {
+            None => Ok(()),
+            Some(first) => Err(WorldError::System {
+                what: format!(
+                    "to {doing} the target: {errors} requests failed, the first at offset {}",
+                    first.offset
+                ),
+                source: match first.failure {
+                    workload::tally::Failure::Errno(errno) => std::io::Error::from_raw_os_error(errno.0),
+                    workload::tally::Failure::Short { .. } => std::io::ErrorKind::UnexpectedEof.into(),
+                },
+            }),
+        }
+    }
+
+    fn drop_caches(&self) -> Result<(), WorldError> {
+        for number in 0.. {
+            let Some(scratch) = self.scratch.file(number) else { break };
+            scratch.evict()?;
+        }
+        for path in self.targets.iter().filter_map(|each| each.target.path()).filter(|path| !path.is_dir()) {
+            let failed = |source| WorldError::System {
+                what: format!("dropping the cache of {}", path.display()),
+                source,
+            };
+            let file = fs::File::open(path).map_err(failed)?;
+            file.sync_data().map_err(failed)?;
+            rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed)
+                .map_err(|errno| failed(errno.into()))?;
+        }
+        Ok(())
+    }
+
+    fn set_read_ahead(&mut self, size: Bytes) -> Result<(), WorldError> {
+        let devices: Vec<PathBuf> = self
+            .targets
+            .iter()
+            .flat_map(|each| &each.facts.devices)
+            .map(|device| device.folder.join("queue/read_ahead_kb"))
+            .collect();
+        if devices.is_empty() {
+            let why = "read-ahead belongs to a block device, and the target has none".to_owned();
+            return Err(WorldError::Unfit(why));
+        }
+        for path in devices {
+            self.read_ahead.push(ReadAhead::set(path, size)?);
+        }
+        Ok(())
+    }
+}
+
+fn pass_workload(prepare: &Prepare, doing: &str, mix: OpMix) -> Workload {
+    Workload {
+        name: doing.into(),
+        pattern: Pattern::Sequential,
+        sizes: SizeSplit::one(STEP),
+        mix,
+        align: None,
+        offset: prepare.offset,
+        span: prepare.span,
+        workers: 1,
+        depth: 8,
+        files: Files::Shared,
+        luns: LunLayout::Concatenated,
+        pace: Pace::Closed,
+        stop: Stop { warmup: Nanos::ZERO, run: None, cooldown: Nanos::ZERO, ops: None, bytes: None },
+        durability: Durability { open: OpenSync::None, every: None, flush: FlushKind::Fdatasync },
+        content: prepare.content,
+        seed: 0,
+        direct: true,
+        engine: EngineSpec {
+            kind: EngineKind::Auto,
+            batch: 32,
+            sqpoll: false,
+            iopoll: false,
+            cpus: Vec::new(),
+            numa_node: None,
+            huge_pages: false,
+        },
+    }
+}

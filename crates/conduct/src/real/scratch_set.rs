@@ -1,0 +1,191 @@
+//! The scratch files of a run: how many, how large, and laid out before the first load.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use host::clock::Clock;
+use host::environment::Environment;
+use host::scratch::{self, Budget, Scratch, ScratchError, Spec, Step, Surroundings, auto_size};
+use host::target::Place;
+use units::{Bytes, Nanos};
+use workload::plan::{Plan, Point};
+use workload::spec::{Extent, Files, Span, Workload};
+use workload::{Progress, files_needed};
+
+use super::{RealOptions, Resolved};
+use crate::event::Live;
+use crate::world::WorldError;
+
+/// Laying out may take so long; then what is written is enough, if it is at least [`ENOUGH`].
+const TIME_TO_LAY_OUT: Nanos = Nanos::from_secs(60);
+const ENOUGH: Bytes = Bytes::GIB;
+
+/// Scratch files by their numbers. Empty where devices or the user's files are asked.
+#[derive(Debug, Default)]
+pub(super) struct ScratchSet {
+    specs: Vec<Spec>,
+    made: Vec<Scratch>,
+    keep: bool,
+    auto: bool,
+    words: Option<String>,
+}
+
+impl ScratchSet {
+    /// Decides paths and sizes: each file as large as the largest span that any workload wants of it.
+    pub(super) fn plan(
+        plan: &Plan,
+        targets: &[Resolved],
+        options: &RealOptions,
+        environment: &Environment,
+    ) -> Result<ScratchSet, WorldError> {
+        let makes_files =
+            |each: &Resolved| matches!(each.target.place, Place::Directory(_) | Place::NewFile(_));
+        if !targets.iter().any(makes_files) {
+            return Ok(ScratchSet::default());
+        }
+        if !targets.iter().all(makes_files) {
+            let why = "directories and new files cannot be joined with devices or existing files; \
+                       name targets of one kind";
+            return Err(WorldError::Unfit(why.into()));
+        }
+        let workloads: Vec<&Workload> = plan.points().iter().flat_map(Point::workloads).collect();
+        let mut sizes: Vec<Bytes> = Vec::new();
+        let mut words = None;
+        for workload in &workloads {
+            let count = match workload.files {
+                Files::Shared => targets.len(),
+                _ => files_needed(workload) as usize,
+            };
+            let each = match explicit_size(workload) {
+                Some(size) => size,
+                None => {
+                    let choice = auto(&workloads, targets, options, environment)?;
+                    let each = Bytes::new(choice.size.get() / count as u64).round_down(Bytes::MIB);
+                    words = Some(choice.why);
+                    each
+                }
+            };
+            sizes.resize(sizes.len().max(count), Bytes::ZERO);
+            sizes[..count].iter_mut().for_each(|size| *size = (*size).max(each));
+        }
+        let spec =
+            |(number, size)| Spec { path: path(targets, number), size, seed: plan.seed, reserve: None };
+        let auto = words.is_some() && options.scratch.is_none();
+        let specs = sizes.into_iter().enumerate().map(spec).collect();
+        Ok(ScratchSet { specs, made: Vec::new(), keep: options.keep, auto, words })
+    }
+
+    /// What the size was decided by.
+    pub(super) fn words(&self) -> Option<&str> {
+        self.words.as_deref()
+    }
+
+    /// File number `number`, once laid out.
+    pub(super) fn file(&self, number: usize) -> Option<&Scratch> {
+        self.made.get(number)
+    }
+
+    /// Where file number `number` is or will be, and its size.
+    pub(super) fn planned(&self, number: usize) -> Option<(String, Bytes)> {
+        match (self.made.get(number), self.specs.get(number)) {
+            (Some(made), _) => Some((made.path().display().to_string(), made.size())),
+            (None, Some(spec)) => Some((spec.path.display().to_string(), spec.size)),
+            (None, None) => None,
+        }
+    }
+
+    /// Size of all files together.
+    pub(super) fn total(&self) -> Bytes {
+        (0..self.specs.len()).filter_map(|number| self.planned(number)).map(|(_, size)| size).sum()
+    }
+
+    /// Makes what is not there yet.
+    pub(super) fn lay_out(
+        &mut self,
+        clock: &Clock,
+        stop: &AtomicBool,
+        live: &mut dyn FnMut(Live),
+    ) -> Result<(), WorldError> {
+        let started = clock.now();
+        let total = self.total();
+        let mut before = Bytes::ZERO;
+        while self.made.len() < self.specs.len() {
+            let spec = &self.specs[self.made.len()];
+            let budget =
+                Budget { until: started.saturating_add(TIME_TO_LAY_OUT), least: ENOUGH.min(spec.size) };
+            let mut scratch = Scratch::prepare(spec, &mut |progress| {
+                let now = clock.now();
+                live(layout_news(now, started, before + progress.written, total));
+                match stop.load(Ordering::Relaxed) {
+                    true => Step::Abort,
+                    false if self.auto && self.specs.len() == 1 => budget.step(now, progress),
+                    false => Step::Continue,
+                }
+            })
+            .map_err(interrupted)?;
+            if self.keep {
+                scratch.keep()?;
+            }
+            scratch.evict()?;
+            before += scratch.size();
+            self.made.push(scratch);
+        }
+        Ok(())
+    }
+}
+
+fn layout_news(now: units::Instant, started: units::Instant, written: Bytes, total: Bytes) -> Live {
+    let progress = Progress { ops: 0, bytes: written.get(), errors: 0, in_flight: 0 };
+    let done = Some(written.as_f64() / total.as_f64().max(1.0));
+    Live { now, started, doing: "lay out", progress, p99: None, done }
+}
+
+fn interrupted(error: ScratchError) -> WorldError {
+    match error {
+        ScratchError::Aborted { .. } => WorldError::Interrupted,
+        error => WorldError::Scratch(error),
+    }
+}
+
+/// The size a workload needs of each file, where its span is given in bytes.
+fn explicit_size(workload: &Workload) -> Option<Bytes> {
+    let Span::Of(Extent::Bytes(span)) = workload.span else { return None };
+    match workload.offset {
+        Extent::Bytes(offset) => Some((offset + span).round_up(Bytes::KIB * 4)),
+        Extent::Part(_) => None,
+    }
+}
+
+fn auto(
+    workloads: &[&Workload],
+    targets: &[Resolved],
+    options: &RealOptions,
+    environment: &Environment,
+) -> Result<scratch::Choice, WorldError> {
+    let free = targets.iter().filter_map(|each| each.facts.free).min().unwrap_or(Bytes::ZERO);
+    let given = Surroundings {
+        ram: environment.ram,
+        free,
+        reserve: scratch::reserve(free),
+        known_cache: Bytes::ZERO,
+        direct: workloads.iter().all(|workload| workload.direct),
+        hypervisor: environment.hypervisor.clone(),
+        most: options.scratch,
+        time: None,
+    };
+    auto_size(&given).ok_or_else(|| {
+        WorldError::Unfit(format!(
+            "{}: {free} free do not leave room for a scratch file of {}; free some space or name another place",
+            targets[0].target.name,
+            scratch::LEAST
+        ))
+    })
+}
+
+fn path(targets: &[Resolved], number: usize) -> PathBuf {
+    let target = &targets[number % targets.len()].target;
+    match &target.place {
+        Place::Directory(directory) => scratch::path_in(directory, number / targets.len()),
+        _ => target.path().map(Into::into).unwrap_or_default(),
+    }
+}

@@ -1,0 +1,181 @@
+//! From what workers saw to what is stored.
+
+use std::collections::BTreeMap;
+
+use record::{Class, ErrorSample, OpTotal, Point, WorkerResult, WorkloadResult, summarise};
+use stats::Histogram;
+use units::{Bytes, Instant};
+use workload::Op;
+use workload::plan::{Load, texts};
+use workload::spec::Workload;
+use workload::tally::{self, ClassTally, Failure, Tally};
+
+use crate::seconds::Seconds;
+use crate::world::{LoadAnswer, StateAnswer, WorkerAnswer, WorkloadAnswer};
+
+/// The stored shape of a load.
+pub fn load_point(frame: Point, load: &Load, answer: LoadAnswer, complete: bool) -> Point {
+    let mut series = Vec::new();
+    let mut workloads = Vec::new();
+    for (workload, seen) in load.workloads.iter().zip(answer.workloads) {
+        let (result, curves) = workload_result(workload, seen);
+        series.extend(curves);
+        workloads.push(result);
+    }
+    series.extend(answer.series);
+    Point {
+        started_ns: answer.started.nanos(),
+        ended_ns: answer.ended.nanos(),
+        complete,
+        workloads,
+        series,
+        cpu: answer.cpu,
+        devices: answer.devices,
+        breakdown: answer.breakdown,
+        ..frame
+    }
+}
+
+/// The stored shape of a state.
+pub fn state_point(frame: Point, answer: StateAnswer) -> Point {
+    Point {
+        started_ns: answer.started.nanos(),
+        ended_ns: answer.ended.nanos(),
+        complete: answer.complete,
+        series: answer.series,
+        ..frame
+    }
+}
+
+fn workload_result(workload: &Workload, seen: WorkloadAnswer) -> (WorkloadResult, Vec<record::Series>) {
+    let WorkloadAnswer { engine, files, span, workers, mut intervals } = seen;
+    let mut tallies = Vec::with_capacity(workers.len());
+    let mut results = Vec::with_capacity(workers.len());
+    for (index, WorkerAnswer { mut tally, cpu }) in (0..).zip(workers) {
+        intervals.append(&mut tally.intervals);
+        let bytes = tally.classes.iter().map(|class| class.bytes).sum::<Bytes>().get();
+        results.push(WorkerResult { index, ops: tally.ops(), bytes, cpu });
+        tallies.push(tally);
+    }
+    let seconds = Seconds::of(intervals);
+    let merged = merge_classes(&tallies);
+    let (from, until) = window(&tallies);
+    let measured = until.saturating_since(from);
+    let in_flight_ns: u128 = tallies.iter().map(|tally| tally.in_flight_ns).sum();
+    let sum = |of: fn(&Tally) -> u64| tallies.iter().map(of).sum::<u64>();
+    let mut result = WorkloadResult {
+        name: workload.name.clone(),
+        spec: texts(workload).into_iter().map(|(key, text)| (key.to_owned(), text)).collect(),
+        engine,
+        summary: Vec::new(),
+        classes: merged.iter().map(class).collect(),
+        measured_from_ns: from.nanos(),
+        measured_ns: measured.get(),
+        totals: totals(&merged),
+        span_bytes: Some(span.get()),
+        planned: sum(|tally| tally.planned),
+        settled: sum(|tally| tally.settled),
+        mean_in_flight: if measured.is_zero() { 0.0 } else { in_flight_ns as f64 / measured.get() as f64 },
+        digests: tallies.iter().map(|tally| format!("{:016x}", tally.digest)).collect(),
+        errors: sum(|tally| tally.errors),
+        error_samples: tallies
+            .iter()
+            .flat_map(|tally| &tally.error_samples)
+            .map(|one| sample(one, &files))
+            .collect(),
+        gave_up: tallies.iter().any(|tally| tally.gave_up),
+        workers: results,
+    };
+    let kinds: Vec<tally::Class> = merged.iter().map(|class| class.class).collect();
+    result.summary = summarise(&result, &seconds.whole_seconds(&kinds));
+    let series = seconds.series(&workload.name);
+    (result, series)
+}
+
+/// The earliest start and the latest end of the workers' windows: the same for all, unless one ended early.
+fn window(tallies: &[Tally]) -> (Instant, Instant) {
+    let from = tallies.iter().map(|tally| tally.measured_from).min().unwrap_or_default();
+    let until = tallies.iter().map(|tally| tally.measured_until).max().unwrap_or_default();
+    (from, until)
+}
+
+/// All workers' classes added up, in the order of operation and size.
+fn merge_classes(tallies: &[Tally]) -> Vec<ClassTally> {
+    let mut merged: BTreeMap<tally::Class, ClassTally> = BTreeMap::new();
+    for class in tallies.iter().flat_map(|tally| &tally.classes) {
+        match merged.get_mut(&class.class) {
+            None => {
+                merged.insert(class.class, class.clone());
+            }
+            Some(sum) => {
+                sum.ops += class.ops;
+                sum.bytes += class.bytes;
+                sum.ended += class.ended;
+                sum.response.merge(&class.response);
+                merge_optional(sum.service.as_mut(), class.service.as_ref());
+                merge_optional(sum.lag.as_mut(), class.lag.as_ref());
+            }
+        }
+    }
+    merged.into_values().collect()
+}
+
+fn merge_optional(sum: Option<&mut Histogram>, one: Option<&Histogram>) {
+    if let (Some(sum), Some(one)) = (sum, one) {
+        sum.merge(one);
+    }
+}
+
+fn class(tally: &ClassTally) -> Class {
+    Class {
+        op: tally.class.op.name().into(),
+        size_bytes: tally.class.size.get(),
+        ops: tally.ops,
+        bytes: tally.bytes.get(),
+        response: (&tally.response).into(),
+        service: tally.service.as_ref().map(Into::into),
+        lag: tally.lag.as_ref().map(Into::into),
+    }
+}
+
+fn totals(classes: &[ClassTally]) -> Vec<OpTotal> {
+    let of = |op: Op| {
+        let same = || classes.iter().filter(move |class| class.class.op == op);
+        let ops: u64 = same().map(|class| class.ended).sum();
+        let bytes: u64 = same().map(|class| class.ended * class.class.size.get()).sum();
+        (ops > 0).then(|| OpTotal { op: op.name().into(), ops, bytes })
+    };
+    Op::ALL.into_iter().filter_map(of).collect()
+}
+
+fn sample(one: &tally::ErrorSample, files: &[String]) -> ErrorSample {
+    let failure = match one.failure {
+        Failure::Short { moved } => format!("short: {moved} of {} bytes", one.len),
+        Failure::Errno(errno) => std::io::Error::from_raw_os_error(errno.0).to_string(),
+    };
+    ErrorSample {
+        at_ns: one.at.nanos(),
+        op: one.op.name().into(),
+        file: files.get(usize::from(one.file)).cloned().unwrap_or_default(),
+        offset_bytes: one.offset.get(),
+        len_bytes: u64::from(one.len),
+        failure,
+    }
+}
+
+/// How much of the target the workers of a workload use together.
+pub fn span_of(jobs: &[workload::JobSpec]) -> Bytes {
+    use workload::FileMap;
+    let own_files = |job: &workload::JobSpec| matches!(job.files, FileMap::Turns { .. });
+    let Some(first) = jobs.first() else { return Bytes::ZERO };
+    if !own_files(first) {
+        return first.region.len;
+    }
+    let mut files: BTreeMap<u16, Bytes> = BTreeMap::new();
+    for job in jobs {
+        if let FileMap::Turns { first, count } = job.files {
+            files.extend((first..first + count).map(|file| (file, job.region.len)));
+        }
+    }
+    files.into_values().sum()
+}

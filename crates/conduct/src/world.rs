@@ -1,0 +1,142 @@
+//! Who answers: the trait behind which real and virtual storage look alike.
+
+use record::{Breakdown, CpuUse, DeviceCounters, EngineUsed, Environment, Series, Target};
+use units::{Bytes, Instant};
+use workload::CompileError;
+use workload::plan::{Load, State};
+use workload::tally::{Interval, Tally};
+
+use crate::event::Live;
+
+/// Real or virtual storage.
+pub trait World {
+    /// Which of the two, for the record.
+    fn kind(&self) -> record::World;
+
+    /// The machine that asks.
+    fn environment(&self) -> Environment;
+
+    /// What is asked, as it was found.
+    fn targets(&self) -> Vec<Target>;
+
+    /// The present of this world.
+    fn now(&self) -> Instant;
+
+    /// Runs workloads together until they are done or the world is told to stop. Calls `live` now and then.
+    fn load(&mut self, load: &Load, live: &mut dyn FnMut(Live)) -> Result<LoadAnswer, WorldError>;
+
+    /// Brings the target into a state.
+    fn state(&mut self, state: &State, live: &mut dyn FnMut(Live)) -> Result<StateAnswer, WorldError>;
+
+    /// Whether the user has asked for an end.
+    fn is_stopped(&self) -> bool;
+}
+
+/// What a load saw.
+#[derive(Debug)]
+pub struct LoadAnswer {
+    /// When the first request could be issued.
+    pub started: Instant,
+    /// When the last had ended.
+    pub ended: Instant,
+    /// In the order of the load.
+    pub workloads: Vec<WorkloadAnswer>,
+    /// What was sampled beside it.
+    pub series: Vec<Series>,
+    /// Processor time of the tool.
+    pub cpu: Option<CpuUse>,
+    /// The kernel's own counts.
+    pub devices: Vec<DeviceCounters>,
+    /// Where the time went, if the world knows.
+    pub breakdown: Option<Breakdown>,
+}
+
+/// What one workload saw.
+#[derive(Debug)]
+pub struct WorkloadAnswer {
+    /// How requests got there.
+    pub engine: EngineUsed,
+    /// Names of the files or LUNs by their numbers, for error messages.
+    pub files: Vec<String>,
+    /// How much of them was used, all together.
+    pub span: Bytes,
+    /// Its workers.
+    pub workers: Vec<WorkerAnswer>,
+    /// Intervals that workers closed while they ran.
+    pub intervals: Vec<Interval>,
+}
+
+/// What one worker saw.
+#[derive(Debug)]
+pub struct WorkerAnswer {
+    /// Counts and histograms.
+    pub tally: Tally,
+    /// Processor time of its thread.
+    pub cpu: Option<CpuUse>,
+}
+
+/// What bringing the target into a state saw.
+#[derive(Debug)]
+pub struct StateAnswer {
+    /// When it began.
+    pub started: Instant,
+    /// When it ended.
+    pub ended: Instant,
+    /// What was sampled meanwhile.
+    pub series: Vec<Series>,
+    /// Whether it was carried to its end.
+    pub complete: bool,
+}
+
+/// Why a world could not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum WorldError {
+    /// The target's name or place.
+    #[error(transparent)]
+    Target(#[from] host::target::TargetError),
+    /// It must not be written.
+    #[error(transparent)]
+    Unsafe(#[from] host::safety::SafetyError),
+    /// No scratch file.
+    #[error(transparent)]
+    Scratch(#[from] host::scratch::ScratchError),
+    /// The engine or the device.
+    #[error(transparent)]
+    Engine(#[from] host::engine::EngineError),
+    /// The workload does not fit the target.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+    /// The plan and the target do not go together.
+    #[error("{0}")]
+    Unfit(String),
+    /// The system failed.
+    #[error("{what}: {source}")]
+    System {
+        /// What was tried, on what.
+        what: String,
+        /// Why it failed.
+        source: std::io::Error,
+    },
+    /// The user asked for an end while the target was prepared.
+    #[error("interrupted while the target was prepared")]
+    Interrupted,
+}
+
+impl WorldError {
+    /// The exit code that belongs to it: 3 where writing was refused as unsafe, 5 where the storage or the system
+    /// failed, 130 after an interrupt, otherwise 2.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            WorldError::Unsafe(_) | WorldError::Engine(host::engine::EngineError::Unsafe(_)) => 3,
+            WorldError::Scratch(host::scratch::ScratchError::NotOurs { .. }) => 3,
+            WorldError::Scratch(
+                host::scratch::ScratchError::Full { .. }
+                | host::scratch::ScratchError::Hollow { .. }
+                | host::scratch::ScratchError::Os { .. },
+            ) => 5,
+            WorldError::System { .. } | WorldError::Engine(host::engine::EngineError::System { .. }) => 5,
+            WorldError::Interrupted => 130,
+            _ => 2,
+        }
+    }
+}
