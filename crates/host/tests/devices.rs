@@ -5,10 +5,11 @@
 // A skipped test must say so, and a test has no other door.
 #![allow(clippy::print_stdout)]
 
+mod loops;
+
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use host::monitor::DeviceCounters;
 use host::safety::{Consent, Reason, judge, permit};
@@ -18,54 +19,14 @@ use host::{Facts, SysRoot, Target};
 use tempfile::TempDir;
 use units::Bytes;
 
-/// Runs a program; what it printed, or `None` where it failed or is not there.
-fn run(program: &str, arguments: &[&str]) -> Option<String> {
-    let output = Command::new(program).args(arguments).output().ok()?;
-    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+use loops::{Loop, run};
+
+fn consent(device: &Loop) -> Consent {
+    Consent::parse(&format!("loop:{}", device.image.display())).expect("it is a path")
 }
 
-/// A loop device over an image in a folder of its own; detached and removed when dropped.
-struct Loop {
-    node: String,
-    image: PathBuf,
-    _folder: TempDir,
-}
-
-impl Loop {
-    /// `None`, with a line that says why, where loop devices cannot be made.
-    fn make(size: Bytes, options: &[&str], content: &[(u64, &[u8])]) -> Option<Loop> {
-        let folder = TempDir::new().expect("the test has a temporary folder");
-        let image = folder.path().canonicalize().expect("it is there").join("image");
-        let file = File::create(&image).expect("the folder is ours");
-        file.set_len(size.get()).expect("the folder is ours");
-        for (offset, bytes) in content {
-            file.write_all_at(bytes, *offset).expect("the folder is ours");
-        }
-        let path = image.to_str().expect("it is text").to_owned();
-        let node = run("losetup", &[&["--find", "--show"], options, &[path.as_str()]].concat());
-        if node.is_none() {
-            println!("skipped: needs root and losetup");
-        }
-        Some(Loop { node: node?, image, _folder: folder })
-    }
-
-    fn target(&self) -> Target {
-        Target::parse(&self.node).expect("it is there")
-    }
-
-    fn consent(&self) -> Consent {
-        Consent::parse(&format!("loop:{}", self.image.display())).expect("it is a path")
-    }
-
-    fn reasons(&self) -> Vec<Reason> {
-        judge(&SysRoot::real(), &self.target(), Some(&self.consent())).reasons
-    }
-}
-
-impl Drop for Loop {
-    fn drop(&mut self) {
-        run("losetup", &["--detach", &self.node]);
-    }
+fn against(device: &Loop) -> Vec<Reason> {
+    judge(&SysRoot::real(), &device.target(), Some(&consent(device))).reasons
 }
 
 /// A mount in a folder of its own; ended when dropped.
@@ -121,13 +82,13 @@ fn an_empty_loop_is_written_with_its_files_path_as_consent_and_held_meanwhile() 
     let other = Consent::parse("loop:/somewhere/else").expect("it is a path");
     assert!(permit(&root, &device.target(), Some(&other)).is_err());
 
-    let given = permit(&root, &device.target(), Some(&device.consent())).expect("nothing is against it");
+    let given = permit(&root, &device.target(), Some(&consent(&device))).expect("nothing is against it");
     let file = given.open(0).expect("it is there").expect("there is something to open");
     file.write_all_at(b"written", 4096).expect("it may be written");
     file.sync_data().expect("it may be written");
-    assert_eq!(device.reasons(), [Reason::Busy { device: device.node.clone() }]);
+    assert_eq!(against(&device), [Reason::Busy { device: device.node.clone() }]);
     drop((file, given));
-    assert_eq!(device.reasons(), []);
+    assert_eq!(against(&device), []);
 }
 
 #[test]
@@ -137,10 +98,10 @@ fn a_loop_with_a_file_system_is_refused_by_signature_and_by_mount() {
         return;
     }
     let carries = |reason: &Reason| matches!(reason, Reason::Signature { name, .. } if name.contains("ext4"));
-    let reasons = device.reasons();
+    let reasons = against(&device);
     assert!(reasons.iter().all(carries) && !reasons.is_empty(), "{reasons:?}");
     let Some(mounted) = Mounted::make(&device.node) else { return };
-    let reasons = device.reasons();
+    let reasons = against(&device);
     let point = mounted.path();
     assert!(reasons.contains(&Reason::Mounted { device: device.node.clone(), point }), "{reasons:?}");
     assert!(reasons.contains(&Reason::Busy { device: device.node.clone() }), "{reasons:?}");
@@ -155,11 +116,11 @@ fn a_loop_that_is_swapped_to_is_refused() {
         return;
     }
     let swapping = Swapping(&device);
-    let reasons = device.reasons();
+    let reasons = against(&device);
     drop(swapping);
     assert!(reasons.contains(&Reason::Swap { device: device.node.clone() }), "{reasons:?}");
     assert!(reasons.contains(&Reason::Busy { device: device.node.clone() }), "{reasons:?}");
-    let after = device.reasons();
+    let after = against(&device);
     assert!(
         !after.is_empty() && after.iter().all(|reason| matches!(reason, Reason::Signature { .. })),
         "{after:?}"
@@ -196,7 +157,7 @@ fn a_loop_whose_partition_is_mounted_is_refused_as_a_whole() {
     assert_eq!(facts.size, SIZE - Bytes::MIB);
 
     let Some(mounted) = Mounted::make(&part) else { return };
-    let reasons = device.reasons();
+    let reasons = against(&device);
     let expected = Reason::Mounted { device: part.clone(), point: mounted.path() };
     assert!(reasons.contains(&expected), "{reasons:?}");
     assert!(reasons.contains(&Reason::Busy { device: device.node.clone() }), "{reasons:?}");
@@ -217,7 +178,7 @@ fn a_file_behind_a_loop_and_a_second_loop_over_it_are_refused() {
         image: device.image.clone(),
         _folder: TempDir::new().expect("the test has a temporary folder"),
     };
-    let reasons = device.reasons();
+    let reasons = against(&device);
     assert!(reasons.contains(&Reason::BehindLoop { file: image, by: second.node.clone() }), "{reasons:?}");
 }
 
@@ -262,7 +223,7 @@ fn a_loop_tells_its_size_its_blocks_its_file_and_the_disk_beneath() {
 fn the_kernels_counters_agree_with_what_was_asked() {
     let Some(device) = Loop::make(SIZE, &[], &[]) else { return };
     let root = SysRoot::real();
-    let Place::Block { devno, .. } = device.target().place else { panic!("it is a block device") };
+    let devno = device.devno();
     let file = OpenOptions::new().read(true).write(true).custom_flags(libc::O_DIRECT).open(&device.node);
     let file = file.expect("it is ours");
     let memory = vec![7; 16384];

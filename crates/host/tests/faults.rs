@@ -1,0 +1,153 @@
+//! Real devices that fail, and the kernel's own counters as witness of what was asked.
+//!
+//! Needs root and losetup; says so and skips where they are missing.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+#![allow(clippy::print_stdout, reason = "a skipped test says so")]
+
+mod loops;
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use host::SysRoot;
+use host::clock::Clock;
+use host::engine::FileRef;
+use host::load::{Assignment, run};
+use host::monitor::DeviceCounters;
+use host::safety::{Consent, Permit, Reason, SafetyError, judge, permit};
+use loops::Loop;
+use units::{Bytes, Nanos, Share};
+use workload::spec::*;
+use workload::tally::{Failure, Tally};
+use workload::{Errno, Op, compile};
+
+const BLOCK: Bytes = Bytes::new(4096);
+/// Each is asked for once; few enough that a worker does not give up before all have failed.
+const BLOCKS: u64 = 512;
+const SIZE: Bytes = Bytes::new(BLOCKS * BLOCK.get());
+
+const ENGINES: [(EngineKind, u32); 4] =
+    [(EngineKind::Pread, 1), (EngineKind::Pread, 8), (EngineKind::Preadv2, 8), (EngineKind::IoUring, 16)];
+
+fn workload(engine: EngineKind, depth: u32, reads: Share) -> Workload {
+    Workload {
+        name: "faults".into(),
+        pattern: Pattern::Random,
+        sizes: SizeSplit::one(BLOCK),
+        mix: OpMix { reads, trims: Share::NONE, flushes: Share::NONE },
+        align: None,
+        offset: Extent::Bytes(Bytes::ZERO),
+        span: Span::Auto,
+        workers: 1,
+        depth,
+        files: Files::Shared,
+        luns: LunLayout::Concatenated,
+        pace: Pace::Closed,
+        stop: Stop { warmup: Nanos::ZERO, run: None, cooldown: Nanos::ZERO, ops: Some(BLOCKS), bytes: None },
+        durability: Durability { open: OpenSync::None, every: None, flush: FlushKind::Fdatasync },
+        content: Content::Random { compress: 1.0, dedupe: 1.0 },
+        seed: 7,
+        direct: true,
+        engine: EngineSpec {
+            kind: engine,
+            batch: 32,
+            sqpoll: false,
+            iopoll: false,
+            cpus: vec![],
+            numa_node: None,
+            huge_pages: false,
+        },
+    }
+}
+
+fn load(workload: &Workload, device: &Loop, permit: Option<Arc<Permit>>) -> Tally {
+    let jobs = compile(workload, &[SIZE]).unwrap();
+    let files = vec![FileRef { path: device.node.clone().into(), permit }];
+    let assignment = Assignment { workload: workload.clone(), jobs, files };
+    run(&[assignment], &Clock::start(), &AtomicBool::new(false), &mut |_| ()).unwrap().remove(0).tally
+}
+
+fn allowed(device: &Loop) -> Arc<Permit> {
+    let consent = Consent::parse(&format!("loop:{}", device.image.display())).unwrap();
+    Arc::new(permit(&SysRoot::real(), &device.target(), Some(&consent)).unwrap())
+}
+
+#[test]
+fn the_kernel_counts_the_same_requests_and_sectors_as_the_record() {
+    let Some(device) = Loop::make(SIZE, &[], &[]) else { return };
+    let (root, devno) = (SysRoot::real(), device.devno());
+    for (engine, depth) in ENGINES {
+        let permit = allowed(&device);
+        let before = DeviceCounters::read(&root, devno).unwrap();
+        let tally = load(&workload(engine, depth, Share::new(0.7).unwrap()), &device, Some(permit));
+        let counted = DeviceCounters::read(&root, devno).unwrap().since(&before);
+        assert_eq!((tally.errors, tally.settled), (0, BLOCKS), "{engine:?}: {:?}", tally.error_samples);
+        let asked = |op: Op| {
+            tally.classes.iter().filter(|class| class.class.op == op).map(|class| class.ended).sum::<u64>()
+        };
+        // Neighbouring requests may be merged on the way, never split; sectors must agree to the last one.
+        assert_eq!(counted.writes + counted.write_merges, asked(Op::Write), "{engine:?} at depth {depth}");
+        assert_eq!(counted.write_sectors.0, asked(Op::Write) * 8, "{engine:?} at depth {depth}");
+        assert!(counted.read_sectors.0 >= asked(Op::Read) * 8, "{engine:?} at depth {depth}");
+        // Where udev runs it reads from every device that was closed after writing, at a moment of its own.
+        if !Path::new("/run/udev/control").exists() {
+            assert_eq!(counted.reads + counted.read_merges, asked(Op::Read), "{engine:?} at depth {depth}");
+            assert_eq!(counted.read_sectors.0, asked(Op::Read) * 8, "{engine:?} at depth {depth}");
+        }
+    }
+}
+
+#[test]
+fn a_device_that_returns_errors_is_counted_with_place_and_number_by_every_engine() {
+    for (engine, depth) in ENGINES {
+        let content = vec![1; SIZE.get() as usize];
+        let Some(device) = Loop::make(SIZE, &[], &[(0, &content)]) else { return };
+        let half = SIZE.get() / 2;
+        // The loop keeps its size; what lies behind the new end can no longer be read.
+        File::options().write(true).open(&device.image).unwrap().set_len(half).unwrap();
+        let tally = load(&workload(engine, depth, Share::ALL), &device, None);
+        assert_eq!(tally.settled, BLOCKS, "{engine:?} at depth {depth}");
+        assert_eq!(
+            tally.errors,
+            BLOCKS / 2,
+            "{engine:?} at depth {depth}: {:?}",
+            tally.error_samples.first()
+        );
+        assert_eq!(tally.ops(), BLOCKS / 2, "{engine:?} at depth {depth}");
+        for sample in &tally.error_samples {
+            assert!(sample.offset.get() >= half, "{sample:?}");
+            assert_eq!(sample.failure, Failure::Errno(Errno(libc::EIO)), "{engine:?} at depth {depth}");
+        }
+    }
+}
+
+#[test]
+fn a_device_that_cannot_be_read_is_not_written_either() {
+    let Some(device) = Loop::make(SIZE, &[], &[]) else { return };
+    File::options().write(true).open(&device.image).unwrap().set_len(0).unwrap();
+    let consent = Consent::parse(&format!("loop:{}", device.image.display())).unwrap();
+    let reasons = judge(&SysRoot::real(), &device.target(), Some(&consent)).reasons;
+    assert!(matches!(reasons[..], [Reason::Unreadable { .. }]), "{reasons:?}");
+}
+
+#[test]
+fn a_target_that_vanishes_behind_its_name_is_not_replaced_by_what_comes_after_it() {
+    let Some(device) = Loop::make(SIZE, &[], &[]) else { return };
+    let file = device.image.with_file_name("file");
+    std::fs::write(&file, "data").unwrap();
+    let target = host::Target::parse(file.to_str().unwrap()).unwrap();
+    let consent = Consent::parse(file.to_str().unwrap()).unwrap();
+    let permit = permit(&SysRoot::real(), &target, Some(&consent)).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    assert!(matches!(permit.open(0), Err(SafetyError::Os { .. })));
+    // A node of the same name that is a device now.
+    std::os::unix::fs::symlink(&device.node, &file).unwrap();
+    assert!(matches!(permit.open(0), Err(SafetyError::Exchanged { .. })));
+    let mut start = [1; 16];
+    File::open(&device.node).unwrap().read_exact_at(&mut start, 0).unwrap();
+    assert_eq!(start, [0; 16]);
+}
