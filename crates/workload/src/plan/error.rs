@@ -97,9 +97,23 @@ impl PlanError {
 
     /// Four lines without colours: place and message, the line as typed, a pointer, what would be right.
     pub fn plain(&self) -> String {
+        // What would move the cursor or colour the terminal must not reach it.
+        let line: String = self
+            .line_text()
+            .chars()
+            .map(|c| {
+                if c == '\t' {
+                    ' '
+                } else if c.is_control() {
+                    '\u{fffd}'
+                } else {
+                    c
+                }
+            })
+            .collect();
         let width = self.place.text().lines().next().unwrap_or_default().chars().count().max(1);
         let mut text = format!("{}:{}:{}: {}\n", self.file(), self.line(), self.column(), self.message);
-        text += &format!("    {}\n", self.line_text());
+        text += &format!("    {line}\n");
         text += &format!("    {}{}\n", " ".repeat(self.column() - 1), "^".repeat(width));
         if let Some(help) = &self.help {
             text += &format!("    {help}\n");

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use super::error::{Mistakes, PlanError};
+use super::error::{Mistakes, PlanError, Wrong};
+use super::keys;
 use super::keys::phase::PLAN;
-use super::keys::{self, Level};
-use super::outline::{Outline, check_load_key, check_state_key};
+use super::keys::workload::WORKLOAD;
+use super::outline::{Outline, Within, check_load_key, check_state_key};
 use super::source::{Place, SourceText};
 use super::tree::{Key, Node, argument};
 
@@ -60,7 +61,10 @@ impl<'a> Layers<'a> {
     pub fn of_state(&self, phase: usize, key: &str, shared: bool) -> Option<&'a Node> {
         let own = self.outline.phases[phase].table.get(key);
         let said = self.last(key, |aim| aim == Aim::Phase(phase));
-        let everywhere = || self.last(key, |aim| aim == Aim::Everywhere).filter(|_| own.is_some() || shared);
+        // `--set run=1s` shortens loads; it is no limit for every state that could take one.
+        let only_states = keys::find(&WORKLOAD, key).is_none();
+        let meant = own.is_some() || shared || only_states;
+        let everywhere = || self.last(key, |aim| aim == Aim::Everywhere).filter(|_| meant);
         let defaults = || self.outline.defaults.and_then(|table| table.get(key)).filter(|_| shared);
         said.or_else(everywhere).or(own).or_else(defaults)
     }
@@ -132,10 +136,8 @@ fn one(source: &Arc<SourceText>, outline: &Outline<'_>, mistakes: &mut Mistakes)
         None if keys::find(&PLAN, &key.text).is_some() => Aim::Plan,
         None => Aim::Everywhere,
         Some(path) => {
-            let Some((aim, rest)) = aim(path, outline) else {
-                mistakes.add(no_such_phase(&key, path, outline));
-                return None;
-            };
+            let aimed = aim(path, outline);
+            let (aim, rest) = mistakes.take(&key.place, aimed)?;
             key.text = rest;
             aim
         }
@@ -145,7 +147,6 @@ fn one(source: &Arc<SourceText>, outline: &Outline<'_>, mistakes: &mut Mistakes)
 }
 
 fn check(aim: Aim, key: &Key, node: &Node, outline: &Outline<'_>, mistakes: &mut Mistakes) {
-    let within = "--set";
     match aim {
         Aim::Plan => {
             let entry = keys::find(&PLAN, &key.text).expect("only keys of a plan aim at it");
@@ -158,40 +159,42 @@ fn check(aim: Aim, key: &Key, node: &Node, outline: &Outline<'_>, mistakes: &mut
             let mut states = outline.phases.iter().filter_map(|phase| phase.state);
             let of_state = states.find(|word| super::keys::state::fits(*word, &key.text));
             match of_state {
-                Some(word) if keys::find(&super::keys::workload::WORKLOAD, &key.text).is_none() => {
+                Some(word) if keys::find(&WORKLOAD, &key.text).is_none() => {
                     check_state_key(key, node, word, mistakes);
                 }
-                _ => check_load_key(key, node, within, &[Level::Phase, Level::Workload], mistakes),
+                _ => check_load_key(key, node, Within::Defaults, mistakes),
             }
         }
         Aim::Phase(phase) => match outline.phases[phase].state {
             Some(word) => check_state_key(key, node, word, mistakes),
             None => {
-                check_load_key(
-                    key,
-                    node,
-                    within,
-                    &[Level::PhaseOnly, Level::Phase, Level::Workload],
-                    mistakes,
-                );
+                check_load_key(key, node, Within::Phase, mistakes);
             }
         },
         Aim::Workload(..) => {
-            check_load_key(key, node, within, &[Level::Workload, Level::WorkloadOnly], mistakes);
+            check_load_key(key, node, Within::Workload, mistakes);
         }
     }
 }
 
 /// What `NAME.KEY` or `NAME.workload.NAME.KEY` aims at, and the key; names may contain dots.
-fn aim(path: &str, outline: &Outline<'_>) -> Option<(Aim, String)> {
-    let (phase, rest) = longest(path, outline.phases.iter().map(|phase| phase.name.as_str()))?;
-    let members = outline.phases[phase].members.iter().map(|member| member.name.as_str());
-    if let Some(path) = rest.strip_prefix("workload.")
-        && let Some((member, key)) = longest(path, members)
-    {
-        return Some((Aim::Workload(phase, member), key.to_string()));
-    }
-    Some((Aim::Phase(phase), rest.to_string()))
+fn aim(path: &str, outline: &Outline<'_>) -> Result<(Aim, String), Wrong> {
+    let phases = || outline.phases.iter().map(|phase| phase.name.as_str());
+    let found = longest(path, phases());
+    let (phase, rest) = found.ok_or_else(|| nobody("phase", path, "phase.NAME.KEY", phases()))?;
+    let Some(path) = rest.strip_prefix("workload.") else {
+        return Ok((Aim::Phase(phase), rest.to_string()));
+    };
+    let members = || outline.phases[phase].members.iter().map(|member| member.name.as_str());
+    let found = longest(path, members());
+    let (member, key) = found.ok_or_else(|| nobody("workload", path, "workload.NAME.KEY", members()))?;
+    Ok((Aim::Workload(phase, member), key.to_string()))
+}
+
+fn nobody<'n>(what: &str, path: &str, form: &str, names: impl Iterator<Item = &'n str>) -> Wrong {
+    let names: Vec<String> = names.map(|name| format!("\"{name}\"")).collect();
+    let help = format!("write {form} with a name or a number from 1; there are {}", names.join(", "));
+    Wrong::new(format!("no {what} is meant by `{path}`"), help)
 }
 
 /// The name, or the number from 1, with which `path` begins, and what follows its dot. The longest name wins.
@@ -205,12 +208,4 @@ fn longest<'a, 'n>(path: &'a str, names: impl Iterator<Item = &'n str>) -> Optio
         })
         .max_by_key(|(length, ..)| *length)
         .map(|(_, index, rest)| (index, rest))
-}
-
-fn no_such_phase(key: &Key, path: &str, outline: &Outline<'_>) -> PlanError {
-    let names: Vec<String> = outline.phases.iter().map(|phase| format!("\"{}\"", phase.name)).collect();
-    let message = format!("no phase of the plan is meant by `{path}`");
-    let help =
-        format!("write phase.NAME.KEY with a name or a number from 1; the phases are {}", names.join(", "));
-    PlanError::new(&key.place, message, Some(help))
 }

@@ -6,10 +6,10 @@
 use std::collections::BTreeMap;
 
 use super::error::{Mistakes, PlanError, Wrong};
-use super::keys::phase::{Head, PHASE, PLAN, PhaseHead};
+use super::keys::phase::{Head, PHASE, PLAN, PhaseHead, a_name};
 use super::keys::state::{self, STATE, StateDraft};
 use super::keys::workload::{Draft, MEMBER, WORKLOAD};
-use super::keys::{self, KeyDoc, Level};
+use super::keys::{self, Entry, KeyDoc, Kind, Level};
 use super::source::Place;
 use super::state::StateWord;
 use super::suggest::sentence;
@@ -73,7 +73,8 @@ pub(crate) fn outline<'a>(root: &'a Table, file: &Place, mistakes: &mut Mistakes
         check_defaults(table, mistakes);
     }
     let phases = tables(root, "phase", "[[phase]]", mistakes);
-    if phases.is_empty() && root.entry("phase").is_none() {
+    let is_list = |node: &Node| matches!(&node.value, Value::List(items) if items.is_empty());
+    if phases.is_empty() && root.get("phase").is_none_or(is_list) {
         let place = root.iter().next().map_or(file, |(key, _)| &key.place);
         let help = "write [[phase]] and below it what to ask for".to_string();
         mistakes.add(PlanError::new(place, "the plan has no phase", Some(help)));
@@ -183,7 +184,7 @@ fn check_root(table: &Table, mistakes: &mut Mistakes) {
             "tags" => check_tags(node, mistakes),
             text => match keys::find(&PLAN, text) {
                 Some(entry) => plain(entry.read, &mut Head::default(), node, mistakes),
-                None => stranger(key, "the top of a plan", &[Level::Plan], mistakes),
+                None => stranger(key, Within::Top, mistakes),
             },
         }
     }
@@ -202,15 +203,14 @@ fn check_tags(node: &Node, mistakes: &mut Mistakes) {
 
 fn check_defaults(table: &Table, mistakes: &mut Mistakes) {
     for (key, node) in table.iter() {
-        check_load_key(key, node, "[defaults]", &[Level::Phase, Level::Workload], mistakes);
+        check_load_key(key, node, Within::Defaults, mistakes);
     }
 }
 
 fn check_phase(table: &Table, mistakes: &mut Mistakes) {
     for (key, node) in table.iter() {
         if key.text != "workload" {
-            let levels = [Level::PhaseOnly, Level::Phase, Level::Workload];
-            check_load_key(key, node, "a phase", &levels, mistakes);
+            check_load_key(key, node, Within::Phase, mistakes);
         }
     }
 }
@@ -218,41 +218,91 @@ fn check_phase(table: &Table, mistakes: &mut Mistakes) {
 fn check_member(table: &Table, mistakes: &mut Mistakes) {
     for (key, node) in table.iter() {
         if key.text == "name" {
-            plain(|_: &mut (), node| node.text("\"oltp\"").map(|_| ()), &mut (), node, mistakes);
+            plain(|_: &mut (), node| a_name(node).map(|_| ()), &mut (), node, mistakes);
         } else {
-            check_load_key(key, node, "a workload", &[Level::Workload, Level::WorkloadOnly], mistakes);
+            check_load_key(key, node, Within::Workload, mistakes);
+        }
+    }
+}
+
+/// Where a key stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Within {
+    /// At the top of the file.
+    Top,
+    /// In `[defaults]`.
+    Defaults,
+    /// In a phase with load.
+    Phase,
+    /// In a `[[phase.workload]]`.
+    Workload,
+}
+
+impl Within {
+    /// Whose key it would be, and where it stands, in words.
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Within::Top => ("of a plan", "at the top of a plan"),
+            Within::Defaults => ("of [defaults]", "in [defaults]"),
+            Within::Phase => ("of a phase", "in a phase"),
+            Within::Workload => ("of a workload", "in a workload"),
+        }
+    }
+
+    fn levels(self) -> &'static [Level] {
+        match self {
+            Within::Top => &[Level::Plan],
+            Within::Defaults => &[Level::Phase, Level::Workload],
+            Within::Phase => &[Level::PhaseOnly, Level::Phase, Level::Workload],
+            Within::Workload => &[Level::Workload, Level::WorkloadOnly],
+        }
+    }
+
+    /// Keys that are tables of their own, not entries.
+    fn tables(self) -> &'static [&'static str] {
+        match self {
+            Within::Top => &["phase", "defaults", "tags"],
+            Within::Phase => &["workload"],
+            Within::Defaults | Within::Workload => &[],
         }
     }
 }
 
 /// That a key of a load may stand here and its value, or each value of its sweep, can be read.
-pub(crate) fn check_load_key(
-    key: &Key,
-    node: &Node,
-    within: &str,
-    levels: &[Level],
-    mistakes: &mut Mistakes,
-) {
-    let fits = |doc: &KeyDoc| levels.contains(&doc.level);
+pub(crate) fn check_load_key(key: &Key, node: &Node, within: Within, mistakes: &mut Mistakes) {
+    let fits = |doc: &KeyDoc| within.levels().contains(&doc.level);
     if let Some(entry) = keys::find(&WORKLOAD, &key.text).filter(|entry| fits(&entry.doc)) {
-        let values = mistakes.take(&node.place, sweep::values(node, entry.doc.kind));
-        let mut draft = Draft::blank();
-        match values {
-            None => {}
-            Some(None) => plain(entry.read, &mut draft, node, mistakes),
-            Some(Some(values)) => {
-                values.iter().for_each(|value| plain(entry.read, &mut draft, value, mistakes));
-            }
-        }
+        check_sweepable(key, node, entry, mistakes);
     } else if let Some(entry) = keys::find(&MEMBER, &key.text).filter(|entry| fits(&entry.doc)) {
-        not_swept(key, node, mistakes);
-        plain(entry.read, &mut Draft::blank(), node, mistakes);
+        if not_swept(key, node, mistakes) {
+            plain(entry.read, &mut Draft::blank(), node, mistakes);
+        }
     } else if let Some(entry) = keys::find(&PHASE, &key.text).filter(|entry| fits(&entry.doc)) {
-        not_swept(key, node, mistakes);
-        plain(entry.read, &mut PhaseHead::default(), node, mistakes);
+        if not_swept(key, node, mistakes) {
+            plain(entry.read, &mut PhaseHead::default(), node, mistakes);
+        }
     } else {
-        stranger(key, within, levels, mistakes);
+        stranger(key, within, mistakes);
     }
+}
+
+fn check_sweepable(key: &Key, node: &Node, entry: &Entry<Draft>, mistakes: &mut Mistakes) {
+    let Some(values) = mistakes.take(&node.place, sweep::values(node, entry.doc.kind)) else { return };
+    let mut draft = Draft::blank();
+    if let Some(values) = values {
+        values.iter().for_each(|value| plain(entry.read, &mut draft, value, mistakes));
+        return;
+    }
+    let is_list = matches!(node.value, Value::List(_));
+    let is_table = node.table().is_some() && entry.doc.kind != Kind::Sizes;
+    if is_list || is_table {
+        let list = if is_list { node.place.text() } else { "[...]" };
+        let help = format!("for one value after the other write {} = {{ sweep = {list} }}", key.text);
+        let message = format!("`{}` is {}, and one value is wanted", key.text, node.kind());
+        mistakes.add(PlanError::new(&node.place, message, Some(help)));
+        return;
+    }
+    plain(entry.read, &mut draft, node, mistakes);
 }
 
 fn check_state(table: &Table, word: StateWord, mistakes: &mut Mistakes) {
@@ -272,7 +322,11 @@ fn check_state(table: &Table, word: StateWord, mistakes: &mut Mistakes) {
 pub(crate) fn check_state_key(key: &Key, node: &Node, word: StateWord, mistakes: &mut Mistakes) {
     let text = key.text.as_str();
     if text == "name" || text == "about" {
-        plain(|_: &mut (), node| node.text("\"fill\"").map(|_| ()), &mut (), node, mistakes);
+        let read = |_: &mut (), node: &Node| match text {
+            "name" => a_name(node).map(|_| ()),
+            _ => node.text("\"what it is for\"").map(|_| ()),
+        };
+        plain(read, &mut (), node, mistakes);
         return;
     }
     if text == "state" {
@@ -292,7 +346,9 @@ pub(crate) fn check_state_key(key: &Key, node: &Node, word: StateWord, mistakes:
         mistakes.add(PlanError::new(&key.place, message, Some(help)));
         return;
     }
-    not_swept(key, node, mistakes);
+    if !not_swept(key, node, mistakes) {
+        return;
+    }
     if let Some(entry) = keys::find(&STATE, text) {
         plain(entry.read, &mut StateDraft::blank(), node, mistakes);
     } else if let Some(entry) = keys::find(&WORKLOAD, text) {
@@ -311,47 +367,56 @@ fn plain<T>(
     }
 }
 
-fn not_swept(key: &Key, node: &Node, mistakes: &mut Mistakes) {
-    if node.table().is_some_and(|table| table.get("sweep").is_some()) {
+/// Whether the value is no sweep; a sweep is a mistake here.
+fn not_swept(key: &Key, node: &Node, mistakes: &mut Mistakes) -> bool {
+    let is_swept = node.table().is_some_and(|table| table.get("sweep").is_some());
+    if is_swept {
         let help = "write one value; only keys of a workload can be swept".to_string();
         mistakes.add(PlanError::new(&node.place, format!("`{}` cannot be swept", key.text), Some(help)));
     }
+    !is_swept
 }
 
 /// A key that is unknown, or known but not here.
-fn stranger(key: &Key, within: &str, levels: &[Level], mistakes: &mut Mistakes) {
+fn stranger(key: &Key, within: Within, mistakes: &mut Mistakes) {
     let text = key.text.as_str();
-    let place = match keys::all().into_iter().find(|doc| doc.key == text && !levels.contains(&doc.level)) {
-        Some(doc) => Some(belongs(doc)),
-        None if text == "tags" || text == "defaults" => {
-            Some(format!("[{text}] stands at the top of the file"))
-        }
-        None if text == "workload" => Some("[[phase.workload]] stands in a phase".into()),
-        None => None,
+    let (of, at) = within.words();
+    let elsewhere = belongs(text, within);
+    let known = keys::all().into_iter().filter(|doc| within.levels().contains(&doc.level)).map(|doc| doc.key);
+    let near = || sentence(text, known.chain(within.tables().iter().copied()));
+    let message = match elsewhere {
+        Some(_) => format!("`{text}` does not belong {at}"),
+        None => format!("`{text}` is not a key {of}"),
     };
-    let known = keys::all().into_iter().filter(|doc| levels.contains(&doc.level)).map(|doc| doc.key);
-    let structure: &[&str] = match levels[0] {
-        Level::Plan => &["phase", "defaults", "tags"],
-        Level::PhaseOnly => &["workload"],
-        _ => &[],
-    };
-    let known = known.chain(structure.iter().copied());
-    let help = place.clone().or_else(|| sentence(text, known));
-    let help = help.or_else(|| Some("the page about the plan language lists all keys".into()));
-    let message = match place {
-        Some(_) => format!("`{text}` does not belong in {within}"),
-        None => format!("`{text}` is not a key of {within}"),
-    };
-    mistakes.add(PlanError::new(&key.place, message, help));
+    let help =
+        elsewhere.or_else(near).unwrap_or_else(|| "the page about the plan language lists all keys".into());
+    mistakes.add(PlanError::new(&key.place, message, Some(help)));
 }
 
-fn belongs(doc: &KeyDoc) -> String {
-    match doc.level {
-        Level::Plan => format!("`{}` stands at the top of the file", doc.key),
-        Level::PhaseOnly => format!("`{}` stands in a [[phase]]", doc.key),
-        Level::Phase => format!("`{}` belongs to the phase: all its workloads run together", doc.key),
-        Level::Workload => format!("`{}` stands in [defaults], in a phase or in a workload", doc.key),
-        Level::WorkloadOnly => format!("`{}` stands in a [[phase.workload]]", doc.key),
-        Level::State => format!("`{}` stands in a phase with a `state`", doc.key),
+/// Where a known key belongs instead, or `None` for an unknown one.
+fn belongs(text: &str, within: Within) -> Option<String> {
+    match text {
+        "tags" | "defaults" => return Some(format!("[{text}] stands at the top of the file")),
+        "phase" => return Some("[[phase]] stands on a line of its own".into()),
+        "workload" => return Some("[[phase.workload]] stands in a phase with load".into()),
+        _ => {}
+    }
+    let levels: Vec<Level> =
+        keys::all().into_iter().filter(|doc| doc.key == text).map(|doc| doc.level).collect();
+    if within == Within::Workload && levels.contains(&Level::Phase) {
+        return Some(format!("`{text}` belongs to the phase: all its workloads run together"));
+    }
+    let places: Vec<&str> = levels.into_iter().map(place_of).collect();
+    (!places.is_empty()).then(|| format!("`{text}` stands {}", places.join(", or ")))
+}
+
+fn place_of(level: Level) -> &'static str {
+    match level {
+        Level::Plan => "at the top of the file",
+        Level::PhaseOnly => "in a [[phase]]",
+        Level::Phase => "in [defaults] or in a phase",
+        Level::Workload => "in [defaults], in a phase or in a workload",
+        Level::WorkloadOnly => "in a [[phase.workload]]",
+        Level::State => "in a phase with a `state`",
     }
 }

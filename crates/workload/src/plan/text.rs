@@ -44,8 +44,13 @@ impl From<TextError> for Wrong {
 }
 
 impl From<UnitError> for Wrong {
+    /// A unit's complaint, parted where its own advice begins.
     fn from(error: UnitError) -> Wrong {
-        Wrong::said(error.to_string())
+        let said = error.to_string();
+        match said.split_once("; ") {
+            Some((message, help)) => Wrong::new(message, help),
+            None => Wrong::said(said),
+        }
     }
 }
 
@@ -53,12 +58,12 @@ fn wrong<T>(message: impl Into<String>, help: impl Into<String>) -> Result<T, Te
     Err(TextError { message: message.into(), help: help.into() })
 }
 
-/// A unit's complaint, split where its own advice begins.
+/// A size, duration, rate or share within a longer text.
 fn unit<T: FromStr<Err = UnitError>>(text: &str) -> Result<T, TextError> {
     text.trim().parse().map_err(|error: UnitError| {
-        let said = error.to_string();
-        let (message, help) = said.split_once("; ").unwrap_or((said.as_str(), "see the rules for units"));
-        TextError { message: message.into(), help: help.into() }
+        let wrong = Wrong::from(error);
+        let help = wrong.help.unwrap_or_else(|| "see the rules for units".into());
+        TextError { message: wrong.message, help }
     })
 }
 
@@ -592,66 +597,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    fn share() -> impl Strategy<Value = Share> {
-        prop_oneof![(0u32..=100).prop_map(|p| f64::from(p) / 100.0), 0.0..=1.0f64]
-            .prop_map(|part| Share::new(part).unwrap())
-    }
-
-    fn some_share() -> impl Strategy<Value = Share> {
-        share().prop_filter("not nothing", |share| *share != Share::NONE)
-    }
-
-    fn bytes() -> impl Strategy<Value = Bytes> {
-        prop_oneof![1u64..1 << 50, (0u32..40).prop_map(|bits| 1 << bits)].prop_map(Bytes::new)
-    }
-
-    fn zones() -> impl Strategy<Value = Vec<Zone>> {
-        // Whole percents that sum to 100 on both sides, as a complete list of zones does.
-        (1u32..99, 1u32..99).prop_map(|(requests, span)| {
-            let zone = |requests: u32, span: u32| Zone {
-                requests: Share::new(f64::from(requests) / 100.0).unwrap(),
-                span: Share::new(f64::from(span) / 100.0).unwrap(),
-            };
-            vec![zone(requests, span), zone(100 - requests, 100 - span)]
-        })
-    }
-
-    fn pattern() -> impl Strategy<Value = Pattern> {
-        prop_oneof![
-            Just(Pattern::Sequential),
-            Just(Pattern::Reverse),
-            Just(Pattern::Random),
-            Just(Pattern::RandomWithRepeats),
-            bytes().prop_map(Pattern::Stride),
-            (1e-6..=LARGEST_THETA).prop_map(Pattern::Zipf),
-            some_share().prop_map(Pattern::Normal),
-            zones().prop_map(Pattern::Zones),
-        ]
-    }
-
-    fn pace() -> impl Strategy<Value = Pace> {
-        let rate = || (1e-3..=FASTEST_OPS_PER_S).prop_map(OpsPerSecond::new);
-        prop_oneof![
-            Just(Pace::Closed),
-            (1u64..).prop_map(|nanos| Pace::Think(Nanos::new(nanos))),
-            rate().prop_map(Pace::Even),
-            rate().prop_map(Pace::Poisson),
-        ]
-    }
-
-    fn extent() -> impl Strategy<Value = Extent> {
-        prop_oneof![bytes().prop_map(Extent::Bytes), some_share().prop_map(Extent::Part)]
-    }
-
-    fn split() -> impl Strategy<Value = SizeSplit> {
-        proptest::collection::btree_map(1u32..=i32::MAX as u32, 1e-3..1e9f64, 1..=MOST_SIZES).prop_map(
-            |map| {
-                split_of(map.into_iter().map(|(size, weight)| (Bytes::new(size.into()), weight)).collect())
-                    .unwrap()
-            },
-        )
-    }
+    use crate::plan::tests::arbitrary::{extent, pace, pattern, share, split};
 
     proptest! {
         #[test]

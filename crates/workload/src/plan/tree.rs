@@ -174,8 +174,18 @@ fn syntax(source: &Arc<SourceText>, error: &toml::de::Error) -> PlanError {
         };
         return PlanError::new(&place, format!("`{typed}` stands here a second time"), Some(help));
     }
-    PlanError::new(&place, format!("not TOML: {message}"), None)
+    let help = SYNTAX_HELP.iter().find(|(start, _)| message.starts_with(start));
+    PlanError::new(&place, format!("not TOML: {message}"), help.map(|(_, help)| (*help).to_string()))
 }
+
+/// What the TOML reader says, and what is usually the cause.
+const SYNTAX_HELP: [(&str, &str); 5] = [
+    ("invalid basic string", "a text ends with the quote it began with, on the same line"),
+    ("unclosed array table", "a heading ends with as many brackets as it began with: [[phase]]"),
+    ("unclosed table", "a heading ends with as many brackets as it began with: [defaults]"),
+    ("key with no value", "write KEY = VALUE"),
+    ("extra comma", "one comma between two values"),
+];
 
 fn table_name(key: &str) -> &'static str {
     if key == "phase" { "phase" } else { "phase.workload" }

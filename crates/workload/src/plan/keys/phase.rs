@@ -1,7 +1,9 @@
 //! The keys of a plan and of a phase.
 
 use super::{Entry, KeyDoc, Kind, Level, or_none};
+use crate::plan::error::Wrong;
 use crate::plan::metric::Until;
+use crate::plan::tree::Node;
 
 /// What the top of the file says.
 #[derive(Clone, Debug, Default)]
@@ -40,7 +42,7 @@ pub(crate) static PLAN: [Entry<Head>; 3] = [
             long: "Left out, it is the name of the file.",
             example: "name = \"oltp\"",
         },
-        read: |h, n| n.text("\"oltp\"").map(|text| h.name = text.into()),
+        read: |h, n| a_name(n).map(|text| h.name = text.into()),
         write: |h| h.name.clone(),
     },
     Entry {
@@ -89,7 +91,7 @@ pub(crate) static PHASE: [Entry<PhaseHead>; 4] = [
                    and so on.",
             example: "name = \"8k x{workers}\"",
         },
-        read: |h, n| n.text("\"8k x{workers}\"").map(|text| h.name = Some(text.into())),
+        read: |h, n| a_name(n).map(|text| h.name = Some(text.into())),
         write: |h| h.name.clone().unwrap_or_default(),
     },
     Entry {
@@ -138,3 +140,16 @@ pub(crate) static PHASE: [Entry<PhaseHead>; 4] = [
         write: |h| or_none(h.until, |until| until.to_string()),
     },
 ];
+
+/// A text that can stand in a table: not empty, and on one line.
+pub(crate) fn a_name(node: &Node) -> Result<&str, Wrong> {
+    match node.text("\"oltp\"")? {
+        text if text.trim().is_empty() => {
+            Err(Wrong::new("a name needs at least one letter", "or leave it out"))
+        }
+        text if text.contains(char::is_control) => {
+            Err(Wrong::new("a name stands on one line, in tables", "write it without line breaks and tabs"))
+        }
+        text => Ok(text),
+    }
+}

@@ -1,5 +1,10 @@
 //! Whole plans: what becomes of them, and what is said about bad ones.
 
+mod mistakes;
+mod properties;
+
+pub(crate) mod arbitrary;
+
 use units::{Bytes, Nanos, OpsPerSecond, Share};
 
 use super::*;

@@ -1,0 +1,175 @@
+//! The reference page of the plan language, made from the entries of its keys.
+
+use super::keys::{self, KeyDoc, Kind, Level};
+
+/// Marks where the generated part of the page begins.
+pub const BEGIN: &str = "<!-- begin: made from the program, see the end of this page -->";
+/// Marks where it ends.
+pub const END: &str = "<!-- end: made from the program -->";
+
+/// The reference part of the page about the plan language, in Markdown: every key under its heading.
+pub fn markdown() -> String {
+    let mut text = String::new();
+    let mut section = "";
+    for doc in in_sections() {
+        if doc.section != section {
+            section = doc.section;
+            text += &format!("### {section}\n\n");
+        }
+        text += &entry(doc);
+    }
+    text
+}
+
+/// All keys, those of one section together, sections in the order of their first key.
+fn in_sections() -> Vec<&'static KeyDoc> {
+    let all = keys::all();
+    let mut sections: Vec<&str> = Vec::new();
+    for doc in &all {
+        if !sections.contains(&doc.section) {
+            sections.push(doc.section);
+        }
+    }
+    let of = |section: &&str| all.iter().filter(|doc| doc.section == *section).copied().collect::<Vec<_>>();
+    sections.iter().flat_map(of).collect()
+}
+
+fn entry(doc: &KeyDoc) -> String {
+    let mut text = format!("#### `{}`\n\n{}", doc.key, doc.short);
+    if !doc.long.is_empty() {
+        text += &format!(" {}", doc.long);
+    }
+    text += &format!("\n\n- Value: {}{}\n", doc.kind, also(doc));
+    match doc.default {
+        "" => text += "- Default: none\n",
+        default => text += &format!("- Default: `{default}`\n"),
+    }
+    text += &format!("- Stands {}{}\n", level(doc.level), swept(doc));
+    text += &format!("\n```toml\n{}\n```\n\n", doc.example);
+    text
+}
+
+/// Words that may stand instead of a value of the kind: the default where it is one.
+fn also(doc: &KeyDoc) -> String {
+    let is_word = doc.default.chars().next().is_some_and(char::is_alphabetic);
+    let extra = is_word && !matches!(doc.kind, Kind::Choice(_) | Kind::Switch);
+    if extra { format!(", or `{}`", doc.default) } else { String::new() }
+}
+
+fn swept(doc: &KeyDoc) -> &'static str {
+    let is_spec = keys::find(&keys::workload::WORKLOAD, doc.key).is_some();
+    if is_spec && matches!(doc.level, Level::Phase | Level::Workload) { "; may be swept" } else { "" }
+}
+
+fn level(level: Level) -> &'static str {
+    match level {
+        Level::Plan => "at the top of the file",
+        Level::PhaseOnly => "in a `[[phase]]`",
+        Level::Phase => "in `[defaults]` or a `[[phase]]`",
+        Level::Workload => "in `[defaults]`, a `[[phase]]` or a `[[phase.workload]]`",
+        Level::WorkloadOnly => "in a `[[phase.workload]]`",
+        Level::State => "in a `[[phase]]` with a `state`",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::super::{Overrides, Plan};
+    use super::*;
+
+    fn page() -> PathBuf {
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/plan-language.md")
+    }
+
+    /// A part of a plan, as a plan of its own.
+    fn whole(block: &str) -> String {
+        if block.contains("[[phase]]") || block.contains("phase = ") {
+            return block.to_string();
+        }
+        if block.starts_with("[[phase.workload]]") {
+            return format!("[[phase]]\nrun = \"1s\"\n{block}");
+        }
+        if block.starts_with('[') {
+            return format!("{block}\n[[phase]]\nrun = \"1s\"\n");
+        }
+        format!("[[phase]]\nwarmup = \"0s\"\n{block}\n")
+    }
+
+    /// UPDATE_DOCS=1 cargo test -p fathom-workload the_reference_page_is_up_to_date
+    #[test]
+    fn the_reference_page_is_up_to_date() {
+        let page = page();
+        let text = std::fs::read_to_string(&page).expect("docs/src/plan-language.md");
+        let (before, rest) = text.split_once(BEGIN).expect("the page has a begin mark");
+        let (_, after) = rest.split_once(END).expect("the page has an end mark");
+        let wanted = format!("{before}{BEGIN}\n\n{}{END}{after}", markdown());
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::write(&page, &wanted).expect("the page can be written");
+            return;
+        }
+        assert!(
+            text == wanted,
+            "the page is out of date; run UPDATE_DOCS=1 cargo test -p fathom-workload reference"
+        );
+    }
+
+    #[test]
+    fn every_example_of_a_key_can_be_read() {
+        for doc in keys::all() {
+            let text = match doc.level {
+                Level::Plan => format!("{}\n[[phase]]\nrun = \"1s\"\n", doc.example),
+                Level::WorkloadOnly => {
+                    format!(
+                        "[[phase]]\nrun = \"1s\"\npace = \"rate(9/s)\"\n[[phase.workload]]\n{}\n",
+                        doc.example
+                    )
+                }
+                Level::State if doc.key == "state" => format!("[[phase]]\n{}\n", doc.example),
+                Level::State => {
+                    let state = match doc.key {
+                        "run" => "idle",
+                        "rate" | "wait" => "rebuild",
+                        _ => "prepare",
+                    };
+                    format!("[[phase]]\nstate = \"{state}\"\n{}\n", doc.example)
+                }
+                _ if doc.key == "run" => format!("[[phase]]\n{}\n", doc.example),
+                _ if doc.key == "iopoll" || doc.key == "sqpoll" => {
+                    format!("[[phase]]\nrun = \"1s\"\nengine = \"io_uring\"\n{}\n", doc.example)
+                }
+                _ => format!("[[phase]]\nrun = \"1s\"\n{}\n", doc.example),
+            };
+            let read = Plan::parse(doc.key, &text, &Overrides::default());
+            assert!(read.is_ok(), "{}", read.unwrap_err().plain());
+        }
+    }
+
+    #[test]
+    fn every_plan_on_the_page_can_be_read() {
+        let text = std::fs::read_to_string(page()).expect("docs/src/plan-language.md");
+        // The generated part repeats the examples of the keys, which have their own test.
+        let (prose, _) = text.split_once(BEGIN).expect("the page has a begin mark");
+        let blocks: Vec<&str> =
+            prose.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+        assert!(blocks.len() >= 7, "the page shows {} plans", blocks.len());
+        for block in blocks {
+            let text = whole(block);
+            let read = Plan::parse("plan-language.md", &text, &Overrides::default());
+            assert!(read.is_ok(), "{text}\n{}", read.unwrap_err().plain());
+        }
+    }
+
+    #[test]
+    fn every_default_reads_as_its_own_key() {
+        for doc in keys::all().into_iter().filter(|doc| !doc.default.is_empty() && doc.level != Level::Plan) {
+            if doc.level == Level::State {
+                continue;
+            }
+            let set = vec![format!("phase.1.{}={}", doc.key, doc.default), "phase.1.ops=1".into()];
+            let read = Plan::parse("t", "[[phase]]\n", &Overrides { set, tags: Vec::new() });
+            assert!(read.is_ok(), "{}: {}", doc.key, read.unwrap_err().plain());
+        }
+    }
+}

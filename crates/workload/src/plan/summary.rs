@@ -1,0 +1,177 @@
+//! A plan in a few lines, for people: its phases, and what it costs.
+
+use std::fmt;
+
+use units::Bytes;
+
+use super::text::share_text;
+use super::{Load, Phase, Plan, Point, Prepare, State, Task};
+use crate::spec::{Content, Pace, Workload};
+
+/// A plan in a few lines: each phase with its points and what it asks, then time, bytes written and whether data
+/// is changed. What `fathom plan check` prints.
+#[derive(Clone, Copy, Debug)]
+pub struct Summary<'a>(pub(super) &'a Plan);
+
+impl Plan {
+    /// The plan in a few lines.
+    pub fn summary(&self) -> Summary<'_> {
+        Summary(self)
+    }
+}
+
+impl fmt::Display for Summary<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plan = self.0;
+        match plan.about.as_str() {
+            "" => writeln!(f, "{}", plan.name)?,
+            about => writeln!(f, "{}: {about}", plan.name)?,
+        }
+        let width = plan.phases.iter().map(|phase| phase.name.chars().count()).max().unwrap_or(0);
+        for (number, phase) in plan.phases.iter().enumerate() {
+            writeln!(f, "  {:>2}  {:width$}  {}", number + 1, phase.name, phase_line(plan, phase))?;
+            for line in plan.points()[phase.points.clone()].first().map(what).unwrap_or_default() {
+                writeln!(f, "      {:width$}    {line}", "")?;
+            }
+        }
+        let estimate = plan.estimate();
+        writeln!(f, "time    {estimate}, besides layout and draining")?;
+        writeln!(f, "writes  {}", estimate.written)?;
+        let changes = if estimate.changes_data { "changes what the target holds" } else { "changes nothing" };
+        writeln!(f, "data    {changes}")
+    }
+}
+
+/// `9 points: workers 1 to 256, until iops is flat`.
+fn phase_line(plan: &Plan, phase: &Phase) -> String {
+    let points = &plan.points()[phase.points.clone()];
+    let s = if points.len() == 1 { "" } else { "s" };
+    let mut line = format!("{} point{s}", points.len());
+    for (axis, key) in phase.swept.iter().enumerate() {
+        let value = |point: Option<&Point>| {
+            point.and_then(|point| point.swept.get(axis)).map_or_else(String::new, |(_, value)| value.clone())
+        };
+        line += &format!(", {key} {} to {}", value(points.first()), value(points.last()));
+    }
+    if phase.repeat > 1 {
+        line += &format!(", each {} times", phase.repeat);
+    }
+    if let Some(until) = phase.until {
+        line += &format!(", until {} grows by no more than {}", until.flat, share_text(until.within));
+    }
+    line
+}
+
+/// What a point asks, one line for each workload.
+fn what(point: &Point) -> Vec<String> {
+    match &point.task {
+        Task::Load(Load { workloads, .. }) if workloads.len() == 1 => vec![describe(&workloads[0])],
+        Task::Load(Load { workloads, .. }) => {
+            workloads.iter().map(|workload| format!("{}: {}", workload.name, describe(workload))).collect()
+        }
+        Task::State(State::Prepare(prepare)) => vec![describe_prepare(prepare)],
+        Task::State(State::Idle(time)) => vec![format!("nothing is asked for {time}")],
+        Task::State(state) if state.needs_virtual_array() => vec!["virtual arrays only".into()],
+        Task::State(_) => Vec::new(),
+    }
+}
+
+/// A workload in one line: `8KiB random, 66.7 % reads, 4 workers x 32 in flight`.
+pub fn describe(workload: &Workload) -> String {
+    let sizes = match &workload.sizes.0[..] {
+        [_] => workload.sizes.to_string(),
+        split => {
+            let sum: f64 = split.iter().map(|(_, weight)| weight).sum();
+            let part =
+                |(size, weight): &(Bytes, f64)| format!("{} {:.0} %", size.exact(), weight / sum * 100.0);
+            split.iter().map(part).collect::<Vec<_>>().join(" + ")
+        }
+    };
+    let s = if workload.workers == 1 { "" } else { "s" };
+    let mut line = format!(
+        "{sizes} {}, {}, {} worker{s} x {} in flight",
+        workload.pattern,
+        mix(workload),
+        workload.workers,
+        workload.depth
+    );
+    if workload.pace != Pace::Closed {
+        line += &format!(", {}", workload.pace);
+    }
+    if !workload.direct {
+        line += ", through the page cache";
+    }
+    line
+}
+
+fn mix(workload: &Workload) -> String {
+    let mix = workload.mix;
+    let writes = units::Share::new(mix.writes()).unwrap_or_default();
+    let parts = [(mix.reads, "reads"), (writes, "writes"), (mix.trims, "trims"), (mix.flushes, "flushes")];
+    let shown: Vec<_> = parts.iter().filter(|(share, _)| share.get() > 1e-9).collect();
+    match shown[..] {
+        [(_, only)] => format!("only {only}"),
+        _ => shown.iter().map(|(share, what)| format!("{share} {what}")).collect::<Vec<_>>().join(" + "),
+    }
+}
+
+fn describe_prepare(prepare: &Prepare) -> String {
+    let mut steps = Vec::new();
+    if prepare.trim {
+        steps.push("trim the span".to_string());
+    }
+    let data = if prepare.content == Content::Zeros { "zeros" } else { "data" };
+    match prepare.fill {
+        0 => {}
+        1 => steps.push(format!("fill it with {data}")),
+        times => steps.push(format!("fill it {times} times with {data}")),
+    }
+    if prepare.drop_caches {
+        steps.push("drop caches".into());
+    }
+    if let Some(bytes) = prepare.read_ahead {
+        steps.push(format!("set the read-ahead to {bytes}"));
+    }
+    if steps.is_empty() { "nothing to do".into() } else { steps.join(", ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Overrides, ready};
+
+    fn summary(name: &str, set: &[&str]) -> String {
+        let set = set.iter().map(|set| (*set).to_string()).collect();
+        let plan = ready::find(name).unwrap().plan(&Overrides { set, tags: Vec::new() });
+        plan.unwrap().summary().to_string()
+    }
+
+    #[test]
+    fn a_summary_says_points_time_bytes_and_danger() {
+        let expected = "\
+oltp: 8 KiB random, two reads to a write, more and more workers until it no longer pays
+   1  8 KiB 2:1 x{workers}  9 points, workers 1 to 256, until iops grows by no more than 3%
+                              8KiB random, 66.7 % reads + 33.3 % writes, 1 worker x 1 in flight
+time    9 points in at most 3 min 45 s, besides layout and draining
+writes  as much as the target takes in 3 min 45 s
+data    changes what the target holds
+";
+        assert_eq!(summary("oltp", &[]), expected);
+    }
+
+    #[test]
+    fn a_read_only_plan_says_that_it_changes_nothing() {
+        let summary = summary("random", &["reads=100%"]);
+        assert!(summary.contains("writes  nothing\ndata    changes nothing\n"), "{summary}");
+    }
+
+    #[test]
+    fn what_is_limited_is_told_exactly() {
+        let summary = summary("corners", &["run=none", "warmup=0s", "ops=1000"]);
+        // 1000 writes of 4 KiB and 1000 of 512 KiB.
+        assert!(
+            summary.contains("writes  at most 504 MiB") || summary.contains("at most 503.91 MiB"),
+            "{summary}"
+        );
+        assert!(summary.contains("5 of them take as long as the target needs"), "{summary}");
+    }
+}

@@ -1,0 +1,167 @@
+//! Any specification that a plan could ask for.
+
+use proptest::prelude::*;
+use units::{Bytes, Nanos, OpsPerSecond, Share};
+
+use crate::plan::text::{MOST_SIZES, split_of};
+use crate::spec::*;
+
+pub(crate) fn share() -> impl Strategy<Value = Share> {
+    prop_oneof![(0u32..=100).prop_map(|p| f64::from(p) / 100.0), 0.0..=1.0f64]
+        .prop_map(|part| Share::new(part).unwrap())
+}
+
+pub(crate) fn some_share() -> impl Strategy<Value = Share> {
+    share().prop_filter("not nothing", |share| *share != Share::NONE)
+}
+
+fn bytes() -> impl Strategy<Value = Bytes> {
+    prop_oneof![1u64..1 << 50, (0u32..40).prop_map(|bits| 1 << bits)].prop_map(Bytes::new)
+}
+
+fn zones() -> impl Strategy<Value = Vec<Zone>> {
+    // Whole percents that sum to 100 on both sides, as a complete list of zones does.
+    (1u32..99, 1u32..99).prop_map(|(requests, span)| {
+        let zone = |requests: u32, span: u32| Zone {
+            requests: Share::new(f64::from(requests) / 100.0).unwrap(),
+            span: Share::new(f64::from(span) / 100.0).unwrap(),
+        };
+        vec![zone(requests, span), zone(100 - requests, 100 - span)]
+    })
+}
+
+pub(crate) fn pattern() -> impl Strategy<Value = Pattern> {
+    prop_oneof![
+        Just(Pattern::Sequential),
+        Just(Pattern::Reverse),
+        Just(Pattern::Random),
+        Just(Pattern::RandomWithRepeats),
+        bytes().prop_map(Pattern::Stride),
+        (1e-6..=10.0).prop_map(Pattern::Zipf),
+        some_share().prop_map(Pattern::Normal),
+        zones().prop_map(Pattern::Zones),
+    ]
+}
+
+pub(crate) fn pace() -> impl Strategy<Value = Pace> {
+    let rate = || (1e-3..=1e9).prop_map(OpsPerSecond::new);
+    prop_oneof![
+        Just(Pace::Closed),
+        (1u64..).prop_map(|nanos| Pace::Think(Nanos::new(nanos))),
+        rate().prop_map(Pace::Even),
+        rate().prop_map(Pace::Poisson),
+    ]
+}
+
+pub(crate) fn extent() -> impl Strategy<Value = Extent> {
+    prop_oneof![bytes().prop_map(Extent::Bytes), some_share().prop_map(Extent::Part)]
+}
+
+pub(crate) fn split() -> impl Strategy<Value = SizeSplit> {
+    proptest::collection::btree_map(1u32..=i32::MAX as u32, 1e-3..1e9f64, 1..=MOST_SIZES).prop_map(|map| {
+        split_of(map.into_iter().map(|(size, weight)| (Bytes::new(size.into()), weight)).collect()).unwrap()
+    })
+}
+
+fn files() -> impl Strategy<Value = Files> {
+    let count = || 1u32..=65_535;
+    prop_oneof![
+        Just(Files::Shared),
+        count().prop_map(Files::PerWorker),
+        count().prop_map(Files::WorkersPerFile),
+    ]
+}
+
+fn span() -> impl Strategy<Value = Span> {
+    prop_oneof![Just(Span::Auto), extent().prop_map(Span::Of)]
+}
+
+fn mix() -> impl Strategy<Value = OpMix> {
+    (0u32..=100, 0u32..=100, 0u32..=100).prop_map(|(reads, trims, flushes)| {
+        let part = |percent: u32| Share::new(f64::from(percent) / 100.0).unwrap();
+        let trims = trims % (101 - reads);
+        let flushes = flushes % (101 - reads - trims);
+        OpMix { reads: part(reads), trims: part(trims), flushes: part(flushes) }
+    })
+}
+
+fn stop() -> impl Strategy<Value = Stop> {
+    let time = || any::<u64>().prop_map(Nanos::new);
+    let ops = proptest::option::of(1u64..);
+    (time(), proptest::option::of(time()), time(), ops, proptest::option::of(bytes()))
+        .prop_map(|(warmup, run, cooldown, ops, bytes)| Stop { warmup, run, cooldown, ops, bytes })
+}
+
+fn durability() -> impl Strategy<Value = Durability> {
+    let open = prop_oneof![Just(OpenSync::None), Just(OpenSync::Dsync), Just(OpenSync::Sync)];
+    let flush = prop_oneof![Just(FlushKind::Fsync), Just(FlushKind::Fdatasync)];
+    (open, proptest::option::of(1u32..), flush).prop_map(|(open, every, flush)| Durability {
+        open,
+        every,
+        flush,
+    })
+}
+
+fn content() -> impl Strategy<Value = Content> {
+    let ratio = || 1.0..=1000.0f64;
+    let random = (ratio(), ratio()).prop_map(|(compress, dedupe)| Content::Random { compress, dedupe });
+    prop_oneof![Just(Content::Zeros), random]
+}
+
+fn engine() -> impl Strategy<Value = EngineSpec> {
+    let kind = prop_oneof![
+        Just(EngineKind::Auto),
+        Just(EngineKind::IoUring),
+        Just(EngineKind::Pread),
+        Just(EngineKind::Preadv2),
+        Just(EngineKind::Mmap),
+        Just(EngineKind::Null),
+    ];
+    let cpus = proptest::collection::vec(0u32..300, 0..20);
+    let node = proptest::option::of(0u32..=1023);
+    (kind, 1u32..=4096, any::<[bool; 3]>(), cpus, node).prop_map(
+        |(kind, batch, [sqpoll, iopoll, huge_pages], cpus, numa_node)| EngineSpec {
+            kind,
+            batch,
+            sqpoll,
+            iopoll,
+            cpus,
+            numa_node,
+            huge_pages,
+        },
+    )
+}
+
+/// Any workload whose keys do not contradict one another.
+pub(crate) fn workload() -> impl Strategy<Value = Workload> {
+    let what = (pattern(), split(), mix(), proptest::option::of(bytes()), extent(), span());
+    let load = (1u32..=65_536, 1u32..=65_536, files(), pace(), any::<u64>(), any::<bool>());
+    let luns = prop_oneof![Just(LunLayout::Concatenated), bytes().prop_map(LunLayout::Striped)];
+    (what, load, luns, stop(), durability(), content(), engine()).prop_map(
+        |(what, load, luns, stop, durability, content, engine)| {
+            let (pattern, sizes, mix, align, offset, span) = what;
+            let (workers, depth, files, pace, seed, direct) = load;
+            let name = "any".to_string();
+            Workload {
+                name,
+                pattern,
+                sizes,
+                mix,
+                align,
+                offset,
+                span,
+                workers,
+                depth,
+                files,
+                luns,
+                pace,
+                stop,
+                durability,
+                content,
+                seed,
+                direct,
+                engine,
+            }
+        },
+    )
+}
