@@ -202,11 +202,11 @@ pub fn responses(count: u64, median_ns: u64, spread: f64) -> Histogram {
     Histogram::from(&histogram)
 }
 
-/// Each second a thousandth above or below the mean in turn.
+/// Each second a hundredth above or below the mean in turn.
 fn seconds(classes: &[Class]) -> Vec<Vec<(u64, u64)>> {
     let second = |number: u64, class: &Class| {
         let mean = class.ops / SECONDS;
-        let ops = if number.is_multiple_of(2) { mean + mean / 1_000 } else { mean - mean / 1_000 };
+        let ops = if number.is_multiple_of(2) { mean + mean / 100 } else { mean - mean / 100 };
         (ops, ops * class.size_bytes)
     };
     (0..SECONDS).map(|number| classes.iter().map(|class| second(number, class)).collect()).collect()

@@ -1,0 +1,207 @@
+//! The table of a run: one row for each point, workload and operation.
+
+use record::{CpuUse, LatencySummary, OpSummary, Point, PointKind, Run, WorkloadResult};
+use units::{BytesPerSecond, Nanos, OpsPerSecond};
+
+use crate::metric::{Metric, quantile_name, quantiles};
+use crate::style::Look;
+use crate::table::{Cell, Column, Table};
+use crate::words::{harmless, thousands};
+
+/// What one row is about.
+struct Line<'a> {
+    indent: usize,
+    name: String,
+    summary: Option<&'a OpSummary>,
+    cpu: Option<Cost>,
+    errors: u64,
+    /// The figure to look at first; only in rows of totals.
+    headline: Option<Metric>,
+}
+
+/// Processor time of the tool.
+#[derive(Clone, Copy)]
+struct Cost {
+    us_per_io: Option<f64>,
+    cores: Option<f64>,
+}
+
+/// The table, and whether a percentile is missing in it because there were too few requests.
+pub(crate) struct Figures {
+    pub table: Table,
+    pub too_few: bool,
+}
+
+/// The table of all points of `run`.
+pub(crate) fn figures(run: &Run) -> Figures {
+    let headlines: Vec<Metric> = run.points.iter().map(|point| Metric::of(&point.headline)).collect();
+    let quantiles = quantiles(&headlines);
+    let lines: Vec<Line<'_>> = run.points.iter().flat_map(of_point).collect();
+    let missing = |latency: &LatencySummary| quantiles.iter().any(|q| latency.quantile(*q).is_none());
+    let latencies = lines.iter().filter_map(|line| line.summary?.response.as_ref());
+    Figures {
+        too_few: latencies.into_iter().any(missing),
+        table: Table {
+            columns: columns(&quantiles, &headlines),
+            rows: lines.iter().map(|line| cells(line, &quantiles)).collect(),
+        },
+    }
+}
+
+/// Which columns there are, and in which order they go where there is no room: cores first, then the far tail, the
+/// mean, the interval, and so on; a figure that is some point's headline goes last.
+fn columns(quantiles: &[f64], headlines: &[Metric]) -> Vec<Column> {
+    let dispensable = |metric: Metric, turn: u8| if headlines.contains(&metric) { 1 } else { turn };
+    let mut columns = vec![
+        Column::words("point"),
+        Column::figures("IOPS", dispensable(Metric::Iops, 2)),
+        Column::figures("± 95 %", 7),
+        Column::figures("MB/s", dispensable(Metric::MbPerS, 3)),
+        Column::figures("mean", dispensable(Metric::Mean, 9)),
+    ];
+    for q in quantiles {
+        let turn = match q {
+            0.5 => 5,
+            0.99 => 4,
+            _ => 10,
+        };
+        let wanted = headlines.iter().any(|metric| metric.is_quantile(*q));
+        columns.push(Column::figures(&quantile_name(*q), if wanted { 1 } else { turn }));
+    }
+    columns.extend([
+        Column::figures("max", dispensable(Metric::Max, 8)),
+        Column::figures("CPU/IO", 6),
+        Column::figures("cores", 11),
+        Column::figures("errors", 1),
+    ]);
+    columns
+}
+
+fn of_point(point: &Point) -> Vec<Line<'_>> {
+    let headline = Metric::of(&point.headline);
+    let errors: u64 = point.workloads.iter().map(|workload| workload.errors).sum();
+    let cpu = point.cpu.map(|cpu| {
+        cost(cpu, settled(&point.workloads), point.ended_ns - point.started_ns.min(point.ended_ns))
+    });
+    let head = Line { indent: 0, name: name_of(point), summary: None, cpu, errors, headline: None };
+    match point.workloads.as_slice() {
+        [only] => {
+            let mut lines = of_workload(only, String::new(), 0, headline);
+            if let Some(first) = lines.first_mut() {
+                (first.name, first.cpu, first.errors) = (head.name, head.cpu, head.errors);
+            }
+            lines
+        }
+        several => {
+            let inner = several
+                .iter()
+                .flat_map(|workload| of_workload(workload, harmless(&workload.name), 1, headline));
+            std::iter::once(head).chain(inner).collect()
+        }
+    }
+}
+
+/// First the workload as a whole, then its operations where there are several.
+fn of_workload(workload: &WorkloadResult, name: String, indent: usize, headline: Metric) -> Vec<Line<'_>> {
+    let cpus: Vec<CpuUse> = workload.workers.iter().filter_map(|worker| worker.cpu).collect();
+    let sum = cpus.iter().fold(CpuUse::default(), |sum, cpu| CpuUse {
+        user_s: sum.user_s + cpu.user_s,
+        system_s: sum.system_s + cpu.system_s,
+    });
+    // Cores need the time of the whole point, which a workload does not know.
+    let cpu = (!cpus.is_empty()).then(|| Cost { cores: None, ..cost(sum, workload.settled, 0) });
+    let total = Line {
+        indent,
+        name,
+        summary: workload.total(),
+        cpu,
+        errors: workload.errors,
+        headline: Some(headline),
+    };
+    let parts = workload.summary.iter().skip(1).map(|summary| Line {
+        indent: indent + 1,
+        name: harmless(&summary.op),
+        summary: Some(summary),
+        cpu: None,
+        errors: 0,
+        headline: None,
+    });
+    std::iter::once(total).chain(parts).collect()
+}
+
+fn settled(workloads: &[WorkloadResult]) -> u64 {
+    workloads.iter().map(|workload| workload.settled).sum()
+}
+
+fn cost(cpu: CpuUse, ios: u64, elapsed_ns: u64) -> Cost {
+    Cost {
+        us_per_io: (ios > 0).then(|| cpu.total_s() * 1e6 / ios as f64),
+        cores: (elapsed_ns > 0).then(|| cpu.total_s() * 1e9 / elapsed_ns as f64),
+    }
+}
+
+/// The point's name; which repetition it was, where it was repeated; and whether it was cut short.
+pub(crate) fn name_of(point: &Point) -> String {
+    let mut name = harmless(&point.name);
+    if point.repeat > 1 {
+        name += &format!(" #{}", point.repeat);
+    }
+    if point.kind == PointKind::State {
+        name += &format!(" (took {})", Nanos::new(point.ended_ns.saturating_sub(point.started_ns)));
+    }
+    if !point.complete {
+        name += " (cut short)";
+    }
+    name
+}
+
+fn cells(line: &Line<'_>, quantiles: &[f64]) -> Vec<Cell> {
+    let cell = |metric: Option<Metric>, text: Option<String>| {
+        let look = if metric.is_some() && metric == line.headline { Look::Headline } else { Look::Plain };
+        Cell::of(look, text.unwrap_or_default())
+    };
+    let response = line.summary.and_then(|summary| summary.response.as_ref());
+    let mut cells = vec![
+        Cell::plain(format!("{}{}", "  ".repeat(line.indent), line.name)),
+        cell(
+            Some(Metric::Iops),
+            line.summary.map(|summary| OpsPerSecond::new(summary.ops_per_s.value).to_string()),
+        ),
+        Cell::of(Look::Faint, line.summary.and_then(plus_minus).unwrap_or_default()),
+        cell(Some(Metric::MbPerS), line.summary.and_then(throughput)),
+        cell(Some(Metric::Mean), response.map(|latency| nanos(latency.mean_ns))),
+    ];
+    cells.extend(quantiles.iter().map(|q| {
+        let metric = line.headline.filter(|metric| metric.is_quantile(*q));
+        let figure = response.and_then(|latency| latency.quantile(*q));
+        cell(metric, figure.map(|figure| Nanos::new(figure.value_ns).to_string()))
+    }));
+    cells.extend([
+        cell(Some(Metric::Max), response.map(|latency| Nanos::new(latency.max_ns).to_string())),
+        cell(None, line.cpu.and_then(|cpu| cpu.us_per_io).map(|us| nanos(us * 1e3))),
+        cell(None, line.cpu.and_then(|cpu| cpu.cores).map(|cores| format!("{cores:.2}"))),
+        Cell::of(Look::Wrong, if line.errors > 0 { thousands(line.errors) } else { String::new() }),
+    ]);
+    cells
+}
+
+fn nanos(ns: f64) -> String {
+    Nanos::from_secs_f64(ns / 1e9).to_string()
+}
+
+/// Half the interval of the rate in per cent.
+fn plus_minus(summary: &OpSummary) -> Option<String> {
+    let percent = summary.ops_per_s.relative_half_width()? * 100.0;
+    Some(match percent {
+        0.0 => "0 %".into(),
+        0.0..0.095 => format!("{percent:.2} %"),
+        0.095..9.95 => format!("{percent:.1} %"),
+        _ => format!("{percent:.0} %"),
+    })
+}
+
+/// Nothing where nothing is moved, as by flushes.
+fn throughput(summary: &OpSummary) -> Option<String> {
+    let rate = summary.bytes_per_s.value;
+    (rate > 0.0).then(|| BytesPerSecond::new(rate).to_string().trim_end_matches(" MB/s").to_owned())
+}

@@ -1,0 +1,160 @@
+//! What was measured, with what, and where: the lines above a table.
+
+use record::names::fact;
+use record::{Run, Target, World};
+use units::{Bytes, Nanos};
+
+use crate::words::harmless;
+
+/// The lines above the table, most important first. The first is the title.
+pub(crate) fn lines(run: &Run) -> Vec<String> {
+    let mut lines = vec![title(run)];
+    lines.extend(run.targets.iter().map(|target| identity(target, run.targets.len() > 1)));
+    lines.push(joined([how(run), where_(run)]));
+    lines.push(joined([when(run), tags(run)]));
+    lines.retain(|line| !line.is_empty());
+    lines
+}
+
+fn title(run: &Run) -> String {
+    let targets: Vec<String> = run.targets.iter().map(|target| harmless(&target.asked)).collect();
+    let on = if targets.is_empty() { String::new() } else { format!(" on {}", targets.join(", ")) };
+    format!("{}{on}", harmless(&run.plan.name))
+}
+
+/// Model, size, firmware, name by id; file system; how much of it was used.
+fn identity(target: &Target, named: bool) -> String {
+    let fact = |key: &str| target.facts.get(key).map(|value| harmless(value)).unwrap_or_default();
+    let size = fact(fact::DEVICE_SIZE).parse::<Bytes>().ok().map(sold_size).unwrap_or_default();
+    let labelled =
+        |label: &str, value: String| if value.is_empty() { value } else { format!("{label} {value}") };
+    let used = if target.size_bytes == 0 {
+        String::new()
+    } else {
+        format!("{} used", Bytes::new(target.size_bytes))
+    };
+    let kind = if target.kind == "null" { "no storage at all".into() } else { harmless(&target.kind) };
+    let named = if named { harmless(&target.asked) + ":" } else { String::new() };
+    let rest = joined([
+        maker_and_model(&fact(fact::VENDOR), &fact(fact::MODEL)),
+        size,
+        labelled("firmware", fact(fact::FIRMWARE)),
+        if fact(fact::BY_ID).is_empty() { fact(fact::DEVICE) } else { fact(fact::BY_ID) },
+        fact(fact::REMOTE),
+        if fact(fact::FILE_SYSTEM).is_empty() {
+            kind.clone()
+        } else {
+            format!("{kind} on {}", fact(fact::FILE_SYSTEM))
+        },
+        used,
+    ]);
+    format!("{named} {rest}").trim_start().to_owned()
+}
+
+/// Many a model's name begins with its maker's.
+fn maker_and_model(maker: &str, model: &str) -> String {
+    if model.starts_with(maker) { model.into() } else { format!("{maker} {model}").trim_end().to_owned() }
+}
+
+/// Decimal and rounded, as storage is sold: `960 GB`, `3.84 TB`.
+fn sold_size(size: Bytes) -> String {
+    let (value, unit) = match size.get() {
+        0..1_000_000_000 => (size.as_f64() / 1e6, "MB"),
+        1_000_000_000..1_000_000_000_000 => (size.as_f64() / 1e9, "GB"),
+        _ => (size.as_f64() / 1e12, "TB"),
+    };
+    if value < 99.5 {
+        format!("{} {unit}", (value * 100.0).round() / 100.0)
+    } else {
+        format!("{value:.0} {unit}")
+    }
+}
+
+/// Direct or not, and by which engine.
+fn how(run: &Run) -> String {
+    if run.world == World::Array {
+        return "a virtual array, in virtual time".into();
+    }
+    let workloads = || run.points.iter().flat_map(|point| &point.workloads);
+    let mut paths: Vec<&str> = workloads()
+        .filter_map(|workload| match workload.spec.get("direct")?.as_str() {
+            "true" => Some("direct"),
+            _ => Some("through the page cache"),
+        })
+        .collect();
+    let mut engines: Vec<String> = workloads().map(|workload| harmless(&workload.engine.name)).collect();
+    dedup(&mut paths);
+    dedup(&mut engines);
+    joined([paths.join(" and "), engines.join(" and ")])
+}
+
+fn dedup<T: PartialEq + Clone>(items: &mut Vec<T>) {
+    let mut seen: Vec<T> = Vec::new();
+    items.retain(|item| {
+        let new = !seen.contains(item);
+        if new {
+            seen.push(item.clone());
+        }
+        new
+    });
+}
+
+fn where_(run: &Run) -> String {
+    let machine = &run.environment;
+    let cpus = match machine.cpus {
+        0 => String::new(),
+        1 => "1 CPU".into(),
+        cpus => format!("{cpus} CPUs"),
+    };
+    let ram =
+        if machine.ram_bytes == 0 { String::new() } else { format!("{} RAM", Bytes::new(machine.ram_bytes)) };
+    let hypervisor = machine.facts.get(fact::HYPERVISOR).map(|name| format!("under {}", harmless(name)));
+    joined([
+        harmless(&machine.hostname),
+        harmless(&machine.kernel),
+        cpus,
+        ram,
+        hypervisor.unwrap_or_default(),
+    ])
+}
+
+/// The run's name, when it was, and how long its points took.
+fn when(run: &Run) -> String {
+    let took = run.points.iter().map(|point| point.ended_ns).max();
+    joined([
+        format!("run {}", harmless(&run.id)),
+        harmless(&run.started).replace('T', " ").replace('Z', " UTC"),
+        took.map(|took| format!("took {}", Nanos::new(took))).unwrap_or_default(),
+    ])
+}
+
+fn tags(run: &Run) -> String {
+    let tags: Vec<String> = run.tags.iter().map(|(key, value)| harmless(&format!("{key}={value}"))).collect();
+    tags.join(", ")
+}
+
+/// The parts that say something, apart by dots.
+fn joined<const N: usize>(parts: [String; N]) -> String {
+    let said: Vec<String> = parts.into_iter().filter(|part| !part.trim().is_empty()).collect();
+    said.join(" · ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_told_as_storage_is_sold() {
+        assert_eq!(sold_size(Bytes::new(960_197_124_096)), "960 GB");
+        assert_eq!(sold_size(Bytes::new(3_840_755_982_336)), "3.84 TB");
+        assert_eq!(sold_size(Bytes::new(32_000_000_000)), "32 GB");
+    }
+
+    #[test]
+    fn a_model_that_begins_with_its_maker_is_not_told_twice() {
+        assert_eq!(maker_and_model("Acme", "Acme P5"), "Acme P5");
+        assert_eq!(maker_and_model("DELL", "MD3000"), "DELL MD3000");
+        assert_eq!(maker_and_model("", "P5"), "P5");
+        assert_eq!(maker_and_model("DELL", ""), "DELL");
+    }
+}

@@ -1,0 +1,42 @@
+//! Draws records: as text for a terminal, Markdown for a ticket, CSV for a spreadsheet, JSON for programs.
+//!
+//! Everything is a function from a record to text; nothing is printed here, and no terminal is asked for
+//! anything: width and colours are given.
+//!
+//! **Invariant:** nothing here knows a world, nor how anything was measured.
+
+mod beware;
+mod csv;
+mod figures;
+mod header;
+mod json;
+mod list;
+mod markdown;
+mod metric;
+mod page;
+mod style;
+mod sweep;
+mod table;
+mod words;
+
+pub use crate::csv::{CSV_COLUMNS, csv, csv_rows};
+pub use json::{json, json_lines};
+pub use list::list;
+pub use markdown::markdown;
+pub use page::text;
+pub use style::Style;
+
+/// Why a record could not be drawn.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// A value that the format cannot hold.
+    #[error("run {id}: cannot be written as {format}: {why}")]
+    Unwritable {
+        /// The run.
+        id: String,
+        /// `CSV`, `JSON`.
+        format: &'static str,
+        /// What stood in the way.
+        why: String,
+    },
+}

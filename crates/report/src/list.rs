@@ -1,0 +1,76 @@
+//! The runs of a library on a terminal.
+
+use record::Entry;
+use units::{BytesPerSecond, OpsPerSecond};
+
+use crate::style::{Look, Style};
+use crate::table::{Cell, Column, Table};
+use crate::words::{cut, harmless};
+
+/// A line for each of `entries`, in their order, under a line of titles. Ends with a line end.
+///
+/// An empty list gives one sentence. Where there is no room, columns are left out in this order: labels, host,
+/// points, MB/s, IOPS, id, time.
+pub fn list(entries: &[Entry], style: Style) -> String {
+    if entries.is_empty() {
+        return "No run is kept yet, or none that was asked for.\n".into();
+    }
+    let columns = vec![
+        Column { title: "#".into(), words: false, dispensable: 0 },
+        Column { dispensable: 1, ..Column::words("started (UTC)") },
+        Column::words("plan"),
+        Column { dispensable: 2, ..Column::words("target") },
+        Column::figures("points", 6),
+        Column::figures("peak IOPS", 4),
+        Column::figures("peak MB/s", 5),
+        Column { dispensable: 3, ..Column::words("state") },
+        Column { dispensable: 7, ..Column::words("host") },
+        Column { dispensable: 8, ..Column::words("labels") },
+        Column { dispensable: 9, ..Column::words("id") },
+    ];
+    // A long path must not push out every figure.
+    let target_width = (style.width / 5).max(TARGET_MIN);
+    let rows = entries.iter().map(|entry| row(entry, target_width, style)).collect();
+    let table = Table { columns, rows };
+    table.draw(style).lines.join("\n") + "\n"
+}
+
+/// A target is cut no shorter than this.
+const TARGET_MIN: usize = 14;
+
+fn row(entry: &Entry, target_width: usize, style: Style) -> Vec<Cell> {
+    let targets: Vec<String> =
+        entry.targets.iter().map(|target| harmless(target.trim_start_matches("/dev/disk/by-id/"))).collect();
+    let tags: Vec<String> = entry.tags.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let (look, state) = state(entry);
+    let peak_mb = entry.peak_bytes_per_s.map(|rate| BytesPerSecond::new(rate).to_string());
+    vec![
+        Cell::plain(entry.number.to_string()),
+        Cell::plain(harmless(&entry.started).replace('T', " ").trim_end_matches('Z')),
+        Cell::plain(harmless(&entry.plan)),
+        Cell::plain(cut(&targets.join(", "), target_width, style.ellipsis())),
+        Cell::plain(entry.points.to_string()),
+        Cell::plain(entry.peak_ops_per_s.map(|rate| OpsPerSecond::new(rate).to_string()).unwrap_or_default()),
+        Cell::plain(peak_mb.map(|rate| rate.trim_end_matches(" MB/s").to_owned()).unwrap_or_default()),
+        Cell::of(look, state),
+        Cell::plain(harmless(&entry.hostname)),
+        Cell::plain(harmless(&tags.join(", "))),
+        Cell::of(Look::Faint, harmless(&entry.id)),
+    ]
+}
+
+/// The worst that is to be said of a run, in a word or two.
+fn state(entry: &Entry) -> (Look, String) {
+    let several = |count: u64, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    match entry {
+        Entry { code: 130 | 143, .. } => (Look::Warning, "interrupted".into()),
+        Entry { ended: None, .. } => (Look::Warning, "not ended".into()),
+        Entry { code: 5, .. } => (Look::Wrong, "I/O errors".into()),
+        Entry { code: 6, .. } => (Look::Wrong, "data damaged".into()),
+        Entry { complete: false, code, .. } => (Look::Wrong, format!("cut short ({code})")),
+        Entry { code: 1.., .. } => (Look::Wrong, format!("exit code {}", entry.code)),
+        Entry { invalid: 1.., .. } => (Look::Wrong, format!("{} invalid", entry.invalid)),
+        Entry { warnings: 1.., .. } => (Look::Warning, several(entry.warnings, "warning")),
+        _ => (Look::Plain, "good".into()),
+    }
+}

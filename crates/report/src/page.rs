@@ -1,0 +1,96 @@
+//! A run on a terminal.
+
+use record::{Run, WorkloadResult};
+
+use crate::style::{Look, Style};
+use crate::words::{harmless, thousands, wrap};
+use crate::{beware, figures, header, sweep};
+
+/// The whole of `run` as text: what was measured, the table with each point's headline figure set off, sweeps
+/// as curves, the first errors, what to beware of, and how to bring it back. Ends with a line end.
+///
+/// No line is wider than the style's width, but for words that are, and the last, which is to be copied. Where there is no room, columns are left
+/// out in this order and named below the table: cores, quantiles beyond p99, mean, max, interval, CPU, p50,
+/// p99, MB/s, IOPS; a figure that is a point's headline stays longest.
+pub fn text(run: &Run, style: Style) -> String {
+    let mut sections = vec![head(run, style)];
+    if run.points.is_empty() {
+        sections.push(vec!["No point was measured.".into()]);
+    } else {
+        sections.push(table(run, style));
+    }
+    sections.push(errors(run, style));
+    sections.push(beware::lines(run, style));
+    sections.push(tail(run, style));
+    sections.retain(|section| !section.is_empty());
+    let sections: Vec<String> = sections.iter().map(|section| section.join("\n")).collect();
+    sections.join("\n\n") + "\n"
+}
+
+fn head(run: &Run, style: Style) -> Vec<String> {
+    let lines = header::lines(run);
+    let wrapped = lines.iter().enumerate().flat_map(|(index, line)| {
+        let look = if index == 0 { Look::Title } else { Look::Plain };
+        let wrapped = wrap(&style.spell(line), style.width, "", "  ");
+        wrapped.into_iter().map(move |line| style.paint(look, &line))
+    });
+    wrapped.collect()
+}
+
+fn table(run: &Run, style: Style) -> Vec<String> {
+    let figures = figures::figures(run);
+    let drawn = figures.table.draw(style);
+    let mut lines = drawn.lines;
+    let mut note = |text: &str| {
+        let wrapped = wrap(&style.spell(text), style.width, "", "  ");
+        lines.extend(wrapped.iter().map(|line| style.paint(Look::Faint, line)));
+    };
+    if figures.too_few {
+        note("A percentile is blank where fewer than ten requests were slower.");
+    }
+    if !drawn.left_out.is_empty() {
+        note(&format!("No room for: {}.", drawn.left_out.join(", ")));
+    }
+    let curves = sweep::lines(run, style);
+    if !curves.is_empty() {
+        lines.push(String::new());
+        lines.extend(curves);
+    }
+    lines
+}
+
+/// The first failed requests of each workload that had any.
+fn errors(run: &Run, style: Style) -> Vec<String> {
+    const SHOWN: usize = 3;
+    let failed = |workload: &&WorkloadResult| !workload.error_samples.is_empty();
+    let workloads = run.points.iter().flat_map(|point| &point.workloads).filter(failed);
+    let mut lines: Vec<String> = Vec::new();
+    for workload in workloads {
+        for sample in workload.error_samples.iter().take(SHOWN) {
+            let text = format!(
+                "{}: {} of {} B at {} of {}: {}",
+                workload.name, sample.op, sample.len_bytes, sample.offset_bytes, sample.file, sample.failure
+            );
+            lines.extend(wrap(&harmless(&text), style.width, "  ", "    "));
+        }
+        let more = workload.errors.saturating_sub(workload.error_samples.len().min(SHOWN) as u64);
+        if more > 0 {
+            lines.push(format!("  {}: and {} more", harmless(&workload.name), thousands(more)));
+        }
+    }
+    if !lines.is_empty() {
+        lines.insert(0, style.paint(Look::Title, "Errors"));
+    }
+    lines
+}
+
+fn tail(run: &Run, style: Style) -> Vec<String> {
+    let mut lines = Vec::new();
+    if !run.ending.complete || run.ending.code != 0 {
+        let state = if run.ending.complete { "Ended" } else { "Not complete" };
+        let text = format!("{state}: {} (exit code {}).", harmless(&run.ending.reason), run.ending.code);
+        lines.extend(wrap(&text, style.width, "", "  ").iter().map(|line| style.paint(Look::Wrong, line)));
+    }
+    lines.push(format!("Bring it back with: fathom show {}", harmless(&run.id)));
+    lines
+}

@@ -1,0 +1,87 @@
+//! Lines of words that fit a width.
+
+use unicode_width::UnicodeWidthStr;
+
+/// `text` in lines of at most `width` columns, the first after `first`, the others after `rest`.
+///
+/// A word that is longer than a line has one of its own.
+pub(crate) fn wrap(text: &str, width: usize, first: &str, rest: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = first.to_owned();
+    let mut empty = true;
+    for word in text.split_whitespace() {
+        if !empty && line.width() + 1 + word.width() > width {
+            lines.push(std::mem::replace(&mut line, rest.to_owned()));
+            empty = true;
+        }
+        if !empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+        empty = false;
+    }
+    lines.push(line);
+    lines
+}
+
+/// The beginning of `text` in at most `width` columns, with `ellipsis` where something is left out.
+pub(crate) fn cut(text: &str, width: usize, ellipsis: &str) -> String {
+    if text.width() <= width {
+        return text.into();
+    }
+    let room = width.saturating_sub(ellipsis.width());
+    let mut kept = String::new();
+    for letter in text.chars() {
+        kept.push(letter);
+        if kept.width() > room {
+            kept.pop();
+            break;
+        }
+    }
+    kept + ellipsis
+}
+
+/// Control characters of names replaced, so that no name can move the cursor or recolour the screen.
+pub(crate) fn harmless(text: &str) -> String {
+    text.chars().map(|letter| if letter.is_control() { '\u{FFFD}' } else { letter }).collect()
+}
+
+/// A count with its thousands apart: `1,024`.
+pub(crate) fn thousands(count: u64) -> String {
+    let digits = count.to_string();
+    let apart = |(index, digit): (usize, char)| {
+        let comma = index > 0 && (digits.len() - index).is_multiple_of(3);
+        comma.then_some(',').into_iter().chain([digit])
+    };
+    digits.chars().enumerate().flat_map(apart).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_move_to_the_next_line_and_are_never_broken() {
+        assert_eq!(wrap("one two three", 9, "- ", "  "), ["- one two", "  three"]);
+        assert_eq!(wrap("extraordinarily long", 6, "", ""), ["extraordinarily", "long"]);
+        assert_eq!(wrap("", 6, "- ", "  "), ["- "]);
+    }
+
+    #[test]
+    fn a_cut_counts_columns_not_letters() {
+        assert_eq!(cut("random read", 7, "…"), "random…");
+        assert_eq!(cut("数据数据", 5, "…"), "数据…");
+        assert_eq!(cut("short", 7, "…"), "short");
+        assert_eq!(cut("abc", 1, "…"), "…");
+    }
+
+    #[test]
+    fn thousands_stand_apart() {
+        assert_eq!([0, 999, 1_024, 1_000_000].map(thousands), ["0", "999", "1,024", "1,000,000"]);
+    }
+
+    #[test]
+    fn a_name_cannot_speak_to_the_terminal() {
+        assert_eq!(harmless("a\x1b[31mb\n"), "a\u{FFFD}[31mb\u{FFFD}");
+    }
+}

@@ -1,0 +1,78 @@
+//! Formats for programs and tickets.
+
+use crate::fixtures::{corners, empty, errored, hostile, interrupted, mixed, sweep};
+
+fn rows(text: &str) -> Vec<Vec<String>> {
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
+    reader.records().map(|row| row.unwrap().iter().map(str::to_owned).collect()).collect()
+}
+
+fn field<'a>(rows: &'a [Vec<String>], row: usize, column: &str) -> &'a str {
+    let at = report::CSV_COLUMNS.iter().position(|name| *name == column).unwrap();
+    &rows[row][at]
+}
+
+#[test]
+fn csv_has_one_row_for_each_operation_of_each_workload() {
+    let rows = rows(&report::csv(&mixed()).unwrap());
+    assert_eq!(rows[0], report::CSV_COLUMNS);
+    let ops: Vec<(&str, &str)> =
+        (1..rows.len()).map(|row| (field(&rows, row, "workload"), field(&rows, row, "op"))).collect();
+    assert_eq!(ops, [("oltp", "all"), ("oltp", "read"), ("oltp", "write"), ("backup", "read")]);
+}
+
+#[test]
+fn csv_keeps_every_digit_and_leaves_blank_what_is_not_known() {
+    let run = interrupted();
+    let rows = rows(&report::csv(&run).unwrap());
+    let summary = run.points[0].workloads[0].total().unwrap();
+    assert_eq!(field(&rows, 1, "ops_per_s").parse(), Ok(summary.ops_per_s.value));
+    assert_eq!(field(&rows, 1, "response_ns_mean").parse(), Ok(summary.response.as_ref().unwrap().mean_ns));
+    assert_eq!(field(&rows, 1, "response_ns_p99"), "");
+    assert_ne!(field(&rows, 1, "response_ns_p50"), "");
+}
+
+#[test]
+fn csv_of_several_runs_can_be_appended() {
+    let text = report::csv(&corners()).unwrap() + &report::csv_rows(&sweep()).unwrap();
+    let rows = rows(&text);
+    assert_eq!(rows.len(), 1 + 5 + 9);
+    assert!(rows.iter().all(|row| row.len() == report::CSV_COLUMNS.len()));
+    assert_eq!(field(&rows, 8, "swept"), "depth=4");
+}
+
+#[test]
+fn csv_quotes_what_rfc_4180_wants_quoted() {
+    let text = report::csv(&hostile()).unwrap();
+    assert!(text.contains("\"a|b\n\"\"c\"\", d *e* 数据数据数据数据\""), "{text}");
+    assert!(text.ends_with("\r\n"));
+    assert_eq!(field(&rows(&text), 1, "point_name"), hostile().points[0].name);
+}
+
+#[test]
+fn json_is_the_record_itself() {
+    for run in [corners(), mixed(), empty()] {
+        assert!(record::read(&report::json(&run).unwrap()).unwrap() == run);
+    }
+}
+
+#[test]
+fn json_lines_are_the_run_its_points_and_its_findings() {
+    let run = errored();
+    let text = report::json_lines(&run).unwrap();
+    let lines: Vec<serde_json::Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let kinds: Vec<&str> = lines.iter().map(|line| line["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["run", "point", "finding"]);
+    assert!(lines.iter().all(|line| line["run_id"] == run.id.as_str()));
+    let point: record::Point = serde_json::from_value(lines[1]["point"].clone()).unwrap();
+    assert!(point == run.points[0]);
+    assert_eq!(lines[2]["code"], "errors");
+    assert_eq!(lines[2]["severity"], "invalid");
+}
+
+#[test]
+fn markdown_for_a_ticket() {
+    let pages = [corners(), mixed(), errored(), hostile()].map(|run| report::markdown(&run));
+    insta::assert_snapshot!(pages.join("\n----\n\n"));
+}
