@@ -134,6 +134,11 @@ impl<'t> Fields<'t> {
         Fields { path: path.into(), table, asked: RefCell::default() }
     }
 
+    /// Where the table stands.
+    pub fn at(&self) -> &Place {
+        &self.table.at
+    }
+
     /// Where a key's value stands, or the table.
     pub fn place_of(&self, key: &str) -> Place {
         self.table.place_of(key)

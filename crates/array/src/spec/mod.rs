@@ -13,6 +13,7 @@
 //! program.
 
 mod address;
+pub mod case;
 mod device;
 mod error;
 mod fields;

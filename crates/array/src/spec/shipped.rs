@@ -1,4 +1,5 @@
-//! The texts of the shipped library. One line for each file of `arrays/` and `devices/`; a test compares them.
+//! The texts of the shipped library. One line for each file of `arrays/`, `devices/` and `validation/`; tests
+//! compare them.
 
 macro_rules! library {
     ($folder:literal: $($name:literal),* $(,)?) => {
@@ -65,4 +66,19 @@ pub(super) const DEVICES: &[(&str, &str, &str)] = library! { "devices":
     "st32000542as",
     "wd1001fals",
     "wd3200jd",
+};
+
+pub(super) const CASES: &[(&str, &str, &str)] = library! { "validation":
+    "behaviours",
+    "drobo-pro",
+    "ds2413plus",
+    "dsi3500",
+    "esds-s24s-g2240",
+    "ix2-200",
+    "ix4-200d",
+    "local-sata-raid1",
+    "local-ssd-raid0",
+    "md3000",
+    "perc",
+    "px6-300d",
 };

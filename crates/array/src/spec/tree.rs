@@ -200,7 +200,16 @@ impl Table {
 
 /// Reads `text`; `label` is what errors call it.
 pub(super) fn parse(label: &str, text: &str) -> Result<Table, SpecError> {
-    let lines = Lines::of(label, text);
+    read(Lines { label: label.into(), text, figures: true })
+}
+
+/// Reads `text`, where `value`, `source` and `confidence` are keys like any other.
+pub(super) fn parse_plain(label: &str, text: &str) -> Result<Table, SpecError> {
+    read(Lines { label: label.into(), text, figures: false })
+}
+
+fn read(lines: Lines<'_>) -> Result<Table, SpecError> {
+    let text = lines.text;
     let table = DeTable::parse(text).map_err(|error| {
         SpecError::at(
             lines.place(error.span().map_or(0, |span| span.start)),
@@ -214,13 +223,11 @@ pub(super) fn parse(label: &str, text: &str) -> Result<Table, SpecError> {
 struct Lines<'t> {
     label: Arc<str>,
     text: &'t str,
+    /// Whether tables can be figures, and carry a basis.
+    figures: bool,
 }
 
-impl<'t> Lines<'t> {
-    fn of(label: &str, text: &'t str) -> Lines<'t> {
-        Lines { label: label.into(), text }
-    }
-
+impl Lines<'_> {
     fn place(&self, offset: usize) -> Place {
         let before = self.text.get(..offset).unwrap_or(self.text);
         let line = before.matches('\n').count() + 1;
@@ -233,12 +240,12 @@ impl<'t> Lines<'t> {
     }
 
     fn table(&self, table: &DeTable<'_>, start: usize, outer: &Basis) -> Result<Table, SpecError> {
-        let basis = self.basis_of(table)?.within(outer);
+        let basis = if self.figures { self.basis_of(table)?.within(outer) } else { Basis::default() };
         let mut keys: Vec<_> = table.iter().collect();
         keys.sort_by_key(|(key, _)| key.span().start);
         let entries = keys
             .into_iter()
-            .filter(|(key, _)| !matches!(key.get_ref().as_ref(), "source" | "confidence"))
+            .filter(|(key, _)| !self.figures || !matches!(key.get_ref().as_ref(), "source" | "confidence"))
             .map(|(key, value)| {
                 Ok(Entry {
                     key: key.get_ref().to_string(),
@@ -279,7 +286,7 @@ impl<'t> Lines<'t> {
 
     fn node(&self, value: &Spanned<DeValue<'_>>, key_start: usize, basis: &Basis) -> Result<Node, SpecError> {
         match value.get_ref() {
-            DeValue::Table(table) if table.contains_key("value") => self.figure(table, basis),
+            DeValue::Table(table) if self.figures && table.contains_key("value") => self.figure(table, basis),
             // A table's own span may cover only its header; the key is where a person looks.
             DeValue::Table(table) => Ok(Node::Table(self.table(table, key_start, basis)?)),
             other => {

@@ -1,0 +1,86 @@
+//! What a case runs: an array, loads on it, and perhaps work that the array gives itself.
+
+use units::{Bytes, Nanos, Share};
+
+use crate::background::BackgroundKind;
+
+/// One configuration with what is done to it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Subject {
+    /// `md3000?raid=10`, as [`array`](crate::spec::array) takes it.
+    pub array: String,
+    /// Loads that run together; empty where only background work is timed.
+    pub loads: Vec<Load>,
+    /// What the array does meanwhile.
+    pub occasion: Option<Occasion>,
+    /// The limit of `share-within`.
+    pub within: Option<Nanos>,
+}
+
+/// What a group of identical workers asks for, in the few words that published tests give.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Load {
+    /// The plan's name in its file.
+    pub name: String,
+    /// Where the next request goes.
+    pub pattern: Pattern,
+    /// Bytes of each request.
+    pub size: Bytes,
+    /// Part of the requests that read.
+    pub reads: Share,
+    /// Identical workers.
+    pub workers: u32,
+    /// Requests each worker keeps in flight.
+    pub depth: u32,
+    /// Whether the host's page cache is left out.
+    pub direct: bool,
+    /// Part of each LUN that is used, from its start; `None` for all of it.
+    pub span: Option<Bytes>,
+    /// The same as a share of the LUN. At most one of the two is given.
+    pub span_share: Option<Share>,
+    /// Files side by side on the LUN, each of `span` bytes; workers take them in turn.
+    pub files: u32,
+    /// LUNs used, from the first; workers take them in turn.
+    pub luns: u32,
+    /// Where the load begins in the LUN.
+    pub offset: Bytes,
+    /// Load that is not counted, before.
+    pub warmup: Nanos,
+    /// The measured time.
+    pub run: Nanos,
+}
+
+/// Where the next request goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    /// Upwards, each worker from its own place.
+    Sequential,
+    /// Upwards, all workers from the start of the same span.
+    SequentialShared,
+    /// Anywhere in the span.
+    Random,
+}
+
+/// Work that the array gives itself, in the first set.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Occasion {
+    /// What it does.
+    pub work: Work,
+    /// The disk it is done to: the failed one for a rebuild, the source of a clone.
+    pub disk: u32,
+    /// Progress from which the time counts.
+    pub from: Share,
+    /// Progress at which it stops.
+    pub to: Share,
+}
+
+/// What the array does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// Background work.
+    Background(BackgroundKind),
+    /// Nothing, with the disk lost.
+    Degraded,
+    /// The path to the disk's LUN is lost at half of the run.
+    PathLost,
+}
