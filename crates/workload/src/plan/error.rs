@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-use miette::{
-    Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, Severity, SourceCode,
-};
+use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, Severity, SourceCode};
 
 use super::source::Place;
 
@@ -14,8 +12,7 @@ pub struct PlanError {
     message: String,
     help: Option<String>,
     place: Place,
-    severity: Weight,
-    shown: ShownSource,
+    weight: Weight,
 }
 
 /// Whether a plan can be carried out in spite of it.
@@ -27,37 +24,15 @@ pub enum Weight {
     Caution,
 }
 
-/// The text as miette wants it: with a name.
-#[derive(Clone)]
-struct ShownSource(NamedSource<String>);
-
-impl fmt::Debug for ShownSource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0.name())
-    }
-}
-
-impl PartialEq for ShownSource {
-    fn eq(&self, other: &ShownSource) -> bool {
-        self.0.name() == other.0.name()
-    }
-}
-
 impl PlanError {
     /// A mistake at `place`.
     pub(super) fn new(place: &Place, message: impl Into<String>, help: Option<String>) -> PlanError {
-        PlanError {
-            message: message.into(),
-            help,
-            place: place.clone(),
-            severity: Weight::Mistake,
-            shown: ShownSource(NamedSource::new(&place.source().label, place.source().text.clone())),
-        }
+        PlanError { message: message.into(), help, place: place.clone(), weight: Weight::Mistake }
     }
 
     /// The same, as something to beware of.
     pub(super) fn caution(self) -> PlanError {
-        PlanError { severity: Weight::Caution, ..self }
+        PlanError { weight: Weight::Caution, ..self }
     }
 
     /// What is wrong.
@@ -90,9 +65,14 @@ impl PlanError {
         self.place.line_text()
     }
 
+    /// The part of the text that is wrong.
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
     /// Whether the plan can be carried out in spite of it.
     pub fn weight(&self) -> Weight {
-        self.severity
+        self.weight
     }
 
     /// Four lines without colours: place and message, the line as typed, a pointer, what would be right.
@@ -122,6 +102,20 @@ impl PlanError {
     }
 }
 
+impl PlanError {
+    /// Drawn with frames and a pointer, `width` characters wide; with colours if `colour`.
+    pub fn graphical(&self, colour: bool, width: usize) -> String {
+        let theme = if colour { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
+        let handler = GraphicalReportHandler::new_themed(theme).with_width(width);
+        let mut text = String::new();
+        match handler.render_report(&mut text, self) {
+            Ok(()) => text,
+            // The frames are an ornament; without them the facts remain.
+            Err(_) => self.plain(),
+        }
+    }
+}
+
 impl fmt::Display for PlanError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
@@ -132,7 +126,7 @@ impl std::error::Error for PlanError {}
 
 impl Diagnostic for PlanError {
     fn severity(&self) -> Option<Severity> {
-        Some(match self.severity {
+        Some(match self.weight {
             Weight::Mistake => Severity::Error,
             Weight::Caution => Severity::Warning,
         })
@@ -143,7 +137,7 @@ impl Diagnostic for PlanError {
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
-        Some(&self.shown.0)
+        Some(self.place.source())
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
@@ -179,16 +173,7 @@ impl PlanErrors {
 
     /// All of them drawn with frames and pointers, `width` characters wide; with colours if `colour`.
     pub fn graphical(&self, colour: bool, width: usize) -> String {
-        let theme = if colour { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
-        let handler = GraphicalReportHandler::new_themed(theme).with_width(width);
-        let mut text = String::new();
-        for mistake in &self.mistakes {
-            if handler.render_report(&mut text, mistake).is_err() {
-                // The frames are an ornament; without them the facts remain.
-                text += &mistake.plain();
-            }
-        }
-        text
+        self.mistakes.iter().map(|mistake| mistake.graphical(colour, width)).collect()
     }
 }
 
@@ -216,78 +201,5 @@ impl std::error::Error for PlanErrors {}
 impl Diagnostic for PlanErrors {
     fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn Diagnostic> + 'a>> {
         Some(Box::new(self.mistakes.iter().map(|mistake| mistake as &dyn Diagnostic)))
-    }
-}
-
-/// What a reader of one value found wrong with it; its place is added by whoever knows it.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Wrong {
-    /// What is wrong.
-    pub message: String,
-    /// What would be right.
-    pub help: Option<String>,
-    /// Where, if it is only a part of the value.
-    pub place: Option<Place>,
-}
-
-impl Wrong {
-    /// What is wrong and what would be right.
-    pub fn new(message: impl Into<String>, help: impl Into<String>) -> Wrong {
-        Wrong { message: message.into(), help: Some(help.into()), place: None }
-    }
-
-    /// What is wrong, where the message itself says what would be right.
-    pub fn said(message: impl Into<String>) -> Wrong {
-        Wrong { message: message.into(), help: None, place: None }
-    }
-
-    /// The same, with its own place unless it has one already.
-    pub fn at(mut self, place: &Place) -> Wrong {
-        self.place.get_or_insert_with(|| place.clone());
-        self
-    }
-
-    /// As a mistake, at its own place or else at `place`.
-    pub fn into_error(self, place: &Place) -> PlanError {
-        PlanError::new(self.place.as_ref().unwrap_or(place), self.message, self.help)
-    }
-}
-
-/// Collects mistakes, each once.
-#[derive(Debug, Default)]
-pub(crate) struct Mistakes {
-    found: Vec<PlanError>,
-}
-
-impl Mistakes {
-    /// Adds one unless the same is known.
-    pub fn add(&mut self, mistake: PlanError) {
-        if !self.found.contains(&mistake) {
-            self.found.push(mistake);
-        }
-    }
-
-    /// Adds what a reader found wrong at `place`.
-    pub fn wrong(&mut self, place: &Place, wrong: Wrong) {
-        self.add(wrong.into_error(place));
-    }
-
-    /// The value, or `None` and one mistake more.
-    pub fn take<T>(&mut self, place: &Place, result: Result<T, Wrong>) -> Option<T> {
-        result.map_err(|wrong| self.wrong(place, wrong)).ok()
-    }
-
-    /// Whether nothing that prevents the plan from being carried out was found.
-    pub fn none(&self) -> bool {
-        !self.found.iter().any(|mistake| mistake.severity == Weight::Mistake)
-    }
-
-    /// The cautions, or all mistakes.
-    pub fn into_result(self) -> Result<Vec<PlanError>, PlanErrors> {
-        if self.none() {
-            return Ok(self.found);
-        }
-        let mistakes = self.found.into_iter().filter(|found| found.severity == Weight::Mistake);
-        Err(PlanErrors::new(mistakes.collect()))
     }
 }

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use super::error::{Mistakes, PlanError, Wrong};
+use super::error::PlanError;
 use super::keys;
 use super::keys::phase::PLAN;
 use super::keys::workload::WORKLOAD;
+use super::mistakes::{Mistakes, Wrong};
 use super::outline::{Outline, Within, check_load_key, check_state_key};
 use super::source::{Place, SourceText};
 use super::tree::{Key, Node, argument};

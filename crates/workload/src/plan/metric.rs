@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use units::Share;
 
-use super::error::Wrong;
+use super::mistakes::Wrong;
 use super::text::{TextError, share_text, words};
 use super::tree::{Node, Table};
 

@@ -13,6 +13,7 @@ mod expand;
 pub mod keys;
 mod layers;
 mod metric;
+mod mistakes;
 mod outline;
 pub mod ready;
 pub mod reference;
@@ -155,7 +156,7 @@ impl Point {
 ///
 /// Each text is what `--set KEY=TEXT` takes, and [`from_texts`] reads all of them back to the same workload.
 pub fn texts(workload: &Workload) -> Vec<(&'static str, String)> {
-    let draft = keys::workload::Draft::of(workload);
+    let draft = keys::draft::Draft::of(workload);
     keys::workload::WORKLOAD.iter().map(|entry| (entry.doc.key, (entry.write)(&draft))).collect()
 }
 

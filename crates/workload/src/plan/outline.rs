@@ -5,11 +5,13 @@
 
 use std::collections::BTreeMap;
 
-use super::error::{Mistakes, PlanError, Wrong};
+use super::error::PlanError;
+use super::keys::draft::Draft;
 use super::keys::phase::{Head, PHASE, PLAN, PhaseHead, a_name};
 use super::keys::state::{self, STATE, StateDraft};
-use super::keys::workload::{Draft, MEMBER, WORKLOAD};
+use super::keys::workload::{MEMBER, WORKLOAD};
 use super::keys::{self, Entry, KeyDoc, Kind, Level};
+use super::mistakes::{Mistakes, Wrong};
 use super::source::Place;
 use super::state::StateWord;
 use super::suggest::sentence;

@@ -6,6 +6,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use miette::{MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents};
+
 /// One text as it was typed, and what to call it in a message.
 #[derive(Debug)]
 pub struct SourceText {
@@ -21,6 +23,21 @@ impl SourceText {
     /// A text to be shared by all places in it.
     pub fn new(label: &str, text: &str, number: usize) -> Arc<SourceText> {
         Arc::new(SourceText { label: label.into(), text: text.into(), number })
+    }
+}
+
+impl SourceCode for SourceText {
+    /// The lines about a place, under the text's label.
+    fn read_span<'a>(
+        &'a self,
+        span: &SourceSpan,
+        lines_before: usize,
+        lines_after: usize,
+    ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
+        let part = self.text.read_span(span, lines_before, lines_after)?;
+        let (line, column, count) = (part.line(), part.column(), part.line_count());
+        let label = self.label.clone();
+        Ok(Box::new(MietteSpanContents::new_named(label, part.data(), *part.span(), line, column, count)))
     }
 }
 

@@ -2,9 +2,9 @@
 
 use units::{Bytes, Nanos, Share};
 
-use super::error::Wrong;
 use super::keys::Kind;
 use super::metric::only;
+use super::mistakes::Wrong;
 use super::text::share_text;
 use super::tree::{Node, Table, Value, implied};
 

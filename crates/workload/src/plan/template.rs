@@ -1,6 +1,6 @@
 //! Names with `{key}` in them.
 
-use super::error::Wrong;
+use super::mistakes::Wrong;
 
 /// A name taken apart.
 #[derive(Clone, Debug, PartialEq)]

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::error::{Mistakes, PlanError, Wrong};
+use super::error::PlanError;
+use super::mistakes::{Mistakes, Wrong};
 use super::source::{Place, SourceText};
 
 /// The longest text that is read as a plan: far above any plan, far below what would hurt.

@@ -3,13 +3,14 @@
 //! **Invariant:** the reader, the reference page, the texts kept in a record and the suggestions for a mistyped
 //! key all come from these entries; no key is known anywhere else.
 
+pub(crate) mod draft;
 pub(crate) mod phase;
 pub(crate) mod state;
 pub(crate) mod workload;
 
 use std::fmt;
 
-use super::error::Wrong;
+use super::mistakes::Wrong;
 use super::tree::Node;
 
 /// What a user is told about one key.

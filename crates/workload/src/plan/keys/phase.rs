@@ -1,8 +1,8 @@
 //! The keys of a plan and of a phase.
 
 use super::{Entry, KeyDoc, Kind, Level, or_none};
-use crate::plan::error::Wrong;
 use crate::plan::metric::Until;
+use crate::plan::mistakes::Wrong;
 use crate::plan::tree::Node;
 
 /// What the top of the file says.

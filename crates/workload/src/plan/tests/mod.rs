@@ -142,3 +142,27 @@ fn states_prepare_what_will_be_measured() {
     assert_eq!(estimate.written.at_most, Bytes::GIB * 20);
     assert_eq!(estimate.written.unbounded, Nanos::from_secs(5));
 }
+
+#[test]
+fn what_is_odd_but_possible_is_a_caution() {
+    let text = "[[phase]]\nrun = \"1s\"\nuntil = { flat = \"iops\" }\nsize = \"1GiB\"\ndepth = { sweep = [8, 16] }\n";
+    let plan = read(text);
+    let cautions: Vec<String> = plan.cautions.iter().map(PlanError::plain).collect();
+    assert_eq!(cautions.len(), 3, "{cautions:?}");
+    assert!(cautions[0].contains("t.toml:3:9: `until` looks at 3 points after the first"), "{}", cautions[0]);
+    assert!(
+        cautions[1].contains("t.toml:5:20: 8 requests in flight need buffers of 8 GiB"),
+        "{}",
+        cautions[1]
+    );
+    // A plan that sweeps is still good when the command line takes the sweep away.
+    let plan = ready::find("oltp").unwrap().plan(&Overrides { set: vec!["workers=8".into()], tags: vec![] });
+    assert!(plan.unwrap().cautions[0].message().contains("sweeps nothing"));
+}
+
+#[test]
+fn cautions_are_told_once_for_each_place() {
+    let text =
+        "[[phase]]\nrun = \"1s\"\nsize = \"1GiB\"\ndepth = { sweep = { from = 8, to = 80, step = 8 } }\n";
+    assert_eq!(read(text).cautions.len(), 1);
+}

@@ -1,27 +1,34 @@
 //! From tables to points: every sweep unrolled, every default filled in, every contradiction found.
 
-use std::collections::BTreeSet;
+mod member;
+mod naming;
+mod states;
+
 use std::sync::OnceLock;
 
-use units::{OpsPerSecond, Share};
+use units::Share;
 
-use super::check::faults;
-use super::error::{Mistakes, PlanError, PlanErrors, Wrong};
-use super::keys::phase::{Head, PHASE, PLAN, PhaseHead};
-use super::keys::state::{PREPARE_SHARES, STATE, StateDraft};
-use super::keys::workload::{Draft, MEMBER, WORKLOAD};
-use super::keys::{self, Entry};
-use super::layers::{Found, Layers, overrides, pair};
-use super::outline::{Outline, PhaseTable, outline};
-use super::source::{Place, SourceText};
-use super::state::{Background, Prepare, State, StateWord};
-use super::suggest::sentence;
-use super::sweep::{self, MOST_POINTS};
-use super::template::Template;
-use super::text::SHARE_SLACK;
-use super::tree::{self, Node, Table, argument};
-use super::{Load, Metric, Overrides, Phase, Plan, Point, Task};
-use crate::spec::{Pace, Workload};
+use self::member::{Axis, Cell, Member, axes, is_rate, members, part_of};
+use self::naming::{check_name_key, name, short};
+use self::states::state;
+use crate::plan::check::faults;
+use crate::plan::error::{PlanError, PlanErrors};
+use crate::plan::keys::draft::Draft;
+use crate::plan::keys::phase::{Head, PHASE, PLAN, PhaseHead};
+use crate::plan::keys::workload::{MEMBER, WORKLOAD};
+use crate::plan::keys::{self, Entry};
+use crate::plan::layers::{Layers, overrides, pair};
+use crate::plan::mistakes::Mistakes;
+use crate::plan::outline::{Outline, PhaseTable, outline};
+use crate::plan::source::{Place, SourceText};
+use crate::plan::state::StateWord;
+use crate::plan::suggest::sentence;
+use crate::plan::sweep::MOST_POINTS;
+use crate::plan::template::Template;
+use crate::plan::text::SHARE_SLACK;
+use crate::plan::tree::{self, Node, Table, argument};
+use crate::plan::{Load, Metric, Overrides, Phase, Plan, Point, Task};
+use crate::spec::Workload;
 
 /// The plan in `text`; see [`Plan::parse`].
 pub(crate) fn plan(label: &str, text: &str, changes: &Overrides) -> Result<Plan, PlanErrors> {
@@ -142,62 +149,15 @@ pub(crate) fn from_texts<'a>(
     Ok(workload.expect("without a mistake there is a workload"))
 }
 
+/// The most workloads in all points of a phase: some tens of megabytes of specifications.
+const MOST_PHASE_WORKLOADS: usize = 5 * MOST_POINTS;
+
 /// The points so far.
 struct Builder {
     points: Vec<Point>,
     groups: usize,
     seed: u64,
     mistakes: Mistakes,
-}
-
-/// One workload of a phase and the values that hold for it, in the order of the entries.
-struct Member<'a> {
-    name: String,
-    place: Place,
-    found: Vec<Option<Found<'a>>>,
-    headline: Metric,
-    share: Option<Share>,
-}
-
-/// One sweep.
-struct Axis<'a> {
-    /// `workers`, or `oltp.workers` where it is said for one workload of several.
-    label: String,
-    /// The value that is swept; a sweep of a phase is one axis for all its workloads.
-    node: &'a Node,
-    values: Vec<Node>,
-    order: (usize, usize),
-}
-
-/// Which value each axis has at one point.
-struct Cell<'a> {
-    axes: &'a [Axis<'a>],
-    at: Vec<usize>,
-}
-
-impl Cell<'_> {
-    /// The value of `node` at this point: itself unless it is swept.
-    fn value<'n>(&'n self, node: &'n Node) -> &'n Node {
-        let axis = self.axes.iter().position(|axis| std::ptr::eq(axis.node, node));
-        axis.map_or(node, |axis| &self.axes[axis].values[self.at[axis]])
-    }
-
-    /// To the next point, the last axis fastest; false after the last.
-    fn advance(&mut self) -> bool {
-        for axis in (0..self.at.len()).rev() {
-            self.at[axis] += 1;
-            if self.at[axis] < self.axes[axis].values.len() {
-                return true;
-            }
-            self.at[axis] = 0;
-        }
-        false
-    }
-
-    /// Whether the innermost sweep begins here: a new curve.
-    fn begins_curve(&self) -> bool {
-        self.at.last().is_none_or(|at| *at == 0)
-    }
 }
 
 impl Builder {
@@ -327,7 +287,8 @@ impl Builder {
         let lengths = axes.iter().map(|axis| axis.values.len());
         let count = lengths.chain([head.repeat as usize]).try_fold(1usize, usize::checked_mul);
         let sum = count.and_then(|count| count.checked_add(self.points.len()));
-        if sum.is_some_and(|sum| sum <= MOST_POINTS) {
+        let workloads = count.unwrap_or(usize::MAX).saturating_mul(table.members.len());
+        if sum.is_some_and(|sum| sum <= MOST_POINTS) && workloads <= MOST_PHASE_WORKLOADS {
             return true;
         }
         let place = axes.last().map_or(&table.place, |axis| &axis.node.place);
@@ -413,22 +374,6 @@ impl Builder {
     }
 }
 
-impl Member<'_> {
-    /// Where `key` is said for this workload, or else the workload's own heading.
-    fn place_of<'n>(&'n self, key: &str, cell: &'n Cell<'_>) -> &'n Place {
-        let index = WORKLOAD.iter().position(|entry| entry.doc.key == key);
-        let found = index.and_then(|index| self.found[index].as_ref());
-        found.map_or(&self.place, |found| &cell.value(found.node).place)
-    }
-
-    /// Whether its seed is said as a number.
-    fn has_seed(&self, cell: &Cell<'_>) -> bool {
-        let index = WORKLOAD.iter().position(|entry| entry.doc.key == "seed").expect("seed is a key");
-        let found = self.found[index].as_ref();
-        found.is_some_and(|found| cell.value(found.node).scalar().as_deref() != Some("auto"))
-    }
-}
-
 fn phase_head(layers: &Layers<'_>, phase: usize, table: &PhaseTable<'_>) -> PhaseHead {
     let mut head = PhaseHead::default();
     fill(&PHASE, &mut head);
@@ -440,170 +385,4 @@ fn phase_head(layers: &Layers<'_>, phase: usize, table: &PhaseTable<'_>) -> Phas
         }
     }
     head
-}
-
-fn members<'a>(layers: &Layers<'a>, phase: usize, table: &PhaseTable<'a>) -> Vec<Member<'a>> {
-    let member = |index: usize| {
-        let mut draft = defaults();
-        for entry in &MEMBER {
-            if let Some(found) = layers.of_workload(phase, index, entry.doc.key) {
-                read_known(entry, &mut draft, found.node);
-            }
-        }
-        let found = WORKLOAD.iter().map(|entry| layers.of_workload(phase, index, entry.doc.key)).collect();
-        let (name, place) = (table.members[index].name.clone(), table.members[index].place.clone());
-        Member { name, place, found, headline: draft.headline, share: draft.share }
-    };
-    (0..table.members.len()).map(member).collect()
-}
-
-fn axes<'a>(members: &[Member<'a>]) -> Vec<Axis<'a>> {
-    let mut axes: Vec<Axis<'a>> = Vec::new();
-    for member in members {
-        for (entry, found) in WORKLOAD.iter().zip(&member.found) {
-            let Some(found) = found else { continue };
-            let Ok(Some(values)) = sweep::values(found.node, entry.doc.kind) else { continue };
-            if axes.iter().any(|axis| std::ptr::eq(axis.node, found.node)) {
-                continue;
-            }
-            let key = entry.doc.key;
-            let label = if found.own { format!("{}.{key}", member.name) } else { key.to_string() };
-            axes.push(Axis { label, node: found.node, values, order: found.order });
-        }
-    }
-    axes.sort_by_key(|axis| axis.order);
-    axes
-}
-
-fn is_rate(node: &Node) -> bool {
-    match sweep::values(node, keys::Kind::Text) {
-        Ok(Some(values)) => values.iter().all(is_rate),
-        _ => matches!(node.read::<Pace>("rate(500/s)"), Ok(Pace::Even(_) | Pace::Poisson(_))),
-    }
-}
-
-fn part_of(pace: Pace, share: Share) -> Pace {
-    let part = |rate: OpsPerSecond| OpsPerSecond::new(rate.get() * share.get());
-    match pace {
-        Pace::Even(rate) => Pace::Even(part(rate)),
-        Pace::Poisson(rate) => Pace::Poisson(part(rate)),
-        Pace::Closed | Pace::Think(_) => pace,
-    }
-}
-
-fn state(layers: &Layers<'_>, phase: usize, word: StateWord) -> Result<State, (&'static str, Wrong)> {
-    let mut draft = StateDraft::blank();
-    fill(&STATE, &mut draft);
-    for entry in &STATE {
-        if let Some(node) = layers.of_state(phase, entry.doc.key, false) {
-            read_known(entry, &mut draft, node);
-        }
-    }
-    Ok(match word {
-        StateWord::Idle => State::Idle(draft.run.unwrap_or_default()),
-        StateWord::FailDisk(disk) => State::FailDisk(disk),
-        StateWord::Background(work) => {
-            State::Background(Background { work, rate: draft.rate, wait: draft.wait })
-        }
-        StateWord::Prepare => State::Prepare(prepare(layers, phase, &draft)?),
-    })
-}
-
-fn prepare(layers: &Layers<'_>, phase: usize, draft: &StateDraft) -> Result<Prepare, (&'static str, Wrong)> {
-    let mut shared = defaults();
-    for key in PREPARE_SHARES {
-        let entry = keys::find(&WORKLOAD, key).expect("what prepare shares are keys of a workload");
-        let Some(node) = layers.of_state(phase, key, true) else { continue };
-        if let Ok(Some(_)) = sweep::values(node, entry.doc.kind) {
-            let help = format!("write in this phase which `{key}` is prepared");
-            return Err((key, Wrong::new(format!("`{key}` is swept, and is prepared only once"), help)));
-        }
-        read_known(entry, &mut shared, node);
-    }
-    let workload = shared.finish()?;
-    Ok(Prepare {
-        offset: workload.offset,
-        span: workload.span,
-        trim: draft.trim,
-        fill: draft.fill,
-        content: workload.content,
-        drop_caches: draft.drop_caches,
-        read_ahead: draft.read_ahead,
-    })
-}
-
-// Names -----------------------------------------------------------------------------------------------
-
-/// A value as it stands in a name: as typed.
-fn short(node: &Node) -> String {
-    node.scalar().unwrap_or_else(|| {
-        let table = node.table().map(|table| {
-            let entry = |(key, weight): (&tree::Key, &Node)| {
-                format!("{}:{}", key.text, weight.scalar().unwrap_or_default())
-            };
-            table.iter().map(entry).collect::<Vec<_>>().join("+")
-        });
-        table.unwrap_or_default()
-    })
-}
-
-/// The members a key in a name speaks of, and the key itself without the member's name.
-fn speaks_of<'m, 'a, 'k>(key: &'k str, members: &'m [Member<'a>]) -> (Vec<&'m Member<'a>>, &'k str) {
-    for member in members {
-        if let Some(rest) = key.strip_prefix(member.name.as_str()).and_then(|rest| rest.strip_prefix('.')) {
-            return (vec![member], rest);
-        }
-    }
-    (members.iter().collect(), key)
-}
-
-fn check_name_key(key: &str, members: &[Member<'_>], axes: &[Axis<'_>]) -> Result<(), Wrong> {
-    let (meant, bare) = speaks_of(key, members);
-    let Some(index) = WORKLOAD.iter().position(|entry| entry.doc.key == bare) else {
-        let known = WORKLOAD.iter().map(|entry| entry.doc.key);
-        let labels = axes.iter().map(|axis| axis.label.as_str());
-        let help =
-            sentence(bare, known.chain(labels)).unwrap_or_else(|| "fill in a key of a workload".into());
-        return Err(Wrong::new(format!("the name fills in `{key}`, which is not a key of a workload"), help));
-    };
-    let nodes: BTreeSet<Option<usize>> = meant
-        .iter()
-        .map(|member| member.found[index].as_ref().map(|found| std::ptr::from_ref(found.node) as usize))
-        .collect();
-    if nodes.len() > 1 {
-        let choices: Vec<String> = meant.iter().map(|member| format!("{{{}.{bare}}}", member.name)).collect();
-        let message = format!("the workloads of the phase have their own `{bare}`");
-        return Err(Wrong::new(message, format!("say which is meant: {}", choices.join(" or "))));
-    }
-    Ok(())
-}
-
-fn name(
-    template: &Template,
-    members: &[Member<'_>],
-    cell: &Cell<'_>,
-    workloads: &[Workload],
-    swept: &[(String, String)],
-) -> String {
-    let value = |key: &str| {
-        let (meant, bare) = speaks_of(key, members);
-        let member = meant.first()?;
-        let index = WORKLOAD.iter().position(|entry| entry.doc.key == bare)?;
-        match &member.found[index] {
-            Some(found) => Some(short(cell.value(found.node))),
-            None => {
-                let number = members.iter().position(|one| std::ptr::eq(one, *member))?;
-                Some((WORKLOAD[index].write)(&Draft::of(&workloads[number])))
-            }
-        }
-    };
-    let mut name = template.fill(|key| value(key).unwrap_or_default());
-    let named: Vec<&str> = template.keys().collect();
-    for (label, value) in swept {
-        let in_name = |key: &&str| *key == label || label.ends_with(&format!(".{key}"));
-        if !named.iter().any(in_name) {
-            name += &format!(" {label}={value}");
-        }
-    }
-    name
 }

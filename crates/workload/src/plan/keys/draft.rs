@@ -1,0 +1,111 @@
+//! A workload while its keys are being read.
+
+use units::{Bytes, Nanos, Share};
+
+use crate::plan::metric::Metric;
+use crate::plan::mistakes::Wrong;
+use crate::plan::text::{Ratio, SHARE_SLACK};
+use crate::spec::{
+    Content, Durability, EngineKind, EngineSpec, Extent, Files, FlushKind, LunLayout, OpMix, OpenSync, Pace,
+    Pattern, SizeSplit, Span, Stop, Workload,
+};
+
+/// A workload while its keys are being read: some say something only together.
+#[derive(Clone, Debug)]
+pub(crate) struct Draft {
+    /// Everything that one key says alone.
+    pub spec: Workload,
+    /// `None`: all that is neither trim nor flush.
+    pub reads: Option<Share>,
+    /// `content = "zeros"`.
+    pub zeros: bool,
+    /// Size before over size after compression.
+    pub compress: Ratio,
+    /// Blocks over distinct blocks.
+    pub dedupe: Ratio,
+    /// Its headline.
+    pub headline: Metric,
+    /// Its part of the phase's rate.
+    pub share: Option<Share>,
+}
+
+impl Draft {
+    /// Before any key was read; every field is overwritten by the defaults of the entries.
+    pub fn blank() -> Draft {
+        let mix = OpMix { reads: Share::NONE, trims: Share::NONE, flushes: Share::NONE };
+        let stop = Stop { warmup: Nanos::ZERO, run: None, cooldown: Nanos::ZERO, ops: None, bytes: None };
+        let engine = EngineSpec {
+            kind: EngineKind::Auto,
+            batch: 1,
+            sqpoll: false,
+            iopoll: false,
+            cpus: Vec::new(),
+            numa_node: None,
+            huge_pages: false,
+        };
+        let spec = Workload {
+            name: String::new(),
+            pattern: Pattern::Random,
+            sizes: SizeSplit::one(Bytes::KIB),
+            mix,
+            align: None,
+            offset: Extent::Bytes(Bytes::ZERO),
+            span: Span::Auto,
+            workers: 1,
+            depth: 1,
+            files: Files::Shared,
+            luns: LunLayout::Concatenated,
+            pace: Pace::Closed,
+            stop,
+            durability: Durability { open: OpenSync::None, every: None, flush: FlushKind::Fsync },
+            content: Content::Zeros,
+            seed: 0,
+            direct: true,
+            engine,
+        };
+        let one = Ratio(1.0);
+        Draft {
+            spec,
+            reads: None,
+            zeros: false,
+            compress: one,
+            dedupe: one,
+            headline: Metric::Iops,
+            share: None,
+        }
+    }
+
+    /// The draft a finished workload would have come from.
+    pub fn of(spec: &Workload) -> Draft {
+        let (zeros, compress, dedupe) = match spec.content {
+            Content::Zeros => (true, 1.0, 1.0),
+            Content::Random { compress, dedupe } => (false, compress, dedupe),
+        };
+        let (compress, dedupe) = (Ratio(compress), Ratio(dedupe));
+        Draft { spec: spec.clone(), reads: Some(spec.mix.reads), zeros, compress, dedupe, ..Draft::blank() }
+    }
+
+    /// The workload, or the key that contradicts another one.
+    pub fn finish(mut self) -> Result<Workload, (&'static str, Wrong)> {
+        let others = self.spec.mix.trims.get() + self.spec.mix.flushes.get();
+        let reads = self.reads.map_or((1.0 - others).max(0.0), Share::get);
+        if reads + others > 1.0 + SHARE_SLACK {
+            let sum = ((reads + others) * 1e4).round() / 1e2;
+            let message = format!("reads, trims and flushes are {sum}% of the requests");
+            let key = if self.reads.is_some() { "reads" } else { "trims" };
+            return Err((key, Wrong::new(message, "at most 100% in all; what is left are writes")));
+        }
+        self.spec.mix.reads = Share::new(reads).expect("a share, or what shares leave of 1");
+        let shrinks = self.compress.0 > 1.0 || self.dedupe.0 > 1.0;
+        if self.zeros && shrinks {
+            let key = if self.compress.0 > 1.0 { "compress" } else { "dedupe" };
+            let help = "leave it out, or write `content = \"random\"`";
+            return Err((key, Wrong::new("zeros have no ratio: nothing shrinks more", help)));
+        }
+        self.spec.content = match self.zeros {
+            true => Content::Zeros,
+            false => Content::Random { compress: self.compress.0, dedupe: self.dedupe.0 },
+        };
+        Ok(self.spec)
+    }
+}

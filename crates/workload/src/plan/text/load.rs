@@ -1,0 +1,199 @@
+//! The texts of files, LUNs, paces and processors, and the single words.
+
+use std::fmt::{self, Display};
+use std::str::FromStr;
+
+use units::{Bytes, Nanos, OpsPerSecond};
+
+use super::{TextError, call, unit, unknown, words, wrong};
+use crate::spec::{EngineKind, Files, FlushKind, LunLayout, OpenSync, Pace};
+
+/// The fastest pace: one request every nanosecond, the resolution of the clock.
+const FASTEST_OPS_PER_S: f64 = 1e9;
+
+const FILES: [&str; 3] = ["shared", "per_worker(4)", "workers_per_file(2)"];
+
+impl Display for Files {
+    /// `shared`, `per_worker(4)` or `workers_per_file(2)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Files::Shared => f.write_str("shared"),
+            Files::PerWorker(files) => write!(f, "per_worker({files})"),
+            Files::WorkersPerFile(workers) => write!(f, "workers_per_file({workers})"),
+        }
+    }
+}
+
+impl FromStr for Files {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Files, TextError> {
+        let count = |text: &str| match text.parse::<u32>() {
+            // A request names its file with 16 bits.
+            Ok(count) if (1..=65_535).contains(&count) => Ok(count),
+            _ => wrong(
+                format!("`{text}` is not a count of files or workers"),
+                "a whole number from 1 to 65535",
+            ),
+        };
+        match call(text)? {
+            ("shared", None) => Ok(Files::Shared),
+            ("per_worker", Some(files)) => Ok(Files::PerWorker(count(files)?)),
+            ("workers_per_file", Some(workers)) => Ok(Files::WorkersPerFile(count(workers)?)),
+            _ => unknown(text, "a way to share files", &FILES),
+        }
+    }
+}
+
+const LAYOUTS: [&str; 2] = ["concatenated", "striped(1MiB)"];
+
+impl Display for LunLayout {
+    /// `concatenated` or `striped(1MiB)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LunLayout::Concatenated => f.write_str("concatenated"),
+            LunLayout::Striped(chunk) => write!(f, "striped({})", chunk.exact()),
+        }
+    }
+}
+
+impl FromStr for LunLayout {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<LunLayout, TextError> {
+        match call(text)? {
+            ("concatenated", None) => Ok(LunLayout::Concatenated),
+            ("striped", Some(chunk)) => match unit::<Bytes>(chunk)? {
+                Bytes::ZERO => wrong("a stripe of nothing", "for example `striped(1MiB)`"),
+                chunk => Ok(LunLayout::Striped(chunk)),
+            },
+            _ => unknown(text, "a way to use several targets", &LAYOUTS),
+        }
+    }
+}
+
+const PACES: [&str; 4] = ["closed", "think(5ms)", "rate(500/s)", "rate(500/s, poisson)"];
+
+impl Display for Pace {
+    /// `closed`, `think(5ms)`, `rate(500/s)` or `rate(500/s, poisson)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Pace::Closed => f.write_str("closed"),
+            Pace::Think(gap) => write!(f, "think({})", gap.exact()),
+            Pace::Even(rate) => write!(f, "rate({})", rate.exact()),
+            Pace::Poisson(rate) => write!(f, "rate({}, poisson)", rate.exact()),
+        }
+    }
+}
+
+impl FromStr for Pace {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Pace, TextError> {
+        match call(text)? {
+            ("closed", None) => Ok(Pace::Closed),
+            ("think", Some(gap)) => match unit::<Nanos>(gap)? {
+                Nanos::ZERO => wrong("thinking for no time is no pause", "write `closed`"),
+                gap => Ok(Pace::Think(gap)),
+            },
+            ("rate", Some(argument)) => rate(argument),
+            _ => unknown(text, "a pace", &PACES),
+        }
+    }
+}
+
+fn rate(argument: &str) -> Result<Pace, TextError> {
+    let (number, process) = argument.split_once(',').unwrap_or((argument, "even"));
+    let rate: OpsPerSecond = unit(number)?;
+    if !(rate.get() > 0.0 && rate.get() <= FASTEST_OPS_PER_S) {
+        return wrong(
+            format!("`{}` is not a pace that can be kept", number.trim()),
+            format!("more than 0/s and at most {FASTEST_OPS_PER_S}/s, such as rate(500/s)"),
+        );
+    }
+    match process.trim() {
+        "even" => Ok(Pace::Even(rate)),
+        "poisson" => Ok(Pace::Poisson(rate)),
+        other => unknown(other, "a way to space requests", &["even", "poisson"]),
+    }
+}
+
+words!(OpenSync, "a way to open",
+    OpenSync::None => "none", OpenSync::Dsync => "dsync", OpenSync::Sync => "sync");
+words!(FlushKind, "a kind of flush", FlushKind::Fsync => "fsync", FlushKind::Fdatasync => "fdatasync");
+words!(EngineKind, "an engine",
+    EngineKind::Auto => "auto", EngineKind::IoUring => "io_uring", EngineKind::Pread => "pread",
+    EngineKind::Preadv2 => "preadv2", EngineKind::Mmap => "mmap", EngineKind::Null => "null");
+
+/// A ratio such as `2:1`, at least 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ratio(pub f64);
+
+impl Display for Ratio {
+    /// `2:1`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:1", self.0)
+    }
+}
+
+impl FromStr for Ratio {
+    type Err = TextError;
+
+    /// Reads `2:1`, `3:2` or the number 2; at least 1 and at most 1000.
+    fn from_str(text: &str) -> Result<Ratio, TextError> {
+        let (of, to) = text.split_once(':').unwrap_or((text, "1"));
+        match (of.trim().parse::<f64>(), to.trim().parse::<f64>()) {
+            (Ok(of), Ok(to)) if to > 0.0 && (1.0..=1000.0).contains(&(of / to)) => Ok(Ratio(of / to)),
+            _ => wrong(format!("`{text}` is not a ratio"), "from 1:1 to 1000:1, such as 2:1"),
+        }
+    }
+}
+
+/// Numbers of processors such as `0-3,8`; empty is `any`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CpuList(pub Vec<u32>);
+
+/// No machine has more; a typing mistake must not fill the memory.
+const MOST_CPUS: usize = 65_536;
+
+impl Display for CpuList {
+    /// Runs of neighbours shortened: `0-3,8`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str("any");
+        }
+        let runs = self.0.chunk_by(|one, next| one.checked_add(1) == Some(*next));
+        let shown: Vec<String> = runs
+            .map(|run| match run {
+                [first, .., last] => format!("{first}-{last}"),
+                _ => run.iter().map(u32::to_string).collect(),
+            })
+            .collect();
+        f.write_str(&shown.join(","))
+    }
+}
+
+impl FromStr for CpuList {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<CpuList, TextError> {
+        let wrong = || TextError {
+            message: format!("`{text}` is not a list of processors"),
+            help: "numbers and ranges such as 0-3,8, or any".into(),
+        };
+        let mut cpus = Vec::new();
+        if text.trim() == "any" {
+            return Ok(CpuList(cpus));
+        }
+        for part in text.split(',') {
+            let (first, last) = part.split_once('-').unwrap_or((part, part));
+            let number = |text: &str| text.trim().parse::<u32>().map_err(|_| wrong());
+            let run = number(first)?..=number(last)?;
+            if run.is_empty() || cpus.len() + (run.end() - run.start()) as usize >= MOST_CPUS {
+                return Err(wrong());
+            }
+            cpus.extend(run);
+        }
+        Ok(CpuList(cpus))
+    }
+}

@@ -1,0 +1,182 @@
+//! The text of a pattern: `hot(90% in 10%)`.
+
+use std::fmt::{self, Display};
+use std::str::FromStr;
+
+use units::{Bytes, Share};
+
+use super::{SHARE_SLACK, TextError, call, listed, share_text, unit, unknown, wrong};
+use crate::spec::{Pattern, Zone};
+
+/// The most zones in `hot(...)`.
+pub const MOST_ZONES: usize = 64;
+/// The largest exponent of zipf: beyond it practically every request goes to one block.
+const LARGEST_THETA: f64 = 10.0;
+
+const PATTERNS: [&str; 8] = [
+    "sequential",
+    "random",
+    "random(repeats)",
+    "zipf(1.2)",
+    "normal(10%)",
+    "hot(90% in 10%)",
+    "stride(1MiB)",
+    "reverse",
+];
+
+impl Display for Pattern {
+    /// The text that [`FromStr`] reads back: `zipf(1.2)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Pattern::Sequential => f.write_str("sequential"),
+            Pattern::Reverse => f.write_str("reverse"),
+            Pattern::Stride(step) => write!(f, "stride({})", step.exact()),
+            Pattern::Random => f.write_str("random"),
+            Pattern::RandomWithRepeats => f.write_str("random(repeats)"),
+            Pattern::Zipf(theta) => write!(f, "zipf({theta})"),
+            Pattern::Normal(deviation) => write!(f, "normal({})", share_text(*deviation)),
+            Pattern::Zones(zones) => write!(f, "hot({})", listed(zones, zone_text)),
+        }
+    }
+}
+
+impl FromStr for Pattern {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Pattern, TextError> {
+        match call(text)? {
+            ("sequential", None) => Ok(Pattern::Sequential),
+            ("reverse", None) => Ok(Pattern::Reverse),
+            ("random", None) => Ok(Pattern::Random),
+            ("random", Some("repeats")) => Ok(Pattern::RandomWithRepeats),
+            ("zipf", Some(theta)) => zipf(theta),
+            ("stride", Some(step)) => stride(step),
+            ("normal", Some(deviation)) => normal(deviation),
+            ("hot", Some(zones)) => hot(zones),
+            (name @ ("zipf" | "stride" | "normal" | "hot"), None) => {
+                let form = PATTERNS.iter().find(|form| form.starts_with(name)).unwrap_or(&name);
+                wrong(format!("`{name}` needs a figure in brackets"), format!("for example `{form}`"))
+            }
+            _ => unknown(text, "a pattern", &PATTERNS),
+        }
+    }
+}
+
+fn zipf(theta: &str) -> Result<Pattern, TextError> {
+    match theta.parse::<f64>() {
+        Ok(theta) if theta > 0.0 && theta <= LARGEST_THETA => Ok(Pattern::Zipf(theta)),
+        Ok(0.0) => wrong("zipf(0) is the same as uniform", "write `random(repeats)`"),
+        _ => wrong(
+            format!("`{theta}` is no exponent for zipf"),
+            format!("a number above 0 and at most {LARGEST_THETA}, such as zipf(1.2)"),
+        ),
+    }
+}
+
+fn stride(step: &str) -> Result<Pattern, TextError> {
+    let step: Bytes = unit(step)?;
+    if step.is_zero() {
+        return wrong(
+            "a stride of nothing never moves",
+            "write the distance from start to start: `stride(1MiB)`",
+        );
+    }
+    Ok(Pattern::Stride(step))
+}
+
+fn normal(deviation: &str) -> Result<Pattern, TextError> {
+    let deviation: Share = unit(deviation)?;
+    if deviation == Share::NONE {
+        return wrong("a standard deviation of 0% is one single block", "for example `normal(10%)`");
+    }
+    Ok(Pattern::Normal(deviation))
+}
+
+fn hot(zones: &str) -> Result<Pattern, TextError> {
+    let mut zones: Vec<Zone> = zones.split(',').map(zone).collect::<Result<_, _>>()?;
+    let requests: f64 = zones.iter().map(|zone| zone.requests.get()).sum();
+    let span: f64 = zones.iter().map(|zone| zone.span.get()).sum();
+    if requests > 1.0 + SHARE_SLACK {
+        return wrong(format!("the zones get {} of the requests", percent(requests)), "at most 100% in all");
+    }
+    if span > 1.0 + SHARE_SLACK {
+        return wrong(format!("the zones are {} of the span", percent(span)), "at most 100% in all");
+    }
+    let (rest_requests, rest_span) = (rest(requests), rest(span));
+    if rest_requests > 0.0 {
+        let (Some(requests), Some(span)) = (Share::new(rest_requests), Share::new(rest_span)) else {
+            return wrong("shares outside 0% to 100%", "for example `hot(90% in 10%)`");
+        };
+        if rest_span <= 0.0 {
+            let left = percent(rest_requests);
+            return wrong(
+                format!("{left} of the requests have no zone left to go to"),
+                "let the zones cover less of the span, or give them all of the requests",
+            );
+        }
+        zones.push(Zone { requests, span });
+    }
+    if zones.len() > MOST_ZONES {
+        return wrong(format!("{} zones", zones.len()), format!("at most {MOST_ZONES}"));
+    }
+    Ok(Pattern::Zones(zones))
+}
+
+/// What is left of 1, freed from the noise of binary fractions; zero where it is within the slack.
+fn rest(sum: f64) -> f64 {
+    let rest = ((1.0 - sum) * 1e12).round() / 1e12;
+    if rest <= SHARE_SLACK { 0.0 } else { rest }
+}
+
+fn zone(text: &str) -> Result<Zone, TextError> {
+    let Some((requests, span)) = text.split_once(" in ") else {
+        return wrong(
+            format!("`{}` is not a zone", text.trim()),
+            "write part of the requests, `in`, part of the span: `hot(90% in 10%)`",
+        );
+    };
+    let zone = Zone { requests: unit(requests)?, span: unit(span)? };
+    if zone.span == Share::NONE {
+        return wrong("a zone of 0% of the span holds nothing", "for example `hot(90% in 10%)`");
+    }
+    Ok(zone)
+}
+
+fn zone_text(zone: &Zone) -> String {
+    format!("{} in {}", share_text(zone.requests), share_text(zone.span))
+}
+
+fn percent(part: f64) -> String {
+    format!("{}%", (part * 1e4).round() / 1e2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rest_of_the_requests_goes_to_the_rest_of_the_span() {
+        let pattern: Pattern = "hot(50% in 5%, 30% in 15%)".parse().unwrap();
+        assert_eq!(pattern.to_string(), "hot(50% in 5%, 30% in 15%, 20% in 80%)");
+        assert_eq!(pattern.to_string().parse(), Ok(pattern));
+    }
+
+    #[test]
+    fn all_requests_in_a_part_of_the_span_leave_the_rest_alone() {
+        let pattern: Pattern = "hot(100% in 10%)".parse().unwrap();
+        assert_eq!(pattern.to_string(), "hot(100% in 10%)");
+    }
+
+    #[test]
+    fn a_wrong_pattern_is_told_the_nearest_right_one() {
+        let help = |text: &str| text.parse::<Pattern>().unwrap_err().to_string();
+        assert!(help("sequental").contains("did you mean `sequential`"), "{}", help("sequental"));
+        assert!(help("zipf").contains("zipf(1.2)"));
+        assert!(help("zipf(0)").contains("random(repeats)"));
+        assert!(help("zipf(1.2").contains("write `zipf(1.2)`"));
+        assert!(help("hot(90% of 10%)").contains("`in`"));
+        assert!(help("hot(90% in 100%)").contains("10% of the requests have no zone left"));
+        assert!(help("hot(90% in 10%, 20% in 20%)").contains("110% of the requests"));
+        assert!(help("stride(4)").contains("4KiB"));
+    }
+}
