@@ -14,6 +14,7 @@ mod permutation;
 pub mod plan;
 mod rng;
 mod seam;
+pub mod selftest;
 pub mod spec;
 pub mod tally;
 

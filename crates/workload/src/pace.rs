@@ -69,7 +69,7 @@ impl Pacer {
 
 impl Arrivals {
     #[inline]
-    fn next_ns(&mut self) -> f64 {
+    pub(crate) fn next_ns(&mut self) -> f64 {
         match self {
             Arrivals::Even { first_ns, gap_ns, count } => {
                 *count += 1;

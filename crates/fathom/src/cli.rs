@@ -1,0 +1,214 @@
+//! The command line's grammar.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use units::Bytes;
+
+/// Measures storage, models it, and says why.
+#[derive(Debug, Parser)]
+#[command(name = "fathom", version, max_term_width = 100, after_help = EXAMPLES)]
+pub struct Cli {
+    /// The library of runs; by default runs.sqlite under the XDG data folder
+    #[arg(long, global = true, value_name = "FILE", env = "FATHOM_STORE")]
+    pub store: Option<PathBuf>,
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  fathom run corners --on /mnt/array          five figures everybody asks for, on a scratch file
+  fathom run random --on /dev/sdb             random reads at rising depth; devices are only read
+  fathom run oltp --on /dev/sdb --dry-run     what it would do, write and destroy
+  fathom run quick --on null:                 what the tool itself can do
+  fathom show last                            the last result again
+  fathom export last -o result.csv            for a spreadsheet
+
+Exit codes: 0 done, 1 an assertion failed, 2 usage or configuration (nothing was touched), 3 refused as unsafe,
+4 finished but invalid, 5 I/O errors, 6 data integrity, 8 internal, 130/143 interrupted (the partial run is kept).";
+
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Measure a target with a plan, and keep the result
+    Run(RunArgs),
+    /// List, show and check plans
+    #[command(subcommand)]
+    Plan(PlanVerb),
+    /// List the runs that are kept
+    Ls(LsArgs),
+    /// Show a run again
+    Show(ShowArgs),
+    /// Write a run in another format
+    Export(ExportArgs),
+    /// Remove runs
+    Rm(RmArgs),
+    /// Look at this machine, a target, and the tool itself
+    Doctor(DoctorArgs),
+    /// Print completions for a shell
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// A ready plan (`fathom plan list`) or a TOML file
+    pub plan: String,
+    #[command(flatten)]
+    pub change: PlanChange,
+    /// What is measured: a directory, a file, a block device, or null:; several are joined as LUNs
+    #[arg(long = "on", value_name = "TARGET")]
+    pub targets: Vec<String>,
+    /// Consent to destroy what is on the target: its serial number, by-id name, or a file's absolute path
+    #[arg(long, value_name = "IDENTITY")]
+    pub destroy: Option<String>,
+    /// Let scratch files stay for the next run
+    #[arg(long)]
+    pub keep: bool,
+    /// Size of the scratch file where the plan leaves it open [default: large enough to defeat known caches]
+    #[arg(long, value_name = "SIZE")]
+    pub scratch: Option<Bytes>,
+    /// Open nothing for writing; print points, bytes, time, and what would be destroyed
+    #[arg(long)]
+    pub dry_run: bool,
+    /// What stdout gets
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Write the result to a file as well, in the format of its ending; may be given several times
+    #[arg(short, long = "output", value_name = "FILE")]
+    pub outputs: Vec<PathBuf>,
+    /// Do not keep the run in the library
+    #[arg(long)]
+    pub no_save: bool,
+    /// No progress on stderr
+    #[arg(short, long)]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub look: Look,
+}
+
+#[derive(Debug, Args)]
+pub struct PlanChange {
+    /// Change a key of the plan: KEY=VALUE, or phase.NAME.KEY=VALUE
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Label the run: KEY=VALUE
+    #[arg(long = "tag", value_name = "KEY=VALUE")]
+    pub tags: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Look {
+    /// Colours
+    #[arg(long, value_enum, default_value_t = Colour::Auto, value_name = "WHEN")]
+    pub color: Colour,
+    /// Columns to fill [default: those of the terminal, or 100]
+    #[arg(long, value_name = "COLUMNS")]
+    pub width: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Colour {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// A table to read
+    Text,
+    /// The record itself
+    Json,
+    /// Events while the run goes on, one JSON object a line
+    Jsonl,
+    /// One line for each point, workload and operation
+    Csv,
+    /// A table for a ticket
+    Md,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum PlanVerb {
+    /// The ready plans
+    List,
+    /// The text of a plan
+    Show {
+        /// A ready plan or a file
+        plan: String,
+    },
+    /// Read a plan, and print what it would do
+    Check {
+        /// A ready plan or a file
+        plan: String,
+        #[command(flatten)]
+        change: PlanChange,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct LsArgs {
+    /// Only runs of this plan
+    #[arg(long)]
+    pub plan: Option<String>,
+    /// Only runs with this in a target's name
+    #[arg(long, value_name = "TEXT")]
+    pub on: Option<String>,
+    /// Only runs with this label: KEY or KEY=VALUE
+    #[arg(long = "tag", value_name = "KEY[=VALUE]")]
+    pub tags: Vec<String>,
+    /// Only runs started then or later: 2026-01-31
+    #[arg(long, value_name = "DATE")]
+    pub since: Option<String>,
+    /// At most so many
+    #[arg(short = 'n', long, default_value_t = 20)]
+    pub limit: u64,
+    #[command(flatten)]
+    pub look: Look,
+}
+
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    /// last, last~1, a number of `fathom ls`, or the beginning of an id
+    #[arg(default_value = "last")]
+    pub run: String,
+    /// What stdout gets
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    #[command(flatten)]
+    pub look: Look,
+}
+
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// last, last~1, a number of `fathom ls`, or the beginning of an id
+    #[arg(default_value = "last")]
+    pub run: String,
+    /// Where to, in the format of its ending: .json .jsonl .csv .md .txt; may be given several times
+    #[arg(short, long = "output", value_name = "FILE")]
+    pub outputs: Vec<PathBuf>,
+    /// What stdout gets where no file is named
+    #[arg(long, value_enum, default_value_t = Format::Json)]
+    pub format: Format,
+    #[command(flatten)]
+    pub look: Look,
+}
+
+#[derive(Debug, Args)]
+pub struct RmArgs {
+    /// last, last~1, numbers of `fathom ls`, or beginnings of ids
+    #[arg(required = true)]
+    pub runs: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// A directory, file or device to look at; it is only read
+    pub target: Option<String>,
+    /// Test the generators and measure what the tool itself can do
+    #[arg(long)]
+    pub self_test: bool,
+}

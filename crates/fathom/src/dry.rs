@@ -1,0 +1,51 @@
+//! `--dry-run`: what would be done, written and destroyed. Opens nothing for writing.
+
+use conduct::real::RealOptions;
+use host::SysRoot;
+use host::safety::{Judgement, judge};
+use host::target::{Facts, Target};
+use workload::plan::Plan;
+
+use crate::ending::{Ending, Failure};
+use crate::terminal;
+
+pub fn run(plan: &Plan, options: &RealOptions) -> Result<Ending, Failure> {
+    let root = SysRoot::real();
+    let mut text = plan.summary().to_string();
+    let mut refused = None;
+    for name in &options.targets {
+        let target = Target::parse(name).map_err(conduct::WorldError::from)?;
+        let facts = Facts::read(&root, &target).map_err(conduct::WorldError::from)?;
+        let judgement = judge(&root, &target, options.consent.as_ref());
+        text += &target_words(name, &facts, &judgement, plan.estimate().changes_data);
+        if plan.estimate().changes_data && !judgement.reasons.is_empty() {
+            refused.get_or_insert(judgement.what.clone());
+        }
+    }
+    terminal::print(&text).map_err(|source| Failure::System { what: "writing to stdout".into(), source })?;
+    Ok(match refused {
+        Some(what) => Ending { code: 3, reason: format!("{what} would be refused") },
+        None => Ending::done(),
+    })
+}
+
+fn target_words(name: &str, facts: &Facts, judgement: &Judgement, writes: bool) -> String {
+    let mut text = format!("\ntarget {name}: {}", judgement.what);
+    if !facts.size.is_zero() {
+        text += &format!(", {}", facts.size);
+    }
+    text.push('\n');
+    if !writes {
+        return text + "  only read\n";
+    }
+    if judgement.destroys {
+        text += "  its data would be destroyed\n";
+    }
+    for reason in &judgement.reasons {
+        text += &format!("  refused: {reason}\n");
+    }
+    if let Some(consent) = judgement.consents.first() {
+        text += &format!("  consent: --destroy={consent}\n");
+    }
+    text
+}

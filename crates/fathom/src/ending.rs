@@ -1,0 +1,66 @@
+//! How the program ends: an exit code, and its reason as the last line on stderr.
+
+use conduct::WorldError;
+use library::LibraryError;
+use report::ReportError;
+use workload::plan::PlanErrors;
+
+use crate::terminal;
+
+/// A code and its reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ending {
+    pub code: u8,
+    pub reason: String,
+}
+
+impl Ending {
+    pub fn done() -> Ending {
+        Ending { code: 0, reason: "done".into() }
+    }
+
+    pub fn usage(reason: &str) -> Ending {
+        Ending { code: 2, reason: reason.into() }
+    }
+
+    /// Says anything but success.
+    pub fn say(&self) {
+        if self.code != 0 {
+            terminal::say(&format!("fathom: exit {}: {}", self.code, self.reason));
+        }
+    }
+}
+
+/// Why a verb could not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    #[error("{0}")]
+    Usage(String),
+    #[error("the plan has {} mistake{}", .0.iter().count(), if .0.iter().count() == 1 { "" } else { "s" })]
+    Plan(PlanErrors),
+    #[error(transparent)]
+    World(#[from] WorldError),
+    #[error(transparent)]
+    Library(#[from] LibraryError),
+    #[error(transparent)]
+    Report(#[from] ReportError),
+    #[error("{what}: {source}")]
+    System { what: String, source: std::io::Error },
+}
+
+impl Failure {
+    /// Says what is to be said at length, and gives the ending.
+    pub fn ending(self) -> Ending {
+        let code = match &self {
+            Failure::Usage(_) => 2,
+            Failure::Plan(errors) => {
+                terminal::say(&errors.graphical(terminal::stderr_has_colour(), terminal::stderr_width()));
+                2
+            }
+            Failure::World(error) => error.exit_code(),
+            Failure::Library(_) | Failure::Report(_) => 2,
+            Failure::System { .. } => 8,
+        };
+        Ending { code, reason: self.to_string() }
+    }
+}

@@ -1,0 +1,54 @@
+//! The command line: thin, one file for each verb.
+
+mod cli;
+mod dry;
+mod ending;
+mod output;
+mod progress;
+mod recorder;
+mod signals;
+mod terminal;
+mod verbs;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::cli::{Cli, Verb};
+use crate::ending::{Ending, Failure};
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    let ending = carry_out(&cli).unwrap_or_else(|failure| failure.ending());
+    ending.say();
+    ExitCode::from(ending.code)
+}
+
+fn carry_out(cli: &Cli) -> Result<Ending, Failure> {
+    let store = &cli.store;
+    match &cli.verb {
+        Verb::Run(arguments) => verbs::run::run(arguments, store),
+        Verb::Plan(verb) => verbs::plan::plan(verb),
+        Verb::Ls(arguments) => verbs::keep::ls(arguments, store),
+        Verb::Show(arguments) => verbs::keep::show(arguments, store),
+        Verb::Export(arguments) => verbs::keep::export(arguments, store),
+        Verb::Rm(arguments) => verbs::keep::rm(arguments, store),
+        Verb::Doctor(arguments) => verbs::doctor::doctor(arguments, store),
+        Verb::Completions { shell } => verbs::completions::completions(*shell),
+    }
+}
+
+/// clap prints its own message; help and version are no failure.
+fn usage(error: &clap::Error) -> ExitCode {
+    // Nothing is left to be done where the terminal has gone.
+    let _gone = error.print();
+    if error.use_stderr() {
+        let ending = Ending::usage("the command line was not understood");
+        ending.say();
+        return ExitCode::from(ending.code);
+    }
+    ExitCode::SUCCESS
+}

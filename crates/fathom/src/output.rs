@@ -1,0 +1,51 @@
+//! Results to stdout and to files.
+
+use std::fs;
+use std::path::Path;
+
+use record::Run;
+
+use crate::cli::{Format, Look};
+use crate::ending::Failure;
+use crate::terminal;
+
+/// `run` in `format`, for stdout.
+pub fn rendered(run: &Run, format: Format, look: &Look) -> Result<String, Failure> {
+    draw(run, format, terminal::style(look))
+}
+
+fn draw(run: &Run, format: Format, style: report::Style) -> Result<String, Failure> {
+    Ok(match format {
+        Format::Text => report::text(run, style),
+        Format::Json => report::json(run)?,
+        Format::Jsonl => report::json_lines(run)?,
+        Format::Csv => report::csv(run)?,
+        Format::Md => report::markdown(run),
+    })
+}
+
+/// The format that belongs to the ending of `path`.
+pub fn format_of(path: &Path) -> Result<Format, Failure> {
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    match ending {
+        "txt" => Ok(Format::Text),
+        "json" => Ok(Format::Json),
+        "jsonl" | "ndjson" => Ok(Format::Jsonl),
+        "csv" => Ok(Format::Csv),
+        "md" => Ok(Format::Md),
+        _ => Err(Failure::Usage(format!(
+            "{}: the ending `.{ending}` is no format; use .json, .jsonl, .csv, .md or .txt",
+            path.display()
+        ))),
+    }
+}
+
+/// Writes `run` to `path` in the format of its ending. The file is there whole or not at all.
+pub fn write(run: &Run, path: &Path, look: &Look) -> Result<(), Failure> {
+    let text = draw(run, format_of(path)?, terminal::file_style(look))?;
+    let system = |source| Failure::System { what: format!("writing {}", path.display()), source };
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    fs::write(&part, text).map_err(system)?;
+    fs::rename(&part, path).map_err(system)
+}

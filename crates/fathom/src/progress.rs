@@ -1,0 +1,144 @@
+//! What a person sees while a run goes on: one line that changes, or plain lines where nothing can change.
+
+use std::time::Duration;
+
+use conduct::{Event, Live};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use units::{Bytes, BytesPerSecond, Instant, Nanos, OpsPerSecond};
+
+use crate::terminal;
+
+/// How often a plain line is printed.
+const PLAIN_EVERY: Nanos = Nanos::from_secs(5);
+
+/// Shows events.
+pub struct Progress {
+    bar: Option<ProgressBar>,
+    quiet: bool,
+    now: Option<Running>,
+    last_plain: Option<Instant>,
+    last_live: Option<Live>,
+}
+
+/// The point that is being measured.
+struct Running {
+    title: String,
+    expected: Option<Nanos>,
+    expected_after: Nanos,
+}
+
+impl Progress {
+    pub fn new(quiet: bool) -> Progress {
+        let bar = (!quiet && terminal::stderr_is_terminal()).then(line);
+        Progress { bar, quiet, now: None, last_plain: None, last_live: None }
+    }
+
+    pub fn show(&mut self, event: &Event<'_>) {
+        if self.quiet {
+            return;
+        }
+        match event {
+            Event::PointStarted { index, of, name, expected, expected_after } => {
+                let title = format!("[{}/{of}] {name}", index + 1);
+                if self.bar.is_none() {
+                    terminal::say(&title);
+                }
+                self.now = Some(Running { title, expected: *expected, expected_after: *expected_after });
+                (self.last_plain, self.last_live) = (None, None);
+            }
+            Event::Live { live, .. } => self.live(live),
+            Event::PointEnded { .. } => {}
+            Event::SweepEnded { phase, why } => self.say(&format!("{phase}: {why}")),
+        }
+    }
+
+    pub fn finish(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+
+    /// A line that stays.
+    pub fn say(&self, text: &str) {
+        match &self.bar {
+            _ if self.quiet => {}
+            Some(bar) => bar.println(text),
+            None => terminal::say(text),
+        }
+    }
+
+    fn live(&mut self, live: &Live) {
+        let Some(running) = &self.now else { return };
+        let text = format!("{}  {}  {}", running.title, self.rates(live), running.left(live));
+        match &self.bar {
+            Some(bar) => bar.set_message(text),
+            None => {
+                let due = self.last_plain.is_none_or(|last| live.now.saturating_since(last) >= PLAIN_EVERY);
+                if due && self.last_plain.is_some() {
+                    terminal::say(&text);
+                }
+                if due {
+                    self.last_plain = Some(live.now);
+                }
+            }
+        }
+        let stale = |last: &Live| live.now.saturating_since(last.now) >= Nanos::from_secs(1);
+        if self.last_live.as_ref().is_none_or(stale) {
+            self.last_live = Some(live.clone());
+        }
+    }
+
+    /// Rates of the last second or so, not since the start.
+    fn rates(&self, live: &Live) -> String {
+        if live.doing == "idle" {
+            return "idle".into();
+        }
+        let (since, before) = match &self.last_live {
+            Some(last) if last.doing == live.doing => (last.now, last.progress),
+            _ => (live.started, workload::Progress::default()),
+        };
+        let elapsed = live.now.saturating_since(since);
+        let bytes = Bytes::new(live.progress.bytes.saturating_sub(before.bytes));
+        let throughput = BytesPerSecond::of(bytes, elapsed);
+        if live.doing != "load" {
+            return format!("{} {throughput}", live.doing);
+        }
+        let ops = OpsPerSecond::of(live.progress.ops.saturating_sub(before.ops), elapsed);
+        let p99 = live.p99.map(|p99| format!("  p99 {p99}")).unwrap_or_default();
+        let errors = match live.progress.errors {
+            0 => String::new(),
+            errors => format!("  {errors} errors"),
+        };
+        format!("{ops} IOPS  {throughput}{p99}{errors}")
+    }
+}
+
+impl Running {
+    /// The time left and what it is based on.
+    fn left(&self, live: &Live) -> String {
+        let elapsed = live.now.saturating_since(live.started);
+        let (left, basis) = match (live.done, self.expected) {
+            (Some(done), _) if done > 0.0 => {
+                let whole = elapsed.as_secs_f64() / done;
+                (Nanos::from_secs_f64(whole - elapsed.as_secs_f64()), "by the rate so far")
+            }
+            (_, Some(expected)) if live.doing == "load" => (expected.saturating_sub(elapsed), "by the plan"),
+            _ => return "end not known".into(),
+        };
+        let after = self.expected_after;
+        let round = |time: Nanos| Nanos::from_secs(time.get().div_ceil(1_000_000_000));
+        if after.is_zero() {
+            format!("{} left, {basis}", round(left))
+        } else {
+            format!("{} left, {} in all, {basis}", round(left), round(left + after))
+        }
+    }
+}
+
+fn line() -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
+    let style = ProgressStyle::with_template("{spinner} {wide_msg}").expect("a constant template");
+    bar.set_style(style);
+    bar.enable_steady_tick(Duration::from_millis(250));
+    bar
+}

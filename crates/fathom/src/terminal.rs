@@ -1,0 +1,80 @@
+//! The one door for output, and what the terminals behind it can show.
+
+use std::io::{self, IsTerminal, Write};
+
+use report::Style;
+
+use crate::cli::{Colour, Look};
+
+/// Columns where no terminal says how many.
+const WIDTH: usize = 100;
+
+/// Prints a result to stdout. A reader that has gone, as `head` does, is no failure.
+pub fn print(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    let printed = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    match printed {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other,
+    }
+}
+
+/// Prints a line for the person at the terminal to stderr.
+pub fn say(line: &str) {
+    // There is nobody left to tell where stderr is closed.
+    let _closed = writeln!(io::stderr().lock(), "{line}");
+}
+
+/// How to draw on stdout.
+pub fn style(look: &Look) -> Style {
+    let terminal = io::stdout().is_terminal();
+    Style {
+        colour: has_colour(look.color, terminal),
+        unicode: has_unicode(),
+        width: look.width.or_else(|| width_of(&io::stdout())).unwrap_or(WIDTH),
+    }
+}
+
+/// How to draw into a file: nothing that only a terminal understands.
+pub fn file_style(look: &Look) -> Style {
+    Style { colour: false, unicode: true, width: look.width.unwrap_or(WIDTH) }
+}
+
+pub fn stderr_is_terminal() -> bool {
+    io::stderr().is_terminal() && !is_dumb()
+}
+
+pub fn stderr_has_colour() -> bool {
+    has_colour(Colour::Auto, io::stderr().is_terminal())
+}
+
+pub fn stderr_width() -> usize {
+    width_of(&io::stderr()).unwrap_or(WIDTH)
+}
+
+fn has_colour(wanted: Colour, terminal: bool) -> bool {
+    match wanted {
+        Colour::Always => true,
+        Colour::Never => false,
+        // no-color.org: any value that is not empty.
+        Colour::Auto => {
+            terminal && !is_dumb() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        }
+    }
+}
+
+fn is_dumb() -> bool {
+    std::env::var_os("TERM").is_some_and(|term| term == "dumb")
+}
+
+/// POSIX: the first of these that is set and not empty decides the character set.
+fn has_unicode() -> bool {
+    let set = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(|name| std::env::var(name).ok());
+    let locale = set.into_iter().find(|value| !value.is_empty());
+    locale.is_none_or(|name| name.to_ascii_lowercase().replace('-', "").contains("utf8"))
+}
+
+fn width_of(stream: &impl std::os::fd::AsFd) -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(stream).ok()?;
+    (size.ws_col > 0).then_some(usize::from(size.ws_col))
+}

@@ -1,0 +1,100 @@
+//! `fathom doctor`
+
+use std::path::PathBuf;
+
+use host::SysRoot;
+use host::environment::{Environment, UringState};
+use host::safety::judge;
+use host::target::{Facts, Target};
+
+use crate::cli::DoctorArgs;
+use crate::ending::{Ending, Failure};
+use crate::terminal;
+use crate::verbs::keep;
+
+pub fn doctor(arguments: &DoctorArgs, store: &Option<PathBuf>) -> Result<Ending, Failure> {
+    let root = SysRoot::real();
+    let mut text = machine(&Environment::read(&root));
+    text += &library(store);
+    if let Some(name) = &arguments.target {
+        text += &target(&root, name)?;
+    }
+    let mut ending = Ending::done();
+    if arguments.self_test {
+        let (lines, passed) = self_test();
+        text += &lines;
+        if !passed {
+            ending = Ending { code: 1, reason: "a self-test failed".into() };
+        }
+    }
+    terminal::print(&text).map_err(|source| Failure::System { what: "writing to stdout".into(), source })?;
+    Ok(ending)
+}
+
+fn row(what: &str, value: &str) -> String {
+    format!("{what:<22} {value}\n")
+}
+
+fn machine(found: &Environment) -> String {
+    let uring = match &found.uring {
+        UringState::Allowed { deferred: true } => "allowed, with deferred task work".to_owned(),
+        UringState::Allowed { deferred: false } => {
+            "allowed; Linux 6.1 would run completions more cheaply".into()
+        }
+        UringState::Refused { why } => format!("refused: {why}"),
+    };
+    let mut text = row("machine", &format!("{}, {}", found.hostname, found.kernel));
+    text += &row("processors", &format!("{} x {}", found.cpus, found.cpu_model));
+    text += &row("memory", &found.ram.to_string());
+    if let Some(hypervisor) = &found.hypervisor {
+        text += &row(
+            "virtual machine",
+            &format!("{hypervisor}: its host may cache what this machine cannot see"),
+        );
+    }
+    if let Some(load) = found.load.filter(|load| *load > 0.5) {
+        text += &row("load average", &format!("{load}: other work may disturb a measurement"));
+    }
+    text + &row("io_uring", &uring)
+}
+
+fn library(store: &Option<PathBuf>) -> String {
+    let state = match keep::open(store) {
+        Ok(library) if library.is_writable() => library.path().display().to_string(),
+        Ok(library) => format!("{}: read-only", library.path().display()),
+        Err(failure) => failure.to_string(),
+    };
+    row("library", &state)
+}
+
+fn target(root: &SysRoot, name: &str) -> Result<String, Failure> {
+    let target = Target::parse(name).map_err(conduct::WorldError::from)?;
+    let facts = Facts::read(root, &target).map_err(conduct::WorldError::from)?;
+    let judgement = judge(root, &target, None);
+    let mut text = format!("\n{}", row("target", &judgement.what));
+    if let Some(mount) = &facts.mount {
+        text += &row("file system", &format!("{} on {}", mount.fs_type, mount.point.display()));
+    }
+    if let Some(free) = facts.free {
+        text += &row("free", &free.to_string());
+    }
+    for device in facts.devices.iter().chain(facts.members.iter().map(|member| &member.device)) {
+        let model = device.model.as_deref().unwrap_or("no model name");
+        let scheduler = device.queue.scheduler.as_deref().unwrap_or("unknown");
+        text += &row("device", &format!("{} {} {model}, scheduler {scheduler}", device.name, device.size));
+    }
+    for reason in &judgement.reasons {
+        text += &row("would not be written", &reason.to_string());
+    }
+    Ok(text)
+}
+
+fn self_test() -> (String, bool) {
+    let results = workload::selftest::run();
+    let mut text = String::from("\nself-test of the generators\n");
+    for result in &results {
+        let verdict = if result.passed() { "ok    " } else { "FAILED" };
+        text += &format!("  {verdict} {result}\n");
+    }
+    (text, results.iter().all(workload::selftest::Check::passed))
+}

@@ -1,0 +1,67 @@
+//! `fathom ls`, `show`, `export` and `rm`: runs that are kept.
+
+use std::path::{Path, PathBuf};
+
+use library::{Filter, Library, Selector, default_path};
+
+use crate::cli::{ExportArgs, LsArgs, RmArgs, ShowArgs};
+use crate::ending::{Ending, Failure};
+use crate::output;
+use crate::terminal;
+
+/// The library named on the command line, or the default one.
+pub fn open(store: &Option<PathBuf>) -> Result<Library, Failure> {
+    let path = match store {
+        Some(path) => path.clone(),
+        None => default_path()?,
+    };
+    Ok(Library::open(Path::new(&path))?)
+}
+
+pub fn ls(arguments: &LsArgs, store: &Option<PathBuf>) -> Result<Ending, Failure> {
+    let tag = |text: &String| match text.split_once('=') {
+        Some((key, value)) => (key.to_owned(), Some(value.to_owned())),
+        None => (text.clone(), None),
+    };
+    let filter = Filter {
+        plan: arguments.plan.clone(),
+        target: arguments.on.clone(),
+        tags: arguments.tags.iter().map(tag).collect(),
+        since: arguments.since.clone(),
+        limit: Some(arguments.limit),
+    };
+    let entries = open(store)?.list(&filter)?;
+    print(&report::list(&entries, terminal::style(&arguments.look)))
+}
+
+pub fn show(arguments: &ShowArgs, store: &Option<PathBuf>) -> Result<Ending, Failure> {
+    let run = open(store)?.get(arguments.run.as_str())?;
+    print(&output::rendered(&run, arguments.format, &arguments.look)?)
+}
+
+pub fn export(arguments: &ExportArgs, store: &Option<PathBuf>) -> Result<Ending, Failure> {
+    for path in &arguments.outputs {
+        output::format_of(path)?;
+    }
+    let run = open(store)?.get(arguments.run.as_str())?;
+    if arguments.outputs.is_empty() {
+        return print(&output::rendered(&run, arguments.format, &arguments.look)?);
+    }
+    for path in &arguments.outputs {
+        output::write(&run, path, &arguments.look)?;
+    }
+    Ok(Ending::done())
+}
+
+pub fn rm(arguments: &RmArgs, store: &Option<PathBuf>) -> Result<Ending, Failure> {
+    let selectors: Vec<Selector> = arguments.runs.iter().map(|text| text.as_str().into()).collect();
+    for id in open(store)?.remove(&selectors)? {
+        terminal::say(&format!("removed {id}"));
+    }
+    Ok(Ending::done())
+}
+
+fn print(text: &str) -> Result<Ending, Failure> {
+    terminal::print(text).map_err(|source| Failure::System { what: "writing to stdout".into(), source })?;
+    Ok(Ending::done())
+}
