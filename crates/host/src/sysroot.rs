@@ -8,6 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use units::Bytes;
+
 /// The three trees.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SysRoot {
@@ -60,6 +62,11 @@ pub fn text(path: &Path) -> Option<String> {
 /// The number in a small file; `None` where there is none.
 pub fn number(path: &Path) -> Option<u64> {
     text(path)?.parse().ok()
+}
+
+/// `count` times `unit`, at most what 64 bits hold: the kernel writes limits that stand for "none".
+pub fn times(count: u64, unit: Bytes) -> Bytes {
+    Bytes::new(count.saturating_mul(unit.get()))
 }
 
 /// The names in a folder, sorted; none where the folder is absent.

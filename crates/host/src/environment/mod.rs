@@ -7,7 +7,7 @@ use std::fs;
 use units::{Bytes, Nanos};
 
 use crate::monitor::memory_line;
-use crate::sysroot::{SysRoot, names, number, text};
+use crate::sysroot::{SysRoot, names, number, text, times};
 
 pub use uring::{UringState, uring};
 
@@ -75,7 +75,7 @@ impl Environment {
             cpu_model: cpu_model(&cpuinfo),
             cpus: cpu_count(&text(&cpus.join("online")).unwrap_or_default()).unwrap_or(1),
             smt: number(&cpus.join("smt/active")).map(|active| active == 1),
-            ram: Bytes::KIB * memory_line(&meminfo, "MemTotal:").unwrap_or(0),
+            ram: times(memory_line(&meminfo, "MemTotal:").unwrap_or(0), Bytes::KIB),
             governors: governors(root),
             hypervisor: hypervisor(root, &cpuinfo),
             container: container(root),
@@ -197,7 +197,7 @@ fn huge_pages(root: &SysRoot) -> Vec<HugePages> {
         let kib: u64 = name.strip_prefix("hugepages-")?.strip_suffix("kB")?.parse().ok()?;
         let count = |file: &str| number(&folder.join(&name).join(file));
         Some(HugePages {
-            size: Bytes::KIB * kib,
+            size: times(kib, Bytes::KIB),
             total: count("nr_hugepages")?,
             free: count("free_hugepages")?,
         })

@@ -164,7 +164,7 @@ impl Disk {
         out.push(slots.in_flight, now, counters.in_flight as f64);
         let Some((before, seconds)) = self.last.replace(now, counters) else { return };
         let delta = counters.since(&before);
-        let bytes = |sectors: Sectors| sectors.bytes().as_f64() / seconds;
+        let bytes = |sectors: Sectors| sectors.0 as f64 * units::SECTOR_BYTES as f64 / seconds;
         out.push(slots.reads, now, delta.reads as f64 / seconds);
         out.push(slots.writes, now, delta.writes as f64 / seconds);
         out.push(slots.read_bytes, now, bytes(delta.read_sectors));
@@ -273,5 +273,19 @@ mod tests {
         let mut out = Sink::default();
         assert!(Disks::start(&machine.root(), &[SDA], &mut out).is_none());
         assert!(out.absent[0].reason.contains("iostats"), "{:?}", out.absent);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn counters_of_any_table_are_read_without_a_crash_and_never_shrink(
+            text in "[0-9a-z \n]{0,80}", before in proptest::collection::vec(proptest::num::u64::ANY, 0..20),
+            after in proptest::collection::vec(proptest::num::u64::ANY, 0..20),
+        ) {
+            find(&text, SDA);
+            let (before, after) = (counters(&before), counters(&after));
+            let delta = after.since(&before);
+            proptest::prop_assert!(delta.reads <= after.reads && delta.write_sectors.0 <= after.write_sectors.0);
+            proptest::prop_assert_eq!(before.since(&before).queue_time, Nanos::ZERO);
+        }
     }
 }

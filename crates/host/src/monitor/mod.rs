@@ -20,6 +20,8 @@ use std::thread::JoinHandle;
 use units::{Instant, Nanos};
 
 use crate::sysroot::{DevNo, SysRoot};
+use crate::target::Facts;
+use crate::target::remote::interfaces_to;
 
 pub use cpu::{CpuTime, process_cpu, thread_id};
 pub use disk::DeviceCounters;
@@ -39,6 +41,24 @@ pub struct Spec {
     pub devices: Vec<DevNo>,
     /// The network interfaces to a remote target: see `remote::interfaces_to`.
     pub interfaces: Vec<String>,
+}
+
+impl Spec {
+    /// What lies beneath the targets: their devices, those beneath them, and the interfaces to remote ones.
+    pub fn beneath(root: &SysRoot, targets: &[Facts], interval: Nanos) -> Spec {
+        let mut spec = Spec { interval, ..Spec::default() };
+        for facts in targets {
+            spec.devices.extend(facts.devnos());
+            if let Some(remote) = &facts.remote {
+                spec.interfaces.extend(interfaces_to(root, remote.address.as_deref()));
+            }
+        }
+        spec.devices.sort_unstable();
+        spec.devices.dedup();
+        spec.interfaces.sort_unstable();
+        spec.interfaces.dedup();
+        spec
+    }
 }
 
 impl Default for Spec {
@@ -200,6 +220,7 @@ mod tests {
 
     use super::*;
     use crate::fixture::Fixture;
+    use crate::target::{Place, Target};
 
     #[test]
     fn every_series_of_this_machine_lies_on_one_grid_within_the_run() {
@@ -228,6 +249,22 @@ mod tests {
         assert!(thread.points.iter().any(|(_, share)| *share > 0.05), "{:?}", thread.points);
         assert!(latest.iter().any(|(name, _)| name == "cpu.user"));
         assert!(seen.cost > Nanos::ZERO && seen.cost < Nanos::from_millis(200), "{}", seen.cost);
+    }
+
+    #[test]
+    fn what_lies_beneath_two_partitions_of_a_disk_is_watched_once() {
+        let machine = Fixture::new();
+        machine.disk("sda", "8:0", 4096);
+        let parts = [("sda1", "8:1", 1), ("sda2", "8:2", 2)].map(|(name, devno, number)| {
+            let devno = machine.partition("sda", name, devno, number);
+            let place = Place::Block { node: machine.node(name), devno };
+            let target = Target { name: name.into(), place };
+            Facts::read(&machine.root(), &target).expect("the fixture has it")
+        });
+        let spec = Spec::beneath(&machine.root(), &parts, LEAST_INTERVAL);
+        let devices: Vec<String> = spec.devices.iter().map(DevNo::to_string).collect();
+        assert_eq!(devices, ["8:0", "8:1", "8:2"]);
+        assert!(spec.interfaces.is_empty());
     }
 
     #[test]

@@ -115,4 +115,19 @@ mod tests {
         assert_eq!(refused("  "), ConsentError::Empty);
         assert_eq!(refused("loop:x.img"), ConsentError::LoopWithoutFile("loop:x.img".into()));
     }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_with_a_wildcard_or_below_dev_becomes_consent_for_a_device(
+            before in "[ -~]{0,12}", mark in "[*?\\[]", after in "[ -~]{0,12}",
+        ) {
+            for text in [format!("{before}{mark}{after}"), format!("/dev/{before}{after}")] {
+                let by_id = text.trim().starts_with("/dev/disk/by-id/");
+                if let Ok(Consent::Device(identity)) = Consent::parse(&text) {
+                    let is_path = identity.starts_with("loop:/");
+                    proptest::prop_assert!(is_path || by_id && !identity.contains(['*', '?', '[']), "{text}");
+                }
+            }
+        }
+    }
 }

@@ -8,7 +8,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::safety::reason::Reason;
@@ -154,12 +154,12 @@ impl<'a> Case<'a> {
         let mut files: Vec<PathBuf> = self.parts().iter().map(|part| part.node.clone()).collect();
         if let DeviceKind::Loop { backing: Some(file), .. } = &self.device.kind {
             files.push(file.clone());
-            if swaps(self.root).contains(file) {
+            if swaps(self.root).iter().any(|swap| same_file(swap, file)) {
                 reasons.push(Reason::Swap { device: file.display().to_string() });
             }
         }
         for (name, file) in loops(self.root) {
-            if name != self.device.name && files.contains(&file) {
+            if name != self.device.name && files.iter().any(|own| same_file(own, &file)) {
                 let by = node_text(self.root, &name);
                 reasons.push(Reason::BehindLoop { file: file.display().to_string(), by });
             }
@@ -202,6 +202,12 @@ pub(super) fn swaps(root: &SysRoot) -> Vec<PathBuf> {
     let table = std::fs::read_to_string(root.proc.join("swaps")).unwrap_or_default();
     let names = table.lines().skip(1).filter_map(|line| line.split_whitespace().next());
     names.map(|name| crate::target::mounts::unescape(name).into()).collect()
+}
+
+/// Whether two paths name one file or one device: the same path, a hard link, or another mount of the same place.
+pub(super) fn same_file(one: &Path, other: &Path) -> bool {
+    let identity = |path: &Path| std::fs::metadata(path).ok().map(|stat| (stat.dev(), stat.ino()));
+    one == other || identity(one).is_some_and(|one| identity(other) == Some(one))
 }
 
 /// Every loop device that is set up, with the file behind it.

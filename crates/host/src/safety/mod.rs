@@ -199,11 +199,11 @@ fn judge_file(root: &SysRoot, path: &Path, consent: Option<&Consent>) -> Judgeme
     if let Some(fs_type) = not_storage(root, path) {
         reasons.push(Reason::NoStorage { path: path.into(), fs_type });
     }
-    if device::swaps(root).iter().any(|swap| swap == path) {
+    if device::swaps(root).iter().any(|swap| device::same_file(swap, path)) {
         reasons.push(Reason::Swap { device: text.clone() });
     }
     for (name, file) in device::loops(root) {
-        if file == path {
+        if device::same_file(&file, path) {
             let by = root.node(&name).display().to_string();
             reasons.push(Reason::BehindLoop { file: text.clone(), by });
         }

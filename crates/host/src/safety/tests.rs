@@ -399,6 +399,10 @@ fn a_file_that_is_swap_or_behind_a_loop_or_a_kernel_knob_is_refused_in_spite_of_
     machine.disk("loop0", "7:0", 8);
     machine.write("sys/block/loop0/loop/backing_file", &text);
     only(&reasons(), |reason| matches!(reason, Reason::BehindLoop { .. }));
+    let alias = path.with_file_name("alias");
+    std::fs::hard_link(&path, &alias).expect("the folder is ours");
+    machine.write("sys/block/loop0/loop/backing_file", &alias.display().to_string());
+    only(&reasons(), |reason| matches!(reason, Reason::BehindLoop { .. }));
     machine.write("sys/block/loop0/loop/backing_file", "/elsewhere");
     machine.mount("0:5", &path.parent().expect("it has one").display().to_string(), "proc", "proc");
     only(&reasons(), |reason| matches!(reason, Reason::NoStorage { .. }));

@@ -141,8 +141,8 @@ fn map(file: &File, start: u64, length: u64) -> io::Result<(Box<[Extent; BATCH]>
     Ok((Box::new(request.extents), mapped))
 }
 
-/// By `SEEK_HOLE`, which a file system without support answers with the end of the file, so that "none" proves little:
-/// believed only where `SEEK_HOLE` is known to be real, as on tmpfs, is left to the reader of the record.
+/// By `SEEK_HOLE`. A file system without support for it answers with the end of the file, so that "none" proves
+/// little, and unwritten extents may pass for data (lseek(2)): hence never more than [`Extents::NoHoles`].
 fn first_hole(file: &File, length: Bytes) -> Extents {
     match seek(file, SeekFrom::Hole(0)) {
         Ok(at) if at < length.get() => gap(at, "hole"),

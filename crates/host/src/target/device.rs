@@ -5,9 +5,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use units::{Bytes, Sectors};
+use units::Bytes;
 
-use crate::sysroot::{DevNo, SysRoot, names, number, text};
+use crate::sysroot::{DevNo, SysRoot, names, number, text, times};
 
 /// What a block device is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -135,7 +135,8 @@ impl Device {
         Some(Device {
             devno,
             node: root.node(&name),
-            size: Sectors(number(&folder.join("size")).unwrap_or(0)).bytes(),
+            // Counted in 512 bytes whatever the device's own block is.
+            size: times(number(&folder.join("size")).unwrap_or(0), Bytes::new(units::SECTOR_BYTES)),
             logical_block: Bytes::new(logical_block),
             physical_block: Bytes::new(block("physical_block_size").unwrap_or(logical_block)),
             read_only: number(&folder.join("ro")) == Some(1),
@@ -305,7 +306,7 @@ fn by_id(root: &SysRoot, name: &str) -> Vec<String> {
 }
 
 fn read_queue(folder: &Path) -> Queue {
-    let kib = |name: &str| number(&folder.join(name)).map(|kib| Bytes::KIB * kib);
+    let kib = |name: &str| number(&folder.join(name)).map(|count| times(count, Bytes::KIB));
     let flag = |name: &str| number(&folder.join(name)).map(|value| value != 0);
     Queue {
         rotational: flag("rotational"),
@@ -376,6 +377,18 @@ mod tests {
         machine.write("sys/block/loop3/loop/backing_file", "/var/tmp/x.img (deleted)\n");
         let device = Device::read(&machine.root(), devno).expect("the fixture has it");
         assert!(device.consents().is_empty());
+    }
+
+    #[test]
+    fn a_limit_that_stands_for_none_is_no_overflow() {
+        let machine = Fixture::new();
+        let sda = machine.disk("sda", "8:0", u64::MAX);
+        machine.write("sys/block/sda/queue/read_ahead_kb", "18446744073709551612\n");
+        let device = Device::read(&machine.root(), sda).expect("the fixture has it");
+        assert_eq!(
+            (device.size, device.queue.read_ahead),
+            (Bytes::new(u64::MAX), Some(Bytes::new(u64::MAX)))
+        );
     }
 
     #[test]

@@ -135,4 +135,24 @@ a line that is not one
         assert_eq!(unescape(r"a\134b"), r"a\b");
         assert_eq!(unescape("\\é"), "\\é");
     }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_read_without_a_crash_and_every_path_comes_back_from_its_escapes(
+            text in "\\PC*", path in "/[ -~\t\n]{0,20}",
+        ) {
+            parse(&text);
+            unescape(&text);
+            let escaped: String = path
+                .bytes()
+                .map(|byte| match byte {
+                    b' ' | b'\t' | b'\n' | b'\\' => format!("\\{byte:03o}"),
+                    byte => char::from(byte).to_string(),
+                })
+                .collect();
+            proptest::prop_assert_eq!(unescape(&escaped), OsString::from(&path));
+            let line = format!("1 2 8:1 / {escaped} rw - ext4 /dev/sda1 rw");
+            proptest::prop_assert_eq!(parse(&line)[0].point.clone(), PathBuf::from(&path));
+        }
+    }
 }
