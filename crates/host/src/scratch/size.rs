@@ -50,8 +50,8 @@ pub struct Choice {
 /// The size that beats every cache that is known: twice the memory for buffered I/O, [`DIRECT`] for direct I/O, in either
 /// case twice the known caches; less where the free space, the user or the time allow no more.
 ///
-/// Twice, because with a file as large as a cache half of all random reads may still be hits; with twice the
-/// size at most half are, and of a sequential pass none (least recently used).
+/// Twice, because a file no larger than a cache may be served from it whole; of one twice as large at most half of all
+/// random reads are, and of repeated sequential passes none (least recently used).
 /// `None` where not even [`LEAST`] fits.
 pub fn auto_size(given: &Surroundings) -> Option<Choice> {
     let base = if given.direct { DIRECT } else { given.ram * 2 };
