@@ -50,7 +50,8 @@ pub(super) fn fill(
     let mut last_step = Step::Continue;
     let mut failure = None;
     std::thread::scope(|scope| {
-        let (sender, reports) = mpsc::channel();
+        // Handed over one by one: no writer runs ahead of the answer whether to go on.
+        let (sender, reports) = mpsc::sync_channel(0);
         for _ in 0..WRITERS.min(chunks) {
             let (sender, next, stop) = (sender.clone(), &next, &stop);
             scope.spawn(move || write_chunks(file, length, seed, next, stop, &sender));
@@ -87,7 +88,7 @@ fn write_chunks(
     seed: u64,
     next: &AtomicU64,
     stop: &AtomicBool,
-    reports: &mpsc::Sender<io::Result<Bytes>>,
+    reports: &mpsc::SyncSender<io::Result<Bytes>>,
 ) {
     let mut memory = vec![0; CHUNK.get() as usize + ALIGNMENT];
     let start = memory.as_ptr().align_offset(ALIGNMENT);
