@@ -142,7 +142,7 @@ impl Diagnostic for PlanError {
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
         let range = self.place.range();
-        let label = LabeledSpan::new(Some("here".into()), range.start, range.len());
+        let label = LabeledSpan::new(None, range.start, range.len());
         Some(Box::new(std::iter::once(label)))
     }
 }
@@ -173,7 +173,9 @@ impl PlanErrors {
 
     /// All of them drawn with frames and pointers, `width` characters wide; with colours if `colour`.
     pub fn graphical(&self, colour: bool, width: usize) -> String {
-        self.mistakes.iter().map(|mistake| mistake.graphical(colour, width)).collect()
+        let drawn: Vec<String> =
+            self.mistakes.iter().map(|mistake| mistake.graphical(colour, width)).collect();
+        drawn.join("\n")
     }
 }
 

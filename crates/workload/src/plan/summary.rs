@@ -31,7 +31,8 @@ impl fmt::Display for Summary<'_> {
         for (number, phase) in plan.phases.iter().enumerate() {
             writeln!(f, "  {:>2}  {:width$}  {}", number + 1, phase.name, phase_line(plan, phase))?;
             for line in plan.points()[phase.points.clone()].first().map(what).unwrap_or_default() {
-                writeln!(f, "      {:width$}    {line}", "")?;
+                let begins = if phase.swept.is_empty() { "" } else { "begins with " };
+                writeln!(f, "      {:width$}    {begins}{line}", "")?;
             }
         }
         let estimate = plan.estimate();
@@ -150,7 +151,7 @@ mod tests {
         let expected = "\
 oltp: 8 KiB random, two reads to a write, more and more workers until it no longer pays
    1  8 KiB 2:1 x{workers}  9 points, workers 1 to 256, until iops grows by no more than 3%
-                              8KiB random, 66.7 % reads + 33.3 % writes, 1 worker x 1 in flight
+                              begins with 8KiB random, 66.7 % reads + 33.3 % writes, 1 worker x 1 in flight
 time    9 points in at most 3 min 45 s, besides layout and draining
 writes  as much as the target takes in 3 min 45 s
 data    changes what the target holds

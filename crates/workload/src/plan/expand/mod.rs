@@ -165,9 +165,11 @@ impl Builder {
         let table = &outline.phases[index];
         let first = self.points.len();
         let head = phase_head(layers, index, table);
-        let (name, about) = (table.name.clone(), head.about.clone());
+        let name = head.name.clone().unwrap_or_else(|| table.name.clone());
+        let about = head.about.clone();
         if let Some(word) = table.state {
-            self.state(layers, index, table, word);
+            let shown = head.name.unwrap_or_else(|| word.to_string());
+            self.state(layers, index, table, word, shown);
             let points = first..self.points.len();
             return Phase { name, about, repeat: 1, until: None, swept: Vec::new(), points };
         }
@@ -176,7 +178,14 @@ impl Builder {
         Phase { name, about, repeat: head.repeat, until: head.until, swept, points }
     }
 
-    fn state(&mut self, layers: &Layers<'_>, index: usize, table: &PhaseTable<'_>, word: StateWord) {
+    fn state(
+        &mut self,
+        layers: &Layers<'_>,
+        index: usize,
+        table: &PhaseTable<'_>,
+        word: StateWord,
+        name: String,
+    ) {
         let state = match state(layers, index, word) {
             Ok(state) => state,
             Err((key, wrong)) => {
@@ -184,7 +193,6 @@ impl Builder {
                 return self.mistakes.wrong(node.map_or(&table.place, |node| &node.place), wrong);
             }
         };
-        let name = if table.table.get("name").is_some() { table.name.clone() } else { word.to_string() };
         self.groups += 1;
         let (index, phase, group) = (self.points.len(), index, self.groups - 1);
         let task = Task::State(state);
@@ -292,9 +300,17 @@ impl Builder {
             return true;
         }
         let place = axes.last().map_or(&table.place, |axis| &axis.node.place);
-        let many = sum.map_or("more than can be counted".into(), |sum| sum.to_string());
-        let message =
-            format!("with this phase the plan has {many} points, and at most {MOST_POINTS} are allowed");
+        let message = match sum {
+            Some(points) if points <= MOST_POINTS => format!(
+                "the points of this phase have {workloads} workloads, and at most {MOST_PHASE_WORKLOADS} are allowed"
+            ),
+            Some(points) => {
+                format!("with this phase the plan has {points} points, and at most {MOST_POINTS} are allowed")
+            }
+            None => {
+                format!("the points of this phase cannot be counted, and at most {MOST_POINTS} are allowed")
+            }
+        };
         let help = "sweep fewer keys, or over fewer values".to_string();
         self.mistakes.add(PlanError::new(place, message, Some(help)));
         false

@@ -140,6 +140,13 @@ const SWEEPS: &[Case] = &[
         &["40000 points", "at most 10000"],
     ),
     (
+        "[[phase]]\nrun = \"1s\"\nrepeat = 1000\ndepth = { sweep = { from = 1, to = 10, step = 1 } }\n\
+         [[phase.workload]]\n[[phase.workload]]\n[[phase.workload]]\n[[phase.workload]]\n[[phase.workload]]\n\
+         [[phase.workload]]\n",
+        "t.toml:4:9",
+        &["60000 workloads, and at most 50000"],
+    ),
+    (
         "[[phase]]\nrun = \"1s\"\npattern = { sweep = { from = \"random\", to = \"reverse\", step = 1 } }",
         "t.toml:3:21",
         &["no range between such values", "list the values"],

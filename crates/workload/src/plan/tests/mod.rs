@@ -166,3 +166,14 @@ fn cautions_are_told_once_for_each_place() {
         "[[phase]]\nrun = \"1s\"\nsize = \"1GiB\"\ndepth = { sweep = { from = 8, to = 80, step = 8 } }\n";
     assert_eq!(read(text).cautions.len(), 1);
 }
+
+#[test]
+fn a_phase_can_be_renamed_from_the_command_line() {
+    let plan = with(
+        "[[phase]]\nname = \"a\"\nrun = \"1s\"\n[[phase]]\nstate = \"prepare\"",
+        &["phase.a.name=b{depth}", "phase.2.name=filled", "fill=3"],
+    );
+    assert_eq!((names(&plan), plan.phases[0].name.as_str()), (vec!["b1", "filled"], "b{depth}"));
+    let Task::State(State::Prepare(prepare)) = &plan.points()[1].task else { panic!("a state") };
+    assert_eq!(prepare.fill, 3);
+}
