@@ -31,6 +31,8 @@ pub mod fact {
     pub const WRITE_CACHE: &str = "write cache";
     /// `yes` or `no`: whether the device says that it rotates.
     pub const ROTATIONAL: &str = "rotational";
+    /// `yes` or `no`, for a loop device: whether it bypasses the page cache of the file behind it.
+    pub const LOOP_DIRECT: &str = "loop bypasses page cache";
     /// Where the storage is if not in this machine, in words: `nfs4 from server:/export`.
     pub const REMOTE: &str = "remote";
 

@@ -141,7 +141,11 @@ pub fn workload(name: &str, streams: &[Stream]) -> WorkloadResult {
         ("span", "auto"),
         ("pace", "closed"),
         ("run", "30s"),
+        ("sync", "none"),
+        ("flush_every", "none"),
         ("content", "random"),
+        ("compress", "1:1"),
+        ("dedupe", "1:1"),
         ("engine", "auto"),
     ];
     let total = |class: &Class| OpTotal { op: class.op.clone(), ops: class.ops, bytes: class.bytes };

@@ -1,0 +1,157 @@
+//! Whether storage answered, or memory in front of it.
+
+use record::names::fact;
+use record::{Point, Run, Severity, WorkloadResult};
+use units::Bytes;
+
+use crate::Code;
+use crate::draft::{Draft, percent};
+use crate::evidence::{counted, file_system, is_direct, moved};
+
+/// File systems whose files are in memory and nowhere else.
+const IN_MEMORY: [&str; 2] = ["tmpfs", "ramfs"];
+/// File systems that accept direct I/O and may still answer from memory: of this machine, or of the one that
+/// serves them. Sources: OpenZFS, `zfsprops(7)`, `direct`; Linux, `Documentation/filesystems/9p.rst` and
+/// `fuse-io.rst`.
+const MAY_CACHE: [&str; 4] = ["zfs", "9p", "virtiofs", "fuse"];
+
+fn in_memory(run: &Run) -> Option<&str> {
+    run.targets.iter().filter_map(file_system).find(|name| IN_MEMORY.contains(name))
+}
+
+pub(crate) fn buffered(run: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {
+    if is_direct(workload)? {
+        return None;
+    }
+    let remedy = "Set `direct = true` to measure the storage.";
+    if let Some(name) = in_memory(run) {
+        let sentence = format!("The files are on {name}, which is memory: no storage was measured.");
+        return Some(
+            Draft::new(Code::Buffered, Severity::Invalid, sentence).remedy("Choose a target on storage."),
+        );
+    }
+    let ram = run.environment.ram_bytes;
+    let span = workload.span_bytes?;
+    let through = "Requests went through the page cache of this machine";
+    let (severity, sentence) = if ram > 0 && span < ram {
+        let sentence = format!(
+            "{through}, and the {} that were used fit its memory of {}: much of this is the speed of memory.",
+            Bytes::new(span),
+            Bytes::new(ram)
+        );
+        (Severity::Warning, sentence)
+    } else {
+        (Severity::Note, format!("{through}: it is part of what was measured."))
+    };
+    let draft = Draft::new(Code::Buffered, severity, sentence).remedy(remedy);
+    Some(draft.number("span_bytes", span as f64).number("ram_bytes", ram as f64))
+}
+
+pub(crate) fn span_fits_cache(run: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {
+    let span = workload.span_bytes.filter(|span| *span > 0)?;
+    let caches = run.targets.iter().flat_map(|target| &target.caches);
+    let largest = caches.max_by_key(|cache| cache.size_bytes).filter(|cache| span <= cache.size_bytes)?;
+    let sentence = format!(
+        "The {} that were used fit the {} of the {}: it may have answered instead of the medium.",
+        Bytes::new(span),
+        Bytes::new(largest.size_bytes),
+        largest.name
+    );
+    let remedy = format!(
+        "Use more than {}: `span = \"{}\"`.",
+        Bytes::new(largest.size_bytes),
+        several_times(largest.size_bytes)
+    );
+    let draft = Draft::new(Code::CacheSuspected, Severity::Warning, sentence).remedy(remedy);
+    Some(draft.number("span_bytes", span as f64).number("cache_bytes", largest.size_bytes as f64))
+}
+
+pub(crate) fn loop_through_page_cache(run: &Run, point: &Point) -> Option<Draft> {
+    let through =
+        |target: &record::Target| target.facts.get(fact::LOOP_DIRECT).is_some_and(|direct| direct == "no");
+    if point.workloads.is_empty() || !run.targets.iter().any(through) {
+        return None;
+    }
+    let sentence = "The loop device reads and writes the file behind it through the page cache of this machine, \
+                    direct I/O or not.";
+    let draft = Draft::new(Code::CacheSuspected, Severity::Warning, sentence);
+    Some(draft.remedy("Set it up with `losetup --direct-io=on`."))
+}
+
+/// Four times as much: then at most a quarter of random requests find their data in the cache.
+fn several_times(bytes: u64) -> String {
+    Bytes::new(bytes.saturating_mul(4)).exact()
+}
+
+/// The kernel's counters and the program's may differ so much: by requests in flight at either end, and by
+/// what the counters' own pace leaves out.
+const SHORT: f64 = 0.05;
+
+/// The part of what was asked that the devices did not see, where it is more than chance.
+fn unseen(asked: u64, seen: u64) -> Option<f64> {
+    let part = 1.0 - seen as f64 / asked as f64;
+    (asked > 0 && part > SHORT).then_some(part)
+}
+
+pub(crate) fn reads_from_cache(_: &Run, point: &Point) -> Option<Draft> {
+    if point.workloads.iter().all(|workload| is_direct(workload) != Some(false)) {
+        return None;
+    }
+    let (asked, seen) = (moved(point, "read"), counted(point)?.read_bytes);
+    let part = unseen(asked, seen)?;
+    let sentence = format!(
+        "{} of the reads never reached the device: {} were read, the kernel counted {}.",
+        percent(part),
+        Bytes::new(asked),
+        Bytes::new(seen)
+    );
+    let draft = Draft::new(Code::CacheSuspected, Severity::Warning, sentence)
+        .remedy("Set `direct = true`, or a `span` several times the memory of this machine.");
+    Some(draft.number("read_bytes", asked as f64).number("device_read_bytes", seen as f64))
+}
+
+pub(crate) fn direct_not_honoured(run: &Run, point: &Point) -> Option<Draft> {
+    if point.workloads.is_empty() || point.workloads.iter().any(|workload| is_direct(workload) != Some(true))
+    {
+        return None;
+    }
+    if let Some(name) = in_memory(run) {
+        let sentence = format!("Direct I/O was asked for, but the files are on {name}, which is memory.");
+        let draft = Draft::new(Code::DirectNotHonoured, Severity::Invalid, sentence);
+        return Some(draft.remedy("Choose a target on storage."));
+    }
+    by_counters(point).or_else(|| by_file_system(run))
+}
+
+fn by_counters(point: &Point) -> Option<Draft> {
+    let seen = counted(point)?;
+    let pairs = [
+        ("reads", moved(point, "read"), seen.read_bytes),
+        ("writes", moved(point, "write"), seen.write_bytes),
+    ];
+    let short =
+        |(what, asked, seen): (&'static str, u64, u64)| Some((unseen(asked, seen)?, what, asked, seen));
+    let (part, what, asked, seen) = pairs.into_iter().find_map(short)?;
+    let sentence = format!(
+        "Direct I/O was asked for, but {} of the {what} never reached the device: {} were moved, the kernel counted {}.",
+        percent(part),
+        Bytes::new(asked),
+        Bytes::new(seen)
+    );
+    let draft = Draft::new(Code::DirectNotHonoured, Severity::Invalid, sentence).remedy(
+        "The file system or a layer beneath it answers from memory, or compresses; use another, or the device itself.",
+    );
+    Some(draft.number("asked_bytes", asked as f64).number("device_bytes", seen as f64))
+}
+
+fn by_file_system(run: &Run) -> Option<Draft> {
+    let may_cache = |name: &&str| MAY_CACHE.iter().any(|known| name.split('.').next() == Some(known));
+    let name = run.targets.iter().filter_map(file_system).find(may_cache)?;
+    let sentence = format!("{name} accepts direct I/O and may still answer from memory.");
+    let draft = Draft::new(Code::DirectNotHonoured, Severity::Warning, sentence);
+    Some(
+        draft.remedy(
+            "Compare with a span several times the memory on both sides, or measure the device itself.",
+        ),
+    )
+}

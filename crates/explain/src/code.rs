@@ -1,0 +1,81 @@
+//! The names of findings.
+
+/// Declares the codes once: name in Rust, stable name in records and the guide, first sentence of the guide.
+macro_rules! codes {
+    ($($(#[doc = $doc:literal])+ $code:ident => $name:literal,)+) => {
+        /// Which finding. Its name never changes, and is a heading of the guide's page on findings.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Code {
+            $($(#[doc = $doc])+ $code,)+
+        }
+
+        impl Code {
+            /// All of them, in the order of the guide.
+            pub const ALL: &[Code] = &[$(Code::$code,)+];
+
+            /// As records write it: `cache-suspected`.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Code::$code => $name,)+
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    /// Requests failed.
+    Errors => "errors",
+    /// A workload stopped because too many requests failed.
+    GaveUp => "gave-up",
+    /// Nothing ended in the measured window.
+    NothingMeasured => "nothing-measured",
+    /// The run did not reach its end.
+    Interrupted => "interrupted",
+    /// Requests or bytes do not add up.
+    Conservation => "conservation",
+    /// Requests in flight, rate and latency contradict each other.
+    LittleLaw => "little-law",
+    /// Too few requests for a percentile.
+    FewSamples => "few-samples",
+    /// The measured window is short.
+    ShortRun => "short-run",
+    /// The rate is not known well.
+    WideInterval => "wide-interval",
+    /// The rate changed from the beginning of the window to its end.
+    Drift => "drift",
+    /// Repetitions of a point disagree.
+    RepeatsDiffer => "repeats-differ",
+    /// The page cache of this machine took part.
+    Buffered => "buffered",
+    /// Some of the reads were probably answered by a cache.
+    CacheSuspected => "cache-suspected",
+    /// Direct I/O was asked for, and a cache answered all the same.
+    DirectNotHonoured => "direct-not-honoured",
+    /// Written data was still in memory.
+    DirtyPages => "dirty-pages",
+    /// Acknowledged writes may be in the drive's volatile cache only.
+    DriveWriteCache => "drive-write-cache",
+    /// What was written compresses or repeats.
+    CompressibleContent => "compressible-content",
+    /// The tool, not the storage, was the limit.
+    ClientLimited => "client-limited",
+    /// All processors of the machine were busy.
+    CpuSaturated => "cpu-saturated",
+    /// The hypervisor gave processor time to others.
+    CpuStolen => "cpu-stolen",
+    /// The processors were slowed down by heat or power.
+    Throttled => "throttled",
+    /// The processors changed their clock.
+    ClockChanged => "clock-changed",
+    /// Somebody else used the device.
+    Neighbours => "neighbours",
+    /// The load fell behind its own schedule.
+    Lag => "lag",
+    /// Not the engine that was asked for or would be best.
+    EngineFallback => "engine-fallback",
+    /// A virtual machine asked.
+    VirtualMachine => "virtual-machine",
+    /// No storage was asked.
+    NullTarget => "null-target",
+}

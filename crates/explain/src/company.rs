@@ -1,0 +1,222 @@
+//! Who else had a part in it: this program, this machine, its other users.
+
+use record::names::{fact, series};
+use record::{Histogram, Point, Run, Severity, WorkloadResult};
+use units::{Bytes, Nanos, OpsPerSecond};
+
+use crate::Code;
+use crate::draft::{Draft, percent, several};
+use crate::evidence::{counted, is_direct, key, mean, moved, outer_thirds, sampled, took_s};
+
+/// A worker that computes for this part of its time has no more to give.
+const WORKER_BUSY: f64 = 0.95;
+
+pub(crate) fn client_limited(_: &Run, point: &Point, workload: &WorkloadResult) -> Option<Draft> {
+    // Who polls is busy by intent.
+    if key(workload, "iopoll") == Some("true") {
+        return None;
+    }
+    let took = took_s(point);
+    let busy = |cpu: record::CpuUse| cpu.total_s() / took;
+    let shares: Vec<f64> = workload.workers.iter().filter_map(|worker| worker.cpu).map(busy).collect();
+    let limited = shares.iter().filter(|share| **share >= WORKER_BUSY).count() as u64;
+    let busiest = shares.iter().copied().reduce(f64::max).filter(|share| share.is_finite())?;
+    if limited == 0 {
+        return None;
+    }
+    let sentence = format!(
+        "{} of {} kept a processor {} busy: this program was the limit, and the storage may do more.",
+        several(limited, "worker"),
+        workload.workers.len(),
+        percent(busiest)
+    );
+    let draft = Draft::new(Code::ClientLimited, Severity::Warning, sentence)
+        .remedy("Use more `workers` with less `depth` each, or a larger `batch`.");
+    Some(draft.number("workers_limited", limited as f64).number("busiest_share", busiest))
+}
+
+/// Idle time below this leaves nothing for storage to be waited for.
+const IDLE_LEAST: f64 = 0.05;
+
+pub(crate) fn cpu_saturated(_: &Run, point: &Point) -> Option<Draft> {
+    let idle = mean(&sampled(point, series::CPU_IDLE))?;
+    let waiting = mean(&sampled(point, series::CPU_IOWAIT)).unwrap_or(0.0);
+    let rest = idle + waiting;
+    if rest >= IDLE_LEAST {
+        return None;
+    }
+    let sentence = format!(
+        "The processors of this machine had {} of their time left: rates and latencies are those of a machine without \
+         reserve.",
+        percent(rest)
+    );
+    let draft = Draft::new(Code::CpuSaturated, Severity::Warning, sentence)
+        .remedy("Stop what else runs here, or use fewer workers or larger requests.");
+    Some(draft.number("idle_share", rest))
+}
+
+/// Above this a stall of a virtual processor is no rarity among requests.
+const STOLEN: f64 = 0.02;
+
+pub(crate) fn cpu_stolen(_: &Run, point: &Point) -> Option<Draft> {
+    let stolen = mean(&sampled(point, series::CPU_STEAL)).filter(|share| *share > STOLEN)?;
+    let sentence = format!(
+        "The hypervisor gave {} of the processors' time to others: the tail of the latencies is theirs, too.",
+        percent(stolen)
+    );
+    let draft = Draft::new(Code::CpuStolen, Severity::Warning, sentence)
+        .remedy("Measure when the host is quiet, or on processors of its own.");
+    Some(draft.number("steal_share", stolen))
+}
+
+pub(crate) fn throttled(_: &Run, point: &Point) -> Option<Draft> {
+    let events: f64 = sampled(point, series::CPU_THROTTLED).iter().sum();
+    if events <= 0.0 {
+        return None;
+    }
+    let sentence =
+        format!("Processors were slowed down {} because of heat or power.", several(events as u64, "time"));
+    let draft = Draft::new(Code::Throttled, Severity::Warning, sentence)
+        .remedy("See to cooling and to the power limit.");
+    Some(draft.number("events", events))
+}
+
+/// A change of the clock beyond this moves figures that the processor has a part in.
+const CLOCK: f64 = 0.10;
+
+pub(crate) fn clock_changed(_: &Run, point: &Point) -> Option<Draft> {
+    let hertz = sampled(point, series::CPU_FREQUENCY);
+    let (first, last) = outer_thirds(&hertz)?;
+    let (first, last) = (mean(first)?, mean(last)?);
+    let change = (last - first) / first;
+    if !change.is_finite() || change.abs() <= CLOCK {
+        return None;
+    }
+    let sentence = format!(
+        "The processors' clock went from {:.2} GHz to {:.2} GHz within the point ({}).",
+        first / 1e9,
+        last / 1e9,
+        percent(change)
+    );
+    let draft = Draft::new(Code::ClockChanged, Severity::Note, sentence)
+        .remedy("Set the `performance` governor, and warm up longer.");
+    Some(draft.number("first_hz", first).number("last_hz", last))
+}
+
+/// The device may do so much more than was asked of it before somebody else is suspected.
+const EXCESS: f64 = 0.05;
+/// Less than this may be the file system's own notes.
+const EXCESS_LEAST: Bytes = Bytes::new(4 << 20);
+
+pub(crate) fn neighbours(run: &Run, point: &Point) -> Option<Draft> {
+    // Read-ahead and write-back do work of their own.
+    if point.workloads.is_empty() || point.workloads.iter().any(|workload| is_direct(workload) != Some(true))
+    {
+        return None;
+    }
+    let seen = counted(point)?;
+    // A file system over several devices may write everything more than once.
+    if seen.devices > run.targets.len() {
+        return None;
+    }
+    let (read, written) = (moved(point, "read"), moved(point, "write"));
+    let asked = read + written;
+    let excess = seen.read_bytes.saturating_sub(read) + seen.write_bytes.saturating_sub(written);
+    let part = excess as f64 / asked as f64;
+    if asked == 0 || part <= EXCESS || excess < EXCESS_LEAST.get() {
+        return None;
+    }
+    let sentence = format!(
+        "The device moved {} more than this run asked for ({} of it): somebody else used it, or a file system its journal.",
+        Bytes::new(excess),
+        percent(part)
+    );
+    let draft = Draft::new(Code::Neighbours, Severity::Warning, sentence)
+        .remedy("Find who it is (`iotop`, `lsof`), and measure when the device is quiet.");
+    Some(draft.number("asked_bytes", asked as f64).number("excess_bytes", excess as f64))
+}
+
+/// Requests issued this much late, as a part of the response time, change what is measured.
+const LAG: f64 = 0.10;
+/// Below this lateness is that of any timer.
+const LAG_LEAST: Nanos = Nanos::from_micros(100);
+/// A rate missed by more than this was not offered.
+const RATE_MISSED: f64 = 0.02;
+
+pub(crate) fn lag(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {
+    let late = merged(workload.classes.iter().filter_map(|class| class.lag.as_ref()))?.quantile(0.99)?;
+    let response = merged(workload.classes.iter().map(|class| &class.response))?.quantile(0.99)?;
+    let behind = late >= LAG_LEAST && late.as_secs_f64() > LAG * response.as_secs_f64();
+    let offered = offered(workload).map(OpsPerSecond::get);
+    let reached = workload.total()?.ops_per_s.value;
+    let missed =
+        offered.map(|offered| 1.0 - reached / offered).filter(|missed| *missed > most_missed(workload));
+    if !behind && missed.is_none() {
+        return None;
+    }
+    let rate = match (missed, offered) {
+        (Some(missed), Some(offered)) => {
+            format!(
+                " {reached:.0} of {offered:.0} requests a second were reached ({} less).",
+                percent(missed)
+            )
+        }
+        _ => String::new(),
+    };
+    let sentence = format!(
+        "The load fell behind its schedule: one request in a hundred was issued {late} late or more, where the \
+         response time is {response}.{rate}"
+    );
+    let draft = Draft::new(Code::Lag, Severity::Warning, sentence).remedy(
+        "Use more `workers` or `depth`, or a lower rate: the storage or this program cannot keep up.",
+    );
+    let draft =
+        draft.number("lag_ns_p99", late.get() as f64).number("response_ns_p99", response.get() as f64);
+    Some(draft.number("reached_per_s", reached).number("offered_per_s", offered.unwrap_or(f64::NAN)))
+}
+
+/// How far a rate may be missed by chance: three standard deviations of a Poisson count, and a little.
+fn most_missed(workload: &WorkloadResult) -> f64 {
+    let wanted = offered(workload).map_or(0.0, |rate| rate.get() * workload.measured_ns as f64 / 1e9);
+    RATE_MISSED + 3.0 / wanted.max(1.0).sqrt()
+}
+
+/// All requests together; `None` where there are none.
+fn merged<'a>(histograms: impl Iterator<Item = &'a Histogram>) -> Option<stats::Histogram> {
+    histograms.filter_map(Histogram::to_stats).reduce(|mut sum, one| {
+        sum.merge(&one);
+        sum
+    })
+}
+
+/// The rate that the workload's pace wanted; `None` for a closed loop.
+fn offered(workload: &WorkloadResult) -> Option<OpsPerSecond> {
+    let inner = key(workload, "pace")?.strip_prefix("rate(")?.strip_suffix(')')?;
+    inner.split(',').next()?.trim().parse().ok()
+}
+
+pub(crate) fn fallback(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {
+    let why = workload.engine.fallback.as_ref()?;
+    let sentence =
+        format!("The engine is {}, not the best one: {}.", workload.engine.name, why.trim_end_matches('.'));
+    let draft = Draft::new(Code::EngineFallback, Severity::Warning, sentence);
+    Some(draft.remedy("`fathom doctor` says what would have to be allowed."))
+}
+
+pub(crate) fn virtual_machine(run: &Run) -> Option<Draft> {
+    let hypervisor = run.environment.facts.get(fact::HYPERVISOR).filter(|name| *name != "none")?;
+    if run.world == record::World::Array || crate::evidence::on_nothing(run) {
+        return None;
+    }
+    let sentence = format!(
+        "This machine runs under {hypervisor}: its host may answer reads from its own memory, keep writes there, and \
+         share the device with others."
+    );
+    let draft = Draft::new(Code::VirtualMachine, Severity::Note, sentence);
+    Some(draft.remedy("Use a span larger than the host's memory, and compare with a run on the host."))
+}
+
+pub(crate) fn null_target() -> Draft {
+    let sentence = "No storage was asked: these figures are what this program itself can do on this machine.";
+    Draft::new(Code::NullTarget, Severity::Note, sentence)
+}

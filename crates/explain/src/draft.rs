@@ -1,0 +1,91 @@
+//! A finding while it is being written.
+
+use std::collections::BTreeMap;
+
+use record::{Finding, Point, Severity, WorkloadResult};
+
+use crate::Code;
+
+/// A finding whose place is not filled in yet.
+pub(crate) struct Draft {
+    finding: Finding,
+}
+
+impl Draft {
+    /// What was found, in words with numbers.
+    pub(crate) fn new(code: Code, severity: Severity, sentence: impl Into<String>) -> Draft {
+        Draft {
+            finding: Finding {
+                code: code.name().into(),
+                severity,
+                sentence: sentence.into(),
+                remedy: String::new(),
+                numbers: BTreeMap::new(),
+                point: None,
+            },
+        }
+    }
+
+    /// What to do about it.
+    pub(crate) fn remedy(mut self, remedy: impl Into<String>) -> Draft {
+        self.finding.remedy = remedy.into();
+        self
+    }
+
+    /// A number of the sentence, its unit in the key. One that JSON has no word for is left out.
+    pub(crate) fn number(mut self, key: &str, value: f64) -> Draft {
+        if value.is_finite() {
+            self.finding.numbers.insert(key.into(), value);
+        }
+        self
+    }
+
+    pub(crate) fn about_run(self) -> Finding {
+        self.finding
+    }
+
+    pub(crate) fn about(mut self, point: &Point) -> Finding {
+        self.finding.point = Some(point.index);
+        self.finding
+    }
+
+    /// Names the workload where there are several.
+    pub(crate) fn about_workload(self, point: &Point, workload: &WorkloadResult) -> Finding {
+        let mut finding = self.about(point);
+        if point.workloads.len() > 1 {
+            finding.sentence = format!("{}: {}", workload.name, finding.sentence);
+        }
+        finding
+    }
+}
+
+/// `62 %`, `6.2 %`, `0.3 %`.
+pub(crate) fn percent(part: f64) -> String {
+    let percent = part * 100.0;
+    if percent.abs() < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
+}
+
+/// `1 request`, `1,024 requests`.
+pub(crate) fn several(count: u64, one: &str) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    format!("{text} {one}{}", if count == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_as_people_write_them() {
+        assert_eq!([0.062, 0.62, -0.12, 0.0].map(percent), ["6.2 %", "62 %", "-12 %", "0.0 %"]);
+        assert_eq!(several(1, "request"), "1 request");
+        assert_eq!(several(1_024, "request"), "1,024 requests");
+    }
+}

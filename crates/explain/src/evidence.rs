@@ -1,0 +1,90 @@
+//! Questions to a record that more than one finding asks.
+
+use record::names::fact;
+use record::{Point, Run, Series, Target, WorkloadResult};
+use units::SECTOR_BYTES;
+
+/// Whether every target is `null:`, or every request was answered by nothing.
+pub(crate) fn on_nothing(run: &Run) -> bool {
+    let mut workloads = run.points.iter().flat_map(|point| &point.workloads).peekable();
+    let no_target = !run.targets.is_empty() && run.targets.iter().all(|target| target.kind == "null");
+    no_target || workloads.peek().is_some() && workloads.all(|workload| workload.engine.name == "null")
+}
+
+/// A key of the workload, as text.
+pub(crate) fn key<'a>(workload: &'a WorkloadResult, key: &str) -> Option<&'a str> {
+    workload.spec.get(key).map(String::as_str)
+}
+
+/// Whether requests bypassed the page cache, as far as this program asked for it; `None` where it is not known.
+///
+/// Loads and stores on a mapping go through the page cache whatever was asked.
+pub(crate) fn is_direct(workload: &WorkloadResult) -> Option<bool> {
+    if workload.engine.name == "mmap" {
+        return Some(false);
+    }
+    key(workload, "direct").map(|direct| direct == "true")
+}
+
+/// Bytes of all requests of `op` that ended without an error, from the start of the point.
+pub(crate) fn moved(point: &Point, op: &str) -> u64 {
+    let totals = point.workloads.iter().flat_map(|workload| &workload.totals);
+    totals.filter(|total| total.op == op).map(|total| total.bytes).sum()
+}
+
+/// Bytes a workload moved by `op` from the start.
+pub(crate) fn moved_by(workload: &WorkloadResult, op: &str) -> u64 {
+    workload.totals.iter().filter(|total| total.op == op).map(|total| total.bytes).sum()
+}
+
+/// What the kernel counted of the devices that were asked first.
+pub(crate) struct Counted {
+    pub devices: usize,
+    pub read_bytes: u64,
+    pub write_bytes: u64,
+}
+
+/// `None` where nothing was counted, as for remote storage and memory.
+pub(crate) fn counted(point: &Point) -> Option<Counted> {
+    let devices: Vec<_> = point.devices.iter().filter(|device| device.relation == "target").collect();
+    let bytes = |sectors: u64| sectors.saturating_mul(SECTOR_BYTES);
+    (!devices.is_empty()).then(|| Counted {
+        devices: devices.len(),
+        read_bytes: devices.iter().map(|device| bytes(device.read_sectors)).sum(),
+        write_bytes: devices.iter().map(|device| bytes(device.write_sectors)).sum(),
+    })
+}
+
+/// The values of the series `name` that belong to the machine, sampled within the point's time.
+pub(crate) fn sampled<'a>(point: &'a Point, name: &str) -> Vec<f64> {
+    let own = |series: &&'a Series| series.workload.is_none() && series.name == name;
+    let series = point.series.iter().find(own);
+    series.map(|series| within(series, point.started_ns, point.ended_ns)).unwrap_or_default()
+}
+
+/// Values of `series` whose stretches ended after `from` and no later than `until`.
+pub(crate) fn within(series: &Series, from: u64, until: u64) -> Vec<f64> {
+    let pairs = series.at_ns.iter().zip(&series.values);
+    pairs.filter(|(at, _)| **at > from && **at <= until).map(|(_, value)| *value).collect()
+}
+
+/// `None` for no values.
+pub(crate) fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// The first and the last third of `values`; `None` for fewer than six.
+pub(crate) fn outer_thirds(values: &[f64]) -> Option<(&[f64], &[f64])> {
+    let third = values.len() / 3;
+    (third >= 2).then(|| (&values[..third], &values[values.len() - third..]))
+}
+
+/// The type of the file system of a target; `None` for devices and where it is not known.
+pub(crate) fn file_system(target: &Target) -> Option<&str> {
+    target.facts.get(fact::FILE_SYSTEM).map(String::as_str)
+}
+
+/// How long a point took in seconds.
+pub(crate) fn took_s(point: &Point) -> f64 {
+    point.ended_ns.saturating_sub(point.started_ns) as f64 / 1e9
+}

@@ -1,0 +1,78 @@
+//! What went wrong in plain sight.
+
+use record::{Point, Run, Severity, WorkloadResult};
+
+use crate::Code;
+use crate::draft::{Draft, percent, several};
+
+/// More failures than this part of the requests change every figure.
+const ERRORS_INVALID: f64 = 0.001;
+
+pub(crate) fn errors(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {
+    let errors = workload.errors;
+    if errors == 0 {
+        return None;
+    }
+    let share = errors as f64 / workload.settled.max(errors) as f64;
+    let severity = if share > ERRORS_INVALID { Severity::Invalid } else { Severity::Warning };
+    let first = workload.error_samples.first().map(|sample| {
+        format!(
+            ", the first a {} at byte {} of {}: {}",
+            sample.op, sample.offset_bytes, sample.file, sample.failure
+        )
+    });
+    let sentence =
+        format!("{} failed ({}){}.", several(errors, "request"), percent(share), first.unwrap_or_default());
+    let draft = Draft::new(Code::Errors, severity, sentence).remedy(
+        "See `dmesg` and the health of the device; the record keeps the place of the first failures.",
+    );
+    Some(draft.number("errors", errors as f64).number("errors_share", share))
+}
+
+pub(crate) fn gave_up(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {
+    workload.gave_up.then(|| {
+        let sentence = format!(
+            "The workload gave up after {}; what was measured before is not its whole time.",
+            several(workload.errors, "failure")
+        );
+        Draft::new(Code::GaveUp, Severity::Invalid, sentence)
+            .remedy("Mend what fails, then measure again.")
+            .number("errors", workload.errors as f64)
+    })
+}
+
+pub(crate) fn nothing_measured(_: &Run, point: &Point, workload: &WorkloadResult) -> Option<Draft> {
+    let ended: u64 = workload.classes.iter().map(|class| class.ops).sum();
+    if ended > 0 {
+        return None;
+    }
+    let sentence = if point.complete {
+        "Not one request ended within the measured window."
+    } else {
+        "The point was cut short before one request had been measured."
+    };
+    let draft = Draft::new(Code::NothingMeasured, Severity::Invalid, sentence);
+    Some(
+        draft
+            .remedy("Measure longer with `run`, or look for what holds requests up.")
+            .number("settled", workload.settled as f64),
+    )
+}
+
+/// Exit codes of interrupts: 128 and the number of the signal.
+const INTERRUPTS: [u8; 2] = [130, 143];
+
+pub(crate) fn interrupted(run: &Run) -> Option<Draft> {
+    let cut_short = run.points.iter().filter(|point| !point.complete).count() as u64;
+    if !INTERRUPTS.contains(&run.ending.code) && cut_short == 0 {
+        return None;
+    }
+    let whole = run.points.len() as u64 - cut_short;
+    let sentence = format!(
+        "The run did not reach its end: {} measured to the end, {cut_short} cut short.",
+        several(whole, "point")
+    );
+    let draft = Draft::new(Code::Interrupted, Severity::Warning, sentence)
+        .remedy("A point that was cut short is valid for the time it ran; measure again to have the rest.");
+    Some(draft.number("points_whole", whole as f64).number("points_cut_short", cut_short as f64))
+}

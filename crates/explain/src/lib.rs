@@ -1,0 +1,92 @@
+//! What the evidence in a record supports: one sentence each, with its numbers and what to do about it.
+//!
+//! [`findings`] reads a finished record and nothing else, so that an old record can be judged by new rules.
+//!
+//! **Invariant:** no finding without evidence: where a fact or a series is absent nothing is concluded from it.
+//! Nothing here draws.
+
+mod bookkeeping;
+mod caches;
+mod code;
+mod company;
+mod draft;
+mod evidence;
+mod failures;
+mod samples;
+mod writes;
+
+pub use code::Code;
+
+use record::{Finding, Point, Run, WorkloadResult, World};
+
+use draft::Draft;
+
+type OfRun = fn(&Run) -> Option<Draft>;
+type OfPoint = fn(&Run, &Point) -> Option<Draft>;
+type OfWorkload = fn(&Run, &Point, &WorkloadResult) -> Option<Draft>;
+
+/// About the run as a whole.
+const RUN: [OfRun; 2] = [failures::interrupted, company::virtual_machine];
+
+/// About a point, in either world.
+const POINT: [OfPoint; 1] = [samples::repeats_differ];
+
+/// About a workload, in either world.
+const WORKLOAD: [OfWorkload; 11] = [
+    failures::errors,
+    failures::gave_up,
+    failures::nothing_measured,
+    bookkeeping::conservation,
+    bookkeeping::little_law,
+    samples::few_samples,
+    samples::short_run,
+    samples::wide_interval,
+    samples::drift,
+    company::lag,
+    company::fallback,
+];
+
+/// About a point of real storage.
+const REAL_POINT: [OfPoint; 9] = [
+    caches::direct_not_honoured,
+    caches::reads_from_cache,
+    caches::loop_through_page_cache,
+    company::neighbours,
+    company::cpu_saturated,
+    company::cpu_stolen,
+    company::throttled,
+    company::clock_changed,
+    writes::dirty_pages,
+];
+
+/// About a workload on real storage.
+const REAL_WORKLOAD: [OfWorkload; 5] = [
+    caches::buffered,
+    caches::span_fits_cache,
+    company::client_limited,
+    writes::drive_write_cache,
+    writes::compressible_content,
+];
+
+/// What the evidence in `run` supports, in the order of its points; findings about the run come first.
+///
+/// Findings that the record already has are not looked at: the caller replaces them. A run on `null:` is told
+/// once that it asked no storage, and is spared what only holds for storage.
+pub fn findings(run: &Run) -> Vec<Finding> {
+    let mut found: Vec<Finding> = RUN.iter().filter_map(|check| check(run)).map(Draft::about_run).collect();
+    let on_nothing = evidence::on_nothing(run);
+    if on_nothing {
+        found.push(company::null_target().about_run());
+    }
+    let real = run.world == World::Host && !on_nothing;
+    for point in &run.points {
+        let points = POINT.iter().chain(REAL_POINT.iter().filter(|_| real));
+        found.extend(points.filter_map(|check| check(run, point)).map(|draft| draft.about(point)));
+        for workload in &point.workloads {
+            let workloads = WORKLOAD.iter().chain(REAL_WORKLOAD.iter().filter(|_| real));
+            let drafts = workloads.filter_map(|check| check(run, point, workload));
+            found.extend(drafts.map(|draft| draft.about_workload(point, workload)));
+        }
+    }
+    found
+}

@@ -1,0 +1,161 @@
+//! Whether there was enough to say so much.
+
+use record::{Figure, Point, PointKind, Run, Severity, WorkloadResult};
+use stats::batch_mean;
+use units::Nanos;
+
+use crate::Code;
+use crate::draft::{Draft, percent, several};
+use crate::evidence::{outer_thirds, within};
+
+/// Percentiles every table shows.
+const SHOWN: [(f64, &str); 2] = [(0.99, "p99"), (0.999, "p99.9")];
+/// A percentile needs so many requests beyond it.
+const BEYOND: f64 = 10.0;
+
+pub(crate) fn few_samples(_: &Run, point: &Point, workload: &WorkloadResult) -> Option<Draft> {
+    let total = workload.total()?;
+    let response = total.response.as_ref()?;
+    let headline = point.headline.strip_prefix('p').and_then(|text| text.parse::<f64>().ok());
+    let headline = headline.map(|percent| (percent / 100.0, point.headline.as_str()));
+    let extra = headline.filter(|(q, _)| SHOWN.iter().all(|(shown, _)| (shown - q).abs() > 1e-9));
+    let missing: Vec<(f64, &str)> =
+        SHOWN.into_iter().chain(extra).filter(|(q, _)| response.quantile(*q).is_none()).collect();
+    let hardest = missing.iter().map(|(q, _)| *q).reduce(f64::max)?;
+    let needed = (BEYOND / (1.0 - hardest)).ceil();
+    let names: Vec<&str> = missing.iter().map(|(_, name)| *name).collect();
+    let grave = names.contains(&"p99") || headline.is_some_and(|(_, name)| names.contains(&name));
+    let sentence = format!(
+        "{} are too few for {}: fewer than ten were slower.",
+        several(response.count, "request"),
+        names.join(" and ")
+    );
+    let severity = if grave { Severity::Warning } else { Severity::Note };
+    let seconds = (needed / total.ops_per_s.value).ceil();
+    let remedy = if seconds.is_finite() && seconds < 86_400.0 {
+        format!(
+            "Measure {} or more: at this rate `run = \"{seconds:.0}s\"`.",
+            several(needed as u64, "request")
+        )
+    } else {
+        format!("Measure {} or more.", several(needed as u64, "request"))
+    };
+    let draft = Draft::new(Code::FewSamples, severity, sentence).remedy(remedy);
+    Some(draft.number("samples", response.count as f64).number("samples_needed", needed))
+}
+
+/// Below this a window holds hardly any whole seconds to take an interval from.
+const SHORT: Nanos = Nanos::from_secs(10);
+const VERY_SHORT: Nanos = Nanos::from_secs(2);
+
+pub(crate) fn short_run(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {
+    let measured = Nanos::new(workload.measured_ns);
+    if measured >= SHORT {
+        return None;
+    }
+    let severity = if measured < VERY_SHORT { Severity::Warning } else { Severity::Note };
+    let sentence =
+        format!("The measured window is {measured} long: what happens once in ten seconds was hardly seen.");
+    let draft = Draft::new(Code::ShortRun, severity, sentence).remedy("Set `run = \"30s\"` or more.");
+    Some(draft.number("measured_s", measured.as_secs_f64()))
+}
+
+/// A rate known worse than this does not tell two devices apart.
+const WIDE: f64 = 0.05;
+
+pub(crate) fn wide_interval(_: &Run, point: &Point, workload: &WorkloadResult) -> Option<Draft> {
+    let total = workload.total()?;
+    let (figure, what): (Figure, &str) = match point.headline.as_str() {
+        "mb_per_s" => (total.bytes_per_s, "throughput"),
+        _ => (total.ops_per_s, "rate"),
+    };
+    let half = figure.relative_half_width().filter(|half| *half > WIDE)?;
+    let sentence = format!(
+        "The {what} is known to ± {} only (95 % interval): it varied from second to second.",
+        percent(half)
+    );
+    // The interval shrinks with the square root of the time.
+    let times = (half / WIDE).powi(2).ceil();
+    let remedy = format!("Measure {times:.0} times as long for ± 5 %, and look for what makes it vary.");
+    let draft = Draft::new(Code::WideInterval, Severity::Warning, sentence).remedy(remedy);
+    Some(draft.number("half_width_share", half))
+}
+
+/// A change from the first to the last third of the window beyond this is told.
+const DRIFT: f64 = 0.10;
+
+pub(crate) fn drift(_: &Run, point: &Point, workload: &WorkloadResult) -> Option<Draft> {
+    let rates = rates(point, workload);
+    let (first, last) = outer_thirds(&rates)?;
+    let (first, last) = (batch_mean(first)?, batch_mean(last)?);
+    let change = (last.mean - first.mean) / first.mean;
+    // Intervals that overlap may be chance.
+    let (first_range, last_range) = (first.interval?, last.interval?);
+    let apart = first_range.high < last_range.low || last_range.high < first_range.low;
+    if !change.is_finite() || change.abs() <= DRIFT || !apart {
+        return None;
+    }
+    let sentence = format!(
+        "The rate {} by {} from the first third of the window ({:.0}/s) to the last ({:.0}/s): it was not steady.",
+        if change > 0.0 { "rose" } else { "fell" },
+        percent(change.abs()),
+        first.mean,
+        last.mean
+    );
+    let draft = Draft::new(Code::Drift, Severity::Warning, sentence).remedy(
+        "Warm up longer (`warmup`), bring the device into its lasting state (a `prepare` phase), and measure longer.",
+    );
+    Some(draft.number("first_per_s", first.mean).number("last_per_s", last.mean))
+}
+
+/// Requests a second over the window, all operations together.
+fn rates(point: &Point, workload: &WorkloadResult) -> Vec<f64> {
+    let (from, until) =
+        (workload.measured_from_ns, workload.measured_from_ns.saturating_add(workload.measured_ns));
+    let own = point.series.iter().filter(|series| {
+        series.workload.as_deref() == Some(workload.name.as_str())
+            && series.name.ends_with(record::names::series::OPS)
+    });
+    let mut sum: Vec<f64> = Vec::new();
+    for values in own.map(|series| within(series, from, until)) {
+        sum.resize(sum.len().max(values.len()), 0.0);
+        sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+    }
+    sum
+}
+
+/// Repetitions further apart than this do not measure the same thing.
+const REPEATS: f64 = 0.10;
+
+pub(crate) fn repeats_differ(run: &Run, point: &Point) -> Option<Draft> {
+    let same = |other: &&Point| {
+        other.phase == point.phase && other.name == point.name && other.kind == PointKind::Load
+    };
+    let repeats: Vec<&Point> = run.points.iter().filter(same).collect();
+    // Told once, at the last of them.
+    if repeats.len() < 2 || repeats.last()?.index != point.index {
+        return None;
+    }
+    let rate = |point: &&Point| -> f64 {
+        point
+            .workloads
+            .iter()
+            .filter_map(|workload| workload.total())
+            .map(|total| total.ops_per_s.value)
+            .sum()
+    };
+    let rates: Vec<f64> = repeats.iter().filter(|repeat| repeat.complete).map(rate).collect();
+    let (low, high) = (rates.iter().copied().reduce(f64::min)?, rates.iter().copied().reduce(f64::max)?);
+    let apart = (high - low) / low;
+    if !apart.is_finite() || apart <= REPEATS {
+        return None;
+    }
+    let sentence = format!(
+        "{} gave {low:.0} to {high:.0} requests a second: {} apart.",
+        several(rates.len() as u64, "repetition"),
+        percent(apart)
+    );
+    let draft = Draft::new(Code::RepeatsDiffer, Severity::Warning, sentence)
+        .remedy("Something changed in between: a cache that filled, a device that slowed down, a neighbour.");
+    Some(draft.number("lowest_per_s", low).number("highest_per_s", high))
+}

@@ -1,0 +1,89 @@
+//! Where written data was when it was said to be written, and what it was.
+
+use record::names::{fact, series};
+use record::{Point, Run, Severity, WorkloadResult};
+use units::Bytes;
+
+use crate::Code;
+use crate::draft::{Draft, percent};
+use crate::evidence::{counted, is_direct, key, moved_by, sampled};
+
+/// The part of written data still in memory beyond which the rate says little about the storage.
+const DIRTY: f64 = 0.10;
+
+pub(crate) fn dirty_pages(_: &Run, point: &Point) -> Option<Draft> {
+    let buffered = point.workloads.iter().filter(|workload| is_direct(workload) == Some(false));
+    let written: u64 = buffered.map(|workload| moved_by(workload, "write")).sum();
+    if written == 0 {
+        return None;
+    }
+    let (waiting, how) =
+        by_memory(point).into_iter().chain(by_counters(point, written)).max_by_key(|found| found.0)?;
+    let part = waiting as f64 / written as f64;
+    if part <= DIRTY {
+        return None;
+    }
+    let sentence = format!(
+        "{} of the {} that were written ({}) {how}: the rate is that of memory, in part.",
+        percent(part.min(1.0)),
+        Bytes::new(written),
+        Bytes::new(waiting)
+    );
+    let draft = Draft::new(Code::DirtyPages, Severity::Warning, sentence).remedy(
+        "Set `direct = true`, or flush (`flush_every`, `sync`), or write several times the memory of this machine.",
+    );
+    Some(draft.number("written_bytes", written as f64).number("waiting_bytes", waiting as f64))
+}
+
+/// What waited at the end, by the kernel's own account, above what waited at the start.
+fn by_memory(point: &Point) -> Option<(u64, &'static str)> {
+    let (dirty, writeback) = (sampled(point, series::MEMORY_DIRTY), sampled(point, series::MEMORY_WRITEBACK));
+    let end = dirty.last()? + writeback.last().copied().unwrap_or(0.0);
+    let start = dirty.first()? + writeback.first().copied().unwrap_or(0.0);
+    Some(((end - start).max(0.0) as u64, "were still waiting in memory at the end"))
+}
+
+fn by_counters(point: &Point, written: u64) -> Option<(u64, &'static str)> {
+    let seen = counted(point)?.write_bytes;
+    Some((written.saturating_sub(seen), "had not reached the device at the end"))
+}
+
+pub(crate) fn drive_write_cache(run: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {
+    let writes_back = |target: &record::Target| {
+        target.facts.get(fact::WRITE_CACHE).is_some_and(|cache| cache == "write back")
+    };
+    let none = |name: &str| key(workload, name).is_none_or(|value| value == "none");
+    let flushes = workload.totals.iter().any(|total| total.op == "flush");
+    let safe = !none("sync") || !none("flush_every") || flushes;
+    if moved_by(workload, "write") == 0 || safe || !run.targets.iter().any(writes_back) {
+        return None;
+    }
+    let sentence = "The device has a volatile write cache that is on, and the workload never flushes: a write that \
+                    was acknowledged may be lost when power fails.";
+    let draft = Draft::new(Code::DriveWriteCache, Severity::Note, sentence);
+    Some(draft.remedy("Set `sync = \"dsync\"` or `flush_every = 1` to measure writes that last."))
+}
+
+pub(crate) fn compressible_content(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {
+    if moved_by(workload, "write") == 0 {
+        return None;
+    }
+    if key(workload, "content") == Some("zeros") {
+        let sentence =
+            "Only zeros were written: many devices and file systems store them without storing anything.";
+        let draft = Draft::new(Code::CompressibleContent, Severity::Warning, sentence);
+        return Some(draft.remedy("Set `content = \"random\"`."));
+    }
+    let ratio = |name: &str| key(workload, name)?.strip_suffix(":1")?.parse::<f64>().ok();
+    let (compress, dedupe) = (ratio("compress").unwrap_or(1.0), ratio("dedupe").unwrap_or(1.0));
+    if compress <= 1.0 && dedupe <= 1.0 {
+        return None;
+    }
+    let sentence = format!(
+        "What was written compresses {compress}:1 and repeats {dedupe}:1: a device that makes use of it does less than \
+         was asked."
+    );
+    let draft = Draft::new(Code::CompressibleContent, Severity::Note, sentence);
+    let draft = draft.remedy("Compare only with runs of the same content.");
+    Some(draft.number("compress_ratio", compress).number("dedupe_ratio", dedupe))
+}

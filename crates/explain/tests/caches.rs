@@ -1,0 +1,103 @@
+//! Storage, or memory in front of it.
+
+use record::names::fact;
+use record::{Cache, Severity};
+
+use crate::{find, found, point, reads, set, workload, writes};
+
+#[test]
+fn the_page_cache_is_told_with_how_much_of_the_span_fits_memory() {
+    let mut run = reads();
+    assert!(find(&run, "buffered").is_none());
+    set(&mut run, "direct", "false");
+    assert_eq!(found(&run, "buffered").severity, Severity::Note);
+    workload(&mut run).span_bytes = Some(8 << 20);
+    let finding = found(&run, "buffered");
+    assert_eq!(finding.severity, Severity::Warning);
+    assert!(
+        finding.sentence.contains("the 8 MiB that were used fit its memory of 16 GiB"),
+        "{}",
+        finding.sentence
+    );
+}
+
+#[test]
+fn a_mapping_goes_through_the_page_cache_whatever_was_asked() {
+    let mut run = reads();
+    workload(&mut run).engine.name = "mmap".into();
+    assert!(find(&run, "buffered").is_some());
+}
+
+#[test]
+fn files_in_memory_are_no_storage_at_all() {
+    let mut run = reads();
+    run.targets[0].facts.insert(fact::FILE_SYSTEM.into(), "tmpfs".into());
+    assert_eq!(found(&run, "direct-not-honoured").severity, Severity::Invalid);
+    set(&mut run, "direct", "false");
+    assert_eq!(found(&run, "buffered").severity, Severity::Invalid);
+    assert!(find(&run, "direct-not-honoured").is_none());
+}
+
+#[test]
+fn direct_reads_that_the_device_never_saw_were_not_direct() {
+    let mut run = reads();
+    let sectors = point(&mut run).devices[0].read_sectors;
+    point(&mut run).devices[0].read_sectors = sectors * 97 / 100;
+    assert!(find(&run, "direct-not-honoured").is_none());
+    point(&mut run).devices[0].read_sectors = sectors * 40 / 100;
+    let finding = found(&run, "direct-not-honoured");
+    assert_eq!(finding.severity, Severity::Invalid);
+    assert!(finding.sentence.contains("60 % of the reads never reached the device"), "{}", finding.sentence);
+    // Storage that is not in this machine has no counters: nothing is concluded.
+    point(&mut run).devices.clear();
+    assert!(find(&run, "direct-not-honoured").is_none());
+}
+
+#[test]
+fn direct_writes_that_the_device_never_saw_were_not_direct() {
+    let mut run = writes();
+    assert!(find(&run, "direct-not-honoured").is_none());
+    point(&mut run).devices[0].write_sectors /= 2;
+    assert!(found(&run, "direct-not-honoured").sentence.contains("50 % of the writes"));
+}
+
+#[test]
+fn a_file_system_that_may_cache_direct_requests_is_warned_of() {
+    let mut run = reads();
+    for (name, told) in [("zfs", true), ("fuse.sshfs", true), ("ext4", false), ("fuseblk", false)] {
+        run.targets[0].facts.insert(fact::FILE_SYSTEM.into(), name.into());
+        assert_eq!(find(&run, "direct-not-honoured").is_some(), told, "{name}");
+    }
+}
+
+#[test]
+fn buffered_reads_that_the_device_never_saw_came_from_a_cache() {
+    let mut run = reads();
+    set(&mut run, "direct", "false");
+    assert!(find(&run, "cache-suspected").is_none());
+    point(&mut run).devices[0].read_sectors /= 4;
+    let finding = found(&run, "cache-suspected");
+    assert!(finding.sentence.contains("75 % of the reads never reached the device"), "{}", finding.sentence);
+    assert!(find(&run, "direct-not-honoured").is_none());
+}
+
+#[test]
+fn a_span_that_fits_a_known_cache_is_suspected() {
+    let mut run = reads();
+    let cache = |size_bytes| vec![Cache { name: "controller cache".into(), size_bytes }];
+    run.targets[0].caches = cache(1 << 30);
+    assert!(find(&run, "cache-suspected").is_none());
+    run.targets[0].caches = cache(64 << 30);
+    let finding = found(&run, "cache-suspected");
+    assert!(finding.sentence.contains("64 GiB of the controller cache"), "{}", finding.sentence);
+    assert!(finding.remedy.contains("span = \"256GiB\""), "{}", finding.remedy);
+}
+
+#[test]
+fn a_loop_device_without_direct_access_is_suspected() {
+    let mut run = reads();
+    run.targets[0].facts.insert(fact::LOOP_DIRECT.into(), "yes".into());
+    assert!(find(&run, "cache-suspected").is_none());
+    run.targets[0].facts.insert(fact::LOOP_DIRECT.into(), "no".into());
+    assert!(found(&run, "cache-suspected").sentence.contains("loop"));
+}

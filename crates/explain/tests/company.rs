@@ -1,0 +1,147 @@
+//! This program, this machine, and its other users.
+
+use record::names::{fact, series};
+use record::sample::{ends, responses};
+use record::{CpuUse, Run, Series, Severity};
+
+use crate::{codes, find, found, point, reads, set, workload};
+
+/// Puts a series of the machine in place of the one that is there.
+fn sampled(run: &mut Run, name: &str, of: impl Fn(usize) -> f64) {
+    point(run).series.retain(|series| series.name != name);
+    point(run).series.push(Series {
+        name: name.into(),
+        unit: "share".into(),
+        workload: None,
+        source: "test".into(),
+        at_ns: ends(),
+        values: (0..30).map(of).collect(),
+        absent: None,
+    });
+}
+
+#[test]
+fn a_worker_that_computes_all_the_time_is_the_limit() {
+    let mut run = reads();
+    let cpu = |user_s| Some(CpuUse { user_s, system_s: 9.0 });
+    workload(&mut run).workers[0].cpu = cpu(20.0);
+    assert!(find(&run, "client-limited").is_none());
+    workload(&mut run).workers[0].cpu = cpu(21.9);
+    let finding = found(&run, "client-limited");
+    assert!(finding.sentence.contains("1 worker of 1"), "{}", finding.sentence);
+    set(&mut run, "iopoll", "true");
+    assert!(find(&run, "client-limited").is_none(), "who polls is busy by intent");
+}
+
+#[test]
+fn a_machine_without_idle_time_is_saturated() {
+    let mut run = reads();
+    sampled(&mut run, series::CPU_IDLE, |_| 0.02);
+    assert!(find(&run, "cpu-saturated").is_some());
+    sampled(&mut run, series::CPU_IOWAIT, |_| 0.5);
+    assert!(find(&run, "cpu-saturated").is_none(), "waiting for storage is what is measured");
+}
+
+#[test]
+fn stolen_time_is_told() {
+    let mut run = reads();
+    sampled(&mut run, series::CPU_STEAL, |_| 0.01);
+    assert!(find(&run, "cpu-stolen").is_none());
+    sampled(&mut run, series::CPU_STEAL, |_| 0.08);
+    assert!(found(&run, "cpu-stolen").sentence.contains("8.0 %"));
+}
+
+#[test]
+fn processors_that_were_slowed_down_are_told() {
+    let mut run = reads();
+    sampled(&mut run, series::CPU_THROTTLED, |_| 0.0);
+    assert!(find(&run, "throttled").is_none());
+    sampled(&mut run, series::CPU_THROTTLED, |second| if second == 7 { 3.0 } else { 0.0 });
+    assert!(found(&run, "throttled").sentence.contains("3 times"));
+}
+
+#[test]
+fn a_clock_that_changed_is_noted() {
+    let mut run = reads();
+    sampled(&mut run, series::CPU_FREQUENCY, |second| 3e9 - 5e6 * second as f64);
+    assert!(find(&run, "clock-changed").is_none());
+    sampled(&mut run, series::CPU_FREQUENCY, |second| if second < 15 { 3e9 } else { 2e9 });
+    let finding = found(&run, "clock-changed");
+    assert!(finding.sentence.contains("3.00 GHz to 2.00 GHz"), "{}", finding.sentence);
+}
+
+#[test]
+fn what_the_device_did_beyond_this_run_was_done_by_others() {
+    let mut run = reads();
+    let sectors = point(&mut run).devices[0].read_sectors;
+    point(&mut run).devices[0].read_sectors = sectors * 104 / 100;
+    assert!(find(&run, "neighbours").is_none());
+    point(&mut run).devices[0].write_sectors = sectors / 10;
+    let finding = found(&run, "neighbours");
+    assert!(finding.sentence.contains("14 % of it"), "{}", finding.sentence);
+    set(&mut run, "direct", "false");
+    assert!(find(&run, "neighbours").is_none(), "read-ahead reads more than was asked");
+}
+
+#[test]
+fn a_file_system_over_several_devices_may_write_twice() {
+    let mut run = reads();
+    let second = point(&mut run).devices[0].clone();
+    point(&mut run).devices.push(second);
+    assert!(find(&run, "neighbours").is_none());
+    let target = run.targets[0].clone();
+    run.targets.push(target);
+    assert!(find(&run, "neighbours").is_some());
+}
+
+#[test]
+fn a_load_that_falls_behind_its_schedule_is_told() {
+    let mut run = reads();
+    set(&mut run, "pace", "rate(20000/s)");
+    workload(&mut run).classes[0].service = Some(responses(600_000, 400_000, 0.5));
+    workload(&mut run).classes[0].lag = Some(responses(600_000, 2_000, 0.5));
+    assert!(find(&run, "lag").is_none());
+    workload(&mut run).classes[0].lag = Some(responses(600_000, 300_000, 0.5));
+    assert!(found(&run, "lag").sentence.contains("issued"));
+    workload(&mut run).classes[0].lag = Some(responses(600_000, 2_000, 0.5));
+    set(&mut run, "pace", "rate(25k/s, poisson)");
+    let finding = found(&run, "lag");
+    assert!(
+        finding.sentence.contains("20000 of 25000 requests a second were reached (20 % less)"),
+        "{}",
+        finding.sentence
+    );
+    assert_eq!(finding.numbers["offered_per_s"], 25_000.0);
+}
+
+#[test]
+fn a_closed_loop_cannot_fall_behind() {
+    assert!(find(&reads(), "lag").is_none());
+}
+
+#[test]
+fn another_engine_than_the_best_is_told_with_the_reason() {
+    let mut run = reads();
+    assert!(find(&run, "engine-fallback").is_none());
+    workload(&mut run).engine.fallback = Some("io_uring was refused: not permitted".into());
+    assert!(found(&run, "engine-fallback").sentence.contains("not permitted."));
+}
+
+#[test]
+fn a_virtual_machine_is_noted() {
+    let mut run = reads();
+    assert!(find(&run, "virtual-machine").is_none());
+    run.environment.facts.insert(fact::HYPERVISOR.into(), "kvm".into());
+    let finding = found(&run, "virtual-machine");
+    assert_eq!((finding.severity, finding.point), (Severity::Note, None));
+}
+
+#[test]
+fn nothing_but_itself_is_said_of_a_run_on_nothing() {
+    let mut run = reads();
+    run.targets[0].kind = "null".into();
+    run.environment.facts.insert(fact::HYPERVISOR.into(), "kvm".into());
+    workload(&mut run).workers[0].cpu = Some(CpuUse { user_s: 31.0, system_s: 0.0 });
+    point(&mut run).devices.clear();
+    assert_eq!(codes(&run), ["null-target"]);
+}

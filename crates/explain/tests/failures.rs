@@ -1,0 +1,57 @@
+//! Failures in plain sight.
+
+use record::{ErrorSample, Severity};
+
+use crate::{find, found, point, reads, workload};
+
+#[test]
+fn failed_requests_are_told_with_the_first_of_them() {
+    let mut run = reads();
+    assert!(find(&run, "errors").is_none());
+    workload(&mut run).errors = 12;
+    workload(&mut run).error_samples = vec![ErrorSample {
+        at_ns: 1,
+        op: "read".into(),
+        file: "/dev/sdb".into(),
+        offset_bytes: 8192,
+        len_bytes: 4096,
+        failure: "EIO (5): Input/output error".into(),
+    }];
+    let finding = found(&run, "errors");
+    assert_eq!(finding.severity, Severity::Warning);
+    assert!(finding.sentence.starts_with("12 requests failed"), "{}", finding.sentence);
+    assert!(finding.sentence.contains("a read at byte 8192 of /dev/sdb: EIO (5)"), "{}", finding.sentence);
+    workload(&mut run).errors = 6_000;
+    assert_eq!(found(&run, "errors").severity, Severity::Invalid);
+}
+
+#[test]
+fn a_workload_that_gave_up_is_invalid() {
+    let mut run = reads();
+    assert!(find(&run, "gave-up").is_none());
+    workload(&mut run).gave_up = true;
+    assert_eq!(found(&run, "gave-up").severity, Severity::Invalid);
+}
+
+#[test]
+fn a_window_in_which_nothing_ended_is_invalid() {
+    let mut run = reads();
+    assert!(find(&run, "nothing-measured").is_none());
+    workload(&mut run).classes.clear();
+    workload(&mut run).summary.clear();
+    workload(&mut run).workers.clear();
+    assert_eq!(found(&run, "nothing-measured").severity, Severity::Invalid);
+}
+
+#[test]
+fn an_interrupt_is_told_with_what_was_whole() {
+    let mut run = reads();
+    assert!(find(&run, "interrupted").is_none());
+    run.ending.code = 130;
+    point(&mut run).complete = false;
+    let finding = found(&run, "interrupted");
+    assert!(finding.sentence.contains("0 points measured to the end, 1 cut short"), "{}", finding.sentence);
+    assert_eq!(finding.point, None);
+    run.ending.code = 0;
+    assert!(find(&run, "interrupted").is_some(), "a point that was cut short says so itself");
+}

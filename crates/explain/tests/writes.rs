@@ -1,0 +1,79 @@
+//! Where written data was, and what it was.
+
+use record::names::{fact, series};
+use record::sample::ends;
+use record::{OpTotal, Run, Series, Severity};
+
+use crate::{find, found, point, reads, set, workload, writes};
+
+fn dirty(run: &mut Run, from: f64, to: f64) {
+    let values = |step: usize| from + (to - from) * step as f64 / 29.0;
+    point(run).series.push(Series {
+        name: series::MEMORY_DIRTY.into(),
+        unit: "bytes".into(),
+        workload: None,
+        source: "/proc/meminfo".into(),
+        at_ns: ends(),
+        values: (0..30).map(values).collect(),
+        absent: None,
+    });
+}
+
+#[test]
+fn buffered_writes_still_in_memory_are_told() {
+    // 20,000 × 4 KiB × 30 s = 2.3 GiB
+    let mut run = writes();
+    dirty(&mut run, 0.0, 1e9);
+    assert!(find(&run, "dirty-pages").is_none(), "direct writes leave nothing in memory");
+    set(&mut run, "direct", "false");
+    let finding = found(&run, "dirty-pages");
+    assert!(finding.sentence.contains("41 % of the 2.29 GiB"), "{}", finding.sentence);
+    let mut run = writes();
+    set(&mut run, "direct", "false");
+    dirty(&mut run, 1e9, 1.1e9);
+    assert!(find(&run, "dirty-pages").is_none(), "what waited before is not this run's");
+}
+
+#[test]
+fn buffered_writes_that_the_device_has_not_seen_are_told() {
+    let mut run = writes();
+    set(&mut run, "direct", "false");
+    assert!(find(&run, "dirty-pages").is_none());
+    point(&mut run).devices[0].write_sectors /= 10;
+    assert!(found(&run, "dirty-pages").sentence.contains("90 % of"));
+}
+
+#[test]
+fn a_volatile_write_cache_is_told_where_nothing_flushes_it() {
+    let with_cache = |cache: &str| {
+        let mut run = writes();
+        run.targets[0].facts.insert(fact::WRITE_CACHE.into(), cache.into());
+        run
+    };
+    assert!(find(&with_cache("write through"), "drive-write-cache").is_none());
+    assert_eq!(found(&with_cache("write back"), "drive-write-cache").severity, Severity::Note);
+    for (key, value) in [("sync", "dsync"), ("flush_every", "1")] {
+        let mut run = with_cache("write back");
+        set(&mut run, key, value);
+        assert!(find(&run, "drive-write-cache").is_none(), "{key} = {value}");
+    }
+    let mut run = with_cache("write back");
+    workload(&mut run).totals.push(OpTotal { op: "flush".into(), ops: 9, bytes: 0 });
+    assert!(find(&run, "drive-write-cache").is_none());
+    let mut run = reads();
+    run.targets[0].facts.insert(fact::WRITE_CACHE.into(), "write back".into());
+    assert!(find(&run, "drive-write-cache").is_none());
+}
+
+#[test]
+fn zeros_are_warned_of_and_ratios_are_noted() {
+    let mut run = writes();
+    assert!(find(&run, "compressible-content").is_none());
+    set(&mut run, "compress", "2:1");
+    assert_eq!(found(&run, "compressible-content").severity, Severity::Note);
+    set(&mut run, "content", "zeros");
+    assert_eq!(found(&run, "compressible-content").severity, Severity::Warning);
+    let mut run = reads();
+    set(&mut run, "content", "zeros");
+    assert!(find(&run, "compressible-content").is_none(), "nothing was written");
+}
