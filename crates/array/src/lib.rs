@@ -5,16 +5,18 @@
 //! leave the queue in the order they entered, and each random stream is derived from the seed and the name of its
 //! purpose, so the same seed gives the same run bit for bit.
 //!
+//! [`spec`] describes an array, [`sim::Plant`] is what a simulation takes of it, [`sim::Sim`] runs jobs on it; the
+//! life of a request is told in [`sim`]. Each part is one file: its figures (`…Params`), its methods for "now", its
+//! tests. To add a part, give it a [`station::Station`] or closed form, call it where a request passes, and name it in
+//! `Sim::each_meter`.
+//!
 //! **Invariant:** nothing here names the OS clock, a file or a thread; `spec` parses text that it is handed.
-
-pub mod events;
-pub mod streams;
-pub mod tags;
 
 pub mod background;
 pub mod backlog;
 pub mod controller;
 pub mod device;
+pub mod events;
 pub mod host;
 pub mod link;
 pub mod meter;
@@ -22,4 +24,9 @@ pub mod parity;
 pub mod protocol;
 pub mod raid;
 pub mod server;
+pub mod sim;
+pub mod slab;
 pub mod spec;
+pub mod station;
+pub mod streams;
+pub mod tags;

@@ -53,6 +53,8 @@ pub struct Visits {
 pub struct Meter {
     present: u64,
     changed_at: u64,
+    /// Since when it counts.
+    since: Instant,
     /// Σ number present × nanoseconds.
     area: u128,
     /// Σ nanoseconds during which something was served (or servers × nanoseconds for several).
@@ -75,7 +77,7 @@ impl Meter {
     pub fn leave(&mut self, now: Instant, arrived: Instant, started: Instant, class: Class) {
         self.advance(now);
         self.present -= 1;
-        self.times_ns += u128::from(now.saturating_since(arrived).get());
+        self.times_ns += u128::from(now.saturating_since(arrived.max(self.since)).get());
         if self.present == 0 {
             self.settled = (self.area, self.times_ns);
         }
@@ -98,6 +100,11 @@ impl Meter {
         visits.count += 1;
         visits.wait_ns += started.saturating_since(arrived).get();
         visits.service_ns += ended.saturating_since(started).get();
+    }
+
+    /// Forgets the past at `now`; those present stay.
+    pub fn restart(&mut self, now: Instant) {
+        *self = Meter { present: self.present, changed_at: now.nanos(), since: now, ..Meter::default() };
     }
 
     /// Share of `servers × elapsed` that was spent serving.

@@ -121,8 +121,8 @@ impl CachedFlash {
     }
 
     /// Its past.
-    pub fn meter(&self) -> &Meter {
-        &self.meter
+    pub fn meter(&mut self) -> &mut Meter {
+        &mut self.meter
     }
 }
 

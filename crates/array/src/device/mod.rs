@@ -9,12 +9,12 @@ pub mod rotating;
 
 use units::Instant;
 
-use crate::meter::Class;
+use crate::meter::{Class, Meter};
 
-pub use cached::CachedFlashParams;
-pub use flash::FlashParams;
-pub use queue::QueueParams;
-pub use rotating::RotatingParams;
+pub use cached::{CachedFlash, CachedFlashParams};
+pub use flash::{FlashDrive, FlashParams};
+pub use queue::{Queue, QueueParams};
+pub use rotating::{Drive, RotatingParams};
 
 /// What a device is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +42,69 @@ pub struct Finished {
     pub arrived: Instant,
     /// When the device began to serve it.
     pub started: Instant,
+}
+
+/// A device at work.
+#[derive(Clone, Debug)]
+pub enum Device {
+    /// A disk drive.
+    Rotating(Box<Drive>),
+    /// A flash drive.
+    Flash(Box<FlashDrive>),
+    /// Cached flash.
+    CachedFlash(Box<CachedFlash>),
+    /// A plain queue.
+    Queue(Box<Queue>),
+}
+
+/// When a command that was submitted will end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Submitted {
+    /// Then, known at once.
+    Ends(Instant),
+    /// The device serves commands in an order of its own. Where it had been idle, the command in service ends then;
+    /// ask [`Drive::finish`] at that instant.
+    Queued(Option<Instant>),
+}
+
+impl Device {
+    /// A device at rest; what it draws at random comes from `seed`.
+    pub fn new(params: &DeviceParams, seed: u64) -> Device {
+        match params {
+            DeviceParams::Rotating(params) => Device::Rotating(Box::new(Drive::new(params))),
+            DeviceParams::Flash(params) => Device::Flash(Box::new(FlashDrive::new(params, seed))),
+            DeviceParams::CachedFlash(params) => Device::CachedFlash(Box::new(CachedFlash::new(params))),
+            DeviceParams::Queue(params) => Device::Queue(Box::new(Queue::new(params, seed))),
+        }
+    }
+
+    /// Takes a command.
+    pub fn submit(&mut self, now: Instant, command: Command) -> Submitted {
+        match self {
+            Device::Rotating(drive) => Submitted::Queued(drive.submit(now, command)),
+            Device::Flash(drive) => Submitted::Ends(drive.submit(now, command)),
+            Device::CachedFlash(device) => Submitted::Ends(device.submit(now, command)),
+            Device::Queue(queue) => Submitted::Ends(queue.submit(now, command)),
+        }
+    }
+
+    /// How far its arm would have to go to `sector`; zero without an arm.
+    pub fn distance(&self, sector: u64) -> u32 {
+        match self {
+            Device::Rotating(drive) => drive.distance(sector),
+            _ => 0,
+        }
+    }
+
+    /// Its past.
+    pub fn meter(&mut self) -> &mut Meter {
+        match self {
+            Device::Rotating(drive) => drive.meter(),
+            Device::Flash(drive) => drive.meter(),
+            Device::CachedFlash(device) => device.meter(),
+            Device::Queue(queue) => queue.meter(),
+        }
+    }
 }
 
 /// What a device is, with its figures.

@@ -59,7 +59,7 @@ impl Queue {
     }
 
     /// Its past.
-    pub fn meter(&self) -> &Meter {
-        &self.meter
+    pub fn meter(&mut self) -> &mut Meter {
+        &mut self.meter
     }
 }

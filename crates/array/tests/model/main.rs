@@ -6,3 +6,5 @@ mod closed_form;
 mod demerit;
 mod disksim;
 mod fixture;
+mod library;
+mod raid5;

@@ -284,8 +284,8 @@ impl FlashDrive {
     }
 
     /// Its past. Busy time is that of the commands present, which overlap.
-    pub fn meter(&self) -> &Meter {
-        &self.meter
+    pub fn meter(&mut self) -> &mut Meter {
+        &mut self.meter
     }
 
     /// Share of `elapsed` that a die was at work, mean of all.

@@ -177,9 +177,14 @@ impl Drive {
         if self.last_was_write { which.after_write.get() } else { which.after_read.get() }
     }
 
-    /// When the command's processing is over. In a queueing drive it was done while the command waited.
+    /// When the command's processing is over and its data are there. In a queueing drive it was done while the command waited.
     fn processed(&self, entry: &Entry, started: u64, overhead: u64) -> u64 {
-        if self.params.queue.overlap { started.max(entry.arrived + overhead) } else { started + overhead }
+        let processed = if self.params.queue.overlap {
+            started.max(entry.arrived + overhead)
+        } else {
+            started + overhead
+        };
+        processed.max(entry.command.ready.nanos())
     }
 
     fn read(&mut self, entry: &Entry, started: u64) -> u64 {
@@ -313,7 +318,7 @@ impl Drive {
     }
 
     fn write(&mut self, entry: &Entry, started: u64) -> u64 {
-        let Command { first, sectors, ready, .. } = entry.command;
+        let Command { first, sectors, .. } = entry.command;
         let (sectors, end) = (u64::from(sectors), first + u64::from(sectors));
         self.settle_ahead(started);
         let appends = self
@@ -322,7 +327,7 @@ impl Drive {
             .is_some_and(|buffer| buffer.find(first).is_some_and(|found| buffer.segment(found).end == first));
         let overhead = &self.params.overhead;
         let overhead = self.overhead(if appends { overhead.write_hit } else { overhead.write_miss });
-        let processed = self.processed(entry, started, overhead).max(ready.nanos());
+        let processed = self.processed(entry, started, overhead);
         // A write takes a segment, perhaps the one being filled: the read-ahead ends first.
         self.ahead = self.stop_ahead(processed);
         if let Some(buffer) = self.buffer.as_mut() {

@@ -1,0 +1,445 @@
+//! The back end: members behind their channels, and the operations of the RAID sets on them.
+//!
+//! An operation is planned at once into *chains*. A chain is what one stripe needs: its reads, then the parity
+//! arithmetic, then its writes, then what is read back; chains of one operation run side by side.
+//!
+//! **Invariant:** an operation ends exactly once, after every command of its chains has.
+
+use std::collections::VecDeque;
+
+use units::{Instant, Lba, Nanos, SECTOR_BYTES, Sectors};
+
+use crate::device::{Command, Device, Submitted};
+use crate::events::Events;
+use crate::link::LinkParams;
+use crate::meter::Class;
+use crate::raid::{Candidate, Extent, Geometry, Health, Merger, Plan, PlanError, Step};
+use crate::slab::Slab;
+use crate::station::Station;
+
+use super::engine::Engine;
+use super::event::Event;
+
+/// Longest command to one member: what controllers and block layers join neighbours to.
+const JOIN_MAX: Sectors = Sectors(2048);
+
+/// Who waits for an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// A host request, by its place.
+    Request(u32),
+    /// The cache of a controller, by the number of its transfer.
+    Cache(u32),
+    /// Background work, by its number.
+    Background(u32),
+}
+
+/// On whose behalf an operation works, and by which controller.
+#[derive(Clone, Copy, Debug)]
+pub struct Errand {
+    /// The set.
+    pub set: u32,
+    /// Who waits.
+    pub owner: Owner,
+    /// For the meters.
+    pub class: Class,
+    /// Which controller does it.
+    pub controller: u32,
+    /// When it may begin.
+    pub ready: Instant,
+}
+
+/// A set at work.
+pub struct Set {
+    /// What lies where.
+    pub geometry: Geometry,
+    /// Which members are well.
+    pub health: Health,
+    /// Disk numbers of members and spares, by the geometry's numbers.
+    pub disks: Vec<u32>,
+}
+
+/// A disk in its bay.
+pub struct Disk {
+    /// The device itself.
+    pub device: Device,
+    /// Commands under way, those on its channel included.
+    pub outstanding: u32,
+    channel: Option<u32>,
+    /// Background commands that the rate policy holds back.
+    held: VecDeque<Command>,
+}
+
+#[derive(Clone, Debug)]
+struct Operation {
+    owner: Owner,
+    chains: u32,
+    controller: u32,
+    class: Class,
+}
+
+impl Default for Operation {
+    fn default() -> Operation {
+        Operation { owner: Owner::Request(0), chains: 0, controller: 0, class: Class::HostRead }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+enum Phase {
+    #[default]
+    Reads,
+    Arithmetic,
+    Writes,
+    Checks,
+}
+
+/// One member command before it is given out.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    disk: u32,
+    first: u64,
+    sectors: u32,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Chain {
+    operation: u32,
+    pending: u32,
+    phase: Phase,
+    arithmetic: Nanos,
+    writes: Vec<Part>,
+    checks: Vec<Part>,
+}
+
+/// Members, channels, sets and what they are doing.
+pub struct BackEnd {
+    /// The disks, by number.
+    pub disks: Vec<Disk>,
+    /// The sets, by number.
+    pub sets: Vec<Set>,
+    /// The controllers' working parts.
+    pub engines: Vec<Engine>,
+    channels: Vec<Station>,
+    channel: Option<LinkParams>,
+    operations: Slab<Operation>,
+    chains: Slab<Chain>,
+    plan: Plan,
+    merger: Merger,
+    parts: Vec<Part>,
+    turn: usize,
+    /// Owners whose operations have ended, for the simulation to collect.
+    pub done: Vec<Owner>,
+}
+
+impl BackEnd {
+    /// All at rest.
+    pub fn new(
+        disks: Vec<Device>,
+        sets: Vec<Set>,
+        engines: Vec<Engine>,
+        channel: Option<(u32, LinkParams)>,
+    ) -> BackEnd {
+        let count = channel.map_or(0, |(count, _)| count.max(1));
+        let disk = |(number, device)| Disk {
+            device,
+            outstanding: 0,
+            channel: (count > 0).then(|| number as u32 % count),
+            held: VecDeque::new(),
+        };
+        BackEnd {
+            disks: disks.into_iter().enumerate().map(disk).collect(),
+            sets,
+            engines,
+            channels: (0..count).map(|_| Station::new(channel.map_or(1, |(_, link)| link.lanes))).collect(),
+            channel: channel.map(|(_, link)| link),
+            operations: Slab::new(),
+            chains: Slab::new(),
+            plan: Plan::new(),
+            merger: Merger::new(),
+            parts: Vec::new(),
+            turn: 0,
+            done: Vec::new(),
+        }
+    }
+
+    /// Channels, for the breakdown.
+    pub fn channels(&mut self) -> &mut [Station] {
+        &mut self.channels
+    }
+
+    /// Starts a read of `sectors` from `lba` of a set. After an error nothing has been started.
+    pub fn read(
+        &mut self,
+        now: Instant,
+        events: &mut Events,
+        errand: Errand,
+        lba: Lba,
+        sectors: Sectors,
+    ) -> Result<(), PlanError> {
+        let mut plan = std::mem::take(&mut self.plan);
+        let set = &self.sets[errand.set as usize];
+        self.turn = self.turn.wrapping_add(1);
+        let planned = set.geometry.plan_read(
+            &set.health,
+            lba,
+            sectors,
+            |candidates| nearest(&self.disks, set, candidates, self.turn),
+            &mut plan,
+        );
+        let planned = planned.map(|()| self.launch(now, events, errand, &plan));
+        self.plan = plan;
+        planned
+    }
+
+    /// Starts a write of `extents`, ascending and apart, of a set. After an error nothing has been started.
+    pub fn write(
+        &mut self,
+        now: Instant,
+        events: &mut Events,
+        errand: Errand,
+        extents: &[Extent],
+    ) -> Result<(), PlanError> {
+        let mut plan = std::mem::take(&mut self.plan);
+        let set = &self.sets[errand.set as usize];
+        let planned = set.geometry.plan_gathered(&set.health, extents, &mut plan);
+        let planned = planned.map(|()| self.launch(now, events, errand, &plan));
+        self.plan = plan;
+        planned
+    }
+
+    /// Starts what was planned elsewhere: a unit of background work.
+    pub fn launch(&mut self, now: Instant, events: &mut Events, errand: Errand, plan: &Plan) {
+        let operation = self.operations.take();
+        let Errand { owner, controller, class, set, ready } = errand;
+        // One more than its chains until all have been started: a chain may end at once.
+        self.operations[operation] = Operation { owner, chains: 1, controller, class };
+        let (mut read, mut written) = (0, 0);
+        for stripe in plan.stripes() {
+            let reads = plan.reads_of(stripe);
+            let writes = plan.writes_of(stripe);
+            // What lies between the stripes belongs to none and moves data alone.
+            let (reads_at, writes_at) = (at(plan.reads(), reads), at(plan.writes(), writes));
+            self.plain(now, events, operation, set, ready, plan, read..reads_at, written..writes_at);
+            (read, written) = (reads_at + reads.len(), writes_at + writes.len());
+            let arithmetic = self.engines[controller as usize].arithmetic(stripe.arithmetic);
+            let chain = self.new_chain(operation, arithmetic);
+            self.fill(chain, set, writes, plan.checks_of(stripe));
+            self.gather(set, reads);
+            self.begin(now, events, chain, ready);
+        }
+        let (reads, writes) = (plan.reads().len(), plan.writes().len());
+        self.plain(now, events, operation, set, ready, plan, read..reads, written..writes);
+        self.end_chain(operation);
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the two ranges and their context are one thought")]
+    fn plain(
+        &mut self,
+        now: Instant,
+        events: &mut Events,
+        operation: u32,
+        set: u32,
+        ready: Instant,
+        plan: &Plan,
+        reads: std::ops::Range<usize>,
+        writes: std::ops::Range<usize>,
+    ) {
+        if reads.is_empty() && writes.is_empty() {
+            return;
+        }
+        let chain = self.new_chain(operation, Nanos::ZERO);
+        // Reads and writes outside stripes come together only in a copy from disk to disk.
+        self.fill(chain, set, &plan.writes()[writes], &[]);
+        self.gather(set, &plan.reads()[reads]);
+        self.begin(now, events, chain, ready);
+    }
+
+    fn new_chain(&mut self, operation: u32, arithmetic: Nanos) -> u32 {
+        self.operations[operation].chains += 1;
+        let chain = self.chains.take();
+        let fresh = &mut self.chains[chain];
+        fresh.operation = operation;
+        fresh.phase = Phase::Reads;
+        fresh.arithmetic = arithmetic;
+        fresh.writes.clear();
+        fresh.checks.clear();
+        chain
+    }
+
+    fn fill(&mut self, chain: u32, set: u32, writes: &[Step], checks: &[Step]) {
+        self.gather(set, writes);
+        self.chains[chain].writes.extend_from_slice(&self.parts);
+        self.gather(set, checks);
+        self.chains[chain].checks.extend_from_slice(&self.parts);
+    }
+
+    /// Collects `steps` as commands in `parts`, neighbours joined.
+    fn gather(&mut self, set: u32, steps: &[Step]) {
+        self.parts.clear();
+        let disks = &self.sets[set as usize].disks;
+        let part = |member: u16, lba: Lba, sectors: Sectors| Part {
+            disk: disks[usize::from(member)],
+            first: lba.0,
+            sectors: sectors.0 as u32,
+        };
+        match steps {
+            [] => {}
+            [only] => self.parts.push(part(only.member, only.lba, only.sectors)),
+            _ => {
+                let joined = self.merger.merge(steps, JOIN_MAX);
+                self.parts
+                    .extend(joined.iter().map(|command| part(command.member, command.lba, command.sectors)));
+            }
+        }
+    }
+
+    /// Gives out the commands in `parts`, or goes on at once where there are none.
+    fn begin(&mut self, now: Instant, events: &mut Events, chain: u32, ready: Instant) {
+        if self.parts.is_empty() {
+            self.advance(now, events, chain, ready);
+            return;
+        }
+        let writing = self.chains[chain].phase == Phase::Writes;
+        self.chains[chain].pending = self.parts.len() as u32;
+        let Operation { controller, class, .. } = self.operations[self.chains[chain].operation];
+        for index in 0..self.parts.len() {
+            let Part { disk, first, sectors } = self.parts[index];
+            let ready = self.engines[controller as usize].member_command(now, ready, class);
+            let command = Command { first, sectors, tag: chain, write: writing, class, ready };
+            self.submit(now, events, disk, command);
+        }
+    }
+
+    /// The next phase of a chain whose present one has ended.
+    fn advance(&mut self, now: Instant, events: &mut Events, chain: u32, ready: Instant) {
+        let place = &mut self.chains[chain];
+        match place.phase {
+            Phase::Reads => {
+                place.phase = Phase::Arithmetic;
+                let work = place.arithmetic;
+                let Operation { controller, class, .. } = self.operations[place.operation];
+                let engine = &mut self.engines[controller as usize];
+                let done = engine.xor.book(now, ready, work, class);
+                if done > now && ready <= now {
+                    events.push(done, Event::Chain(chain).pack());
+                } else {
+                    // Nothing was read: the writes are given out at once and wait for their data.
+                    self.advance(now, events, chain, done);
+                }
+            }
+            Phase::Arithmetic => {
+                place.phase = Phase::Writes;
+                self.parts.clear();
+                self.parts.extend_from_slice(&place.writes);
+                self.begin(now, events, chain, ready);
+            }
+            Phase::Writes => {
+                place.phase = Phase::Checks;
+                self.parts.clear();
+                self.parts.extend_from_slice(&place.checks);
+                self.begin(now, events, chain, ready);
+            }
+            Phase::Checks => {
+                let operation = place.operation;
+                self.chains.give(chain);
+                self.end_chain(operation);
+            }
+        }
+    }
+
+    fn end_chain(&mut self, operation: u32) {
+        let place = &mut self.operations[operation];
+        place.chains -= 1;
+        if place.chains == 0 {
+            self.done.push(place.owner);
+            self.operations.give(operation);
+        }
+    }
+
+    fn submit(&mut self, now: Instant, events: &mut Events, disk: u32, mut command: Command) {
+        let place = &mut self.disks[disk as usize];
+        place.outstanding += 1;
+        if command.write
+            && let (Some(channel), Some(link)) = (place.channel, &self.channel)
+        {
+            let work = link.transfer(u64::from(command.sectors) * SECTOR_BYTES);
+            command.ready = self.channels[channel as usize].share(now, command.ready, work, command.class);
+        }
+        match place.device.submit(now, command) {
+            Submitted::Ends(end) => {
+                place.outstanding -= 1;
+                let end = self.over_channel(now, disk, end, command);
+                events.push(end, Event::Member(command.tag).pack());
+            }
+            Submitted::Queued(Some(end)) => events.push(end, Event::Disk(disk).pack()),
+            Submitted::Queued(None) => {}
+        }
+    }
+
+    /// The command in service at a disk with a queue of its own has ended.
+    pub fn disk_done(&mut self, now: Instant, events: &mut Events, disk: u32) {
+        let Device::Rotating(drive) = &mut self.disks[disk as usize].device else { return };
+        let (finished, next) = drive.finish(now);
+        if let Some(end) = next {
+            events.push(end, Event::Disk(disk).pack());
+        }
+        self.disks[disk as usize].outstanding -= 1;
+        let end = self.over_channel(now, disk, now, finished.command);
+        if end > now {
+            events.push(end, Event::Member(finished.command.tag).pack());
+        } else {
+            self.member_done(now, events, finished.command.tag);
+        }
+    }
+
+    /// When what a command read has crossed its disk's channel, `end` being its end at the disk.
+    fn over_channel(&mut self, now: Instant, disk: u32, end: Instant, command: Command) -> Instant {
+        let (Some(channel), Some(link), false) =
+            (self.disks[disk as usize].channel, &self.channel, command.write)
+        else {
+            return end;
+        };
+        let bytes = u64::from(command.sectors) * SECTOR_BYTES;
+        let tail = link.transfer(bytes.min(SECTOR_BYTES));
+        self.channels[channel as usize].follow(now, end, link.transfer(bytes), tail, command.class)
+    }
+
+    /// One command of a chain has ended.
+    pub fn member_done(&mut self, now: Instant, events: &mut Events, chain: u32) {
+        let place = &mut self.chains[chain];
+        place.pending -= 1;
+        if place.pending == 0 {
+            self.advance(now, events, chain, now);
+        }
+    }
+
+    /// The arithmetic of a chain has ended.
+    pub fn chain_ready(&mut self, now: Instant, events: &mut Events, chain: u32) {
+        self.advance(now, events, chain, now);
+    }
+
+    /// Background commands that wait at a disk for its rate policy.
+    pub fn held(&self, disk: u32) -> usize {
+        self.disks[disk as usize].held.len()
+    }
+
+    /// Operations under way.
+    pub fn busy(&self) -> usize {
+        self.operations.in_use()
+    }
+}
+
+/// Where `part` begins in `whole`, of which it is a slice.
+fn at(whole: &[Step], part: &[Step]) -> usize {
+    (part.as_ptr().addr() - whole.as_ptr().addr()) / size_of::<Step>()
+}
+
+/// The copy with the fewest commands before it, then the one whose arm is nearer, then each in turn.
+fn nearest(disks: &[Disk], set: &Set, candidates: &[Candidate], turn: usize) -> usize {
+    let cost = |index: usize| {
+        let candidate = &candidates[index];
+        let disk = &disks[set.disks[usize::from(candidate.member)] as usize];
+        (disk.outstanding, disk.device.distance(candidate.lba.0), (index + turn) % candidates.len())
+    };
+    (0..candidates.len()).min_by_key(|&index| cost(index)).unwrap_or(0)
+}

@@ -1,0 +1,84 @@
+//! What the queue holds: a kind and a number, in 24 bits.
+
+/// Something that happens later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A job may have something due.
+    Job(u32),
+    /// The command in service at a disk ends.
+    Disk(u32),
+    /// A member command has crossed its channel; its chain.
+    Member(u32),
+    /// The arithmetic of a chain ends.
+    Chain(u32),
+    /// A request reaches its controller.
+    Arrive(u32),
+    /// A request's answer reaches its host.
+    Answer(u32),
+    /// A volume that changed its controller is served again.
+    Moved(u32),
+    /// Background work looks for something to do.
+    Background(u32),
+    /// A controller's cache looks at the age of its dirty data.
+    Age(u32),
+}
+
+const NUMBER_BITS: u32 = 20;
+
+impl Event {
+    /// Kind and number in one. Numbers have 20 bits: a million requests in flight.
+    pub fn pack(self) -> u32 {
+        let (kind, number) = match self {
+            Event::Job(number) => (0, number),
+            Event::Disk(number) => (1, number),
+            Event::Member(number) => (2, number),
+            Event::Chain(number) => (3, number),
+            Event::Arrive(number) => (4, number),
+            Event::Answer(number) => (5, number),
+            Event::Moved(number) => (6, number),
+            Event::Background(number) => (7, number),
+            Event::Age(number) => (8, number),
+        };
+        assert!(number >> NUMBER_BITS == 0, "more than a million of a kind are in flight");
+        kind << NUMBER_BITS | number
+    }
+
+    /// The event that was packed.
+    pub fn unpack(slot: u32) -> Event {
+        let number = slot & ((1 << NUMBER_BITS) - 1);
+        match slot >> NUMBER_BITS {
+            0 => Event::Job(number),
+            1 => Event::Disk(number),
+            2 => Event::Member(number),
+            3 => Event::Chain(number),
+            4 => Event::Arrive(number),
+            5 => Event::Answer(number),
+            6 => Event::Moved(number),
+            7 => Event::Background(number),
+            _ => Event::Age(number),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_event_comes_out_as_it_went_in() {
+        let all = [
+            Event::Job(0),
+            Event::Disk(1),
+            Event::Member(1 << 19),
+            Event::Chain(3),
+            Event::Arrive(4),
+            Event::Answer(5),
+            Event::Moved(6),
+            Event::Background(7),
+            Event::Age((1 << 20) - 1),
+        ];
+        for event in all {
+            assert_eq!(Event::unpack(event.pack()), event);
+        }
+    }
+}

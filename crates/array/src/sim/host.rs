@@ -1,0 +1,102 @@
+//! A host at work: its processors, its files, and the limits on what it has outstanding.
+
+use std::collections::VecDeque;
+
+use units::{Instant, Nanos};
+
+use crate::host::HostParams;
+use crate::link::{Link, LinkParams};
+use crate::meter::Class;
+use crate::station::Station;
+
+/// A host at work.
+pub struct Host {
+    /// Its processors.
+    pub processor: Station,
+    /// Each file or LUN as a thing that one request at a time goes through.
+    pub files: Vec<Station>,
+    /// Its adapters.
+    pub adapters: Vec<Link>,
+    params: HostParams,
+    /// What is outstanding for each LUN.
+    gates: Vec<Gate>,
+}
+
+/// A limit on what is outstanding, and who waits for it.
+#[derive(Clone, Debug, Default)]
+pub struct Gate {
+    inside: u32,
+    waiting: VecDeque<u32>,
+}
+
+impl Gate {
+    /// Whether `request` may pass now; if not it waits.
+    pub fn enter(&mut self, limit: u32, request: u32) -> bool {
+        let passes = self.inside < limit.max(1);
+        if passes {
+            self.inside += 1;
+        } else {
+            self.waiting.push_back(request);
+        }
+        passes
+    }
+
+    /// One that was inside has left; the one that takes its place.
+    pub fn leave(&mut self) -> Option<u32> {
+        let next = self.waiting.pop_front();
+        if next.is_none() {
+            self.inside -= 1;
+        }
+        next
+    }
+}
+
+impl Host {
+    /// A host of `luns` LUNs, at rest.
+    pub fn new(params: &HostParams, luns: usize, adapters: Option<(u32, LinkParams)>) -> Host {
+        let adapters = adapters.map_or(Vec::new(), |(count, link)| vec![Link::new(&link); count as usize]);
+        Host {
+            processor: Station::new(params.processors),
+            files: vec![Station::new(1); luns],
+            adapters,
+            params: params.clone(),
+            gates: vec![Gate::default(); luns],
+        }
+    }
+
+    /// The software's part of a request to `lun`; when it reaches the driver.
+    pub fn prepare(&mut self, now: Instant, lun: usize, class: Class) -> Instant {
+        let through_file = self.files[lun].book(now, now, self.params.per_file, class);
+        let work = Nanos::new(self.params.request.get() + self.params.file_system.get());
+        self.processor.book(now, through_file, work, class)
+    }
+
+    /// Processor time of a protocol operation; when it ends.
+    pub fn operation(&mut self, now: Instant, ready: Instant, work: Nanos, class: Class) -> Instant {
+        self.processor.book(now, ready, work, class)
+    }
+
+    /// Whether a request may be sent to `lun` now; if not it waits for one to come back.
+    pub fn admit(&mut self, lun: usize, request: u32) -> bool {
+        self.gates[lun].enter(self.params.lun_depth, request)
+    }
+
+    /// A request to `lun` has come back; the one that may be sent now.
+    pub fn release(&mut self, lun: usize) -> Option<u32> {
+        self.gates[lun].leave()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gate_lets_through_its_limit_and_then_one_for_one() {
+        let mut gate = Gate::default();
+        assert!(gate.enter(2, 10) && gate.enter(2, 11) && !gate.enter(2, 12));
+        assert_eq!(gate.leave(), Some(12));
+        assert_eq!(gate.leave(), None);
+        assert!(gate.enter(2, 13) && !gate.enter(2, 14));
+    }
+}

@@ -1,0 +1,491 @@
+//! The simulation: one event loop, one integer clock, any number of jobs.
+//!
+//! The life of a request, each step a method of the part it names:
+//!
+//! 1. [`Sim::run`] asks the job for what is due ([`workload::Job::plan`]); `issue` gives each request a place.
+//! 2. `prepare` at the host: file and processor, then splitting into parts that link and protocol carry.
+//! 3. `send`: the LUN's depth, a path, adapter and link; event [`Event::Arrive`] when the command, and the data of a
+//!    write, are at the controller.
+//! 4. `arrive`: the controller's processors, then the cache, then the back end for what the cache cannot answer.
+//! 5. [`back::BackEnd`]: the RAID planner's steps as member commands, each one event at its device
+//!    ([`Event::Disk`] or [`Event::Member`]), arithmetic between reads and writes ([`Event::Chain`]).
+//! 6. `respond`: data back over bus, link and adapter; event [`Event::Answer`] at the host.
+//! 7. `answered`: the part joins its request, the request is settled ([`workload::Job::settle`]), and the job is asked
+//!    again.
+//!
+//! **Invariant:** each request that a job planned is settled exactly once.
+
+mod back;
+mod engine;
+mod event;
+mod from_spec;
+mod host;
+mod outcome;
+mod plant;
+mod request;
+
+use units::{Bytes, Instant, Lba, Nanos, SECTOR_BYTES, Sectors};
+use workload::{Completion, Errno, Job, Op, Outcome as End, Request, Wake};
+
+pub use back::{BackEnd, Disk, Owner, Set};
+pub use engine::Engine;
+pub use event::Event;
+pub use host::{Gate, Host};
+pub use outcome::{Component, Outcome};
+pub use plant::{LunPlant, Plant, SetPlant};
+
+use crate::device::Device;
+use crate::events::Events;
+use crate::link::Link;
+use crate::meter::{Class, Meter};
+use crate::raid::{Extent, Geometry, GeometryError, Health, HealthError, SetSpec};
+use crate::slab::Slab;
+use back::Errand;
+use request::{HostRequest, NONE};
+
+/// `EIO`: the error of data that are lost, as Linux numbers it.
+const LOST: Errno = Errno(5);
+/// `ENXIO`: beyond the end of the volume, or no such volume.
+const NO_SUCH: Errno = Errno(6);
+
+/// A job and where its files are.
+#[derive(Debug)]
+pub struct Client {
+    /// The job.
+    pub job: Job,
+    /// The LUN of each of its files.
+    pub luns: Vec<u32>,
+    /// The host it runs on.
+    pub host: u32,
+}
+
+/// A client at work.
+struct Running {
+    job: Job,
+    luns: Vec<u32>,
+    host: u32,
+    done: bool,
+    /// The wake-up that is already in the queue.
+    wakes_at: Instant,
+}
+
+/// A simulated array with its hosts.
+pub struct Sim {
+    now: Instant,
+    events: Events,
+    plant: Plant,
+    hosts: Vec<Host>,
+    links: Vec<Link>,
+    back: BackEnd,
+    /// Who serves each LUN.
+    owners: Vec<u32>,
+    turn: u32,
+    requests: Slab<HostRequest>,
+    running: Vec<Running>,
+    planned: Vec<Request>,
+}
+
+impl Sim {
+    /// The array and hosts that `plant` describes, at rest. What is drawn at random comes from `seed`.
+    ///
+    /// The one thing that can be wrong with a plant whose geometries were checked: more spares than numbers.
+    pub fn new(plant: &Plant, seed: u64) -> Result<Sim, GeometryError> {
+        let devices =
+            plant.disks.iter().zip(0u64..).map(|(&model, number)| {
+                Device::new(&plant.models[model as usize], seed.wrapping_add(number))
+            });
+        let sets = plant.sets.iter().map(|set| new_set(plant, set)).collect::<Result<_, _>>()?;
+        let engines = (0..plant.controllers.max(1)).map(|_| Engine::new(&plant.controller)).collect();
+        let luns = plant.luns.len();
+        let links = plant.link.map_or(0, |_| plant.links.max(1) * plant.controllers.max(1));
+        let mut sim = Sim {
+            now: Instant::START,
+            events: Events::with_capacity(1024),
+            hosts: (0..plant.hosts.max(1)).map(|_| Host::new(&plant.host, luns, plant.adapter)).collect(),
+            links: plant.link.map_or(Vec::new(), |link| vec![Link::new(&link); links as usize]),
+            back: BackEnd::new(devices.collect(), sets, engines, plant.channel),
+            owners: plant.luns.iter().map(|lun| lun.owner).collect(),
+            turn: 0,
+            requests: Slab::new(),
+            running: Vec::new(),
+            planned: Vec::new(),
+            plant: plant.clone(),
+        };
+        for &disk in &plant.failed {
+            // A disk that is in no set fails without consequence.
+            let _ = sim.fail_disk(disk);
+        }
+        Ok(sim)
+    }
+
+    /// Sizes of the LUNs.
+    pub fn lun_sizes(&self) -> Vec<Bytes> {
+        self.plant.luns.iter().map(LunPlant::bytes).collect()
+    }
+
+    /// The array's own time.
+    pub fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// Takes disk `disk` out of its set at once.
+    pub fn fail_disk(&mut self, disk: u32) -> Result<(), HealthError> {
+        for set in &mut self.back.sets {
+            if let Some(member) = set.disks.iter().position(|&number| number == disk) {
+                return set.health.fail(member as u32).map(|_| ());
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs `clients` to their end, from now on, and tells what they saw and where the time went.
+    pub fn run(&mut self, clients: Vec<Client>) -> Outcome {
+        let (from, events) = (self.now, self.events.entered());
+        self.each_meter(|_, meter, _| meter.restart(from));
+        self.running = clients
+            .into_iter()
+            .map(|Client { mut job, luns, host }| {
+                job.start(from);
+                Running {
+                    job,
+                    luns,
+                    host: host % self.plant.hosts.max(1),
+                    done: false,
+                    wakes_at: Instant::NEVER,
+                }
+            })
+            .collect();
+        for client in 0..self.running.len() as u32 {
+            self.ask(client);
+        }
+        while self.running.iter().any(|client| !client.done) {
+            let Some((now, slot)) = self.events.pop() else { break };
+            self.now = now;
+            self.handle(Event::unpack(slot));
+        }
+        let until = self.now;
+        self.check();
+        Outcome {
+            breakdown: self.breakdown(until.saturating_since(from)),
+            tallies: std::mem::take(&mut self.running)
+                .into_iter()
+                .map(|client| client.job.into_tally())
+                .collect(),
+            from,
+            until,
+            events: self.events.entered() - events,
+        }
+    }
+
+    fn handle(&mut self, event: Event) {
+        let now = self.now;
+        match event {
+            Event::Disk(disk) => self.back.disk_done(now, &mut self.events, disk),
+            Event::Member(chain) => self.back.member_done(now, &mut self.events, chain),
+            Event::Chain(chain) => self.back.chain_ready(now, &mut self.events, chain),
+            Event::Arrive(request) => self.arrive(request),
+            Event::Answer(request) => self.answered(request),
+            Event::Job(client) => {
+                if self.running[client as usize].wakes_at <= now {
+                    self.running[client as usize].wakes_at = Instant::NEVER;
+                }
+                self.ask(client);
+            }
+            Event::Moved(_) | Event::Background(_) | Event::Age(_) => {}
+        }
+        self.collect();
+    }
+
+    /// Hands ended operations to those who waited for them.
+    fn collect(&mut self) {
+        while let Some(owner) = self.back.done.pop() {
+            match owner {
+                Owner::Request(request) => self.fetched(request),
+                Owner::Cache(_) | Owner::Background(_) => {}
+            }
+        }
+    }
+
+    /// Asks a job for what is due, until it has no more for now.
+    fn ask(&mut self, client: u32) {
+        let now = self.now;
+        loop {
+            let running = &mut self.running[client as usize];
+            if running.done {
+                return;
+            }
+            let mut planned = std::mem::take(&mut self.planned);
+            planned.clear();
+            let wake = running.job.plan(now, &mut planned);
+            match wake {
+                Wake::Again | Wake::OnCompletion => {}
+                Wake::Done => running.done = true,
+                Wake::At(at) => {
+                    if at < running.wakes_at {
+                        running.wakes_at = at;
+                        self.events.push(at.max(now), Event::Job(client).pack());
+                    }
+                }
+            }
+            for request in &planned {
+                self.issue(client, request);
+            }
+            self.planned = planned;
+            if wake != Wake::Again {
+                return;
+            }
+        }
+    }
+
+    /// Takes a job's request into the host.
+    fn issue(&mut self, client: u32, asked: &Request) {
+        let Running { luns, host, .. } = &self.running[client as usize];
+        let (lun, host) = (luns.get(usize::from(asked.file)).copied().unwrap_or(u32::MAX), *host);
+        let class = if asked.op == Op::Read { Class::HostRead } else { Class::HostWrite };
+        let place = self.requests.take();
+        self.requests[place] = HostRequest {
+            client,
+            token: asked.token,
+            op: asked.op,
+            class,
+            lun,
+            offset: asked.offset.get(),
+            len: asked.len,
+            ..HostRequest::default()
+        };
+        let size = self.plant.luns.get(lun as usize).map_or(0, |lun| lun.bytes().get());
+        if asked.offset.get() + u64::from(asked.len) > size {
+            self.requests[place].failed = Some(NO_SUCH);
+            self.events.push(self.now, Event::Answer(place).pack());
+            return;
+        }
+        let ready = self.hosts[host as usize].prepare(self.now, lun as usize, class);
+        self.split(place, host, ready);
+    }
+
+    /// Sends a request in parts no longer than link and protocol carry.
+    fn split(&mut self, place: u32, host: u32, ready: Instant) {
+        let whole = self.requests[place];
+        let protocol = &self.plant.protocol;
+        let carried = if whole.op == Op::Write { protocol.write_size } else { protocol.read_size };
+        let limit =
+            carried.get().min(self.plant.host.max_transfer.get()).clamp(SECTOR_BYTES, u64::from(u32::MAX))
+                as u32;
+        if whole.len <= limit {
+            self.send(place, host, ready);
+            return;
+        }
+        self.requests[place].pending = whole.len.div_ceil(limit);
+        let mut at = 0;
+        while at < whole.len {
+            let part = self.requests.take();
+            let len = limit.min(whole.len - at);
+            self.requests[part] =
+                HostRequest { parent: place, offset: whole.offset + u64::from(at), len, pending: 0, ..whole };
+            at += len;
+            self.send(part, host, ready);
+        }
+    }
+
+    /// Sends a part, or has it wait for the LUN's depth.
+    fn send(&mut self, place: u32, host: u32, ready: Instant) {
+        self.requests[place].sent = ready;
+        let lun = self.requests[place].lun as usize;
+        if self.hosts[host as usize].admit(lun, place) {
+            self.transmit(place, host, ready);
+        }
+    }
+
+    fn transmit(&mut self, place: u32, host: u32, ready: Instant) {
+        let now = self.now;
+        let HostRequest { lun, op, len, class, .. } = self.requests[place];
+        let controller = self.owners[lun as usize];
+        let link = self.path(host, controller);
+        let protocol = &self.plant.protocol;
+        let ready = self.hosts[host as usize].operation(now, ready.max(now), protocol.client, class);
+        let request = &mut self.requests[place];
+        (request.link, request.controller) = (link, controller);
+        let bytes = protocol.header.get() + if op == Op::Write { u64::from(len) } else { 0 };
+        let mut arrives = ready + protocol.hop * u64::from(protocol.hops);
+        if let Some(link) = self.links.get_mut(link as usize) {
+            arrives = link.send(now, arrives, bytes, class);
+        }
+        if let Some(adapter) = adapter(&mut self.hosts[host as usize], link) {
+            arrives = arrives.max(adapter.send(now, ready, bytes, class));
+        }
+        if arrives > now {
+            self.events.push(arrives, Event::Arrive(place).pack());
+        } else {
+            self.arrive(place);
+        }
+    }
+
+    /// The link a request takes from `host` to `controller`: each of the host's own in turn.
+    fn path(&mut self, host: u32, controller: u32) -> u32 {
+        let (links, hosts) = (self.plant.links.max(1), self.plant.hosts.max(1));
+        let own = (links / hosts).max(1);
+        self.turn = self.turn.wrapping_add(1);
+        controller * links + (host * own + self.turn % own) % links
+    }
+
+    /// A part is at its controller, with its data if it writes.
+    fn arrive(&mut self, place: u32) {
+        let now = self.now;
+        let HostRequest { op, class, lun, offset, len, controller, .. } = self.requests[place];
+        let write = op == Op::Write;
+        let engine = &mut self.back.engines[controller as usize];
+        let mut ready = engine.host_command(now, write, u64::from(len), class);
+        let protocol = &self.plant.protocol;
+        let server = if write { protocol.server_write } else { protocol.server_read };
+        let copy = if write { protocol.server_write_copy } else { protocol.server_read_copy };
+        let copy = copy.map_or(Nanos::ZERO, |rate| rate.time_for(Bytes::new(u64::from(len))));
+        ready = engine.processor.book(now, ready, server + copy, class);
+        let lun = self.plant.luns[lun as usize];
+        let lba = Lba(lun.start.0 + offset / SECTOR_BYTES);
+        let sectors = Sectors((offset + u64::from(len)).div_ceil(SECTOR_BYTES) - offset / SECTOR_BYTES);
+        if write {
+            ready = engine.cross(now, ready, u64::from(len), class);
+        }
+        let errand = Errand { set: lun.set, owner: Owner::Request(place), class, controller, ready };
+        let started = match op {
+            Op::Read => self.back.read(now, &mut self.events, errand, lba, sectors),
+            Op::Write => self.back.write(now, &mut self.events, errand, &[Extent { lba, sectors }]),
+            Op::Trim | Op::Flush => {
+                self.respond(place, ready);
+                return;
+            }
+        };
+        if started.is_err() {
+            self.requests[place].failed = Some(LOST);
+            self.respond(place, ready);
+        }
+    }
+
+    /// The back end has done its part of a request.
+    fn fetched(&mut self, place: u32) {
+        let HostRequest { op, class, len, controller, .. } = self.requests[place];
+        let now = self.now;
+        let ready = if op == Op::Read {
+            self.back.engines[controller as usize].cross(now, now, u64::from(len), class)
+        } else {
+            now
+        };
+        self.respond(place, ready);
+    }
+
+    /// Sends the answer of a part, whose data are ready at `ready`.
+    fn respond(&mut self, place: u32, ready: Instant) {
+        let now = self.now;
+        let HostRequest { op, class, len, link, client, .. } = self.requests[place];
+        let bytes = self.plant.protocol.header.get() + if op == Op::Read { u64::from(len) } else { 0 };
+        let mut arrives = ready.max(now) + self.plant.protocol.hop * u64::from(self.plant.protocol.hops);
+        if let Some(link) = self.links.get_mut(link as usize) {
+            arrives = link.answer(now, arrives, bytes, class);
+        }
+        let host = self.running[client as usize].host;
+        if let Some(adapter) = adapter(&mut self.hosts[host as usize], link) {
+            arrives = arrives.max(adapter.answer(now, ready, bytes, class));
+        }
+        // Never at once, even where nothing takes time: a job's requests would end while it still plans them.
+        self.events.push(arrives, Event::Answer(place).pack());
+    }
+
+    /// The answer of a part is at its host.
+    fn answered(&mut self, place: u32) {
+        let HostRequest { client, lun, parent, failed, .. } = self.requests[place];
+        let host = self.running[client as usize].host;
+        if failed != Some(NO_SUCH)
+            && let Some(next) = self.hosts[host as usize].release(lun as usize)
+        {
+            let ready = self.requests[next].sent;
+            self.transmit(next, host, ready);
+        }
+        self.requests.give(place);
+        if parent == NONE {
+            self.settle(place);
+            return;
+        }
+        let whole = &mut self.requests[parent];
+        whole.pending -= 1;
+        whole.failed = whole.failed.or(failed);
+        if whole.pending == 0 {
+            self.requests.give(parent);
+            self.settle(parent);
+        }
+    }
+
+    /// Tells the job and asks it for more.
+    fn settle(&mut self, place: u32) {
+        let HostRequest { client, token, len, failed, .. } = self.requests[place];
+        let outcome = failed.map_or(End::moved(len), End::failed);
+        self.running[client as usize].job.settle(Completion { token, outcome, finished_at: self.now });
+        self.ask(client);
+    }
+
+    /// Little's law and the utilisation law in every part that was ever idle: a breach is an error of the model.
+    fn check(&mut self) {
+        self.each_meter(|name, meter, _| {
+            let gap = meter.little_gap().unwrap_or(0.0);
+            assert!(gap < 0.01, "Little's law is off by {gap} at {}", name());
+        });
+    }
+
+    fn breakdown(&mut self, elapsed: Nanos) -> Vec<Component> {
+        let mut components = Vec::new();
+        self.each_meter(|name, meter, servers| {
+            components.extend(Component::of(name(), meter, servers, elapsed));
+        });
+        components
+    }
+
+    /// Every meter of the array and its hosts, with its part's name and number of servers.
+    fn each_meter(&mut self, mut visit: impl FnMut(&dyn Fn() -> String, &mut Meter, u32)) {
+        for (n, host) in self.hosts.iter_mut().enumerate() {
+            let servers = host.processor.servers();
+            visit(&|| format!("host {n} processor"), host.processor.meter(), servers);
+            for (f, file) in host.files.iter_mut().enumerate() {
+                visit(&|| format!("host {n} file {f}"), file.meter(), 1);
+            }
+            for (a, adapter) in host.adapters.iter_mut().enumerate() {
+                for (way, station) in adapter.stations() {
+                    let servers = station.servers();
+                    visit(&|| format!("host {n} adapter {a} {way}"), station.meter(), servers);
+                }
+            }
+        }
+        for (n, link) in self.links.iter_mut().enumerate() {
+            for (way, station) in link.stations() {
+                let servers = station.servers();
+                visit(&|| format!("link {n} {way}"), station.meter(), servers);
+            }
+        }
+        for (n, engine) in self.back.engines.iter_mut().enumerate() {
+            let servers = engine.processor.servers();
+            visit(&|| format!("controller {n} processor"), engine.processor.meter(), servers);
+            visit(&|| format!("controller {n} bus"), engine.bus.meter(), 1);
+            visit(&|| format!("controller {n} xor"), engine.xor.meter(), 1);
+        }
+        for (n, channel) in self.back.channels().iter_mut().enumerate() {
+            let servers = channel.servers();
+            visit(&|| format!("channel {n}"), channel.meter(), servers);
+        }
+        for (n, disk) in self.back.disks.iter_mut().enumerate() {
+            visit(&|| format!("disk {n}"), disk.device.meter(), 1);
+        }
+    }
+}
+
+/// The adapter of `host` that `link` hangs on.
+fn adapter(host: &mut Host, link: u32) -> Option<&mut Link> {
+    let count = host.adapters.len();
+    (count > 0).then(|| &mut host.adapters[link as usize % count])
+}
+
+/// A set with the array's spares among its disks.
+fn new_set(plant: &Plant, set: &SetPlant) -> Result<Set, GeometryError> {
+    let spec = SetSpec { spares: plant.spares.len() as u32, ..set.geometry.spec().clone() };
+    let geometry = Geometry::new(spec)?;
+    let health = Health::new(&geometry);
+    let disks = set.members.iter().chain(&plant.spares).copied().collect();
+    Ok(Set { geometry, health, disks })
+}

@@ -1,0 +1,54 @@
+//! What a run gives: what the jobs saw, and where the time went.
+
+use units::{Instant, Nanos};
+use workload::tally::Tally;
+
+use crate::meter::{Class, Meter, Visits};
+
+/// The end of a run.
+#[derive(Debug)]
+pub struct Outcome {
+    /// One for each job, in the order given.
+    pub tallies: Vec<Tally>,
+    /// Every part that did something.
+    pub breakdown: Vec<Component>,
+    /// When the run began and ended.
+    pub from: Instant,
+    /// Its end: the last completion.
+    pub until: Instant,
+    /// Events that it took.
+    pub events: u64,
+}
+
+/// What one part did during a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Component {
+    /// Its kind and number: `disk 3`, `controller 0 bus`.
+    pub name: String,
+    /// Share of its servers' time that was spent serving.
+    pub utilisation: f64,
+    /// Mean number present, waiting or served.
+    pub mean_present: f64,
+    /// Time spent serving, all servers together.
+    pub busy: Nanos,
+    /// Visits by class, for the classes that came.
+    pub visits: Vec<(Class, Visits)>,
+}
+
+impl Component {
+    /// What `meter` says of a part of `servers` servers after `elapsed`; `None` where nothing came.
+    pub fn of(name: String, meter: &Meter, servers: u32, elapsed: Nanos) -> Option<Component> {
+        let visits: Vec<(Class, Visits)> = Class::ALL
+            .into_iter()
+            .map(|class| (class, meter.visits(class)))
+            .filter(|(_, visits)| visits.count > 0)
+            .collect();
+        (!visits.is_empty()).then(|| Component {
+            name,
+            utilisation: meter.utilisation(elapsed, servers),
+            mean_present: meter.mean_present(elapsed),
+            busy: Nanos::new(meter.busy_ns()),
+            visits,
+        })
+    }
+}

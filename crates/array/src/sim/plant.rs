@@ -1,0 +1,77 @@
+//! What a simulation is made of: every part with its figures, and how they hang together.
+
+use units::{Bytes, SECTOR_BYTES, Sectors};
+
+use crate::background::BackgroundParams;
+use crate::controller::ControllerParams;
+use crate::device::DeviceParams;
+use crate::host::HostParams;
+use crate::link::LinkParams;
+use crate::protocol::ProtocolParams;
+use crate::raid::Geometry;
+
+/// Every part of an array and its hosts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plant {
+    /// Hosts, all alike; at least one.
+    pub hosts: u32,
+    /// Each of them.
+    pub host: HostParams,
+    /// Links to each controller; at least one.
+    pub links: u32,
+    /// Each of them; `None` for hosts that hold the devices themselves.
+    pub link: Option<LinkParams>,
+    /// Adapters in each host, over which the links are spread evenly; `None` where they limit nothing.
+    pub adapter: Option<(u32, LinkParams)>,
+    /// What is spoken over the links.
+    pub protocol: ProtocolParams,
+    /// Controllers, 1 or 2.
+    pub controllers: u32,
+    /// Each of them.
+    pub controller: ControllerParams,
+    /// Back-end channels, and each of them; disk `d` hangs on channel `d mod channels`.
+    pub channel: Option<(u32, LinkParams)>,
+    /// Models of devices.
+    pub models: Vec<DeviceParams>,
+    /// The model of each disk.
+    pub disks: Vec<u32>,
+    /// RAID sets.
+    pub sets: Vec<SetPlant>,
+    /// Hot spares by disk number; any set may use them.
+    pub spares: Vec<u32>,
+    /// Disks that have failed before the start.
+    pub failed: Vec<u32>,
+    /// Volumes.
+    pub luns: Vec<LunPlant>,
+    /// What each kind of background work does.
+    pub background: Vec<BackgroundParams>,
+}
+
+/// A RAID set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SetPlant {
+    /// Disk numbers, in the order of the geometry's slots.
+    pub members: Vec<u32>,
+    /// What lies where.
+    pub geometry: Geometry,
+}
+
+/// A volume.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LunPlant {
+    /// Its set.
+    pub set: u32,
+    /// First sector on the set.
+    pub start: Sectors,
+    /// Size.
+    pub size: Sectors,
+    /// The controller that owns it.
+    pub owner: u32,
+}
+
+impl LunPlant {
+    /// Its size in bytes.
+    pub fn bytes(&self) -> Bytes {
+        Bytes::new(self.size.0 * SECTOR_BYTES)
+    }
+}

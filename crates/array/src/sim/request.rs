@@ -1,0 +1,60 @@
+//! A host request on its way.
+
+use units::Instant;
+use workload::{Errno, Op, Token};
+
+use crate::meter::Class;
+
+/// No parent.
+pub const NONE: u32 = u32::MAX;
+
+/// A request, or one of the parts that a long one is sent in.
+#[derive(Clone, Copy, Debug)]
+pub struct HostRequest {
+    /// Whose it is.
+    pub client: u32,
+    /// Its slot there.
+    pub token: Token,
+    /// What is asked.
+    pub op: Op,
+    /// For the meters.
+    pub class: Class,
+    /// The volume.
+    pub lun: u32,
+    /// Bytes from the volume's start.
+    pub offset: u64,
+    /// Bytes.
+    pub len: u32,
+    /// The request that this is a part of, or [`NONE`].
+    pub parent: u32,
+    /// Parts or back-end operations that have not ended.
+    pub pending: u32,
+    /// Why it will fail, if it will.
+    pub failed: Option<Errno>,
+    /// The link it takes.
+    pub link: u32,
+    /// The controller it goes to.
+    pub controller: u32,
+    /// When it was sent.
+    pub sent: Instant,
+}
+
+impl Default for HostRequest {
+    fn default() -> HostRequest {
+        HostRequest {
+            client: 0,
+            token: Token(0),
+            op: Op::Read,
+            class: Class::HostRead,
+            lun: 0,
+            offset: 0,
+            len: 0,
+            parent: NONE,
+            pending: 0,
+            failed: None,
+            link: 0,
+            controller: 0,
+            sent: Instant::START,
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Numbered places that are used again: requests and operations in flight.
+//!
+//! **Invariant:** nothing is allocated once as many places exist as were ever in use at once; a place keeps what it
+//! held, so that vectors inside it keep their memory.
+
+/// Places for `T`, numbered from 0.
+#[derive(Clone, Debug, Default)]
+pub struct Slab<T> {
+    places: Vec<T>,
+    free: Vec<u32>,
+}
+
+impl<T: Default> Slab<T> {
+    /// No places yet.
+    pub fn new() -> Slab<T> {
+        Slab { places: Vec::new(), free: Vec::new() }
+    }
+
+    /// The number of a free place, holding what was left in it.
+    pub fn take(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            self.places.push(T::default());
+            (self.places.len() - 1) as u32
+        })
+    }
+
+    /// Gives a place back.
+    pub fn give(&mut self, place: u32) {
+        self.free.push(place);
+    }
+
+    /// How many places are in use.
+    pub fn in_use(&self) -> usize {
+        self.places.len() - self.free.len()
+    }
+}
+
+impl<T> std::ops::Index<u32> for Slab<T> {
+    type Output = T;
+    fn index(&self, place: u32) -> &T {
+        &self.places[place as usize]
+    }
+}
+
+impl<T> std::ops::IndexMut<u32> for Slab<T> {
+    fn index_mut(&mut self, place: u32) -> &mut T {
+        &mut self.places[place as usize]
+    }
+}

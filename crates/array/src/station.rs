@@ -1,0 +1,135 @@
+//! A part that work passes through: a processor, a bus, one direction of a link.
+//!
+//! **Invariant:** the end of a visit is known when it is booked, so it costs no event; the station never does more
+//! work than its servers can, and its past is metered by class.
+
+use units::{Instant, Nanos};
+
+use crate::meter::{Class, Meter};
+
+/// A part that work passes through.
+///
+/// Work may be booked before it is ready (data that a disk will have read): it then waits for no gap, only for the
+/// work booked before it.
+#[derive(Clone, Debug)]
+pub struct Station {
+    servers: u64,
+    until: Instant,
+    /// Recent work per visit in nanoseconds, to tell how many share the station.
+    typical: u64,
+    meter: Meter,
+}
+
+impl Station {
+    /// An idle station of that many servers, at least one.
+    pub fn new(servers: u32) -> Station {
+        let servers = u64::from(servers.max(1));
+        Station { servers, until: Instant::START, typical: 0, meter: Meter::default() }
+    }
+
+    /// Books `work` at `now`, ready at `ready`, in order of booking; when it ends.
+    pub fn book(&mut self, now: Instant, ready: Instant, work: Nanos, class: Class) -> Instant {
+        let start = ready.max(now);
+        if work.is_zero() {
+            return start;
+        }
+        let queue_end = self.add(now, work);
+        let end = queue_end.max(start + work);
+        self.leave(start, end, work, class)
+    }
+
+    /// The same where those present share the station in small turns: a short transfer passes long ones.
+    pub fn share(&mut self, now: Instant, ready: Instant, work: Nanos, class: Class) -> Instant {
+        let start = ready.max(now);
+        if work.is_zero() {
+            return start;
+        }
+        let ahead = self.until.saturating_since(now).get();
+        self.typical = self.typical - self.typical / 8 + work.get() / 8;
+        let present = ahead / self.typical.max(1);
+        let queue_end = self.add(now, work);
+        // In turns, each of those present moves as much as this one before it ends.
+        let shared_end = start + Nanos::new(work.get().saturating_add(work.get() / self.servers * present));
+        let end = queue_end.min(shared_end).max(start + work);
+        self.leave(start, end, work, class)
+    }
+
+    /// The same for a transfer that kept pace with its source, which ends at `ready`: only `tail` is left then.
+    pub fn follow(
+        &mut self,
+        now: Instant,
+        ready: Instant,
+        work: Nanos,
+        tail: Nanos,
+        class: Class,
+    ) -> Instant {
+        let start = ready.max(now);
+        if work.is_zero() {
+            return start;
+        }
+        let queue_end = self.add(now, work);
+        let end = queue_end.min(start + work).max(start + tail.min(work));
+        self.leave(Instant::from_nanos(end.nanos().saturating_sub(work.get())), end, work, class)
+    }
+
+    fn add(&mut self, now: Instant, work: Nanos) -> Instant {
+        self.until = self.until.max(now) + Nanos::new(work.get() / self.servers);
+        self.until
+    }
+
+    fn leave(&mut self, arrived: Instant, end: Instant, work: Nanos, class: Class) -> Instant {
+        let started = Instant::from_nanos(end.nanos().saturating_sub(work.get()));
+        self.meter.visit(arrived, started, end, class);
+        end
+    }
+
+    /// When all that is booked would have ended, were it ready.
+    pub fn until(&self) -> Instant {
+        self.until
+    }
+
+    /// Servers.
+    pub fn servers(&self) -> u32 {
+        self.servers as u32
+    }
+
+    /// Its past.
+    pub fn meter(&mut self) -> &mut Meter {
+        &mut self.meter
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(nanos: u64) -> Instant {
+        Instant::from_nanos(nanos)
+    }
+
+    #[test]
+    fn work_waits_for_the_work_before_it_and_for_its_own_readiness() {
+        let mut station = Station::new(1);
+        assert_eq!(station.book(at(0), at(0), Nanos::new(10), Class::HostRead), at(10));
+        assert_eq!(station.book(at(0), at(0), Nanos::new(10), Class::HostRead), at(20));
+        assert_eq!(station.book(at(5), at(50), Nanos::new(10), Class::HostRead), at(60));
+    }
+
+    #[test]
+    fn two_servers_do_twice_the_work_but_one_visit_no_faster() {
+        let mut station = Station::new(2);
+        let ends: Vec<u64> =
+            (0..4).map(|_| station.book(at(0), at(0), Nanos::new(10), Class::HostRead).nanos()).collect();
+        assert_eq!(ends, [10, 10, 15, 20]);
+    }
+
+    #[test]
+    fn a_short_transfer_passes_long_ones_where_the_station_is_shared() {
+        let mut station = Station::new(1);
+        for _ in 0..4 {
+            station.share(at(0), at(0), Nanos::new(1_000), Class::HostWrite);
+        }
+        let end = station.share(at(0), at(0), Nanos::new(4), Class::HostRead);
+        assert!(end < at(100), "{end:?}");
+    }
+}

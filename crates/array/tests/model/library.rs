@@ -1,0 +1,36 @@
+//! Every array of the shipped library carries a load.
+
+use array::sim::{Plant, Sim};
+use array::spec::{Shelf, Shipped, Source};
+use units::Bytes;
+use workload::spec::Pattern;
+
+use crate::fixture::plant::{Ask, client};
+
+#[test]
+fn every_shipped_array_answers_small_and_large_requests() {
+    for name in Shipped.names(Shelf::Array) {
+        let Ok(spec) = array::spec::array(&Shipped, &name) else {
+            let file = array::spec::array_file(&Shipped, &name).expect("a shipped file is sound");
+            assert!(file.part, "`{name}` is no part, so it is an array");
+            continue;
+        };
+        let mut sim = Sim::new(&Plant::from(&spec), 1).expect("a shipped array is possible");
+        let size = sim.lun_sizes()[0];
+        for (pattern, kib, reads, depth) in [
+            (Pattern::RandomWithRepeats, 4, 1.0, 1),
+            (Pattern::RandomWithRepeats, 8, 2.0 / 3.0, 16),
+            (Pattern::Sequential, 1024, 1.0, 1),
+            (Pattern::Sequential, 1024, 1.0, 4),
+            (Pattern::Sequential, 1024, 0.0, 4),
+        ] {
+            let what = format!("{name}: {pattern:?} {kib} KiB, {reads:.2} reads, depth {depth}");
+            let ask = Ask { pattern, size: Bytes::KIB * kib, reads, depth, ops: 4_000, rate: None, seed: 2 };
+            let outcome = sim.run(vec![client(&ask, size)]);
+            let elapsed = (outcome.until - outcome.from).as_secs_f64();
+            let tally = &outcome.tallies[0];
+            assert_eq!((tally.planned, tally.settled, tally.errors), (4_000, 4_000, 0), "{what}");
+            println!("{what}: {:.0} IOPS, {:.1} MB/s", 4e3 / elapsed, 4e3 * kib as f64 * 1.024e-3 / elapsed);
+        }
+    }
+}
