@@ -59,6 +59,15 @@ pub struct Client {
     pub host: u32,
 }
 
+/// What a watcher of a run wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Watch {
+    /// Go on.
+    GoOn,
+    /// Stop all jobs; what is in flight ends.
+    Stop,
+}
+
 /// A client at work.
 struct Running {
     job: Job,
@@ -82,6 +91,8 @@ pub struct Sim {
     turn: u32,
     requests: Slab<HostRequest>,
     running: Vec<Running>,
+    /// Clients that settled something at the present event.
+    settled: Vec<u32>,
     planned: Vec<Request>,
 }
 
@@ -108,6 +119,7 @@ impl Sim {
             turn: 0,
             requests: Slab::new(),
             running: Vec::new(),
+            settled: Vec::new(),
             planned: Vec::new(),
             plant: plant.clone(),
         };
@@ -140,6 +152,16 @@ impl Sim {
 
     /// Runs `clients` to their end, from now on, and tells what they saw and where the time went.
     pub fn run(&mut self, clients: Vec<Client>) -> Outcome {
+        self.run_watched(clients, |_, _| Watch::GoOn)
+    }
+
+    /// The same, `watch` being told of every job that has closed an interval: it may take the intervals, so that a
+    /// long run takes no more memory than a short one, and it may stop all jobs.
+    pub fn run_watched(
+        &mut self,
+        clients: Vec<Client>,
+        mut watch: impl FnMut(usize, &mut Job) -> Watch,
+    ) -> Outcome {
         let (from, events) = (self.now, self.events.entered());
         self.each_meter(|_, meter, _| meter.restart(from));
         self.running = clients
@@ -162,6 +184,12 @@ impl Sim {
             let Some((now, slot)) = self.events.pop() else { break };
             self.now = now;
             self.handle(Event::unpack(slot));
+            while let Some(client) = self.settled.pop() {
+                let job = &mut self.running[client as usize].job;
+                if job.has_interval() && watch(client as usize, job) == Watch::Stop {
+                    self.stop();
+                }
+            }
         }
         let until = self.now;
         self.check();
@@ -174,6 +202,13 @@ impl Sim {
             from,
             until,
             events: self.events.entered() - events,
+        }
+    }
+
+    fn stop(&mut self) {
+        for client in 0..self.running.len() as u32 {
+            self.running[client as usize].job.stop();
+            self.ask(client);
         }
     }
 
@@ -370,11 +405,24 @@ impl Sim {
         } else {
             now
         };
-        self.respond(place, ready);
+        let arrives = self.way_back(place, ready);
+        if arrives > now {
+            self.events.push(arrives, Event::Answer(place).pack());
+        } else {
+            self.answered(place);
+        }
     }
 
     /// Sends the answer of a part, whose data are ready at `ready`.
+    ///
+    /// It never ends at once, even where nothing takes time: a job's requests would end while it still plans them.
     fn respond(&mut self, place: u32, ready: Instant) {
+        let arrives = self.way_back(place, ready);
+        self.events.push(arrives, Event::Answer(place).pack());
+    }
+
+    /// When the answer of a part, whose data are ready at `ready`, is at its host.
+    fn way_back(&mut self, place: u32, ready: Instant) -> Instant {
         let now = self.now;
         let HostRequest { op, class, len, link, client, .. } = self.requests[place];
         let bytes = self.plant.protocol.header.get() + if op == Op::Read { u64::from(len) } else { 0 };
@@ -386,8 +434,7 @@ impl Sim {
         if let Some(adapter) = adapter(&mut self.hosts[host as usize], link) {
             arrives = arrives.max(adapter.answer(now, ready, bytes, class));
         }
-        // Never at once, even where nothing takes time: a job's requests would end while it still plans them.
-        self.events.push(arrives, Event::Answer(place).pack());
+        arrives
     }
 
     /// The answer of a part is at its host.
@@ -419,6 +466,7 @@ impl Sim {
         let HostRequest { client, token, len, failed, .. } = self.requests[place];
         let outcome = failed.map_or(End::moved(len), End::failed);
         self.running[client as usize].job.settle(Completion { token, outcome, finished_at: self.now });
+        self.settled.push(client);
         self.ask(client);
     }
 
