@@ -127,9 +127,9 @@ pub(crate) fn neighbours(run: &Run, point: &Point) -> Option<Draft> {
         return None;
     }
     let sentence = format!(
-        "The device moved {} more than this run asked for ({} of it): somebody else used it, or a file system its journal.",
+        "The device moved {} more than the {} this run asked for: somebody else used it, or a file system its journal.",
         Bytes::new(excess),
-        percent(part)
+        Bytes::new(asked)
     );
     let draft = Draft::new(Code::Neighbours, Severity::Warning, sentence)
         .remedy("Find who it is (`iotop`, `lsof`), and measure when the device is quiet.");
@@ -209,7 +209,7 @@ pub(crate) fn virtual_machine(run: &Run) -> Option<Draft> {
         return None;
     }
     let sentence = format!(
-        "This machine runs under {hypervisor}: its host may answer reads from its own memory, keep writes there, and \
+        "This is a virtual machine ({hypervisor}): its host may answer reads from its own memory, keep writes there, and \
          share the device with others."
     );
     let draft = Draft::new(Code::VirtualMachine, Severity::Note, sentence);

@@ -62,6 +62,8 @@ pub(crate) fn short_run(_: &Run, _: &Point, workload: &WorkloadResult) -> Option
 
 /// A rate known worse than this does not tell two devices apart.
 const WIDE: f64 = 0.05;
+/// Beyond this the interval itself is too rough to say how much longer.
+const TIMES_TOLD: f64 = 25.0;
 
 pub(crate) fn wide_interval(_: &Run, point: &Point, workload: &WorkloadResult) -> Option<Draft> {
     let total = workload.total()?;
@@ -76,7 +78,12 @@ pub(crate) fn wide_interval(_: &Run, point: &Point, workload: &WorkloadResult) -
     );
     // The interval shrinks with the square root of the time.
     let times = (half / WIDE).powi(2).ceil();
-    let remedy = format!("Measure {times:.0} times as long for ± 5 %, and look for what makes it vary.");
+    let longer = if times <= TIMES_TOLD {
+        format!("{times:.0} times as long for ± 5 %")
+    } else {
+        "much longer".into()
+    };
+    let remedy = format!("Measure {longer}, and look for what makes it vary.");
     let draft = Draft::new(Code::WideInterval, Severity::Warning, sentence).remedy(remedy);
     Some(draft.number("half_width_share", half))
 }

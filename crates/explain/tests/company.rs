@@ -78,7 +78,7 @@ fn what_the_device_did_beyond_this_run_was_done_by_others() {
     assert!(find(&run, "neighbours").is_none());
     point(&mut run).devices[0].write_sectors = sectors / 10;
     let finding = found(&run, "neighbours");
-    assert!(finding.sentence.contains("14 % of it"), "{}", finding.sentence);
+    assert!(finding.sentence.contains("328.12 MiB more than the 2.29 GiB"), "{}", finding.sentence);
     set(&mut run, "direct", "false");
     assert!(find(&run, "neighbours").is_none(), "read-ahead reads more than was asked");
 }

@@ -56,6 +56,8 @@ fn a_wide_interval_is_told_with_how_much_longer_it_takes() {
     let finding = found(&run, "wide-interval");
     assert!(finding.sentence.contains("± 10 %"), "{}", finding.sentence);
     assert!(finding.remedy.contains("4 times as long"), "{}", finding.remedy);
+    workload(&mut run).summary[0].ops_per_s = wide(400.0);
+    assert!(found(&run, "wide-interval").remedy.contains("much longer"));
     // What counts is the figure the point is about.
     point(&mut run).headline = "mb_per_s".into();
     assert!(find(&run, "wide-interval").is_none());

@@ -10,8 +10,10 @@ use crate::words::{harmless, wrap};
 pub(crate) struct Group<'a> {
     /// The first of the gravest.
     pub first: &'a Finding,
-    /// The points concerned, by name; empty where it is about the run.
-    pub points: Vec<String>,
+    /// The point it is about; absent where it is about the run.
+    pub point: Option<String>,
+    /// Other points with findings of the same code, whose numbers differ.
+    pub others: Vec<String>,
 }
 
 /// The findings of `run` by code, the gravest first, in the order in which they were found.
@@ -21,27 +23,37 @@ pub(crate) fn groups(run: &Run) -> Vec<Group<'_>> {
         let point = finding.point.and_then(|index| run.points.iter().find(|point| point.index == index));
         let name = point.map(name_of);
         match groups.iter_mut().find(|group| group.first.code == finding.code) {
-            Some(group) => {
-                if finding.severity > group.first.severity {
-                    group.first = finding;
-                }
-                group.points.extend(name.filter(|name| !group.points.contains(name)));
+            Some(group) if finding.severity > group.first.severity => {
+                group.first = finding;
+                group.others.extend(std::mem::replace(&mut group.point, name));
             }
-            None => groups.push(Group { first: finding, points: name.into_iter().collect() }),
+            Some(group) => group.others.extend(name),
+            None => groups.push(Group { first: finding, point: name, others: Vec::new() }),
         }
     }
+    groups.iter_mut().for_each(name_once);
     groups.sort_by_key(|group| std::cmp::Reverse(group.first.severity));
     groups
 }
 
-/// `at 4k read`, or `at 4k read and 11 more points`.
-pub(crate) fn at(points: &[String]) -> String {
+/// Several workloads of a point may have the same finding.
+fn name_once(group: &mut Group<'_>) {
+    let mut seen: Vec<String> = group.point.iter().cloned().collect();
+    group.others.retain(|name| {
+        let new = !seen.contains(name);
+        seen.push(name.clone());
+        new
+    });
+}
+
+/// `Also at 4k write.`, `Also at 11 more points.`; nothing where there are no others.
+pub(crate) fn also(others: &[String]) -> String {
     const NAMED: usize = 3;
-    match points {
+    match others {
         [] => String::new(),
-        [only] => format!("at {only}"),
-        [first, rest @ ..] if points.len() > NAMED => format!("at {first} and {} more points", rest.len()),
-        [front @ .., last] => format!("at {} and {last}", front.join(", ")),
+        [only] => format!("Also at {only}."),
+        [front @ .., last] if others.len() <= NAMED => format!("Also at {} and {last}.", front.join(", ")),
+        more => format!("Also at {} more points.", more.len()),
     }
 }
 
@@ -65,8 +77,10 @@ fn of_group(group: &Group<'_>, style: Style) -> Vec<String> {
         Severity::Invalid => ("X", Look::Wrong),
     };
     let head = format!("  {mark} {}", harmless(&group.first.code));
-    let place = at(&group.points);
-    let first = if place.is_empty() { head.clone() } else { format!("{head} {place}") };
+    let first = match &group.point {
+        Some(point) => format!("{head} at {point}"),
+        None => head.clone(),
+    };
     let wrapped = wrap(&first[head.len()..], style.width, &head, "    ");
     // The code is the only part that is coloured, and it is all on the first line.
     let mut lines: Vec<String> = wrapped
@@ -85,6 +99,9 @@ fn of_group(group: &Group<'_>, style: Style) -> Vec<String> {
         let remedy = style.spell(&harmless(&group.first.remedy));
         lines.extend(wrap(&remedy, style.width, arrow, "      "));
     }
+    if !group.others.is_empty() {
+        lines.extend(wrap(&also(&group.others), style.width, "    ", "    "));
+    }
     lines
 }
 
@@ -95,9 +112,8 @@ mod tests {
     #[test]
     fn many_points_are_counted_and_few_are_named() {
         let names = |count: usize| (1..=count).map(|i| format!("p{i}")).collect::<Vec<_>>();
-        assert_eq!(at(&[]), "");
-        assert_eq!(at(&names(1)), "at p1");
-        assert_eq!(at(&names(3)), "at p1, p2 and p3");
-        assert_eq!(at(&names(12)), "at p1 and 11 more points");
+        assert_eq!(also(&names(1)), "Also at p1.");
+        assert_eq!(also(&names(3)), "Also at p1, p2 and p3.");
+        assert_eq!(also(&names(11)), "Also at 11 more points.");
     }
 }

@@ -108,7 +108,8 @@ fn where_(run: &Run) -> String {
     };
     let ram =
         if machine.ram_bytes == 0 { String::new() } else { format!("{} RAM", Bytes::new(machine.ram_bytes)) };
-    let hypervisor = machine.facts.get(fact::HYPERVISOR).map(|name| format!("under {}", harmless(name)));
+    let hypervisor =
+        machine.facts.get(fact::HYPERVISOR).map(|name| format!("virtual machine ({})", harmless(name)));
     joined([
         harmless(&machine.hostname),
         harmless(&machine.kernel),

@@ -26,12 +26,14 @@ pub fn markdown(run: &Run) -> String {
             Severity::Warning => "warning",
             Severity::Invalid => "invalid",
         };
-        let place = beware::at(&group.points);
-        let place = if place.is_empty() { place } else { format!(" {}", escaped(&place)) };
+        let place = group.point.as_ref().map(|point| format!(" at {}", escaped(point))).unwrap_or_default();
         text +=
             &format!("- **{}** ({severity}){place}: {}", escaped(&finding.code), prose(&finding.sentence));
         if !finding.remedy.is_empty() {
             text += &format!(" *{}*", prose(&finding.remedy));
+        }
+        if !group.others.is_empty() {
+            text += &format!(" {}", escaped(&beware::also(&group.others)));
         }
         text.push('\n');
     }
