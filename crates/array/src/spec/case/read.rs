@@ -124,11 +124,7 @@ fn at_least_one(fields: &Fields<'_>, key: &'static str) -> Result<u32, SpecError
 }
 
 fn read_plan(name: &str, fields: Fields<'_>) -> Result<Plan, SpecError> {
-    let patterns = [
-        ("sequential", Pattern::Sequential),
-        ("sequential-shared", Pattern::SequentialShared),
-        ("random", Pattern::Random),
-    ];
+    let patterns = [("sequential", Pattern::Sequential), ("random", Pattern::Random)];
     let size: Bytes = fields.need("size")?;
     if size.is_zero() || !size.is_multiple_of(Bytes::new(units::SECTOR_BYTES)) {
         return Err(fields.wrong("size", "a request is a whole number of 512-byte sectors"));
@@ -151,7 +147,6 @@ fn read_plan(name: &str, fields: Fields<'_>) -> Result<Plan, SpecError> {
         direct: fields.or("direct", true)?,
         span,
         span_share,
-        files: at_least_one(&fields, "files")?,
         luns: at_least_one(&fields, "luns")?,
         offset: fields.or("offset", Bytes::ZERO)?,
         warmup: fields.or("warmup", Nanos::from_secs_f64(5.0))?,

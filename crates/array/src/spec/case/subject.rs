@@ -28,7 +28,7 @@ pub struct Load {
     pub size: Bytes,
     /// Part of the requests that read.
     pub reads: Share,
-    /// Identical workers.
+    /// Identical workers on each LUN used.
     pub workers: u32,
     /// Requests each worker keeps in flight.
     pub depth: u32,
@@ -38,9 +38,7 @@ pub struct Load {
     pub span: Option<Bytes>,
     /// The same as a share of the LUN. At most one of the two is given.
     pub span_share: Option<Share>,
-    /// Files side by side on the LUN, each of `span` bytes; workers take them in turn.
-    pub files: u32,
-    /// LUNs used, from the first; workers take them in turn.
+    /// LUNs used, from the first. A file counts as a LUN of its own: what serialises its requests is the same.
     pub luns: u32,
     /// Where the load begins in the LUN.
     pub offset: Bytes,
@@ -53,10 +51,8 @@ pub struct Load {
 /// Where the next request goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pattern {
-    /// Upwards, each worker from its own place.
+    /// Upwards, each worker through its own part of the span.
     Sequential,
-    /// Upwards, all workers from the start of the same span.
-    SequentialShared,
     /// Anywhere in the span.
     Random,
 }
