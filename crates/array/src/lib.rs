@@ -30,3 +30,4 @@ pub mod spec;
 pub mod station;
 pub mod streams;
 pub mod tags;
+pub mod validate;

@@ -1,0 +1,203 @@
+//! Runs a case's configuration through the simulation.
+
+use stats::Histogram;
+use units::{Bytes, Nanos, Share};
+
+use workload::spec::{
+    Content, Durability, EngineKind, EngineSpec, Extent, Files, FlushKind, LunLayout, OpMix, OpenSync, Pace,
+    Pattern, SizeSplit, Span, Stop, Workload,
+};
+use workload::{CompileError, Job, compile, tally::Tally};
+
+use crate::raid::{GeometryError, HealthError};
+use crate::sim::{Client, Plant, Sim};
+use crate::spec::case::{self, Load, Metric, Subject, Work};
+use crate::spec::{ArraySpec, Source, SpecError, array};
+
+/// Why a configuration could not be modelled.
+#[derive(Debug, thiserror::Error)]
+pub enum MeasureError {
+    /// The address names no array that can be.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    /// The load does not fit the array.
+    #[error(transparent)]
+    Load(#[from] CompileError),
+    /// Too many spares.
+    #[error(transparent)]
+    Geometry(#[from] GeometryError),
+    /// The disk cannot be lost.
+    #[error(transparent)]
+    Health(#[from] HealthError),
+    /// The load uses more LUNs than there are.
+    #[error(
+        "the load `{load}` uses {wanted} LUNs, `{array}` has {there_are}; add `luns={wanted}` to the address"
+    )]
+    Luns {
+        /// The load.
+        load: String,
+        /// The address.
+        array: String,
+        /// LUNs the load uses.
+        wanted: u32,
+        /// LUNs there are.
+        there_are: usize,
+    },
+    /// The simulation has no such thing.
+    #[error("the simulation does not model {what}")]
+    NotModelled {
+        /// What is missing.
+        what: String,
+    },
+    /// Nothing was measured.
+    #[error("{what}; give the load more time or the phase an end that it reaches")]
+    Nothing {
+        /// What is missing.
+        what: String,
+    },
+}
+
+/// What `metric` is of `subject`, in operations a second, bytes a second, seconds, parts of one, or pieces.
+///
+/// Same `seed`, same value.
+pub fn measure(
+    library: &dyn Source,
+    subject: &Subject,
+    metric: Metric,
+    seed: u64,
+) -> Result<f64, MeasureError> {
+    let spec = array(library, &subject.array)?;
+    if metric == Metric::Knee {
+        return knee(&spec, subject, seed);
+    }
+    let tallies = run(&spec, subject, &subject.loads, seed)?;
+    read(metric, &tallies, subject.within)
+}
+
+/// Parallel requests beyond which twice as many give less than 5 % more operations a second.
+fn knee(spec: &ArraySpec, subject: &Subject, seed: u64) -> Result<f64, MeasureError> {
+    const MOST: u32 = 4096;
+    let rate = |workers: u32| {
+        let loads: Vec<Load> = subject.loads.iter().map(|load| Load { workers, ..load.clone() }).collect();
+        read(Metric::Iops, &run(spec, subject, &loads, seed)?, None)
+    };
+    let (mut workers, mut before) = (1, rate(1)?);
+    while workers < MOST {
+        let after = rate(workers * 2)?;
+        if after < before * 1.05 {
+            return Ok(f64::from(workers));
+        }
+        (workers, before) = (workers * 2, after);
+    }
+    Err(MeasureError::Nothing { what: format!("operations still grow at {MOST} parallel requests") })
+}
+
+fn run(spec: &ArraySpec, subject: &Subject, loads: &[Load], seed: u64) -> Result<Vec<Tally>, MeasureError> {
+    let mut sim = Sim::new(&Plant::from(spec), seed)?;
+    match subject.occasion.map(|occasion| (occasion.work, occasion.disk)) {
+        None => {}
+        Some((Work::Degraded, disk)) => sim.fail_disk(disk)?,
+        Some((work, _)) => {
+            return Err(MeasureError::NotModelled { what: format!("{work:?} beside a load") });
+        }
+    }
+    let sizes = sim.lun_sizes();
+    let mut clients = Vec::new();
+    for (load, number) in loads.iter().zip(0u64..) {
+        if load.luns as usize > sizes.len() {
+            return Err(MeasureError::Luns {
+                load: load.name.clone(),
+                array: subject.array.clone(),
+                wanted: load.luns,
+                there_are: sizes.len(),
+            });
+        }
+        for lun in 0..load.luns {
+            let workload = workload(load, seed ^ number.wrapping_mul(0x9e37_79b9) ^ u64::from(lun) << 32);
+            for job in compile(&workload, &sizes[lun as usize..=lun as usize])? {
+                clients.push(Client { job: Job::new(job), luns: vec![lun], host: lun % spec.hosts });
+            }
+        }
+    }
+    Ok(sim.run(clients).tallies)
+}
+
+/// The load as a workload on one LUN.
+fn workload(load: &Load, seed: u64) -> Workload {
+    let span = match (load.span, load.span_share) {
+        (Some(span), _) => Span::Of(Extent::Bytes(span)),
+        (None, Some(share)) => Span::Of(Extent::Part(share)),
+        (None, None) => Span::Auto,
+    };
+    Workload {
+        name: load.name.clone(),
+        pattern: match load.pattern {
+            case::Pattern::Sequential => Pattern::Sequential,
+            // The tools of the write-ups draw afresh each time.
+            case::Pattern::Random => Pattern::RandomWithRepeats,
+        },
+        sizes: SizeSplit::one(load.size),
+        mix: OpMix { reads: load.reads, trims: Share::NONE, flushes: Share::NONE },
+        align: None,
+        offset: Extent::Bytes(load.offset),
+        span,
+        workers: load.workers,
+        depth: load.depth,
+        files: Files::Shared,
+        luns: LunLayout::Concatenated,
+        pace: Pace::Closed,
+        stop: Stop {
+            warmup: load.warmup,
+            run: Some(load.run),
+            cooldown: Nanos::ZERO,
+            ops: None,
+            bytes: None,
+        },
+        durability: Durability { open: OpenSync::None, every: None, flush: FlushKind::Fsync },
+        content: Content::Random { compress: 1.0, dedupe: 1.0 },
+        seed,
+        direct: load.direct,
+        engine: EngineSpec {
+            kind: EngineKind::Auto,
+            batch: 64,
+            sqpoll: false,
+            iopoll: false,
+            cpus: Vec::new(),
+            numa_node: None,
+            huge_pages: false,
+        },
+    }
+}
+
+/// All jobs together.
+fn read(metric: Metric, tallies: &[Tally], within: Option<Nanos>) -> Result<f64, MeasureError> {
+    let per_second = |count: &dyn Fn(&Tally) -> f64| {
+        tallies.iter().map(|tally| count(tally) / tally.measured().as_secs_f64().max(1e-9)).sum::<f64>()
+    };
+    let mut response = Histogram::new();
+    for class in tallies.iter().flat_map(|tally| &tally.classes) {
+        response.merge(&class.response);
+    }
+    let nothing = || MeasureError::Nothing { what: "no request ended in the measured time".into() };
+    let quantile = |q| response.quantile(q).map(Nanos::as_secs_f64).ok_or_else(nothing);
+    match metric {
+        Metric::Iops => Ok(per_second(&|tally| tally.ops() as f64)),
+        Metric::Throughput => {
+            Ok(per_second(&|tally| tally.classes.iter().map(|class| class.bytes).sum::<Bytes>().as_f64()))
+        }
+        Metric::LatencyMean => response.mean().map(|ns| ns * 1e-9).ok_or_else(nothing),
+        Metric::LatencyP50 => quantile(0.5),
+        Metric::LatencyP99 => quantile(0.99),
+        Metric::ShareWithin => {
+            let limit = within.unwrap_or(Nanos::MAX);
+            let count = response.count();
+            if count == 0 {
+                return Err(nothing());
+            }
+            Ok(1.0 - response.count_above(limit) as f64 / count as f64)
+        }
+        Metric::Time | Metric::WorkRate | Metric::Knee => {
+            Err(MeasureError::Nothing { what: format!("`{}` is not measured of a load", metric.name()) })
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Verdicts follow from the claim, the tolerance and the modelled values alone.
+
+use super::*;
+use crate::spec::case::cases;
+
+fn case(text: &str) -> Case {
+    let text = format!(
+        "source = \"s\"\ntolerance = \"10%\"\narray = \"md3000\"\ncase = [{text}]\n\
+         [plan.p]\npattern = \"random\"\nsize = \"8KiB\"\nmetric = \"iops\"\n"
+    );
+    cases("c.toml", &text).unwrap().cases.remove(0)
+}
+
+/// The verdict where configuration `x` of the case is modelled as the number in its array's name.
+fn verdict(text: &str) -> Verdict {
+    judge(&case(text), |subject, _| {
+        subject.array.trim_start_matches('m').parse::<f64>().map_err(|error| error.to_string())
+    })
+}
+
+#[test]
+fn an_absolute_case_passes_within_its_tolerance_on_either_side() {
+    let of = |modelled: &str| {
+        verdict(&format!("{{ id = \"a\", array = \"m{modelled}\", plan = \"p\", value = 100 }}"))
+    };
+    assert_eq!((of("109").ruling, of("91").ruling), (Ruling::Passes, Ruling::Passes));
+    assert_eq!((of("111").ruling, of("89").ruling), (Ruling::Fails, Ruling::Fails));
+    assert!((of("89").error.unwrap() + 0.11).abs() < 1e-12);
+}
+
+#[test]
+fn a_published_unit_is_what_the_model_is_read_in() {
+    let text = "{ id = \"a\", plan = \"p\", metric = \"throughput\", unit = \"MiB/s\", value = 100 }";
+    let verdict = judge(&case(text), |_, _| Ok::<f64, String>(100.0 * 1_048_576.0));
+    assert_eq!((verdict.value, verdict.error), (Some(100.0), Some(0.0)));
+}
+
+#[test]
+fn a_ratio_is_the_first_over_the_other() {
+    let made = verdict(
+        "{ id = \"a\", array = \"m120\", plan = \"p\", value = 1.2, against = { array = \"m100\" } }",
+    );
+    assert_eq!((made.value, made.ruling), (Some(1.2), Ruling::Passes));
+}
+
+#[test]
+fn a_bound_is_widened_by_the_tolerance() {
+    let of = |modelled: &str| {
+        verdict(&format!("{{ id = \"a\", array = \"m{modelled}\", plan = \"p\", least = 50, most = 100 }}"))
+            .ruling
+    };
+    assert_eq!((of("46"), of("109")), (Ruling::Passes, Ruling::Passes));
+    assert_eq!((of("44"), of("111")), (Ruling::Fails, Ruling::Fails));
+}
+
+#[test]
+fn an_ordering_needs_its_factor_at_every_step_and_equal_is_not_more() {
+    let of = |factor: &str, values: [&str; 3]| {
+        let list = values.map(|value| format!("{{ array = \"m{value}\" }}")).join(", ");
+        verdict(&format!("{{ id = \"a\", plan = \"p\", {factor} order = [{list}] }}")).ruling
+    };
+    assert_eq!(of("", ["3", "2", "1"]), Ruling::Passes);
+    assert_eq!(of("", ["3", "3", "1"]), Ruling::Fails);
+    assert_eq!(of("factor = 1.4,", ["3", "2", "1"]), Ruling::Passes);
+    assert_eq!(of("factor = 1.6,", ["3", "2", "1"]), Ruling::Fails);
+}
+
+#[test]
+fn equal_things_lie_within_the_tolerance_of_each_other() {
+    let of = |other: &str| {
+        verdict(&format!(
+            "{{ id = \"a\", plan = \"p\", equal = [{{ array = \"m100\" }}, {{ array = \"m{other}\" }}] }}"
+        ))
+        .ruling
+    };
+    assert_eq!((of("109"), of("111"), of("92")), (Ruling::Passes, Ruling::Fails, Ruling::Passes));
+}
+
+#[test]
+fn what_cannot_be_modelled_says_why_and_fails_the_whole() {
+    let made = verdict("{ id = \"a\", array = \"md3000\", plan = \"p\", value = 100 }");
+    assert!(matches!(made.ruling, Ruling::Impossible(_)));
+    assert_eq!(summarise(&[made]).failed, 1);
+}
+
+#[test]
+fn a_summary_counts_only_what_counts() {
+    let figure = |modelled: u32, more: &str| {
+        verdict(&format!("{{ id = \"a\", array = \"m{modelled}\", plan = \"p\", value = 100{more} }}"))
+    };
+    let listed = ", score = false, why = \"nobody knows\"";
+    let all = [figure(95, ""), figure(105, ""), figure(130, ""), figure(60, ""), figure(900, listed)];
+    let summary = summarise(&all);
+    assert_eq!((summary.figures, summary.listed, summary.failed), (4, 1, 2));
+    assert!((summary.median_error.unwrap() - 0.175).abs() < 1e-12);
+    assert_eq!(summary.within_25, Share::new(0.5));
+}
+
+#[test]
+fn a_configuration_is_measured_by_the_simulation_and_twice_the_same() {
+    let text = "{ id = \"a\", array = \"local-ssd-raid0\", plan = \"p\", value = 1 }";
+    let Claim::Absolute { subject, .. } = case(text).claim else { panic!("absolute") };
+    let once = || measure(&crate::spec::Shipped, &subject, Metric::Iops, 7).unwrap();
+    assert!(once() > 100.0);
+    assert_eq!(once().to_bits(), once().to_bits());
+}
+
+#[test]
+fn more_luns_than_there_are_is_said_with_the_option_that_helps() {
+    let text = "{ id = \"a\", array = \"md3000\", plan = \"p\", value = 1 }";
+    let Claim::Absolute { mut subject, .. } = case(text).claim else { panic!("absolute") };
+    subject.loads[0].luns = 2;
+    let error = measure(&crate::spec::Shipped, &subject, Metric::Iops, 7).unwrap_err().to_string();
+    assert_eq!(error, "the load `p` uses 2 LUNs, `md3000` has 1; add `luns=2` to the address");
+}
