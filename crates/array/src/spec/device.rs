@@ -249,6 +249,8 @@ fn flash(fields: &Fields<'_>, capacity: Bytes) -> Result<FlashParams, SpecError>
         dies_per_channel: at_least_one(fields, "dies_per_channel", None)?,
         planes: at_least_one(fields, "planes", Some(1))?,
         page,
+        mapping: fields.or("mapping", Bytes::KIB * 4)?,
+        keeps_page: fields.or("keeps_page", false)?,
         pages_per_block: at_least_one(fields, "pages_per_block", None)?,
         read_page: fields.need::<PageTimes>("read_page")?.0,
         program_page: fields.need("program_page")?,

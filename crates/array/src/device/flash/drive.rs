@@ -13,7 +13,7 @@ use crate::backlog::Backlog;
 use crate::device::Command;
 use crate::meter::Meter;
 
-/// Write streams told apart, to know sequential writes from random ones.
+/// Streams told apart, to know sequential requests from random ones.
 const STREAMS: usize = 16;
 
 /// A flash drive.
@@ -29,8 +29,8 @@ pub struct FlashDrive {
     program_unit: Bytes,
     buffer: Buffer,
     translation: State,
-    streams: [u64; STREAMS],
-    next_stream: usize,
+    writes: Streams,
+    reads: Streams,
     gathered: u64,
     meter: Meter,
 }
@@ -48,6 +48,36 @@ struct Die {
     /// Pages written since the last erase.
     written: u32,
     busy_ns: u64,
+}
+
+/// Where the latest streams ended.
+#[derive(Clone, Debug)]
+struct Streams {
+    ends: [u64; STREAMS],
+    next: usize,
+}
+
+impl Default for Streams {
+    fn default() -> Streams {
+        Streams { ends: [u64::MAX; STREAMS], next: 0 }
+    }
+}
+
+impl Streams {
+    /// Whether a request goes on where one before it ended.
+    fn continues(&mut self, offset: u64, bytes: u64) -> bool {
+        match self.ends.iter().position(|&end| end == offset) {
+            Some(stream) => {
+                self.ends[stream] = offset + bytes;
+                true
+            }
+            None => {
+                self.ends[self.next] = offset + bytes;
+                self.next = (self.next + 1) % STREAMS;
+                false
+            }
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -111,8 +141,8 @@ impl FlashDrive {
             program_unit: params.page * u64::from(params.planes.max(1)),
             buffer: Buffer { size: params.write_buffer.get(), held: 0, leaving: VecDeque::new() },
             translation,
-            streams: [u64::MAX; STREAMS],
-            next_stream: 0,
+            writes: Streams::default(),
+            reads: Streams::default(),
             gathered: 0,
             meter: Meter::default(),
             params: params.clone(),
@@ -135,14 +165,19 @@ impl FlashDrive {
 
     fn read(&mut self, now: Instant, begun: Instant, offset: u64, bytes: Bytes) -> Instant {
         let page = self.params.page.get();
+        let mapping = self.params.mapping.get().clamp(1, page);
         let (first, last) = (offset / page, (offset + bytes.get() - 1) / page);
+        // The beginning of a page is already in memory when the read before it ended inside the page.
+        let goes_on = self.reads.continues(offset, bytes.get()) && self.params.keeps_page;
+        let kept = u64::from(goes_on && !offset.is_multiple_of(page));
         let mut fetched = begun;
-        for number in first..=last {
-            let within = (offset + bytes.get()).min((number + 1) * page) - offset.max(number * page);
+        for number in first + kept..=last {
+            let (from, to) = (offset.max(number * page), (offset + bytes.get()).min((number + 1) * page));
+            let within = to.next_multiple_of(mapping) - from / mapping * mapping;
             let die = spread(number) as usize % self.dies.len();
             let ready = self.read_page(die, number, begun);
             let channel = die % self.channels.len();
-            // A die gives only the bytes asked for.
+            // A die gives only what is mapped together with the bytes asked for.
             let transfer = Nanos::new(self.channel_page.get() * within / page);
             fetched = fetched.max(self.channels[channel].book(now, ready, transfer));
         }
@@ -177,10 +212,12 @@ impl FlashDrive {
     fn write(&mut self, now: Instant, begun: Instant, offset: u64, bytes: Bytes) -> Instant {
         let transfer = self.params.link.time_for(bytes) + self.params.link_command;
         let arrived = self.to_drive.book(now, begun, transfer);
-        let sequential = self.continues(offset, bytes.get());
+        let sequential = self.writes.continues(offset, bytes.get());
         let buffered = self.buffer.size >= bytes.get();
         let room = if buffered { self.buffer.room(arrived, bytes.get()) } else { arrived };
-        self.gathered += bytes.get();
+        let mapping = self.params.mapping.get().clamp(1, self.params.page.get());
+        let rewritten = (offset + bytes.get()).next_multiple_of(mapping) - offset / mapping * mapping;
+        self.gathered += if sequential { bytes.get() } else { rewritten };
         let mut programmed = room;
         while self.gathered >= self.program_unit.get() || !buffered && self.gathered > 0 {
             let unit = self.gathered.min(self.program_unit.get());
@@ -193,21 +230,6 @@ impl FlashDrive {
             programmed = programmed.max(end);
         }
         if buffered { room } else { programmed }
-    }
-
-    /// Whether a write goes on where one before it ended.
-    fn continues(&mut self, offset: u64, bytes: u64) -> bool {
-        match self.streams.iter().position(|&end| end == offset) {
-            Some(stream) => {
-                self.streams[stream] = offset + bytes;
-                true
-            }
-            None => {
-                self.streams[self.next_stream] = offset + bytes;
-                self.next_stream = (self.next_stream + 1) % STREAMS;
-                false
-            }
-        }
     }
 
     fn first_free_die(&self) -> usize {
@@ -317,6 +339,8 @@ mod tests {
             dies_per_channel: 8,
             planes: 1,
             page: Bytes::KIB * 16,
+            mapping: Bytes::KIB * 4,
+            keeps_page: false,
             pages_per_block: 256,
             read_page: vec![Nanos::from_micros(62)],
             program_page: Nanos::from_micros(400),
@@ -410,5 +434,25 @@ mod tests {
         let (law, map) =
             (closed(&nvme(), 32, 300_000, 32, true, true), closed(&mapped, 32, 300_000, 32, true, true));
         assert!((map / law - 1.0).abs() < 0.2, "{map} against {law}");
+    }
+
+    #[test]
+    fn random_writes_smaller_than_the_mapping_cost_all_of_it() {
+        let small = nvme();
+        let coarse = FlashParams { mapping: Bytes::KIB * 16, ..nvme() };
+        let ratio = closed(&small, 32, 200_000, 8, true, true) / closed(&coarse, 32, 200_000, 8, true, true);
+        assert!((ratio / 4.0 - 1.0).abs() < 0.1, "{ratio}");
+        let [small, coarse] = [small, coarse].map(|params| closed(&params, 1, 20_000, 8, true, false));
+        assert_eq!(small.to_bits(), coarse.to_bits(), "in sequence nothing is rewritten");
+    }
+
+    #[test]
+    fn a_kept_page_answers_the_small_reads_that_follow_in_it() {
+        let forgets = closed(&nvme(), 1, 3200, 1, false, false);
+        let keeps = closed(&FlashParams { keeps_page: true, ..nvme() }, 1, 3200, 1, false, false);
+        // One page read in 32, the command alone for the rest.
+        assert!(keeps > 4.0 * forgets, "{keeps} {forgets}");
+        let random = closed(&FlashParams { keeps_page: true, ..nvme() }, 1, 3200, 1, false, true);
+        assert!((random / forgets - 1.0).abs() < 0.02, "{random} {forgets}");
     }
 }

@@ -25,6 +25,11 @@ pub struct FlashParams {
     pub planes: u32,
     /// Bytes in a page.
     pub page: Bytes,
+    /// What is mapped, checked and moved as one: a smaller read fetches all of it from its page, and a smaller
+    /// random write rewrites all of it. At most a page.
+    pub mapping: Bytes,
+    /// Whether the page that a stream of reads stopped in stays in the controller's memory for the next of them.
+    pub keeps_page: bool,
     /// Pages in an erase block.
     pub pages_per_block: u32,
     /// Page to register, one entry per kind of page (one for SLC, two for MLC, three for TLC); a page's kind

@@ -14,8 +14,11 @@ use super::{AfterRw, Order, RotatingParams};
 use crate::device::{Command, Finished};
 use crate::meter::Meter;
 
-/// Dirty extents from which the drive chooses the nearest.
-const DESTAGE_WINDOW: usize = 32;
+/// Dirty extents from which the drive chooses the one it reaches first.
+///
+/// Not the number of its tags: what is acknowledged waits in the buffer, which holds thousands of small writes. Twice
+/// as many would write 5 % faster.
+const DESTAGE_WINDOW: usize = 128;
 
 /// A disk drive.
 #[derive(Clone, Debug)]
@@ -216,8 +219,11 @@ impl Drive {
 
     /// The segment that has, or is about to get, all of `first..end`.
     fn held(&self, first: u64, end: u64, now: u64) -> Option<usize> {
-        let found = self.buffer.as_ref()?.find(first)?;
-        let segment = self.buffer.as_ref()?.segment(found);
+        let buffer = self.buffer.as_ref()?;
+        let on_the_way = |ahead: &Ahead| buffer.segment(ahead.segment).end <= first && end <= ahead.limit;
+        let found =
+            buffer.find(first).or_else(|| self.ahead.filter(on_the_way).map(|ahead| ahead.segment))?;
+        let segment = buffer.segment(found);
         let filling = self.ahead.filter(|ahead| ahead.segment == found && end <= ahead.limit);
         let here = end <= segment.end;
         let soon = filling.is_some_and(|ahead| {
@@ -369,8 +375,11 @@ impl Drive {
     }
 
     fn destage_one(&mut self, begin: u64) {
+        let begin = begin.max(self.arm.free_at);
         let nearest = (0..self.dirty.len().min(DESTAGE_WINDOW)).min_by_key(|&index| {
-            self.layout.place(self.dirty[index].first).cylinder.abs_diff(self.arm.cylinder)
+            let place = self.layout.place(self.dirty[index].first);
+            let travel = self.travel(place, true);
+            travel + self.rotation(place.clock, begin + travel)
         });
         let Some(extent) = nearest.and_then(|index| self.dirty.remove(index)) else { return };
         self.dirty_sectors -= extent.sectors;
@@ -420,6 +429,12 @@ impl Drive {
         if clock >= self.layout.end_clock(ahead.limit - 1, 1) {
             self.ahead = None;
             self.ahead_got_to(ahead, ahead.limit);
+        } else if let Some(buffer) = self.buffer.as_mut() {
+            // What it has passed is in the buffer, so that a stream that leaves sectors out is answered too.
+            let (segment, reached) = (buffer.segment(ahead.segment), self.layout.reach(clock));
+            if segment.start <= reached && segment.end < reached {
+                buffer.extend(ahead.segment, reached);
+            }
         }
     }
 

@@ -1,6 +1,11 @@
 //! Two drives that the tests of this folder share: one measured to the sector, one from its data sheet.
 
+use units::Instant;
+
 use super::*;
+use crate::device::Command;
+use crate::meter::Class;
+use crate::streams::Stream;
 
 fn micros(us: u64) -> Nanos {
     Nanos::from_micros(us)
@@ -126,4 +131,39 @@ pub(crate) fn nearline() -> RotatingParams {
             age_limit: Some(Nanos::from_millis(500)),
         },
     }
+}
+
+/// Milliseconds per command of one that asks again as soon as it is answered, after a tenth of the commands.
+fn each_ms(params: &RotatingParams, commands: impl Iterator<Item = (u64, u32, bool)>) -> f64 {
+    let mut drive = Drive::new(params);
+    let commands: Vec<_> = commands.collect();
+    let (mut now, mut warm) = (Instant::START, Instant::START);
+    for (n, &(first, sectors, write)) in commands.iter().enumerate() {
+        if n == commands.len() / 10 {
+            warm = now;
+        }
+        let class = if write { Class::HostWrite } else { Class::HostRead };
+        let command = Command { first, sectors, tag: 0, write, class, ready: Instant::START };
+        now = drive.submit(now, command).expect("the drive is idle");
+        drive.finish(now);
+    }
+    (now - warm).as_secs_f64() * 1e3 / (commands.len() - commands.len() / 10) as f64
+}
+
+#[test]
+fn a_stream_that_leaves_sectors_out_is_answered_from_what_the_head_has_passed() {
+    // As one half of a mirror sees it: every other sector.
+    let each = each_ms(&nearline(), (0..2000).map(|n| (2 * n, 1, false)));
+    assert!(each < 0.1, "{each} ms, where a lost revolution is 8.3");
+}
+
+#[test]
+fn destaging_a_full_buffer_picks_what_the_head_reaches_first() {
+    let buffered = DriveCacheParams { write_back: true, write_segments: 16, ..nearline().cache.unwrap() };
+    let buffered = RotatingParams { cache: Some(buffered), ..nearline() };
+    let mut draws = Stream::open(3, "test");
+    let spread: Vec<_> = (0..40_000).map(|_| (draws.below(1_000_000) * 8, 8, true)).collect();
+    let back = each_ms(&buffered, spread.iter().copied());
+    let through = each_ms(&nearline(), spread.iter().copied());
+    assert!(back < through / 2.0, "{back} ms against {through}");
 }
