@@ -37,7 +37,7 @@ pub(crate) fn corners() -> Run {
             Some(2),
             "The drive's write cache is on and the workload never flushes: a write that was acknowledged may be \
              lost when power fails.",
-            "Set `durability = \"dsync\"` or `flush_every = 1` to measure writes that last.",
+            "Set `sync = \"dsync\"` or `flush_every = 1` to measure writes that last.",
         ),
         finding(
             "cache-suspected",
