@@ -1,0 +1,76 @@
+# What a person does with this repository. `make help` lists it.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -o pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help demo build test lint docs bench cargo test-tools
+
+# rustup puts cargo here, and not every shell has been told.
+export PATH := $(PATH):$(HOME)/.cargo/bin
+
+TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
+FATHOM     := $(TARGET_DIR)/release/fathom
+# The directory that is measured. It must lie on the disk in question, not in memory.
+DEMO_DIR   ?= $(TARGET_DIR)/demo
+# More arguments of the demo's `fathom run`, for example: --scratch 2GiB
+DEMO_ARGS  ?=
+
+help:
+	@echo 'make demo    build, measure five figures of this disk, keep the result (3 minutes after the build)'
+	@echo '             another disk: make demo DEMO_DIR=/mnt/array'
+	@echo 'make test    every test; those that need root or a missing tool say so and are skipped'
+	@echo 'make lint    formatting, clippy and the API documentation, warnings as errors'
+	@echo 'make docs    the guide, into docs/book'
+	@echo 'make bench   benchmarks of the tool itself, and beside fio where that is installed'
+
+demo: build
+	@mkdir -p '$(DEMO_DIR)'
+	@case "$$(stat -f -c %T '$(DEMO_DIR)')" in tmpfs|ramfs) \
+	  echo 'demo: $(DEMO_DIR) lies in memory, not on a disk; name a directory on one:' >&2; \
+	  echo '      make demo DEMO_DIR=/var/tmp/fathom' >&2; exit 2;; esac
+	$(FATHOM) run corners --on '$(DEMO_DIR)' $(DEMO_ARGS)
+	@echo
+	@echo 'The run is kept. Show it again with:  $(FATHOM) show last'
+
+build: cargo
+	cargo build --release --locked -p fathom-io
+
+test: cargo test-tools
+	cargo test --locked --workspace
+
+lint: cargo
+	@cargo fmt --version >/dev/null 2>&1 || { echo 'lint: rustfmt is missing; install it: rustup component add rustfmt' >&2; exit 2; }
+	@cargo clippy --version >/dev/null 2>&1 || { echo 'lint: clippy is missing; install it: rustup component add clippy' >&2; exit 2; }
+	cargo fmt --all --check
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc --locked --workspace --no-deps
+
+docs:
+	@command -v mdbook >/dev/null || { echo 'docs: mdbook is missing; install it: cargo install mdbook' >&2; exit 2; }
+	mdbook build docs
+	@echo 'Open docs/book/index.html'
+
+bench: cargo
+	cargo bench --locked --workspace --benches
+	@if [ ! -x benches/against-fio/run ]; then :; \
+	elif command -v fio >/dev/null; then benches/against-fio/run; \
+	else echo 'bench: fio is missing, the comparison is left out; install it: apt-get install fio'; fi
+
+cargo:
+	@command -v cargo >/dev/null || { echo 'cargo is missing; install Rust from https://rustup.rs:' >&2; \
+	  echo "  curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh" >&2; exit 2; }
+	@command -v cc >/dev/null || { echo 'a C compiler is missing (SQLite is built from source); install it:' >&2; \
+	  echo '  apt-get install build-essential' >&2; exit 2; }
+
+# Tests skip what needs a missing tool. Where this user may install, nothing has to be missing.
+test-tools:
+	@missing=(); \
+	need() { PATH="$$PATH:/usr/sbin:/sbin" command -v "$$1" >/dev/null || missing+=("$$2"); }; \
+	need losetup mount; need mount mount; need unshare util-linux; need mkfs.ext4 e2fsprogs; \
+	if [ $${#missing[@]} -eq 0 ]; then exit 0; fi; \
+	if [ "$$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$${missing[@]}" </dev/null \
+	    || echo "test: could not install $${missing[*]}; the tests that need them are skipped"; \
+	else \
+	  echo "test: missing $${missing[*]}; the tests that need them are skipped"; \
+	fi
