@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use record::{Point, PointKind};
-use stats::{Flat, flat_since};
 use units::Nanos;
 use workload::plan::{self, Load, Plan, Task};
 
@@ -154,14 +153,10 @@ impl Curves {
             .iter()
             .map(|(_, figures)| figures.iter().sum::<f64>() / figures.len() as f64)
             .collect();
-        let rule = Flat { within: until.within.get(), points: until.points as usize };
-        let first_idle = flat_since(&means, rule)?;
-        curve.ended = true;
-        let last_gain = first_idle.checked_sub(1).map_or("the first point", |index| &curve.values[index].0);
-        Some(format!(
-            "{} has not grown by more than {} over {} points: flat after {last_gain}",
-            until.flat, until.within, until.points
-        ))
+        curve.ended = until.reached(&means);
+        curve.ended.then(|| {
+            format!("{} has not grown by more than {} over {} points", until.flat, until.within, until.points)
+        })
     }
 }
 

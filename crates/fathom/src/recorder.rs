@@ -57,11 +57,6 @@ impl Recorder {
         Recorder { run, library }
     }
 
-    /// The run's id.
-    pub fn id(&self) -> &str {
-        &self.run.id
-    }
-
     /// Adds a point and keeps the run so far.
     pub fn add(&mut self, point: &Point) -> Result<(), Failure> {
         self.run.points.push(point.clone());
@@ -77,7 +72,7 @@ impl Recorder {
     pub fn finish(mut self, ending: Ending) -> Result<Run, Failure> {
         self.run.ended = Some(now().to_string());
         self.run.ending = ending;
-        self.run.findings = Vec::new();
+        self.run.findings = explain::findings(&self.run);
         self.keep()?;
         Ok(self.run)
     }

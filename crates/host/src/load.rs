@@ -15,9 +15,11 @@ use crate::clock::Clock;
 use crate::driver::{Lines, Live, drive};
 use crate::engine::{
     Chosen, EngineError, FileRef, Mmap, Null, OpenFiles, Payload, Pool, Sync, UringOptions, UringRing,
-    choose, open_files, uring_refusal,
+    choose, open_files,
 };
+use crate::environment::{self, UringState};
 use crate::placement::place;
+use crate::sysroot::SysRoot;
 
 /// One workload with its workers' specifications and the files they use.
 #[derive(Clone, Debug)]
@@ -88,7 +90,10 @@ pub fn run(
     stop: &AtomicBool,
     news: &mut dyn FnMut(News<'_>),
 ) -> Result<Vec<WorkerOutcome>, EngineError> {
-    let refusal = uring_refusal();
+    let refusal = match environment::uring(&SysRoot::real()) {
+        UringState::Allowed { .. } => None,
+        UringState::Refused { why } => Some(why),
+    };
     let opened: Vec<Arc<OpenFiles>> = assignments
         .iter()
         .map(|each| open_files(&each.workload, &each.files).map(Arc::new))

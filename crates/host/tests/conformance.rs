@@ -7,11 +7,14 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use host::clock::Clock;
 use host::engine::FileRef;
 use host::load::{Assignment, News, WorkerOutcome, run};
+use host::safety::{Consent, Permit, permit};
+use host::{SysRoot, Target};
 use units::{Bytes, Instant, Nanos, OpsPerSecond, Share};
 use workload::spec::*;
 use workload::tally::{Failure, Tally};
@@ -86,7 +89,14 @@ fn bed(files: u64) -> Bed {
 }
 
 fn refs(paths: &[PathBuf]) -> Vec<FileRef> {
-    paths.iter().map(|path| FileRef { path: path.clone(), permit: None }).collect()
+    paths.iter().map(|path| FileRef { path: path.clone(), permit: permitted(path) }).collect()
+}
+
+/// Leave to write to a file that this test made.
+fn permitted(path: &Path) -> Option<Arc<Permit>> {
+    let target = Target::parse(path.to_str()?).ok()?;
+    let consent = Consent::parse(target.path()?.to_str()?).ok()?;
+    Some(Arc::new(permit(&SysRoot::real(), &target, Some(&consent)).unwrap()))
 }
 
 fn outcomes(workload: &Workload, paths: &[PathBuf]) -> Vec<WorkerOutcome> {
@@ -220,15 +230,38 @@ fn workers_on_files_of_their_own_do_not_meet() {
 }
 
 #[test]
-fn an_even_rate_is_kept_within_a_percent_and_nothing_is_early() {
+fn every_arrival_of_an_even_rate_is_planned_and_none_is_early() {
     let stop = Stop { run: Some(Nanos::from_millis(500)), ops: None, ..workload(EngineKind::Auto, 1).stop };
     for (engine, depth) in [(EngineKind::Pread, 1), (EngineKind::IoUring, 4), (EngineKind::Pread, 4)] {
         let pace = Pace::Even(OpsPerSecond::new(1000.0));
         let bed = bed(1);
-        let tally = tally(&Workload { pace, stop, ..workload(engine, depth) }, &bed.paths[0]);
-        assert!((495..=505).contains(&tally.ops()), "{engine:?}: {}", tally.ops());
-        assert_eq!(tally.planned, 500, "{engine:?}");
+        let asked = Workload { pace, stop, ..workload(engine, depth) };
+        let mut started = Instant::START;
+        let outcome = outcomes_with(&asked, &bed.paths, &mut |news| {
+            if let News::Started(at, _) = news {
+                started = at;
+            }
+        })
+        .remove(0);
+        let tally = outcome.tally;
+        assert_eq!((tally.planned, tally.settled), (500, 500), "{engine:?}");
+        assert!(tally.measured_from >= started);
+        let lag = tally.classes[0].lag.as_ref().unwrap();
+        let service = tally.classes[0].service.as_ref().unwrap();
+        let response = &tally.classes[0].response;
+        assert_eq!(lag.sum_ns() + service.sum_ns(), response.sum_ns(), "response is lag and service");
     }
+}
+
+#[test]
+fn a_file_that_is_neither_scratch_nor_permitted_is_not_written() {
+    let bed = bed(1);
+    let asked = Workload { mix: reading(0.5), ..workload(EngineKind::Auto, 1) };
+    let jobs = compile(&asked, &[LEN]).unwrap();
+    let files = vec![FileRef { path: bed.paths[0].clone(), permit: None }];
+    let assignment = Assignment { workload: asked, jobs, files };
+    let error = run(&[assignment], &Clock::start(), &AtomicBool::new(false), &mut |_| ()).unwrap_err();
+    assert!(error.to_string().contains("no permit"), "{error}");
 }
 
 #[test]

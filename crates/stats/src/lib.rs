@@ -5,11 +5,9 @@
 //! **Invariant:** this crate does not know where its numbers come from, nor how they are shown.
 
 mod batch;
-mod flat;
 mod histogram;
 mod interval;
 
 pub use batch::{BatchMean, batch_mean};
-pub use flat::{Flat, flat_since};
 pub use histogram::{Bucket, Histogram, SUB_BUCKET_BITS};
 pub use interval::Interval;

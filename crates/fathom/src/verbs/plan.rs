@@ -64,8 +64,7 @@ fn find(name: &str) -> Result<Found, Failure> {
 
 fn list() -> String {
     let widest = ready::all().iter().map(|ready| ready.name.len()).max().unwrap_or(0);
-    let about = |ready: &ready::Ready| {
-        ready.plan(&Overrides::default()).map(|plan| plan.about).unwrap_or_default()
-    };
+    let about =
+        |ready: &ready::Ready| ready.plan(&Overrides::default()).map(|plan| plan.about).unwrap_or_default();
     ready::all().iter().map(|ready| format!("{:widest$}  {}\n", ready.name, about(ready))).collect()
 }

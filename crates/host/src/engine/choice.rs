@@ -1,7 +1,5 @@
 //! Which engine a worker gets, and why not another.
 
-use std::io;
-
 use workload::spec::{EngineKind, Workload};
 
 use super::EngineError;
@@ -39,7 +37,7 @@ impl Chosen {
 
 /// Decides for one worker of `workload`, and says why where it is not what would be best.
 ///
-/// `refusal` is what [`uring_refusal`] found. At depth 1 a plain system call is cheaper than a ring: a cached
+/// `refusal` is what [`crate::environment::uring`] found. At depth 1 a plain system call is cheaper than a ring: a cached
 /// 4 KiB read takes about 40 ns less.
 pub fn choose(workload: &Workload, refusal: Option<&str>) -> Result<(Chosen, Option<String>), EngineError> {
     let one_at_a_time = workload.depth == 1;
@@ -65,20 +63,4 @@ pub fn choose(workload: &Workload, refusal: Option<&str>) -> Result<(Chosen, Opt
             return Err(EngineError::NoUring { reason: reason.into() });
         }
     })
-}
-
-/// Why io_uring cannot be used in this process; `None` when it can.
-pub fn uring_refusal() -> Option<String> {
-    io_uring::IoUring::new(2).err().map(|error| explain_refusal(&error))
-}
-
-pub(super) fn explain_refusal(error: &io::Error) -> String {
-    match error.raw_os_error() {
-        Some(libc::ENOSYS) => "the kernel has none (Linux 5.1 or later has) or a sandbox hides it".into(),
-        Some(libc::EPERM | libc::EACCES) => {
-            "not permitted: a sandbox or container filter, or sysctl kernel.io_uring_disabled".into()
-        }
-        Some(libc::ENOMEM) => "no locked memory left for the ring: raise `ulimit -l`".into(),
-        _ => error.to_string(),
-    }
 }

@@ -12,6 +12,7 @@ use workload::spec::{OpenSync, Workload};
 
 use super::EngineError;
 use crate::safety::Permit;
+use crate::scratch;
 
 /// One open file or device.
 #[derive(Debug)]
@@ -55,24 +56,41 @@ pub fn open_files(workload: &Workload, files: &[FileRef]) -> Result<OpenFiles, E
 }
 
 fn open_file(workload: &Workload, FileRef { path, permit }: &FileRef) -> Result<OpenFile, EngineError> {
-    let writes = workload.mix.changes_data();
-    let flags = open_flags(workload);
-    let permitted = match permit {
-        Some(permit) if writes => permit.open(flags.bits() as i32)?,
-        _ => None,
-    };
-    let file = match permitted {
-        Some(file) => file,
-        None => {
-            let access = if writes { OFlags::RDWR } else { OFlags::RDONLY };
-            let fd = rustix::fs::open(path, flags | access | OFlags::CLOEXEC, Mode::empty())
-                .map_err(|errno| open_error(workload, path, writes, errno.into()))?;
-            File::from(fd)
-        }
+    let file = match permit {
+        Some(permit) if workload.mix.changes_data() => open_permitted(workload, path, permit)?,
+        _ => open_plain(workload, path)?,
     };
     let is_block_device = rustix::fs::fstat(&file)
         .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice);
     Ok(OpenFile { path: path.clone(), file, is_block_device })
+}
+
+fn open_permitted(workload: &Workload, path: &Path, permit: &Permit) -> Result<File, EngineError> {
+    let file = permit.open(open_flags(workload).bits() as i32)?;
+    file.ok_or_else(|| EngineError::NoPermit { path: path.into() })
+}
+
+/// Opens what is only read, or a scratch file of Fathom's own; nothing else is written without a permit.
+fn open_plain(workload: &Workload, path: &Path) -> Result<File, EngineError> {
+    let writes = workload.mix.changes_data();
+    let access = if writes { OFlags::RDWR } else { OFlags::RDONLY };
+    let flags = open_flags(workload) | access | OFlags::CLOEXEC;
+    // A file of somebody else may be read, but not without a trace; then the trace costs what it costs.
+    let opened =
+        rustix::fs::open(path, flags | OFlags::NOATIME, Mode::empty()).or_else(|errno| match errno {
+            rustix::io::Errno::PERM => rustix::fs::open(path, flags, Mode::empty()),
+            other => Err(other),
+        });
+    let file = File::from(opened.map_err(|errno| open_error(workload, path, writes, errno.into()))?);
+    if writes && !is_scratch(path) {
+        return Err(EngineError::NoPermit { path: path.into() });
+    }
+    Ok(file)
+}
+
+/// Looks through a handle of its own: a direct one could not read the few bytes of a mark.
+fn is_scratch(path: &Path) -> bool {
+    File::open(path).and_then(|file| scratch::header_of(&file)).is_ok_and(|mark| mark.is_some())
 }
 
 fn open_flags(workload: &Workload) -> OFlags {

@@ -20,7 +20,7 @@ use std::path::PathBuf;
 use units::{Bytes, Instant};
 use workload::{Completion, Request};
 
-pub use choice::{Chosen, choose, uring_refusal};
+pub use choice::{Chosen, choose};
 pub use files::{FileRef, OpenFile, OpenFiles, open_files};
 pub use mmap::Mmap;
 pub use null::Null;
@@ -63,6 +63,12 @@ pub enum EngineError {
     /// It may not be written, or is no longer what was looked at.
     #[error(transparent)]
     Unsafe(#[from] crate::safety::SafetyError),
+    /// Neither Fathom's own nor permitted.
+    #[error("{path}: not one of Fathom's scratch files, and no permit to write to it was asked for")]
+    NoPermit {
+        /// What.
+        path: PathBuf,
+    },
     /// No memory for buffers.
     #[error(
         "no {need} of memory for buffers{}: {source}; lower `depth` or the request size{}",

@@ -183,7 +183,7 @@ fn refusal(options: UringOptions, source: io::Error) -> EngineError {
         UringOptions { iopoll: true, .. } => {
             EngineError::Feature { feature: "IOPOLL", remedy: "leave `iopoll` off", source }
         }
-        _ => EngineError::NoUring { reason: super::choice::explain_refusal(&source) },
+        _ => EngineError::System { call: "io_uring_setup", source },
     }
 }
 
@@ -271,12 +271,12 @@ impl Uring<'_> {
         }
     }
 
-    /// How many completions to wait for: an eighth of what is in flight.
+    /// How many completions to wait for: a quarter of what is in flight.
     ///
     /// A wake-up costs more than a request; waiting for one of 128 wakes 128 times as often, waiting for all
-    /// would drain the device. Seven eighths stay with it.
+    /// would drain the device. Three quarters stay with it.
     fn wanted(&self) -> u32 {
-        (self.in_flight / 8).clamp(1, 32)
+        (self.in_flight / 4).clamp(1, 32)
     }
 
     #[inline]
