@@ -4,6 +4,7 @@ use units::{Bytes, BytesPerSecond, Nanos, Sectors, Share};
 
 use super::error::SpecError;
 use super::fields::{Fields, Read};
+use super::parts::check_lines;
 use super::tree::Scalar;
 use crate::device::flash::Translation;
 use crate::device::queue::Service;
@@ -33,14 +34,17 @@ enum Kind {
     Queue,
 }
 
+/// Addresses in sectors, and in clocks of a revolution, stay exact far below it.
+const MOST: Bytes = Bytes::new(1 << 50);
+
 /// Reads the whole file. Every key of it must be known.
 pub(super) fn read(model: &str, fields: Fields<'_>) -> Result<DeviceSpec, SpecError> {
     let _: Option<String> = fields.get("name")?;
     let _: Option<bool> = fields.get("part")?;
     let about = fields.or("about", String::new())?;
     let capacity: Bytes = fields.need("capacity")?;
-    if capacity.is_zero() {
-        return Err(fields.wrong("capacity", "a device holds at least one sector"));
+    if capacity.get() < units::SECTOR_BYTES || capacity > MOST {
+        return Err(fields.wrong("capacity", "a device holds one sector to 1024TiB"));
     }
     let kind = fields.one_of(
         "kind",
@@ -106,7 +110,11 @@ fn at_least_one(fields: &Fields<'_>, key: &'static str, otherwise: Option<u32>) 
         Some(otherwise) => fields.or(key, otherwise)?,
         None => fields.need(key)?,
     };
-    if count == 0 { Err(fields.wrong(key, "give at least 1")) } else { Ok(count) }
+    // Above it nothing real lies, and products of counts stay below 2^32.
+    match count {
+        1..=65_535 => Ok(count),
+        _ => Err(fields.wrong(key, "give 1 to 65535")),
+    }
 }
 
 fn seek(fields: &Fields<'_>) -> Result<Seek, SpecError> {
@@ -275,10 +283,12 @@ fn flash(fields: &Fields<'_>, capacity: Bytes) -> Result<FlashParams, SpecError>
 }
 
 fn cached_flash(fields: &Fields<'_>, capacity: Bytes) -> Result<CachedFlashParams, SpecError> {
+    let (cache, line) = (fields.need("cache")?, fields.need("line")?);
+    check_lines(fields, cache, line)?;
     Ok(CachedFlashParams {
         capacity,
-        cache: fields.need("cache")?,
-        line: fields.need("line")?,
+        cache,
+        line,
         hit: fields.need("hit")?,
         regions: at_least_one(fields, "regions", None)?,
         read: fields.need("read")?,

@@ -13,6 +13,9 @@ use super::source::{self, Shelf, Source};
 use super::tree::{Node, Scalar, Table};
 use crate::raid::{Geometry, GeometryError, Layout, Level, SetSpec, WriteRule};
 
+/// Disks are numbered in 16 bits where sets are planned, spares among them.
+const MOST_DISKS: u64 = 1 << 15;
+
 /// A RAID set of an array.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RaidSet {
@@ -112,6 +115,10 @@ fn read_devices(library: &dyn Source, fields: Fields<'_>) -> Result<(Vec<DeviceS
                 table.finish()?;
             }
         }
+    }
+    let all: u64 = groups.iter().map(|(_, count, _)| u64::from(*count)).sum();
+    if all == 0 || all > MOST_DISKS {
+        return Err(fields.wrong("count", format!("an array has 1 to {MOST_DISKS} disks, not {all}")));
     }
     fields.finish()?;
     let mut models: Vec<DeviceSpec> = Vec::new();

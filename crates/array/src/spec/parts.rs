@@ -15,11 +15,29 @@ fn share(part: f64) -> Share {
     Share::new(part).expect("a constant between 0 and 1")
 }
 
+/// More of anything than this is a slip of the pen, and would only fill memory.
+const MOST: u32 = 65_536;
+
 fn count(fields: &Fields<'_>, key: &'static str, otherwise: u32) -> Result<u32, SpecError> {
     match fields.or(key, otherwise)? {
-        0 => Err(fields.wrong(key, "give at least 1")),
-        count => Ok(count),
+        count @ 1..=MOST => Ok(count),
+        _ => Err(fields.wrong(key, format!("give 1 to {MOST}"))),
     }
+}
+
+/// Refuses a cache that is cut into more lines than a simulation can keep account of.
+pub(super) fn check_lines(fields: &Fields<'_>, size: Bytes, line: Bytes) -> Result<(), SpecError> {
+    const LINES: u64 = 1 << 28;
+    if line.is_zero() || size < line {
+        return Err(fields.wrong("line", format!("the cache of {size} holds at least one line")));
+    }
+    if size.get() / line.get() > LINES {
+        return Err(fields.wrong(
+            "line",
+            format!("{size} in lines of {line} are more than {LINES} lines; give larger lines"),
+        ));
+    }
+    Ok(())
 }
 
 /// `count` and the link's figures.
@@ -195,9 +213,7 @@ fn cache(fields: Fields<'_>) -> Result<CacheParams, SpecError> {
     if line.is_zero() || !line.get().is_power_of_two() || !line.is_multiple_of(Bytes::new(512)) {
         return Err(fields.wrong("line", "a cache line is a power of two from 512B on, such as 16KiB"));
     }
-    if size < line {
-        return Err(fields.wrong("size", format!("the cache holds at least one line of {line}")));
-    }
+    check_lines(&fields, size, line)?;
     let params = CacheParams {
         size,
         line,

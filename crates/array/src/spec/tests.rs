@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use proptest::prelude::*;
 use units::Bytes;
 
 use super::*;
@@ -172,7 +173,7 @@ fn options_change_what_they_name() {
     let both = array(&Shipped, "md3000?luns=2").unwrap();
     assert_eq!(both.layout.luns.iter().map(|lun| lun.owner).collect::<Vec<_>>(), [0, 1]);
     let nas = array(&Shipped, "px6-300d?raid=5&disks=4&protocol=nfs3").unwrap();
-    assert_eq!((nas.protocol.kind, nas.protocol.sync_writes), (ProtocolKind::Nfs3, true));
+    assert_eq!(nas.protocol.kind, ProtocolKind::Nfs3);
     assert_eq!(nas.layout.sets[0].members, [0, 1, 2, 3]);
 }
 
@@ -347,4 +348,45 @@ fn a_confidence_that_is_none_is_refused() {
     assert_eq!(complaint(text), "x.toml:4: `confidence`: `sure` is no confidence; write high, medium or low");
     let text = "[cache]\nsize = { value = \"1MiB\", sorce = \"x\" }\n";
     assert!(complaint(text).starts_with("x.toml:4: `a figure` has no key `sorce`; did you mean `source`?"));
+}
+
+#[test]
+fn the_example_of_the_documentation_is_a_whole_array() {
+    let page = include_str!("../../../../arrays/README.md");
+    let example = page.split("```").nth(1).and_then(|block| block.strip_prefix("toml")).unwrap();
+    let spec = array_text(&Shipped, "example", example, &Address::parse("shelf?raid=5").unwrap()).unwrap();
+    assert_eq!((spec.layout.disks.len(), spec.link.lanes), (12, 4));
+}
+
+#[test]
+fn counts_that_would_only_fill_memory_are_refused() {
+    assert!(complaint("[devices]\ncount = 4000000000\n").contains("an array has 1 to 32768 disks"));
+    assert!(complaint("[channel]\ncount = 4000000000\n").ends_with("give 1 to 65536"));
+    assert!(complaint("[cache]\nsize = \"1000TiB\"\nline = \"512B\"\n").contains("give larger lines"));
+    assert!(complaint("[controller]\ncount = 3\n").contains("an array has one controller, or two"));
+}
+
+proptest! {
+    /// A file in which one line is another file's, or cut short, is read or refused, and never takes the reader down.
+    #[test]
+    fn no_description_makes_the_reader_panic(
+        name in 0usize..25,
+        other in 0usize..25,
+        line in 0usize..150,
+        from in 0usize..150,
+        cut in 0usize..80,
+    ) {
+        let names = Shipped.names(Shelf::Array);
+        let (name, other) = (&names[name % names.len()], &names[other % names.len()]);
+        let text = |name: &str| Shipped.find(Shelf::Array, name).unwrap().text.into_owned();
+        let (mine, theirs) = (text(name), text(other));
+        let mut lines: Vec<&str> = mine.lines().collect();
+        let theirs: Vec<&str> = theirs.lines().collect();
+        let (at, strange) = (line % lines.len(), theirs[from % theirs.len()]);
+        lines[at] = strange.get(..cut).unwrap_or(strange);
+        let address = Address::parse(name).unwrap();
+        if let Err(error) = array_text(&Shipped, "x.toml", &lines.join("\n"), &address) {
+            prop_assert!(error.to_string().contains(':'));
+        }
+    }
 }
