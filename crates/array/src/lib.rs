@@ -23,6 +23,7 @@ pub mod meter;
 pub mod parity;
 pub mod protocol;
 pub mod raid;
+pub mod readahead;
 pub mod server;
 pub mod sim;
 pub mod slab;

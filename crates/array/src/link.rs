@@ -37,6 +37,9 @@ impl LinkParams {
     }
 }
 
+/// What moves before the next transfer has its turn: what is left of a transfer when its source has ended.
+pub const TURN: u64 = 64 << 10;
+
 /// A link at work.
 #[derive(Clone, Debug)]
 pub struct Link {
@@ -58,12 +61,30 @@ impl Link {
         self.out.share(now, ready, work, class) + self.params.latency
     }
 
-    /// `bytes` towards the host, ready at `ready`; when they have arrived. The command's own cost was paid on its
-    /// way out.
-    pub fn answer(&mut self, now: Instant, ready: Instant, bytes: u64, class: Class) -> Instant {
-        let work = self.params.transfer(bytes).saturating_sub(self.params.command);
+    /// `bytes` towards the host, which flow from `first` on and are complete at `last`; when they have arrived. The
+    /// command's own cost was paid on its way out.
+    pub fn answer(
+        &mut self,
+        now: Instant,
+        first: Instant,
+        last: Instant,
+        bytes: u64,
+        class: Class,
+    ) -> Instant {
+        let alone = |bytes| self.params.transfer(bytes).saturating_sub(self.params.command);
+        let (work, tail) = (alone(bytes), alone(bytes.min(TURN)));
         let station = if self.params.duplex == Duplex::Half { &mut self.out } else { &mut self.back };
-        station.share(now, ready, work, class) + self.params.latency
+        station.stream(now, first, last, work, tail, class) + self.params.latency
+    }
+
+    /// One way: cable, switches, adapter.
+    pub fn latency(&self) -> Nanos {
+        self.params.latency
+    }
+
+    /// When all that is booked away from the host would have ended: the shorter, the less loaded.
+    pub fn backlog(&self) -> Instant {
+        self.out.until().max(self.back.until())
     }
 
     /// Both directions with their names; one where the link is half duplex.
@@ -94,7 +115,7 @@ mod tests {
         let (mut full, mut half) = (link(Duplex::Full), link(Duplex::Half));
         full.send(now, now, 1_000_000, Class::HostWrite);
         half.send(now, now, 1_000_000, Class::HostWrite);
-        assert_eq!(full.answer(now, now, 1_000_000, Class::HostRead).nanos(), 1_000_500);
-        assert_eq!(half.answer(now, now, 1_000_000, Class::HostRead).nanos(), 2_000_500);
+        assert_eq!(full.answer(now, now, now, 1_000_000, Class::HostRead).nanos(), 1_000_500);
+        assert_eq!(half.answer(now, now, now, 1_000_000, Class::HostRead).nanos(), 2_000_500);
     }
 }

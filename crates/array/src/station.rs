@@ -40,46 +40,42 @@ impl Station {
 
     /// The same where those present share the station in small turns: a short transfer passes long ones.
     pub fn share(&mut self, now: Instant, ready: Instant, work: Nanos, class: Class) -> Instant {
-        let start = ready.max(now);
-        if work.is_zero() {
-            return start;
-        }
-        let ahead = self.until.saturating_since(now).get();
-        self.typical = self.typical - self.typical / 8 + work.get() / 8;
-        let present = ahead / self.typical.max(1);
-        let queue_end = self.add(now, work);
-        // In turns, each of those present moves as much as this one before it ends.
-        let shared_end = start + Nanos::new(work.get().saturating_add(work.get() / self.servers * present));
-        let end = queue_end.min(shared_end).max(start + work);
-        self.leave(start, end, work, class)
+        self.stream(now, ready, ready, work, Nanos::ZERO, class)
     }
 
-    /// The same for a transfer that kept pace with its source, which ends at `ready`: only `tail` is left then.
-    pub fn follow(
+    /// The same for data that flow from `first` on and are complete at `last`: the transfer keeps pace with its
+    /// source, and `tail` of it is left when the source has ended.
+    pub fn stream(
         &mut self,
         now: Instant,
-        ready: Instant,
+        first: Instant,
+        last: Instant,
         work: Nanos,
         tail: Nanos,
         class: Class,
     ) -> Instant {
-        let start = ready.max(now);
         if work.is_zero() {
-            return start;
+            return last.max(now);
         }
-        let queue_end = self.add(now, work);
-        let end = queue_end.min(start + work).max(start + tail.min(work));
-        self.leave(Instant::from_nanos(end.nanos().saturating_sub(work.get())), end, work, class)
+        let ahead = self.until.saturating_since(now).get();
+        self.typical = self.typical - self.typical / 8 + work.get() / 8;
+        let present = ahead / self.typical.max(1);
+        let queue_end = self.add(first.min(now), work);
+        // In turns, each of those present moves as much as this one before it ends.
+        let shared = work.get().saturating_add(work.get() / self.servers * present);
+        let shared_end = first.max(now) + Nanos::new(shared);
+        let end = queue_end.min(shared_end).max(first + work).max(last + tail.min(work));
+        self.leave(last, end, work, class)
     }
 
-    fn add(&mut self, now: Instant, work: Nanos) -> Instant {
-        self.until = self.until.max(now) + Nanos::new(work.get() / self.servers);
+    fn add(&mut self, earliest: Instant, work: Nanos) -> Instant {
+        self.until = self.until.max(earliest) + Nanos::new(work.get() / self.servers);
         self.until
     }
 
     fn leave(&mut self, arrived: Instant, end: Instant, work: Nanos, class: Class) -> Instant {
         let started = Instant::from_nanos(end.nanos().saturating_sub(work.get()));
-        self.meter.visit(arrived, started, end, class);
+        self.meter.visit(arrived.min(started), started, end, class);
         end
     }
 
@@ -121,6 +117,16 @@ mod tests {
         let ends: Vec<u64> =
             (0..4).map(|_| station.book(at(0), at(0), Nanos::new(10), Class::HostRead).nanos()).collect();
         assert_eq!(ends, [10, 10, 15, 20]);
+    }
+
+    #[test]
+    fn a_transfer_that_keeps_pace_ends_with_its_source() {
+        let mut station = Station::new(1);
+        let end = station.stream(at(100), at(50), at(100), Nanos::new(50), Nanos::new(5), Class::HostRead);
+        assert_eq!(end, at(105));
+        // The next one finds the station busy with the first until 100, and is slower than its source.
+        let end = station.stream(at(110), at(90), at(110), Nanos::new(50), Nanos::new(5), Class::HostRead);
+        assert_eq!(end, at(150));
     }
 
     #[test]

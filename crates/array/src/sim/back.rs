@@ -28,8 +28,13 @@ const JOIN_MAX: Sectors = Sectors(2048);
 pub enum Owner {
     /// A host request, by its place.
     Request(u32),
-    /// The cache of a controller, by the number of its transfer.
-    Cache(u32),
+    /// The cache of a controller.
+    Cache {
+        /// Which controller.
+        controller: u32,
+        /// The number of the transfer.
+        transfer: u32,
+    },
     /// Background work, by its number.
     Background(u32),
 }
@@ -400,8 +405,10 @@ impl BackEnd {
             return end;
         };
         let bytes = u64::from(command.sectors) * SECTOR_BYTES;
-        let tail = link.transfer(bytes.min(SECTOR_BYTES));
-        self.channels[channel as usize].follow(now, end, link.transfer(bytes), tail, command.class)
+        let (work, tail) = (link.transfer(bytes), link.transfer(SECTOR_BYTES));
+        // It keeps pace with the media, or with the drive's buffer.
+        let first = Instant::from_nanos(end.nanos().saturating_sub(work.get()));
+        self.channels[channel as usize].stream(now, first, end, work, tail, command.class)
     }
 
     /// One command of a chain has ended.

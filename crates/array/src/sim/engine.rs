@@ -3,6 +3,7 @@
 use units::{Bytes, Instant, Nanos};
 
 use crate::controller::ControllerParams;
+use crate::link::TURN;
 use crate::meter::Class;
 use crate::raid::Arithmetic;
 use crate::station::Station;
@@ -30,11 +31,18 @@ impl Engine {
         }
     }
 
-    /// Processing of a host command that carries `bytes`; when it ends.
-    pub fn host_command(&mut self, now: Instant, write: bool, bytes: u64, class: Class) -> Instant {
+    /// Processing of a host command that carries `bytes` and is there at `ready`; when it ends.
+    pub fn host_command(
+        &mut self,
+        now: Instant,
+        ready: Instant,
+        write: bool,
+        bytes: u64,
+        class: Class,
+    ) -> Instant {
         let command = if write { self.params.write_command } else { self.params.read_command };
         let copy = self.params.copy.map_or(Nanos::ZERO, |rate| rate.time_for(Bytes::new(bytes)));
-        self.processor.book(now, now, command + copy, class)
+        self.processor.book(now, ready, command + copy, class)
     }
 
     /// Processing of a member command; when it ends.
@@ -42,10 +50,22 @@ impl Engine {
         self.processor.book(now, ready, self.params.member_command, class)
     }
 
-    /// `bytes` across the internal bus; when they have crossed.
-    pub fn cross(&mut self, now: Instant, ready: Instant, bytes: u64, class: Class) -> Instant {
-        let work = self.params.bus.map_or(Nanos::ZERO, |rate| rate.time_for(Bytes::new(bytes)));
-        self.bus.share(now, ready, work, class)
+    /// `bytes` across the internal bus on their way out; when the first and the last have crossed.
+    pub fn cross(&mut self, now: Instant, ready: Instant, bytes: u64, class: Class) -> (Instant, Instant) {
+        let work = self.crossing(bytes);
+        let last = self.bus.share(now, ready, work, class);
+        (Instant::from_nanos(last.nanos().saturating_sub(work.get())).max(ready), last)
+    }
+
+    /// `bytes` across the internal bus while they arrive from outside, the last at `ready`; when it has crossed.
+    pub fn take_in(&mut self, now: Instant, ready: Instant, bytes: u64, class: Class) -> Instant {
+        let (work, tail) = (self.crossing(bytes), self.crossing(bytes.min(TURN)));
+        let first = Instant::from_nanos(ready.nanos().saturating_sub(work.get()));
+        self.bus.stream(now, first, ready, work, tail, class)
+    }
+
+    fn crossing(&self, bytes: u64) -> Nanos {
+        self.params.bus.map_or(Nanos::ZERO, |rate| rate.time_for(Bytes::new(bytes)))
     }
 
     /// How long the arithmetic of a stripe takes. A weighted sum costs as much again as the plain one.

@@ -15,8 +15,6 @@ pub enum Event {
     Arrive(u32),
     /// A request's answer reaches its host.
     Answer(u32),
-    /// A volume that changed its controller is served again.
-    Moved(u32),
     /// Background work looks for something to do.
     Background(u32),
     /// A controller's cache looks at the age of its dirty data.
@@ -35,7 +33,6 @@ impl Event {
             Event::Chain(number) => (3, number),
             Event::Arrive(number) => (4, number),
             Event::Answer(number) => (5, number),
-            Event::Moved(number) => (6, number),
             Event::Background(number) => (7, number),
             Event::Age(number) => (8, number),
         };
@@ -53,7 +50,6 @@ impl Event {
             3 => Event::Chain(number),
             4 => Event::Arrive(number),
             5 => Event::Answer(number),
-            6 => Event::Moved(number),
             7 => Event::Background(number),
             _ => Event::Age(number),
         }
@@ -73,7 +69,6 @@ mod tests {
             Event::Chain(3),
             Event::Arrive(4),
             Event::Answer(5),
-            Event::Moved(6),
             Event::Background(7),
             Event::Age((1 << 20) - 1),
         ];

@@ -20,6 +20,8 @@ pub struct Host {
     params: HostParams,
     /// What is outstanding for each LUN.
     gates: Vec<Gate>,
+    /// What is outstanding in all sessions.
+    pub session: Gate,
 }
 
 /// A limit on what is outstanding, and who waits for it.
@@ -61,6 +63,7 @@ impl Host {
             adapters,
             params: params.clone(),
             gates: vec![Gate::default(); luns],
+            session: Gate::default(),
         }
     }
 

@@ -16,11 +16,14 @@
 //! **Invariant:** each request that a job planned is settled exactly once.
 
 mod back;
+mod cache;
 mod engine;
 mod event;
 mod from_spec;
 mod host;
+mod node;
 mod outcome;
+mod paths;
 mod plant;
 mod request;
 
@@ -34,13 +37,18 @@ pub use host::{Gate, Host};
 pub use outcome::{Component, Outcome};
 pub use plant::{LunPlant, Plant, SetPlant};
 
+use crate::controller::Ownership;
 use crate::device::Device;
 use crate::events::Events;
 use crate::link::Link;
 use crate::meter::{Class, Meter};
 use crate::raid::{Extent, Geometry, GeometryError, Health, HealthError, SetSpec};
+use crate::readahead::{Fetch, Verdict};
 use crate::slab::Slab;
 use back::Errand;
+use cache::{SETTLED, Transfer};
+use node::Node;
+use paths::Path;
 use request::{HostRequest, NONE};
 
 /// `EIO`: the error of data that are lost, as Linux numbers it.
@@ -86,14 +94,21 @@ pub struct Sim {
     hosts: Vec<Host>,
     links: Vec<Link>,
     back: BackEnd,
+    nodes: Vec<Node>,
+    paths: Vec<Path>,
     /// Who serves each LUN.
     owners: Vec<u32>,
+    /// Until when each LUN is not served, while it changes hands.
+    paused: Vec<Instant>,
     turn: u32,
     requests: Slab<HostRequest>,
     running: Vec<Running>,
     /// Clients that settled something at the present event.
     settled: Vec<u32>,
     planned: Vec<Request>,
+    fetches: Vec<Fetch>,
+    released: Vec<u32>,
+    extents: Vec<Extent>,
 }
 
 impl Sim {
@@ -105,7 +120,9 @@ impl Sim {
             plant.disks.iter().zip(0u64..).map(|(&model, number)| {
                 Device::new(&plant.models[model as usize], seed.wrapping_add(number))
             });
-        let sets = plant.sets.iter().map(|set| new_set(plant, set)).collect::<Result<_, _>>()?;
+        let sets: Vec<Set> = plant.sets.iter().map(|set| new_set(plant, set)).collect::<Result<_, _>>()?;
+        let node = |_| Node::new(&plant.controller, sets.iter().map(|set| &set.geometry));
+        let nodes = (0..plant.controllers.max(1)).map(node).collect();
         let engines = (0..plant.controllers.max(1)).map(|_| Engine::new(&plant.controller)).collect();
         let luns = plant.luns.len();
         let links = plant.link.map_or(0, |_| plant.links.max(1) * plant.controllers.max(1));
@@ -115,7 +132,13 @@ impl Sim {
             hosts: (0..plant.hosts.max(1)).map(|_| Host::new(&plant.host, luns, plant.adapter)).collect(),
             links: plant.link.map_or(Vec::new(), |link| vec![Link::new(&link); links as usize]),
             back: BackEnd::new(devices.collect(), sets, engines, plant.channel),
+            nodes,
+            paths: vec![Path::default(); links as usize],
             owners: plant.luns.iter().map(|lun| lun.owner).collect(),
+            paused: vec![Instant::START; luns],
+            fetches: Vec::new(),
+            released: Vec::new(),
+            extents: Vec::new(),
             turn: 0,
             requests: Slab::new(),
             running: Vec::new(),
@@ -133,6 +156,12 @@ impl Sim {
     /// Sizes of the LUNs.
     pub fn lun_sizes(&self) -> Vec<Bytes> {
         self.plant.luns.iter().map(LunPlant::bytes).collect()
+    }
+
+    /// Bytes that controllers have acknowledged and not yet written to members.
+    pub fn dirty(&self) -> Bytes {
+        let caches = self.nodes.iter().filter_map(|node| node.cache.as_ref());
+        Bytes::new(caches.map(cache::Cache::dirty_bytes).sum())
     }
 
     /// The array's own time.
@@ -226,7 +255,8 @@ impl Sim {
                 }
                 self.ask(client);
             }
-            Event::Moved(_) | Event::Background(_) | Event::Age(_) => {}
+            Event::Background(_) => {}
+            Event::Age(controller) => self.tick(controller),
         }
         self.collect();
     }
@@ -236,7 +266,8 @@ impl Sim {
         while let Some(owner) = self.back.done.pop() {
             match owner {
                 Owner::Request(request) => self.fetched(request),
-                Owner::Cache(_) | Owner::Background(_) => {}
+                Owner::Cache { controller, transfer } => self.transferred(controller, transfer),
+                Owner::Background(_) => {}
             }
         }
     }
@@ -327,6 +358,14 @@ impl Sim {
         self.requests[place].sent = ready;
         let lun = self.requests[place].lun as usize;
         if self.hosts[host as usize].admit(lun, place) {
+            self.enter_session(place, host, ready);
+        }
+    }
+
+    /// Sends a part, or has it wait for room in the protocol's sessions.
+    fn enter_session(&mut self, place: u32, host: u32, ready: Instant) {
+        let limit = self.plant.protocol.outstanding.saturating_mul(self.plant.protocol.sessions.max(1));
+        if self.hosts[host as usize].session.enter(limit, place) {
             self.transmit(place, host, ready);
         }
     }
@@ -334,16 +373,23 @@ impl Sim {
     fn transmit(&mut self, place: u32, host: u32, ready: Instant) {
         let now = self.now;
         let HostRequest { lun, op, len, class, .. } = self.requests[place];
-        let controller = self.owners[lun as usize];
-        let link = self.path(host, controller);
+        let (link, delay) = self.choose_path(host, lun);
+        let controller = self.end_of(link);
         let protocol = &self.plant.protocol;
-        let ready = self.hosts[host as usize].operation(now, ready.max(now), protocol.client, class);
+        let ready = self.hosts[host as usize].operation(now, ready.max(now), protocol.client, class) + delay;
         let request = &mut self.requests[place];
-        (request.link, request.controller) = (link, controller);
+        (request.link, request.controller, request.accepted) = (link, controller, false);
         let bytes = protocol.header.get() + if op == Op::Write { u64::from(len) } else { 0 };
-        let mut arrives = ready + protocol.hop * u64::from(protocol.hops);
+        let distance = protocol.hop * u64::from(protocol.hops);
+        let mut arrives = ready + distance;
         if let Some(link) = self.links.get_mut(link as usize) {
             arrives = link.send(now, arrives, bytes, class);
+            if op == Op::Write {
+                // What does not go with the command waits for the array to ask for it, burst by burst.
+                let asked = u64::from(len).saturating_sub(protocol.immediate.get());
+                let rounds = asked.div_ceil(protocol.burst.get().max(1));
+                arrives += (distance + link.latency()) * (2 * rounds);
+            }
         }
         if let Some(adapter) = adapter(&mut self.hosts[host as usize], link) {
             arrives = arrives.max(adapter.send(now, ready, bytes, class));
@@ -355,57 +401,270 @@ impl Sim {
         }
     }
 
-    /// The link a request takes from `host` to `controller`: each of the host's own in turn.
-    fn path(&mut self, host: u32, controller: u32) -> u32 {
-        let (links, hosts) = (self.plant.links.max(1), self.plant.hosts.max(1));
-        let own = (links / hosts).max(1);
-        self.turn = self.turn.wrapping_add(1);
-        controller * links + (host * own + self.turn % own) % links
-    }
-
-    /// A part is at its controller, with its data if it writes.
+    /// A part is at a controller, with its data if it writes.
     fn arrive(&mut self, place: u32) {
         let now = self.now;
-        let HostRequest { op, class, lun, offset, len, controller, .. } = self.requests[place];
-        let write = op == Op::Write;
-        let engine = &mut self.back.engines[controller as usize];
-        let mut ready = engine.host_command(now, write, u64::from(len), class);
-        let protocol = &self.plant.protocol;
-        let server = if write { protocol.server_write } else { protocol.server_read };
-        let copy = if write { protocol.server_write_copy } else { protocol.server_read_copy };
-        let copy = copy.map_or(Nanos::ZERO, |rate| rate.time_for(Bytes::new(u64::from(len))));
-        ready = engine.processor.book(now, ready, server + copy, class);
-        let lun = self.plant.luns[lun as usize];
-        let lba = Lba(lun.start.0 + offset / SECTOR_BYTES);
-        let sectors = Sectors((offset + u64::from(len)).div_ceil(SECTOR_BYTES) - offset / SECTOR_BYTES);
-        if write {
-            ready = engine.cross(now, ready, u64::from(len), class);
+        let HostRequest { lun, controller, accepted, class, op, len, .. } = self.requests[place];
+        if self.paused[lun as usize] > now {
+            self.events.push(self.paused[lun as usize], Event::Arrive(place).pack());
+            return;
         }
-        let errand = Errand { set: lun.set, owner: Owner::Request(place), class, controller, ready };
-        let started = match op {
-            Op::Read => self.back.read(now, &mut self.events, errand, lba, sectors),
-            Op::Write => self.back.write(now, &mut self.events, errand, &[Extent { lba, sectors }]),
-            Op::Trim | Op::Flush => {
-                self.respond(place, ready);
+        if let (false, Some(limit)) = (accepted, self.plant.controller.accepts) {
+            if !self.nodes[controller as usize].gate.enter(limit, place) {
                 return;
             }
+            self.requests[place].accepted = true;
+        }
+        let owner = self.owners[lun as usize];
+        let mut ready = now;
+        if owner != controller {
+            match self.plant.controller.ownership {
+                Ownership::Symmetric => {}
+                Ownership::Transfer { .. } => {
+                    self.move_lun(lun as usize, controller);
+                    self.events.push(self.paused[lun as usize], Event::Arrive(place).pack());
+                    return;
+                }
+                Ownership::Forward => ready = self.forward(place, controller, owner),
+            }
+        }
+        let serving = self.requests[place].controller;
+        let engine = &mut self.back.engines[serving as usize];
+        ready = engine.host_command(now, ready, op == Op::Write, u64::from(len), class);
+        let protocol = &self.plant.protocol;
+        let (server, copy) = match op {
+            Op::Write => (protocol.server_write, protocol.server_write_copy),
+            _ => (protocol.server_read, protocol.server_read_copy),
         };
-        if started.is_err() {
+        let copy = copy.map_or(Nanos::ZERO, |rate| rate.time_for(Bytes::new(u64::from(len))));
+        ready = engine.processor.book(now, ready, server + copy, class);
+        match op {
+            Op::Read => self.read(place, ready),
+            Op::Write => self.write(place, ready),
+            Op::Trim | Op::Flush => self.respond(place, ready),
+        }
+    }
+
+    /// Passes a part on to the volume's owner; when it is there.
+    fn forward(&mut self, place: u32, here: u32, owner: u32) -> Instant {
+        let now = self.now;
+        let HostRequest { class, len, op, .. } = self.requests[place];
+        self.requests[place].controller = owner;
+        let ready = self.back.engines[here as usize].host_command(now, now, op == Op::Write, 0, class);
+        // The data cross the same link, whichever way they go.
+        match &mut self.nodes[here as usize].partner {
+            Some(partner) => partner.send(now, ready, u64::from(len), class) + partner.latency(),
+            None => ready,
+        }
+    }
+
+    /// The sectors of a part on its set: from, to, and where its volume ends.
+    fn sectors(&self, place: u32) -> (u32, u64, u64, u64) {
+        let HostRequest { lun, offset, len, .. } = self.requests[place];
+        let lun = self.plant.luns[lun as usize];
+        let to = (offset + u64::from(len)).div_ceil(SECTOR_BYTES);
+        (lun.set, lun.start.0 + offset / SECTOR_BYTES, lun.start.0 + to, lun.start.0 + lun.size.0)
+    }
+
+    fn read(&mut self, place: u32, ready: Instant) {
+        let now = self.now;
+        let (set, from, to, end) = self.sectors(place);
+        let HostRequest { class, controller, len, .. } = self.requests[place];
+        let mut fetches = std::mem::take(&mut self.fetches);
+        fetches.clear();
+        let cache = self.nodes[controller as usize].cache.as_mut();
+        let verdict = cache.and_then(|cache| cache.read(set, from, to, end, &mut fetches));
+        if let (Some(Verdict::Coming(stream)), Some(cache)) =
+            (verdict, self.nodes[controller as usize].cache.as_mut())
+        {
+            cache.wait(stream, to, place);
+        }
+        for fetch in &fetches {
+            let class = if fetch.from < to { class } else { Class::Prefetch };
+            self.fetch(controller, set, *fetch, class, ready);
+        }
+        self.fetches = fetches;
+        match verdict {
+            Some(Verdict::Ready) => {
+                let (first, last) =
+                    self.back.engines[controller as usize].cross(now, ready, u64::from(len), class);
+                let arrives = self.way_back(place, first, last);
+                self.events.push(arrives, Event::Answer(place).pack());
+            }
+            Some(Verdict::Coming(_)) => {}
+            Some(Verdict::Stranger) | None => {
+                let errand = Errand { set, owner: Owner::Request(place), class, controller, ready };
+                let sectors = Sectors(to - from);
+                if self.back.read(now, &mut self.events, errand, Lba(from), sectors).is_err() {
+                    self.requests[place].failed = Some(LOST);
+                    self.respond(place, ready);
+                }
+            }
+        }
+    }
+
+    /// Starts a fetch into a cache.
+    fn fetch(&mut self, controller: u32, set: u32, fetch: Fetch, class: Class, ready: Instant) {
+        let Some(cache) = self.nodes[controller as usize].cache.as_mut() else { return };
+        let transfer = cache.begin(Transfer::Fetch { set, fetch });
+        let owner = Owner::Cache { controller, transfer };
+        let errand = Errand { set, owner, class, controller, ready };
+        let sectors = Sectors(fetch.to - fetch.from);
+        if self.back.read(self.now, &mut self.events, errand, Lba(fetch.from), sectors).is_err() {
+            self.back.done.push(owner);
+        }
+    }
+
+    fn write(&mut self, place: u32, ready: Instant) {
+        let now = self.now;
+        let HostRequest { class, controller, len, .. } = self.requests[place];
+        let partner = self.partner_of(controller).is_some();
+        let ready = self.back.engines[controller as usize].take_in(now, ready, u64::from(len), class);
+        let through = self.plant.protocol.sync_writes;
+        let cache = self.nodes[controller as usize].cache.as_ref();
+        if !through && cache.is_some_and(|cache| cache.takes_writes(partner)) {
+            let waits =
+                self.nodes[controller as usize].cache.as_ref().is_some_and(|cache| !cache.writers.is_empty());
+            if (waits || !self.take_write(place, ready))
+                && let Some(cache) = &mut self.nodes[controller as usize].cache
+            {
+                cache.writers.push_back(place);
+            }
+            self.destage(controller);
+            return;
+        }
+        let (set, from, to, _) = self.sectors(place);
+        if let Some(cache) = &mut self.nodes[controller as usize].cache {
+            cache.keep(set, from, to);
+        }
+        let errand = Errand { set, owner: Owner::Request(place), class, controller, ready };
+        let extent = Extent { lba: Lba(from), sectors: Sectors(to - from) };
+        if self.back.write(now, &mut self.events, errand, &[extent]).is_err() {
             self.requests[place].failed = Some(LOST);
             self.respond(place, ready);
         }
     }
 
+    /// The working partner of a controller.
+    fn partner_of(&self, controller: u32) -> Option<u32> {
+        (0..self.nodes.len() as u32).find(|&other| other != controller && self.nodes[other as usize].alive)
+    }
+
+    /// Takes a write into the cache and acknowledges it, if there is room.
+    fn take_write(&mut self, place: u32, ready: Instant) -> bool {
+        let now = self.now;
+        let (set, from, to, _) = self.sectors(place);
+        let HostRequest { class, controller, len, .. } = self.requests[place];
+        let node = &mut self.nodes[controller as usize];
+        let Some(cache) = &mut node.cache else { return false };
+        if !cache.write(now, set, from, to) {
+            return false;
+        }
+        let mut ready = ready.max(now);
+        if cache.mirrors() {
+            let (first, _) = self.back.engines[controller as usize].cross(now, ready, u64::from(len), class);
+            if let Some(partner) = &mut node.partner {
+                // There with the data, and back with the word that they are there.
+                ready = partner.send(now, first, u64::from(len), class) + partner.latency();
+            }
+        }
+        if !node.ticking {
+            node.ticking = true;
+            self.events.push(now + SETTLED, Event::Age(controller).pack());
+        }
+        self.respond(place, ready);
+        true
+    }
+
+    /// Starts as many destages as the cache wants now.
+    fn destage(&mut self, controller: u32) {
+        let now = self.now;
+        let mut extents = std::mem::take(&mut self.extents);
+        loop {
+            let idle = self.back.busy() == 0;
+            let Some(cache) = &mut self.nodes[controller as usize].cache else { break };
+            let Some(batch) = cache.destage(now, idle, &mut extents) else { break };
+            let class = Class::Destage;
+            let (ready, _) = self.back.engines[controller as usize].cross(now, now, batch.bytes, class);
+            let owner = Owner::Cache { controller, transfer: batch.transfer };
+            let errand = Errand { set: batch.set, owner, class, controller, ready };
+            if self.back.write(now, &mut self.events, errand, &extents).is_err() {
+                // The set has lost more than it can: there is nowhere to write to.
+                self.back.done.push(owner);
+            }
+        }
+        self.extents = extents;
+    }
+
+    /// A transfer of a cache has ended.
+    fn transferred(&mut self, controller: u32, transfer: u32) {
+        let now = self.now;
+        let mut released = std::mem::take(&mut self.released);
+        released.clear();
+        let Some(cache) = &mut self.nodes[controller as usize].cache else { return };
+        let ended = cache.end(transfer, &mut released);
+        let destaged = matches!(ended, Transfer::Destage { .. });
+        if let Transfer::Fetch { fetch, .. } = ended {
+            let bytes = (fetch.to - fetch.from) * SECTOR_BYTES;
+            self.back.engines[controller as usize].take_in(now, now, bytes, Class::Prefetch);
+        }
+        for &place in &released {
+            self.deliver(place);
+        }
+        self.released = released;
+        if destaged {
+            while let Some(cache) = &mut self.nodes[controller as usize].cache
+                && let Some(place) = cache.writers.pop_front()
+            {
+                if !self.take_write(place, now) {
+                    if let Some(cache) = &mut self.nodes[controller as usize].cache {
+                        cache.writers.push_front(place);
+                    }
+                    break;
+                }
+            }
+        }
+        self.destage(controller);
+    }
+
+    /// Looks after dirty data: idle members take what has settled, and what is too old leaves in any case.
+    fn tick(&mut self, controller: u32) {
+        let now = self.now;
+        if let Some(cache) = &mut self.nodes[controller as usize].cache {
+            let age = cache.age_limit().get().max(1);
+            if now.nanos() / age != (now.nanos() - SETTLED.get()) / age {
+                cache.press();
+            }
+        }
+        self.destage(controller);
+        let node = &mut self.nodes[controller as usize];
+        node.ticking = node.cache.as_ref().is_some_and(cache::Cache::is_dirty);
+        if node.ticking {
+            self.events.push(now + SETTLED, Event::Age(controller).pack());
+        }
+    }
+
     /// The back end has done its part of a request.
     fn fetched(&mut self, place: u32) {
-        let HostRequest { op, class, len, controller, .. } = self.requests[place];
         let now = self.now;
-        let ready = if op == Op::Read {
-            self.back.engines[controller as usize].cross(now, now, u64::from(len), class)
-        } else {
-            now
+        let HostRequest { op, class, len, controller, .. } = self.requests[place];
+        let (set, from, to, _) = self.sectors(place);
+        if let (Op::Read, Some(cache)) = (op, &mut self.nodes[controller as usize].cache) {
+            cache.keep(set, from, to);
+            self.back.engines[controller as usize].take_in(now, now, u64::from(len), class);
+        }
+        self.deliver(place);
+    }
+
+    /// Brings the data of a read, which the controller has, or the word that a write has ended, to the host.
+    fn deliver(&mut self, place: u32) {
+        let now = self.now;
+        let HostRequest { op, class, len, controller, .. } = self.requests[place];
+        let (first, last) = match op {
+            Op::Read => self.back.engines[controller as usize].cross(now, now, u64::from(len), class),
+            _ => (now, now),
         };
-        let arrives = self.way_back(place, ready);
+        let arrives = self.way_back(place, first, last);
         if arrives > now {
             self.events.push(arrives, Event::Answer(place).pack());
         } else {
@@ -413,26 +672,35 @@ impl Sim {
         }
     }
 
-    /// Sends the answer of a part, whose data are ready at `ready`.
+    /// Sends the answer of a part that carries no data or failed, at `ready`.
     ///
     /// It never ends at once, even where nothing takes time: a job's requests would end while it still plans them.
     fn respond(&mut self, place: u32, ready: Instant) {
-        let arrives = self.way_back(place, ready);
+        let arrives = self.way_back(place, ready, ready);
         self.events.push(arrives, Event::Answer(place).pack());
     }
 
-    /// When the answer of a part, whose data are ready at `ready`, is at its host.
-    fn way_back(&mut self, place: u32, ready: Instant) -> Instant {
+    /// When the answer of a part is at its host, its data flowing from `first` and complete at `last`.
+    fn way_back(&mut self, place: u32, first: Instant, last: Instant) -> Instant {
         let now = self.now;
-        let HostRequest { op, class, len, link, client, .. } = self.requests[place];
+        let HostRequest { op, class, len, link, client, accepted, .. } = self.requests[place];
+        if accepted {
+            let at = self.end_of(link);
+            if let Some(next) = self.nodes[at as usize].gate.leave() {
+                self.requests[next].accepted = true;
+                self.events.push(now, Event::Arrive(next).pack());
+            }
+        }
         let bytes = self.plant.protocol.header.get() + if op == Op::Read { u64::from(len) } else { 0 };
-        let mut arrives = ready.max(now) + self.plant.protocol.hop * u64::from(self.plant.protocol.hops);
+        let distance = self.plant.protocol.hop * u64::from(self.plant.protocol.hops);
+        let (first, last) = (first.max(now) + distance, last.max(now) + distance);
+        let mut arrives = last;
         if let Some(link) = self.links.get_mut(link as usize) {
-            arrives = link.answer(now, arrives, bytes, class);
+            arrives = link.answer(now, first, last, bytes, class);
         }
         let host = self.running[client as usize].host;
         if let Some(adapter) = adapter(&mut self.hosts[host as usize], link) {
-            arrives = arrives.max(adapter.answer(now, ready, bytes, class));
+            arrives = arrives.max(adapter.answer(now, first, last, bytes, class));
         }
         arrives
     }
@@ -441,11 +709,13 @@ impl Sim {
     fn answered(&mut self, place: u32) {
         let HostRequest { client, lun, parent, failed, .. } = self.requests[place];
         let host = self.running[client as usize].host;
-        if failed != Some(NO_SUCH)
-            && let Some(next) = self.hosts[host as usize].release(lun as usize)
-        {
-            let ready = self.requests[next].sent;
-            self.transmit(next, host, ready);
+        if failed != Some(NO_SUCH) {
+            if let Some(next) = self.hosts[host as usize].session.leave() {
+                self.transmit(next, host, self.requests[next].sent);
+            }
+            if let Some(next) = self.hosts[host as usize].release(lun as usize) {
+                self.enter_session(next, host, self.requests[next].sent);
+            }
         }
         self.requests.give(place);
         if parent == NONE {
@@ -512,6 +782,12 @@ impl Sim {
             visit(&|| format!("controller {n} processor"), engine.processor.meter(), servers);
             visit(&|| format!("controller {n} bus"), engine.bus.meter(), 1);
             visit(&|| format!("controller {n} xor"), engine.xor.meter(), 1);
+        }
+        for (n, node) in self.nodes.iter_mut().enumerate() {
+            for (way, station) in node.partner.iter_mut().flat_map(Link::stations) {
+                let servers = station.servers();
+                visit(&|| format!("controller {n} mirror {way}"), station.meter(), servers);
+            }
         }
         for (n, channel) in self.back.channels().iter_mut().enumerate() {
             let servers = channel.servers();

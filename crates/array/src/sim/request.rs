@@ -35,6 +35,8 @@ pub struct HostRequest {
     pub link: u32,
     /// The controller it goes to.
     pub controller: u32,
+    /// Whether its controller has accepted it.
+    pub accepted: bool,
     /// When it was sent.
     pub sent: Instant,
 }
@@ -54,6 +56,7 @@ impl Default for HostRequest {
             failed: None,
             link: 0,
             controller: 0,
+            accepted: false,
             sent: Instant::START,
         }
     }

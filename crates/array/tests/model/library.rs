@@ -17,15 +17,16 @@ fn every_shipped_array_answers_small_and_large_requests() {
         };
         let mut sim = Sim::new(&Plant::from(&spec), 1).expect("a shipped array is possible");
         let size = sim.lun_sizes()[0];
-        for (pattern, kib, reads, depth) in [
+        let loads = [
             (Pattern::RandomWithRepeats, 4, 1.0, 1),
             (Pattern::RandomWithRepeats, 8, 2.0 / 3.0, 16),
             (Pattern::Sequential, 1024, 1.0, 1),
             (Pattern::Sequential, 1024, 1.0, 4),
             (Pattern::Sequential, 1024, 0.0, 4),
-        ] {
+        ];
+        for ((pattern, kib, reads, depth), seed) in loads.into_iter().zip(2..) {
             let what = format!("{name}: {pattern:?} {kib} KiB, {reads:.2} reads, depth {depth}");
-            let ask = Ask { pattern, size: Bytes::KIB * kib, reads, depth, ops: 4_000, rate: None, seed: 2 };
+            let ask = Ask { pattern, size: Bytes::KIB * kib, reads, depth, ops: 4_000, rate: None, seed };
             let outcome = sim.run(vec![client(&ask, size)]);
             let elapsed = (outcome.until - outcome.from).as_secs_f64();
             let tally = &outcome.tallies[0];

@@ -1,0 +1,35 @@
+//! A controller with its surroundings: cache, what it accepts, the way to its partner.
+
+use crate::controller::ControllerParams;
+use crate::link::Link;
+use crate::raid::Geometry;
+
+use super::cache::Cache;
+use super::host::Gate;
+
+/// A controller beside its engine.
+pub struct Node {
+    /// Its cache, if it has one.
+    pub cache: Option<Cache>,
+    /// What it has accepted, and what waits outside.
+    pub gate: Gate,
+    /// The way to its partner.
+    pub partner: Option<Link>,
+    /// Whether it works.
+    pub alive: bool,
+    /// Whether the tick of its cache is in the queue.
+    pub ticking: bool,
+}
+
+impl Node {
+    /// A working controller with an empty cache.
+    pub fn new<'g>(params: &ControllerParams, sets: impl Iterator<Item = &'g Geometry>) -> Node {
+        Node {
+            cache: params.cache.as_ref().map(|cache| Cache::new(cache, sets)),
+            gate: Gate::default(),
+            partner: params.partner.as_ref().map(Link::new),
+            alive: true,
+            ticking: false,
+        }
+    }
+}
