@@ -6,7 +6,7 @@ use workload::tally::Interval;
 use workload::{Job, Progress, Wake};
 
 use crate::clock::Clock;
-use crate::engine::{Engine, EngineError};
+use crate::engine::{Engine, EngineError, Wait};
 
 /// What the outside may say to a worker, and see of it, while it runs.
 #[derive(Debug, Default)]
@@ -61,9 +61,9 @@ pub fn drive<E: Engine>(
         engine.submit(&batch)?;
         now = match wake {
             Wake::Done => break,
-            Wake::Again => clock.now(),
-            Wake::OnCompletion => engine.wait(None, &mut |done| job.settle(done))?,
-            Wake::At(due) => engine.wait(Some(due), &mut |done| job.settle(done))?,
+            Wake::Again => engine.wait(Wait::No, &mut |done| job.settle(done))?,
+            Wake::OnCompletion => engine.wait(Wait::Completion, &mut |done| job.settle(done))?,
+            Wake::At(due) => engine.wait(Wait::Until(due), &mut |done| job.settle(done))?,
         };
         report(job, lines);
     }

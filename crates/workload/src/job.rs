@@ -104,6 +104,11 @@ struct Slot {
     class: u16,
 }
 
+impl Slot {
+    /// Stands in `len` of a slot without a request; no request is so long.
+    const FREE: u32 = u32::MAX;
+}
+
 /// The measured window and where time stands in it.
 #[derive(Clone, Copy, Debug)]
 struct Window {
@@ -120,6 +125,10 @@ struct Window {
 struct Ledger {
     total: ClassTally,
     open: Histogram,
+    /// Equal responses that followed each other and are not in `open` yet: requests that were planned and reaped
+    /// together have one latency, and one record for all of them saves 3 ns each.
+    run: u64,
+    run_response: Nanos,
 }
 
 /// Live counts, cheap to copy out after each batch.
@@ -177,7 +186,7 @@ impl Job {
             due: Instant::NEVER,
             issued: Instant::NEVER,
             offset: Bytes::ZERO,
-            len: 0,
+            len: Slot::FREE,
             file: 0,
             class: 0,
         };
@@ -253,15 +262,16 @@ impl Job {
             self.roll(done.finished_at);
         }
         self.count_in_flight(done.finished_at);
-        let slot = self.slots[done.token.0 as usize];
-        assert!(slot.issued != Instant::NEVER, "token {} completed twice", done.token.0);
-        self.slots[done.token.0 as usize].issued = Instant::NEVER;
+        let slot = &mut self.slots[done.token.0 as usize];
+        assert!(slot.len != Slot::FREE, "token {} completed twice", done.token.0);
+        let (due, issued, class, len) = (slot.due, slot.issued, slot.class, slot.len);
+        slot.len = Slot::FREE;
         self.settled += 1;
         self.last_finish = done.finished_at;
         match done.outcome.result() {
-            Ok(moved) if moved == slot.len => self.book(slot, done.finished_at),
-            Ok(moved) => self.fail(slot, done.finished_at, Failure::Short { moved }),
-            Err(errno) => self.fail(slot, done.finished_at, Failure::Errno(errno)),
+            Ok(moved) if moved == len => self.book(class, len, due, issued, done.finished_at),
+            Ok(moved) => self.fail(done, len, Failure::Short { moved }),
+            Err(errno) => self.fail(done, len, Failure::Errno(errno)),
         }
         match &mut self.pacer {
             Pacer::Think { delay, resting } => {
@@ -416,35 +426,35 @@ impl Job {
     }
 
     #[inline]
-    fn book(&mut self, slot: Slot, finished_at: Instant) {
-        self.moved += u64::from(slot.len);
-        let ledger = &mut self.ledgers[usize::from(slot.class)];
-        let response = finished_at.saturating_since(slot.due);
+    fn book(&mut self, class: u16, len: u32, due: Instant, issued: Instant, finished_at: Instant) {
+        self.moved += u64::from(len);
+        let ledger = &mut self.ledgers[usize::from(class)];
+        let response = finished_at.saturating_since(due);
         if finished_at < self.window.until {
-            ledger.open.record(response);
+            ledger.record(response);
             if finished_at < self.window.from {
                 return;
             }
         } else {
             ledger.total.ended += 1;
-            if slot.due >= self.window.until {
+            if due >= self.window.until {
                 return;
             }
             ledger.total.response.record(response);
         }
         if let (Some(service), Some(lag)) = (&mut ledger.total.service, &mut ledger.total.lag) {
-            service.record(finished_at.saturating_since(slot.issued));
-            lag.record(slot.issued.saturating_since(slot.due));
+            service.record(finished_at.saturating_since(issued));
+            lag.record(issued.saturating_since(due));
         }
     }
 
     #[cold]
-    fn fail(&mut self, slot: Slot, at: Instant, failure: Failure) {
+    fn fail(&mut self, done: Completion, len: u32, failure: Failure) {
         self.errors += 1;
         if self.error_samples.len() < ERROR_SAMPLES_MAX {
-            let op = self.ledgers[usize::from(slot.class)].total.class.op;
-            let Slot { file, offset, len, .. } = slot;
-            self.error_samples.push(ErrorSample { at, op, file, offset, len, failure });
+            let Slot { file, offset, class, .. } = self.slots[done.token.0 as usize];
+            let op = self.ledgers[usize::from(class)].total.class.op;
+            self.error_samples.push(ErrorSample { at: done.finished_at, op, file, offset, len, failure });
         }
         self.stopped |= self.errors >= ERRORS_MAX;
     }
@@ -517,11 +527,23 @@ impl Ledger {
             service: kept(),
             lag: kept(),
         };
-        Ledger { total, open: Histogram::new() }
+        Ledger { total, open: Histogram::new(), run: 0, run_response: Nanos::ZERO }
+    }
+
+    #[inline]
+    fn record(&mut self, response: Nanos) {
+        if response == self.run_response {
+            self.run += 1;
+        } else {
+            self.open.record_n(self.run_response, self.run);
+            (self.run_response, self.run) = (response, 1);
+        }
     }
 
     /// Moves the open interval to the total if it was measured, and returns it if it held anything.
     fn close(&mut self, measured: bool) -> Option<ClassInterval> {
+        self.open.record_n(self.run_response, self.run);
+        self.run = 0;
         if self.open.is_empty() {
             return None;
         }

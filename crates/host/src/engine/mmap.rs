@@ -8,7 +8,7 @@ use workload::{Completion, Errno, Op, Outcome, Request};
 
 use super::sigbus::{self, Guarded};
 use super::trim::trim;
-use super::{Engine, EngineError, OpenFiles, Payload};
+use super::{Engine, EngineError, OpenFiles, Payload, Wait};
 use crate::clock::Clock;
 
 /// One mapped file.
@@ -111,12 +111,8 @@ impl Engine for Mmap {
         Ok(())
     }
 
-    fn wait(
-        &mut self,
-        until: Option<Instant>,
-        done: &mut impl FnMut(Completion),
-    ) -> Result<Instant, EngineError> {
-        if let (true, Some(due)) = (self.ended.is_empty(), until) {
+    fn wait(&mut self, wait: Wait, done: &mut impl FnMut(Completion)) -> Result<Instant, EngineError> {
+        if let (true, Wait::Until(due)) = (self.ended.is_empty(), wait) {
             self.clock.sleep_until(due);
         }
         let finished_at = self.clock.now();

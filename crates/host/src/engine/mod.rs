@@ -29,20 +29,26 @@ pub use pool::Pool;
 pub use sync::Sync;
 pub use uring::{Uring, UringOptions, UringRing};
 
+/// For how long an engine waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// Not at all: requests are handed over, completions taken if there are any.
+    No,
+    /// Until something completes. With nothing in flight, not at all.
+    Completion,
+    /// Likewise, but not past that instant. With nothing in flight, until then.
+    Until(Instant),
+}
+
 /// Carries requests out. One thread, one job.
 pub trait Engine {
     /// Takes over `requests`. Their buffers belong to the kernel until they complete.
     fn submit(&mut self, requests: &[Request]) -> Result<(), EngineError>;
 
-    /// Waits for at least one completion, but not past `until`, and hands over all there are.
+    /// Waits as `wait` says and hands over all completions there are.
     ///
-    /// Returns a reading of the clock that is not earlier than any completion handed over. With nothing in
-    /// flight it waits for `until` alone; with neither it returns at once.
-    fn wait(
-        &mut self,
-        until: Option<Instant>,
-        done: &mut impl FnMut(Completion),
-    ) -> Result<Instant, EngineError>;
+    /// Returns a reading of the clock that is not earlier than any completion handed over.
+    fn wait(&mut self, wait: Wait, done: &mut impl FnMut(Completion)) -> Result<Instant, EngineError>;
 }
 
 /// Why an engine could not be set up, or could not go on. The failure of a single request is its outcome.

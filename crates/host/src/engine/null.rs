@@ -3,7 +3,7 @@
 use units::Instant;
 use workload::{Completion, Outcome, Request};
 
-use super::{Engine, EngineError};
+use super::{Engine, EngineError, Wait};
 use crate::clock::Clock;
 
 /// Completes every request at once.
@@ -26,12 +26,8 @@ impl Engine for Null {
         Ok(())
     }
 
-    fn wait(
-        &mut self,
-        until: Option<Instant>,
-        done: &mut impl FnMut(Completion),
-    ) -> Result<Instant, EngineError> {
-        if let (true, Some(due)) = (self.taken.is_empty(), until) {
+    fn wait(&mut self, wait: Wait, done: &mut impl FnMut(Completion)) -> Result<Instant, EngineError> {
+        if let (true, Wait::Until(due)) = (self.taken.is_empty(), wait) {
             self.clock.sleep_until(due);
         }
         let finished_at = self.clock.now();

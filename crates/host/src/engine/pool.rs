@@ -10,7 +10,7 @@ use workload::spec::{FlushKind, Workload};
 use workload::{Completion, JobSpec, Op, Outcome, Request};
 
 use super::sync::{Call, carry_out};
-use super::{Engine, EngineError, OpenFiles, Payload};
+use super::{Engine, EngineError, OpenFiles, Payload, Wait};
 use crate::clock::Clock;
 
 /// The thread that owns a slot, and its door.
@@ -50,8 +50,8 @@ impl Pool {
         Ok(Pool { clock, hands, ended, batch, in_flight: 0 })
     }
 
-    fn receive(&self, until: Option<Instant>) -> Option<(Request, Outcome)> {
-        let Some(due) = until else { return self.ended.recv().ok() };
+    fn receive(&self, wait: Wait) -> Option<(Request, Outcome)> {
+        let Wait::Until(due) = wait else { return self.ended.recv().ok() };
         let left = Duration::from_nanos(due.saturating_since(self.clock.now()).get());
         self.ended.recv_timeout(left).ok()
     }
@@ -98,19 +98,13 @@ impl Engine for Pool {
         Ok(())
     }
 
-    fn wait(
-        &mut self,
-        until: Option<Instant>,
-        done: &mut impl FnMut(Completion),
-    ) -> Result<Instant, EngineError> {
-        if self.in_flight == 0 {
-            if let Some(due) = until {
-                self.clock.sleep_until(due);
-            }
-            return Ok(self.clock.now());
+    fn wait(&mut self, wait: Wait, done: &mut impl FnMut(Completion)) -> Result<Instant, EngineError> {
+        match wait {
+            Wait::Until(due) if self.in_flight == 0 => self.clock.sleep_until(due),
+            Wait::Completion | Wait::Until(_) if self.in_flight > 0 => self.batch.extend(self.receive(wait)),
+            _ => {}
         }
-        let first = self.receive(until);
-        self.batch.extend(first.into_iter().chain(self.ended.try_iter()));
+        self.batch.extend(self.ended.try_iter());
         // Read after the last one was taken: a stamp may be late, never early.
         let finished_at = self.clock.now();
         self.in_flight -= self.batch.len();

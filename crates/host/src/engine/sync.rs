@@ -9,7 +9,7 @@ use workload::spec::FlushKind;
 use workload::{Completion, Errno, Op, Outcome, Request};
 
 use super::trim::trim;
-use super::{Engine, EngineError, OpenFiles, Payload};
+use super::{Engine, EngineError, OpenFiles, Payload, Wait};
 use crate::clock::Clock;
 
 /// Which pair of calls.
@@ -48,12 +48,8 @@ impl Engine for Sync {
         Ok(())
     }
 
-    fn wait(
-        &mut self,
-        until: Option<Instant>,
-        done: &mut impl FnMut(Completion),
-    ) -> Result<Instant, EngineError> {
-        if let (true, Some(due)) = (self.ended.is_empty(), until) {
+    fn wait(&mut self, wait: Wait, done: &mut impl FnMut(Completion)) -> Result<Instant, EngineError> {
+        if let (true, Wait::Until(due)) = (self.ended.is_empty(), wait) {
             self.clock.sleep_until(due);
         }
         let finished_at = self.clock.now();

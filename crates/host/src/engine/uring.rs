@@ -16,7 +16,7 @@ use workload::spec::FlushKind;
 use workload::{Completion, Op, Outcome, Request, Token};
 
 use super::trim::trim;
-use super::{Engine, EngineError, OpenFiles, Payload};
+use super::{Engine, EngineError, OpenFiles, Payload, Wait};
 use crate::clock::Clock;
 
 /// The kernel registers at most 1 GiB as one buffer (io_uring_register(2)).
@@ -93,7 +93,7 @@ impl UringRing {
         let mut engine = self.engine()?;
         engine.submit(&[probe])?;
         while outcome.is_none() {
-            engine.wait(None, &mut |done| outcome = Some(done.outcome))?;
+            engine.wait(Wait::Completion, &mut |done| outcome = Some(done.outcome))?;
         }
         drop(engine);
         match outcome.map(Outcome::result) {
@@ -324,24 +324,13 @@ impl Engine for Uring<'_> {
         Ok(())
     }
 
-    fn wait(
-        &mut self,
-        until: Option<Instant>,
-        done: &mut impl FnMut(Completion),
-    ) -> Result<Instant, EngineError> {
-        if self.in_flight == 0 {
-            if let Some(due) = until {
-                self.clock.sleep_until(due);
-            }
-            return Ok(self.clock.now());
-        }
-        if !self.trimmed.is_empty() {
-            self.enter(0, None)?;
-            return Ok(self.reap(done));
-        }
-        match until {
-            None => self.enter(self.wanted(), None)?,
-            Some(due) => self.enter_until(due)?,
+    fn wait(&mut self, wait: Wait, done: &mut impl FnMut(Completion)) -> Result<Instant, EngineError> {
+        match wait {
+            Wait::Until(due) if self.in_flight == 0 => self.clock.sleep_until(due),
+            Wait::Completion | Wait::Until(_) if !self.trimmed.is_empty() => self.enter(0, None)?,
+            Wait::Completion if self.in_flight > 0 => self.enter(self.wanted(), None)?,
+            Wait::Until(due) => self.enter_until(due)?,
+            Wait::No | Wait::Completion => self.enter(0, None)?,
         }
         Ok(self.reap(done))
     }
