@@ -53,6 +53,11 @@ impl Events {
         self.heap.peek().map_or(Instant::NEVER, |Reverse(key)| due(*key))
     }
 
+    /// Forgets all events.
+    pub fn clear(&mut self) {
+        self.heap.clear();
+    }
+
     /// How many events wait.
     pub fn len(&self) -> usize {
         self.heap.len()

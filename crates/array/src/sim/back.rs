@@ -5,8 +5,6 @@
 //!
 //! **Invariant:** an operation ends exactly once, after every command of its chains has.
 
-use std::collections::VecDeque;
-
 use units::{Instant, Lba, Nanos, SECTOR_BYTES, Sectors};
 
 use crate::device::{Command, Device, Submitted};
@@ -71,8 +69,6 @@ pub struct Disk {
     /// Commands under way, those on its channel included.
     pub outstanding: u32,
     channel: Option<u32>,
-    /// Background commands that the rate policy holds back.
-    held: VecDeque<Command>,
 }
 
 #[derive(Clone, Debug)]
@@ -132,6 +128,8 @@ pub struct BackEnd {
     merger: Merger,
     parts: Vec<Part>,
     turn: usize,
+    /// Operations of background work under way.
+    background: usize,
     /// Owners whose operations have ended, for the simulation to collect.
     pub done: Vec<Owner>,
 }
@@ -149,7 +147,6 @@ impl BackEnd {
             device,
             outstanding: 0,
             channel: (count > 0).then(|| number as u32 % count),
-            held: VecDeque::new(),
         };
         BackEnd {
             disks: disks.into_iter().enumerate().map(disk).collect(),
@@ -163,6 +160,7 @@ impl BackEnd {
             merger: Merger::new(),
             parts: Vec::new(),
             turn: 0,
+            background: 0,
             done: Vec::new(),
         }
     }
@@ -218,6 +216,7 @@ impl BackEnd {
         let Errand { owner, controller, class, set, ready } = errand;
         // One more than its chains until all have been started: a chain may end at once.
         self.operations[operation] = Operation { owner, chains: 1, controller, class };
+        self.background += usize::from(class == Class::Background);
         let (mut read, mut written) = (0, 0);
         for stripe in plan.stripes() {
             let reads = plan.reads_of(stripe);
@@ -356,6 +355,7 @@ impl BackEnd {
         let place = &mut self.operations[operation];
         place.chains -= 1;
         if place.chains == 0 {
+            self.background -= usize::from(place.class == Class::Background);
             self.done.push(place.owner);
             self.operations.give(operation);
         }
@@ -425,14 +425,14 @@ impl BackEnd {
         self.advance(now, events, chain, now);
     }
 
-    /// Background commands that wait at a disk for its rate policy.
-    pub fn held(&self, disk: u32) -> usize {
-        self.disks[disk as usize].held.len()
-    }
-
     /// Operations under way.
     pub fn busy(&self) -> usize {
         self.operations.in_use()
+    }
+
+    /// Those of them that are not background work.
+    pub fn foreground(&self) -> usize {
+        self.operations.in_use() - self.background
     }
 }
 

@@ -26,6 +26,7 @@ mod outcome;
 mod paths;
 mod plant;
 mod request;
+mod work;
 
 use units::{Bytes, Instant, Lba, Nanos, SECTOR_BYTES, Sectors};
 use workload::{Completion, Errno, Job, Op, Outcome as End, Request, Wake};
@@ -36,13 +37,14 @@ pub use event::Event;
 pub use host::{Gate, Host};
 pub use outcome::{Component, Outcome};
 pub use plant::{LunPlant, Plant, SetPlant};
+pub use work::{Progress, WorkError, WorkOrder};
 
 use crate::controller::Ownership;
 use crate::device::Device;
 use crate::events::Events;
 use crate::link::Link;
 use crate::meter::{Class, Meter};
-use crate::raid::{Extent, Geometry, GeometryError, Health, HealthError, SetSpec};
+use crate::raid::{Extent, Geometry, GeometryError, Health, HealthError, Plan, SetSpec};
 use crate::readahead::{Fetch, Verdict};
 use crate::slab::Slab;
 use back::Errand;
@@ -50,6 +52,7 @@ use cache::{SETTLED, Transfer};
 use node::Node;
 use paths::Path;
 use request::{HostRequest, NONE};
+use work::{UnderWay, Work};
 
 /// `EIO`: the error of data that are lost, as Linux numbers it.
 const LOST: Errno = Errno(5);
@@ -105,6 +108,9 @@ pub struct Sim {
     running: Vec<Running>,
     /// Clients that settled something at the present event.
     settled: Vec<u32>,
+    works: Vec<Work>,
+    units: Slab<UnderWay>,
+    work_plan: Plan,
     planned: Vec<Request>,
     fetches: Vec<Fetch>,
     released: Vec<u32>,
@@ -136,6 +142,9 @@ impl Sim {
             paths: vec![Path::default(); links as usize],
             owners: plant.luns.iter().map(|lun| lun.owner).collect(),
             paused: vec![Instant::START; luns],
+            works: Vec::new(),
+            units: Slab::new(),
+            work_plan: Plan::new(),
             fetches: Vec::new(),
             released: Vec::new(),
             extents: Vec::new(),
@@ -210,9 +219,9 @@ impl Sim {
             self.ask(client);
         }
         while self.running.iter().any(|client| !client.done) {
-            let Some((now, slot)) = self.events.pop() else { break };
-            self.now = now;
-            self.handle(Event::unpack(slot));
+            if !self.step() {
+                break;
+            }
             while let Some(client) = self.settled.pop() {
                 let job = &mut self.running[client as usize].job;
                 if job.has_interval() && watch(client as usize, job) == Watch::Stop {
@@ -232,6 +241,35 @@ impl Sim {
             until,
             events: self.events.entered() - events,
         }
+    }
+
+    /// Lets time pass until `at` without any job: background work and destaging go on.
+    pub fn idle_until(&mut self, at: Instant) {
+        while self.events.next_due() <= at && self.step() {}
+        self.now = self.now.max(at);
+    }
+
+    /// Handles the next event; whether there was one.
+    fn step(&mut self) -> bool {
+        let Some((now, slot)) = self.events.pop() else { return false };
+        self.now = now;
+        self.handle(Event::unpack(slot));
+        if !self.works.is_empty() {
+            self.pump_idle();
+        }
+        true
+    }
+
+    /// A back end at rest, as new: for trials.
+    fn restart_back(&mut self) {
+        let seed = 0;
+        let plant = &self.plant;
+        let devices =
+            plant.disks.iter().map(|&model| Device::new(&plant.models[model as usize], seed)).collect();
+        let engines = (0..plant.controllers.max(1)).map(|_| Engine::new(&plant.controller)).collect();
+        let sets = std::mem::take(&mut self.back.sets);
+        self.back = BackEnd::new(devices, sets, engines, plant.channel);
+        self.events.clear();
     }
 
     fn stop(&mut self) {
@@ -255,7 +293,7 @@ impl Sim {
                 }
                 self.ask(client);
             }
-            Event::Background(_) => {}
+            Event::Background(work) => self.pump(work),
             Event::Age(controller) => self.tick(controller),
         }
         self.collect();
@@ -267,7 +305,7 @@ impl Sim {
             match owner {
                 Owner::Request(request) => self.fetched(request),
                 Owner::Cache { controller, transfer } => self.transferred(controller, transfer),
-                Owner::Background(_) => {}
+                Owner::Background(unit) => self.unit_done(unit),
             }
         }
     }

@@ -2,6 +2,7 @@
 //! Figures are printed beside their bounds: `cargo test -p fathom-array --test model -- --nocapture`.
 #![allow(clippy::print_stdout)]
 
+mod background;
 mod closed_form;
 mod demerit;
 mod disksim;
