@@ -247,7 +247,11 @@ impl Seat<'_> {
                 self.run(&mut Mmap::new(clock, files, payload()?, writes)?, gate, &mut outcome)?;
             }
             Chosen::Uring => {
-                let options = UringOptions { sqpoll: workload.engine.sqpoll, iopoll: workload.engine.iopoll };
+                let options = UringOptions {
+                    sqpoll: workload.engine.sqpoll,
+                    iopoll: workload.engine.iopoll,
+                    direct: workload.direct,
+                };
                 let mut ring = UringRing::new(clock, files, payload()?, flush, self.job.depth, options)?;
                 outcome.engine.details = ring.details().to_vec();
                 self.run(&mut ring.engine()?, gate, &mut outcome)?;
