@@ -1,10 +1,11 @@
 //! Carries a plan out in a world: points in order, sweeps that end when they no longer pay, repeats, interrupts.
 //!
 //! **Invariant:** [`carry_out`] asks the [`World`] trait alone and cannot tell a real world from a virtual one;
-//! [`real`] is the one place that knows the host.
+//! [`real`] is the one place that knows the host, [`modelled`] the one that knows the virtual array.
 
 mod carry;
 mod event;
+pub mod modelled;
 pub mod real;
 mod result;
 mod seconds;

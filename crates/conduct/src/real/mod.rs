@@ -28,6 +28,11 @@ use crate::world::{LoadAnswer, StateAnswer, WorkerAnswer, WorkloadAnswer, World,
 
 use scratch_set::ScratchSet;
 
+/// This machine, as it is stored.
+pub(crate) fn this_machine() -> Environment {
+    describe::environment(&host::environment::Environment::read(&SysRoot::real()))
+}
+
 /// What the command line says about real targets.
 #[derive(Clone, Debug, Default)]
 pub struct RealOptions {

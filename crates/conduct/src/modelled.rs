@@ -1,0 +1,276 @@
+//! A virtual array as a world: the same load, in virtual time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use array::background::{BackgroundKind, BackgroundPolicy};
+use array::raid::HealthError;
+use array::sim::{self, Client, Plant, Sim, Watch, WorkError, WorkOrder};
+use array::spec::{self, ArraySpec, Shipped, Source, SpecError};
+use record::{Breakdown, ClassShare, EngineUsed, Environment, Series};
+use units::{Bytes, Instant, Nanos};
+use workload::plan::{Background, Load, Plan, State, Work};
+use workload::spec::{Files, Workload};
+use workload::tally::Interval;
+use workload::{Job, Progress, compile};
+
+use crate::event::Live;
+use crate::result::span_of;
+use crate::seconds::p99_of;
+use crate::world::{LoadAnswer, StateAnswer, WorkerAnswer, WorkloadAnswer, World, WorldError};
+
+/// A virtual array with its hosts.
+pub struct ModelledWorld {
+    asked: String,
+    spec: ArraySpec,
+    sim: Sim,
+    sizes: Vec<Bytes>,
+    stop: Arc<AtomicBool>,
+    /// Background work that goes on beside the phases that follow.
+    works: Vec<(u32, &'static str)>,
+}
+
+impl ModelledWorld {
+    /// The array at `address`, as `array:md3000?raid=10`; a file of `library` or one that is shipped.
+    ///
+    /// `stop` is set by whoever handles signals.
+    pub fn open(
+        plan: &Plan,
+        address: &str,
+        library: &dyn Source,
+        stop: Arc<AtomicBool>,
+    ) -> Result<ModelledWorld, ModelError> {
+        let spec = spec::array(library, address)?;
+        let sim = Sim::new(&Plant::from(&spec), plan.seed)
+            .map_err(|error| ModelError::Geometry(error.to_string()))?;
+        let sizes = sim.lun_sizes();
+        Ok(ModelledWorld { asked: address.into(), spec, sim, sizes, stop, works: Vec::new() })
+    }
+
+    /// Likewise, from the shipped library alone.
+    pub fn shipped(plan: &Plan, address: &str, stop: Arc<AtomicBool>) -> Result<ModelledWorld, ModelError> {
+        ModelledWorld::open(plan, address, &Shipped, stop)
+    }
+
+    fn jobs(&self, workload: &Workload) -> Result<Vec<workload::JobSpec>, WorldError> {
+        if workload.files != Files::Shared {
+            return Err(WorldError::Unfit(format!(
+                "workload `{}` wants files of its own; a virtual array has LUNs and no files: set `files = \"shared\"`",
+                workload.name
+            )));
+        }
+        Ok(compile(workload, &self.sizes)?)
+    }
+
+    fn background(&mut self, work: &Background) -> Result<Vec<Series>, WorldError> {
+        let (kind, name) = kind_of(work.work);
+        let order = WorkOrder { kind, set: 0, slot: None };
+        let started = self.sim.now();
+        let number = match work.rate {
+            None => self.sim.start_work(order),
+            Some(share) => {
+                let own = self.spec.background.iter().find(|params| params.kind == kind).copied();
+                let params = own.ok_or_else(|| {
+                    let array = &self.spec.name;
+                    WorldError::Unfit(format!(
+                        "{array} has no figures for {name}, so that its rate cannot be set"
+                    ))
+                })?;
+                let policy = BackgroundPolicy::Share(share);
+                self.sim.start_work_as(order, array::background::BackgroundParams { policy, ..params })
+            }
+        }
+        .map_err(work_refused)?;
+        if work.wait {
+            self.sim.finish_work(number);
+        } else {
+            self.works.push((number, name));
+        }
+        Ok(self.progress_of(number, name, started).into_iter().collect())
+    }
+
+    /// Percent against time, as far as it has come.
+    fn progress_of(&self, number: u32, name: &str, started: Instant) -> Option<Series> {
+        let progress = self.sim.work_progress(number)?;
+        let shares = (1..=progress.percents.len()).map(|percent| percent as f64 / 100.0);
+        Some(Series {
+            name: format!("{name} done"),
+            workload: None,
+            unit: "share".into(),
+            source: "the model".into(),
+            at_ns: progress.percents.iter().map(|after| started.saturating_add(*after).nanos()).collect(),
+            values: shares.collect(),
+            absent: None,
+        })
+        .filter(|series| !series.values.is_empty())
+    }
+}
+
+/// Why there is no such virtual array.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelError {
+    /// Its description.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    /// Its RAID sets.
+    #[error("{0}")]
+    Geometry(String),
+}
+
+fn work_refused(error: WorkError) -> WorldError {
+    WorldError::Unfit(error.to_string())
+}
+
+fn disk_refused(error: HealthError) -> WorldError {
+    WorldError::Unfit(error.to_string())
+}
+
+fn kind_of(work: Work) -> (BackgroundKind, &'static str) {
+    match work {
+        Work::Rebuild => (BackgroundKind::Rebuild, "rebuild"),
+        Work::Initialise => (BackgroundKind::Initialise, "initialise"),
+        Work::Clone => (BackgroundKind::Clone, "clone"),
+        Work::Verify => (BackgroundKind::Verify, "verify"),
+        Work::Scrub => (BackgroundKind::Scrub, "scrub"),
+    }
+}
+
+impl World for ModelledWorld {
+    fn kind(&self) -> record::World {
+        record::World::Array
+    }
+
+    fn environment(&self) -> Environment {
+        crate::real::this_machine()
+    }
+
+    fn targets(&self) -> Vec<record::Target> {
+        let facts = [("model", self.spec.name.clone()), ("about", self.spec.about.clone())];
+        vec![record::Target {
+            asked: self.asked.clone(),
+            kind: "array".into(),
+            path: None,
+            size_bytes: self.sizes.iter().copied().sum::<Bytes>().get(),
+            caches: Vec::new(),
+            facts: facts.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
+        }]
+    }
+
+    fn now(&self) -> Instant {
+        self.sim.now()
+    }
+
+    fn load(&mut self, load: &Load, live: &mut dyn FnMut(Live)) -> Result<LoadAnswer, WorldError> {
+        let mut clients = Vec::new();
+        let mut workload_of = Vec::new();
+        let mut answers = Vec::new();
+        for (index, workload) in load.workloads.iter().enumerate() {
+            let jobs = self.jobs(workload)?;
+            answers.push(answer(workload, &jobs, self.sizes.len()));
+            for job in jobs {
+                let luns = (0..self.sizes.len() as u32).collect();
+                clients.push(Client { job: Job::new(job), luns, host: workload_of.len() as u32 });
+                workload_of.push(index);
+            }
+        }
+        let mut heard: Vec<Vec<Interval>> = vec![Vec::new(); load.workloads.len()];
+        let started = self.sim.now();
+        let stop = self.stop.clone();
+        let outcome = self.sim.run_watched(clients, |client, job| {
+            let intervals = job.take_intervals();
+            let until = intervals.last().map_or(started, |interval| interval.until);
+            let p99 = p99_of(&intervals);
+            heard[workload_of[client]].extend(intervals);
+            let progress: Progress = job.progress();
+            live(Live { now: until, started, doing: "load", progress, p99, done: None });
+            if stop.load(Ordering::Relaxed) { Watch::Stop } else { Watch::GoOn }
+        });
+        let breakdown = breakdown(&outcome);
+        for (tally, workload) in outcome.tallies.into_iter().zip(workload_of) {
+            answers[workload].workers.push(WorkerAnswer { tally, cpu: None });
+        }
+        for (answer, intervals) in answers.iter_mut().zip(heard) {
+            answer.intervals = intervals;
+        }
+        let series =
+            self.works.iter().filter_map(|(number, name)| self.progress_of(*number, name, Instant::START));
+        Ok(LoadAnswer {
+            started: outcome.from,
+            ended: outcome.until,
+            workloads: answers,
+            series: series.collect(),
+            cpu: None,
+            devices: Vec::new(),
+            breakdown: Some(breakdown),
+        })
+    }
+
+    fn state(&mut self, state: &State, _: &mut dyn FnMut(Live)) -> Result<StateAnswer, WorldError> {
+        let started = self.sim.now();
+        let mut series = Vec::new();
+        match state {
+            State::Idle(time) => self.sim.idle_until(started.saturating_add(*time)),
+            // A model has no content, no trim state and no read-ahead of this machine: it is always prepared.
+            State::Prepare(_) => {}
+            State::FailDisk(disk) => self.sim.fail_disk(*disk).map_err(disk_refused)?,
+            State::Background(work) => series = self.background(work)?,
+        }
+        Ok(StateAnswer { started, ended: self.sim.now(), series, complete: !self.is_stopped() })
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
+fn answer(workload: &Workload, jobs: &[workload::JobSpec], luns: usize) -> WorkloadAnswer {
+    WorkloadAnswer {
+        engine: EngineUsed {
+            name: "virtual".into(),
+            details: vec![format!("{} on {luns} LUN{}", workload.workers, if luns == 1 { "" } else { "s" })],
+            fallback: None,
+            clock: "virtual".into(),
+        },
+        files: (0..luns).map(|lun| format!("LUN {lun}")).collect(),
+        span: span_of(jobs),
+        workers: Vec::new(),
+        intervals: Vec::new(),
+    }
+}
+
+/// Where the time went: every part, and how the time of host reads and writes divides.
+fn breakdown(outcome: &sim::Outcome) -> Breakdown {
+    let elapsed = outcome.until.saturating_since(outcome.from);
+    let mut classes = Vec::new();
+    let mut components = Vec::new();
+    for part in &outcome.breakdown {
+        let sum =
+            |of: fn(&array::meter::Visits) -> u64| part.visits.iter().map(|(_, visits)| of(visits)).sum();
+        components.push(record::Component {
+            name: part.name.clone(),
+            servers: servers_of(part, elapsed),
+            utilisation: part.utilisation,
+            mean_in_system: part.mean_present,
+            visits: sum(|visits| visits.count),
+            wait_ns: sum(|visits| visits.wait_ns),
+            service_ns: sum(|visits| visits.service_ns),
+        });
+        for (class, visits) in &part.visits {
+            let count = visits.count.max(1) as f64;
+            classes.push(ClassShare {
+                op: class.name().into(),
+                size_bytes: 0,
+                component: part.name.clone(),
+                wait_ns: visits.wait_ns as f64 / count,
+                service_ns: visits.service_ns as f64 / count,
+            });
+        }
+    }
+    Breakdown { components, classes }
+}
+
+/// Busy time over utilisation and elapsed time; at least one.
+fn servers_of(part: &sim::Component, elapsed: Nanos) -> u32 {
+    let servers = part.busy.as_secs_f64() / (part.utilisation * elapsed.as_secs_f64());
+    if servers.is_finite() { (servers.round() as u32).max(1) } else { 1 }
+}
