@@ -95,6 +95,12 @@ pub enum TargetError {
         /// The directory that is missing.
         parent: PathBuf,
     },
+    /// A device that is not there, as after a slip of the pen: a file of its name would lie in memory.
+    #[error("{path}: there is no such device; `lsblk` shows those there are")]
+    NoDevice {
+        /// The path.
+        path: PathBuf,
+    },
     /// There, but neither file nor directory nor block device.
     #[error("{path} is a {what}; a target is a directory, a file or a block device")]
     Unsuitable {
@@ -195,6 +201,9 @@ fn new_file(path: &Path) -> Result<Place, TargetError> {
     let folder = fs::canonicalize(parent).map_err(|_| absent())?;
     if !folder.is_dir() {
         return Err(absent());
+    }
+    if folder.starts_with("/dev") && !folder.starts_with("/dev/shm") {
+        return Err(TargetError::NoDevice { path: path.into() });
     }
     Ok(Place::NewFile(folder.join(name)))
 }
