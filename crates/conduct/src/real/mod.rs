@@ -16,7 +16,7 @@ use host::target::{Facts, Place, Target};
 use host::{DevNo, SysRoot};
 use record::{CpuUse, EngineUsed, Environment, Series};
 use units::{Bytes, Instant, Nanos};
-use workload::plan::{Load, Plan, State};
+use workload::plan::{Load, Plan, Point, State, Task};
 use workload::spec::{EngineKind, Files, Workload};
 use workload::tally::Interval;
 use workload::{Progress, compile, files_needed};
@@ -101,6 +101,11 @@ impl RealWorld {
     /// What a scratch file's size was decided by, in words; `None` where there is none.
     pub fn scratch_words(&self) -> Option<&str> {
         self.scratch.words()
+    }
+
+    /// The scratch files that are or will be made, with their sizes.
+    pub fn scratch_files(&self) -> Vec<(String, Bytes)> {
+        (0..).map_while(|number| self.scratch.planned(number)).collect()
     }
 
     /// The consents that permits rest on.
@@ -226,11 +231,7 @@ impl World for RealWorld {
         match state {
             State::Idle(time) => self.idle(*time, live),
             State::Prepare(prepare) => self.prepare(prepare, live)?,
-            State::FailDisk(_) | State::Background(_) => {
-                let why = "this state is brought about by the array itself: run the plan on a virtual array \
-                           (`--on array:NAME`), or leave the phase out with a plan of your own";
-                return Err(WorldError::Unfit(why.into()));
-            }
+            State::FailDisk(_) | State::Background(_) => return Err(array_state()),
         }
         Ok(StateAnswer { started, ended: self.clock.now(), series, complete: !self.is_stopped() })
     }
@@ -335,6 +336,12 @@ fn answers(
     answers
 }
 
+fn array_state() -> WorldError {
+    let why = "a failing disk, a rebuild and other work of an array can be had from a virtual array only: run the \
+               plan on one (`--on array:NAME`), or leave the phase out with a plan of your own";
+    WorldError::Unfit(why.into())
+}
+
 /// Says no where plan and targets do not go together, before anything is touched.
 fn check_fit(plan: &Plan, targets: &[Resolved]) -> Result<(), WorldError> {
     let unfit = |why: String| Err(WorldError::Unfit(why));
@@ -345,9 +352,14 @@ fn check_fit(plan: &Plan, targets: &[Resolved]) -> Result<(), WorldError> {
     if targets.len() > 1 && targets.iter().any(is_null) {
         return unfit("`null:` cannot be joined with other targets; name it alone".into());
     }
+    let is_of_array =
+        |point: &Point| matches!(point.task, Task::State(State::FailDisk(_) | State::Background(_)));
+    if plan.points().iter().any(is_of_array) {
+        return Err(array_state());
+    }
     let makes_files = |each: &Resolved| matches!(each.target.place, Place::Directory(_) | Place::Null { .. });
     let one_directory = targets.len() == 1 && makes_files(&targets[0]);
-    for workload in plan.points().iter().flat_map(workload::plan::Point::workloads) {
+    for workload in plan.points().iter().flat_map(Point::workloads) {
         if workload.files != Files::Shared && !one_directory {
             return unfit(format!(
                 "workload `{}` wants files of its own; that takes one directory as target, not {}",
