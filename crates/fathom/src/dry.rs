@@ -1,6 +1,8 @@
 //! `--dry-run`: what would be done, written and destroyed. Opens nothing for writing.
 
-use conduct::real::RealOptions;
+use std::sync::Arc;
+
+use conduct::real::{RealOptions, RealWorld};
 use host::SysRoot;
 use host::safety::{Judgement, judge};
 use host::target::{Facts, Target};
@@ -11,7 +13,7 @@ use crate::terminal;
 
 pub fn run(plan: &Plan, options: &RealOptions) -> Result<Ending, Failure> {
     let root = SysRoot::real();
-    let mut text = plan.summary().to_string();
+    let mut text = plan.summary().to_string() + "\n";
     let mut refused = None;
     for name in &options.targets {
         let target = Target::parse(name).map_err(conduct::WorldError::from)?;
@@ -22,6 +24,9 @@ pub fn run(plan: &Plan, options: &RealOptions) -> Result<Ending, Failure> {
             refused.get_or_insert(judgement.what.clone());
         }
     }
+    if refused.is_none() {
+        text += &scratch_words(plan, options)?;
+    }
     terminal::print(&text).map_err(|source| Failure::System { what: "writing to stdout".into(), source })?;
     Ok(match refused {
         Some(what) => Ending { code: 3, reason: format!("{what} would be refused") },
@@ -29,8 +34,23 @@ pub fn run(plan: &Plan, options: &RealOptions) -> Result<Ending, Failure> {
     })
 }
 
+/// The scratch files that would be made. Opening the world also asks whether the plan fits the targets.
+fn scratch_words(plan: &Plan, options: &RealOptions) -> Result<String, Failure> {
+    let world = RealWorld::open(plan, options, Arc::default())?;
+    let files = world.scratch_files();
+    let mut text = String::new();
+    for (path, size) in &files {
+        text += &format!("scratch file {path}, {size}\n");
+    }
+    if let Some(words) = world.scratch_words() {
+        text += &terminal::wrapped(&format!("  {words}"), terminal::stdout_width());
+        text.push('\n');
+    }
+    Ok(text)
+}
+
 fn target_words(name: &str, facts: &Facts, judgement: &Judgement, writes: bool) -> String {
-    let mut text = format!("\ntarget {name}: {}", judgement.what);
+    let mut text = format!("target {name}  {}", judgement.what);
     if !facts.size.is_zero() {
         text += &format!(", {}", facts.size);
     }

@@ -26,7 +26,7 @@ impl Ending {
     /// Says anything but success.
     pub fn say(&self) {
         if self.code != 0 {
-            terminal::say(&format!("fathom: exit {}: {}", self.code, self.reason));
+            terminal::say_sentence(&format!("fathom: exit {}: {}", self.code, self.reason));
         }
     }
 }

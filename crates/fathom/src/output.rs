@@ -24,8 +24,20 @@ fn draw(run: &Run, format: Format, style: report::Style) -> Result<String, Failu
     })
 }
 
+/// Whether a result can go to `path`, as far as can be told before there is one.
+pub fn check(path: &Path) -> Result<(), Failure> {
+    format_of(path)?;
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match folder.is_dir() {
+        true => Ok(()),
+        false => {
+            Err(Failure::Usage(format!("{}: there is no directory {}", path.display(), folder.display())))
+        }
+    }
+}
+
 /// The format that belongs to the ending of `path`.
-pub fn format_of(path: &Path) -> Result<Format, Failure> {
+fn format_of(path: &Path) -> Result<Format, Failure> {
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     match ending {
         "txt" => Ok(Format::Text),

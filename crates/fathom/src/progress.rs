@@ -62,7 +62,7 @@ impl Progress {
     pub fn say(&self, text: &str) {
         match &self.bar {
             _ if self.quiet => {}
-            Some(bar) => bar.println(text),
+            Some(bar) => bar.println(terminal::wrapped(text, terminal::stderr_width())),
             None => terminal::say(text),
         }
     }

@@ -4,16 +4,25 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 
 use conduct::World;
 use jiff::{Timestamp, Unit};
-use library::Library;
-use record::{Ending, PlanSource, Point, Run, SCHEMA_VERSION, Tool};
+use library::{Library, LibraryError};
+use record::{Finding, PlanSource, Point, Run, SCHEMA_VERSION, Severity, Tool};
 use workload::plan::{Overrides, Plan};
 
-use crate::ending::Failure;
+use crate::ending::Ending;
 
 /// A run that goes on.
 pub struct Recorder {
     run: Run,
     library: Option<Library>,
+    /// Why the last save failed; none where it went well or nothing is to be kept.
+    lost: Option<LibraryError>,
+}
+
+/// A run that has ended.
+pub struct Recorded {
+    pub run: Run,
+    /// Why it is not in the library although it should be.
+    pub lost: Option<LibraryError>,
 }
 
 impl Recorder {
@@ -48,19 +57,20 @@ impl Recorder {
             consents,
             points: Vec::new(),
             findings: Vec::new(),
-            ending: Ending {
+            ending: record::Ending {
                 complete: false,
                 code: 130,
                 reason: "still running, or ended without a word".into(),
             },
         };
-        Recorder { run, library }
+        Recorder { run, library, lost: None }
     }
 
-    /// Adds a point and keeps the run so far.
-    pub fn add(&mut self, point: &Point) -> Result<(), Failure> {
+    /// Adds a point and keeps the run so far. A library that fails costs no result: it is asked again after the
+    /// next point.
+    pub fn add(&mut self, point: &Point) {
         self.run.points.push(point.clone());
-        self.keep()
+        self.keep();
     }
 
     /// What is known of the targets once scratch files are laid out.
@@ -68,20 +78,32 @@ impl Recorder {
         self.run.targets = targets;
     }
 
-    /// Closes the record: findings, the end, and the last save.
-    pub fn finish(mut self, ending: Ending) -> Result<Run, Failure> {
+    /// Closes the record: the end, findings, and the last save.
+    pub fn finish(mut self, complete: bool, ending: Ending) -> Recorded {
+        let stored = |Ending { code, reason }| record::Ending { complete, code, reason };
         self.run.ended = Some(now().to_string());
-        self.run.ending = ending;
+        self.run.ending = stored(ending.clone());
         self.run.findings = explain::findings(&self.run);
-        self.keep()?;
-        Ok(self.run)
+        self.run.ending = stored(judged(&self.run.findings, ending));
+        self.keep();
+        Recorded { run: self.run, lost: self.lost }
     }
 
-    fn keep(&mut self) -> Result<(), Failure> {
+    fn keep(&mut self) {
         if let Some(library) = &mut self.library {
-            library.save(&self.run)?;
+            self.lost = library.save(&self.run).err();
         }
-        Ok(())
+    }
+}
+
+/// A run that went through may still be invalid.
+fn judged(findings: &[Finding], ending: Ending) -> Ending {
+    let invalid = findings.iter().find(|finding| finding.severity == Severity::Invalid);
+    match invalid {
+        Some(finding) if ending.code == 0 => {
+            Ending { code: 4, reason: format!("the result is invalid: {}", finding.sentence) }
+        }
+        _ => ending,
     }
 }
 

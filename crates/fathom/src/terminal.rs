@@ -25,6 +25,24 @@ pub fn say(line: &str) {
     let _closed = writeln!(io::stderr().lock(), "{line}");
 }
 
+/// The same for a sentence: in lines that fit the terminal. Where stderr is none it stays one line, as logs are
+/// searched by line.
+pub fn say_sentence(text: &str) {
+    match stderr_is_terminal() {
+        true => say(&wrapped(text, stderr_width())),
+        false => say(text),
+    }
+}
+
+/// Every line of `text` in lines of at most `width` columns; what goes on is indented by two more.
+pub fn wrapped(text: &str, width: usize) -> String {
+    let lines = text.lines().flat_map(|line| {
+        let indent = &line[..line.len() - line.trim_start().len()];
+        report::wrap(line, width, indent, &format!("{indent}  "))
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 /// How to draw on stdout.
 pub fn style(look: &Look) -> Style {
     let terminal = io::stdout().is_terminal();
@@ -46,6 +64,10 @@ pub fn stderr_is_terminal() -> bool {
 
 pub fn stderr_has_colour() -> bool {
     has_colour(Colour::Auto, io::stderr().is_terminal())
+}
+
+pub fn stdout_width() -> usize {
+    width_of(&io::stdout()).unwrap_or(WIDTH)
 }
 
 pub fn stderr_width() -> usize {

@@ -25,6 +25,7 @@ pub use list::list;
 pub use markdown::markdown;
 pub use page::text;
 pub use style::Style;
+pub use words::wrap;
 
 /// Why a record could not be drawn.
 #[derive(Debug, thiserror::Error)]

@@ -7,9 +7,9 @@ use crate::words::{harmless, thousands, wrap};
 use crate::{beware, figures, header, sweep};
 
 /// The whole of `run` as text: what was measured, the table with each point's headline figure set off, sweeps
-/// as curves, the first errors, what to beware of, and how to bring it back. Ends with a line end.
+/// as curves, the first errors, and what to beware of. Ends with a line end.
 ///
-/// No line is wider than the style's width, but for words that are, and the last, which is to be copied. Where there is no room, columns are left
+/// No line is wider than the style's width, but for words that are. Where there is no room, columns are left
 /// out in this order and named below the table: cores, quantiles beyond p99, mean, max, interval, CPU, p50,
 /// p99, MB/s, IOPS; a figure that is a point's headline stays longest.
 pub fn text(run: &Run, style: Style) -> String {
@@ -91,6 +91,5 @@ fn tail(run: &Run, style: Style) -> Vec<String> {
         let text = format!("{state}: {} (exit code {}).", harmless(&run.ending.reason), run.ending.code);
         lines.extend(wrap(&text, style.width, "", "  ").iter().map(|line| style.paint(Look::Wrong, line)));
     }
-    lines.push(format!("Bring it back with: fathom show {}", harmless(&run.id)));
     lines
 }

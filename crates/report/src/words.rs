@@ -5,7 +5,7 @@ use unicode_width::UnicodeWidthStr;
 /// `text` in lines of at most `width` columns, the first after `first`, the others after `rest`.
 ///
 /// A word that is longer than a line has one of its own.
-pub(crate) fn wrap(text: &str, width: usize, first: &str, rest: &str) -> Vec<String> {
+pub fn wrap(text: &str, width: usize, first: &str, rest: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = first.to_owned();
     let mut empty = true;

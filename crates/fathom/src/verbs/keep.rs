@@ -18,6 +18,18 @@ pub fn open(store: &Option<PathBuf>) -> Result<Library, Failure> {
     Ok(Library::open(Path::new(&path))?)
 }
 
+/// The same, for a run that is going to be kept there.
+pub fn open_to_save(store: &Option<PathBuf>) -> Result<Library, Failure> {
+    let library = open(store)?;
+    if library.is_writable() {
+        return Ok(library);
+    }
+    Err(Failure::Usage(format!(
+        "{}: the library is read-only; name another with --store FILE, or measure with --no-save",
+        library.path().display()
+    )))
+}
+
 pub fn ls(arguments: &LsArgs, store: &Option<PathBuf>) -> Result<Ending, Failure> {
     let tag = |text: &String| match text.split_once('=') {
         Some((key, value)) => (key.to_owned(), Some(value.to_owned())),
@@ -41,7 +53,7 @@ pub fn show(arguments: &ShowArgs, store: &Option<PathBuf>) -> Result<Ending, Fai
 
 pub fn export(arguments: &ExportArgs, store: &Option<PathBuf>) -> Result<Ending, Failure> {
     for path in &arguments.outputs {
-        output::format_of(path)?;
+        output::check(path)?;
     }
     let run = open(store)?.get(arguments.run.as_str())?;
     if arguments.outputs.is_empty() {

@@ -5,21 +5,21 @@ use std::path::PathBuf;
 use conduct::real::{RealOptions, RealWorld};
 use conduct::{Event, Outcome, carry_out};
 use host::safety::Consent;
-use record::{Point, Run, Severity};
+use record::{Point, Run};
 
 use crate::cli::{Format, RunArgs};
 use crate::dry;
 use crate::ending::{Ending, Failure};
 use crate::output;
 use crate::progress::Progress;
-use crate::recorder::Recorder;
+use crate::recorder::{Recorded, Recorder};
 use crate::signals::Signals;
 use crate::terminal;
 use crate::verbs::{keep, plan};
 
 pub fn run(arguments: &RunArgs, store: &Option<PathBuf>) -> Result<Ending, Failure> {
     for path in &arguments.outputs {
-        output::format_of(path)?;
+        output::check(path)?;
     }
     let overrides = plan::overrides(&arguments.change);
     let (plan, origin) = plan::read(&arguments.plan, &overrides)?;
@@ -29,7 +29,7 @@ pub fn run(arguments: &RunArgs, store: &Option<PathBuf>) -> Result<Ending, Failu
     }
     let library = match arguments.no_save {
         true => None,
-        false => Some(keep::open(store)?),
+        false => Some(keep::open_to_save(store)?),
     };
     let signals = Signals::listen()
         .map_err(|source| Failure::System { what: "listening for signals".into(), source })?;
@@ -39,29 +39,21 @@ pub fn run(arguments: &RunArgs, store: &Option<PathBuf>) -> Result<Ending, Failu
         progress.say(&format!("scratch file: {words}"));
     }
     let mut recorder = Recorder::start(&plan, &origin, &overrides, &world, world.consents(), library);
-    let mut kept = Ok(());
     let outcome = carry_out(&plan, &mut world, &mut |event| {
         progress.show(&event);
         if arguments.format == Format::Jsonl {
             stream(&event);
         }
-        if let Event::PointEnded { point } = event
-            && kept.is_ok()
-        {
-            kept = recorder.add(point);
+        if let Event::PointEnded { point } = event {
+            recorder.add(point);
         }
     });
     progress.finish();
-    kept?;
     recorder.set_targets(conduct::World::targets(&world));
-    let ending = ending(&outcome, &signals);
-    let run = recorder.finish(record::Ending {
-        complete: outcome.complete,
-        code: ending.code,
-        reason: ending.reason.clone(),
-    })?;
-    deliver(&run, arguments)?;
-    Ok(ending_with_findings(&run, ending))
+    let recorded = recorder.finish(outcome.complete, ending(&outcome, &signals));
+    deliver(&recorded.run, arguments)?;
+    say_where(&recorded, arguments, store);
+    Ok(final_ending(recorded))
 }
 
 fn options(arguments: &RunArgs) -> Result<RealOptions, Failure> {
@@ -77,19 +69,28 @@ fn options(arguments: &RunArgs) -> Result<RealOptions, Failure> {
 /// How the measuring ended.
 fn ending(outcome: &Outcome, signals: &Signals) -> Ending {
     if let Some(code) = signals.exit_code() {
-        return Ending { code, reason: "interrupted; the partial run is kept".into() };
+        return Ending {
+            code,
+            reason: "interrupted; what was measured so far is a valid partial run".into(),
+        };
     }
     if let Some(error) = &outcome.error {
-        return Ending { code: error.exit_code(), reason: error.to_string() };
+        // Code 2 promises that nothing was touched, which no longer holds: what fitted before and does not now
+        // has changed beneath the run.
+        let code = match error.exit_code() {
+            2 if !outcome.points.is_empty() => 5,
+            code => code,
+        };
+        return Ending { code, reason: error.to_string() };
     }
     let errors: u64 =
         outcome.points.iter().flat_map(|point| &point.workloads).map(|workload| workload.errors).sum();
-    match errors {
-        0 => Ending::done(),
-        errors => {
-            Ending { code: 5, reason: format!("{errors} requests failed{}", first_error(&outcome.points)) }
-        }
-    }
+    let reason = match errors {
+        0 => return Ending::done(),
+        1 => format!("a request failed{}", first_error(&outcome.points)),
+        errors => format!("{errors} requests failed{}", first_error(&outcome.points)),
+    };
+    Ending { code: 5, reason }
 }
 
 fn first_error(points: &[Point]) -> String {
@@ -104,14 +105,22 @@ fn first_error(points: &[Point]) -> String {
     })
 }
 
-/// A run that went through may still be invalid.
-fn ending_with_findings(run: &Run, ending: Ending) -> Ending {
-    let invalid = run.findings.iter().find(|finding| finding.severity == Severity::Invalid);
-    match invalid {
-        Some(finding) if ending.code == 0 => {
-            Ending { code: 4, reason: format!("the result is invalid: {}", finding.sentence) }
-        }
-        _ => ending,
+/// The ending of the record, unless all went well but for the library.
+fn final_ending(recorded: Recorded) -> Ending {
+    let record::Ending { code, reason, .. } = recorded.run.ending;
+    match recorded.lost {
+        Some(error) if code == 0 => Ending { code: 8, reason: format!("the run could not be kept: {error}") },
+        _ => Ending { code, reason },
+    }
+}
+
+/// How to see the run again; or that it cannot be.
+fn say_where(recorded: &Recorded, arguments: &RunArgs, store: &Option<PathBuf>) {
+    if let Some(error) = &recorded.lost {
+        terminal::say(&format!("the run is not kept: {error}"));
+    } else if !arguments.no_save && !arguments.quiet {
+        let store = store.as_ref().map(|path| format!("--store {} ", path.display())).unwrap_or_default();
+        terminal::say(&format!("Bring it back with: fathom {store}show {}", recorded.run.id));
     }
 }
 
