@@ -50,11 +50,10 @@ docs:
 	mdbook build docs
 	@echo 'Open docs/book/index.html'
 
-bench: cargo
+bench: build
 	cargo bench --locked --workspace --benches
-	@if [ ! -x benches/against-fio/run ]; then :; \
-	elif command -v fio >/dev/null; then benches/against-fio/run; \
-	else echo 'bench: fio is missing, the comparison is left out; install it: apt-get install fio'; fi
+	@if command -v fio >/dev/null && command -v python3 >/dev/null; then FATHOM='$(FATHOM)' benches/against-fio; \
+	else echo 'bench: fio or python3 is missing, the comparison is left out; install them: apt-get install fio python3'; fi
 
 cargo:
 	@command -v cargo >/dev/null || { echo 'cargo is missing; install Rust from https://rustup.rs:' >&2; \

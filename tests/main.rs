@@ -1,1 +1,20 @@
-//! x
+//! The program from outside: what a user types, what comes back, what is left behind.
+//!
+//! Every test has a home, a library and a working directory of its own, and touches no device that it did not make.
+//! What needs root or a tool that is missing says so on stderr and is skipped.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+
+mod support;
+
+mod consent;
+mod doctor;
+mod faults;
+mod formats;
+mod interrupts;
+mod keeping;
+mod kernel;
+mod plans;
+mod streams;
+mod targets;
+mod terminal;

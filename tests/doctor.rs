@@ -1,0 +1,42 @@
+//! The program about itself: self-test, help, completions.
+
+use crate::support::User;
+
+#[test]
+fn the_self_test_passes() {
+    let ended = User::new().fathom("doctor --self-test").done();
+    assert!(ended.out.contains("ok") && !ended.out.contains("FAILED"), "{}", ended.out);
+}
+
+#[test]
+fn the_doctor_describes_a_place_and_what_speaks_against_writing_to_it() {
+    let user = User::new();
+    user.write("data", "mine");
+    let out = user.fathom("doctor data").done().out;
+    for word in ["machine", "memory", "io_uring", "library", "file system", "free"] {
+        assert!(out.contains(word), "no `{word}` in:\n{out}");
+    }
+    user.fathom("doctor no/such/place").with(2);
+}
+
+#[test]
+fn completions_are_made_for_every_shell() {
+    let user = User::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = user.fathom(&format!("completions {shell}")).done().out;
+        assert!(script.contains("fathom") && script.contains("dry-run"), "{shell}");
+    }
+    user.fathom("completions tcsh").with(2);
+}
+
+#[test]
+fn help_names_every_verb_and_exit_code() {
+    let user = User::new();
+    let help = user.fathom("--help").done().out;
+    for word in ["run", "plan", "ls", "show", "export", "rm", "doctor", "completions", "Exit codes", "130"] {
+        assert!(help.contains(word), "no `{word}` in:\n{help}");
+    }
+    assert!(user.fathom("--version").done().out.starts_with("fathom "));
+    user.fathom("frobnicate").with(2);
+    user.fathom("").with(2);
+}

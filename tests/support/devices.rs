@@ -1,0 +1,89 @@
+//! Loop devices and mounts: each made by the test that uses it and gone afterwards, however it ends.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::{User, skipped};
+
+/// Runs a program; what it printed, or `None` where it failed or is not there.
+fn run(program: &str, arguments: &[&str]) -> Option<String> {
+    let path = format!("{}:/usr/sbin:/sbin", std::env::var("PATH").unwrap_or_default());
+    let output = Command::new(program).args(arguments).env("PATH", path).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// A loop device that bypasses the page cache, over an image in the user's home.
+pub struct Loop {
+    pub node: String,
+    pub image: PathBuf,
+}
+
+impl Loop {
+    /// `None`, and it is said why, where loop devices cannot be made.
+    pub fn make(user: &User, size: u64) -> Option<Loop> {
+        let image = user.path("image");
+        let file = File::create(&image).unwrap();
+        // Written, not left as a hole: a file system may answer for holes without asking its disk.
+        std::io::copy(&mut std::io::Read::take(std::io::repeat(7), size), &mut &file).unwrap();
+        file.sync_all().unwrap();
+        let node = run("losetup", &["--find", "--show", "--direct-io=on", image.to_str().unwrap()]);
+        if node.is_none() {
+            skipped("needs root and losetup, to make a loop device");
+        }
+        Some(Loop { node: node?, image })
+    }
+
+    /// The text that lets Fathom write to it.
+    pub fn consent(&self) -> String {
+        format!("loop:{}", self.image.display())
+    }
+
+    /// `loop3`
+    pub fn name(&self) -> &str {
+        self.node.trim_start_matches("/dev/")
+    }
+
+    /// Shortens the file behind it; the device keeps its size, and what lies behind the new end is lost.
+    pub fn truncate(&self, size: u64) {
+        File::options().write(true).open(&self.image).unwrap().set_len(size).unwrap();
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        run("losetup", &["--detach", &self.node]);
+    }
+}
+
+/// A file system on a device; `false`, and it is said why, where that cannot be.
+pub fn mkfs(device: &Loop) -> bool {
+    let made = run("mkfs.ext4", &["-q", "-F", &device.node]).is_some();
+    if !made {
+        skipped("needs mkfs.ext4");
+    }
+    made
+}
+
+/// A mount; ended when dropped.
+pub struct Mounted(PathBuf);
+
+impl Mounted {
+    pub fn make(device: &Loop, point: &Path) -> Option<Mounted> {
+        let mounted = run("mount", &[&device.node, point.to_str().unwrap()]);
+        if mounted.is_none() {
+            skipped("needs the right to mount");
+        }
+        mounted.map(|_| Mounted(point.into()))
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let point = self.0.to_str().unwrap();
+        // Another test that starts a program holds every open file for a moment, which makes the mount busy.
+        if run("umount", &[point]).is_none() {
+            run("umount", &["--lazy", point]);
+        }
+    }
+}

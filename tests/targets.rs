@@ -1,0 +1,138 @@
+//! What can be measured, and that nothing of it is left behind or harmed.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+
+use serde_json::Value;
+
+use crate::support::{Loop, SMALL, User};
+
+/// The one workload of the one point of a run.
+fn workload(run: &Value) -> &Value {
+    &run["points"][0]["workloads"][0]
+}
+
+fn ops_of(run: &Value) -> u64 {
+    workload(run)["classes"].as_array().unwrap().iter().map(|class| class["ops"].as_u64().unwrap()).sum()
+}
+
+#[test]
+fn a_directory_is_measured_on_a_scratch_file_that_is_gone_afterwards() {
+    let user = User::with_plan(SMALL);
+    user.directory("disk");
+    let ended = user.fathom("run plan.toml --on disk").done();
+    assert!(ended.out.contains("small on disk"), "{}", ended.out);
+    assert!(ended.out.ends_with('\n') && !ended.out.ends_with("\n\n"), "{:?}", ended.out);
+    assert_eq!(fs::read_dir(user.path("disk")).unwrap().count(), 0);
+    let run = user.last();
+    assert!(ops_of(&run) > 0);
+    assert_eq!(run["targets"][0]["kind"], "directory");
+    assert_eq!(run["targets"][0]["size_bytes"], 4 << 20);
+    assert_eq!(run["ending"]["code"], 0);
+}
+
+#[test]
+fn a_kept_scratch_file_serves_the_next_run() {
+    let user = User::with_plan(SMALL);
+    user.fathom("run plan.toml --on . --keep").done();
+    let scratch = user.path("fathom-scratch-0.dat");
+    let inode = fs::metadata(&scratch).unwrap().ino();
+    user.fathom("run plan.toml --on . --keep").done();
+    assert_eq!(fs::metadata(&scratch).unwrap().ino(), inode);
+}
+
+#[test]
+fn a_file_of_the_user_is_read_and_stays_as_it_was() {
+    let user = User::with_plan(SMALL);
+    let content = vec![3; 4 << 20];
+    let file = user.write("data", &content);
+    let before = fs::metadata(&file).unwrap();
+    user.fathom("run plan.toml --on data").done();
+    assert_eq!(fs::read(&file).unwrap(), content);
+    assert_eq!(fs::metadata(&file).unwrap().mtime_nsec(), before.mtime_nsec());
+    let run = user.last();
+    assert_eq!(run["targets"][0]["kind"], "file");
+    assert!(ops_of(&run) > 0);
+}
+
+#[test]
+fn a_file_that_is_not_there_is_made_and_removed() {
+    let user = User::with_plan(SMALL);
+    user.fathom("run plan.toml --on new --set reads=50%").done();
+    assert_eq!(user.files(), ["plan.toml"]);
+    let totals = user.last()["points"][0]["workloads"][0]["totals"].clone();
+    let moved: Vec<&str> =
+        totals.as_array().unwrap().iter().map(|total| total["op"].as_str().unwrap()).collect();
+    assert_eq!(moved, ["read", "write"]);
+}
+
+#[test]
+fn a_block_device_is_read_without_a_word_of_consent() {
+    let user = User::with_plan(SMALL);
+    let Some(device) = Loop::make(&user, 4 << 20) else { return };
+    user.fathom(&format!("run plan.toml --on {}", device.node)).done();
+    let run = user.last();
+    assert_eq!(run["targets"][0]["kind"], "block device");
+    assert_eq!(run["targets"][0]["facts"]["device"], device.name());
+    assert!(ops_of(&run) > 0);
+}
+
+#[test]
+fn several_targets_are_joined_as_luns() {
+    let user = User::with_plan(SMALL);
+    user.directory("a");
+    user.directory("b");
+    user.fathom("run plan.toml --on a --on b --set luns=striped(64KiB) --set span=8MiB --set reads=100%")
+        .done();
+    let run = user.last();
+    assert_eq!(run["targets"].as_array().unwrap().len(), 2);
+    assert_eq!(workload(&run)["span_bytes"], 8 << 20);
+}
+
+#[test]
+fn null_is_faster_than_any_storage_and_needs_no_room() {
+    let user = User::with_plan(SMALL);
+    user.fathom("run plan.toml --on null: --set depth=32").done();
+    let run = user.last();
+    assert_eq!(workload(&run)["engine"]["name"], "null");
+    // Unoptimised and on a busy machine it is still a hundred times a disk.
+    assert!(ops_of(&run) > 100_000, "{}", ops_of(&run));
+    assert_eq!(user.files(), ["plan.toml"]);
+}
+
+#[test]
+fn a_run_without_a_target_says_how_to_name_one() {
+    let user = User::with_plan(SMALL);
+    user.fathom("run plan.toml").with(2).saying(&["no target", "--on /mnt/array"]);
+}
+
+#[test]
+fn a_target_that_is_not_there_is_told_apart_from_a_new_file() {
+    let user = User::with_plan(SMALL);
+    user.fathom("run plan.toml --on no/such/place").with(2).saying(&["no/such/place", "check the path"]);
+    user.fathom("run plan.toml --on /dev/no-such-disk")
+        .with(2)
+        .saying(&["/dev/no-such-disk", "no such device"]);
+    assert!(!fs::exists("/dev/no-such-disk").unwrap());
+    user.fathom("run plan.toml --on /dev/null").with(2).saying(&["character device"]);
+}
+
+#[test]
+fn a_dry_run_opens_nothing_for_writing() {
+    let user = User::with_plan(SMALL);
+    let file = user.write("data", vec![3; 4 << 20]);
+    let before = fs::metadata(&file).unwrap();
+    let ended = user.fathom("run plan.toml --on . --dry-run --set reads=0%").done();
+    for words in ["1 point in 200 ms", "only writes", "scratch file"] {
+        assert!(ended.out.contains(words), "no `{words}` in:\n{}", ended.out);
+    }
+    // What would be refused is refused here too, with the words that would allow it.
+    let ended = user.fathom("run plan.toml --on data --dry-run --set reads=0%").with(3);
+    let consent = format!("--destroy={}", file.display());
+    assert!(ended.out.contains("would be destroyed") && ended.out.contains(&consent), "{}", ended.out);
+    user.fathom_of(["run", "plan.toml", "--on", "data", "--dry-run", "--set", "reads=0%", &consent]).done();
+    assert_eq!(user.files(), ["data", "plan.toml"]);
+    let after = fs::metadata(&file).unwrap();
+    assert_eq!((after.mtime(), after.mtime_nsec()), (before.mtime(), before.mtime_nsec()));
+    assert!(!user.path(".local").exists(), "a dry run keeps nothing");
+}
