@@ -18,15 +18,21 @@ pub struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  fathom run corners --on /mnt/array          five figures everybody asks for, on a scratch file
-  fathom run random --on /dev/sdb             random reads at rising depth; devices are only read
-  fathom run oltp --on /dev/sdb --dry-run     what it would do, write and destroy
-  fathom run quick --on null:                 what the tool itself can do
-  fathom show last                            the last result again
-  fathom export last -o result.csv            for a spreadsheet
+  fathom run corners --on /mnt/array                   five figures everybody asks for, on a scratch file
+  fathom run random --on /dev/sdb --set reads=100%     random reads at rising depth, nothing is written
+  fathom run oltp --on /dev/sdb --dry-run              what it would do, write and destroy
+  fathom run quick --on null:                          what the tool itself can do
+  fathom show last                                     the last result again
+  fathom export last -o result.csv                     for a spreadsheet
 
-Exit codes: 0 done, 1 an assertion failed, 2 usage or configuration (nothing was touched), 3 refused as unsafe,
-4 finished but invalid, 5 I/O errors, 6 data integrity, 8 internal, 130/143 interrupted (the partial run is kept).";
+Exit codes:
+  0  done                                       5  I/O errors, or the storage went away
+  1  an assertion failed                        6  data integrity
+  2  usage or configuration, nothing touched    8  internal, or the run could not be kept
+  3  refused as unsafe, nothing touched         130, 143  interrupted, the partial run is kept
+  4  finished, but the result is invalid
+
+The guide is in docs/ of the source; `fathom COMMAND --help` has the rest.";
 
 #[derive(Debug, Subcommand)]
 pub enum Verb {
@@ -58,7 +64,7 @@ pub struct RunArgs {
     pub plan: String,
     #[command(flatten)]
     pub change: PlanChange,
-    /// What is measured: a directory, a file, a block device, or null:; several are joined as LUNs
+    /// What is measured: a directory, a file, a block device, or `null:`; several are joined as LUNs
     #[arg(long = "on", value_name = "TARGET")]
     pub targets: Vec<String>,
     /// Consent to destroy what is on the target: its serial number, by-id name, or a file's absolute path
@@ -91,10 +97,10 @@ pub struct RunArgs {
 
 #[derive(Debug, Args)]
 pub struct PlanChange {
-    /// Change a key of the plan: KEY=VALUE, or phase.NAME.KEY=VALUE
+    /// Change a key of the plan, such as depth=32 or phase.1.size=8KiB; may be given several times
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// Label the run: KEY=VALUE
+    /// Label the run, such as room=3; may be given several times
     #[arg(long = "tag", value_name = "KEY=VALUE")]
     pub tags: Vec<String>,
 }
@@ -113,7 +119,9 @@ pub struct Look {
 pub enum Colour {
     /// On a terminal, unless NO_COLOR is set
     Auto,
+    /// Into pipes and files too
     Always,
+    /// Nowhere
     Never,
 }
 

@@ -69,7 +69,7 @@ impl Progress {
 
     fn live(&mut self, live: &Live) {
         let Some(running) = &self.now else { return };
-        let text = format!("{}  {}  {}", running.title, self.rates(live), running.left(live));
+        let text = format!("{}  {}  {}", running.title, running.left(live), self.rates(live));
         match &self.bar {
             Some(bar) => bar.set_message(text),
             None => {
@@ -120,18 +120,25 @@ impl Running {
         let (left, basis) = match (live.done, self.expected) {
             (Some(done), _) if done > 0.0 => {
                 let whole = elapsed.as_secs_f64() / done;
-                (Nanos::from_secs_f64(whole - elapsed.as_secs_f64()), "by the rate so far")
+                (Nanos::from_secs_f64(whole - elapsed.as_secs_f64()), "at this rate")
             }
             (_, Some(expected)) if live.doing == "load" => (expected.saturating_sub(elapsed), "by the plan"),
             _ => return "end not known".into(),
         };
-        let after = self.expected_after;
-        let round = |time: Nanos| Nanos::from_secs(time.get().div_ceil(1_000_000_000));
-        if after.is_zero() {
-            format!("{} left, {basis}", round(left))
+        if self.expected_after.is_zero() {
+            format!("{} left {basis}", rounded(left))
         } else {
-            format!("{} left, {} in all, {basis}", round(left), round(left + after))
+            format!("{} left {basis}, {} in all", rounded(left), rounded(left + self.expected_after))
         }
+    }
+}
+
+/// A time to come, as one would say it: `7 s`, `2 min 5 s`, `1 h 3 min`.
+fn rounded(time: Nanos) -> String {
+    match time.get().div_ceil(1_000_000_000) {
+        seconds @ 0..60 => format!("{seconds} s"),
+        seconds @ 60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        seconds => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
     }
 }
 
@@ -141,4 +148,17 @@ fn line() -> ProgressBar {
     bar.set_style(style);
     bar.enable_steady_tick(Duration::from_millis(250));
     bar
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_to_come_is_rounded_up_to_seconds_and_has_two_parts_at_most() {
+        let said = |seconds: f64| rounded(Nanos::from_secs_f64(seconds));
+        assert_eq!([0.0, 0.2, 59.0].map(said), ["0 s", "1 s", "59 s"]);
+        assert_eq!([60.0, 125.0, 3599.5].map(said), ["1 min 0 s", "2 min 5 s", "1 h 0 min"]);
+        assert_eq!(said(3785.0), "1 h 3 min");
+    }
 }

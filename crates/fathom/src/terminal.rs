@@ -58,6 +58,11 @@ pub fn file_style(look: &Look) -> Style {
     Style { colour: false, unicode: true, width: look.width.unwrap_or(WIDTH) }
 }
 
+/// Whether a person sees stdout and stderr below one another.
+pub fn is_one_screen() -> bool {
+    io::stdout().is_terminal() && io::stderr().is_terminal()
+}
+
 pub fn stderr_is_terminal() -> bool {
     io::stderr().is_terminal() && !is_dumb()
 }

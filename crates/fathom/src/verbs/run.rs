@@ -120,7 +120,9 @@ fn say_where(recorded: &Recorded, arguments: &RunArgs, store: &Option<PathBuf>) 
         terminal::say(&format!("the run is not kept: {error}"));
     } else if !arguments.no_save && !arguments.quiet {
         let store = store.as_ref().map(|path| format!("--store {} ", path.display())).unwrap_or_default();
-        terminal::say(&format!("Bring it back with: fathom {store}show {}", recorded.run.id));
+        // Apart from the table where both are on the same screen.
+        let gap = if terminal::is_one_screen() { "\n" } else { "" };
+        terminal::say(&format!("{gap}Bring it back with: fathom {store}show {}", recorded.run.id));
     }
 }
 

@@ -157,8 +157,11 @@ fn hypervisor(root: &SysRoot, cpuinfo: &str) -> Option<String> {
         ("bhyve", "bhyve"),
     ];
     let named = KNOWN.iter().find(|(mark, _)| firmware.contains(mark)).map(|(_, name)| (*name).to_owned());
-    let virtio =
-        root.sys.join("bus/virtio/devices").exists().then(|| "unknown, with virtio devices".to_owned());
+    let virtio = root
+        .sys
+        .join("bus/virtio/devices")
+        .exists()
+        .then(|| "of an unknown kind, with virtio devices".to_owned());
     // The firmware's names alone are not enough: clouds sell bare machines under them too.
     match (xen, flagged) {
         (Some(xen), _) => Some(xen),
