@@ -9,6 +9,8 @@ use crate::link::{Link, LinkParams};
 use crate::meter::Class;
 use crate::station::Station;
 
+use super::pages::Pages;
+
 /// A host at work.
 pub struct Host {
     /// Its processors.
@@ -20,6 +22,8 @@ pub struct Host {
     params: HostParams,
     /// What is outstanding for each LUN.
     gates: Vec<Gate>,
+    /// Its page cache, for jobs that do not ask for direct I/O.
+    pub pages: Option<Pages>,
     /// What is outstanding in all sessions.
     pub session: Gate,
 }
@@ -63,6 +67,7 @@ impl Host {
             adapters,
             params: params.clone(),
             gates: vec![Gate::default(); luns],
+            pages: params.page_cache.as_ref().map(Pages::new),
             session: Gate::default(),
         }
     }

@@ -23,6 +23,7 @@ mod from_spec;
 mod host;
 mod node;
 mod outcome;
+mod pages;
 mod paths;
 mod plant;
 mod request;
@@ -42,6 +43,7 @@ pub use work::{Progress, WorkError, WorkOrder};
 use crate::controller::Ownership;
 use crate::device::Device;
 use crate::events::Events;
+use crate::host::StripeParams;
 use crate::link::Link;
 use crate::meter::{Class, Meter};
 use crate::raid::{Extent, Geometry, GeometryError, Health, HealthError, Plan, SetSpec};
@@ -51,7 +53,7 @@ use back::Errand;
 use cache::{SETTLED, Transfer};
 use node::Node;
 use paths::Path;
-use request::{HostRequest, NONE};
+use request::{HostRequest, NONE, Purpose};
 use work::{UnderWay, Work};
 
 /// `EIO`: the error of data that are lost, as Linux numbers it.
@@ -68,6 +70,8 @@ pub struct Client {
     pub luns: Vec<u32>,
     /// The host it runs on.
     pub host: u32,
+    /// Whether its requests go through the host's page cache, if it has one.
+    pub buffered: bool,
 }
 
 /// What a watcher of a run wants.
@@ -84,6 +88,7 @@ struct Running {
     job: Job,
     luns: Vec<u32>,
     host: u32,
+    buffered: bool,
     done: bool,
     /// The wake-up that is already in the queue.
     wakes_at: Instant,
@@ -104,6 +109,8 @@ pub struct Sim {
     /// Until when each LUN is not served, while it changes hands.
     paused: Vec<Instant>,
     turn: u32,
+    /// Sizes of what jobs can use.
+    sizes: Vec<Bytes>,
     requests: Slab<HostRequest>,
     running: Vec<Running>,
     /// Clients that settled something at the present event.
@@ -113,6 +120,7 @@ pub struct Sim {
     work_plan: Plan,
     planned: Vec<Request>,
     fetches: Vec<Fetch>,
+    page_fetches: Vec<Fetch>,
     released: Vec<u32>,
     extents: Vec<Extent>,
 }
@@ -146,15 +154,18 @@ impl Sim {
             units: Slab::new(),
             work_plan: Plan::new(),
             fetches: Vec::new(),
+            page_fetches: Vec::new(),
             released: Vec::new(),
             extents: Vec::new(),
             turn: 0,
+            sizes: Vec::new(),
             requests: Slab::new(),
             running: Vec::new(),
             settled: Vec::new(),
             planned: Vec::new(),
             plant: plant.clone(),
         };
+        sim.sizes = sim.lun_sizes();
         for &disk in &plant.failed {
             // A disk that is in no set fails without consequence.
             let _ = sim.fail_disk(disk);
@@ -162,9 +173,15 @@ impl Sim {
         Ok(sim)
     }
 
-    /// Sizes of the LUNs.
+    /// Sizes of what a job can use: the LUNs, or where the hosts stripe a volume over some of them, that volume and
+    /// then the other LUNs.
     pub fn lun_sizes(&self) -> Vec<Bytes> {
-        self.plant.luns.iter().map(LunPlant::bytes).collect()
+        let sizes = self.plant.luns.iter().map(LunPlant::bytes);
+        let Some(StripeParams { luns, .. }) = self.plant.host.stripe else { return sizes.collect() };
+        let all: Vec<Bytes> = sizes.collect();
+        let (striped, others) = all.split_at((luns as usize).clamp(1, all.len()));
+        let smallest = striped.iter().copied().min().unwrap_or(Bytes::ZERO);
+        std::iter::once(smallest * striped.len() as u64).chain(others.iter().copied()).collect()
     }
 
     /// Bytes that controllers have acknowledged and not yet written to members.
@@ -204,12 +221,13 @@ impl Sim {
         self.each_meter(|_, meter, _| meter.restart(from));
         self.running = clients
             .into_iter()
-            .map(|Client { mut job, luns, host }| {
+            .map(|Client { mut job, luns, host, buffered }| {
                 job.start(from);
                 Running {
                     job,
                     luns,
                     host: host % self.plant.hosts.max(1),
+                    buffered,
                     done: false,
                     wakes_at: Instant::NEVER,
                 }
@@ -357,14 +375,18 @@ impl Sim {
             len: asked.len,
             ..HostRequest::default()
         };
-        let size = self.plant.luns.get(lun as usize).map_or(0, |lun| lun.bytes().get());
+        let size = self.sizes.get(lun as usize).map_or(0, |size| size.get());
         if asked.offset.get() + u64::from(asked.len) > size {
             self.requests[place].failed = Some(NO_SUCH);
             self.events.push(self.now, Event::Answer(place).pack());
             return;
         }
         let ready = self.hosts[host as usize].prepare(self.now, lun as usize, class);
-        self.split(place, host, ready);
+        if self.running[client as usize].buffered && self.hosts[host as usize].pages.is_some() {
+            self.buffered(place, host, ready);
+        } else {
+            self.split(place, host, ready);
+        }
     }
 
     /// Sends a request in parts no longer than link and protocol carry.
@@ -375,25 +397,43 @@ impl Sim {
         let limit =
             carried.get().min(self.plant.host.max_transfer.get()).clamp(SECTOR_BYTES, u64::from(u32::MAX))
                 as u32;
-        if whole.len <= limit {
+        let (lun, offset, run) = self.on_lun(whole.lun, whole.offset);
+        if u64::from(whole.len) <= u64::from(limit).min(run) {
+            (self.requests[place].lun, self.requests[place].offset) = (lun, offset);
             self.send(place, host, ready);
             return;
         }
-        self.requests[place].pending = whole.len.div_ceil(limit);
+        // One more than the parts until all have been sent: a part may not be the last before its successor is.
+        self.requests[place].pending = 1;
         let mut at = 0;
         while at < whole.len {
+            let (lun, offset, run) = self.on_lun(whole.lun, whole.offset + u64::from(at));
+            let len = u64::from(limit.min(whole.len - at)).min(run) as u32;
             let part = self.requests.take();
-            let len = limit.min(whole.len - at);
-            self.requests[part] =
-                HostRequest { parent: place, offset: whole.offset + u64::from(at), len, pending: 0, ..whole };
+            self.requests[part] = HostRequest { parent: place, lun, offset, len, pending: 0, ..whole };
+            self.requests[place].pending += 1;
             at += len;
             self.send(part, host, ready);
+        }
+        self.requests[place].pending -= 1;
+    }
+
+    /// Where `offset` of what a job uses lies: LUN, offset there, and how many bytes follow on the same LUN.
+    fn on_lun(&self, used: u32, offset: u64) -> (u32, u64, u64) {
+        match self.plant.host.stripe {
+            None => (used, offset, u64::MAX),
+            Some(StripeParams { luns, .. }) if used > 0 => (used + luns - 1, offset, u64::MAX),
+            Some(StripeParams { chunk, luns }) => {
+                let (chunk, luns) = (chunk.get().max(SECTOR_BYTES), u64::from(luns.max(1)));
+                let (number, within) = (offset / chunk, offset % chunk);
+                ((number % luns) as u32, number / luns * chunk + within, chunk - within)
+            }
         }
     }
 
     /// Sends a part, or has it wait for the LUN's depth.
     fn send(&mut self, place: u32, host: u32, ready: Instant) {
-        self.requests[place].sent = ready;
+        (self.requests[place].sent, self.requests[place].outstanding) = (ready, true);
         let lun = self.requests[place].lun as usize;
         if self.hosts[host as usize].admit(lun, place) {
             self.enter_session(place, host, ready);
@@ -745,9 +785,9 @@ impl Sim {
 
     /// The answer of a part is at its host.
     fn answered(&mut self, place: u32) {
-        let HostRequest { client, lun, parent, failed, .. } = self.requests[place];
+        let HostRequest { client, lun, parent, failed, outstanding, .. } = self.requests[place];
         let host = self.running[client as usize].host;
-        if failed != Some(NO_SUCH) {
+        if outstanding {
             if let Some(next) = self.hosts[host as usize].session.leave() {
                 self.transmit(next, host, self.requests[next].sent);
             }
@@ -771,7 +811,13 @@ impl Sim {
 
     /// Tells the job and asks it for more.
     fn settle(&mut self, place: u32) {
-        let HostRequest { client, token, len, failed, .. } = self.requests[place];
+        let HostRequest { client, token, len, failed, purpose, .. } = self.requests[place];
+        let host = self.running[client as usize].host;
+        match purpose {
+            Purpose::Job => {}
+            Purpose::Pages(lun, fetch) => return self.pages_came(host, lun, fetch),
+            Purpose::Writeback => return self.pages_left(host, len),
+        }
         let outcome = failed.map_or(End::moved(len), End::failed);
         self.running[client as usize].job.settle(Completion { token, outcome, finished_at: self.now });
         self.settled.push(client);

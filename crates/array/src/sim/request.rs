@@ -4,9 +4,21 @@ use units::Instant;
 use workload::{Errno, Op, Token};
 
 use crate::meter::Class;
+use crate::readahead::Fetch;
 
 /// No parent.
 pub const NONE: u32 = u32::MAX;
+
+/// What a request is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// A job asked for it.
+    Job,
+    /// A page cache fetches pages of what jobs know by that number.
+    Pages(u32, Fetch),
+    /// A page cache writes pages back.
+    Writeback,
+}
 
 /// A request, or one of the parts that a long one is sent in.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +47,10 @@ pub struct HostRequest {
     pub link: u32,
     /// The controller it goes to.
     pub controller: u32,
+    /// What for.
+    pub purpose: Purpose,
+    /// Whether it counts as outstanding at its host.
+    pub outstanding: bool,
     /// Whether its controller has accepted it.
     pub accepted: bool,
     /// When it was sent.
@@ -56,6 +72,8 @@ impl Default for HostRequest {
             failed: None,
             link: 0,
             controller: 0,
+            purpose: Purpose::Job,
+            outstanding: false,
             accepted: false,
             sent: Instant::START,
         }

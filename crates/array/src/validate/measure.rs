@@ -115,7 +115,8 @@ fn run(spec: &ArraySpec, subject: &Subject, loads: &[Load], seed: u64) -> Result
         for lun in 0..load.luns {
             let workload = workload(load, seed ^ number.wrapping_mul(0x9e37_79b9) ^ u64::from(lun) << 32);
             for job in compile(&workload, &sizes[lun as usize..=lun as usize])? {
-                clients.push(Client { job: Job::new(job), luns: vec![lun], host: lun % spec.hosts });
+                let (host, buffered) = (lun % spec.hosts, !workload.direct);
+                clients.push(Client { job: Job::new(job), luns: vec![lun], host, buffered });
             }
         }
     }

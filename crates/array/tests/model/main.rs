@@ -8,4 +8,5 @@ mod demerit;
 mod disksim;
 mod fixture;
 mod library;
+mod paths;
 mod raid5;

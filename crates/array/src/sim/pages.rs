@@ -1,0 +1,231 @@
+//! A host's page cache: buffered reads with read-ahead, buffered writes with writeback.
+//!
+//! **Invariant:** dirty bytes never exceed the limit by more than one write, and each is written back once.
+
+use std::collections::VecDeque;
+
+use units::{Bytes, Instant, Nanos, SECTOR_BYTES};
+use workload::Op;
+
+use crate::host::PageCacheParams;
+use crate::meter::Class;
+use crate::readahead::{Fetch, ReadAhead, Rule, Verdict};
+use crate::tags::Tags;
+
+use super::Sim;
+use super::event::Event;
+use super::request::{HostRequest, Purpose};
+
+/// Streams that a host tells apart: one per open file, in effect.
+const STREAMS: u32 = 64;
+/// Bytes of a page.
+const PAGE: u64 = 4096;
+/// What writeback joins neighbouring dirty pages to.
+const RUN_MAX: u64 = 1 << 20;
+
+/// A page cache.
+pub struct Pages {
+    params: PageCacheParams,
+    tags: Tags,
+    ahead: Option<ReadAhead>,
+    dirty: u64,
+    /// The run of dirty bytes that is still growing: client, LUN, from, to.
+    run: Option<(u32, u32, u64, u64)>,
+    writers: VecDeque<u32>,
+}
+
+impl Pages {
+    /// An empty page cache.
+    pub fn new(params: &PageCacheParams) -> Pages {
+        let max = params.read_ahead.get() / SECTOR_BYTES;
+        // The first window is a quarter of the largest for all but the smallest requests; then it doubles
+        // (Linux mm/readahead.c: get_init_ra_size, get_next_ra_size).
+        let rule = Rule { streams: STREAMS, confirm: 2, start: (max / 4).max(8), max };
+        Pages {
+            params: *params,
+            tags: Tags::new(params.size.get(), PAGE),
+            ahead: (max > 0).then(|| ReadAhead::new(rule)),
+            dirty: 0,
+            run: None,
+            writers: VecDeque::new(),
+        }
+    }
+
+    fn copy(&self, bytes: u32) -> Nanos {
+        self.params.copy.time_for(Bytes::new(u64::from(bytes)))
+    }
+
+    fn keep(&mut self, lun: u32, from: u64, len: u64) {
+        for line in self.tags.lines_of(lun, from, len) {
+            self.tags.insert(line);
+        }
+    }
+
+    fn holds(&self, lun: u32, from: u64, len: u64) -> bool {
+        self.tags.lines_of(lun, from, len).all(|line| self.tags.holds(line))
+    }
+
+    fn limit(&self) -> u64 {
+        (self.params.dirty_limit.get() * self.params.size.as_f64()) as u64
+    }
+
+    /// Drops all clean pages, as `echo 3 > /proc/sys/vm/drop_caches` does.
+    pub fn drop_clean(&mut self) {
+        self.tags.clear();
+    }
+}
+
+impl Sim {
+    /// Carries a request out through the page cache of its host.
+    pub(super) fn buffered(&mut self, place: u32, host: u32, ready: Instant) {
+        match self.requests[place].op {
+            Op::Read => self.buffered_read(place, host, ready),
+            Op::Write => self.buffered_write(place, host, ready),
+            Op::Trim | Op::Flush => {
+                self.write_back_run(host, ready);
+                self.split(place, host, ready);
+            }
+        }
+    }
+
+    fn buffered_read(&mut self, place: u32, host: u32, ready: Instant) {
+        let HostRequest { client, lun, offset, len, class, .. } = self.requests[place];
+        let end = self.sizes[lun as usize].get() / SECTOR_BYTES;
+        let (from, to) = (offset / SECTOR_BYTES, (offset + u64::from(len)).div_ceil(SECTOR_BYTES));
+        let mut fetches = std::mem::take(&mut self.page_fetches);
+        fetches.clear();
+        let Some(pages) = &mut self.hosts[host as usize].pages else { return };
+        let here = pages.holds(lun, offset, u64::from(len));
+        let verdict = match &mut pages.ahead {
+            Some(ahead) => ahead.access(lun, from, to, end, &mut fetches),
+            None => Verdict::Stranger,
+        };
+        if let (Verdict::Coming(stream), Some(ahead)) = (verdict, &mut pages.ahead) {
+            ahead.wait(stream, to, place);
+        }
+        for &fetch in &fetches {
+            let (at, bytes) = (fetch.from * SECTOR_BYTES, (fetch.to - fetch.from) * SECTOR_BYTES);
+            let held =
+                self.hosts[host as usize].pages.as_ref().is_some_and(|pages| pages.holds(lun, at, bytes));
+            if held {
+                self.pages_came(host, lun, fetch);
+            } else {
+                let class = if fetch.from < to { class } else { Class::Prefetch };
+                self.fetch_pages(client, lun, fetch, host, class, ready);
+            }
+        }
+        if let Some(pages) = &mut self.hosts[host as usize].pages {
+            pages.keep(lun, offset, u64::from(len));
+        }
+        self.page_fetches = fetches;
+        match verdict {
+            Verdict::Ready => self.copy_out(place, host, ready),
+            Verdict::Stranger if here => self.copy_out(place, host, ready),
+            Verdict::Stranger => self.split(place, host, ready),
+            Verdict::Coming(_) => {}
+        }
+    }
+
+    /// Copies between page cache and user, and ends the request with that.
+    fn copy_out(&mut self, place: u32, host: u32, ready: Instant) {
+        let HostRequest { len, class, .. } = self.requests[place];
+        let host = &mut self.hosts[host as usize];
+        let copy = host.pages.as_ref().map_or(Nanos::ZERO, |pages| pages.copy(len));
+        let done = host.operation(self.now, ready, copy, class);
+        self.events.push(done, Event::Answer(place).pack());
+    }
+
+    fn fetch_pages(&mut self, client: u32, lun: u32, fetch: Fetch, host: u32, class: Class, ready: Instant) {
+        let place = self.requests.take();
+        self.requests[place] = HostRequest {
+            client,
+            op: Op::Read,
+            class,
+            lun,
+            offset: fetch.from * SECTOR_BYTES,
+            len: ((fetch.to - fetch.from) * SECTOR_BYTES) as u32,
+            purpose: Purpose::Pages(lun, fetch),
+            ..HostRequest::default()
+        };
+        self.split(place, host, ready);
+    }
+
+    /// Pages that were fetched have come: those who waited for them copy.
+    pub(super) fn pages_came(&mut self, host: u32, lun: u32, fetch: Fetch) {
+        let mut released = Vec::new();
+        let Some(pages) = &mut self.hosts[host as usize].pages else { return };
+        if let Some(ahead) = &mut pages.ahead {
+            ahead.fetched(fetch, &mut released);
+        }
+        pages.keep(lun, fetch.from * SECTOR_BYTES, (fetch.to - fetch.from) * SECTOR_BYTES);
+        for place in released {
+            self.copy_out(place, host, self.now);
+        }
+    }
+
+    fn buffered_write(&mut self, place: u32, host: u32, ready: Instant) {
+        let HostRequest { client, lun, offset, len, .. } = self.requests[place];
+        let Some(pages) = &mut self.hosts[host as usize].pages else { return };
+        if pages.dirty > 0 && pages.dirty + u64::from(len) > pages.limit() {
+            pages.writers.push_back(place);
+            self.write_back_run(host, ready);
+            return;
+        }
+        pages.dirty += u64::from(len);
+        pages.keep(lun, offset, u64::from(len));
+        let end = offset + u64::from(len);
+        match &mut pages.run {
+            Some((_, run_lun, from, to)) if *run_lun == lun && *to == offset && end - *from <= RUN_MAX => {
+                *to = end
+            }
+            _ => {
+                self.write_back_run(host, ready);
+                if let Some(pages) = &mut self.hosts[host as usize].pages {
+                    pages.run = Some((client, lun, offset, end));
+                }
+            }
+        }
+        self.copy_out(place, host, ready);
+    }
+
+    /// Sends the growing run of dirty pages on its way.
+    fn write_back_run(&mut self, host: u32, ready: Instant) {
+        let Some(pages) = &mut self.hosts[host as usize].pages else { return };
+        let Some((client, lun, from, to)) = pages.run.take() else { return };
+        let place = self.requests.take();
+        self.requests[place] = HostRequest {
+            client,
+            op: Op::Write,
+            class: Class::HostWrite,
+            lun,
+            offset: from,
+            len: (to - from) as u32,
+            purpose: Purpose::Writeback,
+            ..HostRequest::default()
+        };
+        self.split(place, host, ready);
+    }
+
+    /// Dirty pages are on the array: writers that waited for room go on.
+    pub(super) fn pages_left(&mut self, host: u32, bytes: u32) {
+        let now = self.now;
+        let Some(pages) = &mut self.hosts[host as usize].pages else { return };
+        pages.dirty -= u64::from(bytes);
+        while let Some(pages) = &mut self.hosts[host as usize].pages
+            && let Some(&place) = pages.writers.front()
+        {
+            if pages.dirty > 0 && pages.dirty + u64::from(self.requests[place].len) > pages.limit() {
+                break;
+            }
+            pages.writers.pop_front();
+            self.buffered_write(place, host, now);
+        }
+    }
+
+    /// Drops the clean pages of all hosts: part of preparing a measurement.
+    pub fn drop_caches(&mut self) {
+        for pages in self.hosts.iter_mut().filter_map(|host| host.pages.as_mut()) {
+            pages.drop_clean();
+        }
+    }
+}
