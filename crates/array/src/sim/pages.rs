@@ -176,7 +176,7 @@ impl Sim {
         let end = offset + u64::from(len);
         match &mut pages.run {
             Some((_, run_lun, from, to)) if *run_lun == lun && *to == offset && end - *from <= RUN_MAX => {
-                *to = end
+                *to = end;
             }
             _ => {
                 self.write_back_run(host, ready);

@@ -393,8 +393,8 @@ impl Drive {
         self.ahead = self.stop_ahead(begin);
         let on_track = begin + self.travel(place, write);
         let start = on_track + self.rotation(place.clock, on_track);
-        let end = start + (self.layout.end_clock(first, sectors) - place.clock);
-        let last = self.layout.place(first + sectors - 1);
+        let (last, end_clock) = self.layout.end(first, sectors);
+        let end = start + (end_clock - place.clock);
         self.arm = Arm { cylinder: last.cylinder, head: last.head, free_at: end };
         Media { start, end }
     }

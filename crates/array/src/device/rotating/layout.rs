@@ -55,6 +55,14 @@ impl Layout {
         }
     }
 
+    /// Where the last of `sectors` sectors from `first` lies, and the stream clock when it has passed: both at once.
+    pub fn end(&self, first: u64, sectors: u64) -> (Place, u64) {
+        match self {
+            Layout::Exact(exact) => exact.end(first + sectors - 1),
+            Layout::Spiral(spiral) => (spiral.place(first + sectors - 1), spiral.clock(first + sectors)),
+        }
+    }
+
     /// The first sector that has not passed completely at that stream clock.
     pub fn reach(&self, clock: u64) -> u64 {
         match self {
@@ -131,25 +139,27 @@ impl Exact {
 
     fn place(&self, sector: u64) -> Place {
         let row = self.row(sector.min(self.capacity));
-        let track = (sector - row.first_sector) / row.per_track;
-        let rest = (sector - row.first_sector) % row.per_track;
-        let (cylinder, head) = (track / self.heads, track % self.heads);
-        Place {
-            cylinder: row.first_cylinder + cylinder as u32,
-            head: head as u32,
-            clock: row.clock
-                + cylinder * row.cylinder
-                + head * row.track
-                + rest * self.revolution / row.per_track,
-        }
+        let (place, rest) = self.track(row, sector);
+        Place { clock: place.clock + rest * self.revolution / row.per_track, ..place }
     }
 
     fn end_clock(&self, last: u64) -> u64 {
+        self.end(last).1
+    }
+
+    fn end(&self, last: u64) -> (Place, u64) {
         let row = self.row(last.min(self.capacity));
-        let track = (last - row.first_sector) / row.per_track;
-        let rest = (last - row.first_sector) % row.per_track + 1;
-        let (cylinder, head) = (track / self.heads, track % self.heads);
-        row.clock + cylinder * row.cylinder + head * row.track + rest * self.revolution / row.per_track
+        let (place, rest) = self.track(row, last);
+        let at = |sectors: u64| place.clock + sectors * self.revolution / row.per_track;
+        (Place { clock: at(rest), ..place }, at(rest + 1))
+    }
+
+    /// The track of a sector, with the stream clock at its start, and the sector's number on it.
+    fn track(&self, row: &Row, sector: u64) -> (Place, u64) {
+        let (track, rest) = divided(sector - row.first_sector, row.per_track);
+        let (cylinder, head) = divided(track, self.heads);
+        let clock = row.clock + cylinder * row.cylinder + head * row.track;
+        (Place { cylinder: row.first_cylinder + cylinder as u32, head: head as u32, clock }, rest)
     }
 
     fn reach(&self, clock: u64) -> u64 {
@@ -161,6 +171,15 @@ impl Exact {
         let rest = ((into - head * row.track) * row.per_track / self.revolution).min(row.per_track);
         (row.first_sector + (cylinder * self.heads + head) * row.per_track + rest).min(self.capacity)
     }
+}
+
+/// Quotient and remainder; in 32 bits where that is enough, which takes half the time.
+fn divided(number: u64, by: u64) -> (u64, u64) {
+    if number >> 32 == 0 {
+        let (number, by) = (number as u32, by as u32);
+        return (u64::from(number / by), u64::from(number % by));
+    }
+    (number / by, number % by)
 }
 
 /// What must be added to `skew` so that a switch that takes `at_least` has ended: whole revolutions.
