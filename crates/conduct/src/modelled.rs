@@ -169,7 +169,8 @@ impl World for ModelledWorld {
             answers.push(answer(workload, &jobs, self.sizes.len()));
             for job in jobs {
                 let luns = (0..self.sizes.len() as u32).collect();
-                clients.push(Client { job: Job::new(job), luns, host: workload_of.len() as u32 });
+                let (host, buffered) = (workload_of.len() as u32, !workload.direct);
+                clients.push(Client { job: Job::new(job), luns, host, buffered });
                 workload_of.push(index);
             }
         }

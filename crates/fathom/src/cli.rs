@@ -51,6 +51,11 @@ pub enum Verb {
     Rm(RmArgs),
     /// Look at this machine, a target, and the tool itself
     Doctor(DoctorArgs),
+    /// List, show and check virtual arrays
+    #[command(subcommand)]
+    Array(ArrayVerb),
+    /// Hold virtual arrays to published figures
+    Validate(ValidateArgs),
     /// Print completions for a shell
     Completions {
         /// Which shell
@@ -155,6 +160,35 @@ pub enum PlanVerb {
         #[command(flatten)]
         change: PlanChange,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ArrayVerb {
+    /// The virtual arrays there are
+    List,
+    /// What an array is made of: its options, and every figure with its source
+    Show {
+        /// A name, a TOML file, or an address such as md3000?raid=10&luns=2
+        array: String,
+    },
+    /// Read an array, and print what it comes to
+    Check {
+        /// A name, a TOML file, or an address such as md3000?raid=10&luns=2
+        array: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct ValidateArgs {
+    /// Cases of your own in place of the shipped ones; may be given several times
+    #[arg(long, value_name = "FILE")]
+    pub cases: Vec<PathBuf>,
+    /// Only cases with this in their id
+    #[arg(long, value_name = "TEXT")]
+    pub only: Option<String>,
+    /// Seed of what is drawn at random
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
 }
 
 #[derive(Debug, Args)]

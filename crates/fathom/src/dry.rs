@@ -9,11 +9,17 @@ use host::target::{Facts, Target};
 use workload::plan::Plan;
 
 use crate::ending::{Ending, Failure};
+use crate::models::{self, LIBRARY};
 use crate::terminal;
 
 pub fn run(plan: &Plan, options: &RealOptions) -> Result<Ending, Failure> {
-    let root = SysRoot::real();
     let mut text = plan.summary().to_string() + "\n";
+    if let Some(address) = models::address(&options.targets)? {
+        let array = array::spec::array(&LIBRARY, address)?;
+        text += &format!("target {address}: {}; nothing real is touched\n", array.about);
+        return print(&text).map(|()| Ending::done());
+    }
+    let root = SysRoot::real();
     let mut refused = None;
     for name in &options.targets {
         let target = Target::parse(name).map_err(conduct::WorldError::from)?;
@@ -27,11 +33,15 @@ pub fn run(plan: &Plan, options: &RealOptions) -> Result<Ending, Failure> {
     if refused.is_none() {
         text += &scratch_words(plan, options)?;
     }
-    terminal::print(&text).map_err(|source| Failure::System { what: "writing to stdout".into(), source })?;
+    print(&text)?;
     Ok(match refused {
         Some(what) => Ending { code: 3, reason: format!("{what} would be refused") },
         None => Ending::done(),
     })
+}
+
+fn print(text: &str) -> Result<(), Failure> {
+    terminal::print(text).map_err(|source| Failure::System { what: "writing to stdout".into(), source })
 }
 
 /// The scratch files that would be made. Opening the world also asks whether the plan fits the targets.

@@ -1,6 +1,8 @@
 //! How the program ends: an exit code, and its reason as the last line on stderr.
 
+use array::spec::SpecError;
 use conduct::WorldError;
+use conduct::modelled::ModelError;
 use library::LibraryError;
 use report::ReportError;
 use workload::plan::PlanErrors;
@@ -41,6 +43,10 @@ pub enum Failure {
     #[error(transparent)]
     World(#[from] WorldError),
     #[error(transparent)]
+    Array(#[from] SpecError),
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    #[error(transparent)]
     Library(#[from] LibraryError),
     #[error(transparent)]
     Report(#[from] ReportError),
@@ -58,7 +64,7 @@ impl Failure {
                 2
             }
             Failure::World(error) => error.exit_code(),
-            Failure::Library(_) | Failure::Report(_) => 2,
+            Failure::Array(_) | Failure::Model(_) | Failure::Library(_) | Failure::Report(_) => 2,
             Failure::System { .. } => 8,
         };
         Ending { code, reason: self.to_string() }

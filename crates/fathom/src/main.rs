@@ -3,6 +3,7 @@
 mod cli;
 mod dry;
 mod ending;
+mod models;
 mod output;
 mod progress;
 mod recorder;
@@ -37,6 +38,8 @@ fn carry_out(cli: &Cli) -> Result<Ending, Failure> {
         Verb::Export(arguments) => verbs::keep::export(arguments, store),
         Verb::Rm(arguments) => verbs::keep::rm(arguments, store),
         Verb::Doctor(arguments) => verbs::doctor::doctor(arguments, store),
+        Verb::Array(verb) => verbs::array::array(verb),
+        Verb::Validate(arguments) => verbs::validate::validate(arguments),
         Verb::Completions { shell } => verbs::completions::completions(*shell),
     }
 }

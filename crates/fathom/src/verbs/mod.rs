@@ -1,7 +1,9 @@
 //! One file for each verb.
 
+pub mod array;
 pub mod completions;
 pub mod doctor;
 pub mod keep;
 pub mod plan;
 pub mod run;
+pub mod validate;

@@ -2,14 +2,17 @@
 
 use std::path::PathBuf;
 
+use conduct::modelled::ModelledWorld;
 use conduct::real::{RealOptions, RealWorld};
-use conduct::{Event, Outcome, carry_out};
+use conduct::{Event, Outcome, World, carry_out};
 use host::safety::Consent;
 use record::{Point, Run};
+use workload::plan::Plan;
 
 use crate::cli::{Format, RunArgs};
 use crate::dry;
 use crate::ending::{Ending, Failure};
+use crate::models::{self, LIBRARY};
 use crate::output;
 use crate::progress::Progress;
 use crate::recorder::{Recorded, Recorder};
@@ -33,13 +36,10 @@ pub fn run(arguments: &RunArgs, store: &Option<PathBuf>) -> Result<Ending, Failu
     };
     let signals = Signals::listen()
         .map_err(|source| Failure::System { what: "listening for signals".into(), source })?;
-    let mut world = RealWorld::open(&plan, &options, signals.stop())?;
     let mut progress = Progress::new(arguments.quiet);
-    if let Some(words) = world.scratch_words() {
-        progress.say(&format!("scratch file: {words}"));
-    }
-    let mut recorder = Recorder::start(&plan, &origin, &overrides, &world, world.consents(), library);
-    let outcome = carry_out(&plan, &mut world, &mut |event| {
+    let Opened { mut world, consents } = open(&plan, &options, &signals, &progress)?;
+    let mut recorder = Recorder::start(&plan, &origin, &overrides, &*world, consents, library);
+    let outcome = carry_out(&plan, &mut *world, &mut |event| {
         progress.show(&event);
         if arguments.format == Format::Jsonl {
             stream(&event);
@@ -49,11 +49,35 @@ pub fn run(arguments: &RunArgs, store: &Option<PathBuf>) -> Result<Ending, Failu
         }
     });
     progress.finish();
-    recorder.set_targets(conduct::World::targets(&world));
+    recorder.set_targets(world.targets());
     let recorded = recorder.finish(outcome.complete, ending(&outcome, &signals));
     deliver(&recorded.run, arguments)?;
     say_where(&recorded, arguments, store);
     Ok(final_ending(recorded))
+}
+
+/// A world, and what of the user's data may be destroyed in it.
+struct Opened {
+    world: Box<dyn World>,
+    consents: Vec<String>,
+}
+
+/// The world that the targets belong to.
+fn open(
+    plan: &Plan,
+    options: &RealOptions,
+    signals: &Signals,
+    progress: &Progress,
+) -> Result<Opened, Failure> {
+    if let Some(address) = models::address(&options.targets)? {
+        let world = ModelledWorld::open(plan, address, &LIBRARY, signals.stop())?;
+        return Ok(Opened { world: Box::new(world), consents: Vec::new() });
+    }
+    let world = RealWorld::open(plan, options, signals.stop())?;
+    if let Some(words) = world.scratch_words() {
+        progress.say(&format!("scratch file: {words}"));
+    }
+    Ok(Opened { consents: world.consents(), world: Box::new(world) })
 }
 
 fn options(arguments: &RunArgs) -> Result<RealOptions, Failure> {

@@ -1,0 +1,91 @@
+//! `fathom array`: the virtual arrays there are, and what they are made of.
+
+use array::spec::{self, ArrayFile, Confidence, Figure, Shelf, Source};
+
+use crate::cli::ArrayVerb;
+use crate::ending::{Ending, Failure};
+use crate::models::LIBRARY;
+use crate::terminal;
+
+pub fn array(verb: &ArrayVerb) -> Result<Ending, Failure> {
+    let text = match verb {
+        ArrayVerb::List => list()?,
+        ArrayVerb::Show { array } => show(array)?,
+        ArrayVerb::Check { array } => check(array)?,
+    };
+    terminal::print(&text).map_err(|source| Failure::System { what: "writing to stdout".into(), source })?;
+    Ok(Ending::done())
+}
+
+fn list() -> Result<String, Failure> {
+    let mut files = Vec::new();
+    for name in LIBRARY.names(Shelf::Array) {
+        let file = spec::array_file(&LIBRARY, &name)?;
+        if !file.part {
+            files.push(file);
+        }
+    }
+    let widest = files.iter().map(|file| file.name.len()).max().unwrap_or(0);
+    Ok(files.iter().map(|file| format!("{:widest$}  {}\n", file.name, file.about)).collect())
+}
+
+fn show(name: &str) -> Result<String, Failure> {
+    let bare = name.strip_prefix("array:").unwrap_or(name);
+    match bare.split_once('?') {
+        None => Ok(describe(&spec::array_file(&LIBRARY, bare)?)),
+        Some(_) => {
+            let array = spec::array(&LIBRARY, name)?;
+            let mut text = format!("{}: {}\n\n", array.name, array.about);
+            array.figures.iter().for_each(|figure| text += &line(figure));
+            Ok(text)
+        }
+    }
+}
+
+fn describe(file: &ArrayFile) -> String {
+    let mut text =
+        format!("{}: {}\n\noptions, as in array:{}?KEY=VALUE&KEY=VALUE\n", file.name, file.about, file.name);
+    for option in &file.options {
+        let default = option.default.as_ref().map(|value| format!(" (default {value})")).unwrap_or_default();
+        text += &format!("  {:<12} {}: {}{default}\n", option.name, option.about, option.takes.text());
+    }
+    text += "\nfigures\n";
+    file.figures.iter().for_each(|figure| text += &line(figure));
+    text
+}
+
+fn line(figure: &Figure) -> String {
+    let basis = match (&figure.source, figure.confidence) {
+        (Some(source), Some(confidence)) => format!("  # {}: {source}", sureness(confidence)),
+        (Some(source), None) => format!("  # {source}"),
+        (None, _) => String::new(),
+    };
+    format!("  {:<44} {}{basis}\n", figure.key, figure.value)
+}
+
+fn sureness(confidence: Confidence) -> &'static str {
+    match confidence {
+        Confidence::Low => "a guess",
+        Confidence::Medium => "likely",
+        Confidence::High => "sure",
+    }
+}
+
+fn check(address: &str) -> Result<String, Failure> {
+    let array = spec::array(&LIBRARY, address)?;
+    let plant = array::sim::Plant::from(&array);
+    let sim =
+        array::sim::Sim::new(&plant, 0).map_err(|error| Failure::Usage(format!("{address}: {error}")))?;
+    let sizes: Vec<String> = sim.lun_sizes().iter().map(ToString::to_string).collect();
+    Ok(format!(
+        "{}: {}\n{} disks in {} RAID set{}, {} controller{}, LUNs of {}\n",
+        array.name,
+        array.about,
+        plant.disks.len(),
+        plant.sets.len(),
+        if plant.sets.len() == 1 { "" } else { "s" },
+        plant.controllers,
+        if plant.controllers == 1 { "" } else { "s" },
+        sizes.join(", ")
+    ))
+}

@@ -1,0 +1,107 @@
+//! `fathom validate`: virtual arrays against published figures, case by case.
+
+use std::fs;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use array::spec::case::{Case, CaseFile, cases, shipped};
+use array::validate::{Ruling, Verdict, judge, measure, summarise};
+
+use crate::cli::ValidateArgs;
+use crate::ending::{Ending, Failure};
+use crate::models::LIBRARY;
+use crate::terminal;
+
+pub fn validate(arguments: &ValidateArgs) -> Result<Ending, Failure> {
+    let files = files(arguments)?;
+    let chosen: Vec<&Case> = files
+        .iter()
+        .flat_map(|file| &file.cases)
+        .filter(|case| arguments.only.as_ref().is_none_or(|only| case.id.contains(only.as_str())))
+        .collect();
+    let verdicts = verdicts(&chosen, arguments.seed);
+    let mut text = format!(
+        "{:<12} {:>12} {:>12} {:<9} {:>8}  {}\n",
+        "case", "published", "modelled", "unit", "error", "verdict"
+    );
+    for (case, verdict) in chosen.iter().zip(&verdicts) {
+        text += &row(case, verdict);
+    }
+    let summary = summarise(&verdicts);
+    text += &format!("\n{}", closing(&summary));
+    terminal::print(&text).map_err(|source| Failure::System { what: "writing to stdout".into(), source })?;
+    Ok(match summary.failed {
+        0 => Ending::done(),
+        failed => Ending { code: 1, reason: format!("{failed} cases left their stated tolerance") },
+    })
+}
+
+fn files(arguments: &ValidateArgs) -> Result<Vec<CaseFile>, Failure> {
+    if arguments.cases.is_empty() {
+        return Ok(shipped().iter().map(|(_, label, text)| cases(label, text)).collect::<Result<_, _>>()?);
+    }
+    let read = |path: &std::path::PathBuf| {
+        let label = path.display().to_string();
+        let text = fs::read_to_string(path)
+            .map_err(|error| Failure::Usage(format!("{label}: the cases cannot be read: {error}")))?;
+        Ok(cases(&label, &text)?)
+    };
+    arguments.cases.iter().map(read).collect()
+}
+
+/// Every case through its simulations: many side by side, one on each processor.
+fn verdicts(chosen: &[&Case], seed: u64) -> Vec<Verdict> {
+    let next = AtomicUsize::new(0);
+    let done = Mutex::new(Vec::with_capacity(chosen.len()));
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..processors {
+            scope.spawn(|| {
+                loop {
+                    let position = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(case) = chosen.get(position) else { return };
+                    let verdict = judge(case, |subject, metric| measure(&LIBRARY, subject, metric, seed));
+                    done.lock().expect("no holder panics").push((position, verdict));
+                }
+            });
+        }
+    });
+    let mut done = done.into_inner().expect("no holder panics");
+    done.sort_by_key(|(position, _)| *position);
+    done.into_iter().map(|(_, verdict)| verdict).collect()
+}
+
+fn row(case: &Case, verdict: &Verdict) -> String {
+    let number = |value: Option<f64>| value.map_or_else(|| "-".into(), |value| format!("{value:.2}"));
+    let error = verdict.error.map_or_else(String::new, |error| format!("{:+.1} %", error * 100.0));
+    let ruling = match &verdict.ruling {
+        Ruling::Passes => "ok".to_owned(),
+        Ruling::Fails => format!("LEAVES its tolerance of {}", case.tolerance),
+        Ruling::Impossible(why) => format!("NOT MODELLED: {why}"),
+    };
+    let listed = if verdict.counts { "" } else { " (does not count)" };
+    format!(
+        "{:<12} {:>12} {:>12} {:<9} {:>8}  {ruling}{listed}\n",
+        case.id,
+        number(verdict.published),
+        number(verdict.value),
+        case.unit.name(),
+        error
+    )
+}
+
+fn closing(summary: &array::validate::Summary) -> String {
+    let percent =
+        |share: Option<f64>| share.map_or_else(|| "-".into(), |share| format!("{:.1} %", share * 100.0));
+    format!(
+        "{} published figures: median error {}, within 25 %: {}\n{} orderings, bounds and equalities: {} hold\n\
+         {} cases leave their tolerance, {} are listed and do not count\n",
+        summary.figures,
+        percent(summary.median_error),
+        percent(summary.within_25.map(units::Share::get)),
+        summary.claims,
+        summary.claims_passed,
+        summary.failed,
+        summary.listed
+    )
+}
