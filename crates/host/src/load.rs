@@ -18,6 +18,7 @@ use crate::engine::{
     choose, open_files,
 };
 use crate::environment::{self, UringState};
+use crate::monitor::{CpuTime, thread_cpu};
 use crate::placement::place;
 use crate::sysroot::SysRoot;
 
@@ -43,15 +44,6 @@ pub struct EngineReport {
     pub fallback: Option<String>,
 }
 
-/// Processor time of one thread.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ThreadTime {
-    /// In the program.
-    pub user: Nanos,
-    /// In the kernel for it.
-    pub system: Nanos,
-}
-
 /// What one worker saw.
 #[derive(Debug)]
 pub struct WorkerOutcome {
@@ -61,8 +53,8 @@ pub struct WorkerOutcome {
     pub worker: u32,
     /// Counts and histograms.
     pub tally: Tally,
-    /// Processor time between start and end of the load.
-    pub time: ThreadTime,
+    /// Processor time between start and end of the load, of its thread and of those that work for it.
+    pub time: CpuTime,
     /// How its engine came to be.
     pub engine: EngineReport,
 }
@@ -266,7 +258,7 @@ impl Seat<'_> {
             workload: self.workload,
             worker: self.job.worker.index,
             tally: Job::new(self.job.clone()).into_tally(),
-            time: ThreadTime::default(),
+            time: CpuTime::default(),
             engine: EngineReport { name: chosen.name(), details: Vec::new(), fallback },
         }
     }
@@ -282,25 +274,13 @@ impl Seat<'_> {
         let Ok(start) = gate.recv() else { return Ok(()) };
         self.clock.sleep_until(start);
         job.start(start);
-        let before = thread_time();
+        let before = thread_cpu();
         let send = |intervals| self.say(Report::Intervals(self.workload, intervals));
         let lines = Lines { stop: self.stop, live: self.live, intervals: &send };
         drive(&mut job, engine, self.clock, &lines)?;
-        let after = thread_time();
-        outcome.time = ThreadTime { user: after.user - before.user, system: after.system - before.system };
+        let (own, helpers) = (thread_cpu().since(before), engine.helpers_cpu());
+        outcome.time = CpuTime { user: own.user + helpers.user, system: own.system + helpers.system };
         outcome.tally = job.into_tally();
         Ok(())
     }
-}
-
-fn thread_time() -> ThreadTime {
-    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: getrusage fills the structure it is given; RUSAGE_THREAD exists since Linux 2.6.26.
-    let usage = unsafe {
-        libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
-        usage.assume_init()
-    };
-    let nanos =
-        |time: libc::timeval| Nanos::new(time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000);
-    ThreadTime { user: nanos(usage.ru_utime), system: nanos(usage.ru_stime) }
 }

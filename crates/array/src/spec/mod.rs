@@ -7,7 +7,7 @@
 //! seek_average = { value = "8.2ms", source = "data sheet", confidence = "high" }
 //! ```
 //!
-//! [`array`] reads one by its address, `md3000?raid=10&luns=2`; [`array_text`] reads a file of the user's.
+//! [`array()`] reads one by its address, `md3000?raid=10&luns=2`; [`array_text`] reads a file of the user's.
 //!
 //! **Invariant:** nothing here touches a file; texts come from a [`Source`], and the shipped library is inside the
 //! program.

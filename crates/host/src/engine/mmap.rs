@@ -6,6 +6,7 @@ use rustix::mm::{MapFlags, MsyncFlags, ProtFlags};
 use units::Instant;
 use workload::{Completion, Errno, Op, Outcome, Request};
 
+use super::payload::Ended;
 use super::sigbus::{self, Guarded};
 use super::trim::trim;
 use super::{Engine, EngineError, OpenFiles, Payload, Wait};
@@ -26,7 +27,7 @@ pub struct Mmap {
     files: Arc<OpenFiles>,
     mappings: Vec<Mapping>,
     payload: Payload,
-    ended: Vec<(Request, Outcome)>,
+    ended: Ended,
 }
 
 impl Mmap {
@@ -38,7 +39,7 @@ impl Mmap {
         writes: bool,
     ) -> Result<Mmap, EngineError> {
         let mappings = files.0.iter().map(|open| map(open, writes)).collect::<Result<_, _>>()?;
-        Ok(Mmap { clock, files, mappings, payload, ended: Vec::with_capacity(1) })
+        Ok(Mmap { clock, files, mappings, payload, ended: Ended::default() })
     }
 
     fn carry_out(&mut self, request: &Request) -> Outcome {
@@ -106,24 +107,12 @@ impl Engine for Mmap {
     fn submit(&mut self, requests: &[Request]) -> Result<(), EngineError> {
         for request in requests {
             let outcome = self.carry_out(request);
-            self.ended.push((*request, outcome));
+            self.ended.push(request, outcome);
         }
         Ok(())
     }
 
     fn wait(&mut self, wait: Wait, done: &mut impl FnMut(Completion)) -> Result<Instant, EngineError> {
-        if let (true, Wait::Until(due)) = (self.ended.is_empty(), wait) {
-            self.clock.sleep_until(due);
-        }
-        let finished_at = self.clock.now();
-        let mut wrote = false;
-        for (request, outcome) in self.ended.drain(..) {
-            done(Completion { token: request.token, outcome, finished_at });
-            if request.op == Op::Write {
-                self.payload.refill(request.token.0 as usize);
-                wrote = true;
-            }
-        }
-        Ok(if wrote { self.clock.now() } else { finished_at })
+        Ok(self.ended.hand_over(&self.clock, wait, &mut self.payload, done))
     }
 }

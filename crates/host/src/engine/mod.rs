@@ -18,6 +18,8 @@ use std::io;
 use std::path::PathBuf;
 
 use units::{Bytes, Instant};
+
+use crate::monitor::CpuTime;
 use workload::{Completion, Request};
 
 pub use choice::{Chosen, choose};
@@ -49,6 +51,11 @@ pub trait Engine {
     ///
     /// Returns a reading of the clock that is not earlier than any completion handed over.
     fn wait(&mut self, wait: Wait, done: &mut impl FnMut(Completion)) -> Result<Instant, EngineError>;
+
+    /// Processor time of other threads that carry requests out for this one. None by default.
+    fn helpers_cpu(&self) -> CpuTime {
+        CpuTime::default()
+    }
 }
 
 /// Why an engine could not be set up, or could not go on. The failure of a single request is its outcome.

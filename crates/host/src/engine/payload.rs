@@ -3,13 +3,47 @@
 //! Content is made anew when a slot becomes free, not when its next request is planned: then no request's
 //! latency includes it. Reads have pieces of their own, because what they fetch must not be written back.
 
-use units::Bytes;
+use units::{Bytes, Instant};
 use workload::spec::Workload;
-use workload::{JobSpec, Op, Request, Streams};
+use workload::{Completion, JobSpec, Op, Outcome, Request, Streams};
 
-use super::EngineError;
+use super::{EngineError, Wait};
 use crate::buffers::Buffers;
+use crate::clock::Clock;
 use crate::content::Filler;
+
+/// Requests that a synchronous engine carried out as they were handed over, until they are asked for.
+#[derive(Debug, Default)]
+pub(super) struct Ended(Vec<(Request, Outcome)>);
+
+impl Ended {
+    pub(super) fn push(&mut self, request: &Request, outcome: Outcome) {
+        self.0.push((*request, outcome));
+    }
+
+    /// Hands all of them over, stamped after the last one ended, and makes new content for slots that wrote.
+    pub(super) fn hand_over(
+        &mut self,
+        clock: &Clock,
+        wait: Wait,
+        payload: &mut Payload,
+        done: &mut impl FnMut(Completion),
+    ) -> Instant {
+        if let (true, Wait::Until(due)) = (self.0.is_empty(), wait) {
+            clock.sleep_until(due);
+        }
+        let finished_at = clock.now();
+        let mut wrote = false;
+        for (request, outcome) in self.0.drain(..) {
+            done(Completion { token: request.token, outcome, finished_at });
+            if request.op == Op::Write {
+                payload.refill(request.token.0 as usize);
+                wrote = true;
+            }
+        }
+        if wrote { clock.now() } else { finished_at }
+    }
+}
 
 /// A read piece for each slot and, if the workload writes, a write piece with content ready.
 #[derive(Debug)]

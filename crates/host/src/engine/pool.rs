@@ -1,23 +1,33 @@
 //! pread and pwrite with a thread for each request in flight: what is left where io_uring is refused.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use units::Instant;
+use units::{Instant, Nanos};
 use workload::spec::{FlushKind, Workload};
 use workload::{Completion, JobSpec, Op, Outcome, Request};
 
 use super::sync::{Call, carry_out};
 use super::{Engine, EngineError, OpenFiles, Payload, Wait};
 use crate::clock::Clock;
+use crate::monitor::{CpuTime, thread_cpu};
 
 /// The thread that owns a slot, and its door.
 #[derive(Debug)]
 struct Hand {
     work: Option<Sender<Request>>,
     thread: Option<JoinHandle<()>>,
+    taken: Arc<Taken>,
+}
+
+/// Processor time a hand has taken since it began to serve, in nanoseconds.
+#[derive(Debug, Default)]
+struct Taken {
+    user: AtomicU64,
+    system: AtomicU64,
 }
 
 /// One thread for each slot; the slot's number is its thread's.
@@ -66,7 +76,10 @@ impl Hand {
         report: Sender<(Request, Outcome)>,
     ) -> Result<Hand, EngineError> {
         let (work, requests) = channel::<Request>();
+        let taken = Arc::new(Taken::default());
+        let ledger = taken.clone();
         let serve = move || {
+            let began = thread_cpu();
             for request in requests {
                 // The hand owns one slot, so its only buffer has the number 0.
                 let own = Request { token: workload::Token(0), ..request };
@@ -77,13 +90,16 @@ impl Hand {
                 if request.op == Op::Write {
                     payload.refill(0);
                 }
+                let so_far = thread_cpu().since(began);
+                ledger.user.store(so_far.user.get(), Ordering::Relaxed);
+                ledger.system.store(so_far.system.get(), Ordering::Relaxed);
             }
         };
         let thread =
             std::thread::Builder::new().name("fathom-io".into()).stack_size(256 << 10).spawn(serve).map_err(
                 |source| EngineError::System { call: "clone (a thread for each request)", source },
             )?;
-        Ok(Hand { work: Some(work), thread: Some(thread) })
+        Ok(Hand { work: Some(work), thread: Some(thread), taken })
     }
 }
 
@@ -112,6 +128,16 @@ impl Engine for Pool {
             done(Completion { token: request.token, outcome, finished_at });
         }
         Ok(finished_at)
+    }
+
+    fn helpers_cpu(&self) -> CpuTime {
+        CpuTime { user: self.sum(|taken| &taken.user), system: self.sum(|taken| &taken.system) }
+    }
+}
+
+impl Pool {
+    fn sum(&self, of: fn(&Taken) -> &AtomicU64) -> Nanos {
+        Nanos::new(self.hands.iter().map(|hand| of(&hand.taken).load(Ordering::Relaxed)).sum())
     }
 }
 

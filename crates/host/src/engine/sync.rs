@@ -8,6 +8,7 @@ use units::Instant;
 use workload::spec::FlushKind;
 use workload::{Completion, Errno, Op, Outcome, Request};
 
+use super::payload::Ended;
 use super::trim::trim;
 use super::{Engine, EngineError, OpenFiles, Payload, Wait};
 use crate::clock::Clock;
@@ -29,13 +30,13 @@ pub struct Sync {
     flush: FlushKind,
     files: Arc<OpenFiles>,
     payload: Payload,
-    ended: Vec<(Request, Outcome)>,
+    ended: Ended,
 }
 
 impl Sync {
     /// For one worker of depth 1.
     pub fn new(clock: Clock, call: Call, flush: FlushKind, files: Arc<OpenFiles>, payload: Payload) -> Sync {
-        Sync { clock, call, flush, files, payload, ended: Vec::with_capacity(1) }
+        Sync { clock, call, flush, files, payload, ended: Ended::default() }
     }
 }
 
@@ -43,25 +44,13 @@ impl Engine for Sync {
     fn submit(&mut self, requests: &[Request]) -> Result<(), EngineError> {
         for request in requests {
             let outcome = carry_out(self.call, self.flush, &self.files, request, self.payload.bytes(request));
-            self.ended.push((*request, outcome));
+            self.ended.push(request, outcome);
         }
         Ok(())
     }
 
     fn wait(&mut self, wait: Wait, done: &mut impl FnMut(Completion)) -> Result<Instant, EngineError> {
-        if let (true, Wait::Until(due)) = (self.ended.is_empty(), wait) {
-            self.clock.sleep_until(due);
-        }
-        let finished_at = self.clock.now();
-        let mut refilled = false;
-        for (request, outcome) in self.ended.drain(..) {
-            done(Completion { token: request.token, outcome, finished_at });
-            if request.op == Op::Write {
-                self.payload.refill(request.token.0 as usize);
-                refilled = true;
-            }
-        }
-        Ok(if refilled { self.clock.now() } else { finished_at })
+        Ok(self.ended.hand_over(&self.clock, wait, &mut self.payload, done))
     }
 }
 

@@ -37,10 +37,19 @@ impl CpuTime {
 /// Kernel threads that work for it (io_uring's polling thread excepted, which belongs to the process) are not in it.
 /// Source: getrusage(2), `RUSAGE_SELF`.
 pub fn process_cpu() -> CpuTime {
+    usage_of(libc::RUSAGE_SELF)
+}
+
+/// What the calling thread has taken so far. Source: getrusage(2), `RUSAGE_THREAD`.
+pub fn thread_cpu() -> CpuTime {
+    usage_of(libc::RUSAGE_THREAD)
+}
+
+fn usage_of(who: libc::c_int) -> CpuTime {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: the pointer is to a `rusage` of our own, and all zeros is a valid one should the call fail.
     let usage = unsafe {
-        libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
+        libc::getrusage(who, usage.as_mut_ptr());
         usage.assume_init()
     };
     let nanos =

@@ -23,7 +23,7 @@ use crate::sysroot::{DevNo, SysRoot};
 use crate::target::Facts;
 use crate::target::remote::interfaces_to;
 
-pub use cpu::{CpuTime, process_cpu, thread_id};
+pub use cpu::{CpuTime, process_cpu, thread_cpu, thread_id};
 pub use disk::DeviceCounters;
 pub(crate) use memory::value as memory_line;
 pub use series::{Absent, Series};
