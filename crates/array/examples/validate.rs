@@ -29,7 +29,11 @@ fn main() {
             };
             let counts = if verdict.counts { ' ' } else { '-' };
             let (published, value) = (number(verdict.published), number(verdict.value));
-            println!("{counts} {name:<16} {:<28} {published:>14} {value:>14} {error:>10} {ruling}", case.id);
+            let all = verdict.modelled.iter().map(|value| format!(" {value:.1}")).collect::<String>();
+            println!(
+                "{counts} {name:<16} {:<28} {published:>14} {value:>14} {error:>10} {ruling}{all}",
+                case.id
+            );
             verdicts.push(verdict);
         }
     }

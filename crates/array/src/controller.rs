@@ -55,6 +55,8 @@ pub struct CacheParams {
     pub size: Bytes,
     /// Bytes of a cache line.
     pub line: Bytes,
+    /// Part of it that written data may take; writes that find it full wait.
+    pub write_part: Share,
     /// Whether reads are kept and sequential ones prefetched.
     pub read: bool,
     /// Whether writes are acknowledged from the cache.
@@ -70,6 +72,10 @@ pub struct CacheParams {
     pub dirty_age: Nanos,
     /// Stripes destaged at once.
     pub destage_window: u32,
+    /// Of these, parts of a stripe with parity, which read before they write.
+    ///
+    /// Linux md starts no more than one of them while others are under way (`IO_THRESHOLD` in `drivers/md/raid5.c`).
+    pub partial_window: u32,
     /// Sequential prefetch.
     pub prefetch: PrefetchParams,
 }

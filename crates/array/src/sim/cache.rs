@@ -23,6 +23,8 @@ pub enum Transfer {
     Destage {
         /// Bytes of cache that become free.
         bytes: u64,
+        /// Whether the members are read first, a part of a stripe with parity being written.
+        reads_first: bool,
     },
     /// Data on their way from the members.
     Fetch {
@@ -35,7 +37,7 @@ pub enum Transfer {
 
 impl Default for Transfer {
     fn default() -> Transfer {
-        Transfer::Destage { bytes: 0 }
+        Transfer::Destage { bytes: 0, reads_first: false }
     }
 }
 
@@ -44,6 +46,8 @@ impl Default for Transfer {
 struct Cut {
     stripe: u64,
     grain: u64,
+    /// Whether stripes have parity.
+    parity: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -75,6 +79,8 @@ pub struct Cache {
     dirty_bytes: u64,
     destaging_bytes: u64,
     destaging: u32,
+    /// Of these, those that read first.
+    reading: u32,
     room: u64,
     /// Where the sweep over partly dirty stripes is.
     cursor: (u32, u64),
@@ -103,8 +109,9 @@ impl Cache {
             dirty_bytes: 0,
             destaging_bytes: 0,
             destaging: 0,
+            reading: 0,
             // The other half holds the partner's writes.
-            room: if params.mirrored { size / 2 } else { size },
+            room: (params.write_part.get() * (if params.mirrored { size / 2 } else { size }) as f64) as u64,
             cursor: (0, 0),
             pressing: false,
             transfers: Slab::new(),
@@ -179,9 +186,10 @@ impl Cache {
         let transfer = self.transfers[place];
         self.transfers.give(place);
         match transfer {
-            Transfer::Destage { bytes } => {
+            Transfer::Destage { bytes, reads_first } => {
                 self.destaging_bytes -= bytes;
                 self.destaging -= 1;
+                self.reading -= u32::from(reads_first);
             }
             Transfer::Fetch { set, fetch } => {
                 if let Some(ahead) = &mut self.ahead {
@@ -201,7 +209,7 @@ impl Cache {
             self.pressing = true;
             return false;
         }
-        let Cut { stripe, grain } = self.cuts[set as usize];
+        let Cut { stripe, grain, .. } = self.cuts[set as usize];
         let mut at = from;
         while at < to {
             let number = at / stripe;
@@ -238,19 +246,22 @@ impl Cache {
         // Full stripes can gain nothing by waiting.
         let key = match self.next_full() {
             Some(key) => key,
+            None if self.reading >= self.params.partial_window.max(1) => return None,
             None if self.pressing => self.next_in_turn()?,
             None if idle => self.next_settled(now)?,
             None => return None,
         };
         let dirty = self.dirty.remove(&key)?;
-        let Cut { stripe, grain } = self.cuts[key.0 as usize];
+        let Cut { stripe, grain, parity } = self.cuts[key.0 as usize];
+        let reads_first = parity && dirty.grains != ones(stripe.div_ceil(grain));
+        self.reading += u32::from(reads_first);
         runs(dirty.grains, grain, key.1 * stripe, stripe, extents);
         let grains = u64::from(dirty.grains.count_ones());
         let bytes = grains * grain * SECTOR_BYTES;
         self.dirty_bytes -= bytes;
         self.destaging_bytes += bytes;
         self.destaging += 1;
-        let transfer = self.begin(Transfer::Destage { bytes });
+        let transfer = self.begin(Transfer::Destage { bytes, reads_first });
         Some(Batch { set: key.0, transfer, bytes })
     }
 
@@ -310,7 +321,7 @@ fn ones(count: u64) -> u128 {
 fn cut(geometry: &Geometry) -> Cut {
     let full = geometry.full_stripe().0;
     let stripe = if (64..=16_384).contains(&full) { full } else { 1024 };
-    Cut { stripe, grain: stripe.div_ceil(GRAINS) }
+    Cut { stripe, grain: stripe.div_ceil(GRAINS), parity: geometry.spec().level.parity() > 0 }
 }
 
 /// The runs of set grains of a stripe as sectors of the set.
@@ -337,13 +348,18 @@ mod tests {
     use crate::raid::{Level, SetSpec};
     use units::{Bytes, Share};
 
+    fn geometry() -> Geometry {
+        Geometry::new(SetSpec::new(Level::Raid5, 5, Sectors(128), Sectors(1 << 20)))
+            .expect("five members make a RAID 5")
+    }
+
     fn cache(size: Bytes) -> Cache {
-        let geometry = Geometry::new(SetSpec::new(Level::Raid5, 5, Sectors(128), Sectors(1 << 20)))
-            .expect("five members make a RAID 5");
+        let geometry = geometry();
         let share = |part| Share::new(part).expect("a share");
         let params = CacheParams {
             size,
             line: Bytes::KIB * 16,
+            write_part: Share::ALL,
             read: true,
             write_back: true,
             mirrored: false,
@@ -351,6 +367,7 @@ mod tests {
             dirty_low: share(0.4),
             dirty_age: Nanos::from_secs(10),
             destage_window: 4,
+            partial_window: 4,
             prefetch: PrefetchParams { streams: 8, confirm: 2, start: Bytes::KIB * 256, max: Bytes::MIB },
         };
         Cache::new(&params, std::iter::once(&geometry))
@@ -407,5 +424,28 @@ mod tests {
             assert!(cache.write(Instant::START, 0, 0, 16));
         }
         assert_eq!(cache.dirty_bytes(), 16 * 512);
+    }
+
+    #[test]
+    fn parts_of_stripes_that_read_first_are_limited_by_themselves_and_writes_by_their_part() {
+        let mut cache = cache(Bytes::MIB * 64);
+        cache.params.partial_window = 1;
+        cache.params.dirty_low = Share::NONE;
+        let now = Instant::START;
+        let mut extents = Vec::new();
+        let stripe = cache.cuts[0].stripe;
+        for n in 0..4 {
+            assert!(cache.write(now, 0, n * stripe, n * stripe + 8));
+        }
+        cache.press();
+        assert!(cache.destage(now, false, &mut extents).is_some());
+        assert!(cache.destage(now, false, &mut extents).is_none(), "one at a time");
+        assert!(cache.write(now, 0, 10 * stripe, 11 * stripe));
+        assert!(cache.destage(now, false, &mut extents).is_some(), "a full stripe reads nothing");
+        let small = CacheParams { write_part: Share::new(0.25).unwrap(), ..cache.params };
+        let geometry = geometry();
+        let mut small = Cache::new(&small, std::iter::once(&geometry));
+        assert!(small.write(now, 0, 0, Bytes::MIB.get() * 16 / SECTOR_BYTES));
+        assert!(!small.write(now, 0, 1 << 20, (1 << 20) + 8), "a quarter of 64 MiB is full");
     }
 }

@@ -26,6 +26,9 @@ pub struct DeviceSpec {
     pub params: DeviceParams,
 }
 
+/// As written in `kind`. `queue` is left out: it is a table of a rotating device too.
+pub(super) const KINDS: [&str; 3] = ["rotating", "flash", "cached-flash"];
+
 #[derive(Clone, Copy)]
 enum Kind {
     Rotating,

@@ -10,7 +10,7 @@ use super::device::{self, DeviceSpec};
 use super::error::{Fault, Place, SpecError};
 use super::fields::{Fields, Read};
 use super::source::{self, Shelf, Source};
-use super::tree::{Node, Scalar, Table};
+use super::tree::{Node, Scalar, Table, Value};
 use crate::raid::{Geometry, GeometryError, Layout, Level, SetSpec, WriteRule};
 
 /// Disks are numbered in 16 bits where sets are planned, spares among them.
@@ -143,10 +143,27 @@ fn read_device(
     changes: &[(String, Node)],
 ) -> Result<DeviceSpec, SpecError> {
     let mut table = source::load(library, Shelf::Device, model, at)?;
+    let kind = table.get("kind").map(|entry| &entry.node);
+    let kind = match kind {
+        Some(Node::Value(Value { what: Scalar::Text(kind), .. })) => kind.clone(),
+        _ => String::new(),
+    };
     let mut over = Table::empty(at.clone());
     for (key, node) in changes {
-        let at = node.at().clone();
-        over.entries.push(super::tree::Entry { key: key.clone(), at, node: node.clone() });
+        match node {
+            // A table named by a kind changes devices of that kind alone.
+            Node::Table(of_kind) if device::KINDS.contains(&key.as_str()) => {
+                if *key == kind {
+                    over.overlay(of_kind.clone());
+                }
+            }
+            _ => {
+                let at = node.at().clone();
+                let mut one = Table::empty(at.clone());
+                one.entries.push(super::tree::Entry { key: key.clone(), at, node: node.clone() });
+                over.overlay(one);
+            }
+        }
     }
     table.overlay(over);
     device::read(model, Fields::new("", &table))

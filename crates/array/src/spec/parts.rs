@@ -214,16 +214,19 @@ fn cache(fields: Fields<'_>) -> Result<CacheParams, SpecError> {
         return Err(fields.wrong("line", "a cache line is a power of two from 512B on, such as 16KiB"));
     }
     check_lines(&fields, size, line)?;
+    let destage_window = count(&fields, "destage_window", 8)?;
     let params = CacheParams {
         size,
         line,
+        write_part: fields.or("write_part", Share::ALL)?,
         read: fields.or("read", true)?,
         write_back: fields.or("write_back", true)?,
         mirrored: fields.or("mirrored", false)?,
         dirty_high: fields.or("dirty_high", share(0.8))?,
         dirty_low: fields.or("dirty_low", share(0.5))?,
         dirty_age: fields.or("dirty_age", Nanos::from_secs_f64(10.0))?,
-        destage_window: count(&fields, "destage_window", 8)?,
+        destage_window,
+        partial_window: count(&fields, "partial_window", destage_window)?,
         prefetch: prefetch(fields.table("prefetch")?)?,
     };
     if params.dirty_low > params.dirty_high {

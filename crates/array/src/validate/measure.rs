@@ -9,9 +9,10 @@ use workload::spec::{
 };
 use workload::{CompileError, Job, compile, tally::Tally};
 
+use crate::background::{BackgroundKind, BackgroundParams, BackgroundPolicy};
 use crate::raid::{GeometryError, HealthError};
-use crate::sim::{Client, Plant, Sim};
-use crate::spec::case::{self, Load, Metric, Subject, Work};
+use crate::sim::{Client, Plant, Sim, WorkError, WorkOrder};
+use crate::spec::case::{self, Load, Metric, Occasion, Subject, Work};
 use crate::spec::{ArraySpec, Source, SpecError, array};
 
 /// Why a configuration could not be modelled.
@@ -29,6 +30,9 @@ pub enum MeasureError {
     /// The disk cannot be lost.
     #[error(transparent)]
     Health(#[from] HealthError),
+    /// The work cannot be done.
+    #[error(transparent)]
+    Work(#[from] WorkError),
     /// The load uses more LUNs than there are.
     #[error(
         "the load `{load}` uses {wanted} LUNs, `{array}` has {there_are}; add `luns={wanted}` to the address"
@@ -42,12 +46,6 @@ pub enum MeasureError {
         wanted: u32,
         /// LUNs there are.
         there_are: usize,
-    },
-    /// The simulation has no such thing.
-    #[error("the simulation does not model {what}")]
-    NotModelled {
-        /// What is missing.
-        what: String,
     },
     /// Nothing was measured.
     #[error("{what}; give the load more time or the phase an end that it reaches")]
@@ -70,8 +68,104 @@ pub fn measure(
     if metric == Metric::Knee {
         return knee(&spec, subject, seed);
     }
+    if let (Metric::Time | Metric::WorkRate, Some(occasion)) = (metric, subject.occasion) {
+        return pace(&spec, subject, occasion, metric, seed);
+    }
     let tallies = run(&spec, subject, &subject.loads, seed)?;
     read(metric, &tallies, subject.within)
+}
+
+/// The time of background work from one progress to another, or what it moves on a member meanwhile.
+fn pace(
+    spec: &ArraySpec,
+    subject: &Subject,
+    occasion: Occasion,
+    metric: Metric,
+    seed: u64,
+) -> Result<f64, MeasureError> {
+    let Work::Background(kind) = occasion.work else {
+        return Err(MeasureError::Nothing { what: format!("`{}` is of work that ends", metric.name()) });
+    };
+    let mut sim = Sim::new(&Plant::from(spec), seed)?;
+    let percents = if subject.loads.is_empty() {
+        if kind == BackgroundKind::Rebuild {
+            sim.fail_disk(occasion.disk)?;
+        }
+        sim.work_alone(order(kind, occasion.disk), params(spec, kind), SAMPLES)?
+    } else {
+        beside(&mut sim, spec, subject, occasion, seed)?
+    };
+    let reached = |share: Share| match (share.get() * 100.0).round() as usize {
+        0 => Some(0.0),
+        percent => percents.get(percent - 1).map(|nanos| nanos.as_secs_f64()),
+    };
+    let (Some(from), Some(to)) = (reached(occasion.from), reached(occasion.to)) else {
+        return Err(MeasureError::Nothing { what: "the work did not get so far".into() });
+    };
+    let set = spec.layout.sets.first();
+    let member = set.map_or(0.0, |set| set.geometry.member_used().bytes().as_f64());
+    let part = member * (occasion.to.get() - occasion.from.get());
+    Ok(if metric == Metric::Time { to - from } else { part / (to - from) })
+}
+
+/// Places of a pass at which its pace is taken: a zoned disk changes by a few percent between two of them.
+const SAMPLES: u32 = 20;
+
+fn order(kind: BackgroundKind, disk: u32) -> WorkOrder {
+    // Set 0 begins with disk 0, so its slots and its disks have the same numbers.
+    let slot = (kind == BackgroundKind::Clone).then_some(disk as u16);
+    WorkOrder { kind, set: 0, slot }
+}
+
+fn params(spec: &ArraySpec, kind: BackgroundKind) -> BackgroundParams {
+    let plain = BackgroundParams {
+        kind,
+        unit: Bytes::MIB,
+        window: 2,
+        policy: BackgroundPolicy::Fifo,
+        startup: Share::NONE,
+        member_limit: None,
+    };
+    spec.background.iter().find(|params| params.kind == kind).copied().unwrap_or(plain)
+}
+
+/// When each percent of the work is reached with the loads beside it, which go on until it has got far enough.
+fn beside(
+    sim: &mut Sim,
+    spec: &ArraySpec,
+    subject: &Subject,
+    occasion: Occasion,
+    seed: u64,
+) -> Result<Vec<Nanos>, MeasureError> {
+    /// More rounds of the loads than any work in the write-ups takes.
+    const ROUNDS: u64 = 10_000;
+    let number = begin(sim, occasion)?;
+    let wanted = (occasion.to.get() * 100.0).round() as usize;
+    for round in 0..ROUNDS {
+        let clients = clients(sim, spec, subject, &subject.loads, seed.wrapping_add(round))?;
+        sim.run(clients);
+        let percents = number.and_then(|number| sim.work_progress(number)).map(|progress| progress.percents);
+        match percents {
+            Some(percents) if percents.len() >= wanted => return Ok(percents),
+            _ => {}
+        }
+    }
+    Err(MeasureError::Nothing { what: "the work did not get so far".into() })
+}
+
+/// Puts the array into the state that the occasion says; the number of the work, if it is work.
+fn begin(sim: &mut Sim, occasion: Occasion) -> Result<Option<u32>, MeasureError> {
+    match occasion.work {
+        Work::Degraded => sim.fail_disk(occasion.disk)?,
+        Work::PathLost => sim.fail_link(0),
+        Work::Background(kind) => {
+            if kind == BackgroundKind::Rebuild {
+                sim.fail_disk(occasion.disk)?;
+            }
+            return Ok(Some(sim.start_work(order(kind, occasion.disk))?));
+        }
+    }
+    Ok(None)
 }
 
 /// Parallel requests beyond which twice as many give less than 5 % more operations a second.
@@ -94,13 +188,21 @@ fn knee(spec: &ArraySpec, subject: &Subject, seed: u64) -> Result<f64, MeasureEr
 
 fn run(spec: &ArraySpec, subject: &Subject, loads: &[Load], seed: u64) -> Result<Vec<Tally>, MeasureError> {
     let mut sim = Sim::new(&Plant::from(spec), seed)?;
-    match subject.occasion.map(|occasion| (occasion.work, occasion.disk)) {
-        None => {}
-        Some((Work::Degraded, disk)) => sim.fail_disk(disk)?,
-        Some((work, _)) => {
-            return Err(MeasureError::NotModelled { what: format!("{work:?} beside a load") });
-        }
+    if let Some(occasion) = subject.occasion {
+        begin(&mut sim, occasion)?;
     }
+    let clients = clients(&sim, spec, subject, loads, seed)?;
+    Ok(sim.run(clients).tallies)
+}
+
+/// A job for each worker of each load.
+fn clients(
+    sim: &Sim,
+    spec: &ArraySpec,
+    subject: &Subject,
+    loads: &[Load],
+    seed: u64,
+) -> Result<Vec<Client>, MeasureError> {
     let sizes = sim.lun_sizes();
     let mut clients = Vec::new();
     for (load, number) in loads.iter().zip(0u64..) {
@@ -120,7 +222,7 @@ fn run(spec: &ArraySpec, subject: &Subject, loads: &[Load], seed: u64) -> Result
             }
         }
     }
-    Ok(sim.run(clients).tallies)
+    Ok(clients)
 }
 
 /// The load as a workload on one LUN.

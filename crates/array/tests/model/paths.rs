@@ -4,7 +4,7 @@ use array::controller::Ownership;
 use array::host::Multipath;
 use array::sim::{Outcome, Plant, Sim};
 use array::spec::Shipped;
-use units::Bytes;
+use units::{Bytes, BytesPerSecond};
 use workload::spec::Pattern;
 
 use crate::fixture::plant::{Ask, client};
@@ -110,6 +110,9 @@ fn read_ahead_of_the_host_moves_buffered_readers_and_leaves_direct_ones_alone() 
         let mut plant = md3000();
         let pages = plant.host.page_cache.as_mut().expect("its host has a page cache");
         pages.read_ahead = read_ahead;
+        // One lane at a time, as its cable is used, would hide what more read-ahead gives.
+        let link = plant.link.as_mut().expect("its host is at a distance");
+        (link.rate, link.lanes) = (BytesPerSecond::new(1.1e9), 4);
         let mut sim = Sim::new(&plant, 1).expect("possible");
         let size = sim.lun_sizes()[0];
         rate(&sim.run(vec![array::sim::Client { buffered, ..client(&stream, size) }]), 8_000) * 0.0655

@@ -242,13 +242,24 @@ impl Book {
     fn other(&self, fields: Fields<'_>, case: &Given, like: Option<&Subject>) -> Result<Subject, SpecError> {
         let mut given = Given { array: fields.get("array")?, ..Given::default() }.or(case);
         let mine = self.subject(&fields, &mut given)?;
-        let subject = match (mine, like) {
-            (Some(subject), _) => subject,
-            (None, Some(like)) => Subject { array: given.array.clone().unwrap_or_default(), ..like.clone() },
-            (None, None) => {
-                return Err(fields.need::<String>("plan").err().unwrap_or_else(|| missing_array(&fields)));
-            }
+        let says = |key: &str| fields.all().any(|(name, _)| name == key);
+        let like = like.cloned().unwrap_or_else(|| Subject {
+            array: String::new(),
+            loads: Vec::new(),
+            occasion: None,
+            within: None,
+        });
+        let mine =
+            mine.unwrap_or(Subject { loads: Vec::new(), occasion: None, within: None, ..like.clone() });
+        let subject = Subject {
+            array: given.array.clone().unwrap_or_default(),
+            loads: if says("plan") { mine.loads } else { like.loads },
+            occasion: if says("phase") { mine.occasion } else { like.occasion },
+            within: mine.within.or(like.within),
         };
+        if subject.loads.is_empty() && subject.occasion.is_none() {
+            return Err(fields.need::<String>("plan").err().unwrap_or_else(|| missing_array(&fields)));
+        }
         if subject.array.is_empty() {
             return Err(missing_array(&fields));
         }

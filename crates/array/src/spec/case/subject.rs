@@ -77,6 +77,6 @@ pub enum Work {
     Background(BackgroundKind),
     /// Nothing, with the disk lost.
     Degraded,
-    /// The path to the disk's LUN is lost at half of the run.
+    /// The first path is lost when the load begins.
     PathLost,
 }
