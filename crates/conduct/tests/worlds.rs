@@ -1,0 +1,147 @@
+//! Plans carried out in both worlds: what depends on the plan alone is the same in each.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use conduct::modelled::ModelledWorld;
+use conduct::real::{RealOptions, RealWorld};
+use conduct::{Event, Outcome, World, carry_out};
+use workload::plan::{Overrides, Plan};
+
+/// Both worlds have this much to address.
+const SPAN: &str = "1GiB";
+
+fn plan(text: &str) -> Plan {
+    Plan::parse("test.toml", text, &Overrides::default()).unwrap()
+}
+
+fn null(plan: &Plan) -> RealWorld {
+    let options = RealOptions { targets: vec!["null:4GiB".into()], ..RealOptions::default() };
+    RealWorld::open(plan, &options, Arc::default()).unwrap()
+}
+
+fn array(plan: &Plan) -> ModelledWorld {
+    ModelledWorld::shipped(plan, "array:md3000?raid=10", Arc::default()).unwrap()
+}
+
+fn carry(plan: &Plan, world: &mut dyn World) -> Outcome {
+    let outcome = carry_out(plan, world, &mut |_| ());
+    assert!(outcome.error.is_none(), "{:?}", outcome.error);
+    outcome
+}
+
+fn mixed() -> Plan {
+    plan(&format!(
+        "[[phase]]\nname = 'mix'\npattern = 'random'\nsize = {{ '4KiB' = 60, '64KiB' = 40 }}\nreads = '70%'\n\
+         depth = 8\nworkers = 3\nspan = '{SPAN}'\nops = 3000\nrun = '1h'\n"
+    ))
+}
+
+#[test]
+fn both_worlds_are_asked_for_the_same_stream() {
+    let plan = mixed();
+    let digests = |outcome: &Outcome| outcome.points[0].workloads[0].digests.clone();
+    let (real, modelled) = (carry(&plan, &mut null(&plan)), carry(&plan, &mut array(&plan)));
+    assert_eq!(digests(&real), digests(&modelled));
+    assert_eq!(digests(&real).len(), 3);
+}
+
+#[test]
+fn every_request_is_settled_once_in_both_worlds() {
+    let plan = mixed();
+    for outcome in [carry(&plan, &mut null(&plan)), carry(&plan, &mut array(&plan))] {
+        let workload = &outcome.points[0].workloads[0];
+        assert_eq!((workload.planned, workload.settled, workload.errors), (3000, 3000, 0));
+        let ops: u64 = workload.classes.iter().map(|class| class.ops).sum();
+        assert_eq!(ops, 3000);
+        assert_eq!(workload.workers.iter().map(|worker| worker.ops).sum::<u64>(), 3000);
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_virtual_run_to_the_last_bit() {
+    let plan = mixed();
+    let run = || carry(&plan, &mut array(&plan)).points;
+    assert_eq!(run(), run());
+}
+
+#[test]
+fn littles_law_holds_in_virtual_time() {
+    let plan =
+        plan("[[phase]]\nname = 'reads'\npattern = 'random'\nsize = '8KiB'\ndepth = 16\nrun = '20s'\n");
+    let outcome = carry(&plan, &mut array(&plan));
+    let workload = &outcome.points[0].workloads[0];
+    let total = workload.total().unwrap();
+    let product = total.ops_per_s.value * total.response.as_ref().unwrap().mean_ns / 1e9;
+    assert!(
+        (product / workload.mean_in_flight - 1.0).abs() < 0.01,
+        "{product} of {}",
+        workload.mean_in_flight
+    );
+    let breakdown = outcome.points[0].breakdown.as_ref().unwrap();
+    assert!(breakdown.components.iter().any(|part| part.name.contains("disk") && part.utilisation > 0.2));
+}
+
+#[test]
+fn a_sweep_ends_when_more_load_no_longer_pays() {
+    let plan = plan(
+        "[[phase]]\nname = 'x{depth}'\npattern = 'random'\nsize = '4KiB'\nrun = '2s'\n\
+         depth = { sweep = [1, 2, 4, 64, 128, 256, 512, 1024] }\nuntil = { flat = 'iops', within = '3%', points = 2 }\n",
+    );
+    let mut why = None;
+    let outcome = carry_out(&plan, &mut array(&plan), &mut |event| {
+        if let Event::SweepEnded { why: reason, .. } = event {
+            why = Some(reason);
+        }
+    });
+    assert!(outcome.complete);
+    assert!((4..8).contains(&outcome.points.len()), "{} points were measured", outcome.points.len());
+    assert!(why.unwrap().contains("has not grown by more than 3 %"));
+}
+
+#[test]
+fn a_failed_disk_and_a_rebuild_are_states_of_a_virtual_array() {
+    let plan = plan(
+        "[defaults]\npattern = 'random'\nsize = '8KiB'\ndepth = 8\nrun = '5s'\n\
+         [[phase]]\nname = 'healthy'\n[[phase]]\nname = 'lost'\nstate = 'fail disk 2'\n[[phase]]\nname = 'degraded'\n",
+    );
+    let mut world = ModelledWorld::shipped(&plan, "array:md3000?raid=5", Arc::default()).unwrap();
+    let outcome = carry(&plan, &mut world);
+    let iops = |index: usize| outcome.points[index].workloads[0].total().unwrap().ops_per_s.value;
+    assert_eq!(outcome.points.len(), 3);
+    assert!(iops(2) < iops(0), "a busy RAID 5 set is slower without a disk: {} against {}", iops(2), iops(0));
+}
+
+#[test]
+fn a_state_of_an_array_is_refused_on_real_storage_before_anything_is_touched() {
+    let plan = plan("[[phase]]\nname = 'lost'\nstate = 'fail disk 2'\n");
+    let options = RealOptions { targets: vec!["null:".into()], ..RealOptions::default() };
+    let error = RealWorld::open(&plan, &options, Arc::default()).unwrap_err();
+    assert_eq!(error.exit_code(), 2);
+    assert!(error.to_string().contains("virtual array"), "{error}");
+}
+
+#[test]
+fn an_interrupted_plan_keeps_the_points_before() {
+    let plan = plan(
+        "[[phase]]\nname = 'x{depth}'\npattern = 'random'\nsize = '4KiB'\nrun = '1s'\ndepth = { sweep = [1, 2, 4] }\n",
+    );
+    let stop = Arc::new(AtomicBool::new(false));
+    let mut world = ModelledWorld::shipped(&plan, "array:md3000", stop.clone()).unwrap();
+    let outcome = carry_out(&plan, &mut world, &mut |event| {
+        if matches!(event, Event::PointEnded { .. }) {
+            stop.store(true, Ordering::Relaxed);
+        }
+    });
+    assert!(!outcome.complete);
+    assert_eq!(outcome.points.len(), 1);
+}
+
+#[test]
+fn an_unknown_array_is_refused_with_the_nearest_name() {
+    let plan = mixed();
+    let error = ModelledWorld::shipped(&plan, "array:md300", Arc::default()).err().unwrap().to_string();
+    assert!(error.contains("md3000"), "{error}");
+}
