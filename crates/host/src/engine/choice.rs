@@ -64,3 +64,45 @@ pub fn choose(workload: &Workload, refusal: Option<&str>) -> Result<(Chosen, Opt
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use workload::plan::{Overrides, Plan};
+
+    fn workload(keys: &str) -> Workload {
+        let text = format!("[[phase]]\nname = 'x'\npattern = 'random'\nsize = '4KiB'\nrun = '1s'\n{keys}");
+        let plan = Plan::parse("test.toml", &text, &Overrides::default()).unwrap();
+        plan.points()[0].workloads()[0].clone()
+    }
+
+    #[test]
+    fn one_request_at_a_time_needs_no_ring() {
+        let (chosen, fallback) = choose(&workload("depth = 1"), None).unwrap();
+        assert_eq!((chosen.name(), fallback), ("pread", None));
+        assert_eq!(choose(&workload("depth = 2"), None).unwrap().0, Chosen::Uring);
+    }
+
+    #[test]
+    fn a_refused_ring_is_replaced_by_threads_and_the_reason_is_kept() {
+        let (chosen, fallback) = choose(&workload("depth = 8"), Some("a sandbox forbids it")).unwrap();
+        assert_eq!(chosen.name(), "pread with threads");
+        assert!(fallback.unwrap().contains("a sandbox forbids it"));
+    }
+
+    #[test]
+    fn what_only_a_ring_can_do_is_refused_without_one() {
+        for keys in ["depth = 8\nengine = 'io_uring'", "depth = 8\nsqpoll = true"] {
+            let error = choose(&workload(keys), Some("no locked memory")).unwrap_err().to_string();
+            assert!(error.contains("no locked memory") && error.contains("engine = \"auto\""), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_mapping_serves_one_request_at_a_time() {
+        let mut mapped = workload("depth = 1\nengine = 'mmap'\ndirect = false");
+        assert_eq!(choose(&mapped, None).unwrap().0, Chosen::Mmap);
+        mapped.depth = 4;
+        assert!(choose(&mapped, None).unwrap_err().to_string().contains("depth = 1"));
+    }
+}
