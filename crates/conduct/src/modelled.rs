@@ -26,8 +26,8 @@ pub struct ModelledWorld {
     sim: Sim,
     sizes: Vec<Bytes>,
     stop: Arc<AtomicBool>,
-    /// Background work that goes on beside the phases that follow.
-    works: Vec<(u32, &'static str)>,
+    /// Background work that goes on beside the phases that follow, and since when.
+    works: Vec<(u32, &'static str, Instant)>,
 }
 
 impl ModelledWorld {
@@ -62,6 +62,16 @@ impl ModelledWorld {
         Ok(compile(workload, &self.sizes)?)
     }
 
+    fn fail_disk(&mut self, disk: u32) -> Result<(), WorldError> {
+        let (array, disks) = (&self.spec.name, self.spec.layout.disks.len());
+        if disk as usize >= disks {
+            return Err(WorldError::Unfit(format!(
+                "{array} has no disk {disk}; its {disks} disks count from 0"
+            )));
+        }
+        self.sim.fail_disk(disk).map_err(disk_refused)
+    }
+
     fn background(&mut self, work: &Background) -> Result<Vec<Series>, WorldError> {
         let (kind, name) = kind_of(work.work);
         let order = WorkOrder { kind, set: 0, slot: None };
@@ -84,7 +94,7 @@ impl ModelledWorld {
         if work.wait {
             self.sim.finish_work(number);
         } else {
-            self.works.push((number, name));
+            self.works.push((number, name, started));
         }
         Ok(self.progress_of(number, name, started).into_iter().collect())
     }
@@ -193,8 +203,8 @@ impl World for ModelledWorld {
         for (answer, intervals) in answers.iter_mut().zip(heard) {
             answer.intervals = intervals;
         }
-        let series =
-            self.works.iter().filter_map(|(number, name)| self.progress_of(*number, name, Instant::START));
+        let progress = |(number, name, since): &(u32, &str, Instant)| self.progress_of(*number, name, *since);
+        let series = self.works.iter().filter_map(progress);
         Ok(LoadAnswer {
             started: outcome.from,
             ended: outcome.until,
@@ -213,7 +223,7 @@ impl World for ModelledWorld {
             State::Idle(time) => self.sim.idle_until(started.saturating_add(*time)),
             // A model has no content, no trim state and no read-ahead of this machine: it is always prepared.
             State::Prepare(_) => {}
-            State::FailDisk(disk) => self.sim.fail_disk(*disk).map_err(disk_refused)?,
+            State::FailDisk(disk) => self.fail_disk(*disk)?,
             State::Background(work) => series = self.background(work)?,
         }
         Ok(StateAnswer { started, ended: self.sim.now(), series, complete: !self.is_stopped() })

@@ -145,3 +145,24 @@ fn an_unknown_array_is_refused_with_the_nearest_name() {
     let error = ModelledWorld::shipped(&plan, "array:md300", Arc::default()).err().unwrap().to_string();
     assert!(error.contains("md3000"), "{error}");
 }
+
+#[test]
+fn a_disk_that_is_not_there_cannot_fail() {
+    let plan = plan("[[phase]]\nname = 'lost'\nstate = 'fail disk 99'\n");
+    let outcome = carry_out(&plan, &mut array(&plan), &mut |_| ());
+    let error = outcome.error.unwrap();
+    assert_eq!(error.exit_code(), 2);
+    assert!(error.to_string().contains("its 15 disks count from 0"), "{error}");
+}
+
+#[test]
+fn a_rebuild_tells_how_far_it_has_come() {
+    let plan = plan(
+        "[[phase]]\nname = 'lost'\nstate = 'fail disk 1'\n[[phase]]\nname = 'rebuilt'\nstate = 'rebuild'\n",
+    );
+    let mut world = ModelledWorld::shipped(&plan, "array:perc-3-qc?raid=5&disks=4", Arc::default()).unwrap();
+    let outcome = carry(&plan, &mut world);
+    let series = &outcome.points[1].series[0];
+    assert_eq!(series.values.last(), Some(&1.0));
+    assert!(series.at_ns.is_sorted() && *series.at_ns.last().unwrap() <= outcome.points[1].ended_ns);
+}
