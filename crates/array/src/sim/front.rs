@@ -1,0 +1,209 @@
+//! A request at its host: split into parts, sent over a path, joined again when the answers come back.
+//!
+//! **Invariant:** a request has as many parts on the way as it counts, and is settled when the last has answered.
+
+use units::{Instant, SECTOR_BYTES};
+use workload::{Completion, Op, Outcome as End, Request};
+
+use crate::host::StripeParams;
+use crate::meter::Class;
+
+use super::event::Event;
+use super::request::{HostRequest, NONE, Purpose};
+use super::{NO_SUCH, Running, Sim, adapter};
+
+impl Sim {
+    /// Takes a job's request into the host.
+    pub(super) fn issue(&mut self, client: u32, asked: &Request) {
+        let Running { luns, host, .. } = &self.running[client as usize];
+        let (lun, host) = (luns.get(usize::from(asked.file)).copied().unwrap_or(u32::MAX), *host);
+        let class = if asked.op == Op::Read { Class::HostRead } else { Class::HostWrite };
+        let place = self.requests.take();
+        self.requests[place] = HostRequest {
+            client,
+            token: asked.token,
+            op: asked.op,
+            class,
+            lun,
+            offset: asked.offset.get(),
+            len: asked.len,
+            ..HostRequest::default()
+        };
+        let size = self.sizes.get(lun as usize).map_or(0, |size| size.get());
+        if asked.offset.get() + u64::from(asked.len) > size {
+            self.requests[place].failed = Some(NO_SUCH);
+            self.events.push(self.now, Event::Answer(place).pack());
+            return;
+        }
+        let ready = self.hosts[host as usize].prepare(self.now, lun as usize, class);
+        if self.running[client as usize].buffered && self.hosts[host as usize].pages.is_some() {
+            self.buffered(place, host, ready);
+        } else {
+            self.split(place, host, ready);
+        }
+    }
+
+    /// Sends a request in parts no longer than link and protocol carry.
+    pub(super) fn split(&mut self, place: u32, host: u32, ready: Instant) {
+        let whole = self.requests[place];
+        let protocol = &self.plant.protocol;
+        let carried = if whole.op == Op::Write { protocol.write_size } else { protocol.read_size };
+        let limit =
+            carried.get().min(self.plant.host.max_transfer.get()).clamp(SECTOR_BYTES, u64::from(u32::MAX))
+                as u32;
+        let (lun, offset, run) = self.on_lun(whole.lun, whole.offset);
+        if u64::from(whole.len) <= u64::from(limit).min(run) {
+            (self.requests[place].lun, self.requests[place].offset) = (lun, offset);
+            self.send(place, host, ready);
+            return;
+        }
+        // One more than the parts until all have been sent: a part may not be the last before its successor is.
+        self.requests[place].pending = 1;
+        let mut at = 0;
+        while at < whole.len {
+            let (lun, offset, run) = self.on_lun(whole.lun, whole.offset + u64::from(at));
+            let len = u64::from(limit.min(whole.len - at)).min(run) as u32;
+            let part = self.requests.take();
+            self.requests[part] = HostRequest { parent: place, lun, offset, len, pending: 0, ..whole };
+            self.requests[place].pending += 1;
+            at += len;
+            self.send(part, host, ready);
+        }
+        self.requests[place].pending -= 1;
+    }
+
+    /// Where `offset` of what a job uses lies: LUN, offset there, and how many bytes follow on the same LUN.
+    pub(super) fn on_lun(&self, used: u32, offset: u64) -> (u32, u64, u64) {
+        match self.plant.host.stripe {
+            None => (used, offset, u64::MAX),
+            Some(StripeParams { luns, .. }) if used > 0 => (used + luns - 1, offset, u64::MAX),
+            Some(StripeParams { chunk, luns }) => {
+                let (chunk, luns) = (chunk.get().max(SECTOR_BYTES), u64::from(luns.max(1)));
+                let (number, within) = (offset / chunk, offset % chunk);
+                ((number % luns) as u32, number / luns * chunk + within, chunk - within)
+            }
+        }
+    }
+
+    /// Sends a part, or has it wait for the LUN's depth.
+    pub(super) fn send(&mut self, place: u32, host: u32, ready: Instant) {
+        (self.requests[place].sent, self.requests[place].outstanding) = (ready, true);
+        let lun = self.requests[place].lun as usize;
+        if self.hosts[host as usize].admit(lun, place) {
+            self.enter_session(place, host, ready);
+        }
+    }
+
+    /// Sends a part, or has it wait for room in the protocol's sessions.
+    pub(super) fn enter_session(&mut self, place: u32, host: u32, ready: Instant) {
+        let limit = self.plant.protocol.outstanding.saturating_mul(self.plant.protocol.sessions.max(1));
+        if self.hosts[host as usize].session.enter(limit, place) {
+            self.transmit(place, host, ready);
+        }
+    }
+
+    pub(super) fn transmit(&mut self, place: u32, host: u32, ready: Instant) {
+        let now = self.now;
+        let HostRequest { lun, op, len, class, .. } = self.requests[place];
+        let (link, delay) = self.choose_path(host, lun);
+        let controller = self.end_of(link);
+        let protocol = &self.plant.protocol;
+        let ready = self.hosts[host as usize].operation(now, ready.max(now), protocol.client, class) + delay;
+        let request = &mut self.requests[place];
+        (request.link, request.controller, request.accepted) = (link, controller, false);
+        let bytes = protocol.header.get() + if op == Op::Write { u64::from(len) } else { 0 };
+        let distance = protocol.hop * u64::from(protocol.hops);
+        let mut arrives = ready + distance;
+        if let Some(link) = self.links.get_mut(link as usize) {
+            arrives = link.send(now, arrives, bytes, class);
+            if op == Op::Write {
+                // What does not go with the command waits for the array to ask for it, burst by burst.
+                let asked = u64::from(len).saturating_sub(protocol.immediate.get());
+                let rounds = asked.div_ceil(protocol.burst.get().max(1));
+                arrives += (distance + link.latency()) * (2 * rounds);
+            }
+        }
+        if let Some(adapter) = adapter(&mut self.hosts[host as usize], link) {
+            arrives = arrives.max(adapter.send(now, ready, bytes, class));
+        }
+        if arrives > now {
+            self.events.push(arrives, Event::Arrive(place).pack());
+        } else {
+            self.arrive(place);
+        }
+    }
+
+    /// Sends the answer of a part that carries no data or failed, at `ready`.
+    ///
+    /// It never ends at once, even where nothing takes time: a job's requests would end while it still plans them.
+    pub(super) fn respond(&mut self, place: u32, ready: Instant) {
+        let arrives = self.way_back(place, ready, ready);
+        self.events.push(arrives, Event::Answer(place).pack());
+    }
+
+    /// When the answer of a part is at its host, its data flowing from `first` and complete at `last`.
+    pub(super) fn way_back(&mut self, place: u32, first: Instant, last: Instant) -> Instant {
+        let now = self.now;
+        let HostRequest { op, class, len, link, client, accepted, .. } = self.requests[place];
+        if accepted {
+            let at = self.end_of(link);
+            if let Some(next) = self.nodes[at as usize].gate.leave() {
+                self.requests[next].accepted = true;
+                self.events.push(now, Event::Arrive(next).pack());
+            }
+        }
+        let bytes = self.plant.protocol.header.get() + if op == Op::Read { u64::from(len) } else { 0 };
+        let distance = self.plant.protocol.hop * u64::from(self.plant.protocol.hops);
+        let (first, last) = (first.max(now) + distance, last.max(now) + distance);
+        let mut arrives = last;
+        if let Some(link) = self.links.get_mut(link as usize) {
+            arrives = link.answer(now, first, last, bytes, class);
+        }
+        let host = self.running[client as usize].host;
+        if let Some(adapter) = adapter(&mut self.hosts[host as usize], link) {
+            arrives = arrives.max(adapter.answer(now, first, last, bytes, class));
+        }
+        arrives
+    }
+
+    /// The answer of a part is at its host.
+    pub(super) fn answered(&mut self, place: u32) {
+        let HostRequest { client, lun, parent, failed, outstanding, .. } = self.requests[place];
+        let host = self.running[client as usize].host;
+        if outstanding {
+            if let Some(next) = self.hosts[host as usize].session.leave() {
+                self.transmit(next, host, self.requests[next].sent);
+            }
+            if let Some(next) = self.hosts[host as usize].release(lun as usize) {
+                self.enter_session(next, host, self.requests[next].sent);
+            }
+        }
+        self.requests.give(place);
+        if parent == NONE {
+            self.settle(place);
+            return;
+        }
+        let whole = &mut self.requests[parent];
+        whole.pending -= 1;
+        whole.failed = whole.failed.or(failed);
+        if whole.pending == 0 {
+            self.requests.give(parent);
+            self.settle(parent);
+        }
+    }
+
+    /// Tells the job and asks it for more.
+    pub(super) fn settle(&mut self, place: u32) {
+        let HostRequest { client, token, len, failed, purpose, .. } = self.requests[place];
+        let host = self.running[client as usize].host;
+        match purpose {
+            Purpose::Job => {}
+            Purpose::Pages(lun, fetch) => return self.pages_came(host, lun, fetch),
+            Purpose::Writeback => return self.pages_left(host, len),
+        }
+        let outcome = failed.map_or(End::moved(len), End::failed);
+        self.running[client as usize].job.settle(Completion { token, outcome, finished_at: self.now });
+        self.settled.push(client);
+        self.ask(client);
+    }
+}

@@ -1,0 +1,290 @@
+//! A part of a request at its controller: processors, ownership, cache, back end, and the destaging behind it.
+//!
+//! **Invariant:** what a controller has acknowledged and not yet written is in its cache as dirty.
+
+use units::{Bytes, Instant, Lba, Nanos, SECTOR_BYTES, Sectors};
+use workload::Op;
+
+use crate::controller::Ownership;
+use crate::meter::Class;
+use crate::raid::Extent;
+use crate::readahead::{Fetch, Verdict};
+
+use super::back::{Errand, Owner};
+use super::cache::{SETTLED, Transfer};
+use super::event::Event;
+use super::request::HostRequest;
+use super::{LOST, Sim};
+
+impl Sim {
+    /// A part is at a controller, with its data if it writes.
+    pub(super) fn arrive(&mut self, place: u32) {
+        let now = self.now;
+        let HostRequest { lun, controller, accepted, class, op, len, .. } = self.requests[place];
+        if self.paused[lun as usize] > now {
+            self.events.push(self.paused[lun as usize], Event::Arrive(place).pack());
+            return;
+        }
+        if let (false, Some(limit)) = (accepted, self.plant.controller.accepts) {
+            if !self.nodes[controller as usize].gate.enter(limit, place) {
+                return;
+            }
+            self.requests[place].accepted = true;
+        }
+        let owner = self.owners[lun as usize];
+        let mut ready = now;
+        if owner != controller {
+            match self.plant.controller.ownership {
+                Ownership::Symmetric => {}
+                Ownership::Transfer { .. } => {
+                    self.move_lun(lun as usize, controller);
+                    self.events.push(self.paused[lun as usize], Event::Arrive(place).pack());
+                    return;
+                }
+                Ownership::Forward => ready = self.forward(place, controller, owner),
+            }
+        }
+        let serving = self.requests[place].controller;
+        let engine = &mut self.back.engines[serving as usize];
+        ready = engine.host_command(now, ready, op == Op::Write, u64::from(len), class);
+        let protocol = &self.plant.protocol;
+        let (server, copy) = match op {
+            Op::Write => (protocol.server_write, protocol.server_write_copy),
+            _ => (protocol.server_read, protocol.server_read_copy),
+        };
+        let copy = copy.map_or(Nanos::ZERO, |rate| rate.time_for(Bytes::new(u64::from(len))));
+        ready = engine.processor.book(now, ready, server + copy, class);
+        match op {
+            Op::Read => self.read(place, ready),
+            Op::Write => self.write(place, ready),
+            Op::Trim | Op::Flush => self.respond(place, ready),
+        }
+    }
+
+    /// Passes a part on to the volume's owner; when it is there.
+    pub(super) fn forward(&mut self, place: u32, here: u32, owner: u32) -> Instant {
+        let now = self.now;
+        let HostRequest { class, len, op, .. } = self.requests[place];
+        self.requests[place].controller = owner;
+        let ready = self.back.engines[here as usize].host_command(now, now, op == Op::Write, 0, class);
+        // The data cross the same link, whichever way they go.
+        match &mut self.nodes[here as usize].partner {
+            Some(partner) => partner.send(now, ready, u64::from(len), class) + partner.latency(),
+            None => ready,
+        }
+    }
+
+    /// The sectors of a part on its set: from, to, and where its volume ends.
+    pub(super) fn sectors(&self, place: u32) -> (u32, u64, u64, u64) {
+        let HostRequest { lun, offset, len, .. } = self.requests[place];
+        let lun = self.plant.luns[lun as usize];
+        let to = (offset + u64::from(len)).div_ceil(SECTOR_BYTES);
+        (lun.set, lun.start.0 + offset / SECTOR_BYTES, lun.start.0 + to, lun.start.0 + lun.size.0)
+    }
+
+    pub(super) fn read(&mut self, place: u32, ready: Instant) {
+        let now = self.now;
+        let (set, from, to, end) = self.sectors(place);
+        let HostRequest { class, controller, len, .. } = self.requests[place];
+        let mut fetches = std::mem::take(&mut self.fetches);
+        fetches.clear();
+        let cache = self.nodes[controller as usize].cache.as_mut();
+        let verdict = cache.and_then(|cache| cache.read(set, from, to, end, &mut fetches));
+        if let (Some(Verdict::Coming(stream)), Some(cache)) =
+            (verdict, self.nodes[controller as usize].cache.as_mut())
+        {
+            cache.wait(stream, to, place);
+        }
+        for fetch in &fetches {
+            let class = if fetch.from < to { class } else { Class::Prefetch };
+            self.fetch(controller, set, *fetch, class, ready);
+        }
+        self.fetches = fetches;
+        match verdict {
+            Some(Verdict::Ready) => {
+                let (first, last) =
+                    self.back.engines[controller as usize].cross(now, ready, u64::from(len), class);
+                let arrives = self.way_back(place, first, last);
+                self.events.push(arrives, Event::Answer(place).pack());
+            }
+            Some(Verdict::Coming(_)) => {}
+            Some(Verdict::Stranger) | None => {
+                let errand = Errand { set, owner: Owner::Request(place), class, controller, ready };
+                let sectors = Sectors(to - from);
+                if self.back.read(now, &mut self.events, errand, Lba(from), sectors).is_err() {
+                    self.requests[place].failed = Some(LOST);
+                    self.respond(place, ready);
+                }
+            }
+        }
+    }
+
+    /// Starts a fetch into a cache.
+    pub(super) fn fetch(&mut self, controller: u32, set: u32, fetch: Fetch, class: Class, ready: Instant) {
+        let Some(cache) = self.nodes[controller as usize].cache.as_mut() else { return };
+        let transfer = cache.begin(Transfer::Fetch { set, fetch });
+        let owner = Owner::Cache { controller, transfer };
+        let errand = Errand { set, owner, class, controller, ready };
+        let sectors = Sectors(fetch.to - fetch.from);
+        if self.back.read(self.now, &mut self.events, errand, Lba(fetch.from), sectors).is_err() {
+            self.back.done.push(owner);
+        }
+    }
+
+    pub(super) fn write(&mut self, place: u32, ready: Instant) {
+        let now = self.now;
+        let HostRequest { class, controller, len, .. } = self.requests[place];
+        let partner = self.partner_of(controller).is_some();
+        let ready = self.back.engines[controller as usize].take_in(now, ready, u64::from(len), class);
+        let through = self.plant.protocol.sync_writes;
+        let cache = self.nodes[controller as usize].cache.as_ref();
+        if !through && cache.is_some_and(|cache| cache.takes_writes(partner)) {
+            let waits =
+                self.nodes[controller as usize].cache.as_ref().is_some_and(|cache| !cache.writers.is_empty());
+            if (waits || !self.take_write(place, ready))
+                && let Some(cache) = &mut self.nodes[controller as usize].cache
+            {
+                cache.writers.push_back(place);
+            }
+            self.destage(controller);
+            return;
+        }
+        let (set, from, to, _) = self.sectors(place);
+        if let Some(cache) = &mut self.nodes[controller as usize].cache {
+            cache.keep(set, from, to);
+        }
+        let errand = Errand { set, owner: Owner::Request(place), class, controller, ready };
+        let extent = Extent { lba: Lba(from), sectors: Sectors(to - from) };
+        if self.back.write(now, &mut self.events, errand, &[extent]).is_err() {
+            self.requests[place].failed = Some(LOST);
+            self.respond(place, ready);
+        }
+    }
+
+    /// The working partner of a controller.
+    pub(super) fn partner_of(&self, controller: u32) -> Option<u32> {
+        (0..self.nodes.len() as u32).find(|&other| other != controller && self.nodes[other as usize].alive)
+    }
+
+    /// Takes a write into the cache and acknowledges it, if there is room.
+    pub(super) fn take_write(&mut self, place: u32, ready: Instant) -> bool {
+        let now = self.now;
+        let (set, from, to, _) = self.sectors(place);
+        let HostRequest { class, controller, len, .. } = self.requests[place];
+        let node = &mut self.nodes[controller as usize];
+        let Some(cache) = &mut node.cache else { return false };
+        if !cache.write(now, set, from, to) {
+            return false;
+        }
+        let mut ready = ready.max(now);
+        if cache.mirrors() {
+            let (first, _) = self.back.engines[controller as usize].cross(now, ready, u64::from(len), class);
+            if let Some(partner) = &mut node.partner {
+                // There with the data, and back with the word that they are there.
+                ready = partner.send(now, first, u64::from(len), class) + partner.latency();
+            }
+        }
+        if !node.ticking {
+            node.ticking = true;
+            self.events.push(now + SETTLED, Event::Age(controller).pack());
+        }
+        self.respond(place, ready);
+        true
+    }
+
+    /// Starts as many destages as the cache wants now.
+    pub(super) fn destage(&mut self, controller: u32) {
+        let now = self.now;
+        let mut extents = std::mem::take(&mut self.extents);
+        loop {
+            let idle = self.back.busy() == 0;
+            let Some(cache) = &mut self.nodes[controller as usize].cache else { break };
+            let Some(batch) = cache.destage(now, idle, &mut extents) else { break };
+            let class = Class::Destage;
+            let (ready, _) = self.back.engines[controller as usize].cross(now, now, batch.bytes, class);
+            let owner = Owner::Cache { controller, transfer: batch.transfer };
+            let errand = Errand { set: batch.set, owner, class, controller, ready };
+            if self.back.write(now, &mut self.events, errand, &extents).is_err() {
+                // The set has lost more than it can: there is nowhere to write to.
+                self.back.done.push(owner);
+            }
+        }
+        self.extents = extents;
+    }
+
+    /// A transfer of a cache has ended.
+    pub(super) fn transferred(&mut self, controller: u32, transfer: u32) {
+        let now = self.now;
+        let mut released = std::mem::take(&mut self.released);
+        released.clear();
+        let Some(cache) = &mut self.nodes[controller as usize].cache else { return };
+        let ended = cache.end(transfer, &mut released);
+        let destaged = matches!(ended, Transfer::Destage { .. });
+        if let Transfer::Fetch { fetch, .. } = ended {
+            let bytes = (fetch.to - fetch.from) * SECTOR_BYTES;
+            self.back.engines[controller as usize].take_in(now, now, bytes, Class::Prefetch);
+        }
+        for &place in &released {
+            self.deliver(place);
+        }
+        self.released = released;
+        if destaged {
+            while let Some(cache) = &mut self.nodes[controller as usize].cache
+                && let Some(place) = cache.writers.pop_front()
+            {
+                if !self.take_write(place, now) {
+                    if let Some(cache) = &mut self.nodes[controller as usize].cache {
+                        cache.writers.push_front(place);
+                    }
+                    break;
+                }
+            }
+        }
+        self.destage(controller);
+    }
+
+    /// Looks after dirty data: idle members take what has settled, and what is too old leaves in any case.
+    pub(super) fn tick(&mut self, controller: u32) {
+        let now = self.now;
+        if let Some(cache) = &mut self.nodes[controller as usize].cache {
+            let age = cache.age_limit().get().max(1);
+            if now.nanos() / age != (now.nanos() - SETTLED.get()) / age {
+                cache.press();
+            }
+        }
+        self.destage(controller);
+        let node = &mut self.nodes[controller as usize];
+        node.ticking = node.cache.as_ref().is_some_and(super::cache::Cache::is_dirty);
+        if node.ticking {
+            self.events.push(now + SETTLED, Event::Age(controller).pack());
+        }
+    }
+
+    /// The back end has done its part of a request.
+    pub(super) fn fetched(&mut self, place: u32) {
+        let now = self.now;
+        let HostRequest { op, class, len, controller, .. } = self.requests[place];
+        let (set, from, to, _) = self.sectors(place);
+        if let (Op::Read, Some(cache)) = (op, &mut self.nodes[controller as usize].cache) {
+            cache.keep(set, from, to);
+            self.back.engines[controller as usize].take_in(now, now, u64::from(len), class);
+        }
+        self.deliver(place);
+    }
+
+    /// Brings the data of a read, which the controller has, or the word that a write has ended, to the host.
+    pub(super) fn deliver(&mut self, place: u32) {
+        let now = self.now;
+        let HostRequest { op, class, len, controller, .. } = self.requests[place];
+        let (first, last) = match op {
+            Op::Read => self.back.engines[controller as usize].cross(now, now, u64::from(len), class),
+            _ => (now, now),
+        };
+        let arrives = self.way_back(place, first, last);
+        if arrives > now {
+            self.events.push(arrives, Event::Answer(place).pack());
+        } else {
+            self.answered(place);
+        }
+    }
+}
