@@ -9,16 +9,17 @@ use crate::words::{cut, harmless};
 /// A curve needs more points than a look at the table takes.
 const POINTS_MIN: usize = 3;
 
-/// One phase over the values of its innermost sweep.
+/// One phase over the values of its innermost sweep, at one set of values of the sweeps around it.
 struct Sweep<'a> {
     phase: &'a str,
     key: &'a str,
+    around: Vec<(&'a str, &'a str)>,
     /// Swept value as text, and requests a second; one for each point, the best of its repetitions.
     points: Vec<(&'a str, f64)>,
 }
 
-/// One line for each phase of `run` that swept a single key over at least three values: its rates as a curve,
-/// and where the best of them was.
+/// One line for each innermost sweep of `run` over at least three values: its rates as a curve, and where the best
+/// of them was.
 pub(crate) fn lines(run: &Run, style: Style) -> Vec<String> {
     sweeps(run).iter().map(|sweep| line(sweep, style)).collect()
 }
@@ -26,11 +27,14 @@ pub(crate) fn lines(run: &Run, style: Style) -> Vec<String> {
 fn sweeps(run: &Run) -> Vec<Sweep<'_>> {
     let mut sweeps: Vec<Sweep<'_>> = Vec::new();
     for point in &run.points {
-        let Some((key, value)) = only_swept(point) else { continue };
+        let Some(key) = innermost(run, &point.phase) else { continue };
+        let Some(value) = point.swept.get(key) else { continue };
+        let pairs = point.swept.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+        let around: Vec<(&str, &str)> = pairs.filter(|(other, _)| *other != key).collect();
         let rate = rate(point);
-        match sweeps.iter_mut().find(|sweep| sweep.phase == point.phase && sweep.key == key) {
-            None => sweeps.push(Sweep { phase: &point.phase, key, points: vec![(value, rate)] }),
-            Some(sweep) => match sweep.points.iter_mut().find(|(seen, _)| *seen == value) {
+        match sweeps.iter_mut().find(|sweep| sweep.phase == point.phase && sweep.around == around) {
+            None => sweeps.push(Sweep { phase: &point.phase, key, around, points: vec![(value, rate)] }),
+            Some(sweep) => match sweep.points.iter_mut().find(|(seen, _)| seen == value) {
                 Some((_, best)) => *best = best.max(rate),
                 None => sweep.points.push((value, rate)),
             },
@@ -40,11 +44,16 @@ fn sweeps(run: &Run) -> Vec<Sweep<'_>> {
     sweeps
 }
 
-/// The key and value of a point with a single swept key.
-fn only_swept(point: &Point) -> Option<(&str, &str)> {
-    let mut swept = point.swept.iter();
-    let (key, value) = swept.next()?;
-    swept.next().is_none().then_some((key, value))
+/// The swept key of a phase that changes from one value to the next while all others stay: sweeps nest, and the
+/// record does not keep in which order.
+fn innermost<'a>(run: &'a Run, phase: &str) -> Option<&'a str> {
+    let points: Vec<&Point> = run.points.iter().filter(|point| point.phase == phase).collect();
+    points.windows(2).find_map(|pair| {
+        let [before, after] = pair else { return None };
+        let mut changed = after.swept.iter().filter(|(key, value)| before.swept.get(*key) != Some(*value));
+        let (key, _) = changed.next()?;
+        changed.next().is_none().then_some(key.as_str())
+    })
 }
 
 /// Requests a second of all workloads together.
@@ -61,10 +70,13 @@ fn line(sweep: &Sweep<'_>, style: Style) -> String {
     let ends = |at: Option<&(&str, f64)>| at.map(|(value, _)| harmless(value)).unwrap_or_default();
     let key = harmless(sweep.key);
     let curve: String = sweep.points.iter().map(|(_, rate)| level(*rate, peak.1, style)).collect();
+    let around: Vec<String> =
+        sweep.around.iter().map(|(key, value)| format!(", {} {}", harmless(key), harmless(value))).collect();
     let text = format!(
-        "IOPS by {key} {} to {}  {curve}  most at {key} {}: {}",
+        "IOPS by {key} {} to {}{}  {curve}  most at {key} {}: {}",
         ends(sweep.points.first()),
         ends(sweep.points.last()),
+        around.concat(),
         harmless(peak.0),
         OpsPerSecond::new(peak.1)
     );
@@ -83,6 +95,27 @@ fn level(rate: f64, peak: f64, style: Style) -> char {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use record::sample::{self, Stream};
+
+    const STREAM: Stream =
+        Stream { op: "read", size_bytes: 4096, per_s: 1000, median_ns: 100_000, spread: 0.2 };
+
+    #[test]
+    fn nested_sweeps_give_a_curve_for_each_value_of_the_outer_one() {
+        let first = sample::point(0, "p", vec![sample::workload("load", &[STREAM])]);
+        let mut run = sample::run("random", Vec::new());
+        for reads in ["100%", "0%"] {
+            for depth in ["1", "2", "4"] {
+                let swept = [("reads".to_owned(), reads.to_owned()), ("depth".to_owned(), depth.to_owned())];
+                run.points.push(Point { swept: swept.into(), ..first.clone() });
+            }
+        }
+        let style = Style { colour: false, unicode: true, width: 80 };
+        let lines = lines(&run, style);
+        let [reads, writes] = &lines[..] else { panic!("{lines:?}") };
+        assert!(reads.starts_with("IOPS by depth 1 to 4, reads 100%  ███  most at depth 1: "), "{reads}");
+        assert!(writes.starts_with("IOPS by depth 1 to 4, reads 0%  ███  most at depth 1: "), "{writes}");
+    }
 
     #[test]
     fn the_highest_letter_is_the_peak_and_the_lowest_is_nothing() {
