@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use conduct::{Event, Live};
+use host::clock::Clock;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use units::{Bytes, BytesPerSecond, Instant, Nanos, OpsPerSecond};
 
@@ -15,14 +16,18 @@ const PLAIN_EVERY: Nanos = Nanos::from_secs(5);
 pub struct Progress {
     bar: Option<ProgressBar>,
     quiet: bool,
+    /// The clock of the person who watches; a virtual world has another.
+    clock: Clock,
+    is_virtual: bool,
     now: Option<Running>,
-    last_plain: Option<Instant>,
+    last_plain: Instant,
     last_live: Option<Live>,
 }
 
 /// The point that is being measured.
 struct Running {
     title: String,
+    since: Instant,
     expected: Option<Nanos>,
     expected_after: Nanos,
 }
@@ -30,7 +35,14 @@ struct Running {
 impl Progress {
     pub fn new(quiet: bool) -> Progress {
         let bar = (!quiet && terminal::stderr_is_terminal()).then(line);
-        Progress { bar, quiet, now: None, last_plain: None, last_live: None }
+        let clock = Clock::start();
+        let last_plain = clock.now();
+        Progress { bar, quiet, clock, is_virtual: false, now: None, last_plain, last_live: None }
+    }
+
+    /// Whose time the events tell.
+    pub fn of_world(&mut self, world: record::World) {
+        self.is_virtual = world == record::World::Array;
     }
 
     pub fn show(&mut self, event: &Event<'_>) {
@@ -43,8 +55,10 @@ impl Progress {
                 if self.bar.is_none() {
                     terminal::say(&title);
                 }
-                self.now = Some(Running { title, expected: *expected, expected_after: *expected_after });
-                (self.last_plain, self.last_live) = (None, None);
+                let (expected, expected_after) = (*expected, *expected_after);
+                let since = self.clock.now();
+                self.now = Some(Running { title, since, expected, expected_after });
+                (self.last_plain, self.last_live) = (since, None);
             }
             Event::Live { live, .. } => self.live(live),
             Event::PointEnded { .. } => {}
@@ -69,23 +83,43 @@ impl Progress {
 
     fn live(&mut self, live: &Live) {
         let Some(running) = &self.now else { return };
-        let text = format!("{}  {}  {}", running.title, running.left(live), self.rates(live));
+        let now = self.clock.now();
+        let text = format!("{}  {}  {}", running.title, self.left(running, live, now), self.rates(live));
         match &self.bar {
             Some(bar) => bar.set_message(text),
-            None => {
-                let due = self.last_plain.is_none_or(|last| live.now.saturating_since(last) >= PLAIN_EVERY);
-                if due && self.last_plain.is_some() {
-                    terminal::say(&text);
-                }
-                if due {
-                    self.last_plain = Some(live.now);
-                }
+            None if now.saturating_since(self.last_plain) >= PLAIN_EVERY => {
+                terminal::say(&text);
+                self.last_plain = now;
             }
+            None => {}
         }
         let stale = |last: &Live| live.now.saturating_since(last.now) >= Nanos::from_secs(1);
         if self.last_live.as_ref().is_none_or(stale) {
             self.last_live = Some(live.clone());
         }
+    }
+
+    /// The time left and what it is based on.
+    fn left(&self, running: &Running, live: &Live, now: Instant) -> String {
+        let elapsed = live.now.saturating_since(live.started);
+        let (left, basis) = match (live.done, running.expected) {
+            (Some(done), _) if done > 0.0 => {
+                let whole = elapsed.as_secs_f64() / done;
+                (Nanos::from_secs_f64(whole - elapsed.as_secs_f64()), "at this rate")
+            }
+            (_, Some(expected)) if live.doing == "load" => (expected.saturating_sub(elapsed), "by the plan"),
+            _ => return "end not known".into(),
+        };
+        let after = running.expected_after;
+        if !self.is_virtual {
+            return words_of(left, after, basis);
+        }
+        if elapsed.is_zero() {
+            return "end not known".into();
+        }
+        let pace = now.saturating_since(running.since).as_secs_f64() / elapsed.as_secs_f64();
+        let real = |time: Nanos| Nanos::from_secs_f64(time.as_secs_f64() * pace);
+        words_of(real(left), real(after), "at this rate")
     }
 
     /// Rates of the last second or so, not since the start.
@@ -113,23 +147,10 @@ impl Progress {
     }
 }
 
-impl Running {
-    /// The time left and what it is based on.
-    fn left(&self, live: &Live) -> String {
-        let elapsed = live.now.saturating_since(live.started);
-        let (left, basis) = match (live.done, self.expected) {
-            (Some(done), _) if done > 0.0 => {
-                let whole = elapsed.as_secs_f64() / done;
-                (Nanos::from_secs_f64(whole - elapsed.as_secs_f64()), "at this rate")
-            }
-            (_, Some(expected)) if live.doing == "load" => (expected.saturating_sub(elapsed), "by the plan"),
-            _ => return "end not known".into(),
-        };
-        if self.expected_after.is_zero() {
-            format!("{} left {basis}", rounded(left))
-        } else {
-            format!("{} left {basis}, {} in all", rounded(left), rounded(left + self.expected_after))
-        }
+fn words_of(left: Nanos, after: Nanos, basis: &str) -> String {
+    match after.is_zero() {
+        true => format!("{} left {basis}", rounded(left)),
+        false => format!("{} left {basis}, {} in all", rounded(left), rounded(left + after)),
     }
 }
 

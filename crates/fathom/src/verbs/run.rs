@@ -38,6 +38,7 @@ pub fn run(arguments: &RunArgs, store: &Option<PathBuf>) -> Result<Ending, Failu
         .map_err(|source| Failure::System { what: "listening for signals".into(), source })?;
     let mut progress = Progress::new(arguments.quiet);
     let Opened { mut world, consents } = open(&plan, &options, &signals, &progress)?;
+    progress.of_world(world.kind());
     let mut recorder = Recorder::start(&plan, &origin, &overrides, &*world, consents, library);
     let outcome = carry_out(&plan, &mut *world, &mut |event| {
         progress.show(&event);

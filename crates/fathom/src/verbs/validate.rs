@@ -19,6 +19,12 @@ pub fn validate(arguments: &ValidateArgs) -> Result<Ending, Failure> {
         .flat_map(|file| &file.cases)
         .filter(|case| arguments.only.as_ref().is_none_or(|only| case.id.contains(only.as_str())))
         .collect();
+    if chosen.is_empty() {
+        let only = arguments.only.as_deref().unwrap_or_default();
+        return Err(Failure::Usage(format!(
+            "no case has `{only}` in its id; `fathom validate` lists them all"
+        )));
+    }
     let verdicts = verdicts(&chosen, arguments.seed);
     let mut text = format!(
         "{:<12} {:>12} {:>12} {:<9} {:>8}  {}\n",
