@@ -7,7 +7,9 @@
 
 mod support;
 
+mod arrays;
 mod consent;
+mod docs;
 mod doctor;
 mod faults;
 mod formats;

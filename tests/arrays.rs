@@ -1,0 +1,100 @@
+//! The same program on virtual arrays.
+
+use serde_json::Value;
+
+use crate::support::{SMALL, User};
+
+const DEGRADED: &str = r#"
+name = "degraded"
+
+[defaults]
+span  = "500GiB"
+reads = "2/3"
+depth = 8
+run   = "5s"
+
+[[phase]]
+name = "healthy"
+
+[[phase]]
+state = "fail disk 3"
+
+[[phase]]
+name = "degraded"
+"#;
+
+#[test]
+fn a_plan_for_a_disk_runs_on_an_array_with_a_record_of_the_same_shape() {
+    let user = User::with_plan(SMALL);
+    let ended = user.fathom("run plan.toml --on array:md3000 --set span=1GiB --set reads=50%").done();
+    assert!(ended.out.starts_with("small on array:md3000"), "{}", ended.out);
+    let run = user.last();
+    assert_eq!(run["world"], "array");
+    assert_eq!(run["points"][0]["workloads"][0]["engine"]["name"], "virtual");
+    assert!(run["points"][0]["workloads"][0]["planned"].as_u64().unwrap() > 0);
+    assert_eq!(user.files(), ["plan.toml"]);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_figures_to_the_last_bit() {
+    let user = User::with_plan(DEGRADED);
+    let points = |seed: &str| -> Value {
+        let line =
+            format!("run plan.toml --on array:md3000?raid=5 --set seed={seed} --format json --no-save");
+        user.fathom(&line).done().json()["points"].clone()
+    };
+    assert_eq!(points("1"), points("1"));
+    assert_ne!(points("1"), points("2"));
+}
+
+#[test]
+fn both_worlds_are_asked_for_the_same_stream() {
+    let plan = "[[phase]]\nspan = \"4MiB\"\npattern = \"zipf(1.1)\"\nreads = \"70%\"\nops = 500\n";
+    let user = User::with_plan(plan);
+    let digests = |target: &str| {
+        let line = format!("run plan.toml --on {target} --format json --no-save");
+        user.fathom(&line).done().json()["points"][0]["workloads"][0]["digests"].clone()
+    };
+    assert_eq!(digests("array:md3000"), digests("."));
+}
+
+#[test]
+fn a_failed_disk_slows_reads_down_and_the_next_phase_shows_it() {
+    let user = User::with_plan(DEGRADED);
+    let run = user
+        .fathom("run plan.toml --on array:md3000?raid=5 --set reads=100% --set depth=64 --format json")
+        .done()
+        .json();
+    let rate = |point: usize| {
+        run["points"][point]["workloads"][0]["summary"][0]["ops_per_s"]["value"].as_f64().unwrap()
+    };
+    // With 14 disks, one read in 14 becomes 13 of them: 1.86 times the work.
+    assert!(rate(2) < 0.75 * rate(0), "{} healthy, {} degraded", rate(0), rate(2));
+}
+
+#[test]
+fn an_array_or_option_that_is_not_there_is_told_with_what_is() {
+    let user = User::with_plan(SMALL);
+    user.fathom("run plan.toml --on array:md300").with(2).saying(&["did you mean `md3000`"]);
+    user.fathom("run plan.toml --on array:md3000?raid=9").with(2).saying(&["`raid`", "0, 10, 5, 6"]);
+    user.fathom("run plan.toml --on array:md3000 --on .").with(2).saying(&["by itself"]);
+}
+
+#[test]
+fn every_array_of_the_library_is_listed_and_comes_to_something() {
+    let user = User::new();
+    let list = user.fathom("array list").done().out;
+    for line in list.lines() {
+        let name = line.split_whitespace().next().unwrap();
+        user.fathom(&format!("array show {name}")).done();
+    }
+    assert!(list.contains("md3000"), "{list}");
+}
+
+#[test]
+fn models_are_held_to_published_figures_and_say_where_they_leave_them() {
+    let user = User::new();
+    let ended = user.fathom("validate --only PX-115").done();
+    assert!(ended.out.contains("PX-115") && ended.out.contains("ok"), "{}", ended.out);
+    user.fathom("validate --only no-such-case").with(2);
+}

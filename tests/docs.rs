@@ -1,0 +1,120 @@
+//! The guide says nothing that the program does not do.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::support::{User, repository};
+
+/// README, the architecture, the changes, and every page of the guide.
+fn pages() -> Vec<PathBuf> {
+    let mut pages: Vec<PathBuf> =
+        ["README.md", "ARCHITECTURE.md", "CHANGELOG.md"].map(repository).into_iter().collect();
+    let guide = fs::read_dir(repository("docs/src")).unwrap();
+    pages.extend(guide.map(|entry| entry.unwrap().path()));
+    pages.sort();
+    pages
+}
+
+/// The `fathom` commands in the shell blocks of a page, without what follows a pipe or a redirection.
+fn commands(text: &str) -> Vec<String> {
+    let blocks = text.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next());
+    let lines = blocks.flat_map(str::lines).filter(|line| line.starts_with("fathom "));
+    lines.map(|line| line.split([';', '|', '>']).next().unwrap().trim().to_owned()).collect()
+}
+
+/// Splits as a shell does, as far as the guide needs it: quotes keep words together.
+fn words(command: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quoted = false;
+    for letter in command.chars() {
+        match letter {
+            '\'' => quoted = !quoted,
+            ' ' if !quoted => words.push(String::new()),
+            letter => words.last_mut().unwrap().push(letter),
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[test]
+fn every_command_of_the_guide_is_understood() {
+    let user = User::new();
+    let mut seen = 0;
+    for page in pages() {
+        for command in commands(&fs::read_to_string(&page).unwrap()) {
+            // Everything before --help is still read, so a wrong option or value is an error.
+            let words = words(&command);
+            let ended = user.fathom_of(words[1..].iter().map(String::as_str).chain(["--help"]));
+            assert_eq!(ended.code, Some(0), "{}: {command}\n{}", page.display(), ended.err);
+            seen += 1;
+        }
+    }
+    assert!(seen > 40, "only {seen} commands were found");
+}
+
+#[test]
+fn every_run_of_the_guide_has_a_plan_that_can_be_read() {
+    let user = User::new();
+    for page in pages() {
+        for command in commands(&fs::read_to_string(&page).unwrap()) {
+            let words = words(&command);
+            if words[1] != "run" || words[2].ends_with(".toml") || words[2] == "PLAN" {
+                continue;
+            }
+            // The same plan with the same changes, on a target that every machine has.
+            let changes = words.windows(2).filter(|pair| pair[0] == "--set").flatten().map(String::as_str);
+            let ended = user.fathom_of(["plan", "check", words[2].as_str()].into_iter().chain(changes));
+            assert_eq!(ended.code, Some(0), "{}: {command}\n{}", page.display(), ended.err);
+        }
+    }
+}
+
+#[test]
+fn every_link_within_the_repository_leads_somewhere() {
+    for page in pages() {
+        let text = fs::read_to_string(&page).unwrap();
+        for rest in text.split("](").skip(1) {
+            let link = rest.split(')').next().unwrap();
+            let (path, anchor) = link.split_once('#').unwrap_or((link, ""));
+            if path.starts_with("http") {
+                continue;
+            }
+            let target = if path.is_empty() { page.clone() } else { page.parent().unwrap().join(path) };
+            assert!(target.exists(), "{}: {link}", page.display());
+            let heading = |line: &str| {
+                let words = line.trim_start_matches('#').trim().to_lowercase();
+                let kept: String =
+                    words.chars().filter(|c| c.is_alphanumeric() || " -".contains(*c)).collect();
+                kept.replace(' ', "-")
+            };
+            let text = fs::read_to_string(&target).unwrap();
+            let found = text.lines().filter(|line| line.starts_with('#')).any(|line| heading(line) == anchor);
+            assert!(anchor.is_empty() || found, "{}: {link}", page.display());
+        }
+    }
+}
+
+#[test]
+fn every_page_of_the_guide_is_in_its_summary() {
+    let summary = fs::read_to_string(repository("docs/src/SUMMARY.md")).unwrap();
+    for page in fs::read_dir(repository("docs/src")).unwrap() {
+        let name = page.unwrap().file_name().into_string().unwrap();
+        assert!(name == "SUMMARY.md" || summary.contains(&format!("]({name})")), "{name}");
+    }
+}
+
+#[test]
+fn the_architecture_names_every_crate() {
+    let text = fs::read_to_string(repository("ARCHITECTURE.md")).unwrap();
+    for entry in fs::read_dir(repository("crates")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(text.contains(&format!("\n`{name}` ")), "`{name}` has no paragraph");
+    }
+    // Every file it sends a reader to is there.
+    let paths =
+        text.split('`').skip(1).step_by(2).filter(|path| path.contains("/src/") && !path.starts_with("docs"));
+    for path in paths {
+        assert!(Path::new(&repository("crates")).join(path).exists(), "{path}");
+    }
+}
