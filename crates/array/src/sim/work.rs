@@ -89,6 +89,8 @@ pub struct Work {
     moved: Bytes,
     percents: Vec<Nanos>,
     ended: Option<Instant>,
+    /// Jobs stop once so much is done.
+    stops_jobs_at: Option<Share>,
 }
 
 /// A unit under way.
@@ -102,8 +104,20 @@ pub struct UnderWay {
 impl Sim {
     /// Starts background work under the figures that the array has for its kind, or plain ones; its number.
     pub fn start_work(&mut self, order: WorkOrder) -> Result<u32, WorkError> {
-        let params = self.plant.background.iter().find(|params| params.kind == order.kind).copied();
-        self.start_work_as(order, params.unwrap_or(plain(order.kind)))
+        self.start_work_as(order, self.work_params(order.kind))
+    }
+
+    /// The figures that the array has for a kind of work, or plain ones: a mebibyte at a time, two at once, no control.
+    pub fn work_params(&self, kind: BackgroundKind) -> BackgroundParams {
+        let own = self.plant.background.iter().find(|params| params.kind == kind).copied();
+        own.unwrap_or(BackgroundParams {
+            kind,
+            unit: Bytes::MIB,
+            window: 2,
+            policy: BackgroundPolicy::Fifo,
+            startup: Share::NONE,
+            member_limit: None,
+        })
     }
 
     /// Starts background work under the figures given; its number.
@@ -132,6 +146,7 @@ impl Sim {
             moved: Bytes::ZERO,
             percents: Vec::with_capacity(100),
             ended: None,
+            stops_jobs_at: None,
         });
         let number = self.works.len() as u32 - 1;
         self.pump(number);
@@ -268,6 +283,19 @@ impl Sim {
         while self.works.get(number as usize).is_some_and(|work| work.ended.is_none()) && self.step() {}
     }
 
+    /// Lets time pass without any job until a piece of work has got further than `done`, or has ended.
+    pub fn advance_work(&mut self, number: u32, done: Share) {
+        let short = |work: &Work| work.ended.is_none() && work.sweep.done() <= done;
+        while self.works.get(number as usize).is_some_and(short) && self.step() {}
+    }
+
+    /// Has all jobs stop as soon as a piece of work has reached `done`; what they have in flight ends.
+    pub fn stop_jobs_at(&mut self, number: u32, done: Share) {
+        if let Some(work) = self.works.get_mut(number as usize) {
+            work.stops_jobs_at = Some(done);
+        }
+    }
+
     /// Starts as many units as window and policy allow.
     pub(super) fn pump(&mut self, number: u32) {
         let mut plan = std::mem::take(&mut self.work_plan);
@@ -362,6 +390,10 @@ impl Sim {
         while work.percents.len() < percent {
             work.percents.push(now - work.begun);
         }
+        let stops = work.stops_jobs_at.is_some_and(|at| work.sweep.done() >= at);
+        if stops {
+            work.stops_jobs_at = None;
+        }
         if work.sweep.is_done() {
             work.ended = Some(now);
             let set = &mut self.back.sets[work.set as usize];
@@ -370,7 +402,9 @@ impl Sim {
                 (Task::Zero { .. } | Task::BuildParity { .. }, _) => set.health.parity_is_built(),
                 _ => {}
             }
-            return;
+        }
+        if stops {
+            self.stop();
         }
         self.pump(number);
     }
@@ -396,17 +430,5 @@ fn mark(work: &Work, set: &mut super::Set) {
         }
         (Task::BuildParity { .. }, _) => set.health.parity_built_to(work.sweep.done_to()),
         _ => {}
-    }
-}
-
-/// Figures for a kind of work that the array says nothing of: a mebibyte at a time, two at once, no control.
-fn plain(kind: BackgroundKind) -> BackgroundParams {
-    BackgroundParams {
-        kind,
-        unit: Bytes::MIB,
-        window: 2,
-        policy: BackgroundPolicy::Fifo,
-        startup: Share::NONE,
-        member_limit: None,
     }
 }

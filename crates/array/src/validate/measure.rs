@@ -9,9 +9,9 @@ use workload::spec::{
 };
 use workload::{CompileError, Job, compile, tally::Tally};
 
-use crate::background::{BackgroundKind, BackgroundParams, BackgroundPolicy};
+use crate::background::BackgroundKind;
 use crate::raid::{GeometryError, HealthError};
-use crate::sim::{Client, Plant, Sim, WorkError, WorkOrder};
+use crate::sim::{Client, Plant, Sim, Watch, WorkError, WorkOrder};
 use crate::spec::case::{self, Load, Metric, Occasion, Subject, Work};
 use crate::spec::{ArraySpec, Source, SpecError, array};
 
@@ -76,6 +76,8 @@ pub fn measure(
 }
 
 /// The time of background work from one progress to another, or what it moves on a member meanwhile.
+///
+/// Between two whole percents progress is taken to lie on a straight line.
 fn pace(
     spec: &ArraySpec,
     subject: &Subject,
@@ -86,75 +88,90 @@ fn pace(
     let Work::Background(kind) = occasion.work else {
         return Err(MeasureError::Nothing { what: format!("`{}` is of work that ends", metric.name()) });
     };
+    let order = order(spec, kind, occasion.disk);
     let mut sim = Sim::new(&Plant::from(spec), seed)?;
-    let percents = if subject.loads.is_empty() {
-        if kind == BackgroundKind::Rebuild {
-            sim.fail_disk(occasion.disk)?;
+    if kind == BackgroundKind::Rebuild {
+        sim.fail_disk(occasion.disk)?;
+    }
+    let alone = sim.work_alone(order, sim.work_params(kind), SAMPLES)?;
+    let percents = match reached(&alone, occasion.to) {
+        Some(alone) if !subject.loads.is_empty() => {
+            beside(&mut sim, spec, subject, (order, occasion.to), alone, seed)?
         }
-        sim.work_alone(order(kind, occasion.disk), params(spec, kind), SAMPLES)?
-    } else {
-        beside(&mut sim, spec, subject, occasion, seed)?
+        _ => alone,
     };
-    let reached = |share: Share| match (share.get() * 100.0).round() as usize {
-        0 => Some(0.0),
-        percent => percents.get(percent - 1).map(|nanos| nanos.as_secs_f64()),
+    let (Some(from), Some(to)) = (reached(&percents, occasion.from), reached(&percents, occasion.to)) else {
+        let what = format!("beside the load the work does not get so far in {PATIENCE} times its own time");
+        return Err(MeasureError::Nothing { what });
     };
-    let (Some(from), Some(to)) = (reached(occasion.from), reached(occasion.to)) else {
-        return Err(MeasureError::Nothing { what: "the work did not get so far".into() });
-    };
-    let set = spec.layout.sets.first();
-    let member = set.map_or(0.0, |set| set.geometry.member_used().bytes().as_f64());
+    let member = spec
+        .layout
+        .sets
+        .get(order.set as usize)
+        .map_or(0.0, |set| set.geometry.member_used().bytes().as_f64());
     let part = member * (occasion.to.get() - occasion.from.get());
-    Ok(if metric == Metric::Time { to - from } else { part / (to - from) })
+    let time = (to - from).max(1e-9);
+    Ok(if metric == Metric::Time { time } else { part / time })
 }
 
 /// Places of a pass at which its pace is taken: a zoned disk changes by a few percent between two of them.
 const SAMPLES: u32 = 20;
 
-fn order(kind: BackgroundKind, disk: u32) -> WorkOrder {
-    // Set 0 begins with disk 0, so its slots and its disks have the same numbers.
-    let slot = (kind == BackgroundKind::Clone).then_some(disk as u16);
-    WorkOrder { kind, set: 0, slot }
-}
+/// How many times as long as alone work may take beside a load before it is given up: under a policy that lets every
+/// host go first it may never end.
+const PATIENCE: u64 = 50;
 
-fn params(spec: &ArraySpec, kind: BackgroundKind) -> BackgroundParams {
-    let plain = BackgroundParams {
-        kind,
-        unit: Bytes::MIB,
-        window: 2,
-        policy: BackgroundPolicy::Fifo,
-        startup: Share::NONE,
-        member_limit: None,
+/// Seconds after which so much was done; `None` where the work did not get so far.
+fn reached(percents: &[Nanos], done: Share) -> Option<f64> {
+    let at = |percent: usize| match percent.checked_sub(1) {
+        None => Some(0.0),
+        Some(index) => percents.get(index).map(|nanos| nanos.as_secs_f64()),
     };
-    spec.background.iter().find(|params| params.kind == kind).copied().unwrap_or(plain)
+    let percent = done.get() * 100.0;
+    // A share that was written as a whole percent is one.
+    let whole = if (percent - percent.round()).abs() < 1e-6 { percent.round() } else { percent.floor() };
+    let (below, part) = (at(whole as usize)?, (percent - whole).max(0.0));
+    if part < 1e-6 { Some(below) } else { Some(below + (at(whole as usize + 1)? - below) * part) }
 }
 
-/// When each percent of the work is reached with the loads beside it, which go on until it has got far enough.
+/// The work in the set that holds `disk`. A slot has the number that its disk has in the set.
+fn order(spec: &ArraySpec, kind: BackgroundKind, disk: u32) -> WorkOrder {
+    let place = |members: &[u32]| members.iter().position(|&member| member == disk);
+    let found =
+        spec.layout.sets.iter().zip(0u32..).find_map(|(set, number)| Some((number, place(&set.members)?)));
+    let (set, slot) = found.unwrap_or((0, disk as usize));
+    let slot = matches!(kind, BackgroundKind::Clone | BackgroundKind::Rebuild).then_some(slot as u16);
+    WorkOrder { kind, set, slot }
+}
+
+/// When each percent of the work is reached with the loads beside it, up to the share that is asked for.
+///
+/// `alone` is the time the work takes so far without them, in seconds.
 fn beside(
     sim: &mut Sim,
     spec: &ArraySpec,
     subject: &Subject,
-    occasion: Occasion,
+    (order, to): (WorkOrder, Share),
+    alone: f64,
     seed: u64,
 ) -> Result<Vec<Nanos>, MeasureError> {
-    /// More rounds of the loads than any work in the write-ups takes.
-    const ROUNDS: u64 = 10_000;
-    let number = begin(sim, occasion)?;
-    let wanted = (occasion.to.get() * 100.0).round() as usize;
-    for round in 0..ROUNDS {
-        let clients = clients(sim, spec, subject, &subject.loads, seed.wrapping_add(round))?;
-        sim.run(clients);
-        let percents = number.and_then(|number| sim.work_progress(number)).map(|progress| progress.percents);
-        match percents {
-            Some(percents) if percents.len() >= wanted => return Ok(percents),
-            _ => {}
-        }
-    }
-    Err(MeasureError::Nothing { what: "the work did not get so far".into() })
+    let run = Nanos::from_secs_f64(alone * PATIENCE as f64);
+    let loads: Vec<Load> =
+        subject.loads.iter().map(|load| Load { warmup: Nanos::ZERO, run, ..load.clone() }).collect();
+    let clients = clients(sim, spec, subject, &loads, seed)?;
+    let number = sim.start_work(order)?;
+    // The next whole percent, which a share between two of them is drawn from.
+    let last = Share::new(((to.get() * 100.0 - 1e-6).ceil() / 100.0).clamp(0.0, 1.0)).unwrap_or(to);
+    sim.stop_jobs_at(number, last);
+    sim.run_watched(clients, |_, job| {
+        job.take_intervals();
+        Watch::GoOn
+    });
+    Ok(sim.work_progress(number).map(|progress| progress.percents).unwrap_or_default())
 }
 
-/// Puts the array into the state that the occasion says; the number of the work, if it is work.
-fn begin(sim: &mut Sim, occasion: Occasion) -> Result<Option<u32>, MeasureError> {
+/// Puts the array into the state that the occasion says. Background work is past its start-up and past `from`.
+fn begin(sim: &mut Sim, spec: &ArraySpec, occasion: Occasion) -> Result<(), MeasureError> {
     match occasion.work {
         Work::Degraded => sim.fail_disk(occasion.disk)?,
         Work::PathLost => sim.fail_link(0),
@@ -162,10 +179,11 @@ fn begin(sim: &mut Sim, occasion: Occasion) -> Result<Option<u32>, MeasureError>
             if kind == BackgroundKind::Rebuild {
                 sim.fail_disk(occasion.disk)?;
             }
-            return Ok(Some(sim.start_work(order(kind, occasion.disk))?));
+            let number = sim.start_work(order(spec, kind, occasion.disk))?;
+            sim.advance_work(number, occasion.from);
         }
     }
-    Ok(None)
+    Ok(())
 }
 
 /// Parallel requests beyond which twice as many give less than 5 % more operations a second.
@@ -189,7 +207,7 @@ fn knee(spec: &ArraySpec, subject: &Subject, seed: u64) -> Result<f64, MeasureEr
 fn run(spec: &ArraySpec, subject: &Subject, loads: &[Load], seed: u64) -> Result<Vec<Tally>, MeasureError> {
     let mut sim = Sim::new(&Plant::from(spec), seed)?;
     if let Some(occasion) = subject.occasion {
-        begin(&mut sim, occasion)?;
+        begin(&mut sim, spec, occasion)?;
     }
     let clients = clients(&sim, spec, subject, loads, seed)?;
     Ok(sim.run(clients).tallies)
