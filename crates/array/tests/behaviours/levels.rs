@@ -1,0 +1,96 @@
+//! RAID levels, stripes, read-ahead, drives.
+
+use array::sim::{Plant, Sim};
+use array::spec::Shipped;
+use array::spec::case::Load;
+use units::{Bytes, Nanos};
+
+use crate::fixture::*;
+
+#[test]
+fn raid_5_writes_a_stream_slower_than_raid_10_of_the_same_drives() {
+    let write = writing(Load { warmup: Nanos::from_secs(5), ..stream(kib(1024), 4) });
+    let of = |level: &str| rate(&format!("md3000?raid={level}&luns=2&stripe=on"), &write);
+    assert_more(of("10"), of("5"), 1.05);
+}
+
+#[test]
+fn with_a_few_percent_of_writes_small_requests_of_raid_5_are_clearly_lower_than_of_raid_10() {
+    let mix = Load { reads: part(0.95), run: Nanos::from_secs(10), ..random(kib(8), 56) };
+    assert_more(iops("md3000?raid=10", &mix), iops("md3000?raid=5", &mix), 1.04);
+}
+
+#[test]
+fn oltp_runs_faster_on_raid_0_than_on_10_and_faster_on_10_than_on_5() {
+    let of = |level: &str| iops(&format!("perc-3-qc?raid={level}&disks=12"), &oltp(64));
+    let [stripes, mirrors, parity] = ["0", "10", "5"].map(of);
+    assert_more(stripes, mirrors, 1.05);
+    assert_more(mirrors, parity, 1.2);
+}
+
+#[test]
+fn oltp_on_raid_10_gains_over_raid_5_what_its_fewer_operations_on_members_say() {
+    // A minute is many times the rise and fall of the write cache between its watermarks.
+    let load = Load { warmup: Nanos::from_secs(60), run: Nanos::from_secs(60), ..oltp(64) };
+    let of = |level: &str, disks: u32| iops(&format!("perc-3-qc?raid={level}&disks={disks}"), &load);
+    // A read is one operation; a write is two on mirrors, and two reads and two writes with parity.
+    let (mirrors, parity) = (2.0 / 3.0 + 2.0 / 3.0, 2.0 / 3.0 + 4.0 / 3.0);
+    assert_equal(of("10", 4) / of("5", 4), parity / mirrors, 0.1);
+}
+
+#[test]
+fn fifteen_thousand_revolutions_give_markedly_more_than_ten() {
+    let of = |drive: &str| iops(&format!("perc-3-qc?raid=0&disks=12&drive={drive}"), &oltp(64));
+    assert_more(of("cheetah-x15"), of("cheetah-18lp"), 1.2);
+}
+
+#[test]
+fn a_full_stripe_beats_a_part_of_one_and_one_that_does_not_begin_on_its_boundary() {
+    let spec = array::spec::array(&Shipped, "esds-s24s-g2240?cache.write_back=false").expect("it is shipped");
+    let rate = |size: Bytes, offset: Bytes| {
+        let mut sim = Sim::new(&Plant::from(&spec), 1).expect("the shipped array is possible");
+        let load = writing(Load { offset, ..stream(size, 1) });
+        worker(&mut sim, &load, 300) * size.as_f64() / 1e6
+    };
+    let (whole, half, shifted) = (rate(kib(1280), kib(0)), rate(kib(640), kib(0)), rate(kib(1280), kib(64)));
+    println!("full stripes {whole:.0}, halves {half:.0}, shifted by 64 KiB {shifted:.0} MB/s");
+    assert_more(whole, half, 1.5);
+    assert_more(whole, shifted, 1.1);
+}
+
+#[test]
+fn a_block_of_whole_chunks_beats_one_that_is_none() {
+    let of =
+        |size| rate("esds-s24s-g2240?raid=0&disks=10&cache.read=false", &random(kib(size), 8)) / size as f64;
+    assert_more(of(128), of(192), 1.1);
+}
+
+#[test]
+fn read_ahead_of_the_host_changes_buffered_streams_strongly_and_direct_ones_not_at_all() {
+    let of = |setra: &str, direct| {
+        rate(&format!("esds-s24s-g2240?setra={setra}"), &Load { direct, ..stream(kib(128), 1) })
+    };
+    assert_more(of("8MiB", false), of("32KiB", false), 1.5);
+    assert_equal(of("8MiB", true), of("32KiB", true), 0.001);
+}
+
+#[test]
+fn raid_6_of_ten_and_two_gives_at_most_ten_drives_and_two_sets_more_than_raid_60_of_both() {
+    let deep = |luns| Load { luns, span: Some(gib(64)), ..stream(kib(1280), 16) };
+    let ten_drives = 10.0 * 157.0;
+    let one = rate("esds-s24s-g2240?sets=1&links=1", &deep(1));
+    assert!(one <= ten_drives, "{one}");
+    let two = rate("esds-s24s-g2240?sets=2&links=2", &deep(2));
+    let nested = rate("esds-s24s-g2240?sets=1&raid=60&disks=24&links=2", &deep(1));
+    println!("one set {one:.0}, two {two:.0}, RAID 60 of both {nested:.0} MB/s");
+    assert_more(two, one, 1.5);
+    assert_more(two, nested, 1.01);
+    assert!(two <= 2.0 * ten_drives);
+}
+
+#[test]
+fn raid_5_is_better_than_raid_10_where_reads_dominate() {
+    let reads = Load { span: Some(Bytes::GIB * 32), ..stream(kib(1024), 4) };
+    let of = |level: &str| rate(&format!("perc-3-qc?raid={level}&disks=4"), &reads);
+    assert_more(of("5"), of("10"), 1.0);
+}

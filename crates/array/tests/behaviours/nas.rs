@@ -1,0 +1,65 @@
+//! Corners of small network boxes, and of flash beside disks.
+
+use array::spec::case::Load;
+use units::{Bytes, Nanos};
+
+use crate::fixture::*;
+
+fn corner(depth: u32) -> Load {
+    Load { span: Some(gib(5)), ..random(kib(4), depth) }
+}
+
+fn tiny(depth: u32) -> Load {
+    Load { span: Some(gib(2)), run: Nanos::from_secs(3), ..stream(Bytes::new(512), depth) }
+}
+
+#[test]
+fn flash_beats_disks_spindle_for_spindle_and_loses_most_of_its_speed_behind_a_small_processor() {
+    let flash = iops("local-ssd-raid0", &corner(1));
+    assert_more(flash, iops("local-sata-raid1", &corner(1)), 5.0);
+    assert_more(flash, iops("ix2-200?drive=snv425&protocol=smb1", &corner(1)), 2.0);
+}
+
+#[test]
+fn many_spindles_can_equal_flash() {
+    let load = Load { span: None, ..random(kib(4), 64) };
+    let disks = iops("md3000?raid=0&disks=14", &load);
+    let flash = iops("ix2-200?drive=snv425&raid=0", &corner(16));
+    assert_more(disks, flash, 1.0);
+}
+
+#[test]
+fn reads_of_512_bytes_are_the_same_for_every_level_and_number_of_disks() {
+    let load = tiny(16);
+    let one = iops("px6-300d?raid=jbod&disks=1&protocol=iscsi", &load);
+    for options in ["raid=10&disks=6", "raid=5&disks=6", "raid=0&disks=4"] {
+        assert_equal(iops(&format!("px6-300d?{options}&protocol=iscsi"), &load), one, 0.05);
+    }
+}
+
+#[test]
+fn hops_lower_what_one_outstanding_request_reaches() {
+    let load = tiny(1);
+    let [none, one, three] = [0, 1, 3].map(|hops| iops(&format!("ix4-200d?hops={hops}"), &load));
+    assert!(none > one && one > three, "{none}, {one}, {three}");
+    assert_more(none, three, 1.5);
+}
+
+#[test]
+fn nfs_writes_are_half_of_iscsi_writes_and_the_same_for_every_level() {
+    let write = writing(Load { span: Some(gib(2)), ..stream(kib(512), 16) });
+    let of = |options: &str| rate(&format!("px6-300d?{options}"), &write);
+    let nfs = of("raid=0&protocol=nfs3");
+    assert_equal(nfs / of("raid=0&protocol=iscsi"), 0.55, 0.15);
+    assert_equal(of("raid=10&protocol=nfs3"), nfs, 0.1);
+    assert_equal(of("raid=5&protocol=nfs3"), nfs, 0.1);
+}
+
+#[test]
+fn iscsi_with_two_paths_exceeds_one_link_and_nfs_on_one_does_not() {
+    let read = Load { span: Some(gib(2)), ..stream(kib(512), 16) };
+    let one_link = 117.7;
+    let of = |options: &str| rate(&format!("px6-300d?raid=0&{options}"), &read);
+    assert_more(of("protocol=iscsi&paths=2"), one_link, 1.1);
+    assert!(of("protocol=nfs3&paths=1") <= one_link * 1.005);
+}
