@@ -322,3 +322,77 @@ fn read(metric: Metric, tallies: &[Tally], within: Option<Nanos>) -> Result<f64,
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::Shipped;
+
+    fn part(part: f64) -> Share {
+        Share::new(part).expect("a share")
+    }
+
+    /// Random reads of 8 KiB, eight outstanding, beside the work on `disk` up to one percent.
+    fn beside(array: &str, loads: u32, work: Work, disk: u32) -> Subject {
+        let load = Load {
+            name: "load".into(),
+            pattern: case::Pattern::Random,
+            size: Bytes::KIB * 8,
+            reads: Share::ALL,
+            workers: 1,
+            depth: 8,
+            direct: true,
+            span: None,
+            span_share: None,
+            luns: 1,
+            offset: Bytes::ZERO,
+            warmup: Nanos::from_secs(1),
+            run: Nanos::from_secs(4),
+        };
+        let occasion = Some(Occasion { work, disk, from: Share::NONE, to: part(0.01) });
+        Subject { array: array.into(), loads: vec![load; loads as usize], occasion, within: None }
+    }
+
+    fn measured(subject: &Subject, metric: Metric) -> f64 {
+        measure(&Shipped, subject, metric, 1).expect("the shipped array can do it")
+    }
+
+    #[test]
+    fn progress_between_two_percents_lies_on_a_straight_line() {
+        let percents = [10, 30, 60].map(Nanos::from_secs);
+        let at = |share| reached(&percents, part(share));
+        assert_eq!((at(0.0), at(0.01), at(0.03)), (Some(0.0), Some(10.0), Some(60.0)));
+        assert!(at(0.015).is_some_and(|seconds| (seconds - 20.0).abs() < 1e-6));
+        assert_eq!((at(0.035), at(0.04)), (None, None));
+    }
+
+    #[test]
+    fn work_goes_on_in_the_set_that_holds_its_disk() {
+        let rebuild = Work::Background(BackgroundKind::Rebuild);
+        let [first, second] =
+            [3, 15].map(|disk| measured(&beside("esds-s24s-g2240", 0, rebuild, disk), Metric::Time));
+        assert!((second / first - 1.0).abs() < 0.01, "{second} against {first}");
+    }
+
+    #[test]
+    fn a_load_beside_work_with_a_start_up_meets_the_work_and_not_its_start_up() {
+        let rebuild = Work::Background(BackgroundKind::Rebuild);
+        let degraded = measured(&beside("esds-s24s-g2240", 1, Work::Degraded, 3), Metric::Iops);
+        let rebuilding = measured(&beside("esds-s24s-g2240", 1, rebuild, 3), Metric::Iops);
+        assert!(rebuilding < 0.97 * degraded, "{rebuilding} against {degraded}");
+    }
+
+    #[test]
+    fn work_that_lets_a_busy_host_go_first_for_ever_is_given_up() {
+        let array = "perc-3-qc?raid=5&disks=3&background.policy=idle";
+        let subject = beside(array, 1, Work::Background(BackgroundKind::Rebuild), 1);
+        let error = measure(&Shipped, &subject, Metric::Time, 1).expect_err("it never gets a turn");
+        assert!(error.to_string().contains("50 times its own time"), "{error}");
+    }
+
+    #[test]
+    fn a_state_that_does_not_end_has_no_time() {
+        let subject = beside("md3000", 1, Work::Degraded, 3);
+        assert!(matches!(measure(&Shipped, &subject, Metric::Time, 1), Err(MeasureError::Nothing { .. })));
+    }
+}
