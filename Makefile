@@ -36,7 +36,7 @@ build: cargo
 	cargo build --release --locked -p fathom-io
 
 test: cargo test-tools
-	cargo test --locked --workspace
+	cargo test --locked --workspace --no-fail-fast
 
 lint: cargo
 	@cargo fmt --version >/dev/null 2>&1 || { echo 'lint: rustfmt is missing; install it: rustup component add rustfmt' >&2; exit 2; }
