@@ -40,3 +40,13 @@ fn help_names_every_verb_and_exit_code() {
     user.fathom("frobnicate").with(2);
     user.fathom("").with(2);
 }
+
+#[test]
+fn the_examples_of_the_help_fit_a_terminal_of_eighty_columns() {
+    let help = User::new().fathom("--help").done().out;
+    let examples: Vec<&str> = help.lines().skip_while(|line| !line.starts_with("Examples")).collect();
+    assert!(examples.len() > 10, "{help}");
+    for line in examples {
+        assert!(line.len() < 80, "{line}");
+    }
+}

@@ -16,23 +16,26 @@ pub struct Cli {
     pub verb: Verb,
 }
 
+// Lines of less than 80 columns: clap breaks longer ones without regard to the columns.
 const EXAMPLES: &str = "\
 Examples:
-  fathom run corners --on /mnt/array                   five figures everybody asks for, on a scratch file
-  fathom run random --on /dev/sdb --set reads=100%     random reads at rising depth, nothing is written
-  fathom run oltp --on /dev/sdb --dry-run              what it would do, write and destroy
-  fathom run quick --on null:                          what the tool itself can do
-  fathom show last                                     the last result again
-  fathom export last -o result.csv                     for a spreadsheet
+  fathom run corners --on /mnt/array       five figures, on a scratch file
+  fathom run oltp --on /dev/sdb --dry-run  what it would do, write and destroy
+  fathom run random --on /dev/sdb --set reads=100%
+                                           rising depth; nothing is written
+  fathom run quick --on array:md3000       the same on a virtual array
+  fathom run quick --on null:              what the tool itself can do
+  fathom show last                         the last result again
+  fathom export last -o result.csv         for a spreadsheet
 
 Exit codes:
-  0  done                                       5  I/O errors, or the storage went away
-  1  an assertion failed                        6  data integrity
-  2  usage or configuration, nothing touched    8  internal, or the run could not be kept
-  3  refused as unsafe, nothing touched         130, 143  interrupted, the partial run is kept
+  0  done                               5  I/O errors, or the storage went away
+  1  an assertion failed                6  data integrity
+  2  usage; nothing was touched         8  internal, or the run was not kept
+  3  refused as unsafe; likewise        130, 143  interrupted, and kept
   4  finished, but the result is invalid
 
-The guide is in docs/ of the source; `fathom COMMAND --help` has the rest.";
+`fathom COMMAND --help` has the rest; the guide is in docs/ of the source.";
 
 #[derive(Debug, Subcommand)]
 pub enum Verb {

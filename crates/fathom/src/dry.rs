@@ -5,7 +5,7 @@ use std::sync::Arc;
 use conduct::real::{RealOptions, RealWorld};
 use host::SysRoot;
 use host::safety::{Judgement, judge};
-use host::target::{Facts, Target};
+use host::target::Target;
 use workload::plan::Plan;
 
 use crate::ending::{Ending, Failure};
@@ -23,9 +23,8 @@ pub fn run(plan: &Plan, options: &RealOptions) -> Result<Ending, Failure> {
     let mut refused = None;
     for name in &options.targets {
         let target = Target::parse(name).map_err(conduct::WorldError::from)?;
-        let facts = Facts::read(&root, &target).map_err(conduct::WorldError::from)?;
         let judgement = judge(&root, &target, options.consent.as_ref());
-        text += &target_words(name, &facts, &judgement, plan.estimate().changes_data);
+        text += &target_words(name, &judgement, plan.estimate().changes_data);
         if plan.estimate().changes_data && !judgement.reasons.is_empty() {
             refused.get_or_insert(judgement.what.clone());
         }
@@ -41,7 +40,8 @@ pub fn run(plan: &Plan, options: &RealOptions) -> Result<Ending, Failure> {
 }
 
 fn print(text: &str) -> Result<(), Failure> {
-    terminal::print(text).map_err(|source| Failure::System { what: "writing to stdout".into(), source })
+    terminal::print_wrapped(text)
+        .map_err(|source| Failure::System { what: "writing to stdout".into(), source })
 }
 
 /// The scratch files that would be made. Opening the world also asks whether the plan fits the targets.
@@ -53,18 +53,16 @@ fn scratch_words(plan: &Plan, options: &RealOptions) -> Result<String, Failure> 
         text += &format!("scratch file {path}, {size}\n");
     }
     if let Some(words) = world.scratch_words() {
-        text += &terminal::wrapped(&format!("  {words}"), terminal::stdout_width());
-        text.push('\n');
+        text += &format!("  {words}\n");
     }
     Ok(text)
 }
 
-fn target_words(name: &str, facts: &Facts, judgement: &Judgement, writes: bool) -> String {
-    let mut text = format!("target {name}  {}", judgement.what);
-    if !facts.size.is_zero() {
-        text += &format!(", {}", facts.size);
-    }
-    text.push('\n');
+fn target_words(name: &str, judgement: &Judgement, writes: bool) -> String {
+    let mut text = match judgement.what.contains(name) {
+        true => format!("target {}\n", judgement.what),
+        false => format!("target {name}: {}\n", judgement.what),
+    };
     if !writes {
         return text + "  only read\n";
     }

@@ -76,7 +76,7 @@ impl Progress {
     pub fn say(&self, text: &str) {
         match &self.bar {
             _ if self.quiet => {}
-            Some(bar) => bar.println(terminal::wrapped(text, terminal::stderr_width())),
+            Some(bar) => bar.println(terminal::wrapped_for_stderr(text)),
             None => terminal::say(text),
         }
     }

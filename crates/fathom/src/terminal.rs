@@ -19,6 +19,14 @@ pub fn print(text: &str) -> io::Result<()> {
     }
 }
 
+/// Prints sentences to stdout, in lines that fit the terminal where it is one.
+pub fn print_wrapped(text: &str) -> io::Result<()> {
+    match io::stdout().is_terminal() {
+        true => print(&(wrapped(text, width_of(&io::stdout()).unwrap_or(WIDTH)) + "\n")),
+        false => print(text),
+    }
+}
+
 /// Prints a line for the person at the terminal to stderr.
 pub fn say(line: &str) {
     // There is nobody left to tell where stderr is closed.
@@ -34,9 +42,12 @@ pub fn say_sentence(text: &str) {
     }
 }
 
-/// Every line of `text` in lines of at most `width` columns; what goes on is indented by two more.
-pub fn wrapped(text: &str, width: usize) -> String {
+/// `text` with every line that is wider than `width` columns broken; what goes on is indented by two more.
+fn wrapped(text: &str, width: usize) -> String {
     let lines = text.lines().flat_map(|line| {
+        if line.chars().count() <= width {
+            return vec![line.to_owned()];
+        }
         let indent = &line[..line.len() - line.trim_start().len()];
         report::wrap(line, width, indent, &format!("{indent}  "))
     });
@@ -71,8 +82,9 @@ pub fn stderr_has_colour() -> bool {
     has_colour(Colour::Auto, io::stderr().is_terminal())
 }
 
-pub fn stdout_width() -> usize {
-    width_of(&io::stdout()).unwrap_or(WIDTH)
+/// A sentence in lines that fit stderr.
+pub fn wrapped_for_stderr(text: &str) -> String {
+    wrapped(text, stderr_width())
 }
 
 pub fn stderr_width() -> usize {
@@ -104,4 +116,16 @@ fn has_unicode() -> bool {
 fn width_of(stream: &impl std::os::fd::AsFd) -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(stream).ok()?;
     (size.ws_col > 0).then_some(usize::from(size.ws_col))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_lines_that_are_too_wide_are_broken() {
+        let text = "  1  read   1 point\n  refused: it is mounted";
+        assert_eq!(wrapped(text, 80), text);
+        assert_eq!(wrapped(text, 20), "  1  read   1 point\n  refused: it is\n    mounted");
+    }
 }

@@ -15,15 +15,15 @@ pub struct Found {
 }
 
 pub fn plan(verb: &PlanVerb) -> Result<Ending, Failure> {
-    let text = match verb {
-        PlanVerb::List => list(),
-        PlanVerb::Show { plan } => find(plan)?.text,
+    let printed = match verb {
+        PlanVerb::List => terminal::print_wrapped(&list()),
+        PlanVerb::Show { plan } => terminal::print(&find(plan)?.text),
         PlanVerb::Check { plan, change } => {
             let (plan, _) = read(plan, &overrides(change))?;
-            plan.summary().to_string()
+            terminal::print_wrapped(&plan.summary().to_string())
         }
     };
-    terminal::print(&text).map_err(|source| Failure::System { what: "writing to stdout".into(), source })?;
+    printed.map_err(|source| Failure::System { what: "writing to stdout".into(), source })?;
     Ok(Ending::done())
 }
 
