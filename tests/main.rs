@@ -11,6 +11,7 @@ mod arrays;
 mod consent;
 mod docs;
 mod doctor;
+mod doors;
 mod faults;
 mod formats;
 mod interrupts;

@@ -1,9 +1,13 @@
 //! The command line's grammar.
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
+use clap::builder::PossibleValue;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use units::Bytes;
+
+use crate::doors;
 
 /// Measures storage, models it, and says why.
 #[derive(Debug, Parser)]
@@ -44,6 +48,9 @@ pub enum Verb {
     /// List, show and check plans
     #[command(subcommand)]
     Plan(PlanVerb),
+    /// Take a classic tool's own arguments, and print what it prints
+    #[command(after_help = doors::list())]
+    As(AsArgs),
     /// List the runs that are kept
     Ls(LsArgs),
     /// Show a run again
@@ -104,6 +111,25 @@ pub struct RunArgs {
 }
 
 #[derive(Debug, Args)]
+pub struct AsArgs {
+    /// Consent to destroy what is on the target: its serial number, by-id name, or a file's absolute path
+    #[arg(long, value_name = "IDENTITY", env = "FATHOM_DESTROY")]
+    pub destroy: Option<String>,
+    /// Do not keep the run in the library
+    #[arg(long, env = "FATHOM_NO_SAVE")]
+    pub no_save: bool,
+    /// The tool and its own arguments
+    // One list, so that everything after the tool's name is the tool's, whatever it looks like.
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "TOOL ARGUMENTS"
+    )]
+    pub words: Vec<String>,
+}
+
+#[derive(Debug, Args)]
 pub struct PlanChange {
     /// Change a key of the plan, such as depth=32 or phase.1.size=8KiB; may be given several times
     #[arg(long = "set", value_name = "KEY=VALUE")]
@@ -133,18 +159,67 @@ pub enum Colour {
     Never,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+/// What a run is written as.
+#[derive(Clone, Copy, Debug)]
 pub enum Format {
-    /// A table to read
+    /// A table to read.
     Text,
-    /// The record itself
+    /// The record itself.
     Json,
-    /// Events while the run goes on, one JSON object a line
+    /// Events while the run goes on, one JSON object a line.
     Jsonl,
-    /// One line for each point, workload and operation
+    /// One line for each point, workload and operation.
     Csv,
-    /// A table for a ticket
+    /// A table for a ticket.
     Md,
+    /// The output of a classic tool.
+    Tool(&'static formats::Output),
+}
+
+impl Format {
+    /// Our own, with their names and what they are.
+    const OWN: [(Format, &str, &str); 5] = [
+        (Format::Text, "text", "A table to read"),
+        (Format::Json, "json", "The record itself"),
+        (Format::Jsonl, "jsonl", "Events while the run goes on, one JSON object a line"),
+        (Format::Csv, "csv", "One line for each point, workload and operation"),
+        (Format::Md, "md", "A table for a ticket"),
+    ];
+
+    fn name(self) -> &'static str {
+        let own = Format::OWN.iter().find(|(format, ..)| *format == self);
+        match (self, own) {
+            (Format::Tool(output), _) => output.name,
+            (_, own) => own.map_or("text", |(_, name, _)| name),
+        }
+    }
+}
+
+impl PartialEq for Format {
+    fn eq(&self, other: &Format) -> bool {
+        match (self, other) {
+            (Format::Tool(one), Format::Tool(other)) => one.name == other.name,
+            (one, other) => std::mem::discriminant(one) == std::mem::discriminant(other),
+        }
+    }
+}
+
+impl ValueEnum for Format {
+    fn value_variants<'a>() -> &'a [Format] {
+        static ALL: LazyLock<Vec<Format>> = LazyLock::new(|| {
+            let own = Format::OWN.iter().map(|(format, ..)| *format);
+            own.chain(formats::outputs().iter().map(Format::Tool)).collect()
+        });
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let about = match self {
+            Format::Tool(output) => output.about,
+            own => Format::OWN.iter().find(|(format, ..)| format == own)?.2,
+        };
+        Some(PossibleValue::new(self.name()).help(about))
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -162,6 +237,14 @@ pub enum PlanVerb {
         plan: String,
         #[command(flatten)]
         change: PlanChange,
+    },
+    /// Print a classic tool's job file as a plan
+    Convert {
+        /// The job file
+        file: String,
+        /// The tool it is for, where the file does not show it
+        #[arg(long, value_name = "TOOL")]
+        from: Option<String>,
     },
 }
 
@@ -232,7 +315,8 @@ pub struct ExportArgs {
     /// last, last~1, a number of `fathom ls`, or the beginning of an id
     #[arg(default_value = "last")]
     pub run: String,
-    /// Where to, in the format of its ending: .json .jsonl .csv .md .txt; may be given several times
+    /// Where to, in the format of its ending: .json .jsonl .csv .md .txt, or a tool's, such as .fio.json; may be
+    /// given several times
     #[arg(short, long = "output", value_name = "FILE")]
     pub outputs: Vec<PathBuf>,
     /// What stdout gets where no file is named

@@ -41,6 +41,10 @@ pub enum Failure {
     #[error("the plan has {} mistake{}", .0.iter().count(), if .0.iter().count() == 1 { "" } else { "s" })]
     Plan(PlanErrors),
     #[error(transparent)]
+    Tool(#[from] formats::Refusal),
+    #[error(transparent)]
+    NoFigures(#[from] formats::NoFigures),
+    #[error(transparent)]
     World(#[from] WorldError),
     #[error(transparent)]
     Array(#[from] SpecError),
@@ -58,7 +62,7 @@ impl Failure {
     /// Says what is to be said at length, and gives the ending.
     pub fn ending(self) -> Ending {
         let code = match &self {
-            Failure::Usage(_) => 2,
+            Failure::Usage(_) | Failure::Tool(_) | Failure::NoFigures(_) => 2,
             Failure::Plan(errors) => {
                 terminal::say(&errors.graphical(terminal::stderr_has_colour(), terminal::stderr_width()));
                 2

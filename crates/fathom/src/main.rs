@@ -1,16 +1,19 @@
 //! The command line: thin, one file for each verb.
 
 mod cli;
+mod doors;
 mod dry;
 mod ending;
 mod models;
 mod output;
 mod progress;
 mod recorder;
+mod session;
 mod signals;
 mod terminal;
 mod verbs;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -19,7 +22,7 @@ use crate::cli::{Cli, Verb};
 use crate::ending::{Ending, Failure};
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::try_parse_from(command_line()) {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
@@ -28,11 +31,25 @@ fn main() -> ExitCode {
     ExitCode::from(ending.code)
 }
 
+/// The arguments; where the program was called by a tool's name, `fathom as` that tool.
+fn command_line() -> Vec<OsString> {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let called = arguments.first().and_then(|program| doors::called_as(program.to_str()?));
+    match called {
+        Some(tool) => {
+            let as_tool = ["fathom", "as", tool].map(OsString::from);
+            as_tool.into_iter().chain(arguments.into_iter().skip(1)).collect()
+        }
+        None => arguments,
+    }
+}
+
 fn carry_out(cli: &Cli) -> Result<Ending, Failure> {
     let store = &cli.store;
     match &cli.verb {
         Verb::Run(arguments) => verbs::run::run(arguments, store),
         Verb::Plan(verb) => verbs::plan::plan(verb),
+        Verb::As(arguments) => doors::serve(arguments, store),
         Verb::Ls(arguments) => verbs::keep::ls(arguments, store),
         Verb::Show(arguments) => verbs::keep::show(arguments, store),
         Verb::Export(arguments) => verbs::keep::export(arguments, store),

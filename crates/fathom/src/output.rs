@@ -21,6 +21,7 @@ fn draw(run: &Run, format: Format, style: report::Style) -> Result<String, Failu
         Format::Jsonl => report::json_lines(run)?,
         Format::Csv => report::csv(run)?,
         Format::Md => report::markdown(run),
+        Format::Tool(output) => (output.write)(run)?,
     })
 }
 
@@ -38,6 +39,12 @@ pub fn check(path: &Path) -> Result<(), Failure> {
 
 /// The format that belongs to the ending of `path`.
 fn format_of(path: &Path) -> Result<Format, Failure> {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let is_of_tool =
+        |output: &&formats::Output| name.strip_suffix(output.ending).is_some_and(|stem| stem.ends_with('.'));
+    if let Some(output) = formats::outputs().iter().find(is_of_tool) {
+        return Ok(Format::Tool(output));
+    }
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     match ending {
         "txt" => Ok(Format::Text),
@@ -46,10 +53,16 @@ fn format_of(path: &Path) -> Result<Format, Failure> {
         "csv" => Ok(Format::Csv),
         "md" => Ok(Format::Md),
         _ => Err(Failure::Usage(format!(
-            "{}: the ending `.{ending}` is no format; use .json, .jsonl, .csv, .md or .txt",
-            path.display()
+            "{}: the ending `.{ending}` is no format; use .json, .jsonl, .csv, .md or .txt, or one of a tool: {}",
+            path.display(),
+            tool_endings()
         ))),
     }
+}
+
+fn tool_endings() -> String {
+    let endings = formats::outputs().iter().map(|output| format!(".{}", output.ending));
+    endings.collect::<Vec<_>>().join(", ")
 }
 
 /// Writes `run` to `path` in the format of its ending. The file is there whole or not at all.

@@ -112,7 +112,7 @@ fn now() -> Timestamp {
     now.round(Unit::Second).unwrap_or(now)
 }
 
-/// Tells runs of the same second apart.
-fn salt() -> u16 {
+/// Tells runs of the same second apart. Another at every call.
+pub fn salt() -> u16 {
     RandomState::new().build_hasher().finish() as u16
 }

@@ -12,6 +12,16 @@ use crate::terminal;
 pub struct Found {
     pub origin: String,
     pub text: String,
+    /// The targets that a tool's job file names; none of a plan.
+    pub targets: Vec<String>,
+}
+
+/// A plan that was read.
+pub struct Read {
+    pub plan: Plan,
+    pub origin: String,
+    /// The targets that a tool's job file names; none of a plan.
+    pub targets: Vec<String>,
 }
 
 pub fn plan(verb: &PlanVerb) -> Result<Ending, Failure> {
@@ -19,9 +29,10 @@ pub fn plan(verb: &PlanVerb) -> Result<Ending, Failure> {
         PlanVerb::List => terminal::print_wrapped(&list()),
         PlanVerb::Show { plan } => terminal::print(&find(plan)?.text),
         PlanVerb::Check { plan, change } => {
-            let (plan, _) = read(plan, &overrides(change))?;
-            terminal::print_wrapped(&plan.summary().to_string())
+            let read = read(plan, &overrides(change))?;
+            terminal::print_wrapped(&read.plan.summary().to_string())
         }
+        PlanVerb::Convert { file, from } => terminal::print(&converted(file, from.as_deref())?),
     };
     printed.map_err(|source| Failure::System { what: "writing to stdout".into(), source })?;
     Ok(Ending::done())
@@ -31,24 +42,59 @@ pub fn overrides(change: &PlanChange) -> Overrides {
     Overrides { set: change.set.clone(), tags: change.tags.clone() }
 }
 
-/// The plan called `name`, read, with its origin. Cautions go to stderr.
-pub fn read(name: &str, overrides: &Overrides) -> Result<(Plan, String), Failure> {
-    let Found { origin, text } = find(name)?;
+/// A tool's job file as a plan, its targets in a comment.
+fn converted(file: &str, from: Option<&str>) -> Result<String, Failure> {
+    let text = fs::read_to_string(file)
+        .map_err(|error| Failure::Usage(format!("{file}: the job file cannot be read: {error}")))?;
+    let kind = match from {
+        Some(tool) => formats::job_files().iter().find(|kind| kind.tool == tool),
+        None => formats::job_file(file, &text),
+    };
+    let Some(kind) = kind else {
+        let tools: Vec<&str> = formats::job_files().iter().map(|kind| kind.tool).collect();
+        return Err(Failure::Usage(format!(
+            "{file}: no job file of a tool that is known; say which with `--from` ({})",
+            tools.join(", ")
+        )));
+    };
+    let order = ordered(kind, file, &text)?;
+    let targets: String = order.targets.iter().map(|target| format!(" --on '{target}'")).collect();
+    let head = if targets.is_empty() { String::new() } else { format!("# Targets:{targets}\n\n") };
+    Ok(head + &order.plan)
+}
+
+fn ordered(kind: &formats::JobFile, file: &str, text: &str) -> Result<formats::Order, Failure> {
+    let order = (kind.read)(file, text)?;
+    for note in &order.notes {
+        terminal::say(&format!("{file}: {note}"));
+    }
+    Ok(order)
+}
+
+/// The plan called `name`, read. Cautions go to stderr.
+pub fn read(name: &str, overrides: &Overrides) -> Result<Read, Failure> {
+    let Found { origin, text, targets } = find(name)?;
     let plan = Plan::parse(&origin, &text, overrides).map_err(Failure::Plan)?;
     for caution in &plan.cautions {
         terminal::say(&caution.plain());
     }
-    Ok((plan, origin))
+    Ok(Read { plan, origin, targets })
 }
 
 /// A file where the name looks like a path or one is there; otherwise a ready plan.
 fn find(name: &str) -> Result<Found, Failure> {
     let looks_like_path = name.contains('/') || name.ends_with(".toml");
     if !looks_like_path && let Some(ready) = ready::find(name) {
-        return Ok(Found { origin: name.into(), text: ready.text.into() });
+        return Ok(Found { origin: name.into(), text: ready.text.into(), targets: Vec::new() });
     }
     match fs::read_to_string(name) {
-        Ok(text) => Ok(Found { origin: name.into(), text }),
+        Ok(text) => match formats::job_file(name, &text) {
+            Some(kind) => {
+                let formats::Order { plan, targets, .. } = ordered(kind, name, &text)?;
+                Ok(Found { origin: name.into(), text: plan, targets })
+            }
+            None => Ok(Found { origin: name.into(), text, targets: Vec::new() }),
+        },
         Err(error) if looks_like_path => {
             Err(Failure::Usage(format!("{name}: the plan cannot be read: {error}")))
         }

@@ -2,21 +2,18 @@
 
 use std::path::PathBuf;
 
-use conduct::modelled::ModelledWorld;
-use conduct::real::{RealOptions, RealWorld};
-use conduct::{Event, Outcome, World, carry_out};
+use conduct::Event;
+use conduct::real::RealOptions;
 use host::safety::Consent;
-use record::{Point, Run};
-use workload::plan::Plan;
+use record::Run;
 
 use crate::cli::{Format, RunArgs};
 use crate::dry;
 use crate::ending::{Ending, Failure};
-use crate::models::{self, LIBRARY};
 use crate::output;
 use crate::progress::Progress;
-use crate::recorder::{Recorded, Recorder};
-use crate::signals::Signals;
+use crate::recorder::Recorded;
+use crate::session::{Planned, Session, final_ending};
 use crate::terminal;
 use crate::verbs::{keep, plan};
 
@@ -25,8 +22,11 @@ pub fn run(arguments: &RunArgs, store: &Option<PathBuf>) -> Result<Ending, Failu
         output::check(path)?;
     }
     let overrides = plan::overrides(&arguments.change);
-    let (plan, origin) = plan::read(&arguments.plan, &overrides)?;
-    let options = options(arguments)?;
+    let plan::Read { plan, origin, targets } = plan::read(&arguments.plan, &overrides)?;
+    let mut options = options(arguments)?;
+    if options.targets.is_empty() {
+        options.targets = targets;
+    }
     if arguments.dry_run {
         return dry::run(&plan, &options);
     }
@@ -34,51 +34,22 @@ pub fn run(arguments: &RunArgs, store: &Option<PathBuf>) -> Result<Ending, Failu
         true => None,
         false => Some(keep::open_to_save(store)?),
     };
-    let signals = Signals::listen()
-        .map_err(|source| Failure::System { what: "listening for signals".into(), source })?;
     let mut progress = Progress::new(arguments.quiet);
-    let Opened { mut world, consents } = open(&plan, &options, &signals, &progress)?;
-    progress.of_world(world.kind());
-    let mut recorder = Recorder::start(&plan, &origin, &overrides, &*world, consents, library);
-    let outcome = carry_out(&plan, &mut *world, &mut |event| {
-        progress.show(&event);
+    let session = Session::open(Planned { plan, origin, overrides }, &options, library)?;
+    if let Some(words) = &session.scratch_words {
+        progress.say(&format!("scratch file: {words}"));
+    }
+    progress.of_world(session.kind());
+    let recorded = session.measure(&mut |event| {
+        progress.show(event);
         if arguments.format == Format::Jsonl {
-            stream(&event);
-        }
-        if let Event::PointEnded { point } = event {
-            recorder.add(point);
+            stream(event);
         }
     });
     progress.finish();
-    recorder.set_targets(world.targets());
-    let recorded = recorder.finish(outcome.complete, ending(&outcome, &signals));
     deliver(&recorded.run, arguments)?;
     say_where(&recorded, arguments, store);
     Ok(final_ending(recorded))
-}
-
-/// A world, and what of the user's data may be destroyed in it.
-struct Opened {
-    world: Box<dyn World>,
-    consents: Vec<String>,
-}
-
-/// The world that the targets belong to.
-fn open(
-    plan: &Plan,
-    options: &RealOptions,
-    signals: &Signals,
-    progress: &Progress,
-) -> Result<Opened, Failure> {
-    if let Some(address) = models::address(&options.targets)? {
-        let world = ModelledWorld::open(plan, address, &LIBRARY, signals.stop())?;
-        return Ok(Opened { world: Box::new(world), consents: Vec::new() });
-    }
-    let world = RealWorld::open(plan, options, signals.stop())?;
-    if let Some(words) = world.scratch_words() {
-        progress.say(&format!("scratch file: {words}"));
-    }
-    Ok(Opened { consents: world.consents(), world: Box::new(world) })
 }
 
 fn options(arguments: &RunArgs) -> Result<RealOptions, Failure> {
@@ -89,54 +60,6 @@ fn options(arguments: &RunArgs) -> Result<RealOptions, Failure> {
         keep: arguments.keep,
         scratch: arguments.scratch,
     })
-}
-
-/// How the measuring ended.
-fn ending(outcome: &Outcome, signals: &Signals) -> Ending {
-    if let Some(code) = signals.exit_code() {
-        return Ending {
-            code,
-            reason: "interrupted; what was measured so far is a valid partial run".into(),
-        };
-    }
-    if let Some(error) = &outcome.error {
-        // Code 2 promises that nothing was touched, which no longer holds: what fitted before and does not now
-        // has changed beneath the run.
-        let code = match error.exit_code() {
-            2 if !outcome.points.is_empty() => 5,
-            code => code,
-        };
-        return Ending { code, reason: error.to_string() };
-    }
-    let errors: u64 =
-        outcome.points.iter().flat_map(|point| &point.workloads).map(|workload| workload.errors).sum();
-    let reason = match errors {
-        0 => return Ending::done(),
-        1 => format!("a request failed{}", first_error(&outcome.points)),
-        errors => format!("{errors} requests failed{}", first_error(&outcome.points)),
-    };
-    Ending { code: 5, reason }
-}
-
-fn first_error(points: &[Point]) -> String {
-    let mut samples =
-        points.iter().flat_map(|point| &point.workloads).flat_map(|workload| &workload.error_samples);
-    samples.next().map_or_else(String::new, |first| {
-        let place = if first.file.is_empty() { String::new() } else { format!(" of {}", first.file) };
-        format!(
-            ", the first a {} of {} bytes at {}{place}: {}",
-            first.op, first.len_bytes, first.offset_bytes, first.failure
-        )
-    })
-}
-
-/// The ending of the record, unless all went well but for the library.
-fn final_ending(recorded: Recorded) -> Ending {
-    let record::Ending { code, reason, .. } = recorded.run.ending;
-    match recorded.lost {
-        Some(error) if code == 0 => Ending { code: 8, reason: format!("the run could not be kept: {error}") },
-        _ => Ending { code, reason },
-    }
 }
 
 /// How to see the run again; or that it cannot be.

@@ -1,0 +1,150 @@
+//! Front doors: the classic tools' own command lines and outputs, served by plans.
+//!
+//! A door reads the tool's arguments, carries the plan out that they come to, and prints what the tool would
+//! print. Nothing of it measures. The run is kept in the library as any other, and `fathom show last` has what
+//! the tool does not tell.
+//!
+//! **Invariant:** a tool's own words give no consent. What holds data that is not ours is written only with
+//! `--destroy` or `FATHOM_DESTROY`, as everywhere.
+
+mod seeker;
+
+use std::path::PathBuf;
+
+use conduct::Event;
+use conduct::real::RealOptions;
+use formats::Order;
+use host::safety::Consent;
+use library::Library;
+use units::Bytes;
+use workload::plan::{Overrides, Plan};
+
+use crate::cli::AsArgs;
+use crate::ending::{Ending, Failure};
+use crate::recorder::{self, Recorded};
+use crate::session::{Planned, Session, final_ending};
+use crate::terminal;
+use crate::verbs::keep;
+
+/// One tool.
+struct Tool {
+    /// As it is called, and as a link to the program may be called.
+    names: &'static [&'static str],
+    about: &'static str,
+    serve: fn(&Door, &[String]) -> Result<Ending, Failure>,
+}
+
+const TOOLS: &[Tool] = &[Tool {
+    names: &["seeker"],
+    about: "random reads of one sector, one at a time, for 30 seconds",
+    serve: seeker::serve,
+}];
+
+fn find(name: &str) -> Option<&'static Tool> {
+    let name = name.strip_suffix(".exe").unwrap_or(name);
+    TOOLS.iter().find(|tool| tool.names.contains(&name))
+}
+
+/// The tool that the program was called as, through a link of its name.
+pub fn called_as(program: &str) -> Option<&'static str> {
+    let name = program.rsplit('/').next().unwrap_or(program);
+    find(name).map(|tool| tool.names[0])
+}
+
+/// The tools, for help.
+pub fn list() -> String {
+    let width = TOOLS.iter().map(|tool| tool.names[0].len()).max().unwrap_or(0);
+    let lines = TOOLS.iter().map(|tool| format!("  {:width$}  {}\n", tool.names[0], tool.about));
+    format!("Tools:\n{}", lines.collect::<String>())
+}
+
+/// Serves `fathom as TOOL ARGUMENTS`.
+pub fn serve(arguments: &AsArgs, store: &Option<PathBuf>) -> Result<Ending, Failure> {
+    let (name, words) = arguments.words.split_first().expect("clap wants one at least");
+    let Some(tool) = find(name) else {
+        return Err(Failure::Usage(format!("there is no tool `{name}`\n{}", list().trim_end())));
+    };
+    let consent = arguments.destroy.as_deref().map(Consent::parse).transpose();
+    let consent = consent.map_err(|error| Failure::Usage(format!("--destroy: {error}")))?;
+    let door = Door { store: store.clone(), consent, keeps: !arguments.no_save };
+    (tool.serve)(&door, words)
+}
+
+/// What every tool has beside its own arguments.
+pub struct Door {
+    store: Option<PathBuf>,
+    consent: Option<Consent>,
+    keeps: bool,
+}
+
+/// How a tool treats the files it measures on.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Scratch {
+    /// They stay afterwards.
+    pub keep: bool,
+    /// All of them together, in place of what the plan leaves open.
+    pub size: Option<Bytes>,
+}
+
+impl Door {
+    /// Opens the world for `order`, which `tool` stands behind. Notes go to stderr.
+    pub fn open(&self, tool: &str, order: &Order, scratch: Scratch) -> Result<Session, Failure> {
+        for note in &order.notes {
+            terminal::say(&format!("{tool}: {note}"));
+        }
+        let overrides = Overrides::default();
+        let origin = format!("fathom as {tool}");
+        let plan = Plan::parse(&origin, &order.plan, &overrides).map_err(Failure::Plan)?;
+        let options = RealOptions {
+            targets: order.targets.clone(),
+            consent: self.consent.clone(),
+            keep: scratch.keep,
+            scratch: scratch.size,
+        };
+        Session::open(Planned { plan, origin, overrides }, &options, self.library()?)
+    }
+
+    /// Carries `session` out; the ending says whether what came back may be believed.
+    pub fn measure(&self, session: Session, watch: &mut dyn FnMut(&Event<'_>)) -> Recorded {
+        session.measure(watch)
+    }
+
+    /// For the plan of a tool that draws other random numbers each time it is called.
+    pub fn seed(&self) -> u32 {
+        recorder::salt().into()
+    }
+
+    fn library(&self) -> Result<Option<Library>, Failure> {
+        match self.keeps {
+            true => Ok(Some(keep::open_to_save(&self.store)?)),
+            false => Ok(None),
+        }
+    }
+
+    /// The ending of a tool's run. What the tool itself does not say goes to a person, not into a script's log.
+    pub fn end(&self, recorded: Recorded) -> Ending {
+        if terminal::stderr_is_terminal() {
+            for finding in &recorded.run.findings {
+                terminal::say_sentence(&format!("fathom: {}", finding.sentence));
+            }
+        }
+        final_ending(recorded)
+    }
+}
+
+/// Prints a part of the tool's output at once, as the tool does while it works.
+pub fn print(text: &str) -> Result<(), Failure> {
+    terminal::print(text).map_err(|source| Failure::System { what: "writing to stdout".into(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_of_a_tools_name_is_that_tool() {
+        assert_eq!(called_as("/usr/local/bin/seeker"), Some("seeker"));
+        assert_eq!(called_as("seeker.exe"), Some("seeker"));
+        assert_eq!(called_as("/usr/bin/fathom"), None);
+    }
+}

@@ -1,0 +1,137 @@
+//! One plan carried out in one world: what `fathom run` and every front door have in common.
+
+use conduct::modelled::ModelledWorld;
+use conduct::real::{RealOptions, RealWorld};
+use conduct::{Event, Outcome, World, carry_out};
+use library::Library;
+use record::Point;
+use workload::plan::{Overrides, Plan};
+
+use crate::ending::{Ending, Failure};
+use crate::models::{self, LIBRARY};
+use crate::recorder::{Recorded, Recorder};
+use crate::signals::Signals;
+
+/// A plan and where it came from.
+pub struct Planned {
+    pub plan: Plan,
+    pub origin: String,
+    pub overrides: Overrides,
+}
+
+/// A world that is open, and a record that has begun.
+pub struct Session {
+    planned: Planned,
+    signals: Signals,
+    world: Box<dyn World>,
+    recorder: Recorder,
+    /// What a scratch file's size was decided by, where there is one.
+    pub scratch_words: Option<String>,
+}
+
+impl Session {
+    /// Opens the world that the targets belong to. Nothing is written yet.
+    pub fn open(
+        planned: Planned,
+        options: &RealOptions,
+        library: Option<Library>,
+    ) -> Result<Session, Failure> {
+        let signals = Signals::listen()
+            .map_err(|source| Failure::System { what: "listening for signals".into(), source })?;
+        let Opened { world, consents, scratch_words } = open(&planned.plan, options, &signals)?;
+        let Planned { plan, origin, overrides } = &planned;
+        let recorder = Recorder::start(plan, origin, overrides, &*world, consents, library);
+        Ok(Session { planned, signals, world, recorder, scratch_words })
+    }
+
+    /// Real or virtual.
+    pub fn kind(&self) -> record::World {
+        self.world.kind()
+    }
+
+    /// What is asked, as it was found.
+    pub fn targets(&self) -> Vec<record::Target> {
+        self.world.targets()
+    }
+
+    /// Carries the plan out, and keeps the record after each point where there is a library.
+    pub fn measure(mut self, watch: &mut dyn FnMut(&Event<'_>)) -> Recorded {
+        let recorder = &mut self.recorder;
+        let outcome = carry_out(&self.planned.plan, &mut *self.world, &mut |event| {
+            watch(&event);
+            if let Event::PointEnded { point } = event {
+                recorder.add(point);
+            }
+        });
+        self.recorder.set_targets(self.world.targets());
+        self.recorder.finish(outcome.complete, ending(&outcome, &self.signals))
+    }
+}
+
+/// A world, and what of the user's data may be destroyed in it.
+struct Opened {
+    world: Box<dyn World>,
+    consents: Vec<String>,
+    scratch_words: Option<String>,
+}
+
+fn open(plan: &Plan, options: &RealOptions, signals: &Signals) -> Result<Opened, Failure> {
+    if let Some(address) = models::address(&options.targets)? {
+        let world = Box::new(ModelledWorld::open(plan, address, &LIBRARY, signals.stop())?);
+        return Ok(Opened { world, consents: Vec::new(), scratch_words: None });
+    }
+    let world = RealWorld::open(plan, options, signals.stop())?;
+    Ok(Opened {
+        consents: world.consents(),
+        scratch_words: world.scratch_words().map(str::to_owned),
+        world: Box::new(world),
+    })
+}
+
+/// How the measuring ended.
+fn ending(outcome: &Outcome, signals: &Signals) -> Ending {
+    if let Some(code) = signals.exit_code() {
+        return Ending {
+            code,
+            reason: "interrupted; what was measured so far is a valid partial run".into(),
+        };
+    }
+    if let Some(error) = &outcome.error {
+        // Code 2 promises that nothing was touched, which no longer holds: what fitted before and does not now
+        // has changed beneath the run.
+        let code = match error.exit_code() {
+            2 if !outcome.points.is_empty() => 5,
+            code => code,
+        };
+        return Ending { code, reason: error.to_string() };
+    }
+    let errors: u64 =
+        outcome.points.iter().flat_map(|point| &point.workloads).map(|workload| workload.errors).sum();
+    let reason = match errors {
+        0 => return Ending::done(),
+        1 => format!("a request failed{}", first_error(&outcome.points)),
+        errors => format!("{errors} requests failed{}", first_error(&outcome.points)),
+    };
+    Ending { code: 5, reason }
+}
+
+fn first_error(points: &[Point]) -> String {
+    let mut samples =
+        points.iter().flat_map(|point| &point.workloads).flat_map(|workload| &workload.error_samples);
+    samples.next().map_or_else(String::new, |first| {
+        let place = if first.file.is_empty() { String::new() } else { format!(" of {}", first.file) };
+        format!(
+            ", the first a {} of {} bytes at {}{place}: {}",
+            first.op, first.len_bytes, first.offset_bytes, first.failure
+        )
+    })
+}
+
+/// The ending of the record, unless all went well but for the library.
+pub fn final_ending(recorded: Recorded) -> Ending {
+    let record::Ending { code, reason, .. } = recorded.run.ending;
+    match recorded.lost {
+        Some(error) if code == 0 => Ending { code: 8, reason: format!("the run could not be kept: {error}") },
+        _ => Ending { code, reason },
+    }
+}

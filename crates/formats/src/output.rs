@@ -1,0 +1,47 @@
+//! Outputs of other tools that any record can be written in.
+
+use record::Run;
+
+/// One output format of one tool.
+#[derive(Debug)]
+pub struct Output {
+    /// Its name for `--format`: `fio`, `seeker`.
+    pub name: &'static str,
+    /// What a file of it ends in, without the first dot: `fio.json`. One of them is asked for by `-o FILE`.
+    pub ending: &'static str,
+    /// What it is, in a few words.
+    pub about: &'static str,
+    /// Writes it.
+    pub write: fn(&Run) -> Result<String, NoFigures>,
+}
+
+/// Why a record cannot be written in a tool's format: the tool measures what the record does not have.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{format}: {why}")]
+pub struct NoFigures {
+    /// The format's name.
+    pub format: &'static str,
+    /// What is missing, and which plan would have it.
+    pub why: String,
+}
+
+/// All of them, by name.
+pub fn outputs() -> &'static [Output] {
+    const ALL: &[Output] = &[crate::seeker::OUTPUT];
+    ALL
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_endings_are_unique() {
+        for (index, output) in outputs().iter().enumerate() {
+            for other in &outputs()[..index] {
+                assert_ne!(output.name, other.name);
+                assert_ne!(output.ending, other.ending);
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Why a tool's command line or job file is not carried out. Nothing has been touched then.
+
+/// Each names what was found and what would be right.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The tool has no such option.
+    #[error("{tool}: there is no option `{option}`{}", near(.nearest))]
+    Unknown {
+        /// The tool.
+        tool: &'static str,
+        /// As typed.
+        option: String,
+        /// One that the tool has.
+        nearest: Option<String>,
+    },
+    /// The tool has the option, and Fathom does not serve it.
+    #[error("{tool}: `{option}` is not served: {why}")]
+    Unserved {
+        /// The tool.
+        tool: &'static str,
+        /// As typed.
+        option: String,
+        /// Why not, and what comes nearest.
+        why: String,
+    },
+    /// A value that the option does not take.
+    #[error("{tool}: `{option}` does not take `{value}`: {want}")]
+    Value {
+        /// The tool.
+        tool: &'static str,
+        /// As typed.
+        option: String,
+        /// As typed.
+        value: String,
+        /// What it takes.
+        want: String,
+    },
+    /// Something is missing or contradicts something else.
+    #[error("{tool}: {what}")]
+    Usage {
+        /// The tool.
+        tool: &'static str,
+        /// What, and what would be right.
+        what: String,
+    },
+    /// A mistake in a job file.
+    #[error("{file}:{line}: {what}")]
+    Line {
+        /// The file.
+        file: String,
+        /// Counted from 1.
+        line: usize,
+        /// What is wrong, and what would be right.
+        what: String,
+    },
+}
+
+impl Refusal {
+    /// The refusal of an unknown `option`, with the nearest of those `known`.
+    pub fn unknown(tool: &'static str, option: &str, known: &[&str]) -> Refusal {
+        let distance = |name: &&&str| strsim::damerau_levenshtein(option, name);
+        let nearest = known.iter().min_by_key(distance);
+        let is_near = |name: &&&str| distance(name) <= (option.chars().count() / 3).max(1);
+        Refusal::Unknown {
+            tool,
+            option: option.into(),
+            nearest: nearest.filter(is_near).map(|name| (*name).into()),
+        }
+    }
+}
+
+fn near(nearest: &Option<String>) -> String {
+    nearest.as_ref().map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_option_is_answered_with_the_nearest_one_there_is() {
+        let refusal = Refusal::unknown("dd", "oflga", &["iflag", "oflag", "status"]);
+        assert_eq!(refusal.to_string(), "dd: there is no option `oflga`; did you mean `oflag`?");
+        let refusal = Refusal::unknown("dd", "zebra", &["iflag", "oflag", "status"]);
+        assert_eq!(refusal.to_string(), "dd: there is no option `zebra`");
+    }
+}

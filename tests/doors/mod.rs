@@ -1,0 +1,4 @@
+//! The classic tools' command lines, each read back by a parser that is written from the tool's own documents,
+//! not from what writes it here.
+
+mod seeker;
