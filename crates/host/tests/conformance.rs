@@ -41,6 +41,8 @@ fn workload(engine: EngineKind, depth: u32) -> Workload {
         pattern: Pattern::Random,
         sizes: SizeSplit::one(Bytes::KIB * 4),
         mix: OpMix { reads: Share::ALL, trims: Share::NONE, flushes: Share::NONE },
+        lines: Vec::new(),
+        random: None,
         align: None,
         offset: Extent::Bytes(Bytes::ZERO),
         span: Span::Auto,

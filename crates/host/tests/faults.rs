@@ -39,6 +39,8 @@ fn workload(engine: EngineKind, depth: u32, reads: Share) -> Workload {
         pattern: Pattern::Random,
         sizes: SizeSplit::one(BLOCK),
         mix: OpMix { reads, trims: Share::NONE, flushes: Share::NONE },
+        lines: Vec::new(),
+        random: None,
         align: None,
         offset: Extent::Bytes(Bytes::ZERO),
         span: Span::Auto,

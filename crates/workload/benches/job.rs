@@ -20,6 +20,7 @@ fn spec(pattern: Pattern, depth: u32) -> JobSpec {
         pattern,
         sizes: SizeSplit::one(Bytes::KIB * 4),
         mix: OpMix { reads: Share::ALL, trims: Share::NONE, flushes: Share::NONE },
+        lines: Vec::new(),
         align: Bytes::KIB * 4,
         region: Region { start: Bytes::ZERO, len: Bytes::GIB * 64 },
         part: Part::WHOLE,

@@ -57,8 +57,26 @@ pub struct Addresses {
 enum Walk {
     Upwards(Run),
     Downwards(Run),
-    Strided { run: Run, stride: u64, pass_start: u64 },
+    Strided {
+        run: Run,
+        stride: u64,
+        pass_start: u64,
+    },
     Slots(Slots),
+    /// Some requests go to a drawn place, the others go on where the last one ended.
+    Continued {
+        run: Run,
+        slots: Slots,
+    },
+}
+
+/// Where one request of a workload with several kinds of them may go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// To a place that the pattern draws, not on from where the last one ended.
+    pub jumps: bool,
+    /// Its offset is a multiple of this; not zero.
+    pub align: u64,
 }
 
 /// A worker's own stretch of the region and where it is in it.
@@ -120,6 +138,40 @@ impl Addresses {
         Addresses { base: region.start.get(), walk }
     }
 
+    /// Addresses of which some are drawn from `pattern` and the others go on where the last one ended: from the
+    /// start of the worker's own stretch at first, and again when the region ends. A pattern that draws nothing
+    /// sends the former anywhere, with repeats. Ask with [`Addresses::next_of`].
+    pub fn continued(
+        pattern: &Pattern,
+        region: Region,
+        part: Part,
+        grain: Grain,
+        streams: Streams,
+        name: &str,
+    ) -> Addresses {
+        let drawn = if pattern.is_random() { pattern } else { &Pattern::RandomWithRepeats };
+        let slots = Slots::new(drawn, region, part, grain, streams, name);
+        let run = Run { end: region.len.get(), ..Run::of(region, part, grain, false) };
+        Addresses { base: region.start.get(), walk: Walk::Continued { run, slots } }
+    }
+
+    /// The offset of the next request, `len` bytes long, where requests differ in how they are placed. A pattern
+    /// that always draws, or never, does so whatever `step` says.
+    #[inline]
+    pub fn next_of(&mut self, len: u32, step: Step) -> Bytes {
+        let within = match &mut self.walk {
+            Walk::Slots(slots) => slots.next(u64::from(len), step.align),
+            Walk::Continued { run, slots } => {
+                let len = u64::from(len);
+                let at = if step.jumps { slots.next(len, step.align) } else { run.on(len, step.align) };
+                run.next = at + len;
+                at
+            }
+            _ => return self.next(len),
+        };
+        Bytes::new(self.base + within)
+    }
+
     /// The offset of the next request, `len` bytes long.
     #[inline]
     pub fn next(&mut self, len: u32) -> Bytes {
@@ -128,7 +180,12 @@ impl Addresses {
             Walk::Upwards(run) => run.up(len),
             Walk::Downwards(run) => run.down(len),
             Walk::Strided { run, stride, pass_start } => run.stride(len, *stride, pass_start),
-            Walk::Slots(slots) => slots.next(len),
+            Walk::Slots(slots) => slots.next(len, slots.align),
+            Walk::Continued { run, slots } => {
+                let at = slots.next(len, slots.align);
+                run.next = at + len;
+                at
+            }
         };
         Bytes::new(self.base + within)
     }
@@ -152,6 +209,13 @@ impl Run {
         let offset = self.next;
         self.next += len;
         offset
+    }
+
+    /// On from where the last request ended, at the next multiple of `align`; from the start after the end.
+    #[inline]
+    fn on(&self, len: u64, align: u64) -> u64 {
+        let at = self.next.next_multiple_of(align);
+        if at + len > self.end { self.start } else { at }
     }
 
     #[inline]
@@ -217,14 +281,14 @@ impl Slots {
     }
 
     #[inline]
-    fn next(&mut self, len: u64) -> u64 {
+    fn next(&mut self, len: u64, align: u64) -> u64 {
         let start = self.draw.next() * self.slot;
         // Most workloads have one size: the test saves them a division, 5 ns.
-        if self.slot - len < self.align {
+        if self.slot - len < align {
             return start;
         }
-        let spare = (self.slot - len) / self.align;
-        start + below(&mut self.within, spare + 1) * self.align
+        let spare = (self.slot - len) / align;
+        start + below(&mut self.within, spare + 1) * align
     }
 }
 

@@ -1,10 +1,11 @@
 //! From what is asked of a target to what each worker does: the one step that can say no to a user.
 
-use units::{Bytes, Share};
+use units::{Bytes, Nanos, Share};
 
 use crate::address::{Part, Region};
 use crate::job::{FileMap, JobSpec};
-use crate::spec::{Extent, Files, LunLayout, Pattern, Span, Workload};
+use crate::lines::JobLine;
+use crate::spec::{Extent, Files, Line, LunLayout, Span, Workload};
 
 /// Why a workload does not fit a target.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -132,18 +133,11 @@ impl Joined {
 fn join_luns(workload: &Workload, lengths: &[Bytes]) -> Result<Joined, CompileError> {
     let crosses =
         |why: String, remedy| Err(CompileError::CrossesLuns { workload: workload.name.clone(), why, remedy });
-    let keeps_slots = matches!(
-        workload.pattern,
-        Pattern::Random
-            | Pattern::RandomWithRepeats
-            | Pattern::Zipf(_)
-            | Pattern::Normal(_)
-            | Pattern::Zones(_)
-    );
+    let keeps_slots = workload.pattern.is_random() && !workload.continues();
     if workload.sizes.0.len() > 1 && !keeps_slots {
         return crosses(
             "several sizes follow each other without gaps".into(),
-            "use one size or a random pattern",
+            "use one size, or a random pattern without `random`",
         );
     }
     let largest = workload.sizes.largest();
@@ -193,15 +187,11 @@ fn check_counts(workload: &Workload, lengths: &[Bytes]) -> Result<(), CompileErr
     Ok(())
 }
 
-fn alignment(workload: &Workload) -> Bytes {
-    workload.align.unwrap_or_else(|| workload.sizes.smallest()).max(Bytes::B)
-}
-
 /// The used part of an address space of `length`, cut to the alignment.
 fn region(workload: &Workload, length: Bytes) -> Result<Region, CompileError> {
     let name = || workload.name.clone();
     // Joined LUNs keep requests within one of them only while the region begins on a slot.
-    let unit = alignment(workload).max(workload.sizes.largest().round_up(alignment(workload)));
+    let unit = workload.coarsest().max(workload.sizes.largest().round_up(workload.coarsest()));
     let start = extent(workload.offset, length).round_down(unit);
     let rest = length.saturating_sub(start);
     if rest.is_zero() {
@@ -222,7 +212,7 @@ fn region(workload: &Workload, length: Bytes) -> Result<Region, CompileError> {
             span
         }
     };
-    Ok(Region { start, len: len.round_down(alignment(workload)) })
+    Ok(Region { start, len: len.round_down(workload.coarsest()) })
 }
 
 fn extent(extent: Extent, of: Bytes) -> Bytes {
@@ -242,11 +232,9 @@ fn check_room(workload: &Workload, region: Region, joined: &Joined) -> Result<()
         Layout::SharedInGroups(group) => group.min(workload.workers),
         Layout::Own(_) => 1,
     };
-    let largest = workload.sizes.largest().round_up(alignment(workload));
-    let stretches = match workload.pattern {
-        Pattern::Sequential | Pattern::Reverse | Pattern::Stride(_) => u64::from(sharers),
-        _ => 1,
-    };
+    let largest = workload.sizes.largest().round_up(workload.coarsest());
+    let stretched = !workload.pattern.is_random() || workload.continues();
+    let stretches = if stretched { u64::from(sharers) } else { 1 };
     let need = largest * stretches;
     if region.len < need {
         return Err(CompileError::TooSmall {
@@ -278,7 +266,8 @@ fn job_spec(workload: &Workload, index: u32, region: Region, joined: &Joined) ->
         pattern: workload.pattern.clone(),
         sizes: workload.sizes.clone(),
         mix: workload.mix,
-        align: alignment(workload),
+        lines: lines(workload),
+        align: workload.coarsest(),
         region,
         part,
         files,
@@ -292,6 +281,32 @@ fn job_spec(workload: &Workload, index: u32, region: Region, joined: &Joined) ->
         bytes: workload.stop.bytes.map(|bytes| Bytes::new(share_out(bytes.get(), worker))),
         flush_every: workload.durability.every,
     }
+}
+
+/// The kinds of requests, each with its own alignment; none where all requests are of one kind and none goes on
+/// from the last.
+fn lines(workload: &Workload) -> Vec<JobLine> {
+    let only = || Line {
+        weight: 1.0,
+        sizes: workload.sizes.clone(),
+        mix: workload.mix,
+        random: None,
+        align: None,
+        burst: 1,
+        delay: Nanos::ZERO,
+    };
+    let lines = match workload.lines[..] {
+        [] if workload.random.is_none() => return Vec::new(),
+        [] => vec![only()],
+        _ => workload.lines.clone(),
+    };
+    let by_pattern = if workload.pattern.is_random() { Share::ALL } else { Share::NONE };
+    let placed = |line: Line| JobLine {
+        jumps: workload.continues().then(|| line.random.or(workload.random).unwrap_or(by_pattern)),
+        align: line.align.unwrap_or_else(|| workload.alignment()),
+        line,
+    };
+    lines.into_iter().map(placed).collect()
 }
 
 /// What worker `part` does of `total`; the first workers do one more where it does not divide.

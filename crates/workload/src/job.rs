@@ -10,10 +10,11 @@
 use stats::Histogram;
 use units::{Bytes, Instant, Nanos};
 
-use crate::address::{Addresses, Grain, Part, Region};
+use crate::address::{Addresses, Grain, Part, Region, Step};
 use crate::choice::{Choice, op_weights, size_weights};
-use crate::pace::Pacer;
-use crate::rng::Streams;
+use crate::lines::{JobLine, Lines};
+use crate::pace::{Bursts, Pacer};
+use crate::rng::{Stream, Streams};
 use crate::spec::{OpMix, Pace, Pattern, SizeSplit};
 use crate::tally::{Class, ClassInterval, ClassTally, ErrorSample, Failure, Interval, Tally};
 use crate::{Completion, Op, Request, Token, Wake};
@@ -42,6 +43,8 @@ pub struct JobSpec {
     pub sizes: SizeSplit,
     /// Which operations they are.
     pub mix: OpMix,
+    /// Requests of several kinds, or of one kind of which some go on where the last one ended; otherwise empty.
+    pub lines: Vec<JobLine>,
     /// Offsets are multiples of this.
     pub align: Bytes,
     /// The used part of each file, or of the joined address space.
@@ -129,6 +132,8 @@ struct Ledger {
     /// together have one latency, and one record for all of them saves 3 ns each.
     run: u64,
     run_response: Nanos,
+    /// Whether any line of requests asks for this class.
+    possible: bool,
 }
 
 /// Live counts, cheap to copy out after each batch.
@@ -152,6 +157,7 @@ pub struct Job {
     turn: usize,
     ops: Choice<Op>,
     sizes: Choice<(u16, u32)>,
+    lines: Option<Lines>,
     pacer: Pacer,
     free: Vec<Token>,
     slots: Vec<Slot>,
@@ -180,6 +186,8 @@ impl Job {
         let streams = Streams::new(spec.seed);
         let own = |purpose: &str| streams.open(&format!("{purpose}/{}/{}", spec.name, spec.worker.index));
         let ops = op_weights(spec.mix);
+        let lines = Lines::new(&spec.lines, &spec.sizes, own);
+        let pacer = pacer(&spec, lines.as_ref(), own("arrival"));
         let (ledgers, class_base) = ledgers(&spec, &ops);
         let depth = spec.depth as usize;
         let unused = Slot {
@@ -195,7 +203,8 @@ impl Job {
             turn: 0,
             ops: Choice::new(&ops, own("op")),
             sizes: Choice::new(&size_weights(&spec.sizes), own("size")),
-            pacer: Pacer::new(spec.pace, spec.worker, spec.depth, own("arrival")),
+            lines,
+            pacer,
             free: (0..spec.depth).rev().map(Token).collect(),
             slots: vec![unused; depth],
             ledgers,
@@ -318,7 +327,7 @@ impl Job {
         }
         self.close_interval(self.last_finish.max(self.window.interval_from));
         Tally {
-            classes: self.ledgers.into_iter().map(|ledger| ledger.total).collect(),
+            classes: self.ledgers.into_iter().filter(Ledger::may_come).map(|ledger| ledger.total).collect(),
             intervals: self.intervals,
             measured_from: self.window.from,
             measured_until: self.window.until,
@@ -358,6 +367,14 @@ impl Job {
                     Ok(found)
                 }
             },
+            Pacer::Bursts(bursts) => {
+                let in_flight = (self.planned - self.settled) as u32;
+                match bursts.due(now, in_flight, self.last_finish, !self.free.is_empty()) {
+                    Err(Wake::At(ready)) => Err(Wake::At(ready.min(self.window.load_end))),
+                    Err(wake) => Err(wake),
+                    Ok(due) => Ok((due, self.free.pop().expect("a burst goes on only with a free slot"))),
+                }
+            }
             Pacer::Schedule { due, .. } if *due > now => Err(Wake::At((*due).min(self.window.load_end))),
             Pacer::Schedule { due, .. } => match self.free.pop() {
                 Some(token) => {
@@ -374,13 +391,13 @@ impl Job {
     fn next_request(&mut self, due: Instant, now: Instant, token: Token) -> Request {
         let request = if self.spec.flush_every.is_some_and(|every| self.writes_since_flush >= every) {
             self.writes_since_flush = 0;
-            (Op::Flush, 0, 0)
+            (Op::Flush, 0, 0, None)
         } else {
             self.ops_left -= 1;
             self.drawn()
         };
-        let (op, size_index, len) = request;
-        let (file, offset) = if len == 0 { (self.flush_file(), Bytes::ZERO) } else { self.place(len) };
+        let (op, size_index, len, step) = request;
+        let (file, offset) = if len == 0 { (self.flush_file(), Bytes::ZERO) } else { self.place(len, step) };
         self.bytes_left = self.bytes_left.saturating_sub(u64::from(len));
         self.writes_since_flush += u32::from(op == Op::Write);
         self.digest = fold(self.digest, op, file, offset, len);
@@ -391,20 +408,29 @@ impl Job {
     }
 
     #[inline]
-    fn drawn(&mut self) -> (Op, u16, u32) {
-        match self.ops.next() {
-            Op::Flush => (Op::Flush, 0, 0),
-            op => {
-                let (size_index, len) = self.sizes.next();
-                (op, size_index, len)
-            }
-        }
+    fn drawn(&mut self) -> (Op, u16, u32, Option<Step>) {
+        let Some(lines) = &mut self.lines else {
+            self.pacer.drew(Nanos::ZERO);
+            return match self.ops.next() {
+                Op::Flush => (Op::Flush, 0, 0, None),
+                op => {
+                    let (size_index, len) = self.sizes.next();
+                    (op, size_index, len, None)
+                }
+            };
+        };
+        let drawn = lines.next();
+        self.pacer.drew(drawn.pause);
+        (drawn.op, drawn.size, drawn.len, Some(drawn.step))
     }
 
     #[inline]
-    fn place(&mut self, len: u32) -> (u16, Bytes) {
+    fn place(&mut self, len: u32, step: Option<Step>) -> (u16, Bytes) {
         let generator = &mut self.addresses[self.turn];
-        let at = generator.next(len);
+        let at = match step {
+            None => generator.next(len),
+            Some(step) => generator.next_of(len, step),
+        };
         match &self.spec.files {
             FileMap::One => (0, at),
             FileMap::Turns { first, count } => {
@@ -516,7 +542,7 @@ impl Window {
 }
 
 impl Ledger {
-    fn new(class: Class, scheduled: bool) -> Ledger {
+    fn new(class: Class, scheduled: bool, possible: bool) -> Ledger {
         let kept = || scheduled.then(Histogram::new);
         let total = ClassTally {
             class,
@@ -527,7 +553,11 @@ impl Ledger {
             service: kept(),
             lag: kept(),
         };
-        Ledger { total, open: Histogram::new(), run: 0, run_response: Nanos::ZERO }
+        Ledger { total, open: Histogram::new(), run: 0, run_response: Nanos::ZERO, possible }
+    }
+
+    fn may_come(&self) -> bool {
+        self.possible || self.total.ended > 0
     }
 
     #[inline]
@@ -581,15 +611,39 @@ fn ledgers(spec: &JobSpec, ops: &[(Op, f64)]) -> (Vec<Ledger>, [u16; 4]) {
         }
         let flush = [(Bytes::ZERO, 1.0)];
         let sizes = if op == Op::Flush { &flush[..] } else { &spec.sizes.0[..] };
-        ledgers.extend(sizes.iter().map(|(size, _)| Ledger::new(Class { op, size: *size }, scheduled)));
+        let ledger = |(size, _): &(Bytes, f64)| {
+            Ledger::new(Class { op, size: *size }, scheduled, may_come_together(spec, op, *size))
+        };
+        ledgers.extend(sizes.iter().map(ledger));
     }
     (ledgers, base)
+}
+
+/// Whether any kind of requests has both the operation and the size.
+fn may_come_together(spec: &JobSpec, op: Op, size: Bytes) -> bool {
+    let has = |kind: &JobLine| {
+        kind.line.sizes.0.iter().any(|(known, _)| *known == size)
+            && op_weights(kind.line.mix).iter().any(|(known, _)| *known == op)
+    };
+    op == Op::Flush || spec.lines.is_empty() || spec.lines.iter().any(has)
+}
+
+/// The workload's pace, or the bursts and pauses of its lines.
+fn pacer(spec: &JobSpec, lines: Option<&Lines>, stream: Stream) -> Pacer {
+    match lines {
+        Some(lines) if spec.pace == Pace::Closed && Lines::pause(&spec.lines) => {
+            Pacer::Bursts(Bursts::of_lines(lines.first_pause()))
+        }
+        _ => Pacer::new(spec.pace, spec.worker, spec.depth, stream),
+    }
 }
 
 /// A generator for each file that is visited in turn, otherwise one. Files have orders of their own.
 fn generators(spec: &JobSpec, streams: Streams) -> Vec<Addresses> {
     let grain = Grain { align: spec.align, largest: spec.sizes.largest() };
-    let generator = |name: &str| Addresses::new(&spec.pattern, spec.region, spec.part, grain, streams, name);
+    let continues = spec.lines.iter().any(|line| line.jumps.is_some());
+    let make = if continues { Addresses::continued } else { Addresses::new };
+    let generator = |name: &str| make(&spec.pattern, spec.region, spec.part, grain, streams, name);
     match spec.files {
         FileMap::Turns { first, count } => {
             (first..first + count).map(|file| generator(&format!("{}/file{file}", spec.name))).collect()

@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 
 use units::{Instant, Nanos, OpsPerSecond};
 
-use crate::Token;
 use crate::address::Part;
 use crate::rng::{Stream, unit};
 use crate::spec::Pace;
+use crate::{Token, Wake};
 
 /// Tells which slot may be used next and since when.
 #[derive(Debug)]
@@ -16,8 +16,76 @@ pub(crate) enum Pacer {
     Closed,
     /// A slot is due so long after its last request ended. Equal delays keep the queue in order of time.
     Think { delay: Nanos, resting: VecDeque<(Instant, Token)> },
+    /// A slot is due at once, but not while the worker pauses between bursts.
+    Bursts(Bursts),
     /// Due by a schedule that does not wait for anyone.
     Schedule { start: Instant, due: Instant, arrivals: Arrivals },
+}
+
+/// Requests that follow each other at once, then a pause of the whole worker.
+#[derive(Debug)]
+pub(crate) struct Bursts {
+    /// Requests and pause of each burst; `None` where the lines of the workload say so for each.
+    every: Option<(u32, Nanos)>,
+    /// Requests of this burst that are still to come.
+    left: u32,
+    /// The pause before the next request; zero within a burst.
+    pause: Nanos,
+    /// When the pause ends, once it has begun.
+    ready: Option<Instant>,
+}
+
+impl Bursts {
+    /// `requests` at a time; when all of them have ended, `delay`.
+    pub(crate) fn every(requests: u32, delay: Nanos) -> Bursts {
+        Bursts { every: Some((requests, delay)), left: requests, pause: Nanos::ZERO, ready: None }
+    }
+
+    /// Bursts that lines say for themselves; they pause from when a slot is free, whatever is in flight.
+    pub(crate) fn of_lines(first: Nanos) -> Bursts {
+        Bursts { every: None, left: 0, pause: first, ready: None }
+    }
+
+    /// When the next request is due, or when to ask again.
+    #[inline]
+    pub(crate) fn due(
+        &mut self,
+        now: Instant,
+        in_flight: u32,
+        last_finish: Instant,
+        has_slot: bool,
+    ) -> Result<Instant, Wake> {
+        if !has_slot {
+            return Err(Wake::OnCompletion);
+        }
+        if self.pause.is_zero() {
+            return Ok(now);
+        }
+        if self.every.is_some() && in_flight > 0 {
+            return Err(Wake::OnCompletion);
+        }
+        let begins = if self.every.is_some() { last_finish } else { now };
+        let ready = *self.ready.get_or_insert(begins.saturating_add(self.pause));
+        if ready > now {
+            return Err(Wake::At(ready));
+        }
+        self.pause = Nanos::ZERO;
+        self.ready = None;
+        Ok(ready)
+    }
+
+    /// Counts a request; `pause` is what its line wants after it.
+    #[inline]
+    fn drew(&mut self, pause: Nanos) {
+        let Some((requests, delay)) = self.every else {
+            self.pause = pause;
+            return;
+        };
+        self.left -= 1;
+        if self.left == 0 {
+            (self.left, self.pause) = (requests, delay);
+        }
+    }
 }
 
 /// The distances between scheduled requests.
@@ -36,12 +104,21 @@ impl Pacer {
         let schedule = |arrivals| Pacer::Schedule { start: Instant::START, due: Instant::START, arrivals };
         match pace {
             Pace::Closed => Pacer::Closed,
+            Pace::Bursts { delay, requests } => Pacer::Bursts(Bursts::every(requests, delay)),
             Pace::Think(delay) => Pacer::Think { delay, resting: VecDeque::with_capacity(depth as usize) },
             Pace::Even(rate) => {
                 let first_ns = f64::from(part.index) * 1e9 / rate.get();
                 schedule(Arrivals::Even { first_ns, gap_ns: gap_ns(rate), count: 0 })
             }
             Pace::Poisson(rate) => schedule(Arrivals::Poisson { gap_ns: gap_ns(rate), at_ns: 0.0, stream }),
+        }
+    }
+
+    /// Counts a request that was drawn; `pause` is what its line wants after it.
+    #[inline]
+    pub(crate) fn drew(&mut self, pause: Nanos) {
+        if let Pacer::Bursts(bursts) = self {
+            bursts.drew(pause);
         }
     }
 

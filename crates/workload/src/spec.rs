@@ -16,6 +16,11 @@ pub struct Workload {
     pub sizes: SizeSplit,
     /// Which operation it is.
     pub mix: OpMix,
+    /// Requests of several kinds by weight; empty where all are of one kind. `sizes` and `mix` are then their sum.
+    pub lines: Vec<Line>,
+    /// Part of the requests that goes where the pattern says; the others go on where the worker's last one ended.
+    /// `None` leaves it to the pattern.
+    pub random: Option<Share>,
     /// Every offset is a multiple of this; `None` means the smallest size.
     pub align: Option<Bytes>,
     /// Where the used part of the target begins.
@@ -44,6 +49,31 @@ pub struct Workload {
     pub direct: bool,
     /// How requests reach the kernel; no part of what is asked.
     pub engine: EngineSpec,
+}
+
+impl Workload {
+    /// The distance all offsets are a multiple of where no line says otherwise; at least a byte.
+    pub fn alignment(&self) -> Bytes {
+        self.align.unwrap_or_else(|| self.sizes.smallest()).max(Bytes::B)
+    }
+
+    /// The coarsest of all alignments.
+    pub fn coarsest(&self) -> Bytes {
+        self.lines.iter().filter_map(|line| line.align).max().unwrap_or(Bytes::B).max(self.alignment())
+    }
+
+    /// Whether some requests go on where the last one of their worker ended, and others may not.
+    pub fn continues(&self) -> bool {
+        let own = |line: &Line| line.random.is_some() || (line.align.is_some() && !self.pattern.is_random());
+        self.random.is_some() || self.lines.iter().any(own)
+    }
+}
+
+impl Pattern {
+    /// Whether each request goes to a place of its own, not beside the one before.
+    pub fn is_random(&self) -> bool {
+        !matches!(self, Pattern::Sequential | Pattern::Reverse | Pattern::Stride(_))
+    }
 }
 
 /// Where the next request goes.
@@ -97,6 +127,35 @@ impl SizeSplit {
     }
 }
 
+/// Requests of one kind among several: a line of what Iometer calls an access specification.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// How often it is drawn, in proportion to the weights of the others; positive.
+    pub weight: f64,
+    /// How large its requests are.
+    pub sizes: SizeSplit,
+    /// Which operations they are.
+    pub mix: OpMix,
+    /// Part of them that goes where the pattern says; `None` leaves it to the pattern.
+    pub random: Option<Share>,
+    /// Their offsets are multiples of this; `None` means the workload's alignment.
+    pub align: Option<Bytes>,
+    /// Requests that follow each other from this line once it is drawn; at least 1.
+    pub burst: u32,
+    /// The pause before them.
+    pub delay: Nanos,
+}
+
+impl Line {
+    /// Its part of the requests, in proportion to those of the other lines: each draw brings a whole burst.
+    pub fn requests(&self) -> f64 {
+        self.weight * f64::from(self.burst)
+    }
+}
+
+/// The most lines of one workload. The same limit as in Iometer.
+pub const MOST_LINES: usize = 100;
+
 /// Shares of the operations. What is neither read, trim nor flush is a write; the shares sum to at most 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OpMix {
@@ -109,6 +168,16 @@ pub struct OpMix {
 }
 
 impl OpMix {
+    /// The operations of several mixes together, each with its weight; their sum must be positive.
+    pub fn sum<'a>(parts: impl Iterator<Item = (f64, &'a OpMix)> + Clone) -> OpMix {
+        let total: f64 = parts.clone().map(|(weight, _)| weight).sum();
+        let part = |share: fn(&OpMix) -> Share| {
+            let sum: f64 = parts.clone().map(|(weight, mix)| weight * share(mix).get()).sum();
+            Share::new((sum / total).clamp(0.0, 1.0)).expect("between 0 and 1")
+        };
+        OpMix { reads: part(|mix| mix.reads), trims: part(|mix| mix.trims), flushes: part(|mix| mix.flushes) }
+    }
+
     /// Part that writes.
     pub fn writes(self) -> f64 {
         (1.0 - self.reads.get() - self.trims.get() - self.flushes.get()).max(0.0)
@@ -166,6 +235,13 @@ pub enum Pace {
     Closed,
     /// So long after one completes.
     Think(Nanos),
+    /// So many requests of a worker, then, when all of them have ended, so long nothing.
+    Bursts {
+        /// The pause.
+        delay: Nanos,
+        /// Requests before it; at least 1.
+        requests: u32,
+    },
     /// At even distances, all workers of the workload together.
     Even(OpsPerSecond),
     /// At random instants of that mean rate, all workers together.

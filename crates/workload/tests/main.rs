@@ -4,5 +4,6 @@
 
 mod compiling;
 mod driving;
+mod mixing;
 mod pacing;
 mod world;

@@ -76,6 +76,8 @@ pub fn workload() -> Workload {
         pattern: Pattern::Random,
         sizes: SizeSplit::one(Bytes::KIB * 4),
         mix: OpMix { reads: Share::ALL, trims: Share::NONE, flushes: Share::NONE },
+        lines: Vec::new(),
+        random: None,
         align: None,
         offset: Extent::Bytes(Bytes::ZERO),
         span: Span::Auto,

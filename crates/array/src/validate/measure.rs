@@ -259,6 +259,8 @@ fn workload(load: &Load, seed: u64) -> Workload {
         },
         sizes: SizeSplit::one(load.size),
         mix: OpMix { reads: load.reads, trims: Share::NONE, flushes: Share::NONE },
+        lines: Vec::new(),
+        random: None,
         align: None,
         offset: Extent::Bytes(load.offset),
         span,

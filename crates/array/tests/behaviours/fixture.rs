@@ -129,6 +129,7 @@ pub fn worker(sim: &mut Sim, load: &Load, ops: u64) -> f64 {
         },
         sizes: SizeSplit::one(load.size),
         mix: OpMix { reads: load.reads, trims: Share::NONE, flushes: Share::NONE },
+        lines: Vec::new(),
         align: Bytes::new(512),
         region: Region { start: load.offset, len: size.round_down(load.size) },
         part: Part { index: 0, of: 1 },

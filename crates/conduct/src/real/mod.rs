@@ -382,9 +382,9 @@ fn check_direct(workload: &Workload, each: &Resolved) -> Result<(), WorldError> 
             "{name}: its file system has no direct I/O; run with `--set direct=false` and read the warning"
         )));
     };
-    let align = workload.align.unwrap_or_else(|| workload.sizes.smallest());
     let sizes = workload.sizes.0.iter().map(|(size, _)| *size);
-    match sizes.chain([align]).find(|size| !size.is_multiple_of(unit)) {
+    let aligns = workload.lines.iter().filter_map(|line| line.align).chain([workload.alignment()]);
+    match sizes.chain(aligns).find(|size| !size.is_multiple_of(unit)) {
         None => Ok(()),
         Some(size) => Err(WorldError::Unfit(format!(
             "{name}: direct I/O needs multiples of {unit}, workload `{}` asks for {size}; \

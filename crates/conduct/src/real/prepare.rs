@@ -154,6 +154,8 @@ fn pass_workload(prepare: &Prepare, doing: &str, mix: OpMix) -> Workload {
         pattern: Pattern::Sequential,
         sizes: SizeSplit::one(STEP),
         mix,
+        lines: Vec::new(),
+        random: None,
         align: None,
         offset: prepare.offset,
         span: prepare.span,

@@ -5,7 +5,7 @@
 
 use units::{Bytes, SECTOR_BYTES};
 
-use crate::spec::{EngineKind, Extent, Files, LunLayout, Pattern, Span, Workload};
+use crate::spec::{EngineKind, Extent, Files, LunLayout, Pace, Pattern, Span, Workload};
 
 /// One contradiction in a workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +28,7 @@ pub fn faults(workload: &Workload) -> Vec<Fault> {
     let mut faults = Vec::new();
     alignment(workload, &mut faults);
     stream(workload, &mut faults);
+    lines(workload, &mut faults);
     extents(workload, &mut faults);
     stripes(workload, &mut faults);
     length(workload, &mut faults);
@@ -90,7 +91,8 @@ fn stream(workload: &Workload, faults: &mut Vec<Fault>) {
             faults.push(fault("pattern", message, help));
         }
     }
-    if !matches!(workload.pattern, Pattern::Sequential | Pattern::Reverse) || align.is_zero() {
+    let streams = matches!(workload.pattern, Pattern::Sequential | Pattern::Reverse);
+    if !streams || workload.continues() || align.is_zero() {
         return;
     }
     let odd = workload.sizes.0.iter().find(|(size, _)| !size.is_multiple_of(align));
@@ -104,6 +106,40 @@ fn stream(workload: &Workload, faults: &mut Vec<Fault>) {
             None => format!("write an `align` that divides {size} and {align}, such as \"512B\""),
         };
         faults.push(fault(if workload.align.is_some() { "align" } else { "size" }, message, help));
+    }
+}
+
+/// What requests of several kinds, or such that go on from the last, must not ask for.
+fn lines(workload: &Workload, faults: &mut Vec<Fault>) {
+    let own = if workload.random.is_some() { "random" } else { "mix" };
+    if workload.continues() && matches!(workload.pattern, Pattern::Reverse | Pattern::Stride(_)) {
+        let message = format!("`{}` has no part that goes on where the last request ended", workload.pattern);
+        faults.push(fault(own, message, "write `pattern = \"sequential\"` or a random one"));
+    }
+    let sector = Bytes::new(SECTOR_BYTES);
+    let coarsest = workload.coarsest();
+    for line in &workload.lines {
+        let align = line.align.unwrap_or_else(|| workload.alignment());
+        if align.is_zero() || !coarsest.is_multiple_of(align) {
+            let message = format!(
+                "{} does not divide {}, the alignment of another line",
+                align.exact(),
+                coarsest.exact()
+            );
+            faults.push(fault("mix", message, "let each `align` divide the largest of them"));
+            return;
+        }
+        if workload.direct && !align.is_multiple_of(sector) {
+            let message = format!("{} is not a multiple of 512B, which direct I/O needs", align.exact());
+            let help = format!("write {}, or `direct = false`", align.round_up(sector).exact());
+            faults.push(fault("mix", message, help));
+            return;
+        }
+    }
+    let rests = workload.lines.iter().any(|line| !line.delay.is_zero());
+    if rests && workload.pace != Pace::Closed {
+        let message = format!("lines that wait before a burst contradict the pace `{}`", workload.pace);
+        faults.push(fault("pace", message, "write `pace = \"closed\"`, or no `delay` in the mix"));
     }
 }
 
@@ -127,10 +163,8 @@ fn extents(workload: &Workload, faults: &mut Vec<Fault>) {
         Files::WorkersPerFile(group) => group.min(workload.workers),
         Files::PerWorker(_) => 1,
     };
-    let streams = match workload.pattern {
-        Pattern::Sequential | Pattern::Reverse | Pattern::Stride(_) => u64::from(sharers),
-        _ => 1,
-    };
+    let stretched = !workload.pattern.is_random() || workload.continues();
+    let streams = if stretched { u64::from(sharers) } else { 1 };
     if span.get() / streams < largest.get() {
         let each = if streams > 1 { format!(" for each of {streams} workers") } else { String::new() };
         let message =

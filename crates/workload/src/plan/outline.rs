@@ -295,8 +295,8 @@ fn check_sweepable(key: &Key, node: &Node, entry: &Entry<Draft>, mistakes: &mut 
         values.iter().for_each(|value| plain(entry.read, &mut draft, value, mistakes));
         return;
     }
-    let is_list = matches!(node.value, Value::List(_));
-    let is_table = node.table().is_some() && entry.doc.kind != Kind::Sizes;
+    let is_list = matches!(node.value, Value::List(_)) && entry.doc.kind != Kind::Lines;
+    let is_table = node.table().is_some() && !matches!(entry.doc.kind, Kind::Sizes | Kind::Lines);
     if is_list || is_table {
         let list = if is_list { node.place.text() } else { "[...]" };
         let help = format!("for one value after the other write {} = {{ sweep = {list} }}", key.text);

@@ -96,6 +96,12 @@ pub fn describe(workload: &Workload) -> String {
         workload.workers,
         workload.depth
     );
+    if let Some(random) = workload.random {
+        line += &format!(", {random} random");
+    }
+    if !workload.lines.is_empty() {
+        line += &format!(", in {} lines", workload.lines.len());
+    }
     if workload.pace != Pace::Closed {
         line += &format!(", {}", workload.pace);
     }

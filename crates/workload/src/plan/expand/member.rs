@@ -128,6 +128,6 @@ pub(super) fn part_of(pace: Pace, share: Share) -> Pace {
     match pace {
         Pace::Even(rate) => Pace::Even(part(rate)),
         Pace::Poisson(rate) => Pace::Poisson(part(rate)),
-        Pace::Closed | Pace::Think(_) => pace,
+        Pace::Closed | Pace::Think(_) | Pace::Bursts { .. } => pace,
     }
 }

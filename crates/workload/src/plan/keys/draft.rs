@@ -2,9 +2,10 @@
 
 use units::{Bytes, Nanos, Share};
 
+use super::lines::{self, LineDraft};
 use crate::plan::metric::Metric;
 use crate::plan::mistakes::Wrong;
-use crate::plan::text::{Ratio, SHARE_SLACK};
+use crate::plan::text::Ratio;
 use crate::spec::{
     Content, Durability, EngineKind, EngineSpec, Extent, Files, FlushKind, LunLayout, OpMix, OpenSync, Pace,
     Pattern, SizeSplit, Span, Stop, Workload,
@@ -17,6 +18,8 @@ pub(crate) struct Draft {
     pub spec: Workload,
     /// `None`: all that is neither trim nor flush.
     pub reads: Option<Share>,
+    /// The lines of its mix.
+    pub lines: Vec<LineDraft>,
     /// `content = "zeros"`.
     pub zeros: bool,
     /// Size before over size after compression.
@@ -48,6 +51,8 @@ impl Draft {
             pattern: Pattern::Random,
             sizes: SizeSplit::one(Bytes::KIB),
             mix,
+            lines: Vec::new(),
+            random: None,
             align: None,
             offset: Extent::Bytes(Bytes::ZERO),
             span: Span::Auto,
@@ -67,6 +72,7 @@ impl Draft {
         Draft {
             spec,
             reads: None,
+            lines: Vec::new(),
             zeros: false,
             compress: one,
             dedupe: one,
@@ -82,20 +88,21 @@ impl Draft {
             Content::Random { compress, dedupe } => (false, compress, dedupe),
         };
         let (compress, dedupe) = (Ratio(compress), Ratio(dedupe));
-        Draft { spec: spec.clone(), reads: Some(spec.mix.reads), zeros, compress, dedupe, ..Draft::blank() }
+        let (reads, lines) = (Some(spec.mix.reads), lines::of(&spec.lines));
+        Draft { spec: spec.clone(), reads, lines, zeros, compress, dedupe, ..Draft::blank() }
     }
 
     /// The workload, or the key that contradicts another one.
     pub fn finish(mut self) -> Result<Workload, (&'static str, Wrong)> {
-        let others = self.spec.mix.trims.get() + self.spec.mix.flushes.get();
-        let reads = self.reads.map_or((1.0 - others).max(0.0), Share::get);
-        if reads + others > 1.0 + SHARE_SLACK {
-            let sum = ((reads + others) * 1e4).round() / 1e2;
-            let message = format!("reads, trims and flushes are {sum}% of the requests");
+        self.spec.lines = lines::finish(&self).map_err(|wrong| ("mix", wrong))?;
+        if self.spec.lines.is_empty() {
             let key = if self.reads.is_some() { "reads" } else { "trims" };
-            return Err((key, Wrong::new(message, "at most 100% in all; what is left are writes")));
+            let mix = lines::mix(self.reads, self.spec.mix.trims, self.spec.mix.flushes);
+            self.spec.mix = mix.map_err(|wrong| (key, wrong))?;
+        } else {
+            self.spec.sizes = lines::sizes(&self.spec.lines).map_err(|wrong| ("mix", wrong))?;
+            self.spec.mix = OpMix::sum(self.spec.lines.iter().map(|line| (line.requests(), &line.mix)));
         }
-        self.spec.mix.reads = Share::new(reads).expect("a share, or what shares leave of 1");
         let shrinks = self.compress.0 > 1.0 || self.dedupe.0 > 1.0;
         if self.zeros && shrinks {
             let key = if self.compress.0 > 1.0 { "compress" } else { "dedupe" };

@@ -4,6 +4,7 @@
 //! key all come from these entries; no key is known anywhere else.
 
 pub(crate) mod draft;
+pub(crate) mod lines;
 pub(crate) mod phase;
 pub(crate) mod state;
 pub(crate) mod workload;
@@ -62,6 +63,8 @@ pub enum Kind {
     Extent,
     /// A size, or a table of sizes and weights.
     Sizes,
+    /// Tables of a share and what is particular to it.
+    Lines,
     /// `70%`, `2/3`.
     Share,
     /// `2:1`.
@@ -89,6 +92,7 @@ impl fmt::Display for Kind {
             Kind::Size => f.write_str("a size such as `8KiB`"),
             Kind::Extent => f.write_str("a size such as `10GiB`, or a part of the target such as `50%`"),
             Kind::Sizes => f.write_str("a size such as `8KiB`, or a table of sizes and weights"),
+            Kind::Lines => f.write_str("a list of tables, each with a `share`"),
             Kind::Share => f.write_str("a share such as `70%`, `2/3` or `0.7`"),
             Kind::Ratio => f.write_str("a ratio such as `2:1`"),
             Kind::Duration => f.write_str("a duration such as `30s`"),

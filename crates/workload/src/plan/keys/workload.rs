@@ -3,6 +3,7 @@
 use units::{Bytes, Nanos, Share};
 
 use super::draft::Draft;
+use super::lines;
 use super::{Entry, KeyDoc, Kind, Level, or_none};
 use crate::plan::mistakes::Wrong;
 use crate::plan::text::{CpuList, share_text, split_of, weight_of};
@@ -43,7 +44,7 @@ const fn phase_wide(doc: KeyDoc) -> KeyDoc {
 }
 
 /// Keys that are the specification of a workload. They may be swept, and are kept in the record.
-pub(crate) static WORKLOAD: [Entry<Draft>; 33] = [
+pub(crate) static WORKLOAD: [Entry<Draft>; 35] = [
     Entry {
         doc: doc(
             "pattern",
@@ -131,6 +132,50 @@ pub(crate) static WORKLOAD: [Entry<Draft>; 33] = [
         ),
         read: |d, n| n.read("1%").map(|share| d.spec.mix.flushes = share),
         write: |d| share_text(d.spec.mix.flushes),
+    },
+    Entry {
+        doc: doc(
+            "random",
+            ASKED,
+            Kind::Share,
+            "auto",
+            [
+                "Which part of the requests goes where the pattern says.",
+                "The others go on where the last request of the same worker ended, and from the start of the span \
+                 after its end. `auto` leaves it to the pattern: all of them for a random one, none for \
+                 `sequential`. Where `sequential` is told a part, that part goes anywhere in the span, blocks \
+                 being drawn afresh each time.",
+                "random = \"70%\"",
+            ],
+        ),
+        read: |d, n| match &n.value {
+            Value::Text(text) if text == "auto" => {
+                d.spec.random = None;
+                Ok(())
+            }
+            _ => n.read("70%").map(|share| d.spec.random = Some(share)),
+        },
+        write: |d| d.spec.random.map_or("auto".into(), share_text),
+    },
+    Entry {
+        doc: doc(
+            "mix",
+            ASKED,
+            Kind::Lines,
+            "none",
+            [
+                "Requests of several kinds, as the lines of an access specification.",
+                "Each line has a `share`, its weight among the lines, which need not sum to 100, and may have its \
+                 own `size`, `reads`, `trims`, `flushes`, `random` and `align`; what it does not say holds from \
+                 the workload. Each request draws a line. `burst = 8` lets so many requests follow from the line \
+                 once it is drawn, and `delay = \"5ms\"` waits so long before them, counted from when the worker \
+                 has a free slot; a line with a burst is drawn by its share among the bursts. At most 100 lines \
+                 and 64 different sizes.",
+                "mix = [{ share = 60, size = \"4KiB\", reads = \"80%\" }, { share = 40, size = \"64KiB\", reads = \"0%\", random = \"0%\" }]",
+            ],
+        ),
+        read: |d, n| lines::read(n).map(|lines| d.lines = lines),
+        write: |d| lines::write(&d.lines),
     },
     Entry {
         doc: doc(
@@ -281,11 +326,13 @@ pub(crate) static WORKLOAD: [Entry<Draft>; 33] = [
         doc: doc(
             "pace",
             LOAD,
-            Kind::Choice(&["closed", "think(5ms)", "rate(500/s)", "rate(500/s, poisson)"]),
+            Kind::Choice(&["closed", "think(5ms)", "think(5ms, 8)", "rate(500/s)", "rate(500/s, poisson)"]),
             "closed",
             [
                 "When the next request is due.",
-                "`closed`: as soon as one completes. `think(5ms)`: so long after one completes. `rate(500/s)`: at \
+                "`closed`: as soon as one completes. `think(5ms)`: so long after one completes. \
+                 `think(5ms, 8)`: eight requests of a worker, and so long nothing once all of them have ended. \
+                 `rate(500/s)`: at \
                  even distances, all workers together; response times count from the due instant, so that a stall \
                  is charged to the target. `rate(500/s, poisson)`: at random instants of that mean rate.",
                 "pace = \"rate(500/s)\"",
@@ -626,7 +673,7 @@ fn some_bytes(node: &Node) -> Result<Bytes, Wrong> {
     }
 }
 
-fn read_sizes(node: &Node) -> Result<SizeSplit, Wrong> {
+pub(super) fn read_sizes(node: &Node) -> Result<SizeSplit, Wrong> {
     let Some(table) = node.table() else { return node.read("8KiB") };
     let mut entries = Vec::new();
     for (key, weight) in table.iter() {

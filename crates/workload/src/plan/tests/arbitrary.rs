@@ -48,6 +48,7 @@ pub(crate) fn pace() -> impl Strategy<Value = Pace> {
     prop_oneof![
         Just(Pace::Closed),
         (1u64..).prop_map(|nanos| Pace::Think(Nanos::new(nanos))),
+        (1u64.., 1u32..).prop_map(|(nanos, requests)| Pace::Bursts { delay: Nanos::new(nanos), requests }),
         rate().prop_map(Pace::Even),
         rate().prop_map(Pace::Poisson),
     ]
@@ -82,6 +83,32 @@ fn mix() -> impl Strategy<Value = OpMix> {
         let trims = trims % (101 - reads);
         let flushes = flushes % (101 - reads - trims);
         OpMix { reads: part(reads), trims: part(trims), flushes: part(flushes) }
+    })
+}
+
+fn line() -> impl Strategy<Value = Line> {
+    let sizes = proptest::collection::btree_map(1u64..=i32::MAX as u64, 1e-3..1e9f64, 1..4).prop_map(|map| {
+        split_of(map.into_iter().map(|(size, weight)| (Bytes::new(size), weight)).collect()).unwrap()
+    });
+    let place = (proptest::option::of(share()), proptest::option::of(bytes()));
+    (1e-3..1e9f64, sizes, mix(), place, 1u32.., any::<u64>()).prop_map(
+        |(weight, sizes, mix, (random, align), burst, delay)| {
+            let delay = Nanos::new(delay);
+            Line { weight, sizes, mix, random, align, burst, delay }
+        },
+    )
+}
+
+/// Lines with what the workload says of them: its own `random`, their sizes and operations together.
+fn lines() -> impl Strategy<Value = (Vec<Line>, Option<Share>, Option<(SizeSplit, OpMix)>)> {
+    let random = proptest::option::of(share());
+    (proptest::collection::vec(line(), 0..12), random).prop_map(|(mut lines, random)| {
+        lines.iter_mut().for_each(|line| line.random = line.random.or(random));
+        let sum = (!lines.is_empty()).then(|| {
+            let sizes = crate::plan::keys::lines::sizes(&lines).unwrap();
+            (sizes, OpMix::sum(lines.iter().map(|line| (line.requests(), &line.mix))))
+        });
+        (lines, random, sum)
     })
 }
 
@@ -137,9 +164,10 @@ pub(crate) fn workload() -> impl Strategy<Value = Workload> {
     let what = (pattern(), split(), mix(), proptest::option::of(bytes()), extent(), span());
     let load = (1u32..=65_536, 1u32..=65_536, files(), pace(), any::<u64>(), any::<bool>());
     let luns = prop_oneof![Just(LunLayout::Concatenated), bytes().prop_map(LunLayout::Striped)];
-    (what, load, luns, stop(), durability(), content(), engine()).prop_map(
-        |(what, load, luns, stop, durability, content, engine)| {
+    (what, lines(), load, luns, stop(), durability(), content(), engine()).prop_map(
+        |(what, (lines, random, sum), load, luns, stop, durability, content, engine)| {
             let (pattern, sizes, mix, align, offset, span) = what;
+            let (sizes, mix) = sum.unwrap_or((sizes, mix));
             let (workers, depth, files, pace, seed, direct) = load;
             let name = "any".to_string();
             Workload {
@@ -147,6 +175,8 @@ pub(crate) fn workload() -> impl Strategy<Value = Workload> {
                 pattern,
                 sizes,
                 mix,
+                lines,
+                random,
                 align,
                 offset,
                 span,

@@ -177,3 +177,57 @@ fn a_phase_can_be_renamed_from_the_command_line() {
     let Task::State(State::Prepare(prepare)) = &plan.points()[1].task else { panic!("a state") };
     assert_eq!(prepare.fill, 3);
 }
+
+#[test]
+fn a_mix_is_read_and_what_its_lines_do_not_say_holds_from_the_workload() {
+    let plan = read(
+        "[[phase]]\nrun = \"1s\"\nreads = \"80%\"\nrandom = \"90%\"\nmix = [\n\
+         { share = 60, size = \"4KiB\" },\n{ share = \"30%\", size = { \"8KiB\" = 1, \"16KiB\" = 2 } },\n\
+         { share = 10, reads = \"0%\", random = \"0%\", delay = \"5ms\", burst = 1 },\n]\n",
+    );
+    let one = &plan.points()[0].workloads()[0];
+    assert_eq!(one.lines.len(), 3);
+    assert_eq!((one.lines[0].mix.reads, one.lines[0].random), (Share::new(0.8).unwrap(), Share::new(0.9)));
+    assert_eq!((one.lines[2].burst, one.lines[2].delay), (1, Nanos::from_millis(5)));
+    assert_eq!(one.sizes.to_string(), "{ \"4KiB\" = 70, \"8KiB\" = 10, \"16KiB\" = 20 }");
+    assert!((one.mix.reads.get() - 0.72).abs() < 1e-12);
+    let again = from_texts("load", texts(one).iter().map(|(key, text)| (*key, text.as_str()))).unwrap();
+    assert_eq!(&again, one);
+}
+
+#[test]
+fn a_mix_can_be_swept_and_set() {
+    let text = "[[phase]]\nrun = \"1s\"\nmix = { sweep = [[{ share = 1, size = \"4KiB\" }], [{ share = 1, size = \"8KiB\" }]] }\n";
+    let sizes: Vec<String> =
+        read(text).points().iter().map(|point| point.workloads()[0].sizes.to_string()).collect();
+    assert_eq!(sizes, ["4KiB", "8KiB"]);
+    let plan = with("[[phase]]\nrun = \"1s\"\n", &["mix=[{ share = 1, size = \"2MiB\" }]"]);
+    assert_eq!(plan.points()[0].workloads()[0].sizes.largest(), Bytes::MIB * 2);
+}
+
+#[test]
+fn a_bad_mix_is_told_where_and_why() {
+    let help = |mix: &str| {
+        let text = format!("[[phase]]\nrun = \"1s\"\nmix = {mix}\n");
+        Plan::parse("t.toml", &text, &Overrides::default()).unwrap_err().plain()
+    };
+    for (mix, expected) in [
+        ("[]", "a mix of nothing asks for nothing"),
+        ("\"4KiB\"", "a list of tables"),
+        ("[{ size = \"4KiB\" }]", "has no `share`"),
+        ("[{ share = 0 }]", "is not a weight"),
+        ("[{ share = 1, seize = \"4KiB\" }]", "did you mean `size`"),
+        ("[{ share = 1, reads = \"80%\", trims = \"30%\" }]", "are 110% of the requests"),
+        ("[{ share = 1, align = \"3KiB\" }, { share = 1, align = \"4KiB\" }]", "3KiB does not divide 4KiB"),
+        ("[{ share = 1, size = \"1000B\" }]", "not a multiple of 512B"),
+        ("[{ share = 1, burst = 0 }]", "outside 1 to"),
+    ] {
+        assert!(help(mix).contains(expected), "{mix}: {}", help(mix));
+    }
+    let text = "[[phase]]\nrun = \"1s\"\npace = \"rate(9/s)\"\nmix = [{ share = 1, delay = \"1ms\" }]\n";
+    let error = Plan::parse("t.toml", text, &Overrides::default()).unwrap_err().plain();
+    assert!(error.contains("t.toml:3:8: lines that wait"), "{error}");
+    let text = "[[phase]]\nrun = \"1s\"\npattern = \"reverse\"\nrandom = \"5%\"\n";
+    let error = Plan::parse("t.toml", text, &Overrides::default()).unwrap_err().plain();
+    assert!(error.contains("t.toml:4:10: `reverse` has no part that goes on"), "{error}");
+}

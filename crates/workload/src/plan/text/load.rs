@@ -72,14 +72,15 @@ impl FromStr for LunLayout {
     }
 }
 
-const PACES: [&str; 4] = ["closed", "think(5ms)", "rate(500/s)", "rate(500/s, poisson)"];
+const PACES: [&str; 5] = ["closed", "think(5ms)", "think(5ms, 8)", "rate(500/s)", "rate(500/s, poisson)"];
 
 impl Display for Pace {
-    /// `closed`, `think(5ms)`, `rate(500/s)` or `rate(500/s, poisson)`.
+    /// `closed`, `think(5ms)`, `think(5ms, 8)`, `rate(500/s)` or `rate(500/s, poisson)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Pace::Closed => f.write_str("closed"),
             Pace::Think(gap) => write!(f, "think({})", gap.exact()),
+            Pace::Bursts { delay, requests } => write!(f, "think({}, {requests})", delay.exact()),
             Pace::Even(rate) => write!(f, "rate({})", rate.exact()),
             Pace::Poisson(rate) => write!(f, "rate({}, poisson)", rate.exact()),
         }
@@ -92,13 +93,29 @@ impl FromStr for Pace {
     fn from_str(text: &str) -> Result<Pace, TextError> {
         match call(text)? {
             ("closed", None) => Ok(Pace::Closed),
-            ("think", Some(gap)) => match unit::<Nanos>(gap)? {
-                Nanos::ZERO => wrong("thinking for no time is no pause", "write `closed`"),
-                gap => Ok(Pace::Think(gap)),
-            },
+            ("think", Some(argument)) => think(argument),
             ("rate", Some(argument)) => rate(argument),
             _ => unknown(text, "a pace", &PACES),
         }
+    }
+}
+
+fn think(argument: &str) -> Result<Pace, TextError> {
+    let (delay, requests) = match argument.split_once(',') {
+        Some((delay, requests)) => (delay, Some(requests.trim())),
+        None => (argument, None),
+    };
+    let delay = match unit::<Nanos>(delay)? {
+        Nanos::ZERO => return wrong("thinking for no time is no pause", "write `closed`"),
+        delay => delay,
+    };
+    let Some(requests) = requests else { return Ok(Pace::Think(delay)) };
+    match requests.parse::<u32>() {
+        Ok(requests) if requests > 0 => Ok(Pace::Bursts { delay, requests }),
+        _ => wrong(
+            format!("`{requests}` is not a number of requests before a pause"),
+            "a whole number from 1, such as think(5ms, 8)",
+        ),
     }
 }
 
