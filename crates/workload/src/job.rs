@@ -25,6 +25,13 @@ const ERROR_SAMPLES_MAX: usize = 16;
 /// A job that has seen so many failures gives up: the target is gone, and more of them say nothing new.
 pub const ERRORS_MAX: u64 = 1000;
 
+/// Requests that were due before the end of the load and found no free slot are still issued after it, for so long
+/// at most. A target that had stalled answers them by then; one that is asked for more than it can do never would.
+pub const BACKLOG_MOST: Nanos = Nanos::from_secs(10);
+
+/// Of those that are left then so many are booked one by one; beyond, each stands for several.
+const UNSERVED_STEPS: u64 = 1_000_000;
+
 /// How often a job closes an interval.
 const INTERVAL: Nanos = Nanos::from_secs(1);
 
@@ -118,6 +125,8 @@ struct Window {
     from: Instant,
     until: Instant,
     load_end: Instant,
+    /// Until then what was due before `load_end` is still issued.
+    backlog_end: Instant,
     interval_from: Instant,
     /// The next instant at which something changes: an interval ends, or the window does.
     edge: Instant,
@@ -173,6 +182,7 @@ pub struct Job {
     settled: u64,
     errors: u64,
     moved: u64,
+    unserved: u64,
     in_flight_ns: u128,
     in_flight_since: Instant,
     last_finish: Instant,
@@ -219,6 +229,7 @@ impl Job {
             settled: 0,
             errors: 0,
             moved: 0,
+            unserved: 0,
             in_flight_ns: 0,
             in_flight_since: Instant::START,
             last_finish: Instant::START,
@@ -244,6 +255,9 @@ impl Job {
     /// Appends every request due at `now` for which a slot is free, at most a batch of them.
     pub fn plan(&mut self, now: Instant, out: &mut Vec<Request>) -> Wake {
         self.count_in_flight(now);
+        if now >= self.window.backlog_end && !self.stopped {
+            self.abandon_backlog(now);
+        }
         for _ in 0..self.spec.batch {
             if self.is_over(now) {
                 return self.drain();
@@ -335,6 +349,7 @@ impl Job {
             settled: self.settled,
             in_flight_ns: self.in_flight_ns,
             digest: self.digest,
+            unserved: self.unserved,
             errors: self.errors,
             error_samples: self.error_samples,
             gave_up: self.errors >= ERRORS_MAX,
@@ -342,7 +357,29 @@ impl Job {
     }
 
     fn is_over(&self, now: Instant) -> bool {
-        self.stopped || self.ops_left == 0 || self.bytes_left == 0 || now >= self.window.load_end
+        let has_ended = self.stopped || self.ops_left == 0 || self.bytes_left == 0;
+        has_ended || (now >= self.window.load_end && !self.pacer.is_due_before(self.window.load_end))
+    }
+
+    /// Books what was due before the end of the load and will not be issued any more: each response is at least the
+    /// time waited until now.
+    #[cold]
+    fn abandon_backlog(&mut self, now: Instant) {
+        let expected = self.pacer.expected_before(self.window.load_end).min(self.ops_left);
+        let each = expected.div_ceil(UNSERVED_STEPS).max(1);
+        while self.ops_left > 0
+            && let Some(due) = self.pacer.due_before(self.window.load_end)
+        {
+            let count = each.min(self.ops_left);
+            self.ops_left -= count;
+            let (op, size_index, _) = self.drawn();
+            if due >= self.window.from && due < self.window.until {
+                self.unserved += count;
+                let class = usize::from(self.class_base[op as usize] + size_index);
+                self.ledgers[class].total.response.record_n(now.saturating_since(due), count);
+            }
+            self.pacer.skip(count);
+        }
     }
 
     fn drain(&self) -> Wake {
@@ -523,7 +560,8 @@ impl Window {
         let from = now.saturating_add(spec.warmup);
         let until = spec.run.map_or(Instant::NEVER, |run| from.saturating_add(run));
         let load_end = until.saturating_add(spec.cooldown);
-        let mut window = Window { from, until, load_end, interval_from: now, edge: now };
+        let backlog_end = load_end.saturating_add(BACKLOG_MOST);
+        let mut window = Window { from, until, load_end, backlog_end, interval_from: now, edge: now };
         window.edge = window.next_edge(now);
         window
     }

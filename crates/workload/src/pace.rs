@@ -135,6 +135,38 @@ impl Pacer {
         }
     }
 
+    /// The next arrival of a schedule if it is due before `end`.
+    pub(crate) fn due_before(&self, end: Instant) -> Option<Instant> {
+        match self {
+            Pacer::Schedule { due, .. } => Some(*due).filter(|due| *due < end),
+            _ => None,
+        }
+    }
+
+    /// Whether a schedule has an arrival that is due before `end`.
+    #[inline]
+    pub(crate) fn is_due_before(&self, end: Instant) -> bool {
+        self.due_before(end).is_some()
+    }
+
+    /// How many arrivals of a schedule are due before `end`, on average.
+    pub(crate) fn expected_before(&self, end: Instant) -> u64 {
+        match self {
+            Pacer::Schedule { due, arrivals, .. } => {
+                (end.saturating_since(*due).get() as f64 / arrivals.gap_ns()).ceil() as u64
+            }
+            _ => 0,
+        }
+    }
+
+    /// Moves a schedule on by `count` arrivals, at least 1; all but the last of them at their mean distance.
+    pub(crate) fn skip(&mut self, count: u64) {
+        if let Pacer::Schedule { arrivals, .. } = self {
+            arrivals.skip(count - 1);
+        }
+        self.advance();
+    }
+
     /// Moves a scheduled pace to its next arrival.
     #[inline]
     pub(crate) fn advance(&mut self) {
@@ -145,6 +177,20 @@ impl Pacer {
 }
 
 impl Arrivals {
+    /// The mean distance.
+    fn gap_ns(&self) -> f64 {
+        match self {
+            Arrivals::Even { gap_ns, .. } | Arrivals::Poisson { gap_ns, .. } => *gap_ns,
+        }
+    }
+
+    fn skip(&mut self, arrivals: u64) {
+        match self {
+            Arrivals::Even { count, .. } => *count += arrivals,
+            Arrivals::Poisson { gap_ns, at_ns, .. } => *at_ns += *gap_ns * arrivals as f64,
+        }
+    }
+
     #[inline]
     pub(crate) fn next_ns(&mut self) -> f64 {
         match self {

@@ -1,7 +1,7 @@
 //! What one job saw: counts, histograms, intervals and errors.
 //!
 //! A request is *measured* when it was in flight at any time of the measured window: it finished in it, or was
-//! due in it and finished later. So a stall at either edge is never lost. Rates count what finished within
+//! due in it and finished later, or was due in it and never issued. So a stall at either edge is never lost. Rates count what finished within
 //! the window, over the window.
 
 use stats::{Bucket, Histogram};
@@ -111,6 +111,9 @@ pub struct Tally {
     pub settled: u64,
     /// The integral of requests in flight over the measured window.
     pub in_flight_ns: u128,
+    /// Requests that were due in the window and were never issued, because the target was behind until long after
+    /// it. Their response times are in the histograms as the time they had waited by then: the least it can be.
+    pub unserved: u64,
     /// Digest of (op, file, offset, length) of all planned requests, in order.
     pub digest: u64,
     /// Requests that failed, from the start.

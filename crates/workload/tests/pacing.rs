@@ -31,14 +31,15 @@ fn an_even_rate_is_kept_when_the_target_can() {
 
 #[test]
 fn response_counts_from_the_due_instant_when_the_target_cannot_keep_up() {
-    // A thousand a second asked of a server that does five hundred: the last one issued is half a second late.
+    // A thousand a second asked of a server that does five hundred: the last one is a second late.
     let mut job = job(&for_a_second(Pace::Even(OpsPerSecond::new(1000.0)), 1));
     drive(&mut job, &mut Servers::new(1, MS * 2));
     let tally = job.into_tally();
     let class = &tally.classes[0];
     let (response, service) = (class.response.max().unwrap(), class.service.as_ref().unwrap().max().unwrap());
     assert_eq!(service, MS * 2);
-    assert!((499..=503).contains(&(response.get() / 1_000_000)), "{response}");
+    assert!((999..=1003).contains(&(response.get() / 1_000_000)), "{response}");
+    assert_eq!((tally.ops(), tally.settled, tally.unserved), (499, 1000, 0), "half of them after the window");
     assert_eq!(class.lag.as_ref().unwrap().max().unwrap() + service, response);
 }
 
@@ -61,4 +62,60 @@ fn a_stall_is_charged_to_every_request_that_fell_due_in_it() {
     assert!((245..=255).contains(&(upper_quartile.get() / 1_000_000)), "{upper_quartile}");
     let service = tally.classes[0].service.as_ref().unwrap();
     assert!(service.quantile(0.75).unwrap() < MS, "the service histogram shows none of it");
+}
+
+/// The responses of a hundred requests a second, to a server that stalls from 0.9 s on, for so long.
+fn stalled_at_the_end(stall: Nanos) -> (workload::tally::Tally, Vec<Nanos>) {
+    let mut job = job(&for_a_second(Pace::Even(OpsPerSecond::new(100.0)), 1));
+    let mut servers = Servers::new(1, Nanos::from_micros(10));
+    servers.stall = Some((units::Instant::from_nanos(900_000_000), stall));
+    drive(&mut job, &mut servers);
+    let tally = job.into_tally();
+    let quantiles = [0.9, 0.95, 1.0].map(|q| tally.classes[0].response.quantile(q).unwrap());
+    (tally, quantiles.to_vec())
+}
+
+#[test]
+fn what_fell_due_in_a_stall_that_outlasts_the_load_is_charged_too() {
+    let (tally, quantiles) = stalled_at_the_end(MS * 1400);
+    assert_eq!((tally.planned, tally.settled, tally.unserved), (100, 100, 0));
+    assert_eq!(tally.ops(), 90, "ten of them ended after the window");
+    // Due at 0.90, 0.91 … 0.99 s, answered from 2.30 s on.
+    assert!(quantiles[0] < MS);
+    assert_eq!(quantiles[1].get() / 1_000_000, 1350);
+    assert_eq!(quantiles[2].get() / 1_000_000, 1400);
+    let service = tally.classes[0].service.as_ref().unwrap();
+    assert!(service.quantile(0.99).unwrap() < MS, "one request alone met the stall");
+}
+
+#[test]
+fn a_stall_too_long_to_wait_for_is_charged_with_what_was_waited() {
+    let (tally, quantiles) = stalled_at_the_end(MS * 20_000);
+    // The one in flight comes back after 20 s; nine were due behind it and are not issued any more.
+    assert_eq!((tally.planned, tally.settled, tally.unserved), (91, 91, 9));
+    assert_eq!(tally.classes[0].response.count(), 100);
+    assert_eq!(quantiles[1].get() / 1_000_000_000, 19);
+}
+
+#[test]
+fn a_hopeless_backlog_ends_and_is_booked_whole() {
+    // Ten million a second asked of a server that does a hundred.
+    let mut job = job(&for_a_second(Pace::Poisson(OpsPerSecond::new(1e7)), 1));
+    drive(&mut job, &mut Servers::new(1, MS * 10));
+    let tally = job.into_tally();
+    let class = &tally.classes[0];
+    assert!((1090..=1110).contains(&tally.planned), "{} planned", tally.planned);
+    assert!((class.response.count() as f64 / 1e7 - 1.0).abs() < 0.001, "{}", class.response.count());
+    assert_eq!(class.response.count(), tally.settled + tally.unserved);
+    let median = class.response.quantile(0.5).unwrap().as_secs_f64();
+    assert!((10.4..10.6).contains(&median), "{median} s waited by the median of them");
+}
+
+#[test]
+fn a_limit_of_requests_ends_a_backlog() {
+    let stop = Stop { ops: Some(600), ..for_a_second(Pace::Closed, 1).stop };
+    let pace = Pace::Even(OpsPerSecond::new(1000.0));
+    let mut job = job(&Workload { stop, ..for_a_second(pace, 1) });
+    drive(&mut job, &mut Servers::new(1, MS * 2));
+    assert_eq!(job.into_tally().planned, 600);
 }

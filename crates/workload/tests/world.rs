@@ -15,16 +15,23 @@ pub struct Answer {
 pub struct Servers {
     pub free_at: Vec<Instant>,
     pub service: Nanos,
+    /// From then on nothing begins for so long.
+    pub stall: Option<(Instant, Nanos)>,
 }
 
 impl Servers {
     pub fn new(count: usize, service: Nanos) -> Servers {
-        Servers { free_at: vec![Instant::START; count], service }
+        Servers { free_at: vec![Instant::START; count], service, stall: None }
     }
 
     fn finish(&mut self, now: Instant) -> Instant {
         let server = self.free_at.iter_mut().min().expect("at least one server");
-        *server = (*server).max(now) + self.service;
+        let begin = (*server).max(now);
+        let begin = match self.stall {
+            Some((from, length)) if begin >= from => begin.max(from + length),
+            _ => begin,
+        };
+        *server = begin + self.service;
         *server
     }
 }
