@@ -75,6 +75,8 @@ fn workload_result(workload: &Workload, seen: WorkloadAnswer) -> (WorkloadResult
         span_bytes: Some(span.get()),
         planned: sum(|tally| tally.planned),
         settled: sum(|tally| tally.settled),
+        dropped: sum(|tally| tally.dropped),
+        unserved: sum(|tally| tally.unserved),
         mean_in_flight: if measured.is_zero() { 0.0 } else { in_flight_ns as f64 / measured.get() as f64 },
         digests: tallies.iter().map(|tally| format!("{:016x}", tally.digest)).collect(),
         errors: sum(|tally| tally.errors),

@@ -72,6 +72,8 @@ codes! {
     Neighbours => "neighbours",
     /// The load fell behind its own schedule.
     Lag => "lag",
+    /// Requests fell due and were never issued.
+    NeverIssued => "never-issued",
     /// Not the engine that was asked for or would be best.
     EngineFallback => "engine-fallback",
     /// A virtual machine asked.

@@ -175,6 +175,31 @@ pub(crate) fn lag(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft
     Some(draft.number("reached_per_s", reached).number("offered_per_s", offered.unwrap_or(f64::NAN)))
 }
 
+pub(crate) fn never_issued(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {
+    let (dropped, unserved) = (workload.dropped, workload.unserved);
+    let lost = dropped + unserved;
+    if lost == 0 {
+        return None;
+    }
+    let kept: u64 = workload.classes.iter().map(|class| class.response.count).sum();
+    // The unserved are in the histograms already, the dropped are not.
+    let due = kept + dropped;
+    let what = match (dropped, unserved) {
+        (_, 0) => "they found every slot taken and were left out, so that no latency tells of them".to_owned(),
+        (0, _) => {
+            "the load was behind by more than it could make up after its end; they count with the time they had \
+             waited, so that high percentiles are at least what is shown"
+                .to_owned()
+        }
+        _ => format!("{dropped} were left out and {unserved} were still waiting long after the end"),
+    };
+    let sentence = format!("{} of {due} that fell due were never issued: {what}.", several(lost, "request"));
+    let draft = Draft::new(Code::NeverIssued, Severity::Warning, sentence).remedy(
+        "Ask for less, or allow more in flight with `depth`: the storage does not keep up with this rate.",
+    );
+    Some(draft.number("dropped", dropped as f64).number("unserved", unserved as f64))
+}
+
 /// How far a rate may be missed by chance: three standard deviations of a Poisson count, and a little.
 fn most_missed(workload: &WorkloadResult) -> f64 {
     let wanted = offered(workload).map_or(0.0, |rate| rate.get() * workload.measured_ns as f64 / 1e9);
@@ -192,7 +217,12 @@ fn merged<'a>(histograms: impl Iterator<Item = &'a Histogram>) -> Option<stats::
 /// The rate that the workload's pace wanted; `None` for a closed loop.
 fn offered(workload: &WorkloadResult) -> Option<OpsPerSecond> {
     let inner = key(workload, "pace")?.strip_prefix("rate(")?.strip_suffix(')')?;
-    inner.split(',').next()?.trim().parse().ok()
+    let rate: OpsPerSecond = inner.split(',').next()?.trim().parse().ok()?;
+    let Some((_, times)) = inner.split_once("onoff(") else { return Some(rate) };
+    let (on, off) = times.split_once(')')?.0.split_once(',')?;
+    let seconds = |text: &str| text.trim().parse().ok().map(Nanos::as_secs_f64);
+    let (on, off) = (seconds(on)?, seconds(off)?);
+    Some(OpsPerSecond::new(rate.get() * on / (on + off)))
 }
 
 pub(crate) fn fallback(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {

@@ -32,7 +32,7 @@ const RUN: [OfRun; 2] = [failures::interrupted, company::virtual_machine];
 const POINT: [OfPoint; 1] = [samples::repeats_differ];
 
 /// About a workload, in either world.
-const WORKLOAD: [OfWorkload; 11] = [
+const WORKLOAD: [OfWorkload; 12] = [
     failures::errors,
     failures::gave_up,
     failures::nothing_measured,
@@ -43,6 +43,7 @@ const WORKLOAD: [OfWorkload; 11] = [
     samples::wide_interval,
     samples::drift,
     company::lag,
+    company::never_issued,
     company::fallback,
 ];
 

@@ -145,3 +145,24 @@ fn nothing_but_itself_is_said_of_a_run_on_nothing() {
     point(&mut run).devices.clear();
     assert_eq!(codes(&run), ["null-target"]);
 }
+
+#[test]
+fn requests_that_fell_due_and_were_never_issued_are_told() {
+    let mut run = reads();
+    assert!(find(&run, "never-issued").is_none());
+    workload(&mut run).dropped = 7;
+    assert!(found(&run, "never-issued").sentence.contains("7 requests of 600007"));
+    workload(&mut run).dropped = 0;
+    workload(&mut run).unserved = 9;
+    assert!(found(&run, "never-issued").sentence.contains("at least what is shown"));
+}
+
+#[test]
+fn the_pauses_of_a_schedule_count_for_the_rate_it_asks_for() {
+    let mut run = reads();
+    workload(&mut run).classes[0].lag = Some(responses(600_000, 2_000, 0.5));
+    set(&mut run, "pace", "rate(40000/s, onoff(2s, 2s))");
+    assert!(find(&run, "lag").is_none());
+    set(&mut run, "pace", "rate(80000/s, onoff(2s, 2s), drop)");
+    assert!(found(&run, "lag").sentence.contains("of 40000"));
+}

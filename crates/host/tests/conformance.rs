@@ -237,7 +237,7 @@ fn every_arrival_of_an_even_rate_is_planned_and_none_is_early() {
     let half = Nanos::from_millis(500);
     let stop = Stop { run: Some(half), cooldown: half, ops: None, ..workload(EngineKind::Auto, 1).stop };
     for (engine, depth) in [(EngineKind::Pread, 1), (EngineKind::IoUring, 4), (EngineKind::Pread, 4)] {
-        let pace = Pace::Even(OpsPerSecond::new(1000.0));
+        let pace = Pace::even(OpsPerSecond::new(1000.0));
         let bed = bed(1);
         let asked = Workload { pace, stop, ..workload(engine, depth) };
         let mut started = Instant::START;

@@ -85,6 +85,14 @@ pub struct WorkloadResult {
     pub planned: u64,
     /// Requests that ended.
     pub settled: u64,
+    /// Requests that fell due in the window while as many as allowed were in flight, and were left out because the
+    /// pace said so. They are in no histogram.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub dropped: u64,
+    /// Requests that fell due in the window and were never issued: the load was still behind long after its end.
+    /// The response histograms hold them with the time they had waited by then, the least it can be.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub unserved: u64,
     /// Requests in flight on average over the window, all workers together.
     pub mean_in_flight: f64,
     /// Digests of each worker's stream of (operation, file, offset, length), 16 hexadecimal digits each.
@@ -99,6 +107,10 @@ pub struct WorkloadResult {
     pub gave_up: bool,
     /// Each worker's part.
     pub workers: Vec<WorkerResult>,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl WorkloadResult {

@@ -168,6 +168,8 @@ pub fn workload(name: &str, streams: &[Stream]) -> WorkloadResult {
         measured_ns: SECONDS * 1_000_000_000,
         planned: ops,
         settled: ops,
+        dropped: 0,
+        unserved: 0,
         mean_in_flight,
         digests: vec!["00000000deadbeef".into()],
         errors: 0,

@@ -15,7 +15,7 @@ use crate::choice::{Choice, op_weights, size_weights};
 use crate::lines::{JobLine, Lines};
 use crate::pace::{Bursts, Pacer};
 use crate::rng::{Stream, Streams};
-use crate::spec::{OpMix, Pace, Pattern, SizeSplit};
+use crate::spec::{OpMix, Overflow, Pace, Pattern, SizeSplit};
 use crate::tally::{Class, ClassInterval, ClassTally, ErrorSample, Failure, Interval, Tally};
 use crate::{Completion, Op, Request, Token, Wake};
 
@@ -182,6 +182,7 @@ pub struct Job {
     settled: u64,
     errors: u64,
     moved: u64,
+    dropped: u64,
     unserved: u64,
     in_flight_ns: u128,
     in_flight_since: Instant,
@@ -229,6 +230,7 @@ impl Job {
             settled: 0,
             errors: 0,
             moved: 0,
+            dropped: 0,
             unserved: 0,
             in_flight_ns: 0,
             in_flight_since: Instant::START,
@@ -349,6 +351,7 @@ impl Job {
             settled: self.settled,
             in_flight_ns: self.in_flight_ns,
             digest: self.digest,
+            dropped: self.dropped,
             unserved: self.unserved,
             errors: self.errors,
             error_samples: self.error_samples,
@@ -359,6 +362,19 @@ impl Job {
     fn is_over(&self, now: Instant) -> bool {
         let has_ended = self.stopped || self.ops_left == 0 || self.bytes_left == 0;
         has_ended || (now >= self.window.load_end && !self.pacer.is_due_before(self.window.load_end))
+    }
+
+    /// Leaves out what is due at `now`, because no slot is free, and says when the next request is due.
+    #[cold]
+    fn drop_due(&mut self, now: Instant) -> Wake {
+        while let Some(due) = self.pacer.due_before(self.window.load_end).filter(|due| *due <= now) {
+            self.dropped += u64::from(due >= self.window.from && due < self.window.until);
+            self.pacer.advance();
+        }
+        match self.pacer.due_before(self.window.load_end) {
+            Some(due) => Wake::At(due),
+            None => Wake::At(self.window.load_end.max(now)),
+        }
     }
 
     /// Books what was due before the end of the load and will not be issued any more: each response is at least the
@@ -372,7 +388,7 @@ impl Job {
         {
             let count = each.min(self.ops_left);
             self.ops_left -= count;
-            let (op, size_index, _) = self.drawn();
+            let (op, size_index, ..) = self.drawn();
             if due >= self.window.from && due < self.window.until {
                 self.unserved += count;
                 let class = usize::from(self.class_base[op as usize] + size_index);
@@ -413,13 +429,14 @@ impl Job {
                 }
             }
             Pacer::Schedule { due, .. } if *due > now => Err(Wake::At((*due).min(self.window.load_end))),
-            Pacer::Schedule { due, .. } => match self.free.pop() {
-                Some(token) => {
+            Pacer::Schedule { due, overflow, .. } => match (self.free.pop(), overflow) {
+                (Some(token), _) => {
                     let due = *due;
                     self.pacer.advance();
                     Ok((due, token))
                 }
-                None => Err(Wake::OnCompletion),
+                (None, Overflow::Queue) => Err(Wake::OnCompletion),
+                (None, Overflow::Drop) => Err(self.drop_due(now)),
             },
         }
     }

@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 
-use units::{Instant, Nanos, OpsPerSecond};
+use units::{Instant, Nanos};
 
 use crate::address::Part;
 use crate::rng::{Stream, unit};
-use crate::spec::Pace;
+use crate::spec::{Overflow, Pace, Schedule, Spacing};
 use crate::{Token, Wake};
 
 /// Tells which slot may be used next and since when.
@@ -19,7 +19,7 @@ pub(crate) enum Pacer {
     /// A slot is due at once, but not while the worker pauses between bursts.
     Bursts(Bursts),
     /// Due by a schedule that does not wait for anyone.
-    Schedule { start: Instant, due: Instant, arrivals: Arrivals },
+    Schedule { start: Instant, due: Instant, arrivals: Arrivals, overflow: Overflow },
 }
 
 /// Requests that follow each other at once, then a pause of the whole worker.
@@ -95,22 +95,23 @@ pub(crate) enum Arrivals {
     Even { first_ns: f64, gap_ns: f64, count: u64 },
     /// Exponential with mean `gap_ns`. The superposition of the workers' processes is exactly Poisson again.
     Poisson { gap_ns: f64, at_ns: f64, stream: Stream },
+    /// Poisson on a clock that stands still in every pause: `at_ns` counts the time that was on.
+    OnOff { gap_ns: f64, at_ns: f64, on_ns: f64, off_ns: f64, stream: Stream },
 }
 
 impl Pacer {
     /// The pace of one of the workers that share it; a rate is shared out, even arrivals are dealt in turn.
     pub(crate) fn new(pace: Pace, part: Part, depth: u32, stream: Stream) -> Pacer {
-        let gap_ns = |rate: OpsPerSecond| 1e9 * f64::from(part.of) / rate.get();
-        let schedule = |arrivals| Pacer::Schedule { start: Instant::START, due: Instant::START, arrivals };
         match pace {
             Pace::Closed => Pacer::Closed,
             Pace::Bursts { delay, requests } => Pacer::Bursts(Bursts::every(requests, delay)),
             Pace::Think(delay) => Pacer::Think { delay, resting: VecDeque::with_capacity(depth as usize) },
-            Pace::Even(rate) => {
-                let first_ns = f64::from(part.index) * 1e9 / rate.get();
-                schedule(Arrivals::Even { first_ns, gap_ns: gap_ns(rate), count: 0 })
-            }
-            Pace::Poisson(rate) => schedule(Arrivals::Poisson { gap_ns: gap_ns(rate), at_ns: 0.0, stream }),
+            Pace::Open(schedule) => Pacer::Schedule {
+                start: Instant::START,
+                due: Instant::START,
+                arrivals: Arrivals::new(schedule, part, stream),
+                overflow: schedule.overflow,
+            },
         }
     }
 
@@ -129,7 +130,7 @@ impl Pacer {
 
     /// Fixes the schedule to the world's clock.
     pub(crate) fn start(&mut self, now: Instant) {
-        if let Pacer::Schedule { start, due, arrivals } = self {
+        if let Pacer::Schedule { start, due, arrivals, .. } = self {
             *start = now;
             *due = now + Nanos::new(arrivals.next_ns() as u64);
         }
@@ -170,24 +171,42 @@ impl Pacer {
     /// Moves a scheduled pace to its next arrival.
     #[inline]
     pub(crate) fn advance(&mut self) {
-        if let Pacer::Schedule { start, due, arrivals } = self {
+        if let Pacer::Schedule { start, due, arrivals, .. } = self {
             *due = start.saturating_add(Nanos::new(arrivals.next_ns() as u64));
         }
     }
 }
 
 impl Arrivals {
-    /// The mean distance.
+    fn new(schedule: Schedule, part: Part, stream: Stream) -> Arrivals {
+        let together_ns = 1e9 / schedule.rate.get();
+        let gap_ns = together_ns * f64::from(part.of);
+        match schedule.spacing {
+            Spacing::Even => {
+                Arrivals::Even { first_ns: f64::from(part.index) * together_ns, gap_ns, count: 0 }
+            }
+            Spacing::Poisson => Arrivals::Poisson { gap_ns, at_ns: 0.0, stream },
+            Spacing::OnOff { on, off } => {
+                let (on_ns, off_ns) = (on.get() as f64, off.get() as f64);
+                Arrivals::OnOff { gap_ns, at_ns: 0.0, on_ns, off_ns, stream }
+            }
+        }
+    }
+
+    /// The mean distance, pauses included.
     fn gap_ns(&self) -> f64 {
         match self {
             Arrivals::Even { gap_ns, .. } | Arrivals::Poisson { gap_ns, .. } => *gap_ns,
+            Arrivals::OnOff { gap_ns, on_ns, off_ns, .. } => *gap_ns * (on_ns + off_ns) / on_ns,
         }
     }
 
     fn skip(&mut self, arrivals: u64) {
         match self {
             Arrivals::Even { count, .. } => *count += arrivals,
-            Arrivals::Poisson { gap_ns, at_ns, .. } => *at_ns += *gap_ns * arrivals as f64,
+            Arrivals::Poisson { gap_ns, at_ns, .. } | Arrivals::OnOff { gap_ns, at_ns, .. } => {
+                *at_ns += *gap_ns * arrivals as f64;
+            }
         }
     }
 
@@ -199,16 +218,28 @@ impl Arrivals {
                 *first_ns + (*count - 1) as f64 * *gap_ns
             }
             Arrivals::Poisson { gap_ns, at_ns, stream } => {
-                // 1 - u lies in (0, 1], so the logarithm is finite.
-                *at_ns += -(1.0 - unit(stream)).ln() * *gap_ns;
+                *at_ns += exponential(stream) * *gap_ns;
                 *at_ns
+            }
+            Arrivals::OnOff { gap_ns, at_ns, on_ns, off_ns, stream } => {
+                *at_ns += exponential(stream) * *gap_ns;
+                *at_ns + (*at_ns / *on_ns).floor() * *off_ns
             }
         }
     }
 }
 
+/// Exponentially distributed with mean 1.
+#[inline]
+fn exponential(stream: &mut Stream) -> f64 {
+    // 1 - u lies in (0, 1], so the logarithm is finite.
+    -(1.0 - unit(stream)).ln()
+}
+
 #[cfg(test)]
 mod tests {
+    use units::OpsPerSecond;
+
     use super::*;
     use crate::rng::Streams;
 
@@ -226,20 +257,40 @@ mod tests {
 
     #[test]
     fn workers_are_dealt_even_arrivals_in_turn() {
-        let pace = Pace::Even(OpsPerSecond::new(1000.0));
+        let pace = Pace::even(OpsPerSecond::new(1000.0));
         assert_eq!(arrivals(pace, Part { index: 0, of: 2 }, 3), [0, 2_000_000, 4_000_000]);
         assert_eq!(arrivals(pace, Part { index: 1, of: 2 }, 3), [1_000_000, 3_000_000, 5_000_000]);
     }
 
     #[test]
+    fn an_on_off_pace_is_poisson_while_it_is_on_and_silent_while_it_is_off() {
+        let spacing = Spacing::OnOff { on: Nanos::from_millis(200), off: Nanos::from_millis(800) };
+        let schedule = Schedule { rate: OpsPerSecond::new(10_000.0), spacing, overflow: Overflow::Queue };
+        let due = arrivals(Pace::Open(schedule), Part::WHOLE, 200_000);
+        assert!(due.iter().all(|due| due % 1_000_000_000 < 200_000_001), "none in a pause");
+        let seconds = *due.last().unwrap() as f64 / 1e9;
+        let mean = due.len() as f64 / seconds;
+        assert!((mean / schedule.mean_rate().get() - 1.0).abs() < 0.02, "{mean}/s of 2,000/s");
+        // The count of a burst is Poisson: its variance is its mean.
+        let bursts: Vec<f64> = due
+            .chunk_by(|one, next| one / 1_000_000_000 == next / 1_000_000_000)
+            .map(|burst| burst.len() as f64)
+            .collect();
+        let bursts = &bursts[..bursts.len() - 1];
+        let mean = bursts.iter().sum::<f64>() / bursts.len() as f64;
+        let variance = bursts.iter().map(|count| (count - mean).powi(2)).sum::<f64>() / bursts.len() as f64;
+        assert!((0.6..1.6).contains(&(variance / mean)), "variance {variance} of mean {mean}");
+    }
+
+    #[test]
     fn an_even_pace_does_not_drift() {
-        let due = arrivals(Pace::Even(OpsPerSecond::new(3.0)), Part::WHOLE, 3_000_001);
+        let due = arrivals(Pace::even(OpsPerSecond::new(3.0)), Part::WHOLE, 3_000_001);
         assert_eq!(due[3_000_000], 1_000_000_000_000_000);
     }
 
     #[test]
     fn poisson_gaps_are_exponential_with_the_asked_mean() {
-        let due = arrivals(Pace::Poisson(OpsPerSecond::new(1000.0)), Part::WHOLE, 1_000_001);
+        let due = arrivals(Pace::poisson(OpsPerSecond::new(1000.0)), Part::WHOLE, 1_000_001);
         let gaps: Vec<f64> = due.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect();
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
         let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;

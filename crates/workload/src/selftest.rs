@@ -180,13 +180,13 @@ fn arrivals(pace: Pace) -> Vec<f64> {
 }
 
 fn even_arrivals() -> Check {
-    let due = arrivals(Pace::Even(OpsPerSecond::new(1000.0)));
+    let due = arrivals(Pace::even(OpsPerSecond::new(1000.0)));
     let late = due.iter().enumerate().map(|(n, at)| (at - n as f64 * 1e6).abs()).fold(0.0, f64::max);
     Check { what: "an even rate does not drift", found: late, limit: 1.0, measure: "nanoseconds off" }
 }
 
 fn poisson_arrivals() -> Check {
-    let due = arrivals(Pace::Poisson(OpsPerSecond::new(1000.0)));
+    let due = arrivals(Pace::poisson(OpsPerSecond::new(1000.0)));
     let mut gaps: Vec<f64> = due.windows(2).map(|pair| (pair[1] - pair[0]) / 1e6).collect();
     gaps.sort_unstable_by(f64::total_cmp);
     let n = gaps.len() as f64;

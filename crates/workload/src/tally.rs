@@ -111,6 +111,9 @@ pub struct Tally {
     pub settled: u64,
     /// The integral of requests in flight over the measured window.
     pub in_flight_ns: u128,
+    /// Requests that fell due in the window while all slots were taken and were left out, as the pace asked for.
+    /// They are in no histogram.
+    pub dropped: u64,
     /// Requests that were due in the window and were never issued, because the target was behind until long after
     /// it. Their response times are in the histograms as the time they had waited by then: the least it can be.
     pub unserved: u64,

@@ -22,7 +22,7 @@ fn think_time_separates_the_requests_of_a_slot() {
 
 #[test]
 fn an_even_rate_is_kept_when_the_target_can() {
-    let mut job = job(&for_a_second(Pace::Even(OpsPerSecond::new(500.0)), 4));
+    let mut job = job(&for_a_second(Pace::even(OpsPerSecond::new(500.0)), 4));
     let answers = drive(&mut job, &mut Servers::new(1, MS));
     let tally = job.into_tally();
     assert_eq!(answers.len(), 500);
@@ -32,7 +32,7 @@ fn an_even_rate_is_kept_when_the_target_can() {
 #[test]
 fn response_counts_from_the_due_instant_when_the_target_cannot_keep_up() {
     // A thousand a second asked of a server that does five hundred: the last one is a second late.
-    let mut job = job(&for_a_second(Pace::Even(OpsPerSecond::new(1000.0)), 1));
+    let mut job = job(&for_a_second(Pace::even(OpsPerSecond::new(1000.0)), 1));
     drive(&mut job, &mut Servers::new(1, MS * 2));
     let tally = job.into_tally();
     let class = &tally.classes[0];
@@ -52,7 +52,7 @@ fn a_closed_loop_keeps_one_histogram_because_response_is_service() {
 
 #[test]
 fn a_stall_is_charged_to_every_request_that_fell_due_in_it() {
-    let mut job = job(&for_a_second(Pace::Even(OpsPerSecond::new(1000.0)), 1));
+    let mut job = job(&for_a_second(Pace::even(OpsPerSecond::new(1000.0)), 1));
     let mut servers = Servers::new(1, Nanos::from_micros(10));
     servers.free_at[0] = units::Instant::from_nanos(500_000_000);
     drive(&mut job, &mut servers);
@@ -66,7 +66,7 @@ fn a_stall_is_charged_to_every_request_that_fell_due_in_it() {
 
 /// The responses of a hundred requests a second, to a server that stalls from 0.9 s on, for so long.
 fn stalled_at_the_end(stall: Nanos) -> (workload::tally::Tally, Vec<Nanos>) {
-    let mut job = job(&for_a_second(Pace::Even(OpsPerSecond::new(100.0)), 1));
+    let mut job = job(&for_a_second(Pace::even(OpsPerSecond::new(100.0)), 1));
     let mut servers = Servers::new(1, Nanos::from_micros(10));
     servers.stall = Some((units::Instant::from_nanos(900_000_000), stall));
     drive(&mut job, &mut servers);
@@ -100,7 +100,7 @@ fn a_stall_too_long_to_wait_for_is_charged_with_what_was_waited() {
 #[test]
 fn a_hopeless_backlog_ends_and_is_booked_whole() {
     // Ten million a second asked of a server that does a hundred.
-    let mut job = job(&for_a_second(Pace::Poisson(OpsPerSecond::new(1e7)), 1));
+    let mut job = job(&for_a_second(Pace::poisson(OpsPerSecond::new(1e7)), 1));
     drive(&mut job, &mut Servers::new(1, MS * 10));
     let tally = job.into_tally();
     let class = &tally.classes[0];
@@ -114,8 +114,20 @@ fn a_hopeless_backlog_ends_and_is_booked_whole() {
 #[test]
 fn a_limit_of_requests_ends_a_backlog() {
     let stop = Stop { ops: Some(600), ..for_a_second(Pace::Closed, 1).stop };
-    let pace = Pace::Even(OpsPerSecond::new(1000.0));
+    let pace = Pace::even(OpsPerSecond::new(1000.0));
     let mut job = job(&Workload { stop, ..for_a_second(pace, 1) });
     drive(&mut job, &mut Servers::new(1, MS * 2));
     assert_eq!(job.into_tally().planned, 600);
+}
+
+#[test]
+fn a_pace_that_drops_leaves_out_what_finds_no_free_slot() {
+    let schedule =
+        Schedule { rate: OpsPerSecond::new(1000.0), spacing: Spacing::Even, overflow: Overflow::Drop };
+    let mut job = job(&for_a_second(Pace::Open(schedule), 1));
+    // Each request takes two and a half periods: every third one finds the server free.
+    drive(&mut job, &mut Servers::new(1, Nanos::from_micros(2500)));
+    let tally = job.into_tally();
+    assert_eq!((tally.planned, tally.dropped, tally.unserved), (334, 666, 0));
+    assert_eq!(tally.classes[0].lag.as_ref().unwrap().max(), Some(Nanos::ZERO));
 }

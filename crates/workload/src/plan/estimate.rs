@@ -6,7 +6,7 @@ use units::{Bytes, Nanos};
 
 use super::state::State;
 use super::{Plan, Point, Task};
-use crate::spec::{Extent, Pace, Span, Workload};
+use crate::spec::{Extent, Pace, Schedule, Spacing, Span, Workload};
 
 /// What a plan, or one point of it, costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -94,7 +94,7 @@ fn add_written(workload: &Workload, written: &mut Written) {
     let largest = workload.sizes.largest();
     let by_ops = workload.stop.ops.map(|ops| Bytes::new(ops.saturating_mul(largest.get())));
     let by_pace = match (workload.pace, time(workload)) {
-        (Pace::Even(rate), Some(time)) => {
+        (Pace::Open(Schedule { rate, spacing: Spacing::Even, .. }), Some(time)) => {
             let requests = (rate.get() * time.as_secs_f64()).ceil() as u64 + 1;
             Some(Bytes::new(requests.saturating_mul(largest.get())))
         }

@@ -11,7 +11,7 @@ use crate::plan::outline::PhaseTable;
 use crate::plan::source::Place;
 use crate::plan::sweep;
 use crate::plan::tree::Node;
-use crate::spec::Pace;
+use crate::spec::{Pace, Schedule};
 
 /// One workload of a phase and the values that hold for it, in the order of the entries.
 pub(super) struct Member<'a> {
@@ -118,7 +118,7 @@ pub(super) fn axes<'a>(members: &[Member<'a>]) -> Vec<Axis<'a>> {
 pub(super) fn is_rate(node: &Node) -> bool {
     match sweep::values(node, Kind::Text) {
         Ok(Some(values)) => values.iter().all(is_rate),
-        _ => matches!(node.read::<Pace>("rate(500/s)"), Ok(Pace::Even(_) | Pace::Poisson(_))),
+        _ => matches!(node.read::<Pace>("rate(500/s)"), Ok(Pace::Open(_))),
     }
 }
 
@@ -126,8 +126,7 @@ pub(super) fn is_rate(node: &Node) -> bool {
 pub(super) fn part_of(pace: Pace, share: Share) -> Pace {
     let part = |rate: OpsPerSecond| OpsPerSecond::new(rate.get() * share.get());
     match pace {
-        Pace::Even(rate) => Pace::Even(part(rate)),
-        Pace::Poisson(rate) => Pace::Poisson(part(rate)),
+        Pace::Open(schedule) => Pace::Open(Schedule { rate: part(schedule.rate), ..schedule }),
         Pace::Closed | Pace::Think(_) | Pace::Bursts { .. } => pace,
     }
 }

@@ -326,7 +326,14 @@ pub(crate) static WORKLOAD: [Entry<Draft>; 35] = [
         doc: doc(
             "pace",
             LOAD,
-            Kind::Choice(&["closed", "think(5ms)", "think(5ms, 8)", "rate(500/s)", "rate(500/s, poisson)"]),
+            Kind::Choice(&[
+                "closed",
+                "think(5ms)",
+                "think(5ms, 8)",
+                "rate(500/s)",
+                "rate(500/s, poisson)",
+                "rate(500/s, onoff(2s, 8s))",
+            ]),
             "closed",
             [
                 "When the next request is due.",
@@ -334,7 +341,12 @@ pub(crate) static WORKLOAD: [Entry<Draft>; 35] = [
                  `think(5ms, 8)`: eight requests of a worker, and so long nothing once all of them have ended. \
                  `rate(500/s)`: at \
                  even distances, all workers together; response times count from the due instant, so that a stall \
-                 is charged to the target. `rate(500/s, poisson)`: at random instants of that mean rate.",
+                 is charged to the target. `rate(500/s, poisson)`: at random instants of that mean rate. \
+                 `rate(500/s, onoff(2s, 8s))`: at random instants for two seconds, then none for eight, and so on. \
+                 A request that falls due while all `depth` requests of each worker are in flight waits in the \
+                 generator, which shows as lag; with `drop` at the end, as in `rate(500/s, poisson, drop)`, it is \
+                 left out and counted. What is due before the end of the load is issued for up to ten seconds \
+                 after it.",
                 "pace = \"rate(500/s)\"",
             ],
         ),

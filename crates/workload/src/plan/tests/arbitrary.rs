@@ -49,8 +49,19 @@ pub(crate) fn pace() -> impl Strategy<Value = Pace> {
         Just(Pace::Closed),
         (1u64..).prop_map(|nanos| Pace::Think(Nanos::new(nanos))),
         (1u64.., 1u32..).prop_map(|(nanos, requests)| Pace::Bursts { delay: Nanos::new(nanos), requests }),
-        rate().prop_map(Pace::Even),
-        rate().prop_map(Pace::Poisson),
+        (rate(), spacing(), any::<bool>()).prop_map(|(rate, spacing, drops)| {
+            let overflow = if drops { Overflow::Drop } else { Overflow::Queue };
+            Pace::Open(Schedule { rate, spacing, overflow })
+        }),
+    ]
+}
+
+fn spacing() -> impl Strategy<Value = Spacing> {
+    let pause = || (1u64..).prop_map(Nanos::new);
+    prop_oneof![
+        Just(Spacing::Even),
+        Just(Spacing::Poisson),
+        (pause(), pause()).prop_map(|(on, off)| Spacing::OnOff { on, off }),
     ]
 }
 

@@ -82,7 +82,7 @@ fn workloads_of_a_phase_share_its_rate_and_its_sweeps() {
     let [oltp, log] = &load.workloads[..] else { panic!("two workloads") };
     assert_eq!(
         (oltp.pace, log.pace),
-        (Pace::Even(OpsPerSecond::new(600.0)), Pace::Even(OpsPerSecond::new(400.0)))
+        (Pace::even(OpsPerSecond::new(600.0)), Pace::even(OpsPerSecond::new(400.0)))
     );
     assert_eq!((oltp.workers, log.workers, oltp.depth, log.depth), (2, 1, 4, 4));
     assert_eq!(load.headlines, [Metric::Percentile(Share::new(0.99).unwrap()), Metric::Iops]);

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use units::{Bytes, Nanos, OpsPerSecond};
 
 use super::{TextError, call, unit, unknown, words, wrong};
-use crate::spec::{EngineKind, Files, FlushKind, LunLayout, OpenSync, Pace};
+use crate::spec::{EngineKind, Files, FlushKind, LunLayout, OpenSync, Overflow, Pace, Schedule, Spacing};
 
 /// The fastest pace: one request every nanosecond, the resolution of the clock.
 const FASTEST_OPS_PER_S: f64 = 1e9;
@@ -72,18 +72,38 @@ impl FromStr for LunLayout {
     }
 }
 
-const PACES: [&str; 5] = ["closed", "think(5ms)", "think(5ms, 8)", "rate(500/s)", "rate(500/s, poisson)"];
+const PACES: [&str; 7] = [
+    "closed",
+    "think(5ms)",
+    "think(5ms, 8)",
+    "rate(500/s)",
+    "rate(500/s, poisson)",
+    "rate(500/s, onoff(2s, 8s))",
+    "rate(500/s, poisson, drop)",
+];
 
 impl Display for Pace {
-    /// `closed`, `think(5ms)`, `think(5ms, 8)`, `rate(500/s)` or `rate(500/s, poisson)`.
+    /// `closed`, `think(5ms)`, `think(5ms, 8)`, `rate(500/s)`, `rate(500/s, poisson)`, `rate(500/s, onoff(2s, 8s), drop)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Pace::Closed => f.write_str("closed"),
             Pace::Think(gap) => write!(f, "think({})", gap.exact()),
             Pace::Bursts { delay, requests } => write!(f, "think({}, {requests})", delay.exact()),
-            Pace::Even(rate) => write!(f, "rate({})", rate.exact()),
-            Pace::Poisson(rate) => write!(f, "rate({}, poisson)", rate.exact()),
+            Pace::Open(schedule) => schedule.fmt(f),
         }
+    }
+}
+
+impl Display for Schedule {
+    /// `rate(500/s)`, `rate(500/s, poisson)`, `rate(500/s, onoff(2s, 8s), drop)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "rate({}", self.rate.exact())?;
+        match self.spacing {
+            Spacing::Even => Ok(()),
+            Spacing::Poisson => f.write_str(", poisson"),
+            Spacing::OnOff { on, off } => write!(f, ", onoff({}, {})", on.exact(), off.exact()),
+        }?;
+        f.write_str(if self.overflow == Overflow::Drop { ", drop)" } else { ")" })
     }
 }
 
@@ -94,7 +114,7 @@ impl FromStr for Pace {
         match call(text)? {
             ("closed", None) => Ok(Pace::Closed),
             ("think", Some(argument)) => think(argument),
-            ("rate", Some(argument)) => rate(argument),
+            ("rate", Some(argument)) => schedule(argument).map(Pace::Open),
             _ => unknown(text, "a pace", &PACES),
         }
     }
@@ -119,8 +139,9 @@ fn think(argument: &str) -> Result<Pace, TextError> {
     }
 }
 
-fn rate(argument: &str) -> Result<Pace, TextError> {
-    let (number, process) = argument.split_once(',').unwrap_or((argument, "even"));
+fn schedule(argument: &str) -> Result<Schedule, TextError> {
+    let parts = top_level_parts(argument);
+    let (number, words) = parts.split_first().expect("splitting gives at least one part");
     let rate: OpsPerSecond = unit(number)?;
     if !(rate.get() > 0.0 && rate.get() <= FASTEST_OPS_PER_S) {
         return wrong(
@@ -128,11 +149,44 @@ fn rate(argument: &str) -> Result<Pace, TextError> {
             format!("more than 0/s and at most {FASTEST_OPS_PER_S}/s, such as rate(500/s)"),
         );
     }
-    match process.trim() {
-        "even" => Ok(Pace::Even(rate)),
-        "poisson" => Ok(Pace::Poisson(rate)),
-        other => unknown(other, "a way to space requests", &["even", "poisson"]),
+    let mut schedule = Schedule { rate, spacing: Spacing::Even, overflow: Overflow::Queue };
+    for (position, word) in words.iter().enumerate() {
+        match (position, call(word)?) {
+            (_, ("drop", None)) if position + 1 == words.len() => schedule.overflow = Overflow::Drop,
+            (0, ("even", None)) => {}
+            (0, ("poisson", None)) => schedule.spacing = Spacing::Poisson,
+            (0, ("onoff", Some(times))) => schedule.spacing = on_off(times)?,
+            _ => {
+                let known = ["even", "poisson", "onoff(2s, 8s)", "drop"];
+                return unknown(word, "a way to space requests", &known);
+            }
+        }
     }
+    Ok(schedule)
+}
+
+fn on_off(times: &str) -> Result<Spacing, TextError> {
+    let example = "for example onoff(2s, 8s): two seconds of load, eight of none";
+    let Some((on, off)) = times.split_once(',') else {
+        return wrong(format!("`onoff({times})` needs two times"), example);
+    };
+    match (unit::<Nanos>(on)?, unit::<Nanos>(off)?) {
+        (Nanos::ZERO, _) | (_, Nanos::ZERO) => {
+            wrong(format!("`onoff({times})` has no time to be on or off"), example)
+        }
+        (on, off) => Ok(Spacing::OnOff { on, off }),
+    }
+}
+
+/// The parts between commas that stand in no brackets; at least one.
+fn top_level_parts(text: &str) -> Vec<&str> {
+    let mut depth = 0i32;
+    text.split(|c: char| {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        c == ',' && depth == 0
+    })
+    .map(str::trim)
+    .collect()
 }
 
 words!(OpenSync, "a way to open",
