@@ -136,3 +136,30 @@ fn a_dry_run_opens_nothing_for_writing() {
     assert_eq!((after.mtime(), after.mtime_nsec()), (before.mtime(), before.mtime_nsec()));
     assert!(!user.path(".local").exists(), "a dry run keeps nothing");
 }
+
+#[test]
+fn each_workload_can_have_a_target_of_its_own() {
+    let user = User::with_plan(
+        "[defaults]\nrun = \"100ms\"\nspan = \"4MiB\"\nsize = \"64KiB\"\n[[phase]]\n\
+         [[phase.workload]]\nname = \"a\"\non = 1\n[[phase.workload]]\nname = \"b\"\non = \"2\"\nreads = \"0%\"\n",
+    );
+    let read_only = user.write("a", vec![1u8; 4 << 20]);
+    user.write("c", vec![2u8; 4 << 20]);
+    let refused = user.fathom("run plan.toml --on a --on c");
+    refused.with(3).saying(&["c"]);
+    assert_eq!(std::fs::read(&read_only).unwrap(), vec![1u8; 4 << 20]);
+    let consent = user.path("c").display().to_string();
+    user.fathom(&format!("run plan.toml --on a --on c --destroy {consent}")).done();
+    assert_eq!(std::fs::read(&read_only).unwrap(), vec![1u8; 4 << 20]);
+    assert_ne!(std::fs::read(user.path("c")).unwrap(), vec![2u8; 4 << 20]);
+    user.fathom("run plan.toml --on a").with(2).saying(&["workload `b` is `on` target 2"]);
+}
+
+#[test]
+fn files_of_their_own_lie_side_by_side_on_the_lun_of_a_virtual_array() {
+    let user =
+        User::with_plan("[[phase]]\nworkers = 4\nfiles = \"per_worker(2)\"\nrun = \"1s\"\nspan = \"1GiB\"\n");
+    user.fathom("run plan.toml --on array:md3000").done();
+    let run = user.last();
+    assert_eq!(run["points"][0]["workloads"][0]["span_bytes"], 8u64 << 30);
+}

@@ -1,20 +1,22 @@
 //! A virtual array as a world: the same load, in virtual time.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use array::background::{BackgroundKind, BackgroundPolicy};
 use array::raid::HealthError;
-use array::sim::{self, Client, Plant, Sim, Watch, WorkError, WorkOrder};
+use array::sim::{self, Client, FilePlace, Plant, Sim, Watch, WorkError, WorkOrder};
 use array::spec::{self, ArraySpec, Shipped, Source, SpecError};
 use record::{Breakdown, ClassShare, EngineUsed, Environment, Series};
 use units::{Bytes, Instant, Nanos};
 use workload::plan::{Background, Load, Plan, State, Work};
 use workload::spec::{Files, Workload};
 use workload::tally::Interval;
-use workload::{Job, Progress, compile};
+use workload::{Job, Progress, compile, files_needed};
 
 use crate::event::Live;
+use crate::real::{check_on, explicit_size};
 use crate::result::span_of;
 use crate::seconds::p99_of;
 use crate::world::{LoadAnswer, StateAnswer, WorkerAnswer, WorkloadAnswer, World, WorldError};
@@ -44,6 +46,7 @@ impl ModelledWorld {
         let sim = Sim::new(&Plant::from(&spec), plan.seed)
             .map_err(|error| ModelError::Geometry(error.to_string()))?;
         let sizes = sim.lun_sizes();
+        check_on(plan, sizes.len(), "LUNs; `array:NAME?luns=N` has more").map_err(ModelError::Unfit)?;
         Ok(ModelledWorld { asked: address.into(), spec, sim, sizes, stop, works: Vec::new() })
     }
 
@@ -52,14 +55,24 @@ impl ModelledWorld {
         ModelledWorld::open(plan, address, &Shipped, stop)
     }
 
-    fn jobs(&self, workload: &Workload) -> Result<Vec<workload::JobSpec>, WorldError> {
-        if workload.files != Files::Shared {
-            return Err(WorldError::Unfit(format!(
-                "workload `{}` wants files of its own; a virtual array has LUNs and no files: set `files = \"shared\"`",
-                workload.name
-            )));
+    /// Where the files of `workload` lie, and how long they are: LUNs, or equal parts of them where the workload
+    /// has files of its own.
+    fn files(&self, workload: &Workload) -> (Vec<FilePlace>, Vec<Bytes>) {
+        let luns = (0u32..).zip(&self.sizes).filter(|(lun, _)| workload.uses(*lun as usize));
+        if workload.files == Files::Shared {
+            return luns.map(|(lun, size)| (FilePlace::whole(lun), *size)).unzip();
         }
-        Ok(compile(workload, &self.sizes)?)
+        let luns: Vec<(u32, Bytes)> = luns.map(|(lun, size)| (lun, *size)).collect();
+        let count = files_needed(workload);
+        let on_each = count.div_ceil(luns.len().max(1) as u64).max(1);
+        (0..count)
+            .map(|number| {
+                let (lun, size) = luns[number as usize % luns.len()];
+                let len = Bytes::new(size.get() / on_each).round_down(Bytes::KIB * 4);
+                let len = explicit_size(workload).unwrap_or(len).min(len);
+                (FilePlace { lun, start: len * (number / luns.len() as u64) }, len)
+            })
+            .unzip()
     }
 
     fn fail_disk(&mut self, disk: u32) -> Result<(), WorldError> {
@@ -125,6 +138,9 @@ pub enum ModelError {
     /// Its RAID sets.
     #[error("{0}")]
     Geometry(String),
+    /// The plan asks for what it does not have.
+    #[error("{0}")]
+    Unfit(String),
 }
 
 fn work_refused(error: WorkError) -> WorldError {
@@ -175,12 +191,13 @@ impl World for ModelledWorld {
         let mut workload_of = Vec::new();
         let mut answers = Vec::new();
         for (index, workload) in load.workloads.iter().enumerate() {
-            let jobs = self.jobs(workload)?;
-            answers.push(answer(workload, &jobs, self.sizes.len()));
+            let (files, lengths) = self.files(workload);
+            let jobs = compile(workload, &lengths)?;
+            answers.push(answer(workload, &jobs, &files));
             for job in jobs {
-                let luns = (0..self.sizes.len() as u32).collect();
+                let files = files.clone();
                 let (host, buffered) = (workload_of.len() as u32, !workload.direct);
-                clients.push(Client { job: Job::new(job), luns, host, buffered });
+                clients.push(Client { job: Job::new(job), files, host, buffered });
                 workload_of.push(index);
             }
         }
@@ -234,7 +251,12 @@ impl World for ModelledWorld {
     }
 }
 
-fn answer(workload: &Workload, jobs: &[workload::JobSpec], luns: usize) -> WorkloadAnswer {
+fn answer(workload: &Workload, jobs: &[workload::JobSpec], files: &[FilePlace]) -> WorkloadAnswer {
+    let luns = files.iter().map(|file| file.lun).collect::<BTreeSet<_>>().len();
+    let name = |file: &FilePlace| match file.start.is_zero() {
+        true => format!("LUN {}", file.lun),
+        false => format!("LUN {} from {}", file.lun, file.start),
+    };
     WorkloadAnswer {
         engine: EngineUsed {
             name: "virtual".into(),
@@ -242,7 +264,7 @@ fn answer(workload: &Workload, jobs: &[workload::JobSpec], luns: usize) -> Workl
             fallback: None,
             clock: "virtual".into(),
         },
-        files: (0..luns).map(|lun| format!("LUN {lun}")).collect(),
+        files: files.iter().map(name).collect(),
         span: span_of(jobs),
         workers: Vec::new(),
         intervals: Vec::new(),

@@ -49,6 +49,7 @@ fn workload(engine: EngineKind, depth: u32) -> Workload {
         workers: 1,
         depth,
         files: Files::Shared,
+        on: Vec::new(),
         luns: LunLayout::Concatenated,
         pace: Pace::Closed,
         stop: Stop { warmup: Nanos::ZERO, run: None, cooldown: Nanos::ZERO, ops: Some(BLOCKS), bytes: None },

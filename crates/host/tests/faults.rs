@@ -47,6 +47,7 @@ fn workload(engine: EngineKind, depth: u32, reads: Share) -> Workload {
         workers: 1,
         depth,
         files: Files::Shared,
+        on: Vec::new(),
         luns: LunLayout::Concatenated,
         pace: Pace::Closed,
         stop: Stop { warmup: Nanos::ZERO, run: None, cooldown: Nanos::ZERO, ops: Some(BLOCKS), bytes: None },

@@ -33,6 +33,8 @@ pub struct Workload {
     pub depth: u32,
     /// How many files there are for a directory target, and who uses which.
     pub files: Files,
+    /// Which of the run's targets are used, by their numbers from 1; empty means all of them.
+    pub on: Vec<u32>,
     /// How several targets are used together.
     pub luns: LunLayout,
     /// When the next request is due.
@@ -52,6 +54,11 @@ pub struct Workload {
 }
 
 impl Workload {
+    /// Whether it uses the target of number `index`, from 0.
+    pub fn uses(&self, index: usize) -> bool {
+        self.on.is_empty() || self.on.iter().any(|number| *number as usize == index + 1)
+    }
+
     /// The distance all offsets are a multiple of where no line says otherwise; at least a byte.
     pub fn alignment(&self) -> Bytes {
         self.align.unwrap_or_else(|| self.sizes.smallest()).max(Bytes::B)

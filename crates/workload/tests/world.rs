@@ -91,6 +91,7 @@ pub fn workload() -> Workload {
         workers: 1,
         depth: 1,
         files: Files::Shared,
+        on: Vec::new(),
         luns: LunLayout::Concatenated,
         pace: Pace::Closed,
         stop: Stop { warmup: Nanos::ZERO, run: None, cooldown: Nanos::ZERO, ops: Some(100), bytes: None },

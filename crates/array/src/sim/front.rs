@@ -10,13 +10,16 @@ use crate::meter::Class;
 
 use super::event::Event;
 use super::request::{HostRequest, NONE, Purpose};
-use super::{NO_SUCH, Running, Sim, adapter};
+use super::{FilePlace, NO_SUCH, Running, Sim, adapter};
 
 impl Sim {
     /// Takes a job's request into the host.
     pub(super) fn issue(&mut self, client: u32, asked: &Request) {
-        let Running { luns, host, .. } = &self.running[client as usize];
-        let (lun, host) = (luns.get(usize::from(asked.file)).copied().unwrap_or(u32::MAX), *host);
+        let Running { files, host, .. } = &self.running[client as usize];
+        let nowhere = FilePlace::whole(u32::MAX);
+        let (FilePlace { lun, start }, host) =
+            (files.get(usize::from(asked.file)).copied().unwrap_or(nowhere), *host);
+        let offset = start.get().saturating_add(asked.offset.get());
         let class = if asked.op == Op::Read { Class::HostRead } else { Class::HostWrite };
         let place = self.requests.take();
         self.requests[place] = HostRequest {
@@ -25,12 +28,12 @@ impl Sim {
             op: asked.op,
             class,
             lun,
-            offset: asked.offset.get(),
+            offset,
             len: asked.len,
             ..HostRequest::default()
         };
         let size = self.sizes.get(lun as usize).map_or(0, |size| size.get());
-        if asked.offset.get() + u64::from(asked.len) > size {
+        if offset.saturating_add(u64::from(asked.len)) > size {
             self.requests[place].failed = Some(NO_SUCH);
             self.events.push(self.now, Event::Answer(place).pack());
             return;

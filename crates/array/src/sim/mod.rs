@@ -65,12 +65,28 @@ const NO_SUCH: Errno = Errno(6);
 pub struct Client {
     /// The job.
     pub job: Job,
-    /// The LUN of each of its files.
-    pub luns: Vec<u32>,
+    /// Where each of its files lies.
+    pub files: Vec<FilePlace>,
     /// The host it runs on.
     pub host: u32,
     /// Whether its requests go through the host's page cache, if it has one.
     pub buffered: bool,
+}
+
+/// Where one of a job's files lies: all of a LUN, or a part of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FilePlace {
+    /// The LUN.
+    pub lun: u32,
+    /// Where on it the file begins.
+    pub start: Bytes,
+}
+
+impl FilePlace {
+    /// All of LUN `lun`.
+    pub const fn whole(lun: u32) -> FilePlace {
+        FilePlace { lun, start: Bytes::ZERO }
+    }
 }
 
 /// What a watcher of a run wants.
@@ -85,7 +101,7 @@ pub enum Watch {
 /// A client at work.
 struct Running {
     job: Job,
-    luns: Vec<u32>,
+    files: Vec<FilePlace>,
     host: u32,
     buffered: bool,
     done: bool,
@@ -220,11 +236,11 @@ impl Sim {
         self.each_meter(|_, meter, _| meter.restart(from));
         self.running = clients
             .into_iter()
-            .map(|Client { mut job, luns, host, buffered }| {
+            .map(|Client { mut job, files, host, buffered }| {
                 job.start(from);
                 Running {
                     job,
-                    luns,
+                    files,
                     host: host % self.plant.hosts.max(1),
                     buffered,
                     done: false,

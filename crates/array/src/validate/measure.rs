@@ -11,7 +11,7 @@ use workload::{CompileError, Job, compile, tally::Tally};
 
 use crate::background::BackgroundKind;
 use crate::raid::{GeometryError, HealthError};
-use crate::sim::{Client, Plant, Sim, Watch, WorkError, WorkOrder};
+use crate::sim::{Client, FilePlace, Plant, Sim, Watch, WorkError, WorkOrder};
 use crate::spec::case::{self, Load, Metric, Occasion, Subject, Work};
 use crate::spec::{ArraySpec, Source, SpecError, array};
 
@@ -236,7 +236,12 @@ fn clients(
             let workload = workload(load, seed ^ number.wrapping_mul(0x9e37_79b9) ^ u64::from(lun) << 32);
             for job in compile(&workload, &sizes[lun as usize..=lun as usize])? {
                 let (host, buffered) = (lun % spec.hosts, !workload.direct);
-                clients.push(Client { job: Job::new(job), luns: vec![lun], host, buffered });
+                clients.push(Client {
+                    job: Job::new(job),
+                    files: vec![FilePlace::whole(lun)],
+                    host,
+                    buffered,
+                });
             }
         }
     }
@@ -267,6 +272,7 @@ fn workload(load: &Load, seed: u64) -> Workload {
         workers: load.workers,
         depth: load.depth,
         files: Files::Shared,
+        on: Vec::new(),
         luns: LunLayout::Concatenated,
         pace: Pace::Closed,
         stop: Stop {

@@ -144,7 +144,12 @@ pub fn worker(sim: &mut Sim, load: &Load, ops: u64) -> f64 {
         bytes: None,
         flush_every: None,
     };
-    let client = Client { job: Job::new(spec), luns: vec![0], host: 0, buffered: !load.direct };
+    let client = Client {
+        job: Job::new(spec),
+        files: vec![array::sim::FilePlace::whole(0)],
+        host: 0,
+        buffered: !load.direct,
+    };
     let outcome = sim.run(vec![client]);
     assert_eq!((outcome.tallies[0].settled, outcome.tallies[0].errors), (ops, 0));
     ops as f64 / (outcome.until - outcome.from).as_secs_f64()

@@ -27,6 +27,7 @@ use crate::seconds::p99_of;
 use crate::world::{LoadAnswer, StateAnswer, WorkerAnswer, WorkloadAnswer, World, WorldError};
 
 use scratch_set::ScratchSet;
+pub(crate) use scratch_set::explicit_size;
 
 /// This machine, as it is stored.
 pub(crate) fn this_machine() -> Environment {
@@ -80,7 +81,10 @@ impl RealWorld {
         }
         check_fit(plan, &targets)?;
         if plan.estimate().changes_data {
-            for resolved in &mut targets {
+            for (number, resolved) in targets.iter_mut().enumerate() {
+                if !is_changed(plan, number) {
+                    continue;
+                }
                 let permit = permit(&root, &resolved.target, options.consent.as_ref())?;
                 resolved.permit = Some(Arc::new(permit));
             }
@@ -118,11 +122,13 @@ impl RealWorld {
         if let [Resolved { target: Target { place: Place::Null { size }, .. }, .. }] = self.targets[..] {
             return (Vec::new(), vec![size; files_needed(workload) as usize]);
         }
-        let count = match workload.files {
-            Files::Shared => self.targets.len(),
-            _ => files_needed(workload) as usize,
-        };
-        (0..count).map(|number| self.file(number)).unzip()
+        match workload.files {
+            Files::Shared => (0..self.targets.len())
+                .filter(|number| workload.uses(*number))
+                .map(|number| self.file(number))
+                .unzip(),
+            _ => (0..files_needed(workload) as usize).map(|number| self.file(number)).unzip(),
+        }
     }
 
     fn file(&self, number: usize) -> (FileRef, Bytes) {
@@ -342,6 +348,29 @@ fn array_state() -> WorldError {
     WorldError::Unfit(why.into())
 }
 
+/// Whether anything of `plan` changes the target of that number, from 0.
+fn is_changed(plan: &Plan, number: usize) -> bool {
+    plan.points().iter().any(|point| match &point.task {
+        Task::Load(load) => {
+            load.workloads.iter().any(|workload| workload.uses(number) && workload.mix.changes_data())
+        }
+        Task::State(_) => point.estimate().changes_data,
+    })
+}
+
+/// Says no where a workload names a target that there is not.
+pub(crate) fn check_on(plan: &Plan, targets: usize, what: &str) -> Result<(), String> {
+    for workload in plan.points().iter().flat_map(Point::workloads) {
+        if let Some(number) = workload.on.iter().find(|number| **number as usize > targets) {
+            return Err(format!(
+                "workload `{}` is `on` target {number}, and there are {targets} {what}",
+                workload.name
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// Says no where plan and targets do not go together, before anything is touched.
 fn check_fit(plan: &Plan, targets: &[Resolved]) -> Result<(), WorldError> {
     let unfit = |why: String| Err(WorldError::Unfit(why));
@@ -349,6 +378,7 @@ fn check_fit(plan: &Plan, targets: &[Resolved]) -> Result<(), WorldError> {
     if targets.is_empty() {
         return unfit("no target; name one with `--on`, such as `--on /mnt/array`".into());
     }
+    check_on(plan, targets.len(), "named with `--on`").or_else(unfit)?;
     if targets.len() > 1 && targets.iter().any(is_null) {
         return unfit("`null:` cannot be joined with other targets; name it alone".into());
     }
@@ -367,7 +397,8 @@ fn check_fit(plan: &Plan, targets: &[Resolved]) -> Result<(), WorldError> {
                 targets.iter().map(|each| each.target.name.as_str()).collect::<Vec<_>>().join(", ")
             ));
         }
-        for each in targets.iter().filter(|each| !is_null(each) && workload.direct) {
+        let used = targets.iter().enumerate().filter(|(number, _)| workload.uses(*number));
+        for each in used.map(|(_, each)| each).filter(|each| !is_null(each) && workload.direct) {
             check_direct(workload, each)?;
         }
     }

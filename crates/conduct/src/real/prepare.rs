@@ -162,6 +162,7 @@ fn pass_workload(prepare: &Prepare, doing: &str, mix: OpMix) -> Workload {
         workers: 1,
         depth: 8,
         files: Files::Shared,
+        on: Vec::new(),
         luns: LunLayout::Concatenated,
         pace: Pace::Closed,
         stop: Stop { warmup: Nanos::ZERO, run: None, cooldown: Nanos::ZERO, ops: None, bytes: None },

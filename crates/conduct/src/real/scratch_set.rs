@@ -66,7 +66,10 @@ impl ScratchSet {
                 }
             };
             sizes.resize(sizes.len().max(count), Bytes::ZERO);
-            sizes[..count].iter_mut().for_each(|size| *size = (*size).max(each));
+            let is_used = |number: usize| workload.files != Files::Shared || workload.uses(number);
+            for (_, size) in sizes[..count].iter_mut().enumerate().filter(|(number, _)| is_used(*number)) {
+                *size = (*size).max(each);
+            }
         }
         let spec =
             |(number, size)| Spec { path: path(targets, number), size, seed: plan.seed, reserve: None };
@@ -148,7 +151,7 @@ fn interrupted(error: ScratchError) -> WorldError {
 }
 
 /// The size a workload needs of each file, where its span is given in bytes.
-fn explicit_size(workload: &Workload) -> Option<Bytes> {
+pub(crate) fn explicit_size(workload: &Workload) -> Option<Bytes> {
     let Span::Of(Extent::Bytes(span)) = workload.span else { return None };
     match workload.offset {
         Extent::Bytes(offset) => Some((offset + span).round_up(Bytes::KIB * 4)),

@@ -59,6 +59,7 @@ impl Draft {
             workers: 1,
             depth: 1,
             files: Files::Shared,
+            on: Vec::new(),
             luns: LunLayout::Concatenated,
             pace: Pace::Closed,
             stop,

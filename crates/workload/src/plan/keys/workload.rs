@@ -6,7 +6,7 @@ use super::draft::Draft;
 use super::lines;
 use super::{Entry, KeyDoc, Kind, Level, or_none};
 use crate::plan::mistakes::Wrong;
-use crate::plan::text::{CpuList, share_text, split_of, weight_of};
+use crate::plan::text::{CpuList, TargetList, share_text, split_of, weight_of};
 use crate::plan::tree::{Node, Value};
 use crate::spec::SizeSplit;
 
@@ -44,7 +44,7 @@ const fn phase_wide(doc: KeyDoc) -> KeyDoc {
 }
 
 /// Keys that are the specification of a workload. They may be swept, and are kept in the record.
-pub(crate) static WORKLOAD: [Entry<Draft>; 35] = [
+pub(crate) static WORKLOAD: [Entry<Draft>; 36] = [
     Entry {
         doc: doc(
             "pattern",
@@ -264,6 +264,25 @@ pub(crate) static WORKLOAD: [Entry<Draft>; 35] = [
         ),
         read: |d, n| n.read("shared").map(|files| d.spec.files = files),
         write: |d| d.spec.files.to_string(),
+    },
+    Entry {
+        doc: doc(
+            "on",
+            WHERE,
+            Kind::Text,
+            "all",
+            [
+                "Which of several targets, each named with --on, are used.",
+                "Their numbers, from 1, in the order in which they are named, or those of a virtual array's LUNs. With \
+             it, several workloads of a phase can each have a target of their own.",
+                "on = \"1,3-4\"",
+            ],
+        ),
+        read: |d, n| match &n.value {
+            Value::Integer(_) => n.count32(1..=65_535).map(|number| d.spec.on = vec![number]),
+            _ => n.read::<TargetList>("1,3-4").map(|list| d.spec.on = list.0),
+        },
+        write: |d| TargetList(d.spec.on.clone()).to_string(),
     },
     Entry {
         doc: doc(

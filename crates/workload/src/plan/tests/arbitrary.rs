@@ -175,11 +175,13 @@ pub(crate) fn workload() -> impl Strategy<Value = Workload> {
     let what = (pattern(), split(), mix(), proptest::option::of(bytes()), extent(), span());
     let load = (1u32..=65_536, 1u32..=65_536, files(), pace(), any::<u64>(), any::<bool>());
     let luns = prop_oneof![Just(LunLayout::Concatenated), bytes().prop_map(LunLayout::Striped)];
+    let luns = (proptest::collection::vec(1u32..300, 0..5), luns);
     (what, lines(), load, luns, stop(), durability(), content(), engine()).prop_map(
         |(what, (lines, random, sum), load, luns, stop, durability, content, engine)| {
             let (pattern, sizes, mix, align, offset, span) = what;
             let (sizes, mix) = sum.unwrap_or((sizes, mix));
             let (workers, depth, files, pace, seed, direct) = load;
+            let (on, luns) = luns;
             let name = "any".to_string();
             Workload {
                 name,
@@ -194,6 +196,7 @@ pub(crate) fn workload() -> impl Strategy<Value = Workload> {
                 workers,
                 depth,
                 files,
+                on,
                 luns,
                 pace,
                 stop,

@@ -224,23 +224,17 @@ impl FromStr for Ratio {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CpuList(pub Vec<u32>);
 
-/// No machine has more; a typing mistake must not fill the memory.
-const MOST_CPUS: usize = 65_536;
+/// No machine has more processors or targets; a typing mistake must not fill the memory.
+const MOST_NUMBERS: usize = 65_536;
+
+/// Numbers of targets, from 1: `1,3-4`; empty is `all`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TargetList(pub Vec<u32>);
 
 impl Display for CpuList {
     /// Runs of neighbours shortened: `0-3,8`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() {
-            return f.write_str("any");
-        }
-        let runs = self.0.chunk_by(|one, next| one.checked_add(1) == Some(*next));
-        let shown: Vec<String> = runs
-            .map(|run| match run {
-                [first, .., last] => format!("{first}-{last}"),
-                _ => run.iter().map(u32::to_string).collect(),
-            })
-            .collect();
-        f.write_str(&shown.join(","))
+        f.write_str(&runs_text(&self.0, "any"))
     }
 }
 
@@ -252,19 +246,58 @@ impl FromStr for CpuList {
             message: format!("`{text}` is not a list of processors"),
             help: "numbers and ranges such as 0-3,8, or any".into(),
         };
-        let mut cpus = Vec::new();
-        if text.trim() == "any" {
-            return Ok(CpuList(cpus));
-        }
-        for part in text.split(',') {
-            let (first, last) = part.split_once('-').unwrap_or((part, part));
-            let number = |text: &str| text.trim().parse::<u32>().map_err(|_| wrong());
-            let run = number(first)?..=number(last)?;
-            if run.is_empty() || cpus.len() + (run.end() - run.start()) as usize >= MOST_CPUS {
-                return Err(wrong());
-            }
-            cpus.extend(run);
-        }
-        Ok(CpuList(cpus))
+        runs_of(text, "any").map(CpuList).ok_or_else(wrong)
     }
+}
+
+impl Display for TargetList {
+    /// Runs of neighbours shortened: `1-3,8`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&runs_text(&self.0, "all"))
+    }
+}
+
+impl FromStr for TargetList {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<TargetList, TextError> {
+        let wrong = || TextError {
+            message: format!("`{text}` is not a list of targets"),
+            help: "numbers from 1 and ranges such as 1,3-4, or all".into(),
+        };
+        runs_of(text, "all").filter(|list| !list.contains(&0)).map(TargetList).ok_or_else(wrong)
+    }
+}
+
+/// Numbers with runs of neighbours shortened; `none` for no number.
+fn runs_text(numbers: &[u32], none: &str) -> String {
+    if numbers.is_empty() {
+        return none.into();
+    }
+    let runs = numbers.chunk_by(|one, next| one.checked_add(1) == Some(*next));
+    let shown: Vec<String> = runs
+        .map(|run| match run {
+            [first, .., last] => format!("{first}-{last}"),
+            _ => run.iter().map(u32::to_string).collect(),
+        })
+        .collect();
+    shown.join(",")
+}
+
+/// What [`runs_text`] wrote; `None` where it is something else.
+fn runs_of(text: &str, none: &str) -> Option<Vec<u32>> {
+    let mut numbers = Vec::new();
+    if text.trim() == none {
+        return Some(numbers);
+    }
+    for part in text.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let number = |text: &str| text.trim().parse::<u32>().ok();
+        let run = number(first)?..=number(last)?;
+        if run.is_empty() || numbers.len() + (run.end() - run.start()) as usize >= MOST_NUMBERS {
+            return None;
+        }
+        numbers.extend(run);
+    }
+    Some(numbers)
 }

@@ -14,7 +14,7 @@ use super::mistakes::Wrong;
 use super::suggest::nearest;
 pub use amounts::MOST_SIZES;
 pub(crate) use amounts::{split_of, weight_of};
-pub use load::{CpuList, Ratio};
+pub use load::{CpuList, Ratio, TargetList};
 pub use pattern::MOST_ZONES;
 
 /// Shares that sum to 1 within this do: 2/3 and 1/3 have no exact binary form.
