@@ -2,7 +2,7 @@
 //!
 //! Random patterns work on *slots*: the region is cut into pieces of the largest request size, a slot is drawn,
 //! and a smaller request is placed at a random aligned offset within it. So a split of sizes still covers each
-//! slot once per pass.
+//! slot once per pass. Only draws with repeats know no slots: each goes to any aligned place where it fits.
 //!
 //! **Invariant:** an address depends on seed, specification and count alone, never on how requests ended.
 
@@ -97,11 +97,34 @@ struct Slots {
 
 #[derive(Clone, Debug)]
 enum Draw {
-    Once { order: Permutation, turn: u64, turns: u64 },
-    Uniform { stream: Stream, slots: u64 },
-    Zipf { stream: Stream, law: Zipf<f64>, place: Permutation },
-    Normal { stream: Stream, law: Normal<f64>, slots: u64 },
-    Zones { stream: Stream, zones: Vec<Band> },
+    Once {
+        order: Permutation,
+        turn: u64,
+        turns: u64,
+    },
+    Uniform {
+        stream: Stream,
+        slots: u64,
+    },
+    /// Not slots but any aligned place of a region of that length.
+    Anywhere {
+        stream: Stream,
+        region: u64,
+    },
+    Zipf {
+        stream: Stream,
+        law: Zipf<f64>,
+        place: Permutation,
+    },
+    Normal {
+        stream: Stream,
+        law: Normal<f64>,
+        slots: u64,
+    },
+    Zones {
+        stream: Stream,
+        zones: Vec<Band>,
+    },
 }
 
 /// A zone in slots, with the upper end of its share of the draws scaled to 64 bits.
@@ -275,6 +298,9 @@ impl Slots {
                 slots,
             },
             Pattern::Zones(zones) => Draw::Zones { stream: own("offset"), zones: bands(zones, slots) },
+            _ if grain.align.get() < slot => {
+                Draw::Anywhere { stream: own("offset"), region: region.len.get() }
+            }
             _ => Draw::Uniform { stream: own("offset"), slots },
         };
         Slots { slot, align: grain.align.get(), within: own("within"), draw }
@@ -282,6 +308,9 @@ impl Slots {
 
     #[inline]
     fn next(&mut self, len: u64, align: u64) -> u64 {
+        if let Draw::Anywhere { stream, region } = &mut self.draw {
+            return below(stream, (*region - len) / align + 1) * align;
+        }
         let start = self.draw.next() * self.slot;
         // Most workloads have one size: the test saves them a division, 5 ns.
         if self.slot - len < align {
@@ -305,6 +334,7 @@ impl Draw {
                 slot
             }
             Draw::Uniform { stream, slots } => below(stream, *slots),
+            Draw::Anywhere { .. } => unreachable!("any place is drawn without slots"),
             Draw::Zipf { stream, law, place } => {
                 let rank = law.sample(stream) as u64;
                 place.at((rank - 1).min(place.len() - 1))
@@ -407,6 +437,22 @@ mod tests {
         let chi_square: f64 = counts.iter().map(|count| (*count as f64 - expected).powi(2) / expected).sum();
         // 999 degrees of freedom: mean 999, standard deviation 44.7; four of them above.
         assert!(chi_square < 1178.0, "chi-square {chi_square}");
+    }
+
+    #[test]
+    fn draws_with_repeats_reach_every_aligned_place_where_the_request_fits() {
+        let pattern = Pattern::RandomWithRepeats;
+        let grain = grain(512, KIB4);
+        let mut worker =
+            Addresses::new(&pattern, region(6 * KIB4), Part::WHOLE, grain, Streams::new(11), "test");
+        let mut counts = [0u64; 41];
+        for _ in 0..DRAWS {
+            counts[worker.next(KIB4 as u32).get() as usize / 512] += 1;
+        }
+        let expected = DRAWS as f64 / 41.0;
+        let chi_square: f64 = counts.iter().map(|count| (*count as f64 - expected).powi(2) / expected).sum();
+        // 40 degrees of freedom: standard deviation 8.9; four of them above.
+        assert!(chi_square < 76.0, "chi-square {chi_square}");
     }
 
     #[test]
