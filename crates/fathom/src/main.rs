@@ -1,5 +1,6 @@
 //! The command line: thin, one file for each verb.
 
+mod around;
 mod cli;
 mod doors;
 mod dry;

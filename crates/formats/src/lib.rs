@@ -10,6 +10,7 @@ mod job_file;
 mod order;
 mod output;
 mod refusal;
+mod surroundings;
 
 pub mod seeker;
 
@@ -17,3 +18,4 @@ pub use job_file::{JobFile, job_file, job_files};
 pub use order::{Order, quoted};
 pub use output::{NoFigures, Output, outputs};
 pub use refusal::Refusal;
+pub use surroundings::Surroundings;

@@ -4,6 +4,7 @@ use std::fs;
 
 use workload::plan::{Overrides, Plan, ready};
 
+use crate::around;
 use crate::cli::{PlanChange, PlanVerb};
 use crate::ending::{Ending, Failure};
 use crate::terminal;
@@ -27,7 +28,7 @@ pub struct Read {
 pub fn plan(verb: &PlanVerb) -> Result<Ending, Failure> {
     let printed = match verb {
         PlanVerb::List => terminal::print_wrapped(&list()),
-        PlanVerb::Show { plan } => terminal::print(&find(plan)?.text),
+        PlanVerb::Show { plan } => terminal::print(&find(plan, &[])?.text),
         PlanVerb::Check { plan, change } => {
             let read = read(plan, &overrides(change))?;
             terminal::print_wrapped(&read.plan.summary().to_string())
@@ -57,14 +58,19 @@ fn converted(file: &str, from: Option<&str>) -> Result<String, Failure> {
             tools.join(", ")
         )));
     };
-    let order = ordered(kind, file, &text)?;
+    let order = ordered(kind, file, &text, &[])?;
     let targets: String = order.targets.iter().map(|target| format!(" --on '{target}'")).collect();
     let head = if targets.is_empty() { String::new() } else { format!("# Targets:{targets}\n\n") };
     Ok(head + &order.plan)
 }
 
-fn ordered(kind: &formats::JobFile, file: &str, text: &str) -> Result<formats::Order, Failure> {
-    let order = (kind.read)(file, text)?;
+fn ordered(
+    kind: &formats::JobFile,
+    file: &str,
+    text: &str,
+    on: &[String],
+) -> Result<formats::Order, Failure> {
+    let order = around::with(file, on, |around| (kind.read)(file, text, around))?;
     for note in &order.notes {
         terminal::say(&format!("{file}: {note}"));
     }
@@ -73,7 +79,12 @@ fn ordered(kind: &formats::JobFile, file: &str, text: &str) -> Result<formats::O
 
 /// The plan called `name`, read. Cautions go to stderr.
 pub fn read(name: &str, overrides: &Overrides) -> Result<Read, Failure> {
-    let Found { origin, text, targets } = find(name)?;
+    read_on(name, overrides, &[])
+}
+
+/// The same, where a job file's own targets are replaced by those that `on` names.
+pub fn read_on(name: &str, overrides: &Overrides, on: &[String]) -> Result<Read, Failure> {
+    let Found { origin, text, targets } = find(name, on)?;
     let plan = Plan::parse(&origin, &text, overrides).map_err(Failure::Plan)?;
     for caution in &plan.cautions {
         terminal::say(&caution.plain());
@@ -82,7 +93,7 @@ pub fn read(name: &str, overrides: &Overrides) -> Result<Read, Failure> {
 }
 
 /// A file where the name looks like a path or one is there; otherwise a ready plan.
-fn find(name: &str) -> Result<Found, Failure> {
+fn find(name: &str, on: &[String]) -> Result<Found, Failure> {
     let looks_like_path = name.contains('/') || name.ends_with(".toml");
     if !looks_like_path && let Some(ready) = ready::find(name) {
         return Ok(Found { origin: name.into(), text: ready.text.into(), targets: Vec::new() });
@@ -90,7 +101,7 @@ fn find(name: &str) -> Result<Found, Failure> {
     match fs::read_to_string(name) {
         Ok(text) => match formats::job_file(name, &text) {
             Some(kind) => {
-                let formats::Order { plan, targets, .. } = ordered(kind, name, &text)?;
+                let formats::Order { plan, targets, .. } = ordered(kind, name, &text, on)?;
                 Ok(Found { origin: name.into(), text: plan, targets })
             }
             None => Ok(Found { origin: name.into(), text, targets: Vec::new() }),

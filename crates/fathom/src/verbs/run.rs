@@ -22,7 +22,8 @@ pub fn run(arguments: &RunArgs, store: &Option<PathBuf>) -> Result<Ending, Failu
         output::check(path)?;
     }
     let overrides = plan::overrides(&arguments.change);
-    let plan::Read { plan, origin, targets } = plan::read(&arguments.plan, &overrides)?;
+    let plan::Read { plan, origin, targets } =
+        plan::read_on(&arguments.plan, &overrides, &arguments.targets)?;
     let mut options = options(arguments)?;
     if options.targets.is_empty() {
         options.targets = targets;

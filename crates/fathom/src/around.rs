@@ -1,0 +1,50 @@
+//! What job files may take from around them: files beside them, the environment, sizes, this machine.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use formats::Surroundings;
+use host::SysRoot;
+use host::environment::Environment;
+use host::target::{Facts, Target};
+
+use crate::recorder;
+
+/// No job file is larger; a device that is named by mistake is not read to its end.
+const LARGEST: u64 = 16 << 20;
+
+/// Calls `reader` with the surroundings of the job file `name`, `targets` being what `--on` names.
+pub fn with<T>(name: &str, targets: &[String], reader: impl FnOnce(&Surroundings<'_>) -> T) -> T {
+    let machine = Environment::read(&SysRoot::real());
+    reader(&Surroundings {
+        file: &|path| text(path).or_else(|error| beside(name, path).map_or(Err(error), |path| text(&path))),
+        variable: &|variable| std::env::var(variable).ok(),
+        size_bytes: &size_bytes,
+        targets,
+        salt: recorder::salt().into(),
+        cpus: machine.cpus,
+        ram_bytes: machine.ram.get(),
+    })
+}
+
+/// The text of a file of reasonable size.
+pub fn text(path: &str) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?.take(LARGEST + 1).read_to_string(&mut text)?;
+    match text.len() as u64 > LARGEST {
+        true => Err(io::Error::new(io::ErrorKind::FileTooLarge, "larger than any job file")),
+        false => Ok(text),
+    }
+}
+
+fn beside(name: &str, path: &str) -> Option<String> {
+    let folder = Path::new(name).parent().filter(|folder| !folder.as_os_str().is_empty())?;
+    Some(folder.join(path).to_str()?.to_owned())
+}
+
+fn size_bytes(name: &str) -> Option<u64> {
+    let target = Target::parse(name).ok()?;
+    let facts = Facts::read(&SysRoot::real(), &target).ok()?;
+    Some(facts.size.get()).filter(|size| *size > 0)
+}

@@ -1,0 +1,45 @@
+//! What a job file may take from around it. Given by whoever has files and an environment.
+
+use std::io;
+
+/// What a reader of job files may ask for. Everything is asked for by name, and nothing is written.
+pub struct Surroundings<'a> {
+    /// The text of a file that a job file names, its path as written there or beside the job file.
+    pub file: &'a dyn Fn(&str) -> io::Result<String>,
+    /// The value of an environment variable; `None` where it is not set.
+    pub variable: &'a dyn Fn(&str) -> Option<String>,
+    /// The size of a file or device that is there; `None` where none is, or nobody can say yet.
+    pub size_bytes: &'a dyn Fn(&str) -> Option<u64>,
+    /// What the user named in place of the file's own targets (`--on`); mostly empty.
+    pub targets: &'a [String],
+    /// Differs from call to call, for tools that draw other random numbers each time.
+    pub salt: u32,
+    /// Processors online.
+    pub cpus: u32,
+    /// Memory of this machine.
+    pub ram_bytes: u64,
+}
+
+impl Surroundings<'_> {
+    /// Nothing around: no file, no variable, one processor. For texts that stand alone, and for tests.
+    pub const NONE: Surroundings<'static> = Surroundings {
+        file: &|_| Err(io::Error::from(io::ErrorKind::NotFound)),
+        variable: &|_| None,
+        size_bytes: &|_| None,
+        targets: &[],
+        salt: 1,
+        cpus: 1,
+        ram_bytes: 1 << 30,
+    };
+}
+
+impl std::fmt::Debug for Surroundings<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Surroundings")
+            .field("targets", &self.targets)
+            .field("salt", &self.salt)
+            .field("cpus", &self.cpus)
+            .field("ram_bytes", &self.ram_bytes)
+            .finish_non_exhaustive()
+    }
+}
