@@ -1,6 +1,6 @@
 //! Sequential readers, told apart and read ahead of.
 //!
-//! The same table serves a controller's cache and a host's page cache; they differ in how the window grows.
+//! The same table serves a controller's cache and a host's page cache; they differ in how windows follow each other.
 //!
 //! **Invariant:** what is fetched for a stream is one run without gaps, from what its reader has taken on.
 
@@ -11,10 +11,26 @@ pub struct Rule {
     pub streams: u32,
     /// Contiguous reads that make a stream.
     pub confirm: u32,
-    /// First window.
+    /// First window; Linux derives its own from the first request.
     pub start: u64,
     /// Largest window.
     pub max: u64,
+    /// How windows follow each other.
+    pub growth: Growth,
+}
+
+/// How windows follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Growth {
+    /// One window beyond the reader, topped up when half of it has been read: controllers.
+    Half,
+    /// Whole windows back to back. The reader that enters one has the next asked for, so that one is in flight while
+    /// the one before it is consumed (Linux `mm/readahead.c`: `ondemand_readahead`, `get_init_ra_size`,
+    /// `get_next_ra_size`).
+    Linux {
+        /// Longest request a window is asked for with.
+        piece: u64,
+    },
 }
 
 /// What a read finds.
@@ -50,6 +66,8 @@ struct Stream {
     /// All before has been fetched, or asked for.
     ready: u64,
     issued: u64,
+    /// Where the reader has the next window asked for.
+    marker: u64,
     /// Under way, in order.
     under_way: Vec<(u64, u64, bool)>,
     waiters: Vec<(u64, u32)>,
@@ -91,22 +109,9 @@ impl ReadAhead {
             (stream.ready, stream.issued) = (from, from);
         }
         let index = index as u32;
-        if to > stream.issued {
-            let fetch = Fetch { stream: index, from: stream.issued.max(from), to };
-            stream.ask(fetch);
-            fetches.push(fetch);
-        }
-        // Half the window unread is when the next one is asked for.
-        if stream.issued < end
-            && stream.issued - stream.next.min(stream.issued) < stream.window.div_ceil(2).max(1)
-        {
-            stream.window = if stream.window == 0 { rule.start } else { (stream.window * 2).min(rule.max) };
-            let ahead =
-                Fetch { stream: index, from: stream.issued, to: (stream.next + stream.window).min(end) };
-            if ahead.to > ahead.from {
-                stream.ask(ahead);
-                fetches.push(ahead);
-            }
+        match rule.growth {
+            Growth::Half => stream.top_up(rule, index, from, to, end, fetches),
+            Growth::Linux { piece } => stream.follow(rule.max, piece, index, from, to, end, fetches),
         }
         if to <= stream.ready { Verdict::Ready } else { Verdict::Coming(index) }
     }
@@ -166,6 +171,7 @@ impl ReadAhead {
             window: 0,
             ready: next,
             issued: next,
+            marker: next,
             under_way: std::mem::take(&mut stream.under_way),
             waiters: std::mem::take(&mut stream.waiters),
         };
@@ -173,17 +179,91 @@ impl ReadAhead {
 }
 
 impl Stream {
+    /// What the reader needs now, then what keeps a window before it.
+    fn top_up(&mut self, rule: Rule, index: u32, from: u64, to: u64, end: u64, fetches: &mut Vec<Fetch>) {
+        if to > self.issued {
+            let fetch = Fetch { stream: index, from: self.issued.max(from), to };
+            self.ask(fetch);
+            fetches.push(fetch);
+        }
+        // Half the window unread is when the next one is asked for.
+        if self.issued < end && self.issued - self.next.min(self.issued) < self.window.div_ceil(2).max(1) {
+            self.window = if self.window == 0 { rule.start } else { (self.window * 2).min(rule.max) };
+            let ahead = Fetch { stream: index, from: self.issued, to: (self.next + self.window).min(end) };
+            if ahead.to > ahead.from {
+                self.ask(ahead);
+                fetches.push(ahead);
+            }
+        }
+    }
+
+    /// The first window where nothing was asked for, and the next one where the reader has reached the last.
+    #[expect(clippy::too_many_arguments, reason = "a read and its rule are one thought")]
+    fn follow(
+        &mut self,
+        max: u64,
+        piece: u64,
+        index: u32,
+        from: u64,
+        to: u64,
+        end: u64,
+        fetches: &mut Vec<Fetch>,
+    ) {
+        if to > self.issued {
+            let at = self.issued.max(from);
+            let asked = to - at;
+            self.window = first_window(asked, max).max(asked);
+            // What was not asked for is ahead of the reader: its first sector calls the next window. Where nothing
+            // is ahead, this read does.
+            self.marker = if self.window > asked { to } else { at };
+            self.ask_window(at, end.max(to), piece, index, fetches);
+        }
+        if self.issued < end && to > self.marker {
+            self.window = next_window(self.window, max);
+            self.marker = self.issued;
+            self.ask_window(self.issued, end, piece, index, fetches);
+        }
+    }
+
+    /// Asks for the window from `at` on, in pieces.
+    fn ask_window(&mut self, at: u64, end: u64, piece: u64, index: u32, fetches: &mut Vec<Fetch>) {
+        let (mut from, until) = (at, (at + self.window).min(end));
+        while from < until {
+            let fetch = Fetch { stream: index, from, to: (from + piece.max(1)).min(until) };
+            self.ask(fetch);
+            fetches.push(fetch);
+            from = fetch.to;
+        }
+    }
+
     fn ask(&mut self, fetch: Fetch) {
         self.issued = fetch.to;
         self.under_way.push((fetch.from, fetch.to, false));
     }
 }
 
+/// A stream's first window after a read of `asked`: `get_init_ra_size`.
+fn first_window(asked: u64, max: u64) -> u64 {
+    let rounded = asked.next_power_of_two();
+    if rounded <= max / 32 {
+        rounded * 4
+    } else if rounded <= max / 4 {
+        rounded * 2
+    } else {
+        max
+    }
+}
+
+/// The window after one of `window`: `get_next_ra_size`.
+fn next_window(window: u64, max: u64) -> u64 {
+    if window < max / 16 { window * 4 } else { (window * 2).min(max) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const RULE: Rule = Rule { streams: 4, confirm: 2, start: 64, max: 256 };
+    const RULE: Rule = Rule { streams: 4, confirm: 2, start: 64, max: 256, growth: Growth::Half };
     const END: u64 = 1_000_000;
 
     #[test]
@@ -225,6 +305,56 @@ mod tests {
         for fetch in fetches {
             table.fetched(fetch, &mut released);
         }
+    }
+
+    #[test]
+    fn on_linux_one_window_is_in_flight_while_the_one_before_it_is_consumed() {
+        let mut table = ReadAhead::new(Rule { growth: Growth::Linux { piece: 1024 }, ..RULE });
+        let (mut fetches, mut released) = (Vec::new(), Vec::new());
+        let mut at = 0;
+        let mut read = |table: &mut ReadAhead, fetches: &mut Vec<Fetch>| {
+            let verdict = table.access(0, at, at + 16, END, fetches);
+            at += 16;
+            (at, verdict)
+        };
+        // The window grows from four requests' worth to the largest.
+        for _ in 0..100 {
+            read(&mut table, &mut fetches);
+        }
+        let sizes: Vec<u64> = fetches.iter().map(|fetch| fetch.to - fetch.from).collect();
+        assert_eq!(sizes[..4], [32, 64, 128, 256]);
+        assert!(sizes[4..].iter().all(|&size| size == 256), "{sizes:?}");
+        assert!(fetches.windows(2).all(|pair| pair[0].to == pair[1].from));
+        for fetch in fetches.drain(..) {
+            table.fetched(fetch, &mut released);
+        }
+        // The reader enters the last window: the next one is asked for whole, and one after it only at its begin.
+        let mut asked = Vec::new();
+        for _ in 0..64 {
+            let (at, verdict) = read(&mut table, &mut fetches);
+            for fetch in fetches.drain(..) {
+                assert_eq!((fetch.from + 16) - at, 256, "a window ahead of the reader");
+                table.fetched(fetch, &mut released);
+                asked.push(fetch.to - fetch.from);
+            }
+            assert_eq!(verdict, Verdict::Ready);
+        }
+        assert_eq!(asked, [256; 4]);
+    }
+
+    #[test]
+    fn on_linux_a_long_window_is_asked_for_in_pieces_that_come_one_by_one() {
+        let rule = Rule { max: 2048, growth: Growth::Linux { piece: 1024 }, ..RULE };
+        let mut table = ReadAhead::new(rule);
+        let (mut fetches, mut released) = (Vec::new(), Vec::new());
+        table.access(0, 0, 1024, END, &mut fetches);
+        let Verdict::Coming(stream) = table.access(0, 1024, 2048, END, &mut fetches) else {
+            panic!("nothing has come yet")
+        };
+        table.wait(stream, 2048, 7);
+        assert!(fetches.len() >= 2 && fetches.iter().all(|fetch| fetch.to - fetch.from == 1024));
+        table.fetched(fetches[0], &mut released);
+        assert_eq!(released, [7]);
     }
 
     #[test]

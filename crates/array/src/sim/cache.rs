@@ -9,7 +9,7 @@ use units::{Instant, Lba, Nanos, SECTOR_BYTES, Sectors};
 
 use crate::controller::CacheParams;
 use crate::raid::{Extent, Geometry};
-use crate::readahead::{Fetch, ReadAhead, Rule, Verdict};
+use crate::readahead::{Fetch, Growth, ReadAhead, Rule, Verdict};
 use crate::slab::Slab;
 use crate::tags::Tags;
 
@@ -98,6 +98,7 @@ impl Cache {
             confirm: params.prefetch.confirm.max(1),
             start: params.prefetch.start.get() / SECTOR_BYTES,
             max: params.prefetch.max.get() / SECTOR_BYTES,
+            growth: Growth::Half,
         };
         let size = params.size.get();
         Cache {

@@ -15,6 +15,8 @@ pub enum Event {
     Arrive(u32),
     /// A request's answer reaches its host.
     Answer(u32),
+    /// A buffered read has been copied so far, and goes on.
+    Pages(u32),
     /// Background work looks for something to do.
     Background(u32),
     /// A controller's cache looks at the age of its dirty data.
@@ -33,6 +35,7 @@ impl Event {
             Event::Chain(number) => (3, number),
             Event::Arrive(number) => (4, number),
             Event::Answer(number) => (5, number),
+            Event::Pages(number) => (6, number),
             Event::Background(number) => (7, number),
             Event::Age(number) => (8, number),
         };
@@ -50,6 +53,7 @@ impl Event {
             3 => Event::Chain(number),
             4 => Event::Arrive(number),
             5 => Event::Answer(number),
+            6 => Event::Pages(number),
             7 => Event::Background(number),
             _ => Event::Age(number),
         }
@@ -69,6 +73,7 @@ mod tests {
             Event::Chain(3),
             Event::Arrive(4),
             Event::Answer(5),
+            Event::Pages(6),
             Event::Background(7),
             Event::Age((1 << 20) - 1),
         ];

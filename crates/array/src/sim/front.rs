@@ -38,10 +38,12 @@ impl Sim {
             self.events.push(self.now, Event::Answer(place).pack());
             return;
         }
-        let ready = self.hosts[host as usize].prepare(self.now, lun as usize, class);
-        if self.running[client as usize].buffered && self.hosts[host as usize].pages.is_some() {
+        let computer = &mut self.hosts[host as usize];
+        if self.running[client as usize].buffered && computer.pages.is_some() {
+            let ready = computer.look_up(self.now, lun as usize, class);
             self.buffered(place, host, ready);
         } else {
+            let ready = computer.prepare(self.now, lun as usize, class);
             self.split(place, host, ready);
         }
     }
@@ -202,6 +204,10 @@ impl Sim {
         match purpose {
             Purpose::Job => {}
             Purpose::Pages(lun, fetch) => return self.pages_came(host, lun, fetch),
+            Purpose::Step(whole) => {
+                self.requests[whole].failed = self.requests[whole].failed.or(failed);
+                return self.copy_out(whole, host, self.now);
+            }
             Purpose::Writeback => return self.pages_left(host, len),
         }
         let outcome = failed.map_or(End::moved(len), End::failed);

@@ -67,7 +67,7 @@ impl Host {
             adapters,
             params: params.clone(),
             gates: vec![Gate::default(); luns],
-            pages: params.page_cache.as_ref().map(Pages::new),
+            pages: params.page_cache.as_ref().map(|pages| Pages::new(pages, params.max_transfer)),
             session: Gate::default(),
         }
     }
@@ -77,6 +77,18 @@ impl Host {
         let through_file = self.files[lun].book(now, now, self.params.per_file, class);
         let work = Nanos::new(self.params.request.get() + self.params.file_system.get());
         self.processor.book(now, through_file, work, class)
+    }
+
+    /// The file's part of a request that asks the page cache: the block layer's and the driver's comes with what must
+    /// be fetched or written back.
+    pub fn look_up(&mut self, now: Instant, lun: usize, class: Class) -> Instant {
+        let through_file = self.files[lun].book(now, now, self.params.per_file, class);
+        self.processor.book(now, through_file, self.params.file_system, class)
+    }
+
+    /// The block layer's and the driver's part of what the page cache sends; when it reaches the driver.
+    pub fn dispatch(&mut self, now: Instant, ready: Instant, class: Class) -> Instant {
+        self.processor.book(now, ready, self.params.request, class)
     }
 
     /// Processor time of a protocol operation; when it ends.

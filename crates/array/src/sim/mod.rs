@@ -326,6 +326,10 @@ impl Sim {
                 }
                 self.ask(client);
             }
+            Event::Pages(place) => {
+                let host = self.running[self.requests[place].client as usize].host;
+                self.buffered_read(place, host, now);
+            }
             Event::Background(work) => self.pump(work),
             Event::Age(controller) => self.tick(controller),
         }

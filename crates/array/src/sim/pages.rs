@@ -1,5 +1,8 @@
 //! A host's page cache: buffered reads with read-ahead, buffered writes with writeback.
 //!
+//! A long read goes through the cache in steps no longer than a read-ahead window: it copies what has come while the
+//! next window is on its way.
+//!
 //! **Invariant:** dirty bytes never exceed the limit by more than one write, and each is written back once.
 
 use std::collections::VecDeque;
@@ -9,7 +12,7 @@ use workload::Op;
 
 use crate::host::PageCacheParams;
 use crate::meter::Class;
-use crate::readahead::{Fetch, ReadAhead, Rule, Verdict};
+use crate::readahead::{Fetch, Growth, ReadAhead, Rule, Verdict};
 use crate::tags::Tags;
 
 use super::Sim;
@@ -28,6 +31,8 @@ pub struct Pages {
     params: PageCacheParams,
     tags: Tags,
     ahead: Option<ReadAhead>,
+    /// Longest part of a read that is looked up, waited for and copied at once.
+    step: u64,
     dirty: u64,
     /// The run of dirty bytes that is still growing: client, LUN, from, to.
     run: Option<(u32, u32, u64, u64)>,
@@ -35,16 +40,17 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// An empty page cache.
-    pub fn new(params: &PageCacheParams) -> Pages {
+    /// An empty page cache of a host whose block layer sends no more than `max_transfer` at once.
+    pub fn new(params: &PageCacheParams, max_transfer: Bytes) -> Pages {
         let max = params.read_ahead.get() / SECTOR_BYTES;
-        // The first window is a quarter of the largest for all but the smallest requests; then it doubles
-        // (Linux mm/readahead.c: get_init_ra_size, get_next_ra_size).
-        let rule = Rule { streams: STREAMS, confirm: 2, start: (max / 4).max(8), max };
+        let growth = Growth::Linux { piece: (max_transfer.get() / SECTOR_BYTES).max(1) };
+        let rule = Rule { streams: STREAMS, confirm: 2, start: 0, max, growth };
+        let window = (max * SECTOR_BYTES).min(max_transfer.get());
         Pages {
             params: *params,
             tags: Tags::new(params.size.get(), PAGE),
             ahead: (max > 0).then(|| ReadAhead::new(rule)),
+            step: if max > 0 { window.max(SECTOR_BYTES) } else { u64::MAX },
             dirty: 0,
             run: None,
             writers: VecDeque::new(),
@@ -83,19 +89,29 @@ impl Sim {
             Op::Write => self.buffered_write(place, host, ready),
             Op::Trim | Op::Flush => {
                 self.write_back_run(host, ready);
-                self.split(place, host, ready);
+                self.dispatch(place, host, ready);
             }
         }
     }
 
-    fn buffered_read(&mut self, place: u32, host: u32, ready: Instant) {
-        let HostRequest { client, lun, offset, len, class, .. } = self.requests[place];
+    /// Sends what the page cache cannot answer by itself.
+    fn dispatch(&mut self, place: u32, host: u32, ready: Instant) {
+        let class = self.requests[place].class;
+        let ready = self.hosts[host as usize].dispatch(self.now, ready, class);
+        self.split(place, host, ready);
+    }
+
+    /// The next step of a read that goes through the page cache.
+    pub(super) fn buffered_read(&mut self, place: u32, host: u32, ready: Instant) {
+        let HostRequest { client, lun, class, .. } = self.requests[place];
+        let (offset, len) = self.step_of(place, host);
+        let whole = len == u64::from(self.requests[place].len);
         let end = self.sizes[lun as usize].get() / SECTOR_BYTES;
-        let (from, to) = (offset / SECTOR_BYTES, (offset + u64::from(len)).div_ceil(SECTOR_BYTES));
+        let (from, to) = (offset / SECTOR_BYTES, (offset + len).div_ceil(SECTOR_BYTES));
         let mut fetches = std::mem::take(&mut self.page_fetches);
         fetches.clear();
         let Some(pages) = &mut self.hosts[host as usize].pages else { return };
-        let here = pages.holds(lun, offset, u64::from(len));
+        let here = pages.holds(lun, offset, len);
         let verdict = match &mut pages.ahead {
             Some(ahead) => ahead.access(lun, from, to, end, &mut fetches),
             None => Verdict::Stranger,
@@ -115,39 +131,53 @@ impl Sim {
             }
         }
         if let Some(pages) = &mut self.hosts[host as usize].pages {
-            pages.keep(lun, offset, u64::from(len));
+            pages.keep(lun, offset, len);
         }
         self.page_fetches = fetches;
         match verdict {
             Verdict::Ready => self.copy_out(place, host, ready),
             Verdict::Stranger if here => self.copy_out(place, host, ready),
-            Verdict::Stranger => self.split(place, host, ready),
+            Verdict::Stranger if whole => self.dispatch(place, host, ready),
+            Verdict::Stranger => {
+                let part =
+                    HostRequest { client, class, lun, offset, len: len as u32, ..HostRequest::default() };
+                self.fetch_for(part, Purpose::Step(place), host, ready);
+            }
             Verdict::Coming(_) => {}
         }
     }
 
-    /// Copies between page cache and user, and ends the request with that.
-    fn copy_out(&mut self, place: u32, host: u32, ready: Instant) {
-        let HostRequest { len, class, .. } = self.requests[place];
+    /// Where the present step of a buffered read begins, and its length.
+    fn step_of(&self, place: u32, host: u32) -> (u64, u64) {
+        let HostRequest { offset, len, copied, .. } = self.requests[place];
+        let longest = self.hosts[host as usize].pages.as_ref().map_or(u64::MAX, |pages| pages.step);
+        (offset + u64::from(copied), u64::from(len - copied).min(longest))
+    }
+
+    /// Copies between page cache and user: the present step of a read, which ends with the last, or a whole write.
+    pub(super) fn copy_out(&mut self, place: u32, host: u32, ready: Instant) {
+        let HostRequest { op, len, class, .. } = self.requests[place];
+        let bytes = if op == Op::Read { self.step_of(place, host).1 as u32 } else { len };
         let host = &mut self.hosts[host as usize];
-        let copy = host.pages.as_ref().map_or(Nanos::ZERO, |pages| pages.copy(len));
+        let copy = host.pages.as_ref().map_or(Nanos::ZERO, |pages| pages.copy(bytes));
         let done = host.operation(self.now, ready, copy, class);
-        self.events.push(done, Event::Answer(place).pack());
+        let request = &mut self.requests[place];
+        request.copied += bytes;
+        let next = if request.copied < len { Event::Pages(place) } else { Event::Answer(place) };
+        self.events.push(done, next.pack());
     }
 
     fn fetch_pages(&mut self, client: u32, lun: u32, fetch: Fetch, host: u32, class: Class, ready: Instant) {
+        let (offset, len) = (fetch.from * SECTOR_BYTES, ((fetch.to - fetch.from) * SECTOR_BYTES) as u32);
+        let part = HostRequest { client, class, lun, offset, len, ..HostRequest::default() };
+        self.fetch_for(part, Purpose::Pages(lun, fetch), host, ready);
+    }
+
+    /// Sends a read of the host's own.
+    fn fetch_for(&mut self, part: HostRequest, purpose: Purpose, host: u32, ready: Instant) {
         let place = self.requests.take();
-        self.requests[place] = HostRequest {
-            client,
-            op: Op::Read,
-            class,
-            lun,
-            offset: fetch.from * SECTOR_BYTES,
-            len: ((fetch.to - fetch.from) * SECTOR_BYTES) as u32,
-            purpose: Purpose::Pages(lun, fetch),
-            ..HostRequest::default()
-        };
-        self.split(place, host, ready);
+        self.requests[place] = HostRequest { op: Op::Read, purpose, ..part };
+        self.dispatch(place, host, ready);
     }
 
     /// Pages that were fetched have come: those who waited for them copy.
@@ -203,7 +233,7 @@ impl Sim {
             purpose: Purpose::Writeback,
             ..HostRequest::default()
         };
-        self.split(place, host, ready);
+        self.dispatch(place, host, ready);
     }
 
     /// Dirty pages are on the array: writers that waited for room go on.

@@ -16,6 +16,8 @@ pub enum Purpose {
     Job,
     /// A page cache fetches pages of what jobs know by that number.
     Pages(u32, Fetch),
+    /// A page cache fetches what the present step of a read needs, and nothing ahead of it.
+    Step(u32),
     /// A page cache writes pages back.
     Writeback,
 }
@@ -47,6 +49,8 @@ pub struct HostRequest {
     pub link: u32,
     /// The controller it goes to.
     pub controller: u32,
+    /// Bytes of a buffered request that are copied between page cache and user.
+    pub copied: u32,
     /// What for.
     pub purpose: Purpose,
     /// Whether it counts as outstanding at its host.
@@ -72,6 +76,7 @@ impl Default for HostRequest {
             failed: None,
             link: 0,
             controller: 0,
+            copied: 0,
             purpose: Purpose::Job,
             outstanding: false,
             accepted: false,
