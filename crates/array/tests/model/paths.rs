@@ -117,11 +117,11 @@ fn read_ahead_of_the_host_moves_buffered_readers_and_leaves_direct_ones_alone() 
         let size = sim.lun_sizes()[0];
         rate(&sim.run(vec![array::sim::Client { buffered, ..client(&stream, size) }]), 8_000) * 0.0655
     };
-    let sizes = [128, 512, 4096].map(|kib| Bytes::KIB * kib);
+    let sizes = [16, 128, 4096].map(|kib| Bytes::KIB * kib);
     let buffered = sizes.map(|size| rate_with(size, true));
     let direct = sizes.map(|size| rate_with(size, false));
     println!("buffered {buffered:.0?} MB/s, direct {direct:.0?} MB/s");
-    assert!(buffered[1] > buffered[0] && buffered[2] > 1.5 * buffered[0], "{buffered:?}");
+    assert!(buffered[1] > 1.2 * buffered[0] && buffered[2] > 1.2 * buffered[1], "{buffered:?}");
     assert!(direct.iter().all(|rate| (rate / direct[0] - 1.0).abs() < 0.01), "{direct:?}");
 }
 
