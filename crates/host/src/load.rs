@@ -235,7 +235,7 @@ impl Seat<'_> {
                 self.run(&mut Pool::new(clock, call, workload, self.job, &files)?, gate, &mut outcome)?;
             }
             Chosen::Mmap => {
-                let writes = workload.mix.changes_data();
+                let writes = workload.changes_data();
                 self.run(&mut Mmap::new(clock, files, payload()?, writes)?, gate, &mut outcome)?;
             }
             Chosen::Uring => {

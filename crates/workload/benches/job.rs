@@ -21,6 +21,7 @@ fn spec(pattern: Pattern, depth: u32) -> JobSpec {
         sizes: SizeSplit::one(Bytes::KIB * 4),
         mix: OpMix { reads: Share::ALL, trims: Share::NONE, flushes: Share::NONE },
         lines: Vec::new(),
+        rewrites: Share::NONE,
         align: Bytes::KIB * 4,
         region: Region { start: Bytes::ZERO, len: Bytes::GIB * 64 },
         part: Part::WHOLE,
@@ -34,6 +35,7 @@ fn spec(pattern: Pattern, depth: u32) -> JobSpec {
         ops: None,
         bytes: None,
         flush_every: None,
+        flush_at_end: false,
     }
 }
 

@@ -267,6 +267,7 @@ fn job_spec(workload: &Workload, index: u32, region: Region, joined: &Joined) ->
         sizes: workload.sizes.clone(),
         mix: workload.mix,
         lines: lines(workload),
+        rewrites: workload.rewrites,
         align: workload.coarsest(),
         region,
         part,
@@ -280,6 +281,7 @@ fn job_spec(workload: &Workload, index: u32, region: Region, joined: &Joined) ->
         ops: workload.stop.ops.map(|ops| share_out(ops, worker)),
         bytes: workload.stop.bytes.map(|bytes| Bytes::new(share_out(bytes.get(), worker))),
         flush_every: workload.durability.every,
+        flush_at_end: workload.durability.at_end,
     }
 }
 

@@ -7,13 +7,16 @@
 //! Nothing is allocated for a request after the start; a closed interval, once a second, is. Planned equals
 //! settled plus in flight.
 
+use std::ops::Range;
+
 use stats::Histogram;
-use units::{Bytes, Instant, Nanos};
+use units::{Bytes, Instant, Nanos, Share};
 
 use crate::address::{Addresses, Grain, Part, Region, Step};
 use crate::choice::{Choice, op_weights, size_weights};
 use crate::lines::{JobLine, Lines};
 use crate::pace::{Bursts, Pacer};
+use crate::rewrites::Rewrites;
 use crate::rng::{Stream, Streams};
 use crate::spec::{OpMix, Overflow, Pace, Pattern, SizeSplit};
 use crate::tally::{Class, ClassInterval, ClassTally, ErrorSample, Failure, Interval, Tally};
@@ -52,6 +55,8 @@ pub struct JobSpec {
     pub mix: OpMix,
     /// Requests of several kinds, or of one kind of which some go on where the last one ended; otherwise empty.
     pub lines: Vec<JobLine>,
+    /// Part of the reads that is followed by a write of the same block.
+    pub rewrites: Share,
     /// Offsets are multiples of this.
     pub align: Bytes,
     /// The used part of each file, or of the joined address space.
@@ -78,6 +83,8 @@ pub struct JobSpec {
     pub bytes: Option<Bytes>,
     /// A flush after so many writes.
     pub flush_every: Option<u32>,
+    /// A flush of each of its files after the last request; the measured window ends with it.
+    pub flush_at_end: bool,
 }
 
 /// How a job's addresses map to files.
@@ -101,6 +108,32 @@ pub enum FileMap {
         /// How many files.
         count: u16,
     },
+}
+
+impl FileMap {
+    /// The numbers of the files that a worker uses.
+    pub(crate) fn numbers(&self) -> Range<u16> {
+        match self {
+            FileMap::One => 0..1,
+            FileMap::Turns { first, count } => *first..first + count,
+            FileMap::Concatenated(lengths) => 0..lengths.len() as u16,
+            FileMap::Striped { count, .. } => 0..*count,
+        }
+    }
+}
+
+impl JobSpec {
+    /// Whether anything is written.
+    pub fn writes(&self) -> bool {
+        self.mix.has_writes() || self.rewrites != Share::NONE
+    }
+}
+
+/// Where a request goes.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    file: u16,
+    offset: Bytes,
 }
 
 /// What a request left behind until it is settled.
@@ -167,6 +200,9 @@ pub struct Job {
     ops: Choice<Op>,
     sizes: Choice<(u16, u32)>,
     lines: Option<Lines>,
+    rewrites: Option<Rewrites>,
+    /// Files that are still to be flushed at the end.
+    last_flushes: Range<u16>,
     pacer: Pacer,
     free: Vec<Token>,
     slots: Vec<Slot>,
@@ -215,6 +251,8 @@ impl Job {
             ops: Choice::new(&ops, own("op")),
             sizes: Choice::new(&size_weights(&spec.sizes), own("size")),
             lines,
+            rewrites: Rewrites::new(spec.rewrites, spec.depth, own("rewrite")),
+            last_flushes: if spec.flush_at_end { spec.files.numbers() } else { 0..0 },
             pacer,
             free: (0..spec.depth).rev().map(Token).collect(),
             slots: vec![unused; depth],
@@ -261,7 +299,14 @@ impl Job {
             self.abandon_backlog(now);
         }
         for _ in 0..self.spec.batch {
+            if let Some(request) = self.next_rewrite(now) {
+                out.push(request);
+                continue;
+            }
             if self.is_over(now) {
+                if let Some(request) = self.last_flush(now) {
+                    out.push(request);
+                }
                 return self.drain();
             }
             let (due, token) = match self.next_slot(now) {
@@ -270,6 +315,9 @@ impl Job {
             };
             let request = self.next_request(due, now, token);
             out.push(request);
+        }
+        if self.rewrites.as_ref().is_some_and(Rewrites::any_due) {
+            return Wake::Again;
         }
         if self.is_over(now) {
             return self.drain();
@@ -293,10 +341,16 @@ impl Job {
         slot.len = Slot::FREE;
         self.settled += 1;
         self.last_finish = done.finished_at;
-        match done.outcome.result() {
+        let result = done.outcome.result();
+        match result {
             Ok(moved) if moved == len => self.book(class, len, due, issued, done.finished_at),
             Ok(moved) => self.fail(done, len, Failure::Short { moved }),
             Err(errno) => self.fail(done, len, Failure::Errno(errno)),
+        }
+        if let Some(rewrites) = &mut self.rewrites
+            && rewrites.ended(done.finished_at, done.token, len, result == Ok(len))
+        {
+            return;
         }
         match &mut self.pacer {
             Pacer::Think { delay, resting } => {
@@ -337,7 +391,8 @@ impl Job {
 
     /// All that the job saw. Call when it is done; a window without a set end ends with the last completion.
     pub fn into_tally(mut self) -> Tally {
-        let ended_early = self.stopped || self.ops_left == 0 || self.bytes_left == 0;
+        let ended_early =
+            self.stopped || self.ops_left == 0 || self.bytes_left == 0 || self.spec.flush_at_end;
         if ended_early && self.last_finish < self.window.until {
             self.window.until = self.last_finish.max(self.window.from);
         }
@@ -398,6 +453,34 @@ impl Job {
         }
     }
 
+    /// The write that follows a read which has ended, while there is load.
+    #[inline]
+    fn next_rewrite(&mut self, now: Instant) -> Option<Request> {
+        let may = !self.stopped && now < self.window.load_end;
+        let (due, token, len) = self.rewrites.as_mut().filter(|_| may)?.pop()?;
+        let slot = &mut self.slots[token.0 as usize];
+        // Reads and writes have the same sizes in the same order.
+        let class = self.class_base[Op::Write as usize] + slot.class - self.class_base[Op::Read as usize];
+        *slot = Slot { due, issued: now, len, class, ..*slot };
+        self.planned += 1;
+        Some(Request { offset: slot.offset, len, token, file: slot.file, op: Op::Write })
+    }
+
+    /// The flush of the next file that has not had its last one, once nothing else is in flight.
+    fn last_flush(&mut self, now: Instant) -> Option<Request> {
+        if self.stopped || self.in_flight() > 0 {
+            return None;
+        }
+        let file = self.last_flushes.next()?;
+        let resting = match &mut self.pacer {
+            Pacer::Think { resting, .. } => resting.pop_front().map(|(_, token)| token),
+            _ => None,
+        };
+        let unwritten = self.rewrites.as_mut().and_then(Rewrites::pop).map(|(_, token, _)| token);
+        let token = self.free.pop().or(resting).or(unwritten)?;
+        Some(self.booked(now, now, token, Place { file, offset: Bytes::ZERO }, (Op::Flush, 0, 0)))
+    }
+
     fn drain(&self) -> Wake {
         if self.in_flight() == 0 { Wake::Done } else { Wake::OnCompletion }
     }
@@ -419,6 +502,11 @@ impl Job {
                     resting.pop_front();
                     Ok(found)
                 }
+            },
+            Pacer::Capped { due, .. } if *due > now => Err(Wake::At((*due).min(self.window.load_end))),
+            Pacer::Capped { .. } => match self.free.pop() {
+                Some(token) => Ok((now, token)),
+                None => Err(Wake::OnCompletion),
             },
             Pacer::Bursts(bursts) => {
                 let in_flight = (self.planned - self.settled) as u32;
@@ -454,6 +542,23 @@ impl Job {
         let (file, offset) = if len == 0 { (self.flush_file(), Bytes::ZERO) } else { self.place(len, step) };
         self.bytes_left = self.bytes_left.saturating_sub(u64::from(len));
         self.writes_since_flush += u32::from(op == Op::Write);
+        let request = self.booked(due, now, token, Place { file, offset }, (op, size_index, len));
+        if op == Op::Read && self.rewrites.is_some() {
+            self.decide_rewrite(&request);
+        }
+        request
+    }
+
+    /// Takes a request into the digest and its slot.
+    #[inline]
+    fn booked(
+        &mut self,
+        due: Instant,
+        now: Instant,
+        token: Token,
+        Place { file, offset }: Place,
+        (op, size_index, len): (Op, u16, u32),
+    ) -> Request {
         self.digest = fold(self.digest, op, file, offset, len);
         self.planned += 1;
         let class = self.class_base[op as usize] + size_index;
@@ -461,20 +566,29 @@ impl Job {
         Request { offset, len, token, file, op }
     }
 
+    /// Decides whether a read is followed by a write, and counts the write as asked for from now on.
+    fn decide_rewrite(&mut self, read: &Request) {
+        let Some(rewrites) = &mut self.rewrites else { return };
+        if rewrites.decide(read.token, self.ops_left > 0 && self.bytes_left > 0) {
+            self.ops_left -= 1;
+            self.bytes_left = self.bytes_left.saturating_sub(u64::from(read.len));
+            self.writes_since_flush += 1;
+            self.digest = fold(self.digest, Op::Write, read.file, read.offset, read.len);
+        }
+    }
+
     #[inline]
     fn drawn(&mut self) -> (Op, u16, u32, Option<Step>) {
         let Some(lines) = &mut self.lines else {
-            self.pacer.drew(Nanos::ZERO);
-            return match self.ops.next() {
-                Op::Flush => (Op::Flush, 0, 0, None),
-                op => {
-                    let (size_index, len) = self.sizes.next();
-                    (op, size_index, len, None)
-                }
+            let (op, (size_index, len)) = match self.ops.next() {
+                Op::Flush => (Op::Flush, (0, 0)),
+                op => (op, self.sizes.next()),
             };
+            self.pacer.drew(len, Nanos::ZERO);
+            return (op, size_index, len, None);
         };
         let drawn = lines.next();
-        self.pacer.drew(drawn.pause);
+        self.pacer.drew(drawn.len, drawn.pause);
         (drawn.op, drawn.size, drawn.len, Some(drawn.step))
     }
 
@@ -575,8 +689,10 @@ impl Job {
 impl Window {
     fn starting(now: Instant, spec: &JobSpec) -> Window {
         let from = now.saturating_add(spec.warmup);
-        let until = spec.run.map_or(Instant::NEVER, |run| from.saturating_add(run));
-        let load_end = until.saturating_add(spec.cooldown);
+        let ends = spec.run.map_or(Instant::NEVER, |run| from.saturating_add(run));
+        let load_end = ends.saturating_add(spec.cooldown);
+        // A last flush belongs to what is measured: the window ends with it.
+        let until = if spec.flush_at_end { Instant::NEVER } else { ends };
         let backlog_end = load_end.saturating_add(BACKLOG_MOST);
         let mut window = Window { from, until, load_end, backlog_end, interval_from: now, edge: now };
         window.edge = window.next_edge(now);
@@ -660,7 +776,8 @@ fn ledgers(spec: &JobSpec, ops: &[(Op, f64)]) -> (Vec<Ledger>, [u16; 4]) {
     for op in Op::ALL {
         base[op as usize] = ledgers.len() as u16;
         let may_come = ops.iter().any(|(possible, _)| *possible == op)
-            || (op == Op::Flush && spec.flush_every.is_some());
+            || (op == Op::Flush && (spec.flush_every.is_some() || spec.flush_at_end))
+            || (op == Op::Write && spec.rewrites != Share::NONE);
         if !may_come {
             continue;
         }
@@ -678,7 +795,9 @@ fn ledgers(spec: &JobSpec, ops: &[(Op, f64)]) -> (Vec<Ledger>, [u16; 4]) {
 fn may_come_together(spec: &JobSpec, op: Op, size: Bytes) -> bool {
     let has = |kind: &JobLine| {
         kind.line.sizes.0.iter().any(|(known, _)| *known == size)
-            && op_weights(kind.line.mix).iter().any(|(known, _)| *known == op)
+            && op_weights(kind.line.mix).iter().any(|(known, _)| {
+                *known == op || (*known == Op::Read && op == Op::Write && spec.rewrites != Share::NONE)
+            })
     };
     op == Op::Flush || spec.lines.is_empty() || spec.lines.iter().any(has)
 }

@@ -13,6 +13,7 @@ mod lines;
 mod pace;
 mod permutation;
 pub mod plan;
+mod rewrites;
 mod rng;
 mod seam;
 pub mod selftest;

@@ -16,10 +16,31 @@ pub(crate) enum Pacer {
     Closed,
     /// A slot is due so long after its last request ended. Equal delays keep the queue in order of time.
     Think { delay: Nanos, resting: VecDeque<(Instant, Token)> },
+    /// A slot is due at once, but not before the cap allows it.
+    Capped { start: Instant, due: Instant, cap: Cap },
     /// A slot is due at once, but not while the worker pauses between bursts.
     Bursts(Bursts),
     /// Due by a schedule that does not wait for anyone.
     Schedule { start: Instant, due: Instant, arrivals: Arrivals, overflow: Overflow },
+}
+
+/// So much since the start and no more.
+#[derive(Debug)]
+pub(crate) struct Cap {
+    /// Whether bytes are counted, not requests.
+    counts_bytes: bool,
+    ns_each: f64,
+    first_ns: f64,
+    sent: u64,
+}
+
+impl Cap {
+    /// When what was sent so far, and `len` bytes in one request more, allow the next one; since the start.
+    #[inline]
+    fn next_ns(&mut self, len: u32) -> Nanos {
+        self.sent += if self.counts_bytes { u64::from(len) } else { 1 };
+        Nanos::new((self.first_ns + self.sent as f64 * self.ns_each) as u64)
+    }
 }
 
 /// Requests that follow each other at once, then a pause of the whole worker.
@@ -102,8 +123,18 @@ pub(crate) enum Arrivals {
 impl Pacer {
     /// The pace of one of the workers that share it; a rate is shared out, even arrivals are dealt in turn.
     pub(crate) fn new(pace: Pace, part: Part, depth: u32, stream: Stream) -> Pacer {
+        let gap_ns = |rate: f64| 1e9 * f64::from(part.of) / rate;
+        let capped = |cap| Pacer::Capped { start: Instant::START, due: Instant::START, cap };
         match pace {
             Pace::Closed => Pacer::Closed,
+            Pace::Cap(rate) => {
+                let first_ns = f64::from(part.index) * 1e9 / rate.get();
+                capped(Cap { counts_bytes: false, ns_each: gap_ns(rate.get()), first_ns, sent: 0 })
+            }
+            Pace::CapBytes(rate) => {
+                let ns_each = gap_ns(rate.get());
+                capped(Cap { counts_bytes: true, ns_each, first_ns: 0.0, sent: 0 })
+            }
             Pace::Bursts { delay, requests } => Pacer::Bursts(Bursts::every(requests, delay)),
             Pace::Think(delay) => Pacer::Think { delay, resting: VecDeque::with_capacity(depth as usize) },
             Pace::Open(schedule) => Pacer::Schedule {
@@ -115,11 +146,13 @@ impl Pacer {
         }
     }
 
-    /// Counts a request that was drawn; `pause` is what its line wants after it.
+    /// Counts a request of `len` bytes that was drawn; `pause` is what its line wants after it.
     #[inline]
-    pub(crate) fn drew(&mut self, pause: Nanos) {
-        if let Pacer::Bursts(bursts) = self {
-            bursts.drew(pause);
+    pub(crate) fn drew(&mut self, len: u32, pause: Nanos) {
+        match self {
+            Pacer::Bursts(bursts) => bursts.drew(pause),
+            Pacer::Capped { start, due, cap } => *due = start.saturating_add(cap.next_ns(len)),
+            _ => {}
         }
     }
 
@@ -130,6 +163,10 @@ impl Pacer {
 
     /// Fixes the schedule to the world's clock.
     pub(crate) fn start(&mut self, now: Instant) {
+        if let Pacer::Capped { start, due, cap } = self {
+            *start = now;
+            *due = now + Nanos::new(cap.first_ns as u64);
+        }
         if let Pacer::Schedule { start, due, arrivals, .. } = self {
             *start = now;
             *due = now + Nanos::new(arrivals.next_ns() as u64);

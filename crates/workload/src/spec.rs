@@ -3,7 +3,7 @@
 //! A [`Workload`] is what a plan's phase says after sweeps are expanded: still without a target, so `span` may
 //! be a part of something whose size is not yet known.
 
-use units::{Bytes, Nanos, OpsPerSecond, Share};
+use units::{Bytes, BytesPerSecond, Nanos, OpsPerSecond, Share};
 
 /// What a group of identical workers asks for.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +21,8 @@ pub struct Workload {
     /// Part of the requests that goes where the pattern says; the others go on where the worker's last one ended.
     /// `None` leaves it to the pattern.
     pub random: Option<Share>,
+    /// Part of the reads that is followed by a write of the same block, on the same slot.
+    pub rewrites: Share,
     /// Every offset is a multiple of this; `None` means the smallest size.
     pub align: Option<Bytes>,
     /// Where the used part of the target begins.
@@ -62,6 +64,16 @@ impl Workload {
     /// The distance all offsets are a multiple of where no line says otherwise; at least a byte.
     pub fn alignment(&self) -> Bytes {
         self.align.unwrap_or_else(|| self.sizes.smallest()).max(Bytes::B)
+    }
+
+    /// Whether anything is written.
+    pub fn writes(&self) -> bool {
+        self.mix.has_writes() || (self.rewrites != Share::NONE && self.mix.reads != Share::NONE)
+    }
+
+    /// Whether anything on the target changes.
+    pub fn changes_data(&self) -> bool {
+        self.writes() || self.mix.trims.get() > 0.0
     }
 
     /// The coarsest of all alignments.
@@ -190,10 +202,9 @@ impl OpMix {
         (1.0 - self.reads.get() - self.trims.get() - self.flushes.get()).max(0.0)
     }
 
-    /// Whether anything on the target changes.
-    pub fn changes_data(self) -> bool {
-        // Shares such as 2/3 and 1/3 do not sum to 1 exactly in binary.
-        self.writes() > 1e-9 || self.trims.get() > 0.0
+    /// Whether anything is written. Shares such as 2/3 and 1/3 do not sum to 1 exactly in binary.
+    pub(crate) fn has_writes(self) -> bool {
+        self.writes() > 1e-9
     }
 }
 
@@ -249,6 +260,10 @@ pub enum Pace {
         /// Requests before it; at least 1.
         requests: u32,
     },
+    /// As soon as one completes, but no more a second since the start than this, all workers together.
+    Cap(OpsPerSecond),
+    /// Likewise in bytes.
+    CapBytes(BytesPerSecond),
     /// By a schedule that waits for nobody.
     Open(Schedule),
 }
@@ -337,6 +352,8 @@ pub struct Durability {
     pub open: OpenSync,
     /// A flush after every so many writes of a worker.
     pub every: Option<u32>,
+    /// A flush of each file of a worker after its last request, within the measured time.
+    pub at_end: bool,
     /// What a flush is.
     pub flush: FlushKind,
 }

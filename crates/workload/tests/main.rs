@@ -4,6 +4,7 @@
 
 mod compiling;
 mod driving;
+mod following;
 mod mixing;
 mod pacing;
 mod world;

@@ -55,7 +55,7 @@ fn a_line_says_for_itself_what_differs_from_the_workload() {
         "[{ share = 3, size = \"4KiB\", reads = \"100%\" }, { share = 1, size = \"64KiB\", reads = \"0%\" }]";
     let workload = asked(&[("mix", mix), ("ops", "4000")]);
     assert_eq!((workload.sizes.largest(), workload.mix.reads), (Bytes::KIB * 64, share("75%")));
-    assert!(workload.mix.changes_data());
+    assert!(workload.changes_data());
     let mut job = job(&workload);
     let all = drive(&mut job, &mut Servers::new(1, MS));
     assert!(all.iter().all(|a| (a.request.op == Op::Read) == (a.request.len == 4096)));

@@ -130,6 +130,7 @@ pub fn worker(sim: &mut Sim, load: &Load, ops: u64) -> f64 {
         sizes: SizeSplit::one(load.size),
         mix: OpMix { reads: load.reads, trims: Share::NONE, flushes: Share::NONE },
         lines: Vec::new(),
+        rewrites: Share::NONE,
         align: Bytes::new(512),
         region: Region { start: load.offset, len: size.round_down(load.size) },
         part: Part { index: 0, of: 1 },
@@ -143,6 +144,7 @@ pub fn worker(sim: &mut Sim, load: &Load, ops: u64) -> f64 {
         ops: Some(ops),
         bytes: None,
         flush_every: None,
+        flush_at_end: false,
     };
     let client = Client {
         job: Job::new(spec),

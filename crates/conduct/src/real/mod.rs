@@ -352,7 +352,7 @@ fn array_state() -> WorldError {
 fn is_changed(plan: &Plan, number: usize) -> bool {
     plan.points().iter().any(|point| match &point.task {
         Task::Load(load) => {
-            load.workloads.iter().any(|workload| workload.uses(number) && workload.mix.changes_data())
+            load.workloads.iter().any(|workload| workload.uses(number) && workload.changes_data())
         }
         Task::State(_) => point.estimate().changes_data,
     })

@@ -57,7 +57,7 @@ pub fn open_files(workload: &Workload, files: &[FileRef]) -> Result<OpenFiles, E
 
 fn open_file(workload: &Workload, FileRef { path, permit }: &FileRef) -> Result<OpenFile, EngineError> {
     let file = match permit {
-        Some(permit) if workload.mix.changes_data() => open_permitted(workload, path, permit)?,
+        Some(permit) if workload.changes_data() => open_permitted(workload, path, permit)?,
         _ => open_plain(workload, path)?,
     };
     let is_block_device = rustix::fs::fstat(&file)
@@ -72,7 +72,7 @@ fn open_permitted(workload: &Workload, path: &Path, permit: &Permit) -> Result<F
 
 /// Opens what is only read, or a scratch file of Fathom's own; nothing else is written without a permit.
 fn open_plain(workload: &Workload, path: &Path) -> Result<File, EngineError> {
-    let writes = workload.mix.changes_data();
+    let writes = workload.changes_data();
     let access = if writes { OFlags::RDWR } else { OFlags::RDONLY };
     let flags = open_flags(workload) | access | OFlags::CLOEXEC;
     // A file of somebody else may be read, but not without a trace; then the trace costs what it costs.

@@ -58,7 +58,7 @@ impl Payload {
     /// Memory and content for one worker.
     pub fn new(workload: &Workload, job: &JobSpec) -> Result<Payload, EngineError> {
         let depth = job.depth as usize;
-        let writes = job.mix.writes() > 1e-9;
+        let writes = job.writes();
         let largest = job.sizes.largest();
         let pieces = if writes { 2 * depth } else { depth };
         let buffers = Buffers::new(pieces, largest, workload.engine.huge_pages)?;

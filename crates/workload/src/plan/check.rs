@@ -203,6 +203,10 @@ fn length(workload: &Workload, faults: &mut Vec<Fault>) {
         }
         _ => {}
     }
+    if workload.durability.at_end && !stop.cooldown.is_zero() {
+        let message = "a flush at the end is measured, and nothing can follow it".to_string();
+        faults.push(fault("cooldown", message, "write `cooldown = \"0s\"`, or `flush_at_end = false`"));
+    }
     let Some(counted) = counted else { return };
     for (key, time) in [("warmup", stop.warmup), ("cooldown", stop.cooldown)] {
         if !time.is_zero() {

@@ -73,7 +73,7 @@ impl Point {
                     untimed_points: usize::from(timed.is_none()),
                     may_end_early: load.until.is_some(),
                     written,
-                    changes_data: load.workloads.iter().any(|workload| workload.mix.changes_data()),
+                    changes_data: load.workloads.iter().any(Workload::changes_data),
                 }
             }
             Task::State(state) => of_state(state),
@@ -88,7 +88,7 @@ fn time(workload: &Workload) -> Option<Nanos> {
 }
 
 fn add_written(workload: &Workload, written: &mut Written) {
-    if workload.mix.writes() <= 1e-9 {
+    if !workload.writes() {
         return;
     }
     let largest = workload.sizes.largest();

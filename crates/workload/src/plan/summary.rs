@@ -99,6 +99,9 @@ pub fn describe(workload: &Workload) -> String {
     if let Some(random) = workload.random {
         line += &format!(", {random} random");
     }
+    if workload.rewrites != units::Share::NONE {
+        line += &format!(", {} of the reads rewritten", workload.rewrites);
+    }
     if !workload.lines.is_empty() {
         line += &format!(", in {} lines", workload.lines.len());
     }

@@ -44,7 +44,7 @@ const fn phase_wide(doc: KeyDoc) -> KeyDoc {
 }
 
 /// Keys that are the specification of a workload. They may be swept, and are kept in the record.
-pub(crate) static WORKLOAD: [Entry<Draft>; 36] = [
+pub(crate) static WORKLOAD: [Entry<Draft>; 38] = [
     Entry {
         doc: doc(
             "pattern",
@@ -176,6 +176,22 @@ pub(crate) static WORKLOAD: [Entry<Draft>; 36] = [
         ),
         read: |d, n| lines::read(n).map(|lines| d.lines = lines),
         write: |d| lines::write(&d.lines),
+    },
+    Entry {
+        doc: doc(
+            "rewrites",
+            ASKED,
+            Kind::Share,
+            "0%",
+            [
+                "Which part of the reads is followed by a write of the same block.",
+                "The write begins when the read has ended, in its place among the requests in flight, and counts as \
+                 a request of its own. `100%` is what Bonnie++ calls a rewrite. A read that fails is not followed.",
+                "rewrites = \"10%\"",
+            ],
+        ),
+        read: |d, n| n.read("10%").map(|share| d.spec.rewrites = share),
+        write: |d| share_text(d.spec.rewrites),
     },
     Entry {
         doc: doc(
@@ -349,6 +365,8 @@ pub(crate) static WORKLOAD: [Entry<Draft>; 36] = [
                 "closed",
                 "think(5ms)",
                 "think(5ms, 8)",
+                "cap(500/s)",
+                "cap(100MB/s)",
                 "rate(500/s)",
                 "rate(500/s, poisson)",
                 "rate(500/s, onoff(2s, 8s))",
@@ -358,6 +376,9 @@ pub(crate) static WORKLOAD: [Entry<Draft>; 36] = [
                 "When the next request is due.",
                 "`closed`: as soon as one completes. `think(5ms)`: so long after one completes. \
                  `think(5ms, 8)`: eight requests of a worker, and so long nothing once all of them have ended. \
+                 `cap(500/s)` and `cap(100MB/s)`: as soon as one completes, but never more since the start than \
+                 that rate allows, all workers together; a target that was slow is asked faster until it has \
+                 caught up, and response times count from the issue. \
                  `rate(500/s)`: at \
                  even distances, all workers together; response times count from the due instant, so that a stall \
                  is charged to the target. `rate(500/s, poisson)`: at random instants of that mean rate. \
@@ -479,11 +500,31 @@ pub(crate) static WORKLOAD: [Entry<Draft>; 36] = [
     },
     Entry {
         doc: doc(
+            "flush_at_end",
+            DURABLE,
+            Kind::Switch,
+            "false",
+            [
+                "A flush of every file once the last request has ended, within the measured time.",
+                "Each worker flushes the files that it uses, one after the other, and the measured time ends with the \
+                 last of them, later than `run` says. There is no `cooldown` then. An interrupted run does not flush.",
+                "flush_at_end = true",
+            ],
+        ),
+        read: |d, n| n.switch().map(|on| d.spec.durability.at_end = on),
+        write: |d| d.spec.durability.at_end.to_string(),
+    },
+    Entry {
+        doc: doc(
             "flush",
             DURABLE,
             Kind::Choice(&["fsync", "fdatasync"]),
             "fdatasync",
-            ["Which call a flush is.", "It holds for `flushes` and for `flush_every`.", "flush = \"fsync\""],
+            [
+                "Which call a flush is.",
+                "It holds for `flushes`, `flush_every` and `flush_at_end`.",
+                "flush = \"fsync\"",
+            ],
         ),
         read: |d, n| n.read("fdatasync").map(|kind| d.spec.durability.flush = kind),
         write: |d| d.spec.durability.flush.to_string(),

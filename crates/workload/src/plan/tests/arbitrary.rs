@@ -1,7 +1,7 @@
 //! Any specification that a plan could ask for.
 
 use proptest::prelude::*;
-use units::{Bytes, Nanos, OpsPerSecond, Share};
+use units::{Bytes, BytesPerSecond, Nanos, OpsPerSecond, Share};
 
 use crate::plan::text::{MOST_SIZES, split_of};
 use crate::spec::*;
@@ -49,6 +49,8 @@ pub(crate) fn pace() -> impl Strategy<Value = Pace> {
         Just(Pace::Closed),
         (1u64..).prop_map(|nanos| Pace::Think(Nanos::new(nanos))),
         (1u64.., 1u32..).prop_map(|(nanos, requests)| Pace::Bursts { delay: Nanos::new(nanos), requests }),
+        rate().prop_map(Pace::Cap),
+        (1u64..1 << 50).prop_map(|bytes| Pace::CapBytes(BytesPerSecond::new(bytes as f64))),
         (rate(), spacing(), any::<bool>()).prop_map(|(rate, spacing, drops)| {
             let overflow = if drops { Overflow::Drop } else { Overflow::Queue };
             Pace::Open(Schedule { rate, spacing, overflow })
@@ -133,11 +135,8 @@ fn stop() -> impl Strategy<Value = Stop> {
 fn durability() -> impl Strategy<Value = Durability> {
     let open = prop_oneof![Just(OpenSync::None), Just(OpenSync::Dsync), Just(OpenSync::Sync)];
     let flush = prop_oneof![Just(FlushKind::Fsync), Just(FlushKind::Fdatasync)];
-    (open, proptest::option::of(1u32..), flush).prop_map(|(open, every, flush)| Durability {
-        open,
-        every,
-        flush,
-    })
+    (open, proptest::option::of(1u32..), any::<bool>(), flush)
+        .prop_map(|(open, every, at_end, flush)| Durability { open, every, at_end, flush })
 }
 
 fn content() -> impl Strategy<Value = Content> {
@@ -173,14 +172,14 @@ fn engine() -> impl Strategy<Value = EngineSpec> {
 /// Any workload whose keys do not contradict one another.
 pub(crate) fn workload() -> impl Strategy<Value = Workload> {
     let what = (pattern(), split(), mix(), proptest::option::of(bytes()), extent(), span());
-    let load = (1u32..=65_536, 1u32..=65_536, files(), pace(), any::<u64>(), any::<bool>());
+    let load = (1u32..=65_536, 1u32..=65_536, files(), pace(), any::<u64>(), any::<bool>(), share());
     let luns = prop_oneof![Just(LunLayout::Concatenated), bytes().prop_map(LunLayout::Striped)];
     let luns = (proptest::collection::vec(1u32..300, 0..5), luns);
     (what, lines(), load, luns, stop(), durability(), content(), engine()).prop_map(
         |(what, (lines, random, sum), load, luns, stop, durability, content, engine)| {
             let (pattern, sizes, mix, align, offset, span) = what;
             let (sizes, mix) = sum.unwrap_or((sizes, mix));
-            let (workers, depth, files, pace, seed, direct) = load;
+            let (workers, depth, files, pace, seed, direct, rewrites) = load;
             let (on, luns) = luns;
             let name = "any".to_string();
             Workload {
@@ -190,6 +189,7 @@ pub(crate) fn workload() -> impl Strategy<Value = Workload> {
                 mix,
                 lines,
                 random,
+                rewrites,
                 align,
                 offset,
                 span,

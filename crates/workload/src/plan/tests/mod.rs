@@ -30,7 +30,7 @@ fn an_empty_phase_has_every_default() {
     assert_eq!(plan.name, "t");
     assert_eq!((one.pattern.clone(), one.sizes.to_string().as_str()), (Pattern::Random, "4KiB"));
     assert_eq!((one.mix.reads, one.workers, one.depth, one.direct), (Share::ALL, 1, 1, true));
-    assert!(!one.mix.changes_data(), "nothing is written unless a plan says so");
+    assert!(!one.changes_data(), "nothing is written unless a plan says so");
     assert_eq!(one.stop.run, Some(Nanos::from_secs(1)));
 }
 
@@ -230,4 +230,27 @@ fn a_bad_mix_is_told_where_and_why() {
     let text = "[[phase]]\nrun = \"1s\"\npattern = \"reverse\"\nrandom = \"5%\"\n";
     let error = Plan::parse("t.toml", text, &Overrides::default()).unwrap_err().plain();
     assert!(error.contains("t.toml:4:10: `reverse` has no part that goes on"), "{error}");
+}
+
+#[test]
+fn nothing_follows_a_flush_at_the_end() {
+    let text = "[[phase]]\nrun = \"1s\"\ncooldown = \"1s\"\nflush_at_end = true\n";
+    let error = Plan::parse("t.toml", text, &Overrides::default()).unwrap_err().plain();
+    assert!(error.contains("t.toml:3:12: a flush at the end is measured"), "{error}");
+}
+
+#[test]
+fn what_rewrites_says_that_it_changes_data() {
+    let summary = read("[[phase]]\nrun = \"1s\"\nrewrites = \"10%\"\n").summary().to_string();
+    assert!(summary.contains("10 % of the reads rewritten") && summary.contains("changes what"), "{summary}");
+}
+
+#[test]
+fn a_cap_is_a_rate_in_requests_or_bytes() {
+    let pace = |text: &str| text.parse::<Pace>();
+    assert_eq!(pace("cap(1k/s)"), Ok(Pace::Cap(OpsPerSecond::new(1000.0))));
+    assert_eq!(pace("cap(100MB/s)").unwrap().to_string(), "cap(100000000B/s)");
+    assert!(pace("cap(0/s)").unwrap_err().to_string().contains("not a pace that can be kept"));
+    assert!(pace("cap(0B/s)").unwrap_err().to_string().contains("lets nothing through"));
+    assert!(pace("think(5ms, 0)").unwrap_err().to_string().contains("think(5ms, 8)"));
 }

@@ -3,7 +3,7 @@
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
-use units::{Bytes, Nanos, OpsPerSecond};
+use units::{Bytes, BytesPerSecond, Nanos, OpsPerSecond};
 
 use super::{TextError, call, unit, unknown, words, wrong};
 use crate::spec::{EngineKind, Files, FlushKind, LunLayout, OpenSync, Overflow, Pace, Schedule, Spacing};
@@ -72,10 +72,12 @@ impl FromStr for LunLayout {
     }
 }
 
-const PACES: [&str; 7] = [
+const PACES: [&str; 9] = [
     "closed",
     "think(5ms)",
     "think(5ms, 8)",
+    "cap(500/s)",
+    "cap(100MB/s)",
     "rate(500/s)",
     "rate(500/s, poisson)",
     "rate(500/s, onoff(2s, 8s))",
@@ -83,12 +85,14 @@ const PACES: [&str; 7] = [
 ];
 
 impl Display for Pace {
-    /// `closed`, `think(5ms)`, `think(5ms, 8)`, `rate(500/s)`, `rate(500/s, poisson)`, `rate(500/s, onoff(2s, 8s), drop)`.
+    /// `closed`, `think(5ms)`, `think(5ms, 8)`, `cap(500/s)`, `rate(500/s)`, `rate(500/s, onoff(2s, 8s), drop)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Pace::Closed => f.write_str("closed"),
             Pace::Think(gap) => write!(f, "think({})", gap.exact()),
             Pace::Bursts { delay, requests } => write!(f, "think({}, {requests})", delay.exact()),
+            Pace::Cap(rate) => write!(f, "cap({})", rate.exact()),
+            Pace::CapBytes(rate) => write!(f, "cap({})", rate.exact()),
             Pace::Open(schedule) => schedule.fmt(f),
         }
     }
@@ -114,6 +118,7 @@ impl FromStr for Pace {
         match call(text)? {
             ("closed", None) => Ok(Pace::Closed),
             ("think", Some(argument)) => think(argument),
+            ("cap", Some(argument)) => cap(argument),
             ("rate", Some(argument)) => schedule(argument).map(Pace::Open),
             _ => unknown(text, "a pace", &PACES),
         }
@@ -139,16 +144,33 @@ fn think(argument: &str) -> Result<Pace, TextError> {
     }
 }
 
+fn cap(argument: &str) -> Result<Pace, TextError> {
+    // `1k/s` is a thousand requests: a throughput names its bytes.
+    if !argument.contains('B') {
+        return Ok(Pace::Cap(kept(argument)?));
+    }
+    match unit::<BytesPerSecond>(argument)? {
+        rate if rate.get() >= 1.0 => Ok(Pace::CapBytes(rate)),
+        _ => wrong(format!("`{argument}` lets nothing through"), "for example cap(100MB/s)"),
+    }
+}
+
+/// A rate that can be kept.
+fn kept(number: &str) -> Result<OpsPerSecond, TextError> {
+    let rate: OpsPerSecond = unit(number)?;
+    if rate.get() > 0.0 && rate.get() <= FASTEST_OPS_PER_S {
+        return Ok(rate);
+    }
+    wrong(
+        format!("`{}` is not a pace that can be kept", number.trim()),
+        format!("more than 0/s and at most {FASTEST_OPS_PER_S}/s, such as rate(500/s)"),
+    )
+}
+
 fn schedule(argument: &str) -> Result<Schedule, TextError> {
     let parts = top_level_parts(argument);
     let (number, words) = parts.split_first().expect("splitting gives at least one part");
-    let rate: OpsPerSecond = unit(number)?;
-    if !(rate.get() > 0.0 && rate.get() <= FASTEST_OPS_PER_S) {
-        return wrong(
-            format!("`{}` is not a pace that can be kept", number.trim()),
-            format!("more than 0/s and at most {FASTEST_OPS_PER_S}/s, such as rate(500/s)"),
-        );
-    }
+    let rate = kept(number)?;
     let mut schedule = Schedule { rate, spacing: Spacing::Even, overflow: Overflow::Queue };
     for (position, word) in words.iter().enumerate() {
         match (position, call(word)?) {

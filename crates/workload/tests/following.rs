@@ -1,0 +1,164 @@
+//! Writes that follow reads, the flush that follows everything, and the cap that holds all of it back.
+
+use std::collections::BTreeMap;
+
+use units::{Bytes, Instant, Nanos};
+use workload::spec::Workload;
+use workload::{Errno, Op, Outcome};
+
+use crate::world::{Answer, Servers, drive, drive_with, job};
+
+const MS: Nanos = Nanos::from_millis(1);
+
+fn asked(keys: &[(&str, &str)]) -> Workload {
+    let common = [("seed", "3")];
+    workload::plan::from_texts("test", common.iter().chain(keys).copied())
+        .unwrap_or_else(|e| panic!("{}", e.plain()))
+}
+
+fn answers(keys: &[(&str, &str)], servers: usize) -> Vec<Answer> {
+    drive(&mut job(&asked(keys)), &mut Servers::new(servers, MS))
+}
+
+#[test]
+fn a_rewrite_reads_a_block_and_then_writes_it_on_the_same_slot() {
+    let workload = asked(&[("pattern", "sequential"), ("rewrites", "100%"), ("ops", "200"), ("depth", "4")]);
+    assert!(workload.changes_data(), "what rewrites needs a permit");
+    let all = drive(&mut job(&workload), &mut Servers::new(3, MS));
+    assert_eq!(all.len(), 200);
+    let mut open: BTreeMap<u32, &Answer> = BTreeMap::new();
+    for answer in &all {
+        let request = answer.request;
+        if request.op == Op::Read {
+            assert!(open.insert(request.token.0, answer).is_none(), "a slot reads before its write");
+            continue;
+        }
+        let read = open.remove(&request.token.0).expect("a write follows a read");
+        assert_eq!((request.offset, request.len), (read.request.offset, read.request.len));
+        assert_eq!(answer.issued, read.finished);
+    }
+    assert!(open.is_empty());
+}
+
+#[test]
+fn a_tenth_of_the_reads_is_rewritten_where_a_tenth_is_asked() {
+    let all = answers(&[("rewrites", "10%"), ("ops", "55000")], 1);
+    let writes = all.iter().filter(|answer| answer.request.op == Op::Write).count() as f64;
+    let reads = all.len() as f64 - writes;
+    // Five standard deviations of the binomial.
+    assert!((writes - reads * 0.1).abs() < 5.0 * (reads * 0.09).sqrt(), "{writes} of {reads}");
+}
+
+#[test]
+fn the_stream_with_rewrites_does_not_depend_on_who_answers() {
+    let digest = |depth: &str, servers: usize, service: Nanos| {
+        let mut job =
+            job(&asked(&[("rewrites", "30%"), ("ops", "999"), ("depth", depth), ("flush_every", "7")]));
+        let all = drive(&mut job, &mut Servers::new(servers, service));
+        let asked = all.iter().filter(|answer| answer.request.op != Op::Flush).count();
+        (job.into_tally().digest, asked)
+    };
+    assert_eq!(digest("1", 1, MS), digest("16", 5, MS * 7));
+    assert_eq!(digest("1", 1, MS).1, 999);
+}
+
+#[test]
+fn a_read_that_failed_is_not_rewritten() {
+    let mut job = job(&asked(&[("rewrites", "100%"), ("ops", "100")]));
+    let fail = |request: &workload::Request| {
+        (request.op == Op::Read && request.offset < Bytes::MIB).then_some(Outcome::failed(Errno(5)))
+    };
+    let all = drive_with(&mut job, &mut Servers::new(1, MS), fail);
+    let writes = all.iter().filter(|answer| answer.request.op == Op::Write);
+    assert!(
+        writes.clone().count() > 0 && writes.into_iter().all(|answer| answer.request.offset >= Bytes::MIB)
+    );
+    let tally = job.into_tally();
+    assert!(tally.errors > 0);
+    assert_eq!(tally.planned, tally.settled);
+}
+
+#[test]
+fn a_run_that_ends_by_time_leaves_no_read_waiting_for_its_write() {
+    for depth in ["1", "3"] {
+        let mut job = job(&asked(&[
+            ("rewrites", "100%"),
+            ("run", "101ms"),
+            ("depth", depth),
+            ("flush_at_end", "true"),
+        ]));
+        let all = drive(&mut job, &mut Servers::new(1, MS * 2));
+        assert_eq!(all.last().unwrap().request.op, Op::Flush);
+        let tally = job.into_tally();
+        assert_eq!(tally.planned, tally.settled);
+    }
+}
+
+#[test]
+fn the_last_flush_follows_everything_and_belongs_to_the_measured_time() {
+    for (ends, depth) in [(("ops", "10"), "4"), (("run", "11ms"), "4"), (("ops", "10"), "1")] {
+        for pace in ["closed", "think(1ms)"] {
+            let keys = [ends, ("depth", depth), ("reads", "0%"), ("flush_at_end", "true"), ("pace", pace)];
+            let mut job = job(&asked(&keys));
+            let all = drive(&mut job, &mut Servers::new(2, MS));
+            let flush = all.last().unwrap();
+            assert_eq!(flush.request.op, Op::Flush);
+            assert!(all[..all.len() - 1].iter().all(|answer| answer.finished <= flush.issued));
+            assert_eq!(all.iter().filter(|answer| answer.request.op == Op::Flush).count(), 1);
+            let tally = job.into_tally();
+            assert_eq!(tally.measured(), flush.finished - Instant::START);
+            assert_eq!(tally.ops(), all.len() as u64, "what ended after the run's own end is measured too");
+        }
+    }
+}
+
+#[test]
+fn each_file_of_a_worker_is_flushed_at_the_end() {
+    let all = answers(
+        &[
+            ("files", "per_worker(3)"),
+            ("reads", "0%"),
+            ("flush_at_end", "true"),
+            ("ops", "9"),
+            ("flush", "fsync"),
+        ],
+        1,
+    );
+    let flushed: Vec<u16> = all
+        .iter()
+        .filter(|answer| answer.request.op == Op::Flush)
+        .map(|answer| answer.request.file)
+        .collect();
+    assert_eq!(flushed, [0, 1, 2]);
+}
+
+#[test]
+fn an_interrupted_job_does_not_flush() {
+    let mut job = job(&asked(&[("reads", "0%"), ("flush_at_end", "true"), ("run", "1s")]));
+    job.start(Instant::START);
+    job.stop();
+    let mut batch = Vec::new();
+    assert_eq!(job.plan(Instant::START, &mut batch), workload::Wake::Done);
+    assert!(batch.is_empty());
+}
+
+#[test]
+fn a_cap_holds_a_fast_target_back_and_a_slow_one_not() {
+    for (cap, expected) in [("cap(500/s)", 500), ("cap(2048000B/s)", 500), ("cap(5000/s)", 1000)] {
+        let keys = [("pace", cap), ("run", "1s"), ("depth", "2")];
+        let mut job = job(&asked(&keys));
+        let all = drive(&mut job, &mut Servers::new(1, MS));
+        assert!(all.len().abs_diff(expected) <= 2, "{cap}: {}", all.len());
+        // A closed loop: nothing waits for longer than the two that are in flight.
+        assert!(job.into_tally().classes[0].response.max().unwrap() <= MS * 2, "{cap}");
+    }
+}
+
+#[test]
+fn what_a_stall_kept_back_is_asked_after_it() {
+    let mut job = job(&asked(&[("pace", "cap(500/s)"), ("run", "1s")]));
+    let mut servers = Servers::new(1, MS);
+    servers.free_at[0] = Instant::from_nanos(400_000_000);
+    let all = drive(&mut job, &mut servers);
+    assert!(all.len().abs_diff(500) <= 1, "{}", all.len());
+}
