@@ -75,10 +75,12 @@ impl ScratchSet {
             |(number, size)| Spec { path: path(targets, number), size, seed: plan.seed, reserve: None };
         let auto = words.is_some() && options.scratch.is_none();
         let specs = sizes.into_iter().enumerate().map(spec).collect();
+        let words =
+            words.into_iter().chain(new_files(targets, options.keep)).reduce(|all, more| all + "; " + &more);
         Ok(ScratchSet { specs, made: Vec::new(), keep: options.keep, auto, words })
     }
 
-    /// What the size was decided by.
+    /// What the size was decided by, and which names are taken for new files.
     pub(super) fn words(&self) -> Option<&str> {
         self.words.as_deref()
     }
@@ -148,6 +150,15 @@ fn interrupted(error: ScratchError) -> WorldError {
         ScratchError::Aborted { .. } => WorldError::Interrupted,
         error => WorldError::Scratch(error),
     }
+}
+
+/// A name that is not there is a new file: to be said, for it may be a directory's that was mistyped.
+fn new_files(targets: &[Resolved], keep: bool) -> Option<String> {
+    let is_new = |each: &&Resolved| matches!(each.target.place, Place::NewFile(_));
+    let names: Vec<&str> = targets.iter().filter(is_new).map(|each| each.target.name.as_str()).collect();
+    let removed = if keep { "" } else { " and removed at the end" };
+    (!names.is_empty())
+        .then(|| format!("{} is not there yet and is made as a file{removed}", names.join(", ")))
 }
 
 /// The size a workload needs of each file, where its span is given in bytes.
