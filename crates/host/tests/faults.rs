@@ -45,6 +45,7 @@ fn workload(engine: EngineKind, depth: u32, reads: Share) -> Workload {
         align: None,
         offset: Extent::Bytes(Bytes::ZERO),
         span: Span::Auto,
+        worker_offset: None,
         workers: 1,
         depth,
         files: Files::Shared,

@@ -3,7 +3,7 @@
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use units::{Bytes, Instant, Nanos, Share};
-use workload::spec::{OpMix, Pace, Pattern, SizeSplit, Zone};
+use workload::spec::{Extent, OpMix, Pace, Pattern, SizeSplit, Zone};
 use workload::{Completion, FileMap, Job, JobSpec, Outcome, Part, Region};
 
 fn main() {
@@ -83,7 +83,7 @@ fn zipf(bencher: Bencher<'_, '_>) {
 #[divan::bench]
 fn hot_zones(bencher: Bencher<'_, '_>) {
     let share = |part| Share::new(part).expect("a constant between 0 and 1");
-    let zones = vec![Zone { requests: share(0.9), span: share(0.1) }];
+    let zones = vec![Zone { requests: share(0.9), span: Extent::Part(share(0.1)) }];
     drive(bencher, spec(Pattern::Zones(zones), 32));
 }
 

@@ -12,7 +12,7 @@ use units::Bytes;
 
 use crate::permutation::Permutation;
 use crate::rng::{Stream, Streams, below, unit};
-use crate::spec::{Pattern, Zone};
+use crate::spec::{Extent, Pattern, Zone};
 
 /// The part of a file that is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +44,8 @@ pub struct Grain {
     pub align: Bytes,
     /// The largest request.
     pub largest: Bytes,
+    /// No request may cross a multiple of the largest one, because LUNs meet there.
+    pub keeps_slots: bool,
 }
 
 /// Generates offsets from the start of the file.
@@ -102,9 +104,19 @@ enum Draw {
         turn: u64,
         turns: u64,
     },
+    InTurn {
+        turn: u64,
+        turns: u64,
+        slots: u64,
+    },
     Uniform {
         stream: Stream,
         slots: u64,
+    },
+    Pareto {
+        stream: Stream,
+        power: f64,
+        place: Permutation,
     },
     /// Not slots but any aligned place of a region of that length.
     Anywhere {
@@ -286,6 +298,14 @@ impl Slots {
                 turn: u64::from(part.index) % slots,
                 turns: u64::from(part.of),
             },
+            Pattern::Interlocked => {
+                Draw::InTurn { turn: u64::from(part.index) % slots, turns: u64::from(part.of), slots }
+            }
+            Pattern::Pareto(h) => Draw::Pareto {
+                stream: own("offset"),
+                power: h.ln() / (1.0 - h).ln(),
+                place: Permutation::new(slots, shared_key("place")),
+            },
             Pattern::Zipf(theta) => Draw::Zipf {
                 stream: own("offset"),
                 law: Zipf::new(slots as f64, *theta).expect("the plan has checked that theta is above zero"),
@@ -297,8 +317,8 @@ impl Slots {
                     .expect("a share is finite and not negative"),
                 slots,
             },
-            Pattern::Zones(zones) => Draw::Zones { stream: own("offset"), zones: bands(zones, slots) },
-            _ if grain.align.get() < slot => {
+            Pattern::Zones(zones) => Draw::Zones { stream: own("offset"), zones: bands(zones, slots, slot) },
+            _ if grain.align.get() < slot && !grain.keeps_slots => {
                 Draw::Anywhere { stream: own("offset"), region: region.len.get() }
             }
             _ => Draw::Uniform { stream: own("offset"), slots },
@@ -333,6 +353,16 @@ impl Draw {
                 }
                 slot
             }
+            Draw::InTurn { turn, turns, slots } => {
+                let slot = *turn;
+                *turn = (*turn + *turns) % *slots;
+                slot
+            }
+            // A part x of the blocks, the hottest, gets x^(1/power) of the requests; so h gets 1 - h.
+            Draw::Pareto { stream, power, place } => {
+                let rank = (place.len() as f64 * unit(stream).powf(*power)) as u64;
+                place.at(rank.min(place.len() - 1))
+            }
             Draw::Uniform { stream, slots } => below(stream, *slots),
             Draw::Anywhere { .. } => unreachable!("any place is drawn without slots"),
             Draw::Zipf { stream, law, place } => {
@@ -355,7 +385,11 @@ impl Draw {
 }
 
 /// The zones in slots; what they leave of the requests goes to what they leave of the span.
-fn bands(zones: &[Zone], slots: u64) -> Vec<Band> {
+fn bands(zones: &[Zone], slots: u64, slot: u64) -> Vec<Band> {
+    let part = |zone: &Zone| match zone.span {
+        Extent::Part(part) => part.get(),
+        Extent::Bytes(bytes) => bytes.as_f64() / (slots as f64 * slot as f64),
+    };
     let (mut requests, mut span) = (0.0, 0.0);
     let mut bands = Vec::with_capacity(zones.len() + 1);
     let mut push = |requests: f64, from: f64, to: f64| {
@@ -365,8 +399,8 @@ fn bands(zones: &[Zone], slots: u64) -> Vec<Band> {
     };
     for zone in zones {
         requests += zone.requests.get();
-        push(requests, span, span + zone.span.get());
-        span += zone.span.get();
+        push(requests, span, span + part(zone));
+        span += part(zone);
     }
     if requests < 1.0 - 1e-9 && span < 1.0 {
         push(1.0, span, 1.0);
@@ -389,7 +423,7 @@ mod tests {
     }
 
     fn grain(align: u64, largest: u64) -> Grain {
-        Grain { align: Bytes::new(align), largest: Bytes::new(largest) }
+        Grain { align: Bytes::new(align), largest: Bytes::new(largest), keeps_slots: false }
     }
 
     fn of(pattern: Pattern, len: u64, part: Part) -> Addresses {
@@ -475,6 +509,30 @@ mod tests {
     }
 
     #[test]
+    fn a_fifth_of_the_blocks_gets_four_fifths_of_a_pareto_of_a_fifth() {
+        let blocks = 1_000u64;
+        let mut counts = vec![0u64; blocks as usize];
+        let mut worker = of(Pattern::Pareto(0.2), blocks * KIB4, Part::WHOLE);
+        draws(&mut worker, DRAWS).into_iter().for_each(|block| counts[block as usize] += 1);
+        counts.sort_unstable_by(|a, b| b.cmp(a));
+        for (hottest, share) in [(200, 0.8), (40, 0.64), (8, 0.512)] {
+            let seen: u64 = counts[..hottest].iter().sum();
+            // Five standard deviations of a binomial with n = 1,000,000 are at most 2,500.
+            assert!((seen as f64 - share * DRAWS as f64).abs() < 2500.0, "{hottest}: {seen}");
+        }
+    }
+
+    #[test]
+    fn interlocked_workers_take_one_stream_in_turn() {
+        let mut workers: Vec<_> =
+            (0..3).map(|index| of(Pattern::Interlocked, 7 * KIB4, Part { index, of: 3 })).collect();
+        let all: Vec<u64> = (0..9)
+            .flat_map(|_| workers.iter_mut().map(|worker| draws(worker, 1)[0]).collect::<Vec<_>>())
+            .collect();
+        assert_eq!(all, (0..27).map(|step| step % 7).collect::<Vec<_>>());
+    }
+
+    #[test]
     fn zipf_below_one_covers_a_large_space() {
         let blocks = 1u64 << 28;
         let mut worker = of(Pattern::Zipf(0.8), blocks * KIB4, Part::WHOLE);
@@ -497,8 +555,8 @@ mod tests {
     fn hot_zones_get_their_share_and_the_rest_goes_to_the_rest() {
         let share = |part: f64| Share::new(part).unwrap();
         let zones = vec![
-            Zone { requests: share(0.5), span: share(0.05) },
-            Zone { requests: share(0.3), span: share(0.15) },
+            Zone { requests: share(0.5), span: Extent::Part(share(0.05)) },
+            Zone { requests: share(0.3), span: Extent::Bytes(Bytes::new(1500 * KIB4)) },
         ];
         let blocks = 10_000;
         let mut worker = of(Pattern::Zones(zones), blocks * KIB4, Part::WHOLE);
@@ -544,11 +602,13 @@ mod tests {
             (1u64..20).prop_map(|blocks| Pattern::Stride(Bytes::new(blocks * 65536))),
             Just(Pattern::Random),
             Just(Pattern::RandomWithRepeats),
+            Just(Pattern::Interlocked),
             (0.1f64..3.0).prop_map(Pattern::Zipf),
+            (0.001f64..0.999).prop_map(Pattern::Pareto),
             (0.0f64..1.0).prop_map(|part| Pattern::Normal(Share::new(part).unwrap())),
             (0.0f64..1.0, 0.0f64..1.0).prop_map(|(requests, span)| Pattern::Zones(vec![Zone {
                 requests: Share::new(requests).unwrap(),
-                span: Share::new(span).unwrap(),
+                span: Extent::Part(Share::new(span).unwrap()),
             }])),
         ]
     }

@@ -5,7 +5,7 @@ use units::{Bytes, Nanos, Share};
 use crate::address::{Part, Region};
 use crate::job::{FileMap, JobSpec};
 use crate::lines::JobLine;
-use crate::spec::{Extent, Files, Line, LunLayout, Span, Workload};
+use crate::spec::{Extent, Files, Line, LunLayout, Pattern, Span, Workload};
 
 /// Why a workload does not fit a target.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -49,6 +49,19 @@ pub enum CompileError {
         largest: Bytes,
         /// The smallest span that would do.
         need: Bytes,
+        /// The span there is.
+        span: Bytes,
+    },
+    /// The zones of a pattern are larger than what is used of the target.
+    #[error(
+        "workload `{workload}`: zones of {zones} leave nothing of a span of {span} for the rest of the requests; \
+         let the zones be smaller or the span larger"
+    )]
+    ZonesPastEnd {
+        /// The workload's name.
+        workload: String,
+        /// All zones together.
+        zones: Bytes,
         /// The span there is.
         span: Bytes,
     },
@@ -97,9 +110,11 @@ pub fn files_needed(workload: &Workload) -> u64 {
 pub fn compile(workload: &Workload, lengths: &[Bytes]) -> Result<Vec<JobSpec>, CompileError> {
     check_counts(workload, lengths)?;
     let joined = Joined::of(workload, lengths)?;
-    let region = region(workload, joined.length)?;
+    let region = region(workload, &joined)?;
     check_room(workload, region, &joined)?;
-    Ok((0..workload.workers).map(|index| job_spec(workload, index, region, &joined)).collect())
+    (0..workload.workers)
+        .map(|index| Ok(job_spec(workload, index, own_region(workload, index, region, &joined)?, &joined)))
+        .collect()
 }
 
 /// The address space that one worker sees.
@@ -133,7 +148,7 @@ impl Joined {
 fn join_luns(workload: &Workload, lengths: &[Bytes]) -> Result<Joined, CompileError> {
     let crosses =
         |why: String, remedy| Err(CompileError::CrossesLuns { workload: workload.name.clone(), why, remedy });
-    let keeps_slots = workload.pattern.is_random() && !workload.continues();
+    let keeps_slots = !workload.pattern.has_stretches() && !workload.continues();
     if workload.sizes.0.len() > 1 && !keeps_slots {
         return crosses(
             "several sizes follow each other without gaps".into(),
@@ -187,12 +202,24 @@ fn check_counts(workload: &Workload, lengths: &[Bytes]) -> Result<(), CompileErr
     Ok(())
 }
 
-/// The used part of an address space of `length`, cut to the alignment.
-fn region(workload: &Workload, length: Bytes) -> Result<Region, CompileError> {
+/// What distances from the start of the address space are multiples of.
+fn unit(workload: &Workload, joined: &Joined) -> Bytes {
+    match (&joined.layout, workload.offset) {
+        // Joined LUNs keep requests within one of them only while the region begins on a slot.
+        (Layout::Map(FileMap::Concatenated(_) | FileMap::Striped { .. }), _) => slot(workload),
+        // An alignment that nobody asked for is counted from the offset that somebody did.
+        (_, Extent::Bytes(_)) if workload.align.is_none() && workload.coarsest() == workload.alignment() => {
+            Bytes::B
+        }
+        _ => workload.coarsest(),
+    }
+}
+
+/// The used part of the address space, or that of the first worker, cut to the alignment.
+fn region(workload: &Workload, joined: &Joined) -> Result<Region, CompileError> {
     let name = || workload.name.clone();
-    // Joined LUNs keep requests within one of them only while the region begins on a slot.
-    let unit = workload.coarsest().max(workload.sizes.largest().round_up(workload.coarsest()));
-    let start = extent(workload.offset, length).round_down(unit);
+    let length = joined.length;
+    let start = extent(workload.offset, length).round_down(unit(workload, joined));
     let rest = length.saturating_sub(start);
     if rest.is_zero() {
         return Err(CompileError::OffsetPastEnd { workload: name(), offset: start, target: length });
@@ -215,6 +242,35 @@ fn region(workload: &Workload, length: Bytes) -> Result<Region, CompileError> {
     Ok(Region { start, len: len.round_down(workload.coarsest()) })
 }
 
+/// The region of one worker: that of all, or its own where each begins behind the one before.
+fn own_region(
+    workload: &Workload,
+    index: u32,
+    first: Region,
+    joined: &Joined,
+) -> Result<Region, CompileError> {
+    let Some(step) = workload.worker_offset else { return Ok(first) };
+    let behind = Bytes::new(step.get().saturating_mul(index.into())).round_down(unit(workload, joined));
+    let (name, target) = (|| workload.name.clone(), joined.length);
+    let start = Bytes::new(first.start.get().saturating_add(behind.get()));
+    let rest = target.saturating_sub(start);
+    match workload.span {
+        Span::Of(_) if first.len > rest => {
+            Err(CompileError::SpanPastEnd { workload: name(), span: first.len, offset: start, target })
+        }
+        Span::Of(_) => Ok(Region { start, len: first.len }),
+        Span::Auto if rest < slot(workload) => {
+            Err(CompileError::OffsetPastEnd { workload: name(), offset: start, target })
+        }
+        Span::Auto => Ok(Region { start, len: rest.round_down(workload.coarsest()) }),
+    }
+}
+
+/// The largest request, with what its alignment adds.
+fn slot(workload: &Workload) -> Bytes {
+    workload.sizes.largest().round_up(workload.coarsest())
+}
+
 fn extent(extent: Extent, of: Bytes) -> Bytes {
     match extent {
         Extent::Bytes(bytes) => bytes,
@@ -228,12 +284,13 @@ fn part_of(whole: Bytes, share: Share) -> Bytes {
 
 fn check_room(workload: &Workload, region: Region, joined: &Joined) -> Result<(), CompileError> {
     let sharers = match joined.layout {
+        _ if workload.worker_offset.is_some() => 1,
         Layout::Map(_) => workload.workers,
         Layout::SharedInGroups(group) => group.min(workload.workers),
         Layout::Own(_) => 1,
     };
-    let largest = workload.sizes.largest().round_up(workload.coarsest());
-    let stretched = !workload.pattern.is_random() || workload.continues();
+    let largest = slot(workload);
+    let stretched = workload.pattern.has_stretches() || workload.continues();
     let stretches = if stretched { u64::from(sharers) } else { 1 };
     let need = largest * stretches;
     if region.len < need {
@@ -245,12 +302,26 @@ fn check_room(workload: &Workload, region: Region, joined: &Joined) -> Result<()
             span: region.len,
         });
     }
-    Ok(())
+    check_zones(workload, region)
+}
+
+/// That zones of so many bytes lie within the region, and leave some of it where they leave some of the requests.
+fn check_zones(workload: &Workload, region: Region) -> Result<(), CompileError> {
+    let Pattern::Zones(zones) = &workload.pattern else { return Ok(()) };
+    let requests: f64 = zones.iter().map(|zone| zone.requests.get()).sum();
+    let rest = if requests < 1.0 - 1e-9 { slot(workload) } else { Bytes::ZERO };
+    let bytes = zones.iter().map(|zone| extent(zone.span, region.len).get());
+    let sum = Bytes::new(bytes.fold(0, u64::saturating_add));
+    if sum <= region.len.saturating_sub(rest) {
+        return Ok(());
+    }
+    Err(CompileError::ZonesPastEnd { workload: workload.name.clone(), zones: sum, span: region.len })
 }
 
 fn job_spec(workload: &Workload, index: u32, region: Region, joined: &Joined) -> JobSpec {
     let worker = Part { index, of: workload.workers };
     let (files, part) = match &joined.layout {
+        Layout::Map(map) if workload.worker_offset.is_some() => (map.clone(), Part::WHOLE),
         Layout::Map(map) => (map.clone(), worker),
         Layout::Own(count) => (FileMap::Turns { first: index as u16 * count, count: *count }, Part::WHOLE),
         Layout::SharedInGroups(group) => {

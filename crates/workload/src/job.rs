@@ -814,13 +814,18 @@ fn pacer(spec: &JobSpec, lines: Option<&Lines>, stream: Stream) -> Pacer {
 
 /// A generator for each file that is visited in turn, otherwise one. Files have orders of their own.
 fn generators(spec: &JobSpec, streams: Streams) -> Vec<Addresses> {
-    let grain = Grain { align: spec.align, largest: spec.sizes.largest() };
+    let keeps_slots = matches!(spec.files, FileMap::Concatenated(_) | FileMap::Striped { .. });
+    let grain = Grain { align: spec.align, largest: spec.sizes.largest(), keeps_slots };
     let continues = spec.lines.iter().any(|line| line.jumps.is_some());
     let make = if continues { Addresses::continued } else { Addresses::new };
     let generator = |name: &str| make(&spec.pattern, spec.region, spec.part, grain, streams, name);
     match spec.files {
         FileMap::Turns { first, count } => {
             (first..first + count).map(|file| generator(&format!("{}/file{file}", spec.name))).collect()
+        }
+        // A region of its own, and an order of its own in it.
+        _ if spec.part == Part::WHOLE && spec.worker.of > 1 => {
+            vec![generator(&format!("{}/worker{}", spec.name, spec.worker.index))]
         }
         _ => vec![generator(&spec.name)],
     }

@@ -12,7 +12,7 @@ use crate::address::{Addresses, Grain, Part, Region};
 use crate::choice::{Choice, op_weights, size_weights};
 use crate::pace::Arrivals;
 use crate::rng::Streams;
-use crate::spec::{OpMix, Pace, Pattern, SizeSplit, Zone};
+use crate::spec::{Extent, OpMix, Pace, Pattern, SizeSplit, Zone};
 use crate::{Op, pace};
 
 const DRAWS: u64 = 1_000_000;
@@ -52,6 +52,7 @@ pub fn run() -> Vec<Check> {
         scattered(),
         uniform(),
         zipf(),
+        pareto(),
         normal(),
         hot_zones(),
         size_split(),
@@ -63,7 +64,7 @@ pub fn run() -> Vec<Check> {
 
 fn addresses(pattern: &Pattern, blocks: u64) -> impl FnMut() -> u64 + use<> {
     let region = Region { start: Bytes::ZERO, len: BLOCK * blocks };
-    let grain = Grain { align: BLOCK, largest: BLOCK };
+    let grain = Grain { align: BLOCK, largest: BLOCK, keeps_slots: false };
     let mut addresses = Addresses::new(pattern, region, Part::WHOLE, grain, Streams::new(SEED), "selftest");
     move || addresses.next(BLOCK.get() as u32).get() / BLOCK.get()
 }
@@ -126,6 +127,20 @@ fn zipf() -> Check {
     Check { what: "zipf(1.2) gives each rank its share", found, limit: 5.0, measure: DEVIATIONS }
 }
 
+fn pareto() -> Check {
+    let mut next = addresses(&Pattern::Pareto(0.2), 1000);
+    let mut counts = vec![0u64; 1000];
+    (0..DRAWS).for_each(|_| counts[next() as usize] += 1);
+    counts.sort_unstable_by(|a, b| b.cmp(a));
+    let found = deviation(counts[..200].iter().sum(), DRAWS, 0.8);
+    Check {
+        what: "pareto(0.2) gives a fifth of the blocks four fifths",
+        found,
+        limit: 5.0,
+        measure: DEVIATIONS,
+    }
+}
+
 fn normal() -> Check {
     const BLOCKS: u64 = 1_000_000;
     let share = Share::new(0.1).expect("0.1 is a share");
@@ -139,7 +154,7 @@ fn normal() -> Check {
 
 fn hot_zones() -> Check {
     let share = |part| Share::new(part).expect("a constant between 0 and 1");
-    let zones = vec![Zone { requests: share(0.9), span: share(0.1) }];
+    let zones = vec![Zone { requests: share(0.9), span: Extent::Part(share(0.1)) }];
     let mut next = addresses(&Pattern::Zones(zones), 1000);
     let hot = (0..DRAWS).filter(|_| next() < 100).count() as u64;
     let found = deviation(hot, DRAWS, 0.9);

@@ -29,6 +29,8 @@ pub struct Workload {
     pub offset: Extent,
     /// How much of the target is used.
     pub span: Span,
+    /// Each worker has a span of its own, which begins so much behind that of the worker before it.
+    pub worker_offset: Option<Bytes>,
     /// Identical workers, each a thread in the real world.
     pub workers: u32,
     /// Requests each worker keeps in flight.
@@ -91,7 +93,12 @@ impl Workload {
 impl Pattern {
     /// Whether each request goes to a place of its own, not beside the one before.
     pub fn is_random(&self) -> bool {
-        !matches!(self, Pattern::Sequential | Pattern::Reverse | Pattern::Stride(_))
+        !self.has_stretches() && *self != Pattern::Interlocked
+    }
+
+    /// Whether workers that share a region have parts of it for themselves.
+    pub fn has_stretches(&self) -> bool {
+        matches!(self, Pattern::Sequential | Pattern::Reverse | Pattern::Stride(_))
     }
 }
 
@@ -102,6 +109,8 @@ pub enum Pattern {
     Sequential,
     /// Downwards, likewise.
     Reverse,
+    /// Upwards, one stream for all workers, who take its requests in turn. Wants a single size.
+    Interlocked,
     /// Upwards in steps of this many bytes from start to start, at least the request's size.
     Stride(Bytes),
     /// Uniform, each block once before any comes again: a keyed permutation, workers take turns in it.
@@ -110,6 +119,9 @@ pub enum Pattern {
     RandomWithRepeats,
     /// Rank r is drawn in proportion to 1/r^θ, θ > 0; ranks are scattered over the span by a keyed permutation.
     Zipf(f64),
+    /// Part 1 - h of the requests goes to part h of the blocks, and so on within them, 0 < h < 1; the blocks are
+    /// scattered over the span by a keyed permutation.
+    Pareto(f64),
     /// Bell-shaped about the middle of the span; the standard deviation as a part of the span.
     Normal(Share),
     /// Zones from the start of the span; uniform within each.
@@ -121,8 +133,8 @@ pub enum Pattern {
 pub struct Zone {
     /// Part of the requests.
     pub requests: Share,
-    /// Part of the span.
-    pub span: Share,
+    /// How much of the span.
+    pub span: Extent,
 }
 
 /// Request sizes and their weights. Never empty; at most 64 entries; weights are positive.

@@ -7,4 +7,5 @@ mod driving;
 mod following;
 mod mixing;
 mod pacing;
+mod placing;
 mod world;

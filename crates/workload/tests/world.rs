@@ -89,6 +89,7 @@ pub fn workload() -> Workload {
         align: None,
         offset: Extent::Bytes(Bytes::ZERO),
         span: Span::Auto,
+        worker_offset: None,
         workers: 1,
         depth: 1,
         files: Files::Shared,

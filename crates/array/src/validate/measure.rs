@@ -270,6 +270,7 @@ fn workload(load: &Load, seed: u64) -> Workload {
         align: None,
         offset: Extent::Bytes(load.offset),
         span,
+        worker_offset: None,
         workers: load.workers,
         depth: load.depth,
         files: Files::Shared,

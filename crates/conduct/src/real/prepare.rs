@@ -160,6 +160,7 @@ fn pass_workload(prepare: &Prepare, doing: &str, mix: OpMix) -> Workload {
         align: None,
         offset: prepare.offset,
         span: prepare.span,
+        worker_offset: None,
         workers: 1,
         depth: 8,
         files: Files::Shared,

@@ -91,6 +91,10 @@ fn stream(workload: &Workload, faults: &mut Vec<Fault>) {
             faults.push(fault("pattern", message, help));
         }
     }
+    if workload.pattern == Pattern::Interlocked && workload.sizes.0.len() > 1 {
+        let message = "workers that take one stream in turn ask for one size".into();
+        faults.push(fault("size", message, "write one size, or `pattern = \"sequential\"`"));
+    }
     let streams = matches!(workload.pattern, Pattern::Sequential | Pattern::Reverse);
     if !streams || workload.continues() || align.is_zero() {
         return;
@@ -112,7 +116,9 @@ fn stream(workload: &Workload, faults: &mut Vec<Fault>) {
 /// What requests of several kinds, or such that go on from the last, must not ask for.
 fn lines(workload: &Workload, faults: &mut Vec<Fault>) {
     let own = if workload.random.is_some() { "random" } else { "mix" };
-    if workload.continues() && matches!(workload.pattern, Pattern::Reverse | Pattern::Stride(_)) {
+    if workload.continues()
+        && matches!(workload.pattern, Pattern::Reverse | Pattern::Stride(_) | Pattern::Interlocked)
+    {
         let message = format!("`{}` has no part that goes on where the last request ended", workload.pattern);
         faults.push(fault(own, message, "write `pattern = \"sequential\"` or a random one"));
     }
@@ -144,6 +150,22 @@ fn lines(workload: &Workload, faults: &mut Vec<Fault>) {
 }
 
 fn extents(workload: &Workload, faults: &mut Vec<Fault>) {
+    if let Some(step) = workload.worker_offset {
+        let unit = if workload.direct { Bytes::new(SECTOR_BYTES) } else { Bytes::B };
+        let unit = workload.align.unwrap_or(unit).max(unit);
+        if !step.is_multiple_of(unit) {
+            let message = format!("steps of {} leave the alignment of {}", step.exact(), unit.exact());
+            faults.push(fault(
+                "worker_offset",
+                message,
+                format!("for example {}", step.round_up(unit).exact()),
+            ));
+        }
+        if let Files::WorkersPerFile(_) = workload.files {
+            let message = "workers that share a file in groups share its span".into();
+            faults.push(fault("worker_offset", message, "write `files = \"shared\"` or `per_worker(1)`"));
+        }
+    }
     if let Extent::Part(offset) = workload.offset
         && offset.get() >= 1.0
     {
@@ -159,11 +181,12 @@ fn extents(workload: &Workload, faults: &mut Vec<Fault>) {
     let largest = workload.sizes.largest();
     // Files of their own are spans of their own.
     let sharers = match workload.files {
+        _ if workload.worker_offset.is_some() => 1,
         Files::Shared => workload.workers,
         Files::WorkersPerFile(group) => group.min(workload.workers),
         Files::PerWorker(_) => 1,
     };
-    let stretched = !workload.pattern.is_random() || workload.continues();
+    let stretched = workload.pattern.has_stretches() || workload.continues();
     let streams = if stretched { u64::from(sharers) } else { 1 };
     if span.get() / streams < largest.get() {
         let each = if streams > 1 { format!(" for each of {streams} workers") } else { String::new() };

@@ -57,6 +57,7 @@ impl Draft {
             align: None,
             offset: Extent::Bytes(Bytes::ZERO),
             span: Span::Auto,
+            worker_offset: None,
             workers: 1,
             depth: 1,
             files: Files::Shared,

@@ -15,10 +15,12 @@ const PATTERNS: Kind = Kind::Choice(&[
     "random",
     "random(repeats)",
     "zipf(1.2)",
+    "pareto(0.2)",
     "normal(10%)",
     "hot(90% in 10%)",
     "stride(1MiB)",
     "reverse",
+    "sequential(interlocked)",
 ]);
 
 const ASKED: &str = "What is asked";
@@ -44,7 +46,7 @@ const fn phase_wide(doc: KeyDoc) -> KeyDoc {
 }
 
 /// Keys that are the specification of a workload. They may be swept, and are kept in the record.
-pub(crate) static WORKLOAD: [Entry<Draft>; 38] = [
+pub(crate) static WORKLOAD: [Entry<Draft>; 39] = [
     Entry {
         doc: doc(
             "pattern",
@@ -57,9 +59,12 @@ pub(crate) static WORKLOAD: [Entry<Draft>; 38] = [
              again at the end. `stride(1MiB)` does so in steps of that size from start to start. `random` visits \
              each block once before any comes again; `random(repeats)` draws afresh each time. `zipf(1.2)` asks \
              for the block of rank r in proportion to 1/r^1.2, the ranks being scattered over the span. \
+             `pareto(0.2)` sends four fifths of the requests to a fifth of the blocks, and so on within that fifth, \
+             the blocks being scattered likewise. \
              `normal(10%)` is bell-shaped about the middle, with a standard deviation of that part of the span. \
              `hot(50% in 5%, 30% in 15%)` sends half of the requests to the first 5% of the span, 30% to the \
-             next 15%, and the rest to the rest.",
+             next 15%, and the rest to the rest; a zone may be a size, as in `hot(50% in 10GiB)`. \
+             `sequential(interlocked)` is one stream for all workers, who take its requests in turn.",
                 "pattern = \"hot(90% in 10%)\"",
             ],
         ),
@@ -201,7 +206,7 @@ pub(crate) static WORKLOAD: [Entry<Draft>; 38] = [
             "auto",
             [
                 "Every offset is a multiple of this.",
-                "`auto` is the smallest size of the workload. Direct I/O needs at least the block size of the device.",
+                "`auto` is the smallest size of the workload, counted from `offset` where that is a size. Direct I/O needs at least the block size of the device.",
                 "align = \"4KiB\"",
             ],
         ),
@@ -263,6 +268,22 @@ pub(crate) static WORKLOAD: [Entry<Draft>; 38] = [
         ),
         read: |d, n| n.read("64GiB, 50% or auto").map(|span| d.spec.span = span),
         write: |d| d.spec.span.to_string(),
+    },
+    Entry {
+        doc: doc(
+            "worker_offset",
+            WHERE,
+            Kind::Size,
+            "none",
+            [
+                "Each worker has a span of its own, which begins so much behind that of the worker before it.",
+                "Without it, workers share one span. `span` then holds for each worker, and `auto` is all from its \
+                 own offset to the end of the target; spans may overlap.",
+                "worker_offset = \"1GiB\"",
+            ],
+        ),
+        read: |d, n| n.optional(some_bytes).map(|step| d.spec.worker_offset = step),
+        write: |d| or_none(d.spec.worker_offset, Bytes::exact),
     },
     Entry {
         doc: doc(

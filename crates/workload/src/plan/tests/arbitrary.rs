@@ -24,9 +24,19 @@ fn zones() -> impl Strategy<Value = Vec<Zone>> {
     (1u32..99, 1u32..99).prop_map(|(requests, span)| {
         let zone = |requests: u32, span: u32| Zone {
             requests: Share::new(f64::from(requests) / 100.0).unwrap(),
-            span: Share::new(f64::from(span) / 100.0).unwrap(),
+            span: Extent::Part(Share::new(f64::from(span) / 100.0).unwrap()),
         };
         vec![zone(requests, span), zone(100 - requests, 100 - span)]
+    })
+}
+
+fn absolute_zones() -> impl Strategy<Value = Vec<Zone>> {
+    (1u32..50, 1u32..50, bytes(), bytes()).prop_map(|(one, other, first, second)| {
+        let zone = |requests: u32, span| Zone {
+            requests: Share::new(f64::from(requests) / 100.0).unwrap(),
+            span: Extent::Bytes(span),
+        };
+        vec![zone(one, first), zone(other, second)]
     })
 }
 
@@ -34,6 +44,9 @@ pub(crate) fn pattern() -> impl Strategy<Value = Pattern> {
     prop_oneof![
         Just(Pattern::Sequential),
         Just(Pattern::Reverse),
+        Just(Pattern::Interlocked),
+        (1e-6..0.999).prop_map(Pattern::Pareto),
+        absolute_zones().prop_map(Pattern::Zones),
         Just(Pattern::Random),
         Just(Pattern::RandomWithRepeats),
         bytes().prop_map(Pattern::Stride),
@@ -171,13 +184,14 @@ fn engine() -> impl Strategy<Value = EngineSpec> {
 
 /// Any workload whose keys do not contradict one another.
 pub(crate) fn workload() -> impl Strategy<Value = Workload> {
-    let what = (pattern(), split(), mix(), proptest::option::of(bytes()), extent(), span());
+    let own = proptest::option::of(bytes());
+    let what = (pattern(), split(), mix(), proptest::option::of(bytes()), extent(), span(), own);
     let load = (1u32..=65_536, 1u32..=65_536, files(), pace(), any::<u64>(), any::<bool>(), share());
     let luns = prop_oneof![Just(LunLayout::Concatenated), bytes().prop_map(LunLayout::Striped)];
     let luns = (proptest::collection::vec(1u32..300, 0..5), luns);
     (what, lines(), load, luns, stop(), durability(), content(), engine()).prop_map(
         |(what, (lines, random, sum), load, luns, stop, durability, content, engine)| {
-            let (pattern, sizes, mix, align, offset, span) = what;
+            let (pattern, sizes, mix, align, offset, span, worker_offset) = what;
             let (sizes, mix) = sum.unwrap_or((sizes, mix));
             let (workers, depth, files, pace, seed, direct, rewrites) = load;
             let (on, luns) = luns;
@@ -193,6 +207,7 @@ pub(crate) fn workload() -> impl Strategy<Value = Workload> {
                 align,
                 offset,
                 span,
+                worker_offset,
                 workers,
                 depth,
                 files,

@@ -254,3 +254,33 @@ fn a_cap_is_a_rate_in_requests_or_bytes() {
     assert!(pace("cap(0B/s)").unwrap_err().to_string().contains("lets nothing through"));
     assert!(pace("think(5ms, 0)").unwrap_err().to_string().contains("think(5ms, 8)"));
 }
+
+#[test]
+fn what_contradicts_a_pattern_or_the_offsets_of_workers_is_told() {
+    let error = |lines: &str| {
+        let text = format!("[[phase]]\nrun = \"1s\"\n{lines}\n");
+        Plan::parse("t.toml", &text, &Overrides::default()).unwrap_err().plain()
+    };
+    for (lines, expected) in [
+        ("worker_offset = \"1000B\"", "t.toml:3:17: steps of 1000B leave the alignment of 512B"),
+        (
+            "worker_offset = \"1MiB\"\nfiles = \"workers_per_file(2)\"",
+            "t.toml:3:17: workers that share a file",
+        ),
+        ("worker_offset = \"0B\"", "nothing would be asked"),
+        (
+            "pattern = \"sequential(interlocked)\"\nsize = { \"4KiB\" = 1, \"8KiB\" = 1 }",
+            "t.toml:4:8: workers that take one stream in turn",
+        ),
+        (
+            "pattern = \"sequential(interlocked)\"\nrandom = \"5%\"",
+            "t.toml:4:10: `sequential(interlocked)` has no part",
+        ),
+        ("pattern = \"pareto(2)\"", "is no part for pareto"),
+        ("pattern = \"hot(50% in 0B)\"", "holds nothing"),
+    ] {
+        assert!(error(lines).contains(expected), "{lines}: {}", error(lines));
+    }
+    let zones = "hot(50% in 1GiB, 25% in 2GiB)";
+    assert_eq!(zones.parse::<Pattern>().unwrap().to_string(), zones);
+}

@@ -6,28 +6,32 @@ use std::str::FromStr;
 use units::{Bytes, Share};
 
 use super::{SHARE_SLACK, TextError, call, listed, share_text, unit, unknown, wrong};
-use crate::spec::{Pattern, Zone};
+use crate::spec::{Extent, Pattern, Zone};
 
 /// The most zones in `hot(...)`.
 pub const MOST_ZONES: usize = 64;
 /// The largest exponent of zipf: beyond it practically every request goes to one block.
 const LARGEST_THETA: f64 = 10.0;
 
-const PATTERNS: [&str; 8] = [
+const PATTERNS: [&str; 10] = [
     "sequential",
     "random",
     "random(repeats)",
     "zipf(1.2)",
+    "pareto(0.2)",
     "normal(10%)",
     "hot(90% in 10%)",
     "stride(1MiB)",
     "reverse",
+    "sequential(interlocked)",
 ];
 
 impl Display for Pattern {
     /// The text that [`FromStr`] reads back: `zipf(1.2)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Pattern::Interlocked => f.write_str("sequential(interlocked)"),
+            Pattern::Pareto(h) => write!(f, "pareto({h})"),
             Pattern::Sequential => f.write_str("sequential"),
             Pattern::Reverse => f.write_str("reverse"),
             Pattern::Stride(step) => write!(f, "stride({})", step.exact()),
@@ -46,6 +50,8 @@ impl FromStr for Pattern {
     fn from_str(text: &str) -> Result<Pattern, TextError> {
         match call(text)? {
             ("sequential", None) => Ok(Pattern::Sequential),
+            ("sequential", Some("interlocked")) => Ok(Pattern::Interlocked),
+            ("pareto", Some(h)) => pareto(h),
             ("reverse", None) => Ok(Pattern::Reverse),
             ("random", None) => Ok(Pattern::Random),
             ("random", Some("repeats")) => Ok(Pattern::RandomWithRepeats),
@@ -53,7 +59,7 @@ impl FromStr for Pattern {
             ("stride", Some(step)) => stride(step),
             ("normal", Some(deviation)) => normal(deviation),
             ("hot", Some(zones)) => hot(zones),
-            (name @ ("zipf" | "stride" | "normal" | "hot"), None) => {
+            (name @ ("zipf" | "pareto" | "stride" | "normal" | "hot"), None) => {
                 let form = PATTERNS.iter().find(|form| form.starts_with(name)).unwrap_or(&name);
                 wrong(format!("`{name}` needs a figure in brackets"), format!("for example `{form}`"))
             }
@@ -69,6 +75,16 @@ fn zipf(theta: &str) -> Result<Pattern, TextError> {
         _ => wrong(
             format!("`{theta}` is no exponent for zipf"),
             format!("a number above 0 and at most {LARGEST_THETA}, such as zipf(1.2)"),
+        ),
+    }
+}
+
+fn pareto(h: &str) -> Result<Pattern, TextError> {
+    match h.parse::<f64>() {
+        Ok(h) if h > 0.0 && h < 1.0 => Ok(Pattern::Pareto(h)),
+        _ => wrong(
+            format!("`{h}` is no part for pareto"),
+            "a number between 0 and 1: pareto(0.2) sends 80% of the requests to 20% of the blocks",
         ),
     }
 }
@@ -95,7 +111,12 @@ fn normal(deviation: &str) -> Result<Pattern, TextError> {
 fn hot(zones: &str) -> Result<Pattern, TextError> {
     let mut zones: Vec<Zone> = zones.split(',').map(zone).collect::<Result<_, _>>()?;
     let requests: f64 = zones.iter().map(|zone| zone.requests.get()).sum();
-    let span: f64 = zones.iter().map(|zone| zone.span.get()).sum();
+    let part = |zone: &Zone| match zone.span {
+        Extent::Part(part) => Some(part.get()),
+        Extent::Bytes(_) => None,
+    };
+    let in_bytes = zones.iter().any(|zone| part(zone).is_none());
+    let span: f64 = zones.iter().filter_map(part).sum();
     if requests > 1.0 + SHARE_SLACK {
         return wrong(format!("the zones get {} of the requests", percent(requests)), "at most 100% in all");
     }
@@ -103,7 +124,8 @@ fn hot(zones: &str) -> Result<Pattern, TextError> {
         return wrong(format!("the zones are {} of the span", percent(span)), "at most 100% in all");
     }
     let (rest_requests, rest_span) = (rest(requests), rest(span));
-    if rest_requests > 0.0 {
+    // How much a size leaves of the span is known only with the target.
+    if rest_requests > 0.0 && !in_bytes {
         let (Some(requests), Some(span)) = (Share::new(rest_requests), Share::new(rest_span)) else {
             return wrong("shares outside 0% to 100%", "for example `hot(90% in 10%)`");
         };
@@ -114,7 +136,7 @@ fn hot(zones: &str) -> Result<Pattern, TextError> {
                 "let the zones cover less of the span, or give them all of the requests",
             );
         }
-        zones.push(Zone { requests, span });
+        zones.push(Zone { requests, span: Extent::Part(span) });
     }
     if zones.len() > MOST_ZONES {
         return wrong(format!("{} zones", zones.len()), format!("at most {MOST_ZONES}"));
@@ -135,15 +157,15 @@ fn zone(text: &str) -> Result<Zone, TextError> {
             "write part of the requests, `in`, part of the span: `hot(90% in 10%)`",
         );
     };
-    let zone = Zone { requests: unit(requests)?, span: unit(span)? };
-    if zone.span == Share::NONE {
+    let zone = Zone { requests: unit(requests)?, span: span.parse()? };
+    if matches!(zone.span, Extent::Part(Share::NONE) | Extent::Bytes(Bytes::ZERO)) {
         return wrong("a zone of 0% of the span holds nothing", "for example `hot(90% in 10%)`");
     }
     Ok(zone)
 }
 
 fn zone_text(zone: &Zone) -> String {
-    format!("{} in {}", share_text(zone.requests), share_text(zone.span))
+    format!("{} in {}", share_text(zone.requests), zone.span)
 }
 
 fn percent(part: f64) -> String {
@@ -177,6 +199,7 @@ mod tests {
         assert!(help("hot(90% of 10%)").contains("`in`"));
         assert!(help("hot(90% in 100%)").contains("10% of the requests have no zone left"));
         assert!(help("hot(90% in 10%, 20% in 20%)").contains("110% of the requests"));
+        assert!(help("pareto(1)").contains("20% of the blocks"));
         assert!(help("stride(4)").contains("4KiB"));
     }
 }
