@@ -199,6 +199,8 @@ pub struct Job {
     turn: usize,
     ops: Choice<Op>,
     sizes: Choice<(u16, u32)>,
+    /// Whether all requests are of one kind, none is followed by another, and only schedules count them.
+    is_plain: bool,
     lines: Option<Lines>,
     rewrites: Option<Rewrites>,
     /// Files that are still to be flushed at the end.
@@ -250,6 +252,10 @@ impl Job {
             turn: 0,
             ops: Choice::new(&ops, own("op")),
             sizes: Choice::new(&size_weights(&spec.sizes), own("size")),
+            is_plain: spec.flush_every.is_none()
+                && lines.is_none()
+                && spec.rewrites == Share::NONE
+                && !matches!(pacer, Pacer::Bursts(_) | Pacer::Capped { .. }),
             lines,
             rewrites: Rewrites::new(spec.rewrites, spec.depth, own("rewrite")),
             last_flushes: if spec.flush_at_end { spec.files.numbers() } else { 0..0 },
@@ -298,11 +304,8 @@ impl Job {
         if now >= self.window.backlog_end && !self.stopped {
             self.abandon_backlog(now);
         }
-        for _ in 0..self.spec.batch {
-            if let Some(request) = self.next_rewrite(now) {
-                out.push(request);
-                continue;
-            }
+        let rewritten = if self.rewrites.is_some() { self.plan_rewrites(now, out) } else { 0 };
+        for _ in rewritten..self.spec.batch {
             if self.is_over(now) {
                 if let Some(request) = self.last_flush(now) {
                     out.push(request);
@@ -316,7 +319,7 @@ impl Job {
             let request = self.next_request(due, now, token);
             out.push(request);
         }
-        if self.rewrites.as_ref().is_some_and(Rewrites::any_due) {
+        if rewritten == self.spec.batch {
             return Wake::Again;
         }
         if self.is_over(now) {
@@ -453,8 +456,20 @@ impl Job {
         }
     }
 
+    /// Appends the writes that follow reads which have ended, at most a batch of them, and says how many.
+    #[inline(never)]
+    fn plan_rewrites(&mut self, now: Instant, out: &mut Vec<Request>) -> u32 {
+        let mut count = 0;
+        while count < self.spec.batch
+            && let Some(request) = self.next_rewrite(now)
+        {
+            out.push(request);
+            count += 1;
+        }
+        count
+    }
+
     /// The write that follows a read which has ended, while there is load.
-    #[inline]
     fn next_rewrite(&mut self, now: Instant) -> Option<Request> {
         let may = !self.stopped && now < self.window.load_end;
         let (due, token, len) = self.rewrites.as_mut().filter(|_| may)?.pop()?;
@@ -467,6 +482,7 @@ impl Job {
     }
 
     /// The flush of the next file that has not had its last one, once nothing else is in flight.
+    #[cold]
     fn last_flush(&mut self, now: Instant) -> Option<Request> {
         if self.stopped || self.in_flight() > 0 {
             return None;
@@ -531,22 +547,54 @@ impl Job {
 
     #[inline]
     fn next_request(&mut self, due: Instant, now: Instant, token: Token) -> Request {
-        let request = if self.spec.flush_every.is_some_and(|every| self.writes_since_flush >= every) {
-            self.writes_since_flush = 0;
-            (Op::Flush, 0, 0, None)
-        } else {
+        if self.is_plain {
             self.ops_left -= 1;
-            self.drawn()
+            let op = self.ops.next();
+            let (size_index, len) = if op == Op::Flush { (0, 0) } else { self.sizes.next() };
+            let place = if len == 0 { self.flush_place() } else { self.place(len) };
+            return self.asked(due, now, token, place, (op, size_index, len));
+        }
+        self.next_particular(due, now, token)
+    }
+
+    /// The next request where some are of several kinds, or are followed by others, or are counted by the pace.
+    // Apart from `next_request`, so that a plain workload does not pay for it.
+    #[inline(never)]
+    fn next_particular(&mut self, due: Instant, now: Instant, token: Token) -> Request {
+        if self.spec.flush_every.is_some_and(|every| self.writes_since_flush >= every) {
+            self.writes_since_flush = 0;
+            return self.booked(due, now, token, self.flush_place(), (Op::Flush, 0, 0));
+        }
+        self.ops_left -= 1;
+        let (op, size_index, len, step) = self.drawn();
+        let place = match step {
+            _ if len == 0 => self.flush_place(),
+            None => self.place(len),
+            Some(step) => {
+                let at = self.addresses[self.turn].next_of(len, step);
+                self.mapped(at)
+            }
         };
-        let (op, size_index, len, step) = request;
-        let (file, offset) = if len == 0 { (self.flush_file(), Bytes::ZERO) } else { self.place(len, step) };
-        self.bytes_left = self.bytes_left.saturating_sub(u64::from(len));
+        let request = self.asked(due, now, token, place, (op, size_index, len));
         self.writes_since_flush += u32::from(op == Op::Write);
-        let request = self.booked(due, now, token, Place { file, offset }, (op, size_index, len));
-        if op == Op::Read && self.rewrites.is_some() {
+        if op == Op::Read {
             self.decide_rewrite(&request);
         }
         request
+    }
+
+    /// Takes a request that counts towards the workload's end into the digest and its slot.
+    #[inline]
+    fn asked(
+        &mut self,
+        due: Instant,
+        now: Instant,
+        token: Token,
+        place: Place,
+        what: (Op, u16, u32),
+    ) -> Request {
+        self.bytes_left = self.bytes_left.saturating_sub(u64::from(what.2));
+        self.booked(due, now, token, place, what)
     }
 
     /// Takes a request into the digest and its slot.
@@ -577,7 +625,6 @@ impl Job {
         }
     }
 
-    #[inline]
     fn drawn(&mut self) -> (Op, u16, u32, Option<Step>) {
         let Some(lines) = &mut self.lines else {
             let (op, (size_index, len)) = match self.ops.next() {
@@ -593,13 +640,15 @@ impl Job {
     }
 
     #[inline]
-    fn place(&mut self, len: u32, step: Option<Step>) -> (u16, Bytes) {
-        let generator = &mut self.addresses[self.turn];
-        let at = match step {
-            None => generator.next(len),
-            Some(step) => generator.next_of(len, step),
-        };
-        match &self.spec.files {
+    fn place(&mut self, len: u32) -> Place {
+        let at = self.addresses[self.turn].next(len);
+        self.mapped(at)
+    }
+
+    /// The file of an address and the offset within it.
+    #[inline]
+    fn mapped(&mut self, at: Bytes) -> Place {
+        let (file, offset) = match &self.spec.files {
             FileMap::One => (0, at),
             FileMap::Turns { first, count } => {
                 let file = first + self.turn as u16;
@@ -608,15 +657,17 @@ impl Job {
             }
             FileMap::Concatenated(lengths) => concatenated(lengths, at),
             FileMap::Striped { unit, count } => striped(*unit, *count, at),
-        }
+        };
+        Place { file, offset }
     }
 
     /// A flush goes to the file whose turn it is.
-    fn flush_file(&self) -> u16 {
-        match &self.spec.files {
+    fn flush_place(&self) -> Place {
+        let file = match &self.spec.files {
             FileMap::Turns { first, .. } => first + self.turn as u16,
             _ => 0,
-        }
+        };
+        Place { file, offset: Bytes::ZERO }
     }
 
     #[inline]

@@ -34,7 +34,6 @@ impl Rewrites {
     }
 
     /// Decides for a read that is being planned; none is followed once nothing more `may` be asked for.
-    #[inline]
     pub(crate) fn decide(&mut self, token: Token, may: bool) -> bool {
         let follows = may && self.chance.next();
         self.marked[token.0 as usize] = follows;
@@ -42,7 +41,8 @@ impl Rewrites {
     }
 
     /// Books the end of the request in a slot; whether the slot stays taken because its write is due now.
-    #[inline]
+    // Apart from `settle`, so that a workload without rewrites does not pay for it.
+    #[inline(never)]
     pub(crate) fn ended(&mut self, at: Instant, token: Token, len: u32, well: bool) -> bool {
         let follows = std::mem::take(&mut self.marked[token.0 as usize]) && well;
         if follows {
@@ -52,13 +52,7 @@ impl Rewrites {
     }
 
     /// The slot whose write has been due for longest, since when, and how long it is.
-    #[inline]
     pub(crate) fn pop(&mut self) -> Option<(Instant, Token, u32)> {
         self.due.pop_front()
-    }
-
-    /// Whether a write is due.
-    pub(crate) fn any_due(&self) -> bool {
-        !self.due.is_empty()
     }
 }
