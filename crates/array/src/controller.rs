@@ -15,6 +15,14 @@ pub struct ControllerParams {
     pub write_command: Nanos,
     /// Processor time of each command to a member device.
     pub member_command: Nanos,
+    /// How long a box looks in its own file system or block table for where the data are, before members with arms are
+    /// asked: once for each read or write through, and no processor's time. The drive's own overhead passes meanwhile.
+    pub locate: Nanos,
+    /// The same for a destage. A page cache has found its place when the write came in; who moves data to where there
+    /// is room looks now.
+    pub place: Nanos,
+    /// Whether a flush goes on to the members, so that they write what their own caches hold.
+    pub flush_members: bool,
     /// Bytes a processor moves itself, if it does: time is added per byte of host data. `None`: hardware moves them.
     pub copy: Option<BytesPerSecond>,
     /// Host commands accepted at once; the rest wait outside. `None`: no limit.
@@ -61,6 +69,8 @@ pub struct CacheParams {
     pub read: bool,
     /// Whether writes are acknowledged from the cache.
     pub write_back: bool,
+    /// Whether what it holds survives a loss of power, so that a flush need not wait until it has been written.
+    pub protected: bool,
     /// Whether each written byte is copied to the partner first. It halves what writes may take, and without a
     /// partner writes go through.
     pub mirrored: bool,

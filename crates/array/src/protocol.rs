@@ -27,11 +27,16 @@ pub struct ProtocolParams {
     pub server_read: Nanos,
     /// Server processor time per write operation.
     pub server_write: Nanos,
+    /// Bytes that may be under way in a connection before the first of them is acknowledged, one round trip later.
+    /// `None`: never the limit.
+    pub window: Option<Bytes>,
     /// Server processor copy rate for read data (TCP, file system); `None`: free.
     pub server_read_copy: Option<BytesPerSecond>,
     /// Server processor copy rate for written data; `None`: free.
     pub server_write_copy: Option<BytesPerSecond>,
-    /// Whether a write is answered only when it is on stable storage.
+    /// Whether a write is answered only when it is on stable storage: what NFS asks of a server that exports `sync`,
+    /// and what an iSCSI target does that opens its file so. Without it an NFS write is unstable, and a flush is the
+    /// COMMIT.
     pub sync_writes: bool,
     /// Immediate data of a write: what goes with the command (iSCSI FirstBurst). Longer writes wait for a round trip
     /// per `burst`.

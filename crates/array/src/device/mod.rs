@@ -88,6 +88,25 @@ impl Device {
         }
     }
 
+    /// When what it has acknowledged by `now` is safe from a loss of power.
+    pub fn flush(&mut self, now: Instant) -> Instant {
+        match self {
+            Device::Rotating(drive) => drive.flush(now),
+            Device::Flash(drive) => drive.flush(now),
+            // Batteries hold the memory of cached flash until it has been written; a plain queue holds nothing.
+            Device::CachedFlash(_) | Device::Queue(_) => now,
+        }
+    }
+
+    /// When it has been told that nothing of `sectors` from `first` on is needed any more.
+    pub fn trim(&mut self, now: Instant, first: u64, sectors: u32) -> Instant {
+        match self {
+            Device::Rotating(drive) => drive.trim(now),
+            Device::Flash(drive) => drive.trim(now, first, sectors),
+            Device::CachedFlash(_) | Device::Queue(_) => now,
+        }
+    }
+
     /// How far its arm would have to go to `sector`; zero without an arm.
     pub fn distance(&self, sector: u64) -> u32 {
         match self {

@@ -7,11 +7,12 @@
 
 use units::{Instant, Lba, Nanos, SECTOR_BYTES, Sectors};
 
+use crate::controller::ControllerParams;
 use crate::device::{Command, Device, Submitted};
 use crate::events::Events;
 use crate::link::LinkParams;
 use crate::meter::Class;
-use crate::raid::{Candidate, Extent, Geometry, Health, Merger, Plan, PlanError, Step};
+use crate::raid::{Candidate, Extent, Geometry, Health, MemberState, Merger, Plan, PlanError, Step};
 use crate::slab::Slab;
 use crate::station::Station;
 
@@ -128,6 +129,8 @@ pub struct BackEnd {
     merger: Merger,
     parts: Vec<Part>,
     turn: usize,
+    locate: Nanos,
+    place: Nanos,
     /// Operations of background work under way.
     background: usize,
     /// Owners whose operations have ended, for the simulation to collect.
@@ -141,6 +144,7 @@ impl BackEnd {
         sets: Vec<Set>,
         engines: Vec<Engine>,
         channel: Option<(u32, LinkParams)>,
+        controller: &ControllerParams,
     ) -> BackEnd {
         let count = channel.map_or(0, |(count, _)| count.max(1));
         let disk = |(number, device)| Disk {
@@ -160,6 +164,8 @@ impl BackEnd {
             merger: Merger::new(),
             parts: Vec::new(),
             turn: 0,
+            locate: controller.locate,
+            place: controller.place,
             background: 0,
             done: Vec::new(),
         }
@@ -179,6 +185,7 @@ impl BackEnd {
         lba: Lba,
         sectors: Sectors,
     ) -> Result<(), PlanError> {
+        let errand = self.located(now, errand);
         let mut plan = std::mem::take(&mut self.plan);
         let set = &self.sets[errand.set as usize];
         self.turn = self.turn.wrapping_add(1);
@@ -202,12 +209,79 @@ impl BackEnd {
         errand: Errand,
         extents: &[Extent],
     ) -> Result<(), PlanError> {
+        let errand = self.located(now, errand);
         let mut plan = std::mem::take(&mut self.plan);
         let set = &self.sets[errand.set as usize];
         let planned = set.geometry.plan_gathered(&set.health, extents, &mut plan);
         let planned = planned.map(|()| self.launch(now, events, errand, &plan));
         self.plan = plan;
         planned
+    }
+
+    /// The errand once the box knows where on the set the data are.
+    fn located(&self, now: Instant, errand: Errand) -> Errand {
+        let set = &self.sets[errand.set as usize];
+        let arms = |&disk: &u32| matches!(self.disks[disk as usize].device, Device::Rotating(_));
+        let looking = if errand.class == Class::Destage { self.place } else { self.locate };
+        if looking.is_zero() || !set.disks.first().is_some_and(arms) {
+            return errand;
+        }
+        Errand { ready: errand.ready.max(now) + looking, ..errand }
+    }
+
+    /// Has every member of a set that works write what its own cache holds. `false`: none is left to ask.
+    pub fn flush(&mut self, now: Instant, events: &mut Events, errand: Errand) -> bool {
+        let Set { geometry, health, disks } = &self.sets[errand.set as usize];
+        let working = (0..geometry.spec().members as u16)
+            .filter(|&slot| health.state(slot) != MemberState::Failed)
+            .map(|slot| disks[usize::from(health.member(slot))]);
+        self.parts.clear();
+        self.parts.extend(working.map(|disk| Part { disk, first: 0, sectors: 0 }));
+        self.instruct(now, events, errand, |device, at, _| device.flush(at))
+    }
+
+    /// Tells the members that hold `extent` of a set that nothing of it is needed any more. `false`: none is told.
+    ///
+    /// A level with parity keeps it to itself: parity covers what its members hold (Linux md passes a discard on to a
+    /// RAID 5 only where `devices_handle_discard_safely` says so, and by default it does not).
+    pub fn trim(&mut self, now: Instant, events: &mut Events, errand: Errand, extent: Extent) -> bool {
+        let mut plan = std::mem::take(&mut self.plan);
+        let set = &self.sets[errand.set as usize];
+        let passed_on = set.geometry.spec().level.parity() == 0
+            && set.geometry.plan_gathered(&set.health, &[extent], &mut plan).is_ok();
+        self.parts.clear();
+        if passed_on {
+            self.gather(errand.set, plan.writes());
+        }
+        self.plan = plan;
+        self.instruct(now, events, errand, |device, at, part| device.trim(at, part.first, part.sectors))
+    }
+
+    /// Gives each of `parts` to its disk as something that moves no data, and ends with the last of them.
+    fn instruct(
+        &mut self,
+        now: Instant,
+        events: &mut Events,
+        errand: Errand,
+        carry_out: impl Fn(&mut Device, Instant, Part) -> Instant,
+    ) -> bool {
+        if self.parts.is_empty() {
+            return false;
+        }
+        let Errand { owner, controller, class, ready, .. } = errand;
+        let operation = self.operations.take();
+        self.operations[operation] = Operation { owner, chains: 0, controller, class };
+        let chain = self.new_chain(operation, Nanos::ZERO);
+        // There is nothing after it.
+        self.chains[chain].phase = Phase::Checks;
+        self.chains[chain].pending = self.parts.len() as u32;
+        for index in 0..self.parts.len() {
+            let part = self.parts[index];
+            let ready = self.engines[controller as usize].member_command(now, ready, class);
+            let end = carry_out(&mut self.disks[part.disk as usize].device, ready, part);
+            events.push(end, Event::Member(chain).pack());
+        }
+        true
     }
 
     /// Starts what was planned elsewhere: a unit of background work.

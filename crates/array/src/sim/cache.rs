@@ -2,8 +2,9 @@
 //!
 //! **Invariant:** dirty and destaging bytes never exceed the part of the cache that writes may take.
 //! **Invariant:** a stripe is destaged whole, as far as it is dirty, by one operation.
+//! **Invariant:** a flush ends when all that was dirty as it came is with the members, and waits for nothing newer.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use units::{Instant, Lba, Nanos, SECTOR_BYTES, Sectors};
 
@@ -25,6 +26,8 @@ pub enum Transfer {
         bytes: u64,
         /// Whether the members are read first, a part of a stripe with parity being written.
         reads_first: bool,
+        /// How many destages had begun before it.
+        number: u64,
     },
     /// Data on their way from the members.
     Fetch {
@@ -37,7 +40,7 @@ pub enum Transfer {
 
 impl Default for Transfer {
     fn default() -> Transfer {
-        Transfer::Destage { bytes: 0, reads_first: false }
+        Transfer::Destage { bytes: 0, reads_first: false, number: 0 }
     }
 }
 
@@ -54,6 +57,16 @@ struct Cut {
 struct Dirty {
     grains: u128,
     touched: Instant,
+}
+
+/// A flush that waits.
+#[derive(Clone, Copy, Debug)]
+struct Drain {
+    place: u32,
+    /// It waits until so many urgent stripes have left,
+    urgent: u64,
+    /// and then for the destages that had begun by then.
+    destages: Option<u64>,
 }
 
 /// A stripe on its way to the members.
@@ -85,6 +98,13 @@ pub struct Cache {
     /// Where the sweep over partly dirty stripes is.
     cursor: (u32, u64),
     pressing: bool,
+    /// Stripes that a flush waits for, some of them perhaps gone since.
+    urgent: VecDeque<(u32, u64)>,
+    urgent_left: u64,
+    drains: VecDeque<Drain>,
+    /// Destages begun so far, and which of them have not ended.
+    begun: u64,
+    under_way: BTreeSet<u64>,
     transfers: Slab<Transfer>,
     /// Writes that wait for room.
     pub writers: VecDeque<u32>,
@@ -115,6 +135,11 @@ impl Cache {
             room: (params.write_part.get() * (if params.mirrored { size / 2 } else { size }) as f64) as u64,
             cursor: (0, 0),
             pressing: false,
+            urgent: VecDeque::new(),
+            urgent_left: 0,
+            drains: VecDeque::new(),
+            begun: 0,
+            under_way: BTreeSet::new(),
             transfers: Slab::new(),
             writers: VecDeque::new(),
             params: params.clone(),
@@ -124,6 +149,51 @@ impl Cache {
     /// Whether writes may be acknowledged from here, given whether the partner is there to mirror them.
     pub fn takes_writes(&self, partner: bool) -> bool {
         self.params.write_back && (partner || !self.params.mirrored)
+    }
+
+    /// Whether what it holds survives a loss of power.
+    pub fn is_protected(&self) -> bool {
+        self.params.protected
+    }
+
+    /// Has a flush wait until all that is dirty of a set is with the members, which [`Cache::drained`] tells. `false`:
+    /// it need not wait.
+    pub fn drain(&mut self, set: u32, place: u32) -> bool {
+        if self.params.protected || self.dirty_bytes + self.destaging_bytes == 0 {
+            return false;
+        }
+        self.urgent.extend(self.dirty.range((set, 0)..=(set, u64::MAX)).map(|(&key, _)| key));
+        let urgent = self.urgent_left + self.urgent.len() as u64;
+        self.drains.push_back(Drain { place, urgent, destages: None });
+        self.mark_drains();
+        true
+    }
+
+    /// The flushes that need wait no longer go to `released`.
+    pub fn drained(&mut self, released: &mut Vec<u32>) {
+        if self.drains.is_empty() {
+            return;
+        }
+        if self.dirty.is_empty() {
+            self.urgent_left += self.urgent.len() as u64;
+            self.urgent.clear();
+        }
+        self.mark_drains();
+        let oldest = self.under_way.first().copied().unwrap_or(u64::MAX);
+        while let Some(drain) = self.drains.front()
+            && drain.destages.is_some_and(|destages| destages <= oldest)
+        {
+            released.push(drain.place);
+            self.drains.pop_front();
+        }
+    }
+
+    fn mark_drains(&mut self) {
+        for drain in &mut self.drains {
+            if drain.destages.is_none() && drain.urgent <= self.urgent_left {
+                drain.destages = Some(self.begun);
+            }
+        }
     }
 
     /// Whether written data are copied to the partner.
@@ -187,7 +257,8 @@ impl Cache {
         let transfer = self.transfers[place];
         self.transfers.give(place);
         match transfer {
-            Transfer::Destage { bytes, reads_first } => {
+            Transfer::Destage { bytes, reads_first, number } => {
+                self.under_way.remove(&number);
                 self.destaging_bytes -= bytes;
                 self.destaging -= 1;
                 self.reading -= u32::from(reads_first);
@@ -248,9 +319,12 @@ impl Cache {
         let key = match self.next_full() {
             Some(key) => key,
             None if self.reading >= self.params.partial_window.max(1) => return None,
-            None if self.pressing => self.next_in_turn()?,
-            None if idle => self.next_settled(now)?,
-            None => return None,
+            None => match self.next_urgent() {
+                Some(key) => key,
+                None if self.pressing => self.next_in_turn()?,
+                None if idle => self.next_settled(now)?,
+                None => return None,
+            },
         };
         let dirty = self.dirty.remove(&key)?;
         let Cut { stripe, grain, parity } = self.cuts[key.0 as usize];
@@ -262,12 +336,28 @@ impl Cache {
         self.dirty_bytes -= bytes;
         self.destaging_bytes += bytes;
         self.destaging += 1;
-        let transfer = self.begin(Transfer::Destage { bytes, reads_first });
+        let number = self.begun;
+        self.begun += 1;
+        self.under_way.insert(number);
+        if !self.drains.is_empty() {
+            self.mark_drains();
+        }
+        let transfer = self.begin(Transfer::Destage { bytes, reads_first, number });
         Some(Batch { set: key.0, transfer, bytes })
     }
 
     fn next_full(&mut self) -> Option<(u32, u64)> {
         while let Some(key) = self.full.pop_front() {
+            if self.dirty.contains_key(&key) {
+                return Some(key);
+            }
+        }
+        None
+    }
+
+    fn next_urgent(&mut self) -> Option<(u32, u64)> {
+        while let Some(key) = self.urgent.pop_front() {
+            self.urgent_left += 1;
             if self.dirty.contains_key(&key) {
                 return Some(key);
             }
@@ -363,6 +453,7 @@ mod tests {
             write_part: Share::ALL,
             read: true,
             write_back: true,
+            protected: false,
             mirrored: false,
             dirty_high: share(0.8),
             dirty_low: share(0.4),
@@ -425,6 +516,43 @@ mod tests {
             assert!(cache.write(Instant::START, 0, 0, 16));
         }
         assert_eq!(cache.dirty_bytes(), 16 * 512);
+    }
+
+    #[test]
+    fn a_flush_waits_for_what_was_dirty_and_not_for_what_came_later() {
+        let mut cache = cache(Bytes::MIB * 64);
+        cache.params.destage_window = 1;
+        let (now, mut extents, mut released) = (Instant::START, Vec::new(), Vec::new());
+        assert!(!cache.drain(0, 7), "nothing is dirty");
+        cache.write(now, 0, 0, 16);
+        cache.write(now, 0, 512, 528);
+        assert!(cache.drain(0, 7));
+        cache.write(now, 0, 1024, 1040);
+        for end in [false, true] {
+            cache.drained(&mut released);
+            assert!(released.is_empty());
+            let batch = cache.destage(now, false, &mut extents).expect("the flush calls for it");
+            assert_eq!(extents[0].lba.0, if end { 512 } else { 0 });
+            cache.end(batch.transfer, &mut Vec::new());
+        }
+        cache.drained(&mut released);
+        assert_eq!(released, [7]);
+        assert_eq!(cache.destage(now, false, &mut extents), None, "what came later may rest");
+        assert_eq!(cache.dirty_bytes(), 16 * 512);
+    }
+
+    #[test]
+    fn a_flush_waits_for_a_destage_that_is_under_way() {
+        let mut cache = cache(Bytes::MIB * 64);
+        let (now, mut extents, mut released) = (Instant::START, Vec::new(), Vec::new());
+        cache.write(now, 0, 0, 512);
+        let batch = cache.destage(now, false, &mut extents).expect("a full stripe leaves");
+        assert!(cache.drain(0, 7));
+        cache.drained(&mut released);
+        assert!(released.is_empty());
+        cache.end(batch.transfer, &mut Vec::new());
+        cache.drained(&mut released);
+        assert_eq!(released, [7]);
     }
 
     #[test]

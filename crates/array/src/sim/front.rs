@@ -2,7 +2,7 @@
 //!
 //! **Invariant:** a request has as many parts on the way as it counts, and is settled when the last has answered.
 
-use units::{Instant, SECTOR_BYTES};
+use units::{Instant, Nanos, SECTOR_BYTES};
 use workload::{Completion, Op, Outcome as End, Request};
 
 use crate::host::StripeParams;
@@ -69,7 +69,8 @@ impl Sim {
             let (lun, offset, run) = self.on_lun(whole.lun, whole.offset + u64::from(at));
             let len = u64::from(limit.min(whole.len - at)).min(run) as u32;
             let part = self.requests.take();
-            self.requests[part] = HostRequest { parent: place, lun, offset, len, pending: 0, ..whole };
+            let last = at + len == whole.len;
+            self.requests[part] = HostRequest { parent: place, lun, offset, len, pending: 0, last, ..whole };
             self.requests[place].pending += 1;
             at += len;
             self.send(part, host, ready);
@@ -116,6 +117,7 @@ impl Sim {
         let ready = self.hosts[host as usize].operation(now, ready.max(now), protocol.client, class) + delay;
         let request = &mut self.requests[place];
         (request.link, request.controller, request.accepted) = (link, controller, false);
+        request.sent = ready;
         let bytes = protocol.header.get() + if op == Op::Write { u64::from(len) } else { 0 };
         let distance = protocol.hop * u64::from(protocol.hops);
         let mut arrives = ready + distance;
@@ -164,11 +166,27 @@ impl Sim {
         if let Some(link) = self.links.get_mut(link as usize) {
             arrives = link.answer(now, first, last, bytes, class);
         }
+        arrives = arrives.max(self.flow(place, distance));
         let host = self.running[client as usize].host;
         if let Some(adapter) = adapter(&mut self.hosts[host as usize], link) {
             arrives = arrives.max(adapter.answer(now, first, last, bytes, class));
         }
         arrives
+    }
+
+    /// When a connection that has no more than its window under way has carried a part's data, `distance` being one
+    /// way's hops.
+    ///
+    /// A window a round trip, whatever the wire would carry (RFC 9293, section 3.8.6).
+    fn flow(&mut self, place: u32, distance: Nanos) -> Instant {
+        let HostRequest { link, len, op, sent, .. } = self.requests[place];
+        let (Some(window), Op::Read | Op::Write) = (self.plant.protocol.window, op) else { return sent };
+        let Some(flow) = self.flows.get_mut(link as usize) else { return sent };
+        let latency = self.links[link as usize].latency();
+        let round = ((distance + latency) * 2).get();
+        let carrying = u128::from(round) * u128::from(len) / u128::from(window.get().max(1));
+        *flow = (*flow).max(sent) + Nanos::new(u64::try_from(carrying).unwrap_or(u64::MAX));
+        *flow
     }
 
     /// The answer of a part is at its host.

@@ -138,6 +138,10 @@ pub struct Sim {
     page_fetches: Vec<Fetch>,
     released: Vec<u32>,
     extents: Vec<Extent>,
+    /// Flushes whose cache has been emptied.
+    drained: Vec<u32>,
+    /// Until when the connection over each link is full, as far as its window limits it.
+    flows: Vec<Instant>,
 }
 
 impl Sim {
@@ -160,7 +164,7 @@ impl Sim {
             events: Events::with_capacity(1024),
             hosts: (0..plant.hosts.max(1)).map(|_| Host::new(&plant.host, luns, plant.adapter)).collect(),
             links: plant.link.map_or(Vec::new(), |link| vec![Link::new(&link); links as usize]),
-            back: BackEnd::new(devices.collect(), sets, engines, plant.channel),
+            back: BackEnd::new(devices.collect(), sets, engines, plant.channel, &plant.controller),
             nodes,
             paths: vec![Path::default(); links as usize],
             owners: plant.luns.iter().map(|lun| lun.owner).collect(),
@@ -172,6 +176,8 @@ impl Sim {
             page_fetches: Vec::new(),
             released: Vec::new(),
             extents: Vec::new(),
+            drained: Vec::new(),
+            flows: vec![Instant::START; links as usize],
             turn: 0,
             sizes: Vec::new(),
             requests: Slab::new(),
@@ -301,7 +307,7 @@ impl Sim {
             plant.disks.iter().map(|&model| Device::new(&plant.models[model as usize], seed)).collect();
         let engines = (0..plant.controllers.max(1)).map(|_| Engine::new(&plant.controller)).collect();
         let sets = std::mem::take(&mut self.back.sets);
-        self.back = BackEnd::new(devices, sets, engines, plant.channel);
+        self.back = BackEnd::new(devices, sets, engines, plant.channel, &plant.controller);
         self.events.clear();
     }
 

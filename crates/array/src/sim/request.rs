@@ -59,6 +59,10 @@ pub struct HostRequest {
     pub accepted: bool,
     /// When it was sent.
     pub sent: Instant,
+    /// Whether it is the last part of what was asked, or all of it.
+    pub last: bool,
+    /// Whether the members are to be flushed once it is written.
+    pub stable: bool,
 }
 
 impl Default for HostRequest {
@@ -81,6 +85,8 @@ impl Default for HostRequest {
             outstanding: false,
             accepted: false,
             sent: Instant::START,
+            last: true,
+            stable: false,
         }
     }
 }

@@ -7,6 +7,7 @@ use workload::Op;
 
 use crate::controller::Ownership;
 use crate::meter::Class;
+use crate::protocol::ProtocolKind;
 use crate::raid::Extent;
 use crate::readahead::{Fetch, Verdict};
 
@@ -57,7 +58,8 @@ impl Sim {
         match op {
             Op::Read => self.read(place, ready),
             Op::Write => self.write(place, ready),
-            Op::Trim | Op::Flush => self.respond(place, ready),
+            Op::Trim => self.trim(place, ready),
+            Op::Flush => self.flush(place, ready),
         }
     }
 
@@ -153,10 +155,60 @@ impl Sim {
         if let Some(cache) = &mut self.nodes[controller as usize].cache {
             cache.keep(set, from, to);
         }
+        self.requests[place].stable = self.must_be_stable(place);
         let errand = Errand { set, owner: Owner::Request(place), class, controller, ready };
         let extent = Extent { lba: Lba(from), sectors: Sectors(to - from) };
         if self.back.write(now, &mut self.events, errand, &[extent]).is_err() {
             self.requests[place].failed = Some(LOST);
+            self.respond(place, ready);
+        }
+    }
+
+    /// Whether a write that goes through is on stable storage only after a flush of the members.
+    ///
+    /// A cache that loses what it holds is written through so that nothing is lost, which the members' caches would.
+    /// An SMB client writes in parts and asks for the whole to be stable.
+    fn must_be_stable(&self, place: u32) -> bool {
+        let HostRequest { controller, last, .. } = self.requests[place];
+        let volatile =
+            self.nodes[controller as usize].cache.as_ref().is_some_and(|cache| !cache.is_protected());
+        let whole = last || !matches!(self.plant.protocol.kind, ProtocolKind::Smb1 | ProtocolKind::Smb2);
+        volatile && whole && self.plant.controller.flush_members
+    }
+
+    /// Has all that the controller has acknowledged of a volume's set reach stable storage, then answers.
+    fn flush(&mut self, place: u32, ready: Instant) {
+        let HostRequest { controller, .. } = self.requests[place];
+        let (set, ..) = self.sectors(place);
+        let cache = self.nodes[controller as usize].cache.as_mut();
+        if cache.is_some_and(|cache| cache.drain(set, place)) {
+            self.destage(controller);
+        } else {
+            self.flush_members(place, ready);
+        }
+    }
+
+    /// Passes a flush on to the members, where the array does that, and answers.
+    fn flush_members(&mut self, place: u32, ready: Instant) {
+        if !self.plant.controller.flush_members {
+            self.respond(place, ready);
+            return;
+        }
+        let (set, ..) = self.sectors(place);
+        let HostRequest { class, controller, .. } = self.requests[place];
+        let errand = Errand { set, owner: Owner::Request(place), class, controller, ready };
+        if !self.back.flush(self.now, &mut self.events, errand) {
+            self.respond(place, ready);
+        }
+    }
+
+    /// Tells the members that a part's data are needed no more, and answers.
+    fn trim(&mut self, place: u32, ready: Instant) {
+        let (set, from, to, _) = self.sectors(place);
+        let HostRequest { class, controller, .. } = self.requests[place];
+        let errand = Errand { set, owner: Owner::Request(place), class, controller, ready };
+        let extent = Extent { lba: Lba(from), sectors: Sectors(to - from) };
+        if !self.back.trim(self.now, &mut self.events, errand, extent) {
             self.respond(place, ready);
         }
     }
@@ -210,6 +262,14 @@ impl Sim {
             }
         }
         self.extents = extents;
+        let mut drained = std::mem::take(&mut self.drained);
+        if let Some(cache) = &mut self.nodes[controller as usize].cache {
+            cache.drained(&mut drained);
+        }
+        for place in drained.drain(..) {
+            self.flush_members(place, now);
+        }
+        self.drained = drained;
     }
 
     /// A transfer of a cache has ended.
@@ -263,7 +323,12 @@ impl Sim {
     /// The back end has done its part of a request.
     pub(super) fn fetched(&mut self, place: u32) {
         let now = self.now;
-        let HostRequest { op, class, len, controller, .. } = self.requests[place];
+        let HostRequest { op, class, len, controller, stable, .. } = self.requests[place];
+        if stable {
+            self.requests[place].stable = false;
+            self.flush_members(place, now);
+            return;
+        }
         let (set, from, to, _) = self.sectors(place);
         if let (Op::Read, Some(cache)) = (op, &mut self.nodes[controller as usize].cache) {
             cache.keep(set, from, to);

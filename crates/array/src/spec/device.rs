@@ -100,7 +100,7 @@ fn rotating(fields: &Fields<'_>, capacity: Bytes) -> Result<RotatingParams, Spec
         write_settle: fields.or("write_settle", Nanos::ZERO)?,
         head_switch: fields.or("head_switch", Nanos::ZERO)?,
         zones,
-        overhead: overheads(fields)?,
+        overhead: overheads(fields, buffer.is_some_and(|buffer| buffer.write_back))?,
         link: fields.need("link")?,
         cache: buffer,
         queue: drive_queue(fields)?,
@@ -169,12 +169,16 @@ fn zones(fields: &Fields<'_>) -> Result<(Zones, Option<u32>), SpecError> {
 }
 
 /// `overhead` for all, `hit_overhead` for what the buffer answers, or `[overheads]` in full.
-fn overheads(fields: &Fields<'_>) -> Result<Overheads, SpecError> {
+fn overheads(fields: &Fields<'_>, write_back: bool) -> Result<Overheads, SpecError> {
     let each: Nanos = fields.or("overhead", Nanos::ZERO)?;
     let hit: Nanos = fields.or("hit_overhead", each)?;
     let mut overheads = Overheads::uniform(each);
     overheads.read_hit = AfterRw { after_read: hit, after_write: hit };
     overheads.write_hit = overheads.read_hit;
+    if write_back {
+        // The buffer answers every write.
+        overheads.write_miss = overheads.write_hit;
+    }
     let Some(detail) = fields.table("overheads")? else { return Ok(overheads) };
     for (key, slot) in [
         ("read_hit", &mut overheads.read_hit),

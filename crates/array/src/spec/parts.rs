@@ -147,12 +147,16 @@ pub(super) fn protocol(fields: Fields<'_>) -> Result<ProtocolParams, SpecError> 
         client: fields.or("client", Nanos::ZERO)?,
         server_read: fields.or("server_read", Nanos::ZERO)?,
         server_write: fields.or("server_write", Nanos::ZERO)?,
+        window: fields.unless_none("window")?,
         server_read_copy: fields.unless_none("server_read_copy")?,
         server_write_copy: fields.unless_none("server_write_copy")?,
         sync_writes: fields.or("sync_writes", false)?,
         immediate: fields.or("immediate", whole)?,
         burst: fields.or("burst", whole)?,
     };
+    if params.window.is_some_and(|window| window.is_zero()) {
+        return Err(fields.wrong("window", "at least one byte is under way"));
+    }
     for (key, size) in
         [("read_size", params.read_size), ("write_size", params.write_size), ("burst", params.burst)]
     {
@@ -184,16 +188,21 @@ pub(super) fn controller(
         [("symmetric", Owner::Symmetric), ("forward", Owner::Forward), ("transfer", Owner::Transfer)];
     let transfer: Nanos = fields.or("transfer_time", Nanos::from_secs_f64(1.0))?;
     let partner = fields.table("partner")?.map(link).transpose()?;
+    let cache = cache.map(self::cache).transpose()?;
     let params = ControllerParams {
         processors: count(&fields, "processors", 1)?,
         read_command: fields.need("read_command")?,
         write_command: fields.need("write_command")?,
         member_command: fields.or("member_command", Nanos::ZERO)?,
+        locate: fields.or("locate", Nanos::ZERO)?,
+        place: fields.or("place", Nanos::ZERO)?,
+        // A cache that keeps what it holds has no need to ask the members.
+        flush_members: fields.or("flush_members", cache.as_ref().is_none_or(|cache| !cache.protected))?,
         copy: fields.unless_none("copy")?,
         accepts: fields.unless_none("accepts")?,
         bus: fields.unless_none("bus")?,
         xor: fields.unless_none("xor")?,
-        cache: cache.map(self::cache).transpose()?,
+        cache,
         // A file may describe the pair and an option take one of the two away.
         partner: partner.filter(|_| number == 2),
         ownership: match fields.one_of("ownership", Some(Owner::Symmetric), &owners)? {
@@ -221,6 +230,7 @@ fn cache(fields: Fields<'_>) -> Result<CacheParams, SpecError> {
         write_part: fields.or("write_part", Share::ALL)?,
         read: fields.or("read", true)?,
         write_back: fields.or("write_back", true)?,
+        protected: fields.or("protected", true)?,
         mirrored: fields.or("mirrored", false)?,
         dirty_high: fields.or("dirty_high", share(0.8))?,
         dirty_low: fields.or("dirty_low", share(0.5))?,

@@ -6,6 +6,7 @@ mod background;
 mod closed_form;
 mod demerit;
 mod disksim;
+mod durability;
 mod fixture;
 mod library;
 mod paths;

@@ -1,7 +1,7 @@
 //! Where written pages go, and what collecting the garbage costs.
 //!
-//! **Invariant:** every logical page is valid in exactly one block, and the valid pages of all blocks add up to the
-//! logical pages.
+//! **Invariant:** every logical page that was written and not trimmed since is valid in exactly one block, and the
+//! valid pages of all blocks add up to these pages.
 
 use crate::streams::Stream;
 
@@ -88,13 +88,18 @@ impl PageMap {
         self.place.len() as u32
     }
 
-    /// Writes a logical page; the collection that had to come first, if one had.
-    pub fn write(&mut self, page: u32) -> Option<Collection> {
-        let old = self.place[page as usize];
+    /// Drops a logical page: nothing of it needs to be kept.
+    pub fn trim(&mut self, page: u32) {
+        let old = std::mem::replace(&mut self.place[page as usize], NOBODY);
         if old != NOBODY {
             self.owner[old as usize] = NOBODY;
             self.valid[(old / self.pages_per_block) as usize] -= 1;
         }
+    }
+
+    /// Writes a logical page; the collection that had to come first, if one had.
+    pub fn write(&mut self, page: u32) -> Option<Collection> {
+        self.trim(page);
         self.open = self.append(page, self.open);
         if self.open.filled < self.pages_per_block {
             return None;

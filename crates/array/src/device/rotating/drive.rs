@@ -36,6 +36,8 @@ pub struct Drive {
     dirty: VecDeque<Extent>,
     dirty_sectors: u64,
     dirty_limit: u64,
+    /// When the last of what left the buffer is on the media.
+    written_until: u64,
     last_was_write: bool,
     /// Where the last read ended, and how many contiguous ones it ended.
     last_read_end: u64,
@@ -102,6 +104,7 @@ impl Drive {
             dirty: VecDeque::new(),
             dirty_sectors: 0,
             dirty_limit: write_sectors,
+            written_until: 0,
             last_was_write: false,
             last_read_end: u64::MAX,
             contiguous: 0,
@@ -132,6 +135,22 @@ impl Drive {
         let [arrived, started] = [arrived, started].map(Instant::from_nanos);
         self.meter.leave(now, arrived, started, command.class);
         (Finished { command, arrived, started }, self.start(now.nanos()))
+    }
+
+    /// Writes all that it has acknowledged from `now` on, nearest first; when the last of it is on the media.
+    pub fn flush(&mut self, now: Instant) -> Instant {
+        let now = now.nanos();
+        self.destage_until(now);
+        while !self.dirty.is_empty() {
+            self.destage_one(now);
+        }
+        let answered = now + self.overhead(self.params.overhead.write_hit);
+        Instant::from_nanos(self.written_until.max(answered))
+    }
+
+    /// When a trim has been answered: it changes nothing here.
+    pub fn trim(&self, now: Instant) -> Instant {
+        now + Nanos::new(self.overhead(self.params.overhead.write_hit))
     }
 
     /// Commands waiting or in service.
@@ -384,7 +403,8 @@ impl Drive {
         let Some(extent) = nearest.and_then(|index| self.dirty.remove(index)) else { return };
         self.dirty_sectors -= extent.sectors;
         let place = self.layout.place(extent.first);
-        self.move_to(place, extent.first, extent.sectors, begin.max(extent.ready_at), true);
+        let media = self.move_to(place, extent.first, extent.sectors, begin.max(extent.ready_at), true);
+        self.written_until = media.end;
     }
 
     /// Moves the arm to `place` from `begin` or when it is free, waits for the angle, and passes over `sectors`.

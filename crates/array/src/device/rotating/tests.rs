@@ -167,3 +167,30 @@ fn destaging_a_full_buffer_picks_what_the_head_reaches_first() {
     let through = each_ms(&nearline(), spread.iter().copied());
     assert!(back < through / 2.0, "{back} ms against {through}");
 }
+
+#[test]
+fn a_flush_ends_with_the_last_of_the_buffer_on_the_media_and_costs_next_to_nothing_after_that() {
+    let buffered = DriveCacheParams { write_back: true, write_segments: 16, ..nearline().cache.unwrap() };
+    let mut drive = Drive::new(&RotatingParams { cache: Some(buffered), ..nearline() });
+    let mut draws = Stream::open(3, "test");
+    let mut now = Instant::START;
+    for _ in 0..50 {
+        let first = draws.below(1_000_000) * 8;
+        let command = Command {
+            first,
+            sectors: 8,
+            tag: 0,
+            write: true,
+            class: Class::HostWrite,
+            ready: Instant::START,
+        };
+        now = drive.submit(now, command).expect("the drive is idle");
+        drive.finish(now);
+    }
+    let end = drive.flush(now);
+    // Fifty extents, each a seek of less than the average, a settling and at most a revolution.
+    let took = end - now;
+    assert!(took > micros(50 * 1_000) && took < micros(50 * 17_000), "{took:?}");
+    assert_eq!(drive.flush(end) - end, micros(40), "the overhead alone");
+    assert_eq!(drive.flush(now), end, "a second flush waits for the same");
+}

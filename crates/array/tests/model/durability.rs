@@ -1,0 +1,134 @@
+//! What a flush, a write through, a look into a block table and a narrow window cost, against closed forms.
+
+use array::controller::{CacheParams, PrefetchParams};
+use array::device::DeviceParams;
+use array::device::queue::{QueueParams, Service};
+use array::device::rotating::{Overheads, RotatingParams};
+use array::link::{Duplex, LinkParams};
+use array::raid::Level;
+use array::sim::{Client, FilePlace, Plant, Sim};
+use units::{Bytes, BytesPerSecond, Nanos, Sectors, Share};
+use workload::spec::Pattern;
+use workload::{Job, Op};
+
+use crate::fixture::cheetah_9lp;
+use crate::fixture::plant::{Ask, bare, job};
+
+/// How many writes go before each flush.
+const WRITES: u32 = 16;
+
+fn random(size: Bytes, reads: f64, ops: u64) -> Ask {
+    Ask { pattern: Pattern::Random, size, reads, depth: 1, ops, rate: None, seed: 3 }
+}
+
+/// One server that takes a millisecond for anything.
+fn millisecond() -> DeviceParams {
+    DeviceParams::Queue(QueueParams { servers: 1, service: Service::Fixed(Nanos::from_millis(1)) })
+}
+
+fn write_back(protected: bool) -> CacheParams {
+    CacheParams {
+        size: Bytes::GIB,
+        line: Bytes::KIB * 4,
+        write_part: Share::ALL,
+        read: false,
+        write_back: true,
+        protected,
+        mirrored: false,
+        dirty_high: Share::ALL,
+        dirty_low: Share::ALL,
+        dirty_age: Nanos::from_secs(30),
+        destage_window: 4,
+        partial_window: 4,
+        prefetch: PrefetchParams { streams: 0, confirm: 2, start: Bytes::ZERO, max: Bytes::ZERO },
+    }
+}
+
+/// Mean response in milliseconds of the operations of a kind.
+fn mean_ms(plant: &Plant, ask: &Ask, flush_every: Option<u32>, op: Op) -> f64 {
+    let mut sim = Sim::new(plant, 1).expect("the plant is possible");
+    let mut spec = job(ask, sim.lun_sizes()[0]);
+    spec.flush_every = flush_every;
+    let outcome = sim.run(vec![Client {
+        job: Job::new(spec),
+        files: vec![FilePlace::whole(0)],
+        host: 0,
+        buffered: false,
+    }]);
+    let classes = outcome.tallies[0].classes.iter().filter(|class| class.class.op == op);
+    let (sum, count) = classes.fold((0.0, 0), |(sum, count), class| {
+        (sum + class.response.sum_ns() as f64 / 1e6, count + class.response.count())
+    });
+    assert!(count > 0, "nothing of {op:?} was done");
+    sum / count as f64
+}
+
+fn flushed(cache: Option<CacheParams>) -> f64 {
+    let mut plant = bare(Level::Jbod, 1, 128, Sectors(1 << 32), millisecond());
+    plant.controller.write_command = Nanos::from_micros(10);
+    plant.controller.cache = cache;
+    mean_ms(&plant, &random(Bytes::KIB * 4, 0.0, 4_000), Some(WRITES), Op::Flush)
+}
+
+#[test]
+fn a_flush_lasts_as_long_as_the_members_need_for_what_the_cache_holds() {
+    let flush = flushed(Some(write_back(false)));
+    assert!((flush / f64::from(WRITES) - 1.0).abs() < 0.01, "{flush} ms for {WRITES} writes of 1 ms each");
+}
+
+#[test]
+fn a_flush_of_a_cache_that_keeps_what_it_holds_is_free() {
+    assert!(flushed(Some(write_back(true))) < 1e-6);
+    assert!(flushed(None) < 1e-6, "what was written through is written");
+}
+
+#[test]
+fn a_write_through_of_a_volatile_cache_empties_the_buffers_of_the_drives_too() {
+    let through = |write_back, flush_members| {
+        let mut drive = cheetah_9lp();
+        if let Some(buffer) = &mut drive.cache {
+            (buffer.write_back, buffer.write_segments) = (write_back, buffer.segments / 2);
+        }
+        let mut plant = bare(Level::Raid1, 2, 128, Sectors(drive.capacity.0), DeviceParams::Rotating(drive));
+        plant.controller.cache = Some(CacheParams { write_back: false, ..self::write_back(false) });
+        plant.controller.flush_members = flush_members;
+        mean_ms(&plant, &random(Bytes::KIB * 4, 0.0, 4_000), None, Op::Write)
+    };
+    let (media, kept, flushed) = (through(false, false), through(true, false), through(true, true));
+    println!("to the media {media:.2} ms, to the buffer {kept:.2} ms, flushed {flushed:.2} ms");
+    assert!(kept < media / 1.5, "{kept} ms against {media}");
+    assert!((flushed / media - 1.0).abs() < 0.1, "{flushed} ms against {media}");
+}
+
+#[test]
+fn looking_for_a_block_delays_each_random_read_by_as_much() {
+    let read = |locate| {
+        let drive = RotatingParams { overhead: Overheads::uniform(Nanos::ZERO), ..cheetah_9lp() };
+        let mut plant = bare(Level::Jbod, 1, 128, Sectors(drive.capacity.0), DeviceParams::Rotating(drive));
+        plant.controller.locate = locate;
+        mean_ms(&plant, &random(Bytes::KIB * 4, 1.0, 40_000), None, Op::Read)
+    };
+    let delay = read(Nanos::from_micros(1_900)) - read(Nanos::ZERO);
+    assert!((delay - 1.9).abs() < 0.05, "{delay} ms");
+}
+
+#[test]
+fn a_connection_carries_a_window_a_round_trip() {
+    let each = |window, depth| {
+        let mut plant = bare(Level::Jbod, 1, 128, Sectors(1 << 32), millisecond());
+        plant.link = Some(LinkParams {
+            rate: BytesPerSecond::new(1e12),
+            lanes: 1,
+            duplex: Duplex::Full,
+            command: Nanos::ZERO,
+            latency: Nanos::from_millis(2),
+        });
+        plant.protocol.window = window;
+        let ask = Ask { depth, ..random(Bytes::KIB * 512, 1.0, 400) };
+        mean_ms(&plant, &ask, None, Op::Read) / f64::from(depth)
+    };
+    // Eight windows of 64 KiB, each a round trip of 4 ms; without a limit one round trip and the device.
+    assert!((each(Some(Bytes::KIB * 64), 1) / 32.0 - 1.0).abs() < 0.01);
+    assert!((each(Some(Bytes::KIB * 64), 8) / 32.0 - 1.0).abs() < 0.03, "requests share the connection");
+    assert!((each(None, 1) / 5.0 - 1.0).abs() < 0.01);
+}
