@@ -14,6 +14,7 @@ mod fixture;
 pub mod load;
 pub mod monitor;
 mod placement;
+pub mod plain;
 pub mod safety;
 pub mod scratch;
 pub mod sysroot;

@@ -1,6 +1,7 @@
 //! Real storage as a world: targets resolved, scratch files laid out, load driven, monitors beside it.
 
 mod describe;
+mod plain_set;
 mod prepare;
 mod scratch_set;
 
@@ -26,6 +27,8 @@ use crate::result::span_of;
 use crate::seconds::p99_of;
 use crate::world::{LoadAnswer, StateAnswer, WorkerAnswer, WorkloadAnswer, World, WorldError};
 
+use plain_set::PlainSet;
+pub use plain_set::{Look, LookKind, PlainFile};
 use scratch_set::ScratchSet;
 pub(crate) use scratch_set::explicit_size;
 
@@ -45,6 +48,9 @@ pub struct RealOptions {
     pub keep: bool,
     /// The size of scratch files together, in place of `auto`.
     pub scratch: Option<Bytes>,
+    /// For tools that make files of their own: how each target that is a file is treated. Empty where new files are
+    /// scratch files.
+    pub plain: Vec<PlainFile>,
 }
 
 /// One target with what is known of it.
@@ -64,6 +70,7 @@ pub struct RealWorld {
     environment: host::environment::Environment,
     targets: Vec<Resolved>,
     scratch: ScratchSet,
+    plain: PlainSet,
     read_ahead: Vec<prepare::ReadAhead>,
 }
 
@@ -90,7 +97,11 @@ impl RealWorld {
             }
         }
         let environment = host::environment::Environment::read(&root);
-        let scratch = ScratchSet::plan(plan, &targets, options, &environment)?;
+        let plain = PlainSet::plan(&root, &options.plain, &mut targets, options.consent.as_ref())?;
+        let scratch = match plain.is_any() {
+            true => ScratchSet::default(),
+            false => ScratchSet::plan(plan, &targets, options, &environment)?,
+        };
         Ok(RealWorld {
             root,
             clock: Clock::start(),
@@ -98,6 +109,7 @@ impl RealWorld {
             environment,
             targets,
             scratch,
+            plain,
             read_ahead: Vec::new(),
         })
     }
@@ -248,8 +260,9 @@ impl World for RealWorld {
 }
 
 impl RealWorld {
-    /// Makes the scratch files, once.
+    /// Makes the files, once.
     fn lay_out(&mut self, live: &mut dyn FnMut(Live)) -> Result<(), WorldError> {
+        self.plain.lay_out(&mut self.targets, &self.clock, &self.stop, live)?;
         self.scratch.lay_out(&self.clock, &self.stop, live)
     }
 

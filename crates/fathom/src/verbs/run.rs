@@ -60,6 +60,7 @@ fn options(arguments: &RunArgs) -> Result<RealOptions, Failure> {
         consent: consent.map_err(|error| Failure::Usage(format!("--destroy: {error}")))?,
         keep: arguments.keep,
         scratch: arguments.scratch,
+        plain: Vec::new(),
     })
 }
 

@@ -1,6 +1,6 @@
 //! May this be written?
 //!
-//! Reading is always allowed. Fathom's own scratch files may be written. Everything else needs a [`Consent`] that
+//! Reading is always allowed. Fathom's own files may be written: scratch files, and plain ones as it left them. Everything else needs a [`Consent`] that
 //! names exactly what was found, and nothing that speaks against it: see [`Reason`].
 //!
 //! **Invariant:** a user's file or device is opened for writing through a [`Permit`] alone, and a permit for a device
@@ -20,10 +20,10 @@ use std::path::{Path, PathBuf};
 
 use units::Bytes;
 
-use crate::scratch;
 use crate::sysroot::{DevNo, SysRoot};
 use crate::target::mounts::{holding, mounts};
 use crate::target::{Device, Place, Target};
+use crate::{plain, scratch};
 
 pub use consent::{Consent, ConsentError};
 pub use reason::{Reason, Refusal};
@@ -124,6 +124,13 @@ enum Seal {
 }
 
 impl Permit {
+    /// Leave to write to a file that was made a moment ago by [`plain::create`]: it holds nothing of anybody's.
+    pub fn for_new(path: &Path, made: &File) -> io::Result<Permit> {
+        let stat = made.metadata()?;
+        let seal = Seal::File { path: path.into(), device: stat.dev(), inode: stat.ino() };
+        Ok(Permit { what: format!("the new file {}", path.display()), consent: None, seal })
+    }
+
     /// The target opened for reading and writing with further `open(2)` flags such as `O_DIRECT`, or `None` where
     /// there is nothing to open because only scratch files will be written.
     ///
@@ -209,7 +216,12 @@ fn judge_file(root: &SysRoot, path: &Path, consent: Option<&Consent>) -> Judgeme
         }
     }
     let size = std::fs::metadata(path).map_or(Bytes::ZERO, |stat| Bytes::new(stat.len()));
-    match File::open(path).and_then(|file| scratch::header_of(&file)) {
+    let opened = File::open(path);
+    if opened.as_ref().is_ok_and(plain::is_as_left) {
+        let what = format!("{text} ({size}, made by Fathom and unchanged since)");
+        return Judgement { what, destroys: false, consents: Vec::new(), reasons };
+    }
+    match opened.and_then(|file| scratch::header_of(&file)) {
         Ok(Some(_)) => {
             let what = format!("the scratch file {text} ({size})");
             return Judgement { what, destroys: false, consents: Vec::new(), reasons };

@@ -352,7 +352,8 @@ fn free(path: &Path) -> io::Result<(Bytes, Bytes)> {
     Ok((bytes(space.f_bavail), bytes(space.f_blocks)))
 }
 
-fn enough_room(path: &Path, size: Bytes, wanted_reserve: Option<Bytes>) -> Result<(), ScratchError> {
+/// Whether `size` more fit where `path` is or would be, and [`reserve`] stays free unless told otherwise.
+pub fn enough_room(path: &Path, size: Bytes, wanted_reserve: Option<Bytes>) -> Result<(), ScratchError> {
     let (free, total) = free(path).map_err(os(path, "ask for the free space of"))?;
     let reserve = wanted_reserve.unwrap_or_else(|| reserve(total));
     let needed = size.get().saturating_add(HEADER_SIZE.get()).saturating_add(reserve.get());

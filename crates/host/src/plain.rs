@@ -1,0 +1,132 @@
+//! Plain files of a name of the user's choosing, made and left behind as tools such as dd and SQLIO do.
+//!
+//! They hold what was written to them and nothing else, no mark of Fathom's. That one of them may be written again
+//! without consent is known by an extended attribute with its inode, size and time of last change.
+//!
+//! **Invariant:** a file that is there is never taken for one of these unless nobody has changed it since: another
+//! inode, size or time of change makes it the user's own.
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+use rustix::fs::{XattrFlags, fgetxattr, fsetxattr};
+use units::Bytes;
+
+use crate::scratch::Step;
+
+const ATTRIBUTE: &str = "user.fathom.plain";
+
+/// Zeros are written in pieces of this size.
+const PIECE: Bytes = Bytes::MIB;
+
+/// Makes the file. An error where there is anything of that name, a dangling link included.
+pub fn create(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .custom_flags(libc::O_CLOEXEC | libc::O_NOFOLLOW)
+        .open(path)
+}
+
+/// Writes zeros from the end of the file to `size`, and back to the storage. `step` is asked before each MiB with
+/// what is there by then. Returns whether it came to the end.
+pub fn fill(file: &mut File, size: Bytes, step: &mut dyn FnMut(Bytes) -> Step) -> io::Result<bool> {
+    let zeros = vec![0u8; PIECE.get() as usize];
+    let mut at = Bytes::new(io::Seek::seek(file, io::SeekFrom::End(0))?);
+    while at < size {
+        if step(at) != Step::Continue {
+            return Ok(false);
+        }
+        let piece = (size - at).min(PIECE);
+        file.write_all(&zeros[..piece.get() as usize])?;
+        at += piece;
+    }
+    file.sync_all()?;
+    // A hint: what was written here should not be read from memory afterwards.
+    let _ = rustix::fs::fadvise(&*file, 0, None, rustix::fs::Advice::DontNeed);
+    Ok(true)
+}
+
+/// Marks the file as Fathom's for as long as nobody changes it. Where the file system keeps no attributes it counts
+/// as the user's from now on.
+pub fn leave(file: &File) -> io::Result<()> {
+    // What is still to be written back would change the time.
+    file.sync_all()?;
+    let print = fingerprint(&file.metadata()?);
+    match fsetxattr(file, ATTRIBUTE, print.as_bytes(), XattrFlags::empty()) {
+        Ok(()) | Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSPC) => Ok(()),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+/// Whether `file` was made here and is as it was left.
+pub fn is_as_left(file: &File) -> bool {
+    let mut found = [0u8; 128];
+    let Ok(len) = fgetxattr(file, ATTRIBUTE, &mut found[..]) else { return false };
+    let Ok(stat) = file.metadata() else { return false };
+    stat.is_file() && found.get(..len) == Some(fingerprint(&stat).as_bytes())
+}
+
+fn fingerprint(stat: &Metadata) -> String {
+    format!("{} {} {}.{:09}", stat.ino(), stat.size(), stat.mtime(), stat.mtime_nsec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// On the disk of the build: memory file systems may keep no attributes.
+    fn folder() -> tempfile::TempDir {
+        tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap()
+    }
+
+    #[test]
+    fn a_file_is_known_until_somebody_changes_or_copies_it() {
+        let folder = folder();
+        let path = folder.path().join("made");
+        let mut file = create(&path).unwrap();
+        assert!(fill(&mut file, Bytes::new(3 << 20 | 7), &mut |_| Step::Continue).unwrap());
+        assert_eq!(file.metadata().unwrap().len(), 3 << 20 | 7);
+        assert!(!is_as_left(&file), "not before it was left");
+        leave(&file).unwrap();
+        if fgetxattr(&file, ATTRIBUTE, &mut [0u8; 128][..]).is_err() {
+            // The file system of the build keeps no attributes: then nothing is ever taken for Fathom's.
+            assert!(!is_as_left(&file));
+            return;
+        }
+        assert!(is_as_left(&File::open(&path).unwrap()));
+        assert!(create(&path).is_err(), "it is not made twice");
+
+        let copy = folder.path().join("copy");
+        std::fs::copy(&path, &copy).unwrap();
+        let copied = File::open(&copy).unwrap();
+        fsetxattr(
+            File::options().write(true).open(&copy).unwrap(),
+            ATTRIBUTE,
+            b"0 0 0.0",
+            XattrFlags::empty(),
+        )
+        .unwrap();
+        assert!(!is_as_left(&copied));
+
+        let times = std::fs::FileTimes::new().set_modified(std::time::UNIX_EPOCH);
+        file.set_times(times).unwrap();
+        assert!(!is_as_left(&file), "somebody wrote to it");
+    }
+
+    #[test]
+    fn filling_goes_on_from_the_end_and_can_be_stopped() {
+        let folder = folder();
+        let path = folder.path().join("grown");
+        let mut file = create(&path).unwrap();
+        file.write_all(b"kept").unwrap();
+        assert!(fill(&mut file, Bytes::new(10), &mut |_| Step::Continue).unwrap());
+        assert_eq!(std::fs::read(&path).unwrap(), b"kept\0\0\0\0\0\0");
+        assert!(!fill(&mut file, Bytes::GIB, &mut |_| Step::Abort).unwrap());
+        assert_eq!(file.metadata().unwrap().len(), 10);
+    }
+}
