@@ -1,4 +1,5 @@
 //! The classic tools' command lines, each read back by a parser that is written from the tool's own documents,
 //! not from what writes it here.
 
+mod dd;
 mod seeker;

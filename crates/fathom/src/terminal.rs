@@ -33,6 +33,11 @@ pub fn say(line: &str) {
     let _closed = writeln!(io::stderr().lock(), "{line}");
 }
 
+/// Prints to stderr what a tool prints there, to the byte.
+pub fn say_exactly(text: &str) {
+    let _closed = io::stderr().lock().write_all(text.as_bytes());
+}
+
 /// The same for a sentence: in lines that fit the terminal. Where stderr is none it stays one line, as logs are
 /// searched by line.
 pub fn say_sentence(text: &str) {

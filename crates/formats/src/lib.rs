@@ -12,6 +12,7 @@ mod output;
 mod refusal;
 mod surroundings;
 
+pub mod dd;
 pub mod seeker;
 
 pub use job_file::{JobFile, job_file, job_files};

@@ -27,7 +27,7 @@ pub struct NoFigures {
 
 /// All of them, by name.
 pub fn outputs() -> &'static [Output] {
-    const ALL: &[Output] = &[crate::seeker::OUTPUT];
+    const ALL: &[Output] = &[crate::dd::OUTPUT, crate::seeker::OUTPUT];
     ALL
 }
 

@@ -7,12 +7,15 @@
 //! **Invariant:** a tool's own words give no consent. What holds data that is not ours is written only with
 //! `--destroy` or `FATHOM_DESTROY`, as everywhere.
 
+mod dd;
 mod seeker;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use conduct::Event;
-use conduct::real::RealOptions;
+use conduct::modelled::ModelledWorld;
+use conduct::real::{Look, LookKind, PlainFile, RealOptions};
+use conduct::{Event, World};
 use formats::Order;
 use host::safety::Consent;
 use library::Library;
@@ -21,6 +24,7 @@ use workload::plan::{Overrides, Plan};
 
 use crate::cli::AsArgs;
 use crate::ending::{Ending, Failure};
+use crate::models::{self, LIBRARY};
 use crate::recorder::{self, Recorded};
 use crate::session::{Planned, Session, final_ending};
 use crate::terminal;
@@ -34,11 +38,18 @@ struct Tool {
     serve: fn(&Door, &[String]) -> Result<Ending, Failure>,
 }
 
-const TOOLS: &[Tool] = &[Tool {
-    names: &["seeker"],
-    about: "random reads of one sector, one at a time, for 30 seconds",
-    serve: seeker::serve,
-}];
+const TOOLS: &[Tool] = &[
+    Tool {
+        names: &["dd"],
+        about: "one stream, one block at a time, to a target or from one",
+        serve: dd::serve,
+    },
+    Tool {
+        names: &["seeker"],
+        about: "random reads of one sector, one at a time, for 30 seconds",
+        serve: seeker::serve,
+    },
+];
 
 fn find(name: &str) -> Option<&'static Tool> {
     let name = name.strip_suffix(".exe").unwrap_or(name);
@@ -89,6 +100,26 @@ pub struct Scratch {
 impl Door {
     /// Opens the world for `order`, which `tool` stands behind. Notes go to stderr.
     pub fn open(&self, tool: &str, order: &Order, scratch: Scratch) -> Result<Session, Failure> {
+        self.open_with(tool, order, scratch, Vec::new())
+    }
+
+    /// The same for a tool that makes files of its own names: how each target that is a file is treated.
+    pub fn open_on_files(
+        &self,
+        tool: &str,
+        order: &Order,
+        files: Vec<PlainFile>,
+    ) -> Result<Session, Failure> {
+        self.open_with(tool, order, Scratch::default(), files)
+    }
+
+    fn open_with(
+        &self,
+        tool: &str,
+        order: &Order,
+        scratch: Scratch,
+        plain: Vec<PlainFile>,
+    ) -> Result<Session, Failure> {
         for note in &order.notes {
             terminal::say(&format!("{tool}: {note}"));
         }
@@ -100,6 +131,7 @@ impl Door {
             consent: self.consent.clone(),
             keep: scratch.keep,
             scratch: scratch.size,
+            plain,
         };
         Session::open(Planned { plan, origin, overrides }, &options, self.library()?)
     }
@@ -129,6 +161,20 @@ impl Door {
             }
         }
         final_ending(recorded)
+    }
+}
+
+/// What is known of a target before the plan for it is written. Nothing is opened for writing.
+pub fn look(target: &str) -> Result<Look, Failure> {
+    match models::address(&[target.to_owned()])? {
+        None => Ok(Look::at(target)?),
+        Some(address) => {
+            let nothing = Plan::parse("look", "[[phase]]\nrun = \"1s\"\n", &Overrides::default());
+            let plan = nothing.expect("a phase with a run is a plan");
+            let world = ModelledWorld::open(&plan, address, &LIBRARY, Arc::default())?;
+            let size = world.targets().iter().map(|target| Bytes::new(target.size_bytes)).sum();
+            Ok(Look { kind: LookKind::Device, size, direct_unit: None })
+        }
     }
 }
 
