@@ -21,3 +21,4 @@ mod plans;
 mod streams;
 mod targets;
 mod terminal;
+mod trees;

@@ -2,6 +2,8 @@
 
 use units::{Bytes, BytesPerSecond, Nanos, Share};
 
+use crate::files::FilesParams;
+
 /// The figures of one host.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostParams {
@@ -25,6 +27,8 @@ pub struct HostParams {
     pub multipath: Multipath,
     /// From a path's loss until its requests are sent by another.
     pub path_timeout: Nanos,
+    /// Its file system, for jobs that ask for names.
+    pub files: FilesParams,
 }
 
 /// The host's page cache.

@@ -17,6 +17,7 @@ pub mod backlog;
 pub mod controller;
 pub mod device;
 pub mod events;
+pub mod files;
 pub mod host;
 pub mod link;
 pub mod meter;

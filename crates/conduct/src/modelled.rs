@@ -1,10 +1,13 @@
 //! A virtual array as a world: the same load, in virtual time.
 
+mod trees;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use array::background::{BackgroundKind, BackgroundPolicy};
+use array::files::Held;
 use array::raid::HealthError;
 use array::sim::{self, Client, FilePlace, Plant, Sim, Watch, WorkError, WorkOrder};
 use array::spec::{self, ArraySpec, Shipped, Source, SpecError};
@@ -30,6 +33,8 @@ pub struct ModelledWorld {
     stop: Arc<AtomicBool>,
     /// Background work that goes on beside the phases that follow, and since when.
     works: Vec<(u32, &'static str, Instant)>,
+    /// What the file system of its host has not yet written.
+    held: Held,
 }
 
 impl ModelledWorld {
@@ -47,7 +52,15 @@ impl ModelledWorld {
             .map_err(|error| ModelError::Geometry(error.to_string()))?;
         let sizes = sim.lun_sizes();
         check_on(plan, sizes.len(), "LUNs; `array:NAME?luns=N` has more").map_err(ModelError::Unfit)?;
-        Ok(ModelledWorld { asked: address.into(), spec, sim, sizes, stop, works: Vec::new() })
+        Ok(ModelledWorld {
+            asked: address.into(),
+            spec,
+            sim,
+            sizes,
+            stop,
+            works: Vec::new(),
+            held: Held::default(),
+        })
     }
 
     /// Likewise, from the shipped library alone.
@@ -110,6 +123,12 @@ impl ModelledWorld {
             self.works.push((number, name, started));
         }
         Ok(self.progress_of(number, name, started).into_iter().collect())
+    }
+
+    /// How far the work beside the loads has come.
+    fn series_of_works(&self) -> Vec<Series> {
+        let progress = |(number, name, since): &(u32, &str, Instant)| self.progress_of(*number, name, *since);
+        self.works.iter().filter_map(progress).collect()
     }
 
     /// Percent against time, as far as it has come.
@@ -187,6 +206,9 @@ impl World for ModelledWorld {
     }
 
     fn load(&mut self, load: &Load, live: &mut dyn FnMut(Live)) -> Result<LoadAnswer, WorldError> {
+        if load.workloads.iter().any(|workload| workload.tree.is_some()) {
+            return self.load_trees(load, live);
+        }
         let mut clients = Vec::new();
         let mut workload_of = Vec::new();
         let mut answers = Vec::new();
@@ -220,13 +242,11 @@ impl World for ModelledWorld {
         for (answer, intervals) in answers.iter_mut().zip(heard) {
             answer.intervals = intervals;
         }
-        let progress = |(number, name, since): &(u32, &str, Instant)| self.progress_of(*number, name, *since);
-        let series = self.works.iter().filter_map(progress);
         Ok(LoadAnswer {
             started: outcome.from,
             ended: outcome.until,
             workloads: answers,
-            series: series.collect(),
+            series: self.series_of_works(),
             cpu: None,
             devices: Vec::new(),
             breakdown: Some(breakdown),

@@ -1,14 +1,13 @@
 //! From what workers saw to what is stored.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use record::{Class, ErrorSample, OpTotal, Point, WorkerResult, WorkloadResult, summarise};
 use stats::Histogram;
 use units::{Bytes, Instant};
-use workload::Op;
 use workload::plan::{Load, texts};
 use workload::spec::Workload;
-use workload::tally::{self, ClassTally, Failure, Tally};
+use workload::tally::{self, Action, ClassTally, Failure, Tally};
 
 use crate::seconds::Seconds;
 use crate::world::{LoadAnswer, StateAnswer, WorkerAnswer, WorkloadAnswer};
@@ -141,13 +140,19 @@ fn class(tally: &ClassTally) -> Class {
 }
 
 fn totals(classes: &[ClassTally]) -> Vec<OpTotal> {
-    let of = |op: Op| {
-        let same = || classes.iter().filter(move |class| class.class.op == op);
+    let of = |action: Action| {
+        let same = || classes.iter().filter(move |class| class.class.op == action);
         let ops: u64 = same().map(|class| class.ended).sum();
-        let bytes: u64 = same().map(|class| class.ended * class.class.size.get()).sum();
-        (ops > 0).then(|| OpTotal { op: op.name().into(), ops, bytes })
+        let bytes: u64 = same().map(ended_bytes).sum();
+        (ops > 0).then(|| OpTotal { op: action.name().into(), ops, bytes })
     };
-    Op::ALL.into_iter().filter_map(of).collect()
+    let actions: BTreeSet<Action> = classes.iter().map(|class| class.class.op).collect();
+    actions.into_iter().filter_map(of).collect()
+}
+
+/// Bytes of all requests that ended. Of files whose sizes vary only those within the window are known.
+fn ended_bytes(class: &ClassTally) -> u64 {
+    if class.class.size.is_zero() { class.bytes.get() } else { class.ended * class.class.size.get() }
 }
 
 fn sample(one: &tally::ErrorSample, files: &[String]) -> ErrorSample {

@@ -1,12 +1,11 @@
 //! The intervals of many workers put together: one series for each operation, and the rates of whole seconds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use record::Series;
 use stats::Histogram;
 use units::{Instant, Nanos};
-use workload::Op;
-use workload::tally::{Class, ClassInterval, Interval};
+use workload::tally::{Action, Class, ClassInterval, Interval};
 
 /// All intervals of a workload by their ends, workers merged.
 ///
@@ -50,10 +49,12 @@ impl Seconds {
 
     /// Rate, throughput, 99th percentile and longest response of each operation over time.
     pub fn series(&self, workload: &str) -> Vec<Series> {
-        Op::ALL.into_iter().flat_map(|op| self.series_of(workload, op)).collect()
+        let classes = self.rows.values().flat_map(|row| &row.classes);
+        let actions: BTreeSet<Action> = classes.map(|cell| cell.class.op).collect();
+        actions.into_iter().flat_map(|action| self.series_of(workload, action)).collect()
     }
 
-    fn series_of(&self, workload: &str, op: Op) -> Vec<Series> {
+    fn series_of(&self, workload: &str, op: Action) -> Vec<Series> {
         let named = |what: &str, unit: &str| Series {
             name: format!("{} {what}", op.name()),
             workload: Some(workload.into()),

@@ -106,6 +106,12 @@ pub enum WorldError {
     /// The workload does not fit the target.
     #[error(transparent)]
     Compile(#[from] CompileError),
+    /// No tree of files.
+    #[error(transparent)]
+    Tree(#[from] host::tree::TreeError),
+    /// A tree of files that cannot be.
+    #[error(transparent)]
+    NoTree(#[from] workload::tree::TreeError),
     /// The plan and the target do not go together.
     #[error("{0}")]
     Unfit(String),
@@ -129,6 +135,10 @@ impl WorldError {
         match self {
             WorldError::Unsafe(_) | WorldError::Engine(host::engine::EngineError::Unsafe(_)) => 3,
             WorldError::Scratch(host::scratch::ScratchError::NotOurs { .. }) => 3,
+            WorldError::Tree(
+                host::tree::TreeError::NotOurs { .. } | host::tree::TreeError::Stranger { .. },
+            ) => 3,
+            WorldError::Tree(host::tree::TreeError::Os { .. }) => 5,
             WorldError::Scratch(
                 host::scratch::ScratchError::Full { .. }
                 | host::scratch::ScratchError::Hollow { .. }

@@ -166,3 +166,61 @@ fn a_rebuild_tells_how_far_it_has_come() {
     assert_eq!(series.values.last(), Some(&1.0));
     assert!(series.at_ns.is_sorted() && *series.at_ns.last().unwrap() <= outcome.points[1].ended_ns);
 }
+
+/// All that may be done to files, one after the other, by three workers that meet in their directories.
+fn of_files() -> Plan {
+    let ops = [
+        "mkdir", "create", "write", "stat", "open", "read", "link", "symlink", "rename", "readdir", "delete",
+        "rmdir",
+    ];
+    let phase = |op: &str| format!("[[phase]]\nname = '{op}'\ntree = '{op}'\n");
+    let phases: String = ops.into_iter().map(phase).collect();
+    plan(&format!(
+        "[defaults]\ncount = 200\nfile_size = '0B..9KiB'\nlevels = 2\nbranch = 3\nfiles_in = 'all'\nworkers = 3\n\
+         order = 'random'\nfsync = 'each'\n{phases}"
+    ))
+}
+
+#[test]
+fn both_worlds_are_asked_for_the_same_names_and_answer_each_once() {
+    let plan = of_files();
+    let directory = tempfile::tempdir().unwrap();
+    let targets = vec![directory.path().display().to_string()];
+    let options = RealOptions { targets, ..RealOptions::default() };
+    let mut world = RealWorld::open(&plan, &options, Arc::default()).unwrap();
+    let (real, modelled) = (carry(&plan, &mut world), carry(&plan, &mut array(&plan)));
+    drop(world);
+    assert_eq!((real.points.len(), modelled.points.len()), (12, 12));
+    for (real, modelled) in real.points.iter().zip(&modelled.points) {
+        let (real, modelled) = (&real.workloads[0], &modelled.workloads[0]);
+        assert_eq!(real.digests, modelled.digests, "{:?}", real.spec.get("tree"));
+        for workload in [real, modelled] {
+            assert_eq!((workload.planned, workload.errors), (workload.settled, 0));
+            let (ops, bytes) = (|class: &record::Class| class.ops, |class: &record::Class| class.bytes);
+            assert_eq!(workload.classes.iter().map(ops).sum::<u64>(), workload.planned);
+            assert_eq!(
+                workload.classes.iter().map(bytes).sum::<u64>(),
+                real.classes.iter().map(bytes).sum::<u64>()
+            );
+        }
+    }
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "nothing is left");
+}
+
+#[test]
+fn a_flush_for_each_file_costs_the_array_what_it_takes_to_be_durable() {
+    let rate = |fsync: &str| {
+        let plan = plan(&format!("[[phase]]\nname = 'a'\ntree = 'create'\ncount = 500\nfsync = '{fsync}'\n"));
+        let outcome = carry(&plan, &mut array(&plan));
+        outcome.points[0].workloads[0].total().unwrap().ops_per_s.value
+    };
+    let (none, each) = (rate("none"), rate("each"));
+    assert!(none > 50_000.0, "made in memory: {none}");
+    assert!(each < none / 5.0, "{each} of {none}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_virtual_files_to_the_last_bit() {
+    let plan = of_files();
+    assert_eq!(carry(&plan, &mut array(&plan)).points, carry(&plan, &mut array(&plan)).points);
+}

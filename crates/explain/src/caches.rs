@@ -15,6 +15,11 @@ const IN_MEMORY: [&str; 2] = ["tmpfs", "ramfs"];
 /// `fuse-io.rst`.
 const MAY_CACHE: [&str; 4] = ["zfs", "9p", "virtiofs", "fuse"];
 
+/// Whether names were asked for, not blocks.
+fn of_files(workload: &WorkloadResult) -> bool {
+    workload.spec.get("tree").is_some_and(|tree| tree != "none")
+}
+
 fn in_memory(run: &Run) -> Option<&str> {
     run.targets.iter().filter_map(file_system).find(|name| IN_MEMORY.contains(name))
 }
@@ -23,7 +28,12 @@ pub(crate) fn buffered(run: &Run, _: &Point, workload: &WorkloadResult) -> Optio
     if is_direct(workload)? {
         return None;
     }
-    let remedy = "Set `direct = true` to measure the storage.";
+    let remedy = match of_files(workload) {
+        true => {
+            "Use more files than memory holds, drop the caches between phases, or set `fsync = \"each\"`."
+        }
+        false => "Set `direct = true` to measure the storage.",
+    };
     if let Some(name) = in_memory(run) {
         let sentence = format!("The files are on {name}, which is memory: no storage was measured.");
         return Some(

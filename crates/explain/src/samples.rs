@@ -56,7 +56,12 @@ pub(crate) fn short_run(_: &Run, _: &Point, workload: &WorkloadResult) -> Option
     let severity = if measured < VERY_SHORT { Severity::Warning } else { Severity::Note };
     let sentence =
         format!("The measured window is {measured} long: what happens once in ten seconds was hardly seen.");
-    let draft = Draft::new(Code::ShortRun, severity, sentence).remedy("Set `run = \"30s\"` or more.");
+    let of_files = workload.spec.get("tree").is_some_and(|tree| tree != "none");
+    let remedy = match of_files {
+        true => "Raise `count`: files are made once, and the more of them the longer it takes.",
+        false => "Set `run = \"30s\"` or more.",
+    };
+    let draft = Draft::new(Code::ShortRun, severity, sentence).remedy(remedy);
     Some(draft.number("measured_s", measured.as_secs_f64()))
 }
 

@@ -27,6 +27,8 @@ pub struct Session {
     recorder: Recorder,
     /// What a scratch file's size was decided by, where there is one.
     pub scratch_words: Option<String>,
+    /// What becomes of what an earlier run has left behind, where there is something.
+    pub leftover_words: Option<String>,
 }
 
 impl Session {
@@ -38,10 +40,11 @@ impl Session {
     ) -> Result<Session, Failure> {
         let signals = Signals::listen()
             .map_err(|source| Failure::System { what: "listening for signals".into(), source })?;
-        let Opened { world, consents, scratch_words } = open(&planned.plan, options, &signals)?;
+        let Opened { world, consents, scratch_words, leftover_words } =
+            open(&planned.plan, options, &signals)?;
         let Planned { plan, origin, overrides } = &planned;
         let recorder = Recorder::start(plan, origin, overrides, &*world, consents, library);
-        Ok(Session { planned, signals, world, recorder, scratch_words })
+        Ok(Session { planned, signals, world, recorder, scratch_words, leftover_words })
     }
 
     /// Real or virtual.
@@ -73,17 +76,19 @@ struct Opened {
     world: Box<dyn World>,
     consents: Vec<String>,
     scratch_words: Option<String>,
+    leftover_words: Option<String>,
 }
 
 fn open(plan: &Plan, options: &RealOptions, signals: &Signals) -> Result<Opened, Failure> {
     if let Some(address) = models::address(&options.targets)? {
         let world = Box::new(ModelledWorld::open(plan, address, &LIBRARY, signals.stop())?);
-        return Ok(Opened { world, consents: Vec::new(), scratch_words: None });
+        return Ok(Opened { world, consents: Vec::new(), scratch_words: None, leftover_words: None });
     }
     let world = RealWorld::open(plan, options, signals.stop())?;
     Ok(Opened {
         consents: world.consents(),
         scratch_words: world.scratch_words().map(str::to_owned),
+        leftover_words: world.leftover_words().map(str::to_owned),
         world: Box::new(world),
     })
 }

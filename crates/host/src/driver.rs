@@ -28,7 +28,7 @@ impl Live {
         }
     }
 
-    fn publish(&self, progress: Progress) {
+    pub(crate) fn publish(&self, progress: Progress) {
         self.ops.store(progress.ops, Ordering::Relaxed);
         self.bytes.store(progress.bytes, Ordering::Relaxed);
         self.errors.store(progress.errors, Ordering::Relaxed);

@@ -19,6 +19,7 @@ pub mod safety;
 pub mod scratch;
 pub mod sysroot;
 pub mod target;
+pub mod tree;
 
 pub use sysroot::{DevNo, SysRoot};
 pub use target::{Facts, Target};

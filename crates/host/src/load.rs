@@ -93,8 +93,7 @@ pub fn run(
     let workers: u32 = assignments.iter().map(|each| each.jobs.len() as u32).sum();
     let lives: Vec<Live> = (0..workers).map(|_| Live::default()).collect();
     std::thread::scope(|scope| {
-        let (report, reports) = channel();
-        let mut crew = Crew { threads: Vec::new(), gates: Vec::new() };
+        let (mut crew, report, reports) = Crew::gathering();
         let mut lives_left = lives.iter();
         for (index, assignment) in assignments.iter().enumerate() {
             for job in &assignment.jobs {
@@ -109,7 +108,7 @@ pub fn run(
                     live: lives_left.next().expect("one for each worker"),
                     report: report.clone(),
                 };
-                crew.hire(scope, seat);
+                crew.hire(scope, move |gate| seat.work(gate));
             }
         }
         drop(report);
@@ -119,27 +118,52 @@ pub fn run(
 }
 
 /// What a worker says.
-enum Report {
+pub(crate) enum Report {
+    /// It is set up; its thread's id.
     Ready(i32),
+    /// It ends with an error.
     Broken,
+    /// It has closed intervals of that workload.
     Intervals(usize, Vec<Interval>),
 }
 
+/// By which a worker says it.
+#[derive(Clone)]
+pub(crate) struct Reporter(Sender<Report>);
+
+impl Reporter {
+    /// Says it to the supervisor, who may have gone home after another worker broke.
+    pub fn say(&self, report: Report) {
+        let _unheard = self.0.send(report);
+    }
+}
+
 /// The threads and the gates that hold them until all are ready.
-struct Crew<'scope> {
+pub(crate) struct Crew<'scope> {
     threads: Vec<ScopedJoinHandle<'scope, Result<WorkerOutcome, EngineError>>>,
     gates: Vec<Sender<Instant>>,
 }
 
 impl<'scope> Crew<'scope> {
-    fn hire<'env>(&mut self, scope: &'scope Scope<'scope, 'env>, seat: Seat<'scope>) {
+    /// An empty crew, what its workers report by, and where it is heard.
+    pub fn gathering() -> (Crew<'scope>, Reporter, Receiver<Report>) {
+        let (report, reports) = channel();
+        (Crew { threads: Vec::new(), gates: Vec::new() }, Reporter(report), reports)
+    }
+
+    /// One more worker, which waits at the gate it is given until it may start.
+    pub fn hire<'env>(
+        &mut self,
+        scope: &'scope Scope<'scope, 'env>,
+        work: impl FnOnce(&Receiver<Instant>) -> Result<WorkerOutcome, EngineError> + Send + 'scope,
+    ) {
         let (gate, opened) = channel();
         self.gates.push(gate);
-        self.threads.push(scope.spawn(move || seat.work(&opened)));
+        self.threads.push(scope.spawn(move || work(&opened)));
     }
 
     /// Waits until all are ready, starts them, and passes news on until the last one has hung up.
-    fn supervise(
+    pub fn supervise(
         &mut self,
         clock: &Clock,
         stop: &AtomicBool,
@@ -173,7 +197,7 @@ impl<'scope> Crew<'scope> {
     }
 
     /// Every worker's outcome, or the first error.
-    fn gather(self) -> Result<Vec<WorkerOutcome>, EngineError> {
+    pub fn gather(self) -> Result<Vec<WorkerOutcome>, EngineError> {
         self.threads.into_iter().map(|thread| thread.join().expect("a worker does not panic")).collect()
     }
 }
@@ -200,7 +224,7 @@ struct Seat<'a> {
     clock: &'a Clock,
     stop: &'a AtomicBool,
     live: &'a Live,
-    report: Sender<Report>,
+    report: Reporter,
 }
 
 impl Seat<'_> {
@@ -208,14 +232,9 @@ impl Seat<'_> {
     fn work(self, gate: &Receiver<Instant>) -> Result<WorkerOutcome, EngineError> {
         let outcome = self.set_up_and_run(gate);
         if outcome.is_err() {
-            self.say(Report::Broken);
+            self.report.say(Report::Broken);
         }
         outcome
-    }
-
-    fn say(&self, report: Report) {
-        // The supervisor may have gone home after another worker broke.
-        let _unheard = self.report.send(report);
     }
 
     fn set_up_and_run(&self, gate: &Receiver<Instant>) -> Result<WorkerOutcome, EngineError> {
@@ -270,12 +289,12 @@ impl Seat<'_> {
         outcome: &mut WorkerOutcome,
     ) -> Result<(), EngineError> {
         let mut job = Job::new(self.job.clone());
-        self.say(Report::Ready(rustix::thread::gettid().as_raw_nonzero().get()));
+        self.report.say(Report::Ready(rustix::thread::gettid().as_raw_nonzero().get()));
         let Ok(start) = gate.recv() else { return Ok(()) };
         self.clock.sleep_until(start);
         job.start(start);
         let before = thread_cpu();
-        let send = |intervals| self.say(Report::Intervals(self.workload, intervals));
+        let send = |intervals| self.report.say(Report::Intervals(self.workload, intervals));
         let lines = Lines { stop: self.stop, live: self.live, intervals: &send };
         drive(&mut job, engine, self.clock, &lines)?;
         let (own, helpers) = (thread_cpu().since(before), engine.helpers_cpu());

@@ -64,6 +64,7 @@ fn workload(engine: EngineKind, depth: u32) -> Workload {
         content: Content::Random { compress: 1.0, dedupe: 1.0 },
         seed: 7,
         direct: false,
+        tree: None,
         engine: EngineSpec {
             kind: engine,
             batch: 32,

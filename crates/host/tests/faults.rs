@@ -62,6 +62,7 @@ fn workload(engine: EngineKind, depth: u32, reads: Share) -> Workload {
         content: Content::Random { compress: 1.0, dedupe: 1.0 },
         seed: 7,
         direct: true,
+        tree: None,
         engine: EngineSpec {
             kind: engine,
             batch: 32,

@@ -138,9 +138,9 @@ pub struct EngineUsed {
 /// Requests of one operation and size.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Class {
-    /// `read`, `write`, `trim` or `flush`.
+    /// `read`, `write`, `trim` or `flush`; of a tree of files `create`, `stat` and so on.
     pub op: String,
-    /// Bytes of each request; 0 for a flush.
+    /// Bytes of each request; 0 for a flush, for what moves no content, and for files whose sizes vary.
     pub size_bytes: u64,
     /// Requests that finished within the window without an error.
     pub ops: u64,

@@ -93,7 +93,7 @@ impl LatencySummary {
 /// All requests of one operation, or of all of them, whatever their size.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OpSummary {
-    /// `read`, `write`, `trim`, `flush`, or `all`.
+    /// `read`, `write`, `trim`, `flush`, or `all`; of a tree of files `create`, `stat` and so on.
     pub op: String,
     /// Completed requests a second over the measured window.
     pub ops_per_s: Figure,

@@ -835,7 +835,7 @@ fn ledgers(spec: &JobSpec, ops: &[(Op, f64)]) -> (Vec<Ledger>, [u16; 4]) {
         let flush = [(Bytes::ZERO, 1.0)];
         let sizes = if op == Op::Flush { &flush[..] } else { &spec.sizes.0[..] };
         let ledger = |(size, _): &(Bytes, f64)| {
-            Ledger::new(Class { op, size: *size }, scheduled, may_come_together(spec, op, *size))
+            Ledger::new(Class { op: op.into(), size: *size }, scheduled, may_come_together(spec, op, *size))
         };
         ledgers.extend(sizes.iter().map(ledger));
     }

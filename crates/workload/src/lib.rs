@@ -19,6 +19,7 @@ mod seam;
 pub mod selftest;
 pub mod spec;
 pub mod tally;
+pub mod tree;
 
 pub use address::{Addresses, Grain, Part, Region, Step};
 pub use compile::{CompileError, compile, files_needed};

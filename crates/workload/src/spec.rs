@@ -5,6 +5,8 @@
 
 use units::{Bytes, BytesPerSecond, Nanos, OpsPerSecond, Share};
 
+use crate::tree::Tree;
+
 /// What a group of identical workers asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
@@ -55,6 +57,9 @@ pub struct Workload {
     pub direct: bool,
     /// How requests reach the kernel; no part of what is asked.
     pub engine: EngineSpec,
+    /// Names of files and directories are asked for instead of blocks; of the fields above, `workers`, `stop`,
+    /// `durability`, `content` and `seed` hold then.
+    pub tree: Option<Tree>,
 }
 
 impl Workload {

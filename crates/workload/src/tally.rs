@@ -7,14 +7,46 @@
 use stats::{Bucket, Histogram};
 use units::{Bytes, Instant, Nanos};
 
+use crate::tree::FileOp;
 use crate::{Errno, Op};
+
+/// What a request did: something to blocks, or something to a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Action {
+    /// To blocks.
+    Block(Op),
+    /// To a file or directory.
+    File(FileOp),
+}
+
+impl Action {
+    /// The word used in records and tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Action::Block(op) => op.name(),
+            Action::File(op) => op.name(),
+        }
+    }
+}
+
+impl PartialEq<Op> for Action {
+    fn eq(&self, op: &Op) -> bool {
+        *self == Action::Block(*op)
+    }
+}
+
+impl From<Op> for Action {
+    fn from(op: Op) -> Action {
+        Action::Block(op)
+    }
+}
 
 /// Operation and size: the unit in which latencies are kept apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Class {
     /// What was asked.
-    pub op: Op,
-    /// How much of it; zero for a flush.
+    pub op: Action,
+    /// How much of it; zero for a flush, for what moves no content, and for files whose sizes vary.
     pub size: Bytes,
 }
 
@@ -83,7 +115,7 @@ pub struct ErrorSample {
     /// When it ended.
     pub at: Instant,
     /// What was asked.
-    pub op: Op,
+    pub op: Action,
     /// Which of the job's files or LUNs.
     pub file: u16,
     /// Where.

@@ -8,4 +8,5 @@ mod following;
 mod mixing;
 mod pacing;
 mod placing;
+mod trees;
 mod world;

@@ -62,7 +62,7 @@ fn a_line_says_for_itself_what_differs_from_the_workload() {
     let tally = job.into_tally();
     let classes: Vec<_> = tally.classes.iter().map(|kept| (kept.class.op, kept.class.size)).collect();
     // Large reads and small writes cannot come: they are no classes.
-    assert_eq!(classes, [(Op::Read, Bytes::KIB * 4), (Op::Write, Bytes::KIB * 64)]);
+    assert_eq!(classes, [(Op::Read.into(), Bytes::KIB * 4), (Op::Write.into(), Bytes::KIB * 64)]);
 }
 
 #[test]

@@ -101,6 +101,7 @@ pub fn workload() -> Workload {
         content: Content::Random { compress: 1.0, dedupe: 1.0 },
         seed: 1,
         direct: true,
+        tree: None,
         engine: EngineSpec {
             kind: EngineKind::Auto,
             batch: 32,

@@ -15,6 +15,7 @@
 //!
 //! **Invariant:** each request that a job planned is settled exactly once.
 
+mod asker;
 mod back;
 mod cache;
 mod engine;
@@ -34,6 +35,7 @@ mod work;
 use units::{Bytes, Instant, Nanos};
 use workload::{Errno, Job, Request, Wake};
 
+use asker::Asker;
 pub use back::{BackEnd, Disk, Owner, Set};
 pub use engine::Engine;
 pub use event::Event;
@@ -44,6 +46,7 @@ pub use work::{Progress, WorkError, WorkOrder};
 
 use crate::device::Device;
 use crate::events::Events;
+use crate::files::{FileClient, FileSystem, Held};
 use crate::host::StripeParams;
 use crate::link::Link;
 use crate::meter::Meter;
@@ -100,7 +103,7 @@ pub enum Watch {
 
 /// A client at work.
 struct Running {
-    job: Job,
+    job: Asker,
     files: Vec<FilePlace>,
     host: u32,
     buffered: bool,
@@ -238,22 +241,56 @@ impl Sim {
         clients: Vec<Client>,
         mut watch: impl FnMut(usize, &mut Job) -> Watch,
     ) -> Outcome {
+        let running = |Client { job, files, host, buffered }| Running {
+            job: Asker::Job(job),
+            files,
+            host: host % self.plant.hosts.max(1),
+            buffered,
+            done: false,
+            wakes_at: Instant::NEVER,
+        };
+        let running = clients.into_iter().map(running).collect();
+        let (outcome, _) = self.run_askers(running, &mut |client, asker| match asker {
+            Asker::Job(job) => watch(client, job),
+            Asker::Files(_) => Watch::GoOn,
+        });
+        outcome
+    }
+
+    /// Runs a file system on LUN 0, at the first host, until its jobs are done; `watch` is told whenever one of them has
+    /// closed an interval. Gives back what has not reached the storage by then.
+    pub fn run_files(
+        &mut self,
+        clients: &[FileClient],
+        held: Held,
+        mut watch: impl FnMut(&mut FileSystem) -> Watch,
+    ) -> (Outcome, Held) {
+        let host = &self.plant.host;
+        let capacity = self.sizes.first().copied().unwrap_or(Bytes::ZERO);
+        let files = FileSystem::new(host.files, host.processors, capacity, clients, held);
+        let running = Running {
+            job: Asker::Files(Box::new(files)),
+            files: vec![FilePlace::whole(0)],
+            host: 0,
+            buffered: false,
+            done: false,
+            wakes_at: Instant::NEVER,
+        };
+        self.run_askers(vec![running], &mut |_, asker| match asker {
+            Asker::Files(files) => watch(files),
+            Asker::Job(_) => Watch::GoOn,
+        })
+    }
+
+    fn run_askers(
+        &mut self,
+        running: Vec<Running>,
+        watch: &mut dyn FnMut(usize, &mut Asker) -> Watch,
+    ) -> (Outcome, Held) {
         let (from, events) = (self.now, self.events.entered());
         self.each_meter(|_, meter, _| meter.restart(from));
-        self.running = clients
-            .into_iter()
-            .map(|Client { mut job, files, host, buffered }| {
-                job.start(from);
-                Running {
-                    job,
-                    files,
-                    host: host % self.plant.hosts.max(1),
-                    buffered,
-                    done: false,
-                    wakes_at: Instant::NEVER,
-                }
-            })
-            .collect();
+        self.running = running;
+        self.running.iter_mut().for_each(|client| client.job.start(from));
         for client in 0..self.running.len() as u32 {
             self.ask(client);
         }
@@ -270,16 +307,19 @@ impl Sim {
         }
         let until = self.now;
         self.check();
-        Outcome {
-            breakdown: self.breakdown(until.saturating_since(from)),
-            tallies: std::mem::take(&mut self.running)
-                .into_iter()
-                .map(|client| client.job.into_tally())
-                .collect(),
-            from,
-            until,
-            events: self.events.entered() - events,
+        let breakdown = self.breakdown(until.saturating_since(from));
+        let (mut tallies, mut held) = (Vec::new(), Held::default());
+        for client in std::mem::take(&mut self.running) {
+            match client.job {
+                Asker::Job(job) => tallies.push(job.into_tally()),
+                Asker::Files(files) => {
+                    let (seen, left) = files.into_tallies();
+                    tallies.extend(seen);
+                    held = left;
+                }
+            }
         }
+        (Outcome { breakdown, tallies, from, until, events: self.events.entered() - events }, held)
     }
 
     /// Lets time pass until `at` without any job: background work and destaging go on.
@@ -402,6 +442,12 @@ impl Sim {
 
     /// Every meter of the array and its hosts, with its part's name and number of servers.
     fn each_meter(&mut self, mut visit: impl FnMut(&dyn Fn() -> String, &mut Meter, u32)) {
+        for client in &mut self.running {
+            if let Asker::Files(files) = &mut client.job {
+                let (meter, servers) = files.meter();
+                visit(&|| "host 0 file system".into(), meter, servers);
+            }
+        }
         for (n, host) in self.hosts.iter_mut().enumerate() {
             let servers = host.processor.servers();
             visit(&|| format!("host {n} processor"), host.processor.meter(), servers);

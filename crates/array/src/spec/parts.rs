@@ -6,6 +6,7 @@ use super::error::SpecError;
 use super::fields::Fields;
 use crate::background::{BackgroundKind, BackgroundParams, BackgroundPolicy};
 use crate::controller::{CacheParams, ControllerParams, Ownership, PrefetchParams};
+use crate::files::FilesParams;
 use crate::host::{HostParams, Multipath, PageCacheParams, StripeParams};
 use crate::link::{Duplex, LinkParams};
 use crate::protocol::{ProtocolKind, ProtocolParams};
@@ -99,6 +100,7 @@ pub(super) fn host(fields: Fields<'_>) -> Result<(u32, HostParams), SpecError> {
             Policy::LeastQueue => Multipath::LeastQueue,
         },
         path_timeout: fields.or("path_timeout", Nanos::from_secs_f64(30.0))?,
+        files: fields.table("files")?.map(files).transpose()?.unwrap_or_default(),
     };
     fields.finish()?;
     Ok((number, params))
@@ -111,6 +113,27 @@ fn page_cache(fields: Fields<'_>) -> Result<PageCacheParams, SpecError> {
         read_ahead: fields.or("read_ahead", Bytes::KIB * 128)?,
         dirty_background: fields.or("dirty_background", share(0.1))?,
         dirty_limit: fields.or("dirty_limit", share(0.2))?,
+    };
+    fields.finish()?;
+    Ok(params)
+}
+
+fn files(fields: Fields<'_>) -> Result<FilesParams, SpecError> {
+    let plain = FilesParams::default();
+    let params = FilesParams {
+        stat: fields.or("stat", plain.stat)?,
+        open: fields.or("open", plain.open)?,
+        create: fields.or("create", plain.create)?,
+        rename: fields.or("rename", plain.rename)?,
+        remove: fields.or("remove", plain.remove)?,
+        entry: fields.or("entry", plain.entry)?,
+        copy: fields.or("copy", plain.copy)?,
+        commit: fields.or("commit", plain.commit)?,
+        expire: fields.or("expire", plain.expire)?,
+        memory: fields.or("memory", plain.memory)?,
+        name: fields.or("name", plain.name)?,
+        dirty_background: fields.or("dirty_background", plain.dirty_background)?,
+        dirty_limit: fields.or("dirty_limit", plain.dirty_limit)?,
     };
     fields.finish()?;
     Ok(params)

@@ -288,6 +288,7 @@ fn workload(load: &Load, seed: u64) -> Workload {
         content: Content::Random { compress: 1.0, dedupe: 1.0 },
         seed,
         direct: load.direct,
+        tree: None,
         engine: EngineSpec {
             kind: EngineKind::Auto,
             batch: 64,

@@ -4,6 +4,7 @@ mod describe;
 mod plain_set;
 mod prepare;
 mod scratch_set;
+mod trees;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -72,6 +73,7 @@ pub struct RealWorld {
     scratch: ScratchSet,
     plain: PlainSet,
     read_ahead: Vec<prepare::ReadAhead>,
+    trees: trees::TreeSet,
 }
 
 impl RealWorld {
@@ -102,6 +104,7 @@ impl RealWorld {
             true => ScratchSet::default(),
             false => ScratchSet::plan(plan, &targets, options, &environment)?,
         };
+        let trees = trees::TreeSet::plan(plan, &targets, options.keep)?;
         Ok(RealWorld {
             root,
             clock: Clock::start(),
@@ -111,6 +114,7 @@ impl RealWorld {
             scratch,
             plain,
             read_ahead: Vec::new(),
+            trees,
         })
     }
 
@@ -122,6 +126,11 @@ impl RealWorld {
     /// The scratch files that are or will be made, with their sizes.
     pub fn scratch_files(&self) -> Vec<(String, Bytes)> {
         (0..).map_while(|number| self.scratch.planned(number)).collect()
+    }
+
+    /// What will become of what an earlier run has left behind; `None` where there is nothing.
+    pub fn leftover_words(&self) -> Option<&str> {
+        self.trees.leftover_words()
     }
 
     /// The consents that permits rest on.
@@ -218,6 +227,9 @@ impl World for RealWorld {
     }
 
     fn load(&mut self, load: &Load, live: &mut dyn FnMut(Live)) -> Result<LoadAnswer, WorldError> {
+        if load.workloads.iter().any(|workload| workload.tree.is_some()) {
+            return self.load_trees(load, live);
+        }
         self.lay_out(live)?;
         let assignments = self.assignments(&load.workloads)?;
         let monitor = self.monitor()?;
@@ -322,27 +334,26 @@ impl Heard {
     }
 }
 
+/// An answer without its workers, who come with [`fill_in`].
+fn answer(files: Vec<String>, span: Bytes, clock: &str, intervals: Vec<Interval>) -> WorkloadAnswer {
+    let engine = EngineUsed { name: String::new(), details: Vec::new(), fallback: None, clock: clock.into() };
+    WorkloadAnswer { engine, files, span, workers: Vec::new(), intervals }
+}
+
 fn answers(
     assignments: &[Assignment],
     outcomes: Vec<WorkerOutcome>,
     intervals: Vec<Vec<Interval>>,
 ) -> Vec<WorkloadAnswer> {
-    let mut answers: Vec<WorkloadAnswer> = assignments
-        .iter()
-        .zip(intervals)
-        .map(|(assignment, intervals)| WorkloadAnswer {
-            engine: EngineUsed {
-                name: String::new(),
-                details: Vec::new(),
-                fallback: None,
-                clock: "batch".into(),
-            },
-            files: assignment.files.iter().map(|file| file.path.display().to_string()).collect(),
-            span: span_of(&assignment.jobs),
-            workers: Vec::new(),
-            intervals,
-        })
-        .collect();
+    let answer = |(assignment, intervals): (&Assignment, _)| {
+        let files = assignment.files.iter().map(|file| file.path.display().to_string()).collect();
+        answer(files, span_of(&assignment.jobs), "batch", intervals)
+    };
+    fill_in(assignments.iter().zip(intervals).map(answer).collect(), outcomes)
+}
+
+/// What the workers saw, given to the answers of their workloads.
+fn fill_in(mut answers: Vec<WorkloadAnswer>, outcomes: Vec<WorkerOutcome>) -> Vec<WorkloadAnswer> {
     for outcome in outcomes {
         let answer = &mut answers[outcome.workload];
         answer.engine.name = outcome.engine.name.into();

@@ -177,6 +177,7 @@ fn pass_workload(prepare: &Prepare, doing: &str, mix: OpMix) -> Workload {
         content: prepare.content,
         seed: 0,
         direct: true,
+        tree: None,
         engine: EngineSpec {
             kind: EngineKind::Auto,
             batch: 32,

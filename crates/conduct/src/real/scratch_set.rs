@@ -48,7 +48,12 @@ impl ScratchSet {
                        name targets of one kind";
             return Err(WorldError::Unfit(why.into()));
         }
-        let workloads: Vec<&Workload> = plan.points().iter().flat_map(Point::workloads).collect();
+        let workloads: Vec<&Workload> = plan
+            .points()
+            .iter()
+            .flat_map(Point::workloads)
+            .filter(|workload| workload.tree.is_none())
+            .collect();
         let mut sizes: Vec<Bytes> = Vec::new();
         let mut words = None;
         for workload in &workloads {

@@ -40,6 +40,9 @@ pub fn run(arguments: &RunArgs, store: &Option<PathBuf>) -> Result<Ending, Failu
     if let Some(words) = &session.scratch_words {
         progress.say(&format!("scratch file: {words}"));
     }
+    if let Some(words) = &session.leftover_words {
+        progress.say(words);
+    }
     progress.of_world(session.kind());
     let recorded = session.measure(&mut |event| {
         progress.show(event);

@@ -3,9 +3,10 @@
 //! Only what no target could answer is a mistake here; what depends on the target (its block size, its capacity)
 //! is found where the target is known.
 
-use units::{Bytes, SECTOR_BYTES};
+use units::{Bytes, Nanos, SECTOR_BYTES};
 
 use crate::spec::{EngineKind, Extent, Files, LunLayout, Pace, Pattern, Span, Workload};
+use crate::tree::{FileOp, MOST_NODES, Shape, Tree};
 
 /// One contradiction in a workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +27,9 @@ const MUCH_MEMORY: Bytes = Bytes::new(4 << 30);
 /// Everything contradictory in `workload`, in the order of the keys. Empty is good.
 pub fn faults(workload: &Workload) -> Vec<Fault> {
     let mut faults = Vec::new();
+    if let Some(tree) = &workload.tree {
+        return tree_faults(workload, tree);
+    }
     alignment(workload, &mut faults);
     stream(workload, &mut faults);
     lines(workload, &mut faults);
@@ -44,6 +48,35 @@ fn fault(key: &'static str, message: String, help: impl Into<String>) -> Fault {
 /// The distance all offsets are a multiple of.
 fn unit(workload: &Workload) -> Bytes {
     workload.align.unwrap_or(workload.sizes.smallest())
+}
+
+/// A tree asks for names: what is said of blocks does not matter.
+fn tree_faults(workload: &Workload, tree: &Tree) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    if workload.depth != 1 {
+        let message = format!("a worker asks for one name at a time, not {}", workload.depth);
+        faults.push(fault("depth", message, "write `depth = 1` and more `workers`"));
+    }
+    if workload.pace != Pace::Closed {
+        let message = format!("files are asked for as fast as they come, not at {}", workload.pace);
+        faults.push(fault("pace", message, "write `pace = \"closed\"`"));
+    }
+    if tree.op.is_of_directories() && tree.op != FileOp::Readdir && tree.levels == 0 {
+        let message = format!("{} has no directories in a tree without levels", tree.op);
+        faults.push(fault("levels", message, "write `levels = 1` or more"));
+    }
+    if tree.op == FileOp::Sync {
+        let message = "nothing is done to files by `sync` alone".into();
+        faults.push(fault("tree", message, "write what is done to the files, and `fsync = \"end\"`"));
+    }
+    if Shape::of(tree, workload.workers).is_none() {
+        let message = format!("its trees would have more than {MOST_NODES} directories");
+        faults.push(fault("levels", message, "fewer levels, a smaller `branch`, or `own_trees = false`"));
+    }
+    if tree.op.repeats() && workload.stop.run.is_some_and(Nanos::is_zero) {
+        faults.push(fault("run", "a run of no time measures nothing".into(), "for example 30s, or none"));
+    }
+    faults
 }
 
 fn alignment(workload: &Workload, faults: &mut Vec<Fault>) {

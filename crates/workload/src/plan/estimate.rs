@@ -73,7 +73,7 @@ impl Point {
                     untimed_points: usize::from(timed.is_none()),
                     may_end_early: load.until.is_some(),
                     written,
-                    changes_data: load.workloads.iter().any(Workload::changes_data),
+                    changes_data: load.workloads.iter().any(changes_data),
                 }
             }
             Task::State(state) => of_state(state),
@@ -84,10 +84,24 @@ impl Point {
 /// Warm-up, run and cool-down; `None` where the end depends on the target.
 fn time(workload: &Workload) -> Option<Nanos> {
     let stop = workload.stop;
+    if workload.tree.as_ref().is_some_and(|tree| !tree.op.repeats()) {
+        return None;
+    }
     Some(later(later(stop.warmup, stop.run?), stop.cooldown))
 }
 
+/// A tree is made before it can be read.
+fn changes_data(workload: &Workload) -> bool {
+    workload.tree.is_some() || workload.changes_data()
+}
+
 fn add_written(workload: &Workload, written: &mut Written) {
+    if let Some(tree) = &workload.tree {
+        let files = Bytes::new((tree.sizes.mean() * tree.count as f64).ceil() as u64);
+        // What another phase needs is made where it is not there, so that each may write the files once.
+        written.at_most = more(written.at_most, files);
+        return;
+    }
     if !workload.writes() {
         return;
     }

@@ -152,12 +152,16 @@ impl Point {
     }
 }
 
-/// Every key of a workload with its text, in the order of the reference page, for a record.
+/// Every key of a workload with its text, in the order of the reference page, for a record. Those that describe a
+/// tree of files stand there only where there is one.
 ///
 /// Each text is what `--set KEY=TEXT` takes, and [`from_texts`] reads all of them back to the same workload.
 pub fn texts(workload: &Workload) -> Vec<(&'static str, String)> {
     let draft = keys::draft::Draft::of(workload);
-    keys::workload::WORKLOAD.iter().map(|entry| (entry.doc.key, (entry.write)(&draft))).collect()
+    let says_something =
+        |entry: &&keys::Entry<_>| workload.tree.is_some() || !keys::tree::is_detail(&entry.doc);
+    let entries = keys::workload::WORKLOAD.iter().filter(says_something);
+    entries.map(|entry| (entry.doc.key, (entry.write)(&draft))).collect()
 }
 
 /// The workload called `name` that has these keys, defaults filled in; or what is wrong with them.

@@ -23,6 +23,8 @@ const READY: &[Ready] = &[
     Ready { name: "dd-sweep", text: include_str!("../../../../plans/dd-sweep.toml") },
     Ready { name: "hdparm", text: include_str!("../../../../plans/hdparm.toml") },
     Ready { name: "read-ahead", text: include_str!("../../../../plans/read-ahead.toml") },
+    Ready { name: "files", text: include_str!("../../../../plans/files.toml") },
+    Ready { name: "mdtest", text: include_str!("../../../../plans/mdtest.toml") },
 ];
 
 /// Every ready plan, the one to begin with first.
@@ -95,7 +97,13 @@ mod tests {
             assert_eq!(estimate.untimed_points, prepares, "{name}");
             assert_eq!(estimate.changes_data, !READ_ONLY.contains(&name), "{name}");
         }
-        assert_eq!(all().len(), promised.len());
+        let of_files = [("files", 6), ("mdtest", 12)];
+        for (name, points) in of_files {
+            let estimate = plan(name).estimate();
+            assert_eq!((estimate.points, estimate.untimed_points), (points, points), "{name}");
+            assert!(estimate.changes_data, "{name}");
+        }
+        assert_eq!(all().len(), promised.len() + of_files.len());
     }
 
     #[test]

@@ -7,6 +7,7 @@ use units::Bytes;
 use super::text::share_text;
 use super::{Load, Phase, Plan, Point, Prepare, State, Task};
 use crate::spec::{Content, Pace, Workload};
+use crate::tree::{Fsync, Order, Shape, Tree};
 
 /// A plan in a few lines: each phase with its points and what it asks, then time, bytes written and whether data
 /// is changed. What `fathom plan check` prints.
@@ -79,6 +80,9 @@ fn what(point: &Point) -> Vec<String> {
 
 /// A workload in one line: `8KiB random, 66.7 % reads, 4 workers x 32 in flight`.
 pub fn describe(workload: &Workload) -> String {
+    if let Some(tree) = &workload.tree {
+        return describe_tree(workload, tree);
+    }
     let sizes = match &workload.sizes.0[..] {
         [_] => workload.sizes.to_string(),
         split => {
@@ -110,6 +114,32 @@ pub fn describe(workload: &Workload) -> String {
     }
     if !workload.direct {
         line += ", through the page cache";
+    }
+    line
+}
+
+/// `create 10000 files of 4KiB in 10 directories, 4 workers, in random order`.
+fn describe_tree(workload: &Workload, tree: &Tree) -> String {
+    let s = |count: u64| if count == 1 { "" } else { "s" };
+    let shape = Shape::of(tree, workload.workers);
+    let trees = shape.as_ref().map_or(1, |shape| u64::from(shape.trees()));
+    let nodes = shape.map_or(0, |shape| shape.nodes()) * trees;
+    let directories = format!("{nodes} director{}", if nodes == 1 { "y" } else { "ies" });
+    let mut line = match tree.op.is_of_directories() {
+        true => format!("{} {directories}", tree.op),
+        false => {
+            format!("{} {} file{} of {} in {directories}", tree.op, tree.count, s(tree.count), tree.sizes)
+        }
+    };
+    line += &format!(", {} worker{}", workload.workers, s(workload.workers.into()));
+    if tree.order == Order::Random {
+        line += ", in random order";
+    }
+    match tree.fsync {
+        _ if !tree.op.changes() => {}
+        Fsync::None => {}
+        Fsync::Each => line += ", each flushed",
+        Fsync::End => line += ", flushed at the end",
     }
     line
 }

@@ -244,6 +244,14 @@ impl Builder {
             let Some(workload) = self.workload(member, cell) else { return };
             workloads.push(workload);
         }
+        let of_files = workloads.iter().filter(|workload| workload.tree.is_some()).count();
+        if of_files > 0 && of_files < workloads.len() {
+            let mixed = members.iter().zip(&workloads).find(|(_, workload)| workload.tree.is_some());
+            let (member, _) = mixed.expect("one asks for files");
+            let message = "files and blocks are asked for in one phase".to_string();
+            let help = "give each a phase of its own".to_string();
+            return self.mistakes.add(PlanError::new(member.place_of("tree", cell), message, Some(help)));
+        }
         let swept = cell.axes.iter().zip(&cell.at);
         let swept: Vec<(String, String)> =
             swept.map(|(axis, at)| (axis.label.clone(), short(&axis.values[*at]))).collect();
@@ -254,7 +262,9 @@ impl Builder {
             let mut workloads = workloads.clone();
             for (workload, member) in workloads.iter_mut().zip(members) {
                 if !member.has_seed(cell) {
-                    workload.seed = self.seed.wrapping_add(index as u64);
+                    // The files of a tree are the same in every phase that asks for them.
+                    let own = if workload.tree.is_some() { 0 } else { index as u64 };
+                    workload.seed = self.seed.wrapping_add(own);
                 }
             }
             let load = Load { workloads, headlines: headlines.clone(), until: head.until };

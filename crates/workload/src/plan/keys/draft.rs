@@ -10,6 +10,7 @@ use crate::spec::{
     Content, Durability, EngineKind, EngineSpec, Extent, Files, FlushKind, LunLayout, OpMix, OpenSync, Pace,
     Pattern, SizeSplit, Span, Stop, Workload,
 };
+use crate::tree::{FileOp, Tree};
 
 /// A workload while its keys are being read: some say something only together.
 #[derive(Clone, Debug)]
@@ -30,6 +31,10 @@ pub(crate) struct Draft {
     pub headline: Metric,
     /// Its part of the phase's rate.
     pub share: Option<Share>,
+    /// `tree = "create"`; `None` asks for blocks.
+    pub file_op: Option<FileOp>,
+    /// What the keys of a tree say, whether there is one or not.
+    pub tree: Tree,
 }
 
 impl Draft {
@@ -75,6 +80,7 @@ impl Draft {
             seed: 0,
             direct: true,
             engine,
+            tree: None,
         };
         let one = Ratio(1.0);
         Draft {
@@ -86,6 +92,8 @@ impl Draft {
             dedupe: one,
             headline: Metric::Iops,
             share: None,
+            file_op: None,
+            tree: Tree::plain(FileOp::Create),
         }
     }
 
@@ -96,8 +104,10 @@ impl Draft {
             Content::Random { compress, dedupe } => (false, compress, dedupe),
         };
         let (compress, dedupe) = (Ratio(compress), Ratio(dedupe));
+        let file_op = spec.tree.as_ref().map(|tree| tree.op);
+        let tree = spec.tree.clone().unwrap_or_else(|| Tree::plain(FileOp::Create));
         let (reads, lines) = (Some(spec.mix.reads), lines::of(&spec.lines));
-        Draft { spec: spec.clone(), reads, lines, zeros, compress, dedupe, ..Draft::blank() }
+        Draft { spec: spec.clone(), reads, lines, zeros, compress, dedupe, file_op, tree, ..Draft::blank() }
     }
 
     /// The workload, or the key that contradicts another one.
@@ -121,6 +131,9 @@ impl Draft {
             true => Content::Zeros,
             false => Content::Random { compress: self.compress.0, dedupe: self.dedupe.0 },
         };
+        // Files are read and written as programs do it, whose small files no direct I/O could carry.
+        self.spec.direct &= self.file_op.is_none();
+        self.spec.tree = self.file_op.map(|op| Tree { op, ..self.tree });
         Ok(self.spec)
     }
 }

@@ -7,6 +7,7 @@ pub(crate) mod draft;
 pub(crate) mod lines;
 pub(crate) mod phase;
 pub(crate) mod state;
+pub(crate) mod tree;
 pub(crate) mod workload;
 
 use std::fmt;

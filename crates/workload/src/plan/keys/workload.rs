@@ -3,8 +3,7 @@
 use units::{Bytes, Nanos, Share};
 
 use super::draft::Draft;
-use super::lines;
-use super::{Entry, KeyDoc, Kind, Level, or_none};
+use super::{Entry, KeyDoc, Kind, Level, lines, or_none, tree};
 use crate::plan::mistakes::Wrong;
 use crate::plan::text::{CpuList, TargetList, share_text, split_of, weight_of};
 use crate::plan::tree::{Node, Value};
@@ -46,7 +45,7 @@ const fn phase_wide(doc: KeyDoc) -> KeyDoc {
 }
 
 /// Keys that are the specification of a workload. They may be swept, and are kept in the record.
-pub(crate) static WORKLOAD: [Entry<Draft>; 39] = [
+pub(crate) static WORKLOAD: [Entry<Draft>; 48] = [
     Entry {
         doc: doc(
             "pattern",
@@ -717,6 +716,15 @@ pub(crate) static WORKLOAD: [Entry<Draft>; 39] = [
         read: |d, n| n.switch().map(|on| d.spec.engine.huge_pages = on),
         write: |d| d.spec.engine.huge_pages.to_string(),
     },
+    tree::TREE,
+    tree::COUNT,
+    tree::FILE_SIZE,
+    tree::LEVELS,
+    tree::BRANCH,
+    tree::FILES_IN,
+    tree::OWN_TREES,
+    tree::ORDER,
+    tree::FSYNC,
 ];
 
 /// Keys of a workload that say something about its place among others.

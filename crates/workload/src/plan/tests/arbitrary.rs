@@ -5,6 +5,7 @@ use units::{Bytes, BytesPerSecond, Nanos, OpsPerSecond, Share};
 
 use crate::plan::text::{MOST_SIZES, split_of};
 use crate::spec::*;
+use crate::tree::{FileOp, FileSizes, FilesIn, Fsync, Order, Tree};
 
 pub(crate) fn share() -> impl Strategy<Value = Share> {
     prop_oneof![(0u32..=100).prop_map(|p| f64::from(p) / 100.0), 0.0..=1.0f64]
@@ -182,6 +183,42 @@ fn engine() -> impl Strategy<Value = EngineSpec> {
     )
 }
 
+fn file_sizes() -> impl Strategy<Value = FileSizes> {
+    let range = (0u64..=1 << 30, 0u64..=1 << 30).prop_map(|(one, other)| FileSizes::Range {
+        least: Bytes::new(one.min(other)),
+        most: Bytes::new(one.max(other)),
+    });
+    let smaller = |(size, weight): &(Bytes, f64)| (Bytes::new(size.get() / 2), *weight);
+    let split = split().prop_filter_map("files are at most 1 GiB and no size stands twice", move |split| {
+        split_of(split.0.iter().map(smaller).collect())
+            .ok()
+            .and_then(|split| FileSizes::Split(split).checked().ok())
+    });
+    prop_oneof![range, split]
+}
+
+/// Any tree of files, not all of which are small enough to be made.
+pub(crate) fn tree() -> impl Strategy<Value = Tree> {
+    let op = proptest::sample::select(&FileOp::ALL[..]);
+    let order = prop_oneof![Just(Order::Sequential), Just(Order::Random)];
+    let fsync = prop_oneof![Just(Fsync::None), Just(Fsync::Each), Just(Fsync::End)];
+    let files_in = prop_oneof![Just(FilesIn::Leaves), Just(FilesIn::All)];
+    let shape = (0u32..=20, 1u32..=1_000_000, files_in, any::<bool>());
+    (op, 1u64..=1_000_000_000, file_sizes(), shape, order, fsync).prop_map(
+        |(op, count, sizes, (levels, branch, files_in, own_trees), order, fsync)| Tree {
+            op,
+            count,
+            sizes,
+            levels,
+            branch,
+            files_in,
+            own_trees,
+            order,
+            fsync,
+        },
+    )
+}
+
 /// Any workload whose keys do not contradict one another.
 pub(crate) fn workload() -> impl Strategy<Value = Workload> {
     let own = proptest::option::of(bytes());
@@ -189,8 +226,9 @@ pub(crate) fn workload() -> impl Strategy<Value = Workload> {
     let load = (1u32..=65_536, 1u32..=65_536, files(), pace(), any::<u64>(), any::<bool>(), share());
     let luns = prop_oneof![Just(LunLayout::Concatenated), bytes().prop_map(LunLayout::Striped)];
     let luns = (proptest::collection::vec(1u32..300, 0..5), luns);
-    (what, lines(), load, luns, stop(), durability(), content(), engine()).prop_map(
-        |(what, (lines, random, sum), load, luns, stop, durability, content, engine)| {
+    let tree = proptest::option::of(tree());
+    (what, lines(), load, luns, stop(), durability(), content(), engine(), tree).prop_map(
+        |(what, (lines, random, sum), load, luns, stop, durability, content, engine, tree)| {
             let (pattern, sizes, mix, align, offset, span, worker_offset) = what;
             let (sizes, mix) = sum.unwrap_or((sizes, mix));
             let (workers, depth, files, pace, seed, direct, rewrites) = load;
@@ -218,8 +256,9 @@ pub(crate) fn workload() -> impl Strategy<Value = Workload> {
                 durability,
                 content,
                 seed,
-                direct,
+                direct: direct && tree.is_none(),
                 engine,
+                tree,
             }
         },
     )

@@ -1,0 +1,60 @@
+//! Who asks a simulated array: a job, or the file system of a host with jobs of its own.
+
+use units::Instant;
+use workload::{Completion, Job, Request, Wake};
+
+use crate::files::FileSystem;
+
+/// Who asks. Both plan block requests and settle their completions.
+#[expect(clippy::large_enum_variant, reason = "there are few, and the job is asked for every request")]
+pub(super) enum Asker {
+    /// A job that asks for blocks.
+    Job(Job),
+    /// A file system, whose jobs ask for names.
+    Files(Box<FileSystem>),
+}
+
+impl Asker {
+    /// Starts the clock of each job's window.
+    pub fn start(&mut self, now: Instant) {
+        match self {
+            Asker::Job(job) => job.start(now),
+            Asker::Files(files) => files.start(now),
+        }
+    }
+
+    /// Appends what is due.
+    #[inline]
+    pub fn plan(&mut self, now: Instant, out: &mut Vec<Request>) -> Wake {
+        match self {
+            Asker::Job(job) => job.plan(now, out),
+            Asker::Files(files) => files.plan(now, out),
+        }
+    }
+
+    /// Books one completion.
+    #[inline]
+    pub fn settle(&mut self, done: Completion) {
+        match self {
+            Asker::Job(job) => job.settle(done),
+            Asker::Files(files) => files.settle(done),
+        }
+    }
+
+    /// Plans nothing more of its own accord.
+    pub fn stop(&mut self) {
+        match self {
+            Asker::Job(job) => job.stop(),
+            Asker::Files(files) => files.stop(),
+        }
+    }
+
+    /// Whether a closed interval waits to be taken.
+    #[inline]
+    pub fn has_interval(&self) -> bool {
+        match self {
+            Asker::Job(job) => job.has_interval(),
+            Asker::Files(files) => files.has_interval(),
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! One request to a file or directory, carried out.
+
+use std::os::fd::{BorrowedFd, OwnedFd};
+
+use rustix::fs::{
+    AtFlags, Dir, Mode, OFlags, fdatasync, fsync, linkat, mkdirat, openat, renameat, statat, symlinkat,
+    syncfs, unlinkat,
+};
+use rustix::io::{Errno, pread, pwrite, retry_on_intr};
+use workload::spec::{FlushKind, OpenSync, Workload};
+use workload::tree::{Extra, FileOp, Shape, TreeRequest};
+use workload::{Outcome, Streams};
+
+use super::store::Names;
+use crate::content::Filler;
+
+/// Content is written and read in pieces of at most this much.
+const PIECE: usize = 1 << 20;
+
+/// Carries requests of one worker out in a tree.
+pub(super) struct Carrier<'a> {
+    top: BorrowedFd<'a>,
+    shape: &'a Shape,
+    worker: u32,
+    names: Names,
+    filler: Filler,
+    flush: FlushKind,
+    open: OFlags,
+    buffer: Vec<u8>,
+    /// The path of the directory that was last used, and its number.
+    node: Option<u32>,
+    directory: String,
+    name: String,
+    path: String,
+    other: String,
+}
+
+impl<'a> Carrier<'a> {
+    /// For `worker`, in the tree whose top is open; `names` says what files are called at present.
+    pub fn new(
+        top: BorrowedFd<'a>,
+        shape: &'a Shape,
+        worker: u32,
+        names: Names,
+        workload: &Workload,
+    ) -> Carrier<'a> {
+        let open = match workload.durability.open {
+            OpenSync::None => OFlags::empty(),
+            OpenSync::Dsync => OFlags::DSYNC,
+            OpenSync::Sync => OFlags::SYNC,
+        };
+        let largest = workload.tree.as_ref().map_or(0, |tree| tree.sizes.largest().get());
+        let name = format!("tree/{}/{worker}", workload.name);
+        Carrier {
+            top,
+            shape,
+            worker,
+            names,
+            filler: Filler::new(workload.content, Streams::new(workload.seed), &name),
+            flush: workload.durability.flush,
+            open,
+            buffer: vec![0; PIECE.min(largest as usize)],
+            node: None,
+            directory: String::new(),
+            name: String::new(),
+            path: String::new(),
+            other: String::new(),
+        }
+    }
+
+    /// How `request` ended: the bytes of content that crossed, or the error.
+    pub fn carry_out(&mut self, request: &TreeRequest) -> Outcome {
+        self.enter(request.node);
+        let done = match request.op {
+            FileOp::Mkdir => mkdirat(self.top, &*self.directory, Mode::RWXU).map(|()| 0),
+            FileOp::Create => self.create(request),
+            FileOp::Write => self.write(request),
+            FileOp::Stat => self.stat(request),
+            FileOp::Open => self.open(request, OFlags::RDONLY).map(|_| 0),
+            FileOp::Read => self.read(request),
+            FileOp::Link | FileOp::Symlink | FileOp::Rename => self.name_anew(request),
+            FileOp::Readdir => self.read_directory(),
+            FileOp::Delete => self.delete(request),
+            FileOp::Rmdir => unlinkat(self.top, &*self.directory, AtFlags::REMOVEDIR).map(|()| 0),
+            FileOp::Sync => syncfs(self.top).map(|()| 0),
+        };
+        let named = done.and_then(|moved| match request.durable && request.op != FileOp::Write {
+            true => self.flush_directory(request.op).map(|()| moved),
+            false => Ok(moved),
+        });
+        match named {
+            Ok(moved) => Outcome::moved(moved),
+            Err(errno) => Outcome::failed(workload::Errno(errno.raw_os_error())),
+        }
+    }
+
+    /// Goes to a directory: the last one's path is still there.
+    fn enter(&mut self, node: u32) {
+        if self.node != Some(node) {
+            self.directory = self.shape.node_path(self.worker, node);
+            if self.directory.is_empty() {
+                self.directory.push('.');
+            }
+            self.node = Some(node);
+        }
+    }
+
+    /// Writes the path of a file into `self.path`.
+    fn lead_to(&mut self, file: u64, extra: Extra) {
+        self.shape.file_name(self.worker, file, extra, &mut self.name);
+        self.path.clear();
+        self.path.push_str(&self.directory);
+        self.path.push('/');
+        self.path.push_str(&self.name);
+    }
+
+    fn open(&mut self, request: &TreeRequest, flags: OFlags) -> Result<OwnedFd, Errno> {
+        self.lead_to(request.file, self.names.present());
+        let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        openat(self.top, &*self.path, flags, Mode::RUSR | Mode::WUSR)
+    }
+
+    fn create(&mut self, request: &TreeRequest) -> Result<u32, Errno> {
+        let file = self.open(request, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | self.open)?;
+        self.fill(&file, request)
+    }
+
+    fn write(&mut self, request: &TreeRequest) -> Result<u32, Errno> {
+        let file = self.open(request, OFlags::WRONLY | self.open)?;
+        self.fill(&file, request)
+    }
+
+    /// Writes all of a file's content, and flushes it where that is asked for.
+    fn fill(&mut self, file: &OwnedFd, request: &TreeRequest) -> Result<u32, Errno> {
+        let mut written = 0;
+        while written < request.size {
+            let len = PIECE.min((request.size - written) as usize);
+            let piece = &mut self.buffer[..len];
+            self.filler.fill(piece);
+            let moved = retry_on_intr(|| pwrite(file, &*piece, u64::from(written)))?;
+            if moved == 0 {
+                break;
+            }
+            written += moved as u32;
+        }
+        if request.durable {
+            match self.flush {
+                FlushKind::Fsync => fsync(file)?,
+                FlushKind::Fdatasync => fdatasync(file)?,
+            }
+        }
+        Ok(written)
+    }
+
+    fn read(&mut self, request: &TreeRequest) -> Result<u32, Errno> {
+        let file = self.open(request, OFlags::RDONLY)?;
+        let mut read = 0;
+        while read < request.size {
+            let len = PIECE.min((request.size - read) as usize);
+            let moved = retry_on_intr(|| pread(&file, &mut self.buffer[..len], u64::from(read)))?;
+            if moved == 0 {
+                break;
+            }
+            read += moved as u32;
+        }
+        Ok(read)
+    }
+
+    fn stat(&mut self, request: &TreeRequest) -> Result<u32, Errno> {
+        self.lead_to(request.file, self.names.present());
+        statat(self.top, &*self.path, AtFlags::SYMLINK_NOFOLLOW).map(|_| 0)
+    }
+
+    fn name_anew(&mut self, request: &TreeRequest) -> Result<u32, Errno> {
+        let present = self.names.present();
+        let wanted = match request.op {
+            FileOp::Link => Extra::Link,
+            FileOp::Symlink => Extra::Symlink,
+            _ => self.names.other(),
+        };
+        self.lead_to(request.file, wanted);
+        std::mem::swap(&mut self.path, &mut self.other);
+        self.lead_to(request.file, present);
+        let (from, to) = (&*self.path, &*self.other);
+        match request.op {
+            FileOp::Link => linkat(self.top, from, self.top, to, AtFlags::empty()),
+            FileOp::Symlink => symlinkat(&*self.name, self.top, to),
+            _ => renameat(self.top, from, self.top, to),
+        }
+        .map(|()| 0)
+    }
+
+    fn read_directory(&mut self) -> Result<u32, Errno> {
+        let directory = self.open_directory()?;
+        for entry in Dir::new(directory)? {
+            entry?;
+        }
+        Ok(0)
+    }
+
+    fn delete(&mut self, request: &TreeRequest) -> Result<u32, Errno> {
+        self.lead_to(request.file, self.names.present());
+        unlinkat(self.top, &*self.path, AtFlags::empty()).map(|()| 0)
+    }
+
+    fn open_directory(&self) -> Result<OwnedFd, Errno> {
+        super::folder::open_directory(self.top, self.directory.as_ref())
+    }
+
+    /// Makes the names in the present directory durable, or of one that was made or removed, those above it.
+    fn flush_directory(&self, op: FileOp) -> Result<(), Errno> {
+        let above = matches!(op, FileOp::Mkdir | FileOp::Rmdir);
+        let directory = match self.directory.rsplit_once('/') {
+            _ if !above => self.open_directory()?,
+            Some((parent, _)) => super::folder::open_directory(self.top, parent.as_ref())?,
+            None => super::folder::open_directory(self.top, ".".as_ref())?,
+        };
+        fsync(&directory)
+    }
+}

@@ -1,0 +1,261 @@
+//! What is in Fathom's folder: trees by the names of their workloads, and what is left of each.
+
+use std::collections::BTreeMap;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::fs::{Mode, mkdirat, statvfs, syncfs};
+use units::{Bytes, Instant, Nanos};
+use workload::spec::Workload;
+use workload::tree::{Extra, FileOp, FileSizes, Fsync, Order, Shape, Tree, TreeJob, TreeJobSpec};
+use workload::{Completion, Wake};
+
+use super::carry::Carrier;
+use super::folder::{Folder, open_directory};
+use super::{TreeError, os};
+use crate::scratch;
+
+/// What files are called at present.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Names {
+    renamed: bool,
+}
+
+impl Names {
+    /// What they are called.
+    pub fn present(self) -> Extra {
+        if self.renamed { Extra::Renamed } else { Extra::Own }
+    }
+
+    /// What they are called after they were renamed.
+    pub fn other(self) -> Extra {
+        if self.renamed { Extra::Own } else { Extra::Renamed }
+    }
+}
+
+/// What is left of a tree. All or nothing of each: where it is neither, the tree is made anew.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Holding {
+    directories: bool,
+    files: bool,
+    links: bool,
+    symlinks: bool,
+    names: Names,
+}
+
+/// A tree that was made.
+#[derive(Debug)]
+struct Stored {
+    folder: String,
+    top: OwnedFd,
+    shape: Shape,
+    sizes: FileSizes,
+    seed: u64,
+    /// `None`: something was interrupted or failed.
+    holding: Option<Holding>,
+}
+
+/// Fathom's folder and the trees in it. Everything is gone when this is dropped, unless it is to be kept.
+#[derive(Debug)]
+pub struct Trees {
+    folder: Folder,
+    trees: BTreeMap<String, Stored>,
+    made: u32,
+}
+
+impl Trees {
+    /// The folder in `directory`; what an earlier run has left there is cleared.
+    pub fn open(directory: &Path, keep: bool) -> Result<Trees, TreeError> {
+        Ok(Trees { folder: Folder::claim(directory, keep)?, trees: BTreeMap::new(), made: 0 })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The path of a file or directory of a workload's tree by its number, for messages.
+    pub fn path_of(&self, workload: &str, worker: u32, op: FileOp, number: u64) -> String {
+        let inner = self.trees.get(workload).map(|stored| {
+            let name = match op.is_of_directories() {
+                true => stored.shape.node_path(worker, number as u32),
+                false => stored.shape.file_path(worker, number),
+            };
+            PathBuf::from(&stored.folder).join(name)
+        });
+        self.path().join(inner.unwrap_or_default()).display().to_string()
+    }
+
+    pub(super) fn top(&self, workload: &str) -> Option<(&OwnedFd, &Shape, Names)> {
+        let stored = self.trees.get(workload)?;
+        Some((&stored.top, &stored.shape, stored.holding.unwrap_or_default().names))
+    }
+
+    /// Brings about what `tree.op` needs, without being measured: what is missing is made, what is in the way removed.
+    ///
+    /// `progress` is told files made and wanted.
+    pub fn prepare(
+        &mut self,
+        workload: &Workload,
+        tree: &Tree,
+        stop: &AtomicBool,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<(), TreeError> {
+        let shape = Shape::of(tree, workload.workers).expect("the plan was checked");
+        let is_same = |stored: &Stored| {
+            (&stored.shape, &stored.sizes, stored.seed) == (&shape, &tree.sizes, workload.seed)
+        };
+        let holding = self.trees.get(&workload.name).filter(|stored| is_same(stored)).and_then(|s| s.holding);
+        let is_in_the_way = |holding: Holding| match tree.op {
+            FileOp::Mkdir => holding.directories,
+            FileOp::Create | FileOp::Rmdir => holding.files || holding.links || holding.symlinks,
+            FileOp::Link => holding.links,
+            FileOp::Symlink => holding.symlinks,
+            _ => false,
+        };
+        let mut holding = match holding.filter(|holding| !is_in_the_way(*holding)) {
+            Some(holding) => holding,
+            None => {
+                self.anew(workload, tree, shape)?;
+                Holding::default()
+            }
+        };
+        let needs_files = !matches!(tree.op, FileOp::Mkdir | FileOp::Create | FileOp::Rmdir);
+        if needs_files && !holding.files {
+            self.room(tree)?;
+        }
+        let is_made = |holding: &Holding| holding.directories && (holding.files || !needs_files);
+        let lays_out = tree.op != FileOp::Mkdir && !is_made(&holding);
+        if lays_out && !holding.directories {
+            self.do_all(workload, tree, FileOp::Mkdir, stop, &mut |_, _| ())?;
+            holding.directories = true;
+        }
+        if lays_out && needs_files {
+            self.do_all(workload, tree, FileOp::Create, stop, progress)?;
+            holding.files = true;
+            holding.names = Names::default();
+        }
+        let stored = self.trees.get_mut(&workload.name).expect("it was made above");
+        if lays_out {
+            // What was laid out must not be written back at the expense of what is measured.
+            syncfs(&stored.top).map_err(os(self.folder.path(), "write back"))?;
+        }
+        stored.holding = Some(holding);
+        Ok(())
+    }
+
+    /// Notes that `op` was done to the tree of a workload, to all of it or not.
+    pub fn done(&mut self, workload: &str, op: FileOp, all: bool) {
+        let Some(stored) = self.trees.get_mut(workload) else { return };
+        let Some(holding) = stored.holding.as_mut().filter(|_| all || !op.changes() || op == FileOp::Write)
+        else {
+            stored.holding = None;
+            return;
+        };
+        match op {
+            FileOp::Mkdir => holding.directories = true,
+            FileOp::Create => (holding.files, holding.names) = (true, Names::default()),
+            FileOp::Link => holding.links = true,
+            FileOp::Symlink => holding.symlinks = true,
+            FileOp::Rename => holding.names.renamed ^= true,
+            FileOp::Delete => holding.files = false,
+            FileOp::Rmdir => holding.directories = false,
+            _ => {}
+        }
+    }
+
+    /// An empty tree in the place of the one there was, with the tops of the workers' own.
+    fn anew(&mut self, workload: &Workload, tree: &Tree, shape: Shape) -> Result<(), TreeError> {
+        let before = self.trees.remove(&workload.name);
+        let folder = match before {
+            Some(stored) => {
+                self.folder.remove(&stored.folder)?;
+                stored.folder
+            }
+            None => {
+                self.made += 1;
+                format!("t{}", self.made - 1)
+            }
+        };
+        let path = self.folder.path().join(&folder);
+        mkdirat(self.folder.top(), &*folder, Mode::RWXU).map_err(os(&path, "create"))?;
+        let top = open_directory(self.folder.top(), folder.as_ref()).map_err(os(&path, "open"))?;
+        if tree.own_trees {
+            for worker in 0..workload.workers {
+                let own = shape.node_path(worker, 0);
+                mkdirat(&top, &*own, Mode::RWXU).map_err(os(&path.join(&own), "create"))?;
+            }
+        }
+        let (sizes, seed) = (tree.sizes.clone(), workload.seed);
+        let stored = Stored { folder, top, shape, sizes, seed, holding: Some(Holding::default()) };
+        self.trees.insert(workload.name.clone(), stored);
+        Ok(())
+    }
+
+    /// Does `op` to everything, without being measured.
+    fn do_all(
+        &mut self,
+        workload: &Workload,
+        tree: &Tree,
+        op: FileOp,
+        stop: &AtomicBool,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<(), TreeError> {
+        // Until all is done nothing can be relied upon.
+        let stored = self.trees.get_mut(&workload.name).expect("it is there");
+        stored.holding = None;
+        let mut done = 0;
+        for worker in 0..workload.workers {
+            let spec = TreeJobSpec {
+                seed: workload.seed,
+                worker,
+                op,
+                shape: stored.shape.clone(),
+                sizes: tree.sizes.clone(),
+                order: Order::Sequential,
+                fsync: Fsync::None,
+                warmup: Nanos::ZERO,
+                run: None,
+                visits: None,
+            };
+            let mut carrier =
+                Carrier::new(stored.top.as_fd(), &stored.shape, worker, Names::default(), workload);
+            let (mut job, mut batch) = (TreeJob::new(spec), Vec::new());
+            while job.plan(Instant::START, &mut batch) != Wake::Done {
+                let Some(request) = batch.pop() else { break };
+                let outcome = carrier.carry_out(&request);
+                if let Err(errno) = outcome.result() {
+                    let source = std::io::Error::from_raw_os_error(errno.0);
+                    let path = self.folder.path().join(&stored.folder);
+                    return Err(TreeError::Os { path, action: "lay files out in", source });
+                }
+                let finished_at = Instant::START;
+                job.settle(Completion { token: request.token, outcome, finished_at });
+                done += 1;
+                if done % 256 == 0 {
+                    progress(done, tree.count);
+                    if stop.load(Ordering::Relaxed) {
+                        return Err(TreeError::Interrupted { path: self.folder.path().into() });
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// That the files fit, with what must stay free.
+    fn room(&self, tree: &Tree) -> Result<(), TreeError> {
+        let path = self.folder.path();
+        let space = statvfs(path).map_err(os(path, "ask for the free space of"))?;
+        let bytes = |blocks: u64| Bytes::new(blocks.saturating_mul(space.f_frsize));
+        let free = bytes(space.f_bavail).saturating_sub(scratch::reserve(bytes(space.f_blocks)));
+        let asked = Bytes::new((tree.sizes.mean() * tree.count as f64) as u64);
+        // File systems without a fixed number of files say 0 of 0.
+        let names = if space.f_files == 0 { u64::MAX } else { space.f_favail };
+        if asked <= free && tree.count <= names {
+            return Ok(());
+        }
+        Err(TreeError::TooLarge { path: path.into(), files: tree.count, asked, free, names })
+    }
+}

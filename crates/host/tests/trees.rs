@@ -1,0 +1,243 @@
+//! Trees on a real file system: what is there after each operation, and what becomes of a folder that is not ours.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use host::clock::Clock;
+use host::tree::{FOLDER, Found, MARK, TreeAssignment, TreeError, Trees, look, run};
+use tempfile::TempDir;
+use units::Bytes;
+use workload::Errno;
+use workload::plan::{Overrides, Plan, Task};
+use workload::spec::Workload;
+use workload::tally::{Failure, Tally};
+use workload::tree::{FileOp, compile_tree};
+
+/// A workload of these keys.
+fn workload(keys: &str) -> Workload {
+    let plan = Plan::parse("t", &format!("[[phase]]\n{keys}\n"), &Overrides::default()).unwrap();
+    let Task::Load(load) = &plan.points()[0].task else { panic!("a load") };
+    load.workloads[0].clone()
+}
+
+/// Prepares and does what `workload` asks, and notes that it was done.
+fn carry_out(trees: &mut Trees, workload: &Workload) -> Vec<Tally> {
+    prepare(trees, workload).unwrap();
+    let tallies = act(trees, workload);
+    let errors: u64 = tallies.iter().map(|tally| tally.errors).sum();
+    trees.done(&workload.name, workload.tree.as_ref().unwrap().op, errors == 0);
+    tallies
+}
+
+fn prepare(trees: &mut Trees, workload: &Workload) -> Result<(), TreeError> {
+    trees.prepare(workload, workload.tree.as_ref().unwrap(), &AtomicBool::new(false), &mut |_, _| ())
+}
+
+fn act(trees: &Trees, workload: &Workload) -> Vec<Tally> {
+    let jobs = compile_tree(workload, workload.tree.as_ref().unwrap()).unwrap();
+    let assignments = [TreeAssignment { workload: workload.clone(), jobs }];
+    let outcomes = run(&assignments, trees, &Clock::start(), &AtomicBool::new(false), &mut |_| ()).unwrap();
+    outcomes.into_iter().map(|outcome| outcome.tally).collect()
+}
+
+/// Every path below `top`: files with their sizes, directories with a slash.
+fn listing(top: &Path) -> BTreeSet<String> {
+    fn walk(top: &Path, at: &Path, all: &mut BTreeSet<String>) {
+        for entry in fs::read_dir(at).unwrap().map(Result::unwrap) {
+            let (path, kind) = (entry.path(), entry.file_type().unwrap());
+            let name = path.strip_prefix(top).unwrap().display().to_string();
+            if kind.is_dir() {
+                all.insert(format!("{name}/"));
+                walk(top, &path, all);
+            } else if kind.is_symlink() {
+                all.insert(format!("{name} -> {}", fs::read_link(&path).unwrap().display()));
+            } else {
+                all.insert(format!("{name} {}", entry.metadata().unwrap().len()));
+            }
+        }
+    }
+    let mut all = BTreeSet::new();
+    walk(top, top, &mut all);
+    all
+}
+
+fn folder() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(FOLDER);
+    (folder, path)
+}
+
+const KEYS: &str = "count = 6\nfile_size = '5KiB'\nlevels = 1\nbranch = 2\nworkers = 2\n";
+
+fn doing(op: &str) -> Workload {
+    workload(&format!("{KEYS}tree = '{op}'"))
+}
+
+#[test]
+fn after_each_operation_the_directory_holds_what_was_asked_and_nothing_when_all_is_over() {
+    let (directory, path) = folder();
+    let mut trees = Trees::open(directory.path(), false).unwrap();
+    let names = |suffix: &str, size: &str| -> BTreeSet<String> {
+        let file = |(node, file): (u32, &str)| format!("d{node}/f{file}{suffix}{size}");
+        let files = [(1, "000-0000000"), (1, "000-0000001"), (2, "000-0000002")];
+        let others = [(1, "001-0000000"), (1, "001-0000001"), (2, "001-0000002")];
+        files.into_iter().chain(others).map(file).chain(["d1/".into(), "d2/".into()]).collect()
+    };
+    let holds = || listing(&path.join("t0"));
+    let directories: BTreeSet<String> = ["d1/".to_string(), "d2/".to_string()].into();
+
+    carry_out(&mut trees, &doing("mkdir"));
+    assert_eq!(holds(), directories);
+    carry_out(&mut trees, &doing("create"));
+    assert_eq!(holds(), names("", " 5120"));
+    for op in ["stat", "open", "read", "write", "readdir"] {
+        let tallies = carry_out(&mut trees, &doing(op));
+        assert_eq!(tallies.iter().map(|tally| tally.errors).sum::<u64>(), 0, "{op}");
+        assert_eq!(holds(), names("", " 5120"), "{op}");
+    }
+    carry_out(&mut trees, &doing("rename"));
+    assert_eq!(holds(), names("r", " 5120"));
+    // They are found by their new names, and have their own again after the next time.
+    assert_eq!(carry_out(&mut trees, &doing("read"))[0].errors, 0);
+    carry_out(&mut trees, &doing("rename"));
+    assert_eq!(holds(), names("", " 5120"));
+    carry_out(&mut trees, &doing("link"));
+    let links: BTreeSet<String> = names("", " 5120").union(&names(".link", " 5120")).cloned().collect();
+    assert_eq!(holds(), links);
+    assert_eq!(fs::metadata(path.join("t0/d1/f000-0000000")).unwrap().nlink(), 2);
+    carry_out(&mut trees, &doing("symlink"));
+    assert_eq!(fs::read_link(path.join("t0/d1/f000-0000000.sym")).unwrap(), Path::new("f000-0000000"));
+    carry_out(&mut trees, &doing("rmdir"));
+    assert_eq!(holds(), BTreeSet::new(), "what stood in the way was removed before");
+    carry_out(&mut trees, &doing("delete"));
+    assert_eq!(holds(), directories, "files were made before they were deleted");
+    drop(trees);
+    assert_eq!(listing(directory.path()), BTreeSet::new());
+}
+
+#[test]
+fn workers_have_trees_of_their_own_where_that_is_asked() {
+    let (directory, path) = folder();
+    let mut trees = Trees::open(directory.path(), false).unwrap();
+    carry_out(&mut trees, &workload(&format!("{KEYS}tree = 'create'\nown_trees = true")));
+    let held: Vec<usize> =
+        ["w0/d1", "w0/d2", "w1/d1", "w1/d2"].map(|d| listing(&path.join("t0").join(d)).len()).to_vec();
+    assert_eq!(held, [2, 1, 2, 1]);
+}
+
+#[test]
+fn durable_operations_end_without_an_error_whatever_they_are() {
+    let (directory, _) = folder();
+    let mut trees = Trees::open(directory.path(), false).unwrap();
+    for op in FileOp::ALL.iter().filter(|op| **op != FileOp::Sync) {
+        for fsync in ["each", "end"] {
+            let tallies =
+                carry_out(&mut trees, &workload(&format!("{KEYS}tree = '{op}'\nfsync = '{fsync}'")));
+            assert_eq!(tallies.iter().map(|tally| tally.errors).sum::<u64>(), 0, "{op} {fsync}");
+        }
+    }
+}
+
+#[test]
+fn content_is_what_was_asked_for() {
+    let (directory, path) = folder();
+    let mut trees = Trees::open(directory.path(), false).unwrap();
+    carry_out(&mut trees, &workload("count = 2\nfile_size = '3MiB'\ntree = 'create'\ncontent = 'zeros'"));
+    assert_eq!(fs::read(path.join("t0/f000-0000001")).unwrap(), vec![0; 3 << 20]);
+    let tallies = carry_out(&mut trees, &workload("count = 2\nfile_size = '3MiB'\ntree = 'write'"));
+    assert_eq!(tallies[0].classes[0].bytes, Bytes::MIB * 6);
+    let read = |file: &str| fs::read(path.join("t0").join(file)).unwrap();
+    assert_ne!(read("f000-0000000"), read("f000-0000001"));
+}
+
+#[test]
+fn a_folder_without_the_mark_is_refused_and_one_left_behind_is_cleared() {
+    let (directory, path) = folder();
+    assert_eq!(look(directory.path()).unwrap(), Found::Nothing);
+    fs::create_dir(&path).unwrap();
+    fs::write(path.join("precious"), "kept").unwrap();
+    assert_eq!(look(directory.path()).unwrap(), Found::Foreign);
+    let error = Trees::open(directory.path(), false).unwrap_err();
+    assert!(matches!(error, TreeError::NotOurs { .. }), "{error}");
+    assert!(path.join("precious").exists());
+    fs::remove_dir_all(&path).unwrap();
+
+    let mut left = Trees::open(directory.path(), true).unwrap();
+    carry_out(&mut left, &doing("create"));
+    assert_eq!(look(directory.path()).unwrap(), Found::InUse);
+    assert!(matches!(Trees::open(directory.path(), false).unwrap_err(), TreeError::InUse { .. }));
+    drop(left);
+    assert_eq!(look(directory.path()).unwrap(), Found::Left);
+    let trees = Trees::open(directory.path(), false).unwrap();
+    assert_eq!(listing(&path).len(), 1, "the mark alone");
+    drop(trees);
+    assert!(!path.exists());
+}
+
+#[test]
+fn a_link_in_place_of_the_folder_is_not_followed() {
+    let (directory, path) = folder();
+    let elsewhere = tempfile::tempdir().unwrap();
+    drop(Trees::open(elsewhere.path(), true).unwrap());
+    std::os::unix::fs::symlink(elsewhere.path().join(FOLDER), &path).unwrap();
+    assert!(matches!(Trees::open(directory.path(), false).unwrap_err(), TreeError::NotOurs { .. }));
+    assert!(elsewhere.path().join(FOLDER).join(MARK).exists());
+}
+
+#[test]
+fn what_somebody_else_put_into_the_folder_stays() {
+    let (directory, path) = folder();
+    let mut trees = Trees::open(directory.path(), false).unwrap();
+    carry_out(&mut trees, &doing("create"));
+    fs::write(path.join("t0/d1/precious"), "kept").unwrap();
+    drop(trees);
+    assert_eq!(fs::read_to_string(path.join("t0/d1/precious")).unwrap(), "kept");
+    let error = Trees::open(directory.path(), false).unwrap_err();
+    assert!(matches!(error, TreeError::Stranger { .. }), "{error}");
+}
+
+#[test]
+fn a_tree_that_vanishes_beneath_its_workers_gives_errors_and_no_panic() {
+    let (directory, path) = folder();
+    let mut trees = Trees::open(directory.path(), false).unwrap();
+    let stat = doing("stat");
+    prepare(&mut trees, &stat).unwrap();
+    fs::remove_dir_all(&path).unwrap();
+    let tallies = act(&trees, &stat);
+    assert_eq!(
+        tallies.iter().map(|tally| (tally.errors, tally.settled)).collect::<Vec<_>>(),
+        [(3, 3), (3, 3)]
+    );
+    let errno = tallies[0].error_samples[0].failure;
+    assert_eq!(errno, Failure::Errno(Errno(libc::ENOENT)));
+    // Something else of its name by now is not removed with it.
+    fs::create_dir(&path).unwrap();
+    drop(trees);
+    assert!(path.exists());
+}
+
+#[test]
+fn what_failed_in_part_is_made_anew() {
+    let (directory, path) = folder();
+    let mut trees = Trees::open(directory.path(), false).unwrap();
+    let read = doing("read");
+    prepare(&mut trees, &read).unwrap();
+    fs::remove_file(path.join("t0/d1/f000-0000001")).unwrap();
+    let delete = doing("delete");
+    assert_eq!(carry_out(&mut trees, &delete).iter().map(|tally| tally.errors).sum::<u64>(), 1);
+    assert_eq!(carry_out(&mut trees, &read).iter().map(|tally| tally.errors).sum::<u64>(), 0);
+}
+
+#[test]
+fn more_files_than_fit_are_refused_before_any_is_made() {
+    let (directory, path) = folder();
+    let mut trees = Trees::open(directory.path(), false).unwrap();
+    let error = prepare(&mut trees, &workload("count = 1_000_000_000\nfile_size = '1GiB'\ntree = 'read'"));
+    assert!(matches!(error, Err(TreeError::TooLarge { .. })), "{error:?}");
+    assert_eq!(listing(&path).iter().filter(|name| name.contains("/f")).count(), 0);
+}

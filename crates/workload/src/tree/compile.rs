@@ -1,0 +1,60 @@
+//! From a tree workload to what each of its workers does.
+
+use super::{FileOp, Fsync, MOST_NODES, Shape, Tree, TreeJobSpec};
+use crate::spec::Workload;
+
+/// Why a tree workload cannot be carried out.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TreeError {
+    /// Too many directories.
+    #[error(
+        "workload `{workload}`: its trees have more than {MOST_NODES} directories; lower `levels`, `branch` or `workers`"
+    )]
+    TooManyDirectories {
+        /// The workload's name.
+        workload: String,
+    },
+}
+
+/// One specification for each worker of `workload`, which does `tree`.
+///
+/// What makes, moves or removes names visits each once, however long it takes. The others go round until `run` is
+/// over or `ops` are done, or once where neither is said.
+pub fn compile_tree(workload: &Workload, tree: &Tree) -> Result<Vec<TreeJobSpec>, TreeError> {
+    let too_many = || TreeError::TooManyDirectories { workload: workload.name.clone() };
+    let shape = Shape::of(tree, workload.workers).ok_or_else(too_many)?;
+    Ok((0..workload.workers).map(|worker| job_spec(workload, tree, &shape, worker)).collect())
+}
+
+fn job_spec(workload: &Workload, tree: &Tree, shape: &Shape, worker: u32) -> TreeJobSpec {
+    let stop = workload.stop;
+    let repeats = tree.op.repeats();
+    let run = stop.run.filter(|_| repeats);
+    let once = match tree.op.is_of_directories() {
+        true => shape.nodes_of(worker, tree.op == FileOp::Readdir).len() as u64,
+        false => shape.files_of(worker),
+    };
+    let asked = stop.ops.map(|ops| share_out(ops, worker, workload.workers));
+    let visits = match (asked, run) {
+        (Some(ops), _) => Some(ops),
+        (None, Some(_)) => None,
+        (None, None) => Some(once),
+    };
+    TreeJobSpec {
+        seed: workload.seed,
+        worker,
+        op: tree.op,
+        shape: shape.clone(),
+        sizes: tree.sizes.clone(),
+        order: tree.order,
+        fsync: if tree.op.changes() { tree.fsync } else { Fsync::None },
+        warmup: run.map_or(units::Nanos::ZERO, |_| stop.warmup),
+        run,
+        visits,
+    }
+}
+
+/// What `worker` does of `total`; the first workers do one more where it does not divide.
+fn share_out(total: u64, worker: u32, workers: u32) -> u64 {
+    total / u64::from(workers) + u64::from(u64::from(worker) < total % u64::from(workers))
+}
