@@ -84,6 +84,14 @@ pub(super) fn host(fields: Fields<'_>) -> Result<(u32, HostParams), SpecError> {
         ("round-robin", Policy::RoundRobin),
         ("least-queue", Policy::LeastQueue),
     ];
+    let cache = fields.table("page_cache")?.map(page_cache).transpose()?;
+    // One memory holds names and content alike, and has its limits for what is unwritten.
+    let plain = cache.map_or(FilesParams::default(), |cache| FilesParams {
+        memory: cache.size,
+        dirty_background: cache.dirty_background,
+        dirty_limit: cache.dirty_limit,
+        ..FilesParams::default()
+    });
     let params = HostParams {
         processors: count(&fields, "processors", 1)?,
         request: fields.need("request")?,
@@ -91,7 +99,7 @@ pub(super) fn host(fields: Fields<'_>) -> Result<(u32, HostParams), SpecError> {
         file_system: fields.or("file_system", Nanos::ZERO)?,
         max_transfer: fields.or("max_transfer", Bytes::MIB)?,
         lun_depth: count(&fields, "lun_depth", 32)?,
-        page_cache: fields.table("page_cache")?.map(page_cache).transpose()?,
+        page_cache: cache,
         stripe: fields.table("stripe")?.map(stripe).transpose()?,
         multipath: match fields.one_of("multipath", Some(Policy::Failover), &policies)? {
             Policy::None => Multipath::None,
@@ -100,7 +108,10 @@ pub(super) fn host(fields: Fields<'_>) -> Result<(u32, HostParams), SpecError> {
             Policy::LeastQueue => Multipath::LeastQueue,
         },
         path_timeout: fields.or("path_timeout", Nanos::from_secs_f64(30.0))?,
-        files: fields.table("files")?.map(files).transpose()?.unwrap_or_default(),
+        files: match fields.table("files")? {
+            Some(fields) => files(fields, plain)?,
+            None => plain,
+        },
     };
     fields.finish()?;
     Ok((number, params))
@@ -118,8 +129,8 @@ fn page_cache(fields: Fields<'_>) -> Result<PageCacheParams, SpecError> {
     Ok(params)
 }
 
-fn files(fields: Fields<'_>) -> Result<FilesParams, SpecError> {
-    let plain = FilesParams::default();
+/// The figures of a file system; what is not said is as in `plain`.
+fn files(fields: Fields<'_>, plain: FilesParams) -> Result<FilesParams, SpecError> {
     let params = FilesParams {
         stat: fields.or("stat", plain.stat)?,
         open: fields.or("open", plain.open)?,
