@@ -8,6 +8,7 @@ mod event;
 pub mod modelled;
 pub mod real;
 mod result;
+pub mod search;
 mod seconds;
 mod world;
 

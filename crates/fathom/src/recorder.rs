@@ -55,6 +55,7 @@ impl Recorder {
             targets: world.targets(),
             environment: world.environment(),
             consents,
+            search: None,
             points: Vec::new(),
             findings: Vec::new(),
             ending: record::Ending {

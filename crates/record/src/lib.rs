@@ -13,6 +13,7 @@ mod point;
 mod run;
 #[cfg(feature = "sample")]
 pub mod sample;
+mod search;
 mod summary;
 
 pub use entry::Entry;
@@ -25,4 +26,5 @@ pub use point::{
 pub use run::{
     Cache, Ending, Environment, PlanSource, ReadError, Run, SCHEMA_VERSION, Target, Tool, World, read, schema,
 };
+pub use search::{Rung, Search};
 pub use summary::{Figure, LATENCY_QUANTILES, LatencySummary, OpSummary, QuantileFigure, summarise};

@@ -41,6 +41,9 @@ pub struct Run {
     /// The consents to destroy data that were given and used.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub consents: Vec<String>,
+    /// What a search for the highest rate found; absent where none was made.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub search: Option<crate::Search>,
     /// Results, in the order they were measured.
     pub points: Vec<Point>,
     /// What the evidence supports.

@@ -77,6 +77,7 @@ pub fn run(plan: &str, points: Vec<Point>) -> Run {
             facts: BTreeMap::new(),
         },
         consents: Vec::new(),
+        search: None,
         points,
         findings: Vec::new(),
         ending: Ending { complete: true, code: 0, reason: "done".into() },

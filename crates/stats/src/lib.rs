@@ -5,6 +5,7 @@
 //! **Invariant:** this crate does not know where its numbers come from, nor how they are shown.
 
 mod batch;
+pub mod exceedance;
 mod histogram;
 mod interval;
 

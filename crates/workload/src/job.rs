@@ -170,6 +170,8 @@ struct Window {
 struct Ledger {
     total: ClassTally,
     open: Histogram,
+    /// Service times of the open interval, where they are kept.
+    open_service: Option<Histogram>,
     /// Equal responses that followed each other and are not in `open` yet: requests that were planned and reaped
     /// together have one latency, and one record for all of them saves 3 ns each.
     run: u64,
@@ -687,7 +689,12 @@ impl Job {
             }
             ledger.total.response.record(response);
         }
-        if let (Some(service), Some(lag)) = (&mut ledger.total.service, &mut ledger.total.lag) {
+        let service = if finished_at < self.window.until {
+            &mut ledger.open_service
+        } else {
+            &mut ledger.total.service
+        };
+        if let (Some(service), Some(lag)) = (service, &mut ledger.total.lag) {
             service.record(finished_at.saturating_since(issued));
             lag.record(issued.saturating_since(due));
         }
@@ -775,7 +782,14 @@ impl Ledger {
             service: kept(),
             lag: kept(),
         };
-        Ledger { total, open: Histogram::new(), run: 0, run_response: Nanos::ZERO, possible }
+        Ledger {
+            total,
+            open: Histogram::new(),
+            open_service: kept(),
+            run: 0,
+            run_response: Nanos::ZERO,
+            possible,
+        }
     }
 
     fn may_come(&self) -> bool {
@@ -807,12 +821,19 @@ impl Ledger {
             ops,
             bytes,
             response: self.open.buckets().collect(),
+            service: self.open_service.iter().flat_map(Histogram::buckets).collect(),
             longest: self.open.max().unwrap_or_default(),
         };
         if measured {
             self.total.ops += ops;
             self.total.bytes += bytes;
             self.total.response.merge(&self.open);
+            if let (Some(total), Some(open)) = (&mut self.total.service, &self.open_service) {
+                total.merge(open);
+            }
+        }
+        if let Some(open) = &mut self.open_service {
+            open.clear();
         }
         self.open.clear();
         Some(interval)

@@ -80,6 +80,8 @@ pub struct ClassInterval {
     pub bytes: Bytes,
     /// Their response times.
     pub response: Vec<Bucket>,
+    /// Their service times; empty where they equal the response times, as in every closed loop.
+    pub service: Vec<Bucket>,
     /// The longest of them, exact.
     pub longest: Nanos,
 }

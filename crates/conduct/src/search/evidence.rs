@@ -1,0 +1,220 @@
+//! What a rate was seen to do, and what follows for a promise: kept, broken, or not known yet.
+//!
+//! **Invariant:** nothing is decided by one bound alone: requests are slow together, so the bound for independent
+//! requests and that of batches in time must agree.
+
+use stats::Interval;
+use stats::exceedance::{Batch, binomial_bounds, ratio_bounds};
+
+use super::promise::Promise;
+
+/// How sure each single look must be, one-sided. A rate is looked at a few times, each longer than the one before.
+pub const CONFIDENCE: f64 = 0.98;
+
+/// What of the asked rate may be missing.
+const SHORT: f64 = 0.01;
+
+/// What of the requests may never be issued.
+const LOST: f64 = 0.001;
+
+/// What one or more loads at one rate showed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Evidence {
+    /// Measured time in seconds.
+    pub seconds: f64,
+    /// Requests that were asked for in it, by the rate.
+    pub asked: f64,
+    /// Requests that ended in it.
+    pub completed: u64,
+    /// Requests that fell due in it and were never issued.
+    pub lost: u64,
+    /// Requests that failed, and all that were issued.
+    pub errors: u64,
+    /// Requests that were issued.
+    pub issued: u64,
+    /// Whether this machine, not the target, was late.
+    pub client_limited: bool,
+    /// For each promise the batches in order of time, all of one length; empty for errors.
+    pub batches: Vec<Vec<Batch>>,
+}
+
+impl Evidence {
+    /// Takes in what another load at the same rate showed.
+    pub fn add(&mut self, other: Evidence) {
+        self.seconds += other.seconds;
+        self.asked += other.asked;
+        self.completed += other.completed;
+        self.lost += other.lost;
+        self.errors += other.errors;
+        self.issued += other.issued;
+        self.client_limited |= other.client_limited;
+        self.batches.resize(other.batches.len().max(self.batches.len()), Vec::new());
+        for (own, others) in self.batches.iter_mut().zip(other.batches) {
+            own.extend(others);
+        }
+    }
+
+    /// The figure that `promise` number `index` limits; none without a request.
+    pub fn figure(&self, index: usize, promise: &Promise) -> Option<f64> {
+        if let Promise::Errors { .. } = promise {
+            return (self.issued > 0).then(|| self.errors as f64 / self.issued as f64);
+        }
+        let batches = self.batches.get(index)?;
+        let (count, sum) = batches.iter().fold((0.0, 0.0), |(n, s), one| (n + one.count, s + one.sum));
+        (count > 0.0).then(|| sum / count)
+    }
+}
+
+/// What follows for all promises together.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    /// All are kept.
+    Pass,
+    /// One is broken, or the rate is not reached.
+    Fail(Cause),
+    /// More must be seen.
+    Undecided,
+}
+
+/// Why a rate failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// Promise number so and so is broken.
+    Promise(usize),
+    /// Fewer requests ended than were asked for.
+    Short,
+    /// Requests were never issued.
+    Lost,
+    /// Requests failed, and no promise allows it.
+    Errors,
+    /// This machine could not ask for so much.
+    Client,
+}
+
+/// Judges one rate.
+pub fn judge(evidence: &Evidence, promises: &[Promise], confidence: f64) -> Verdict {
+    if let Some(cause) = certain_failure(evidence, promises) {
+        return Verdict::Fail(cause);
+    }
+    let mut undecided = false;
+    for (index, promise) in promises.iter().enumerate() {
+        let Some(bounds) = bounds(evidence, index, promise, confidence) else {
+            undecided = true;
+            continue;
+        };
+        if bounds.iter().all(|one| one.low > promise.limit()) {
+            return Verdict::Fail(Cause::Promise(index));
+        }
+        undecided |= !bounds.iter().all(|one| one.high < promise.limit());
+    }
+    if undecided { Verdict::Undecided } else { Verdict::Pass }
+}
+
+fn certain_failure(evidence: &Evidence, promises: &[Promise]) -> Option<Cause> {
+    let allowed = promises.iter().any(|promise| matches!(promise, Promise::Errors { .. }));
+    if evidence.errors > 0 && !allowed {
+        return Some(Cause::Errors);
+    }
+    // Three standard deviations of a Poisson count are chance.
+    let chance = 3.0 * evidence.asked.sqrt();
+    let short = (evidence.completed as f64) < (1.0 - SHORT) * evidence.asked - chance;
+    let lost = evidence.lost as f64 > LOST * evidence.asked;
+    if (short || lost) && evidence.client_limited {
+        return Some(Cause::Client);
+    }
+    if lost {
+        return Some(Cause::Lost);
+    }
+    short.then_some(Cause::Short)
+}
+
+/// The bounds of a promise's figure under each assumption; `None` where they cannot be known yet.
+fn bounds(
+    evidence: &Evidence,
+    index: usize,
+    promise: &Promise,
+    confidence: f64,
+) -> Option<Vec<Interval<f64>>> {
+    if let Promise::Errors { .. } = promise {
+        return (evidence.issued > 0)
+            .then(|| vec![binomial_bounds(evidence.errors, evidence.issued, confidence)]);
+    }
+    let batches = evidence.batches.get(index)?;
+    let mut bounds = vec![ratio_bounds(batches, confidence)?];
+    if promise.counts() {
+        let sum = |of: fn(&Batch) -> f64| batches.iter().map(of).sum::<f64>().round() as u64;
+        bounds.push(binomial_bounds(sum(|one| one.sum), sum(|one| one.count), confidence));
+    }
+    Some(bounds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(beyond: u64, batches: usize) -> Evidence {
+        let sum = beyond as f64 / batches as f64;
+        Evidence {
+            seconds: 30.0,
+            asked: 30_000.0,
+            completed: 30_000,
+            issued: 30_000,
+            batches: vec![vec![Batch { count: 30_000.0 / batches as f64, sum }; batches]],
+            ..Evidence::default()
+        }
+    }
+
+    fn verdict(evidence: &Evidence) -> Verdict {
+        judge(evidence, &["p99<5ms".parse().unwrap()], 0.95)
+    }
+
+    #[test]
+    fn both_bounds_must_agree() {
+        assert_eq!(verdict(&seen(200, 30)), Verdict::Pass);
+        assert_eq!(verdict(&seen(300, 30)), Verdict::Undecided);
+        assert_eq!(verdict(&seen(400, 30)), Verdict::Fail(Cause::Promise(0)));
+        assert_eq!(verdict(&seen(200, 5)), Verdict::Undecided, "five batches say nothing of clustering");
+        let mut clustered = seen(200, 30);
+        for (index, batch) in clustered.batches[0].iter_mut().enumerate() {
+            batch.sum = if index == 7 { 200.0 } else { 0.0 };
+        }
+        assert_eq!(verdict(&clustered), Verdict::Undecided);
+    }
+
+    #[test]
+    fn a_rate_that_is_not_reached_fails_whatever_the_latency() {
+        let short = Evidence { completed: 29_000, ..seen(0, 30) };
+        assert_eq!(verdict(&short), Verdict::Fail(Cause::Short));
+        let by_chance = Evidence { completed: 29_500, ..seen(0, 30) };
+        assert_eq!(verdict(&by_chance), Verdict::Pass);
+        let client = Evidence { completed: 29_000, client_limited: true, ..seen(0, 30) };
+        assert_eq!(verdict(&client), Verdict::Fail(Cause::Client));
+        let lost = Evidence { lost: 31, ..seen(0, 30) };
+        assert_eq!(verdict(&lost), Verdict::Fail(Cause::Lost));
+    }
+
+    #[test]
+    fn errors_fail_unless_some_are_allowed() {
+        let failed = Evidence { errors: 3, ..seen(0, 30) };
+        assert_eq!(verdict(&failed), Verdict::Fail(Cause::Errors));
+        let promises = ["p99<5ms".parse().unwrap(), "errors<0.1%".parse().unwrap()];
+        assert_eq!(judge(&failed, &promises, 0.95), Verdict::Pass);
+        let worse = Evidence { errors: 300, ..seen(0, 30) };
+        assert_eq!(judge(&worse, &promises, 0.95), Verdict::Fail(Cause::Promise(1)));
+    }
+
+    #[test]
+    fn a_mean_is_judged_by_its_batches() {
+        let promises = ["mean<1us".parse().unwrap()];
+        let mut evidence = seen(0, 30);
+        let with = |evidence: &mut Evidence, mean: f64| {
+            for (index, batch) in evidence.batches[0].iter_mut().enumerate() {
+                batch.sum = batch.count * (mean + if index % 2 == 0 { 50.0 } else { -50.0 });
+            }
+            judge(evidence, &promises, 0.95)
+        };
+        assert_eq!(with(&mut evidence, 900.0), Verdict::Pass);
+        assert_eq!(with(&mut evidence, 1_000.0), Verdict::Undecided);
+        assert_eq!(with(&mut evidence, 1_100.0), Verdict::Fail(Cause::Promise(0)));
+    }
+}

@@ -1,0 +1,355 @@
+//! The order in which rates are tried until the highest one that keeps every promise is known.
+//!
+//! A grid in shuffled order finds between which rates the edge lies, halving on the logarithm finds it, and more
+//! looks at the winner confirm it: cold, after a rest, and after an overload.
+//!
+//! **Invariant:** knows no world and no clock; what it decides follows from what it was shown, and the order of its
+//! grid from the seed.
+
+use super::evidence::{CONFIDENCE, Cause, Evidence, Verdict, judge};
+use super::promise::Promise;
+
+/// How a search goes about it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// What must be kept; never empty.
+    pub promises: Vec<Promise>,
+    /// The edge is searched until the rates above and below it differ by no more than this part.
+    pub within: f64,
+    /// Seconds of the first look at a rate.
+    pub look_s: f64,
+    /// Seconds of all looks at a rate together after which it stays undecided.
+    pub longest_s: f64,
+    /// The lowest rate worth having.
+    pub lowest_per_s: f64,
+    /// The highest rate that the target may reach; more is tried where it keeps its promises there.
+    pub highest_per_s: f64,
+    /// Shuffles the grid.
+    pub seed: u64,
+}
+
+/// Points of the grid.
+const GRID: usize = 7;
+
+/// The grid ends a little above what the target can do, so that one point of it should fail.
+const BEYOND: f64 = 1.05;
+
+/// How often the grid is extended upwards where all of it passes.
+const EXTENSIONS: u32 = 8;
+
+/// An overload is so much above the edge.
+const OVERLOAD: f64 = 1.2;
+
+/// How often a winner that is not confirmed gives way to a lower rate.
+const STEPS_DOWN: u32 = 12;
+
+/// What a look is for: how the driver has to prepare it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// One of the grid.
+    Grid,
+    /// Between two rates.
+    Halving,
+    /// Again, as it is.
+    Confirm,
+    /// Again, after the target was left alone for a while.
+    AfterRest,
+    /// Pushes the target over its edge; its verdict does not matter.
+    Overload,
+    /// Again, straight after an overload.
+    AfterOverload,
+}
+
+impl Purpose {
+    /// In a few words, for tables.
+    pub fn words(self) -> &'static str {
+        match self {
+            Purpose::Grid => "grid",
+            Purpose::Halving => "halving",
+            Purpose::Confirm => "confirm",
+            Purpose::AfterRest => "after a rest",
+            Purpose::Overload => "overload",
+            Purpose::AfterOverload => "after overload",
+        }
+    }
+}
+
+/// One load to be made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ask {
+    /// Requests a second.
+    pub rate_per_s: f64,
+    /// Measured seconds.
+    pub seconds: f64,
+    /// What for.
+    pub purpose: Purpose,
+}
+
+/// Who makes the loads.
+pub trait Prober {
+    /// Why it cannot.
+    type Error;
+
+    /// Makes one load and says what it showed. What is `None` ends the search: the user asked for it.
+    fn look(&mut self, ask: Ask) -> Result<Option<Evidence>, Self::Error>;
+
+    /// Tells what was decided of a rate, with all looks of that purpose at it.
+    fn decided(&mut self, _: &Rung) {}
+
+    /// Waits after a rate that failed until the target has recovered from it.
+    fn rest(&mut self) -> Result<(), Self::Error> {
+        Ok(())
+    }
+}
+
+/// One rate and what became of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rung {
+    /// Requests a second.
+    pub rate_per_s: f64,
+    /// Why it was tried.
+    pub purpose: Purpose,
+    /// What all looks showed.
+    pub evidence: Evidence,
+    /// What follows.
+    pub verdict: Verdict,
+}
+
+/// What a search found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// The highest rate that was seen to keep every promise; `None` where none did.
+    pub kept_per_s: Option<f64>,
+    /// The lowest rate above it that was seen to break one; `None` where none did.
+    pub broken_per_s: Option<f64>,
+    /// Where between the two the edge probably lies.
+    pub edge_per_s: Option<f64>,
+    /// What broke there.
+    pub cause: Option<Cause>,
+    /// Whether looks at the winner confirmed it.
+    pub confirmed: bool,
+    /// The highest rate that keeps every promise straight after an overload, where that is less than `kept_per_s`.
+    pub after_overload_per_s: Option<f64>,
+    /// Everything that was tried, in order.
+    pub ladder: Vec<Rung>,
+    /// Whether it was carried to its end.
+    pub complete: bool,
+}
+
+/// Searches the highest rate that keeps every promise.
+pub fn search<P: Prober>(settings: &Settings, prober: &mut P) -> Result<Answer, P::Error> {
+    let mut search = Search { settings, prober, ladder: Vec::new(), stopped: false };
+    search.grid()?;
+    search.upwards()?;
+    search.halve()?;
+    let confirmed = search.confirm()?;
+    let after_overload_per_s = if confirmed { search.hysteresis()? } else { None };
+    Ok(search.answer(confirmed, after_overload_per_s))
+}
+
+struct Search<'a, P: Prober> {
+    settings: &'a Settings,
+    prober: &'a mut P,
+    ladder: Vec<Rung>,
+    stopped: bool,
+}
+
+impl<P: Prober> Search<'_, P> {
+    /// Looks at a rate, longer and longer, until it is decided or has been looked at long enough.
+    fn decide(&mut self, rate_per_s: f64, purpose: Purpose) -> Result<Verdict, P::Error> {
+        let Settings { promises, look_s, longest_s, .. } = self.settings;
+        let mut evidence = Evidence::default();
+        let mut verdict = Verdict::Undecided;
+        let mut seen_s = 0.0;
+        while seen_s < *longest_s && !self.stopped {
+            // Each look doubles what was seen, so that there are few of them and each has a good chance to decide.
+            let seconds = seen_s.max(*look_s).min((longest_s - seen_s).max(*look_s));
+            let Some(seen) = self.prober.look(Ask { rate_per_s, seconds, purpose })? else {
+                self.stopped = true;
+                break;
+            };
+            evidence.add(seen);
+            seen_s += seconds;
+            verdict = judge(&evidence, promises, CONFIDENCE);
+            if verdict != Verdict::Undecided || purpose == Purpose::Overload {
+                break;
+            }
+        }
+        if !self.stopped {
+            let rung = Rung { rate_per_s, purpose, evidence, verdict: verdict.clone() };
+            self.prober.decided(&rung);
+            self.ladder.push(rung);
+            // An overload is followed at once by the look for which it was made.
+            if matches!(verdict, Verdict::Fail(_)) && purpose != Purpose::Overload {
+                self.prober.rest()?;
+            }
+        }
+        Ok(verdict)
+    }
+
+    /// Log-spaced rates in shuffled order: a drift of the target must not look like an effect of the rate.
+    fn grid(&mut self) -> Result<(), P::Error> {
+        let (low, high) = (self.settings.lowest_per_s, self.settings.highest_per_s * BEYOND);
+        let ratio = (high / low).max(1.0).powf(1.0 / (GRID - 1) as f64);
+        let mut rates: Vec<f64> = (0..GRID as i32).map(|step| low * ratio.powi(step)).collect();
+        shuffle(&mut rates, self.settings.seed);
+        for rate in rates {
+            self.decide(rate, Purpose::Grid)?;
+        }
+        Ok(())
+    }
+
+    /// Goes on upwards while nothing fails.
+    fn upwards(&mut self) -> Result<(), P::Error> {
+        let mut rate = self.settings.highest_per_s * BEYOND;
+        for _ in 0..EXTENSIONS {
+            if self.stopped || self.bracket().1.is_some() || self.bracket().0.is_none() {
+                break;
+            }
+            rate *= 1.5;
+            self.decide(rate, Purpose::Grid)?;
+        }
+        Ok(())
+    }
+
+    fn halve(&mut self) -> Result<(), P::Error> {
+        while !self.stopped
+            && let Some(rate) = self.next_between()
+        {
+            self.decide(rate, Purpose::Halving)?;
+        }
+        Ok(())
+    }
+
+    /// The highest rate that passed below the lowest that failed above a pass, and that one.
+    ///
+    /// A rate that failed below every pass does not count: latency need not grow with the rate, for devices that
+    /// sleep or gather requests.
+    fn bracket(&self) -> (Option<f64>, Option<f64>) {
+        let rates = |wanted: fn(&Verdict) -> bool| {
+            let own = self.ladder.iter().filter(|rung| is_cold(rung.purpose) && wanted(&rung.verdict));
+            let mut rates: Vec<f64> = own.map(|rung| rung.rate_per_s).collect();
+            rates.sort_by(f64::total_cmp);
+            rates
+        };
+        let failed = rates(|verdict| matches!(verdict, Verdict::Fail(_)));
+        // A rate that passed once and failed once has failed.
+        let mut passed = rates(|verdict| *verdict == Verdict::Pass);
+        passed.retain(|rate| !failed.contains(rate));
+        let Some(first) = passed.first() else { return (None, failed.first().copied()) };
+        let high = failed.into_iter().find(|rate| rate > first);
+        let low = passed.into_iter().rfind(|rate| high.is_none_or(|high| *rate < high));
+        (low, high)
+    }
+
+    /// The next rate between pass and fail, or `None` once they are near enough.
+    ///
+    /// Undecided rates between them are taken for the edge: then both are drawn near to them.
+    fn next_between(&self) -> Option<f64> {
+        let (Some(low), Some(high)) = self.bracket() else { return None };
+        let own = self.ladder.iter().filter(|rung| is_cold(rung.purpose));
+        let between = own.map(|rung| rung.rate_per_s).filter(|rate| *rate > low && *rate < high);
+        let (least, most) =
+            between.fold((f64::INFINITY, 0.0f64), |(least, most), rate| (least.min(rate), most.max(rate)));
+        if most == 0.0 {
+            return (high / low > 1.0 + self.settings.within).then(|| (low * high).sqrt());
+        }
+        let near = 1.0 + self.settings.within / 2.0;
+        let (below, above) = (least / low, high / most);
+        if below.max(above) <= near {
+            return None;
+        }
+        Some(if below > above { (low * least).sqrt() } else { (most * high).sqrt() })
+    }
+
+    /// Looks at the winner again; where it fails now, at the next one. Whether one was confirmed.
+    fn confirm(&mut self) -> Result<bool, P::Error> {
+        for _ in 0..STEPS_DOWN {
+            let Some(rate) = self.bracket().0 else { return Ok(false) };
+            let mut failed = false;
+            for purpose in [Purpose::Confirm, Purpose::AfterRest] {
+                failed |= matches!(self.decide(rate, purpose)?, Verdict::Fail(_));
+                if failed || self.stopped {
+                    break;
+                }
+            }
+            if self.stopped {
+                return Ok(false);
+            }
+            // An undecided look takes nothing away from the one that passed.
+            if !failed {
+                return Ok(true);
+            }
+            self.halve()?;
+        }
+        Ok(false)
+    }
+
+    /// What is kept straight after an overload, where it is less than what is kept otherwise.
+    fn hysteresis(&mut self) -> Result<Option<f64>, P::Error> {
+        let Some(kept) = self.bracket().0 else { return Ok(None) };
+        let mut rate = kept;
+        for step in 0..STEPS_DOWN {
+            self.decide(kept * OVERLOAD, Purpose::Overload)?;
+            let verdict = self.decide(rate, Purpose::AfterOverload)?;
+            if self.stopped {
+                return Ok(None);
+            }
+            if !matches!(verdict, Verdict::Fail(_)) {
+                return Ok((step > 0).then_some(rate));
+            }
+            rate /= 1.0 + self.settings.within * f64::from(1 << step.min(4));
+        }
+        Ok(Some(0.0))
+    }
+
+    fn answer(self, confirmed: bool, after_overload_per_s: Option<f64>) -> Answer {
+        let (kept_per_s, broken_per_s) = self.bracket();
+        let cause = self.ladder.iter().find_map(|rung| match rung.verdict {
+            Verdict::Fail(cause) if Some(rung.rate_per_s) == broken_per_s => Some(cause),
+            _ => None,
+        });
+        let edge_per_s = match (kept_per_s, broken_per_s) {
+            (Some(low), Some(high)) => Some(self.crossing(low, high, cause)),
+            _ => None,
+        };
+        Answer {
+            kept_per_s,
+            broken_per_s,
+            edge_per_s,
+            cause,
+            confirmed,
+            after_overload_per_s,
+            complete: !self.stopped,
+            ladder: self.ladder,
+        }
+    }
+
+    /// Where the figure that broke meets its limit, between `low` and `high`, on a line of its logarithm.
+    ///
+    /// Near the edge a share beyond a limit grows exponentially with the rate: for one exponential server exactly so.
+    fn crossing(&self, low: f64, high: f64, cause: Option<Cause>) -> f64 {
+        let middle = (low * high).sqrt();
+        let Some(Cause::Promise(index)) = cause else { return middle };
+        let promise = &self.settings.promises[index];
+        let figure = |rate: f64| {
+            let mut all = Evidence::default();
+            let own = self.ladder.iter().filter(|rung| rung.rate_per_s == rate && is_cold(rung.purpose));
+            own.for_each(|rung| all.add(rung.evidence.clone()));
+            all.figure(index, promise).filter(|figure| *figure > 0.0)
+        };
+        let (Some(below), Some(above)) = (figure(low), figure(high)) else { return middle };
+        let part = (promise.limit() / below).ln() / (above / below).ln();
+        if part.is_finite() { low + (high - low) * part.clamp(0.0, 1.0) } else { middle }
+    }
+}
+
+/// Whether a look met a target that had not just been overloaded.
+fn is_cold(purpose: Purpose) -> bool {
+    !matches!(purpose, Purpose::Overload | Purpose::AfterOverload)
+}
+
+fn shuffle(rates: &mut [f64], seed: u64) {
+    let streams = workload::Streams::new(seed);
+    rates.sort_by_cached_key(|rate| streams.key(&format!("search/grid/{rate}")));
+}

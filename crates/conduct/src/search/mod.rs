@@ -1,0 +1,14 @@
+//! The highest rate at which every promise is kept.
+//!
+//! [`ladder`] decides which rate is tried next and [`evidence`] what follows from what was seen; neither knows a
+//! world. [`drive`] makes the loads.
+
+pub mod drive;
+pub mod evidence;
+pub mod ladder;
+pub mod promise;
+
+pub use drive::{LOOK_LEAST, SearchOptions, carry_out_search, load_of};
+pub use evidence::{Cause, Evidence, Verdict, judge};
+pub use ladder::{Answer, Ask, Prober, Purpose, Rung, Settings, search};
+pub use promise::{Promise, PromiseError};

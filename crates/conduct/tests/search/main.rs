@@ -1,0 +1,7 @@
+//! The search for the highest rate that keeps a promise, held against queues whose answer is known.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+
+mod ladder;
+mod queue;
+mod table;

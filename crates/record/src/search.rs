@@ -1,0 +1,65 @@
+//! What a search for the highest rate that keeps its promises found.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The highest rate that keeps every promise, and how it was found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Search {
+    /// What was to be kept, as typed: `p99<5ms`.
+    pub promises: Vec<String>,
+    /// The edge was searched until the rates above and below it differed by no more than this part.
+    pub within: f64,
+    /// What the target did in a closed loop with more and more requests in flight.
+    pub ceiling_per_s: f64,
+    /// The highest rate that was seen to keep every promise; absent where none did.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub kept_per_s: Option<f64>,
+    /// The lowest rate above it that was seen to break one; absent where none did.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub broken_per_s: Option<f64>,
+    /// Where between the two the edge probably lies.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub edge_per_s: Option<f64>,
+    /// What broke there: a promise, `rate not reached`, `requests never issued`, `errors` or `client limited`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub broken_by: Option<String>,
+    /// Whether `kept_per_s` held again, as it was and after a rest.
+    pub confirmed: bool,
+    /// The highest rate that was kept straight after an overload, where it is less than `kept_per_s`; 0 where none was.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub after_overload_per_s: Option<f64>,
+    /// The longest time that the target took after an overload until a light load was answered as before.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub recovery_s: Option<f64>,
+    /// For how long a slow second shows in those after it, at the rate that was kept; absent where it cannot be seen.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub relaxation_s: Option<f64>,
+    /// Whether it was carried to its end.
+    pub complete: bool,
+    /// Every rate that was tried, in order.
+    pub ladder: Vec<Rung>,
+}
+
+/// One rate that was tried.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Rung {
+    /// Requests a second that were asked for.
+    pub rate_per_s: f64,
+    /// Why it was tried: `grid`, `halving`, `confirm`, `after a rest`, `overload`, `after overload`.
+    pub purpose: String,
+    /// `pass`, `fail` or `undecided`.
+    pub verdict: String,
+    /// What failed; absent where nothing did.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cause: Option<String>,
+    /// Measured seconds of all looks together.
+    pub seconds: f64,
+    /// Requests that ended in them.
+    pub requests: u64,
+    /// The figure of each promise, in its order: the part of the requests beyond the limit, the mean in nanoseconds, or
+    /// the part that failed. Absent where nothing was seen.
+    pub figures: Vec<Option<f64>>,
+    /// The points of its looks.
+    pub points: Vec<u32>,
+}

@@ -1,0 +1,190 @@
+//! How often values lie beyond a limit, and how sure that is: for independent values, and for those that cluster.
+//!
+//! Slow requests come together, so a bound for independent ones is too narrow; batches of equal length see the
+//! clustering, but a few of them see too little of a rare event. A decision should hold under both.
+//!
+//! **Invariant:** bounds never leave 0 to 1 for counts; a bound that cannot be known is the widest there is.
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::function::beta::beta_reg;
+
+use crate::Interval;
+
+/// The one-sided bounds of a share of which `found` of `of` independent values were seen.
+///
+/// Each end alone holds with `confidence`. Exact: found by halving the binomial distribution function. `0..1` where
+/// `of` is zero.
+/// Source: Clopper & Pearson, *The use of confidence or fiducial limits*, Biometrika 26 (1934).
+pub fn binomial_bounds(found: u64, of: u64, confidence: f64) -> Interval<f64> {
+    let (k, n, rest) = (found.min(of) as f64, of as f64, 1.0 - confidence);
+    let low = if found == 0 { 0.0 } else { root(|p| at_least(k, n, p) >= rest) };
+    let high = if found >= of { 1.0 } else { root(|p| 1.0 - at_least(k + 1.0, n, p) <= rest) };
+    Interval { low, high }
+}
+
+/// The probability of at least `k` of `n`, `k` above zero and at most `n`.
+fn at_least(k: f64, n: f64, p: f64) -> f64 {
+    beta_reg(k, n - k + 1.0, p)
+}
+
+/// The smallest probability at which `reached` holds, which is false below it and true above.
+fn root(reached: impl Fn(f64) -> bool) -> f64 {
+    let (mut low, mut high) = (0.0, 1.0);
+    // Fifty halvings leave less than the rounding of a double near 1.
+    for _ in 0..50 {
+        let middle = (low + high) / 2.0;
+        if reached(middle) { high = middle } else { low = middle }
+    }
+    (low + high) / 2.0
+}
+
+/// A stretch of a run: how many values, and the sum of what is averaged over them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Batch {
+    /// Values.
+    pub count: f64,
+    /// Their sum; of values that are 0 or 1 the number beyond the limit.
+    pub sum: f64,
+}
+
+/// More batches than these are put together; a Student factor gains nothing from more.
+const BATCHES: usize = 30;
+
+/// Fewer batches than these have no interval that could be trusted.
+pub const BATCHES_LEAST: usize = 10;
+
+/// The one-sided bounds of the sum over the count of many batches, taken at equal lengths in order of time.
+///
+/// Each end alone holds with `confidence`. Batches are put together to 30 and to 15; the wider interval counts, so
+/// that what is correlated over a batch widens it. `None` with fewer than ten batches, or without any value.
+/// Source: Law, *Simulation Modeling and Analysis*, section 9.5.3, for the ratio of two means (Cochran, *Sampling
+/// Techniques*, section 6.3).
+pub fn ratio_bounds(batches: &[Batch], confidence: f64) -> Option<Interval<f64>> {
+    if batches.len() < BATCHES_LEAST {
+        return None;
+    }
+    let total = together(batches);
+    if total.count <= 0.0 {
+        return None;
+    }
+    let ratio = total.sum / total.count;
+    let half = [BATCHES, BATCHES / 2]
+        .into_iter()
+        .filter(|parts| *parts <= batches.len().max(BATCHES / 2))
+        .filter_map(|parts| half_width(&grouped(batches, parts), ratio, confidence))
+        .fold(0.0, f64::max);
+    Some(Interval { low: ratio - half, high: ratio + half })
+}
+
+fn half_width(groups: &[Batch], ratio: f64, confidence: f64) -> Option<f64> {
+    let n = groups.len() as f64;
+    let total = together(groups);
+    let squares: f64 = groups.iter().map(|group| (group.sum - ratio * group.count).powi(2)).sum();
+    let deviation = (squares * n / (n - 1.0)).sqrt() / total.count;
+    let factor = StudentsT::new(0.0, 1.0, n - 1.0).ok()?.inverse_cdf(confidence);
+    Some(factor * deviation)
+}
+
+/// `batches` in at most so many groups of neighbours, as equal as can be.
+pub fn grouped(batches: &[Batch], groups: usize) -> Vec<Batch> {
+    let groups = groups.min(batches.len()).max(1);
+    let edge = |group: usize| group * batches.len() / groups;
+    (0..groups).map(|group| together(&batches[edge(group)..edge(group + 1)])).collect()
+}
+
+fn together(batches: &[Batch]) -> Batch {
+    batches
+        .iter()
+        .fold(Batch::default(), |all, one| Batch { count: all.count + one.count, sum: all.sum + one.sum })
+}
+
+/// For how many batches a value still shows in those after it: half the factor by which the variance of a long mean
+/// exceeds that of independent batches; at least 1/2, which is what independent batches have.
+///
+/// Batches are doubled until the variance of their means times their length no longer grows by a tenth, or fewer
+/// than ten are left. `None` where there are too few to say.
+/// Source: Law, *Simulation Modeling and Analysis*, section 4.4, with the doubling of Flyvbjerg & Petersen (1989).
+pub fn relaxation(batches: &[Batch]) -> Option<f64> {
+    let spread = |groups: usize| {
+        let groups = grouped(batches, groups);
+        let total = together(&groups);
+        let ratio = total.sum / total.count;
+        let squares: f64 = groups.iter().map(|group| (group.sum - ratio * group.count).powi(2)).sum();
+        squares / (groups.len() - 1) as f64 * groups.len() as f64
+    };
+    if batches.len() < 2 * BATCHES_LEAST {
+        return None;
+    }
+    let single = spread(batches.len());
+    let (mut groups, mut widest) = (batches.len(), single);
+    while groups / 2 >= BATCHES_LEAST {
+        groups /= 2;
+        let wider = spread(groups);
+        if wider <= widest * 1.1 {
+            break;
+        }
+        widest = wider;
+    }
+    (single > 0.0).then(|| (widest / single / 2.0).max(0.5))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limits_of_a_percentile_are_those_of_the_binomial_distribution() {
+        // (quantile, requests, most beyond it to pass, least beyond it to fail), one-sided 95 %.
+        let table = [
+            (0.99, 1_000u64, 4u64, 16u64),
+            (0.99, 10_000, 83, 118),
+            (0.99, 100_000, 948, 1_053),
+            (0.99, 1_000_000, 9_836, 10_165),
+            (0.999, 10_000, 4, 16),
+            (0.999, 100_000, 83, 118),
+            (0.999, 1_000_000, 947, 1_053),
+        ];
+        for (quantile, n, pass, fail) in table {
+            let limit = 1.0 - quantile;
+            let bounds = |k| binomial_bounds(k, n, 0.95);
+            assert!(bounds(pass).high < limit && bounds(pass + 1).high >= limit, "{n} at {quantile}");
+            assert!(bounds(fail).low > limit && bounds(fail - 1).low <= limit, "{n} at {quantile}");
+        }
+    }
+
+    #[test]
+    fn so_many_requests_can_pass_at_all() {
+        for (quantile, least) in [(0.99, 299u64), (0.999, 2_995), (0.9999, 29_956)] {
+            let limit: f64 = 1.0 - quantile;
+            assert!(binomial_bounds(0, least, 0.95).high < limit);
+            assert!(binomial_bounds(0, least - 1, 0.95).high >= limit);
+        }
+        assert_eq!(binomial_bounds(0, 0, 0.95), Interval { low: 0.0, high: 1.0 });
+        assert_eq!(binomial_bounds(7, 7, 0.95).high, 1.0);
+    }
+
+    fn batches(of: impl Fn(usize) -> f64) -> Vec<Batch> {
+        (0..600).map(|index| Batch { count: 10.0, sum: of(index) }).collect()
+    }
+
+    #[test]
+    fn clustering_widens_the_bounds_of_batches() {
+        let width = |of: fn(usize) -> f64| {
+            let bounds = ratio_bounds(&batches(of), 0.95).unwrap();
+            assert!((bounds.low + bounds.high - 0.1).abs() < 1e-12);
+            bounds.high - bounds.low
+        };
+        assert!(width(|i| f64::from(i % 20 == 0) * 10.0) < 0.001);
+        assert!(width(|i| f64::from(i < 30) * 10.0) > 0.1);
+        assert_eq!(ratio_bounds(&batches(|_| 1.0)[..9], 0.95), None);
+    }
+
+    #[test]
+    fn a_value_that_stays_for_long_is_found_to_relax_slowly() {
+        let slow = relaxation(&batches(|i| f64::from((i / 16) % 2 == 0) * 10.0));
+        assert!(slow.unwrap() > 2.0, "{slow:?}");
+        let quick = relaxation(&batches(|i| f64::from(i % 2 == 0)));
+        assert_eq!(quick, Some(0.5));
+        assert_eq!(relaxation(&batches(|_| 1.0)[..12]), None);
+    }
+}
