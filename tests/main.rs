@@ -18,6 +18,7 @@ mod interrupts;
 mod keeping;
 mod kernel;
 mod plans;
+mod searching;
 mod streams;
 mod targets;
 mod terminal;

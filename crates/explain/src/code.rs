@@ -80,4 +80,10 @@ codes! {
     VirtualMachine => "virtual-machine",
     /// No storage was asked.
     NullTarget => "null-target",
+    /// The highest rate that keeps the promises.
+    SloEdge => "slo-edge",
+    /// No rate keeps the promises.
+    SloUnkept => "slo-unkept",
+    /// After an overload less is kept.
+    SloHysteresis => "slo-hysteresis",
 }

@@ -13,6 +13,7 @@ mod draft;
 mod evidence;
 mod failures;
 mod samples;
+mod search;
 mod writes;
 
 pub use code::Code;
@@ -26,7 +27,8 @@ type OfPoint = fn(&Run, &Point) -> Option<Draft>;
 type OfWorkload = fn(&Run, &Point, &WorkloadResult) -> Option<Draft>;
 
 /// About the run as a whole.
-const RUN: [OfRun; 2] = [failures::interrupted, company::virtual_machine];
+const RUN: [OfRun; 5] =
+    [failures::interrupted, company::virtual_machine, search::edge, search::unkept, search::hysteresis];
 
 /// About a point, in either world.
 const POINT: [OfPoint; 1] = [samples::repeats_differ];
@@ -80,7 +82,7 @@ pub fn findings(run: &Run) -> Vec<Finding> {
         found.push(company::null_target().about_run());
     }
     let real = run.world == World::Host && !on_nothing;
-    for point in &run.points {
+    for point in run.points.iter().filter(|point| search::is_result(run, point)) {
         let points = POINT.iter().chain(REAL_POINT.iter().filter(|_| real));
         found.extend(points.filter_map(|check| check(run, point)).map(|draft| draft.about(point)));
         for workload in &point.workloads {

@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 
 use clap::builder::PossibleValue;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use units::Bytes;
+use conduct::search::Promise;
+use units::{Bytes, Nanos, Share};
 
 use crate::doors;
 
@@ -45,6 +46,8 @@ Exit codes:
 pub enum Verb {
     /// Measure a target with a plan, and keep the result
     Run(RunArgs),
+    /// Find the highest rate at which promises such as p99<5ms are kept
+    Search(SearchArgs),
     /// List, show and check plans
     #[command(subcommand)]
     Plan(PlanVerb),
@@ -127,6 +130,30 @@ pub struct AsArgs {
         value_name = "TOOL ARGUMENTS"
     )]
     pub words: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct SearchArgs {
+    /// What must be kept: p99<5ms, service p99.9<10ms, mean<800us, errors<0.1%; several at once
+    #[arg(long = "slo", value_name = "PROMISE", required = true)]
+    pub promises: Vec<Promise>,
+    /// How near the rates that keep and break it have to come
+    #[arg(long, value_name = "SHARE", default_value = "2%")]
+    pub within: Share,
+    /// The first look at a rate, at least 10s; each further look doubles what was seen
+    #[arg(long, value_name = "TIME", default_value = "15s")]
+    pub look: Nanos,
+    /// All looks at one rate together, before it stays undecided
+    #[arg(long, value_name = "TIME", default_value = "4min")]
+    pub longest: Nanos,
+    /// Requests in flight at most [default: twice what the promise allows at the ceiling, up to 1024]
+    #[arg(long, value_name = "COUNT")]
+    pub depth: Option<u32>,
+    /// Write so much at each rate before it is measured, so that no write cache answers [default: nothing]
+    #[arg(long, value_name = "SIZE", default_value = "0B", hide_default_value = true)]
+    pub write_cache: Bytes,
+    #[command(flatten)]
+    pub run: RunArgs,
 }
 
 #[derive(Debug, Args)]

@@ -49,6 +49,7 @@ fn carry_out(cli: &Cli) -> Result<Ending, Failure> {
     let store = &cli.store;
     match &cli.verb {
         Verb::Run(arguments) => verbs::run::run(arguments, store),
+        Verb::Search(arguments) => verbs::search::search(arguments, store),
         Verb::Plan(verb) => verbs::plan::plan(verb),
         Verb::As(arguments) => doors::serve(arguments, store),
         Verb::Ls(arguments) => verbs::keep::ls(arguments, store),

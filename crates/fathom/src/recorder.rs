@@ -79,6 +79,11 @@ impl Recorder {
         self.run.targets = targets;
     }
 
+    /// What a search found.
+    pub fn set_search(&mut self, search: Option<record::Search>) {
+        self.run.search = search;
+    }
+
     /// Closes the record: the end, findings, and the last save.
     pub fn finish(mut self, complete: bool, ending: Ending) -> Recorded {
         let stored = |Ending { code, reason }| record::Ending { complete, code, reason };

@@ -2,6 +2,7 @@
 
 use conduct::modelled::ModelledWorld;
 use conduct::real::{RealOptions, RealWorld};
+use conduct::search::{SearchOptions, carry_out_search};
 use conduct::{Event, Outcome, World, carry_out};
 use library::Library;
 use record::Point;
@@ -68,6 +69,27 @@ impl Session {
         });
         self.recorder.set_targets(self.world.targets());
         self.recorder.finish(outcome.complete, ending(&outcome, &self.signals))
+    }
+
+    /// Searches the highest rate at which the plan's load keeps its promises; likewise.
+    pub fn search(mut self, options: &SearchOptions, watch: &mut dyn FnMut(&Event<'_>)) -> Recorded {
+        let recorder = &mut self.recorder;
+        let (outcome, found) =
+            carry_out_search(&self.planned.plan, options, &mut *self.world, &mut |event| {
+                watch(&event);
+                if let Event::PointEnded { point } = event {
+                    recorder.add(point);
+                }
+            });
+        let mut ending = ending(&outcome, &self.signals);
+        let unkept = found.as_ref().filter(|found| found.complete && found.kept_per_s.is_none());
+        if let (0, Some(found)) = (ending.code, unkept) {
+            let reason = format!("no rate keeps {}", found.promises.join(" and "));
+            ending = Ending { code: 1, reason };
+        }
+        self.recorder.set_targets(self.world.targets());
+        self.recorder.set_search(found);
+        self.recorder.finish(outcome.complete, ending)
     }
 }
 

@@ -10,6 +10,7 @@ mod csv;
 mod figures;
 mod header;
 mod json;
+mod ladder;
 mod list;
 mod markdown;
 mod metric;

@@ -4,7 +4,7 @@ use record::{Run, WorkloadResult};
 
 use crate::style::{Look, Style};
 use crate::words::{harmless, thousands, wrap};
-use crate::{beware, figures, header, sweep};
+use crate::{beware, figures, header, ladder, sweep};
 
 /// The whole of `run` as text: what was measured, the table with each point's headline figure set off, sweeps
 /// as curves, the first errors, and what to beware of. Ends with a line end.
@@ -16,6 +16,9 @@ pub fn text(run: &Run, style: Style) -> String {
     let mut sections = vec![head(run, style)];
     if run.points.is_empty() {
         sections.push(vec!["No point was measured.".into()]);
+    } else if run.search.is_some() {
+        // Its points are looks at rates; the ladder says what they came to.
+        sections.push(ladder::lines(run, style));
     } else {
         sections.push(table(run, style));
     }

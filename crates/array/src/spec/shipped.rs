@@ -36,6 +36,7 @@ pub(super) const ARRAYS: &[(&str, &str, &str)] = library! { "arrays":
     "perc-2-qc",
     "perc-3-qc",
     "px6-300d",
+    "queue",
     "sas-ssd-24",
 };
 
@@ -54,6 +55,9 @@ pub(super) const DEVICES: &[(&str, &str, &str)] = library! { "devices":
     "hua723030ala640",
     "nearline-18tb",
     "nvme-1920",
+    "queue-md1",
+    "queue-mm1",
+    "queue-mm4",
     "ramsan-500",
     "sas-ssd-3840",
     "snv425",

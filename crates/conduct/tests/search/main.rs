@@ -5,3 +5,4 @@
 mod ladder;
 mod queue;
 mod table;
+mod world;

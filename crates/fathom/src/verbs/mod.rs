@@ -6,4 +6,5 @@ pub mod doctor;
 pub mod keep;
 pub mod plan;
 pub mod run;
+pub mod search;
 pub mod validate;

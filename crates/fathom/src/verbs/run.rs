@@ -56,7 +56,7 @@ pub fn run(arguments: &RunArgs, store: &Option<PathBuf>) -> Result<Ending, Failu
     Ok(final_ending(recorded))
 }
 
-fn options(arguments: &RunArgs) -> Result<RealOptions, Failure> {
+pub(super) fn options(arguments: &RunArgs) -> Result<RealOptions, Failure> {
     let consent = arguments.destroy.as_deref().map(Consent::parse).transpose();
     Ok(RealOptions {
         targets: arguments.targets.clone(),
@@ -68,7 +68,7 @@ fn options(arguments: &RunArgs) -> Result<RealOptions, Failure> {
 }
 
 /// How to see the run again; or that it cannot be.
-fn say_where(recorded: &Recorded, arguments: &RunArgs, store: &Option<PathBuf>) {
+pub(super) fn say_where(recorded: &Recorded, arguments: &RunArgs, store: &Option<PathBuf>) {
     if let Some(error) = &recorded.lost {
         terminal::say(&format!("the run is not kept: {error}"));
     } else if !arguments.no_save && !arguments.quiet {
@@ -79,7 +79,7 @@ fn say_where(recorded: &Recorded, arguments: &RunArgs, store: &Option<PathBuf>) 
     }
 }
 
-fn deliver(run: &Run, arguments: &RunArgs) -> Result<(), Failure> {
+pub(super) fn deliver(run: &Run, arguments: &RunArgs) -> Result<(), Failure> {
     let text = match arguments.format {
         Format::Jsonl => last_event(run),
         format => output::rendered(run, format, &arguments.look)?,
@@ -92,7 +92,7 @@ fn deliver(run: &Run, arguments: &RunArgs) -> Result<(), Failure> {
 }
 
 /// Prints one event as one line of JSON.
-fn stream(event: &Event<'_>) {
+pub(super) fn stream(event: &Event<'_>) {
     let line = match event {
         Event::PointStarted { index, of, name, expected, .. } => serde_json::json!({
             "event": "point-started", "index": index, "of": of, "name": name,

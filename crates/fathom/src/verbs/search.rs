@@ -1,0 +1,110 @@
+//! `fathom search`
+
+use std::path::PathBuf;
+
+use conduct::search::{LOOK_LEAST, SearchOptions, load_of};
+use units::{Nanos, Share};
+
+use crate::cli::{Format, SearchArgs};
+use crate::dry;
+use crate::ending::{Ending, Failure};
+use crate::output;
+use crate::progress::Progress;
+use crate::session::{Planned, Session, final_ending};
+use crate::terminal;
+use crate::verbs::run::{deliver, options, say_where, stream};
+use crate::verbs::{keep, plan};
+
+/// Rates that a search looks at, if the edge lies where the grid expects it and the first winner is confirmed.
+const RATES_USUAL: u64 = 17;
+
+pub fn search(arguments: &SearchArgs, store: &Option<PathBuf>) -> Result<Ending, Failure> {
+    let run = &arguments.run;
+    for path in &run.outputs {
+        output::check(path)?;
+    }
+    let search = search_options(arguments)?;
+    let overrides = plan::overrides(&run.change);
+    let plan::Read { plan, origin, targets } = plan::read_on(&run.plan, &overrides, &run.targets)?;
+    load_of(&plan).map_err(Failure::Usage)?;
+    let mut options = options(run)?;
+    if options.targets.is_empty() {
+        options.targets = targets;
+    }
+    if run.dry_run {
+        let ending = dry::run(&plan, &options)?;
+        print(&what_it_would_do(&search))?;
+        return Ok(ending);
+    }
+    let library = match run.no_save {
+        true => None,
+        false => Some(keep::open_to_save(store)?),
+    };
+    let mut progress = Progress::new(run.quiet);
+    let session = Session::open(Planned { plan, origin, overrides }, &options, library)?;
+    if let Some(words) = &session.scratch_words {
+        progress.say(&format!("scratch file: {words}"));
+    }
+    progress.of_world(session.kind());
+    let recorded = session.search(&search, &mut |event| {
+        progress.show(event);
+        if run.format == Format::Jsonl {
+            stream(event);
+        }
+    });
+    progress.finish();
+    deliver(&recorded.run, run)?;
+    say_where(&recorded, run, store);
+    Ok(final_ending(recorded))
+}
+
+fn search_options(arguments: &SearchArgs) -> Result<SearchOptions, Failure> {
+    let usage = |text: String| Err(Failure::Usage(text));
+    if arguments.look < LOOK_LEAST {
+        return usage(format!(
+            "--look {}: a look takes at least {LOOK_LEAST}, because its seconds are compared with each other",
+            arguments.look
+        ));
+    }
+    if arguments.longest < arguments.look {
+        return usage(format!("--longest {} is shorter than --look {}", arguments.longest, arguments.look));
+    }
+    if !(0.001..=0.5).contains(&arguments.within.get()) {
+        return usage(format!("--within {}: from 0.1% to 50%", percent(arguments.within)));
+    }
+    if arguments.depth == Some(0) {
+        return usage("--depth 0: at least one request is in flight".into());
+    }
+    Ok(SearchOptions {
+        promises: arguments.promises.clone(),
+        within: arguments.within.get(),
+        look: arguments.look,
+        longest: arguments.longest,
+        depth: arguments.depth,
+        write_cache: arguments.write_cache,
+    })
+}
+
+fn percent(share: Share) -> String {
+    workload::plan::text::share_text(share)
+}
+
+fn what_it_would_do(search: &SearchOptions) -> String {
+    let promises: Vec<String> = search.promises.iter().map(ToString::to_string).collect();
+    let times = |each: Nanos| Nanos::new(each.get().saturating_mul(RATES_USUAL));
+    format!(
+        "search  the highest rate that keeps {}, to {}\n  a closed loop first, 5s at each depth; then about \
+         {RATES_USUAL} rates, {} to {} each: {} to {} together\n  the time that the plan says does not count\n",
+        promises.join(" and "),
+        Share::new(search.within).map_or_else(|| "2%".into(), percent),
+        search.look,
+        search.longest,
+        times(search.look),
+        times(search.longest),
+    )
+}
+
+fn print(text: &str) -> Result<(), Failure> {
+    terminal::print_wrapped(text)
+        .map_err(|source| Failure::System { what: "writing to stdout".into(), source })
+}

@@ -1,0 +1,69 @@
+//! A search: what it found, and every rate that it tried.
+
+use record::{Run, Rung, Search};
+use units::{Nanos, OpsPerSecond};
+
+use crate::style::{Look, Style};
+use crate::table::{Cell, Column, Table};
+use crate::words::{harmless, thousands, wrap};
+
+/// The answer and the ladder by rising rate; no lines where nothing was searched.
+pub(crate) fn lines(run: &Run, style: Style) -> Vec<String> {
+    let Some(search) = &run.search else { return Vec::new() };
+    let answer = wrap(&style.spell(&answer(search)), style.width, "", "  ");
+    let mut lines: Vec<String> = answer.iter().map(|line| style.paint(Look::Headline, line)).collect();
+    lines.push(String::new());
+    lines.extend(ladder(search).draw(style).lines);
+    lines
+}
+
+fn answer(search: &Search) -> String {
+    let promises = search.promises.iter().map(|one| harmless(one)).collect::<Vec<_>>().join(" and ");
+    let rate = |per_s: f64| format!("{}/s", OpsPerSecond::new(per_s));
+    let Some(kept) = search.kept_per_s else { return format!("No rate keeps {promises}.") };
+    let state = if search.confirmed { "confirmed" } else { "not confirmed" };
+    let above = search.broken_per_s.map(|broken| format!("; not at {}", rate(broken))).unwrap_or_default();
+    format!("{promises} holds up to {} ({state}){above}.", rate(kept))
+}
+
+fn ladder(search: &Search) -> Table {
+    let mut columns = vec![Column::figures("rate/s", 0), Column::words("verdict")];
+    columns.extend(search.promises.iter().map(|promise| Column::figures(promise, 1)));
+    columns.extend([Column::figures("requests", 2), Column::figures("time", 3), Column::words("tried as")]);
+    let mut rungs: Vec<&Rung> = search.ladder.iter().collect();
+    rungs.sort_by(|one, other| one.rate_per_s.total_cmp(&other.rate_per_s));
+    let rows = rungs.into_iter().map(|rung| row(search, rung)).collect();
+    Table { columns, rows }
+}
+
+fn row(search: &Search, rung: &Rung) -> Vec<Cell> {
+    let kept = rung.verdict == "pass" && Some(rung.rate_per_s) == search.kept_per_s;
+    let rate = OpsPerSecond::new(rung.rate_per_s).to_string();
+    let verdict = match &rung.cause {
+        Some(cause) => format!("{}: {}", rung.verdict, harmless(cause)),
+        None => rung.verdict.clone(),
+    };
+    let look = if rung.verdict == "fail" { Look::Wrong } else { Look::Plain };
+    let mut row =
+        vec![if kept { Cell::of(Look::Headline, rate) } else { Cell::plain(rate) }, Cell::of(look, verdict)];
+    let figures = search.promises.iter().zip(&rung.figures);
+    row.extend(figures.map(|(promise, figure)| {
+        Cell::plain(figure.map_or_else(String::new, |it| figure_text(promise, it)))
+    }));
+    row.resize(2 + search.promises.len(), Cell::default());
+    row.extend([
+        Cell::plain(thousands(rung.requests)),
+        Cell::plain(Nanos::from_secs_f64(rung.seconds).to_string()),
+        Cell::plain(harmless(&rung.purpose)),
+    ]);
+    row
+}
+
+/// A mean as a time, anything else as a part of the requests.
+fn figure_text(promise: &str, figure: f64) -> String {
+    if promise.contains("mean") {
+        Nanos::from_secs_f64(figure / 1e9).to_string()
+    } else {
+        format!("{:.3} %", figure * 100.0)
+    }
+}
