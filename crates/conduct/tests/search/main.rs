@@ -1,6 +1,7 @@
 //! The search for the highest rate that keeps a promise, held against queues whose answer is known.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+#![allow(clippy::print_stderr, reason = "the figures of a long test are its result")]
 
 mod ladder;
 mod queue;
