@@ -127,6 +127,7 @@ impl Ledger {
             ops,
             bytes,
             response: self.open.buckets().collect(),
+            service: Vec::new(),
             longest: self.open.max().unwrap_or_default(),
         };
         if measured {
