@@ -1,7 +1,7 @@
 //! What a component keeps of its past: busy time, number present, wait and service by class.
 //!
 //! **Invariant:** the area under the number present equals the sum of the times present (Little's law as
-//! bookkeeping); [`Meter::little_gap`] compares the two, which are counted apart.
+//! bookkeeping), and busy time the sum of service; [`Meter::little_gap`] and [`Meter::utilisation_gap`] compare them.
 
 use units::{Instant, Nanos};
 
@@ -48,63 +48,155 @@ pub struct Visits {
     pub service_ns: u64,
 }
 
-/// The past of one component.
+/// The past of one component, within a window of time: what lies before its begin or after its end does not count.
+///
+/// A component either tells of each arrival, start and departure as it happens, or, where an end is known when it is
+/// booked, of whole visits.
 #[derive(Clone, Debug, Default)]
 pub struct Meter {
     present: u64,
+    serving: u64,
     changed_at: u64,
     /// Since when it counts.
     since: Instant,
     /// Σ number present × nanoseconds.
     area: u128,
-    /// Σ nanoseconds during which something was served (or servers × nanoseconds for several).
+    /// Σ number served × nanoseconds, or what the component says of its servers itself.
     busy_ns: u64,
     by_class: [Visits; Class::ALL.len()],
-    /// Σ nanoseconds present of those that left.
-    times_ns: u128,
-    /// The area and the times when nobody was present last: then the two must be equal.
-    settled: (u128, u128),
+    /// Whole visits that have not ended, and some that have.
+    booked: Vec<Booked>,
+    /// How many of them are looked through next for those that have ended.
+    full_at: usize,
+    /// Whether the component says itself how long its servers were busy.
+    apart: bool,
+    /// Work over an end of the window: which part of it a server did first is not known.
+    edges_ns: u64,
 }
 
+/// A visit whose instants are all known.
+#[derive(Clone, Copy, Debug)]
+struct Booked {
+    arrived: Instant,
+    started: Instant,
+    ended: Instant,
+    class: Class,
+}
+
+/// Visits that are always kept before any are looked through.
+const BOOKED: usize = 64;
+
 impl Meter {
+    /// A meter of servers that say themselves how long they were busy: see [`Meter::add_busy`].
+    pub fn of_servers_apart() -> Meter {
+        Meter { apart: true, ..Meter::default() }
+    }
+
     /// One more is present from `now`.
     pub fn arrive(&mut self, now: Instant) {
         self.advance(now);
         self.present += 1;
     }
 
-    /// One of those present leaves at `now`, having arrived and started at those instants, in order.
+    /// One of those present is served from `now`.
+    pub fn begin(&mut self, now: Instant) {
+        self.advance(now);
+        self.serving += 1;
+    }
+
+    /// One of those served leaves at `now`, having arrived and started at those instants, in order.
     pub fn leave(&mut self, now: Instant, arrived: Instant, started: Instant, class: Class) {
         self.advance(now);
         self.present -= 1;
-        self.times_ns += u128::from(now.saturating_since(arrived.max(self.since)).get());
-        if self.present == 0 {
-            self.settled = (self.area, self.times_ns);
-        }
-        let visits = &mut self.by_class[class as usize];
-        visits.count += 1;
-        visits.wait_ns += started.saturating_since(arrived).get();
-        visits.service_ns += now.saturating_since(started).get();
+        self.serving -= 1;
+        self.count(arrived, started, now, class);
+        self.by_class[class as usize].count += 1;
     }
 
-    /// `busy` more was spent serving.
+    /// The servers apart were busy for `busy` more.
     pub fn add_busy(&mut self, busy: Nanos) {
         self.busy_ns += busy.get();
     }
 
-    /// A whole visit whose instants are all known: for servers in order of arrival.
-    pub fn visit(&mut self, arrived: Instant, started: Instant, ended: Instant, class: Class) {
-        self.area += u128::from(ended.saturating_since(arrived).get());
-        self.busy_ns += ended.saturating_since(started).get();
-        let visits = &mut self.by_class[class as usize];
-        visits.count += 1;
-        visits.wait_ns += started.saturating_since(arrived).get();
-        visits.service_ns += ended.saturating_since(started).get();
+    /// Work of `busy` that the servers apart were given before the window lies in it.
+    pub fn carry_in(&mut self, busy: Nanos) {
+        self.busy_ns += busy.get();
+        self.edges_ns += busy.get();
+    }
+
+    /// Work of `busy` that they were given lies beyond the window.
+    pub fn carry_out(&mut self, busy: Nanos) {
+        self.busy_ns = self.busy_ns.saturating_sub(busy.get());
+        self.edges_ns += busy.get();
+    }
+
+    /// A whole visit that is booked at `now`.
+    pub fn visit(&mut self, now: Instant, arrived: Instant, started: Instant, ended: Instant, class: Class) {
+        let visit = Booked { arrived, started, ended, class };
+        self.by_class[class as usize].count += 1;
+        self.book(visit);
+        if ended > now {
+            if self.booked.len() >= self.full_at.max(BOOKED) {
+                self.booked.retain(|visit| visit.ended > now);
+                // Looked through again when it has doubled: the cost of a visit does not grow with what is booked.
+                self.full_at = self.booked.len() * 2;
+            }
+            self.booked.push(visit);
+        }
+    }
+
+    fn book(&mut self, Booked { arrived, started, ended, class }: Booked) {
+        self.area += u128::from(ended.saturating_since(arrived.max(self.since)).get());
+        if !self.apart {
+            self.busy_ns += ended.saturating_since(started.max(self.since)).get();
+        }
+        self.count(arrived, started, ended, class);
     }
 
     /// Forgets the past at `now`; those present stay.
     pub fn restart(&mut self, now: Instant) {
-        *self = Meter { present: self.present, changed_at: now.nanos(), since: now, ..Meter::default() };
+        let booked = std::mem::take(&mut self.booked);
+        *self = Meter {
+            present: self.present,
+            serving: self.serving,
+            changed_at: now.nanos(),
+            since: now,
+            apart: self.apart,
+            ..Meter::default()
+        };
+        for visit in booked.into_iter().filter(|visit| visit.ended > now) {
+            self.book(visit);
+            self.booked.push(visit);
+            self.edges_ns += visit.ended.saturating_since(visit.started).get();
+        }
+    }
+
+    /// Ends the window at `now`: those still present have stayed so far, and what is booked beyond does not count.
+    ///
+    /// `here`: those present of a component that does not book ahead, with their arrival and, where they are served,
+    /// their start. Nothing may be metered between this and [`Meter::restart`].
+    pub fn close(&mut self, now: Instant, here: impl Iterator<Item = (Instant, Option<Instant>, Class)>) {
+        self.advance(now);
+        for (arrived, started, class) in here {
+            self.count(arrived, started.unwrap_or(now), now, class);
+        }
+        for index in 0..self.booked.len() {
+            let Booked { arrived, started, ended, class } = self.booked[index];
+            if ended <= now {
+                continue;
+            }
+            let from = |begin: Instant| now.max(begin).max(self.since);
+            let waited = started.max(self.since).saturating_since(from(arrived)).get();
+            let served = ended.saturating_since(from(started)).get();
+            self.edges_ns += ended.saturating_since(started).get();
+            self.area -= u128::from(ended.saturating_since(from(arrived)).get());
+            if !self.apart {
+                self.busy_ns -= served;
+            }
+            let visits = &mut self.by_class[class as usize];
+            visits.wait_ns -= waited;
+            visits.service_ns -= served;
+        }
     }
 
     /// Share of `servers × elapsed` that was spent serving.
@@ -137,15 +229,35 @@ impl Meter {
         })
     }
 
-    /// Relative gap between the area under the number present and the sum of times present, when nobody was present
-    /// last: zero where Little's law holds. `None` where that has not happened.
+    /// How far the mean number present is off throughput times mean time (Little's law), after [`Meter::close`]: the
+    /// area is counted by the clock, the times by who left. `None` where nobody came.
     pub fn little_gap(&self) -> Option<f64> {
-        let (area, times) = self.settled;
-        (area > 0).then(|| (times as f64 / area as f64 - 1.0).abs())
+        let Visits { wait_ns, service_ns, .. } = self.total();
+        let times = u128::from(wait_ns) + u128::from(service_ns);
+        (self.area > 0).then(|| (times as f64 / self.area as f64 - 1.0).abs())
+    }
+
+    /// How far the busy time is off throughput times mean service (the utilisation law), after [`Meter::close`],
+    /// beyond what visits over an end of the window explain. `None` where nobody was served.
+    pub fn utilisation_gap(&self) -> Option<f64> {
+        let off = self.total().service_ns.abs_diff(self.busy_ns).saturating_sub(self.edges_ns);
+        (self.busy_ns > 0).then(|| off as f64 / self.busy_ns as f64)
+    }
+
+    /// Books a stay within the window.
+    fn count(&mut self, arrived: Instant, started: Instant, ended: Instant, class: Class) {
+        let (arrived, started) = (arrived.max(self.since), started.max(self.since));
+        let visits = &mut self.by_class[class as usize];
+        visits.wait_ns += started.saturating_since(arrived).get();
+        visits.service_ns += ended.saturating_since(started).get();
     }
 
     fn advance(&mut self, now: Instant) {
-        self.area += u128::from(self.present) * u128::from(now.nanos().saturating_sub(self.changed_at));
+        let passed = now.nanos().saturating_sub(self.changed_at);
+        self.area += u128::from(self.present) * u128::from(passed);
+        if !self.apart {
+            self.busy_ns += self.serving * passed;
+        }
         self.changed_at = self.changed_at.max(now.nanos());
     }
 }
@@ -158,23 +270,73 @@ mod tests {
         Instant::from_nanos(nanos)
     }
 
+    fn nobody() -> impl Iterator<Item = (Instant, Option<Instant>, Class)> {
+        std::iter::empty()
+    }
+
     #[test]
     fn two_overlapping_visits_give_the_mean_number_present_and_no_gap() {
         let mut meter = Meter::default();
         meter.arrive(at(0));
+        meter.begin(at(0));
         meter.arrive(at(10));
         meter.leave(at(40), at(0), at(0), Class::HostRead);
+        meter.begin(at(40));
         meter.leave(at(80), at(10), at(40), Class::HostWrite);
+        meter.close(at(100), nobody());
         assert!((meter.mean_present(Nanos::new(100)) - 1.1).abs() < 1e-12);
+        assert!((meter.utilisation(Nanos::new(100), 1) - 0.8).abs() < 1e-12);
         assert_eq!(meter.visits(Class::HostWrite), Visits { count: 1, wait_ns: 30, service_ns: 40 });
-        assert!(meter.little_gap().is_some_and(|gap| gap < 1e-12));
+        assert_eq!((meter.little_gap(), meter.utilisation_gap()), (Some(0.0), Some(0.0)));
     }
 
     #[test]
-    fn a_departure_that_is_booked_with_a_wrong_arrival_opens_a_gap() {
+    fn a_departure_that_is_booked_with_a_wrong_arrival_or_start_opens_a_gap() {
         let mut meter = Meter::default();
         meter.arrive(at(10));
+        meter.begin(at(10));
         meter.leave(at(40), at(0), at(20), Class::HostRead);
         assert!(meter.little_gap().is_some_and(|gap| gap > 0.3));
+        assert!(meter.utilisation_gap().is_some_and(|gap| gap > 0.3));
+    }
+
+    #[test]
+    fn the_laws_hold_of_those_who_were_there_before_the_window_or_stay_after_it() {
+        let mut meter = Meter::default();
+        meter.arrive(at(0));
+        meter.begin(at(20));
+        meter.restart(at(50));
+        meter.arrive(at(60));
+        meter.leave(at(70), at(0), at(20), Class::HostRead);
+        meter.begin(at(70));
+        meter.arrive(at(80));
+        let here = [(at(60), Some(at(70)), Class::Destage), (at(80), None, Class::HostRead)];
+        meter.close(at(100), here.into_iter());
+        // Twenty, forty and twenty nanoseconds of the fifty.
+        assert!((meter.mean_present(Nanos::new(50)) - 1.6).abs() < 1e-12);
+        assert!((meter.utilisation(Nanos::new(50), 1) - 1.0).abs() < 1e-12);
+        assert_eq!((meter.little_gap(), meter.utilisation_gap()), (Some(0.0), Some(0.0)));
+    }
+
+    #[test]
+    fn a_visit_that_is_booked_beyond_the_window_counts_in_both_as_far_as_it_lies_in_each() {
+        let mut meter = Meter::default();
+        meter.visit(at(0), at(0), at(60), at(160), Class::HostRead);
+        meter.close(at(100), nobody());
+        assert_eq!(meter.busy_ns(), 40);
+        assert_eq!(meter.visits(Class::HostRead), Visits { count: 1, wait_ns: 60, service_ns: 40 });
+        meter.restart(at(100));
+        meter.close(at(200), nobody());
+        assert_eq!(meter.busy_ns(), 60);
+        assert_eq!((meter.little_gap(), meter.utilisation_gap()), (Some(0.0), Some(0.0)));
+    }
+
+    #[test]
+    fn what_is_kept_of_booked_visits_does_not_grow_with_their_number() {
+        let mut meter = Meter::default();
+        for n in 0..100_000 {
+            meter.visit(at(n * 10), at(n * 10), at(n * 10), at(n * 10 + 300), Class::HostRead);
+        }
+        assert!(meter.booked.len() <= 2 * BOOKED, "{}", meter.booked.len());
     }
 }

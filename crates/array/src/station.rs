@@ -24,7 +24,7 @@ impl Station {
     /// An idle station of that many servers, at least one.
     pub fn new(servers: u32) -> Station {
         let servers = u64::from(servers.max(1));
-        Station { servers, until: Instant::START, typical: 0, meter: Meter::default() }
+        Station { servers, until: Instant::START, typical: 0, meter: Meter::of_servers_apart() }
     }
 
     /// Books `work` at `now`, ready at `ready`, in order of booking; when it ends.
@@ -35,7 +35,7 @@ impl Station {
         }
         let queue_end = self.add(now, work);
         let end = queue_end.max(start + work);
-        self.leave(start, end, work, class)
+        self.leave(now, start, end, work, class)
     }
 
     /// The same where those present share the station in small turns: a short transfer passes long ones.
@@ -65,7 +65,7 @@ impl Station {
         let shared = work.get().saturating_add(work.get() / self.servers * present);
         let shared_end = first.max(now) + Nanos::new(shared);
         let end = queue_end.min(shared_end).max(first + work).max(last + tail.min(work));
-        self.leave(last, end, work, class)
+        self.leave(now, last, end, work, class)
     }
 
     fn add(&mut self, earliest: Instant, work: Nanos) -> Instant {
@@ -73,9 +73,10 @@ impl Station {
         self.until
     }
 
-    fn leave(&mut self, arrived: Instant, end: Instant, work: Nanos, class: Class) -> Instant {
+    fn leave(&mut self, now: Instant, arrived: Instant, end: Instant, work: Nanos, class: Class) -> Instant {
         let started = Instant::from_nanos(end.nanos().saturating_sub(work.get()));
-        self.meter.visit(arrived.min(started), started, end, class);
+        self.meter.visit(now, arrived.min(started), started, end, class);
+        self.meter.add_busy(work);
         end
     }
 
@@ -87,6 +88,23 @@ impl Station {
     /// Servers.
     pub fn servers(&self) -> u32 {
         self.servers as u32
+    }
+
+    /// Begins a window of its meter at `now`: the work that is booked and not done lies in it.
+    pub fn restart_meter(&mut self, now: Instant) {
+        self.meter.restart(now);
+        self.meter.carry_in(self.left(now));
+    }
+
+    /// Ends it: the work that is not done does not.
+    pub fn close_meter(&mut self, now: Instant) {
+        self.meter.close(now, std::iter::empty());
+        let left = self.left(now);
+        self.meter.carry_out(left);
+    }
+
+    fn left(&self, now: Instant) -> Nanos {
+        self.until.saturating_since(now) * self.servers
     }
 
     /// Its past.

@@ -48,6 +48,8 @@ pub struct CachedFlash {
     /// When the regions will have written all that is dirty, reads left aside.
     clean_at: Instant,
     line_write: Nanos,
+    /// When the regions will have done all that was booked on them.
+    busy_until: Instant,
     meter: Meter,
 }
 
@@ -62,8 +64,9 @@ impl CachedFlash {
             to_host: Backlog::default(),
             to_cache: Backlog::default(),
             clean_at: Instant::START,
+            busy_until: Instant::START,
             line_write: Nanos::new(params.write.get() / regions),
-            meter: Meter::default(),
+            meter: Meter::of_servers_apart(),
             params: params.clone(),
         }
     }
@@ -77,7 +80,7 @@ impl CachedFlash {
         } else {
             self.read(now, begun, offset, bytes)
         };
-        self.meter.visit(now, begun.min(end), end, command.class);
+        self.meter.visit(now, now, begun.min(end), end, command.class);
         end
     }
 
@@ -93,6 +96,8 @@ impl CachedFlash {
             // Where regions are destaging, one of them ends its line within a region's share of it.
             let in_front = if self.clean_at > begun { self.line_write } else { Nanos::ZERO };
             let (_, fetched) = self.reads.occupy(begun + in_front, self.params.read);
+            self.busy_until = self.busy_until.max(now) + self.share(self.params.read);
+            self.meter.add_busy(self.params.read);
             self.clean_at = self.clean_at.max(begun) + self.share(self.params.read);
             ready = ready.max(self.from_flash.book(now, fetched, flash_line) + self.params.hit);
         }
@@ -108,6 +113,8 @@ impl CachedFlash {
         let transfer = self.params.bandwidth.time_for(Bytes::new(bytes));
         let arrived = self.to_cache.book(now, begun, transfer);
         let lines = (offset + bytes).div_ceil(self.params.line.get()) - offset / self.params.line.get();
+        self.busy_until = self.busy_until.max(now) + self.line_write * lines;
+        self.meter.add_busy(self.params.write * lines);
         for line in self.tags.lines_of(0, offset, bytes) {
             self.tags.insert(line);
         }
@@ -120,7 +127,29 @@ impl CachedFlash {
         arrived.max(room) + self.params.hit
     }
 
-    /// Its past.
+    /// Flash regions.
+    pub fn servers(&self) -> u32 {
+        self.params.regions.max(1)
+    }
+
+    /// Begins a window of its meter at `now`: what the regions still have to do lies in it.
+    pub fn restart_meter(&mut self, now: Instant) {
+        self.meter.restart(now);
+        self.meter.carry_in(self.booked_beyond(now));
+    }
+
+    /// Ends it: what they have not done does not.
+    pub fn close_meter(&mut self, now: Instant) {
+        self.meter.close(now, std::iter::empty());
+        let beyond = self.booked_beyond(now);
+        self.meter.carry_out(beyond);
+    }
+
+    fn booked_beyond(&self, now: Instant) -> Nanos {
+        self.busy_until.saturating_since(now) * u64::from(self.servers())
+    }
+
+    /// Its past: the time its regions were busy, and the commands it was given.
     pub fn meter(&mut self) -> &mut Meter {
         &mut self.meter
     }

@@ -115,6 +115,41 @@ impl Device {
         }
     }
 
+    /// What its meter's busy time is of: arms, flash dies, regions, servers.
+    pub fn servers(&self) -> u32 {
+        match self {
+            Device::Rotating(_) => 1,
+            Device::Flash(drive) => drive.servers(),
+            Device::CachedFlash(device) => device.servers(),
+            Device::Queue(queue) => queue.servers(),
+        }
+    }
+
+    /// Whether its servers are what a command visits: not of flash, where a command meets a drive's interface and
+    /// some of its dies.
+    pub fn is_visited(&self) -> bool {
+        matches!(self, Device::Rotating(_) | Device::Queue(_))
+    }
+
+    /// Begins a window of its meter.
+    pub fn restart_meter(&mut self, now: Instant) {
+        match self {
+            Device::Flash(drive) => drive.restart_meter(now),
+            Device::CachedFlash(device) => device.restart_meter(now),
+            Device::Rotating(_) | Device::Queue(_) => self.meter().restart(now),
+        }
+    }
+
+    /// Ends the window of its meter.
+    pub fn close_meter(&mut self, now: Instant) {
+        match self {
+            Device::Rotating(drive) => drive.close_meter(now),
+            Device::Flash(drive) => drive.close_meter(now),
+            Device::CachedFlash(device) => device.close_meter(now),
+            Device::Queue(queue) => queue.meter().close(now, std::iter::empty()),
+        }
+    }
+
     /// Its past.
     pub fn meter(&mut self) -> &mut Meter {
         match self {

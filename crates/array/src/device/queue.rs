@@ -54,8 +54,13 @@ impl Queue {
             }
         };
         let (started, ended) = self.servers.occupy(now.max(command.ready), service);
-        self.meter.visit(now, started, ended, command.class);
+        self.meter.visit(now, now, started, ended, command.class);
         ended
+    }
+
+    /// Servers.
+    pub fn servers(&self) -> u32 {
+        self.servers.count()
     }
 
     /// Its past.

@@ -243,10 +243,9 @@ impl FileSystem {
         self.jobs().for_each(TreeJob::stop);
     }
 
-    /// The meter of its processor time, and how many processors share it.
-    pub fn meter(&mut self) -> (&mut Meter, u32) {
-        let servers = self.processors.servers();
-        (self.processors.meter(), servers)
+    /// The processors that its work passes through.
+    pub fn processors(&mut self) -> &mut Station {
+        &mut self.processors
     }
 
     /// What the jobs saw, and what has not yet reached the storage.

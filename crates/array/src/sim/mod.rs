@@ -53,10 +53,14 @@ use crate::meter::Meter;
 use crate::raid::{Extent, Geometry, GeometryError, Health, HealthError, Plan, SetSpec};
 use crate::readahead::Fetch;
 use crate::slab::Slab;
+use crate::station::Station;
 use node::Node;
 use paths::Path;
 use request::HostRequest;
 use work::{UnderWay, Work};
+
+/// How far a part may be off Little's law and the utilisation law after a run.
+const LAW: f64 = 0.01;
 
 /// `EIO`: the error of data that are lost, as Linux numbers it.
 const LOST: Errno = Errno(5);
@@ -288,8 +292,8 @@ impl Sim {
         watch: &mut dyn FnMut(usize, &mut Asker) -> Watch,
     ) -> (Outcome, Held) {
         let (from, events) = (self.now, self.events.entered());
-        self.each_meter(|_, meter, _| meter.restart(from));
         self.running = running;
+        self.restart_meters();
         self.running.iter_mut().for_each(|client| client.job.start(from));
         for client in 0..self.running.len() as u32 {
             self.ask(client);
@@ -424,12 +428,31 @@ impl Sim {
         }
     }
 
-    /// Little's law and the utilisation law in every part that was ever idle: a breach is an error of the model.
+    /// Begins the window of every meter.
+    fn restart_meters(&mut self) {
+        let now = self.now;
+        self.each_station(|_, station| station.restart_meter(now));
+        self.back.disks.iter_mut().for_each(|disk| disk.device.restart_meter(now));
+    }
+
+    /// Ends the window of every meter, and holds every part to Little's law and the utilisation law: a breach is an
+    /// error of the model.
     fn check(&mut self) {
+        let now = self.now;
+        self.each_station(|_, station| station.close_meter(now));
+        self.back.disks.iter_mut().for_each(|disk| disk.device.close_meter(now));
         self.each_meter(|name, meter, _| {
-            let gap = meter.little_gap().unwrap_or(0.0);
-            assert!(gap < 0.01, "Little's law is off by {gap} at {}", name());
+            let little = meter.little_gap().unwrap_or(0.0);
+            assert!(little < LAW, "Little's law is off by {little} at {}", name());
         });
+        self.each_station(|name, station| {
+            let busy = station.meter().utilisation_gap().unwrap_or(0.0);
+            assert!(busy < LAW, "busy time is off throughput times service by {busy} at {}", name());
+        });
+        for (n, disk) in self.back.disks.iter_mut().enumerate().filter(|(_, disk)| disk.device.is_visited()) {
+            let busy = disk.device.meter().utilisation_gap().unwrap_or(0.0);
+            assert!(busy < LAW, "busy time is off throughput times service by {busy} at disk {n}");
+        }
     }
 
     fn breakdown(&mut self, elapsed: Nanos) -> Vec<Component> {
@@ -442,49 +465,51 @@ impl Sim {
 
     /// Every meter of the array and its hosts, with its part's name and number of servers.
     fn each_meter(&mut self, mut visit: impl FnMut(&dyn Fn() -> String, &mut Meter, u32)) {
+        self.each_station(|name, station| {
+            let servers = station.servers();
+            visit(name, station.meter(), servers);
+        });
+        for (n, disk) in self.back.disks.iter_mut().enumerate() {
+            let servers = disk.device.servers();
+            visit(&|| format!("disk {n}"), disk.device.meter(), servers);
+        }
+    }
+
+    /// Every part that work passes through, with its name: all but the disks.
+    fn each_station(&mut self, mut visit: impl FnMut(&dyn Fn() -> String, &mut Station)) {
         for client in &mut self.running {
             if let Asker::Files(files) = &mut client.job {
-                let (meter, servers) = files.meter();
-                visit(&|| "host 0 file system".into(), meter, servers);
+                visit(&|| "host 0 file system".into(), files.processors());
             }
         }
         for (n, host) in self.hosts.iter_mut().enumerate() {
-            let servers = host.processor.servers();
-            visit(&|| format!("host {n} processor"), host.processor.meter(), servers);
+            visit(&|| format!("host {n} processor"), &mut host.processor);
             for (f, file) in host.files.iter_mut().enumerate() {
-                visit(&|| format!("host {n} file {f}"), file.meter(), 1);
+                visit(&|| format!("host {n} file {f}"), file);
             }
             for (a, adapter) in host.adapters.iter_mut().enumerate() {
                 for (way, station) in adapter.stations() {
-                    let servers = station.servers();
-                    visit(&|| format!("host {n} adapter {a} {way}"), station.meter(), servers);
+                    visit(&|| format!("host {n} adapter {a} {way}"), station);
                 }
             }
         }
         for (n, link) in self.links.iter_mut().enumerate() {
             for (way, station) in link.stations() {
-                let servers = station.servers();
-                visit(&|| format!("link {n} {way}"), station.meter(), servers);
+                visit(&|| format!("link {n} {way}"), station);
             }
         }
         for (n, engine) in self.back.engines.iter_mut().enumerate() {
-            let servers = engine.processor.servers();
-            visit(&|| format!("controller {n} processor"), engine.processor.meter(), servers);
-            visit(&|| format!("controller {n} bus"), engine.bus.meter(), 1);
-            visit(&|| format!("controller {n} xor"), engine.xor.meter(), 1);
+            visit(&|| format!("controller {n} processor"), &mut engine.processor);
+            visit(&|| format!("controller {n} bus"), &mut engine.bus);
+            visit(&|| format!("controller {n} xor"), &mut engine.xor);
         }
         for (n, node) in self.nodes.iter_mut().enumerate() {
             for (way, station) in node.partner.iter_mut().flat_map(Link::stations) {
-                let servers = station.servers();
-                visit(&|| format!("controller {n} mirror {way}"), station.meter(), servers);
+                visit(&|| format!("controller {n} mirror {way}"), station);
             }
         }
         for (n, channel) in self.back.channels().iter_mut().enumerate() {
-            let servers = channel.servers();
-            visit(&|| format!("channel {n}"), channel.meter(), servers);
-        }
-        for (n, disk) in self.back.disks.iter_mut().enumerate() {
-            visit(&|| format!("disk {n}"), disk.device.meter(), 1);
+            visit(&|| format!("channel {n}"), channel);
         }
     }
 }

@@ -31,6 +31,9 @@ fn every_shipped_array_answers_small_and_large_requests() {
             let elapsed = (outcome.until - outcome.from).as_secs_f64();
             let tally = &outcome.tallies[0];
             assert_eq!((tally.planned, tally.settled, tally.errors), (4_000, 4_000, 0), "{what}");
+            for part in &outcome.breakdown {
+                assert!(part.utilisation <= 1.01, "{what}: {} was busy for {}", part.name, part.utilisation);
+            }
             println!("{what}: {:.0} IOPS, {:.1} MB/s", 4e3 / elapsed, 4e3 * kib as f64 * 1.024e-3 / elapsed);
         }
     }

@@ -34,6 +34,8 @@ pub struct FlashDrive {
     gathered: u64,
     /// Where the last of the gathered bytes belong, and whether they went on where others ended.
     gathering: (u64, bool),
+    /// What the dies had worked when the meter's window began.
+    busy_before: u64,
     meter: Meter,
 }
 
@@ -147,7 +149,8 @@ impl FlashDrive {
             reads: Streams::default(),
             gathered: 0,
             gathering: (0, false),
-            meter: Meter::default(),
+            busy_before: 0,
+            meter: Meter::of_servers_apart(),
             params: params.clone(),
         }
     }
@@ -162,7 +165,7 @@ impl FlashDrive {
         } else {
             self.read(now, begun, command.first * SECTOR_BYTES, bytes)
         };
-        self.meter.visit(now, begun.min(end), end, command.class);
+        self.meter.visit(now, now, begun.min(end), end, command.class);
         end
     }
 
@@ -334,15 +337,36 @@ impl FlashDrive {
             + self.params.link_command
     }
 
-    /// Its past. Busy time is that of the commands present, which overlap.
-    pub fn meter(&mut self) -> &mut Meter {
-        &mut self.meter
+    /// Dies.
+    pub fn servers(&self) -> u32 {
+        self.dies.len() as u32
     }
 
-    /// Share of `elapsed` that a die was at work, mean of all.
-    pub fn die_utilisation(&self, elapsed: Nanos) -> f64 {
-        let busy: u64 = self.dies.iter().map(|die| die.busy_ns).sum();
-        busy as f64 / (elapsed.get() as f64 * self.dies.len() as f64)
+    /// Begins a window of its meter at `now`: what the dies still have to do lies in it.
+    pub fn restart_meter(&mut self, now: Instant) {
+        self.meter.restart(now);
+        self.busy_before = self.done_by(now);
+    }
+
+    /// Ends it: what they have not done does not.
+    pub fn close_meter(&mut self, now: Instant) {
+        self.meter.close(now, std::iter::empty());
+        let busy = self.done_by(now).saturating_sub(self.busy_before);
+        self.meter.add_busy(Nanos::new(busy));
+    }
+
+    /// Nanoseconds that the dies have worked by `now`, all together.
+    fn done_by(&self, now: Instant) -> u64 {
+        let done = |die: &Die| {
+            let until = die.writes_until.max(die.reads_until);
+            die.busy_ns.saturating_sub(until.saturating_since(now).get())
+        };
+        self.dies.iter().map(done).sum()
+    }
+
+    /// Its past: the time its dies were busy, and the commands it was given.
+    pub fn meter(&mut self) -> &mut Meter {
+        &mut self.meter
     }
 }
 

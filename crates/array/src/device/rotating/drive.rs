@@ -163,6 +163,18 @@ impl Drive {
         self.layout.place(sector).cylinder.abs_diff(self.arm.cylinder)
     }
 
+    /// Ends the window of its meter.
+    pub fn close_meter(&mut self, now: Instant) {
+        let served =
+            self.serving.iter().map(|serving| (serving.arrived, Some(serving.started), serving.command));
+        let waiting = self.waiting.window.iter().chain(&self.waiting.rest);
+        let waiting = waiting.map(|entry| (entry.arrived, None, entry.command));
+        let here = served.chain(waiting).map(|(arrived, started, command)| {
+            (Instant::from_nanos(arrived), started.map(Instant::from_nanos), command.class)
+        });
+        self.meter.close(now, here);
+    }
+
     /// Its past.
     pub fn meter(&mut self) -> &mut Meter {
         &mut self.meter
@@ -182,7 +194,7 @@ impl Drive {
         let started = if overlap { ready.max(entry.arrived) } else { now };
         let end = self.serve(&entry, started, now);
         self.last_was_write = entry.command.write;
-        self.meter.add_busy(Nanos::new(end - now));
+        self.meter.begin(Instant::from_nanos(now));
         self.serving = Some(Serving { command: entry.command, arrived: entry.arrived, started: now });
         Some(Instant::from_nanos(end))
     }
