@@ -24,7 +24,7 @@ use workload::tally::Tally;
 use workload::tree::{FileOp, TreeJob, TreeJobSpec, TreeRequest};
 use workload::{Completion, Errno, Op, Outcome, Request, Token, Wake};
 
-use crate::meter::{Class, Meter};
+use crate::meter::Class;
 use crate::station::Station;
 
 use journal::Journal;

@@ -36,7 +36,7 @@ use units::{Bytes, Instant, Nanos};
 use workload::{Errno, Job, Request, Wake};
 
 use asker::Asker;
-pub use back::{BackEnd, Disk, Owner, Set};
+pub use back::{BackEnd, Disk, Errand, Owner, Set};
 pub use engine::Engine;
 pub use event::Event;
 pub use host::{Gate, Host};
