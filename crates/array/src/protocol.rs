@@ -45,6 +45,19 @@ pub struct ProtocolParams {
     pub burst: Bytes,
 }
 
+impl ProtocolParams {
+    /// The most links that can carry something at once: one for each session, and any number where nothing is a
+    /// session.
+    pub fn links_used(&self) -> u32 {
+        match self.kind {
+            ProtocolKind::Block => u32::MAX,
+            ProtocolKind::Iscsi | ProtocolKind::Nfs3 | ProtocolKind::Smb1 | ProtocolKind::Smb2 => {
+                self.sessions.max(1)
+            }
+        }
+    }
+}
+
 /// Which protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProtocolKind {

@@ -44,7 +44,8 @@ impl Sim {
 
     fn own_link(&self, host: u32, lun: u32, controller: u32, turn: u32) -> u32 {
         let (links, hosts) = (self.plant.links.max(1), self.plant.hosts.max(1));
-        let own = (links / hosts).max(1);
+        // A session is a connection over one link: as many links carry something as there are sessions.
+        let own = (links / hosts).max(1).min(self.plant.protocol.links_used());
         let link = |n: u32| controller * links + (host * own + n % own) % links;
         match self.plant.host.multipath {
             Multipath::None | Multipath::Failover => link(lun),

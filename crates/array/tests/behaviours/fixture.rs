@@ -84,6 +84,13 @@ pub fn latency(array: &str, load: &Load) -> f64 {
     of(array, std::slice::from_ref(load), None, Metric::LatencyMean) * 1e3
 }
 
+/// The share of requests that end within a limit.
+pub fn share_within(array: &str, load: &Load, limit: Nanos) -> f64 {
+    let loads = vec![load.clone()];
+    let subject = Subject { array: array.into(), loads, occasion: None, within: Some(limit) };
+    measure(&Shipped, &subject, Metric::ShareWithin, 1).unwrap_or_else(|error| panic!("{array}: {error}"))
+}
+
 /// IOPS with the work going on beside.
 pub fn iops_during(array: &str, load: &Load, work: Work) -> f64 {
     let occasion = Occasion { work, disk: 3, from: Share::NONE, to: Share::ALL };

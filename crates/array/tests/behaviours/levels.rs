@@ -94,3 +94,27 @@ fn raid_5_is_better_than_raid_10_where_reads_dominate() {
     let of = |level: &str| rate(&format!("perc-3-qc?raid={level}&disks=4"), &reads);
     assert_more(of("5"), of("10"), 1.0);
 }
+
+#[test]
+fn raid_5_reads_a_stream_faster_than_raid_10_of_the_same_drives() {
+    let read = stream(kib(1024), 4);
+    let of = |level: &str| rate(&format!("md3000?raid={level}&luns=2&stripe=on"), &read);
+    // Thirteen disks of a stripe hold what seven pairs do: the arms go less often from one LUN to the other.
+    assert_more(of("5"), of("10"), 1.1);
+}
+
+#[test]
+fn one_set_two_sets_on_one_channel_or_on_two_and_raid_60_are_four_answers() {
+    let deep = |luns| Load { luns, span: Some(gib(64)), ..stream(kib(1280), 16) };
+    // Ports of 3 Gb/s, which one set does not fill and two do.
+    let of = |options: &str, luns| {
+        rate(&format!("esds-s24s-g2240?link.rate=1100MB/s&host.multipath=round-robin&{options}"), &deep(luns))
+    };
+    let one = of("sets=1&links=1", 1);
+    let two_on_one = of("sets=2&links=1", 2);
+    let nested = of("sets=1&raid=60&disks=24&links=2", 1);
+    let two_on_two = of("sets=2&links=2", 2);
+    assert_more(two_on_one, one, 1.03);
+    assert_more(nested, two_on_one, 1.3);
+    assert_more(two_on_two, nested, 1.01);
+}

@@ -63,3 +63,15 @@ fn iscsi_with_two_paths_exceeds_one_link_and_nfs_on_one_does_not() {
     assert_more(of("protocol=iscsi&paths=2"), one_link, 1.1);
     assert!(of("protocol=nfs3&paths=1") <= one_link * 1.005);
 }
+
+#[test]
+fn a_session_stays_on_its_link_whatever_the_level_the_paths_and_the_multipath_policy() {
+    let read = Load { span: Some(gib(2)), ..stream(kib(512), 16) };
+    let one_link = 117.7;
+    for options in
+        ["raid=0&protocol=nfs3", "raid=10&protocol=nfs3", "raid=5&protocol=iscsi&protocol.sessions=1"]
+    {
+        let reached = rate(&format!("px6-300d?paths=2&host.multipath=round-robin&{options}"), &read);
+        assert!(reached <= one_link * 1.005, "{options}: {reached}");
+    }
+}

@@ -88,3 +88,14 @@ fn more_in_flight_than_the_array_accepts_waits_and_gains_nothing() {
     println!("all accepted {all:.0}, 32 of 32 {within:.0}, 256 for 32 {beyond:.0} IOPS");
     assert!(beyond <= 1.05 * within && beyond < 0.8 * all, "{beyond}");
 }
+
+#[test]
+fn a_layer_in_the_host_costs_a_stream_of_small_requests_about_a_fifth() {
+    // 25 us for file system and volume manager: a class figure. A longer request hides it.
+    let layered = "md3000?host.file_system=25us";
+    let small = stream(kib(8), 1);
+    let ratio = rate(layered, &small) / rate("md3000", &small);
+    assert!((0.7..0.9).contains(&ratio), "{ratio}");
+    let large = Load { direct: false, ..stream(kib(1024), 1) };
+    assert_equal(rate(layered, &large), rate("md3000", &large), 0.05);
+}

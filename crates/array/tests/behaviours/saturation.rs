@@ -1,6 +1,7 @@
 //! Where more load gives no more, and what the limit is.
 
 use array::spec::case::Load;
+use units::Nanos;
 
 use crate::fixture::*;
 
@@ -78,4 +79,15 @@ fn few_disks_hide_a_controllers_generation_and_many_show_it() {
     let few = compare("raid=0&disks=4&drive=cheetah-18lp", &oltp(16));
     let many = compare("raid=0&disks=32&drive=cheetah-18lp", &oltp(256));
     assert!((0.9..1.15).contains(&few) && many > 1.5, "{few}, {many}");
+}
+
+#[test]
+fn bins_of_a_millisecond_hide_what_tells_cached_flash_from_flash() {
+    let load = |span| Load { span: Some(span), warmup: Nanos::from_secs(20), ..random(kib(8), 1) };
+    let (cached, flash) = (load(gib(1)), load(gib(40)));
+    for load in [&cached, &flash] {
+        let first_bin = share_within("dsi3500", load, Nanos::from_millis(1));
+        assert!(first_bin > 0.99, "{first_bin}");
+    }
+    assert_more(latency("dsi3500", &flash), latency("dsi3500", &cached), 2.0);
 }
