@@ -21,6 +21,10 @@ pub enum Event {
     Background(u32),
     /// A controller's cache looks at the age of its dirty data.
     Age(u32),
+    /// A request that was lost with its path is sent again.
+    Retry(u32),
+    /// A link is cut.
+    Cut(u32),
 }
 
 const NUMBER_BITS: u32 = 20;
@@ -38,6 +42,8 @@ impl Event {
             Event::Pages(number) => (6, number),
             Event::Background(number) => (7, number),
             Event::Age(number) => (8, number),
+            Event::Retry(number) => (9, number),
+            Event::Cut(number) => (10, number),
         };
         assert!(number >> NUMBER_BITS == 0, "more than a million of a kind are in flight");
         kind << NUMBER_BITS | number
@@ -55,7 +61,9 @@ impl Event {
             5 => Event::Answer(number),
             6 => Event::Pages(number),
             7 => Event::Background(number),
-            _ => Event::Age(number),
+            8 => Event::Age(number),
+            9 => Event::Retry(number),
+            _ => Event::Cut(number),
         }
     }
 }
@@ -76,6 +84,8 @@ mod tests {
             Event::Pages(6),
             Event::Background(7),
             Event::Age((1 << 20) - 1),
+            Event::Retry(9),
+            Event::Cut(10),
         ];
         for event in all {
             assert_eq!(Event::unpack(event.pack()), event);

@@ -193,6 +193,9 @@ impl Sim {
     pub(super) fn answered(&mut self, place: u32) {
         let HostRequest { client, lun, parent, failed, outstanding, .. } = self.requests[place];
         let host = self.running[client as usize].host;
+        if outstanding && self.lost(place) {
+            return;
+        }
         if outstanding {
             if let Some(next) = self.hosts[host as usize].session.leave() {
                 self.transmit(next, host, self.requests[next].sent);

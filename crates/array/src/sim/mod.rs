@@ -382,6 +382,11 @@ impl Sim {
             }
             Event::Background(work) => self.pump(work),
             Event::Age(controller) => self.tick(controller),
+            Event::Retry(place) => {
+                let host = self.running[self.requests[place].client as usize].host;
+                self.transmit(place, host, now);
+            }
+            Event::Cut(link) => self.fail_link(link),
         }
         self.collect();
     }

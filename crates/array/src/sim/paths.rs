@@ -6,6 +6,7 @@ use crate::controller::Ownership;
 use crate::host::Multipath;
 
 use super::Sim;
+use super::event::Event;
 
 /// A path's state.
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,7 +18,8 @@ pub struct Path {
 impl Sim {
     /// The link a request to `lun` takes from `host`, and when it can be sent at the earliest.
     ///
-    /// A path that has failed is noticed after the host's timeout: what is sent on it until then waits that long.
+    /// A path that has failed is noticed after the host's timeout: what is sent on it until then waits that long, and
+    /// what was on its way is lost and sent again.
     pub(super) fn choose_path(&mut self, host: u32, lun: u32) -> (u32, Nanos) {
         let owner = self.owners[lun as usize];
         self.turn = self.turn.wrapping_add(1);
@@ -66,6 +68,25 @@ impl Sim {
     fn detection(&self, link: u32) -> Option<Nanos> {
         let failed_at = self.paths.get(link as usize)?.failed_at?;
         Some((failed_at + self.plant.host.path_timeout).saturating_since(self.now))
+    }
+
+    /// Whether a request's path has failed under it while another one lives; then it is sent again when the host's
+    /// timeout has passed.
+    pub(super) fn lost(&mut self, place: u32) -> bool {
+        let link = self.requests[place].link;
+        let Some(delay) = self.detection(link) else { return false };
+        let live =
+            |other: u32| self.detection(other).is_none() && self.nodes[self.end_of(other) as usize].alive;
+        if !(0..self.paths.len() as u32).any(live) {
+            return false;
+        }
+        self.events.push(self.now + delay, Event::Retry(place).pack());
+        true
+    }
+
+    /// Cuts a link at an instant to come, with what is on its way there.
+    pub fn fail_link_at(&mut self, link: u32, at: Instant) {
+        self.events.push(at.max(self.now), Event::Cut(link).pack());
     }
 
     /// Cuts a link: numbers run over the links of the first controller, then of the second.

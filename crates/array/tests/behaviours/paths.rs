@@ -99,3 +99,21 @@ fn a_layer_in_the_host_costs_a_stream_of_small_requests_about_a_fifth() {
     let large = Load { direct: false, ..stream(kib(1024), 1) };
     assert_equal(rate(layered, &large), rate("md3000", &large), 0.05);
 }
+
+#[test]
+fn what_is_on_its_way_on_a_path_that_fails_is_lost_and_sent_again_after_the_timeout() {
+    let plant = Plant::from(&array::spec::array(&Shipped, "md3000").expect("it is shipped"));
+    let timeout = plant.host.path_timeout;
+    let run = |cut: bool| {
+        let mut sim = Sim::new(&plant, 1).expect("the shipped array is possible");
+        if cut {
+            sim.fail_link_at(0, sim.now() + Nanos::from_millis(200));
+        }
+        // Every request is settled once, without an error: the fixture asserts it.
+        4_000.0 / worker(&mut sim, &random(kib(8), 16), 4_000)
+    };
+    let (whole, cut) = (run(false), run(true));
+    let longer = cut - whole;
+    println!("{whole:.2} s, with the cut {cut:.2} s");
+    assert!((0.95..1.1).contains(&(longer / timeout.as_secs_f64())), "{longer} s");
+}
