@@ -8,6 +8,7 @@
 mod loops;
 
 use std::fs::{File, OpenOptions};
+use std::io::Write;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -37,7 +38,7 @@ impl Mounted {
         let folder = TempDir::new().expect("the test has a temporary folder");
         let point = folder.path().to_str().expect("it is text");
         if run("mount", &[node, point]).is_none() {
-            println!("skipped: needs the right to mount");
+            let _closed = writeln!(std::io::stderr(), "skipped: needs the right to mount");
             return None;
         }
         Some(Mounted(folder))
@@ -70,7 +71,7 @@ impl Drop for Swapping<'_> {
 fn mkfs(node: &str, options: &[&str]) -> bool {
     let done = run("mkfs.ext4", &[&["-q", "-F"], options, &[node]].concat()).is_some();
     if !done {
-        println!("skipped: needs mkfs.ext4");
+        let _closed = writeln!(std::io::stderr(), "skipped: needs mkfs.ext4");
     }
     done
 }
@@ -116,7 +117,7 @@ fn a_loop_that_is_swapped_to_is_refused() {
     let Some(device) = Loop::make(SIZE, &[], &[]) else { return };
     let ready = run("mkswap", &[&device.node]).and_then(|_| run("swapon", &[&device.node]));
     if ready.is_none() {
-        println!("skipped: needs mkswap and swapon");
+        let _closed = writeln!(std::io::stderr(), "skipped: needs mkswap and swapon");
         return;
     }
     let swapping = Swapping(&device);
@@ -147,7 +148,8 @@ fn a_loop_whose_partition_is_mounted_is_refused_as_a_whole() {
     let part = format!("{}p1", device.node);
     // A kernel that reads no such tables can still be told of the partition.
     if !Path::new(&part).exists() && run("addpart", &[&device.node, "1", "2048", "30720"]).is_none() {
-        println!("skipped: needs a kernel that reads partition tables, or addpart");
+        let _closed =
+            writeln!(std::io::stderr(), "skipped: needs a kernel that reads partition tables, or addpart");
         return;
     }
     if !mkfs(&part, &[]) {
@@ -191,7 +193,10 @@ fn the_disk_of_this_very_system_is_refused() {
     let root = SysRoot::real();
     let here = Facts::read(&root, &Target::parse("/").expect("it is there")).expect("it is there");
     let Some(device) = here.devices.first().filter(|device| device.node.exists()) else {
-        println!("skipped: the root of this system is on no block device that can be seen");
+        let _closed = writeln!(
+            std::io::stderr(),
+            "skipped: the root of this system is on no block device that can be seen"
+        );
         return;
     };
     let target =

@@ -3,6 +3,7 @@
 //! The score is the demerit figure of Ruemmler and Wilkes (1994): the root mean square horizontal distance between
 //! the two distributions of service time, as a share of the measured mean.
 
+use std::io::Write;
 use std::path::PathBuf;
 
 use array::device::Command;
@@ -21,7 +22,8 @@ const FOLDER: &str = "FATHOM_DISK_TRACES";
 #[test]
 fn service_times_are_distributed_as_on_the_real_drives() {
     let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else {
-        println!("skipped: {FOLDER} names no folder of measured disk traces");
+        let _closed =
+            writeln!(std::io::stderr(), "skipped: {FOLDER} names no folder of measured disk traces");
         return;
     };
     let mut names: Vec<String> = std::fs::read_dir(&folder)

@@ -79,7 +79,8 @@ fn t2_means(count: usize) -> [f64; 3] {
     let geometry = plant.sets[0].geometry.clone();
     let set = Set { health: Health::new(&geometry), geometry, disks: plant.sets[0].members.clone() };
     let devices = plant.disks.iter().map(device).collect();
-    let mut back = BackEnd::new(devices, vec![set], vec![Engine::new(&plant.controller)], None);
+    let mut back =
+        BackEnd::new(devices, vec![set], vec![Engine::new(&plant.controller)], None, &plant.controller);
     let mut events = Events::with_capacity(64);
     let (mut trace, mut requests, mut ended) = (t2(), Vec::new(), [(0.0, 0u32); 2]);
     let mut next = trace();

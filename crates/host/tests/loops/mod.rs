@@ -1,6 +1,7 @@
 //! Loop devices for tests: each made by the test that uses it, and gone afterwards, however it ends.
 
 use std::fs::File;
+use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::process::Command;
@@ -36,7 +37,7 @@ impl Loop {
         let path = image.to_str().expect("it is text").to_owned();
         let node = run("losetup", &[&["--find", "--show"], options, &[path.as_str()]].concat());
         if node.is_none() {
-            println!("skipped: needs root and losetup");
+            let _closed = writeln!(std::io::stderr(), "skipped: needs root and losetup");
         }
         Some(Loop { node: node?, image, _folder: folder })
     }
