@@ -2,4 +2,5 @@
 //! not from what writes it here.
 
 mod dd;
+mod iometer;
 mod seeker;

@@ -15,7 +15,7 @@ pub struct JobFile {
 
 /// All kinds there are.
 pub fn job_files() -> &'static [JobFile] {
-    const ALL: &[JobFile] = &[];
+    const ALL: &[JobFile] = &[crate::iometer::JOB_FILE];
     ALL
 }
 

@@ -13,6 +13,7 @@ mod refusal;
 mod surroundings;
 
 pub mod dd;
+pub mod iometer;
 pub mod seeker;
 
 pub use job_file::{JobFile, job_file, job_files};

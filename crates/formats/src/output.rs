@@ -27,7 +27,8 @@ pub struct NoFigures {
 
 /// All of them, by name.
 pub fn outputs() -> &'static [Output] {
-    const ALL: &[Output] = &[crate::dd::OUTPUT, crate::seeker::OUTPUT];
+    const ALL: &[Output] =
+        &[crate::dd::OUTPUT, crate::iometer::OUTPUT, crate::iometer::OLD_OUTPUT, crate::seeker::OUTPUT];
     ALL
 }
 

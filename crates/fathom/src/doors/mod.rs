@@ -8,6 +8,7 @@
 //! `--destroy` or `FATHOM_DESTROY`, as everywhere.
 
 mod dd;
+mod iometer;
 mod seeker;
 
 use std::path::PathBuf;
@@ -43,6 +44,16 @@ const TOOLS: &[Tool] = &[
         names: &["dd"],
         about: "one stream, one block at a time, to a target or from one",
         serve: dd::serve,
+    },
+    Tool {
+        names: &["iometer"],
+        about: "access specifications of an .icf file, with its workers, targets and cycling",
+        serve: iometer::serve,
+    },
+    Tool {
+        names: &["dynamo"],
+        about: "Iometer's other half; says why it is not served",
+        serve: iometer::serve_dynamo,
     },
     Tool {
         names: &["seeker"],

@@ -25,6 +25,14 @@ const READY: &[Ready] = &[
     Ready { name: "read-ahead", text: include_str!("../../../../plans/read-ahead.toml") },
     Ready { name: "files", text: include_str!("../../../../plans/files.toml") },
     Ready { name: "mdtest", text: include_str!("../../../../plans/mdtest.toml") },
+    Ready { name: "fileserver", text: include_str!("../../../../plans/fileserver.toml") },
+    Ready { name: "webserver", text: include_str!("../../../../plans/webserver.toml") },
+    Ready { name: "workstation", text: include_str!("../../../../plans/workstation.toml") },
+    Ready { name: "streaming", text: include_str!("../../../../plans/streaming.toml") },
+    Ready { name: "iometer-default", text: include_str!("../../../../plans/iometer-default.toml") },
+    Ready { name: "iometer-all-in-one", text: include_str!("../../../../plans/iometer-all-in-one.toml") },
+    Ready { name: "esg-corners", text: include_str!("../../../../plans/esg-corners.toml") },
+    Ready { name: "ioanalyzer", text: include_str!("../../../../plans/ioanalyzer.toml") },
 ];
 
 /// Every ready plan, the one to begin with first.
@@ -72,7 +80,7 @@ mod tests {
         }
     }
 
-    const READ_ONLY: [&str; 2] = ["hdparm", "read-ahead"];
+    const READ_ONLY: [&str; 3] = ["hdparm", "read-ahead", "webserver"];
 
     /// What the comments, the page about plans and `make demo` promise.
     #[test]
@@ -87,6 +95,14 @@ mod tests {
             ("dd-sweep", 18, 90),
             ("hdparm", 5, 10),
             ("read-ahead", 21, 55),
+            ("fileserver", 5, 125),
+            ("webserver", 5, 125),
+            ("workstation", 5, 125),
+            ("streaming", 4, 100),
+            ("iometer-default", 1, 35),
+            ("iometer-all-in-one", 2, 70),
+            ("esg-corners", 5, 300),
+            ("ioanalyzer", 16, 1920),
         ];
         for (name, points, secs) in promised {
             let estimate = plan(name).estimate();

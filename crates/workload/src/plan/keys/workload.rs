@@ -56,8 +56,8 @@ pub(crate) static WORKLOAD: [Entry<Draft>; 48] = [
                 "Where the next request goes.",
                 "`sequential` and `reverse` let each worker pass through its own share of the span, from the start \
              again at the end. `stride(1MiB)` does so in steps of that size from start to start. `random` visits \
-             each block once before any comes again; `random(repeats)` draws afresh each time. `zipf(1.2)` asks \
-             for the block of rank r in proportion to 1/r^1.2, the ranks being scattered over the span. \
+             each block once before any comes again; `random(repeats)` draws afresh each time, from all \
+             places that `align` allows. `zipf(1.2)` asks for the block of rank r in proportion to 1/r^1.2, the ranks being scattered over the span. \
              `pareto(0.2)` sends four fifths of the requests to a fifth of the blocks, and so on within that fifth, \
              the blocks being scattered likewise. \
              `normal(10%)` is bell-shaped about the middle, with a standard deviation of that part of the span. \

@@ -1,0 +1,80 @@
+//! Iometer and Dynamo, versions of 1998 to 1.1.0: configuration files in, the results file out.
+//!
+//! A configuration says who asks (managers and their workers), whom (disks), for what (access specifications:
+//! lines of size, share, reads, random, delay, burst, alignment, reply), how many at once for each disk, and in
+//! which order workers, disks and depths are tried. Each worker and disk becomes a workload of its own, since
+//! each has its own queue and its own place where a sequential request goes on.
+
+mod builtin;
+mod command;
+mod config;
+mod cycling;
+mod lines;
+mod plan;
+mod reader;
+mod results;
+mod sheet;
+#[cfg(test)]
+mod tests;
+
+pub use command::{Command, Place, refused_dynamo};
+pub use config::{Config, Record};
+pub use plan::Job;
+pub use results::{Generation, write};
+pub use sheet::{Asked, Disk, Sheet, Test, Worker};
+
+use record::Run;
+
+use crate::{JobFile, NoFigures, Order, Output, Refusal, Surroundings};
+
+const TOOL: &str = "iometer";
+
+/// Iometer's configuration files, `*.icf`.
+pub const JOB_FILE: JobFile = JobFile { tool: TOOL, is_one, read };
+
+/// The results file of 1.1.0: 80 columns.
+pub const OUTPUT: Output = Output {
+    name: "iometer",
+    ending: "iometer.csv",
+    about: "results file of Iometer 1.1.0, with its latency bins",
+    write: |run| text(run, Generation::New),
+};
+
+/// The results file of versions before 1.1: 56 columns.
+pub const OLD_OUTPUT: Output = Output {
+    name: "iometer-2006",
+    ending: "iometer-2006.csv",
+    about: "results file of Iometer before 1.1, without latency bins",
+    write: |run| text(run, Generation::Old),
+};
+
+fn is_one(name: &str, text: &str) -> bool {
+    let is_named_so = name.len() > 4 && name.is_char_boundary(name.len() - 4) && {
+        name[name.len() - 4..].eq_ignore_ascii_case(".icf")
+    };
+    is_named_so || text.lines().any(|line| reader::section_of(line).is_some())
+}
+
+fn read(name: &str, text: &str, around: &Surroundings<'_>) -> Result<Order, Refusal> {
+    let config = Config::read(name, text)?;
+    let mut job = Job::of(&config, name)?;
+    if around.targets.is_empty() {
+        job.order.notes.extend(job.naming());
+    }
+    Ok(job.order)
+}
+
+fn text(run: &Run, generation: Generation) -> Result<String, NoFigures> {
+    let format = match generation {
+        Generation::New => OUTPUT.name,
+        Generation::Old => OLD_OUTPUT.name,
+    };
+    let has_figures = run.points.iter().any(|point| point.kind == record::PointKind::Load);
+    if !has_figures {
+        return Err(NoFigures {
+            format,
+            why: "no point loads the target; any plan of loads has such".into(),
+        });
+    }
+    Ok(write(run, &Sheet::of(run), generation))
+}

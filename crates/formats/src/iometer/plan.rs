@@ -1,0 +1,588 @@
+//! A configuration as a plan, and how its results file is filled.
+//!
+//! **Invariant:** what asks for the same requests becomes the same plan, wherever the file came from.
+
+use std::collections::BTreeSet;
+
+use super::builtin;
+use super::config::{Config, DiskWorker, Spec, SpecLine};
+use super::cycling::{Active, depths, sets};
+use super::sheet::{Asked, Disk, Sheet, Test, Worker};
+use super::{TOOL, lines::fields};
+use crate::{Order, Refusal, quoted};
+
+/// What a file comes to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Job {
+    /// The plan, its targets, and what was understood.
+    pub order: Order,
+    /// What the results file says of it.
+    pub sheet: Sheet,
+    /// The disks that the file names, in the order in which the plan counts its targets.
+    pub disks: Vec<String>,
+}
+
+/// What Iometer would run until it is stopped is measured so long.
+const SECONDS: u64 = 30;
+/// No plan has more workloads in a phase.
+const MOST_WORKLOADS: usize = 64;
+/// No plan has more points.
+const MOST_TESTS: usize = 10_000;
+
+impl Job {
+    /// Of `config`, which stood in `file`.
+    pub fn of(config: &Config, file: &str) -> Result<Job, Refusal> {
+        let mut maker = Maker::new(config, file)?;
+        let tests = maker.tests()?;
+        let plan = maker.plan(&tests)?;
+        let disks = maker.disks.iter().map(|disk| disk.name.clone()).collect();
+        let sheet = Sheet {
+            test_type: config.setup.test.number(),
+            description: config.setup.description.replace(',', "-"),
+            record: config.setup.record,
+            tests,
+        };
+        let mut notes = config.notes.clone();
+        notes.extend(maker.notes.clone());
+        let order = Order { plan, targets: maker.targets(), notes };
+        Ok(Job { order, sheet, disks })
+    }
+
+    /// What is to be named with `--on`, where the names of the file mean nothing on this host.
+    pub fn naming(&self) -> Option<String> {
+        let is_open = self.order.targets.is_empty() && self.disks.iter().any(|disk| !disk.is_empty());
+        is_open.then(|| {
+            let names: Vec<String> = self.disks.iter().map(|disk| format!("`{disk}`")).collect();
+            let count = counted(names.len(), "target");
+            format!(
+                "names of targets mean nothing here; name {count} with --on, in this order: {}",
+                names.join(", ")
+            )
+        })
+    }
+}
+
+/// A worker at work, with what it was assigned.
+struct Hand<'a> {
+    name: String,
+    settings: &'a DiskWorker,
+    specs: Vec<Option<Spec>>,
+    /// Numbers of its targets, from 0.
+    disks: Vec<usize>,
+}
+
+/// A disk as the file calls it.
+struct NamedDisk {
+    manager: usize,
+    key: String,
+    name: String,
+}
+
+struct Maker<'a> {
+    config: &'a Config,
+    file: &'a str,
+    managers: Vec<(String, Vec<Hand<'a>>)>,
+    disks: Vec<NamedDisk>,
+    notes: Vec<String>,
+}
+
+/// A worker that Iometer starts by itself.
+static DEFAULT_WORKER: DiskWorker = DiskWorker {
+    name: String::new(),
+    depth: 1,
+    reopen_every: None,
+    seed: None,
+    sectors: 0,
+    first_sector: 0,
+    data: None,
+    specs: None,
+    targets: Vec::new(),
+};
+
+impl<'a> Maker<'a> {
+    fn new(config: &'a Config, file: &'a str) -> Result<Maker<'a>, Refusal> {
+        let mut maker = Maker { config, file, managers: Vec::new(), disks: Vec::new(), notes: Vec::new() };
+        for (number, manager) in config.managers.iter().enumerate() {
+            let mut hands = Vec::new();
+            for worker in &manager.workers {
+                let disks = worker.targets.iter().map(|name| maker.disk(number, name)).collect();
+                let specs = maker.assigned(worker)?;
+                hands.push(Hand { name: worker.name.clone(), settings: worker, specs, disks });
+            }
+            maker.managers.push((manager.name.clone(), hands));
+        }
+        if !config.managers.iter().any(|manager| !manager.workers.is_empty()) {
+            maker.worker_of_our_own()?;
+        }
+        maker.give_targets();
+        Ok(maker)
+    }
+
+    /// A file of specifications alone: each of them in turn, one worker with one request.
+    fn worker_of_our_own(&mut self) -> Result<(), Refusal> {
+        let given: Vec<Spec> =
+            self.config.specs.iter().filter(|spec| spec.assignment.is_for_disks()).cloned().collect();
+        let specs = if given.is_empty() { self.config.specs.clone() } else { given };
+        if specs.is_empty() {
+            return Err(self.usage("it has neither workers nor access specifications"));
+        }
+        self.notes.push(format!(
+            "no workers are in the file: one worker with one outstanding I/O carries out {} in turn",
+            counted(specs.len(), "access specification")
+        ));
+        let specs = specs.into_iter().map(Some).collect();
+        let hand = Hand { name: "Worker 1".into(), settings: &DEFAULT_WORKER, specs, disks: Vec::new() };
+        self.managers = vec![(String::new(), vec![hand])];
+        Ok(())
+    }
+
+    /// Workers without a target are idle, as in Iometer; where none has any, the run's target is for all.
+    fn give_targets(&mut self) {
+        let hands = || self.managers.iter().flat_map(|(_, hands)| hands);
+        let idle: Vec<String> =
+            hands().filter(|hand| hand.disks.is_empty()).map(|hand| format!("`{}`", hand.name)).collect();
+        if self.disks.is_empty() {
+            self.disks.push(NamedDisk { manager: 0, key: String::new(), name: String::new() });
+            self.managers.iter_mut().flat_map(|(_, hands)| hands).for_each(|hand| hand.disks = vec![0]);
+            self.notes.push("no targets are in the file: name one with --on".into());
+        } else if !idle.is_empty() {
+            self.notes.push(format!("workers without a target are idle: {}", idle.join(", ")));
+        }
+    }
+
+    fn usage(&self, what: impl std::fmt::Display) -> Refusal {
+        Refusal::Usage { tool: TOOL, what: format!("{}: {what}", self.file) }
+    }
+
+    /// The number of the disk that a manager calls `name`. Of a drive with a letter the letter alone counts.
+    fn disk(&mut self, manager: usize, name: &str) -> usize {
+        let key = match drive_letter(name) {
+            Some(letter) => letter.to_string(),
+            None => name.to_lowercase(),
+        };
+        let known = self.disks.iter().position(|disk| disk.manager == manager && disk.key == key);
+        known.unwrap_or_else(|| {
+            self.disks.push(NamedDisk { manager, key, name: name.into() });
+            self.disks.len() - 1
+        })
+    }
+
+    /// What a worker carries out in turn; none is idle.
+    fn assigned(&self, worker: &DiskWorker) -> Result<Vec<Option<Spec>>, Refusal> {
+        let Some(names) = &worker.specs else {
+            let given = self.config.specs.iter().filter(|spec| spec.assignment.is_for_disks());
+            return Ok(given.cloned().map(Some).collect());
+        };
+        let find = |(name, line): &(String, usize)| {
+            if name.eq_ignore_ascii_case(builtin::IDLE) {
+                return Ok(None);
+            }
+            let of_file = self.config.specs.iter().find(|spec| is_same_name(&spec.name, name));
+            of_file.cloned().or_else(|| builtin::find(name)).map(Some).ok_or_else(|| {
+                let what = format!(
+                    "worker `{}` is assigned `{name}`, which is neither an access specification of the file nor one \
+                     of Iometer's own",
+                    worker.name
+                );
+                Refusal::Line { file: self.file.into(), line: *line, what }
+            })
+        };
+        names.iter().map(find).collect()
+    }
+
+    fn tests(&mut self) -> Result<Vec<Test>, Refusal> {
+        let all = || self.managers.iter().flat_map(|(_, hands)| hands);
+        let rounds = all().map(|hand| hand.specs.len()).max().unwrap_or(0);
+        let mut tests = Vec::new();
+        let mut names = BTreeSet::new();
+        for round in 0..rounds {
+            let sets = sets(&self.config.setup, &self.could(round));
+            let several = sets.len() > 1;
+            for active in sets {
+                let mut test = self.test(round, &active);
+                test.phase = unused(phase_name(&test, several), &mut names);
+                let workloads = test.disks().count();
+                if workloads > MOST_WORKLOADS {
+                    return Err(self.usage(format!(
+                        "`{}` has {workloads} queues, one for each target of each worker; at most {MOST_WORKLOADS} \
+                         are carried out together: use fewer workers with more outstanding I/Os",
+                        test.phase
+                    )));
+                }
+                tests.push(test);
+                if tests.len() > MOST_TESTS {
+                    return Err(self.usage(format!("it comes to more than {MOST_TESTS} tests")));
+                }
+            }
+        }
+        match tests.is_empty() {
+            true => Err(self
+                .usage("no worker with a target is assigned an access specification, so nothing is asked")),
+            false => Ok(tests),
+        }
+    }
+
+    /// How many targets each worker could use in `round`.
+    fn could(&self, round: usize) -> Active {
+        let of = |hand: &Hand<'_>| match hand.specs.get(round) {
+            Some(Some(_)) => hand.disks.len(),
+            _ => 0,
+        };
+        self.managers.iter().map(|(_, hands)| hands.iter().map(of).collect()).collect()
+    }
+
+    fn test(&self, round: usize, active: &Active) -> Test {
+        let mut test = Test { round, phase: String::new(), specs: Vec::new(), managers: Vec::new() };
+        for ((manager, hands), counts) in self.managers.iter().zip(active) {
+            let mut workers = Vec::new();
+            for (hand, count) in hands.iter().zip(counts).filter(|(_, count)| **count > 0) {
+                let Some(Some(spec)) = hand.specs.get(round) else { continue };
+                if !test.specs.iter().any(|known: &Spec| known.name == spec.name) {
+                    test.specs.push(spec.clone());
+                }
+                workers.push(self.worker(hand, spec, *count));
+            }
+            if !workers.is_empty() {
+                test.managers.push((manager.clone(), workers));
+            }
+        }
+        test
+    }
+
+    fn worker(&self, hand: &Hand<'_>, spec: &Spec, count: usize) -> Worker {
+        let settings = hand.settings;
+        let disk = |disk: &usize| Disk { name: self.disks[*disk].name.clone(), target: *disk + 1 };
+        let asked = Asked {
+            depth: settings.depth,
+            sectors: settings.sectors,
+            first_sector: settings.first_sector,
+            seed: settings.seed,
+            data: settings.data,
+        };
+        Worker {
+            name: hand.name.clone(),
+            spec: spec.name.clone(),
+            asked,
+            disks: hand.disks[..count].iter().map(disk).collect(),
+        }
+    }
+
+    /// The targets, where all of them have names that mean something on this host.
+    fn targets(&self) -> Vec<String> {
+        let found: Option<Vec<String>> = self.disks.iter().map(|disk| path_of(&disk.name)).collect();
+        let found = found.unwrap_or_default();
+        let distinct: BTreeSet<&String> = found.iter().collect();
+        // Two managers are two hosts: what one calls sdb is not what the other does.
+        if distinct.len() == found.len() { found } else { Vec::new() }
+    }
+
+    fn plan(&mut self, tests: &[Test]) -> Result<String, Refusal> {
+        let setup = &self.config.setup;
+        let run = match setup.run_s {
+            Some(seconds @ 1..) => seconds,
+            said => {
+                let why = if said.is_some() {
+                    "a run time of 0 is until it is stopped"
+                } else {
+                    "there is no run time"
+                };
+                self.notes.push(format!("{why}: {SECONDS} s are measured; --set run=60s is another time"));
+                SECONDS
+            }
+        };
+        self.note_what_differs(tests);
+        let depths = depths(setup);
+        let points = tests.len().saturating_mul(depths.as_ref().map_or(1, Vec::len));
+        if points > MOST_TESTS {
+            return Err(self.usage(format!("it comes to {points} tests; a plan has at most {MOST_TESTS}")));
+        }
+        let mut plan = self.head();
+        plan += &format!("name  = \"iometer\"\nabout = {}\n\n", quoted(&self.about()));
+        plan += "[defaults]\ndirect = true\n";
+        if setup.ramp_s > 0 {
+            plan += &format!("warmup = \"{}s\"\n", setup.ramp_s);
+        }
+        plan += &format!("run    = \"{run}s\"\n");
+        for test in tests {
+            plan += &self.phase(test, depths.as_deref());
+        }
+        Ok(plan)
+    }
+
+    fn about(&self) -> String {
+        match self.config.setup.description.as_str() {
+            "" => format!("what {} asks of Iometer", self.file),
+            description => description.into(),
+        }
+    }
+
+    /// What was understood, as a comment.
+    fn head(&self) -> String {
+        let Config { version, specs, setup, .. } = self.config;
+        let hands: usize = self.managers.iter().map(|(_, hands)| hands.len()).sum();
+        let mut head = format!(
+            "# An Iometer configuration{}: {} with {}, {}, {}.\n",
+            version.as_ref().map(|version| format!(" of version {}", plain(version))).unwrap_or_default(),
+            counted(self.managers.len(), "manager"),
+            counted(hands, "worker"),
+            counted(self.disks.len(), "target"),
+            counted(specs.len(), "access specification"),
+        );
+        head +=
+            &format!("# Test type: {}.\n", super::config::TestType::ALL[usize::from(setup.test.number())].0);
+        if self.disks.len() > 1 || !self.disks[0].name.is_empty() {
+            head += "# Targets, to be named with --on in this order:\n";
+            for (number, disk) in self.disks.iter().enumerate() {
+                let manager =
+                    self.managers.get(disk.manager).map(|(name, _)| plain(name)).unwrap_or_default();
+                head += &format!("#   {}: {} of {manager}\n", number + 1, plain(&disk.name));
+            }
+        }
+        head + "\n"
+    }
+
+    fn note_what_differs(&mut self, tests: &[Test]) {
+        let reopened = self
+            .managers
+            .iter()
+            .flat_map(|(_, hands)| hands)
+            .any(|hand| hand.settings.reopen_every.is_some());
+        if reopened {
+            let note = "test connection rate: targets stay open; Iometer would close and open them again";
+            self.notes.push(note.into());
+        }
+        if plan_repeats_a_byte(tests) {
+            let note = "what is written is one byte repeated, as in Iometer; --set compress=1:1 writes what does not compress";
+            self.notes.push(note.into());
+        }
+        if self.managers.len() > 1 {
+            self.notes
+                .push(format!("{} managers are carried out together on this host", self.managers.len()));
+        }
+    }
+
+    fn phase(&self, test: &Test, depths: Option<&[u64]>) -> String {
+        let mut text = format!("\n[[phase]]\nname = {}\n", quoted(&test.phase));
+        if let Some(depths) = depths {
+            let listed: Vec<String> = depths.iter().map(u64::to_string).collect();
+            text += &format!("depth = {{ sweep = [{}] }}\n", listed.join(", "));
+        }
+        let several = test.disks().count() > 1;
+        let mut names = BTreeSet::new();
+        for (worker, disk) in test.disks() {
+            let spec = test.specs.iter().find(|spec| spec.name == worker.spec);
+            let spec = spec.expect("the specification of every worker is listed");
+            if several {
+                let name = match worker.disks.len() {
+                    1 => worker.name.clone(),
+                    _ => format!("{} on {}", worker.name, disk.name),
+                };
+                let name = if name.trim().is_empty() { "worker".into() } else { name };
+                text += &format!(
+                    "\n[[phase.workload]]\nname = {}\n",
+                    quoted(&unused(braceless(&name), &mut names))
+                );
+            }
+            text += &self.keys(&worker.asked, disk, spec, depths.is_some());
+        }
+        text
+    }
+
+    fn keys(&self, asked: &Asked, disk: &Disk, spec: &Spec, depth_is_swept: bool) -> String {
+        let mut keys = pattern_keys(&spec.lines);
+        if !depth_is_swept && asked.depth != 1 {
+            keys += &format!("depth = {}\n", asked.depth);
+        }
+        if self.disks.len() > 1 {
+            keys += &format!("on = {}\n", disk.target);
+        }
+        if asked.first_sector > 0 {
+            keys += &format!("offset = \"{}B\"\n", asked.first_sector * 512);
+        }
+        if asked.sectors > 0 {
+            keys += &format!("span = \"{}B\"\n", asked.sectors * 512);
+        }
+        if let Some(seed) = asked.seed {
+            keys += &format!("seed = {}\n", seed & i64::MAX as u64);
+        }
+        keys + content(asked, spec)
+    }
+}
+
+/// What is written, where anything is.
+fn content(asked: &Asked, spec: &Spec) -> &'static str {
+    if spec.lines.iter().all(|line| line.reads == 100) {
+        return "";
+    }
+    match asked.data {
+        // One byte repeated, and before 1.1 a buffer that was never filled.
+        Some(0) | None => REPEATED,
+        Some(1) => "dedupe = \"1000:1\"\n",
+        Some(_) => "",
+    }
+}
+
+/// The most that a plan's content can be compressed.
+const REPEATED: &str = "compress = \"1000:1\"\n";
+
+fn plan_repeats_a_byte(tests: &[Test]) -> bool {
+    let repeats = |(test, worker): (&Test, &Worker)| {
+        let spec = test.specs.iter().find(|spec| spec.name == worker.spec);
+        spec.is_some_and(|spec| content(&worker.asked, spec) == REPEATED)
+    };
+    tests.iter().flat_map(|test| test.disks().map(move |(worker, _)| (test, worker))).any(repeats)
+}
+
+/// The keys that say what the lines of a specification ask for.
+pub(super) fn pattern_keys(lines: &[SpecLine]) -> String {
+    let is_random = lines.iter().any(|line| line.random > 0);
+    // With an alignment of its own, a sequential request begins at the next multiple of it.
+    let steps = lines.iter().any(|line| line.random < 100 && line.align > 0 && line.size % line.align != 0);
+    let mut keys = String::new();
+    keys += match is_random {
+        true => "pattern = \"random(repeats)\"\nalign = \"512B\"\n",
+        false => "pattern = \"sequential\"\n",
+    };
+    let first = lines[0];
+    let alike = |line: &SpecLine| {
+        (line.reads, line.random, line.align) == (first.reads, first.random, first.align)
+            && line.delay_ms == 0
+    };
+    let bursts = lines.len() > 1 && lines.iter().any(|line| line.burst > 1);
+    if !lines.iter().all(alike) || bursts || steps {
+        return keys + &mix(lines, is_random);
+    }
+    if is_random && first.align > 0 {
+        keys = keys.replace("512B", &format!("{}B", first.align));
+    }
+    if is_random && first.random < 100 {
+        keys += &format!("random = \"{}%\"\n", first.random);
+    }
+    keys + &format!("size = {}\nreads = \"{}%\"\n", sizes(lines), first.reads)
+}
+
+/// One size, or each with its share.
+fn sizes(lines: &[SpecLine]) -> String {
+    if let [line] = lines {
+        return size(line.size);
+    }
+    let mut shares: Vec<(u64, u32)> = Vec::new();
+    for line in lines {
+        match shares.iter_mut().find(|(size, _)| *size == line.size) {
+            Some((_, share)) => *share += line.share,
+            None => shares.push((line.size, line.share)),
+        }
+    }
+    let entries: Vec<String> =
+        shares.iter().map(|(bytes, share)| format!("{} = {share}", size(*bytes))).collect();
+    format!("{{ {} }}", entries.join(", "))
+}
+
+fn mix(lines: &[SpecLine], is_random: bool) -> String {
+    let entry = |line: &SpecLine| {
+        let mut entry =
+            format!("share = {}, size = {}, reads = \"{}%\"", line.share, size(line.size), line.reads);
+        if is_random {
+            entry += &format!(", random = \"{}%\"", line.random);
+        }
+        if line.align > 0 {
+            entry += &format!(", align = \"{}B\"", line.align);
+        }
+        if line.delay_ms > 0 {
+            entry += &format!(", delay = \"{}ms\"", line.delay_ms);
+        }
+        if line.burst > 1 {
+            entry += &format!(", burst = {}", line.burst);
+        }
+        format!("  {{ {entry} }},\n")
+    };
+    format!("mix = [\n{}]\n", lines.iter().map(entry).collect::<String>())
+}
+
+fn size(bytes: u64) -> String {
+    match bytes {
+        bytes if bytes.is_multiple_of(1 << 20) => format!("\"{}MiB\"", bytes >> 20),
+        bytes if bytes.is_multiple_of(1024) => format!("\"{}KiB\"", bytes >> 10),
+        bytes => format!("\"{bytes}B\""),
+    }
+}
+
+fn phase_name(test: &Test, several: bool) -> String {
+    let specs: Vec<&str> = test.specs.iter().map(|spec| spec.name.as_str()).collect();
+    let specs = match specs.as_slice() {
+        [first, second, rest @ ..] if !rest.is_empty() => format!("{first} + {second} + {} more", rest.len()),
+        some => some.join(" + "),
+    };
+    match several {
+        true => {
+            let workers = test.managers.iter().map(|(_, workers)| workers.len()).sum();
+            format!("{specs}, {}, {}", counted(workers, "worker"), counted(test.disks().count(), "target"))
+        }
+        false => specs,
+    }
+}
+
+/// `name`, or with a number after it where it is taken already.
+fn unused(name: String, taken: &mut BTreeSet<String>) -> String {
+    let name = braceless(&name);
+    let mut unused = name.clone();
+    let mut number = 2;
+    while !taken.insert(unused.clone()) {
+        unused = format!("{name} #{number}");
+        number += 1;
+    }
+    unused
+}
+
+/// Braces in a name of a plan would be filled in.
+fn braceless(name: &str) -> String {
+    name.replace('{', "(").replace('}', ")")
+}
+
+/// What may stand in a comment.
+fn plain(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).collect()
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Names are compared without case; those of 1.1 and of before differ in how they write units.
+fn is_same_name(one: &str, other: &str) -> bool {
+    let bare = |name: &str| {
+        let name: String = name.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase).collect();
+        name.replace("kib", "k").replace("kb", "k").replace("mib", "m").replace("mb", "m")
+    };
+    bare(one) == bare(other)
+}
+
+/// The letter of a drive of Windows.
+fn drive_letter(name: &str) -> Option<char> {
+    let mut chars = name.chars();
+    match (chars.next(), chars.next(), chars.next()) {
+        (Some(letter), Some(':'), None | Some(' ' | '\\' | '"' | '\t')) if letter.is_ascii_alphabetic() => {
+            Some(letter.to_ascii_uppercase())
+        }
+        _ => None,
+    }
+}
+
+/// What this host calls a disk of that name; none of names of Windows.
+fn path_of(name: &str) -> Option<String> {
+    if name.starts_with("array:") || name.starts_with("null:") {
+        return Some(name.into());
+    }
+    if name.starts_with('/') {
+        // A mounted file system is shown with its type or device behind it.
+        let bare =
+            name.strip_suffix(']').and_then(|name| name.rsplit_once(" [")).map_or(name, |(path, _)| path);
+        return Some(bare.into());
+    }
+    const DISKS: [&str; 12] =
+        ["sd", "hd", "vd", "xvd", "nvme", "md", "dm-", "loop", "mmcblk", "nbd", "rbd", "bcache"];
+    let word = fields(name).first().copied().filter(|word| *word == name)?;
+    let is_plain = word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
+    let is_disk = DISKS.iter().any(|disk| word.strip_prefix(disk).is_some_and(|rest| !rest.is_empty()));
+    (is_plain && is_disk).then(|| format!("/dev/{word}"))
+}

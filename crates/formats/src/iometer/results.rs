@@ -1,0 +1,507 @@
+//! The results file: a header, and for each test the specifications, the figures of everybody, and the time.
+//!
+//! Lines end as on Windows, numbers have six decimals, and an empty field is one that does not apply. What the
+//! record does not have (interrupts, packets) is 0, as where Dynamo could not find it. Raw counters are in
+//! nanoseconds, and the column of the processor's speed says so: it is the number of counts in a second.
+//!
+//! Source: results files of Iometer 1.1.0 and of before, and the order in which it writes them.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use record::{Point, PointKind, Run, WorkloadResult};
+use units::Nanos;
+
+use super::config::{Record, Spec};
+use super::sheet::{Sheet, Test, Worker};
+
+/// Which versions a results file is as of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Generation {
+    /// 1.1.0: 80 columns, the last 21 of them latency bins.
+    #[default]
+    New,
+    /// 2001 to 2008: 56 columns.
+    Old,
+}
+
+impl Generation {
+    fn version(self) -> &'static str {
+        match self {
+            Generation::New => "1.1.0",
+            Generation::Old => "2006.07.27",
+        }
+    }
+}
+
+/// The results file of `run`, whose phases are those of `sheet`.
+pub fn write(run: &Run, sheet: &Sheet, generation: Generation) -> String {
+    if sheet.record == Record::Nothing {
+        return String::new();
+    }
+    let mut file = Writer { run, sheet, generation, text: String::new() };
+    file.head();
+    let mut round = None;
+    for point in run.points.iter().filter(|point| point.kind == PointKind::Load) {
+        let Some(test) = sheet.tests.iter().find(|test| test.phase == point.phase) else { continue };
+        if !point.complete {
+            break;
+        }
+        if round.replace(test.round) != Some(test.round) {
+            file.specs(test);
+        }
+        file.results(test, point);
+    }
+    file.line(if run.ending.complete { "'End Test" } else { "Aborted test" });
+    file.text
+}
+
+struct Writer<'a> {
+    run: &'a Run,
+    sheet: &'a Sheet,
+    generation: Generation,
+    text: String,
+}
+
+impl Writer<'_> {
+    fn line(&mut self, line: &str) {
+        self.text.push_str(line);
+        self.text.push_str("\r\n");
+    }
+
+    fn head(&mut self) {
+        self.line("'Test Type,Test Description");
+        self.line(&format!("{},{}", self.sheet.test_type, field(&self.sheet.description)));
+        self.line("'Version");
+        self.line(self.generation.version());
+        self.stamp(0);
+    }
+
+    /// The time so long after the run began; in UTC, since a record does not know where it is read.
+    fn stamp(&mut self, after_ns: u64) {
+        let started: Timestamp = self.run.started.parse().unwrap_or(Timestamp::UNIX_EPOCH);
+        let after = jiff::SignedDuration::from_nanos(i64::try_from(after_ns).unwrap_or(i64::MAX));
+        let at = started.checked_add(after).unwrap_or(started).to_zoned(TimeZone::UTC);
+        self.line("'Time Stamp");
+        self.line(&format!("{}:{:03}", at.strftime("%Y-%m-%d %H:%M:%S"), at.millisecond()));
+    }
+
+    fn specs(&mut self, test: &Test) {
+        self.line("'Access specifications");
+        for Spec { name, assignment, lines } in &test.specs {
+            self.line("'Access specification name,default assignment");
+            self.line(&format!("{},{}", field(name), assignment.number()));
+            self.line("'size,% of size,% reads,% random,delay,burst,align,reply");
+            for line in lines {
+                self.line(&format!(
+                    "{},{},{},{},{},{},{},{},",
+                    line.size,
+                    line.share,
+                    line.reads,
+                    line.random,
+                    line.delay_ms,
+                    line.burst,
+                    line.align,
+                    line.reply
+                ));
+            }
+        }
+        self.line("'End access specifications");
+    }
+
+    fn results(&mut self, test: &Test, point: &Point) {
+        self.line("'Results");
+        let header = self.header();
+        self.line(&header);
+        let cpu = Cpu::of(point);
+        let mut at = 0;
+        let mut rows = Vec::new();
+        let mut all: Vec<&WorkloadResult> = Vec::new();
+        for (name, workers) in &test.managers {
+            let count = workers.iter().map(|worker| worker.disks.len()).sum::<usize>();
+            let results: Vec<&WorkloadResult> = point.workloads.iter().skip(at).take(count).collect();
+            at += count;
+            all.extend(&results);
+            rows.extend(self.manager(name, workers, &results, &cpu));
+        }
+        let workers: Vec<&Worker> = test.managers.iter().flat_map(|(_, workers)| workers).collect();
+        let mut row = Row::new("ALL", "All", &common(workers.iter().map(|worker| worker.spec.clone())));
+        row.managers = Some(test.managers.len());
+        row.workers = Some(workers.len());
+        row.settings(&workers, &all);
+        row.figures(&all, true);
+        row.cpu = Some(cpu);
+        let text = row.text(self.generation);
+        self.line(&text);
+        rows.iter().for_each(|row| self.line(row));
+        self.stamp(point.ended_ns);
+    }
+
+    fn manager(&self, name: &str, workers: &[Worker], results: &[&WorkloadResult], cpu: &Cpu) -> Vec<String> {
+        let mut rows = Vec::new();
+        if self.sheet.record >= Record::NoManagers {
+            return rows;
+        }
+        let name = if name.is_empty() { &self.run.environment.hostname } else { name };
+        let mut row = Row::new("MANAGER", name, &common(workers.iter().map(|worker| worker.spec.clone())));
+        row.workers = Some(workers.len());
+        row.settings(&workers.iter().collect::<Vec<_>>(), results);
+        row.figures(results, false);
+        row.cpu = Some(*cpu);
+        rows.push(row.text(self.generation));
+        if self.sheet.record >= Record::NoWorkers {
+            return rows;
+        }
+        let mut at = 0;
+        for worker in workers {
+            let own: Vec<&WorkloadResult> =
+                results.iter().skip(at).take(worker.disks.len()).copied().collect();
+            at += worker.disks.len();
+            let mut row = Row::new("WORKER", &worker.name, &worker.spec);
+            row.settings(&[worker], &own);
+            row.figures(&own, false);
+            rows.push(row.text(self.generation));
+            if self.sheet.record >= Record::NoTargets {
+                continue;
+            }
+            for (disk, result) in worker.disks.iter().zip(own) {
+                let mut row = Row::new("DISK", &disk.name, "");
+                row.settings(&[worker], &[result]);
+                row.disks = None;
+                row.figures(&[result], false);
+                rows.push(row.text(self.generation));
+            }
+        }
+        rows
+    }
+
+    fn header(&self) -> String {
+        let rates: &[&str] = match self.generation {
+            Generation::New => &[
+                "MiBps (Binary)",
+                "Read MiBps (Binary)",
+                "Write MiBps (Binary)",
+                "MBps (Decimal)",
+                "Read MBps (Decimal)",
+                "Write MBps (Decimal)",
+            ],
+            Generation::Old => &["MBps", "Read MBps", "Write MBps"],
+        };
+        let bins: &[&str] = match self.generation {
+            Generation::New => &BINS.map(|(_, name)| name),
+            Generation::Old => &[],
+        };
+        [FIRST, rates, LAST, bins].concat().join(",")
+    }
+}
+
+const FIRST: &[&str] = &[
+    "'Target Type",
+    "Target Name",
+    "Access Specification Name",
+    "# Managers",
+    "# Workers",
+    "# Disks",
+    "IOps",
+    "Read IOps",
+    "Write IOps",
+];
+
+const LAST: &[&str] = &[
+    "Transactions per Second",
+    "Connections per Second",
+    "Average Response Time",
+    "Average Read Response Time",
+    "Average Write Response Time",
+    "Average Transaction Time",
+    "Average Connection Time",
+    "Maximum Response Time",
+    "Maximum Read Response Time",
+    "Maximum Write Response Time",
+    "Maximum Transaction Time",
+    "Maximum Connection Time",
+    "Errors",
+    "Read Errors",
+    "Write Errors",
+    "Bytes Read",
+    "Bytes Written",
+    "Read I/Os",
+    "Write I/Os",
+    "Connections",
+    "Transactions per Connection",
+    "Total Raw Read Response Time",
+    "Total Raw Write Response Time",
+    "Total Raw Transaction Time",
+    "Total Raw Connection Time",
+    "Maximum Raw Read Response Time",
+    "Maximum Raw Write Response Time",
+    "Maximum Raw Transaction Time",
+    "Maximum Raw Connection Time",
+    "Total Raw Run Time",
+    "Starting Sector",
+    "Maximum Size",
+    "Queue Depth",
+    "% CPU Utilization",
+    "% User Time",
+    "% Privileged Time",
+    "% DPC Time",
+    "% Interrupt Time",
+    "Processor Speed",
+    "Interrupts per Second",
+    "CPU Effectiveness",
+    "Packets/Second",
+    "Packet Errors",
+    "Segments Retransmitted/Second",
+];
+
+/// The latency bins: where each ends, which belongs to the next, and what it is called. Iometer itself cuts at 4 s
+/// where it says 4.7, at 1/67 and 1/33 s where it says 15 and 30 ms, and leaves the last one empty; here the names
+/// hold.
+const BINS: [(u64, &str); 21] = [
+    (50_000, "0 to 50 uS"),
+    (100_000, "50 to 100 uS"),
+    (200_000, "100 to 200 uS"),
+    (500_000, "200 to 500 uS"),
+    (1_000_000, "0.5 to 1 mS"),
+    (2_000_000, "1 to 2 mS"),
+    (5_000_000, "2 to 5 mS"),
+    (10_000_000, "5 to 10 mS"),
+    (15_000_000, "10 to 15 mS"),
+    (20_000_000, "15 to 20 mS"),
+    (30_000_000, "20 to 30 mS"),
+    (50_000_000, "30 to 50 mS"),
+    (100_000_000, "50 to 100 mS"),
+    (200_000_000, "100 to 200 mS"),
+    (500_000_000, "200 to 500 mS"),
+    (1_000_000_000, "0.5 to 1 S"),
+    (2_000_000_000, "1 to 2 s"),
+    (4_700_000_000, "2 to 4.7 s"),
+    (5_000_000_000, "4.7 to 5 s"),
+    (10_000_000_000, "5 to 10 s"),
+    (u64::MAX, " >= 10 s"),
+];
+
+/// What is ambiguous, such as the queue depth of two workers that differ.
+const AMBIGUOUS: i64 = -1;
+/// Counts in a second of the raw columns: they are nanoseconds.
+const COUNTS_PER_S: f64 = 1e9;
+
+/// One row before it is text.
+struct Row {
+    kind: &'static str,
+    name: String,
+    spec: String,
+    managers: Option<usize>,
+    workers: Option<usize>,
+    disks: Option<usize>,
+    start: i64,
+    size: i64,
+    depth: i64,
+    cpu: Option<Cpu>,
+    is_all: bool,
+    reads: Figures,
+    writes: Figures,
+    errors: i64,
+    read_errors: i64,
+    write_errors: i64,
+    longest_ns: u64,
+}
+
+/// Requests of one direction.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Figures {
+    count: u64,
+    bytes: u64,
+    per_s: f64,
+    bytes_per_s: f64,
+    /// Requests whose time is known: those that were in flight at the end, too.
+    timed: u64,
+    sum_ns: u64,
+    max_ns: u64,
+    bins: [u64; BINS.len()],
+}
+
+impl Figures {
+    fn add(&mut self, result: &WorkloadResult, op: &str) {
+        let seconds = result.measured_ns as f64 / 1e9;
+        for class in result.classes.iter().filter(|class| class.op == op) {
+            self.count += class.ops;
+            self.bytes += class.bytes;
+            if seconds > 0.0 {
+                self.per_s += class.ops as f64 / seconds;
+                self.bytes_per_s += class.bytes as f64 / seconds;
+            }
+            // Dynamo's clock runs from the submission of a request, not from when it was due.
+            let times = class.service.as_ref().unwrap_or(&class.response);
+            self.timed += times.count;
+            self.sum_ns = self.sum_ns.saturating_add(times.sum_ns);
+            self.max_ns = self.max_ns.max(times.max_ns.unwrap_or(0));
+            let Some(histogram) = times.to_stats() else { continue };
+            for bucket in histogram.buckets() {
+                let bin = BINS.iter().position(|(end, _)| bucket.low() < Nanos::new(*end));
+                self.bins[bin.unwrap_or(BINS.len() - 1)] += bucket.count;
+            }
+        }
+    }
+
+    fn mean_ms(&self) -> f64 {
+        mean_ms(self.sum_ns, self.timed)
+    }
+}
+
+fn mean_ms(sum_ns: u64, count: u64) -> f64 {
+    if count == 0 { 0.0 } else { sum_ns as f64 / count as f64 / 1e6 }
+}
+
+impl Row {
+    fn new(kind: &'static str, name: &str, spec: &str) -> Row {
+        Row {
+            kind,
+            name: field(name),
+            spec: field(spec),
+            managers: None,
+            workers: None,
+            disks: None,
+            start: AMBIGUOUS,
+            size: AMBIGUOUS,
+            depth: AMBIGUOUS,
+            cpu: None,
+            is_all: false,
+            reads: Figures::default(),
+            writes: Figures::default(),
+            errors: 0,
+            read_errors: 0,
+            write_errors: 0,
+            longest_ns: 0,
+        }
+    }
+
+    /// Settings that all of `workers` have in common; the depth is that of the record.
+    fn settings(&mut self, workers: &[&Worker], results: &[&WorkloadResult]) {
+        let whole = |value: u64| i64::try_from(value).unwrap_or(AMBIGUOUS);
+        self.disks = Some(results.len());
+        self.start = one(workers.iter().map(|worker| whole(worker.asked.first_sector)));
+        self.size = one(workers.iter().map(|worker| whole(worker.asked.sectors)));
+        self.depth = one(results.iter().map(|result| {
+            result.spec.get("depth").and_then(|depth| depth.parse().ok()).unwrap_or(AMBIGUOUS)
+        }));
+    }
+
+    fn figures(&mut self, results: &[&WorkloadResult], is_all: bool) {
+        self.is_all = is_all;
+        for result in results {
+            self.reads.add(result, "read");
+            self.writes.add(result, "write");
+            self.longest_ns = self.longest_ns.max(result.measured_ns);
+            let (reads, writes) = errors(result);
+            self.errors += i64::try_from(result.errors).unwrap_or(i64::MAX);
+            self.read_errors = sum(self.read_errors, reads);
+            self.write_errors = sum(self.write_errors, writes);
+        }
+    }
+
+    fn text(&self, generation: Generation) -> String {
+        let mut fields: Vec<String> = vec![self.kind.into(), self.name.clone(), self.spec.clone()];
+        let count = |count: Option<usize>| count.map(|count| count.to_string()).unwrap_or_default();
+        fields.extend([self.managers, self.workers, self.disks].map(count));
+        let Row { reads, writes, .. } = self;
+        let both = |of: fn(&Figures) -> f64| [of(reads) + of(writes), of(reads), of(writes)];
+        let per_s = both(|figures| figures.per_s);
+        let mut decimals = |values: &[f64]| fields.extend(values.iter().map(|value| format!("{value:.6}")));
+        decimals(&per_s);
+        decimals(&both(|figures| figures.bytes_per_s / 1_048_576.0));
+        if generation == Generation::New {
+            decimals(&both(|figures| figures.bytes_per_s / 1e6));
+        }
+        let mean = mean_ms(reads.sum_ns.saturating_add(writes.sum_ns), reads.timed + writes.timed);
+        let (read_ms, write_ms) = (reads.max_ns as f64 / 1e6, writes.max_ns as f64 / 1e6);
+        let longest = read_ms.max(write_ms);
+        decimals(&[per_s[0], 0.0, mean, reads.mean_ms(), writes.mean_ms(), mean, 0.0]);
+        decimals(&[longest, read_ms, write_ms, longest, 0.0]);
+        fields.extend([self.errors, self.read_errors, self.write_errors].map(|errors| errors.to_string()));
+        fields
+            .extend([reads.bytes, writes.bytes, reads.count, writes.count, 0].map(|count| count.to_string()));
+        fields.push(AMBIGUOUS.to_string());
+        let (sum_ns, max_ns) = (reads.sum_ns.saturating_add(writes.sum_ns), reads.max_ns.max(writes.max_ns));
+        let raw =
+            [reads.sum_ns, writes.sum_ns, sum_ns, 0, reads.max_ns, writes.max_ns, max_ns, 0, self.longest_ns];
+        fields.extend(raw.map(|count| if self.is_all { String::new() } else { count.to_string() }));
+        fields.extend([self.start, self.size, self.depth].map(|setting| setting.to_string()));
+        fields.extend(self.processor(per_s[0]));
+        if generation == Generation::New {
+            fields.extend(
+                reads.bins.iter().zip(&writes.bins).map(|(reads, writes)| (reads + writes).to_string()),
+            );
+        }
+        fields.join(",")
+    }
+
+    /// The columns of processor and network.
+    fn processor(&self, per_s: f64) -> Vec<String> {
+        let decimal = |value: f64| format!("{value:.6}");
+        let speed = if self.is_all { String::new() } else { decimal(COUNTS_PER_S) };
+        let Some(cpu) = self.cpu else {
+            let empty = || std::iter::repeat_n(String::new(), 5);
+            return empty().chain([speed]).chain(empty()).collect();
+        };
+        let effectiveness = if cpu.total > 0.0 { per_s / cpu.total } else { 0.0 };
+        let shares = [cpu.total, cpu.user, cpu.privileged, 0.0, cpu.interrupt].map(decimal);
+        let rest = [0.0, effectiveness, 0.0, 0.0, 0.0].map(decimal);
+        shares.into_iter().chain([speed]).chain(rest).collect()
+    }
+}
+
+/// Errors of reads and of writes; ambiguous where the record has not kept every one.
+fn errors(result: &WorkloadResult) -> (i64, i64) {
+    if result.errors == 0 {
+        return (0, 0);
+    }
+    let of = |op: &str| result.error_samples.iter().filter(|sample| sample.op == op).count() as i64;
+    match result.error_samples.len() as u64 == result.errors {
+        true => (of("read"), of("write")),
+        false => (AMBIGUOUS, AMBIGUOUS),
+    }
+}
+
+fn sum(one: i64, other: i64) -> i64 {
+    if one < 0 || other < 0 { AMBIGUOUS } else { one + other }
+}
+
+/// The value that all have; ambiguous where they differ.
+fn one(values: impl Iterator<Item = i64>) -> i64 {
+    let mut values = values.peekable();
+    let first = values.peek().copied().unwrap_or(AMBIGUOUS);
+    if values.all(|value| value == first) { first } else { AMBIGUOUS }
+}
+
+/// The name that all have; nothing where they differ.
+fn common(mut names: impl Iterator<Item = String>) -> String {
+    let first = names.next().unwrap_or_default();
+    if names.all(|name| name == first) { first } else { String::new() }
+}
+
+/// A name as a field: what ends fields and lines becomes something else, as Iometer does it.
+fn field(text: &str) -> String {
+    text.chars().map(|c| if c == ',' { '-' } else { c }).filter(|c| !c.is_control()).collect()
+}
+
+/// Processor time of this machine in per cent, while a point was measured.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cpu {
+    total: f64,
+    user: f64,
+    privileged: f64,
+    interrupt: f64,
+}
+
+impl Cpu {
+    fn of(point: &Point) -> Cpu {
+        let mean = |name: &str| {
+            let series =
+                point.series.iter().find(|series| series.name == name && !series.values.is_empty())?;
+            Some(100.0 * series.values.iter().sum::<f64>() / series.values.len() as f64)
+        };
+        let (user, system, irq) = (mean("cpu.user"), mean("cpu.system"), mean("cpu.irq"));
+        let (user, system, irq) = (user.unwrap_or(0.0), system.unwrap_or(0.0), irq.unwrap_or(0.0));
+        Cpu { total: user + system + irq, user, privileged: system, interrupt: irq }
+    }
+}
