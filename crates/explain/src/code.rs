@@ -80,6 +80,14 @@ codes! {
     VirtualMachine => "virtual-machine",
     /// No storage was asked.
     NullTarget => "null-target",
+    /// More in flight no longer pays beyond it.
+    Knee => "knee",
+    /// The curve bends slowly, or not within the sweep.
+    NoSharpKnee => "no-sharp-knee",
+    /// More in flight makes it slower.
+    Retrograde => "retrograde",
+    /// More in flight gives more than in proportion.
+    Superlinear => "superlinear",
     /// The highest rate that keeps the promises.
     SloEdge => "slo-edge",
     /// No rate keeps the promises.

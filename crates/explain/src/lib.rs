@@ -13,6 +13,7 @@ mod draft;
 mod evidence;
 mod failures;
 mod samples;
+mod saturation;
 mod search;
 mod writes;
 
@@ -81,6 +82,7 @@ pub fn findings(run: &Run) -> Vec<Finding> {
     if on_nothing {
         found.push(company::null_target().about_run());
     }
+    found.extend(saturation::findings(run));
     let real = run.world == World::Host && !on_nothing;
     for point in run.points.iter().filter(|point| search::is_result(run, point)) {
         let points = POINT.iter().chain(REAL_POINT.iter().filter(|_| real));

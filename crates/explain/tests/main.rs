@@ -8,6 +8,7 @@ mod company;
 mod failures;
 mod guide;
 mod samples;
+mod saturation;
 mod search;
 mod sound;
 mod writes;

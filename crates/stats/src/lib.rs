@@ -8,6 +8,7 @@ mod batch;
 pub mod exceedance;
 mod histogram;
 mod interval;
+pub mod saturation;
 
 pub use batch::{BatchMean, batch_mean};
 pub use histogram::{Bucket, Histogram, SUB_BUCKET_BITS};

@@ -1,0 +1,230 @@
+//! Where a sweep of depth or workers stops to pay.
+
+use record::{Finding, Point, PointKind, Run, Severity};
+use stats::saturation::{LoadPoint, Saturation, saturation};
+
+use crate::Code;
+use crate::draft::{Draft, percent};
+
+/// What the rate may fall from its best before the curve is called retrograde.
+const FALL: f64 = 0.05;
+
+/// A last step that still gains so much has not reached the end of the curve.
+const STILL_GROWS: f64 = 0.10;
+
+/// Where the lightest load does so much of the highest rate, there is nothing to gain.
+const FULL: f64 = 0.97;
+
+/// A phase over its loads, at one set of values of all other swept keys.
+struct Curve {
+    phase: String,
+    around: Vec<(String, String)>,
+    loads: Vec<Load>,
+}
+
+/// All repetitions of one load.
+struct Load {
+    value: String,
+    in_flight: Vec<f64>,
+    rate: Vec<f64>,
+    response_s: Vec<f64>,
+}
+
+/// One or more findings for each sweep of depth or workers over at least four loads in a closed loop.
+pub(crate) fn findings(run: &Run) -> Vec<Finding> {
+    curves(run).iter().flat_map(of_curve).map(Draft::about_run).collect()
+}
+
+fn curves(run: &Run) -> Vec<Curve> {
+    let mut curves: Vec<Curve> = Vec::new();
+    for point in run.points.iter().filter(|point| point.kind == PointKind::Load && point.complete) {
+        let Some(((value, around), (in_flight, rate, response_s))) = axis(point).zip(figures(point)) else {
+            continue;
+        };
+        let found = curves.iter_mut().find(|curve| curve.phase == point.phase && curve.around == around);
+        let curve = match found {
+            Some(curve) => curve,
+            None => {
+                curves.push(Curve { phase: point.phase.clone(), around, loads: Vec::new() });
+                curves.last_mut().expect("one was just added")
+            }
+        };
+        match curve.loads.iter_mut().find(|load| load.value == value) {
+            Some(load) => {
+                load.in_flight.push(in_flight);
+                load.rate.push(rate);
+                load.response_s.push(response_s);
+            }
+            None => curve.loads.push(Load {
+                value,
+                in_flight: vec![in_flight],
+                rate: vec![rate],
+                response_s: vec![response_s],
+            }),
+        }
+    }
+    curves
+}
+
+/// The value of the swept key that makes the load, and all other swept keys. `None` where none or several do.
+fn axis(point: &Point) -> Option<(String, Vec<(String, String)>)> {
+    let is_load = |key: &str| matches!(key.rsplit('.').next(), Some("depth" | "workers"));
+    let mut loads = point.swept.iter().filter(|(key, _)| is_load(key));
+    let (_, value) = loads.next()?;
+    let around = point.swept.iter().filter(|(key, _)| !is_load(key));
+    let around = around.map(|(key, value)| (key.clone(), value.clone())).collect();
+    loads.next().is_none().then(|| (value.clone(), around))
+}
+
+/// Requests in flight, rate and mean response of all workloads together; `None` unless all are closed loops.
+fn figures(point: &Point) -> Option<(f64, f64, f64)> {
+    let closed =
+        |workload: &record::WorkloadResult| workload.classes.iter().all(|class| class.service.is_none());
+    if point.workloads.is_empty() || !point.workloads.iter().all(closed) {
+        return None;
+    }
+    let in_flight: f64 = point.workloads.iter().map(|workload| workload.mean_in_flight).sum();
+    let totals = || point.workloads.iter().filter_map(|workload| workload.total());
+    let rate: f64 = totals().map(|total| total.ops_per_s.value).sum();
+    let responses = totals().filter_map(|total| total.response.as_ref());
+    let (sum_ns, count) = responses.fold((0.0, 0.0), |(sum, count), response| {
+        (sum + response.mean_ns * response.count as f64, count + response.count as f64)
+    });
+    (count > 0.0).then(|| (in_flight, rate, sum_ns / count / 1e9))
+}
+
+fn of_curve(curve: &Curve) -> Vec<Draft> {
+    let mean = |figures: &[f64]| figures.iter().sum::<f64>() / figures.len() as f64;
+    let mut points: Vec<LoadPoint> = curve
+        .loads
+        .iter()
+        .map(|load| LoadPoint {
+            load: mean(&load.in_flight),
+            rate: mean(&load.rate),
+            response_s: mean(&load.response_s),
+        })
+        .collect();
+    points.sort_by(|one, other| one.load.total_cmp(&other.load));
+    let Some(found) = saturation(&points, 1) else { return Vec::new() };
+    let name = name(curve);
+    let mut drafts = vec![bend(&name, &points, &found)];
+    drafts.extend(retrograde(&name, &points, &found));
+    drafts.extend(superlinear(&name, &points, &found));
+    drafts
+}
+
+/// The phase with the values of the sweeps around.
+fn name(curve: &Curve) -> String {
+    let around: Vec<String> = curve.around.iter().map(|(key, value)| format!("{key} {value}")).collect();
+    if around.is_empty() { curve.phase.clone() } else { format!("{} at {}", curve.phase, around.join(", ")) }
+}
+
+fn bend(name: &str, points: &[LoadPoint], found: &Saturation) -> Draft {
+    let [.., before, last] = points else { unreachable!("a curve has at least four points") };
+    let gain = last.rate / before.rate - 1.0;
+    let most = points.iter().map(|point| point.rate).fold(0.0, f64::max);
+    let draft = match found.knee() {
+        _ if points[0].rate >= FULL * most => {
+            let sentence = format!(
+                "{name}: {:.1} in flight already do {} of the highest rate.",
+                points[0].load,
+                percent(points[0].rate / most)
+            );
+            let draft = Draft::new(Code::Knee, Severity::Note, sentence);
+            draft.remedy("More in flight only wait longer.").number("knee", points[0].load)
+        }
+        Some(knee) => knee_at(name, points, found, knee),
+        None if gain > STILL_GROWS && found.fall <= 0.0 => {
+            let sentence = format!(
+                "{name}: the last step to {:.1} in flight still gained {}: the sweep ends before the storage does.",
+                last.load,
+                percent(gain)
+            );
+            Draft::new(Code::NoSharpKnee, Severity::Note, sentence).remedy("Sweep on to more in flight.")
+        }
+        None => {
+            let sentence = format!(
+                "{name}: the curve has no sharp knee. Rate over response time is greatest at {:.1} in flight, no queueing \
+                 would reach the highest rate at {:.1}, {}and two lines meet at {:.1} ({:.1} to {:.1}).",
+                found.power_knee,
+                found.asymptote_knee,
+                found.kneedle.map_or_else(String::new, |knee| format!(
+                    "it is farthest above a straight line at {knee:.1}, "
+                )),
+                found.two_lines.knee,
+                found.two_lines.interval.low,
+                found.two_lines.interval.high
+            );
+            Draft::new(Code::NoSharpKnee, Severity::Note, sentence)
+                .remedy("Choose the load by the response time that is bearable: `fathom search` finds it.")
+        }
+    };
+    let draft = draft
+        .number("power_knee", found.power_knee)
+        .number("asymptote_knee", found.asymptote_knee)
+        .number("kneedle", found.kneedle.unwrap_or(f64::NAN))
+        .number("two_lines_knee", found.two_lines.knee)
+        .number("two_lines_low", found.two_lines.interval.low)
+        .number("two_lines_high", found.two_lines.interval.high);
+    match found.scaling {
+        Some(fit) => draft
+            .number("usl_sigma", fit.sigma)
+            .number("usl_kappa", fit.kappa)
+            .number("usl_peak", fit.peak.unwrap_or(f64::NAN))
+            .number("usl_explained", fit.explained),
+        None => draft,
+    }
+}
+
+fn knee_at(name: &str, points: &[LoadPoint], found: &Saturation, knee: f64) -> Draft {
+    let most = points.iter().map(|point| point.rate).fold(0.0, f64::max);
+    let near = points
+        .iter()
+        .min_by(|one, other| (one.load / knee).ln().abs().total_cmp(&(other.load / knee).ln().abs()));
+    let near = near.expect("a curve has points");
+    let sentence = format!(
+        "{name}: more than about {knee:.1} in flight no longer pays. Near there ({:.1}) it does {} of the highest rate at \
+         {:.2} ms; the estimates lie between {:.1} and {:.1}.",
+        near.load,
+        percent(near.rate / most),
+        near.response_s * 1e3,
+        found.knees().into_iter().fold(f64::INFINITY, f64::min),
+        found.knees().into_iter().fold(0.0, f64::max),
+    );
+    Draft::new(Code::Knee, Severity::Note, sentence)
+        .remedy("Beyond it requests only wait longer.")
+        .number("knee", knee)
+}
+
+fn retrograde(name: &str, points: &[LoadPoint], found: &Saturation) -> Option<Draft> {
+    if found.fall <= FALL {
+        return None;
+    }
+    let best = points.iter().copied().reduce(|best, one| if one.rate > best.rate { one } else { best })?;
+    let last = points.last()?;
+    let peak = found.scaling.and_then(|fit| fit.peak.filter(|_| fit.explained > 0.9));
+    let law =
+        peak.map_or_else(String::new, |peak| format!(" The law of scalability puts the peak at {peak:.0}."));
+    let sentence = format!(
+        "{name}: with {:.1} in flight it does {} less than with {:.1}: more load makes it slower.{law}",
+        last.load,
+        percent(found.fall),
+        best.load
+    );
+    let draft = Draft::new(Code::Retrograde, Severity::Warning, sentence)
+        .remedy("Bound what is in flight, in the application or by the queue depth of the device.");
+    Some(draft.number("fall_share", found.fall).number("best_in_flight", best.load))
+}
+
+fn superlinear(name: &str, points: &[LoadPoint], found: &Saturation) -> Option<Draft> {
+    if !found.superlinear {
+        return None;
+    }
+    let sentence = format!(
+        "{name}: more in flight gives more than in proportion to {:.1} in flight: something is gathered, ordered or kept \
+         awake, or the first point was too slow.",
+        points[0].load
+    );
+    let draft = Draft::new(Code::Superlinear, Severity::Note, sentence);
+    Some(draft.remedy("Measure the lightest load again: caches, sleep states and read-ahead change it most."))
+}

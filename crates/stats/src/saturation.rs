@@ -1,0 +1,391 @@
+//! Where more load no longer pays: knees of a curve of throughput against requests in flight.
+//!
+//! Four estimators that rest on different ideas. Where they agree there is a knee; where they do not, the curve bends
+//! slowly, and no single point of it deserves the name.
+//!
+//! **Invariant:** no estimate outside the loads that were measured, but for the asymptotes, which say so.
+
+use crate::Interval;
+
+/// A point of a curve.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LoadPoint {
+    /// Requests in flight, above zero.
+    pub load: f64,
+    /// Requests a second, above zero.
+    pub rate: f64,
+    /// The mean response time in seconds, above zero.
+    pub response_s: f64,
+}
+
+/// Fewer points make no curve.
+pub const POINTS_LEAST: usize = 4;
+
+/// What the estimators say of one curve.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Saturation {
+    /// The load at which rate over response time is greatest.
+    /// Source: Kleinrock, *Power and deterministic rules of thumb*, ICC 1979.
+    pub power_knee: f64,
+    /// The load at which the line of no queueing meets the ceiling: the highest rate times the response time of the
+    /// lightest load. Source: Denning & Buzen, *The operational analysis of queueing network models*, 1978.
+    pub asymptote_knee: f64,
+    /// Where the curve is farthest above the straight line between its ends, on the logarithm of the load; `None` where
+    /// it nowhere is. Source: Satopää and others, *Finding a Kneedle in a Haystack*, 2011.
+    pub kneedle: Option<f64>,
+    /// Where two straight lines through the logarithms of rate and load meet best.
+    pub two_lines: TwoLines,
+    /// The universal scalability law through all points; `None` where no curve of that kind fits.
+    pub scaling: Option<Scaling>,
+    /// How far the last rate lies below the highest, as a part of it.
+    pub fall: f64,
+    /// Whether some point does more than its load times the rate for one in flight at the lightest load.
+    pub superlinear: bool,
+}
+
+/// A bend between two straight lines.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TwoLines {
+    /// The load at the bend.
+    pub knee: f64,
+    /// The range that should hold it with 90 %, by drawing the deviations again; with few points a little too narrow.
+    pub interval: Interval<f64>,
+    /// How fast the rate grows before it: 1 where twice the load gives twice the rate.
+    pub slope_before: f64,
+    /// Likewise after it.
+    pub slope_after: f64,
+}
+
+/// The universal scalability law: `rate = single·N / (1 + sigma·(N-1) + kappa·N·(N-1))`.
+/// Source: Gunther, *Guerrilla Capacity Planning*, 2007, chapters 4 and 5.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scaling {
+    /// The rate of one in flight.
+    pub single: f64,
+    /// What is done one after the other; at least 0.
+    pub sigma: f64,
+    /// What keeping in step costs for each pair; at least 0. Above zero the curve has a peak.
+    pub kappa: f64,
+    /// The load at the peak; `None` where `kappa` is zero.
+    pub peak: Option<f64>,
+    /// The part of the variance of the rates that it explains; 1 is all.
+    pub explained: f64,
+}
+
+/// Estimators that are no further apart than this factor speak of the same knee: one step of a doubling load.
+const AGREE: f64 = 2.0;
+
+impl Saturation {
+    /// The estimators' loads.
+    pub fn knees(&self) -> Vec<f64> {
+        let mut knees = vec![self.power_knee, self.asymptote_knee, self.two_lines.knee];
+        knees.extend(self.kneedle);
+        knees
+    }
+
+    /// Where the knee is, if the curve has one: it bends by half of its slope, and the estimators are no more than a
+    /// doubling apart. Their geometric mean.
+    pub fn knee(&self) -> Option<f64> {
+        let knees = self.knees();
+        let (low, high) =
+            knees.iter().fold((f64::INFINITY, 0.0f64), |(low, high), knee| (low.min(*knee), high.max(*knee)));
+        let bends = self.two_lines.slope_after < self.two_lines.slope_before / 2.0;
+        let mean = (knees.iter().map(|knee| knee.ln()).sum::<f64>() / knees.len() as f64).exp();
+        (bends && high / low <= AGREE * (1.0 + 1e-9)).then_some(mean)
+    }
+}
+
+/// What a curve says. `points` by rising load, each load once; `None` with fewer than four, or where a figure is not
+/// above zero.
+///
+/// `seed` is where the drawing for the interval comes from.
+pub fn saturation(points: &[LoadPoint], seed: u64) -> Option<Saturation> {
+    let sound = |point: &LoadPoint| {
+        [point.load, point.rate, point.response_s].iter().all(|figure| figure.is_finite() && *figure > 0.0)
+    };
+    let rising = points.windows(2).all(|pair| pair[0].load < pair[1].load);
+    if points.len() < POINTS_LEAST || !points.iter().all(sound) || !rising {
+        return None;
+    }
+    let (first, last) = (points[0], points[points.len() - 1]);
+    let power = |point: &LoadPoint| point.rate / point.response_s;
+    let best =
+        points.iter().copied().reduce(|best, one| if power(&one) > power(&best) { one } else { best })?;
+    let most = points.iter().map(|point| point.rate).fold(0.0, f64::max);
+    // A fiftieth is what a rate varies by anyway.
+    let superlinear = points.iter().any(|point| point.rate > 1.02 * first.rate / first.load * point.load);
+    Some(Saturation {
+        power_knee: best.load,
+        asymptote_knee: most * first.response_s,
+        kneedle: kneedle(points),
+        two_lines: two_lines(points, seed),
+        scaling: scaling(points),
+        fall: 1.0 - last.rate / most,
+        superlinear,
+    })
+}
+
+fn kneedle(points: &[LoadPoint]) -> Option<f64> {
+    let (first, last) = (points[0], points[points.len() - 1]);
+    let most = points.iter().map(|point| point.rate).fold(f64::MIN, f64::max);
+    let least = points.iter().map(|point| point.rate).fold(f64::MAX, f64::min);
+    if most <= least {
+        return None;
+    }
+    let width = (last.load / first.load).log2();
+    let height =
+        |point: &LoadPoint| (point.rate - least) / (most - least) - (point.load / first.load).log2() / width;
+    let knee = points.iter().max_by(|one, other| height(one).total_cmp(&height(other)))?;
+    // Below a tenth of the height the curve is a straight line.
+    (height(knee) > 0.1).then_some(knee.load)
+}
+
+/// A bend and the sum of squares that it leaves.
+#[derive(Clone, Copy)]
+struct Bend {
+    at: f64,
+    intercept: f64,
+    before: f64,
+    after: f64,
+    left: f64,
+}
+
+/// Bends are tried at so many places between the second and the last but one point.
+const PLACES: usize = 64;
+
+/// What two lines that meet are determined by: where, how high there, and two slopes.
+const FITTED: f64 = 4.0;
+
+/// How often the deviations are drawn again.
+const DRAWS: usize = 200;
+
+fn two_lines(points: &[LoadPoint], seed: u64) -> TwoLines {
+    let data: Vec<(f64, f64)> = points.iter().map(|point| (point.load.ln(), point.rate.ln())).collect();
+    let bend = best_bend(&data);
+    let fitted: Vec<f64> = data.iter().map(|(x, _)| value(&bend, *x)).collect();
+    // Four fitted numbers take their part of the deviations away; without it the range is too narrow.
+    let n = data.len() as f64;
+    let wider = (n / (n - FITTED).max(1.0)).sqrt();
+    let deviations: Vec<f64> = data.iter().zip(&fitted).map(|((_, y), fit)| (y - fit) * wider).collect();
+    let mut draws = Draws(seed);
+    let mut knees: Vec<f64> = (0..DRAWS)
+        .map(|_| {
+            let again: Vec<(f64, f64)> = data
+                .iter()
+                .zip(&fitted)
+                .map(|((x, _), fit)| (*x, fit + deviations[draws.below(deviations.len())]))
+                .collect();
+            best_bend(&again).at
+        })
+        .collect();
+    knees.sort_by(f64::total_cmp);
+    let quantile = |q: f64| knees[((DRAWS - 1) as f64 * q) as usize].exp();
+    let knee = bend.at.exp();
+    TwoLines {
+        knee,
+        interval: Interval { low: quantile(0.05).min(knee), high: quantile(0.95).max(knee) },
+        slope_before: bend.before,
+        slope_after: bend.after,
+    }
+}
+
+fn value(bend: &Bend, x: f64) -> f64 {
+    let slope = if x < bend.at { bend.before } else { bend.after };
+    bend.intercept + slope * (x - bend.at)
+}
+
+/// The least squares of two lines that meet, over a grid of places where they may.
+fn best_bend(data: &[(f64, f64)]) -> Bend {
+    let (from, to) = (data[1].0, data[data.len() - 2].0);
+    let bends = (0..=PLACES).map(|place| bend_at(data, from + (to - from) * place as f64 / PLACES as f64));
+    bends.reduce(|best, one| if one.left < best.left { one } else { best }).expect("there is a first place")
+}
+
+/// The least squares of `y = a + b·min(x-at, 0) + c·max(x-at, 0)`.
+fn bend_at(data: &[(f64, f64)], at: f64) -> Bend {
+    let rows = data.iter().map(|(x, y)| ([1.0, (x - at).min(0.0), (x - at).max(0.0)], *y));
+    let [intercept, before, after] = least_squares(rows).unwrap_or([data[0].1, 0.0, 0.0]);
+    let mut bend = Bend { at, intercept, before, after, left: 0.0 };
+    bend.left = data.iter().map(|(x, y)| (y - value(&bend, *x)).powi(2)).sum();
+    bend
+}
+
+/// Solves the normal equations of three unknowns; `None` where they do not determine them.
+fn least_squares(rows: impl Iterator<Item = ([f64; 3], f64)>) -> Option<[f64; 3]> {
+    let mut m = [[0.0f64; 4]; 3];
+    for (row, y) in rows {
+        for i in 0..3 {
+            for j in 0..3 {
+                m[i][j] += row[i] * row[j];
+            }
+            m[i][3] += row[i] * y;
+        }
+    }
+    for i in 0..3 {
+        let pivot = (i..3).max_by(|a, b| m[*a][i].abs().total_cmp(&m[*b][i].abs()))?;
+        m.swap(i, pivot);
+        if m[i][i].abs() < 1e-12 {
+            return None;
+        }
+        let top = m[i];
+        for (j, row) in m.iter_mut().enumerate() {
+            if j != i {
+                let factor = row[i] / top[i];
+                row.iter_mut().zip(top).for_each(|(own, above)| *own -= factor * above);
+            }
+        }
+    }
+    Some([m[0][3] / m[0][0], m[1][3] / m[1][1], m[2][3] / m[2][2]])
+}
+
+/// `N/rate` is a parabola in N, whose three terms are `sigma` and the like; each point counts by its relative error.
+fn scaling(points: &[LoadPoint]) -> Option<Scaling> {
+    // N/rate = a + b·(N-1) + c·N·(N-1), divided by N/rate so that deviations are parts of the rate.
+    let row = |point: &LoadPoint| {
+        let (n, scale) = (point.load, point.rate / point.load);
+        ([scale, (n - 1.0) * scale, n * (n - 1.0) * scale], 1.0)
+    };
+    let all = least_squares(points.iter().map(row))?;
+    let [a, b, c] = if all[2] < 0.0 || all[1] < 0.0 { bounded(points, row, all[2] < 0.0) } else { all };
+    if a <= 0.0 {
+        return None;
+    }
+    let (single, sigma, kappa) = (1.0 / a, (b / a).max(0.0), (c / a).max(0.0));
+    let predicted = |n: f64| single * n / (1.0 + sigma * (n - 1.0) + kappa * n * (n - 1.0));
+    let mean = points.iter().map(|point| point.rate).sum::<f64>() / points.len() as f64;
+    let total: f64 = points.iter().map(|point| (point.rate - mean).powi(2)).sum();
+    let left: f64 = points.iter().map(|point| (point.rate - predicted(point.load)).powi(2)).sum();
+    let peak = (kappa > 0.0 && sigma < 1.0).then(|| ((1.0 - sigma) / kappa).sqrt());
+    Some(Scaling {
+        single,
+        sigma,
+        kappa,
+        peak,
+        explained: if total > 0.0 { 1.0 - left / total } else { 0.0 },
+    })
+}
+
+/// The fit with the term that came out negative left out: first `kappa`, else `sigma`.
+fn bounded(points: &[LoadPoint], row: impl Fn(&LoadPoint) -> ([f64; 3], f64), no_kappa: bool) -> [f64; 3] {
+    let kept = if no_kappa { 1 } else { 2 };
+    let (mut aa, mut ab, mut bb, mut ay, mut by) = (0.0, 0.0, 0.0, 0.0, 0.0);
+    for (terms, y) in points.iter().map(row) {
+        let (a, b) = (terms[0], terms[kept]);
+        aa += a * a;
+        ab += a * b;
+        bb += b * b;
+        ay += a * y;
+        by += b * y;
+    }
+    let determinant = aa * bb - ab * ab;
+    let mut solution = [0.0; 3];
+    if determinant.abs() > 1e-12 {
+        solution[0] = (ay * bb - by * ab) / determinant;
+        solution[kept] = ((by * aa - ay * ab) / determinant).max(0.0);
+    }
+    solution
+}
+
+/// SplitMix64, for drawing deviations again: nothing here needs more.
+/// Source: Steele, Lea & Flood, *Fast splittable pseudorandom number generators*, 2014.
+struct Draws(u64);
+
+impl Draws {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((u128::from(z ^ (z >> 31)) * bound as u128) >> 64) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOADS: [f64; 10] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0];
+
+    /// A closed loop by Little's law.
+    fn curve(rate: impl Fn(f64) -> f64) -> Vec<LoadPoint> {
+        let point = |load: f64| LoadPoint { load, rate: rate(load), response_s: load / rate(load) };
+        LOADS.into_iter().map(point).collect()
+    }
+
+    #[test]
+    fn a_sharp_knee_is_where_all_estimators_put_it() {
+        // Sixteen servers of a millisecond.
+        let found = saturation(&curve(|n| 1000.0 * n.min(16.0)), 1).unwrap();
+        assert_eq!((found.power_knee, found.kneedle), (16.0, Some(16.0)));
+        assert!((found.asymptote_knee - 16.0).abs() < 1e-9);
+        assert!((found.two_lines.knee / 16.0 - 1.0).abs() < 0.05, "{:?}", found.two_lines);
+        assert!((found.knee().unwrap() / 16.0 - 1.0).abs() < 0.05);
+        assert!(found.fall.abs() < 1e-9 && !found.superlinear);
+    }
+
+    #[test]
+    fn a_slow_bend_has_no_sharp_knee() {
+        assert_eq!(saturation(&curve(|n| 1000.0 * n.powf(0.5)), 1).unwrap().knee(), None);
+        assert_eq!(saturation(&curve(|n| 1000.0 * n), 1).unwrap().knee(), None, "it never bends");
+    }
+
+    #[test]
+    fn the_law_of_scalability_gives_back_its_parameters() {
+        let (sigma, kappa) = (0.03, 0.0002);
+        let law = |n: f64| 900.0 * n / (1.0 + sigma * (n - 1.0) + kappa * n * (n - 1.0));
+        let found = saturation(&curve(law), 1).unwrap();
+        let fit = found.scaling.unwrap();
+        assert!((fit.single / 900.0 - 1.0).abs() < 1e-6 && (fit.sigma / sigma - 1.0).abs() < 1e-6, "{fit:?}");
+        assert!((fit.kappa / kappa - 1.0).abs() < 1e-6 && fit.explained > 0.999_999);
+        assert!((fit.peak.unwrap() - (0.97f64 / 0.0002).sqrt()).abs() < 1e-3);
+        assert!(found.fall > 0.3, "it is retrograde: {}", found.fall);
+    }
+
+    #[test]
+    fn what_never_falls_has_no_peak() {
+        let fit = saturation(&curve(|n| 1000.0 * n.min(16.0)), 1).unwrap().scaling.unwrap();
+        assert!(fit.sigma >= 0.0 && fit.kappa >= 0.0, "{fit:?}");
+        let amdahl =
+            saturation(&curve(|n| 1000.0 * n / (1.0 + 0.05 * (n - 1.0))), 1).unwrap().scaling.unwrap();
+        assert!((amdahl.sigma - 0.05).abs() < 1e-6 && amdahl.kappa < 1e-9, "{amdahl:?}");
+    }
+
+    #[test]
+    fn more_than_linear_is_named() {
+        let found =
+            saturation(&curve(|n| if n >= 4.0 { 1500.0 * n.min(16.0) } else { 1000.0 * n }), 1).unwrap();
+        assert!(found.superlinear);
+    }
+
+    #[test]
+    fn the_interval_of_a_bend_holds_it_in_noise() {
+        let mut holds = 0;
+        for seed in 0..100u64 {
+            let mut draws = Draws(seed);
+            let mut noisy = |n: f64| 1000.0 * n.min(16.0) * (0.97 + draws.below(1000) as f64 * 6e-5);
+            let points: Vec<LoadPoint> = LOADS
+                .into_iter()
+                .map(|load| {
+                    let rate = noisy(load);
+                    LoadPoint { load, rate, response_s: load / rate }
+                })
+                .collect();
+            let found = saturation(&points, seed).unwrap().two_lines;
+            assert!((found.knee / 16.0 - 1.0).abs() < 0.2, "{found:?}");
+            holds += u32::from(found.interval.low <= 16.0 && found.interval.high >= 16.0);
+        }
+        // Ten points with four fitted numbers: drawing again is known to come out a little narrow.
+        assert!((80..=99).contains(&holds), "{holds} of 100");
+    }
+
+    #[test]
+    fn too_few_or_senseless_points_are_no_curve() {
+        let points = curve(|n| 1000.0 * n.min(16.0));
+        assert_eq!(saturation(&points[..3], 1), None);
+        let mut twice = points.clone();
+        twice[1].load = twice[0].load;
+        assert_eq!(saturation(&twice, 1), None);
+        let mut none = points;
+        none[2].rate = 0.0;
+        assert_eq!(saturation(&none, 1), None);
+    }
+}
