@@ -301,6 +301,11 @@ fn a_configuration_is_run_and_converted_like_a_plan() {
     assert!(converted.err.contains("name 2 targets with --on"), "{}", converted.err);
     user.write("a.toml", &converted.out);
     user.fathom("plan check a.toml").done();
+    // A drive's name in the old encoding of Windows.
+    let bytes: Vec<u8> =
+        configuration("NORMAL", "ALL").replace("data", "D\u{e4}ten").chars().map(|c| c as u8).collect();
+    user.write("old.icf", bytes);
+    assert!(user.fathom("plan convert old.icf").done().out.contains("D\u{e4}ten"));
 }
 
 #[test]

@@ -6,6 +6,7 @@
 //! **Invariant:** text in, text out. Knows no world, opens no file, has no clock; what a tool reads from its
 //! surroundings (the size of memory, the date) is given. No text whatever makes a reader panic.
 
+mod encoding;
 mod job_file;
 mod order;
 mod output;
@@ -16,6 +17,7 @@ pub mod dd;
 pub mod iometer;
 pub mod seeker;
 
+pub use encoding::decoded;
 pub use job_file::{JobFile, job_file, job_files};
 pub use order::{Order, quoted};
 pub use output::{NoFigures, Output, outputs};

@@ -20,7 +20,7 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
     let bytes = fs::read(file).map_err(|error| {
         Failure::Usage(format!("iometer: {file}: the configuration cannot be read: {error}"))
     })?;
-    let mut config = Config::read(file, &text_of(&bytes))?;
+    let mut config = Config::read(file, &formats::decoded(&bytes))?;
     // Whoever names a file for results wants them, whatever the configuration says. So does Iometer.
     if config.setup.record == Record::Nothing {
         config.setup.record = Record::All;
@@ -47,14 +47,6 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
 
 pub fn serve_dynamo(_door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
     Err(refused_dynamo(arguments).into())
-}
-
-/// Files saved on Windows may have names of drives in its old encoding; then each byte is a character.
-fn text_of(bytes: &[u8]) -> String {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => text.into(),
-        Err(_) => bytes.iter().copied().map(char::from).collect(),
-    }
 }
 
 /// An array has LUNs of its own; everything else is named one by one.

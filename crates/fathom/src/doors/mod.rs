@@ -46,7 +46,7 @@ const TOOLS: &[Tool] = &[
         serve: dd::serve,
     },
     Tool {
-        names: &["iometer"],
+        names: &["iometer", "Iometer", "IOmeter"],
         about: "access specifications of an .icf file, with its workers, targets and cycling",
         serve: iometer::serve,
     },

@@ -45,8 +45,9 @@ pub fn overrides(change: &PlanChange) -> Overrides {
 
 /// A tool's job file as a plan, its targets in a comment.
 fn converted(file: &str, from: Option<&str>) -> Result<String, Failure> {
-    let text = fs::read_to_string(file)
+    let bytes = fs::read(file)
         .map_err(|error| Failure::Usage(format!("{file}: the job file cannot be read: {error}")))?;
+    let text = formats::decoded(&bytes);
     let kind = match from {
         Some(tool) => formats::job_files().iter().find(|kind| kind.tool == tool),
         None => formats::job_file(file, &text),
@@ -98,14 +99,8 @@ fn find(name: &str, on: &[String]) -> Result<Found, Failure> {
     if !looks_like_path && let Some(ready) = ready::find(name) {
         return Ok(Found { origin: name.into(), text: ready.text.into(), targets: Vec::new() });
     }
-    match fs::read_to_string(name) {
-        Ok(text) => match formats::job_file(name, &text) {
-            Some(kind) => {
-                let formats::Order { plan, targets, .. } = ordered(kind, name, &text, on)?;
-                Ok(Found { origin: name.into(), text: plan, targets })
-            }
-            None => Ok(Found { origin: name.into(), text, targets: Vec::new() }),
-        },
+    match fs::read(name) {
+        Ok(bytes) => read_text(name, bytes, on),
         Err(error) if looks_like_path => {
             Err(Failure::Usage(format!("{name}: the plan cannot be read: {error}")))
         }
@@ -117,6 +112,18 @@ fn find(name: &str, on: &[String]) -> Result<Found, Failure> {
             )))
         }
     }
+}
+
+/// A job file, whatever its encoding, or a plan.
+fn read_text(name: &str, bytes: Vec<u8>, on: &[String]) -> Result<Found, Failure> {
+    let text = formats::decoded(&bytes);
+    if let Some(kind) = formats::job_file(name, &text) {
+        let formats::Order { plan, targets, .. } = ordered(kind, name, &text, on)?;
+        return Ok(Found { origin: name.into(), text: plan, targets });
+    }
+    let text = String::from_utf8(bytes)
+        .map_err(|error| Failure::Usage(format!("{name}: the plan cannot be read: {error}")))?;
+    Ok(Found { origin: name.into(), text, targets: Vec::new() })
 }
 
 fn list() -> String {

@@ -52,7 +52,9 @@ fn is_one(name: &str, text: &str) -> bool {
     let is_named_so = name.len() > 4 && name.is_char_boundary(name.len() - 4) && {
         name[name.len() - 4..].eq_ignore_ascii_case(".icf")
     };
-    is_named_so || text.lines().any(|line| reader::section_of(line).is_some())
+    // A results file has the same keys, and begins with another.
+    let is_result = text.trim_start().starts_with("'Test Type");
+    is_named_so || !is_result && text.lines().any(|line| reader::section_of(line).is_some())
 }
 
 fn read(name: &str, text: &str, around: &Surroundings<'_>) -> Result<Order, Refusal> {

@@ -36,10 +36,10 @@ const SECTIONS: [(&str, Section); 4] = [
 /// The section that begins with `line`.
 pub fn section_of(line: &str) -> Option<Section> {
     let line = Line { number: 0, text: line.trim() };
-    // Results files have such a key too, but no rule after it.
+    let key = line.key();
     let begins = |(name, section): &(&str, Section)| {
-        (line.key() == *name && (line.text.ends_with('=') || *name != "access specifications"))
-            .then_some(*section)
+        let rest = key.strip_prefix(name)?;
+        (rest.is_empty() || rest.starts_with([' ', '='])).then_some(*section)
     };
     line.is_key().then(|| SECTIONS.iter().find_map(begins)).flatten()
 }
@@ -428,6 +428,10 @@ impl Reader<'_> {
                 self.outstanding(value, worker)?;
             } else if key.starts_with("disk maximum size") {
                 self.extent(value, worker)?;
+                // Before 1.1 was finished it was a switch: one byte repeated, or random bytes.
+                if key.contains("random data") {
+                    worker.data = worker.data.map(|data| if data == 0 { 0 } else { 2 });
+                }
             } else if key != "local network interface" && key != "vi outstanding ios" {
                 let what = format!("`{}` is no key of a worker's settings", line.text);
                 return Err(self.lines.wrong(line, what));
@@ -464,8 +468,9 @@ impl Reader<'_> {
             return Err(self.lines.wrong(value, "so many sectors are on no disk"));
         }
         if let Some(text) = columns.get(2) {
-            worker.data = match text.parse() {
-                Ok(data @ 0..=2) => Some(data),
+            worker.data = match (text.parse(), self.switch(value, text)) {
+                (Ok(data @ 0..=2), _) => Some(data),
+                (_, Ok(is_random)) => Some(u32::from(is_random)),
                 _ => return Err(self.lines.wrong(value, format!("`{text}` is no data pattern: 0, 1 or 2"))),
             };
         }

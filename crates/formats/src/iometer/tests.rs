@@ -225,6 +225,23 @@ fn old_key_lists_are_taken_as_well() {
 }
 
 #[test]
+fn what_is_written_follows_the_data_pattern_of_each_version() {
+    let content = |key: &str, value: &str| {
+        let plan =
+            order(&NEW.replace("Data pattern", key).replace("1024,64,2", &format!("1024,64,{value}"))).plan;
+        let keys = ["compress = \"1000:1\"", "dedupe = \"1000:1\""];
+        let first = plan.split("[[phase]]").nth(1).unwrap_or_default().to_owned();
+        keys.map(|key| first.contains(key))
+    };
+    assert_eq!(content("Data pattern", "0"), [true, false]);
+    assert_eq!(content("Data pattern", "1"), [false, true]);
+    assert_eq!(content("Data pattern", "2"), [false, false]);
+    assert_eq!(content("Use Random Data", "1"), [false, false]);
+    assert_eq!(content("Use Random Data", "ENABLED"), [false, false]);
+    assert_eq!(content("Use Random Data", "DISABLED"), [true, false]);
+}
+
+#[test]
 fn outstanding_requests_are_swept_where_they_are_cycled() {
     let plan = planned(&NEW.replace("\tNORMAL", "\tCYCLE_OUTSTANDING_IOS"));
     let depths: Vec<u32> = plan.points().iter().map(|point| point.workloads()[0].depth).collect();
@@ -291,6 +308,13 @@ fn sequential_requests_that_do_not_fill_their_alignment_step_over_the_rest() {
     let plan = planned(&NEW.replace("8192,100,67,100,0,1,0,0", "512,100,100,0,0,1,4096,0"));
     let one = plan.points()[0].workloads()[0].clone();
     assert_eq!((one.lines.len(), one.lines[0].align), (1, Some(units::Bytes::new(4096))));
+}
+
+#[test]
+fn a_configuration_is_known_by_its_name_or_its_sections_and_results_are_none() {
+    assert!(is_one("X.ICF", "") && is_one("x.txt", NEW) && is_one("x", OLD));
+    let results = "'Test Type,Test Description\r\n0,\r\n'Access specifications\r\n";
+    assert!(!is_one("x.csv", results) && !is_one("x.toml", "name = \"x\"\n") && !is_one("\u{e9}icf", ""));
 }
 
 #[test]
