@@ -2,5 +2,6 @@
 //! not from what writes it here.
 
 mod dd;
+mod fio;
 mod iometer;
 mod seeker;

@@ -9,6 +9,7 @@ use host::SysRoot;
 use host::environment::Environment;
 use host::target::{Facts, Target};
 
+use crate::doors;
 use crate::recorder;
 
 /// No job file is larger; a device that is named by mistake is not read to its end.
@@ -44,7 +45,9 @@ fn beside(name: &str, path: &str) -> Option<String> {
 }
 
 fn size_bytes(name: &str) -> Option<u64> {
-    let target = Target::parse(name).ok()?;
-    let facts = Facts::read(&SysRoot::real(), &target).ok()?;
-    Some(facts.size.get()).filter(|size| *size > 0)
+    let size = match name.starts_with("array:") {
+        true => doors::look(name).ok()?.size,
+        false => Facts::read(&SysRoot::real(), &Target::parse(name).ok()?).ok()?.size,
+    };
+    Some(size.get()).filter(|size| *size > 0)
 }

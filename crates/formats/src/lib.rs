@@ -14,6 +14,7 @@ mod refusal;
 mod surroundings;
 
 pub mod dd;
+pub mod fio;
 pub mod iometer;
 pub mod seeker;
 

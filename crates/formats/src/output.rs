@@ -27,8 +27,15 @@ pub struct NoFigures {
 
 /// All of them, by name.
 pub fn outputs() -> &'static [Output] {
-    const ALL: &[Output] =
-        &[crate::dd::OUTPUT, crate::iometer::OUTPUT, crate::iometer::OLD_OUTPUT, crate::seeker::OUTPUT];
+    const ALL: &[Output] = &[
+        crate::dd::OUTPUT,
+        crate::fio::JSON,
+        crate::fio::TEXT,
+        crate::fio::TERSE,
+        crate::iometer::OUTPUT,
+        crate::iometer::OLD_OUTPUT,
+        crate::seeker::OUTPUT,
+    ];
     ALL
 }
 

@@ -30,8 +30,8 @@ use crate::world::{LoadAnswer, StateAnswer, WorkerAnswer, WorkloadAnswer, World,
 
 use plain_set::PlainSet;
 pub use plain_set::{Look, LookKind, PlainFile};
-use scratch_set::ScratchSet;
 pub(crate) use scratch_set::explicit_size;
+use scratch_set::{ScratchSet, files_of, owns_targets};
 
 /// This machine, as it is stored.
 pub(crate) fn this_machine() -> Environment {
@@ -125,7 +125,7 @@ impl RealWorld {
 
     /// The scratch files that are or will be made, with their sizes.
     pub fn scratch_files(&self) -> Vec<(String, Bytes)> {
-        (0..).map_while(|number| self.scratch.planned(number)).collect()
+        self.scratch.all_planned()
     }
 
     /// What will become of what an earlier run has left behind; `None` where there is nothing.
@@ -143,13 +143,7 @@ impl RealWorld {
         if let [Resolved { target: Target { place: Place::Null { size }, .. }, .. }] = self.targets[..] {
             return (Vec::new(), vec![size; files_needed(workload) as usize]);
         }
-        match workload.files {
-            Files::Shared => (0..self.targets.len())
-                .filter(|number| workload.uses(*number))
-                .map(|number| self.file(number))
-                .unzip(),
-            _ => (0..files_needed(workload) as usize).map(|number| self.file(number)).unzip(),
-        }
+        files_of(workload, &self.targets).into_iter().map(|number| self.file(number)).unzip()
     }
 
     fn file(&self, number: usize) -> (FileRef, Bytes) {
@@ -414,10 +408,12 @@ fn check_fit(plan: &Plan, targets: &[Resolved]) -> Result<(), WorldError> {
     let makes_files = |each: &Resolved| matches!(each.target.place, Place::Directory(_) | Place::Null { .. });
     let one_directory = targets.len() == 1 && makes_files(&targets[0]);
     for workload in plan.points().iter().flat_map(Point::workloads) {
-        if workload.files != Files::Shared && !one_directory {
+        if workload.files != Files::Shared && !one_directory && !owns_targets(workload, targets) {
             return unfit(format!(
-                "workload `{}` wants files of its own; that takes one directory as target, not {}",
+                "workload `{}` wants {} files of its own; that takes one directory as target, or so many files or \
+                 devices that it is `on`, not {}",
                 workload.name,
+                files_needed(workload),
                 targets.iter().map(|each| each.target.name.as_str()).collect::<Vec<_>>().join(", ")
             ));
         }

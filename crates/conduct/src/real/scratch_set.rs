@@ -23,8 +23,9 @@ const ENOUGH: Bytes = Bytes::GIB;
 /// Scratch files by their numbers. Empty where devices or the user's files are asked.
 #[derive(Debug, Default)]
 pub(super) struct ScratchSet {
-    specs: Vec<Spec>,
-    made: Vec<Scratch>,
+    /// By file number; `None` for a target that is there already.
+    specs: Vec<Option<Spec>>,
+    made: Vec<Option<Scratch>>,
     keep: bool,
     auto: bool,
     words: Option<String>,
@@ -38,14 +39,12 @@ impl ScratchSet {
         options: &RealOptions,
         environment: &Environment,
     ) -> Result<ScratchSet, WorldError> {
-        let makes_files =
-            |each: &Resolved| matches!(each.target.place, Place::Directory(_) | Place::NewFile(_));
         if !targets.iter().any(makes_files) {
             return Ok(ScratchSet::default());
         }
-        if !targets.iter().all(makes_files) {
-            let why = "directories and new files cannot be joined with devices or existing files; \
-                       name targets of one kind";
+        let has_directory = targets.iter().any(|each| matches!(each.target.place, Place::Directory(_)));
+        if has_directory && !targets.iter().all(makes_files) {
+            let why = "directories cannot be joined with devices or existing files; name targets of one kind";
             return Err(WorldError::Unfit(why.into()));
         }
         let workloads: Vec<&Workload> = plan
@@ -56,28 +55,36 @@ impl ScratchSet {
             .collect();
         let mut sizes: Vec<Bytes> = Vec::new();
         let mut words = None;
+        let is_made = |number: &usize| targets.get(*number).is_none_or(makes_files);
         for workload in &workloads {
-            let count = match workload.files {
-                Files::Shared => targets.len(),
-                _ => files_needed(workload) as usize,
-            };
+            let numbers = files_of(workload, targets);
+            if !numbers.iter().any(is_made) {
+                continue;
+            }
             let each = match explicit_size(workload) {
                 Some(size) => size,
                 None => {
                     let choice = auto(&workloads, targets, options, environment)?;
-                    let each = Bytes::new(choice.size.get() / count as u64).round_down(Bytes::MIB);
+                    let each = Bytes::new(choice.size.get() / numbers.len() as u64).round_down(Bytes::MIB);
                     words = Some(choice.why);
                     each
                 }
             };
-            sizes.resize(sizes.len().max(count), Bytes::ZERO);
-            let is_used = |number: usize| workload.files != Files::Shared || workload.uses(number);
-            for (_, size) in sizes[..count].iter_mut().enumerate().filter(|(number, _)| is_used(*number)) {
-                *size = (*size).max(each);
+            let most = numbers.iter().copied().max().unwrap_or(0);
+            sizes.resize(sizes.len().max(most + 1), Bytes::ZERO);
+            for number in numbers {
+                sizes[number] = sizes[number].max(each);
             }
         }
-        let spec =
-            |(number, size)| Spec { path: path(targets, number), size, seed: plan.seed, reserve: None };
+        let spec = |(number, size): (usize, Bytes)| {
+            let path = || path(targets, number);
+            (is_made(&number) && !size.is_zero()).then(|| Spec {
+                path: path(),
+                size,
+                seed: plan.seed,
+                reserve: None,
+            })
+        };
         let auto = words.is_some() && options.scratch.is_none();
         let specs = sizes.into_iter().enumerate().map(spec).collect();
         let words =
@@ -92,21 +99,26 @@ impl ScratchSet {
 
     /// File number `number`, once laid out.
     pub(super) fn file(&self, number: usize) -> Option<&Scratch> {
-        self.made.get(number)
+        self.made.get(number)?.as_ref()
     }
 
     /// Where file number `number` is or will be, and its size.
     pub(super) fn planned(&self, number: usize) -> Option<(String, Bytes)> {
-        match (self.made.get(number), self.specs.get(number)) {
+        match (self.file(number), self.specs.get(number)?) {
             (Some(made), _) => Some((made.path().display().to_string(), made.size())),
             (None, Some(spec)) => Some((spec.path.display().to_string(), spec.size)),
             (None, None) => None,
         }
     }
 
+    /// All files that are or will be made.
+    pub(super) fn all_planned(&self) -> Vec<(String, Bytes)> {
+        (0..self.specs.len()).filter_map(|number| self.planned(number)).collect()
+    }
+
     /// Size of all files together.
     pub(super) fn total(&self) -> Bytes {
-        (0..self.specs.len()).filter_map(|number| self.planned(number)).map(|(_, size)| size).sum()
+        self.all_planned().into_iter().map(|(_, size)| size).sum()
     }
 
     /// Makes what is not there yet.
@@ -120,7 +132,10 @@ impl ScratchSet {
         let total = self.total();
         let mut before = Bytes::ZERO;
         while self.made.len() < self.specs.len() {
-            let spec = &self.specs[self.made.len()];
+            let Some(spec) = &self.specs[self.made.len()] else {
+                self.made.push(None);
+                continue;
+            };
             let budget =
                 Budget { until: started.saturating_add(TIME_TO_LAY_OUT), least: ENOUGH.min(spec.size) };
             let mut scratch = Scratch::prepare(spec, &mut |progress| {
@@ -138,7 +153,7 @@ impl ScratchSet {
             }
             scratch.evict()?;
             before += scratch.size();
-            self.made.push(scratch);
+            self.made.push(Some(scratch));
         }
         Ok(())
     }
@@ -164,6 +179,29 @@ fn new_files(targets: &[Resolved], keep: bool) -> Option<String> {
     let removed = if keep { "" } else { " and removed at the end" };
     (!names.is_empty())
         .then(|| format!("{} is not there yet and is made as a file{removed}", names.join(", ")))
+}
+
+/// Whether files are made for it: in it, or by its name.
+fn makes_files(each: &Resolved) -> bool {
+    matches!(each.target.place, Place::Directory(_) | Place::NewFile(_))
+}
+
+/// The numbers of the files that `workload` uses.
+///
+/// Files of its own are made in a directory, or are the targets it is `on`, one each.
+pub(super) fn files_of(workload: &Workload, targets: &[Resolved]) -> Vec<usize> {
+    let used = || (0..targets.len()).filter(|number| workload.uses(*number)).collect();
+    match workload.files == Files::Shared || owns_targets(workload, targets) {
+        true => used(),
+        false => (0..files_needed(workload) as usize).collect(),
+    }
+}
+
+/// Whether the targets that `workload` is `on` are its own files: as many as it needs, and none a directory.
+pub(super) fn owns_targets(workload: &Workload, targets: &[Resolved]) -> bool {
+    let used = || targets.iter().enumerate().filter(|(number, _)| workload.uses(*number));
+    let is_one = |each: &Resolved| !matches!(each.target.place, Place::Directory(_) | Place::Null { .. });
+    used().count() as u64 == files_needed(workload) && used().all(|(_, each)| is_one(each))
 }
 
 /// The size a workload needs of each file, where its span is given in bytes.

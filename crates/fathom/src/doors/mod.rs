@@ -8,6 +8,7 @@
 //! `--destroy` or `FATHOM_DESTROY`, as everywhere.
 
 mod dd;
+mod fio;
 mod iometer;
 mod seeker;
 
@@ -45,6 +46,7 @@ const TOOLS: &[Tool] = &[
         about: "one stream, one block at a time, to a target or from one",
         serve: dd::serve,
     },
+    Tool { names: &["fio"], about: "fio's job files and options; text, JSON and terse", serve: fio::serve },
     Tool {
         names: &["iometer", "Iometer", "IOmeter"],
         about: "access specifications of an .icf file, with its workers, targets and cycling",
@@ -131,12 +133,7 @@ impl Door {
         scratch: Scratch,
         plain: Vec<PlainFile>,
     ) -> Result<Session, Failure> {
-        for note in &order.notes {
-            terminal::say(&format!("{tool}: {note}"));
-        }
-        let overrides = Overrides::default();
-        let origin = format!("fathom as {tool}");
-        let plan = Plan::parse(&origin, &order.plan, &overrides).map_err(Failure::Plan)?;
+        let Planned { plan, origin, overrides } = self.plan(tool, order)?;
         let options = RealOptions {
             targets: order.targets.clone(),
             consent: self.consent.clone(),
@@ -145,6 +142,17 @@ impl Door {
             plain,
         };
         Session::open(Planned { plan, origin, overrides }, &options, self.library()?)
+    }
+
+    /// The plan of `order`, as it would be carried out. Notes go to stderr.
+    pub fn plan(&self, tool: &str, order: &Order) -> Result<Planned, Failure> {
+        for note in &order.notes {
+            terminal::say(&format!("{tool}: {note}"));
+        }
+        let overrides = Overrides::default();
+        let origin = format!("fathom as {tool}");
+        let plan = Plan::parse(&origin, &order.plan, &overrides).map_err(Failure::Plan)?;
+        Ok(Planned { plan, origin, overrides })
     }
 
     /// Carries `session` out; the ending says whether what came back may be believed.

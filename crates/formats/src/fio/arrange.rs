@@ -1,0 +1,400 @@
+//! Jobs that run together become phases of a plan, and each job or clone a workload.
+//!
+//! **Invariant:** what one phase cannot say of all its jobs is refused with the name of the option.
+
+use std::fmt::Write;
+
+use units::{Bytes, Nanos};
+
+use crate::{Order, Refusal, quoted};
+
+use super::asked::{READ, Sizes, TRIM, WRITE, figure};
+use super::files::Service;
+use super::job::{Job, Pace, same_sizes};
+use super::keys::is_direct;
+use super::value::Amount;
+
+/// A plan has at most so many workloads in a phase.
+const MOST_WORKLOADS: usize = 64;
+
+/// The plan of some jobs, and how their figures are told apart again.
+#[derive(Clone, Debug)]
+pub(super) struct Arrangement {
+    pub order: Order,
+    /// Of each load phase, in order.
+    pub phases: Vec<Vec<Reported>>,
+    /// Whether the files are removed afterwards.
+    pub unlink: bool,
+}
+
+/// One entry of fio's report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Reported {
+    /// Of `jobs`.
+    pub job: usize,
+    pub group: u32,
+    /// The workloads of the phase that make it up, by name.
+    pub workloads: Vec<String>,
+}
+
+/// Arranges `jobs`, `origin` being the job file or command line for the plan's `about`.
+pub(super) fn arrange(jobs: &[Job], origin: &str, salt: u32) -> Result<Arrangement, Refusal> {
+    let mut targets: Vec<String> = Vec::new();
+    for name in jobs.iter().flat_map(|job| job.files.of_clone.iter().flatten()) {
+        if !targets.contains(name) {
+            targets.push(name.clone());
+        }
+    }
+    let mut plan = head(jobs, origin, salt)?;
+    let mut notes = Vec::new();
+    let mut phases = Vec::new();
+    let mut group = 0;
+    for (number, phase) in together(jobs)?.into_iter().enumerate() {
+        let members = phase_members(jobs, &phase, &targets)?;
+        let first = &jobs[phase[0]];
+        check_together(jobs, &phase)?;
+        if first.length.delay_ns > 0 {
+            let _ = write!(plan, "\n[[phase]]\nstate = \"idle\"\nrun   = {}\n", time(first.length.delay_ns));
+        }
+        // The page cache forgets what is read through it, as with invalidate=1.
+        if forgets(jobs, &phase)? {
+            plan.push_str("\n[[phase]]\nstate = \"prepare\"\nfill  = 0\nspan  = \"100%\"\n");
+        }
+        write_phase(&mut plan, first, number, &members);
+        phases.push(report(jobs, &phase, &members, &mut group, number));
+        for job in phase.iter().map(|index| &jobs[*index]) {
+            notes.extend(job.notes.iter().map(|note| format!("job `{}`: {note}", job.name)));
+            notes.extend(moot(job));
+        }
+    }
+    notes.dedup();
+    let unlink = jobs.iter().all(|job| job.files.unlink);
+    Ok(Arrangement { order: Order { plan, targets, notes }, phases, unlink })
+}
+
+fn head(jobs: &[Job], origin: &str, salt: u32) -> Result<String, Refusal> {
+    let mut seed = 1;
+    for job in jobs {
+        let repeats = job.options.flag("randrepeat")?.unwrap_or(true);
+        let all = job.options.flag("allrandrepeat")?.unwrap_or(repeats);
+        if !repeats && !all {
+            seed = u64::from(salt).max(2);
+        }
+        if let Some(said) = job.options.count("randseed")? {
+            seed = said;
+        }
+    }
+    let about = quoted(&format!("what fio does with {origin}"));
+    Ok(format!("name  = \"fio\"\nabout = {about}\nseed  = {}\n", seed.min(i64::MAX as u64)))
+}
+
+/// Jobs by the phases they run in.
+fn together(jobs: &[Job]) -> Result<Vec<Vec<usize>>, Refusal> {
+    let mut phases: Vec<Vec<usize>> = Vec::new();
+    for (index, job) in jobs.iter().enumerate() {
+        let waits = match &job.wait_for {
+            None => job.waits,
+            Some(name) => {
+                let setting = job.options.get("wait_for").expect("it has a value");
+                let current = phases.last().map(Vec::as_slice).unwrap_or_default();
+                if !jobs[..index].iter().any(|before| before.name == *name) {
+                    return Err(setting.wrong("the name of a job before"));
+                }
+                let running = current.iter().any(|other| jobs[*other].name == *name);
+                if running && current.iter().any(|other| jobs[*other].name != *name) {
+                    return Err(setting.unserved("other jobs would go on meanwhile; stonewall waits for all"));
+                }
+                running || job.waits
+            }
+        };
+        match phases.last_mut() {
+            Some(phase) if !waits => phase.push(index),
+            _ => phases.push(vec![index]),
+        }
+    }
+    Ok(phases)
+}
+
+/// The jobs of one phase begin and end together, as far as time goes.
+fn check_together(jobs: &[Job], phase: &[usize]) -> Result<(), Refusal> {
+    let first = &jobs[phase[0]];
+    for job in phase.iter().map(|index| &jobs[*index]) {
+        let pairs = [
+            ("runtime", job.length.run_ns == first.length.run_ns),
+            ("ramp_time", job.length.ramp_ns == first.length.ramp_ns),
+            ("startdelay", job.length.delay_ns == first.length.delay_ns),
+        ];
+        let Some((option, _)) = pairs.into_iter().find(|(_, same)| !same) else { continue };
+        let what = format!(
+            "job `{}` runs beside `{}` and has another {option}; jobs that run together share it, or write stonewall",
+            job.name, first.name
+        );
+        return Err(job
+            .options
+            .get(option)
+            .map_or_else(|| job.place.refuse(what.clone()), |setting| setting.place.refuse(what.clone())));
+    }
+    Ok(())
+}
+
+/// Whether the page cache is asked to forget the targets before a phase.
+fn forgets(jobs: &[Job], phase: &[usize]) -> Result<bool, Refusal> {
+    for job in phase.iter().map(|index| &jobs[*index]) {
+        let invalidates = job.options.flag("invalidate")?.unwrap_or(true);
+        if !is_direct(&job.options)? && invalidates && job.rw.has[READ] && job.engine.name != "null" {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// One workload of a phase.
+struct Member {
+    job: usize,
+    name: String,
+    keys: Vec<(&'static str, String)>,
+}
+
+fn phase_members(jobs: &[Job], phase: &[usize], targets: &[String]) -> Result<Vec<Member>, Refusal> {
+    let mut members: Vec<Member> = Vec::new();
+    for index in phase {
+        let job = &jobs[*index];
+        let first = members.len();
+        match as_one(job) {
+            true => members.push(member(job, *index, None, targets)?),
+            false => {
+                for clone in 0..job.clones {
+                    members.push(member(job, *index, Some(clone), targets)?);
+                    if members.len() > MOST_WORKLOADS {
+                        return Err(too_many(job));
+                    }
+                }
+            }
+        }
+        if members.len() > MOST_WORKLOADS {
+            return Err(too_many(job));
+        }
+        // Random choices follow from the name, so it must be one and the same from run to run, and unique.
+        for position in first..members.len() {
+            let name = members[position].name.clone();
+            let twins = members[..position].iter().filter(|other| other.name == name).count();
+            if twins > 0 {
+                members[position].name = format!("{name} ({})", twins + 1);
+            }
+        }
+    }
+    Ok(members)
+}
+
+fn too_many(job: &Job) -> Refusal {
+    let what = format!(
+        "{MOST_WORKLOADS} jobs at most run together where each is reported apart or streams through files of \
+         others; group_reporting lets random clones of one job count as one"
+    );
+    job.options
+        .get("numjobs")
+        .map_or_else(|| job.place.refuse(what.clone()), |each| each.unserved(what.clone()))
+}
+
+/// Whether all clones of a job are one workload: their figures are reported together, and each does the same in
+/// files of its own, or anywhere in the same.
+fn as_one(job: &Job) -> bool {
+    let own_files = !job.files.shared;
+    let roams = job.rw.random && job.files.each == 1;
+    job.clones == 1 || job.grouped && job.region.increment == 0 && (own_files || roams)
+}
+
+fn member(job: &Job, index: usize, clone: Option<u32>, targets: &[String]) -> Result<Member, Refusal> {
+    let mut keys: Vec<(&'static str, String)> = Vec::new();
+    let workers = if clone.is_some() { 1 } else { job.clones };
+    keys.push(("pattern", quoted(&job.places.pattern)));
+    if let Some(random) = job.places.random {
+        keys.push(("random", format!("\"{}%\"", figure(random))));
+    }
+    operations(job, &mut keys);
+    area(job, clone.unwrap_or(0), &mut keys)?;
+    files(job, clone, targets, &mut keys);
+    if workers > 1 {
+        keys.push(("workers", workers.to_string()));
+    }
+    if job.engine.depth > 1 {
+        keys.push(("depth", job.engine.depth.to_string()));
+    }
+    keys.push(("engine", quoted(job.engine.name)));
+    pace(job, workers, &mut keys);
+    let all = |each: u64| each.saturating_mul(workers.into()).min(i64::MAX as u64);
+    if let Some(bytes) = job.length.bytes {
+        keys.push(("bytes", size(all(bytes))));
+    }
+    if let Some(requests) = job.length.requests {
+        keys.push(("ops", all(requests).to_string()));
+    }
+    // The null engine has no page cache to bypass.
+    keys.extend(job.keys.iter().filter(|(key, _)| *key != "direct" || job.engine.name != "null").cloned());
+    let name = match clone {
+        Some(clone) => format!("{}.{clone}", job.name),
+        None => job.name.clone(),
+    };
+    Ok(Member { job: index, name, keys })
+}
+
+fn operations(job: &Job, keys: &mut Vec<(&'static str, String)>) {
+    let (rw, reads) = (job.rw, job.reads_percent);
+    if !same_sizes(rw, &job.sizes) {
+        let line = |share: f64, sizes: &Sizes, reads: u32| {
+            format!("{{ share = {}, size = {}, reads = \"{reads}%\" }}", figure(share), split(sizes))
+        };
+        let lines = [(reads, READ, 100), (100.0 - reads, WRITE, 0)];
+        let lines = lines.iter().filter(|(share, ..)| *share > 0.0);
+        let lines: Vec<String> =
+            lines.map(|(share, op, reads)| line(*share, &job.sizes[*op], *reads)).collect();
+        keys.push(("mix", format!("[{}]", lines.join(", "))));
+        return;
+    }
+    let op = (0..3).find(|op| rw.has[*op]).unwrap_or(READ);
+    keys.push(("size", split(&job.sizes[op])));
+    match op {
+        TRIM => keys.extend([("reads", "\"0%\"".into()), ("trims", "\"100%\"".into())]),
+        _ if reads < 100.0 => keys.push(("reads", format!("\"{}%\"", figure(reads)))),
+        _ => {}
+    }
+}
+
+fn split(sizes: &Sizes) -> String {
+    match &sizes[..] {
+        [(one, _)] => size(*one),
+        sizes => {
+            let entry = |(one, weight): &(u64, f64)| format!("{} = {}", size(*one), figure(*weight));
+            format!("{{ {} }}", sizes.iter().map(entry).collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+/// A size as TOML.
+fn size(bytes: u64) -> String {
+    format!("\"{}\"", Bytes::new(bytes).exact())
+}
+
+/// A time as TOML.
+fn time(ns: u64) -> String {
+    format!("\"{}\"", Nanos::new(ns).exact())
+}
+
+fn area(job: &Job, clone: u32, keys: &mut Vec<(&'static str, String)>) -> Result<(), Refusal> {
+    let region = &job.region;
+    let moved = region.increment.saturating_mul(clone.into());
+    match region.offset {
+        Amount::Bytes(at) if at.saturating_add(moved) > 0 => {
+            keys.push(("offset", size(at.saturating_add(moved))));
+        }
+        Amount::Bytes(_) => {}
+        Amount::Percent(part) if moved == 0 => keys.push(("offset", format!("\"{}%\"", figure(part)))),
+        Amount::Percent(_) => {
+            let setting = job.options.get("offset_increment").expect("it moves");
+            return Err(setting.unserved("it goes with an offset in bytes"));
+        }
+    }
+    let joined = if job.files.service == Service::RoundRobin { 1 } else { job.files.each as u64 };
+    match region.span {
+        Some(Amount::Bytes(span)) => keys.push(("span", size(span.saturating_mul(joined)))),
+        Some(Amount::Percent(part)) => keys.push(("span", format!("\"{}%\"", figure(part)))),
+        None => {}
+    }
+    Ok(())
+}
+
+fn files(job: &Job, clone: Option<u32>, targets: &[String], keys: &mut Vec<(&'static str, String)>) {
+    let names: Vec<&String> = match clone {
+        Some(clone) => job.files.of_clone[clone as usize].iter().collect(),
+        None if job.files.shared => job.files.of_clone[0].iter().collect(),
+        None => job.files.of_clone.iter().flatten().collect(),
+    };
+    let number = |name: &String| 1 + targets.iter().position(|target| target == name).unwrap_or(0);
+    let numbers: Vec<usize> = names.into_iter().map(number).collect();
+    let takes_turns = job.files.each > 1 && job.files.service == Service::RoundRobin;
+    if takes_turns || (clone.is_none() && !job.files.shared && job.clones > 1) {
+        keys.push(("files", format!("\"per_worker({})\"", job.files.each)));
+    }
+    if numbers.len() < targets.len() || !numbers.iter().copied().eq(1..=targets.len()) {
+        let list: Vec<String> = numbers.iter().map(usize::to_string).collect();
+        keys.push(("on", format!("\"{}\"", list.join(","))));
+    }
+}
+
+fn pace(job: &Job, workers: u32, keys: &mut Vec<(&'static str, String)>) {
+    let pace = match job.pace {
+        Pace::Closed => return,
+        Pace::Think { ns, blocks: 1 } if job.engine.depth == 1 => {
+            format!("think({})", Nanos::new(ns).exact())
+        }
+        Pace::Think { ns, blocks } => format!("think({}, {blocks})", Nanos::new(ns).exact()),
+        Pace::Rate { per_second, poisson } => {
+            let law = if poisson { ", poisson" } else { "" };
+            format!("rate({}/s{law})", figure(per_second * f64::from(workers)))
+        }
+    };
+    keys.push(("pace", quoted(&pace)));
+}
+
+fn write_phase(plan: &mut String, first: &Job, number: usize, members: &[Member]) {
+    let _ = write!(plan, "\n[[phase]]\nname = {}\n", quoted(&braced(&phase_name(first, number))));
+    if let Some(run) = first.length.run_ns {
+        let _ = writeln!(plan, "run = {}", time(run));
+    }
+    if first.length.ramp_ns > 0 {
+        let _ = writeln!(plan, "warmup = {}", time(first.length.ramp_ns));
+    }
+    for member in members {
+        let _ = write!(plan, "\n[[phase.workload]]\nname = {}\n", quoted(&member.name));
+        let width = member.keys.iter().map(|(key, _)| key.len()).max().unwrap_or(0);
+        for (key, value) in &member.keys {
+            let _ = writeln!(plan, "{key:width$} = {value}");
+        }
+    }
+}
+
+/// Numbered, because names stand once and those of fio's jobs may come again.
+fn phase_name(first: &Job, number: usize) -> String {
+    format!("{}: {}", number + 1, first.name)
+}
+
+fn braced(name: &str) -> String {
+    name.replace('{', "{{").replace('}', "}}")
+}
+
+fn report(
+    jobs: &[Job],
+    phase: &[usize],
+    members: &[Member],
+    group: &mut u32,
+    number: usize,
+) -> Vec<Reported> {
+    let mut reported: Vec<Reported> = Vec::new();
+    for (position, index) in phase.iter().enumerate() {
+        let job = &jobs[*index];
+        let begins = if position == 0 { number > 0 } else { job.new_group };
+        *group += u32::from(begins);
+        for member in members.iter().filter(|member| member.job == *index) {
+            match reported.last_mut() {
+                Some(last) if job.grouped && last.group == *group => last.workloads.push(member.name.clone()),
+                _ => reported.push(Reported {
+                    job: *index,
+                    group: *group,
+                    workloads: vec![member.name.clone()],
+                }),
+            }
+        }
+    }
+    reported
+}
+
+/// Notes on options that change nothing here, where the user may expect more.
+fn moot(job: &Job) -> Vec<String> {
+    let note = |setting: &super::section::Setting| match setting.known.verdict {
+        super::table::Verdict::Moot(Some(note)) if setting.value != "0" => {
+            Some(format!("job `{}`: {}: {note}", job.name, setting.known.name))
+        }
+        _ => None,
+    };
+    job.options.all().filter_map(note).collect()
+}

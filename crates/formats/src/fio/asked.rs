@@ -1,0 +1,305 @@
+//! Which requests a job asks for: operations, sizes, places.
+
+use crate::Refusal;
+
+use super::options::Options;
+use super::section::Setting;
+use super::value;
+
+/// Operations by their place in fio's lists of three.
+pub(super) const READ: usize = 0;
+pub(super) const WRITE: usize = 1;
+pub(super) const TRIM: usize = 2;
+
+/// The most sizes that a plan's split has.
+const MOST_SIZES: u64 = 64;
+
+/// What `rw` says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Rw {
+    /// Which operations there are.
+    pub has: [bool; 3],
+    pub random: bool,
+    /// After each request of a stream so many bytes are left out, or gone back.
+    pub skip: i64,
+}
+
+/// Sizes of one operation with their weights.
+pub(super) type Sizes = Vec<(u64, f64)>;
+
+/// Where requests go, as a pattern of a plan's language.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Places {
+    pub pattern: String,
+    /// The part that goes there in percent; the others go on where the last one ended.
+    pub random: Option<f64>,
+}
+
+impl Rw {
+    pub(super) fn read(options: &Options) -> Result<Rw, Refusal> {
+        let Some(setting) = options.get("rw") else {
+            return Ok(Rw { has: [true, false, false], random: false, skip: 0 });
+        };
+        let (word, skip) = match setting.value.split_once(':') {
+            Some((word, skip)) => (word, Some(skip)),
+            None => (setting.value.as_str(), None),
+        };
+        let (has, random) = match word {
+            "read" => ([true, false, false], false),
+            "write" => ([false, true, false], false),
+            "trim" => ([false, false, true], false),
+            "rw" | "readwrite" => ([true, true, false], false),
+            "randread" => ([true, false, false], true),
+            "randwrite" => ([false, true, false], true),
+            "randtrim" => ([false, false, true], true),
+            "randrw" => ([true, true, false], true),
+            "trimwrite" | "randtrimwrite" => {
+                return Err(setting.unserved(
+                    "each block is trimmed, then written; rw=randtrim and rw=randwrite jobs are the nearest",
+                ));
+            }
+            _ => return Err(setting.wrong("read, write, trim, rw, or randread, randwrite, randtrim, randrw")),
+        };
+        let skip = match skip {
+            None => 0,
+            Some(_) if random => {
+                return Err(setting.unserved(
+                    "so many requests in a row from each random place; percentage_random= is the nearest",
+                ));
+            }
+            Some(skip) => signed(options, skip).map_err(|want| setting.wrong(want))?,
+        };
+        Ok(Rw { has, random, skip })
+    }
+
+    /// Whether it both reads and writes.
+    pub(super) fn is_mixed(&self) -> bool {
+        self.has[READ] && self.has[WRITE]
+    }
+
+    /// Whether anything on the target changes.
+    pub(super) fn changes(&self) -> bool {
+        self.has[WRITE] || self.has[TRIM]
+    }
+}
+
+fn signed(options: &Options, text: &str) -> Result<i64, String> {
+    let (negative, digits) = text.strip_prefix('-').map_or((false, text), |digits| (true, digits));
+    let size = i64::try_from(options.base.size(digits)?).map_err(|_| format!("`{text}` is too large"))?;
+    Ok(if negative { -size } else { size })
+}
+
+/// The part of reads among reads and writes, in percent.
+pub(super) fn reads_percent(options: &Options, rw: Rw) -> Result<f64, Refusal> {
+    if !rw.is_mixed() {
+        return Ok(if rw.has[READ] { 100.0 } else { 0.0 });
+    }
+    let (read, write) = (options.share("rwmixread")?, options.share("rwmixwrite")?);
+    let last = |one: &str, other: &str| {
+        let position = |name: &str| options.all().position(|setting| setting.known.name == name);
+        position(one) > position(other)
+    };
+    Ok(match (read, write) {
+        (None, None) => 50.0,
+        (Some(read), None) => read,
+        (None, Some(write)) => 100.0 - write,
+        // What was said last holds, where they do not make up 100.
+        (Some(read), Some(write)) if last("rwmixread", "rwmixwrite") || read + write == 100.0 => read,
+        (Some(_), Some(write)) => 100.0 - write,
+    })
+}
+
+/// The sizes of reads, writes and trims.
+pub(super) fn sizes(options: &Options) -> Result<[Sizes; 3], Refusal> {
+    let sector = |size: u64| if size == 0 { Err("a request of no bytes".to_owned()) } else { Ok(size) };
+    let fixed = options.three("bs", |text| sector(options.base.size(text)?))?;
+    let fixed = fixed.map(|size| vec![(size.unwrap_or(4096), 1.0)]);
+    let ranges = options.three("bsrange", |text| range(options, text))?;
+    let splits = match options.get("bssplit") {
+        Some(setting) => split_of_three(options, setting)?,
+        None => [None, None, None],
+    };
+    let mut sizes = fixed;
+    for (slot, given) in sizes.iter_mut().zip(ranges) {
+        *slot = given.unwrap_or_else(|| std::mem::take(slot));
+    }
+    for (slot, given) in sizes.iter_mut().zip(splits) {
+        *slot = given.unwrap_or_else(|| std::mem::take(slot));
+    }
+    Ok(sizes)
+}
+
+/// `1k-16k` or `1k:16k`: every multiple of the smallest one up to the largest, each as often.
+fn range(options: &Options, text: &str) -> Result<Sizes, String> {
+    let (low, high) = text.split_once(['-', ':']).unwrap_or((text, text));
+    let (low, high) = (options.base.size(low)?, options.base.size(high)?);
+    if low == 0 || high < low {
+        return Err(format!("`{text}` is no range of sizes such as 4k-64k"));
+    }
+    let steps = high / low;
+    if steps > MOST_SIZES {
+        return Err(format!(
+            "`{text}` has {steps} sizes, and a workload at most {MOST_SIZES}; say some of them with bssplit"
+        ));
+    }
+    Ok((1..=steps).map(|step| (low * step, 1.0)).collect())
+}
+
+fn split_of_three(options: &Options, setting: &Setting) -> Result<[Option<Sizes>; 3], Refusal> {
+    let [reads, writes, trims] = value::three(&setting.value);
+    let read = |text: Option<String>| {
+        text.map(|text| split(options, &text).map_err(|want| setting.wrong(want))).transpose()
+    };
+    Ok([read(reads)?, read(writes)?, read(trims)?])
+}
+
+/// `4k/60:64k/40`; sizes without a share divide what is left of 100.
+fn split(options: &Options, text: &str) -> Result<Sizes, String> {
+    let mut sizes: Vec<(u64, Option<f64>)> = Vec::new();
+    for part in text.split(':') {
+        let (size, weight) = part.split_once('/').unwrap_or((part, ""));
+        let size = options.base.size(size)?;
+        if size == 0 {
+            return Err("a request of no bytes".into());
+        }
+        let weight = if weight.trim().is_empty() { None } else { Some(value::share(weight)?) };
+        sizes.push((size, weight));
+    }
+    let said: f64 = sizes.iter().filter_map(|(_, weight)| *weight).sum();
+    if said > 100.0 {
+        return Err(format!("the shares sum to {said}, more than 100"));
+    }
+    let blank = sizes.iter().filter(|(_, weight)| weight.is_none()).count();
+    let each = (100.0 - said) / blank.max(1) as f64;
+    let mut merged: Sizes = Vec::new();
+    for (size, weight) in sizes {
+        let weight = weight.unwrap_or(each);
+        match merged.iter_mut().find(|(known, _)| *known == size) {
+            Some((_, known)) => *known += weight,
+            None => merged.push((size, weight)),
+        }
+    }
+    merged.retain(|(_, weight)| *weight > 0.0);
+    match merged.len() as u64 {
+        0 => Err("no size has a share".into()),
+        count if count > MOST_SIZES => Err(format!("{count} sizes; at most {MOST_SIZES}")),
+        _ => Ok(merged),
+    }
+}
+
+impl Places {
+    /// `size` is the one size of a stream that skips.
+    pub(super) fn read(options: &Options, rw: Rw, size: Option<u64>) -> Result<Places, Refusal> {
+        if !rw.random {
+            return Ok(Places { pattern: stream(options, rw, size)?, random: None });
+        }
+        let percent = options.three("percentage_random", value::share)?;
+        let active: Vec<f64> =
+            (0..3).filter(|op| rw.has[*op]).map(|op| percent[op].unwrap_or(100.0)).collect();
+        let random = active.first().copied().unwrap_or(100.0);
+        if let Some(setting) = options.get("percentage_random")
+            && active.iter().any(|each| *each != random)
+        {
+            return Err(setting.unserved("reads and writes of one job are equally random; write two jobs"));
+        }
+        let pattern = match options.get("random_distribution") {
+            Some(setting) => distribution(options, setting)?,
+            None => uniform(options)?.into(),
+        };
+        Ok(Places { pattern, random: (random < 100.0).then_some(random) })
+    }
+}
+
+fn uniform(options: &Options) -> Result<&'static str, Refusal> {
+    Ok(if options.flag("norandommap")? == Some(true) { "random(repeats)" } else { "random" })
+}
+
+fn stream(options: &Options, rw: Rw, size: Option<u64>) -> Result<String, Refusal> {
+    if rw.skip == 0 {
+        return Ok("sequential".into());
+    }
+    let setting = options.get("rw").expect("a skip is part of rw");
+    let Some(size) = size else {
+        return Err(setting.unserved("a stream that skips has requests of one size; say bs="));
+    };
+    // The skip counts from the end of a request: minus two requests is the one before.
+    if rw.skip == -2 * size as i64 {
+        return Ok("reverse".into());
+    }
+    match u64::try_from(rw.skip) {
+        Ok(skip) => Ok(format!("stride({})", units::Bytes::new(size.saturating_add(skip)).exact())),
+        Err(_) => Err(setting.unserved(format!(
+            "a stream goes back request by request (rw=read:-{} here), or leaves gaps (rw=read:N)",
+            size * 2
+        ))),
+    }
+}
+
+fn distribution(options: &Options, setting: &Setting) -> Result<String, Refusal> {
+    let text = setting.value.as_str();
+    let (name, figures) = text.split_once(':').unwrap_or((text, ""));
+    let number = |text: &str| {
+        let number = text.trim().parse::<f64>().ok().filter(|number| *number > 0.0);
+        number.ok_or_else(|| setting.wrong(format!("`{text}` is no figure above 0")))
+    };
+    let centre = "the most wanted blocks are scattered over the region; leave the centre out";
+    match name {
+        "random" => Ok(uniform(options)?.into()),
+        "zipf" | "pareto" | "normal" if figures.contains(':') => Err(setting.unserved(centre)),
+        "zipf" => Ok(format!("zipf({})", number(figures)?)),
+        "pareto" => Ok(format!("pareto({})", number(figures)?)),
+        "normal" => Ok(format!("normal({}%)", number(figures)?)),
+        "zoned" => zones(figures).map_err(|want| setting.wrong(want)),
+        "zoned_abs" => zones_in_bytes(options, figures).map_err(|want| setting.wrong(want)),
+        _ => Err(setting.unserved("random, zipf:θ, pareto:h, normal:σ, zoned and zoned_abs are")),
+    }
+}
+
+/// `50/5:30/15:20/` as zones of a plan; what is blank divides the rest.
+fn zones(text: &str) -> Result<String, String> {
+    if text.contains(',') {
+        return Err("zones hold for reads and writes alike; write two jobs".into());
+    }
+    let mut zones: Vec<(f64, Option<f64>)> = Vec::new();
+    for part in text.split(':') {
+        let (requests, span) = part.split_once('/').unwrap_or((part, ""));
+        let span = match span.trim() {
+            "" => None,
+            span => Some(value::share(span)?),
+        };
+        zones.push((value::share(requests)?, span));
+    }
+    let requests: f64 = zones.iter().map(|(requests, _)| requests).sum();
+    if (requests - 100.0).abs() > 1e-6 {
+        return Err(format!("the zones get {requests} % of the requests, not 100 %"));
+    }
+    let said: f64 = zones.iter().filter_map(|(_, span)| *span).sum();
+    if said > 100.0 + 1e-6 {
+        return Err(format!("the zones are {said} % of the region"));
+    }
+    let blank = zones.iter().filter(|(_, span)| span.is_none()).count().max(1);
+    let each = (100.0 - said).max(0.0) / blank as f64;
+    let zone = |(requests, span): &(f64, Option<f64>)| {
+        format!("{}% in {}%", figure(*requests), figure(span.unwrap_or(each)))
+    };
+    Ok(format!("hot({})", zones.iter().map(zone).collect::<Vec<_>>().join(", ")))
+}
+
+/// `60/16m:40/48m`: zones whose sizes are said, one after the other.
+fn zones_in_bytes(options: &Options, text: &str) -> Result<String, String> {
+    let zone = |part: &str| {
+        let Some((requests, span)) = part.split_once('/') else {
+            return Err(format!("`{part}` is no zone such as 60/10g"));
+        };
+        let span = units::Bytes::new(options.base.size(span)?);
+        Ok(format!("{}% in {}", figure(value::share(requests)?), span.exact()))
+    };
+    let zones: Vec<String> = text.split(':').map(zone).collect::<Result<_, _>>()?;
+    Ok(format!("hot({})", zones.join(", ")))
+}
+
+/// A figure without the noise of binary fractions.
+pub(super) fn figure(value: f64) -> String {
+    let rounded = (value * 1e9).round() / 1e9;
+    format!("{rounded}")
+}

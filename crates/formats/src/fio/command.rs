@@ -1,0 +1,277 @@
+//! fio's command line: options of fio itself, jobs as options, and job files.
+
+use crate::{Order, Refusal, Surroundings};
+
+use super::TOOL;
+use super::arrange::{self, Arrangement};
+use super::ini;
+use super::job::Job;
+use super::section::{Place, Section, Setting};
+use super::table;
+
+/// A command line of fio.
+#[derive(Clone, Debug)]
+pub struct Command {
+    pub(super) jobs: Vec<Job>,
+    arrangement: Arrangement,
+    /// What is printed, and where.
+    pub wanted: Wanted,
+}
+
+/// What fio is to print.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// In the order they were asked for; never empty once read.
+    pub formats: Vec<Format>,
+    /// In place of stdout.
+    pub file: Option<String>,
+    /// Only check the jobs.
+    pub parse_only: bool,
+    /// Only print the version.
+    pub version: bool,
+}
+
+/// One of fio's output formats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Text to read.
+    Normal,
+    /// Semicolons.
+    Terse,
+    /// JSON.
+    Json,
+    /// JSON with every bucket of the histograms.
+    JsonPlus,
+}
+
+impl Command {
+    /// Reads the arguments after the tool's name.
+    pub fn parse(arguments: &[String], around: &Surroundings<'_>) -> Result<Command, Refusal> {
+        let mut line = Line::default();
+        line.read(arguments, around)?;
+        let mut wanted = line.wanted;
+        if wanted.formats.is_empty() {
+            wanted.formats.push(Format::Normal);
+        }
+        let mut sections = line.sections;
+        if !line.only.is_empty() {
+            sections.retain(|section| section.is_global() || line.only.contains(&section.name));
+        }
+        let jobs = jobs(&sections, around)?;
+        if jobs.is_empty() && !wanted.version {
+            let what = "nothing to do: name a job file, or a job with --name".into();
+            return Err(Refusal::Usage { tool: TOOL, what });
+        }
+        if line.is_readonly
+            && let Some(job) = jobs.iter().find(|job| job.rw.changes())
+        {
+            let what = format!("job `{}` writes, and --readonly forbids it", job.name);
+            return Err(Refusal::Usage { tool: TOOL, what });
+        }
+        let origin = if line.files.is_empty() { "a command line".into() } else { line.files.join(", ") };
+        let mut arrangement = match jobs.is_empty() {
+            true => Arrangement {
+                order: Order { plan: String::new(), targets: Vec::new(), notes: Vec::new() },
+                phases: Vec::new(),
+                unlink: false,
+            },
+            false => arrange::arrange(&jobs, &origin, around.salt)?,
+        };
+        arrangement.order.notes.extend(line.notes);
+        Ok(Command { jobs, arrangement, wanted })
+    }
+
+    /// The plan that does what the command asks.
+    pub fn order(&self) -> &Order {
+        &self.arrangement.order
+    }
+
+    /// Whether the files that were made are removed, as with `unlink=1`; fio leaves them otherwise.
+    pub fn removes_files(&self) -> bool {
+        self.arrangement.unlink
+    }
+
+    pub(super) fn phases(&self) -> &[Vec<super::arrange::Reported>] {
+        &self.arrangement.phases
+    }
+}
+
+/// The jobs of `sections`, globals laid beneath those that follow them.
+pub(super) fn jobs(sections: &[Section], around: &Surroundings<'_>) -> Result<Vec<Job>, Refusal> {
+    let mut globals: Vec<Setting> = Vec::new();
+    let mut jobs = Vec::new();
+    for section in sections {
+        match section.is_global() {
+            true => globals.extend(section.settings.iter().cloned()),
+            false => jobs.push(Job::read(&globals, section, around)?),
+        }
+    }
+    Ok(jobs)
+}
+
+/// What a command line has said so far.
+#[derive(Default)]
+struct Line {
+    sections: Vec<Section>,
+    files: Vec<String>,
+    only: Vec<String>,
+    notes: Vec<String>,
+    is_readonly: bool,
+    wanted: Wanted,
+}
+
+/// Options of fio itself that change no request and print nothing here.
+const QUIET: &[&str] = &[
+    "eta",
+    "eta-newline",
+    "eta-interval",
+    "warnings-fatal",
+    "max-jobs",
+    "alloc-size",
+    "aux-path",
+    "debug",
+    "terse-version",
+    "bandwidth-log",
+    "status-interval",
+    "idle-prof",
+];
+
+/// Options of fio itself that are another program.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("server", "fathom has no server; run it on that host"),
+    ("client", "fathom has no server; run it on that host"),
+    ("remote-config", "fathom has no server; run it on that host"),
+    ("daemonize", "fathom has no server; run it on that host"),
+    ("showcmd", "`fathom plan convert JOBFILE` shows what a job file comes to"),
+    ("cmdhelp", "the guide lists what is served"),
+    ("enghelp", "the guide lists what is served"),
+    ("cpuclock-test", "`fathom doctor` looks at this machine"),
+    ("crctest", "`fathom doctor --self-test` tests the tool"),
+    ("inflate-log", "there are no logs"),
+    ("merge-blktrace-only", "a trace is no job"),
+    ("trigger", "nothing is executed"),
+    ("trigger-file", "nothing is executed"),
+    ("trigger-timeout", "nothing is executed"),
+    ("trigger-remote", "nothing is executed"),
+];
+
+impl Line {
+    fn read(&mut self, arguments: &[String], around: &Surroundings<'_>) -> Result<(), Refusal> {
+        let mut rest = arguments.iter().peekable();
+        while let Some(argument) = rest.next() {
+            let Some(option) = argument.strip_prefix("--").or_else(|| argument.strip_prefix('-')) else {
+                self.job_file(argument, around)?;
+                continue;
+            };
+            let (name, value) = match option.split_once('=') {
+                Some((name, value)) => (name, Some(value.to_owned())),
+                None => (option, None),
+            };
+            // A value may also follow as an argument of its own, where the option needs one.
+            let value = value.or_else(|| match takes_next(name) {
+                true => rest.next().cloned(),
+                false => None,
+            });
+            self.option(name, value.as_deref())?;
+        }
+        Ok(())
+    }
+
+    fn option(&mut self, name: &str, value: Option<&str>) -> Result<(), Refusal> {
+        let unserved =
+            |why: &str| Refusal::Unserved { tool: TOOL, option: format!("--{name}"), why: why.into() };
+        if let Some((_, why)) = ELSEWHERE.iter().find(|(known, _)| *known == name) {
+            return Err(unserved(why));
+        }
+        match (name, value) {
+            ("output-format", Some(value)) => return self.formats(value),
+            ("minimal" | "m", _) => self.wanted.formats = vec![Format::Terse],
+            ("append-terse", _) => self.wanted.formats.push(Format::Terse),
+            ("output" | "o", Some(value)) => self.wanted.file = Some(value.into()),
+            ("section", Some(value)) => self.only.push(value.into()),
+            ("readonly", _) => self.is_readonly = true,
+            ("parse-only", _) => self.wanted.parse_only = true,
+            ("version" | "v", _) => self.wanted.version = true,
+            ("help" | "h", _) => return Err(unserved("`man fio`, or the guide for what is served")),
+            ("terse-version", Some(value)) if value != "3" => return Err(unserved("version 3 is")),
+            ("status-interval", _) => {
+                self.notes.push("--status-interval: one report is printed, at the end".into());
+            }
+            ("idle-prof", _) => {
+                self.notes.push("--idle-prof: the record holds how idle the processors were".into());
+            }
+            _ if QUIET.contains(&name) => {}
+            _ => return self.job_option(name, value),
+        }
+        Ok(())
+    }
+
+    fn formats(&mut self, value: &str) -> Result<(), Refusal> {
+        self.wanted.formats.clear();
+        for word in value.split(',') {
+            let format = match word.trim() {
+                "normal" => Format::Normal,
+                "terse" | "minimal" => Format::Terse,
+                "json" => Format::Json,
+                "json+" => Format::JsonPlus,
+                _ => {
+                    return Err(Refusal::Value {
+                        tool: TOOL,
+                        option: "--output-format".into(),
+                        value: value.into(),
+                        want: "normal, terse, json, json+, or several apart by commas".into(),
+                    });
+                }
+            };
+            if !self.wanted.formats.contains(&format) {
+                self.wanted.formats.push(format);
+            }
+        }
+        Ok(())
+    }
+
+    fn job_option(&mut self, name: &str, value: Option<&str>) -> Result<(), Refusal> {
+        let setting = Setting::read(name, value, &Place::Argument)?;
+        let begins_job = setting.known.name == "name";
+        if begins_job || self.sections.is_empty() || !self.files.is_empty() && self.begins_after_file() {
+            let name = if begins_job { setting.value.clone() } else { "global".into() };
+            let place = Place::Argument;
+            self.sections.push(Section { name, place, settings: Vec::new(), begins_file: false });
+        }
+        let last = self.sections.last_mut().expect("there is one by now");
+        if !begins_job || !last.is_global() {
+            last.settings.push(setting);
+        }
+        Ok(())
+    }
+
+    /// Whether the last section is one of a file, to which arguments do not add.
+    fn begins_after_file(&self) -> bool {
+        self.sections.last().is_some_and(|last| last.place != Place::Argument)
+    }
+
+    fn job_file(&mut self, path: &str, around: &Surroundings<'_>) -> Result<(), Refusal> {
+        let text = (around.file)(path).map_err(|error| Refusal::Usage {
+            tool: TOOL,
+            what: format!("{path}: the job file cannot be read: {error}"),
+        })?;
+        let mut sections = ini::read(path, &text, around)?;
+        if self.files.is_empty()
+            && !self.sections.iter().any(|section| !section.is_global())
+            && let Some(first) = sections.iter_mut().find(|section| section.begins_file)
+        {
+            first.begins_file = false;
+        }
+        self.sections.extend(sections);
+        self.files.push(path.into());
+        Ok(())
+    }
+}
+
+/// Whether an option without `=` has its value in the next argument.
+fn takes_next(name: &str) -> bool {
+    match name {
+        "output-format" | "output" | "o" | "section" => true,
+        _ => table::find(name).is_some_and(|known| !known.bare),
+    }
+}

@@ -1,0 +1,356 @@
+//! The figures of fio's reports, computed from a record.
+//!
+//! fio counts a request from its issue. So does `clat` here; where requests fall due by a schedule, `lat` counts
+//! from the due instant and `slat` is the time between, so that the three add up. In a closed loop `clat` and
+//! `lat` are the same and `slat` is not measured, as with fio's synchronous engines.
+
+use record::{Point, PointKind, Run, WorkloadResult};
+use units::Nanos;
+
+/// fio's own list.
+pub(super) const PERCENTILES: [f64; 17] =
+    [1., 5., 10., 20., 30., 40., 50., 60., 70., 80., 90., 95., 99., 99.5, 99.9, 99.95, 99.99];
+
+/// One entry of a report: a job, or the jobs of a group.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub name: String,
+    pub description: Option<String>,
+    pub group: u32,
+    /// How many jobs it stands for.
+    pub jobs: u64,
+    pub error: i32,
+    pub options: Vec<(String, String)>,
+    pub percentiles: Percentiles,
+    /// Reads, writes, trims.
+    pub directions: [Direction; 3],
+    pub syncs: stats::Histogram,
+    pub runtime_ms: u64,
+    /// Seconds since the start of the run.
+    pub elapsed_s: u64,
+    /// Milliseconds since the epoch.
+    pub started_ms: u64,
+    pub user_percent: f64,
+    pub system_percent: f64,
+    /// Requests in flight of one job.
+    pub depth: f64,
+}
+
+/// Which percentiles are shown, and of what.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Percentiles {
+    pub list: Vec<f64>,
+    pub clat: bool,
+    pub lat: bool,
+}
+
+impl Default for Percentiles {
+    fn default() -> Percentiles {
+        Percentiles { list: PERCENTILES.to_vec(), clat: true, lat: false }
+    }
+}
+
+/// One operation of an entry.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Direction {
+    pub requests: u64,
+    pub bytes: u64,
+    pub runtime_ms: u64,
+    pub slat: stats::Histogram,
+    pub clat: stats::Histogram,
+    pub lat: stats::Histogram,
+    /// KiB a second, for each whole second.
+    pub bandwidth: Samples,
+    pub rate: Samples,
+}
+
+/// A figure over time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Samples(pub Vec<f64>);
+
+impl Samples {
+    pub(super) fn mean(&self) -> f64 {
+        if self.0.is_empty() { 0.0 } else { self.0.iter().sum::<f64>() / self.0.len() as f64 }
+    }
+
+    /// Of a sample, as fio's.
+    pub(super) fn deviation(&self) -> f64 {
+        if self.0.len() < 2 {
+            return 0.0;
+        }
+        let mean = self.mean();
+        let squares: f64 = self.0.iter().map(|value| (value - mean).powi(2)).sum();
+        (squares / (self.0.len() - 1) as f64).sqrt()
+    }
+
+    pub(super) fn least(&self) -> u64 {
+        if self.0.is_empty() { 0 } else { self.0.iter().copied().fold(f64::INFINITY, f64::min) as u64 }
+    }
+
+    pub(super) fn most(&self) -> u64 {
+        self.0.iter().copied().fold(0.0, f64::max) as u64
+    }
+}
+
+impl Direction {
+    /// Requests a second.
+    pub(super) fn per_second(&self) -> f64 {
+        if self.runtime_ms == 0 { 0.0 } else { self.requests as f64 * 1000.0 / self.runtime_ms as f64 }
+    }
+
+    /// Bytes a second.
+    pub(super) fn bytes_per_second(&self) -> u64 {
+        match self.runtime_ms {
+            0 => 0,
+            ms => u64::try_from(u128::from(self.bytes) * 1000 / u128::from(ms)).unwrap_or(u64::MAX),
+        }
+    }
+}
+
+/// The load points of a run, in order.
+pub(super) fn loads(run: &Run) -> impl Iterator<Item = &Point> {
+    run.points.iter().filter(|point| point.kind == PointKind::Load)
+}
+
+impl Entry {
+    /// The figures of `workloads` of `point` together.
+    pub(super) fn of(run: &Run, point: &Point, workloads: &[&WorkloadResult]) -> Entry {
+        let mut directions = ["read", "write", "trim"].map(|op| direction(point, workloads, op));
+        let runtime_ms = workloads.iter().map(|workload| millis(workload.measured_ns)).max().unwrap_or(0);
+        for direction in &mut directions {
+            direction.runtime_ms = if direction.requests > 0 { runtime_ms } else { 0 };
+        }
+        let workers = || workloads.iter().flat_map(|workload| &workload.workers);
+        let jobs = (workers().count() as u64).max(1);
+        let cpu = |of: fn(&record::CpuUse) -> f64| -> f64 {
+            let seconds: f64 = workers().filter_map(|worker| worker.cpu.as_ref()).map(of).sum();
+            let lasted = (point.ended_ns.saturating_sub(point.started_ns)) as f64 / 1e9;
+            if lasted > 0.0 { seconds * 100.0 / lasted / jobs as f64 } else { 0.0 }
+        };
+        let mut syncs = stats::Histogram::new();
+        for class in
+            workloads.iter().flat_map(|workload| &workload.classes).filter(|class| class.op == "flush")
+        {
+            add(&mut syncs, &class.response);
+        }
+        let started_ms = epoch_seconds(&run.started).unwrap_or(0) * 1000;
+        Entry {
+            name: workloads.first().map(|workload| workload.name.clone()).unwrap_or_default(),
+            description: None,
+            group: 0,
+            jobs,
+            error: workloads.iter().find_map(|workload| errno(workload)).unwrap_or(0),
+            options: workloads.first().map(|workload| said(workload)).unwrap_or_default(),
+            percentiles: Percentiles::default(),
+            directions,
+            syncs,
+            runtime_ms,
+            elapsed_s: point.ended_ns.div_ceil(1_000_000_000),
+            started_ms: started_ms + millis(point.started_ns),
+            user_percent: cpu(|cpu| cpu.user_s),
+            system_percent: cpu(|cpu| cpu.system_s),
+            depth: depth(workloads),
+        }
+    }
+
+    /// Requests of all operations.
+    pub(super) fn requests(&self) -> u64 {
+        self.directions.iter().map(|direction| direction.requests).sum()
+    }
+
+    /// The part of requests, in percent, whose `lat` is at least `from` and below `below` nanoseconds.
+    pub(super) fn within(&self, from: u64, below: u64) -> f64 {
+        let count = |limit: u64| -> u64 {
+            let above = |lat: &stats::Histogram| match limit {
+                0 => lat.count(),
+                u64::MAX => 0,
+                limit => lat.count_above(Nanos::new(limit - 1)),
+            };
+            self.directions.iter().map(|direction| above(&direction.lat)).sum()
+        };
+        match count(0) {
+            0 => 0.0,
+            all => (count(from).saturating_sub(count(below))) as f64 * 100.0 / all as f64,
+        }
+    }
+
+    /// fio's table of depths: 1, 2, 4 and so on to 64 and more. All of it is in one place here: the depth that is
+    /// kept, or the mean where requests come by a schedule.
+    pub(super) fn depth_table(&self) -> [f64; 7] {
+        let mut table = [0.0; 7];
+        let depth = self.depth.round().max(1.0) as u64;
+        if self.requests() > 0 {
+            table[(depth.ilog2() as usize).min(6)] = 100.0;
+        }
+        table
+    }
+}
+
+/// Edges of fio's tables of latencies, in their own unit; the last of milliseconds has none.
+pub(super) const EDGES: [u64; 10] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
+
+/// The table of `unit_ns`: of each edge the part of requests below it and not below the one before.
+pub(super) fn table(entry: &Entry, unit_ns: u64) -> Vec<(String, f64)> {
+    let mut edges = EDGES.to_vec();
+    if unit_ns == 1_000_000 {
+        edges.push(2000);
+    }
+    // A table begins where the one of the smaller unit ends.
+    let mut from = if unit_ns == 1 { 0 } else { unit_ns };
+    let mut table = Vec::new();
+    for edge in edges {
+        table.push((edge.to_string(), entry.within(from, edge * unit_ns)));
+        from = edge * unit_ns;
+    }
+    if unit_ns == 1_000_000 {
+        table.push((">=2000".into(), entry.within(from, u64::MAX)));
+    }
+    table
+}
+
+fn direction(point: &Point, workloads: &[&WorkloadResult], op: &str) -> Direction {
+    let mut direction = Direction::default();
+    for class in workloads.iter().flat_map(|workload| &workload.classes).filter(|class| class.op == op) {
+        direction.requests += class.ops;
+        direction.bytes += class.bytes;
+        add(&mut direction.lat, &class.response);
+        add(&mut direction.clat, class.service.as_ref().unwrap_or(&class.response));
+        if let Some(lag) = &class.lag {
+            add(&mut direction.slat, lag);
+        }
+    }
+    direction.rate = samples(point, workloads, &format!("{op} ops"), 1.0);
+    direction.bandwidth = samples(point, workloads, &format!("{op} bytes"), 1024.0);
+    direction
+}
+
+fn add(sum: &mut stats::Histogram, histogram: &record::Histogram) {
+    if let Some(histogram) = histogram.to_stats() {
+        sum.merge(&histogram);
+    }
+}
+
+/// The series of that name of all `workloads` together, over the measured window.
+fn samples(point: &Point, workloads: &[&WorkloadResult], name: &str, unit: f64) -> Samples {
+    let mut sums: Vec<f64> = Vec::new();
+    for workload in workloads {
+        let Some(series) = point
+            .series
+            .iter()
+            .find(|series| series.name == name && series.workload.as_ref() == Some(&workload.name))
+        else {
+            continue;
+        };
+        let (from, to) = (workload.measured_from_ns, workload.measured_from_ns + workload.measured_ns);
+        let within = series.at_ns.iter().zip(&series.values).filter(|(at, _)| (from + 1..=to).contains(*at));
+        for (second, (_, value)) in within.enumerate() {
+            match sums.get_mut(second) {
+                Some(sum) => *sum += value / unit,
+                None => sums.push(value / unit),
+            }
+        }
+    }
+    Samples(sums)
+}
+
+fn depth(workloads: &[&WorkloadResult]) -> f64 {
+    let of = |workload: &&WorkloadResult| {
+        let said = workload.spec.get("depth").and_then(|depth| depth.parse::<f64>().ok());
+        let keeps = workload.spec.get("pace").is_none_or(|pace| pace == "closed");
+        match said {
+            Some(depth) if keeps => depth,
+            _ => workload.mean_in_flight / (workload.workers.len().max(1)) as f64,
+        }
+    };
+    workloads.iter().map(of).fold(0.0, f64::max)
+}
+
+/// The number of the first error, as in `EIO (5): Input/output error`.
+fn errno(workload: &WorkloadResult) -> Option<i32> {
+    let first = workload.error_samples.first()?;
+    let number = first.failure.split_once('(').and_then(|(_, rest)| rest.split_once(')'));
+    // EIO stands for what has no number, such as a short transfer.
+    Some(number.and_then(|(number, _)| number.parse().ok()).unwrap_or(5))
+}
+
+/// Options that readers look for, in fio's words, of a workload that no job of fio stands behind.
+fn said(workload: &WorkloadResult) -> Vec<(String, String)> {
+    let spec = |key: &str| workload.spec.get(key).map(String::as_str).unwrap_or_default();
+    let has = |op: &str| workload.classes.iter().any(|class| class.op == op && class.ops > 0);
+    let random = !matches!(spec("pattern").split('(').next(), Some("sequential" | "reverse" | "stride"));
+    let rw = match (has("read"), has("write"), has("trim")) {
+        (true, true, _) => "rw",
+        (_, true, _) => "write",
+        (false, false, true) => "trim",
+        _ => "read",
+    };
+    let sizes = || workload.classes.iter().filter(|class| class.op != "flush").map(|class| class.size_bytes);
+    let size = sizes().min().unwrap_or(0);
+    let bs = if size > 0 && size % 1024 == 0 { format!("{}k", size / 1024) } else { size.to_string() };
+    let engine = match workload.engine.name.as_str() {
+        "pread" => "psync",
+        "preadv2" => "pvsync2",
+        other => other,
+    };
+    [
+        ("name", workload.name.as_str()),
+        ("rw", &if random { format!("rand{rw}") } else { rw.to_owned() }),
+        ("bs", &bs),
+        ("iodepth", if spec("depth").is_empty() { "1" } else { spec("depth") }),
+        ("numjobs", if spec("workers").is_empty() { "1" } else { spec("workers") }),
+        ("ioengine", engine),
+        ("direct", if spec("direct") == "false" { "0" } else { "1" }),
+    ]
+    .into_iter()
+    .map(|(key, value)| (key.to_owned(), value.to_owned()))
+    .collect()
+}
+
+pub(super) fn millis(ns: u64) -> u64 {
+    (ns + 500_000) / 1_000_000
+}
+
+/// Seconds since 1970 of `2026-11-21T07:36:53Z`, fractions cut.
+pub(super) fn epoch_seconds(text: &str) -> Option<u64> {
+    let number = |from: usize, to: usize| text.get(from..to)?.parse::<i64>().ok();
+    let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
+    let (hour, minute, second) = (number(11, 13)?, number(14, 16)?, number(17, 19)?);
+    // Days of the proleptic Gregorian calendar, years counted from March so that a leap day is a year's last.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1 - 719_468;
+    u64::try_from(days * 86_400 + hour * 3600 + minute * 60 + second).ok()
+}
+
+/// `Sat Nov 21 07:36:53 2026` of the same text, as ctime(3) in UTC.
+pub(super) fn ctime(text: &str) -> String {
+    const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
+    const MONTHS: [&str; 12] =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let part = |from: usize, to: usize| text.get(from..to).unwrap_or("0");
+    let Some(seconds) = epoch_seconds(text) else { return String::new() };
+    let month = part(5, 7).parse::<usize>().unwrap_or(1).clamp(1, 12);
+    let day: u32 = part(8, 10).parse().unwrap_or(0);
+    let weekday = DAYS[(seconds / 86_400 % 7) as usize];
+    format!("{weekday} {} {day:2} {} {}", MONTHS[month - 1], part(11, 19), part(0, 4))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        assert_eq!(epoch_seconds("1970-01-01T00:00:00Z"), Some(0));
+        assert_eq!(epoch_seconds("2026-11-21T07:36:53Z"), Some(1_795_246_613));
+        assert_eq!(epoch_seconds("2000-02-29T12:00:00.5Z"), Some(951_825_600));
+        assert_eq!(ctime("2026-11-21T07:36:53Z"), "Sat Nov 21 07:36:53 2026");
+        assert_eq!(epoch_seconds("soon"), None);
+    }
+
+    #[test]
+    fn samples_have_the_deviation_of_a_sample() {
+        let samples = Samples(vec![2.0, 4.0, 6.0]);
+        assert_eq!((samples.mean(), samples.deviation(), samples.least(), samples.most()), (4.0, 2.0, 2, 6));
+        assert_eq!(Samples::default().deviation(), 0.0);
+    }
+}

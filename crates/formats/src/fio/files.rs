@@ -1,0 +1,223 @@
+//! Which files the clones of a job use, and in which order they visit several.
+
+use crate::{Refusal, Surroundings};
+
+use super::options::Options;
+use super::section::Place;
+
+/// Files of a job.
+#[derive(Clone, Debug)]
+pub(super) struct Files {
+    /// Of each clone. Clones that share files have the same names.
+    pub of_clone: Vec<Vec<String>>,
+    /// How many each clone has.
+    pub each: usize,
+    pub service: Service,
+    /// Of each file, the smallest of them; `None` where it is not known, or it is not there yet.
+    pub known_size: Option<u64>,
+    /// Whether they are files that are not there yet, as far as is known.
+    pub are_new: bool,
+    /// Whether they are removed afterwards.
+    pub unlink: bool,
+    /// Whether all clones use the same.
+    pub shared: bool,
+    /// Where they are named, or the job is.
+    pub place: Place,
+}
+
+/// Which of several files is next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Service {
+    /// One after the other, request by request.
+    RoundRobin,
+    /// Any.
+    Random,
+    /// The next one when one is done.
+    Sequential,
+}
+
+/// More files are no list of targets.
+const MOST: usize = 65_535;
+
+impl Files {
+    pub(super) fn read(
+        options: &Options,
+        job: &str,
+        section: &Place,
+        clones: u32,
+        is_null: bool,
+        around: &Surroundings<'_>,
+    ) -> Result<Files, Refusal> {
+        let place = options
+            .get("filename")
+            .or_else(|| options.get("directory"))
+            .map_or_else(|| section.clone(), |setting| setting.place.clone());
+        let service = service(options)?;
+        let count = options.count("nrfiles")?.unwrap_or(1).max(1);
+        if count.saturating_mul(clones.into()) > MOST as u64 {
+            return Err(place.refuse(format!("more than {MOST} files")));
+        }
+        if let Some(open) = options.count("openfiles")?
+            && open < count
+        {
+            let setting = options.get("openfiles").expect("it has a value");
+            return Err(setting.unserved("all files of a job stay open"));
+        }
+        let unlink = options.flag("unlink")? == Some(true);
+        let base = Files {
+            of_clone: Vec::new(),
+            each: 1,
+            service,
+            known_size: None,
+            are_new: false,
+            unlink,
+            shared: true,
+            place,
+        };
+        let everywhere = |names: Vec<String>| vec![names; clones as usize];
+        if is_null {
+            return Ok(Files {
+                of_clone: everywhere(vec!["null:".into()]),
+                known_size: Some(1 << 40),
+                ..base
+            });
+        }
+        if !around.targets.is_empty() {
+            let names = around.targets.to_vec();
+            let sizes = names.iter().map(|name| (around.size_bytes)(name));
+            let known_size = sizes.collect::<Option<Vec<u64>>>().and_then(|sizes| sizes.into_iter().min());
+            let each = names.len();
+            return Ok(Files { of_clone: everywhere(names), each, known_size, ..base });
+        }
+        let folders = options.text("directory").map(split).unwrap_or_default();
+        if let Some(setting) = options.get("filename")
+            && options.get("filename_format").is_none_or(|format| format.value.is_empty())
+        {
+            let names = split(&setting.value);
+            if names.iter().any(|name| name == "-") {
+                return Err(setting.unserved("neither stdin nor stdout can be measured"));
+            }
+            return Files { unlink, ..base }.named(names, &folders, clones, around);
+        }
+        base.made(options, job, count as usize, &folders, clones, around)
+    }
+
+    /// Files with names of their own: the same for every clone, but for its folder.
+    fn named(
+        self,
+        names: Vec<String>,
+        folders: &[String],
+        clones: u32,
+        around: &Surroundings<'_>,
+    ) -> Result<Files, Refusal> {
+        let each = names.len();
+        let of_clone = (0..clones as usize)
+            .map(|clone| names.iter().map(|name| within(folders, clone, name)).collect())
+            .collect();
+        let shared = folders.len() < 2;
+        Ok(Files { of_clone, each, shared, ..self }.looked_up(around))
+    }
+
+    /// Files that a job makes, `job.0.0` and so on.
+    fn made(
+        self,
+        options: &Options,
+        job: &str,
+        count: usize,
+        folders: &[String],
+        clones: u32,
+        around: &Surroundings<'_>,
+    ) -> Result<Files, Refusal> {
+        let format = options.text("filename_format").filter(|format| !format.is_empty());
+        let format = format.unwrap_or("$jobname.$jobnum.$filenum");
+        let name = |clone: usize, file: usize| {
+            let name = format
+                .replace("$jobname", &job.replace('/', "_"))
+                .replace("$jobnum", &clone.to_string())
+                .replace("$filenum", &file.to_string())
+                .replace("$clientuid", "");
+            within(folders, clone, &name)
+        };
+        let of_clone: Vec<Vec<String>> =
+            (0..clones as usize).map(|clone| (0..count).map(|file| name(clone, file)).collect()).collect();
+        let shared = clones > 1 && of_clone.iter().all(|names| *names == of_clone[0]);
+        Ok(Files { of_clone, each: count, shared: shared || clones == 1, ..self }.looked_up(around))
+    }
+
+    fn looked_up(mut self, around: &Surroundings<'_>) -> Files {
+        let all: Vec<&String> = self.of_clone.iter().flatten().collect();
+        let sizes: Vec<Option<u64>> = all.iter().map(|name| (around.size_bytes)(name)).collect();
+        self.known_size =
+            sizes.iter().copied().collect::<Option<Vec<u64>>>().and_then(|all| all.into_iter().min());
+        let may_be_new =
+            |name: &str| !["/dev/", "array:", "null:"].iter().any(|prefix| name.starts_with(prefix));
+        self.are_new = all.iter().zip(&sizes).any(|(name, size)| size.is_none() && may_be_new(name));
+        self
+    }
+
+    /// For messages.
+    pub(super) fn first_name(&self) -> &str {
+        self.of_clone.first().and_then(|names| names.first()).map_or("the file", String::as_str)
+    }
+}
+
+fn within(folders: &[String], clone: usize, name: &str) -> String {
+    let is_whole = name.starts_with('/') || name.starts_with("array:") || name.starts_with("null:");
+    match folders {
+        _ if is_whole => name.to_owned(),
+        [] => name.to_owned(),
+        folders => format!("{}/{name}", folders[clone % folders.len()].trim_end_matches('/')),
+    }
+}
+
+/// Names apart by `:`; `\:` is one within a name, and an array's address is one name to the end of the list.
+fn split(text: &str) -> Vec<String> {
+    if text.starts_with("array:") || text.starts_with("null:") {
+        return vec![text.into()];
+    }
+    let mut names = vec![String::new()];
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let last = names.last_mut().expect("there is always one");
+        match letter {
+            '\\' if letters.peek() == Some(&':') => last.extend(letters.next()),
+            ':' => names.push(String::new()),
+            letter => last.push(letter),
+        }
+    }
+    names.retain(|name| !name.trim().is_empty());
+    if names.is_empty() {
+        names.push(text.into());
+    }
+    names
+}
+
+fn service(options: &Options) -> Result<Service, Refusal> {
+    let Some(setting) = options.get("file_service_type") else { return Ok(Service::RoundRobin) };
+    match setting.value.split_once(':').unwrap_or((&setting.value, "")) {
+        ("roundrobin", "" | "1") => Ok(Service::RoundRobin),
+        ("random", "" | "1") => Ok(Service::Random),
+        ("sequential", _) => Ok(Service::Sequential),
+        ("roundrobin" | "random", _) => {
+            Err(setting.unserved("files are changed after each request, or when one is done (sequential)"))
+        }
+        ("zipf" | "pareto" | "normal" | "gauss", _) => {
+            Err(setting
+                .unserved("random, roundrobin and sequential are; random_distribution= spreads requests"))
+        }
+        _ => Err(setting.wrong("roundrobin, random or sequential")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_apart_by_colons_unless_they_are_an_arrays() {
+        assert_eq!(split("/dev/sdb:/dev/sdc"), ["/dev/sdb", "/dev/sdc"]);
+        assert_eq!(split(r"/dev/disk/by-path/pci-0\:1"), ["/dev/disk/by-path/pci-0:1"]);
+        assert_eq!(split("array:md3000?raid=5"), ["array:md3000?raid=5"]);
+        assert_eq!(split(":").len(), 1);
+    }
+}

@@ -1,0 +1,205 @@
+//! fio's job files: sections, comments, included files, variables.
+
+use crate::{Refusal, Surroundings};
+
+use super::section::{Place, Section, Setting};
+
+/// Files within files; deeper than this is a circle.
+const DEEPEST: usize = 8;
+/// More sections and settings are no job file; fio stops at 4096 jobs.
+const MOST: usize = 65_536;
+
+/// The sections of the job file `name`.
+pub(super) fn read(name: &str, text: &str, around: &Surroundings<'_>) -> Result<Vec<Section>, Refusal> {
+    let mut reader = Reader { around, sections: Vec::new(), settings: 0 };
+    reader.file(name, text, 0)?;
+    if let Some(first) = reader.sections.iter_mut().find(|section| !section.is_global()) {
+        first.begins_file = true;
+    }
+    Ok(reader.sections)
+}
+
+/// Whether `text` looks like a job file of fio: a section of which every line above it is a comment, and options
+/// of fio in it.
+pub(super) fn is_one(name: &str, text: &str) -> bool {
+    if name.ends_with(".toml") || name.ends_with(".icf") || text.contains("[[phase") {
+        return false;
+    }
+    let mut lines = text.lines().map(uncommented).filter(|line| !line.is_empty());
+    let begins =
+        lines.next().is_some_and(|first| section_name(first).is_some() || first.starts_with("include "));
+    let is_option = |line: &str| {
+        let option = line.split('=').next().unwrap_or_default().trim();
+        option == "include" || super::table::find(option).is_some()
+    };
+    let ours = lines.filter(|line| section_name(line).is_none()).take(3).any(is_option);
+    begins && (ours || name.ends_with(".fio"))
+}
+
+struct Reader<'a> {
+    around: &'a Surroundings<'a>,
+    sections: Vec<Section>,
+    settings: usize,
+}
+
+impl Reader<'_> {
+    fn file(&mut self, name: &str, text: &str, depth: usize) -> Result<(), Refusal> {
+        for (index, line) in text.lines().enumerate() {
+            let place = Place::Line(name.into(), index + 1);
+            let line = uncommented(line);
+            if line.is_empty() {
+                continue;
+            }
+            if let Some(section) = section_name(line) {
+                self.begin(section, &place, depth)?;
+            } else if let Some(path) =
+                line.strip_prefix("include ").or_else(|| line.strip_prefix("include\t"))
+            {
+                self.include(path.trim(), &place, depth)?;
+            } else {
+                self.option(line, &place)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, name: &str, place: &Place, depth: usize) -> Result<(), Refusal> {
+        if depth > 0 {
+            return Err(place.refuse("an included file holds options, not sections".into()));
+        }
+        if self.sections.len() >= MOST {
+            return Err(place.refuse(format!("more than {MOST} sections")));
+        }
+        let name = self.filled(name, place)?;
+        let (place, settings) = (place.clone(), Vec::new());
+        self.sections.push(Section { name, place, settings, begins_file: false });
+        Ok(())
+    }
+
+    fn include(&mut self, path: &str, place: &Place, depth: usize) -> Result<(), Refusal> {
+        if depth >= DEEPEST {
+            return Err(place.refuse(format!("files include each other more than {DEEPEST} deep")));
+        }
+        let path = self.filled(path, place)?;
+        let text = (self.around.file)(&path)
+            .map_err(|error| place.refuse(format!("the included file `{path}` cannot be read: {error}")))?;
+        self.file(&path, &text, depth + 1)
+    }
+
+    fn option(&mut self, line: &str, place: &Place) -> Result<(), Refusal> {
+        let (name, value) = match line.split_once('=') {
+            Some((name, value)) => (name.trim(), Some(self.filled(value.trim(), place)?)),
+            None => (line, None),
+        };
+        let setting = Setting::read(name, value.as_deref(), place)?;
+        self.settings += 1;
+        if self.settings > MOST {
+            return Err(place.refuse(format!("more than {MOST} options")));
+        }
+        match self.sections.last_mut() {
+            Some(section) => section.settings.push(setting),
+            None => return Err(place.refuse("an option stands in a section: write [global] above it".into())),
+        }
+        Ok(())
+    }
+
+    /// `text` with `${VARIABLE}` and fio's keywords filled in.
+    fn filled(&self, text: &str, place: &Place) -> Result<String, Refusal> {
+        let mut filled = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(at) = rest.find("${") {
+            filled.push_str(&rest[..at]);
+            let after = &rest[at + 2..];
+            let Some(end) = after.find('}') else {
+                return Err(place.refuse(format!("`{text}`: a variable is written ${{NAME}}")));
+            };
+            // A variable that is not set is nothing, as in fio.
+            filled.push_str(&(self.around.variable)(&after[..end]).unwrap_or_default());
+            rest = &after[end + 1..];
+        }
+        filled.push_str(rest);
+        Ok(keywords(&filled, self.around))
+    }
+}
+
+/// `$ncpus`, `$mb_memory` and `$pagesize` filled in.
+fn keywords(text: &str, around: &Surroundings<'_>) -> String {
+    if !text.contains('$') {
+        return text.into();
+    }
+    text.replace("$ncpus", &around.cpus.to_string())
+        .replace("$mb_memory", &(around.ram_bytes >> 20).to_string())
+        .replace("$pagesize", "4096")
+}
+
+/// `line` without its comment and the space around it. A mark within a value begins a comment only after a space.
+fn uncommented(line: &str) -> &str {
+    let line = line.trim();
+    if line.starts_with([';', '#']) {
+        return "";
+    }
+    let mark = line.match_indices([';', '#']).find(|(at, _)| line[..*at].ends_with([' ', '\t']));
+    mark.map_or(line, |(at, _)| line[..at].trim_end())
+}
+
+fn section_name(line: &str) -> Option<&str> {
+    line.strip_prefix('[')?.strip_suffix(']')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(text: &str, around: &Surroundings<'_>) -> Vec<(String, String, String)> {
+        let sections = read("x.fio", text, around).unwrap_or_else(|refusal| panic!("{refusal}"));
+        let of = |section: &Section| {
+            let name = section.name.clone();
+            let each = |setting: &Setting| (name.clone(), setting.known.name.into(), setting.value.clone());
+            section.settings.iter().map(each).collect::<Vec<_>>()
+        };
+        sections.iter().flat_map(of).collect()
+    }
+
+    #[test]
+    fn comments_are_cut_and_variables_filled_in() {
+        let around = Surroundings {
+            variable: &|name| (name == "SIZE").then(|| "1g".into()),
+            cpus: 8,
+            ..Surroundings::NONE
+        };
+        let text = "; a comment\n[global]\nsize=${SIZE} # so much\nnumjobs=$ncpus\n[a]\nrw=randread ; random\nthread\n";
+        let found = settings(text, &around);
+        let has = |section: &str, name: &str, value: &str| {
+            assert!(found.contains(&(section.into(), name.into(), value.into())), "{found:?}");
+        };
+        has("global", "size", "1g");
+        has("global", "numjobs", "8");
+        has("a", "rw", "randread");
+        has("a", "thread", "");
+    }
+
+    #[test]
+    fn an_included_file_adds_to_the_section_it_stands_in() {
+        let around = Surroundings { file: &|path| Ok(format!("description={path}\n")), ..Surroundings::NONE };
+        assert_eq!(settings("[a]\ninclude b.inc\n", &around)[0].2, "b.inc");
+        let around = Surroundings { file: &|_| Ok("include b.inc\n".into()), ..Surroundings::NONE };
+        let refusal = read("x.fio", "[a]\ninclude b.inc\n", &around).expect_err("a circle");
+        assert!(refusal.to_string().contains("8 deep"), "{refusal}");
+    }
+
+    #[test]
+    fn a_mistake_names_its_file_and_line() {
+        let refusal = read("x.fio", "[a]\nrw=read\niodeth=4\n", &Surroundings::NONE).expect_err("a slip");
+        assert_eq!(refusal.to_string(), "x.fio:3: fio has no option `iodeth`; did you mean `iodepth`?");
+        let refusal = read("x.fio", "[a]\nexec_prerun=ls\n", &Surroundings::NONE).expect_err("not served");
+        assert!(refusal.to_string().starts_with("x.fio:2: `exec_prerun=ls` is not served"), "{refusal}");
+    }
+
+    #[test]
+    fn a_plan_of_ours_is_no_job_file() {
+        assert!(is_one("x.fio", "[global]\nrw=read\n"));
+        assert!(is_one("jobs", "# mine\n[a]\nioengine=libaio\n"));
+        assert!(!is_one("x.toml", "[defaults]\nsize = \"4KiB\"\n"));
+        assert!(!is_one("plan", "name = \"x\"\n[[phase]]\nrun = \"1s\"\n"));
+    }
+}

@@ -1,0 +1,388 @@
+//! One job of fio with its values read: what each of its clones does.
+
+use crate::{Refusal, Surroundings};
+
+use super::asked::{self, Places, READ, Rw, Sizes, WRITE};
+use super::files::{Files, Service};
+use super::options::Options;
+use super::section::{Place, Section};
+use super::value::{Amount, Bare};
+
+/// A job.
+#[derive(Clone, Debug)]
+pub(super) struct Job {
+    pub name: String,
+    pub place: Place,
+    pub options: Options,
+    pub clones: u32,
+    pub rw: Rw,
+    /// Of reads, writes, trims.
+    pub sizes: [Sizes; 3],
+    pub reads_percent: f64,
+    pub places: Places,
+    pub files: Files,
+    pub region: Region,
+    pub length: Length,
+    pub pace: Pace,
+    pub engine: Engine,
+    /// Keys of a plan that need no more thought, with their values as TOML.
+    pub keys: Vec<(&'static str, String)>,
+    pub waits: bool,
+    pub wait_for: Option<String>,
+    pub new_group: bool,
+    pub grouped: bool,
+    pub notes: Vec<String>,
+}
+
+/// Which part of each file is used.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Region {
+    pub offset: Amount,
+    /// Each clone begins so much after the one before.
+    pub increment: u64,
+    /// Of each file; `None` is all that is left.
+    pub span: Option<Amount>,
+    /// Of all files of a clone, where it is known.
+    pub total: Option<u64>,
+}
+
+/// How long a clone goes on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Length {
+    pub run_ns: Option<u64>,
+    pub ramp_ns: u64,
+    pub delay_ns: u64,
+    /// Of one clone.
+    pub bytes: Option<u64>,
+    /// Of one clone.
+    pub requests: Option<u64>,
+}
+
+/// When the next request of a clone is due.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Pace {
+    Closed,
+    /// After so many requests have ended, so long.
+    Think {
+        ns: u64,
+        blocks: u32,
+    },
+    /// Requests a second of one clone.
+    Rate {
+        per_second: f64,
+        poisson: bool,
+    },
+}
+
+/// How requests reach the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Engine {
+    pub name: &'static str,
+    /// Whether it keeps more than one request in flight.
+    pub is_deep: bool,
+    pub depth: u32,
+}
+
+impl Job {
+    /// Reads `section` after the `globals` before it.
+    pub(super) fn read(
+        globals: &[super::section::Setting],
+        section: &Section,
+        around: &Surroundings<'_>,
+    ) -> Result<Job, Refusal> {
+        let options = Options::of(globals, section)?;
+        let mut notes = Vec::new();
+        let name = options.text("name").unwrap_or(&section.name).to_owned();
+        let rw = Rw::read(&options)?;
+        let sizes = asked::sizes(&options)?;
+        let engine = engine(&options, &mut notes)?;
+        let clones = options.count32("numjobs")?.unwrap_or(1);
+        if clones == 0 || clones > 65_536 {
+            return Err(refuse(&options, "numjobs", "1 to 65536"));
+        }
+        let files = Files::read(&options, &name, &section.place, clones, engine.name == "null", around)?;
+        let smallest = (0..3).filter(|op| rw.has[*op]).flat_map(|op| &sizes[op]).map(|(size, _)| *size).min();
+        let region = region(&options, &files, smallest.unwrap_or(4096))?;
+        let only = only_size(rw, &sizes);
+        let places = Places::read(&options, rw, only)?;
+        let length = length(&options, &region, &files, &mut notes)?;
+        let (pace, rated_reads) = pace(&options, rw, &sizes, &mut notes)?;
+        let reads_percent = match rated_reads {
+            Some(percent) => percent,
+            None => asked::reads_percent(&options, rw)?,
+        };
+        let keys = super::keys::plain(&options, rw, &sizes, &mut notes)?;
+        check_percentiles(&options)?;
+        let exclusive = options.flag("exitall")? == Some(true);
+        if exclusive && length.bytes.is_some() {
+            let setting = options.get("exitall").expect("it is set");
+            return Err(setting.unserved("jobs that run together end by runtime=; say time_based"));
+        }
+        Ok(Job {
+            place: section.place.clone(),
+            clones,
+            rw,
+            sizes,
+            reads_percent,
+            places,
+            files,
+            region,
+            length,
+            pace,
+            engine,
+            keys,
+            waits: options.flag("stonewall")? == Some(true) || section.begins_file,
+            wait_for: options.text("wait_for").map(str::to_owned),
+            new_group: options.flag("new_group")? == Some(true),
+            grouped: options.flag("group_reporting")? == Some(true),
+            notes,
+            name,
+            options,
+        })
+    }
+}
+
+fn only_size(rw: Rw, sizes: &[Sizes; 3]) -> Option<u64> {
+    let mut all = (0..3).filter(|op| rw.has[*op]).flat_map(|op| &sizes[op]).map(|(size, _)| *size);
+    let first = all.next()?;
+    all.all(|size| size == first).then_some(first)
+}
+
+fn refuse(options: &Options, name: &str, want: &str) -> Refusal {
+    options.get(name).map_or_else(
+        || Refusal::Usage { tool: super::TOOL, what: format!("{name}: {want}") },
+        |setting| setting.wrong(want),
+    )
+}
+
+fn engine(options: &Options, notes: &mut Vec<String>) -> Result<Engine, Refusal> {
+    let asked = options.text("ioengine").unwrap_or("psync");
+    let (name, is_deep) = match asked {
+        "sync" | "psync" | "vsync" | "pvsync" => ("pread", false),
+        "pvsync2" => ("preadv2", false),
+        "io_uring" => ("io_uring", true),
+        "libaio" | "linuxaio" | "posixaio" => {
+            notes.push(format!(
+                "ioengine={asked} is served by io_uring, or by threads where that is not allowed"
+            ));
+            ("auto", true)
+        }
+        "mmap" => ("mmap", false),
+        "null" => ("null", true),
+        _ => {
+            let setting = options.get("ioengine").expect("the default is served");
+            return Err(setting
+                .unserved("psync, sync, pvsync, pvsync2, io_uring, libaio, posixaio, mmap and null are"));
+        }
+    };
+    let depth = options.count32("iodepth")?.unwrap_or(1).max(1);
+    if depth > 65_536 {
+        return Err(refuse(options, "iodepth", "1 to 65536"));
+    }
+    if depth > 1 && !is_deep {
+        notes.push(format!("ioengine={asked} keeps one request in flight; iodepth={depth} has no effect"));
+    }
+    if let Some(low) = options.count32("iodepth_low")?
+        && is_deep
+        && low != depth
+    {
+        let setting = options.get("iodepth_low").expect("it has a value");
+        return Err(setting.unserved("the depth is kept; leave it out"));
+    }
+    Ok(Engine { name, is_deep, depth: if is_deep { depth } else { 1 } })
+}
+
+fn region(options: &Options, files: &Files, smallest: u64) -> Result<Region, Refusal> {
+    let (size, each) = (options.amount("size")?, files.each as u64);
+    let filesize = match options.get("filesize") {
+        None => None,
+        Some(setting) => {
+            let (low, high) = setting.value.split_once('-').unwrap_or((&setting.value, &setting.value));
+            let read = |text: &str| options.base.size(text).map_err(|want| setting.wrong(want));
+            let (low, high) = (read(low)?, read(high)?);
+            if low != high {
+                return Err(setting.unserved("files of one job are equally large; say one size"));
+            }
+            Some(low).filter(|size| *size > 0)
+        }
+    };
+    let mut offset = options.amount("offset")?.unwrap_or(Amount::Bytes(0));
+    if let (Some(align), Amount::Bytes(at)) =
+        (options.size("offset_align")?.filter(|align| *align > 0), offset)
+    {
+        offset = Amount::Bytes(at.next_multiple_of(align));
+    }
+    let increment = options.size("offset_increment")?.unwrap_or(0);
+    let span = match (filesize, size) {
+        (Some(filesize), _) => match offset {
+            Amount::Bytes(at) if at < filesize => Some(Amount::Bytes(filesize - at)),
+            _ => return Err(refuse(options, "offset", "it leaves nothing of filesize")),
+        },
+        (None, Some(Amount::Bytes(0)) | None) => None,
+        (None, Some(Amount::Bytes(size))) => {
+            let span = size / each - size / each % smallest;
+            if span == 0 {
+                return Err(refuse(options, "size", "it has no room for one request in each file"));
+            }
+            Some(Amount::Bytes(span))
+        }
+        (None, Some(Amount::Percent(part))) if part >= 100.0 && offset == Amount::Bytes(0) => None,
+        (None, Some(part)) => Some(part),
+    };
+    let known = |amount: Amount| match amount {
+        Amount::Bytes(bytes) => Some(bytes),
+        Amount::Percent(part) => files.known_size.map(|size| (size as f64 * part / 100.0) as u64),
+    };
+    let total = match span {
+        Some(span) => known(span),
+        None => files.known_size.zip(known(offset)).map(|(size, offset)| size.saturating_sub(offset)),
+    };
+    if files.are_new && known(span.unwrap_or(Amount::Percent(100.0))).is_none() {
+        return Err(files.place.refuse(format!(
+            "{} is not there yet, and nothing says how large it becomes; add size=",
+            files.first_name()
+        )));
+    }
+    if span.is_some() && files.each > 1 && files.service != Service::RoundRobin && offset != Amount::Bytes(0)
+    {
+        return Err(refuse(options, "offset", "with several files it wants file_service_type=roundrobin"));
+    }
+    Ok(Region { offset, increment, span, total: total.map(|each_file| each_file.saturating_mul(each)) })
+}
+
+fn length(
+    options: &Options,
+    region: &Region,
+    files: &Files,
+    notes: &mut Vec<String>,
+) -> Result<Length, Refusal> {
+    let run_ns = options.time_ns("runtime", Bare::Seconds)?.filter(|time| *time > 0);
+    let ramp_ns = options.time_ns("ramp_time", Bare::Seconds)?.unwrap_or(0);
+    let delay_ns = match options.get("startdelay") {
+        Some(setting) if setting.value.contains('-') => {
+            return Err(setting.unserved("a delay drawn at random; say one time"));
+        }
+        _ => options.time_ns("startdelay", Bare::Seconds)?.unwrap_or(0),
+    };
+    let requests = options.count("number_ios")?.filter(|count| *count > 0);
+    let loops = options.count("loops")?.unwrap_or(1).max(1);
+    let time_based = options.flag("time_based")? == Some(true);
+    if time_based && run_ns.is_none() {
+        return Err(refuse(options, "time_based", "it goes with runtime="));
+    }
+    let io_size = match options.amount("io_size")? {
+        Some(Amount::Percent(part)) => region.total.map(|total| (total as f64 * part / 100.0) as u64),
+        Some(Amount::Bytes(bytes)) => Some(bytes).filter(|bytes| *bytes > 0),
+        None => None,
+    };
+    // size= bounds the transfer where filesize= says how large the files are.
+    let size = match options.amount("size")? {
+        Some(Amount::Bytes(bytes)) if bytes > 0 => Some(bytes),
+        _ => region.total,
+    };
+    let whole = io_size.or(size).map(|bytes| bytes.saturating_mul(loops));
+    let bytes = match whole {
+        _ if time_based => None,
+        None if run_ns.is_none() && requests.is_none() => {
+            return Err(files.place.refuse(format!(
+                "how large {} is, is not known here, so nothing says when the job ends; add size= or runtime=",
+                files.first_name()
+            )));
+        }
+        Some(_) if run_ns.is_some() && ramp_ns > 0 => {
+            notes.push("with ramp_time the job goes on for all of runtime, also past size".into());
+            None
+        }
+        whole => whole,
+    };
+    if ramp_ns > 0 && (bytes.is_some() || requests.is_some()) {
+        return Err(refuse(
+            options,
+            "ramp_time",
+            "a job that ends by bytes or requests has no ramp; say runtime=",
+        ));
+    }
+    Ok(Length { run_ns, ramp_ns, delay_ns, bytes, requests })
+}
+
+/// The pace, and the part of reads in percent where two rates decide it.
+fn pace(
+    options: &Options,
+    rw: Rw,
+    sizes: &[Sizes; 3],
+    notes: &mut Vec<String>,
+) -> Result<(Pace, Option<f64>), Refusal> {
+    let think_ns = options.time_ns("thinktime", Bare::Microseconds)?.unwrap_or(0);
+    let rates = rates(options, rw, sizes)?;
+    let Some((per_second, reads)) = rates else {
+        if think_ns == 0 {
+            return Ok((Pace::Closed, None));
+        }
+        let blocks = options.count32("thinktime_blocks")?.unwrap_or(1).max(1);
+        return Ok((Pace::Think { ns: think_ns, blocks }, None));
+    };
+    if think_ns > 0 {
+        let setting = options.get("thinktime").expect("it has a value");
+        return Err(setting.unserved("a job with a rate has no think time; leave one of them out"));
+    }
+    let poisson = match options.text("rate_process") {
+        None | Some("linear") => false,
+        Some("poisson") => true,
+        Some(_) => return Err(refuse(options, "rate_process", "linear or poisson")),
+    };
+    if rw.is_mixed() && (reads - asked::reads_percent(options, rw)?).abs() > 1e-6 {
+        notes.push(format!(
+            "the rates of reads and writes decide their shares: {} % reads",
+            asked::figure(reads)
+        ));
+    }
+    Ok((Pace::Rate { per_second, poisson }, rw.is_mixed().then_some(reads)))
+}
+
+/// Requests a second of one clone, and the part of them that reads, in percent; `None` without any rate.
+fn rates(options: &Options, rw: Rw, sizes: &[Sizes; 3]) -> Result<Option<(f64, f64)>, Refusal> {
+    let by_count = options.three("rate_iops", |text| Ok(options.base.size(text)? as f64))?;
+    let by_bytes = options.three("rate", |text| Ok(options.base.size(text)? as f64))?;
+    let of = |op: usize| {
+        let bytes = by_bytes[op].filter(|rate| *rate > 0.0).map(|rate| rate / mean(&sizes[op]));
+        let count = by_count[op].filter(|rate| *rate > 0.0);
+        match (bytes, count) {
+            (Some(one), Some(other)) => Some(f64::min(one, other)),
+            (one, other) => one.or(other),
+        }
+    };
+    let active: Vec<Option<f64>> = (0..3).filter(|op| rw.has[*op]).map(of).collect();
+    let given: Vec<f64> = active.iter().copied().flatten().collect();
+    if given.is_empty() {
+        return Ok(None);
+    }
+    if given.len() < active.len() {
+        let setting =
+            options.get("rate_iops").or_else(|| options.get("rate")).expect("one of them has a value");
+        return Err(
+            setting.unserved("reads and writes of one job have a rate each, or none; or write two jobs")
+        );
+    }
+    let total: f64 = given.iter().sum();
+    let reads = if rw.has[READ] { given[0] } else { 0.0 };
+    Ok(Some((total, reads * 100.0 / total)))
+}
+
+fn mean(sizes: &Sizes) -> f64 {
+    let weight: f64 = sizes.iter().map(|(_, weight)| weight).sum();
+    sizes.iter().map(|(size, weight)| *size as f64 * weight).sum::<f64>() / weight
+}
+
+/// Whether reads and writes have the same sizes, so that one split says both.
+pub(super) fn same_sizes(rw: Rw, sizes: &[Sizes; 3]) -> bool {
+    !rw.is_mixed() || sizes[READ] == sizes[WRITE]
+}
+
+fn check_percentiles(options: &Options) -> Result<(), Refusal> {
+    let Some(setting) = options.get("percentile_list") else { return Ok(()) };
+    let wrong = |percent: &str| super::value::share(percent).is_err();
+    match setting.value.split(':').any(wrong) || setting.value.split(':').count() > 20 {
+        true => Err(setting.wrong("up to 20 figures from 0 to 100 apart by `:`")),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,232 @@
+//! Options that are a key of a plan by themselves: caches, durability, content, processors.
+
+use units::Bytes;
+
+use crate::Refusal;
+
+use super::asked::{Rw, Sizes};
+use super::options::Options;
+use super::section::Setting;
+
+/// The keys, with their values as TOML. What the user may expect and does not get goes to `notes`.
+pub(super) fn plain(
+    options: &Options,
+    rw: Rw,
+    sizes: &[Sizes; 3],
+    notes: &mut Vec<String>,
+) -> Result<Vec<(&'static str, String)>, Refusal> {
+    let mut keys = Vec::new();
+    keys.push(("direct", is_direct(options)?.to_string()));
+    align(options, rw, sizes, &mut keys)?;
+    durability(options, rw, &mut keys)?;
+    content(options, rw, &mut keys)?;
+    engine(options, &mut keys)?;
+    processors(options, &mut keys)?;
+    refuse_idle(options, notes)?;
+    Ok(keys)
+}
+
+/// Whether the page cache is bypassed: `direct=1`, or `buffered=0`; what was said last holds.
+pub(super) fn is_direct(options: &Options) -> Result<bool, Refusal> {
+    let (direct, buffered) = (options.flag("direct")?, options.flag("buffered")?);
+    Ok(direct.or(buffered.map(|buffered| !buffered)).unwrap_or(false))
+}
+
+fn align(
+    options: &Options,
+    rw: Rw,
+    sizes: &[Sizes; 3],
+    keys: &mut Vec<(&'static str, String)>,
+) -> Result<(), Refusal> {
+    let given = options.three("ba", |text| options.base.size(text))?;
+    let active: Vec<Option<u64>> =
+        (0..3).filter(|op| rw.has[*op]).map(|op| given[op].filter(|align| *align > 0)).collect();
+    let first = active.first().copied().flatten();
+    if let Some(setting) = options.get("ba")
+        && active.iter().any(|align| *align != first)
+    {
+        return Err(setting.unserved("reads and writes of one job are aligned alike; write two jobs"));
+    }
+    if let Some(align) = first.filter(|_| rw.random) {
+        keys.push(("align", format!("\"{}\"", Bytes::new(align).exact())));
+        return Ok(());
+    }
+    // A stream of several sizes lies without gaps, so its requests begin where the sizes have a common measure.
+    let all = || (0..3).filter(|op| rw.has[*op]).flat_map(|op| &sizes[op]).map(|(size, _)| *size);
+    let common = all().fold(0, gcd);
+    if !rw.random && all().min() != Some(common) {
+        keys.push(("align", format!("\"{}\"", Bytes::new(common).exact())));
+    }
+    Ok(())
+}
+
+fn gcd(one: u64, other: u64) -> u64 {
+    if other == 0 { one } else { gcd(other, one % other) }
+}
+
+fn durability(options: &Options, rw: Rw, keys: &mut Vec<(&'static str, String)>) -> Result<(), Refusal> {
+    if let Some(setting) = options.get("sync") {
+        match setting.value.as_str() {
+            "0" | "none" => {}
+            "" | "1" | "sync" => keys.push(("sync", "\"sync\"".into())),
+            "dsync" => keys.push(("sync", "\"dsync\"".into())),
+            _ => return Err(setting.wrong("none, sync or dsync")),
+        }
+    }
+    let (all, data) = (options.count32("fsync")?.unwrap_or(0), options.count32("fdatasync")?.unwrap_or(0));
+    if all > 0 && data > 0 {
+        let setting = options.get("fdatasync").expect("it has a value");
+        return Err(
+            setting.unserved("one kind of flush after every so many writes; leave fsync or fdatasync out")
+        );
+    }
+    let at_end = options.flag("end_fsync")? == Some(true) || options.flag("fsync_on_close")? == Some(true);
+    if !rw.changes() {
+        return Ok(());
+    }
+    if all > 0 || data > 0 {
+        keys.push(("flush_every", (all + data).to_string()));
+    }
+    if all > 0 || at_end {
+        keys.push(("flush", if data > 0 { "\"fdatasync\"" } else { "\"fsync\"" }.into()));
+    }
+    if at_end {
+        keys.push(("flush_at_end", "true".into()));
+    }
+    Ok(())
+}
+
+fn content(options: &Options, rw: Rw, keys: &mut Vec<(&'static str, String)>) -> Result<(), Refusal> {
+    if !rw.changes() {
+        return Ok(());
+    }
+    if let Some(setting) = options.get("buffer_pattern") {
+        let digits = setting.value.trim_start_matches("0x").trim_start_matches('0');
+        if !digits.is_empty() {
+            return Err(
+                setting.unserved("writes hold random bytes or zeros; buffer_compress_percentage= is served")
+            );
+        }
+        keys.push(("content", "\"zeros\"".into()));
+        return Ok(());
+    }
+    if options.flag("zero_buffers")? == Some(true) {
+        keys.push(("content", "\"zeros\"".into()));
+        return Ok(());
+    }
+    for (name, key) in [("buffer_compress_percentage", "compress"), ("dedupe_percentage", "dedupe")] {
+        let Some(percent) = options.share(name)?.filter(|percent| *percent > 0.0) else { continue };
+        if percent >= 100.0 && key == "compress" {
+            keys.push(("content", "\"zeros\"".into()));
+            return Ok(());
+        }
+        // 70 % that is compressed away leaves 30 %: one to 10/3.
+        let ratio = (100.0 / (100.0 - percent)).min(1000.0);
+        keys.push((key, format!("\"{}:1\"", super::asked::figure(ratio))));
+    }
+    Ok(())
+}
+
+fn engine(options: &Options, keys: &mut Vec<(&'static str, String)>) -> Result<(), Refusal> {
+    if let Some(batch) = options.count32("iodepth_batch")?.filter(|batch| *batch > 0) {
+        keys.push(("batch", batch.min(4096).to_string()));
+    }
+    if options.flag("hipri")? == Some(true) {
+        keys.push(("iopoll", "true".into()));
+    }
+    if options.flag("sqthread_poll")? == Some(true) {
+        keys.push(("sqpoll", "true".into()));
+    }
+    if let Some(setting) = options.get("iomem") {
+        match setting.value.split(':').next().unwrap_or_default() {
+            "malloc" | "mmap" | "shm" | "mmapshared" => {}
+            "shmhuge" | "mmaphuge" => keys.push(("huge_pages", "true".into())),
+            _ => return Err(setting.unserved("malloc, mmap, shm, mmaphuge and shmhuge are")),
+        }
+    }
+    Ok(())
+}
+
+fn processors(options: &Options, keys: &mut Vec<(&'static str, String)>) -> Result<(), Refusal> {
+    if let Some(setting) = options.get("cpus_allowed") {
+        let is_list = |text: &str| {
+            !text.is_empty() && text.chars().all(|each| each.is_ascii_digit() || matches!(each, ',' | '-'))
+        };
+        match is_list(&setting.value) {
+            true => keys.push(("cpus", format!("\"{}\"", setting.value))),
+            false => return Err(setting.wrong("processors such as 0-3,8")),
+        }
+    } else if let Some(mask) = options.count("cpumask")? {
+        let cpus: Vec<String> =
+            (0..64).filter(|cpu| mask >> cpu & 1 == 1).map(|cpu: u32| cpu.to_string()).collect();
+        keys.push(("cpus", format!("\"{}\"", cpus.join(","))));
+    }
+    if let Some(setting) = options.get("numa_cpu_nodes") {
+        match setting.value.parse::<u32>() {
+            Ok(node) => keys.push(("numa", node.to_string())),
+            Err(_) => return Err(setting.unserved("one node is; say its number")),
+        }
+    }
+    Ok(())
+}
+
+/// What is served only where it asks for nothing.
+fn refuse_idle(options: &Options, notes: &mut Vec<String>) -> Result<(), Refusal> {
+    let idle = |setting: &Setting| matches!(setting.value.as_str(), "0" | "none" | "null");
+    if let Some(setting) = options.get("verify")
+        && !idle(setting)
+    {
+        return Err(setting.unserved("what is read is not checked against what was written; leave it out"));
+    }
+    for name in ["verify_backlog", "verify_backlog_batch"] {
+        if let Some(setting) = options.get(name)
+            && options.get("verify").is_some_and(|verify| !idle(verify))
+        {
+            return Err(setting.unserved("it goes with verify"));
+        }
+    }
+    if let Some(setting) = options.get("steadystate")
+        && !idle(setting)
+    {
+        return Err(
+            setting.unserved("a plan's `repeat` and the findings say how steady a load was; leave it out")
+        );
+    }
+    if options.flag("bs_unaligned")? == Some(true) {
+        let setting = options.get("bs_unaligned").expect("it is set");
+        return Err(setting.unserved("say the sizes with bssplit"));
+    }
+    if let Some(setting) = options.get("rw_sequencer")
+        && setting.value != "sequential"
+    {
+        return Err(setting.unserved("leave it out"));
+    }
+    if let Some(setting) = options.get("numa_mem_policy")
+        && !matches!(setting.value.as_str(), "default" | "local")
+    {
+        return Err(setting.unserved("numa_cpu_nodes= keeps buffers and workers on one node"));
+    }
+    if let Some(setting) = options.get("latency_target")
+        && !idle(setting)
+    {
+        return Err(latency_target(options, setting)?);
+    }
+    if options.text("cpus_allowed_policy") != Some("split") && options.get("cpus_allowed").is_some() {
+        notes.push("each worker has a processor of its own, as with cpus_allowed_policy=split".into());
+    }
+    Ok(())
+}
+
+/// The refusal of `latency_target` with the search that answers the same question.
+fn latency_target(options: &Options, setting: &Setting) -> Result<Refusal, Refusal> {
+    let target = super::value::time_ns(&setting.value, super::value::Bare::Microseconds)
+        .map_err(|want| setting.wrong(want))?;
+    let percent = options.share("latency_percentile")?.unwrap_or(100.0);
+    let figure =
+        if percent >= 100.0 { "max".to_owned() } else { format!("p{}", super::asked::figure(percent)) };
+    Ok(setting.unserved(format!(
+        "the job is one load, not a search; leave latency_* out and run \
+         `fathom search JOBFILE --slo '{figure}<{}us'`",
+        target / 1000
+    )))
+}

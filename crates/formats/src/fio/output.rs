@@ -1,0 +1,122 @@
+//! fio's reports of a run: of one that fio's own jobs asked for, and of any other.
+
+use record::{Run, WorkloadResult};
+
+use crate::{NoFigures, Output};
+
+use super::TOOL;
+use super::command::{Command, Format};
+use super::figures::{self, Entry, Percentiles};
+use super::job::Job;
+use super::json::{self, Report};
+use super::text;
+
+/// fio's JSON of any run that loads something.
+pub const JSON: Output = Output {
+    name: "fio",
+    ending: "fio.json",
+    about: "fio's JSON, each workload a job and each point a group",
+    write: |run| Ok(json::document(run, &any(run)?)),
+};
+
+/// fio's text of any run that loads something.
+pub const TEXT: Output = Output {
+    name: "fio-text",
+    ending: "fio.txt",
+    about: "fio's report to read",
+    write: |run| Ok(text::report(run, &any(run)?)),
+};
+
+/// fio's terse lines of any run that loads something.
+pub const TERSE: Output = Output {
+    name: "fio-terse",
+    ending: "fio.terse",
+    about: "fio's terse output, version 3",
+    write: |run| Ok(text::terse(run, &any(run)?)),
+};
+
+/// Each workload of each point.
+fn any(run: &Run) -> Result<Report, NoFigures> {
+    let mut entries = Vec::new();
+    for (group, point) in figures::loads(run).enumerate() {
+        for workload in &point.workloads {
+            let mut entry = Entry::of(run, point, &[workload]);
+            entry.group = group as u32;
+            if point.workloads.len() == 1 {
+                entry.name.clone_from(&point.name);
+            }
+            entries.push(entry);
+        }
+    }
+    match entries.is_empty() {
+        true => Err(NoFigures {
+            format: TOOL,
+            why: "no point loads anything; `fathom run quick` has such points".into(),
+        }),
+        false => Ok(Report { entries, ..Report::default() }),
+    }
+}
+
+impl Command {
+    /// What fio would print of `run`, which carried the order out; several formats one after the other.
+    pub fn report(&self, run: &Run) -> String {
+        let report = self.entries(run);
+        let print = |format: &Format| match format {
+            Format::Normal => text::report(run, &report),
+            Format::Terse => text::terse(run, &report),
+            Format::Json => json::document(run, &report),
+            Format::JsonPlus => json::document(run, &Report { bins: true, ..report.clone() }),
+        };
+        self.wanted.formats.iter().map(print).collect()
+    }
+
+    fn entries(&self, run: &Run) -> Report {
+        let mut entries = Vec::new();
+        for (point, reported) in figures::loads(run).zip(self.phases()) {
+            for each in reported {
+                let of_entry = |workload: &&WorkloadResult| each.workloads.contains(&workload.name);
+                let workloads: Vec<&WorkloadResult> = point.workloads.iter().filter(of_entry).collect();
+                if workloads.is_empty() {
+                    continue;
+                }
+                let job = &self.jobs[each.job];
+                let mut entry = Entry::of(run, point, &workloads);
+                entry.name.clone_from(&job.name);
+                entry.description = job.options.text("description").map(str::to_owned);
+                entry.group = each.group;
+                entry.options = echo(job);
+                entry.percentiles = percentiles(job);
+                entries.push(entry);
+            }
+        }
+        Report { globals: Vec::new(), entries, bins: false }
+    }
+}
+
+/// What was said, in fio's own names. What readers look for is there also where it was not said.
+fn echo(job: &Job) -> Vec<(String, String)> {
+    let mut said: Vec<(String, String)> =
+        job.options.all().map(|setting| (setting.known.name.to_owned(), setting.value.clone())).collect();
+    for (name, value) in [("rw", "read"), ("bs", "4k"), ("iodepth", "1"), ("numjobs", "1")] {
+        if !said.iter().any(|(known, _)| known == name) {
+            said.push((name.into(), value.into()));
+        }
+    }
+    said
+}
+
+fn percentiles(job: &Job) -> Percentiles {
+    let yes = |name: &str| job.options.flag(name).ok().flatten();
+    let lat = yes("lat_percentiles") == Some(true);
+    let list = job.options.text("percentile_list").map(|text| {
+        let list = text.split(':').filter_map(|percent| percent.trim().parse::<f64>().ok());
+        let mut list: Vec<f64> = list.filter(|percent| (0.0..=100.0).contains(percent)).collect();
+        list.sort_by(f64::total_cmp);
+        list
+    });
+    Percentiles {
+        list: list.unwrap_or_else(|| figures::PERCENTILES.to_vec()),
+        clat: yes("clat_percentiles").unwrap_or(!lat),
+        lat,
+    }
+}

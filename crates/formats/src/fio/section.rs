@@ -1,0 +1,105 @@
+//! Sections of fio jobs, from a job file or a command line, before anything is made of their values.
+
+use crate::Refusal;
+
+use super::TOOL;
+use super::table::{self, Known, Verdict};
+
+/// Where something was said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// A line of a file, from 1.
+    Line(String, usize),
+    /// An argument.
+    Argument,
+}
+
+impl Place {
+    /// The refusal of something that has no option of its own.
+    pub(super) fn refuse(&self, what: String) -> Refusal {
+        match self {
+            Place::Line(file, line) => Refusal::Line { file: file.clone(), line: *line, what },
+            Place::Argument => Refusal::Usage { tool: TOOL, what },
+        }
+    }
+}
+
+/// One option with its value.
+#[derive(Clone, Debug)]
+pub(super) struct Setting {
+    pub known: &'static Known,
+    /// As typed, variables filled in; empty where it stands alone.
+    pub value: String,
+    pub place: Place,
+}
+
+impl Setting {
+    /// The setting of `name`; the refusal of a name that fio does not have, or that is not served.
+    pub(super) fn read(name: &str, value: Option<&str>, place: &Place) -> Result<Setting, Refusal> {
+        let Some(known) = table::find(name) else { return Err(unknown(name, place)) };
+        let value = value.map(str::trim).unwrap_or_default().to_owned();
+        let setting = Setting { known, value, place: place.clone() };
+        if setting.value.is_empty() && !known.bare && known.name != "description" {
+            return Err(setting.wrong("it needs a value"));
+        }
+        if let Verdict::Refused { why, idle } = known.verdict
+            && !idle.contains(&setting.value.as_str())
+        {
+            return Err(setting.unserved(why));
+        }
+        Ok(setting)
+    }
+
+    /// The refusal of its value.
+    pub(super) fn wrong(&self, want: impl Into<String>) -> Refusal {
+        let (option, value, want) = (self.known.name, &self.value, want.into());
+        match &self.place {
+            Place::Line(..) => self.place.refuse(format!("`{option}={value}`: {want}")),
+            Place::Argument => {
+                Refusal::Value { tool: TOOL, option: option.into(), value: value.clone(), want }
+            }
+        }
+    }
+
+    /// The refusal of what is understood and not served.
+    pub(super) fn unserved(&self, why: impl Into<String>) -> Refusal {
+        let why = why.into();
+        let option = match self.value.as_str() {
+            "" => self.known.name.to_owned(),
+            value => format!("{}={value}", self.known.name),
+        };
+        match &self.place {
+            Place::Line(..) => self.place.refuse(format!("`{option}` is not served: {why}")),
+            Place::Argument => Refusal::Unserved { tool: TOOL, option, why },
+        }
+    }
+}
+
+fn unknown(name: &str, place: &Place) -> Refusal {
+    let refusal = Refusal::unknown(TOOL, name, &table::names());
+    match (place, &refusal) {
+        (Place::Line(..), Refusal::Unknown { nearest: Some(near), .. }) => {
+            place.refuse(format!("fio has no option `{name}`; did you mean `{near}`?"))
+        }
+        (Place::Line(..), _) => {
+            place.refuse(format!("`{name}` is no option of fio, or one of an engine that is not served"))
+        }
+        (Place::Argument, _) => refusal,
+    }
+}
+
+/// One job, or what holds for the jobs after it.
+#[derive(Clone, Debug)]
+pub(super) struct Section {
+    pub name: String,
+    pub place: Place,
+    pub settings: Vec<Setting>,
+    /// Whether it is the first of a job file, and waits for all before it.
+    pub begins_file: bool,
+}
+
+impl Section {
+    pub(super) fn is_global(&self) -> bool {
+        self.name == "global"
+    }
+}

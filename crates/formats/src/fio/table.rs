@@ -1,0 +1,405 @@
+//! Every option of fio: which of them are served, which change nothing here, which are refused and why.
+//!
+//! **Invariant:** a name stands here once, aliases included. What changes the requests is served or refused, never
+//! dropped.
+//!
+//! Source of names and aliases: `fio --cmdhelp` of fio 3.33 and the manual of fio 3.42.
+
+use Verdict::{Moot, Refused, Served};
+
+/// What becomes of an option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// The plan says it.
+    Served,
+    /// The requests are the same with and without it. The words are a note, where the user may expect more.
+    Moot(Option<&'static str>),
+    /// It changes the requests or what surrounds them.
+    Refused {
+        /// Why not, and what comes nearest.
+        why: &'static str,
+        /// Values that ask for nothing, and so are accepted.
+        idle: &'static [&'static str],
+    },
+}
+
+/// One option.
+#[derive(Debug)]
+pub(super) struct Known {
+    /// Its name in fio's own output.
+    pub name: &'static str,
+    /// Other spellings.
+    pub aliases: &'static [&'static str],
+    /// Whether it may stand without a value, and then means yes.
+    pub bare: bool,
+    pub verdict: Verdict,
+}
+
+/// The option of that name or alias.
+pub(super) fn find(name: &str) -> Option<&'static Known> {
+    TABLE.iter().find(|known| known.name == name || known.aliases.contains(&name))
+}
+
+/// All names and aliases, to suggest from.
+pub(super) fn names() -> Vec<&'static str> {
+    TABLE.iter().flat_map(|known| std::iter::once(known.name).chain(known.aliases.iter().copied())).collect()
+}
+
+const fn served(name: &'static str, aliases: &'static [&'static str]) -> Known {
+    Known { name, aliases, bare: false, verdict: Served }
+}
+
+const fn flag(name: &'static str, aliases: &'static [&'static str]) -> Known {
+    Known { name, aliases, bare: true, verdict: Served }
+}
+
+const fn moot(name: &'static str, aliases: &'static [&'static str]) -> Known {
+    Known { name, aliases, bare: true, verdict: Moot(None) }
+}
+
+const fn noted(name: &'static str, aliases: &'static [&'static str], note: &'static str) -> Known {
+    Known { name, aliases, bare: true, verdict: Moot(Some(note)) }
+}
+
+const fn refused(name: &'static str, idle: &'static [&'static str], why: &'static str) -> Known {
+    Known { name, aliases: &[], bare: true, verdict: Refused { why, idle } }
+}
+
+const LOGS: &str = "no log file is written; the record keeps the figures of every second (`fathom show`)";
+const OFF: &[&str] = &["0"];
+
+const TABLE: &[Known] = &[
+    // What is asked.
+    served("description", &[]),
+    served("name", &[]),
+    served("rw", &["readwrite"]),
+    served("rw_sequencer", &[]),
+    served("bs", &["blocksize"]),
+    served("ba", &["blockalign"]),
+    served("bsrange", &["blocksize_range"]),
+    served("bssplit", &[]),
+    flag("bs_unaligned", &["blocksize_unaligned"]),
+    refused("bs_is_seq_rand", OFF, "say sizes for reads and writes, or write two jobs"),
+    served("rwmixread", &[]),
+    served("rwmixwrite", &[]),
+    served("percentage_random", &[]),
+    served("random_distribution", &[]),
+    refused("random_sequence_stride", &[], "it goes with random_distribution=sequence"),
+    flag("norandommap", &[]),
+    moot("softrandommap", &[]),
+    moot("random_generator", &[]),
+    flag("randrepeat", &[]),
+    flag("allrandrepeat", &[]),
+    served("randseed", &[]),
+    refused("sprandom", OFF, "a `prepare` phase of a plan fills the target more than once"),
+    refused("spr_op", &[], "a `prepare` phase of a plan fills the target more than once"),
+    refused("spr_num_regions", &[], "a `prepare` phase of a plan fills the target more than once"),
+    refused("spr_cs", &[], "a `prepare` phase of a plan fills the target more than once"),
+    // Where.
+    served("filename", &[]),
+    served("directory", &[]),
+    served("filename_format", &[]),
+    moot("unique_filename", &[]),
+    refused("opendir", &[], "name the files with `filename`, or write a plan of files and directories"),
+    refused("filetype", &["file"], "what a target is, is looked up"),
+    refused("lockfile", &["none"], "workers take no locks"),
+    served("size", &[]),
+    served("io_size", &["io_limit"]),
+    served("filesize", &[]),
+    served("nrfiles", &["nr_files"]),
+    served("openfiles", &[]),
+    served("file_service_type", &[]),
+    served("offset", &[]),
+    served("offset_increment", &[]),
+    served("offset_align", &[]),
+    served("number_ios", &[]),
+    refused("fill_device", OFF, "say size="),
+    Known { name: "fill_fs", aliases: &[], bare: true, verdict: Refused { why: "say size=", idle: OFF } },
+    refused("file_append", OFF, "requests go where offset and size say"),
+    noted("fallocate", &[], "files are written out before they are read, never only allocated"),
+    moot("fadvise_hint", &["fadvise"]),
+    refused("write_hint", &["none"], "writes carry no lifetime hint"),
+    moot("overwrite", &[]),
+    flag("invalidate", &[]),
+    refused("pre_read", OFF, "a phase of its own with `direct = false` reads the span into the page cache"),
+    refused(
+        "create_only",
+        OFF,
+        "files are laid out when they are measured; `fathom run --keep` lets them stay",
+    ),
+    moot("create_on_open", &[]),
+    moot("create_serialize", &[]),
+    moot("create_fsync", &[]),
+    refused("allow_file_create", &["1"], "name files that are there"),
+    noted(
+        "allow_mounted_write",
+        &[],
+        "what may be written on is decided by --destroy, whatever the job says",
+    ),
+    flag("unlink", &[]),
+    refused("unlink_each_loop", OFF, "files are laid out once"),
+    refused("ioscheduler", &[], "set the scheduler of the device before; the record says which it was"),
+    flag("direct", &[]),
+    flag("buffered", &[]),
+    refused("atomic", OFF, "no engine asks for untorn writes"),
+    flag("sync", &[]),
+    served("fsync", &[]),
+    served("fdatasync", &[]),
+    flag("end_fsync", &[]),
+    flag("fsync_on_close", &[]),
+    refused("end_syncfs", OFF, "end_fsync=1 is the nearest"),
+    refused("write_barrier", OFF, "fdatasync=N is the nearest"),
+    refused("sync_file_range", &[], "fdatasync=N is the nearest"),
+    // How much at once.
+    served("ioengine", &[]),
+    served("iodepth", &[]),
+    served("iodepth_batch", &["iodepth_batch_submit"]),
+    noted(
+        "iodepth_batch_complete_min",
+        &["iodepth_batch_complete"],
+        "completions are taken as they come, a batch at a time",
+    ),
+    moot("iodepth_batch_complete_max", &[]),
+    served("iodepth_low", &[]),
+    refused("serialize_overlap", OFF, "without norandommap no block is asked for twice before all were"),
+    refused(
+        "io_submit_mode",
+        &["inline"],
+        "with rate_iops= response times count from the due instant anyway",
+    ),
+    served("numjobs", &[]),
+    moot("thread", &[]),
+    served("rate", &[]),
+    served("rate_iops", &[]),
+    refused("rate_min", OFF, "`fathom search` finds the rate that holds; the run itself is not ended"),
+    refused("rate_iops_min", OFF, "`fathom search` finds the rate that holds; the run itself is not ended"),
+    moot("rate_cycle", &["ratecycle"]),
+    served("rate_process", &[]),
+    flag("rate_ignore_thinktime", &[]),
+    served("thinktime", &[]),
+    noted("thinktime_spin", &[], "think time is waited, not burnt"),
+    served("thinktime_blocks", &[]),
+    moot("thinktime_blocks_type", &[]),
+    refused("thinktime_iotime", OFF, "thinktime_blocks= counts requests"),
+    refused("thinkcycles", OFF, "thinktime= is the nearest"),
+    served("latency_target", &[]),
+    served("latency_window", &[]),
+    served("latency_percentile", &[]),
+    flag("latency_run", &[]),
+    refused("max_latency", OFF, "`fathom search PLAN --slo 'max<20ms'` holds a load to a promise"),
+    // When.
+    served("runtime", &["timeout"]),
+    flag("time_based", &[]),
+    served("loops", &[]),
+    served("ramp_time", &[]),
+    refused("ramp_size", OFF, "ramp_time= warms up by time"),
+    served("startdelay", &["start_delay"]),
+    flag("stonewall", &["wait_for_previous"]),
+    served("wait_for", &[]),
+    flag("exitall", &[]),
+    served("exit_what", &[]),
+    moot("exitall_on_error", &[]),
+    flag("new_group", &[]),
+    flag("group_reporting", &[]),
+    moot("stats", &[]),
+    refused("flow", OFF, "several jobs in one proportion are the lines of a `mix` in a plan"),
+    refused("flow_id", &[], "several jobs in one proportion are the lines of a `mix` in a plan"),
+    refused("flow_sleep", &[], "several jobs in one proportion are the lines of a `mix` in a plan"),
+    refused("flow_watermark", &[], "several jobs in one proportion are the lines of a `mix` in a plan"),
+    served("steadystate", &["ss"]),
+    served("steadystate_duration", &["ss_dur"]),
+    served("steadystate_ramp_time", &["ss_ramp"]),
+    moot("steadystate_check_interval", &["ss_interval"]),
+    // What writes hold.
+    flag("zero_buffers", &[]),
+    moot("refill_buffers", &[]),
+    moot("scramble_buffers", &[]),
+    served("buffer_pattern", &[]),
+    served("buffer_compress_percentage", &[]),
+    noted("buffer_compress_chunk", &[], "what is asked for is reached within each 4 KiB"),
+    served("dedupe_percentage", &[]),
+    refused("dedupe_mode", &["repeat"], "repeats are of blocks written before"),
+    refused("dedupe_working_set_percentage", &[], "repeats are of blocks written before"),
+    refused("dedupe_global", OFF, "each worker repeats its own blocks"),
+    served("verify", &[]),
+    flag("do_verify", &[]),
+    refused("verify_only", OFF, "what is read can be checked only in the run that wrote it"),
+    moot("verify_fatal", &[]),
+    noted("verify_dump", &[], "the record has the place of each block that was wrong"),
+    moot("verify_interval", &["verify_blocksize"]),
+    moot("verify_offset", &[]),
+    refused("verify_pattern", &[], "blocks are stamped with their place, the seed and a generation"),
+    refused("verify_pattern_interval", &[], "blocks are stamped with their place, the seed and a generation"),
+    moot("verify_async", &[]),
+    moot("verify_async_cpus", &[]),
+    served("verify_backlog", &[]),
+    served("verify_backlog_batch", &[]),
+    moot("verify_state_save", &[]),
+    refused("verify_state_load", OFF, "what is read can be checked only in the run that wrote it"),
+    refused("verify_policy", &[], "what is read can be checked only in the run that wrote it"),
+    refused("experimental_verify", OFF, "verify= without it is the nearest"),
+    moot("verify_write_sequence", &[]),
+    moot("verify_header_seed", &[]),
+    refused("trim_percentage", OFF, "rw=randtrim, or `trims` in a plan"),
+    refused("trim_backlog", OFF, "rw=randtrim, or `trims` in a plan"),
+    refused("trim_backlog_batch", OFF, "rw=randtrim, or `trims` in a plan"),
+    refused("trim_verify_zero", OFF, "rw=randtrim, or `trims` in a plan"),
+    // Zones and NVMe.
+    refused(
+        "zonemode",
+        &["none"],
+        "rw=read:32k skips between requests; random_distribution=zoned spreads them",
+    ),
+    refused("zonesize", OFF, "it goes with zonemode"),
+    refused("zonecapacity", OFF, "it goes with zonemode"),
+    refused("zonerange", OFF, "it goes with zonemode"),
+    refused("zoneskip", OFF, "it goes with zonemode"),
+    refused("read_beyond_wp", OFF, "it goes with zonemode"),
+    refused("max_open_zones", OFF, "it goes with zonemode"),
+    refused("job_max_open_zones", OFF, "it goes with zonemode"),
+    refused("ignore_zone_limits", OFF, "it goes with zonemode"),
+    refused("recover_zbd_write_error", OFF, "it goes with zonemode"),
+    refused("write_zone_remainder", OFF, "it goes with zonemode"),
+    refused("zone_reset_threshold", OFF, "it goes with zonemode"),
+    refused("zone_reset_frequency", OFF, "it goes with zonemode"),
+    refused("fdp", OFF, "writes carry no placement hint"),
+    refused("fdp_pli", &[], "writes carry no placement hint"),
+    refused("dataplacement", &["none"], "writes carry no placement hint"),
+    refused("plids", &[], "writes carry no placement hint"),
+    refused("plid_select", &[], "writes carry no placement hint"),
+    refused("dp_scheme", &[], "writes carry no placement hint"),
+    refused("md_per_io_size", OFF, "requests carry no protection information"),
+    refused("pi_act", &[], "requests carry no protection information"),
+    refused("pi_chk", &[], "requests carry no protection information"),
+    refused("apptag", &[], "requests carry no protection information"),
+    refused("apptag_mask", &[], "requests carry no protection information"),
+    // Replay.
+    refused("read_iolog", &[], "a trace is no job; rates, sizes and patterns can be said"),
+    refused("read_iolog_chunked", OFF, "a trace is no job"),
+    refused("replay_no_stall", OFF, "a trace is no job"),
+    refused("replay_redirect", &[], "a trace is no job"),
+    refused("replay_align", &[], "a trace is no job"),
+    refused("replay_scale", &[], "a trace is no job"),
+    refused("replay_time_scale", &[], "a trace is no job"),
+    refused("replay_skip", &[], "a trace is no job"),
+    refused("merge_blktrace_file", &[], "a trace is no job"),
+    refused("merge_blktrace_scalars", &[], "a trace is no job"),
+    refused("merge_blktrace_iters", &[], "a trace is no job"),
+    noted(
+        "write_iolog",
+        &[],
+        "no log of requests is written; the digests of the record tell two streams apart",
+    ),
+    // Around the job.
+    refused("exec_prerun", &[], "nothing is executed; run it before"),
+    refused("exec_postrun", &[], "nothing is executed; run it afterwards"),
+    refused("prio", OFF, "run `ionice` around fathom"),
+    refused("prioclass", OFF, "run `ionice` around fathom"),
+    refused("priohint", OFF, "requests carry no hint"),
+    refused("cmdprio_percentage", OFF, "requests carry no priority"),
+    refused("cmdprio_class", OFF, "requests carry no priority"),
+    refused("cmdprio", OFF, "requests carry no priority"),
+    refused("cmdprio_hint", OFF, "requests carry no priority"),
+    refused("cmdprio_bssplit", &[], "requests carry no priority"),
+    refused("nice", OFF, "run `nice` around fathom"),
+    refused("uid", &[], "run fathom as that user"),
+    refused("gid", &[], "run fathom as that group"),
+    refused("cgroup", &[], "start fathom in the group"),
+    refused("cgroup_weight", &[], "start fathom in the group"),
+    moot("cgroup_nodelete", &[]),
+    moot("comm", &[]),
+    served("cpus_allowed", &[]),
+    served("cpumask", &[]),
+    served("cpus_allowed_policy", &[]),
+    served("numa_cpu_nodes", &[]),
+    served("numa_mem_policy", &[]),
+    served("iomem", &["mem"]),
+    moot("iomem_align", &["mem_align"]),
+    moot("hugepage-size", &[]),
+    refused("lockmem", OFF, "memory is left as it is; the record says how much there was"),
+    moot("clocksource", &[]),
+    moot("gtod_reduce", &[]),
+    moot("gtod_cpu", &[]),
+    moot("disable_lat", &[]),
+    moot("disable_clat", &[]),
+    moot("disable_slat", &[]),
+    moot("disable_bw_measurement", &["disable_bw"]),
+    moot("disk_util", &[]),
+    moot("job_start_clock_id", &[]),
+    // Reports.
+    flag("clat_percentiles", &[]),
+    flag("lat_percentiles", &[]),
+    moot("slat_percentiles", &[]),
+    served("percentile_list", &[]),
+    moot("significant_figures", &[]),
+    moot("unit_base", &[]),
+    served("kb_base", &[]),
+    refused("unified_rw_reporting", &["0", "none"], "reads and writes are reported apart"),
+    moot("bwavgtime", &[]),
+    moot("iopsavgtime", &[]),
+    noted("write_bw_log", &[], LOGS),
+    noted("write_lat_log", &[], LOGS),
+    noted("write_iops_log", &[], LOGS),
+    noted("write_hist_log", &[], LOGS),
+    moot("log_avg_msec", &[]),
+    moot("log_hist_msec", &[]),
+    moot("log_hist_coarseness", &[]),
+    moot("log_max_value", &["log_window_value"]),
+    moot("log_offset", &[]),
+    moot("log_prio", &[]),
+    moot("log_issue_time", &[]),
+    moot("log_entries", &[]),
+    moot("log_compression", &[]),
+    moot("log_compression_cpus", &[]),
+    moot("log_store_compressed", &[]),
+    moot("log_unix_epoch", &[]),
+    moot("log_alternate_epoch", &[]),
+    moot("log_alternate_epoch_clock_id", &[]),
+    moot("per_job_logs", &[]),
+    moot("block_error_percentiles", &[]),
+    noted(
+        "continue_on_error",
+        &[],
+        "requests that fail are counted, and end the run where there are too many",
+    ),
+    noted("ignore_error", &[], "every request that fails is counted"),
+    moot("error_dump", &[]),
+    refused("profile", &[], "`fathom plan list` has ready plans"),
+    noted("threads", &[], "it belongs to fio's tiobench profile and does nothing in a job"),
+    // Of engines.
+    flag("hipri", &[]),
+    moot("hipri_percentage", &[]),
+    moot("fixedbufs", &[]),
+    moot("registerfiles", &[]),
+    flag("sqthread_poll", &[]),
+    moot("sqthread_poll_cpu", &[]),
+    moot("nonvectored", &[]),
+    moot("force_async", &[]),
+    refused("nowait", OFF, "requests may wait"),
+    refused("uncached", OFF, "direct=1 is the nearest"),
+    moot("userspace_reap", &[]),
+    moot("libaio_vectored", &[]),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_spelling_stands_once() {
+        let mut all = names();
+        all.sort_unstable();
+        let before = all.len();
+        all.dedup();
+        assert_eq!(all.len(), before);
+    }
+
+    #[test]
+    fn old_spellings_lead_to_the_same_option() {
+        for (old, new) in
+            [("timeout", "runtime"), ("blocksize", "bs"), ("nr_files", "nrfiles"), ("ss", "steadystate")]
+        {
+            assert_eq!(find(old).map(|known| known.name), Some(new));
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! Whole job files and command lines: what plan they come to, and what is refused.
+
+use workload::plan::{Plan, Point};
+use workload::spec::{Extent, Files, Pace, Pattern, Span, Workload};
+
+use super::{Command, JOB_FILE};
+use crate::{Order, Refusal, Surroundings};
+
+fn order(text: &str) -> Order {
+    (JOB_FILE.read)("x.fio", text, &Surroundings::NONE).unwrap_or_else(|refusal| panic!("{refusal}"))
+}
+
+fn refusal(text: &str) -> String {
+    match (JOB_FILE.read)("x.fio", text, &Surroundings::NONE) {
+        Ok(order) => panic!("{}", order.plan),
+        Err(refusal) => refusal.to_string(),
+    }
+}
+
+fn plan(order: &Order) -> Plan {
+    Plan::parse("x.fio", &order.plan, &Default::default())
+        .unwrap_or_else(|error| panic!("{}\n{error:?}", order.plan))
+}
+
+/// The workloads of each phase that loads.
+fn phases(text: &str) -> Vec<Vec<Workload>> {
+    let plan = plan(&order(text));
+    let loads = plan.points().iter().map(Point::workloads).map(<[Workload]>::to_vec);
+    loads.filter(|workloads| !workloads.is_empty()).collect()
+}
+
+fn only(text: &str) -> Workload {
+    let mut phases = phases(text);
+    assert_eq!(phases.len(), 1);
+    assert_eq!(phases[0].len(), 1);
+    phases.remove(0).remove(0)
+}
+
+fn command(line: &str) -> Result<Command, Refusal> {
+    let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+    Command::parse(&words, &Surroundings::NONE)
+}
+
+const TIMED: &str = "size=64m\nruntime=3\ntime_based\n";
+
+#[test]
+fn a_random_read_job_asks_for_what_it_says() {
+    let workload =
+        only("[a]\nrw=randread\nbs=8k\niodepth=16\nioengine=libaio\ndirect=1\nsize=64m\nruntime=3\n");
+    assert_eq!(workload.pattern, Pattern::Random);
+    assert_eq!(workload.sizes.smallest().get(), 8192);
+    assert_eq!((workload.depth, workload.workers, workload.direct), (16, 1, true));
+    assert_eq!(workload.span, Span::Of(Extent::Bytes(units::Bytes::new(64 << 20))));
+    assert_eq!(workload.stop.bytes, Some(units::Bytes::new(64 << 20)));
+    assert_eq!(workload.stop.run, Some(units::Nanos::from_secs(3)));
+}
+
+#[test]
+fn a_synchronous_engine_keeps_one_request_in_flight_and_says_so() {
+    let order = order(&format!("[a]\nrw=randread\niodepth=64\n{TIMED}"));
+    assert_eq!(plan(&order).points().last().unwrap().workloads()[0].depth, 1);
+    assert!(order.notes.iter().any(|note| note.contains("iodepth=64 has no effect")), "{:?}", order.notes);
+}
+
+#[test]
+fn jobs_run_together_until_one_waits() {
+    let text = format!("[global]\nrw=read\ndirect=1\n{TIMED}[a]\n[b]\n[c]\nstonewall\n[d]\n");
+    let names: Vec<Vec<String>> =
+        phases(&text).iter().map(|phase| phase.iter().map(|each| each.name.clone()).collect()).collect();
+    assert_eq!(names, [["a", "b"], ["c", "d"]]);
+    assert_eq!(order(&text).targets, ["a.0.0", "b.0.0", "c.0.0", "d.0.0"]);
+}
+
+#[test]
+fn a_global_section_holds_for_the_jobs_below_it() {
+    let text = "[global]\nsize=1m\nbs=8k\n[a]\n[global]\nbs=16k\n[b]\nstonewall\nbs=32k\n[c]\nstonewall\n";
+    let sizes: Vec<u64> = phases(text).iter().map(|phase| phase[0].sizes.smallest().get()).collect();
+    assert_eq!(sizes, [8 << 10, 32 << 10, 16 << 10]);
+}
+
+#[test]
+fn clones_that_are_reported_together_are_workers() {
+    let text = format!("[a]\nrw=randread\nnumjobs=4\ngroup_reporting\nnrfiles=2\n{TIMED}");
+    let workload = only(&text);
+    assert_eq!((workload.workers, workload.files), (4, Files::PerWorker(2)));
+    assert_eq!(order(&text).targets.len(), 8);
+    assert_eq!(workload.span, Span::Of(Extent::Bytes(units::Bytes::new(32 << 20))));
+}
+
+#[test]
+fn clones_that_stream_through_one_file_each_pass_all_of_it() {
+    let text =
+        format!("[a]\nrw=read\nnumjobs=3\ngroup_reporting\nfilename=/dev/sdx\noffset_increment=16m\n{TIMED}");
+    let phases = phases(&text);
+    let offsets: Vec<Extent> = phases[0].iter().map(|workload| workload.offset).collect();
+    assert_eq!(offsets, [0, 16 << 20, 32 << 20].map(|at| Extent::Bytes(units::Bytes::new(at))));
+    assert!(phases[0].iter().all(|workload| workload.workers == 1));
+}
+
+#[test]
+fn a_split_of_sizes_for_each_direction_is_a_mix() {
+    let text = format!("[a]\nrw=randrw\nrwmixread=70\nbssplit=4k/60:8k/40,64k\n{TIMED}");
+    let workload = only(&text);
+    assert_eq!(workload.lines.len(), 2);
+    assert_eq!(workload.lines[0].weight, 70.0);
+    assert_eq!(workload.lines[1].sizes.smallest().get(), 64 << 10);
+    let workload = only(&format!("[a]\nrw=randrw\nrwmixwrite=20\nbssplit=512/25:1k/:2k/:4k/\n{TIMED}"));
+    assert!((workload.mix.reads.get() - 0.8).abs() < 1e-9);
+    assert_eq!(workload.sizes.0.len(), 4);
+}
+
+#[test]
+fn rates_are_requests_a_second_of_all_clones() {
+    let rate = |text: &str| match only(&format!("[a]\n{text}\n{TIMED}")).pace {
+        Pace::Open(schedule) => schedule.rate.get(),
+        pace => panic!("{pace:?}"),
+    };
+    assert_eq!(rate("rw=randread\nrate_iops=500"), 500.0);
+    assert_eq!(rate("rw=randread\nrate_iops=500\nnumjobs=4\ngroup_reporting"), 2000.0);
+    assert_eq!(rate("rw=randread\nbs=4k\nrate=4m"), 1024.0);
+    assert_eq!(rate("rw=randrw\nrate_iops=300,100\nrate_process=poisson"), 400.0);
+    let workload = only(&format!("[a]\nrw=randrw\nrate_iops=300,100\n{TIMED}"));
+    assert!((workload.mix.reads.get() - 0.75).abs() < 1e-9);
+}
+
+#[test]
+fn think_time_follows_each_burst() {
+    let pace = |text: &str| only(&format!("[a]\nrw=randread\n{text}\n{TIMED}")).pace;
+    assert_eq!(pace("thinktime=5ms"), Pace::Think(units::Nanos::from_millis(5)));
+    let burst = Pace::Bursts { delay: units::Nanos::from_millis(5), requests: 8 };
+    assert_eq!(pace("thinktime=5000\nthinktime_blocks=8"), burst);
+}
+
+#[test]
+fn streams_may_skip_and_go_back() {
+    let pattern = |rw: &str| only(&format!("[a]\nbs=8k\nrw={rw}\n{TIMED}")).pattern;
+    assert_eq!(pattern("read:24k"), Pattern::Stride(units::Bytes::new(32 << 10)));
+    assert_eq!(pattern("read:-16k"), Pattern::Reverse);
+    assert!(refusal(&format!("[a]\nbs=8k\nrw=read:-4k\n{TIMED}")).starts_with("x.fio:3: `rw=read:-4k`"));
+    assert!(refusal(&format!("[a]\nrw=randread:8\n{TIMED}")).contains("percentage_random"));
+}
+
+#[test]
+fn distributions_are_patterns() {
+    let pattern =
+        |text: &str| only(&format!("[a]\nrw=randread\nrandom_distribution={text}\n{TIMED}")).pattern;
+    assert_eq!(pattern("zipf:1.2"), Pattern::Zipf(1.2));
+    let part = |extent: Extent| match extent {
+        Extent::Part(share) => (share.get() * 100.0).round(),
+        Extent::Bytes(bytes) => panic!("{bytes}"),
+    };
+    assert!(matches!(pattern("normal:15"), Pattern::Normal(_)));
+    let Pattern::Zones(zones) = pattern("zoned:50/5:30/15:20/") else { panic!("zones") };
+    let spans: Vec<f64> = zones.iter().map(|zone| part(zone.span)).collect();
+    assert_eq!(spans, [5.0, 15.0, 80.0]);
+    let Pattern::Zones(zones) = pattern("zoned_abs:60/16m:40/48m") else { panic!("zones") };
+    assert_eq!(zones[0].span, Extent::Bytes(units::Bytes::new(16 << 20)));
+    assert_eq!(pattern("pareto:0.2"), Pattern::Pareto(0.2));
+}
+
+#[test]
+fn a_buffered_job_begins_with_an_empty_page_cache() {
+    let plan = plan(&order(&format!("[a]\nrw=read\n{TIMED}")));
+    assert_eq!(plan.points().len(), 2);
+    assert!(!plan.estimate().changes_data);
+    let plan_of = |text: &str| self::plan(&order(text)).points().len();
+    assert_eq!(plan_of(&format!("[a]\nrw=read\ninvalidate=0\n{TIMED}")), 1);
+    assert_eq!(plan_of(&format!("[a]\nrw=read\ndirect=1\n{TIMED}")), 1);
+}
+
+#[test]
+fn what_one_phase_cannot_say_is_refused_by_name_and_line() {
+    let text = "[global]\nsize=1m\n[a]\nruntime=5\n[b]\nruntime=6\n";
+    let refused = refusal(text);
+    assert!(refused.starts_with("x.fio:6: ") && refused.contains("another runtime"), "{refused}");
+    for (line, word) in [
+        ("verify=crc32c", "verify"),
+        ("ioengine=rbd", "ioengine"),
+        ("zonemode=zbd", "zonemode"),
+        ("read_iolog=x", "read_iolog"),
+        ("latency_target=10ms", "fathom search"),
+        ("bs=0", "bs"),
+        ("rw=sideways", "rw"),
+        ("nrfiles=99999999", "65535"),
+    ] {
+        let refused = refusal(&format!("[a]\nrw=write\n{line}\n{TIMED}"));
+        assert!(refused.starts_with("x.fio:") && refused.contains(word), "{refused}");
+    }
+}
+
+#[test]
+fn a_new_file_needs_a_size_and_a_device_a_time() {
+    assert!(refusal("[a]\nrw=read\n").contains("add size="));
+    assert!(refusal("[a]\nfilename=/dev/sdx\n").contains("add size= or runtime="));
+    assert_eq!(only("[a]\nfilename=/dev/sdx\nruntime=2\ndirect=1\n").span, Span::Auto);
+}
+
+#[test]
+fn targets_that_are_named_outside_take_the_place_of_the_files() {
+    let targets = ["array:md3000".to_owned()];
+    let around = Surroundings { targets: &targets, ..Surroundings::NONE };
+    let text = "[global]\nrw=randread\ndirect=1\nsize=1g\nruntime=1\ntime_based\n[a]\n[b]\n";
+    let order = (JOB_FILE.read)("x.fio", text, &around).unwrap_or_else(|refusal| panic!("{refusal}"));
+    assert_eq!(order.targets, targets);
+    plan(&order);
+}
+
+#[test]
+fn a_command_line_is_jobs_and_files() {
+    let read =
+        command("--name=a --rw=randread --size=1m --bs 8k --direct=1 --name=b --rw=write --size=2m").unwrap();
+    assert_eq!(read.jobs.len(), 2);
+    assert_eq!(read.jobs[0].sizes[0], [(8192, 1.0)]);
+    assert_eq!(read.order().targets, ["a.0.0", "b.0.0"]);
+    let around = Surroundings {
+        file: &|path| Ok(format!("[global]\nrw=read\n[{}]\n[x]\nbs=8k\n", path.trim_end_matches(".fio"))),
+        ..Surroundings::NONE
+    };
+    let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let read = Command::parse(&words("--size=1m --bs=16k one.fio two.fio"), &around).unwrap();
+    assert_eq!(read.phases().len(), 2);
+    assert_eq!((&read.jobs[0].sizes[0], &read.jobs[1].sizes[0]), (&vec![(16_384, 1.0)], &vec![(8192, 1.0)]));
+    let read = Command::parse(&words("--size=1m --section=x one.fio"), &around).unwrap();
+    assert_eq!(read.jobs.len(), 1);
+}
+
+#[test]
+fn a_wrong_command_line_is_refused_by_name() {
+    for (line, word) in [
+        ("", "job file"),
+        ("--nme=a", "--name"),
+        ("--name=a --rw=wrong --size=1m", "wrong"),
+        ("--name=a --rw=write --size=1m --readonly", "--readonly"),
+        ("--server", "--server"),
+        ("--name=a --output-format=xml --size=1m", "json"),
+        ("--name=a --size=1m --ioengine=http", "ioengine=http"),
+    ] {
+        let refused = command(line).expect_err(line).to_string();
+        assert!(refused.contains(word.trim_start_matches("--")), "{line}: {refused}");
+    }
+}
+
+#[test]
+#[allow(clippy::print_stderr, reason = "what is skipped and what is refused is for whoever runs the test")]
+fn every_job_file_of_a_collection_is_read_or_refused_with_its_line() {
+    let Some(folder) = std::env::var_os("FATHOM_SAMPLES").map(|root| std::path::Path::new(&root).join("fio"))
+    else {
+        eprintln!("skipped: FATHOM_SAMPLES names no folder with samples");
+        return;
+    };
+    let Ok(entries) = std::fs::read_dir(&folder) else {
+        eprintln!("skipped: {} has no samples of fio", folder.display());
+        return;
+    };
+    for path in entries
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|end| end == "fio"))
+    {
+        let (name, text) = (path.display().to_string(), std::fs::read_to_string(&path).unwrap());
+        match (JOB_FILE.read)(&name, &text, &Surroundings::NONE) {
+            Ok(order) => {
+                let plan = Plan::parse(&name, &order.plan, &Default::default());
+                assert!(plan.is_ok(), "{name}: {}\n{:?}", order.plan, plan.err());
+                eprintln!("{name}: read");
+            }
+            Err(refusal) => {
+                assert!(refusal.to_string().starts_with(&format!("{name}:")), "{refusal}");
+                eprintln!("{refusal}");
+            }
+        }
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_text_makes_a_reader_panic(text in "\\PC{0,200}", lines in proptest::collection::vec(LINE, 0..12)) {
+        let _any = (JOB_FILE.read)("x.fio", &text, &Surroundings::NONE);
+        let text = format!("[a]\n{}", lines.join("\n"));
+        if let Ok(order) = (JOB_FILE.read)("x.fio", &text, &Surroundings::NONE) {
+            let plan = Plan::parse("x.fio", &order.plan, &Default::default());
+            // What a plan may not ask for is told by the plan; the language itself is spoken without a fault.
+            let faults = plan.err().map(|errors| format!("{errors:?}")).unwrap_or_default();
+            proptest::prop_assert!(!faults.contains("is not a key"), "{}\n{faults}", order.plan);
+        }
+    }
+}
+
+const LINE: &str = "(rw|bs|size|rate|rate_iops|bssplit|bsrange|thinktime|numjobs|nrfiles|offset|runtime|iodepth|filesize|random_distribution|percentage_random|io_size|loops|ba|fsync|ioengine)=(randrw|read:8k|4k|1m|50%|4k/50:8k/50|1k-16k|zipf:1.1|zoned:60/10:40/|2|16|1g|psync|libaio|null|,8k|0x10)";

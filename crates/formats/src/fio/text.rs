@@ -1,0 +1,301 @@
+//! fio's report to read, and its lines of semicolons (terse, version 3).
+
+use std::fmt::Write;
+
+use record::Run;
+use units::Nanos;
+
+use super::figures::{self, Direction, Entry};
+use super::json::{self, Report};
+
+const NAMES: [&str; 3] = ["read", "write", "trim"];
+
+/// The report.
+pub(super) fn report(run: &Run, report: &Report) -> String {
+    let mut text = String::new();
+    for entry in &report.entries {
+        text.push('\n');
+        job(&mut text, run, entry);
+    }
+    groups(&mut text, &report.entries);
+    disks(&mut text, run);
+    text
+}
+
+fn job(text: &mut String, run: &Run, entry: &Entry) {
+    let ended = figures::ctime(run.ended.as_deref().unwrap_or(&run.started));
+    let _ = writeln!(
+        text,
+        "{}: (groupid={}, jobs={}): err={:2}: pid=0: {ended}",
+        entry.name, entry.group, entry.jobs, entry.error
+    );
+    if let Some(description) = &entry.description {
+        let _ = writeln!(text, "  Description  : [{description}]");
+    }
+    for (name, of) in NAMES.into_iter().zip(&entry.directions).filter(|(_, of)| of.requests > 0) {
+        direction(text, name, of, entry);
+    }
+    for (unit, name) in [(1, "nsec"), (1000, "usec"), (1_000_000, "msec")] {
+        let table: Vec<String> = figures::table(entry, unit)
+            .iter()
+            .filter(|(_, part)| *part > 0.0)
+            .map(|(edge, part)| format!("{edge}={part:3.2}%"))
+            .collect();
+        for line in table.chunks(5) {
+            let _ = writeln!(text, "  lat ({name})   : {}", line.join(", "));
+        }
+    }
+    let _ = writeln!(
+        text,
+        "  cpu          : usr={:3.2}%, sys={:3.2}%, ctx=0, majf=0, minf=0",
+        entry.user_percent, entry.system_percent
+    );
+    let named = |names: [&str; 7], parts: [f64; 7]| {
+        let part = |(name, part): (&str, f64)| format!("{name}={part:3.1}%");
+        names.into_iter().zip(parts).map(part).collect::<Vec<_>>().join(", ")
+    };
+    let depths = ["1", "2", "4", "8", "16", "32", ">=64"];
+    let _ = writeln!(text, "  IO depths    : {}", named(depths, entry.depth_table()));
+    let [reads, writes, trims] = &entry.directions;
+    let _ = writeln!(
+        text,
+        "     issued rwts: total={},{},{},{} short=0,0,0,0 dropped=0,0,0,0",
+        reads.requests,
+        writes.requests,
+        trims.requests,
+        entry.syncs.count()
+    );
+}
+
+fn direction(text: &mut String, name: &str, of: &Direction, entry: &Entry) {
+    let (bw, runtime) = (of.bytes_per_second(), of.runtime_ms);
+    let _ = writeln!(
+        text,
+        "  {name}: IOPS={}, BW={}/s ({}/s)({}/{runtime}msec)",
+        short(of.per_second() as u64, 4, 1000, ""),
+        short(bw, 4, 1024, "B"),
+        short(bw, 4, 1000, "B"),
+        short(of.bytes, 4, 1024, "B"),
+    );
+    for (label, latency) in [("slat", &of.slat), ("clat", &of.clat), (" lat", &of.lat)] {
+        if latency.is_empty() {
+            continue;
+        }
+        let (unit, divisor) = unit_of(latency);
+        let whole = |value: Option<Nanos>| short(value.map_or(0, Nanos::get) / divisor, 6, 1000, "");
+        let scaled = |value: Option<f64>| value.unwrap_or(0.0) / divisor as f64;
+        let _ = writeln!(
+            text,
+            "    {label} ({unit}): min={}, max={}, avg={:5.2}, stdev={:5.2}",
+            whole(latency.min()),
+            whole(latency.max()),
+            scaled(latency.mean()),
+            scaled(latency.std_dev())
+        );
+    }
+    if entry.percentiles.clat {
+        percentiles(text, "clat", &of.clat, &entry.percentiles.list);
+    }
+    if entry.percentiles.lat {
+        percentiles(text, "lat", &of.lat, &entry.percentiles.list);
+    }
+    if !of.bandwidth.0.is_empty() {
+        let large = of.bandwidth.least() > 100_000;
+        let (unit, scale) = if large { ("MiB", 1024.0) } else { ("KiB", 1.0) };
+        let _ = writeln!(
+            text,
+            "   bw ({unit:>5}/s): min={:5}, max={:5}, per=100.00%, avg={:5.2}, stdev={:5.2}, samples={}",
+            (of.bandwidth.least() as f64 / scale) as u64,
+            (of.bandwidth.most() as f64 / scale) as u64,
+            of.bandwidth.mean() / scale,
+            of.bandwidth.deviation() / scale,
+            of.bandwidth.0.len()
+        );
+    }
+    if !of.rate.0.is_empty() {
+        let _ = writeln!(
+            text,
+            "   iops        : min={:5}, max={:5}, avg={:5.2}, stdev={:5.2}, samples={}",
+            of.rate.least(),
+            of.rate.most(),
+            of.rate.mean(),
+            of.rate.deviation(),
+            of.rate.0.len()
+        );
+    }
+}
+
+fn percentiles(text: &mut String, label: &str, of: &stats::Histogram, list: &[f64]) {
+    let values: Vec<(f64, u64)> =
+        list.iter().filter_map(|percent| Some((*percent, of.quantile(percent / 100.0)?.get()))).collect();
+    let (Some((_, least)), Some((_, most))) = (values.first(), values.last()) else { return };
+    let (unit, divisor) = match (least, most) {
+        (2_000_001.., 100_000_000..) => ("msec", 1_000_000),
+        (2001.., 100_000..) => ("usec", 1000),
+        _ => ("nsec", 1),
+    };
+    let _ = writeln!(text, "    {label} percentiles ({unit}):");
+    for (index, line) in values.chunks(4).enumerate() {
+        let each: Vec<String> = line
+            .iter()
+            .map(|(percent, value)| format!(" {percent:5.2}th=[{:5}]", value.div_ceil(divisor)))
+            .collect();
+        let more = (index + 1) * 4 < values.len();
+        let _ = writeln!(text, "     |{}{}", each.join(","), if more { "," } else { "" });
+    }
+}
+
+/// Nanoseconds, unless all figures are so large that others read better.
+fn unit_of(latency: &stats::Histogram) -> (&'static str, u64) {
+    let (min, max) = (latency.min().map_or(0, Nanos::get), latency.max().map_or(0, Nanos::get));
+    let (mean, deviation) = (latency.mean().unwrap_or(0.0), latency.std_dev().unwrap_or(0.0));
+    let beyond = |scale: u64| {
+        let least = scale as f64;
+        min > 2 * scale && max > 100 * scale - 1 && mean > 2.0 * least && deviation > least
+    };
+    match () {
+        () if beyond(1_000_000) => ("msec", 1_000_000),
+        () if beyond(1000) => ("usec", 1000),
+        () => ("nsec", 1),
+    }
+}
+
+/// `value` in at most `digits` digits with a prefix: `13.8k`, `53.8MiB`, `992KiB`.
+fn short(value: u64, digits: usize, thousand: u64, unit: &str) -> String {
+    const DECIMAL: [&str; 7] = ["", "k", "M", "G", "T", "P", "E"];
+    const BINARY: [&str; 7] = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
+    let prefixes = if thousand == 1024 { BINARY } else { DECIMAL };
+    let (mut number, mut rest, mut power) = (value, None, 0);
+    while number.to_string().len() > digits && power < 6 {
+        rest = Some(number % thousand);
+        number /= thousand;
+        power += 1;
+    }
+    let prefix = prefixes[power];
+    let room = digits.saturating_sub(number.to_string().len());
+    match rest {
+        Some(rest) if room > 1 => {
+            let exact = number as f64 + rest as f64 / thousand as f64;
+            format!("{exact:.*}{prefix}{unit}", room - 1)
+        }
+        Some(rest) if rest >= thousand / 2 => format!("{}{prefix}{unit}", number + 1),
+        _ => format!("{number}{prefix}{unit}"),
+    }
+}
+
+fn groups(text: &mut String, entries: &[Entry]) {
+    let Some(last) = entries.iter().map(|entry| entry.group).max() else { return };
+    for group in 0..=last {
+        let of_group: Vec<&Entry> = entries.iter().filter(|entry| entry.group == group).collect();
+        if of_group.is_empty() {
+            continue;
+        }
+        let _ = write!(text, "\nRun status group {group} (all jobs):\n");
+        for (op, name) in ["READ", "WRITE", "TRIM"].into_iter().enumerate() {
+            let all: Vec<&Direction> =
+                of_group.iter().map(|entry| &entry.directions[op]).filter(|of| of.requests > 0).collect();
+            if all.is_empty() {
+                continue;
+            }
+            let bandwidths = || all.iter().map(|of| of.bytes_per_second());
+            let (least, most) = (bandwidths().min().unwrap_or(0), bandwidths().max().unwrap_or(0));
+            let (sum, bytes): (u64, u64) = (bandwidths().sum(), all.iter().map(|of| of.bytes).sum());
+            let times = || all.iter().map(|of| of.runtime_ms);
+            let both = |value: u64| (short(value, 4, 1024, "B"), short(value, 4, 1000, "B"));
+            let ((sum, sum_si), (least, least_si), (most, most_si)) = (both(sum), both(least), both(most));
+            let (io, io_si) = both(bytes);
+            let _ = writeln!(
+                text,
+                "{name:>7}: bw={sum}/s ({sum_si}/s), {least}/s-{most}/s ({least_si}/s-{most_si}/s), io={io} ({io_si}), \
+                 run={}-{}msec",
+                times().min().unwrap_or(0),
+                times().max().unwrap_or(0)
+            );
+        }
+    }
+}
+
+fn disks(text: &mut String, run: &Run) {
+    let disks = json::disks(run);
+    if disks.is_empty() {
+        return;
+    }
+    text.push_str("\nDisk stats (read/write):\n");
+    for disk in disks {
+        let _ = writeln!(
+            text,
+            "  {}: ios={}/{}, sectors={}/{}, merge=0/0, ticks=0/0, in_queue=0, util={:3.2}%",
+            disk.name, disk.reads, disk.writes, disk.read_sectors, disk.write_sectors, disk.busy
+        );
+    }
+}
+
+/// One line for each entry, in the fields of terse version 3.
+pub(super) fn terse(run: &Run, report: &Report) -> String {
+    let mut text = String::new();
+    for entry in &report.entries {
+        let mut fields: Vec<String> = ["3".into(), json::version(run), entry.name.clone()].into();
+        fields.extend([entry.group.to_string(), entry.error.to_string()]);
+        for of in &entry.directions[..2] {
+            terse_direction(&mut fields, of, &entry.percentiles.list);
+        }
+        fields.push(format!("{:.6}%", entry.user_percent));
+        fields.push(format!("{:.6}%", entry.system_percent));
+        fields.extend(["0".into(), "0".into(), "0".into()]);
+        fields.extend(entry.depth_table().map(|part| format!("{part:3.1}%")));
+        for unit in [1000, 1_000_000] {
+            fields.extend(figures::table(entry, unit).iter().map(|(_, part)| format!("{part:3.2}%")));
+        }
+        for disk in json::disks(run) {
+            fields.extend([disk.name, disk.reads.to_string(), disk.writes.to_string()]);
+            fields.extend(vec!["0".to_owned(); 5]);
+            fields.push(format!("{:3.2}%", disk.busy));
+        }
+        fields.extend(entry.description.clone());
+        text.push_str(&fields.join(";"));
+        text.push('\n');
+    }
+    text
+}
+
+fn terse_direction(fields: &mut Vec<String>, of: &Direction, list: &[f64]) {
+    let bw = of.bytes_per_second() >> 10;
+    let figures = [of.bytes >> 10, bw, of.per_second() as u64, of.runtime_ms];
+    fields.extend(figures.map(|figure| figure.to_string()));
+    let micros = |value: Option<Nanos>| (value.map_or(0, Nanos::get) / 1000).to_string();
+    let latency = |fields: &mut Vec<String>, of: &stats::Histogram| {
+        fields.extend([micros(of.min()), micros(of.max())]);
+        fields.extend([of.mean(), of.std_dev()].map(|value| format!("{:.6}", value.unwrap_or(0.0) / 1000.0)));
+    };
+    latency(fields, &of.slat);
+    latency(fields, &of.clat);
+    for place in 0..20 {
+        fields.push(
+            match list.get(place).and_then(|percent| Some((percent, of.clat.quantile(percent / 100.0)?))) {
+                Some((percent, value)) => format!("{percent:.6}%={}", value.get() / 1000),
+                None => "0%=0".into(),
+            },
+        );
+    }
+    latency(fields, &of.lat);
+    let part = if of.bandwidth.0.is_empty() { 0.0 } else { 100.0 };
+    fields.extend([of.bandwidth.least().to_string(), of.bandwidth.most().to_string()]);
+    fields.push(format!("{part:.6}%"));
+    fields.extend([of.bandwidth.mean(), of.bandwidth.deviation()].map(|value| format!("{value:.6}")));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_numbers_are_shortened_as_fio_shortens_them() {
+        assert_eq!(short(13_777, 4, 1000, ""), "13.8k");
+        assert_eq!(short(992 << 10, 4, 1024, "B"), "992KiB");
+        assert_eq!(short(56_434_000, 4, 1024, "B"), "53.8MiB");
+        assert_eq!(short(56_434_000, 4, 1000, "B"), "56.4MB");
+        assert_eq!(short(1056 << 10, 4, 1024, "B"), "1056KiB");
+        assert_eq!(short(27_331, 6, 1000, ""), "27331");
+        assert_eq!(short(0, 4, 1000, ""), "0");
+    }
+}

@@ -1,0 +1,213 @@
+//! fio, on files and on a virtual array; its JSON read by keys that readers of it look for.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::support::{User, skipped};
+
+/// What a reader such as fio-plot takes from one job and direction.
+#[derive(Debug, PartialEq)]
+struct Reader {
+    rw: String,
+    depth: u64,
+    iops: f64,
+    bw_bytes: f64,
+    ios: u64,
+    mean_ns: f64,
+    p99_ns: u64,
+}
+
+impl Reader {
+    fn read(job: &Value, direction: &str) -> Reader {
+        let (options, figures) = (&job["job options"], &job[direction]);
+        let text = |key: &str| options[key].as_str().unwrap_or_else(|| panic!("no {key} in {options}"));
+        let part = |path: &str| figures.pointer(path).unwrap_or_else(|| panic!("no {path} in {figures}"));
+        Reader {
+            rw: text("rw").into(),
+            depth: text("iodepth").parse().unwrap(),
+            iops: part("/iops").as_f64().unwrap(),
+            bw_bytes: part("/bw_bytes").as_f64().unwrap(),
+            ios: part("/total_ios").as_u64().unwrap(),
+            mean_ns: part("/lat_ns/mean").as_f64().unwrap(),
+            p99_ns: part("/clat_ns/percentile/99.000000").as_u64().unwrap(),
+        }
+    }
+}
+
+/// A reader's figures are those of the record's class.
+fn agrees(reader: &Reader, workload: &Value, op: &str) {
+    let classes = workload["classes"].as_array().unwrap();
+    let of_op: Vec<&Value> = classes.iter().filter(|class| class["op"] == op).collect();
+    let sum = |key: &str| of_op.iter().map(|class| class[key].as_u64().unwrap()).sum::<u64>();
+    let seconds = workload["measured_ns"].as_f64().unwrap() / 1e9;
+    assert_eq!(reader.ios, sum("ops"));
+    // Times are whole milliseconds in fio's output.
+    assert!((reader.iops - sum("ops") as f64 / seconds).abs() <= reader.iops * 0.01, "{reader:?}");
+    assert!((reader.bw_bytes - sum("bytes") as f64 / seconds).abs() <= reader.bw_bytes * 0.01, "{reader:?}");
+    let of = |key: &str| -> f64 { of_op.iter().map(|class| class["response"][key].as_f64().unwrap()).sum() };
+    assert!((reader.mean_ns - of("sum_ns") / of("count")).abs() < 1.0, "{reader:?}");
+    let summary = workload["summary"].as_array().unwrap().iter().find(|summary| summary["op"] == op).unwrap();
+    let quantiles = summary["response"]["quantiles"].as_array().unwrap();
+    let p99 = quantiles.iter().find(|quantile| quantile["q"] == 0.99).unwrap();
+    assert_eq!(reader.p99_ns, p99["value_ns"].as_u64().unwrap());
+}
+
+const MIXED: &str =
+    "--name=a --rw=randrw --rwmixread=70 --bs=4k --size=8m --direct=1 --ioengine=libaio --iodepth=4";
+
+#[test]
+fn fio_prints_what_the_record_of_a_virtual_array_holds() {
+    let user = User::new();
+    let line =
+        format!("as fio {MIXED} --filename=array:md3000 --runtime=5 --time_based --output-format=json");
+    let out = user.fathom(&line).done().json();
+    assert!(out["fio version"].as_str().unwrap().starts_with("fathom-"));
+    let run = user.last();
+    for op in ["read", "write"] {
+        let reader = Reader::read(&out["jobs"][0], op);
+        assert_eq!((reader.rw.as_str(), reader.depth), ("randrw", 4));
+        agrees(&reader, &run["points"][0]["workloads"][0], op);
+    }
+    let reads = out["jobs"][0]["read"]["total_ios"].as_f64().unwrap();
+    let writes = out["jobs"][0]["write"]["total_ios"].as_f64().unwrap();
+    assert!((reads / (reads + writes) - 0.7).abs() < 0.05, "{reads} {writes}");
+}
+
+#[test]
+fn fio_lays_its_file_out_transfers_its_size_and_leaves_the_file() {
+    let user = User::new();
+    let out = user.fathom(&format!("as fio {MIXED} --output-format=json")).done().json();
+    let run = user.last();
+    let job = &out["jobs"][0];
+    agrees(&Reader::read(job, "read"), &run["points"][0]["workloads"][0], "read");
+    let bytes = |op: &str| job[op]["io_bytes"].as_u64().unwrap();
+    assert_eq!(bytes("read") + bytes("write"), 8 << 20);
+    assert_eq!(user.files(), ["a.0.0"]);
+    // The next call finds it, and may write it: it is ours.
+    user.fathom(&format!("as fio {MIXED}")).done();
+    user.fathom("as fio --name=b --rw=write --size=1m --unlink=1").done();
+    assert_eq!(user.files(), ["a.0.0"]);
+}
+
+#[test]
+fn jobs_of_a_file_run_in_groups_and_clones_are_reported_together_or_apart() {
+    let user = User::new();
+    let jobs = "[global]\nsize=1m\nioengine=psync\n[seq]\nrw=read\nbs=64k\n[rnd]\nstonewall\nrw=randwrite\n\
+                numjobs=2\ngroup_reporting\n[each]\nstonewall\nrw=randread\nnumjobs=3\nnrfiles=2\n";
+    user.write("jobs.fio", jobs);
+    let out = user.fathom("as fio jobs.fio --output-format=json").done().json();
+    let names: Vec<(&str, u64)> = out["jobs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|job| (job["jobname"].as_str().unwrap(), job["groupid"].as_u64().unwrap()))
+        .collect();
+    assert_eq!(names, [("seq", 0), ("rnd", 1), ("each", 2), ("each", 2), ("each", 2)]);
+    assert_eq!(out["jobs"][0]["read"]["total_ios"], 16);
+    assert_eq!(out["jobs"][1]["write"]["total_ios"], 512);
+    assert_eq!(out["jobs"][2]["read"]["io_bytes"], 1 << 20);
+    assert_eq!(user.files().len(), 1 + 1 + 2 + 6);
+    // `fathom run` reads the same file, and any output can be written of it.
+    user.fathom("run jobs.fio -q -o out.fio.json").done();
+    let written: Value =
+        serde_json::from_str(&std::fs::read_to_string(user.path("out.fio.json")).unwrap()).unwrap();
+    assert_eq!(written["jobs"].as_array().unwrap().len(), 5);
+}
+
+#[test]
+fn every_format_has_the_same_figures() {
+    let user = User::new();
+    let line =
+        "as fio --name=a --filename=array:md3000 --direct=1 --rw=randread --size=1g --runtime=2 --time_based";
+    let formats = user.fathom(&format!("{line} --output-format=terse,normal")).done().out;
+    let (terse, normal) = formats.split_once('\n').unwrap();
+    let fields: Vec<&str> = terse.split(';').collect();
+    let ops = user.last()["points"][0]["workloads"][0]["classes"][0]["ops"].as_u64().unwrap();
+    // The fields of terse version 3: version, tool, job, group, error, then KiB, KiB/s, IOPS and ms of reads.
+    assert_eq!((fields[0], fields[2], fields[3], fields[4]), ("3", "a", "0", "0"));
+    assert_eq!(fields[7], (ops / 2).to_string());
+    assert_eq!(fields.len(), 121);
+    assert!(normal.contains(&format!("issued rwts: total={ops},0,0,0")), "{normal}");
+    assert!(normal.contains("clat percentiles (") && normal.contains("READ: bw="), "{normal}");
+}
+
+#[test]
+fn a_mistake_names_its_place_and_touches_nothing() {
+    let user = User::new();
+    user.write("bad.fio", "[a]\nrw=randread\nzonemode=zbd\nsize=1m\n");
+    user.fathom("as fio bad.fio").with(2).saying(&["bad.fio:3", "zonemode=zbd"]);
+    user.fathom("run bad.fio").with(2).saying(&["bad.fio:3", "zonemode=zbd"]);
+    user.fathom("as fio --name=a --size=1m --iodeth=4").with(2).saying(&["iodeth", "did you mean `iodepth`"]);
+    user.fathom("as fio --name=a --size=1m --ioengine=rbd").with(2).saying(&["ioengine=rbd"]);
+    assert_eq!(user.files(), ["bad.fio"]);
+}
+
+#[test]
+fn a_users_file_is_not_written_on_a_jobs_word() {
+    let user = User::new();
+    user.write("mine", vec![7u8; 1 << 20]);
+    user.fathom("as fio --name=a --filename=mine --rw=write --size=1m").with(3);
+    assert!(std::fs::read(user.path("mine")).unwrap().iter().all(|byte| *byte == 7));
+    user.fathom("as fio --name=a --filename=mine --rw=randread --size=1m").done();
+    user.fathom_of([
+        "as",
+        "--destroy",
+        user.path("mine").to_str().unwrap(),
+        "fio",
+        "--name=a",
+        "--filename=mine",
+        "--rw=write",
+        "--size=1m",
+    ])
+    .done();
+    assert!(std::fs::read(user.path("mine")).unwrap().iter().any(|byte| *byte != 7));
+}
+
+/// Every key of an object and of the objects in it, with the kind of its value.
+fn shape(value: &Value, path: &str, found: &mut BTreeMap<String, &'static str>) {
+    let kind = match value {
+        Value::Object(keys) => {
+            keys.iter().for_each(|(key, value)| shape(value, &format!("{path}/{key}"), found));
+            "object"
+        }
+        Value::Array(items) => {
+            items.iter().for_each(|value| shape(value, &format!("{path}[]"), found));
+            "list"
+        }
+        Value::Number(number) if number.is_f64() => "figure",
+        Value::Number(_) => "count",
+        Value::String(_) => "text",
+        _ => "other",
+    };
+    found.insert(path.to_owned(), kind);
+}
+
+#[test]
+fn the_json_has_every_key_of_the_real_fio() {
+    let user = User::new();
+    let arguments = ["--name=a", "--rw=randrw", "--size=1m", "--bs=4k", "--output-format=json"];
+    let Ok(real) = Command::new("fio").args(arguments).current_dir(user.path("")).output() else {
+        skipped("there is no fio here");
+        return;
+    };
+    std::fs::remove_file(user.path("a.0.0")).unwrap();
+    let ours = user.fathom(&format!("as fio {}", arguments.join(" "))).done();
+    let (mut wanted, mut found) = (BTreeMap::new(), BTreeMap::new());
+    shape(&serde_json::from_slice(&real.stdout).unwrap(), "", &mut wanted);
+    shape(&ours.json(), "", &mut found);
+    // A short run of fio has counters of no disk.
+    let expected = |path: &&String| !path.contains("/job options/") && !path.contains("/disk_util[]");
+    for path in wanted.keys().filter(expected) {
+        assert_eq!(found.get(path), wanted.get(path), "{path}");
+    }
+    let order = |text: &str| -> Vec<String> {
+        let keys = text.lines().filter_map(|line| line.strip_prefix("      \"")?.split_once("\" : "));
+        keys.map(|(key, _)| key.to_owned()).filter(|key| key != "job_start" && key != "name").collect()
+    };
+    let ours = order(&ours.out);
+    let wanted = order(&String::from_utf8(real.stdout).unwrap());
+    let common: Vec<&String> = ours.iter().filter(|key| wanted.contains(key)).collect();
+    assert!(wanted.iter().filter(|key| ours.contains(key)).eq(common), "{wanted:?}\n{ours:?}");
+}
