@@ -7,6 +7,7 @@ use units::Nanos;
 use workload::plan::{self, Load, Plan, Task};
 
 use crate::event::Event;
+use crate::limit;
 use crate::result::{load_point, state_point};
 use crate::world::{World, WorldError};
 
@@ -138,8 +139,8 @@ impl Curves {
     fn add(&mut self, point: &plan::Point, repeat: u32, measured: &Point) -> Option<String> {
         let Task::Load(Load { until: Some(until), .. }) = &point.task else { return None };
         let swept = point.swept.last().map(|(_, value)| value.clone()).unwrap_or_default();
-        let figure: f64 =
-            measured.workloads.iter().filter_map(|workload| watched(workload, until.flat)).sum();
+        let flat = until.gain.map_or(plan::Flat::Iops, |gain| gain.flat);
+        let figure: f64 = measured.workloads.iter().filter_map(|workload| watched(workload, flat)).sum();
         let curve = self.groups.entry(point.group).or_default();
         match curve.values.iter_mut().find(|(value, _)| *value == swept) {
             Some((_, figures)) => figures.push(figure),
@@ -153,10 +154,12 @@ impl Curves {
             .iter()
             .map(|(_, figures)| figures.iter().sum::<f64>() / figures.len() as f64)
             .collect();
-        curve.ended = until.reached(&means);
-        curve.ended.then(|| {
-            format!("{} has not grown by more than {} over {} points", until.flat, until.within, until.points)
-        })
+        let no_gain = until.gain.filter(|gain| gain.ended(&means)).map(|gain| {
+            format!("{} has not grown by more than {} over {} points", gain.flat, gain.within, gain.points)
+        });
+        let why = no_gain.or_else(|| limit::broken(until, measured));
+        curve.ended = why.is_some();
+        why
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod carry;
 mod event;
+mod limit;
 pub mod modelled;
 pub mod real;
 mod result;

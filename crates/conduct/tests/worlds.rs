@@ -224,3 +224,22 @@ fn the_same_seed_gives_the_same_virtual_files_to_the_last_bit() {
     let plan = of_files();
     assert_eq!(carry(&plan, &mut array(&plan)).points, carry(&plan, &mut array(&plan)).points);
 }
+
+#[test]
+fn a_sweep_ends_when_a_promise_is_broken() {
+    let plan = plan(
+        "[[phase]]\nname = 'x{depth}'\npattern = 'random'\nsize = '4KiB'\nrun = '5s'\n\
+         depth = { sweep = [1, 2, 4, 8, 16, 32] }\nuntil = { slo = 'mean<0.35ms', errors = '1%' }\n",
+    );
+    let mut why = None;
+    let mut world = ModelledWorld::shipped(&plan, "array:queue", Arc::default()).unwrap();
+    let outcome = carry_out(&plan, &mut world, &mut |event| {
+        if let Event::SweepEnded { why: reason, .. } = event {
+            why = Some(reason);
+        }
+    });
+    // One server of 0.1 ms: four in flight take 0.4 ms.
+    assert!(outcome.complete);
+    assert_eq!(outcome.points.len(), 3);
+    assert_eq!(why.as_deref(), Some("mean<350us is broken"));
+}

@@ -6,13 +6,12 @@ use record::{Point, PointKind};
 use stats::exceedance::{Batch, relaxation};
 use stats::{Bucket, Histogram};
 use units::{Bytes, Instant, Nanos, OpsPerSecond};
-use workload::plan::{self, Load, Plan, State, Task};
+use workload::plan::{self, LatencyFigure, Load, Plan, Promise, State, Task, Time};
 use workload::spec::{Overflow, Pace, Schedule, Spacing, Stop, Workload};
 use workload::tally::ClassInterval;
 
 use super::evidence::{Cause, Evidence, Verdict};
 use super::ladder::{Answer, Ask, Prober, Purpose, Rung, Settings, search};
-use super::promise::{LatencyFigure, Promise, Time};
 use crate::carry::Outcome;
 use crate::event::Event;
 use crate::result::{load_point, state_point};

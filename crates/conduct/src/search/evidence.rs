@@ -6,7 +6,7 @@
 use stats::Interval;
 use stats::exceedance::{Batch, binomial_bounds, ratio_bounds};
 
-use super::promise::Promise;
+use workload::plan::Promise;
 
 /// How sure each single look must be, one-sided. A rate is looked at a few times, each longer than the one before.
 pub const CONFIDENCE: f64 = 0.98;

@@ -7,7 +7,7 @@
 //! grid from the seed.
 
 use super::evidence::{CONFIDENCE, Cause, Evidence, Verdict, judge};
-use super::promise::Promise;
+use workload::plan::Promise;
 
 /// How a search goes about it.
 #[derive(Clone, Debug, PartialEq)]

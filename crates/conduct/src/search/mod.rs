@@ -6,9 +6,8 @@
 pub mod drive;
 pub mod evidence;
 pub mod ladder;
-pub mod promise;
 
 pub use drive::{LOOK_LEAST, SearchOptions, carry_out_search, load_of};
 pub use evidence::{Cause, Evidence, Verdict, judge};
 pub use ladder::{Answer, Ask, Prober, Purpose, Rung, Settings, search};
-pub use promise::{Promise, PromiseError};
+pub use workload::plan::{Promise, PromiseError};

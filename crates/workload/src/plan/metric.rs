@@ -6,6 +6,7 @@ use std::str::FromStr;
 use units::Share;
 
 use super::mistakes::Wrong;
+use super::promise::{Promise, PromiseError};
 use super::text::{TextError, share_text, words};
 use super::tree::{Node, Table};
 
@@ -72,9 +73,22 @@ pub enum Flat {
 
 words!(Flat, "a figure that can be flat", Flat::Throughput => "throughput", Flat::Iops => "iops");
 
-/// Ends the innermost sweep of a phase once more load no longer pays.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Ends the innermost sweep of a phase: after the first point at which one of its rules holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Until {
+    /// More load no longer pays.
+    pub gain: Option<Gain>,
+    /// The point's figure breaks this promise.
+    pub slo: Option<Promise>,
+    /// The processors of the machine, or of the modelled host, are busy for at least this part of the time.
+    pub cpu: Option<Share>,
+    /// More than this part of the requests fails.
+    pub errors: Option<Share>,
+}
+
+/// When more load no longer pays.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Gain {
     /// The figure watched.
     pub flat: Flat,
     /// What still counts as no gain.
@@ -83,12 +97,12 @@ pub struct Until {
     pub points: u32,
 }
 
-impl Until {
-    /// Whether none of the last [`Until::points`] figures is more than [`Until::within`] above the best before them.
+impl Gain {
+    /// Whether none of the last [`Gain::points`] figures is more than [`Gain::within`] above the best before them.
     ///
     /// `figures` are those of the sweep so far, in its order. A fall past the knee counts as no gain too.
-    /// False while there are no more than [`Until::points`] figures.
-    pub fn reached(&self, figures: &[f64]) -> bool {
+    /// False while there are no more than [`Gain::points`] figures.
+    pub fn ended(&self, figures: &[f64]) -> bool {
         let Some(before) = figures.len().checked_sub(self.points as usize).filter(|before| *before > 0)
         else {
             return false;
@@ -96,32 +110,66 @@ impl Until {
         let best = figures[..before].iter().copied().fold(0.0, f64::max);
         figures[before..].iter().all(|figure| *figure <= best * (1.0 + self.within.get()))
     }
+}
 
-    /// Reads `{ flat = "throughput", within = "3%", points = 3 }`; all but `flat` may be left out.
+impl Until {
+    /// Reads `{ flat = "throughput", within = "3%", points = 3, slo = "p99<5ms", cpu = "90%", errors = "1%" }`; at least
+    /// one of `flat`, `slo`, `cpu` and `errors`.
     pub(crate) fn read(node: &Node) -> Result<Option<Until>, Wrong> {
-        let example = "{ flat = \"throughput\", within = \"3%\", points = 3 }";
+        let example = "{ flat = \"throughput\", within = \"3%\", points = 3 } or { slo = \"p99<5ms\" }";
         if node.scalar().as_deref() == Some("none") {
             return Ok(None);
         }
         let table = node.table().ok_or_else(|| node.not("a table", example))?;
-        only(table, &["flat", "within", "points"])?;
-        let flat =
-            table.get("flat").ok_or_else(|| Wrong::new("`flat` is missing", format!("write {example}")))?;
-        let mut until = Until { flat: flat.read("throughput")?, within: share(0.03), points: 3 };
-        if let Some(within) = table.get("within") {
-            until.within = within.read("3%")?;
+        only(table, &["flat", "within", "points", "slo", "cpu", "errors"])?;
+        let mut until = Until { gain: gain(table, example)?, ..Until::default() };
+        if let Some(slo) = table.get("slo") {
+            until.slo = Some(slo.read("p99<5ms")?);
         }
-        if let Some(points) = table.get("points") {
-            until.points = points.count32(1..=1000)?;
+        if let Some(cpu) = table.get("cpu") {
+            until.cpu = Some(cpu.read("90%")?);
+        }
+        if let Some(errors) = table.get("errors") {
+            until.errors = Some(errors.read("1%")?);
+        }
+        if until == Until::default() {
+            return Err(Wrong::new("`until` has no rule", format!("write {example}")));
         }
         Ok(Some(until))
     }
 }
 
+fn gain(table: &Table, example: &str) -> Result<Option<Gain>, Wrong> {
+    let Some(flat) = table.get("flat") else {
+        return match table.get("within").or(table.get("points")) {
+            None => Ok(None),
+            Some(_) => Err(Wrong::new("`flat` is missing", format!("write {example}"))),
+        };
+    };
+    let mut gain = Gain { flat: flat.read("throughput")?, within: share(0.03), points: 3 };
+    if let Some(within) = table.get("within") {
+        gain.within = within.read("3%")?;
+    }
+    if let Some(points) = table.get("points") {
+        gain.points = points.count32(1..=1000)?;
+    }
+    Ok(Some(gain))
+}
+
 impl fmt::Display for Until {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let within = share_text(self.within);
-        write!(f, "{{ flat = \"{}\", within = \"{within}\", points = {} }}", self.flat, self.points)
+        let gain = self.gain.map(|gain| {
+            let within = share_text(gain.within);
+            format!("flat = \"{}\", within = \"{within}\", points = {}", gain.flat, gain.points)
+        });
+        let rules = [
+            gain,
+            self.slo.map(|slo| format!("slo = \"{slo}\"")),
+            self.cpu.map(|cpu| format!("cpu = \"{}\"", share_text(cpu))),
+            self.errors.map(|errors| format!("errors = \"{}\"", share_text(errors))),
+        ];
+        let rules: Vec<String> = rules.into_iter().flatten().collect();
+        write!(f, "{{ {} }}", rules.join(", "))
     }
 }
 
@@ -139,6 +187,12 @@ pub(crate) fn only(table: &Table, known: &[&str]) -> Result<(), Wrong> {
     }
 }
 
+impl From<PromiseError> for Wrong {
+    fn from(error: PromiseError) -> Wrong {
+        Wrong::said(error.to_string())
+    }
+}
+
 fn share(part: f64) -> Share {
     Share::new(part).expect("a constant between 0 and 1")
 }
@@ -147,23 +201,23 @@ fn share(part: f64) -> Share {
 mod tests {
     use super::*;
 
-    fn until(points: u32) -> Until {
-        Until { flat: Flat::Iops, within: share(0.03), points }
+    fn until(points: u32) -> Gain {
+        Gain { flat: Flat::Iops, within: share(0.03), points }
     }
 
     #[test]
     fn a_sweep_ends_when_three_points_bring_no_gain() {
-        assert!(!until(3).reached(&[100.0, 200.0, 300.0]));
-        assert!(!until(3).reached(&[100.0, 200.0, 205.0, 204.0]));
-        assert!(until(3).reached(&[100.0, 200.0, 205.0, 204.0, 203.0]));
+        assert!(!until(3).ended(&[100.0, 200.0, 300.0]));
+        assert!(!until(3).ended(&[100.0, 200.0, 205.0, 204.0]));
+        assert!(until(3).ended(&[100.0, 200.0, 205.0, 204.0, 203.0]));
     }
 
     #[test]
     fn slow_gains_add_up_and_a_fall_is_no_gain() {
         // Each step gains less than 3 %, the three together more: not flat.
-        assert!(!until(3).reached(&[100.0, 102.0, 104.0, 106.1]));
-        assert!(until(2).reached(&[100.0, 60.0, 30.0]));
-        assert!(!until(3).reached(&[]));
+        assert!(!until(3).ended(&[100.0, 102.0, 104.0, 106.1]));
+        assert!(until(2).ended(&[100.0, 60.0, 30.0]));
+        assert!(!until(3).ended(&[]));
     }
 
     #[test]

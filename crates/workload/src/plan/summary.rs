@@ -5,7 +5,7 @@ use std::fmt;
 use units::Bytes;
 
 use super::text::share_text;
-use super::{Load, Phase, Plan, Point, Prepare, State, Task};
+use super::{Load, Phase, Plan, Point, Prepare, State, Task, Until};
 use crate::spec::{Content, Pace, Workload};
 use crate::tree::{Fsync, Order, Shape, Tree};
 
@@ -59,7 +59,7 @@ fn phase_line(plan: &Plan, phase: &Phase) -> String {
         line += &format!(", each {} times", phase.repeat);
     }
     if let Some(until) = phase.until {
-        line += &format!(", until {} grows by no more than {}", until.flat, share_text(until.within));
+        line += &until_words(&until);
     }
     line
 }
@@ -173,6 +173,18 @@ fn describe_prepare(prepare: &Prepare) -> String {
         steps.push(format!("set the read-ahead to {bytes}"));
     }
     if steps.is_empty() { "nothing to do".into() } else { steps.join(", ") }
+}
+
+/// `, until iops grows by no more than 3%, or p99<5ms is broken`.
+fn until_words(until: &Until) -> String {
+    let rules = [
+        until.gain.map(|gain| format!("{} grows by no more than {}", gain.flat, share_text(gain.within))),
+        until.slo.map(|slo| format!("{slo} is broken")),
+        until.cpu.map(|cpu| format!("processors are {} busy", share_text(cpu))),
+        until.errors.map(|errors| format!("more than {} fail", share_text(errors))),
+    ];
+    let rules: Vec<String> = rules.into_iter().flatten().collect();
+    format!(", until {}", rules.join(", or "))
 }
 
 #[cfg(test)]

@@ -367,17 +367,20 @@ impl Builder {
     fn until(&mut self, layers: &Layers<'_>, phase: usize, head: &PhaseHead, axes: &[Axis<'_>]) {
         let Some((until, node)) = head.until.zip(layers.of_phase(phase, "until")) else { return };
         let found = axes.last().map_or(1, |axis| axis.values.len());
-        if found > until.points as usize {
+        // Every rule but that of the gain may hold after a single point.
+        let points = until.gain.map_or(1, |gain| gain.points);
+        let others = until.slo.is_some() || until.cpu.is_some() || until.errors.is_some();
+        if found > points as usize || (others && found > 1) {
             return;
         }
         let message = match axes.last() {
             None => "`until` leaves a sweep early, and this phase sweeps nothing".to_string(),
             Some(axis) => format!(
                 "`until` looks at {} points after the first, and the sweep of {} has only {found}",
-                until.points, axis.label
+                points, axis.label
             ),
         };
-        let help = format!("sweep at least {} values, or leave `until` out", until.points + 1);
+        let help = format!("sweep at least {} values, or leave `until` out", points + 1);
         self.mistakes.add(PlanError::new(&node.place, message, Some(help)).caution());
     }
 

@@ -72,7 +72,7 @@ impl fmt::Display for Promise {
 }
 
 fn percent(share: Share) -> String {
-    workload::plan::text::share_text(share)
+    super::text::share_text(share)
 }
 
 impl FromStr for Promise {
