@@ -6,10 +6,13 @@
 
 mod batch;
 pub mod exceedance;
+mod forecast;
 mod histogram;
 mod interval;
 pub mod saturation;
+pub mod steady;
 
 pub use batch::{BatchMean, batch_mean};
+pub use forecast::{Forecast, forecast};
 pub use histogram::{Bucket, Histogram, SUB_BUCKET_BITS};
 pub use interval::Interval;
