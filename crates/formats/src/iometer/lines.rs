@@ -32,6 +32,9 @@ impl Line<'_> {
     }
 }
 
+/// The longest message, in characters.
+const MOST_SAID: usize = 400;
+
 /// The lines that are still to be read.
 #[derive(Debug)]
 pub struct Lines<'a> {
@@ -99,7 +102,13 @@ impl<'a> Lines<'a> {
 
     /// The refusal of what stands in `line`.
     pub fn wrong(&self, line: Line<'_>, what: impl Into<String>) -> Refusal {
-        Refusal::Line { file: self.file.into(), line: line.number, what: what.into() }
+        let what: String = what.into();
+        // A line may be as long as the file.
+        let what = match what.char_indices().nth(MOST_SAID) {
+            Some((end, _)) => format!("{}…", &what[..end]),
+            None => what,
+        };
+        Refusal::Line { file: self.file.into(), line: line.number, what }
     }
 
     /// The refusal of a file that ends where more is needed.
@@ -123,6 +132,13 @@ mod tests {
         let key = |text| Line { number: 1, text }.key();
         assert_eq!(key("'Manager ID,  manager name"), "manager id,manager name");
         assert_eq!(key("'TEST  SETUP ====="), "test setup");
+    }
+
+    #[test]
+    fn a_message_does_not_repeat_a_line_of_any_length() {
+        let lines = Lines::new("x.icf", "");
+        let message = lines.wrong(Line { number: 3, text: "" }, "é".repeat(100_000)).to_string();
+        assert_eq!(message.chars().count(), "x.icf:3: ".len() + 401);
     }
 
     #[test]

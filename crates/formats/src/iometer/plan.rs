@@ -2,7 +2,8 @@
 //!
 //! **Invariant:** what asks for the same requests becomes the same plan, wherever the file came from.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use super::builtin;
 use super::config::{Config, DiskWorker, Spec, SpecLine};
@@ -26,6 +27,8 @@ pub struct Job {
 const SECONDS: u64 = 30;
 /// No plan has more workloads in a phase.
 const MOST_WORKLOADS: usize = 64;
+/// So that a short file does not become a plan that fills the memory.
+const MOST_LINES: usize = 200_000;
 /// No plan has more points.
 const MOST_TESTS: usize = 10_000;
 
@@ -66,7 +69,7 @@ impl Job {
 struct Hand<'a> {
     name: String,
     settings: &'a DiskWorker,
-    specs: Vec<Option<Spec>>,
+    specs: Rc<[Option<Spec>]>,
     /// Numbers of its targets, from 0.
     disks: Vec<usize>,
 }
@@ -84,6 +87,9 @@ struct Maker<'a> {
     managers: Vec<(String, Vec<Hand<'a>>)>,
     disks: Vec<NamedDisk>,
     notes: Vec<String>,
+    by_name: BTreeMap<String, &'a Spec>,
+    /// What workers carry out whose specifications the file does not list.
+    given: Rc<[Option<Spec>]>,
 }
 
 /// A worker that Iometer starts by itself.
@@ -101,7 +107,12 @@ static DEFAULT_WORKER: DiskWorker = DiskWorker {
 
 impl<'a> Maker<'a> {
     fn new(config: &'a Config, file: &'a str) -> Result<Maker<'a>, Refusal> {
-        let mut maker = Maker { config, file, managers: Vec::new(), disks: Vec::new(), notes: Vec::new() };
+        let by_name = config.specs.iter().rev().map(|spec| (bare_name(&spec.name), spec));
+        let exact = config.specs.iter().map(|spec| (spec.name.to_lowercase(), spec));
+        let by_name = by_name.chain(exact).collect();
+        let given = config.specs.iter().filter(|spec| spec.assignment.is_for_disks()).cloned().map(Some);
+        let (managers, disks, notes) = (Vec::new(), Vec::new(), Vec::new());
+        let mut maker = Maker { config, file, managers, disks, notes, by_name, given: given.collect() };
         for (number, manager) in config.managers.iter().enumerate() {
             let mut hands = Vec::new();
             for worker in &manager.workers {
@@ -168,17 +179,15 @@ impl<'a> Maker<'a> {
     }
 
     /// What a worker carries out in turn; none is idle.
-    fn assigned(&self, worker: &DiskWorker) -> Result<Vec<Option<Spec>>, Refusal> {
-        let Some(names) = &worker.specs else {
-            let given = self.config.specs.iter().filter(|spec| spec.assignment.is_for_disks());
-            return Ok(given.cloned().map(Some).collect());
-        };
+    fn assigned(&self, worker: &DiskWorker) -> Result<Rc<[Option<Spec>]>, Refusal> {
+        let Some(names) = &worker.specs else { return Ok(self.given.clone()) };
         let find = |(name, line): &(String, usize)| {
             if name.eq_ignore_ascii_case(builtin::IDLE) {
                 return Ok(None);
             }
-            let of_file = self.config.specs.iter().find(|spec| is_same_name(&spec.name, name));
-            of_file.cloned().or_else(|| builtin::find(name)).map(Some).ok_or_else(|| {
+            let by_name = |name: &str| self.by_name.get(name).copied().cloned();
+            let of_file = by_name(&name.to_lowercase()).or_else(|| by_name(&bare_name(name)));
+            of_file.or_else(|| builtin::find(name)).map(Some).ok_or_else(|| {
                 let what = format!(
                     "worker `{}` is assigned `{name}`, which is neither an access specification of the file nor one \
                      of Iometer's own",
@@ -193,7 +202,7 @@ impl<'a> Maker<'a> {
     fn tests(&mut self) -> Result<Vec<Test>, Refusal> {
         let all = || self.managers.iter().flat_map(|(_, hands)| hands);
         let rounds = all().map(|hand| hand.specs.len()).max().unwrap_or(0);
-        let mut tests = Vec::new();
+        let (mut tests, mut lines) = (Vec::new(), 0);
         let mut names = BTreeSet::new();
         for round in 0..rounds {
             let sets = sets(&self.config.setup, &self.could(round));
@@ -209,9 +218,13 @@ impl<'a> Maker<'a> {
                         test.phase
                     )));
                 }
+                lines +=
+                    test.disks().count() * test.specs.iter().map(|spec| spec.lines.len()).max().unwrap_or(0);
                 tests.push(test);
-                if tests.len() > MOST_TESTS {
-                    return Err(self.usage(format!("it comes to more than {MOST_TESTS} tests")));
+                if tests.len() > MOST_TESTS || lines > MOST_LINES {
+                    let what =
+                        format!("it comes to more than {MOST_TESTS} tests, or {MOST_LINES} lines in all");
+                    return Err(self.usage(what));
                 }
             }
         }
@@ -548,13 +561,10 @@ fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Names are compared without case; those of 1.1 and of before differ in how they write units.
-fn is_same_name(one: &str, other: &str) -> bool {
-    let bare = |name: &str| {
-        let name: String = name.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase).collect();
-        name.replace("kib", "k").replace("kb", "k").replace("mib", "m").replace("mb", "m")
-    };
-    bare(one) == bare(other)
+/// A name as it is compared: without case; those of 1.1 and of before differ in how they write units.
+fn bare_name(name: &str) -> String {
+    let name: String = name.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase).collect();
+    name.replace("kib", "k").replace("kb", "k").replace("mib", "m").replace("mb", "m")
 }
 
 /// The letter of a drive of Windows.

@@ -47,7 +47,13 @@ pub fn section_of(line: &str) -> Option<Section> {
 impl Config {
     /// Reads the text of a configuration file; `file` is what messages call it.
     pub fn read(file: &str, text: &str) -> Result<Config, Refusal> {
-        let mut reader = Reader { lines: Lines::new(file, text), config: Config::default() };
+        let mut reader = Reader {
+            lines: Lines::new(file, text),
+            config: Config::default(),
+            targets: 0,
+            assigned: 0,
+            workers: 0,
+        };
         let mut sections = 0;
         while let Some(line) = reader.lines.take_text() {
             match section_of(line.text) {
@@ -69,6 +75,10 @@ impl Config {
 struct Reader<'a> {
     lines: Lines<'a>,
     config: Config,
+    /// Of all workers so far.
+    targets: usize,
+    assigned: usize,
+    workers: usize,
 }
 
 impl Reader<'_> {
@@ -222,6 +232,7 @@ impl Reader<'_> {
             self.spec_line(line, &mut lines)?;
         }
         let total: u32 = lines.iter().map(|line: &SpecLine| line.share).sum();
+        self.check_room(head, self.config.specs.len(), "access specifications")?;
         if total != 100 {
             let what =
                 format!("the lines of `{name}` make up {total}% of its requests, and must make up 100%");
@@ -246,6 +257,7 @@ impl Reader<'_> {
                 let what = format!("with this line the specification makes up {total}% of its requests");
                 return Err(self.lines.wrong(row, what));
             }
+            self.check_room(row, self.config.specs.len(), "access specifications")?;
             let lines = std::mem::take(&mut lines);
             let name = match lines.as_slice() {
                 [line] => self.unused_name(&builtin::name_of(line)),
@@ -359,7 +371,11 @@ impl Reader<'_> {
                 "manager network address" => {
                     self.lines.value();
                 }
-                "worker" => manager.workers.push(self.worker()?),
+                "worker" => {
+                    self.workers += 1;
+                    self.check_room(line, self.workers, "workers")?;
+                    manager.workers.push(self.worker()?);
+                }
                 _ => return Err(self.lines.wrong(line, format!("`{}` is no key of a manager", line.text))),
             }
         }
@@ -492,7 +508,11 @@ impl Reader<'_> {
                     );
                     return Err(self.lines.wrong(line, what));
                 }
-                false => names.push((line.text.to_owned(), line.number)),
+                false => {
+                    self.assigned += 1;
+                    self.check_room(line, self.assigned, "assigned access specifications")?;
+                    names.push((line.text.to_owned(), line.number));
+                }
             }
         }
     }
@@ -523,6 +543,8 @@ impl Reader<'_> {
             let Some(line) = self.lines.take_text() else { return Err(self.lines.ended("'End target")) };
             match line.key().as_str() {
                 "end target" => {
+                    self.targets += 1;
+                    self.check_room(name, self.targets, "targets")?;
                     worker.targets.push(name.text.into());
                     return Ok(());
                 }
@@ -535,6 +557,14 @@ impl Reader<'_> {
                 }
                 _ => return Err(self.lines.wrong(line, format!("`{}` is no key of a target", line.text))),
             }
+        }
+    }
+
+    /// That there are not so many that a plan could not hold them.
+    fn check_room(&self, line: Line<'_>, count: usize, what: &str) -> Result<(), Refusal> {
+        match count > MOST_NAMES {
+            true => Err(self.lines.wrong(line, format!("more than {MOST_NAMES} {what}; leave some out"))),
+            false => Ok(()),
         }
     }
 
@@ -602,6 +632,8 @@ fn is_version(line: Line<'_>) -> bool {
         && words.next().is_none()
 }
 
+/// The most access specifications and workers, and the most of them and of targets that all workers together are given.
+const MOST_NAMES: usize = 4096;
 /// Iometer takes no more lines.
 const MOST_LINES: usize = 100;
 /// The longest request, and the coarsest alignment.

@@ -133,7 +133,7 @@ fn lines_of(workload: &WorkloadResult) -> Vec<SpecLine> {
                 ["sequential", "reverse", "stride"].iter().any(|word| pattern.starts_with(word));
             if is_in_order { 0 } else { 100 }
         }),
-        align: bytes(key(workload, "align")).unwrap_or(0),
+        align: bytes(key(workload, "align")),
     };
     let mut lines = Vec::new();
     let table = format!("mix = {}\nsize = {}", toml_of(key(workload, "mix")), toml_of(key(workload, "size")));
@@ -145,13 +145,19 @@ fn lines_of(workload: &WorkloadResult) -> Vec<SpecLine> {
         let wants = Wants {
             reads: text("reads").map_or(whole.reads, |text| reads(&text)),
             random: text("random").and_then(|text| random(&text)).unwrap_or(whole.random),
-            align: text("align").and_then(|text| bytes(&text)).unwrap_or(whole.align),
+            align: text("align").and_then(|text| bytes(&text)).or(whole.align),
         };
         let share = text("share").and_then(|text| text.trim_end_matches('%').parse().ok()).unwrap_or(1.0);
         push_sizes(line.get("size").or(table.get("size")), share, wants, &mut lines);
     }
     if lines.is_empty() {
         push_sizes(table.get("size"), 1.0, whole, &mut lines);
+    }
+    let smallest = lines.iter().map(|(_, line)| line.size).min().unwrap_or(0);
+    for (_, line) in &mut lines {
+        if line.random > 0 && line.align == 0 {
+            line.align = smallest;
+        }
     }
     rounded(lines)
 }
@@ -160,13 +166,14 @@ fn lines_of(workload: &WorkloadResult) -> Vec<SpecLine> {
 struct Wants {
     reads: u32,
     random: u32,
-    align: u64,
+    /// What is not said is the smallest size.
+    align: Option<u64>,
 }
 
 fn push_sizes(sizes: Option<&toml::Value>, share: f64, wants: Wants, lines: &mut Vec<(f64, SpecLine)>) {
     let mut push = |text: &str, share: f64| {
         if let Some(size) = bytes(text) {
-            lines.push((share, SpecLine::new(size, 0, wants.reads, wants.random, wants.align)));
+            lines.push((share, SpecLine::new(size, 0, wants.reads, wants.random, wants.align.unwrap_or(0))));
         }
     };
     match sizes {
