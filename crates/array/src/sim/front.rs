@@ -167,7 +167,7 @@ impl Sim {
             arrives = link.answer(now, first, last, bytes, class);
         }
         arrives = arrives.max(self.flow(place, distance));
-        let host = self.running[client as usize].host;
+        let host = self.host_of(client);
         if let Some(adapter) = adapter(&mut self.hosts[host as usize], link) {
             arrives = arrives.max(adapter.answer(now, first, last, bytes, class));
         }
@@ -192,7 +192,7 @@ impl Sim {
     /// The answer of a part is at its host.
     pub(super) fn answered(&mut self, place: u32) {
         let HostRequest { client, lun, parent, failed, outstanding, .. } = self.requests[place];
-        let host = self.running[client as usize].host;
+        let host = self.host_of(client);
         if outstanding && self.lost(place) {
             return;
         }
@@ -221,7 +221,7 @@ impl Sim {
     /// Tells the job and asks it for more.
     pub(super) fn settle(&mut self, place: u32) {
         let HostRequest { client, token, len, failed, purpose, .. } = self.requests[place];
-        let host = self.running[client as usize].host;
+        let host = self.host_of(client);
         match purpose {
             Purpose::Job => {}
             Purpose::Pages(lun, fetch) => return self.pages_came(host, lun, fetch),

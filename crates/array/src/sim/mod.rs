@@ -135,6 +135,8 @@ pub struct Sim {
     sizes: Vec<Bytes>,
     requests: Slab<HostRequest>,
     running: Vec<Running>,
+    /// The host of each client there has been: what is read ahead outlasts the load that it was read for.
+    hosts_of: Vec<u32>,
     /// Clients that settled something at the present event.
     settled: Vec<u32>,
     works: Vec<Work>,
@@ -189,6 +191,7 @@ impl Sim {
             sizes: Vec::new(),
             requests: Slab::new(),
             running: Vec::new(),
+            hosts_of: Vec::new(),
             settled: Vec::new(),
             planned: Vec::new(),
             plant: plant.clone(),
@@ -293,6 +296,10 @@ impl Sim {
     ) -> (Outcome, Held) {
         let (from, events) = (self.now, self.events.entered());
         self.running = running;
+        self.hosts_of.resize(self.hosts_of.len().max(self.running.len()), 0);
+        for (known, running) in self.hosts_of.iter_mut().zip(&self.running) {
+            *known = running.host;
+        }
         self.restart_meters();
         self.running.iter_mut().for_each(|client| client.job.start(from));
         for client in 0..self.running.len() as u32 {
@@ -330,6 +337,11 @@ impl Sim {
     pub fn idle_until(&mut self, at: Instant) {
         while self.events.next_due() <= at && self.step() {}
         self.now = self.now.max(at);
+    }
+
+    /// The host that a request of `client` came from, also after the client's load has ended.
+    fn host_of(&self, client: u32) -> u32 {
+        self.hosts_of.get(client as usize).copied().unwrap_or(0)
     }
 
     /// Handles the next event; whether there was one.
@@ -371,19 +383,22 @@ impl Sim {
             Event::Arrive(request) => self.arrive(request),
             Event::Answer(request) => self.answered(request),
             Event::Job(client) => {
-                if self.running[client as usize].wakes_at <= now {
-                    self.running[client as usize].wakes_at = Instant::NEVER;
+                // An alarm may outlast the load that it was set for.
+                if let Some(running) = self.running.get_mut(client as usize) {
+                    if running.wakes_at <= now {
+                        running.wakes_at = Instant::NEVER;
+                    }
+                    self.ask(client);
                 }
-                self.ask(client);
             }
             Event::Pages(place) => {
-                let host = self.running[self.requests[place].client as usize].host;
+                let host = self.host_of(self.requests[place].client);
                 self.buffered_read(place, host, now);
             }
             Event::Background(work) => self.pump(work),
             Event::Age(controller) => self.tick(controller),
             Event::Retry(place) => {
-                let host = self.running[self.requests[place].client as usize].host;
+                let host = self.host_of(self.requests[place].client);
                 self.transmit(place, host, now);
             }
             Event::Cut(link) => self.fail_link(link),

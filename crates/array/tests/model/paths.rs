@@ -4,7 +4,7 @@ use array::controller::Ownership;
 use array::host::Multipath;
 use array::sim::{Outcome, Plant, Sim};
 use array::spec::Shipped;
-use units::{Bytes, BytesPerSecond};
+use units::{Bytes, BytesPerSecond, Nanos};
 use workload::spec::Pattern;
 
 use crate::fixture::plant::{Ask, client};
@@ -123,6 +123,21 @@ fn read_ahead_of_the_host_moves_buffered_readers_and_leaves_direct_ones_alone() 
     println!("buffered {buffered:.0?} MB/s, direct {direct:.0?} MB/s");
     assert!(buffered[1] > 1.2 * buffered[0] && buffered[2] > 1.2 * buffered[1], "{buffered:?}");
     assert!(direct.iter().all(|rate| (rate / direct[0] - 1.0).abs() < 0.01), "{direct:?}");
+}
+
+#[test]
+fn what_is_read_ahead_may_outlast_the_load_it_was_read_for() {
+    let mut sim = Sim::new(&md3000(), 1).expect("possible");
+    let size = sim.lun_sizes()[0];
+    let stream = ask(Pattern::Sequential, 64, 1.0, 1, 10);
+    let reader = || array::sim::Client { buffered: true, ..client(&stream, size) };
+    sim.run(vec![reader(), reader(), reader()]);
+    // Its data comes while nobody reads, and while fewer do.
+    let later = sim.now().saturating_add(Nanos::from_micros(100));
+    sim.idle_until(later);
+    let outcome = sim.run(vec![reader()]);
+    assert_eq!(outcome.tallies[0].settled, 10);
+    sim.idle_until(sim.now().saturating_add(Nanos::from_secs(1)));
 }
 
 #[test]
