@@ -33,10 +33,18 @@ impl ReadAhead {
         fs::write(&path, format!("{}\n", size.get() / 1024)).map_err(failed)?;
         Ok(ReadAhead { path, before })
     }
+
+    /// Leaves the setting as it is.
+    fn forget(mut self) {
+        self.before.clear();
+    }
 }
 
 impl Drop for ReadAhead {
     fn drop(&mut self) {
+        if self.before.is_empty() {
+            return;
+        }
         // The setting was writable a moment ago; if the device has gone meanwhile there is nothing to put back.
         let _gone = fs::write(&self.path, &self.before);
     }
@@ -142,7 +150,12 @@ impl RealWorld {
             return Err(WorldError::Unfit(why));
         }
         for path in devices {
-            self.read_ahead.push(ReadAhead::set(path, size)?);
+            let set = ReadAhead::set(path, size)?;
+            // Of several settings in a run, the one before the first is put back.
+            match self.read_ahead.iter().any(|known| known.path == set.path) {
+                true => set.forget(),
+                false => self.read_ahead.push(set),
+            }
         }
         Ok(())
     }
