@@ -2,6 +2,9 @@
 //! not from what writes it here.
 
 mod dd;
+mod diskspd;
 mod fio;
+mod hdparm;
 mod iometer;
 mod seeker;
+mod sqlio;

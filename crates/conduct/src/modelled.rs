@@ -63,7 +63,12 @@ impl ModelledWorld {
         })
     }
 
-    /// Likewise, from the shipped library alone.
+    /// The sizes of its LUNs.
+    pub fn lun_sizes(&self) -> &[Bytes] {
+        &self.sizes
+    }
+
+    /// As [`open`](ModelledWorld::open), from the shipped library alone.
     pub fn shipped(plan: &Plan, address: &str, stop: Arc<AtomicBool>) -> Result<ModelledWorld, ModelError> {
         ModelledWorld::open(plan, address, &Shipped, stop)
     }

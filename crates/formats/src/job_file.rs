@@ -15,7 +15,7 @@ pub struct JobFile {
 
 /// All kinds there are.
 pub fn job_files() -> &'static [JobFile] {
-    const ALL: &[JobFile] = &[crate::fio::JOB_FILE, crate::iometer::JOB_FILE];
+    const ALL: &[JobFile] = &[crate::fio::JOB_FILE, crate::iometer::JOB_FILE, crate::sqlio::JOB_FILE];
     ALL
 }
 

@@ -14,9 +14,12 @@ mod refusal;
 mod surroundings;
 
 pub mod dd;
+pub mod diskspd;
 pub mod fio;
+pub mod hdparm;
 pub mod iometer;
 pub mod seeker;
+pub mod sqlio;
 
 pub use encoding::decoded;
 pub use job_file::{JobFile, job_file, job_files};

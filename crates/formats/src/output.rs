@@ -29,12 +29,16 @@ pub struct NoFigures {
 pub fn outputs() -> &'static [Output] {
     const ALL: &[Output] = &[
         crate::dd::OUTPUT,
+        crate::diskspd::OUTPUT,
+        crate::diskspd::OUTPUT_XML,
         crate::fio::JSON,
-        crate::fio::TEXT,
         crate::fio::TERSE,
-        crate::iometer::OUTPUT,
+        crate::fio::TEXT,
+        crate::hdparm::OUTPUT,
         crate::iometer::OLD_OUTPUT,
+        crate::iometer::OUTPUT,
         crate::seeker::OUTPUT,
+        crate::sqlio::OUTPUT,
     ];
     ALL
 }

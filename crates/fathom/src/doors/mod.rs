@@ -8,16 +8,19 @@
 //! `--destroy` or `FATHOM_DESTROY`, as everywhere.
 
 mod dd;
+mod diskspd;
 mod fio;
+mod hdparm;
 mod iometer;
 mod seeker;
+mod sqlio;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use conduct::Event;
 use conduct::modelled::ModelledWorld;
 use conduct::real::{Look, LookKind, PlainFile, RealOptions};
-use conduct::{Event, World};
 use formats::Order;
 use host::safety::Consent;
 use library::Library;
@@ -58,10 +61,21 @@ const TOOLS: &[Tool] = &[
         serve: iometer::serve_dynamo,
     },
     Tool {
+        names: &["hdparm"],
+        about: "timings of a device and of memory: -t -T --direct --offset",
+        serve: hdparm::serve,
+    },
+    Tool {
         names: &["seeker"],
         about: "random reads of one sector, one at a time, for 30 seconds",
         serve: seeker::serve,
     },
+    Tool {
+        names: &["diskspd"],
+        about: "threads on each target, each with a pattern of its own",
+        serve: diskspd::serve,
+    },
+    Tool { names: &["sqlio"], about: "one kind of request, threads on each file", serve: sqlio::serve },
 ];
 
 fn find(name: &str) -> Option<&'static Tool> {
@@ -188,13 +202,42 @@ pub fn look(target: &str) -> Result<Look, Failure> {
     match models::address(&[target.to_owned()])? {
         None => Ok(Look::at(target)?),
         Some(address) => {
-            let nothing = Plan::parse("look", "[[phase]]\nrun = \"1s\"\n", &Overrides::default());
-            let plan = nothing.expect("a phase with a run is a plan");
-            let world = ModelledWorld::open(&plan, address, &LIBRARY, Arc::default())?;
-            let size = world.targets().iter().map(|target| Bytes::new(target.size_bytes)).sum();
+            let size = luns(address)?.into_iter().sum();
             Ok(Look { kind: LookKind::Device, size, direct_unit: None })
         }
     }
+}
+
+/// The same for several. A virtual array that is named several times has its LUNs, one after the other.
+pub fn look_all(tool: &'static str, names: &[&str]) -> Result<Vec<Look>, Failure> {
+    let usage = |what: String| Failure::Tool(formats::Refusal::Usage { tool, what });
+    let first = names.first().copied().unwrap_or_default();
+    if names.len() > 1 && first.starts_with("array:") && names.iter().all(|name| *name == first) {
+        let (sizes, wants) = (luns(first)?, names.len());
+        if sizes.len() < wants {
+            let has = sizes.len();
+            let what =
+                format!("{first} is named {wants} times and has {has} LUNs; `?luns={wants}` gives it more");
+            return Err(usage(what));
+        }
+        let of_lun = |size| Look { kind: LookKind::Device, size, direct_unit: None };
+        return Ok(sizes.into_iter().take(wants).map(of_lun).collect());
+    }
+    let one = |name: &&str| {
+        let look = look(name)?;
+        match look.kind {
+            LookKind::Directory => Err(usage(format!("{name} is a directory; name a file in it"))),
+            _ => Ok(look),
+        }
+    };
+    names.iter().map(one).collect()
+}
+
+/// The sizes of a virtual array's LUNs.
+fn luns(address: &str) -> Result<Vec<Bytes>, Failure> {
+    let nothing = Plan::parse("look", "[[phase]]\nrun = \"1s\"\n", &Overrides::default());
+    let plan = nothing.expect("a phase with a run is a plan");
+    Ok(ModelledWorld::open(&plan, address, &LIBRARY, Arc::default())?.lun_sizes().to_vec())
 }
 
 /// Prints a part of the tool's output at once, as the tool does while it works.

@@ -21,6 +21,7 @@ const READY: &[Ready] = &[
     Ready { name: "sequential", text: include_str!("../../../../plans/sequential.toml") },
     Ready { name: "mixed", text: include_str!("../../../../plans/mixed.toml") },
     Ready { name: "dd-sweep", text: include_str!("../../../../plans/dd-sweep.toml") },
+    Ready { name: "diskspd", text: include_str!("../../../../plans/diskspd.toml") },
     Ready { name: "hdparm", text: include_str!("../../../../plans/hdparm.toml") },
     Ready { name: "read-ahead", text: include_str!("../../../../plans/read-ahead.toml") },
     Ready { name: "files", text: include_str!("../../../../plans/files.toml") },
@@ -33,6 +34,9 @@ const READY: &[Ready] = &[
     Ready { name: "iometer-all-in-one", text: include_str!("../../../../plans/iometer-all-in-one.toml") },
     Ready { name: "esg-corners", text: include_str!("../../../../plans/esg-corners.toml") },
     Ready { name: "ioanalyzer", text: include_str!("../../../../plans/ioanalyzer.toml") },
+    Ready { name: "sqlio", text: include_str!("../../../../plans/sqlio.toml") },
+    Ready { name: "sqlio-files", text: include_str!("../../../../plans/sqlio-files.toml") },
+    Ready { name: "sqlio-luns", text: include_str!("../../../../plans/sqlio-luns.toml") },
 ];
 
 /// Every ready plan, the one to begin with first.
@@ -80,7 +84,7 @@ mod tests {
         }
     }
 
-    const READ_ONLY: [&str; 3] = ["hdparm", "read-ahead", "webserver"];
+    const READ_ONLY: [&str; 5] = ["hdparm", "read-ahead", "webserver", "sqlio-files", "sqlio-luns"];
 
     /// What the comments, the page about plans and `make demo` promise.
     #[test]
@@ -93,6 +97,7 @@ mod tests {
             ("sequential", 12, 144),
             ("mixed", 3, 105),
             ("dd-sweep", 18, 90),
+            ("diskspd", 6, 90),
             ("hdparm", 5, 10),
             ("read-ahead", 21, 55),
             ("fileserver", 5, 125),
@@ -103,6 +108,9 @@ mod tests {
             ("iometer-all-in-one", 2, 70),
             ("esg-corners", 5, 300),
             ("ioanalyzer", 16, 1920),
+            ("sqlio", 5, 85),
+            ("sqlio-files", 12, 132),
+            ("sqlio-luns", 11, 121),
         ];
         for (name, points, secs) in promised {
             let estimate = plan(name).estimate();

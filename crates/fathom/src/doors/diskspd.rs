@@ -1,0 +1,35 @@
+//! `fathom as diskspd -b8K -d60 -o8 -t2 -r -w30 -Sh -L -c10G FILE…`
+
+use conduct::real::{LookKind, PlainFile};
+use formats::diskspd::{Command, Format, Found, text, xml};
+use units::Bytes;
+
+use super::{Door, look_all, print};
+use crate::ending::{Ending, Failure};
+
+pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
+    let command = Command::parse(arguments, door.seed())?;
+    let names: Vec<&str> = command.targets.iter().map(String::as_str).collect();
+    let looks = look_all("diskspd", &names)?;
+    let found: Vec<Found> = looks
+        .iter()
+        .map(|look| Found { size: look.size.get(), fixed: look.kind == LookKind::Device })
+        .collect();
+    let sizes = command.sizes(&found)?;
+    let plain = |size: &u64| {
+        let size = Bytes::new(*size);
+        PlainFile { size, expand: command.create.is_some(), cut: command.create.map(Bytes::new), keep: true }
+    };
+    let plain: Vec<PlainFile> = match found.iter().any(|found| !found.fixed) {
+        true => sizes.iter().map(plain).collect(),
+        false => Vec::new(),
+    };
+    let session = door.open_on_files("diskspd", &command.order(&sizes)?, plain)?;
+    let recorded = door.measure(session, &mut |_| {});
+    let run = &recorded.run;
+    print(&match command.format {
+        Format::Text => text(&command, run, &sizes),
+        Format::Xml => xml(&command, run, &sizes),
+    })?;
+    Ok(door.end(recorded))
+}

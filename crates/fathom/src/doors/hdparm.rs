@@ -1,0 +1,46 @@
+//! `fathom as hdparm -t -T --direct --offset N DEVICE…`
+
+use conduct::Event;
+use conduct::real::LookKind;
+use formats::Refusal;
+use formats::hdparm::{CACHED, Command, DISK, figures, heading};
+
+use super::{Door, Scratch, look, print};
+use crate::ending::{Ending, Failure};
+
+pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
+    let command = Command::parse(arguments)?;
+    // A slip in the second name should not be noticed after the first was timed.
+    let mut orders = Vec::with_capacity(command.devices.len());
+    for device in &command.devices {
+        let found = look(device)?;
+        if !matches!(found.kind, LookKind::Device | LookKind::File) {
+            let what = format!("{device} is neither a device nor a file");
+            return Err(Failure::Tool(Refusal::Usage { tool: "hdparm", what }));
+        }
+        orders.push(command.order(device, found.size.get(), found.kind == LookKind::File)?);
+    }
+    for (device, order) in command.devices.iter().zip(&orders) {
+        let session = door.open("hdparm", order, Scratch::default())?;
+        print(&heading(device))?;
+        let mut lost = Ok(());
+        let recorded = door.measure(session, &mut |event| {
+            let text = match event {
+                Event::PointStarted { name, .. } => command.label(name),
+                Event::PointEnded { point } if [CACHED, DISK].contains(&point.name.as_str()) => {
+                    figures(point)
+                }
+                _ => return,
+            };
+            if lost.is_ok() {
+                lost = print(&text);
+            }
+        });
+        lost?;
+        let ending = door.end(recorded);
+        if ending.code != 0 {
+            return Ok(ending);
+        }
+    }
+    Ok(Ending::done())
+}

@@ -1,0 +1,64 @@
+//! `fathom as sqlio -kR … FILE…`, `-Fparam.txt`
+
+use std::fs;
+
+use conduct::Event;
+use conduct::real::{LookKind, PlainFile};
+use formats::Refusal;
+use formats::sqlio::{Command, Figures, Found, initialised, preamble, read_params, result};
+use units::Bytes;
+
+use super::{Door, look_all, print};
+use crate::ending::{Ending, Failure};
+
+pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
+    let command = Command::parse(arguments)?;
+    let of_file = match &command.params {
+        None => Vec::new(),
+        Some(path) => {
+            let text = fs::read_to_string(path).map_err(|error| usage(format!("{path}: {error}")))?;
+            read_params(path, &text)?
+        }
+    };
+    let lines = command.lines(&of_file);
+    let names: Vec<&str> = lines.iter().map(|line| line.name.as_str()).collect();
+    let looks = look_all("sqlio", &names)?;
+    let found: Vec<Found> = looks
+        .iter()
+        .map(|look| Found { size: look.size.get(), fixed: look.kind == LookKind::Device })
+        .collect();
+    let files = command.files(&of_file, &found)?;
+    let plain = |(file, found): (&formats::sqlio::File, &Found)| PlainFile {
+        size: Bytes::new(file.needs.max(found.size)),
+        expand: file.expands(),
+        cut: None,
+        keep: true,
+    };
+    let plain: Vec<PlainFile> = match found.iter().any(|found| !found.fixed) {
+        true => files.iter().zip(&found).map(plain).collect(),
+        false => Vec::new(),
+    };
+    let session = door.open_on_files("sqlio", &command.order(&files, door.seed())?, plain)?;
+    print(&preamble(&command, &files))?;
+    let (mut begun, mut lost) = (false, Ok(()));
+    let recorded = door.measure(session, &mut |event| {
+        let mut text = String::new();
+        let loads = matches!(event, Event::Live { live, .. } if live.doing == "load");
+        if !begun && (loads || matches!(event, Event::PointEnded { .. })) {
+            begun = true;
+            text += &initialised(&files);
+        }
+        if let Event::PointEnded { point } = event {
+            text += &result(&Figures::of(point), command.timer.is_some());
+        }
+        if lost.is_ok() && !text.is_empty() {
+            lost = print(&text);
+        }
+    });
+    lost?;
+    Ok(door.end(recorded))
+}
+
+fn usage(what: String) -> Failure {
+    Failure::Tool(Refusal::Usage { tool: "sqlio", what })
+}

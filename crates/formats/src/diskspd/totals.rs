@@ -1,0 +1,144 @@
+//! The figures of one thread on one target, from the record.
+
+use record::{Point, WorkloadResult};
+use stats::Histogram;
+
+/// One row of the tables.
+#[derive(Clone, Debug, Default)]
+pub struct Row {
+    /// The thread's number.
+    pub thread: u32,
+    /// The target as named.
+    pub path: String,
+    /// Its size in bytes.
+    pub size: u64,
+    /// Requests that read.
+    pub reads: Counts,
+    /// Requests that wrote.
+    pub writes: Counts,
+}
+
+/// Requests of one direction.
+#[derive(Clone, Debug, Default)]
+pub struct Counts {
+    /// Bytes moved.
+    pub bytes: u64,
+    /// Requests.
+    pub ios: u64,
+    /// Response times.
+    pub latency: Histogram,
+    /// Requests a second, for each second of the measured time.
+    pub seconds: Vec<f64>,
+}
+
+impl Row {
+    /// The row of `workload`, which is one of the point's.
+    pub fn of(thread: u32, path: String, size: u64, point: &Point, workload: &WorkloadResult) -> Row {
+        Row {
+            thread,
+            path,
+            size,
+            reads: Counts::of(point, workload, "read"),
+            writes: Counts::of(point, workload, "write"),
+        }
+    }
+
+    /// Both directions together.
+    pub fn total(&self) -> Counts {
+        Counts::sum([&self.reads, &self.writes])
+    }
+}
+
+impl Counts {
+    fn of(point: &Point, workload: &WorkloadResult, op: &str) -> Counts {
+        let mut counts = Counts::default();
+        for class in workload.classes.iter().filter(|class| class.op == op) {
+            counts.bytes += class.bytes;
+            counts.ios += class.ops;
+            if let Some(histogram) = class.response.to_stats() {
+                counts.latency.merge(&histogram);
+            }
+        }
+        let name = format!("{op}{}", record::names::series::OPS);
+        let (from, until) = (workload.measured_from_ns, workload.measured_from_ns + workload.measured_ns);
+        let series = point
+            .series
+            .iter()
+            .filter(|series| series.name == name && series.workload.as_ref() == Some(&workload.name));
+        for series in series {
+            let within =
+                series.at_ns.iter().zip(&series.values).filter(|(at, _)| **at > from && **at <= until);
+            counts.seconds.extend(within.map(|(_, value)| *value));
+        }
+        counts
+    }
+
+    /// All of them together; seconds are added one by one.
+    pub fn sum<'a>(all: impl IntoIterator<Item = &'a Counts>) -> Counts {
+        let mut sum = Counts::default();
+        for each in all {
+            sum.bytes += each.bytes;
+            sum.ios += each.ios;
+            sum.latency.merge(&each.latency);
+            sum.seconds.resize(sum.seconds.len().max(each.seconds.len()), 0.0);
+            for (total, value) in sum.seconds.iter_mut().zip(&each.seconds) {
+                *total += value;
+            }
+        }
+        sum
+    }
+
+    /// The standard deviation of the rates of the seconds, as of a whole population.
+    pub fn deviation(&self) -> f64 {
+        let count = self.seconds.len().max(1) as f64;
+        let mean = self.seconds.iter().sum::<f64>() / count;
+        (self.seconds.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count).sqrt()
+    }
+
+    /// A quantile of the response times in milliseconds; `None` without requests.
+    pub fn quantile_ms(&self, q: f64) -> Option<f64> {
+        let value = match q {
+            q if q <= 0.0 => self.latency.min(),
+            q if q >= 1.0 => self.latency.max(),
+            q => self.latency.quantile(q),
+        };
+        value.map(|value| value.get() as f64 / 1e6)
+    }
+
+    /// The mean response time in milliseconds; `None` without requests.
+    pub fn mean_ms(&self) -> Option<f64> {
+        self.latency.mean().map(|mean| mean / 1e6)
+    }
+
+    /// The standard deviation of the response times in milliseconds; `None` without requests.
+    pub fn deviation_ms(&self) -> Option<f64> {
+        self.latency.std_dev().map(|deviation| deviation / 1e6)
+    }
+}
+
+/// Rows of a point, a workload each; those of a command are told by their parts.
+pub fn rows(point: &Point, of: impl Fn(usize, &WorkloadResult) -> (u32, String, u64)) -> Vec<Row> {
+    let row = |(index, workload): (usize, &WorkloadResult)| {
+        let (thread, path, size) = of(index, workload);
+        Row::of(thread, path, size, point, workload)
+    };
+    point.workloads.iter().enumerate().map(row).collect()
+}
+
+/// The measured time in seconds.
+pub fn seconds(point: &Point) -> f64 {
+    point.workloads.iter().map(|workload| workload.measured_ns).max().unwrap_or(0) as f64 / 1e9
+}
+
+/// Parts of the machine's processor time in percent: in programs, in the kernel, idle. `None` where nobody looked, as
+/// in virtual time.
+pub fn processor(point: &Point) -> Option<(f64, f64, f64)> {
+    let mean = |name: &str| {
+        let series = point.series.iter().find(|series| series.name == name && !series.values.is_empty())?;
+        Some(100.0 * series.values.iter().sum::<f64>() / series.values.len() as f64)
+    };
+    let idle =
+        mean(record::names::series::CPU_IDLE)? + mean(record::names::series::CPU_IOWAIT).unwrap_or(0.0);
+    let user = mean("cpu.user").unwrap_or(0.0);
+    Some((user, (100.0 - idle - user).max(0.0), idle))
+}
