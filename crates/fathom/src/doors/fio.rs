@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::Path;
 
+use conduct::search::SearchOptions;
 use formats::fio::Command;
+use units::{Bytes, Nanos};
 
 use super::{Door, Scratch, print};
 use crate::around;
@@ -25,7 +27,10 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
     // The files stay, as fio's do, so that the next job finds them laid out.
     let scratch = Scratch { keep: !command.removes_files(), ..Scratch::default() };
     let session = door.open("fio", command.order(), scratch)?;
-    let recorded = door.measure(session, &mut |_| {});
+    let recorded = match command.promise() {
+        Some(promise) => session.search(&search(promise)?, &mut |_| {}),
+        None => door.measure(session, &mut |_| {}),
+    };
     let text = command.report(&recorded.run);
     match &command.wanted.file {
         Some(path) => fs::write(path, text)
@@ -33,6 +38,19 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
         None => print(&text)?,
     }
     Ok(door.end(recorded))
+}
+
+/// The search that `latency_target` asks for: of rates, where fio tries depths.
+fn search(promise: &str) -> Result<SearchOptions, Failure> {
+    let promise = promise.parse().map_err(|error| Failure::Usage(format!("latency_target: {error}")))?;
+    Ok(SearchOptions {
+        promises: vec![promise],
+        within: 0.02,
+        look: Nanos::from_secs(15),
+        longest: Nanos::from_secs(240),
+        depth: None,
+        write_cache: Bytes::ZERO,
+    })
 }
 
 /// Whether a report can go to `path`: a file, or one that is not there yet in a directory that is.

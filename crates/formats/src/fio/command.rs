@@ -78,7 +78,9 @@ impl Command {
             false => arrange::arrange(&jobs, &origin, around.salt)?,
         };
         arrangement.order.notes.extend(line.notes);
-        Ok(Command { jobs, arrangement, wanted })
+        let command = Command { jobs, arrangement, wanted };
+        command.check_search()?;
+        Ok(command)
     }
 
     /// The plan that does what the command asks.
@@ -89,6 +91,28 @@ impl Command {
     /// Whether the files that were made are removed, as with `unlink=1`; fio leaves them otherwise.
     pub fn removes_files(&self) -> bool {
         self.arrangement.unlink
+    }
+
+    /// The promise whose highest load is searched, in place of carrying the order out: `p99<5ms`.
+    pub fn promise(&self) -> Option<&str> {
+        self.jobs.iter().find_map(|job| job.promise.as_deref())
+    }
+
+    /// A search is of one phase, and of one promise.
+    fn check_search(&self) -> Result<(), Refusal> {
+        let Some(promise) = self.promise() else { return Ok(()) };
+        let other = self.jobs.iter().find(|job| job.promise.as_deref() != Some(promise));
+        match other {
+            Some(job) => Err(job.place.refuse(format!(
+                "job `{}` has another latency_target, or none; a search is of one promise",
+                job.name
+            ))),
+            None if self.phases().len() > 1 => Err(self.jobs[0].place.refuse(
+                "latency_target searches one load; run jobs that wait for each other one by one (--section)"
+                    .into(),
+            )),
+            None => Ok(()),
+        }
     }
 
     pub(super) fn phases(&self) -> &[Vec<super::arrange::Reported>] {

@@ -34,6 +34,22 @@ pub(super) struct Entry {
     pub system_percent: f64,
     /// Requests in flight of one job.
     pub depth: f64,
+    /// What `latency_target` asked for.
+    pub target: Target,
+}
+
+/// A latency that a part of the requests is to keep.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Target {
+    pub ns: u64,
+    pub percent: f64,
+    pub window_us: u64,
+}
+
+impl Default for Target {
+    fn default() -> Target {
+        Target { ns: 0, percent: 100.0, window_us: 0 }
+    }
 }
 
 /// Which percentiles are shown, and of what.
@@ -150,6 +166,7 @@ impl Entry {
             user_percent: cpu(|cpu| cpu.user_s),
             system_percent: cpu(|cpu| cpu.system_s),
             depth: depth(workloads),
+            target: Target::default(),
         }
     }
 

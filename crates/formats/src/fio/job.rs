@@ -27,6 +27,8 @@ pub(super) struct Job {
     pub engine: Engine,
     /// Keys of a plan that need no more thought, with their values as TOML.
     pub keys: Vec<(&'static str, String)>,
+    /// The promise that `latency_target` searches the highest load for.
+    pub promise: Option<String>,
     pub waits: bool,
     pub wait_for: Option<String>,
     pub new_group: bool,
@@ -124,6 +126,7 @@ impl Job {
             rw,
             sizes,
             reads_percent,
+            promise: super::keys::promise(&options)?,
             places,
             files,
             region,
@@ -214,8 +217,17 @@ fn region(options: &Options, files: &Files, smallest: u64) -> Result<Region, Ref
     }
     let increment = options.size("offset_increment")?.unwrap_or(0);
     let span = match (filesize, size) {
-        (Some(filesize), _) => match offset {
-            Amount::Bytes(at) if at < filesize => Some(Amount::Bytes(filesize - at)),
+        (Some(filesize), size) => match offset {
+            Amount::Bytes(at) if at < filesize => {
+                let rest = filesize - at;
+                Some(Amount::Bytes(match size {
+                    Some(Amount::Percent(part)) => {
+                        let part = ((filesize as f64 * part / 100.0) as u64).min(rest);
+                        (part - part % smallest).max(smallest)
+                    }
+                    _ => rest,
+                }))
+            }
             _ => return Err(refuse(options, "offset", "it leaves nothing of filesize")),
         },
         (None, Some(Amount::Bytes(0)) | None) => None,
@@ -277,7 +289,7 @@ fn length(
     };
     // size= bounds the transfer where filesize= says how large the files are.
     let size = match options.amount("size")? {
-        Some(Amount::Bytes(bytes)) if bytes > 0 => Some(bytes),
+        Some(Amount::Bytes(bytes)) if bytes > 0 => Some(bytes.min(region.total.unwrap_or(bytes))),
         _ => region.total,
     };
     let whole = io_size.or(size).map(|bytes| bytes.saturating_mul(loops));

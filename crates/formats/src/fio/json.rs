@@ -108,9 +108,9 @@ fn job(job: &Entry, bins: bool) -> Json {
     }
     keys.extend([
         entry("latency_depth", Json::Count(job.depth.round() as u64)),
-        entry("latency_target", Json::Count(0)),
-        entry("latency_percentile", Json::Figure(100.0)),
-        entry("latency_window", Json::Count(0)),
+        entry("latency_target", Json::Count(job.target.ns)),
+        entry("latency_percentile", Json::Figure(job.target.percent)),
+        entry("latency_window", Json::Count(job.target.window_us)),
     ]);
     Json::Object(keys)
 }

@@ -1,6 +1,6 @@
 //! Options that are a key of a plan by themselves: caches, durability, content, processors.
 
-use units::Bytes;
+use units::{Bytes, Nanos};
 
 use crate::Refusal;
 
@@ -206,27 +206,21 @@ fn refuse_idle(options: &Options, notes: &mut Vec<String>) -> Result<(), Refusal
     {
         return Err(setting.unserved("numa_cpu_nodes= keeps buffers and workers on one node"));
     }
-    if let Some(setting) = options.get("latency_target")
-        && !idle(setting)
-    {
-        return Err(latency_target(options, setting)?);
-    }
     if options.text("cpus_allowed_policy") != Some("split") && options.get("cpus_allowed").is_some() {
         notes.push("each worker has a processor of its own, as with cpus_allowed_policy=split".into());
     }
     Ok(())
 }
 
-/// The refusal of `latency_target` with the search that answers the same question.
-fn latency_target(options: &Options, setting: &Setting) -> Result<Refusal, Refusal> {
-    let target = super::value::time_ns(&setting.value, super::value::Bare::Microseconds)
-        .map_err(|want| setting.wrong(want))?;
+/// What `latency_target` promises, as `fathom search` takes it: `p99<5ms`.
+pub(super) fn promise(options: &Options) -> Result<Option<String>, Refusal> {
+    let target_ns = options.time_ns("latency_target", super::value::Bare::Microseconds)?;
+    let Some(target_ns) = target_ns.filter(|target| *target > 0) else { return Ok(None) };
     let percent = options.share("latency_percentile")?.unwrap_or(100.0);
-    let figure =
-        if percent >= 100.0 { "max".to_owned() } else { format!("p{}", super::asked::figure(percent)) };
-    Ok(setting.unserved(format!(
-        "the job is one load, not a search; leave latency_* out and run \
-         `fathom search JOBFILE --slo '{figure}<{}us'`",
-        target / 1000
-    )))
+    if !(50.0..100.0).contains(&percent) {
+        let setting = options.get("latency_percentile").or_else(|| options.get("latency_target"));
+        let why = "the search holds a percentile from 50 to below 100; say latency_percentile=99.9";
+        return Err(setting.expect("the target is set").unserved(why));
+    }
+    Ok(Some(format!("p{}<{}", super::asked::figure(percent), Nanos::new(target_ns).exact())))
 }

@@ -39,5 +39,12 @@ fn read(name: &str, text: &str, around: &Surroundings<'_>) -> Result<Order, Refu
         let what = "there is no job: write a [section] that is not [global]".into();
         return Err(Refusal::Line { file: name.into(), line: 1, what });
     }
+    if let Some((job, promise)) = jobs.iter().find_map(|job| Some((job, job.promise.as_ref()?))) {
+        let setting = job.options.get("latency_target").expect("a promise comes from it");
+        return Err(setting.unserved(format!(
+            "a plan is no search; `fathom as fio {name}` searches, or leave latency_* out and run \
+             `fathom search {name} --slo '{promise}'`"
+        )));
+    }
     Ok(arrange::arrange(&jobs, name, around.salt)?.order)
 }

@@ -1,15 +1,16 @@
 //! fio's reports of a run: of one that fio's own jobs asked for, and of any other.
 
-use record::{Run, WorkloadResult};
+use record::{Point, Run, WorkloadResult};
 
 use crate::{NoFigures, Output};
 
 use super::TOOL;
 use super::command::{Command, Format};
-use super::figures::{self, Entry, Percentiles};
+use super::figures::{self, Entry, Percentiles, Target};
 use super::job::Job;
 use super::json::{self, Report};
 use super::text;
+use super::value::Bare;
 
 /// fio's JSON of any run that loads something.
 pub const JSON: Output = Output {
@@ -72,7 +73,7 @@ impl Command {
 
     fn entries(&self, run: &Run) -> Report {
         let mut entries = Vec::new();
-        for (point, reported) in figures::loads(run).zip(self.phases()) {
+        for (point, reported) in self.points(run).into_iter().zip(self.phases()) {
             for each in reported {
                 let of_entry = |workload: &&WorkloadResult| each.workloads.contains(&workload.name);
                 let workloads: Vec<&WorkloadResult> = point.workloads.iter().filter(of_entry).collect();
@@ -86,10 +87,22 @@ impl Command {
                 entry.group = each.group;
                 entry.options = echo(job);
                 entry.percentiles = percentiles(job);
+                entry.target = target(job);
                 entries.push(entry);
             }
         }
         Report { globals: Vec::new(), entries, bins: false }
+    }
+
+    /// The points that are reported: all that load, or of a search the last look at the rate that was kept.
+    fn points<'a>(&self, run: &'a Run) -> Vec<&'a Point> {
+        let Some(search) = &run.search else { return figures::loads(run).collect() };
+        let is_kept =
+            |rung: &&record::Rung| Some(rung.rate_per_s) == search.kept_per_s && rung.verdict == "pass";
+        let kept = search.ladder.iter().rev().find(is_kept).and_then(|rung| rung.points.last());
+        let last = || figures::loads(run).last();
+        let at = |index: &u32| run.points.iter().find(|point| point.index == *index);
+        kept.and_then(at).or_else(last).into_iter().collect()
     }
 }
 
@@ -103,6 +116,16 @@ fn echo(job: &Job) -> Vec<(String, String)> {
         }
     }
     said
+}
+
+fn target(job: &Job) -> Target {
+    let time = |name: &str| job.options.time_ns(name, Bare::Microseconds).ok().flatten().unwrap_or(0);
+    let percent = job.options.share("latency_percentile").ok().flatten();
+    Target {
+        ns: time("latency_target"),
+        percent: percent.unwrap_or(100.0),
+        window_us: time("latency_window") / 1000,
+    }
 }
 
 fn percentiles(job: &Job) -> Percentiles {
