@@ -14,7 +14,7 @@ use workload::{Job, JobSpec, Progress};
 use crate::clock::Clock;
 use crate::driver::{Lines, Live, drive};
 use crate::engine::{
-    Chosen, EngineError, FileRef, Mmap, Null, OpenFiles, Payload, Pool, Sync, UringOptions, UringRing,
+    Chosen, EngineError, FileRef, Mmap, Null, OpenFiles, Payload, Pool, Stdio, Sync, UringOptions, UringRing,
     choose, open_files,
 };
 use crate::environment::{self, UringState};
@@ -256,6 +256,9 @@ impl Seat<'_> {
             Chosen::Mmap => {
                 let writes = workload.changes_data();
                 self.run(&mut Mmap::new(clock, files, payload()?, writes)?, gate, &mut outcome)?;
+            }
+            Chosen::Stdio => {
+                self.run(&mut Stdio::new(clock, flush, files, payload()?), gate, &mut outcome)?;
             }
             Chosen::Uring => {
                 let options = UringOptions {

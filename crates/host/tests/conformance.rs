@@ -24,13 +24,14 @@ const BLOCKS: u64 = 1024;
 const LEN: Bytes = Bytes::new(BLOCKS * 4096);
 
 /// Every engine at the depths it can serve.
-const ENGINES: [(EngineKind, u32); 8] = [
+const ENGINES: [(EngineKind, u32); 9] = [
     (EngineKind::Null, 16),
     (EngineKind::Pread, 1),
     (EngineKind::Pread, 8),
     (EngineKind::Preadv2, 1),
     (EngineKind::Preadv2, 8),
     (EngineKind::Mmap, 1),
+    (EngineKind::Stdio, 1),
     (EngineKind::IoUring, 1),
     (EngineKind::IoUring, 16),
 ];

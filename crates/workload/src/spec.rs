@@ -441,6 +441,8 @@ pub enum EngineKind {
     Preadv2,
     /// Loads and stores on a mapping.
     Mmap,
+    /// pread(2) and pwrite(2) of what calls of a few bytes come to in a buffer of 4 KiB, as in C's stdio.
+    Stdio,
     /// Nothing at all: what the tool itself can do.
     Null,
 }

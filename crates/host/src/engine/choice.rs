@@ -16,6 +16,8 @@ pub enum Chosen {
     Pool(Call),
     /// A mapping.
     Mmap,
+    /// A buffer in user space before the kernel.
+    Stdio,
     /// Nothing.
     Null,
 }
@@ -30,6 +32,7 @@ impl Chosen {
             Chosen::Pool(Call::Pread) => "pread with threads",
             Chosen::Pool(Call::Preadv2) => "preadv2 with threads",
             Chosen::Mmap => "mmap",
+            Chosen::Stdio => "stdio",
             Chosen::Null => "null",
         }
     }
@@ -51,6 +54,11 @@ pub fn choose(workload: &Workload, refusal: Option<&str>) -> Result<(Chosen, Opt
         (EngineKind::Mmap, _) => {
             let why = "loads and stores wait for each page: set `depth = 1` and use more workers".into();
             return Err(EngineError::Unfit { engine: "mmap", why });
+        }
+        (EngineKind::Stdio, _) if one_at_a_time => (Chosen::Stdio, None),
+        (EngineKind::Stdio, _) => {
+            let why = "each call waits for its end: set `depth = 1` and use more workers".into();
+            return Err(EngineError::Unfit { engine: "stdio", why });
         }
         (EngineKind::Auto, _) if one_at_a_time && !needs_ring => (Chosen::Sync(Call::Pread), None),
         (EngineKind::Auto | EngineKind::IoUring, None) => (Chosen::Uring, None),
@@ -99,10 +107,12 @@ mod tests {
     }
 
     #[test]
-    fn a_mapping_serves_one_request_at_a_time() {
-        let mut mapped = workload("depth = 1\nengine = 'mmap'\ndirect = false");
-        assert_eq!(choose(&mapped, None).unwrap().0, Chosen::Mmap);
-        mapped.depth = 4;
-        assert!(choose(&mapped, None).unwrap_err().to_string().contains("depth = 1"));
+    fn a_mapping_and_a_buffer_in_user_space_serve_one_request_at_a_time() {
+        for (engine, chosen) in [("mmap", Chosen::Mmap), ("stdio", Chosen::Stdio)] {
+            let mut one = workload(&format!("depth = 1\nengine = '{engine}'\ndirect = false"));
+            assert_eq!(choose(&one, None).unwrap().0, chosen);
+            one.depth = 4;
+            assert!(choose(&one, None).unwrap_err().to_string().contains("depth = 1"));
+        }
     }
 }

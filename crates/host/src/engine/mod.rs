@@ -10,6 +10,7 @@ mod null;
 mod payload;
 mod pool;
 mod sigbus;
+mod stdio;
 mod sync;
 mod trim;
 mod uring;
@@ -28,6 +29,7 @@ pub use mmap::Mmap;
 pub use null::Null;
 pub use payload::Payload;
 pub use pool::Pool;
+pub use stdio::Stdio;
 pub use sync::Sync;
 pub use uring::{Uring, UringOptions, UringRing};
 

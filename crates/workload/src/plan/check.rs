@@ -288,19 +288,22 @@ fn engine(workload: &Workload, faults: &mut Vec<Fault>) {
     if engine.iopoll && !workload.direct {
         faults.push(fault("iopoll", "only direct I/O can be polled for".into(), "write `direct = true`"));
     }
-    if engine.kind == EngineKind::Mmap {
-        if workload.direct {
-            let message = "a mapping always goes through the page cache".into();
-            faults.push(fault("engine", message, "write `direct = false`, or another engine"));
-        }
-        if workload.depth > 1 {
-            let message = format!("a mapping answers one request at a time, not {}", workload.depth);
-            faults.push(fault("depth", message, "write `depth = 1` and more `workers`"));
-        }
-        if workload.mix.trims.get() > 0.0 {
-            let message = "a mapping cannot trim".into();
-            faults.push(fault("trims", message, "write another engine"));
-        }
+    let what = match engine.kind {
+        EngineKind::Mmap => "a mapping",
+        EngineKind::Stdio => "a buffer in user space",
+        _ => return,
+    };
+    if workload.direct {
+        let message = format!("{what} always goes through the page cache");
+        faults.push(fault("engine", message, "write `direct = false`, or another engine"));
+    }
+    if workload.depth > 1 {
+        let message = format!("{what} answers one request at a time, not {}", workload.depth);
+        faults.push(fault("depth", message, "write `depth = 1` and more `workers`"));
+    }
+    if engine.kind == EngineKind::Mmap && workload.mix.trims.get() > 0.0 {
+        let message = "a mapping cannot trim".into();
+        faults.push(fault("trims", message, "write another engine"));
     }
 }
 

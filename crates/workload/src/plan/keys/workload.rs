@@ -607,12 +607,13 @@ pub(crate) static WORKLOAD: [Entry<Draft>; 48] = [
         doc: doc(
             "engine",
             ENGINE,
-            Kind::Choice(&["auto", "io_uring", "pread", "preadv2", "mmap", "null"]),
+            Kind::Choice(&["auto", "io_uring", "pread", "preadv2", "mmap", "stdio", "null"]),
             "auto",
             [
                 "Which way into the kernel.",
                 "`auto`: pread at depth 1, io_uring where it is allowed, otherwise pread with a thread for each \
-                 request in flight. `null` does nothing at all and shows what the tool itself can do.",
+                 request in flight. `stdio` gathers calls of a few bytes in user space, 4 KiB for each file, as a \
+                 program in C does with putc. `null` does nothing at all and shows what the tool itself can do.",
                 "engine = \"io_uring\"",
             ],
         ),

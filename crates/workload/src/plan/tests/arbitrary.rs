@@ -166,6 +166,7 @@ fn engine() -> impl Strategy<Value = EngineSpec> {
         Just(EngineKind::Pread),
         Just(EngineKind::Preadv2),
         Just(EngineKind::Mmap),
+        Just(EngineKind::Stdio),
         Just(EngineKind::Null),
     ];
     let cpus = proptest::collection::vec(0u32..300, 0..20);

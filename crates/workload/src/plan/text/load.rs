@@ -216,7 +216,8 @@ words!(OpenSync, "a way to open",
 words!(FlushKind, "a kind of flush", FlushKind::Fsync => "fsync", FlushKind::Fdatasync => "fdatasync");
 words!(EngineKind, "an engine",
     EngineKind::Auto => "auto", EngineKind::IoUring => "io_uring", EngineKind::Pread => "pread",
-    EngineKind::Preadv2 => "preadv2", EngineKind::Mmap => "mmap", EngineKind::Null => "null");
+    EngineKind::Preadv2 => "preadv2", EngineKind::Mmap => "mmap", EngineKind::Stdio => "stdio",
+    EngineKind::Null => "null");
 
 /// A ratio such as `2:1`, at least 1.
 #[derive(Clone, Copy, Debug, PartialEq)]

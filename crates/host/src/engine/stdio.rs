@@ -1,0 +1,249 @@
+//! Calls gathered in user space, as the standard I/O library of C gathers them.
+
+use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+
+use rustix::io::Errno as OsErrno;
+use units::Instant;
+use workload::spec::FlushKind;
+use workload::{Completion, Errno, Op, Outcome, Request};
+
+use super::payload::Ended;
+use super::trim::trim;
+use super::{Engine, EngineError, OpenFiles, Payload, Wait};
+use crate::clock::Clock;
+
+/// What is gathered of each file: the block of a common file system, which is what glibc takes for its buffers.
+pub const BUFFER: usize = 4096;
+
+/// One buffer for each file. The kernel is called when it is full, or holds nothing of what is asked; requests of
+/// [`BUFFER`] bytes and more go past it.
+///
+/// **Invariant:** what was written and not yet handed to the kernel lies in one buffer, and is handed over before
+/// anything else is done to that file. What is left at the end is handed over when the engine is dropped, after the
+/// measured time, unless a flush came before.
+#[derive(Debug)]
+pub struct Stdio {
+    clock: Clock,
+    flush: FlushKind,
+    files: Arc<OpenFiles>,
+    streams: Vec<Stream>,
+    payload: Payload,
+    ended: Ended,
+}
+
+/// A buffer and which part of its file it holds.
+#[derive(Debug)]
+struct Stream {
+    buffer: Box<[u8]>,
+    start: u64,
+    len: usize,
+    /// Written by the user and not yet by the kernel.
+    dirty: bool,
+}
+
+impl Stdio {
+    /// For one worker of depth 1.
+    pub fn new(clock: Clock, flush: FlushKind, files: Arc<OpenFiles>, payload: Payload) -> Stdio {
+        let stream = || Stream { buffer: vec![0; BUFFER].into_boxed_slice(), start: 0, len: 0, dirty: false };
+        let streams = files.0.iter().map(|_| stream()).collect();
+        Stdio { clock, flush, files, streams, payload, ended: Ended::default() }
+    }
+
+    fn carry_out(&mut self, request: &Request) -> Outcome {
+        let number = usize::from(request.file);
+        let (fd, stream) = (self.files.fd(request.file), &mut self.streams[number]);
+        let bytes = self.payload.bytes(request);
+        let offset = request.offset.get();
+        let moved = match request.op {
+            Op::Read => stream.read(fd, offset, bytes),
+            Op::Write => stream.write(fd, offset, bytes),
+            Op::Trim => match stream.hand_over(fd) {
+                Ok(()) => {
+                    stream.len = 0;
+                    return trim(&self.files.0[number], request);
+                }
+                Err(errno) => Err(errno),
+            },
+            Op::Flush => stream.hand_over(fd).and_then(|()| match self.flush {
+                FlushKind::Fsync => rustix::fs::fsync(fd).map(|()| 0),
+                FlushKind::Fdatasync => rustix::fs::fdatasync(fd).map(|()| 0),
+            }),
+        };
+        match moved {
+            Ok(moved) => Outcome::moved(moved as u32),
+            Err(errno) => Outcome::failed(Errno(errno.raw_os_error())),
+        }
+    }
+}
+
+impl Stream {
+    fn read(&mut self, fd: BorrowedFd<'_>, offset: u64, bytes: &mut [u8]) -> Result<usize, OsErrno> {
+        self.hand_over(fd)?;
+        let mut done = 0;
+        while done < bytes.len() {
+            let (at, left) = (offset + done as u64, &mut bytes[done..]);
+            let held = at.checked_sub(self.start).filter(|from| *from < self.len as u64);
+            done += match held {
+                Some(from) => {
+                    let held = &self.buffer[from as usize..self.len];
+                    let count = held.len().min(left.len());
+                    left[..count].copy_from_slice(&held[..count]);
+                    count
+                }
+                None if left.len() >= BUFFER => match again(|| rustix::io::pread(fd, &mut *left, at))? {
+                    0 => return Ok(done),
+                    moved => moved,
+                },
+                None => {
+                    self.len = 0;
+                    (self.start, self.len) = (at, again(|| rustix::io::pread(fd, &mut *self.buffer, at))?);
+                    match self.len {
+                        0 => return Ok(done),
+                        _ => 0,
+                    }
+                }
+            };
+        }
+        Ok(done)
+    }
+
+    fn write(&mut self, fd: BorrowedFd<'_>, offset: u64, bytes: &[u8]) -> Result<usize, OsErrno> {
+        let follows = self.dirty && offset == self.start + self.len as u64;
+        if !follows {
+            self.hand_over(fd)?;
+            (self.start, self.len) = (offset, 0);
+        }
+        let mut done = 0;
+        while done < bytes.len() {
+            let left = &bytes[done..];
+            if self.len == 0 && left.len() >= BUFFER {
+                return write_all(fd, self.start, left).map(|()| bytes.len());
+            }
+            let count = left.len().min(BUFFER - self.len);
+            self.buffer[self.len..self.len + count].copy_from_slice(&left[..count]);
+            self.len += count;
+            self.dirty = true;
+            done += count;
+            if self.len == BUFFER {
+                let end = self.start + self.len as u64;
+                self.hand_over(fd)?;
+                (self.start, self.len) = (end, 0);
+            }
+        }
+        Ok(done)
+    }
+
+    /// Gives the kernel what it has not seen. What it does not take is lost, as with stdio: the request that notices
+    /// fails.
+    fn hand_over(&mut self, fd: BorrowedFd<'_>) -> Result<(), OsErrno> {
+        if !std::mem::take(&mut self.dirty) {
+            return Ok(());
+        }
+        let len = std::mem::take(&mut self.len);
+        write_all(fd, self.start, &self.buffer[..len])
+    }
+}
+
+fn write_all(fd: BorrowedFd<'_>, offset: u64, bytes: &[u8]) -> Result<(), OsErrno> {
+    let mut done = 0;
+    while done < bytes.len() {
+        match again(|| rustix::io::pwrite(fd, &bytes[done..], offset + done as u64))? {
+            0 => return Err(OsErrno::IO),
+            moved => done += moved,
+        }
+    }
+    Ok(())
+}
+
+/// A call that a signal interrupted is made again.
+fn again(mut call: impl FnMut() -> Result<usize, OsErrno>) -> Result<usize, OsErrno> {
+    loop {
+        match call() {
+            Err(OsErrno::INTR) => {}
+            other => return other,
+        }
+    }
+}
+
+impl Drop for Stdio {
+    fn drop(&mut self) {
+        for (number, stream) in self.streams.iter_mut().enumerate() {
+            // As in a program that does not look at what fclose returns.
+            let _unseen = stream.hand_over(self.files.fd(number as u16));
+        }
+    }
+}
+
+impl Engine for Stdio {
+    fn submit(&mut self, requests: &[Request]) -> Result<(), EngineError> {
+        for request in requests {
+            let outcome = self.carry_out(request);
+            self.ended.push(request, outcome);
+        }
+        Ok(())
+    }
+
+    fn wait(&mut self, wait: Wait, done: &mut impl FnMut(Completion)) -> Result<Instant, EngineError> {
+        Ok(self.ended.hand_over(&self.clock, wait, &mut self.payload, done))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::{Read, Seek};
+    use std::os::fd::AsFd;
+
+    use super::*;
+
+    fn stream() -> Stream {
+        Stream { buffer: vec![0; BUFFER].into_boxed_slice(), start: 0, len: 0, dirty: false }
+    }
+
+    fn length(file: &File) -> usize {
+        file.metadata().unwrap().len() as usize
+    }
+
+    #[test]
+    fn single_characters_reach_the_kernel_a_buffer_at_a_time() {
+        let file = tempfile::tempfile().unwrap();
+        let mut stream = stream();
+        for at in 0..3 * BUFFER + 5 {
+            assert_eq!(stream.write(file.as_fd(), at as u64, &[at as u8]), Ok(1));
+            assert_eq!(length(&file), (at + 1) / BUFFER * BUFFER, "after character {at}");
+        }
+        stream.hand_over(file.as_fd()).unwrap();
+        let mut written = Vec::new();
+        (&file).rewind().unwrap();
+        (&file).read_to_end(&mut written).unwrap();
+        let expected: Vec<u8> = (0..3 * BUFFER + 5).map(|at| at as u8).collect();
+        assert_eq!(written, expected);
+
+        // What is in the buffer is not read again: it is served although the file has lost it.
+        let mut one = [0];
+        assert_eq!(stream.read(file.as_fd(), 0, &mut one), Ok(1));
+        file.set_len(0).unwrap();
+        for at in 1..BUFFER {
+            assert_eq!((stream.read(file.as_fd(), at as u64, &mut one), one), (Ok(1), [at as u8]));
+        }
+        assert_eq!(stream.read(file.as_fd(), BUFFER as u64, &mut one), Ok(0));
+    }
+
+    #[test]
+    fn what_was_written_is_seen_by_a_read_and_by_large_requests() {
+        let file = tempfile::tempfile().unwrap();
+        let mut stream = stream();
+        stream.write(file.as_fd(), 0, b"abc").unwrap();
+        stream.write(file.as_fd(), 100, b"xyz").unwrap();
+        let mut three = [0; 3];
+        assert_eq!((stream.read(file.as_fd(), 0, &mut three), &three), (Ok(3), b"abc"));
+        assert_eq!((stream.read(file.as_fd(), 100, &mut three), &three), (Ok(3), b"xyz"));
+        let large = vec![9; 3 * BUFFER];
+        stream.write(file.as_fd(), 101, &large).unwrap();
+        assert_eq!(length(&file), 101 + large.len());
+        let mut back = vec![0; 2 * BUFFER + 1];
+        assert_eq!(stream.read(file.as_fd(), 100, &mut back), Ok(back.len()));
+        assert_eq!((back[0], &back[1..]), (b'x', &large[..2 * BUFFER]));
+    }
+}
