@@ -2,9 +2,10 @@
 
 use std::fs;
 
+use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::support::{Ended, User};
+use crate::support::{Ended, User, wait_until};
 
 /// What a reader of dd's output takes from it.
 #[derive(Debug)]
@@ -171,6 +172,21 @@ fn the_end_of_the_storage_is_told_as_dd_tells_it() {
     user.fathom("as dd if=missing of=/dev/null").with(2).saying(&["missing", "no such file"]);
     user.fathom("as dd if=/dev/zero of=missing bs=1M count=1 conv=nocreat").with(2);
     assert!(!user.files().iter().any(|name| name == "endless" || name == "missing"));
+}
+
+#[test]
+fn a_signal_prints_the_statistics_and_an_interrupt_ends_with_them() {
+    let user = User::new();
+    let mut dd = user.start("as dd if=/dev/zero of=big bs=4k count=100000 oflag=dsync");
+    let length = || fs::metadata(user.path("big")).map_or(0, |stat| stat.len());
+    wait_until("it writes", || length() > 0);
+    dd.signal(Signal::USR1);
+    dd.wait_for(" copied, ");
+    dd.signal(Signal::INT);
+    let ended = dd.end().with(130);
+    let results = agrees_with_the_record(&user.last(), &ended);
+    assert_eq!((results.bytes, results.records_out), (length(), (length() >> 12, 0)));
+    assert_eq!(ended.err.matches("records out").count(), 2, "{}", ended.err);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! diskspd's text.
 //!
-//! Processor time is the machine's as a whole: the line of the average is there, those of single processors are not.
+//! Processor time is the machine's as a whole: the line of the average is there, those of single processors are not, and
+//! in virtual time nothing is.
 
 use record::{Point, Run};
 
@@ -133,11 +134,10 @@ const SECTIONS: [(&str, Select); 3] =
 
 fn utilisation(point: &Point) -> String {
     const LINE: &str = "-------------------------------------------\n";
-    let (user, kernel, idle) = processor(point).unwrap_or((0.0, 0.0, 100.0));
-    format!(
-        "\nCPU |  Usage |  User  |  Kernel |  Idle\n{LINE}{LINE}avg.| {:6.2}%| {user:6.2}%|  {kernel:6.2}%| {idle:6.2}%\n",
-        user + kernel
-    )
+    let average = processor(point).map_or_else(String::new, |(user, kernel, idle)| {
+        format!("avg.| {:6.2}%| {user:6.2}%|  {kernel:6.2}%| {idle:6.2}%\n", user + kernel)
+    });
+    format!("\nCPU |  Usage |  User  |  Kernel |  Idle\n{LINE}{LINE}{average}")
 }
 
 fn table(rows: &[Row], of: Select, time: f64, columns: Columns) -> String {

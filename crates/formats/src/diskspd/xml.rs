@@ -176,7 +176,7 @@ fn time_span(
         out.element("ThreadCount", threads);
         out.element("ProcCount", cpus);
         out.inside("CpuUtilization", |out| {
-            let (user, kernel, idle) = processor(point).unwrap_or((0.0, 0.0, 100.0));
+            let Some((user, kernel, idle)) = processor(point) else { return };
             out.inside("Average", |out| {
                 out.element("UsagePercent", format_args!("{:.2}", user + kernel));
                 out.element("UserPercent", format_args!("{user:.2}"));
