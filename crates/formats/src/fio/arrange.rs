@@ -45,12 +45,13 @@ pub(super) fn arrange(jobs: &[Job], origin: &str, salt: u32) -> Result<Arrangeme
             targets.push(name.clone());
         }
     }
+    let bases = bases(jobs);
     let mut plan = head(jobs, origin, salt)?;
     let mut notes = Vec::new();
     let mut phases = Vec::new();
     let mut group = 0;
     for (number, phase) in together(jobs)?.into_iter().enumerate() {
-        let members = phase_members(jobs, &phase, &targets)?;
+        let members = phase_members(jobs, &phase, &targets, &bases)?;
         let first = &jobs[phase[0]];
         check_together(jobs, &phase)?;
         if first.length.delay_ns > 0 {
@@ -155,16 +156,39 @@ struct Member {
     keys: Vec<(&'static str, String)>,
 }
 
-fn phase_members(jobs: &[Job], phase: &[usize], targets: &[String]) -> Result<Vec<Member>, Refusal> {
+/// Where within targets that were named outside the place of each job's own files begins.
+fn bases(jobs: &[Job]) -> Vec<u64> {
+    let mut known: Vec<(&str, u64)> = Vec::new();
+    let mut next: u64 = 0;
+    let mut bases = Vec::new();
+    for job in jobs {
+        // Jobs of one name have the same files.
+        let before = known.iter().find(|(name, _)| *name == job.name);
+        let base = before.map_or(next, |(_, base)| *base);
+        if let (true, Some(Amount::Bytes(span))) = (job.files.apart, job.region.span) {
+            next = next.max(base.saturating_add(span.saturating_mul(job.clones.into())));
+            known.push((&job.name, base));
+        }
+        bases.push(if job.files.apart { base } else { 0 });
+    }
+    bases
+}
+
+fn phase_members(
+    jobs: &[Job],
+    phase: &[usize],
+    targets: &[String],
+    bases: &[u64],
+) -> Result<Vec<Member>, Refusal> {
     let mut members: Vec<Member> = Vec::new();
     for index in phase {
         let job = &jobs[*index];
         let first = members.len();
         match as_one(job) {
-            true => members.push(member(job, *index, None, targets)?),
+            true => members.push(member(job, *index, None, targets, bases[*index])?),
             false => {
                 for clone in 0..job.clones {
-                    members.push(member(job, *index, Some(clone), targets)?);
+                    members.push(member(job, *index, Some(clone), targets, bases[*index])?);
                     if members.len() > MOST_WORKLOADS {
                         return Err(too_many(job));
                     }
@@ -199,12 +223,19 @@ fn too_many(job: &Job) -> Refusal {
 /// Whether all clones of a job are one workload: their figures are reported together, and each does the same in
 /// files of its own, or anywhere in the same.
 fn as_one(job: &Job) -> bool {
-    let own_files = !job.files.shared;
+    let own_files = !job.files.shared
+        || job.files.apart && job.files.each == 1 && matches!(job.region.span, Some(Amount::Bytes(_)));
     let roams = job.rw.random && job.files.each == 1;
     job.clones == 1 || job.grouped && job.region.increment == 0 && (own_files || roams)
 }
 
-fn member(job: &Job, index: usize, clone: Option<u32>, targets: &[String]) -> Result<Member, Refusal> {
+fn member(
+    job: &Job,
+    index: usize,
+    clone: Option<u32>,
+    targets: &[String],
+    base: u64,
+) -> Result<Member, Refusal> {
     let mut keys: Vec<(&'static str, String)> = Vec::new();
     let workers = if clone.is_some() { 1 } else { job.clones };
     keys.push(("pattern", quoted(&job.places.pattern)));
@@ -212,7 +243,10 @@ fn member(job: &Job, index: usize, clone: Option<u32>, targets: &[String]) -> Re
         keys.push(("random", format!("\"{}%\"", figure(random))));
     }
     operations(job, &mut keys);
-    area(job, clone.unwrap_or(0), &mut keys)?;
+    area(job, clone.unwrap_or(0), base, &mut keys)?;
+    if let (true, true, Some(Amount::Bytes(span))) = (workers > 1, job.files.apart, job.region.span) {
+        keys.push(("worker_offset", size(span)));
+    }
     files(job, clone, targets, &mut keys);
     if workers > 1 {
         keys.push(("workers", workers.to_string()));
@@ -280,9 +314,14 @@ fn time(ns: u64) -> String {
     format!("\"{}\"", Nanos::new(ns).exact())
 }
 
-fn area(job: &Job, clone: u32, keys: &mut Vec<(&'static str, String)>) -> Result<(), Refusal> {
+fn area(job: &Job, clone: u32, base: u64, keys: &mut Vec<(&'static str, String)>) -> Result<(), Refusal> {
     let region = &job.region;
-    let moved = region.increment.saturating_mul(clone.into());
+    // Places of clones within one target follow each other as their files would lie apart.
+    let step = match region.span {
+        Some(Amount::Bytes(span)) if job.files.apart => span,
+        _ => 0,
+    };
+    let moved = base.saturating_add(region.increment.saturating_add(step).saturating_mul(clone.into()));
     match region.offset {
         Amount::Bytes(at) if at.saturating_add(moved) > 0 => {
             keys.push(("offset", size(at.saturating_add(moved))));
@@ -290,8 +329,8 @@ fn area(job: &Job, clone: u32, keys: &mut Vec<(&'static str, String)>) -> Result
         Amount::Bytes(_) => {}
         Amount::Percent(part) if moved == 0 => keys.push(("offset", format!("\"{}%\"", figure(part)))),
         Amount::Percent(_) => {
-            let setting = job.options.get("offset_increment").expect("it moves");
-            return Err(setting.unserved("it goes with an offset in bytes"));
+            let setting = job.options.get("offset").expect("it is a percentage");
+            return Err(setting.unserved("what moves from clone to clone wants an offset in bytes"));
         }
     }
     let joined = if job.files.service == Service::RoundRobin { 1 } else { job.files.each as u64 };

@@ -21,6 +21,9 @@ pub(super) struct Files {
     pub unlink: bool,
     /// Whether all clones use the same.
     pub shared: bool,
+    /// Whether they are places within targets that were named outside, one after the other, in place of files that
+    /// the job would make.
+    pub apart: bool,
     /// Where they are named, or the job is.
     pub place: Place,
 }
@@ -72,6 +75,7 @@ impl Files {
             are_new: false,
             unlink,
             shared: true,
+            apart: false,
             place,
         };
         let everywhere = |names: Vec<String>| vec![names; clones as usize];
@@ -87,7 +91,8 @@ impl Files {
             let sizes = names.iter().map(|name| (around.size_bytes)(name));
             let known_size = sizes.collect::<Option<Vec<u64>>>().and_then(|sizes| sizes.into_iter().min());
             let each = names.len();
-            return Ok(Files { of_clone: everywhere(names), each, known_size, ..base });
+            let apart = options.get("filename").is_none();
+            return Ok(Files { of_clone: everywhere(names), each, known_size, apart, ..base });
         }
         let folders = options.text("directory").map(split).unwrap_or_default();
         if let Some(setting) = options.get("filename")

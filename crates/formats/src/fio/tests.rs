@@ -203,7 +203,15 @@ fn targets_that_are_named_outside_take_the_place_of_the_files() {
     let text = "[global]\nrw=randread\ndirect=1\nsize=1g\nruntime=1\ntime_based\n[a]\n[b]\n";
     let order = (JOB_FILE.read)("x.fio", text, &around).unwrap_or_else(|refusal| panic!("{refusal}"));
     assert_eq!(order.targets, targets);
-    plan(&order);
+    let read = plan(&order);
+    let offsets: Vec<Extent> = read.points()[0].workloads().iter().map(|workload| workload.offset).collect();
+    // What would be files of their own lies apart.
+    assert_eq!(offsets, [0, 1 << 30].map(|at| Extent::Bytes(units::Bytes::new(at))));
+    let text = "[a]\nrw=read\ndirect=1\nsize=1g\nruntime=1\ntime_based\nnumjobs=4\ngroup_reporting\n";
+    let order = (JOB_FILE.read)("x.fio", text, &around).unwrap_or_else(|refusal| panic!("{refusal}"));
+    let read = plan(&order);
+    let workload = &read.points()[0].workloads()[0];
+    assert_eq!((workload.workers, workload.worker_offset), (4, Some(units::Bytes::new(1 << 30))));
 }
 
 #[test]
