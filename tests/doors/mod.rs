@@ -6,5 +6,6 @@ mod diskspd;
 mod fio;
 mod hdparm;
 mod iometer;
+mod orion;
 mod seeker;
 mod sqlio;

@@ -18,6 +18,7 @@ pub mod diskspd;
 pub mod fio;
 pub mod hdparm;
 pub mod iometer;
+pub mod orion;
 pub mod seeker;
 pub mod sqlio;
 

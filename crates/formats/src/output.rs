@@ -37,6 +37,11 @@ pub fn outputs() -> &'static [Output] {
         crate::hdparm::OUTPUT,
         crate::iometer::OLD_OUTPUT,
         crate::iometer::OUTPUT,
+        crate::orion::SUMMARY,
+        crate::orion::MBPS,
+        crate::orion::IOPS,
+        crate::orion::LATENCIES,
+        crate::orion::HISTOGRAMS,
         crate::seeker::OUTPUT,
         crate::sqlio::OUTPUT,
     ];

@@ -12,6 +12,7 @@ mod diskspd;
 mod fio;
 mod hdparm;
 mod iometer;
+mod orion;
 mod seeker;
 mod sqlio;
 
@@ -64,6 +65,11 @@ const TOOLS: &[Tool] = &[
         names: &["hdparm"],
         about: "timings of a device and of memory: -t -T --direct --offset",
         serve: hdparm::serve,
+    },
+    Tool {
+        names: &["orion"],
+        about: "small random and large requests at once, a data point for each number of them in flight",
+        serve: orion::serve,
     },
     Tool {
         names: &["seeker"],

@@ -37,6 +37,10 @@ const READY: &[Ready] = &[
     Ready { name: "sqlio", text: include_str!("../../../../plans/sqlio.toml") },
     Ready { name: "sqlio-files", text: include_str!("../../../../plans/sqlio-files.toml") },
     Ready { name: "sqlio-luns", text: include_str!("../../../../plans/sqlio-luns.toml") },
+    Ready { name: "orion-simple", text: include_str!("../../../../plans/orion-simple.toml") },
+    Ready { name: "orion-normal", text: include_str!("../../../../plans/orion-normal.toml") },
+    Ready { name: "orion-oltp", text: include_str!("../../../../plans/orion-oltp.toml") },
+    Ready { name: "orion-dss", text: include_str!("../../../../plans/orion-dss.toml") },
 ];
 
 /// Every ready plan, the one to begin with first.
@@ -84,7 +88,17 @@ mod tests {
         }
     }
 
-    const READ_ONLY: [&str; 5] = ["hdparm", "read-ahead", "webserver", "sqlio-files", "sqlio-luns"];
+    const READ_ONLY: [&str; 9] = [
+        "hdparm",
+        "read-ahead",
+        "webserver",
+        "sqlio-files",
+        "sqlio-luns",
+        "orion-simple",
+        "orion-normal",
+        "orion-oltp",
+        "orion-dss",
+    ];
 
     /// What the comments, the page about plans and `make demo` promise.
     #[test]
@@ -111,6 +125,10 @@ mod tests {
             ("sqlio", 5, 85),
             ("sqlio-files", 12, 132),
             ("sqlio-luns", 11, 121),
+            ("orion-simple", 28, 1680),
+            ("orion-normal", 188, 11_280),
+            ("orion-oltp", 20, 1200),
+            ("orion-dss", 15, 900),
         ];
         for (name, points, secs) in promised {
             let estimate = plan(name).estimate();
