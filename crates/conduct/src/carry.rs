@@ -9,6 +9,7 @@ use workload::plan::{self, Load, Plan, Task};
 use crate::event::Event;
 use crate::limit;
 use crate::result::{load_point, state_point};
+use crate::rounds::Tracking;
 use crate::world::{World, WorldError};
 
 /// What became of a plan.
@@ -20,26 +21,36 @@ pub struct Outcome {
     pub complete: bool,
     /// What ended it early.
     pub error: Option<WorldError>,
+    /// Phases whose figure was to become steady, as far as they came.
+    pub rounds: Vec<record::Rounds>,
+}
+
+impl Outcome {
+    /// Nothing measured yet.
+    pub(crate) fn begin() -> Outcome {
+        Outcome { points: Vec::new(), complete: true, error: None, rounds: Vec::new() }
+    }
 }
 
 /// Carries `plan` out in `world` and tells `watch` what happens.
 ///
 /// A failure or an interrupt ends the plan; what was measured before is in the outcome.
 pub fn carry_out(plan: &Plan, world: &mut dyn World, watch: &mut dyn FnMut(Event<'_>)) -> Outcome {
-    let mut outcome = Outcome { points: Vec::new(), complete: true, error: None };
+    let mut outcome = Outcome::begin();
     let mut curves = Curves::default();
+    let mut tracking = Tracking::default();
     let points = plan.points();
     for (position, point) in points.iter().enumerate() {
         if world.is_stopped() {
             outcome.complete = false;
             break;
         }
-        if curves.has_ended(point.group) {
+        if curves.has_ended(point.group) || tracking.has_ended(point) {
             continue;
         }
         let expected_after = points[position + 1..]
             .iter()
-            .filter(|later| !curves.has_ended(later.group))
+            .filter(|later| !curves.has_ended(later.group) && !tracking.has_ended(later))
             .map(expected_time)
             .sum();
         watch(Event::PointStarted {
@@ -56,6 +67,10 @@ pub fn carry_out(plan: &Plan, world: &mut dyn World, watch: &mut dyn FnMut(Event
                 if let Some(why) = curves.add(point, plan.phases[point.phase].repeat, &measured) {
                     watch(Event::SweepEnded { phase: &plan.phases[point.phase].name, why });
                 }
+                let phase = &plan.phases[point.phase];
+                if let Some(why) = tracking.add(phase, point, &measured) {
+                    watch(Event::SweepEnded { phase: &phase.name, why });
+                }
                 outcome.points.push(measured);
             }
             Err(error) => {
@@ -65,6 +80,7 @@ pub fn carry_out(plan: &Plan, world: &mut dyn World, watch: &mut dyn FnMut(Event
             }
         }
     }
+    outcome.rounds = tracking.into_record(plan);
     outcome
 }
 

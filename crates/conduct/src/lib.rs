@@ -1,4 +1,5 @@
-//! Carries a plan out in a world: points in order, sweeps that end when they no longer pay, repeats, interrupts.
+//! Carries a plan out in a world: points in order, sweeps that end when they no longer pay, rounds that end
+//! when a figure is steady, repeats, interrupts.
 //!
 //! **Invariant:** [`carry_out`] asks the [`World`] trait alone and cannot tell a real world from a virtual one;
 //! [`real`] is the one place that knows the host, [`modelled`] the one that knows the virtual array.
@@ -9,6 +10,7 @@ mod limit;
 pub mod modelled;
 pub mod real;
 mod result;
+mod rounds;
 pub mod search;
 mod seconds;
 mod world;

@@ -13,7 +13,7 @@ use array::sim::{self, Client, FilePlace, Plant, Sim, Watch, WorkError, WorkOrde
 use array::spec::{self, ArraySpec, Shipped, Source, SpecError};
 use record::{Breakdown, ClassShare, EngineUsed, Environment, Series};
 use units::{Bytes, Instant, Nanos};
-use workload::plan::{Background, Load, Plan, State, Work};
+use workload::plan::{self, Background, Load, Plan, State, Work};
 use workload::spec::{Files, Workload};
 use workload::tally::Interval;
 use workload::{Job, Progress, compile, files_needed};
@@ -130,6 +130,25 @@ impl ModelledWorld {
         Ok(self.progress_of(number, name, started).into_iter().collect())
     }
 
+    /// Looks at work that goes on beside the loads, to its end if it is waited for.
+    fn watch(&mut self, watch: &plan::Watch) -> Result<Vec<Series>, WorldError> {
+        let name = kind_of(watch.work).1;
+        if !self.works.iter().any(|(_, other, _)| *other == name) {
+            let array = &self.spec.name;
+            return Err(WorldError::Unfit(format!("{array} has no {name} under way that could be watched")));
+        }
+        if !watch.wait {
+            return Ok(self.series_of_works());
+        }
+        let all = std::mem::take(&mut self.works);
+        let (watched, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, other, _)| *other == name);
+        self.works = others;
+        watched.iter().for_each(|(number, ..)| self.sim.finish_work(*number));
+        let progress =
+            watched.iter().filter_map(|(number, name, since)| self.progress_of(*number, name, *since));
+        Ok(progress.collect())
+    }
+
     /// How far the work beside the loads has come.
     fn series_of_works(&self) -> Vec<Series> {
         let progress = |(number, name, since): &(u32, &str, Instant)| self.progress_of(*number, name, *since);
@@ -141,7 +160,7 @@ impl ModelledWorld {
         let progress = self.sim.work_progress(number)?;
         let shares = (1..=progress.percents.len()).map(|percent| percent as f64 / 100.0);
         Some(Series {
-            name: format!("{name} done"),
+            name: format!("{name}{}", record::names::series::DONE),
             workload: None,
             unit: "share".into(),
             source: "the model".into(),
@@ -267,6 +286,7 @@ impl World for ModelledWorld {
             State::Prepare(_) => {}
             State::FailDisk(disk) => self.fail_disk(*disk)?,
             State::Background(work) => series = self.background(work)?,
+            State::Watch(watch) => series = self.watch(watch)?,
         }
         Ok(StateAnswer { started, ended: self.sim.now(), series, complete: !self.is_stopped() })
     }

@@ -243,3 +243,111 @@ fn a_sweep_ends_when_a_promise_is_broken() {
     assert_eq!(outcome.points.len(), 3);
     assert_eq!(why.as_deref(), Some("mean<350us is broken"));
 }
+
+#[test]
+fn rounds_end_once_their_figure_is_steady() {
+    let text = "[[phase]]\nname = '{reads}'\nsize = '4KiB'\ndepth = 4\nrun = '2s'\nspan = '1GiB'\n\
+                reads = { sweep = ['100%', '0%'] }\n\
+                rounds = { most = 9, steady = 'iops', at = { reads = '100%' } }\n[[phase]]\nname = 'after'\nrun = '1s'\nspan = '1GiB'\n";
+    let plan = plan(text);
+    let mut told = Vec::new();
+    let outcome = carry_out(&plan, &mut array(&plan), &mut |event| {
+        if let Event::SweepEnded { why, .. } = event {
+            told.push(why);
+        }
+    });
+    let [rounds] = &outcome.rounds[..] else { panic!("{:?}", outcome.rounds) };
+    assert!(rounds.steady && outcome.complete);
+    assert_eq!((rounds.most, rounds.figure.as_str()), (9, "iops"));
+    // The round with which it became steady is carried to its end, and the next phase follows.
+    let last = rounds.values.len();
+    assert!((5..9).contains(&last), "{rounds:?}");
+    assert_eq!(outcome.points.len(), 2 * last + 1);
+    assert_eq!(outcome.points[2 * last - 1].swept["round"], last.to_string());
+    let window = rounds.window.unwrap();
+    assert!((window.mean - rounds.values[last - 5..].iter().sum::<f64>() / 5.0).abs() < 1e-6);
+    assert_eq!(told.len(), 1);
+    assert!(told[0].contains(&format!("steady over rounds {} to {last}", last - 4)), "{told:?}");
+}
+
+const LIFE: &str = "[defaults]\nsize = '8KiB'\nreads = '2/3'\npace = 'rate(50/s)'\ndepth = 8\nrun = '5s'\nspan = '1GiB'\n\
+    [[phase]]\nname = 'healthy'\n[[phase]]\nstate = 'fail disk 0'\n[[phase]]\nname = 'degraded'\n\
+    [[phase]]\nstate = 'rebuild'\nwait = false\n[[phase]]\nname = 'rebuilding'\n\
+    [[phase]]\nstate = 'watch rebuild'\n[[phase]]\nname = 'rebuilt'\n";
+
+fn done(point: &record::Point) -> Option<&record::Series> {
+    point.series.iter().find(|series| series.name == "rebuild done")
+}
+
+#[test]
+fn a_virtual_array_is_watched_to_the_end_of_its_rebuild() {
+    let plan = plan(LIFE);
+    let outcome = carry(&plan, &mut array(&plan));
+    assert_eq!(outcome.points.len(), 7);
+    let watched = done(&outcome.points[5]).expect("the rebuild was watched");
+    assert_eq!(watched.values.last(), Some(&1.0));
+    assert_eq!(watched.at_ns.last(), Some(&outcome.points[5].ended_ns));
+    // Afterwards nothing goes on any more.
+    assert!(done(&outcome.points[6]).is_none());
+}
+
+#[test]
+fn nothing_can_be_watched_where_nothing_goes_on() {
+    let plan = plan("[[phase]]\nstate = 'watch rebuild'\n");
+    let outcome = carry_out(&plan, &mut array(&plan), &mut |_| ());
+    assert!(outcome.error.unwrap().to_string().contains("no rebuild under way"));
+    let error = RealWorld::open(
+        &plan,
+        &RealOptions { targets: vec!["null:1GiB".into()], ..RealOptions::default() },
+        Arc::default(),
+    );
+    assert!(error.unwrap_err().to_string().contains("--progress"));
+}
+
+/// A rebuild of half a second whose progress is in a file, as a device of the system would tell it.
+#[test]
+fn a_real_rebuild_is_begun_by_a_command_and_watched_to_its_end() {
+    let home = tempfile::tempdir().unwrap();
+    let path = |name: &str| home.path().join(name).display().to_string();
+    let (failed, part) = (path("failed"), path("part"));
+    let plan = plan(LIFE);
+    let upkeep = conduct::real::UpkeepOptions {
+        progress: Some(host::progress::Source::Command(format!("cat {part}"))),
+        fail: Some(format!("echo $FATHOM_DISK > {failed}")),
+        rebuild: Some(format!(
+            "for p in 0 20 40 60 80; do echo \"$p%\" > {part}; sleep 0.4; done; echo 100% > {part}"
+        )),
+    };
+    let options = RealOptions { targets: vec!["null:4GiB".into()], upkeep, ..RealOptions::default() };
+    let plan =
+        Plan::parse("test.toml", &plan.text, &Overrides { set: vec!["run=300ms".into()], tags: Vec::new() })
+            .unwrap();
+    let mut world = RealWorld::open(&plan, &options, Arc::default()).unwrap();
+    let outcome = carry(&plan, &mut world);
+    assert!(outcome.complete);
+    assert_eq!(std::fs::read_to_string(failed).unwrap(), "0\n");
+    let (beside, watched) = (done(&outcome.points[4]).unwrap(), done(&outcome.points[5]).unwrap());
+    assert!(beside.values.iter().all(|part| *part < 1.0), "{beside:?}");
+    assert_eq!(watched.values.last(), Some(&1.0));
+    assert!(watched.values.is_sorted() && watched.at_ns.is_sorted());
+}
+
+#[test]
+fn a_command_that_fails_ends_the_run_with_what_it_said() {
+    let home = tempfile::tempdir().unwrap();
+    let plan = plan(LIFE);
+    let upkeep = conduct::real::UpkeepOptions {
+        progress: Some(host::progress::Source::Command("echo 3%; exit 1".into())),
+        fail: Some(format!("echo no such disk >&2; cd {}; exit 4", home.path().display())),
+        rebuild: Some("true".into()),
+    };
+    let options = RealOptions { targets: vec!["null:4GiB".into()], upkeep, ..RealOptions::default() };
+    let plan =
+        Plan::parse("test.toml", &plan.text, &Overrides { set: vec!["run=100ms".into()], tags: Vec::new() })
+            .unwrap();
+    let mut world = RealWorld::open(&plan, &options, Arc::default()).unwrap();
+    let outcome = carry_out(&plan, &mut world, &mut |_| ());
+    let error = outcome.error.unwrap();
+    assert!(error.to_string().contains("no such disk"), "{error}");
+    assert_eq!((error.exit_code(), outcome.points.len()), (5, 1));
+}

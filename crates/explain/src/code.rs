@@ -46,6 +46,8 @@ codes! {
     Drift => "drift",
     /// Repetitions of a point disagree.
     RepeatsDiffer => "repeats-differ",
+    /// A figure was not steady within its rounds.
+    NotSteady => "not-steady",
     /// The page cache of this machine took part.
     Buffered => "buffered",
     /// Some of the reads were probably answered by a cache.

@@ -12,6 +12,7 @@ mod company;
 mod draft;
 mod evidence;
 mod failures;
+mod rounds;
 mod samples;
 mod saturation;
 mod search;
@@ -28,8 +29,14 @@ type OfPoint = fn(&Run, &Point) -> Option<Draft>;
 type OfWorkload = fn(&Run, &Point, &WorkloadResult) -> Option<Draft>;
 
 /// About the run as a whole.
-const RUN: [OfRun; 5] =
-    [failures::interrupted, company::virtual_machine, search::edge, search::unkept, search::hysteresis];
+const RUN: [OfRun; 6] = [
+    failures::interrupted,
+    company::virtual_machine,
+    search::edge,
+    search::unkept,
+    search::hysteresis,
+    rounds::not_steady,
+];
 
 /// About a point, in either world.
 const POINT: [OfPoint; 1] = [samples::repeats_differ];

@@ -98,6 +98,39 @@ fn only_the_window_counts_for_the_trend() {
 }
 
 #[test]
+fn rounds_that_ended_without_a_steady_figure_are_told() {
+    let mut run = reads();
+    let window = record::Window {
+        first_round: 21,
+        last_round: 25,
+        mean: 1000.0,
+        range: 300.0,
+        range_allowed: 200.0,
+        slope: -75.0,
+        intercept: 2725.0,
+        excursion: 300.0,
+        excursion_allowed: 100.0,
+    };
+    run.rounds = vec![record::Rounds {
+        phase: "cells".into(),
+        figure: "iops".into(),
+        at: Default::default(),
+        values: vec![1000.0; 25],
+        most: 25,
+        steady: false,
+        window: Some(window),
+    }];
+    let told = find(&run, "not-steady").expect("it is not steady");
+    assert!(told.sentence.contains("after 25 rounds") && told.sentence.contains("30 %"), "{}", told.sentence);
+    // An interrupted phase had no chance, and a steady one needs no word.
+    run.rounds[0].values.pop();
+    assert!(find(&run, "not-steady").is_none());
+    run.rounds[0].values.push(1000.0);
+    run.rounds[0].steady = true;
+    assert!(find(&run, "not-steady").is_none());
+}
+
+#[test]
 fn repetitions_that_disagree_are_told_once() {
     let mut run = reads();
     let mut again = run.points[0].clone();

@@ -94,6 +94,8 @@ pub struct RunArgs {
     /// Size of the scratch file where the plan leaves it open [default: large enough to defeat known caches]
     #[arg(long, value_name = "SIZE")]
     pub scratch: Option<Bytes>,
+    #[command(flatten)]
+    pub upkeep: Upkeep,
     /// Open nothing for writing; print points, bytes, time, and what would be destroyed
     #[arg(long)]
     pub dry_run: bool,
@@ -111,6 +113,22 @@ pub struct RunArgs {
     pub quiet: bool,
     #[command(flatten)]
     pub look: Look,
+}
+
+#[derive(Debug, Args)]
+pub struct Upkeep {
+    /// What says how far a rebuild is: md:md0, btrfs-replace:/mnt, btrfs-scrub:/mnt or zpool:tank
+    #[arg(long, value_name = "SOURCE")]
+    pub progress: Option<host::progress::Source>,
+    /// A command that prints how many per cent of a rebuild are done
+    #[arg(long, value_name = "COMMAND", conflicts_with = "progress")]
+    pub progress_cmd: Option<String>,
+    /// A command that makes a disk fail where the plan says so; its number is in FATHOM_DISK
+    #[arg(long, value_name = "COMMAND")]
+    pub fail_cmd: Option<String>,
+    /// A command that begins a rebuild where the plan says so
+    #[arg(long, value_name = "COMMAND")]
+    pub rebuild_cmd: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -127,6 +127,9 @@ impl Progress {
         if live.doing == "idle" {
             return "idle".into();
         }
+        if let (Some(done), true) = (live.done, live.progress == workload::Progress::default()) {
+            return format!("{} {:.1} %", live.doing, done * 100.0);
+        }
         let (since, before) = match &self.last_live {
             Some(last) if last.doing == live.doing => (last.now, last.progress),
             _ => (live.started, workload::Progress::default()),

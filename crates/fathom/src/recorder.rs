@@ -56,6 +56,7 @@ impl Recorder {
             environment: world.environment(),
             consents,
             search: None,
+            rounds: Vec::new(),
             points: Vec::new(),
             findings: Vec::new(),
             ending: record::Ending {
@@ -82,6 +83,11 @@ impl Recorder {
     /// What a search found.
     pub fn set_search(&mut self, search: Option<record::Search>) {
         self.run.search = search;
+    }
+
+    /// What became of rounds that should become steady.
+    pub fn set_rounds(&mut self, rounds: Vec<record::Rounds>) {
+        self.run.rounds = rounds;
     }
 
     /// Closes the record: the end, findings, and the last save.

@@ -67,8 +67,10 @@ impl Session {
                 recorder.add(point);
             }
         });
+        let ending = ending(&outcome, &self.signals);
         self.recorder.set_targets(self.world.targets());
-        self.recorder.finish(outcome.complete, ending(&outcome, &self.signals))
+        self.recorder.set_rounds(outcome.rounds);
+        self.recorder.finish(outcome.complete, ending)
     }
 
     /// Searches the highest rate at which the plan's load keeps its promises; likewise.

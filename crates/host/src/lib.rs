@@ -15,6 +15,7 @@ pub mod load;
 pub mod monitor;
 mod placement;
 pub mod plain;
+pub mod progress;
 pub mod safety;
 pub mod scratch;
 pub mod sysroot;

@@ -14,6 +14,7 @@ mod run;
 #[cfg(feature = "sample")]
 pub mod sample;
 mod search;
+mod steady;
 mod summary;
 
 pub use entry::Entry;
@@ -27,4 +28,5 @@ pub use run::{
     Cache, Ending, Environment, PlanSource, ReadError, Run, SCHEMA_VERSION, Target, Tool, World, read, schema,
 };
 pub use search::{Rung, Search};
+pub use steady::{Rounds, Window};
 pub use summary::{Figure, LATENCY_QUANTILES, LatencySummary, OpSummary, QuantileFigure, summarise};

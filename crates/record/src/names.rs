@@ -45,6 +45,8 @@ pub mod fact {
 pub mod series {
     /// How the name of a workload's rate ends, after the operation: `read ops`, in `per_s`.
     pub const OPS: &str = " ops";
+    /// How the name of an array's own work ends, after the work: `rebuild done`, in `share`: the part that is done.
+    pub const DONE: &str = " done";
     /// The part of the time of all processors of the machine in which they had nothing to do, in `share`.
     pub const CPU_IDLE: &str = "cpu.idle";
     /// The part in which they had nothing to do but to wait for storage, in `share`.

@@ -44,6 +44,9 @@ pub struct Run {
     /// What a search for the highest rate found; absent where none was made.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub search: Option<crate::Search>,
+    /// Phases that were gone through in rounds until a figure was steady, or for as long as they might be.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub rounds: Vec<crate::Rounds>,
     /// Results, in the order they were measured.
     pub points: Vec<Point>,
     /// What the evidence supports.

@@ -78,6 +78,7 @@ pub fn run(plan: &str, points: Vec<Point>) -> Run {
         },
         consents: Vec::new(),
         search: None,
+        rounds: Vec::new(),
         points,
         findings: Vec::new(),
         ending: Ending { complete: true, code: 0, reason: "done".into() },

@@ -15,9 +15,11 @@ mod list;
 mod markdown;
 mod metric;
 mod page;
+mod rounds;
 mod style;
 mod sweep;
 mod table;
+mod upkeep;
 mod words;
 
 pub use crate::csv::{CSV_COLUMNS, csv, csv_rows};

@@ -4,7 +4,7 @@ use record::{Run, WorkloadResult};
 
 use crate::style::{Look, Style};
 use crate::words::{harmless, thousands, wrap};
-use crate::{beware, figures, header, ladder, sweep};
+use crate::{beware, figures, header, ladder, rounds, sweep, upkeep};
 
 /// The whole of `run` as text: what was measured, the table with each point's headline figure set off, sweeps
 /// as curves, the first errors, and what to beware of. Ends with a line end.
@@ -22,6 +22,8 @@ pub fn text(run: &Run, style: Style) -> String {
     } else {
         sections.push(table(run, style));
     }
+    sections.push(rounds::lines(run, style));
+    sections.push(upkeep::lines(run, style));
     sections.push(errors(run, style));
     sections.push(beware::lines(run, style));
     sections.push(tail(run, style));

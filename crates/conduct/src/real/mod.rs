@@ -5,6 +5,7 @@ mod plain_set;
 mod prepare;
 mod scratch_set;
 mod trees;
+mod upkeep;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,9 +17,9 @@ use host::monitor::{DeviceCounters, Monitor, process_cpu};
 use host::safety::{Consent, Permit, permit};
 use host::target::{Facts, Place, Target};
 use host::{DevNo, SysRoot};
-use record::{CpuUse, EngineUsed, Environment, Series};
+use record::{CpuUse, EngineUsed, Environment};
 use units::{Bytes, Instant, Nanos};
-use workload::plan::{Load, Plan, Point, State, Task};
+use workload::plan::{Background, Load, Plan, Point, State, Task, Watch};
 use workload::spec::{EngineKind, Files, Workload};
 use workload::tally::Interval;
 use workload::{Progress, compile, files_needed};
@@ -32,6 +33,8 @@ use plain_set::PlainSet;
 pub use plain_set::{Look, LookKind, PlainFile};
 pub(crate) use scratch_set::explicit_size;
 use scratch_set::{ScratchSet, files_of, owns_targets};
+use upkeep::Upkeep;
+pub use upkeep::UpkeepOptions;
 
 /// This machine, as it is stored.
 pub(crate) fn this_machine() -> Environment {
@@ -52,6 +55,8 @@ pub struct RealOptions {
     /// For tools that make files of their own: how each target that is a file is treated. Empty where new files are
     /// scratch files.
     pub plain: Vec<PlainFile>,
+    /// How a real array is broken, mended and watched.
+    pub upkeep: UpkeepOptions,
 }
 
 /// One target with what is known of it.
@@ -74,6 +79,7 @@ pub struct RealWorld {
     plain: PlainSet,
     read_ahead: Vec<prepare::ReadAhead>,
     trees: trees::TreeSet,
+    upkeep: Upkeep,
 }
 
 impl RealWorld {
@@ -89,6 +95,7 @@ impl RealWorld {
             targets.push(Resolved { target, facts, permit: None });
         }
         check_fit(plan, &targets)?;
+        Upkeep::check(plan, &options.upkeep)?;
         if plan.estimate().changes_data {
             for (number, resolved) in targets.iter_mut().enumerate() {
                 if !is_changed(plan, number) {
@@ -115,6 +122,7 @@ impl RealWorld {
             plain,
             read_ahead: Vec::new(),
             trees,
+            upkeep: Upkeep::new(&options.upkeep),
         })
     }
 
@@ -237,6 +245,7 @@ impl World for RealWorld {
         let devices = describe::device_counters(&self.devices(), &before, &self.counters());
         let mut series = describe::series(monitor.stop());
         series.retain(|each| each.absent.is_some() || !each.values.is_empty());
+        series.extend(self.upkeep.series(heard.started));
         Ok(LoadAnswer {
             started: heard.started,
             ended,
@@ -251,13 +260,22 @@ impl World for RealWorld {
     fn state(&mut self, state: &State, live: &mut dyn FnMut(Live)) -> Result<StateAnswer, WorldError> {
         self.lay_out(live)?;
         let started = self.clock.now();
-        let series: Vec<Series> = Vec::new();
+        let mut complete = true;
         match state {
             State::Idle(time) => self.idle(*time, live),
             State::Prepare(prepare) => self.prepare(prepare, live)?,
-            State::FailDisk(_) | State::Background(_) => return Err(array_state()),
+            State::FailDisk(disk) => self.upkeep.fail_disk(*disk)?,
+            State::Background(Background { wait, .. }) => {
+                self.upkeep.rebuild(&self.clock)?;
+                complete = self.wait_for_work(*wait, live)?;
+            }
+            State::Watch(Watch { work, wait }) => {
+                self.upkeep.look(*work, &self.clock)?;
+                complete = self.wait_for_work(*wait, live)?;
+            }
         }
-        Ok(StateAnswer { started, ended: self.clock.now(), series, complete: !self.is_stopped() })
+        let series = self.upkeep.series(started).into_iter().collect();
+        Ok(StateAnswer { started, ended: self.clock.now(), series, complete: complete && !self.is_stopped() })
     }
 
     fn is_stopped(&self) -> bool {
@@ -270,6 +288,12 @@ impl RealWorld {
     fn lay_out(&mut self, live: &mut dyn FnMut(Live)) -> Result<(), WorldError> {
         self.plain.lay_out(&mut self.targets, &self.clock, &self.stop, live)?;
         self.scratch.lay_out(&self.clock, &self.stop, live)
+    }
+
+    /// Until the array's work runs, or with `to_its_end` has ended; false after an interrupt.
+    fn wait_for_work(&mut self, to_its_end: bool, live: &mut dyn FnMut(Live)) -> Result<bool, WorldError> {
+        let stop = self.stop.clone();
+        self.upkeep.wait(to_its_end, &self.clock, &|| stop.load(Ordering::Relaxed), live)
     }
 
     fn idle(&self, time: Nanos, live: &mut dyn FnMut(Live)) {
@@ -360,12 +384,6 @@ fn fill_in(mut answers: Vec<WorkloadAnswer>, outcomes: Vec<WorkerOutcome>) -> Ve
     answers
 }
 
-fn array_state() -> WorldError {
-    let why = "a failing disk, a rebuild and other work of an array can be had from a virtual array only: run the \
-               plan on one (`--on array:NAME`), or leave the phase out with a plan of your own";
-    WorldError::Unfit(why.into())
-}
-
 /// Whether anything of `plan` changes the target of that number, from 0.
 fn is_changed(plan: &Plan, number: usize) -> bool {
     plan.points().iter().any(|point| match &point.task {
@@ -399,11 +417,6 @@ fn check_fit(plan: &Plan, targets: &[Resolved]) -> Result<(), WorldError> {
     check_on(plan, targets.len(), "named with `--on`").or_else(unfit)?;
     if targets.len() > 1 && targets.iter().any(is_null) {
         return unfit("`null:` cannot be joined with other targets; name it alone".into());
-    }
-    let is_of_array =
-        |point: &Point| matches!(point.task, Task::State(State::FailDisk(_) | State::Background(_)));
-    if plan.points().iter().any(is_of_array) {
-        return Err(array_state());
     }
     let makes_files = |each: &Resolved| matches!(each.target.place, Place::Directory(_) | Place::Null { .. });
     let one_directory = targets.len() == 1 && makes_files(&targets[0]);

@@ -73,10 +73,10 @@ pub fn carry_out_search(
     world: &mut dyn World,
     watch: &mut dyn FnMut(Event<'_>),
 ) -> (Outcome, Option<record::Search>) {
-    let outcome = Outcome { points: Vec::new(), complete: true, error: None };
+    let outcome = Outcome::begin();
     let mut driver = match Driver::new(plan, options, world, watch, outcome) {
         Ok(driver) => driver,
-        Err(error) => return (Outcome { points: Vec::new(), complete: false, error: Some(error) }, None),
+        Err(error) => return (Outcome { complete: false, error: Some(error), ..Outcome::begin() }, None),
     };
     let found = driver.whole();
     let mut outcome = driver.outcome;

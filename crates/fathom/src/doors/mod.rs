@@ -160,6 +160,7 @@ impl Door {
             keep: scratch.keep,
             scratch: scratch.size,
             plain,
+            ..RealOptions::default()
         };
         Session::open(Planned { plan, origin, overrides }, &options, self.library()?)
     }

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use conduct::Event;
-use conduct::real::RealOptions;
+use conduct::real::{RealOptions, UpkeepOptions};
+use host::progress::Source;
 use host::safety::Consent;
 use record::Run;
 
-use crate::cli::{Format, RunArgs};
+use crate::cli::{Format, RunArgs, Upkeep};
 use crate::dry;
 use crate::ending::{Ending, Failure};
 use crate::output;
@@ -64,7 +65,17 @@ pub(super) fn options(arguments: &RunArgs) -> Result<RealOptions, Failure> {
         keep: arguments.keep,
         scratch: arguments.scratch,
         plain: Vec::new(),
+        upkeep: upkeep(&arguments.upkeep),
     })
+}
+
+fn upkeep(arguments: &Upkeep) -> UpkeepOptions {
+    let command = arguments.progress_cmd.clone().map(Source::Command);
+    UpkeepOptions {
+        progress: arguments.progress.clone().or(command),
+        fail: arguments.fail_cmd.clone(),
+        rebuild: arguments.rebuild_cmd.clone(),
+    }
 }
 
 /// How to see the run again; or that it cannot be.

@@ -53,6 +53,7 @@ impl Plan {
             sum.written.unbounded = later(sum.written.unbounded, one.written.unbounded);
             sum.written.spans = sum.written.spans.saturating_add(one.written.spans);
         }
+        sum.may_end_early |= self.phases.iter().any(|phase| phase.rounds.steady.is_some());
         sum
     }
 }
@@ -128,6 +129,7 @@ fn of_state(state: &State) -> Estimate {
         State::Idle(time) => estimate.time = *time,
         State::FailDisk(_) => {}
         State::Background(background) => estimate.untimed_points = usize::from(background.wait),
+        State::Watch(watch) => estimate.untimed_points = usize::from(watch.wait),
         State::Prepare(prepare) => {
             estimate.untimed_points = 1;
             match prepare.span {

@@ -18,6 +18,7 @@ mod outline;
 mod promise;
 pub mod ready;
 pub mod reference;
+mod rounds;
 mod source;
 mod state;
 mod suggest;
@@ -37,8 +38,9 @@ pub use error::{PlanError, PlanErrors, Weight};
 pub use estimate::{Estimate, Written};
 pub use metric::{Flat, Gain, Metric, Until};
 pub use promise::{LatencyFigure, Promise, PromiseError, Time};
+pub use rounds::{ROUND, Rounds, Tracked};
 pub use source::{Place, SourceText};
-pub use state::{Background, Prepare, State, StateWord, Work};
+pub use state::{Background, Prepare, State, StateWord, Watch, Work};
 pub use summary::{Summary, describe};
 pub use sweep::MOST_POINTS;
 
@@ -75,6 +77,8 @@ pub struct Phase {
     pub repeat: u32,
     /// When its innermost sweep ends early.
     pub until: Option<Until>,
+    /// How often it is gone through; once for a state.
+    pub rounds: Rounds,
     /// The keys that are swept, outermost first.
     pub swept: Vec<String>,
     /// The numbers of its points.
@@ -94,6 +98,8 @@ pub struct Point {
     pub swept: Vec<(String, String)>,
     /// Which repeat this is, from 1.
     pub repeat: u32,
+    /// Which round through its phase, from 1.
+    pub round: u32,
     /// Points with the same number differ only in the innermost sweep and the repeat: one curve. `until` leaves it.
     pub group: usize,
     /// What is to be done.

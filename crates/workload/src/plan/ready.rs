@@ -41,6 +41,13 @@ const READY: &[Ready] = &[
     Ready { name: "orion-normal", text: include_str!("../../../../plans/orion-normal.toml") },
     Ready { name: "orion-oltp", text: include_str!("../../../../plans/orion-oltp.toml") },
     Ready { name: "orion-dss", text: include_str!("../../../../plans/orion-dss.toml") },
+    Ready { name: "pts-iops", text: include_str!("../../../../plans/pts-iops.toml") },
+    Ready { name: "pts-throughput", text: include_str!("../../../../plans/pts-throughput.toml") },
+    Ready { name: "pts-latency", text: include_str!("../../../../plans/pts-latency.toml") },
+    Ready { name: "pts-wsat", text: include_str!("../../../../plans/pts-wsat.toml") },
+    Ready { name: "spc1-like", text: include_str!("../../../../plans/spc1-like.toml") },
+    Ready { name: "rebuild", text: include_str!("../../../../plans/rebuild.toml") },
+    Ready { name: "rebuilding", text: include_str!("../../../../plans/rebuilding.toml") },
 ];
 
 /// Every ready plan, the one to begin with first.
@@ -145,7 +152,49 @@ mod tests {
             assert_eq!((estimate.points, estimate.untimed_points), (points, points), "{name}");
             assert!(estimate.changes_data, "{name}");
         }
-        assert_eq!(all().len(), promised.len() + of_files.len());
+        // Points, seconds, and how many take as long as the target needs: states that wait for their end.
+        let long = [
+            ("pts-iops", 1401, 84_000, 1),
+            ("pts-throughput", 102, 6_000, 2),
+            ("pts-latency", 227, 14_700, 1),
+            ("pts-wsat", 12, 20_460, 1),
+            ("spc1-like", 6, 4_680, 0),
+            ("rebuild", 7, 500, 1),
+            ("rebuilding", 4, 370, 1),
+        ];
+        for (name, points, secs, untimed) in long {
+            let estimate = plan(name).estimate();
+            let expected = (points, Nanos::from_secs(secs), untimed);
+            assert_eq!((estimate.points, estimate.time, estimate.untimed_points), expected, "{name}");
+            assert!(estimate.changes_data, "{name}");
+            assert_eq!(estimate.may_end_early, name.starts_with("pts-"), "{name}");
+        }
+        assert_eq!(all().len(), promised.len() + of_files.len() + long.len());
+    }
+
+    /// The sums that a published generator's streams come to: 39.44 % reads, 38.6 % in streams, 8.0144 KiB on average.
+    #[test]
+    fn the_eight_streams_have_the_shares_of_their_original() {
+        let plan = plan("spc1-like");
+        let Task::Load(load) = &plan.points()[0].task else { panic!("a load") };
+        let (mut rate, mut reads, mut streams, mut kib) = (0.0, 0.0, 0.0, 0.0);
+        for workload in &load.workloads {
+            let crate::spec::Pace::Open(schedule) = workload.pace else { panic!("{:?}", workload.pace) };
+            let part = schedule.rate.get() / 1000.0;
+            let weights: f64 = workload.sizes.0.iter().map(|(_, weight)| weight).sum();
+            let sizes =
+                workload.sizes.0.iter().map(|(size, weight)| size.as_f64() / 1024.0 * weight / weights);
+            rate += part;
+            reads += part * workload.mix.reads.get();
+            streams += if workload.pattern == crate::spec::Pattern::Sequential { part } else { 0.0 };
+            kib += part * sizes.sum::<f64>();
+        }
+        let near = |found: f64, wanted: f64| assert!((found - wanted).abs() < 1e-6, "{found} for {wanted}");
+        near(rate, 1.0);
+        near(reads, 0.3944);
+        near(streams, 0.386);
+        near(kib, 8.0144);
+        assert_eq!(load.workloads.len(), 8);
     }
 
     #[test]

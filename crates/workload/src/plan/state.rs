@@ -15,10 +15,21 @@ pub enum State {
     Prepare(Prepare),
     /// Left alone for so long.
     Idle(Nanos),
-    /// That disk fails, counted from 0. Virtual arrays only.
+    /// That disk fails, counted from 0. On real storage a command of the user's makes it fail.
     FailDisk(u32),
-    /// Work of the array itself. Virtual arrays only.
+    /// Work of the array itself. On real storage a command of the user's begins it.
     Background(Background),
+    /// Work that goes on already is watched.
+    Watch(Watch),
+}
+
+/// Work of an array, already begun, whose progress is kept beside what follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Watch {
+    /// What it does.
+    pub work: Work,
+    /// Whether the next phase waits for its end.
+    pub wait: bool,
 }
 
 /// How a target is made ready.
@@ -77,10 +88,12 @@ pub enum StateWord {
     FailDisk(u32),
     /// `rebuild`, `initialise`, `clone`, `verify`, `scrub`.
     Background(Work),
+    /// `watch rebuild` and so on.
+    Watch(Work),
 }
 
-const STATES: [&str; 8] =
-    ["prepare", "idle", "fail disk 3", "rebuild", "initialise", "clone", "verify", "scrub"];
+const STATES: [&str; 9] =
+    ["prepare", "idle", "fail disk 3", "rebuild", "initialise", "clone", "verify", "scrub", "watch rebuild"];
 
 impl StateWord {
     /// The word without its number, as the reference page lists it.
@@ -90,11 +103,18 @@ impl StateWord {
             StateWord::Idle => "idle",
             StateWord::FailDisk(_) => "fail disk N",
             StateWord::Background(work) => work.name(),
+            StateWord::Watch(_) => "watch WORK",
         }
     }
 }
 
 impl Work {
+    const ALL: [Work; 5] = [Work::Rebuild, Work::Initialise, Work::Clone, Work::Verify, Work::Scrub];
+
+    fn named(name: &str) -> Option<Work> {
+        Work::ALL.into_iter().find(|work| work.name() == name)
+    }
+
     /// The word used in plans and tables.
     pub fn name(self) -> &'static str {
         match self {
@@ -115,11 +135,12 @@ impl State {
             State::Idle(_) => StateWord::Idle,
             State::FailDisk(disk) => StateWord::FailDisk(*disk),
             State::Background(background) => StateWord::Background(background.work),
+            State::Watch(watch) => StateWord::Watch(watch.work),
         }
     }
 
-    /// Whether only a virtual array can do it.
-    pub fn needs_virtual_array(&self) -> bool {
+    /// Whether a virtual array does it by itself, and real storage only by a command of the user's.
+    pub fn is_of_arrays(&self) -> bool {
         matches!(self, State::FailDisk(_) | State::Background(_))
     }
 
@@ -129,7 +150,7 @@ impl State {
             State::Prepare(prepare) => prepare.fill > 0 || prepare.trim,
             State::Idle(_) => false,
             // A virtual array holds no data of anybody.
-            State::FailDisk(_) | State::Background(_) => false,
+            State::FailDisk(_) | State::Background(_) | State::Watch(_) => false,
         }
     }
 }
@@ -139,6 +160,7 @@ impl fmt::Display for StateWord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             StateWord::FailDisk(disk) => write!(f, "fail disk {disk}"),
+            StateWord::Watch(work) => write!(f, "watch {}", work.name()),
             word => f.write_str(word.family()),
         }
     }
@@ -163,21 +185,18 @@ impl FromStr for StateWord {
                 message: format!("`{text}` does not say which disk"),
                 help: "for example `fail disk 3`".into(),
             }),
-            _ => work(text),
+            ["watch", name] => Work::named(name).map(StateWord::Watch).ok_or_else(|| unknown(text)),
+            _ => Work::named(text.trim()).map(StateWord::Background).ok_or_else(|| unknown(text)),
         }
     }
 }
 
-fn work(text: &str) -> Result<StateWord, TextError> {
-    let all = [Work::Rebuild, Work::Initialise, Work::Clone, Work::Verify, Work::Scrub];
-    if let Some(work) = all.into_iter().find(|work| work.name() == text.trim()) {
-        return Ok(StateWord::Background(work));
-    }
+fn unknown(text: &str) -> TextError {
     let near = super::suggest::nearest(text.trim(), STATES.into_iter());
     let all = STATES.join(", ");
     let help =
         near.map_or(format!("one of {all}"), |near| format!("did you mean `{near}`? All of them: {all}"));
-    Err(TextError { message: format!("`{text}` is not a state"), help })
+    TextError { message: format!("`{text}` is not a state"), help }
 }
 
 #[cfg(test)]

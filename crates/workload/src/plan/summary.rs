@@ -58,6 +58,9 @@ fn phase_line(plan: &Plan, phase: &Phase) -> String {
     if phase.repeat > 1 {
         line += &format!(", each {} times", phase.repeat);
     }
+    if let Some(tracked) = &phase.rounds.steady {
+        line += &format!(", until {tracked} is steady");
+    }
     if let Some(until) = phase.until {
         line += &until_words(&until);
     }
@@ -73,7 +76,9 @@ fn what(point: &Point) -> Vec<String> {
         }
         Task::State(State::Prepare(prepare)) => vec![describe_prepare(prepare)],
         Task::State(State::Idle(time)) => vec![format!("nothing is asked for {time}")],
-        Task::State(state) if state.needs_virtual_array() => vec!["virtual arrays only".into()],
+        Task::State(state) if state.is_of_arrays() => {
+            vec!["virtual arrays, or real storage with commands of yours".into()]
+        }
         Task::State(_) => Vec::new(),
     }
 }

@@ -20,6 +20,7 @@ use crate::plan::keys::{self, Entry};
 use crate::plan::layers::{Layers, overrides, pair};
 use crate::plan::mistakes::Mistakes;
 use crate::plan::outline::{Outline, PhaseTable, outline};
+use crate::plan::rounds::{ROUND, Rounds};
 use crate::plan::source::{Place, SourceText};
 use crate::plan::state::StateWord;
 use crate::plan::suggest::sentence;
@@ -171,11 +172,12 @@ impl Builder {
             let shown = head.name.unwrap_or_else(|| word.to_string());
             self.state(layers, index, table, word, shown);
             let points = first..self.points.len();
-            return Phase { name, about, repeat: 1, until: None, swept: Vec::new(), points };
+            let rounds = Rounds::default();
+            return Phase { name, about, repeat: 1, until: None, rounds, swept: Vec::new(), points };
         }
         let swept = self.load(layers, index, table, &head);
         let points = first..self.points.len();
-        Phase { name, about, repeat: head.repeat, until: head.until, swept, points }
+        Phase { name, about, repeat: head.repeat, until: head.until, rounds: head.rounds, swept, points }
     }
 
     fn state(
@@ -196,7 +198,7 @@ impl Builder {
         self.groups += 1;
         let (index, phase, group) = (self.points.len(), index, self.groups - 1);
         let task = Task::State(state);
-        self.points.push(Point { index, phase, name, swept: Vec::new(), repeat: 1, group, task });
+        self.points.push(Point { index, phase, name, swept: Vec::new(), repeat: 1, round: 1, group, task });
     }
 
     /// Adds the points of a load; gives the labels of its sweeps.
@@ -209,31 +211,37 @@ impl Builder {
     ) -> Vec<String> {
         let members = members(layers, phase, table);
         let axes = axes(&members);
-        let labels: Vec<String> = axes.iter().map(|axis| axis.label.clone()).collect();
+        let rounds = (head.rounds.most > 1).then(|| ROUND.to_string());
+        let labels: Vec<String> =
+            rounds.into_iter().chain(axes.iter().map(|axis| axis.label.clone())).collect();
         self.shares(layers, phase, &members);
         self.until(layers, phase, head, &axes);
+        self.rounds(layers, phase, head, &axes);
         let name_place = layers.of_phase(phase, "name").map_or(&table.place, |node| &node.place);
         let read = Template::read(head.name.as_deref().unwrap_or(&table.name));
         let Some(template) = self.mistakes.take(name_place, read) else { return labels };
         if !self.template(&template, name_place, &members, &axes) || !self.few_enough(table, head, &axes) {
             return labels;
         }
-        let mut cell = Cell { axes: &axes, at: vec![0; axes.len()] };
-        loop {
-            if cell.begins_curve() {
-                self.groups += 1;
-            }
-            self.cell(phase, head, &members, &cell, &template);
-            if !cell.advance() {
-                return labels;
+        for round in 1..=head.rounds.most {
+            let mut cell = Cell { axes: &axes, at: vec![0; axes.len()] };
+            loop {
+                if cell.begins_curve() {
+                    self.groups += 1;
+                }
+                self.cell((phase, round), head, &members, &cell, &template);
+                if !cell.advance() {
+                    break;
+                }
             }
         }
+        labels
     }
 
     /// All repeats of one combination of values.
     fn cell(
         &mut self,
-        phase: usize,
+        (phase, round): (usize, u32),
         head: &PhaseHead,
         members: &[Member<'_>],
         cell: &Cell<'_>,
@@ -252,9 +260,10 @@ impl Builder {
             let help = "give each a phase of its own".to_string();
             return self.mistakes.add(PlanError::new(member.place_of("tree", cell), message, Some(help)));
         }
+        let number = (head.rounds.most > 1).then(|| (ROUND.to_string(), round.to_string()));
         let swept = cell.axes.iter().zip(&cell.at);
-        let swept: Vec<(String, String)> =
-            swept.map(|(axis, at)| (axis.label.clone(), short(&axis.values[*at]))).collect();
+        let swept = swept.map(|(axis, at)| (axis.label.clone(), short(&axis.values[*at])));
+        let swept: Vec<(String, String)> = number.into_iter().chain(swept).collect();
         let name = name(template, members, cell, &workloads, &swept);
         let headlines: Vec<Metric> = members.iter().map(|member| member.headline).collect();
         for repeat in 1..=head.repeat {
@@ -270,7 +279,7 @@ impl Builder {
             let load = Load { workloads, headlines: headlines.clone(), until: head.until };
             let (name, swept) = (name.clone(), swept.clone());
             let (group, task) = (self.groups - 1, Task::Load(load));
-            self.points.push(Point { index, phase, name, swept, repeat, group, task });
+            self.points.push(Point { index, phase, name, swept, repeat, round, group, task });
         }
     }
 
@@ -303,7 +312,9 @@ impl Builder {
     /// That the points so far and these are not too many.
     fn few_enough(&mut self, table: &PhaseTable<'_>, head: &PhaseHead, axes: &[Axis<'_>]) -> bool {
         let lengths = axes.iter().map(|axis| axis.values.len());
-        let count = lengths.chain([head.repeat as usize]).try_fold(1usize, usize::checked_mul);
+        let count = lengths
+            .chain([head.repeat as usize, head.rounds.most as usize])
+            .try_fold(1usize, usize::checked_mul);
         let sum = count.and_then(|count| count.checked_add(self.points.len()));
         let workloads = count.unwrap_or(usize::MAX).saturating_mul(table.members.len());
         if sum.is_some_and(|sum| sum <= MOST_POINTS) && workloads <= MOST_PHASE_WORKLOADS {
@@ -382,6 +393,45 @@ impl Builder {
         };
         let help = format!("sweep at least {} values, or leave `until` out", points + 1);
         self.mistakes.add(PlanError::new(&node.place, message, Some(help)).caution());
+    }
+
+    /// That the figure that has to become steady is that of one point in each round.
+    fn rounds(&mut self, layers: &Layers<'_>, phase: usize, head: &PhaseHead, axes: &[Axis<'_>]) {
+        let Some((tracked, node)) = head.rounds.steady.as_ref().zip(layers.of_phase(phase, "rounds")) else {
+            return;
+        };
+        let example = || {
+            let at = |axis: &Axis<'_>| format!("{} = {:?}", axis.label, short(&axis.values[0]));
+            match axes {
+                [] => "leave `at` out".to_string(),
+                axes => {
+                    format!("for example at = {{ {} }}", axes.iter().map(at).collect::<Vec<_>>().join(", "))
+                }
+            }
+        };
+        for (key, value) in &tracked.at {
+            let axis = axes.iter().find(|axis| axis.label == *key);
+            let message = match axis {
+                None => format!("`{key}` is not swept in this phase"),
+                Some(axis) if !axis.values.iter().any(|one| short(one) == *value) => {
+                    format!("`{value}` is no value of the sweep of {key}")
+                }
+                Some(_) => continue,
+            };
+            self.mistakes.add(PlanError::new(&node.place, message, Some(example())));
+        }
+        let open = axes
+            .iter()
+            .find(|axis| axis.values.len() > 1 && !tracked.at.iter().any(|(key, _)| *key == axis.label));
+        if let Some(axis) = open {
+            let message =
+                format!("`rounds` does not say at which {} its figure has to be steady", axis.label);
+            self.mistakes.add(PlanError::new(&node.place, message, Some(example())));
+        }
+        if head.until.is_some() {
+            let message = "rounds that have to become steady measure all their points".to_string();
+            self.mistakes.add(PlanError::new(&node.place, message, Some("leave `until` out".into())));
+        }
     }
 
     /// That every key in a name is one.

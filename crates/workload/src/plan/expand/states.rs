@@ -6,7 +6,7 @@ use crate::plan::keys::state::{PREPARE_SHARES, STATE, StateDraft};
 use crate::plan::keys::workload::WORKLOAD;
 use crate::plan::layers::Layers;
 use crate::plan::mistakes::Wrong;
-use crate::plan::state::{Background, Prepare, State, StateWord};
+use crate::plan::state::{Background, Prepare, State, StateWord, Watch};
 use crate::plan::sweep;
 
 /// The state of a phase, or the key that does not fit.
@@ -28,6 +28,7 @@ pub(super) fn state(
         StateWord::Background(work) => {
             State::Background(Background { work, rate: draft.rate, wait: draft.wait })
         }
+        StateWord::Watch(work) => State::Watch(Watch { work, wait: draft.wait }),
         StateWord::Prepare => State::Prepare(prepare(layers, phase, &draft)?),
     })
 }

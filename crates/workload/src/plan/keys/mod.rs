@@ -130,6 +130,11 @@ pub fn all() -> Vec<&'static KeyDoc> {
     plan.chain(phases).chain(members).chain(workloads).chain(states).collect()
 }
 
+/// How often something of a phase is done: 1 to 1000 times.
+pub(crate) fn phase_count(node: &Node) -> Result<u32, Wrong> {
+    node.count32(1..=1000)
+}
+
 /// Fills a `none`-or-value text.
 pub(crate) fn or_none<T>(value: Option<T>, text: impl Fn(T) -> String) -> String {
     value.map_or_else(|| "none".into(), text)

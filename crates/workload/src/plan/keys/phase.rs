@@ -3,6 +3,7 @@
 use super::{Entry, KeyDoc, Kind, Level, or_none};
 use crate::plan::metric::Until;
 use crate::plan::mistakes::Wrong;
+use crate::plan::rounds::Rounds;
 use crate::plan::tree::Node;
 
 /// What the top of the file says.
@@ -27,6 +28,8 @@ pub(crate) struct PhaseHead {
     pub repeat: u32,
     /// When to leave the innermost sweep.
     pub until: Option<Until>,
+    /// How often it is gone through.
+    pub rounds: Rounds,
 }
 
 /// Keys at the top of the file.
@@ -77,7 +80,7 @@ pub(crate) static PLAN: [Entry<Head>; 3] = [
 ];
 
 /// Keys of a phase that are not its workloads'.
-pub(crate) static PHASE: [Entry<PhaseHead>; 4] = [
+pub(crate) static PHASE: [Entry<PhaseHead>; 5] = [
     Entry {
         doc: KeyDoc {
             key: "name",
@@ -140,6 +143,25 @@ pub(crate) static PHASE: [Entry<PhaseHead>; 4] = [
         },
         read: |h, n| Until::read(n).map(|until| h.until = until),
         write: |h| or_none(h.until, |until| until.to_string()),
+    },
+    Entry {
+        doc: KeyDoc {
+            key: "rounds",
+            level: Level::Phase,
+            section: "Phases",
+            kind: Kind::Table,
+            default: "1",
+            short: "How often the phase is gone through, all its sweeps and repeats each time.",
+            long: "A number, or a table whose `steady` names a figure: the rounds end when that is steady, after \
+                   five of them at the earliest and after `most` (25) at the latest. `at` says of which point, by \
+                   the values of its swept keys as they are written: `at = { size = \"4KiB\", reads = \"0%\" }`. Steady is what SNIA's PTS calls so: over \
+                   five rounds the figure stays within 20% of its mean from end to end, and the line fitted \
+                   through it rises or falls by no more than 10% of that. `round` stands among the swept values \
+                   of the points.",
+            example: "rounds = { most = 25, steady = \"iops\" }",
+        },
+        read: |h, n| Rounds::read(n).map(|rounds| h.rounds = rounds),
+        write: |h| h.rounds.to_string(),
     },
 ];
 

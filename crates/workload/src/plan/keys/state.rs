@@ -55,6 +55,7 @@ pub(crate) fn fits(word: StateWord, key: &str) -> bool {
         StateWord::Idle => key == "run",
         StateWord::FailDisk(_) => false,
         StateWord::Background(_) => key == "rate" || key == "wait",
+        StateWord::Watch(_) => key == "wait",
     }
 }
 
@@ -70,7 +71,7 @@ const fn doc(
 
 const STATES: &str = "States";
 const PREPARE: &str = "States: prepare";
-const WORK: &str = "States: work of a virtual array";
+const WORK: &str = "States: work of an array";
 
 /// Keys of a state phase; `fits` says which state takes which.
 pub(crate) static STATE: [Entry<StateDraft>; 8] = [
@@ -87,13 +88,16 @@ pub(crate) static STATE: [Entry<StateDraft>; 8] = [
                 "clone",
                 "verify",
                 "scrub",
+                "watch rebuild",
             ]),
             "",
             [
                 "Makes the phase a state instead of a load.",
                 "`prepare` fills the span and empties caches. `idle` waits for `run`. The others are done by \
-                 virtual arrays only: a disk fails (counted from 0), and the array rebuilds, initialises, clones, \
-                 verifies or scrubs.",
+                 virtual arrays: a disk fails (counted from 0), and the array rebuilds, initialises, clones, \
+                 verifies or scrubs. `watch rebuild` (or `watch scrub` and so on) starts nothing: it waits for \
+                 the end of such work that goes on already. On real storage a disk is made to fail and a rebuild \
+                 is begun by commands of yours, and watched through `--progress`.",
                 "state = \"prepare\"",
             ],
         ),
@@ -184,7 +188,7 @@ pub(crate) static STATE: [Entry<StateDraft>; 8] = [
             "none",
             [
                 "The part of its attention that the array gives to the work.",
-                "`none` takes the array's own setting.",
+                "`none` takes the array's own setting. Virtual arrays only.",
                 "rate = \"30%\"",
             ],
         ),

@@ -50,6 +50,51 @@ fn sweeps_nest_in_the_order_written_and_repeats_are_innermost() {
     assert_eq!(plan.points()[2].swept, [("size".into(), "4KiB".into()), ("depth".into(), "2".into())]);
 }
 
+const IN_ROUNDS: &str = "[[phase]]\nname = \"{size}\"\nrun = \"1s\"\nsize = { sweep = [\"8KiB\", \"4KiB\"] }\n\
+    rounds = { most = 6, steady = \"mean\", at = { size = \"4KiB\" } }\n";
+
+#[test]
+fn rounds_go_through_a_whole_phase_and_stand_among_the_swept_values() {
+    let plan = read(IN_ROUNDS);
+    assert_eq!(plan.points().len(), 12);
+    assert_eq!(plan.phases[0].swept, ["round", "size"]);
+    assert_eq!(names(&plan)[..3], ["8KiB round=1", "4KiB round=1", "8KiB round=2"]);
+    assert_eq!(plan.points()[3].round, 2);
+    let tracked = plan.phases[0].rounds.steady.clone().unwrap();
+    assert_eq!((tracked.figure, tracked.to_string().as_str()), (Metric::Mean, "mean at size 4KiB"));
+    assert!(tracked.is_at(&plan.points()[3].swept) && !tracked.is_at(&plan.points()[2].swept));
+    assert!(plan.estimate().may_end_early);
+    let text = plan.phases[0].rounds.to_string();
+    assert_eq!(with(IN_ROUNDS, &[&format!("rounds={text}")]).phases[0].rounds, plan.phases[0].rounds);
+    let plain = with(IN_ROUNDS, &["rounds=2"]);
+    assert_eq!((plain.points().len(), plain.estimate().may_end_early), (4, false));
+}
+
+#[test]
+fn rounds_that_say_too_little_are_refused() {
+    let said = |rounds: &str| {
+        let overrides = Overrides { set: vec![format!("rounds={rounds}")], tags: Vec::new() };
+        Plan::parse("t.toml", IN_ROUNDS, &overrides).unwrap_err().plain()
+    };
+    assert!(said("{ most = 9, steady = 'iops' }").contains("does not say at which size"));
+    assert!(said("{ most = 9, steady = 'iops', at = { size = '16KiB' } }").contains("no value of the sweep"));
+    assert!(said("{ most = 9, steady = 'iops', at = { depth = 4 } }").contains("`depth` is not swept"));
+    assert!(said("{ most = 4, steady = 'iops', at = { size = '4KiB' } }").contains("five rounds"));
+    assert!(said("{ at = { size = '4KiB' } }").contains("not which figure"));
+    assert!(said("{ steady = 'speed' }").contains("`speed` is not a figure"));
+    assert!(said("0").contains("1000"));
+    assert!(said("'often'").contains("whole number"));
+}
+
+#[test]
+fn work_that_goes_on_can_be_watched() {
+    let plan = read("[[phase]]\nstate = \"watch scrub\"\nwait = false\n[[phase]]\nrun = \"1s\"\n");
+    assert_eq!(plan.points()[0].task, Task::State(State::Watch(Watch { work: Work::Scrub, wait: false })));
+    assert_eq!(plan.points()[0].name, "watch scrub");
+    let wrong = Plan::parse("t", "[[phase]]\nstate = \"watch rebild\"\n", &Overrides::default()).unwrap_err();
+    assert!(wrong.plain().contains("watch rebuild"), "{}", wrong.plain());
+}
+
 #[test]
 fn what_is_swept_and_not_named_is_added_to_the_name() {
     let plan = read(
