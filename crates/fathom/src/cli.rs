@@ -85,9 +85,10 @@ pub struct RunArgs {
     /// What is measured: a directory, a file, a block device, or `null:`; several are joined as LUNs
     #[arg(long = "on", value_name = "TARGET")]
     pub targets: Vec<String>,
-    /// Consent to destroy what is on the target: its serial number, by-id name, or a file's absolute path
+    /// Consent to destroy what is on the target: its serial number, by-id name, or a file's absolute path; once for
+    /// each of several targets
     #[arg(long, value_name = "IDENTITY")]
-    pub destroy: Option<String>,
+    pub destroy: Vec<String>,
     /// Let scratch files stay for the next run
     #[arg(long)]
     pub keep: bool,
@@ -133,9 +134,10 @@ pub struct Upkeep {
 
 #[derive(Debug, Args)]
 pub struct AsArgs {
-    /// Consent to destroy what is on the target: its serial number, by-id name, or a file's absolute path
-    #[arg(long, value_name = "IDENTITY", env = "FATHOM_DESTROY")]
-    pub destroy: Option<String>,
+    /// Consent to destroy what is on the target: its serial number, by-id name, or a file's absolute path; once for
+    /// each of several targets, in the environment one on each line
+    #[arg(long, value_name = "IDENTITY", env = "FATHOM_DESTROY", value_delimiter = '\n')]
+    pub destroy: Vec<String>,
     /// Do not keep the run in the library
     #[arg(long, env = "FATHOM_NO_SAVE")]
     pub no_save: bool,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use conduct::real::{RealOptions, RealWorld};
 use host::SysRoot;
-use host::safety::{Judgement, judge};
+use host::safety::{Judgement, consent_for, judge};
 use host::target::Target;
 use workload::plan::Plan;
 
@@ -23,7 +23,7 @@ pub fn run(plan: &Plan, options: &RealOptions) -> Result<Ending, Failure> {
     let mut refused = None;
     for name in &options.targets {
         let target = Target::parse(name).map_err(conduct::WorldError::from)?;
-        let judgement = judge(&root, &target, options.consent.as_ref());
+        let judgement = judge(&root, &target, consent_for(&root, &target, &options.consents));
         text += &target_words(name, &judgement, plan.estimate().changes_data);
         if plan.estimate().changes_data && !judgement.reasons.is_empty() {
             refused.get_or_insert(judgement.what.clone());

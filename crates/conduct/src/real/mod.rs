@@ -14,7 +14,7 @@ use host::clock::Clock;
 use host::engine::FileRef;
 use host::load::{Assignment, News, WorkerOutcome};
 use host::monitor::{DeviceCounters, Monitor, process_cpu};
-use host::safety::{Consent, Permit, permit};
+use host::safety::{Consent, Permit, consent_for, permit};
 use host::target::{Facts, Place, Target};
 use host::{DevNo, SysRoot};
 use record::{CpuUse, EngineUsed, Environment};
@@ -47,7 +47,7 @@ pub struct RealOptions {
     /// Paths and devices, in order.
     pub targets: Vec<String>,
     /// What may be destroyed.
-    pub consent: Option<Consent>,
+    pub consents: Vec<Consent>,
     /// Let scratch files stay.
     pub keep: bool,
     /// The size of scratch files together, in place of `auto`.
@@ -101,12 +101,13 @@ impl RealWorld {
                 if !is_changed(plan, number) {
                     continue;
                 }
-                let permit = permit(&root, &resolved.target, options.consent.as_ref())?;
+                let consent = consent_for(&root, &resolved.target, &options.consents);
+                let permit = permit(&root, &resolved.target, consent)?;
                 resolved.permit = Some(Arc::new(permit));
             }
         }
         let environment = host::environment::Environment::read(&root);
-        let plain = PlainSet::plan(&root, &options.plain, &mut targets, options.consent.as_ref())?;
+        let plain = PlainSet::plan(&root, &options.plain, &mut targets, &options.consents)?;
         let scratch = match plain.is_any() {
             true => ScratchSet::default(),
             false => ScratchSet::plan(plan, &targets, options, &environment)?,

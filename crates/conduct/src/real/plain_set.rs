@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use host::clock::Clock;
 use host::plain;
-use host::safety::{Consent, Permit, permit};
+use host::safety::{Consent, Permit, consent_for, permit};
 use host::scratch::{Step, enough_room};
 use host::target::Place;
 use host::{Facts, SysRoot, Target};
@@ -57,7 +57,7 @@ impl PlainSet {
         root: &SysRoot,
         wanted: &[PlainFile],
         targets: &mut [Resolved],
-        consent: Option<&Consent>,
+        consents: &[Consent],
     ) -> Result<PlainSet, WorldError> {
         for (wanted, each) in wanted.iter().zip(targets.iter_mut()) {
             match &each.target.place {
@@ -68,6 +68,7 @@ impl PlainSet {
                     let cuts = wanted.cut.is_some_and(|cut| cut < each.facts.size);
                     let expands = wanted.expand && wanted.size > each.facts.size;
                     if (cuts || expands) && each.permit.is_none() {
+                        let consent = consent_for(root, &each.target, consents);
                         each.permit = Some(Arc::new(permit(root, &each.target, consent)?));
                     }
                 }

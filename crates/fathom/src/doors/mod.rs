@@ -35,6 +35,7 @@ use crate::recorder::{self, Recorded};
 use crate::session::{Planned, Session, final_ending};
 use crate::terminal;
 use crate::verbs::keep;
+use crate::verbs::run::consents;
 
 /// One tool.
 struct Tool {
@@ -108,16 +109,15 @@ pub fn serve(arguments: &AsArgs, store: &Option<PathBuf>) -> Result<Ending, Fail
     let Some(tool) = find(name) else {
         return Err(Failure::Usage(format!("there is no tool `{name}`\n{}", list().trim_end())));
     };
-    let consent = arguments.destroy.as_deref().map(Consent::parse).transpose();
-    let consent = consent.map_err(|error| Failure::Usage(format!("--destroy: {error}")))?;
-    let door = Door { store: store.clone(), consent, keeps: !arguments.no_save };
+    let consents = consents(&arguments.destroy)?;
+    let door = Door { store: store.clone(), consents, keeps: !arguments.no_save };
     (tool.serve)(&door, words)
 }
 
 /// What every tool has beside its own arguments.
 pub struct Door {
     store: Option<PathBuf>,
-    consent: Option<Consent>,
+    consents: Vec<Consent>,
     keeps: bool,
 }
 
@@ -156,7 +156,7 @@ impl Door {
         let Planned { plan, origin, overrides } = self.plan(tool, order)?;
         let options = RealOptions {
             targets: order.targets.clone(),
-            consent: self.consent.clone(),
+            consents: self.consents.clone(),
             keep: scratch.keep,
             scratch: scratch.size,
             plain,

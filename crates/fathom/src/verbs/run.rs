@@ -58,10 +58,9 @@ pub fn run(arguments: &RunArgs, store: &Option<PathBuf>) -> Result<Ending, Failu
 }
 
 pub(super) fn options(arguments: &RunArgs) -> Result<RealOptions, Failure> {
-    let consent = arguments.destroy.as_deref().map(Consent::parse).transpose();
     Ok(RealOptions {
         targets: arguments.targets.clone(),
-        consent: consent.map_err(|error| Failure::Usage(format!("--destroy: {error}")))?,
+        consents: consents(&arguments.destroy)?,
         keep: arguments.keep,
         scratch: arguments.scratch,
         plain: Vec::new(),
@@ -76,6 +75,12 @@ fn upkeep(arguments: &Upkeep) -> UpkeepOptions {
         fail: arguments.fail_cmd.clone(),
         rebuild: arguments.rebuild_cmd.clone(),
     }
+}
+
+/// What `--destroy` names, each of it.
+pub fn consents(given: &[String]) -> Result<Vec<Consent>, Failure> {
+    let parsed = given.iter().map(|text| Consent::parse(text)).collect::<Result<_, _>>();
+    parsed.map_err(|error| Failure::Usage(format!("--destroy: {error}")))
 }
 
 /// How to see the run again; or that it cannot be.

@@ -77,6 +77,19 @@ pub fn judge(root: &SysRoot, target: &Target, consent: Option<&Consent>) -> Judg
     }
 }
 
+/// The one of several consents that is for the target. Where none is, the first, so that the refusal tells it.
+pub fn consent_for<'a>(root: &SysRoot, target: &Target, given: &'a [Consent]) -> Option<&'a Consent> {
+    let is_for = |consent: &&Consent| {
+        let reasons = judge(root, target, Some(consent)).reasons;
+        !reasons.iter().any(|reason| matches!(reason, Reason::OtherConsent { .. }))
+    };
+    match given {
+        [] => None,
+        [one] => Some(one),
+        several => several.iter().find(is_for).or(several.first()),
+    }
+}
+
 /// Leave to write to the target, or every reason against it.
 ///
 /// For a device this opens it exclusively, for reading, for as long as the permit lives.

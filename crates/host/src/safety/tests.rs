@@ -68,6 +68,21 @@ fn a_spare_disk_with_its_serial_is_written_and_without_it_is_not() {
 }
 
 #[test]
+fn of_several_consents_the_one_for_the_target_counts() {
+    let machine = machine();
+    let target = block(&machine, "sda");
+    let consents = |texts: &[&str]| -> Vec<Consent> {
+        texts.iter().map(|text| Consent::parse(text).expect("it could be a serial number")).collect()
+    };
+    let chosen =
+        |texts: &[&str]| consent_for(&machine.root(), &target, &consents(texts)).map(Consent::to_string);
+    assert_eq!(chosen(&[]), None);
+    assert_eq!(chosen(&["S2"]), Some("S2".into()));
+    assert_eq!(chosen(&["S2", "/a/file", "S1"]), Some("S1".into()));
+    assert_eq!(chosen(&["S2", "S3"]), Some("S2".into()), "the refusal tells what was given");
+}
+
+#[test]
 fn the_refusal_tells_size_model_serial_and_every_reason() {
     let machine = machine();
     machine.mount("8:0", "/data", "xfs", "/dev/sda");
