@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::support::User;
+use crate::support::{Loop, User};
 
 /// Figures of a table by (small, large); rows without figures are there as well.
 struct Table {
@@ -326,6 +326,54 @@ fn what_orion_writes_to_wants_consent() {
     };
     let part = ops("write") / (ops("read") + ops("write"));
     assert!((0.4..=0.6).contains(&part), "{part}");
+
+    // Several LUNs want several consents.
+    let other = user.write("other", vec![7u8; 8 << 20]);
+    user.write("w.lun", "disk\nother\n");
+    let one = format!("as --destroy {} {point}", disk.display());
+    user.fathom(&one).with(3).saying(&["other"]);
+    assert_eq!(fs::read(&other).unwrap(), vec![7u8; 8 << 20]);
+    user.fathom(&format!(
+        "as --destroy {} --destroy {} {point} -simulate raid0",
+        disk.display(),
+        other.display()
+    ))
+    .done();
+    assert_ne!(fs::read(&other).unwrap(), vec![7u8; 8 << 20]);
+    assert_eq!(user.last()["consents"].as_array().unwrap().len(), 2);
+}
+
+/// Read requests and sectors that the kernel has completed.
+/// Source: Documentation/block/stat.rst; merged requests were requests before they were merged.
+fn counted(device: &Loop) -> [u64; 2] {
+    let text = fs::read_to_string(format!("/sys/block/{}/stat", device.name())).unwrap();
+    let fields: Vec<u64> = text.split_whitespace().map(|field| field.parse().unwrap()).collect();
+    [fields[0] + fields[1], fields[2]]
+}
+
+#[test]
+fn the_kernel_counts_what_orion_asks_for() {
+    let user = User::new();
+    let Some(device) = Loop::make(&user, 32 << 20) else { return };
+    user.write("k.lun", format!("{}\n", device.node));
+    let before = counted(&device);
+    let line = "as orion -run advanced -testname k -matrix point -num_small 4 -num_large 2 -duration 2";
+    user.fathom(&format!("{line} -size_large 256")).done();
+    let after = counted(&device);
+    let run = user.last();
+    let workloads = run["points"][0]["workloads"].as_array().unwrap();
+    let total = |key: &str| -> u64 {
+        workloads.iter().map(|workload| workload["totals"][0][key].as_u64().unwrap()).sum()
+    };
+    for (at, asked) in [total("ops"), total("bytes") / 512].into_iter().enumerate() {
+        let share = (after[at] - before[at]) as f64 / asked as f64;
+        assert!((share - 1.0).abs() <= 0.005, "the kernel {}, the record {asked}", after[at] - before[at]);
+    }
+    // Each keeps its own number in flight all the time.
+    for (workload, depth) in workloads.iter().zip([4.0, 2.0]) {
+        let in_flight = workload["mean_in_flight"].as_f64().unwrap();
+        assert!((in_flight / depth - 1.0).abs() < 0.25, "{in_flight} of {depth}");
+    }
 }
 
 #[test]
