@@ -18,6 +18,7 @@ pub mod plain;
 pub mod progress;
 pub mod safety;
 pub mod scratch;
+pub mod semaphores;
 pub mod sysroot;
 pub mod target;
 pub mod tree;
