@@ -112,7 +112,7 @@ impl RealWorld {
             true => ScratchSet::default(),
             false => ScratchSet::plan(plan, &targets, options, &environment)?,
         };
-        let trees = trees::TreeSet::plan(plan, &targets, options.keep)?;
+        let trees = trees::TreeSet::plan(plan, &targets, options.plain.len(), options.keep)?;
         Ok(RealWorld {
             root,
             clock: Clock::start(),

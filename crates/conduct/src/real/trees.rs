@@ -25,13 +25,21 @@ pub(super) struct TreeSet {
 }
 
 impl TreeSet {
-    /// Looks at where the folder will be. Changes nothing.
-    pub(super) fn plan(plan: &Plan, targets: &[Resolved], keep: bool) -> Result<TreeSet, WorldError> {
+    /// Looks at where the folder will be: in the only target behind the first `plain`, which are a tool's own files.
+    /// Changes nothing.
+    pub(super) fn plan(
+        plan: &Plan,
+        targets: &[Resolved],
+        plain: usize,
+        keep: bool,
+    ) -> Result<TreeSet, WorldError> {
         let mut workloads = plan.points().iter().flat_map(Point::workloads);
         let Some(workload) = workloads.find(|workload| workload.tree.is_some()) else {
             return Ok(TreeSet::default());
         };
-        let [Resolved { target, .. }] = targets else { return Err(no_directory(workload, targets)) };
+        let [Resolved { target, .. }] = targets.get(plain..).unwrap_or_default() else {
+            return Err(no_directory(workload, targets));
+        };
         let Place::Directory(directory) = &target.place else { return Err(no_directory(workload, targets)) };
         let path = directory.join(FOLDER);
         let leftover = match tree::look(directory)? {
