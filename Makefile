@@ -65,7 +65,7 @@ cargo:
 test-tools:
 	@missing=(); \
 	need() { PATH="$$PATH:/usr/sbin:/sbin" command -v "$$1" >/dev/null || missing+=("$$2"); }; \
-	need losetup mount; need mount mount; need unshare util-linux; need mkfs.ext4 e2fsprogs; \
+	need losetup mount; need mount mount; need unshare util-linux; need mkfs.ext4 e2fsprogs; need bonnie++ bonnie++; \
 	if [ $${#missing[@]} -eq 0 ]; then exit 0; fi; \
 	if [ "$$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then \
 	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$${missing[@]}" </dev/null \

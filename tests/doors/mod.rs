@@ -1,6 +1,7 @@
 //! The classic tools' command lines, each read back by a parser that is written from the tool's own documents,
 //! not from what writes it here.
 
+mod bonnie;
 mod dd;
 mod diskspd;
 mod fio;

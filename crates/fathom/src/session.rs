@@ -53,6 +53,11 @@ impl Session {
         self.world.kind()
     }
 
+    /// Set once the user interrupts, for whoever waits before or within the measuring.
+    pub fn stop(&self) -> std::sync::Arc<std::sync::atomic::AtomicBool> {
+        self.signals.stop()
+    }
+
     /// What is asked, as it was found.
     pub fn targets(&self) -> Vec<record::Target> {
         self.world.targets()

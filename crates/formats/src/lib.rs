@@ -13,6 +13,7 @@ mod output;
 mod refusal;
 mod surroundings;
 
+pub mod bonnie;
 pub mod dd;
 pub mod diskspd;
 pub mod fio;

@@ -28,6 +28,10 @@ pub struct NoFigures {
 /// All of them, by name.
 pub fn outputs() -> &'static [Output] {
     const ALL: &[Output] = &[
+        crate::bonnie::CSV_200,
+        crate::bonnie::TEXT_200,
+        crate::bonnie::CSV_103,
+        crate::bonnie::TEXT_103,
         crate::dd::OUTPUT,
         crate::diskspd::OUTPUT,
         crate::diskspd::OUTPUT_XML,

@@ -7,6 +7,7 @@
 //! **Invariant:** a tool's own words give no consent. What holds data that is not ours is written only with
 //! `--destroy` or `FATHOM_DESTROY`, as everywhere.
 
+mod bonnie;
 mod dd;
 mod diskspd;
 mod fio;
@@ -46,6 +47,12 @@ struct Tool {
 }
 
 const TOOLS: &[Tool] = &[
+    Tool {
+        names: &["bonnie++"],
+        about: "Bonnie++ 2.00: characters, blocks, rewriting, seeks and small files",
+        serve: bonnie::serve_200,
+    },
+    Tool { names: &["bonnie"], about: "the same as version 1.03e", serve: bonnie::serve_103 },
     Tool {
         names: &["dd"],
         about: "one stream, one block at a time, to a target or from one",

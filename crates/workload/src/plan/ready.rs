@@ -26,6 +26,7 @@ const READY: &[Ready] = &[
     Ready { name: "read-ahead", text: include_str!("../../../../plans/read-ahead.toml") },
     Ready { name: "files", text: include_str!("../../../../plans/files.toml") },
     Ready { name: "mdtest", text: include_str!("../../../../plans/mdtest.toml") },
+    Ready { name: "bonnie", text: include_str!("../../../../plans/bonnie.toml") },
     Ready { name: "fileserver", text: include_str!("../../../../plans/fileserver.toml") },
     Ready { name: "webserver", text: include_str!("../../../../plans/webserver.toml") },
     Ready { name: "workstation", text: include_str!("../../../../plans/workstation.toml") },
@@ -146,7 +147,7 @@ mod tests {
             assert_eq!(estimate.untimed_points, prepares, "{name}");
             assert_eq!(estimate.changes_data, !READ_ONLY.contains(&name), "{name}");
         }
-        let of_files = [("files", 6), ("mdtest", 12)];
+        let of_files = [("files", 6), ("mdtest", 12), ("bonnie", 10)];
         for (name, points) in of_files {
             let estimate = plan(name).estimate();
             assert_eq!((estimate.points, estimate.untimed_points), (points, points), "{name}");
