@@ -72,7 +72,7 @@ fn summary(samples: &[(f64, f64)]) -> String {
     }
     let after = format!("{} after {}", percent(last.1), time(last.0 - first.0));
     let Some(found) = forecast(samples) else { return after };
-    let rate = format!("{:.3} % a minute", found.per_s * 6000.0);
+    let rate = rate(found.per_s * 6000.0);
     if last.1 >= 1.0 {
         return format!("done in {}, {rate}", time(last.0 - first.0));
     }
@@ -92,6 +92,15 @@ fn tenths(samples: &[(f64, f64)]) -> Vec<String> {
         (samples[0].1 < f64::from(tenth) / 10.0).then(|| format!("{} % {}", tenth * 10, time(at.0 - begun)))
     };
     (1..=10).filter_map(seen).collect()
+}
+
+/// Three digits or so, whether it takes seconds or a week.
+fn rate(percent: f64) -> String {
+    match percent {
+        0.0..0.995 => format!("{percent:.3} % a minute"),
+        0.995..99.5 => format!("{percent:.1} % a minute"),
+        _ => format!("{percent:.0} % a minute"),
+    }
 }
 
 fn percent(part: f64) -> String {
@@ -131,14 +140,14 @@ mod tests {
         let lines = lines(&run_with(&parts), STYLE);
         let text = lines.join("|");
         assert!(text.starts_with("rebuild: 40.0 % after 2 min"), "{text}");
-        assert!(text.contains("20.000 % a minute; done in another 3 min"), "{text}");
+        assert!(text.contains("20.0 % a minute; done in another 3 min"), "{text}");
         assert!(text.contains("10 % 30.0 s, 20 % 60.0 s"), "{text}");
     }
 
     #[test]
     fn a_course_that_is_done_says_how_long_it_took() {
         let text = lines(&run_with(&[(10, 0.0), (20, 0.5), (30, 1.0)]), STYLE).join("|");
-        assert!(text.starts_with("rebuild: done in 20.0 s, 300.000 % a minute"), "{text}");
+        assert!(text.starts_with("rebuild: done in 20.0 s, 300 % a minute"), "{text}");
     }
 
     #[test]
