@@ -113,6 +113,11 @@ impl Meter {
         self.by_class[class as usize].count += 1;
     }
 
+    /// Since when it counts.
+    pub fn since(&self) -> Instant {
+        self.since
+    }
+
     /// The servers apart were busy for `busy` more.
     pub fn add_busy(&mut self, busy: Nanos) {
         self.busy_ns += busy.get();

@@ -76,7 +76,9 @@ impl Station {
     fn leave(&mut self, now: Instant, arrived: Instant, end: Instant, work: Nanos, class: Class) -> Instant {
         let started = Instant::from_nanos(end.nanos().saturating_sub(work.get()));
         self.meter.visit(now, arrived.min(started), started, end, class);
-        self.meter.add_busy(work);
+        // Data that have flowed since before the window count as far as they flow in it.
+        let before = self.meter.since().saturating_since(started).min(work);
+        self.meter.add_busy(Nanos::new(work.get() - before.get()));
         end
     }
 
@@ -145,6 +147,17 @@ mod tests {
         // The next one finds the station busy with the first until 100, and is slower than its source.
         let end = station.stream(at(110), at(90), at(110), Nanos::new(50), Nanos::new(5), Class::HostRead);
         assert_eq!(end, at(150));
+    }
+
+    #[test]
+    fn a_transfer_that_flows_since_before_the_window_counts_as_far_as_it_lies_in_it() {
+        let mut station = Station::new(1);
+        station.restart_meter(at(100));
+        let end = station.stream(at(110), at(20), at(110), Nanos::new(80), Nanos::new(5), Class::Prefetch);
+        assert_eq!(end, at(115));
+        station.close_meter(at(200));
+        assert_eq!(station.meter().busy_ns(), 15);
+        assert_eq!(station.meter().utilisation_gap(), Some(0.0));
     }
 
     #[test]
