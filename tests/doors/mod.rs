@@ -7,6 +7,7 @@ mod diskspd;
 mod fio;
 mod hdparm;
 mod iometer;
+mod iozone;
 mod orion;
 mod seeker;
 mod sqlio;

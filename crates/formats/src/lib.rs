@@ -19,6 +19,7 @@ pub mod diskspd;
 pub mod fio;
 pub mod hdparm;
 pub mod iometer;
+pub mod iozone;
 pub mod orion;
 pub mod seeker;
 pub mod sqlio;

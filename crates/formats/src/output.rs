@@ -46,6 +46,8 @@ pub fn outputs() -> &'static [Output] {
         crate::orion::IOPS,
         crate::orion::LATENCIES,
         crate::orion::HISTOGRAMS,
+        crate::iozone::OUTPUT,
+        crate::iozone::EXCEL,
         crate::seeker::OUTPUT,
         crate::sqlio::OUTPUT,
     ];

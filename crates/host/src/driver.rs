@@ -40,6 +40,8 @@ impl Live {
 pub struct Lines<'a> {
     /// Set to end the load early.
     pub stop: &'a AtomicBool,
+    /// Set by the first worker that has done its part, to end the load of the others; for those it concerns.
+    pub first: Option<&'a AtomicBool>,
     /// Counts for others to see.
     pub live: &'a Live,
     /// Told of closed intervals, about once a second.
@@ -68,6 +70,9 @@ pub fn drive<E: Engine>(
         report(job, lines);
     }
     lines.live.publish(job.progress());
+    if let Some(first) = lines.first {
+        first.store(true, Ordering::Relaxed);
+    }
     Ok(())
 }
 
@@ -77,7 +82,8 @@ fn report(job: &mut Job, lines: &Lines<'_>) {
     if job.has_interval() {
         (lines.intervals)(job.take_intervals());
     }
-    if lines.stop.load(Ordering::Relaxed) {
+    let is_set = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
+    if is_set(lines.stop) || lines.first.is_some_and(is_set) {
         job.stop();
     }
 }

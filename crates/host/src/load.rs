@@ -92,6 +92,7 @@ pub fn run(
         .collect::<Result<_, _>>()?;
     let workers: u32 = assignments.iter().map(|each| each.jobs.len() as u32).sum();
     let lives: Vec<Live> = (0..workers).map(|_| Live::default()).collect();
+    let first = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let (mut crew, report, reports) = Crew::gathering();
         let mut lives_left = lives.iter();
@@ -105,6 +106,7 @@ pub fn run(
                     refusal: refusal.as_deref(),
                     clock,
                     stop,
+                    first: assignment.workload.stop.first_ends.then_some(&first),
                     live: lives_left.next().expect("one for each worker"),
                     report: report.clone(),
                 };
@@ -223,6 +225,7 @@ struct Seat<'a> {
     refusal: Option<&'a str>,
     clock: &'a Clock,
     stop: &'a AtomicBool,
+    first: Option<&'a AtomicBool>,
     live: &'a Live,
     report: Reporter,
 }
@@ -298,7 +301,7 @@ impl Seat<'_> {
         job.start(start);
         let before = thread_cpu();
         let send = |intervals| self.report.say(Report::Intervals(self.workload, intervals));
-        let lines = Lines { stop: self.stop, live: self.live, intervals: &send };
+        let lines = Lines { stop: self.stop, first: self.first, live: self.live, intervals: &send };
         drive(&mut job, engine, self.clock, &lines)?;
         let (own, helpers) = (thread_cpu().since(before), engine.helpers_cpu());
         outcome.time = CpuTime { user: own.user + helpers.user, system: own.system + helpers.system };

@@ -55,7 +55,14 @@ fn workload(engine: EngineKind, depth: u32) -> Workload {
         on: Vec::new(),
         luns: LunLayout::Concatenated,
         pace: Pace::Closed,
-        stop: Stop { warmup: Nanos::ZERO, run: None, cooldown: Nanos::ZERO, ops: Some(BLOCKS), bytes: None },
+        stop: Stop {
+            warmup: Nanos::ZERO,
+            run: None,
+            cooldown: Nanos::ZERO,
+            ops: Some(BLOCKS),
+            bytes: None,
+            first_ends: false,
+        },
         durability: Durability {
             open: OpenSync::None,
             every: None,
@@ -299,6 +306,27 @@ fn setting_stop_ends_the_load_and_keeps_what_was_measured() {
     .unwrap();
     assert!(clock.now() < Instant::from_nanos(20_000_000_000));
     assert!(outcomes[0].tally.ops() > 0);
+}
+
+#[test]
+fn the_first_worker_that_has_done_its_part_ends_the_load_of_all_whom_it_concerns() {
+    let bed = bed(1);
+    let first_ends = |name: &str, ops| {
+        let stop = Stop { ops: Some(ops), first_ends: true, ..workload(EngineKind::Auto, 1).stop };
+        Workload { name: name.into(), stop, ..workload(EngineKind::Auto, 1) }
+    };
+    // The last one does not take part, and has more to do than the first.
+    let asked = [first_ends("short", 50), first_ends("endless", u64::MAX), workload(EngineKind::Auto, 4)];
+    let assign = |workload: &Workload| Assignment {
+        workload: workload.clone(),
+        jobs: compile(workload, &[LEN]).unwrap(),
+        files: refs(&bed.paths),
+    };
+    let assignments: Vec<Assignment> = asked.iter().map(assign).collect();
+    let outcomes = run(&assignments, &Clock::start(), &AtomicBool::new(false), &mut |_| ()).unwrap();
+    let ops: Vec<u64> = outcomes.iter().map(|outcome| outcome.tally.ops()).collect();
+    assert_eq!((ops[0], ops[2]), (50, BLOCKS));
+    assert!(outcomes[1].tally.measured_until < Instant::NEVER);
 }
 
 #[test]

@@ -52,7 +52,14 @@ fn workload(engine: EngineKind, depth: u32, reads: Share) -> Workload {
         on: Vec::new(),
         luns: LunLayout::Concatenated,
         pace: Pace::Closed,
-        stop: Stop { warmup: Nanos::ZERO, run: None, cooldown: Nanos::ZERO, ops: Some(BLOCKS), bytes: None },
+        stop: Stop {
+            warmup: Nanos::ZERO,
+            run: None,
+            cooldown: Nanos::ZERO,
+            ops: Some(BLOCKS),
+            bytes: None,
+            first_ends: false,
+        },
         durability: Durability {
             open: OpenSync::None,
             every: None,

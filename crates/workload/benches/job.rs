@@ -36,6 +36,7 @@ fn spec(pattern: Pattern, depth: u32) -> JobSpec {
         bytes: None,
         flush_every: None,
         flush_at_end: false,
+        first_ends: false,
     }
 }
 

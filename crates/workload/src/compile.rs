@@ -353,6 +353,7 @@ fn job_spec(workload: &Workload, index: u32, region: Region, joined: &Joined) ->
         bytes: workload.stop.bytes.map(|bytes| Bytes::new(share_out(bytes.get(), worker))),
         flush_every: workload.durability.every,
         flush_at_end: workload.durability.at_end,
+        first_ends: workload.stop.first_ends,
     }
 }
 

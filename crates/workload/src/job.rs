@@ -85,6 +85,8 @@ pub struct JobSpec {
     pub flush_every: Option<u32>,
     /// A flush of each of its files after the last request; the measured window ends with it.
     pub flush_at_end: bool,
+    /// Once it has done its part, whoever drives it stops all others.
+    pub first_ends: bool,
 }
 
 /// How a job's addresses map to files.

@@ -360,6 +360,8 @@ pub struct Stop {
     pub ops: Option<u64>,
     /// Bytes of all workers together, from the start.
     pub bytes: Option<Bytes>,
+    /// The first worker that has done its part ends the load of all others, whichever workload they belong to.
+    pub first_ends: bool,
 }
 
 /// What makes writes durable.

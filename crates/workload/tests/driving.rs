@@ -41,6 +41,7 @@ fn warm_up_and_cool_down_load_the_target_and_are_not_counted() {
         cooldown: Nanos::from_millis(100),
         ops: None,
         bytes: None,
+        first_ends: false,
     };
     let mut job = job(&Workload { stop, ..workload() });
     let answers = drive(&mut job, &mut Servers::new(1, MS));

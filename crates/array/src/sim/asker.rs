@@ -49,6 +49,14 @@ impl Asker {
         }
     }
 
+    /// Whether it stops all others once it has done its part.
+    pub fn first_ends(&self) -> bool {
+        match self {
+            Asker::Job(job) => job.spec().first_ends,
+            Asker::Files(_) => false,
+        }
+    }
+
     /// Whether a closed interval waits to be taken.
     #[inline]
     pub fn has_interval(&self) -> bool {

@@ -139,6 +139,8 @@ pub struct Sim {
     hosts_of: Vec<u32>,
     /// Clients that settled something at the present event.
     settled: Vec<u32>,
+    /// One that ends the load of all has done its part.
+    first_ended: bool,
     works: Vec<Work>,
     units: Slab<UnderWay>,
     work_plan: Plan,
@@ -193,6 +195,7 @@ impl Sim {
             running: Vec::new(),
             hosts_of: Vec::new(),
             settled: Vec::new(),
+            first_ended: false,
             planned: Vec::new(),
             plant: plant.clone(),
         };
@@ -308,6 +311,9 @@ impl Sim {
         while self.running.iter().any(|client| !client.done) {
             if !self.step() {
                 break;
+            }
+            if std::mem::take(&mut self.first_ended) {
+                self.stop();
             }
             while let Some(client) = self.settled.pop() {
                 let job = &mut self.running[client as usize].job;
@@ -430,7 +436,10 @@ impl Sim {
             let wake = running.job.plan(now, &mut planned);
             match wake {
                 Wake::Again | Wake::OnCompletion => {}
-                Wake::Done => running.done = true,
+                Wake::Done => {
+                    running.done = true;
+                    self.first_ended |= running.job.first_ends();
+                }
                 Wake::At(at) => {
                     if at < running.wakes_at {
                         running.wakes_at = at;

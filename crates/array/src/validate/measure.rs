@@ -283,6 +283,7 @@ fn workload(load: &Load, seed: u64) -> Workload {
             cooldown: Nanos::ZERO,
             ops: None,
             bytes: None,
+            first_ends: false,
         },
         durability: Durability { open: OpenSync::None, every: None, at_end: false, flush: FlushKind::Fsync },
         content: Content::Random { compress: 1.0, dedupe: 1.0 },

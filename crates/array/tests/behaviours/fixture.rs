@@ -152,6 +152,7 @@ pub fn worker(sim: &mut Sim, load: &Load, ops: u64) -> f64 {
         bytes: None,
         flush_every: None,
         flush_at_end: false,
+        first_ends: false,
     };
     let client = Client {
         job: Job::new(spec),

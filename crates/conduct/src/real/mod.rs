@@ -18,7 +18,7 @@ use host::safety::{Consent, Permit, consent_for, permit};
 use host::target::{Facts, Place, Target};
 use host::{DevNo, SysRoot};
 use record::{CpuUse, EngineUsed, Environment};
-use units::{Bytes, Instant, Nanos};
+use units::{Bytes, Instant, Nanos, Share};
 use workload::plan::{Background, Load, Plan, Point, State, Task, Watch};
 use workload::spec::{EngineKind, Files, Workload};
 use workload::tally::Interval;
@@ -234,6 +234,9 @@ impl World for RealWorld {
             return self.load_trees(load, live);
         }
         self.lay_out(live)?;
+        if load.workloads.iter().any(|workload| workload.mix.reads != Share::NONE) {
+            self.plain.make_whole(&self.targets, &self.clock, &self.stop, live)?;
+        }
         let assignments = self.assignments(&load.workloads)?;
         let monitor = self.monitor()?;
         let (before, cpu_before) = (self.counters(), process_cpu());

@@ -30,6 +30,9 @@ pub struct PlainFile {
     pub expand: bool,
     /// First cut to this size, if it is longer.
     pub cut: Option<Bytes>,
+    /// Before each load that reads, expanded to its size with zeros, without being measured: an earlier load may have
+    /// ended before it was whole.
+    pub whole: bool,
     /// It stays; otherwise it is removed if it was made here.
     pub keep: bool,
 }
@@ -129,6 +132,39 @@ impl PlainSet {
         Ok(())
     }
 
+    /// Cuts all of them to nothing.
+    pub(super) fn empty(&self, targets: &[Resolved]) -> Result<(), WorldError> {
+        for (_, each) in self.wanted.iter().zip(targets) {
+            let Some(file) = writable(each)? else { continue };
+            let what = format!("emptying {}", each.target.name);
+            file.set_len(0).map_err(|source| WorldError::System { what, source })?;
+        }
+        Ok(())
+    }
+
+    /// Expands those that are to be whole before they are read.
+    pub(super) fn make_whole(
+        &self,
+        targets: &[Resolved],
+        clock: &Clock,
+        stop: &AtomicBool,
+        live: &mut dyn FnMut(Live),
+    ) -> Result<(), WorldError> {
+        for (wanted, each) in self.wanted.iter().zip(targets).filter(|(wanted, _)| wanted.whole) {
+            let Some(mut file) = writable(each)? else { continue };
+            let started = clock.now();
+            let whole = plain::fill(&mut file, wanted.size, &mut |at| {
+                live(layout_news(clock.now(), started, at, wanted.size));
+                if stop.load(Ordering::Relaxed) { Step::Abort } else { Step::Continue }
+            });
+            let what = format!("expanding {}", each.target.name);
+            if !whole.map_err(|source| WorldError::System { what, source })? {
+                return Err(WorldError::Interrupted);
+            }
+        }
+        Ok(())
+    }
+
     /// The file for what is to be done before the load; `None` where nothing is, or nothing of a file's.
     fn open(&mut self, wanted: &PlainFile, each: &mut Resolved) -> Result<Option<File>, WorldError> {
         let system = |each: &Resolved, doing: &str| {
@@ -150,12 +186,20 @@ impl PlainSet {
                 let Some(file) = permit.open(0)? else { return Ok(None) };
                 if permit.consent.is_none() && plain::is_as_left(&file) {
                     let handle = file.try_clone().map_err(system(each, "opening"))?;
-                    self.made.push(Made { path, file: handle, keep: true });
+                    self.made.push(Made { path, file: handle, keep: wanted.keep });
                 }
                 Ok(Some(file))
             }
             Place::Directory(_) | Place::Block { .. } | Place::Null { .. } => Ok(None),
         }
+    }
+}
+
+/// A file that may be written, opened for it; `None` for devices, and for what is only read.
+fn writable(each: &Resolved) -> Result<Option<File>, WorldError> {
+    match (&each.target.place, &each.permit) {
+        (Place::File(_), Some(permit)) => Ok(permit.open(0)?),
+        _ => Ok(None),
     }
 }
 
@@ -180,6 +224,8 @@ pub struct Look {
     pub size: Bytes,
     /// What offsets and lengths of direct I/O are multiples of; `None` where there is none, or none is known.
     pub direct_unit: Option<Bytes>,
+    /// On another machine: closing a file writes it back there.
+    pub remote: bool,
 }
 
 /// What a target is.
@@ -207,7 +253,7 @@ impl Look {
             Place::Directory(_) => LookKind::Directory,
         };
         let direct_unit = facts.direct.as_ref().and_then(host::target::Direct::offset);
-        Ok(Look { kind, size: facts.size, direct_unit })
+        Ok(Look { kind, size: facts.size, direct_unit, remote: facts.remote.is_some() })
     }
 }
 

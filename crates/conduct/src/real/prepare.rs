@@ -56,6 +56,9 @@ impl RealWorld {
         prepare: &Prepare,
         live: &mut dyn FnMut(Live),
     ) -> Result<(), WorldError> {
+        if prepare.empty {
+            self.plain.empty(&self.targets)?;
+        }
         if prepare.trim {
             self.pass(
                 prepare,
@@ -180,7 +183,14 @@ fn pass_workload(prepare: &Prepare, doing: &str, mix: OpMix) -> Workload {
         on: Vec::new(),
         luns: LunLayout::Concatenated,
         pace: Pace::Closed,
-        stop: Stop { warmup: Nanos::ZERO, run: None, cooldown: Nanos::ZERO, ops: None, bytes: None },
+        stop: Stop {
+            warmup: Nanos::ZERO,
+            run: None,
+            cooldown: Nanos::ZERO,
+            ops: None,
+            bytes: None,
+            first_ends: false,
+        },
         durability: Durability {
             open: OpenSync::None,
             every: None,

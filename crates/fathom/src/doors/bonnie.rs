@@ -93,6 +93,7 @@ fn test_once(
     let files = job.pieces.iter().map(|piece| PlainFile {
         size: Bytes::new(piece.bytes),
         expand: false,
+        whole: false,
         cut: None,
         keep: false,
     });

@@ -27,6 +27,7 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
         (Side::Write(_), FoundKind::File | FoundKind::NewFile) => vec![PlainFile {
             size: Bytes::new(work.start + work.total),
             expand: false,
+            whole: false,
             cut: command.truncate.then_some(Bytes::new(work.start)),
             keep: true,
         }],

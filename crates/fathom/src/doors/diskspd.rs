@@ -18,7 +18,13 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
     let sizes = command.sizes(&found)?;
     let plain = |size: &u64| {
         let size = Bytes::new(*size);
-        PlainFile { size, expand: command.create.is_some(), cut: command.create.map(Bytes::new), keep: true }
+        PlainFile {
+            size,
+            expand: command.create.is_some(),
+            cut: command.create.map(Bytes::new),
+            whole: false,
+            keep: true,
+        }
     };
     let plain: Vec<PlainFile> = match found.iter().any(|found| !found.fixed) {
         true => sizes.iter().map(plain).collect(),

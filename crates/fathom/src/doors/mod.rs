@@ -13,6 +13,7 @@ mod diskspd;
 mod fio;
 mod hdparm;
 mod iometer;
+mod iozone;
 mod orion;
 mod seeker;
 mod sqlio;
@@ -78,6 +79,11 @@ const TOOLS: &[Tool] = &[
         names: &["orion"],
         about: "small random and large requests at once, a data point for each number of them in flight",
         serve: orion::serve,
+    },
+    Tool {
+        names: &["iozone"],
+        about: "thirteen kinds of passes over files, by file and record size or by several children",
+        serve: iozone::serve,
     },
     Tool {
         names: &["seeker"],
@@ -217,7 +223,7 @@ pub fn look(target: &str) -> Result<Look, Failure> {
         None => Ok(Look::at(target)?),
         Some(address) => {
             let size = luns(address)?.into_iter().sum();
-            Ok(Look { kind: LookKind::Device, size, direct_unit: None })
+            Ok(Look { kind: LookKind::Device, size, direct_unit: None, remote: false })
         }
     }
 }
@@ -234,7 +240,7 @@ pub fn look_all(tool: &'static str, names: &[&str]) -> Result<Vec<Look>, Failure
                 format!("{first} is named {wants} times and has {has} LUNs; `?luns={wants}` gives it more");
             return Err(usage(what));
         }
-        let of_lun = |size| Look { kind: LookKind::Device, size, direct_unit: None };
+        let of_lun = |size| Look { kind: LookKind::Device, size, direct_unit: None, remote: false };
         return Ok(sizes.into_iter().take(wants).map(of_lun).collect());
     }
     let one = |name: &&str| {

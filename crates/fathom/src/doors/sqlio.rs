@@ -32,6 +32,7 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
         size: Bytes::new(file.needs.max(found.size)),
         expand: file.expands(),
         cut: None,
+        whole: false,
         keep: true,
     };
     let plain: Vec<PlainFile> = match found.iter().any(|found| !found.fixed) {

@@ -24,6 +24,7 @@ const READY: &[Ready] = &[
     Ready { name: "diskspd", text: include_str!("../../../../plans/diskspd.toml") },
     Ready { name: "hdparm", text: include_str!("../../../../plans/hdparm.toml") },
     Ready { name: "read-ahead", text: include_str!("../../../../plans/read-ahead.toml") },
+    Ready { name: "iozone", text: include_str!("../../../../plans/iozone.toml") },
     Ready { name: "files", text: include_str!("../../../../plans/files.toml") },
     Ready { name: "mdtest", text: include_str!("../../../../plans/mdtest.toml") },
     Ready { name: "bonnie", text: include_str!("../../../../plans/bonnie.toml") },
@@ -147,8 +148,8 @@ mod tests {
             assert_eq!(estimate.untimed_points, prepares, "{name}");
             assert_eq!(estimate.changes_data, !READ_ONLY.contains(&name), "{name}");
         }
-        let of_files = [("files", 6), ("mdtest", 12), ("bonnie", 10)];
-        for (name, points) in of_files {
+        let untimed = [("iozone", 49), ("files", 6), ("mdtest", 12), ("bonnie", 10)];
+        for (name, points) in untimed {
             let estimate = plan(name).estimate();
             assert_eq!((estimate.points, estimate.untimed_points), (points, points), "{name}");
             assert!(estimate.changes_data, "{name}");
@@ -170,7 +171,7 @@ mod tests {
             assert!(estimate.changes_data, "{name}");
             assert_eq!(estimate.may_end_early, name.starts_with("pts-"), "{name}");
         }
-        assert_eq!(all().len(), promised.len() + of_files.len() + long.len());
+        assert_eq!(all().len(), promised.len() + untimed.len() + long.len());
     }
 
     /// The sums that a published generator's streams come to: 39.44 % reads, 38.6 % in streams, 8.0144 KiB on average.

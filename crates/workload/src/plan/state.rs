@@ -39,6 +39,8 @@ pub struct Prepare {
     pub offset: Extent,
     /// How much is trimmed and filled.
     pub span: Span,
+    /// Before all else, files that a tool makes under names of its own are cut to no length.
+    pub empty: bool,
     /// First the part is declared unused.
     pub trim: bool,
     /// Then it is written from end to end so many times, 0 for not at all.
@@ -147,7 +149,7 @@ impl State {
     /// Whether what the target holds is changed.
     pub fn changes_data(&self) -> bool {
         match self {
-            State::Prepare(prepare) => prepare.fill > 0 || prepare.trim,
+            State::Prepare(prepare) => prepare.fill > 0 || prepare.trim || prepare.empty,
             State::Idle(_) => false,
             // A virtual array holds no data of anybody.
             State::FailDisk(_) | State::Background(_) | State::Watch(_) => false,

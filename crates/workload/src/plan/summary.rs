@@ -162,6 +162,9 @@ fn mix(workload: &Workload) -> String {
 
 fn describe_prepare(prepare: &Prepare) -> String {
     let mut steps = Vec::new();
+    if prepare.empty {
+        steps.push("empty files".to_string());
+    }
     if prepare.trim {
         steps.push("trim the span".to_string());
     }

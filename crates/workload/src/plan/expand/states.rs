@@ -48,6 +48,7 @@ fn prepare(layers: &Layers<'_>, phase: usize, draft: &StateDraft) -> Result<Prep
     Ok(Prepare {
         offset: workload.offset,
         span: workload.span,
+        empty: draft.empty,
         trim: draft.trim,
         fill: draft.fill,
         content: workload.content,

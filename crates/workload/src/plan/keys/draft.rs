@@ -41,7 +41,14 @@ impl Draft {
     /// Before any key was read; every field is overwritten by the defaults of the entries.
     pub fn blank() -> Draft {
         let mix = OpMix { reads: Share::NONE, trims: Share::NONE, flushes: Share::NONE };
-        let stop = Stop { warmup: Nanos::ZERO, run: None, cooldown: Nanos::ZERO, ops: None, bytes: None };
+        let stop = Stop {
+            warmup: Nanos::ZERO,
+            run: None,
+            cooldown: Nanos::ZERO,
+            ops: None,
+            bytes: None,
+            first_ends: false,
+        };
         let engine = EngineSpec {
             kind: EngineKind::Auto,
             batch: 1,

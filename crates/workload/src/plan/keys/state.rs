@@ -13,6 +13,8 @@ pub(crate) struct StateDraft {
     pub word: Option<StateWord>,
     /// How long, for `idle`.
     pub run: Option<Nanos>,
+    /// Cut files to nothing before all else.
+    pub empty: bool,
     /// First declare the span unused.
     pub trim: bool,
     /// Then write it so many times.
@@ -33,6 +35,7 @@ impl StateDraft {
         StateDraft {
             word: None,
             run: None,
+            empty: false,
             trim: false,
             fill: 1,
             drop_caches: true,
@@ -50,7 +53,8 @@ pub(crate) const PREPARE_SHARES: [&str; 5] = ["offset", "span", "content", "comp
 pub(crate) fn fits(word: StateWord, key: &str) -> bool {
     match word {
         StateWord::Prepare => {
-            ["trim", "fill", "drop_caches", "read_ahead"].contains(&key) || PREPARE_SHARES.contains(&key)
+            ["empty", "trim", "fill", "drop_caches", "read_ahead"].contains(&key)
+                || PREPARE_SHARES.contains(&key)
         }
         StateWord::Idle => key == "run",
         StateWord::FailDisk(_) => false,
@@ -74,7 +78,7 @@ const PREPARE: &str = "States: prepare";
 const WORK: &str = "States: work of an array";
 
 /// Keys of a state phase; `fits` says which state takes which.
-pub(crate) static STATE: [Entry<StateDraft>; 8] = [
+pub(crate) static STATE: [Entry<StateDraft>; 9] = [
     Entry {
         doc: doc(
             "state",
@@ -118,6 +122,22 @@ pub(crate) static STATE: [Entry<StateDraft>; 8] = [
         ),
         read: |s, n| n.read("60s").map(|run| s.run = Some(run)),
         write: |s| or_none(s.run, Nanos::exact),
+    },
+    Entry {
+        doc: doc(
+            "empty",
+            PREPARE,
+            Kind::Switch,
+            "false",
+            [
+                "Before all else, cuts files to no length.",
+                "What is written next is then allocated anew, as in a file that was just made. Concerns files that a \
+                 classic tool makes under names of its own; scratch files, devices and virtual arrays stay as they are.",
+                "empty = true",
+            ],
+        ),
+        read: |s, n| n.switch().map(|on| s.empty = on),
+        write: |s| s.empty.to_string(),
     },
     Entry {
         doc: doc(

@@ -45,7 +45,7 @@ const fn phase_wide(doc: KeyDoc) -> KeyDoc {
 }
 
 /// Keys that are the specification of a workload. They may be swept, and are kept in the record.
-pub(crate) static WORKLOAD: [Entry<Draft>; 48] = [
+pub(crate) static WORKLOAD: [Entry<Draft>; 49] = [
     Entry {
         doc: doc(
             "pattern",
@@ -487,6 +487,22 @@ pub(crate) static WORKLOAD: [Entry<Draft>; 48] = [
         ),
         read: |d, n| n.optional(some_bytes).map(|bytes| d.spec.stop.bytes = bytes),
         write: |d| or_none(d.spec.stop.bytes, Bytes::exact),
+    },
+    Entry {
+        doc: phase_wide(doc(
+            "first_ends",
+            LENGTH,
+            Kind::Switch,
+            "false",
+            [
+                "The first worker that has done its part ends the load of all.",
+                "Each worker has an equal part of `ops` or `bytes`; a load that ends by time alone is not changed. \
+                 Without it the last figures come from slow workers whom the others no longer disturb.",
+                "first_ends = true",
+            ],
+        )),
+        read: |d, n| n.switch().map(|on| d.spec.stop.first_ends = on),
+        write: |d| d.spec.stop.first_ends.to_string(),
     },
     Entry {
         doc: doc(

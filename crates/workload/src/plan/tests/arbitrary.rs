@@ -142,8 +142,16 @@ fn lines() -> impl Strategy<Value = (Vec<Line>, Option<Share>, Option<(SizeSplit
 fn stop() -> impl Strategy<Value = Stop> {
     let time = || any::<u64>().prop_map(Nanos::new);
     let ops = proptest::option::of(1u64..);
-    (time(), proptest::option::of(time()), time(), ops, proptest::option::of(bytes()))
-        .prop_map(|(warmup, run, cooldown, ops, bytes)| Stop { warmup, run, cooldown, ops, bytes })
+    (time(), proptest::option::of(time()), time(), ops, proptest::option::of(bytes())).prop_map(
+        |(warmup, run, cooldown, ops, bytes)| Stop {
+            warmup,
+            run,
+            cooldown,
+            ops,
+            bytes,
+            first_ends: ops.is_some_and(|ops| ops % 2 == 1),
+        },
+    )
 }
 
 fn durability() -> impl Strategy<Value = Durability> {

@@ -1,0 +1,409 @@
+//! What a command line of IOzone comes to in Fathom's own language: a phase for each timed pass.
+
+use super::children::{Does, TESTS, Test};
+use super::figure::phase_name;
+use super::grid::Pair;
+use super::options::{Command, usage};
+use super::pass::{Pass, Walk};
+use crate::{Order, Refusal, quoted};
+
+/// Where IOzone works if nothing is named.
+const FILE: &str = "iozone.tmp";
+const CHILD: &str = "iozone";
+
+/// A plan has no more points.
+const POINTS_MOST: usize = 10_000;
+
+/// What the command works on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ground {
+    /// Files of a file system; so far away that closing one flushes it, or not.
+    Files {
+        /// On another machine.
+        remote: bool,
+    },
+    /// A device or a virtual array of that size, on which each child has a part of its own.
+    Device {
+        /// In bytes.
+        size: u64,
+    },
+}
+
+/// What a phase asks for, beside sizes and where it goes.
+struct Kind<'a> {
+    writes: Option<bool>,
+    walk: Walk,
+    engine: &'a str,
+    depth: u32,
+}
+
+impl Command {
+    /// The name that decides on what ground the command works.
+    pub fn first_target(&self) -> String {
+        match (&self.files[..], &self.file) {
+            ([first, ..], _) => first.clone(),
+            ([], Some(file)) => file.clone(),
+            ([], None) => FILE.into(),
+        }
+    }
+
+    /// The files or the device, in the order of the children.
+    pub fn targets(&self, ground: Ground) -> Vec<String> {
+        let most = self.children.iter().copied().max().unwrap_or(0);
+        match (ground, most) {
+            (_, 0) => vec![self.first_target()],
+            (Ground::Device { .. }, _) if self.shares_target() => vec![self.first_target()],
+            (_, most) if self.files.is_empty() => {
+                let stem = self.file.as_deref().unwrap_or(CHILD);
+                (0..most).map(|child| format!("{stem}.DUMMY.{child}")).collect()
+            }
+            (_, most) => self.files.iter().take(most as usize).cloned().collect(),
+        }
+    }
+
+    /// Whether children that are on a device have parts of the same one.
+    pub fn shares_target(&self) -> bool {
+        self.files.iter().all(|file| file == &self.files[0])
+    }
+
+    /// The size of the largest file, in bytes.
+    pub fn largest_file(&self) -> u64 {
+        self.grid.pairs().iter().map(|pair| pair.bytes()).max().unwrap_or(0)
+    }
+
+    /// The passes of a single stream, in their order.
+    pub fn passes(&self) -> impl Iterator<Item = Pass> + '_ {
+        Pass::all()
+            .filter(|pass| self.selects(pass.test()))
+            .filter(|pass| !(self.no_retest && pass.is_retest()))
+    }
+
+    /// The tests of several children, in their order.
+    pub fn child_tests(&self) -> impl Iterator<Item = &'static Test> + '_ {
+        TESTS
+            .iter()
+            .filter(|test| self.selects(test.number))
+            .filter(|test| !(self.no_retest && test.is_retest()))
+    }
+
+    /// Whether a file is written from its beginning before anything else is done with it: it need not be there.
+    pub fn makes_files(&self) -> bool {
+        match self.children.is_empty() {
+            true => self.passes().next().is_some_and(Pass::begins_anew),
+            false => self.child_tests().next().is_some_and(|test| test.does == Does::WriteAnew),
+        }
+    }
+
+    /// Whether anything is written at all.
+    pub fn writes(&self) -> bool {
+        match self.children.is_empty() {
+            true => self.passes().any(Pass::writes),
+            false => self.child_tests().any(|test| test.does != Does::Read),
+        }
+    }
+
+    /// Whether a file that is there is cut to nothing before it is written.
+    pub fn empties(&self) -> bool {
+        // A mapping needs the whole file before it is written.
+        self.makes_files() && !self.keeps_old && !self.mapped
+    }
+
+    /// The plan that does what the command asks, on `ground`.
+    pub fn order(&self, ground: Ground) -> Result<Order, Refusal> {
+        let mut script = Script { command: self, ground, text: self.head(), points: 0, is_empty: true };
+        let mut notes = self.notes.clone();
+        if self.included.close && ground == (Ground::Files { remote: false }) && !self.included.flush {
+            notes.push("`-c`: closing a file of this machine writes nothing back; `-e` includes that".into());
+        }
+        let stdio = self.passes().any(Pass::is_stdio) || self.child_tests().any(Test::is_stdio);
+        if self.direct && stdio {
+            notes
+                .push("`-I`: fwrite and fread go through the page cache all the same, as with IOzone".into());
+        }
+        let most = self.children.iter().copied().max().unwrap_or(1);
+        if matches!(ground, Ground::Files { .. }) && (1..most as usize).contains(&self.files.len()) {
+            let named = self.files.len();
+            return Err(usage(&format!("`-F` names {named} files, and there are up to {most} children")));
+        }
+        if let Ground::Device { size } = ground {
+            let sharers = if self.shares_target() { most } else { 1 };
+            let need = self.largest_file().saturating_mul(sharers.into());
+            if need > size {
+                let name = self.first_target();
+                return Err(usage(&format!("{name} has {size} bytes, and {need} are asked for")));
+            }
+        }
+        match self.children.is_empty() {
+            true => self.grid.pairs().into_iter().for_each(|pair| script.single(pair)),
+            false => {
+                let pairs = self.grid.pairs();
+                for (&children, pair) in self.children.iter().zip(pairs.iter().cycle()) {
+                    script.several(children, *pair);
+                }
+            }
+        }
+        if script.points == 0 {
+            return Err(usage("no test was selected that this mode has; `-i 0` writes, `-i 1` reads"));
+        }
+        if script.points > POINTS_MOST {
+            let points = script.points;
+            return Err(usage(&format!(
+                "{points} passes are more than {POINTS_MOST}; ask for fewer sizes, or for some tests with `-i`"
+            )));
+        }
+        Ok(Order { plan: script.text, targets: self.targets(ground), notes })
+    }
+
+    fn head(&self) -> String {
+        let about = quoted(&format!("what `iozone {}` asks for", self.words.join(" ")));
+        let mut head = format!(
+            // The same places for random reads as for random writes, in every call.
+            "name  = \"iozone\"\nabout = {about}\nseed  = 0\n\n[defaults]\nseed     = 0\nheadline = \"mb_per_s\"\n\
+             direct   = {}\n",
+            self.direct
+        );
+        if let Some(sync) = self.sync {
+            head += &format!("sync     = \"{sync}\"\n");
+        }
+        head
+    }
+
+    /// Whether a flush is part of the timed pass.
+    fn flushes_in_time(&self, ground: Ground) -> bool {
+        self.included.flush || (self.included.close && ground == Ground::Files { remote: true })
+    }
+
+    fn engine(&self, is_stdio: bool, is_vectored: bool) -> (&'static str, u32) {
+        match self.depth {
+            _ if is_stdio => ("stdio", 1),
+            _ if self.mapped => ("mmap", 1),
+            Some(depth) => ("auto", depth),
+            None if is_vectored => ("preadv2", 1),
+            None => ("pread", 1),
+        }
+    }
+}
+
+/// A plan while it is written.
+struct Script<'a> {
+    command: &'a Command,
+    ground: Ground,
+    text: String,
+    points: usize,
+    /// Nothing has been written to the files yet.
+    is_empty: bool,
+}
+
+impl Script<'_> {
+    fn single(&mut self, pair: Pair) {
+        for pass in self.command.passes() {
+            let name = phase_name(pair, pass);
+            self.before(&name, pass.begins_anew());
+            let (engine, depth) = self.command.engine(pass.is_stdio(), pass.is_vectored());
+            let kind = Kind { writes: Some(pass.writes()), walk: pass.walk(), engine, depth };
+            self.phase(&name, pair, &kind);
+            if let Some(first) = self.command.first_cpu {
+                self.text += &format!("cpus    = \"{first}\"\n");
+            }
+            self.after(&name, pair, pass.writes(), pass.is_stdio(), 0);
+        }
+    }
+
+    fn several(&mut self, children: u32, pair: Pair) {
+        for test in self.command.child_tests() {
+            let name = test.phase_name(children);
+            self.before(&name, test.does == Does::WriteAnew);
+            let (engine, depth) = self.command.engine(test.is_stdio(), false);
+            let writes = match test.does {
+                Does::WriteAnew | Does::Rewrite => Some(true),
+                Does::Read => Some(false),
+                Does::Both => None,
+            };
+            self.phase(&name, pair, &Kind { writes, walk: test.walk, engine, depth });
+            if !self.command.no_stonewall {
+                self.text += "first_ends = true\n";
+            }
+            self.workloads(children, pair, |child| match writes {
+                Some(_) => String::new(),
+                None if self.command.reads_in_mix(child, children) => "reads = \"100%\"\n".into(),
+                None => "reads = \"0%\"\n".into(),
+            });
+            self.after(&name, pair, writes != Some(false), test.is_stdio(), children);
+        }
+    }
+
+    /// What is done before a pass, without being timed.
+    fn before(&mut self, name: &str, begins_anew: bool) {
+        let is_file = matches!(self.ground, Ground::Files { .. });
+        if begins_anew && is_file && self.command.empties() && !self.is_empty {
+            self.state(
+                &format!("empty for {name}"),
+                "prepare",
+                "fill        = 0\ndrop_caches = false\nempty       = true\n",
+            );
+        }
+        if self.command.forgets {
+            self.state(&format!("forget before {name}"), "prepare", "fill  = 0\n");
+        }
+        if self.command.pause_s > 0 {
+            let run = format!("run   = \"{}s\"\n", self.command.pause_s);
+            self.state(&format!("wait before {name}"), "idle", &run);
+        }
+    }
+
+    fn state(&mut self, name: &str, state: &str, keys: &str) {
+        self.points += 1;
+        self.text += &format!("\n[[phase]]\nname  = {}\nstate = \"{state}\"\n{keys}", quoted(name));
+    }
+
+    fn phase(&mut self, name: &str, pair: Pair, kind: &Kind<'_>) {
+        self.points += 1;
+        let record = pair.record_bytes();
+        let (pattern, span) = match kind.walk {
+            Walk::Forwards => ("sequential".into(), pair.bytes()),
+            Walk::Backwards => ("reverse".into(), pair.bytes()),
+            Walk::Random => ("random".into(), pair.bytes()),
+            Walk::SameRecord => ("sequential".into(), record),
+            Walk::Strided => {
+                let step = self.command.stride.saturating_mul(record).min(i64::MAX as u64);
+                (format!("stride({step}B)"), pair.bytes())
+            }
+        };
+        self.text += &format!(
+            "\n[[phase]]\nname    = {}\npattern = \"{pattern}\"\nsize    = \"{record}B\"\nspan    = \"{span}B\"\n\
+             ops     = {}\nengine  = \"{}\"\ndepth   = {}\n",
+            quoted(name),
+            pair.records(),
+            kind.engine,
+            kind.depth
+        );
+        if kind.engine == "stdio" && self.command.direct {
+            self.text += "direct  = false\n";
+        }
+        if let Some(writes) = kind.writes {
+            self.text += &format!("reads   = \"{}%\"\n", if writes { 0 } else { 100 });
+        }
+        if kind.writes != Some(false) && self.command.flushes_in_time(self.ground) {
+            self.text += "flush_at_end = true\nflush   = \"fsync\"\n";
+        }
+    }
+
+    /// What IOzone flushes once a pass was timed: what was written is not left to the next one.
+    fn after(&mut self, name: &str, pair: Pair, writes: bool, is_stdio: bool, children: u32) {
+        self.is_empty &= !writes;
+        let command = self.command;
+        let leaves_nothing = command.direct && !is_stdio || command.sync.is_some();
+        if !writes || leaves_nothing || command.flushes_in_time(self.ground) {
+            return;
+        }
+        self.points += 1;
+        let record = pair.record_bytes();
+        self.text += &format!(
+            "\n[[phase]]\nname    = {}\nsize    = \"{record}B\"\nspan    = \"{record}B\"\nops     = 1\nflushes = \"100%\"\n\
+             flush   = \"fsync\"\nengine  = \"pread\"\ndirect  = false\n",
+            quoted(&format!("flush after {name}"))
+        );
+        if children > 0 {
+            self.workloads(children, pair, |_| String::new());
+        }
+    }
+
+    /// A workload for each child: on its own file, or on its own part of a device.
+    fn workloads(&mut self, children: u32, pair: Pair, keys: impl Fn(u32) -> String) {
+        for child in 0..children {
+            let place = match self.ground {
+                Ground::Device { .. } if self.command.shares_target() => {
+                    format!("offset = \"{}B\"\n", u64::from(child) * pair.bytes())
+                }
+                _ => format!("on    = {}\n", child + 1),
+            };
+            let cpus = match self.command.first_cpu {
+                Some(first) => format!("cpus  = \"{}\"\n", first + child),
+                None => String::new(),
+            };
+            self.text +=
+                &format!("\n[[phase.workload]]\nname  = \"child {child}\"\n{place}{cpus}{}", keys(child));
+        }
+    }
+}
+
+impl Command {
+    /// Whether that child reads in the mixed workload: every other one, or the first of so many percent.
+    fn reads_in_mix(&self, child: u32, children: u32) -> bool {
+        match self.mixed_readers {
+            None => child.is_multiple_of(2),
+            Some(percent) => child < (children * percent + 50) / 100,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use workload::plan::{Plan, Task};
+
+    use super::*;
+
+    fn parse(line: &str) -> Command {
+        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        Command::parse(&words).unwrap_or_else(|refusal| panic!("{refusal}"))
+    }
+
+    const HERE: Ground = Ground::Files { remote: false };
+
+    fn plan(line: &str, ground: Ground) -> Plan {
+        let order = parse(line).order(ground).unwrap();
+        Plan::parse("iozone", &order.plan, &Default::default())
+            .unwrap_or_else(|mistakes| panic!("{mistakes}\n{}", order.plan))
+    }
+
+    #[test]
+    fn every_order_is_a_plan() {
+        for line in [
+            "-a -g 1m",
+            "-s 1m -r 64k -I -o -e -c -w -i 0 -i 2 -j 5 -+q 2 -U /mnt -P 0",
+            "-s 1m -B -E -i 0",
+            "-s 8m -r 1m -k 16 -+n -+D",
+            "-t 3 -s 4m -r 64k",
+            "-l 1 -u 3 -s 4m -r 64k -x -+p 30 -i 0 -i 8 -T",
+        ] {
+            for ground in [HERE, Ground::Files { remote: true }, Ground::Device { size: 1 << 30 }] {
+                let points = plan(line, ground).points().len();
+                assert!(points > 0, "{line}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_pair_is_thirteen_passes_of_as_many_bytes_as_the_file_has() {
+        let plan = plan("-s 1m -r 64k", HERE);
+        let mut moved = Vec::new();
+        for point in plan.points() {
+            let Task::Load(load) = &point.task else { continue };
+            if !point.name.starts_with("flush") {
+                let workload = &load.workloads[0];
+                moved.push(workload.stop.ops.unwrap() * workload.sizes.largest().get());
+            }
+        }
+        assert_eq!(moved, vec![1 << 20; 13]);
+        let names: Vec<&str> = plan.points().iter().map(|point| point.name.as_str()).collect();
+        assert_eq!(names[0], "1024 kB, 64 kB: write");
+        assert_eq!(names[1], "flush after 1024 kB, 64 kB: write");
+        assert!(names.contains(&"empty for 1024 kB, 64 kB: fwrite"), "{names:?}");
+        assert_eq!(names.iter().filter(|name| name.starts_with("empty")).count(), 1);
+    }
+
+    #[test]
+    fn children_have_files_of_their_own_or_parts_of_a_device() {
+        let command = parse("-t 2 -s 4m -r 64k -i 0 -i 8");
+        assert_eq!(command.targets(HERE), ["iozone.DUMMY.0", "iozone.DUMMY.1"]);
+        let device = Ground::Device { size: 1 << 30 };
+        assert_eq!(parse("-t 2 -f array:md3000").targets(device), ["array:md3000"]);
+        let plan = plan("-t 2 -s 4m -r 64k -i 0 -i 8", device);
+        let mixed = plan.points().iter().find(|point| point.name == "2 mixed workload").unwrap();
+        let [one, other] = mixed.workloads() else { panic!("two children") };
+        assert!(!one.changes_data() && other.changes_data());
+        assert_ne!(one.offset, other.offset);
+        assert!(one.stop.first_ends);
+        assert!(parse("-t 2 -s 1g").order(Ground::Device { size: 1 << 30 }).is_err());
+    }
+}
