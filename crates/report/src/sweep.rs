@@ -26,7 +26,10 @@ pub(crate) fn lines(run: &Run, style: Style) -> Vec<String> {
 
 fn sweeps(run: &Run) -> Vec<Sweep<'_>> {
     let mut sweeps: Vec<Sweep<'_>> = Vec::new();
-    for point in &run.points {
+    // What goes round by round has a table of its own; of a single cell the rounds are a curve.
+    let in_table =
+        |point: &Point| point.swept.len() > 1 && run.rounds.iter().any(|rounds| rounds.phase == point.phase);
+    for point in run.points.iter().filter(|point| !in_table(point)) {
         let Some(key) = innermost(run, &point.phase) else { continue };
         let Some(value) = point.swept.get(key) else { continue };
         let pairs = point.swept.iter().map(|(key, value)| (key.as_str(), value.as_str()));
