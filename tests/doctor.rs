@@ -50,3 +50,22 @@ fn the_examples_of_the_help_fit_a_terminal_of_eighty_columns() {
         assert!(line.len() < 80, "{line}");
     }
 }
+
+#[test]
+fn the_path_to_the_media_is_drawn_and_written_and_put_right_by_a_file_of_parts() {
+    let user = User::new();
+    user.write("data", "mine");
+    let drawn = user.fathom("doctor data --width 90").done().out;
+    assert!(drawn.contains(" file system"), "{drawn}");
+    let json = user.fathom("doctor data --format json").done().out;
+    let path: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert!(path["kind"].as_str().unwrap().ends_with("file system"), "{json}");
+    let name = path["name"].as_str().unwrap();
+    user.write("parts.toml", &format!("[[part]]\nname = \"box\"\nunder = \"{name}\"\nrequests = 90000\n"));
+    assert!(user.fathom("doctor data --parts parts.toml").done().out.contains("90,000/s"));
+    user.write("parts.toml", "[[part]]\nname = \"nowhere\"\nrequests = 1\n");
+    let ended = user.fathom("doctor data --parts parts.toml");
+    assert!(ended.err.contains("parts.toml:2"), "{}", ended.err);
+    ended.with(2);
+    user.fathom("doctor --format json").with(2);
+}

@@ -19,6 +19,11 @@ pub trait World {
     /// What is asked, as it was found.
     fn targets(&self) -> Vec<Target>;
 
+    /// The way from each target to its media; none where the world does not know it.
+    fn path(&self) -> Vec<record::PathPart> {
+        Vec::new()
+    }
+
     /// The present of this world.
     fn now(&self) -> Instant;
 

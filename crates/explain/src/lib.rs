@@ -12,6 +12,7 @@ mod company;
 mod draft;
 mod evidence;
 mod failures;
+mod parts;
 mod rounds;
 mod samples;
 mod saturation;
@@ -19,6 +20,7 @@ mod search;
 mod writes;
 
 pub use code::Code;
+pub use parts::{Parts, PartsError};
 
 use record::{Finding, Point, Run, WorkloadResult, World};
 

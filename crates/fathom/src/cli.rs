@@ -384,7 +384,24 @@ pub struct RmArgs {
 pub struct DoctorArgs {
     /// A directory, file or device to look at; it is only read
     pub target: Option<String>,
+    /// What the kernel does not know of the path to the media, or not well: parts and ceilings in TOML
+    #[arg(long, value_name = "FILE", requires = "target")]
+    pub parts: Option<PathBuf>,
+    /// What stdout gets
+    #[arg(long, value_enum, default_value_t = TreeFormat::Text)]
+    pub format: TreeFormat,
     /// Test the generators and measure what the tool itself can do
     #[arg(long)]
     pub self_test: bool,
+    #[command(flatten)]
+    pub look: Look,
+}
+
+/// What the path to the media is written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TreeFormat {
+    /// A tree to read
+    Text,
+    /// The path as records keep it, and nothing else
+    Json,
 }

@@ -53,6 +53,7 @@ impl Recorder {
             },
             world: world.kind(),
             targets: world.targets(),
+            path: world.path(),
             environment: world.environment(),
             consents,
             search: None,

@@ -64,7 +64,7 @@ impl Fixture {
         devno
     }
 
-    fn device(&self, folder: &str, name: &str, devno: &str, sectors: u64) -> DevNo {
+    pub(crate) fn device(&self, folder: &str, name: &str, devno: &str, sectors: u64) -> DevNo {
         self.write(&format!("sys/{folder}/dev"), devno);
         self.write(&format!("sys/{folder}/size"), &sectors.to_string());
         fs::create_dir_all(self.path(&format!("sys/{folder}/holders"))).expect("the folder is ours");
@@ -97,6 +97,51 @@ impl Fixture {
     pub(crate) fn mount(&self, devno: &str, point: &str, fs_type: &str, source: &str) {
         let line = format!("40 1 {devno} / {point} rw,relatime - {fs_type} {source} rw\n");
         self.append("proc/self/mountinfo", &line);
+    }
+}
+
+impl Fixture {
+    /// A machine written down as text, one thing a line:
+    ///
+    /// ```text
+    /// # a remark
+    /// in FOLDER                what follows lies there, until the next `in`
+    /// PATH = TEXT              a file
+    /// PATH -> END              a link
+    /// PATH ~ HEX               a file of bytes
+    /// block PATH DEVNO BYTES   a device whose folder below /sys that is
+    /// hold LOWER UPPER         a map or an array over a device
+    /// mount LINE               a line of mountinfo
+    /// ```
+    pub(crate) fn of(text: &str) -> Fixture {
+        let machine = Fixture::new();
+        let mut folder = String::new();
+        for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            let place = |path: &str| format!("{folder}{}", path.trim());
+            let words: Vec<&str> = line.split_whitespace().collect();
+            if let Some(path) = line.strip_prefix("in ") {
+                folder = format!("{}/", path.trim());
+            } else if let Some(mount) = line.strip_prefix("mount ") {
+                machine.append("proc/self/mountinfo", &format!("{mount}\n"));
+            } else if let ["block", path, devno, bytes] = words[..] {
+                let name = path.rsplit('/').next().expect("a path has a last part");
+                let bytes: units::Bytes = bytes.parse().expect("the fixture writes a size");
+                machine.device(path, name, devno, bytes.get() / units::SECTOR_BYTES);
+            } else if let ["hold", lower, upper] = words[..] {
+                machine.hold(lower, upper);
+            } else if let Some((path, end)) = line.split_once(" -> ") {
+                machine.link(&place(path), end.trim());
+            } else if let Some((path, hex)) = line.split_once(" ~ ") {
+                let bytes =
+                    hex.split_whitespace().map(|byte| u8::from_str_radix(byte, 16).expect("it is hex"));
+                machine.write_bytes(&place(path), &bytes.collect::<Vec<u8>>());
+            } else if let Some((path, text)) = line.split_once(" = ") {
+                machine.write(&place(path), &format!("{}\n", text.trim()));
+            } else {
+                panic!("a fixture has no such line: {line}");
+            }
+        }
+        machine
     }
 }
 

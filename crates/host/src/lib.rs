@@ -21,6 +21,7 @@ pub mod scratch;
 pub mod semaphores;
 pub mod sysroot;
 pub mod target;
+pub mod topology;
 pub mod tree;
 
 pub use sysroot::{DevNo, SysRoot};

@@ -9,6 +9,7 @@ mod entry;
 mod finding;
 mod histogram;
 pub mod names;
+mod path;
 mod point;
 mod run;
 #[cfg(feature = "sample")]
@@ -20,6 +21,7 @@ mod summary;
 pub use entry::Entry;
 pub use finding::{Finding, Severity};
 pub use histogram::Histogram;
+pub use path::{Ceiling, PathPart};
 pub use point::{
     Breakdown, Class, ClassShare, Component, CpuUse, DeviceCounters, EngineUsed, ErrorSample, OpTotal, Point,
     PointKind, Series, WorkerResult, WorkloadResult,

@@ -62,3 +62,17 @@ pub mod series {
     /// Memory that is being written to storage, in `bytes`.
     pub const MEMORY_WRITEBACK: &str = "memory.writeback";
 }
+
+/// What [`Ceiling::what`](crate::Ceiling::what) says.
+pub mod ceiling {
+    /// Bytes a second.
+    pub const BANDWIDTH: &str = "bandwidth";
+    /// Requests a second.
+    pub const REQUESTS: &str = "requests";
+    /// Requests a second while only one is in flight.
+    pub const ONE_AT_A_TIME: &str = "requests one at a time";
+    /// Requests in flight.
+    pub const IN_FLIGHT: &str = "in flight";
+    /// Bytes of one request; larger ones are split.
+    pub const REQUEST_SIZE: &str = "request size";
+}

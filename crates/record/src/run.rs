@@ -36,6 +36,9 @@ pub struct Run {
     pub world: World,
     /// What was asked, in the order given.
     pub targets: Vec<Target>,
+    /// The way from each target to its media, part by part, in the order of the targets; empty where it is not known.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub path: Vec<crate::PathPart>,
     /// The machine that asked.
     pub environment: Environment,
     /// The consents to destroy data that were given and used.

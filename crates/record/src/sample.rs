@@ -68,6 +68,7 @@ pub fn run(plan: &str, points: Vec<Point>) -> Run {
             caches: Vec::new(),
             facts: facts.into_iter().map(|(key, value)| (key.into(), value.into())).collect(),
         }],
+        path: Vec::new(),
         environment: Environment {
             hostname: "db1".into(),
             kernel: "Linux 6.12.0 x86_64".into(),

@@ -15,6 +15,7 @@ mod list;
 mod markdown;
 mod metric;
 mod page;
+mod path;
 mod rounds;
 mod style;
 mod sweep;
@@ -27,6 +28,7 @@ pub use json::{json, json_lines};
 pub use list::list;
 pub use markdown::markdown;
 pub use page::text;
+pub use path::path;
 pub use style::Style;
 pub use words::wrap;
 

@@ -1,6 +1,7 @@
 //! Real storage as a world: targets resolved, scratch files laid out, load driven, monitors beside it.
 
 mod describe;
+mod path;
 mod plain_set;
 mod prepare;
 mod scratch_set;
@@ -39,6 +40,11 @@ pub use upkeep::UpkeepOptions;
 /// This machine, as it is stored.
 pub(crate) fn this_machine() -> Environment {
     describe::environment(&host::environment::Environment::read(&SysRoot::real()))
+}
+
+/// The way from a target on this machine to its media. Opens nothing for writing.
+pub fn path_of(root: &SysRoot, target: &Target, facts: &Facts) -> record::PathPart {
+    path::part(host::topology::read(root, target, facts))
 }
 
 /// What the command line says about real targets.
@@ -223,6 +229,10 @@ impl World for RealWorld {
             .enumerate()
             .map(|(number, each)| describe::target(each, &self.scratch, number))
             .collect()
+    }
+
+    fn path(&self) -> Vec<record::PathPart> {
+        self.targets.iter().map(|each| path_of(&self.root, &each.target, &each.facts)).collect()
     }
 
     fn now(&self) -> Instant {

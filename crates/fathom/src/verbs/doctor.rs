@@ -7,17 +7,22 @@ use host::environment::{Environment, UringState};
 use host::safety::judge;
 use host::target::{Facts, Target};
 
-use crate::cli::DoctorArgs;
+use crate::cli::{DoctorArgs, TreeFormat};
 use crate::ending::{Ending, Failure};
 use crate::terminal;
-use crate::verbs::keep;
+use crate::verbs::{keep, parts};
 
 pub fn doctor(arguments: &DoctorArgs, store: &Option<PathBuf>) -> Result<Ending, Failure> {
     let root = SysRoot::real();
+    if arguments.format == TreeFormat::Json {
+        return json(&root, arguments);
+    }
     let mut text = machine(&Environment::read(&root));
     text += &library(store);
     if let Some(name) = &arguments.target {
         text += &target(&root, name)?;
+        text +=
+            &format!("\n{}", report::path(&path(&root, name, arguments)?, terminal::style(&arguments.look)));
     }
     let mut ending = Ending::done();
     if arguments.self_test {
@@ -78,15 +83,32 @@ fn target(root: &SysRoot, name: &str) -> Result<String, Failure> {
     if let Some(free) = facts.free {
         text += &row("free", &free.to_string());
     }
-    for device in facts.devices.iter().chain(facts.members.iter().map(|member| &member.device)) {
-        let model = device.model.as_deref().unwrap_or("no model name");
-        let scheduler = device.queue.scheduler.as_deref().unwrap_or("unknown");
-        text += &row("device", &format!("{} {} {model}, scheduler {scheduler}", device.name, device.size));
-    }
     for reason in &judgement.reasons {
         text += &row("would not be written", &reason.to_string());
     }
     Ok(text)
+}
+
+/// The way from the target to its media, as found and as the user knows it better.
+fn path(root: &SysRoot, name: &str, arguments: &DoctorArgs) -> Result<record::PathPart, Failure> {
+    let target = Target::parse(name).map_err(conduct::WorldError::from)?;
+    let facts = Facts::read(root, &target).map_err(conduct::WorldError::from)?;
+    let mut paths = [conduct::real::path_of(root, &target, &facts)];
+    parts::apply(arguments.parts.as_deref(), &mut paths)?;
+    let [path] = paths;
+    Ok(path)
+}
+
+fn json(root: &SysRoot, arguments: &DoctorArgs) -> Result<Ending, Failure> {
+    let Some(name) = &arguments.target else {
+        return Err(Failure::Usage("--format json prints the path below a target; name one".into()));
+    };
+    let path = path(root, name, arguments)?;
+    let text = serde_json::to_string_pretty(&path)
+        .map_err(|source| Failure::System { what: "writing JSON".into(), source: source.into() })?;
+    terminal::print(&(text + "\n"))
+        .map_err(|source| Failure::System { what: "writing to stdout".into(), source })?;
+    Ok(Ending::done())
 }
 
 fn self_test() -> (String, bool) {

@@ -4,6 +4,7 @@ pub mod array;
 pub mod completions;
 pub mod doctor;
 pub mod keep;
+pub mod parts;
 pub mod plan;
 pub mod run;
 pub mod search;

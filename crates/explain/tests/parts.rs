@@ -1,0 +1,50 @@
+//! Files of parts: what they change, and what is wrong with them.
+
+use explain::Parts;
+use record::PathPart;
+
+fn path() -> Vec<PathPart> {
+    let part = |name: &str, below| PathPart { name: name.into(), below, ..PathPart::default() };
+    vec![part("/mnt", vec![part("sda", vec![part("host0", Vec::new())]), part("sdb", Vec::new())])]
+}
+
+#[test]
+fn ceilings_are_replaced_and_new_parts_hang_below_the_one_named() {
+    let text = "[[part]]\nname = \"sda\"\nbandwidth = \"112MB/s\"\neach_way = true\n\n[[part]]\nname = \"box\"\nunder = \"host0\"\n\
+                kind = \"controller\"\nrequests = 90000\nin_flight = 256\nsource = \"data sheet\"\n";
+    let mut path = path();
+    Parts::read("my.toml", text).unwrap().apply(&mut path).unwrap();
+    let all = path[0].all();
+    let named = |name: &str| all.iter().find(|part| part.name == name).unwrap();
+    assert_eq!(named("sda").ceilings[0].value, 112e6);
+    assert!(named("sda").ceilings[0].each_way);
+    assert_eq!(named("sda").ceilings[0].source, "my.toml");
+    assert_eq!(named("host0").below[0].name, "box");
+    assert_eq!(named("box").ceilings.len(), 2);
+    assert_eq!(named("box").ceilings[0].source, "data sheet");
+}
+
+#[test]
+fn every_mistake_has_file_and_line_and_changes_nothing() {
+    let wrong = [
+        ("[[part]]\nname = \"sda\"\nbandwith = \"1MB/s\"\n", 3, "bandwith"),
+        ("[[part]]\nname = \"sda\"\nbandwidth = \"112\"\n", 3, "112"),
+        ("[[part]]\nname = \"sda\"\n\nrequests = -1\n", 4, "above zero"),
+        ("[[part]]\nname = \"sda\"\n", 2, "no ceiling"),
+        ("[[part]]\nname = \"a\"\nrequests = 1\n[[part]]\nname = \"a\"\nrequests = 2\n", 5, "twice"),
+        ("\n\n[[part]\n", 3, ""),
+    ];
+    for (text, line, word) in wrong {
+        let error = Parts::read("my.toml", text).unwrap_err();
+        assert_eq!(error.line, line, "{error}");
+        assert!(error.to_string().starts_with(&format!("my.toml:{line}: ")), "{error}");
+        assert!(error.message.contains(word), "{error}");
+    }
+    let mut path = path();
+    let before = path.clone();
+    let parts =
+        "[[part]]\nname = \"sda\"\nrequests = 1\n[[part]]\nname = \"box\"\nunder = \"sdz\"\nrequests = 1\n";
+    let error = Parts::read("my.toml", parts).unwrap().apply(&mut path).unwrap_err();
+    assert_eq!((error.line, path == before), (6, true));
+    assert!(error.message.contains("sda"), "{error}");
+}

@@ -1,0 +1,64 @@
+//! What the queue of a block device lets through.
+//!
+//! Source of the attributes: `Documentation/ABI/stable/sysfs-block`.
+
+use std::path::Path;
+
+use super::part::{Ceiling, Limit, Part, shown};
+use crate::sysroot::{SysRoot, number};
+use crate::target::Device;
+
+/// `part` with the queue of `device`: its settings as facts, its sizes as ceilings.
+pub(super) fn with_queue(root: &SysRoot, part: Part, device: &Device) -> Part {
+    let queue = device.folder.join("queue");
+    let settings = &device.queue;
+    let yes_no = |flag: bool| if flag { "yes" } else { "no" };
+    part.fact("scheduler", settings.scheduler.clone())
+        .fact("read-ahead", settings.read_ahead.map(|size| size.to_string()))
+        .fact("write cache", settings.write_cache.clone())
+        .fact("rotational", settings.rotational.map(yes_no))
+        .maybe(of_file(root, &queue.join("max_sectors_kb"), Limit::RequestSize, 1024.0, "max_sectors_kb"))
+        .maybe(of_file(
+            root,
+            &queue.join("nr_requests"),
+            Limit::InFlight,
+            1.0,
+            "nr_requests of the block layer, a queue",
+        ))
+        .maybe(of_file(
+            root,
+            &device.folder.join("device/queue_depth"),
+            Limit::InFlight,
+            1.0,
+            "queue_depth of the device",
+        ))
+}
+
+/// A ceiling that stands in a file as a number of `scale`; `None` where it is absent or zero.
+pub(super) fn of_file(root: &SysRoot, path: &Path, limit: Limit, scale: f64, basis: &str) -> Option<Ceiling> {
+    let value = number(path).filter(|value| *value > 0)? as f64 * scale;
+    Some(Ceiling { limit, value, each_way: false, basis: basis.into(), source: shown(root, path) })
+}
+
+/// The rate at which a rotating disk can serve random requests one at a time if it never had to seek: one each half
+/// revolution.
+///
+/// The speed is that of VPD page B1h, bytes 4 and 5 (SBC-4); 0 is not reported, 1 does not rotate.
+pub(super) fn rotation(root: &SysRoot, device: &Device) -> Result<Ceiling, String> {
+    let path = device.folder.join("device/vpd_pgb1");
+    let page = std::fs::read(&path).unwrap_or_default();
+    let rpm = match page.get(4..6) {
+        Some(bytes) => u32::from(u16::from_be_bytes([bytes[0], bytes[1]])),
+        None => 0,
+    };
+    if rpm <= 1 {
+        return Err(format!("rotation rate: {} does not tell it", shown(root, &path)));
+    }
+    Ok(Ceiling {
+        limit: Limit::OneAtATime,
+        value: f64::from(rpm) / 60.0 * 2.0,
+        each_way: false,
+        basis: format!("half a revolution at {rpm}/min and no seek"),
+        source: shown(root, &path),
+    })
+}

@@ -1,0 +1,165 @@
+//! SCSI hosts and what leads to them: SATA links, SAS ports, Fibre Channel, iSCSI sessions.
+
+use super::fabric::{Step, chain};
+use super::part::{Ceiling, Limit, Part, leading_number, shown};
+use super::queue::of_file;
+use super::{Reader, network};
+use crate::sysroot::{SysRoot, names, text};
+use crate::target::remote::Remote;
+
+/// A host adapter or what poses as one.
+pub(super) fn host(reader: &mut Reader<'_>, name: &str, rest: &[Step]) -> Part {
+    let folder = reader.root.sys.join("class/scsi_host").join(name);
+    let driver = text(&folder.join("proc_name")).unwrap_or_else(|| "unknown driver".into());
+    let channel = reader.root.sys.join("class/fc_host").join(name);
+    let kind = if channel.is_dir() { "Fibre Channel host" } else { "SCSI host" };
+    reader.once(name, format!("{kind}, {driver}"), |reader, part| {
+        let can_queue = folder.join("can_queue");
+        let part =
+            part.maybe(of_file(reader.root, &can_queue, Limit::InFlight, 1.0, "can_queue of the host"));
+        let part = match channel.is_dir() {
+            true => part
+                .fact("port", text(&channel.join("port_name")))
+                .fact("state", text(&channel.join("port_state")))
+                .ceiling(fibre(reader.root, name)),
+            false => part,
+        };
+        let below = chain(reader, rest);
+        part.on(below)
+    })
+}
+
+/// 106.25 MB/s for each nominal Gb/s at every generation, by the choice of line rates (FC-PI: 4.25 GBd with
+/// 8b/10b, 14.025 GBd with 64b/66b and so on), of which a frame of 2048 bytes needs 2108 with heads and gap (FC-FS-3).
+fn fibre(root: &SysRoot, host: &str) -> Result<Ceiling, String> {
+    let path = root.sys.join("class/fc_host").join(host).join("speed");
+    let gigabits = leading_number(&path)
+        .ok_or_else(|| format!("speed: {} does not tell it; the link may be down", shown(root, &path)))?;
+    Ok(Ceiling {
+        limit: Limit::Bandwidth,
+        value: gigabits * 106.25e6 * 2048.0 / 2108.0,
+        each_way: true,
+        basis: format!("{gigabits} Gb/s, coding and frames of 2048 bytes taken off"),
+        source: shown(root, &path),
+    })
+}
+
+/// The far port of a Fibre Channel path.
+pub(super) fn remote_port(reader: &mut Reader<'_>, name: &str, rest: &[Step]) -> Part {
+    let folder = reader.root.sys.join("class/fc_remote_ports").join(name);
+    reader.once(name, "Fibre Channel remote port", |reader, part| {
+        let part = part
+            .fact("port", text(&folder.join("port_name")))
+            .fact("state", text(&folder.join("port_state")));
+        let below = chain(reader, rest);
+        part.on(below)
+    })
+}
+
+/// A SATA port: 8b/10b, one direction at a time for data.
+pub(super) fn ata(reader: &mut Reader<'_>, step: &Step, rest: &[Step]) -> Part {
+    let number = step.name.trim_start_matches("ata").to_owned();
+    reader.once(&step.name, "SATA link", |reader, part| {
+        let own = step.path.join(format!("link{number}/ata_link/link{number}/sata_spd"));
+        let class = reader.root.sys.join(format!("class/ata_link/link{number}/sata_spd"));
+        let path = if own.exists() { own } else { class };
+        let source = shown(reader.root, &path);
+        let found = leading_number(&path).map(|gigabits| Ceiling {
+            limit: Limit::Bandwidth,
+            value: gigabits * 1e9 * 0.8 / 8.0,
+            each_way: false,
+            basis: format!("{gigabits} Gb/s, 8b/10b, one way at a time"),
+            source: source.clone(),
+        });
+        let part = part.ceiling(found.ok_or_else(|| format!("speed: {source} does not tell it")));
+        let below = chain(reader, rest);
+        part.on(below)
+    })
+}
+
+/// A SAS port: its phys together.
+///
+/// 8b/10b up to 12 Gb/s (SPL-3), of 22.5 Gb/s 128 of 150 bits (SPL-4).
+pub(super) fn sas_port(reader: &mut Reader<'_>, step: &Step, rest: &[Step]) -> Part {
+    reader.once(&step.name, "SAS port", |reader, part| {
+        let part = part.ceiling(lanes(reader.root, step));
+        let below = chain(reader, rest);
+        part.on(below)
+    })
+}
+
+fn lanes(root: &SysRoot, step: &Step) -> Result<Ceiling, String> {
+    let phys: Vec<String> = names(&step.path).into_iter().filter(|name| name.starts_with("phy-")).collect();
+    if phys.is_empty() {
+        return Err(format!("lanes: {} lists no phy", shown(root, &step.path)));
+    }
+    let class = root.sys.join("class/sas_phy");
+    let rates: Vec<f64> =
+        phys.iter().filter_map(|phy| leading_number(&class.join(phy).join("negotiated_linkrate"))).collect();
+    let (Some(rate), true) = (rates.iter().copied().reduce(f64::min), rates.len() == phys.len()) else {
+        return Err(format!(
+            "lanes: {} of {} phys have negotiated no rate",
+            phys.len() - rates.len(),
+            phys.len()
+        ));
+    };
+    let share = if rate <= 12.0 { 0.8 } else { 128.0 / 150.0 };
+    let coding = if rate <= 12.0 { "8b/10b" } else { "128b/150b" };
+    Ok(Ceiling {
+        limit: Limit::Bandwidth,
+        value: rates.iter().sum::<f64>() * 1e9 * share / 8.0,
+        each_way: true,
+        basis: format!(
+            "{} lane{} of {rate} Gb/s, {coding}",
+            rates.len(),
+            if rates.len() == 1 { "" } else { "s" }
+        ),
+        source: format!("/sys/class/sas_phy/{}/negotiated_linkrate", phys[0]),
+    })
+}
+
+/// An expander between drives and the host.
+pub(super) fn expander(reader: &mut Reader<'_>, name: &str, rest: &[Step]) -> Part {
+    let folder = reader.root.sys.join("class/sas_expander").join(name);
+    reader.once(name, "SAS expander", |reader, part| {
+        let part = part
+            .fact("vendor", text(&folder.join("vendor_id")))
+            .fact("product", text(&folder.join("product_id")));
+        let below = chain(reader, rest);
+        part.on(below)
+    })
+}
+
+/// An iSCSI session: a TCP connection to a target, over an interface (`drivers/scsi/scsi_transport_iscsi.c`).
+pub(super) fn session(reader: &mut Reader<'_>, name: &str) -> Part {
+    let sys = reader.root.sys.clone();
+    let folder = sys.join("class/iscsi_session").join(name);
+    reader.once(name, "iSCSI session", |reader, part| {
+        let share = text(&folder.join("targetname"));
+        let prefix = format!("connection{}:", name.trim_start_matches("session"));
+        let connections = sys.join("class/iscsi_connection");
+        let connection = names(&connections).into_iter().find(|name| name.starts_with(&prefix));
+        let connection = connection.map(|name| connections.join(name));
+        let of_connection = |name: &str| connection.as_ref().and_then(|folder| text(&folder.join(name)));
+        let address = of_connection("address").or_else(|| of_connection("persistent_address"));
+        let burst = folder.join("max_burst_len");
+        let part = part
+            .fact("target", share.clone())
+            .fact("address", address.clone())
+            .fact(
+                "immediate data",
+                text(&folder.join("immediate_data")).map(|flag| if flag == "1" { "yes" } else { "no" }),
+            )
+            .fact("first burst", text(&folder.join("first_burst_len")))
+            .maybe(of_file(
+                reader.root,
+                &burst,
+                Limit::RequestSize,
+                1.0,
+                "max_burst_len; longer transfers take several turns",
+            ));
+        let remote = Remote { protocol: "iscsi".into(), share, address };
+        let below = network::far_end(reader, &remote);
+        part.on(below)
+    })
+}
