@@ -61,7 +61,7 @@ fn the_path_to_the_media_is_drawn_and_written_and_put_right_by_a_file_of_parts()
     let path: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert!(path["kind"].as_str().unwrap().ends_with("file system"), "{json}");
     let name = path["name"].as_str().unwrap();
-    user.write("parts.toml", &format!("[[part]]\nname = \"box\"\nunder = \"{name}\"\nrequests = 90000\n"));
+    user.write("parts.toml", format!("[[part]]\nname = \"box\"\nunder = \"{name}\"\nrequests = 90000\n"));
     assert!(user.fathom("doctor data --parts parts.toml").done().out.contains("90,000/s"));
     user.write("parts.toml", "[[part]]\nname = \"nowhere\"\nrequests = 1\n");
     let ended = user.fathom("doctor data --parts parts.toml");
