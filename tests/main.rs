@@ -25,3 +25,4 @@ mod streams;
 mod targets;
 mod terminal;
 mod trees;
+mod verifying;

@@ -19,7 +19,7 @@ use workload::tally::Interval;
 use workload::{Job, Progress, compile, files_needed};
 
 use crate::event::Live;
-use crate::real::{check_on, explicit_size};
+use crate::real::{check_on, explicit_size, refuse_verify};
 use crate::result::span_of;
 use crate::seconds::p99_of;
 use crate::world::{LoadAnswer, StateAnswer, WorkerAnswer, WorkloadAnswer, World, WorldError};
@@ -51,6 +51,7 @@ impl ModelledWorld {
         let sim = Sim::new(&Plant::from(&spec), plan.seed)
             .map_err(|error| ModelError::Geometry(error.to_string()))?;
         let sizes = sim.lun_sizes();
+        refuse_verify(plan, "a virtual array").map_err(ModelError::Unfit)?;
         check_on(plan, sizes.len(), "LUNs; `array:NAME?luns=N` has more").map_err(ModelError::Unfit)?;
         Ok(ModelledWorld {
             asked: address.into(),
@@ -261,7 +262,7 @@ impl World for ModelledWorld {
         });
         let breakdown = breakdown(&outcome);
         for (tally, workload) in outcome.tallies.into_iter().zip(workload_of) {
-            answers[workload].workers.push(WorkerAnswer { tally, cpu: None });
+            answers[workload].workers.push(WorkerAnswer { tally, cpu: None, verified: None });
         }
         for (answer, intervals) in answers.iter_mut().zip(heard) {
             answer.intervals = intervals;

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use host::verify::Verified;
 use record::{Class, ErrorSample, OpTotal, Point, WorkerResult, WorkloadResult, summarise};
 use stats::Histogram;
 use units::{Bytes, Instant};
@@ -50,11 +51,13 @@ fn workload_result(workload: &Workload, seen: WorkloadAnswer) -> (WorkloadResult
     let WorkloadAnswer { engine, files, span, workers, mut intervals } = seen;
     let mut tallies = Vec::with_capacity(workers.len());
     let mut results = Vec::with_capacity(workers.len());
-    for (index, WorkerAnswer { mut tally, cpu }) in (0..).zip(workers) {
+    let mut checks = Vec::new();
+    for (index, WorkerAnswer { mut tally, cpu, verified }) in (0..).zip(workers) {
         intervals.append(&mut tally.intervals);
         let bytes = tally.classes.iter().map(|class| class.bytes).sum::<Bytes>().get();
         results.push(WorkerResult { index, ops: tally.ops(), bytes, cpu });
         tallies.push(tally);
+        checks.push(verified);
     }
     let seconds = Seconds::of(intervals);
     let merged = merge_classes(&tallies);
@@ -81,9 +84,11 @@ fn workload_result(workload: &Workload, seen: WorkloadAnswer) -> (WorkloadResult
         errors: sum(|tally| tally.errors),
         error_samples: tallies
             .iter()
-            .flat_map(|tally| &tally.error_samples)
-            .map(|one| sample(one, &files))
+            .zip(&checks)
+            .flat_map(|(tally, check)| tally.error_samples.iter().map(move |one| (one, check)))
+            .map(|(one, check)| sample(one, check.as_ref(), &files))
             .collect(),
+        verified: verified(checks.iter().flatten()),
         gave_up: tallies.iter().any(|tally| tally.gave_up),
         workers: results,
     };
@@ -155,18 +160,36 @@ fn ended_bytes(class: &ClassTally) -> u64 {
     if class.class.size.is_zero() { class.bytes.get() } else { class.ended * class.class.size.get() }
 }
 
-fn sample(one: &tally::ErrorSample, files: &[String]) -> ErrorSample {
+/// What all workers checked; `None` where none had anything to check.
+fn verified<'a>(checks: impl Iterator<Item = &'a Verified>) -> Option<record::Verified> {
+    checks.fold(None, |sum: Option<record::Verified>, one| {
+        let sum = sum.unwrap_or_default();
+        Some(record::Verified {
+            checked_bytes: sum.checked_bytes + one.checked.get(),
+            unknown_bytes: sum.unknown_bytes + one.unknown.get(),
+            corrupt: sum.corrupt + one.corrupt,
+        })
+    })
+}
+
+/// The stored shape of a failed request; where its data was wrong, of its first block that was.
+fn sample(one: &tally::ErrorSample, check: Option<&Verified>, files: &[String]) -> ErrorSample {
+    let wrong = check.filter(|_| one.failure == Failure::Corrupt);
+    let wrong = wrong.and_then(|check| check.first_wrong(one.file, one.offset, one.len));
     let failure = match one.failure {
         Failure::Short { moved } => format!("short: {moved} of {} bytes", one.len),
+        Failure::Corrupt => "data-corrupt".into(),
         Failure::Errno(errno) => std::io::Error::from_raw_os_error(errno.0).to_string(),
     };
     ErrorSample {
         at_ns: one.at.nanos(),
         op: one.op.name().into(),
         file: files.get(usize::from(one.file)).cloned().unwrap_or_default(),
-        offset_bytes: one.offset.get(),
-        len_bytes: u64::from(one.len),
+        offset_bytes: wrong.map_or(one.offset, |wrong| wrong.offset).get(),
+        len_bytes: wrong.map_or(u64::from(one.len), |wrong| wrong.len.get()),
         failure,
+        expected: wrong.map(|wrong| wrong.expected.clone()),
+        found: wrong.map(|wrong| wrong.found.clone()),
     }
 }
 

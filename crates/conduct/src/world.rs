@@ -1,5 +1,6 @@
 //! Who answers: the trait behind which real and virtual storage look alike.
 
+use host::verify::Verified;
 use record::{Breakdown, CpuUse, DeviceCounters, EngineUsed, Environment, Series, Target};
 use units::{Bytes, Instant};
 use workload::CompileError;
@@ -78,6 +79,8 @@ pub struct WorkerAnswer {
     pub tally: Tally,
     /// Processor time of its thread.
     pub cpu: Option<CpuUse>,
+    /// What it held against what had been written; `None` where nothing was to be.
+    pub verified: Option<Verified>,
 }
 
 /// What bringing the target into a state saw.

@@ -26,6 +26,10 @@ macro_rules! codes {
 codes! {
     /// Requests failed.
     Errors => "errors",
+    /// What was read is not what was written.
+    DataCorrupt => "data-corrupt",
+    /// What was read is what was written, as far as it could be checked.
+    DataVerified => "data-verified",
     /// A workload stopped because too many requests failed.
     GaveUp => "gave-up",
     /// Nothing ended in the measured window.

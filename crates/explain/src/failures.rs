@@ -1,6 +1,7 @@
 //! What went wrong in plain sight.
 
 use record::{Point, Run, Severity, WorkloadResult};
+use units::Bytes;
 
 use crate::Code;
 use crate::draft::{Draft, percent, several};
@@ -8,14 +9,59 @@ use crate::draft::{Draft, percent, several};
 /// More failures than this part of the requests change every figure.
 const ERRORS_INVALID: f64 = 0.001;
 
+pub(crate) fn data_corrupt(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {
+    let verified = workload.verified.filter(|verified| verified.corrupt > 0)?;
+    let first = workload.error_samples.iter().find_map(|sample| {
+        let (expected, found) = (sample.expected.as_ref()?, sample.found.as_ref()?);
+        let (offset, file) = (sample.offset_bytes, &sample.file);
+        Some(format!(", the first at byte {offset} of {file}: expected {expected}, found {found}"))
+    });
+    let reads = several(verified.corrupt, "read");
+    let sentence = format!("{reads} gave other data than was written{}.", first.unwrap_or_default());
+    let draft = Draft::new(Code::DataCorrupt, Severity::Invalid, sentence).remedy(
+        "Keep the target as it is and look at the blocks that the record names; suspect memory, cables, firmware and \
+         whatever else wrote to the target meanwhile.",
+    );
+    let draft = draft.number("corrupt", verified.corrupt as f64);
+    Some(draft.number("checked_bytes", verified.checked_bytes as f64))
+}
+
+pub(crate) fn data_verified(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {
+    let verified = workload.verified.filter(|verified| verified.corrupt == 0)?;
+    let (checked, unknown) = (verified.checked_bytes, verified.unknown_bytes);
+    let draft = match (checked, unknown) {
+        (0, 0) => return None,
+        (0, _) => {
+            let sentence = format!("Nothing of the {} that were read could be checked.", Bytes::new(unknown));
+            let draft = Draft::new(Code::DataVerified, Severity::Warning, sentence);
+            draft.remedy(
+                "Let a phase before it write with `verify`, or read what a run of the same seed has written.",
+            )
+        }
+        (_, 0) => {
+            let sentence = format!("All {} that were read are what had been written.", Bytes::new(checked));
+            Draft::new(Code::DataVerified, Severity::Note, sentence)
+        }
+        _ => {
+            let (checked, unknown) = (Bytes::new(checked), Bytes::new(unknown));
+            let sentence = format!(
+                "{checked} of what was read are what had been written; {unknown} could not be checked."
+            );
+            Draft::new(Code::DataVerified, Severity::Note, sentence)
+        }
+    };
+    Some(draft.number("checked_bytes", checked as f64).number("unknown_bytes", unknown as f64))
+}
+
 pub(crate) fn errors(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {
-    let errors = workload.errors;
+    // Reads of wrong data went through, and have a finding of their own.
+    let errors = workload.errors - workload.verified.map_or(0, |verified| verified.corrupt);
     if errors == 0 {
         return None;
     }
     let share = errors as f64 / workload.settled.max(errors) as f64;
     let severity = if share > ERRORS_INVALID { Severity::Invalid } else { Severity::Warning };
-    let first = workload.error_samples.first().map(|sample| {
+    let first = workload.error_samples.iter().find(|sample| sample.expected.is_none()).map(|sample| {
         format!(
             ", the first a {} at byte {} of {}: {}",
             sample.op, sample.offset_bytes, sample.file, sample.failure

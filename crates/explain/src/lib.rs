@@ -44,7 +44,9 @@ const RUN: [OfRun; 6] = [
 const POINT: [OfPoint; 1] = [samples::repeats_differ];
 
 /// About a workload, in either world.
-const WORKLOAD: [OfWorkload; 12] = [
+const WORKLOAD: [OfWorkload; 14] = [
+    failures::data_corrupt,
+    failures::data_verified,
     failures::errors,
     failures::gave_up,
     failures::nothing_measured,

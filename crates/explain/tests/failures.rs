@@ -1,6 +1,6 @@
 //! Failures in plain sight.
 
-use record::{ErrorSample, Severity};
+use record::{ErrorSample, Severity, Verified};
 
 use crate::{find, found, point, reads, workload};
 
@@ -16,6 +16,8 @@ fn failed_requests_are_told_with_the_first_of_them() {
         offset_bytes: 8192,
         len_bytes: 4096,
         failure: "EIO (5): Input/output error".into(),
+        expected: None,
+        found: None,
     }];
     let finding = found(&run, "errors");
     assert_eq!(finding.severity, Severity::Warning);
@@ -23,6 +25,36 @@ fn failed_requests_are_told_with_the_first_of_them() {
     assert!(finding.sentence.contains("a read at byte 8192 of /dev/sdb: EIO (5)"), "{}", finding.sentence);
     workload(&mut run).errors = 6_000;
     assert_eq!(found(&run, "errors").severity, Severity::Invalid);
+}
+
+#[test]
+fn what_was_checked_is_told_and_what_was_wrong_is_no_failure_of_the_device() {
+    let mut run = reads();
+    assert!(find(&run, "data-verified").is_none());
+    let set = |run: &mut record::Run, checked_bytes, unknown_bytes, corrupt| {
+        workload(run).verified = Some(Verified { checked_bytes, unknown_bytes, corrupt });
+    };
+    set(&mut run, 1 << 20, 0, 0);
+    assert_eq!(found(&run, "data-verified").severity, Severity::Note);
+    assert!(found(&run, "data-verified").sentence.starts_with("All 1 MiB"));
+    set(&mut run, 0, 4096, 0);
+    assert_eq!(found(&run, "data-verified").severity, Severity::Warning);
+    set(&mut run, 1 << 20, 4096, 2);
+    workload(&mut run).errors = 2;
+    workload(&mut run).error_samples = vec![ErrorSample {
+        at_ns: 1,
+        op: "read".into(),
+        file: "/dev/sdb".into(),
+        offset_bytes: 8192,
+        len_bytes: 4096,
+        failure: "data-corrupt".into(),
+        expected: Some("write 3".into()),
+        found: Some("zeros".into()),
+    }];
+    let finding = found(&run, "data-corrupt");
+    assert_eq!(finding.severity, Severity::Invalid);
+    assert!(finding.sentence.contains("at byte 8192 of /dev/sdb: expected write 3, found zeros"));
+    assert!(find(&run, "data-verified").is_none() && find(&run, "errors").is_none());
 }
 
 #[test]

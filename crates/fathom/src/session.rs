@@ -139,6 +139,18 @@ fn ending(outcome: &Outcome, signals: &Signals) -> Ending {
         };
         return Ending { code, reason: error.to_string() };
     }
+    let corrupt: u64 = outcome
+        .points
+        .iter()
+        .flat_map(|point| &point.workloads)
+        .filter_map(|workload| workload.verified)
+        .map(|verified| verified.corrupt)
+        .sum();
+    if corrupt > 0 {
+        let reads = if corrupt == 1 { "a read" } else { &format!("{corrupt} reads") };
+        let reason = format!("{reads} gave other data than was written{}", first_wrong(&outcome.points));
+        return Ending { code: 6, reason };
+    }
     let errors: u64 =
         outcome.points.iter().flat_map(|point| &point.workloads).map(|workload| workload.errors).sum();
     let reason = match errors {
@@ -147,6 +159,20 @@ fn ending(outcome: &Outcome, signals: &Signals) -> Ending {
         errors => format!("{errors} requests failed{}", first_error(&outcome.points)),
     };
     Ending { code: 5, reason }
+}
+
+fn first_wrong(points: &[Point]) -> String {
+    let samples =
+        points.iter().flat_map(|point| &point.workloads).flat_map(|workload| &workload.error_samples);
+    let first =
+        samples.filter_map(|each| each.expected.as_ref().zip(each.found.as_ref()).map(|said| (each, said)));
+    first
+        .take(1)
+        .map(|(sample, (expected, found))| {
+            let (offset, file) = (sample.offset_bytes, &sample.file);
+            format!(", the first at byte {offset} of {file}: expected {expected}, found {found}")
+        })
+        .collect()
 }
 
 fn first_error(points: &[Point]) -> String {

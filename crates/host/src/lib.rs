@@ -23,6 +23,7 @@ pub mod sysroot;
 pub mod target;
 pub mod topology;
 pub mod tree;
+pub mod verify;
 
 pub use sysroot::{DevNo, SysRoot};
 pub use target::{Facts, Target};

@@ -7,20 +7,21 @@ use std::thread::{Scope, ScopedJoinHandle};
 use std::time::Duration;
 
 use units::{Instant, Nanos};
-use workload::spec::Workload;
+use workload::spec::{Verify, Workload};
 use workload::tally::{Interval, Tally};
 use workload::{Job, JobSpec, Progress};
 
 use crate::clock::Clock;
 use crate::driver::{Lines, Live, drive};
 use crate::engine::{
-    Chosen, EngineError, FileRef, Mmap, Null, OpenFiles, Payload, Pool, Stdio, Sync, UringOptions, UringRing,
-    choose, open_files,
+    Chosen, EngineError, FileRef, HasPayload, Mmap, Null, OpenFiles, Payload, Pool, Stdio, Sync,
+    UringOptions, UringRing, Verifying, choose, open_files,
 };
 use crate::environment::{self, UringState};
 use crate::monitor::{CpuTime, thread_cpu};
 use crate::placement::place;
 use crate::sysroot::SysRoot;
+use crate::verify::{Checks, Verification, Verified};
 
 /// One workload with its workers' specifications and the files they use.
 #[derive(Clone, Debug)]
@@ -31,6 +32,8 @@ pub struct Assignment {
     pub jobs: Vec<JobSpec>,
     /// Files and devices by their numbers in requests.
     pub files: Vec<FileRef>,
+    /// What was written to them so far; `None` where nothing of the run is held against it.
+    pub verify: Option<Verification>,
 }
 
 /// How an engine came to be, for the record.
@@ -55,6 +58,8 @@ pub struct WorkerOutcome {
     pub tally: Tally,
     /// Processor time between start and end of the load, of its thread and of those that work for it.
     pub time: CpuTime,
+    /// What it held against what had been written; `None` where nothing was to be.
+    pub verified: Option<Verified>,
     /// How its engine came to be.
     pub engine: EngineReport,
 }
@@ -248,20 +253,27 @@ impl Seat<'_> {
         let (clock, files) = (self.clock.clone(), self.files.clone());
         let flush = workload.durability.flush;
         let payload = || Payload::new(workload, self.job);
+        let checks = self.assignment.verify.as_ref();
+        let checks = checks.filter(|_| workload.verify != Verify::None || workload.changes_data());
+        let checks = checks.map(|known| Checks::new(known, workload, self.job));
         match chosen {
             Chosen::Null => self.run(&mut Null::new(clock, self.job.depth), gate, &mut outcome)?,
             Chosen::Sync(call) => {
-                self.run(&mut Sync::new(clock, call, flush, files, payload()?), gate, &mut outcome)?;
+                let engine = Sync::new(clock, call, flush, files, payload()?);
+                self.run_with(engine, checks.as_ref(), gate, &mut outcome)?;
             }
             Chosen::Pool(call) => {
-                self.run(&mut Pool::new(clock, call, workload, self.job, &files)?, gate, &mut outcome)?;
+                let mut pool = Pool::new(clock, call, workload, self.job, &files, checks.as_ref())?;
+                self.run(&mut pool, gate, &mut outcome)?;
             }
             Chosen::Mmap => {
                 let writes = workload.changes_data();
-                self.run(&mut Mmap::new(clock, files, payload()?, writes)?, gate, &mut outcome)?;
+                let engine = Mmap::new(clock, files, payload()?, writes)?;
+                self.run_with(engine, checks.as_ref(), gate, &mut outcome)?;
             }
             Chosen::Stdio => {
-                self.run(&mut Stdio::new(clock, flush, files, payload()?), gate, &mut outcome)?;
+                let engine = Stdio::new(clock, flush, files, payload()?);
+                self.run_with(engine, checks.as_ref(), gate, &mut outcome)?;
             }
             Chosen::Uring => {
                 let options = UringOptions {
@@ -271,10 +283,28 @@ impl Seat<'_> {
                 };
                 let mut ring = UringRing::new(clock, files, payload()?, flush, self.job.depth, options)?;
                 outcome.engine.details = ring.details().to_vec();
-                self.run(&mut ring.engine()?, gate, &mut outcome)?;
+                self.run_with(ring.engine()?, checks.as_ref(), gate, &mut outcome)?;
             }
         }
+        outcome.verified = checks.filter(|_| workload.verify != Verify::None).map(|checks| checks.verified());
         Ok(outcome)
+    }
+
+    /// Runs `engine` as it is, or stamps what goes through it and checks what comes back.
+    fn run_with(
+        &self,
+        mut engine: impl HasPayload,
+        checks: Option<&Checks>,
+        gate: &Receiver<Instant>,
+        outcome: &mut WorkerOutcome,
+    ) -> Result<(), EngineError> {
+        match checks {
+            None => self.run(&mut engine, gate, outcome),
+            Some(checks) => {
+                let checker = checks.checker(self.job.depth);
+                self.run(&mut Verifying::new(engine, checker, self.clock.clone()), gate, outcome)
+            }
+        }
     }
 
     /// An outcome with nothing in it, which is what a worker has that was sent home at its gate.
@@ -284,6 +314,7 @@ impl Seat<'_> {
             worker: self.job.worker.index,
             tally: Job::new(self.job.clone()).into_tally(),
             time: CpuTime::default(),
+            verified: None,
             engine: EngineReport { name: chosen.name(), details: Vec::new(), fallback },
         }
     }

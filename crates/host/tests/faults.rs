@@ -69,6 +69,7 @@ fn workload(engine: EngineKind, depth: u32, reads: Share) -> Workload {
         content: Content::Random { compress: 1.0, dedupe: 1.0 },
         seed: 7,
         direct: true,
+        verify: Verify::None,
         tree: None,
         engine: EngineSpec {
             kind: engine,
@@ -85,7 +86,7 @@ fn workload(engine: EngineKind, depth: u32, reads: Share) -> Workload {
 fn load(workload: &Workload, device: &Loop, permit: Option<Arc<Permit>>) -> Tally {
     let jobs = compile(workload, &[SIZE]).unwrap();
     let files = vec![FileRef { path: device.node.clone().into(), permit }];
-    let assignment = Assignment { workload: workload.clone(), jobs, files };
+    let assignment = Assignment { workload: workload.clone(), jobs, files, verify: None };
     run(&[assignment], &Clock::start(), &AtomicBool::new(false), &mut |_| ()).unwrap().remove(0).tally
 }
 

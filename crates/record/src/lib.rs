@@ -24,7 +24,7 @@ pub use histogram::Histogram;
 pub use path::{Ceiling, PathPart};
 pub use point::{
     Breakdown, Class, ClassShare, Component, CpuUse, DeviceCounters, EngineUsed, ErrorSample, OpTotal, Point,
-    PointKind, Series, WorkerResult, WorkloadResult,
+    PointKind, Series, Verified, WorkerResult, WorkloadResult,
 };
 pub use run::{
     Cache, Ending, Environment, PlanSource, ReadError, Run, SCHEMA_VERSION, Target, Tool, World, read, schema,

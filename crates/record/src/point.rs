@@ -102,6 +102,9 @@ pub struct WorkloadResult {
     /// The first of them.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub error_samples: Vec<ErrorSample>,
+    /// What was checked of what was read; absent where nothing was to be.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub verified: Option<Verified>,
     /// Whether it gave up because too many failed.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub gave_up: bool,
@@ -180,8 +183,25 @@ pub struct ErrorSample {
     pub offset_bytes: u64,
     /// How much.
     pub len_bytes: u64,
-    /// What happened, in words: `EIO (5): Input/output error`, `short: 512 of 4096 bytes`.
+    /// What happened, in words: `EIO (5): Input/output error`, `short: 512 of 4096 bytes`, `data-corrupt`.
     pub failure: String,
+    /// Of data that was wrong: what should have been there, in words.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub expected: Option<String>,
+    /// Of data that was wrong: what was there, in words.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub found: Option<String>,
+}
+
+/// How much of what was read was held against what had been written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Verified {
+    /// Bytes that were checked, from the start; those that were wrong are among them.
+    pub checked_bytes: u64,
+    /// Bytes that were read and could not be checked: nobody knows what should have been there.
+    pub unknown_bytes: u64,
+    /// Reads that gave other data than was written. They are among the failed requests.
+    pub corrupt: u64,
 }
 
 /// What one worker did.

@@ -177,6 +177,7 @@ pub fn workload(name: &str, streams: &[Stream]) -> WorkloadResult {
         digests: vec!["00000000deadbeef".into()],
         errors: 0,
         error_samples: Vec::new(),
+        verified: None,
         gave_up: false,
         workers: vec![WorkerResult { index: 0, ops, bytes, cpu: Some(cpu) }],
     };

@@ -352,7 +352,7 @@ impl Job {
         match result {
             Ok(moved) if moved == len => self.book(class, len, due, issued, done.finished_at),
             Ok(moved) => self.fail(done, len, Failure::Short { moved }),
-            Err(errno) => self.fail(done, len, Failure::Errno(errno)),
+            Err(errno) => self.fail(done, len, errno.into()),
         }
         if let Some(rewrites) = &mut self.rewrites
             && rewrites.ended(done.finished_at, done.token, len, result == Ok(len))

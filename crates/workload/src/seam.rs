@@ -64,6 +64,11 @@ pub struct Completion {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Errno(pub i32);
 
+impl Errno {
+    /// Of a read that went well and gave other data than was written. No system has so high a number.
+    pub const CORRUPT: Errno = Errno(1 << 30);
+}
+
 /// Bytes moved or an error number, in one word as the kernel gives them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome(i32);
@@ -79,6 +84,11 @@ impl Outcome {
     pub const fn failed(errno: Errno) -> Outcome {
         assert!(errno.0 > 0);
         Outcome(-errno.0)
+    }
+
+    /// It gave other data than was written there.
+    pub const fn corrupt() -> Outcome {
+        Outcome::failed(Errno::CORRUPT)
     }
 
     /// From a system call's result: bytes, or a negative error number.

@@ -51,6 +51,8 @@ pub struct Workload {
     pub durability: Durability,
     /// What writes contain.
     pub content: Content,
+    /// Whether writes are stamped, and reads held against the stamps.
+    pub verify: Verify,
     /// Every random choice follows from this, the workload's name and the worker's number.
     pub seed: u64,
     /// Bypass the page cache.
@@ -86,6 +88,17 @@ impl Workload {
     /// The coarsest of all alignments.
     pub fn coarsest(&self) -> Bytes {
         self.lines.iter().filter_map(|line| line.align).max().unwrap_or(Bytes::B).max(self.alignment())
+    }
+
+    /// All distances that the size of a stamped block must divide: sizes, alignments, and where spans begin.
+    pub fn stamped(&self) -> impl Iterator<Item = Bytes> {
+        let begins = match self.offset {
+            Extent::Bytes(offset) => Some(offset),
+            Extent::Part(_) => None,
+        };
+        let sizes = self.sizes.0.iter().map(|(size, _)| *size);
+        let aligns = self.lines.iter().filter_map(|line| line.align);
+        sizes.chain(aligns).chain([self.alignment()]).chain(begins).chain(self.worker_offset)
     }
 
     /// Whether some requests go on where the last one of their worker ended, and others may not.
@@ -409,6 +422,17 @@ pub enum Content {
         /// Blocks over distinct blocks, at least 1.
         dedupe: f64,
     },
+}
+
+/// Whether what is read is held against what was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verify {
+    /// Nothing is stamped or looked at.
+    None,
+    /// Writes are stamped. Of what is read, blocks are checked that the run has written, or that carry its stamp.
+    Written,
+    /// Likewise, and every block that is read must carry a stamp.
+    All,
 }
 
 /// How requests reach the kernel.

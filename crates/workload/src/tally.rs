@@ -109,6 +109,14 @@ pub enum Failure {
         /// Bytes that were moved.
         moved: u32,
     },
+    /// Other data came back than was written.
+    Corrupt,
+}
+
+impl From<Errno> for Failure {
+    fn from(errno: Errno) -> Failure {
+        if errno == Errno::CORRUPT { Failure::Corrupt } else { Failure::Errno(errno) }
+    }
 }
 
 /// One failed request.

@@ -108,6 +108,7 @@ pub fn workload() -> Workload {
         content: Content::Random { compress: 1.0, dedupe: 1.0 },
         seed: 1,
         direct: true,
+        verify: Verify::None,
         tree: None,
         engine: EngineSpec {
             kind: EngineKind::Auto,

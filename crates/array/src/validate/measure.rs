@@ -5,7 +5,7 @@ use units::{Bytes, Nanos, Share};
 
 use workload::spec::{
     Content, Durability, EngineKind, EngineSpec, Extent, Files, FlushKind, LunLayout, OpMix, OpenSync, Pace,
-    Pattern, SizeSplit, Span, Stop, Workload,
+    Pattern, SizeSplit, Span, Stop, Verify, Workload,
 };
 use workload::{CompileError, Job, compile, tally::Tally};
 
@@ -289,6 +289,7 @@ fn workload(load: &Load, seed: u64) -> Workload {
         content: Content::Random { compress: 1.0, dedupe: 1.0 },
         seed,
         direct: load.direct,
+        verify: Verify::None,
         tree: None,
         engine: EngineSpec {
             kind: EngineKind::Auto,

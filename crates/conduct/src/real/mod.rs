@@ -7,6 +7,7 @@ mod prepare;
 mod scratch_set;
 mod trees;
 mod upkeep;
+mod verify;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,6 +18,7 @@ use host::load::{Assignment, News, WorkerOutcome};
 use host::monitor::{DeviceCounters, Monitor, process_cpu};
 use host::safety::{Consent, Permit, consent_for, permit};
 use host::target::{Facts, Place, Target};
+use host::verify::Books;
 use host::{DevNo, SysRoot};
 use record::{CpuUse, EngineUsed, Environment};
 use units::{Bytes, Instant, Nanos, Share};
@@ -36,6 +38,8 @@ pub(crate) use scratch_set::explicit_size;
 use scratch_set::{ScratchSet, files_of, owns_targets};
 use upkeep::Upkeep;
 pub use upkeep::UpkeepOptions;
+pub(crate) use verify::refuse as refuse_verify;
+use verify::{books, verification};
 
 /// This machine, as it is stored.
 pub(crate) fn this_machine() -> Environment {
@@ -86,6 +90,8 @@ pub struct RealWorld {
     read_ahead: Vec<prepare::ReadAhead>,
     trees: trees::TreeSet,
     upkeep: Upkeep,
+    /// What was written where; `None` where nothing is to be held against it.
+    books: Option<Arc<Books>>,
 }
 
 impl RealWorld {
@@ -130,6 +136,7 @@ impl RealWorld {
             read_ahead: Vec::new(),
             trees,
             upkeep: Upkeep::new(&options.upkeep),
+            books: books(plan),
         })
     }
 
@@ -208,7 +215,8 @@ impl RealWorld {
                 workload.engine.kind = EngineKind::Null;
             }
             let jobs = compile(&workload, &lengths)?;
-            Ok(Assignment { workload, jobs, files })
+            let verify = self.books.as_ref().map(|books| verification(books, &files, &lengths));
+            Ok(Assignment { workload, jobs, files, verify })
         };
         workloads.iter().map(assign).collect()
     }
@@ -393,7 +401,7 @@ fn fill_in(mut answers: Vec<WorkloadAnswer>, outcomes: Vec<WorkerOutcome>) -> Ve
         answer.engine.fallback = outcome.engine.fallback;
         let (user, system) = (outcome.time.user, outcome.time.system);
         let cpu = Some(CpuUse { user_s: user.as_secs_f64(), system_s: system.as_secs_f64() });
-        answer.workers.push(WorkerAnswer { tally: outcome.tally, cpu });
+        answer.workers.push(WorkerAnswer { tally: outcome.tally, cpu, verified: outcome.verified });
     }
     answers
 }
@@ -427,6 +435,9 @@ fn check_fit(plan: &Plan, targets: &[Resolved]) -> Result<(), WorldError> {
     let is_null = |each: &Resolved| matches!(each.target.place, Place::Null { .. });
     if targets.is_empty() {
         return unfit("no target; name one with `--on`, such as `--on /mnt/array`".into());
+    }
+    if targets.iter().any(is_null) {
+        verify::refuse(plan, "`null:`").or_else(unfit)?;
     }
     check_on(plan, targets.len(), "named with `--on`").or_else(unfit)?;
     if targets.len() > 1 && targets.iter().any(is_null) {

@@ -9,7 +9,7 @@ use workload::compile;
 use workload::plan::Prepare;
 use workload::spec::{
     Durability, EngineKind, EngineSpec, Files, FlushKind, LunLayout, OpMix, OpenSync, Pace, Pattern,
-    SizeSplit, Stop, Workload,
+    SizeSplit, Stop, Verify, Workload,
 };
 
 use super::RealWorld;
@@ -118,6 +118,7 @@ impl RealWorld {
                 source: match first.failure {
                     workload::tally::Failure::Errno(errno) => std::io::Error::from_raw_os_error(errno.0),
                     workload::tally::Failure::Short { .. } => std::io::ErrorKind::UnexpectedEof.into(),
+                    workload::tally::Failure::Corrupt => std::io::ErrorKind::InvalidData.into(),
                 },
             }),
         }
@@ -200,6 +201,7 @@ fn pass_workload(prepare: &Prepare, doing: &str, mix: OpMix) -> Workload {
         content: prepare.content,
         seed: 0,
         direct: true,
+        verify: Verify::None,
         tree: None,
         engine: EngineSpec {
             kind: EngineKind::Auto,

@@ -13,6 +13,7 @@ use super::files::Service;
 use super::job::{Job, Pace, same_sizes};
 use super::keys::is_direct;
 use super::value::Amount;
+use super::verify;
 
 /// A plan has at most so many workloads in a phase.
 const MOST_WORKLOADS: usize = 64;
@@ -46,12 +47,16 @@ pub(super) fn arrange(jobs: &[Job], origin: &str, salt: u32) -> Result<Arrangeme
         }
     }
     let bases = bases(jobs);
-    let mut plan = head(jobs, origin, salt)?;
+    let seed = seed_of(jobs, salt)?;
+    let mut plan = head(seed, origin);
     let mut notes = Vec::new();
     let mut phases = Vec::new();
     let mut group = 0;
     for (number, phase) in together(jobs)?.into_iter().enumerate() {
-        let members = phase_members(jobs, &phase, &targets, &bases)?;
+        let mut members = phase_members(jobs, &phase, &targets, &bases)?;
+        for member in &mut members {
+            member.keys.extend(verify::keys(&jobs[member.job], seed)?);
+        }
         let first = &jobs[phase[0]];
         check_together(jobs, &phase)?;
         if first.length.delay_ns > 0 {
@@ -63,9 +68,17 @@ pub(super) fn arrange(jobs: &[Job], origin: &str, salt: u32) -> Result<Arrangeme
         }
         write_phase(&mut plan, first, number, &members);
         phases.push(report(jobs, &phase, &members, &mut group, number));
+        let readers = verify::read_back(jobs, &members)?;
+        if !readers.is_empty() {
+            let name = format!("{}, read back", phase_name(first, number));
+            let _ = write!(plan, "\n[[phase]]\nname = {}\n", quoted(&braced(&name)));
+            write_members(&mut plan, &readers);
+            phases.push(Vec::new());
+        }
         for job in phase.iter().map(|index| &jobs[*index]) {
             notes.extend(job.notes.iter().map(|note| format!("job `{}`: {note}", job.name)));
             notes.extend(moot(job));
+            notes.extend(verify::note(job));
         }
     }
     notes.dedup();
@@ -73,7 +86,13 @@ pub(super) fn arrange(jobs: &[Job], origin: &str, salt: u32) -> Result<Arrangeme
     Ok(Arrangement { order: Order { plan, targets, notes }, phases, unlink })
 }
 
-fn head(jobs: &[Job], origin: &str, salt: u32) -> Result<String, Refusal> {
+fn head(seed: u64, origin: &str) -> String {
+    let about = quoted(&format!("what fio does with {origin}"));
+    format!("name  = \"fio\"\nabout = {about}\nseed  = {seed}\n")
+}
+
+/// The seed of the plan.
+fn seed_of(jobs: &[Job], salt: u32) -> Result<u64, Refusal> {
     let mut seed = 1;
     for job in jobs {
         let repeats = job.options.flag("randrepeat")?.unwrap_or(true);
@@ -85,8 +104,7 @@ fn head(jobs: &[Job], origin: &str, salt: u32) -> Result<String, Refusal> {
             seed = said;
         }
     }
-    let about = quoted(&format!("what fio does with {origin}"));
-    Ok(format!("name  = \"fio\"\nabout = {about}\nseed  = {}\n", seed.min(i64::MAX as u64)))
+    Ok(seed.min(i64::MAX as u64))
 }
 
 /// Jobs by the phases they run in.
@@ -150,10 +168,12 @@ fn forgets(jobs: &[Job], phase: &[usize]) -> Result<bool, Refusal> {
 }
 
 /// One workload of a phase.
-struct Member {
-    job: usize,
-    name: String,
-    keys: Vec<(&'static str, String)>,
+pub(super) struct Member {
+    /// Of the jobs.
+    pub job: usize,
+    pub name: String,
+    /// With their values as TOML.
+    pub keys: Vec<(&'static str, String)>,
 }
 
 /// Where within targets that were named outside the place of each job's own files begins.
@@ -383,6 +403,10 @@ fn write_phase(plan: &mut String, first: &Job, number: usize, members: &[Member]
     if first.length.ramp_ns > 0 {
         let _ = writeln!(plan, "warmup = {}", time(first.length.ramp_ns));
     }
+    write_members(plan, members);
+}
+
+fn write_members(plan: &mut String, members: &[Member]) {
     for member in members {
         let _ = write!(plan, "\n[[phase.workload]]\nname = {}\n", quoted(&member.name));
         let width = member.keys.iter().map(|(key, _)| key.len()).max().unwrap_or(0);

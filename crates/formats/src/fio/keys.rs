@@ -173,11 +173,6 @@ fn processors(options: &Options, keys: &mut Vec<(&'static str, String)>) -> Resu
 /// What is served only where it asks for nothing.
 fn refuse_idle(options: &Options, notes: &mut Vec<String>) -> Result<(), Refusal> {
     let idle = |setting: &Setting| matches!(setting.value.as_str(), "0" | "none" | "null");
-    if let Some(setting) = options.get("verify")
-        && !idle(setting)
-    {
-        return Err(setting.unserved("what is read is not checked against what was written; leave it out"));
-    }
     for name in ["verify_backlog", "verify_backlog_batch"] {
         if let Some(setting) = options.get(name)
             && options.get("verify").is_some_and(|verify| !idle(verify))

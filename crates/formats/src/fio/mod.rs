@@ -18,6 +18,7 @@ mod section;
 mod table;
 mod text;
 mod value;
+mod verify;
 
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
 //! Whole job files and command lines: what plan they come to, and what is refused.
 
 use workload::plan::{Plan, Point};
-use workload::spec::{Extent, Files, Pace, Pattern, Span, Workload};
+use workload::spec::{Extent, Files, Pace, Pattern, Span, Verify, Workload};
 
 use super::{Command, JOB_FILE};
 use crate::{Order, Refusal, Surroundings};
@@ -53,6 +53,27 @@ fn a_random_read_job_asks_for_what_it_says() {
     assert_eq!(workload.span, Span::Of(Extent::Bytes(units::Bytes::new(64 << 20))));
     assert_eq!(workload.stop.bytes, Some(units::Bytes::new(64 << 20)));
     assert_eq!(workload.stop.run, Some(units::Nanos::from_secs(3)));
+}
+
+#[test]
+fn what_a_job_writes_with_verify_is_read_back_by_the_same_stream_behind_it() {
+    let text = "[a]\nrw=randwrite\nbs=4k\nsize=1m\nruntime=9\nverify=crc32c\nend_fsync=1\nrate_iops=100\nrandseed=5\n";
+    let phases = phases(text);
+    let ([write], [read]) = (&phases[0][..], &phases[1][..]) else { panic!("{phases:?}") };
+    assert_eq!((write.verify, read.verify), (Verify::Written, Verify::Written));
+    assert!(write.writes() && !read.changes_data());
+    assert_eq!((&write.name, write.seed, &write.pattern), (&read.name, 5, &read.pattern));
+    assert_eq!((read.seed, read.pace, read.stop.run), (5, Pace::Closed, None));
+    assert_eq!((read.stop.bytes, write.stop.bytes), (write.stop.bytes, Some(units::Bytes::MIB)));
+    let count = |text: &str| super::tests::phases(text).len();
+    assert_eq!(count("[a]\nrw=write\nsize=1m\nverify=md5\ndo_verify=0\n"), 1);
+    assert_eq!(count("[a]\nrw=write\nsize=1m\nverify=0\n"), 1);
+    let check = only(&format!("[a]\nrw=read\ndirect=1\nverify=crc32c\n{TIMED}"));
+    assert_eq!(check.verify, Verify::All);
+    assert_eq!(
+        count("[a]\nrw=randwrite\nsize=1m\nbssplit=4k/50:8k/50\nverify=crc32c\n[b]\nrw=read\nsize=1m\n"),
+        2
+    );
 }
 
 #[test]
@@ -174,7 +195,9 @@ fn what_one_phase_cannot_say_is_refused_by_name_and_line() {
     let refused = refusal(text);
     assert!(refused.starts_with("x.fio:6: ") && refused.contains("another runtime"), "{refused}");
     for (line, word) in [
-        ("verify=crc32c", "verify"),
+        ("verify=crc32c", "not known beforehand"),
+        ("verify=pattern", "verify"),
+        ("verify=md5\nverify_backlog=8", "verify_backlog"),
         ("ioengine=rbd", "ioengine"),
         ("zonemode=zbd", "zonemode"),
         ("read_iolog=x", "read_iolog"),

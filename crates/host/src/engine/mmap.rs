@@ -6,7 +6,7 @@ use rustix::mm::{MapFlags, MsyncFlags, ProtFlags};
 use units::Instant;
 use workload::{Completion, Errno, Op, Outcome, Request};
 
-use super::payload::Ended;
+use super::payload::{Ended, HasPayload};
 use super::sigbus::{self, Guarded};
 use super::trim::trim;
 use super::{Engine, EngineError, OpenFiles, Payload, Wait};
@@ -100,6 +100,12 @@ impl Drop for Mapping {
     fn drop(&mut self) {
         // SAFETY: made by `map` with this length and not used after.
         let _unmapped = unsafe { rustix::mm::munmap(self.base.cast(), self.len) };
+    }
+}
+
+impl HasPayload for Mmap {
+    fn payload(&mut self) -> &mut Payload {
+        &mut self.payload
     }
 }
 

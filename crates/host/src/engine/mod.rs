@@ -14,6 +14,7 @@ mod stdio;
 mod sync;
 mod trim;
 mod uring;
+mod verifying;
 
 use std::io;
 use std::path::PathBuf;
@@ -27,11 +28,12 @@ pub use choice::{Chosen, choose};
 pub use files::{FileRef, OpenFile, OpenFiles, open_files};
 pub use mmap::Mmap;
 pub use null::Null;
-pub use payload::Payload;
+pub use payload::{HasPayload, Payload};
 pub use pool::Pool;
 pub use stdio::Stdio;
 pub use sync::Sync;
 pub use uring::{Uring, UringOptions, UringRing};
+pub use verifying::Verifying;
 
 /// For how long an engine waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use units::{Bytes, Instant};
 use workload::spec::Workload;
 use workload::{Completion, JobSpec, Op, Outcome, Request, Streams};
 
-use super::{EngineError, Wait};
+use super::{Engine, EngineError, Wait};
 use crate::buffers::Buffers;
 use crate::clock::Clock;
 use crate::content::Filler;
@@ -43,6 +43,12 @@ impl Ended {
         }
         if wrote { clock.now() } else { finished_at }
     }
+}
+
+/// An engine that has the data of all its requests in one place.
+pub trait HasPayload: Engine {
+    /// The data.
+    fn payload(&mut self) -> &mut Payload;
 }
 
 /// A read piece for each slot and, if the workload writes, a write piece with content ready.
@@ -94,6 +100,17 @@ impl Payload {
     /// Makes new content for a slot whose write has ended.
     pub fn refill(&mut self, slot: usize) {
         self.fill(slot);
+    }
+
+    /// What the next write of a slot contains, as long as the largest request; `None` where nothing is written.
+    pub fn content(&mut self, slot: usize) -> Option<&[u8]> {
+        self.writes.as_ref()?;
+        Some(self.buffers.piece_mut(self.depth + slot, self.largest))
+    }
+
+    /// Slots.
+    pub fn depth(&self) -> usize {
+        self.depth
     }
 
     /// Whether slots need new content after a write.

@@ -14,6 +14,7 @@ use super::sync::{Call, carry_out};
 use super::{Engine, EngineError, OpenFiles, Payload, Wait};
 use crate::clock::Clock;
 use crate::monitor::{CpuTime, thread_cpu};
+use crate::verify::{Checker, Checks};
 
 /// The thread that owns a slot, and its door.
 #[derive(Debug)]
@@ -41,20 +42,24 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Starts `job.depth` threads, each with its own buffers.
+    /// Starts `job.depth` threads, each with its own buffers. Where data is checked, the threads do it before they
+    /// report a request, so that its time includes the check.
     pub fn new(
         clock: Clock,
         call: Call,
         workload: &Workload,
         job: &JobSpec,
         files: &Arc<OpenFiles>,
+        checks: Option<&Checks>,
     ) -> Result<Pool, EngineError> {
         let (report, ended) = channel();
         let mut hands = Vec::with_capacity(job.depth as usize);
         for slot in 0..job.depth {
             let own = JobSpec { depth: 1, name: format!("{}/slot{slot}", job.name), ..job.clone() };
             let payload = Payload::new(workload, &own)?;
-            hands.push(Hand::start(call, workload.durability.flush, files.clone(), payload, report.clone())?);
+            let desk = Desk { call, flush: workload.durability.flush, files: files.clone(), payload };
+            let checker = checks.map(|checks| checks.checker(1));
+            hands.push(Hand::start(desk, checker, report.clone())?);
         }
         let batch = Vec::with_capacity(job.depth as usize);
         Ok(Pool { clock, hands, ended, batch, in_flight: 0 })
@@ -67,12 +72,37 @@ impl Pool {
     }
 }
 
+/// All that a hand works with.
+struct Desk {
+    call: Call,
+    flush: FlushKind,
+    files: Arc<OpenFiles>,
+    payload: Payload,
+}
+
+impl Desk {
+    fn carry_out(&mut self, request: &Request, checker: Option<&mut Checker>) -> Outcome {
+        let bytes = self.payload.bytes(request);
+        let Some(checker) = checker else {
+            return carry_out(self.call, self.flush, &self.files, request, bytes);
+        };
+        checker.prepare(request, bytes);
+        let outcome = carry_out(self.call, self.flush, &self.files, request, bytes);
+        checker.conclude(request, outcome, bytes)
+    }
+
+    /// Tells the checker of new content.
+    fn renew(&mut self, checker: Option<&mut Checker>) {
+        if let (Some(checker), Some(content)) = (checker, self.payload.content(0)) {
+            checker.renew(0, content);
+        }
+    }
+}
+
 impl Hand {
     fn start(
-        call: Call,
-        flush: FlushKind,
-        files: Arc<OpenFiles>,
-        mut payload: Payload,
+        mut desk: Desk,
+        mut checker: Option<Checker>,
         report: Sender<(Request, Outcome)>,
     ) -> Result<Hand, EngineError> {
         let (work, requests) = channel::<Request>();
@@ -80,15 +110,17 @@ impl Hand {
         let ledger = taken.clone();
         let serve = move || {
             let began = thread_cpu();
+            desk.renew(checker.as_mut());
             for request in requests {
                 // The hand owns one slot, so its only buffer has the number 0.
                 let own = Request { token: workload::Token(0), ..request };
-                let outcome = carry_out(call, flush, &files, &own, payload.bytes(&own));
+                let outcome = desk.carry_out(&own, checker.as_mut());
                 if report.send((request, outcome)).is_err() {
                     return;
                 }
                 if request.op == Op::Write {
-                    payload.refill(0);
+                    desk.payload.refill(0);
+                    desk.renew(checker.as_mut());
                 }
                 let so_far = thread_cpu().since(began);
                 ledger.user.store(so_far.user.get(), Ordering::Relaxed);

@@ -8,7 +8,7 @@ use units::Instant;
 use workload::spec::FlushKind;
 use workload::{Completion, Errno, Op, Outcome, Request};
 
-use super::payload::Ended;
+use super::payload::{Ended, HasPayload};
 use super::trim::trim;
 use super::{Engine, EngineError, OpenFiles, Payload, Wait};
 use crate::clock::Clock;
@@ -172,6 +172,12 @@ impl Drop for Stdio {
             // As in a program that does not look at what fclose returns.
             let _unseen = stream.hand_over(self.files.fd(number as u16));
         }
+    }
+}
+
+impl HasPayload for Stdio {
+    fn payload(&mut self) -> &mut Payload {
+        &mut self.payload
     }
 }
 

@@ -8,7 +8,7 @@ use units::Instant;
 use workload::spec::FlushKind;
 use workload::{Completion, Errno, Op, Outcome, Request};
 
-use super::payload::Ended;
+use super::payload::{Ended, HasPayload};
 use super::trim::trim;
 use super::{Engine, EngineError, OpenFiles, Payload, Wait};
 use crate::clock::Clock;
@@ -37,6 +37,12 @@ impl Sync {
     /// For one worker of depth 1.
     pub fn new(clock: Clock, call: Call, flush: FlushKind, files: Arc<OpenFiles>, payload: Payload) -> Sync {
         Sync { clock, call, flush, files, payload, ended: Ended::default() }
+    }
+}
+
+impl HasPayload for Sync {
+    fn payload(&mut self) -> &mut Payload {
+        &mut self.payload
     }
 }
 

@@ -16,7 +16,7 @@ use workload::spec::FlushKind;
 use workload::{Completion, Op, Outcome, Request, Token};
 
 use super::trim::trim;
-use super::{Engine, EngineError, OpenFiles, Payload, Wait};
+use super::{Engine, EngineError, HasPayload, OpenFiles, Payload, Wait};
 use crate::clock::Clock;
 
 /// The kernel registers at most 1 GiB as one buffer (io_uring_register(2)).
@@ -304,6 +304,12 @@ impl Uring<'_> {
             }
         }
         if wrote { self.clock.now() } else { finished_at }
+    }
+}
+
+impl HasPayload for Uring<'_> {
+    fn payload(&mut self) -> &mut Payload {
+        self.payload
     }
 }
 

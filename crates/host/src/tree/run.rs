@@ -99,6 +99,7 @@ impl Seat<'_> {
             worker: self.job.worker,
             tally: job.into_tally(),
             time,
+            verified: None,
             engine: EngineReport { name: "files", details: Vec::new(), fallback: None },
         })
     }

@@ -5,7 +5,7 @@
 
 use units::{Bytes, Nanos, SECTOR_BYTES};
 
-use crate::spec::{EngineKind, Extent, Files, LunLayout, Pace, Pattern, Span, Workload};
+use crate::spec::{Content, EngineKind, Extent, Files, LunLayout, Pace, Pattern, Span, Verify, Workload};
 use crate::tree::{FileOp, MOST_NODES, Shape, Tree};
 
 /// One contradiction in a workload.
@@ -37,6 +37,7 @@ pub fn faults(workload: &Workload) -> Vec<Fault> {
     stripes(workload, &mut faults);
     length(workload, &mut faults);
     engine(workload, &mut faults);
+    stamps(workload, &mut faults);
     memory(workload, &mut faults);
     faults
 }
@@ -68,6 +69,10 @@ fn tree_faults(workload: &Workload, tree: &Tree) -> Vec<Fault> {
     if tree.op == FileOp::Sync {
         let message = "nothing is done to files by `sync` alone".into();
         faults.push(fault("tree", message, "write what is done to the files, and `fsync = \"end\"`"));
+    }
+    if workload.verify != Verify::None {
+        let message = "what files contain is not held against what was written".into();
+        faults.push(fault("verify", message, "leave it out, or ask for blocks instead of a `tree`"));
     }
     if Shape::of(tree, workload.workers).is_none() {
         let message = format!("its trees would have more than {MOST_NODES} directories");
@@ -305,6 +310,31 @@ fn engine(workload: &Workload, faults: &mut Vec<Fault>) {
         let message = "a mapping cannot trim".into();
         faults.push(fault("trims", message, "write another engine"));
     }
+}
+
+/// Each block that is stamped has room for a stamp, and content of its own.
+fn stamps(workload: &Workload, faults: &mut Vec<Fault>) {
+    if workload.verify == Verify::None {
+        return;
+    }
+    let sector = Bytes::new(SECTOR_BYTES);
+    if let Some(odd) = workload.stamped().find(|distance| !distance.is_multiple_of(sector)) {
+        let message = format!("{} is not a multiple of 512B, the smallest block with a stamp", odd.exact());
+        let help = "sizes, `align` and `offset` that are multiples of 512B, or `verify = \"none\"`";
+        faults.push(fault("verify", message, help));
+    }
+    if matches!(workload.content, Content::Random { dedupe, .. } if dedupe > 1.0) {
+        let message = "blocks with stamps do not repeat".into();
+        faults.push(fault("dedupe", message, "leave it out, or write `verify = \"none\"`"));
+    }
+    let why = match workload.engine.kind {
+        EngineKind::Null => "the null engine reads nothing that could be checked",
+        EngineKind::Stdio => {
+            "a buffer in user space holds back what it has written, and gives what it read before"
+        }
+        _ => return,
+    };
+    faults.push(fault("verify", why.into(), "leave it out, or choose another engine"));
 }
 
 fn memory(workload: &Workload, faults: &mut Vec<Fault>) {

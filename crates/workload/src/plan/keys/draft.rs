@@ -8,7 +8,7 @@ use crate::plan::mistakes::Wrong;
 use crate::plan::text::Ratio;
 use crate::spec::{
     Content, Durability, EngineKind, EngineSpec, Extent, Files, FlushKind, LunLayout, OpMix, OpenSync, Pace,
-    Pattern, SizeSplit, Span, Stop, Workload,
+    Pattern, SizeSplit, Span, Stop, Verify, Workload,
 };
 use crate::tree::{FileOp, Tree};
 
@@ -87,6 +87,7 @@ impl Draft {
             seed: 0,
             direct: true,
             engine,
+            verify: Verify::None,
             tree: None,
         };
         let one = Ratio(1.0);

@@ -45,7 +45,7 @@ const fn phase_wide(doc: KeyDoc) -> KeyDoc {
 }
 
 /// Keys that are the specification of a workload. They may be swept, and are kept in the record.
-pub(crate) static WORKLOAD: [Entry<Draft>; 49] = [
+pub(crate) static WORKLOAD: [Entry<Draft>; 50] = [
     Entry {
         doc: doc(
             "pattern",
@@ -618,6 +618,29 @@ pub(crate) static WORKLOAD: [Entry<Draft>; 49] = [
         ),
         read: |d, n| n.read("3:1").map(|ratio| d.dedupe = ratio),
         write: |d| d.dedupe.to_string(),
+    },
+    Entry {
+        doc: doc(
+            "verify",
+            CONTENT,
+            Kind::Choice(&["none", "written", "all"]),
+            "none",
+            [
+                "Whether what is read is held against what was written.",
+                "With `written` each block that is written is stamped with its offset, the plan's `seed`, the number \
+             of the write and a checksum. A block that this run has written, in this phase or an earlier one, must come \
+             back with the stamp of its last write; one that it has not written is checked where it carries a stamp of \
+             the same seed, as when an earlier run has written it. With `all` every block that is read must carry a \
+             stamp. Blocks whose write is in flight, or was when another one began, are not checked, and neither \
+             is what a workload without `verify` has overwritten. A block is 4KiB, or the largest part of it, at \
+             least 512B, that divides all sizes and alignments. What is wrong counts as a failed request; the record \
+             says where, what was expected and what was found, and the program ends with code 6. On real \
+             storage only: a virtual array holds no data.",
+                "verify = \"written\"",
+            ],
+        ),
+        read: |d, n| n.read("written").map(|verify| d.spec.verify = verify),
+        write: |d| d.spec.verify.to_string(),
     },
     Entry {
         doc: doc(

@@ -236,12 +236,15 @@ pub(crate) fn workload() -> impl Strategy<Value = Workload> {
     let luns = prop_oneof![Just(LunLayout::Concatenated), bytes().prop_map(LunLayout::Striped)];
     let luns = (proptest::collection::vec(1u32..300, 0..5), luns);
     let tree = proptest::option::of(tree());
-    (what, lines(), load, luns, stop(), durability(), content(), engine(), tree).prop_map(
+    let verify = prop_oneof![Just(Verify::None), Just(Verify::Written), Just(Verify::All)];
+    let content = (content(), verify);
+    (what, lines(), load, luns, stop(), durability(), content, engine(), tree).prop_map(
         |(what, (lines, random, sum), load, luns, stop, durability, content, engine, tree)| {
             let (pattern, sizes, mix, align, offset, span, worker_offset) = what;
             let (sizes, mix) = sum.unwrap_or((sizes, mix));
             let (workers, depth, files, pace, seed, direct, rewrites) = load;
             let (on, luns) = luns;
+            let (content, verify) = content;
             let name = "any".to_string();
             Workload {
                 name,
@@ -264,6 +267,7 @@ pub(crate) fn workload() -> impl Strategy<Value = Workload> {
                 stop,
                 durability,
                 content,
+                verify,
                 seed,
                 direct: direct && tree.is_none(),
                 engine,

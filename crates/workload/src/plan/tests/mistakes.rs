@@ -254,6 +254,27 @@ const STRUCTURE: &[Case] = &[
 ];
 
 #[test]
+fn what_cannot_be_stamped_is_not_verified() {
+    let told = |keys: &str| {
+        let text = format!("[[phase]]\nrun = \"1s\"\nverify = \"written\"\n{keys}\n");
+        Plan::parse("p.toml", &text, &Overrides::default()).map(|_| ()).map_err(|errors| errors.to_string())
+    };
+    assert!(told("").is_ok() && told("size = \"1536B\"").is_ok());
+    for (keys, words) in [
+        ("direct = false\nsize = \"1000B\"", "1000B is not a multiple of 512B, the smallest block"),
+        ("direct = false\noffset = \"100B\"", "100B is not a multiple of 512B, the smallest block"),
+        ("dedupe = \"2:1\"", "blocks with stamps do not repeat"),
+        ("engine = \"null\"", "the null engine reads nothing"),
+        ("engine = \"stdio\"\ndirect = false", "holds back what it has written"),
+        ("tree = \"create\"", "what files contain is not held"),
+        ("verify = \"some\"", "stands here a second time"),
+    ] {
+        let error = told(keys).unwrap_err();
+        assert!(error.contains(words), "{keys}: {error}");
+    }
+}
+
+#[test]
 fn bad_toml_is_named_by_its_place() {
     check(SYNTAX);
 }

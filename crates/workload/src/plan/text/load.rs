@@ -6,7 +6,9 @@ use std::str::FromStr;
 use units::{Bytes, BytesPerSecond, Nanos, OpsPerSecond};
 
 use super::{TextError, call, unit, unknown, words, wrong};
-use crate::spec::{EngineKind, Files, FlushKind, LunLayout, OpenSync, Overflow, Pace, Schedule, Spacing};
+use crate::spec::{
+    EngineKind, Files, FlushKind, LunLayout, OpenSync, Overflow, Pace, Schedule, Spacing, Verify,
+};
 
 /// The fastest pace: one request every nanosecond, the resolution of the clock.
 const FASTEST_OPS_PER_S: f64 = 1e9;
@@ -214,6 +216,7 @@ fn top_level_parts(text: &str) -> Vec<&str> {
 words!(OpenSync, "a way to open",
     OpenSync::None => "none", OpenSync::Dsync => "dsync", OpenSync::Sync => "sync");
 words!(FlushKind, "a kind of flush", FlushKind::Fsync => "fsync", FlushKind::Fdatasync => "fdatasync");
+words!(Verify, "a way to verify", Verify::None => "none", Verify::Written => "written", Verify::All => "all");
 words!(EngineKind, "an engine",
     EngineKind::Auto => "auto", EngineKind::IoUring => "io_uring", EngineKind::Pread => "pread",
     EngineKind::Preadv2 => "preadv2", EngineKind::Mmap => "mmap", EngineKind::Stdio => "stdio",

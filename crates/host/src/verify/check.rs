@@ -1,0 +1,300 @@
+//! Stamps the writes of one worker and holds what it reads against the books.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use units::Bytes;
+use workload::spec::{Verify, Workload};
+use workload::{JobSpec, Op, Outcome, Request};
+
+use super::books::{Known, Ledger};
+use super::stamp::{self, Flaw, Stamp};
+use super::{Verification, Verified, Wrong};
+
+/// Wrong blocks that are kept, as many as a job keeps failures.
+const WRONG_MOST: usize = 16;
+
+/// All that the checkers of one worker have in common.
+#[derive(Debug)]
+pub struct Checks {
+    known: Verification,
+    verify: Verify,
+    /// Blocks in the largest request.
+    blocks: usize,
+    found: Arc<Found>,
+}
+
+/// What was found so far.
+#[derive(Debug, Default)]
+struct Found {
+    checked: AtomicU64,
+    unknown: AtomicU64,
+    corrupt: AtomicU64,
+    wrong: Mutex<Vec<Wrong>>,
+}
+
+impl Checks {
+    /// For one worker of `workload`, with the books of its files.
+    pub fn new(known: &Verification, workload: &Workload, job: &JobSpec) -> Checks {
+        let blocks = (job.sizes.largest().get() / known.books.block) as usize;
+        Checks { known: known.clone(), verify: workload.verify, blocks, found: Arc::default() }
+    }
+
+    /// A checker for so many requests in flight.
+    pub fn checker(&self, depth: u32) -> Checker {
+        let slot = || Slot { number: 0, before: vec![0; self.blocks + 1], sums: vec![0; self.blocks] };
+        Checker {
+            known: self.known.clone(),
+            verify: self.verify,
+            slots: (0..depth).map(|_| slot()).collect(),
+            found: self.found.clone(),
+        }
+    }
+
+    /// What its checkers have found.
+    pub fn verified(&self) -> Verified {
+        let count = |of: &AtomicU64| of.load(Ordering::Relaxed);
+        Verified {
+            checked: Bytes::new(count(&self.found.checked)),
+            unknown: Bytes::new(count(&self.found.unknown)),
+            corrupt: count(&self.found.corrupt),
+            wrong: self.found.wrong.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+        }
+    }
+}
+
+/// One worker's, or that of one thread which works for it.
+#[derive(Debug)]
+pub struct Checker {
+    known: Verification,
+    verify: Verify,
+    slots: Vec<Slot>,
+    found: Arc<Found>,
+}
+
+/// What belongs to one request in flight.
+#[derive(Debug)]
+struct Slot {
+    /// Of its write.
+    number: u32,
+    /// The words of the blocks it reads, as they were before.
+    before: Vec<u32>,
+    /// The sums of the blocks it will write.
+    sums: Vec<u32>,
+}
+
+impl Checker {
+    /// Takes the sums of what the next write of a slot contains.
+    pub fn renew(&mut self, slot: usize, content: &[u8]) {
+        if self.verify == Verify::None {
+            return;
+        }
+        let blocks = content.chunks_exact(self.known.books.block as usize);
+        self.slots[slot].sums.iter_mut().zip(blocks).for_each(|(sum, block)| *sum = stamp::sum_of(block));
+    }
+
+    /// Call before a request is handed over. `bytes` is its data; empty where it has none.
+    #[inline]
+    pub fn prepare(&mut self, request: &Request, bytes: &mut [u8]) {
+        match request.op {
+            Op::Read if self.verify != Verify::None => self.note(request),
+            Op::Write | Op::Trim => self.enter(request, bytes),
+            Op::Read | Op::Flush => {}
+        }
+    }
+
+    /// Call when it has ended, and before its data changes. Gives the outcome back, or that the data was wrong.
+    #[inline]
+    pub fn conclude(&mut self, request: &Request, outcome: Outcome, bytes: &[u8]) -> Outcome {
+        match request.op {
+            Op::Read if self.verify != Verify::None => self.check(request, outcome, bytes),
+            Op::Write | Op::Trim => {
+                self.close(request, outcome);
+                outcome
+            }
+            Op::Read | Op::Flush => outcome,
+        }
+    }
+
+    fn ledger(&self, request: &Request) -> Arc<Ledger> {
+        self.known.files[usize::from(request.file)].clone()
+    }
+
+    /// The blocks that lie within the request whole, and those that it touches.
+    fn blocks(&self, request: &Request) -> (std::ops::Range<u64>, std::ops::Range<u64>) {
+        let block = self.known.books.block;
+        let (from, until) = (request.offset.get(), request.offset.get() + u64::from(request.len));
+        (from.div_ceil(block)..until / block, from / block..until.div_ceil(block))
+    }
+
+    fn note(&mut self, request: &Request) {
+        let ledger = self.ledger(request);
+        let (whole, _) = self.blocks(request);
+        let before = &mut self.slots[request.token.0 as usize].before;
+        whole.zip(before).for_each(|(block, word)| *word = ledger.look(block));
+    }
+
+    fn enter(&mut self, request: &Request, bytes: &mut [u8]) {
+        let (ledger, number) = (self.ledger(request), self.known.books.next());
+        let (block, key) = (self.known.books.block, self.known.books.key);
+        let (_, touched) = self.blocks(request);
+        touched.for_each(|block| ledger.begin(block, number));
+        let is_stamped = self.is_stamped(request);
+        let slot = &mut self.slots[request.token.0 as usize];
+        slot.number = number;
+        if !is_stamped {
+            return;
+        }
+        let offsets = (request.offset.get()..).step_by(block as usize);
+        for ((bytes, sum), offset) in bytes.chunks_exact_mut(block as usize).zip(&slot.sums).zip(offsets) {
+            stamp::put(bytes, key, Stamp { offset, number }, *sum);
+        }
+    }
+
+    /// Whether a request leaves stamps. One that does not begin on a block has no sums.
+    fn is_stamped(&self, request: &Request) -> bool {
+        let begins_on_block = request.offset.get().is_multiple_of(self.known.books.block);
+        request.op == Op::Write && self.verify != Verify::None && begins_on_block
+    }
+
+    fn close(&mut self, request: &Request, outcome: Outcome) {
+        let ledger = self.ledger(request);
+        let number = self.slots[request.token.0 as usize].number;
+        let is_there = self.is_stamped(request) && outcome.result() == Ok(request.len);
+        let (whole, touched) = self.blocks(request);
+        touched.for_each(|block| ledger.end(block, number, is_there && whole.contains(&block)));
+    }
+
+    fn check(&mut self, request: &Request, outcome: Outcome, bytes: &[u8]) -> Outcome {
+        if outcome.result() != Ok(request.len) {
+            return outcome;
+        }
+        let (ledger, size) = (self.ledger(request), self.known.books.block);
+        let (whole, _) = self.blocks(request);
+        let before = &self.slots[request.token.0 as usize].before;
+        let (mut checked, mut wrong) = (0, None);
+        for (block, before) in whole.clone().zip(before) {
+            let offset = block * size;
+            let start = (offset - request.offset.get()) as usize;
+            let known = Known::between(*before, ledger.look(block));
+            match judge(self.verify, self.known.books.key, known, offset, &bytes[start..][..size as usize]) {
+                Verdict::Unknown => continue,
+                Verdict::Right => {}
+                Verdict::Wrong { expected, found } if wrong.is_none() => {
+                    let (file, offset, len) = (request.file, Bytes::new(offset), Bytes::new(size));
+                    wrong = Some(Wrong { file, offset, len, expected, found });
+                }
+                Verdict::Wrong { .. } => {}
+            }
+            checked += size;
+        }
+        self.found.checked.fetch_add(checked, Ordering::Relaxed);
+        self.found.unknown.fetch_add(u64::from(request.len) - checked, Ordering::Relaxed);
+        let Some(wrong) = wrong else { return outcome };
+        self.found.corrupt.fetch_add(1, Ordering::Relaxed);
+        let mut kept = self.found.wrong.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() < WRONG_MOST {
+            kept.push(wrong);
+        }
+        Outcome::corrupt()
+    }
+}
+
+/// What is to be said of a block.
+#[derive(Debug, PartialEq, Eq)]
+enum Verdict {
+    Right,
+    Unknown,
+    Wrong { expected: String, found: String },
+}
+
+fn judge(verify: Verify, key: u64, known: Known, offset: u64, bytes: &[u8]) -> Verdict {
+    let stamp = match known {
+        Known::Nothing => return Verdict::Unknown,
+        Known::Untouched | Known::Written(_) => stamp::read(bytes, key),
+    };
+    let expected = match (known, stamp) {
+        (Known::Written(number), Ok(stamp)) if stamp == (Stamp { offset, number }) => return Verdict::Right,
+        (Known::Written(number), _) => format!("write {number} of this run, of byte {offset}"),
+        (_, Ok(stamp)) if stamp.offset == offset => return Verdict::Right,
+        (_, Err(Flaw::None | Flaw::OtherKey)) if verify == Verify::Written => return Verdict::Unknown,
+        _ => format!("a stamp of this seed, of byte {offset}"),
+    };
+    Verdict::Wrong { expected, found: found(stamp, offset, bytes) }
+}
+
+/// What a block holds instead, in words.
+fn found(stamp: Result<Stamp, Flaw>, offset: u64, bytes: &[u8]) -> String {
+    match stamp {
+        Ok(stamp) => format!("write {}, of byte {}", stamp.number, stamp.offset),
+        Err(Flaw::None) if bytes.iter().all(|byte| *byte == 0) => "zeros".into(),
+        Err(Flaw::None) => {
+            let start: String = bytes.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+            format!("no stamp; it begins with {start}")
+        }
+        Err(Flaw::OtherKey) => "the stamp of a run with another seed".into(),
+        Err(Flaw::Checksum(stamp)) if stamp.offset == offset => {
+            format!("write {}, of byte {offset}, with a content or stamp that was changed", stamp.number)
+        }
+        Err(Flaw::Checksum(stamp)) => {
+            format!("a changed stamp or content; it names byte {} and write {}", stamp.offset, stamp.number)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: u64 = 5;
+
+    fn block(offset: u64, number: u32) -> Vec<u8> {
+        let mut block = vec![7; 512];
+        let sum = stamp::sum_of(&block);
+        stamp::put(&mut block, KEY, Stamp { offset, number }, sum);
+        block
+    }
+
+    fn verdict(verify: Verify, known: Known, block: &[u8]) -> Option<bool> {
+        match judge(verify, KEY, known, 1024, block) {
+            Verdict::Right => Some(true),
+            Verdict::Wrong { .. } => Some(false),
+            Verdict::Unknown => None,
+        }
+    }
+
+    #[test]
+    fn of_what_the_run_wrote_only_the_last_write_is_right() {
+        let written = |block: &[u8]| verdict(Verify::Written, Known::Written(3), block);
+        assert_eq!(written(&block(1024, 3)), Some(true));
+        assert_eq!(written(&block(1024, 2)), Some(false), "a write that was lost");
+        assert_eq!(written(&block(2048, 3)), Some(false), "a write that went elsewhere");
+        assert_eq!(written(&[0; 512]), Some(false));
+    }
+
+    #[test]
+    fn what_nobody_knows_is_wrong_only_where_all_must_carry_a_stamp() {
+        let noise = [9; 512];
+        assert_eq!(verdict(Verify::Written, Known::Untouched, &noise), None);
+        assert_eq!(verdict(Verify::All, Known::Untouched, &noise), Some(false));
+        assert_eq!(verdict(Verify::All, Known::Nothing, &noise), None);
+        for verify in [Verify::Written, Verify::All] {
+            assert_eq!(verdict(verify, Known::Untouched, &block(1024, 9)), Some(true));
+            assert_eq!(verdict(verify, Known::Untouched, &block(512, 9)), Some(false));
+            let mut flipped = block(1024, 9);
+            flipped[100] ^= 1;
+            assert_eq!(verdict(verify, Known::Untouched, &flipped), Some(false));
+        }
+    }
+
+    #[test]
+    fn what_was_found_is_said_in_words() {
+        let said = |block: &[u8]| match judge(Verify::All, KEY, Known::Written(3), 1024, block) {
+            Verdict::Wrong { expected, found } => format!("{expected} | {found}"),
+            other => format!("{other:?}"),
+        };
+        assert_eq!(said(&block(1024, 2)), "write 3 of this run, of byte 1024 | write 2, of byte 1024");
+        assert_eq!(said(&[0; 512]), "write 3 of this run, of byte 1024 | zeros");
+        assert!(said(&[9; 512]).ends_with("no stamp; it begins with 0909090909090909"));
+    }
+}

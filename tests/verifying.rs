@@ -1,0 +1,101 @@
+//! What was written is what is read, or the program ends with code 6 and says where it is not.
+
+use std::fs;
+
+use crate::support::User;
+
+const PLAN: &str = r#"
+name = "kept"
+seed = 9
+
+[defaults]
+direct = false
+size   = "4KiB"
+ops    = 256
+verify = "written"
+
+[[phase]]
+name  = "write"
+reads = "0%"
+depth = 8
+
+[[phase]]
+name  = "read"
+depth = 4
+"#;
+
+#[test]
+fn what_a_run_has_written_it_reads_back_and_says_how_much_it_checked() {
+    let user = User::with_plan(PLAN);
+    user.fathom("run plan.toml --on . --set span=1MiB").done();
+    let run = user.last();
+    let read = &run["points"][1]["workloads"][0];
+    assert_eq!(read["verified"]["checked_bytes"], 1 << 20);
+    assert_eq!((&read["verified"]["unknown_bytes"], &read["verified"]["corrupt"]), (&0.into(), &0.into()));
+    let findings = run["findings"].as_array().unwrap();
+    let said = findings.iter().find(|each| each["code"] == "data-verified").unwrap();
+    assert_eq!(said["sentence"], "All 1 MiB that were read are what had been written.");
+    let plain =
+        user.fathom("run plan.toml --on . --set span=1MiB --set verify=none --format json").done().json();
+    assert!(plain["points"][1]["workloads"][0].get("verified").is_none());
+}
+
+#[test]
+fn a_byte_that_changed_between_two_runs_is_found_at_its_place() {
+    let user = User::with_plan(PLAN);
+    let file = user.write("data", vec![3; 1 << 20]);
+    let consent = format!("--destroy={}", file.display());
+    user.fathom(&format!("run plan.toml --on data {consent}")).done();
+
+    let mut content = fs::read(&file).unwrap();
+    content[5 * 4096 + 77] ^= 1;
+    fs::write(&file, &content).unwrap();
+    let read = user.write("read.toml", PLAN.replace("reads = \"0%\"\n", ""));
+    assert!(read.exists());
+    user.fathom("run read.toml --on data --set verify=all").with(6).saying(&[
+        "2 reads gave other data than was written",
+        "the first at byte 20480 of",
+        "expected a stamp of this seed, of byte 20480",
+    ]);
+    let run = user.last();
+    assert_eq!(run["ending"]["code"], 6);
+    let workload = &run["points"][0]["workloads"][0];
+    assert_eq!(workload["verified"]["corrupt"], 1);
+    let sample = &workload["error_samples"][0];
+    assert_eq!((&sample["offset_bytes"], &sample["len_bytes"]), (&20480.into(), &4096.into()));
+    assert_eq!(sample["file"], file.display().to_string());
+    assert!(sample["found"].as_str().unwrap().contains("was changed"), "{sample}");
+    let codes: Vec<&str> =
+        run["findings"].as_array().unwrap().iter().map(|each| each["code"].as_str().unwrap()).collect();
+    assert!(codes.contains(&"data-corrupt") && !codes.contains(&"errors"), "{codes:?}");
+    assert_eq!(fs::read(&file).unwrap(), content, "nothing was written");
+}
+
+#[test]
+fn what_holds_no_data_is_refused_before_anything_is_touched() {
+    let user = User::with_plan(PLAN);
+    user.fathom("run plan.toml --on array:md3000").with(2).saying(&["a virtual array holds no data"]);
+    user.fathom("run plan.toml --on null:").with(2).saying(&["`null:` holds no data"]);
+    user.fathom("run plan.toml --on . --set engine=null").with(2).saying(&["reads nothing that could be"]);
+    user.fathom("run plan.toml --on . --set size=1000B").with(2).saying(&["not a multiple of 512B"]);
+    assert_eq!(user.files(), ["plan.toml"]);
+}
+
+#[test]
+fn a_job_of_fio_reads_back_what_it_wrote() {
+    let user = User::new();
+    user.write(
+        "job.fio",
+        "[a]\nfilename=data\nrw=randrw\nbs=4k\nsize=1m\niodepth=4\nioengine=libaio\nverify=crc32c\n",
+    );
+    user.fathom("as fio job.fio").done().saying(&["reading back is in the record"]);
+    let run = user.last();
+    let points = run["points"].as_array().unwrap();
+    let read = &points.last().unwrap()["workloads"][0];
+    let verified = &read["verified"];
+    assert_eq!(verified["corrupt"], 0);
+    let (checked, unknown) =
+        (verified["checked_bytes"].as_u64().unwrap(), verified["unknown_bytes"].as_u64().unwrap());
+    assert_eq!(checked + unknown, 1 << 20);
+    assert!(checked > 1 << 18 && unknown > 1 << 18, "about half was written: {verified}");
+}
