@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo build test lint docs bench cargo test-tools
+.PHONY: help demo build test test-guest fuzz lint docs bench cargo test-tools
 
 # rustup puts cargo here, and not every shell has been told.
 export PATH := $(PATH):$(HOME)/.cargo/bin
@@ -19,6 +19,8 @@ help:
 	@echo 'make demo    build, measure five figures of this disk, keep the result (3 minutes after the build)'
 	@echo '             another disk: make demo DEMO_DIR=/mnt/array'
 	@echo 'make test    every test; those that need root or a missing tool say so and are skipped'
+	@echo 'make test-guest  rebuilds of real md sets, in a virtual machine (needs qemu)'
+	@echo 'make fuzz    every parser with bytes nobody would write, FUZZ_SECONDS (600) each'
 	@echo 'make lint    formatting, clippy and the API documentation, warnings as errors'
 	@echo 'make docs    the guide, into docs/book'
 	@echo 'make bench   benchmarks of the tool itself, and beside fio where that is installed'
@@ -37,6 +39,12 @@ build: cargo
 
 test: cargo test-tools
 	cargo test --locked --workspace --no-fail-fast
+
+test-guest: build
+	tests/guest/rebuild-on-md '$(FATHOM)'; code=$$?; [ $$code -eq 77 ] || exit $$code
+
+fuzz: cargo
+	fuzz/run
 
 lint: cargo
 	@cargo fmt --version >/dev/null 2>&1 || { echo 'lint: rustfmt is missing; install it: rustup component add rustfmt' >&2; exit 2; }
