@@ -165,6 +165,9 @@ impl Command {
         let mut plan = String::new();
         if chars > 0 {
             plan += &pass(Test::Putc, format!("reads   = \"0%\"\n{char_keys}{end}"), chars, chars, false);
+            if !is_array {
+                plan += AFRESH;
+            }
         }
         let direct = self.direct;
         plan += &pass(Test::Write, format!("reads   = \"0%\"\n{block}{each}{end}"), size, size, direct);
@@ -222,6 +225,9 @@ impl Command {
         .concat()
     }
 }
+
+/// A file that is there is cut to nothing before it is written in blocks, as the original makes it anew.
+const AFRESH: &str = "\n[[phase]]\nname    = \"afresh\"\nstate   = \"prepare\"\nempty   = true\nfill    = 0\ndrop_caches = false\n";
 
 #[cfg(test)]
 mod tests {
