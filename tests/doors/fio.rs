@@ -117,6 +117,30 @@ fn jobs_of_a_file_run_in_groups_and_clones_are_reported_together_or_apart() {
 }
 
 #[test]
+fn jobs_that_move_no_data_create_and_visit_files() {
+    let user = User::new();
+    let jobs = "[global]\nioengine=filestat\nfilesize=4k\nnrfiles=50\nunlink=1\n[t0]\n[t1]\nnumjobs=2\n\
+                group_reporting\n[t2]\nstonewall\nioengine=filecreate\nrw=write\n";
+    user.write("files.fio", jobs);
+    let out = user.fathom("as fio files.fio --output-format=json").done().json();
+    let of = |job: usize, direction: &str| out["jobs"][job][direction]["total_ios"].as_u64().unwrap();
+    assert_eq!((of(0, "read"), of(1, "read"), of(2, "read"), of(2, "write")), (50, 100, 0, 50));
+    agrees_in_time(&out["jobs"][0]["read"], &user.last()["points"][0]["workloads"][0]["classes"][0]);
+    assert_eq!(user.files(), ["files.fio"]);
+    user.fathom("run files.fio -q --on array:md3000 -o out.fio.json").done();
+    let text = std::fs::read_to_string(user.path("out.fio.json")).unwrap();
+    let written: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(written["jobs"][1]["read"]["total_ios"], 100);
+}
+
+/// The mean of a direction is that of the record's class.
+fn agrees_in_time(direction: &Value, class: &Value) {
+    let response = &class["response"];
+    let mean = response["sum_ns"].as_f64().unwrap() / response["count"].as_f64().unwrap();
+    assert!((direction["lat_ns"]["mean"].as_f64().unwrap() - mean).abs() < 1.0, "{direction} {class}");
+}
+
+#[test]
 fn every_format_has_the_same_figures() {
     let user = User::new();
     let line =

@@ -46,6 +46,7 @@ pub(super) fn arrange(jobs: &[Job], origin: &str, salt: u32) -> Result<Arrangeme
             targets.push(name.clone());
         }
     }
+    check_trees(jobs, &targets)?;
     let bases = bases(jobs);
     let seed = seed_of(jobs, salt)?;
     let mut plan = head(seed, origin);
@@ -84,6 +85,17 @@ pub(super) fn arrange(jobs: &[Job], origin: &str, salt: u32) -> Result<Arrangeme
     notes.dedup();
     let unlink = jobs.iter().all(|job| job.files.unlink);
     Ok(Arrangement { order: Order { plan, targets, notes }, phases, unlink })
+}
+
+/// Jobs that create, stat or delete files work in one directory, and beside no others.
+fn check_trees(jobs: &[Job], targets: &[String]) -> Result<(), Refusal> {
+    let Some(tree) = jobs.iter().find(|job| job.tree.is_some()) else { return Ok(()) };
+    if targets.len() == 1 && jobs.iter().all(|job| job.tree.is_some()) {
+        return Ok(());
+    }
+    let setting = tree.options.get("ioengine").expect("a tree is an engine's");
+    Err(setting
+        .unserved("its jobs have one directory, and no other jobs beside them; run those by themselves"))
 }
 
 fn head(seed: u64, origin: &str) -> String {
@@ -160,7 +172,8 @@ fn check_together(jobs: &[Job], phase: &[usize]) -> Result<(), Refusal> {
 fn forgets(jobs: &[Job], phase: &[usize]) -> Result<bool, Refusal> {
     for job in phase.iter().map(|index| &jobs[*index]) {
         let invalidates = job.options.flag("invalidate")?.unwrap_or(true);
-        if !is_direct(&job.options)? && invalidates && job.rw.has[READ] && job.engine.name != "null" {
+        let reads = job.rw.has[READ] && job.engine.name != "null" && job.tree.is_none();
+        if !is_direct(&job.options)? && invalidates && reads {
             return Ok(true);
         }
     }
@@ -183,11 +196,11 @@ fn bases(jobs: &[Job]) -> Vec<u64> {
     let mut bases = Vec::new();
     for job in jobs {
         // Jobs of one name have the same files.
-        let before = known.iter().find(|(name, _)| *name == job.name);
+        let before = known.iter().find(|(name, _)| *name == job.section);
         let base = before.map_or(next, |(_, base)| *base);
         if let (true, Some(Amount::Bytes(span))) = (job.files.apart, job.region.span) {
             next = next.max(base.saturating_add(span.saturating_mul(job.clones.into())));
-            known.push((&job.name, base));
+            known.push((&job.section, base));
         }
         bases.push(if job.files.apart { base } else { 0 });
     }
@@ -246,7 +259,7 @@ fn as_one(job: &Job) -> bool {
     let own_files = !job.files.shared
         || job.files.apart && job.files.each == 1 && matches!(job.region.span, Some(Amount::Bytes(_)));
     let roams = job.rw.random && job.files.each == 1;
-    job.clones == 1 || job.grouped && job.region.increment == 0 && (own_files || roams)
+    job.clones == 1 || job.grouped && job.region.increment == 0 && (own_files || roams || job.tree.is_some())
 }
 
 fn member(
@@ -258,6 +271,13 @@ fn member(
 ) -> Result<Member, Refusal> {
     let mut keys: Vec<(&'static str, String)> = Vec::new();
     let workers = if clone.is_some() { 1 } else { job.clones };
+    let name = match clone {
+        Some(clone) => format!("{}.{clone}", job.name),
+        None => job.name.clone(),
+    };
+    if let Some(tree) = job.tree {
+        return Ok(Member { job: index, name, keys: tree.keys(workers) });
+    }
     keys.push(("pattern", quoted(&job.places.pattern)));
     if let Some(random) = job.places.random {
         keys.push(("random", format!("\"{}%\"", figure(random))));
@@ -285,10 +305,6 @@ fn member(
     }
     // The null engine has no page cache to bypass.
     keys.extend(job.keys.iter().filter(|(key, _)| *key != "direct" || job.engine.name != "null").cloned());
-    let name = match clone {
-        Some(clone) => format!("{}.{clone}", job.name),
-        None => job.name.clone(),
-    };
     Ok(Member { job: index, name, keys })
 }
 

@@ -53,6 +53,10 @@ impl Rw {
             "randwrite" => ([false, true, false], true),
             "randtrim" => ([false, false, true], true),
             "randrw" => ([true, true, false], true),
+            // Newer job files name the engine that moves no data once more.
+            word if word.starts_with("file") && options.text("ioengine") == Some(word) => {
+                ([true, false, false], false)
+            }
             "trimwrite" | "randtrimwrite" => {
                 return Err(setting.unserved(
                     "each block is trimmed, then written; rw=randtrim and rw=randwrite jobs are the nearest",
@@ -62,11 +66,16 @@ impl Rw {
         };
         let skip = match skip {
             None => 0,
-            Some(_) if random => {
-                return Err(setting.unserved(
-                    "so many requests in a row from each random place; percentage_random= is the nearest",
-                ));
-            }
+            Some(count) if random => match value::count(count).map_err(|want| setting.wrong(want))? {
+                0 | 1 => 0,
+                count => {
+                    return Err(setting.unserved(format!(
+                        "{count} requests in a row from each random place; percentage_random={} has as many in the \
+                         mean",
+                        (100.0 / count as f64).round().max(1.0)
+                    )));
+                }
+            },
             Some(skip) => signed(options, skip).map_err(|want| setting.wrong(want))?,
         };
         Ok(Rw { has, random, skip })
@@ -87,6 +96,16 @@ fn signed(options: &Options, text: &str) -> Result<i64, String> {
     let (negative, digits) = text.strip_prefix('-').map_or((false, text), |digits| (true, digits));
     let size = i64::try_from(options.base.size(digits)?).map_err(|_| format!("`{text}` is too large"))?;
     Ok(if negative { -size } else { size })
+}
+
+/// Words for the user where a stream is not quite fio's.
+pub(super) fn note(rw: Rw) -> Option<String> {
+    let mixed = rw.is_mixed() && !rw.random;
+    mixed.then(|| {
+        "reads and writes of one stream share its place: fio keeps one for each, so that its writes pass over what its \
+         reads have passed; two jobs with a rate each do the same"
+            .into()
+    })
 }
 
 /// The part of reads among reads and writes, in percent.
@@ -190,8 +209,19 @@ fn split(options: &Options, text: &str) -> Result<Sizes, String> {
 impl Places {
     /// `size` is the one size of a stream that skips.
     pub(super) fn read(options: &Options, rw: Rw, size: Option<u64>) -> Result<Places, Refusal> {
+        let zones = Strides::read(options)?;
         if !rw.random {
-            return Ok(Places { pattern: stream(options, rw, size)?, random: None });
+            let pattern = match zones {
+                None => stream(options, rw, size)?,
+                Some(zones) => zones.pattern(rw, size)?,
+            };
+            return Ok(Places { pattern, random: None });
+        }
+        if let Some(zones) = zones {
+            return Err(zones.setting.unserved(
+                "random requests to one zone after the other; random_distribution=zoned_abs: has zones with a share \
+                 each",
+            ));
         }
         let percent = options.three("percentage_random", value::share)?;
         let active: Vec<f64> =
@@ -207,6 +237,50 @@ impl Places {
             None => uniform(options)?.into(),
         };
         Ok(Places { pattern, random: (random < 100.0).then_some(random) })
+    }
+}
+
+/// What `zonemode=strided` says: so much of each zone, one after the other.
+struct Strides<'a> {
+    setting: &'a Setting,
+    /// Bytes moved before the next zone.
+    moved: u64,
+    /// From the start of a zone to the start of the next.
+    step: u64,
+    zone: u64,
+}
+
+impl Strides<'_> {
+    fn read(options: &Options) -> Result<Option<Strides<'_>>, Refusal> {
+        let moved = options.size("zonesize")?.filter(|size| *size > 0);
+        let mode = options.get("zonemode");
+        // A size of zones alone means strides.
+        let setting = match (mode.map_or("", |mode| &mode.value), moved) {
+            ("none", _) | ("", None) => return Ok(None),
+            ("", Some(_)) => options.get("zonesize").expect("it has a value"),
+            ("strided", _) => mode.expect("it has a value"),
+            ("zbd", _) => return Err(mode.expect("it has a value").unserved("zoned devices are not served")),
+            _ => return Err(mode.expect("it has a value").wrong("none, strided or zbd")),
+        };
+        let Some(moved) = moved else { return Err(setting.wrong("it goes with zonesize=")) };
+        let zone = options.size("zonerange")?.filter(|size| *size > 0).unwrap_or(moved);
+        let step = zone.saturating_add(options.size("zoneskip")?.unwrap_or(0));
+        Ok(Some(Strides { setting, moved, step, zone }))
+    }
+
+    fn pattern(&self, rw: Rw, size: Option<u64>) -> Result<String, Refusal> {
+        match size {
+            _ if rw.skip != 0 => Err(self.setting.unserved("it does not go with a modifier of rw=")),
+            // No gaps, and nothing twice.
+            Some(size) if self.step == self.moved && self.moved.is_multiple_of(size) => Ok("sequential".into()),
+            Some(size) if size == self.moved && self.zone >= size => {
+                Ok(format!("stride({})", units::Bytes::new(self.step).exact()))
+            }
+            _ => Err(self.setting.unserved(
+                "a stream leaves gaps after each request, not after several; with zonesize= as large as the one bs= it \
+                 is served",
+            )),
+        }
     }
 }
 

@@ -63,7 +63,7 @@ impl Command {
             return Err(Refusal::Usage { tool: TOOL, what });
         }
         if line.is_readonly
-            && let Some(job) = jobs.iter().find(|job| job.rw.changes())
+            && let Some(job) = jobs.iter().find(|job| job.rw.changes() || job.tree.is_some())
         {
             let what = format!("job `{}` writes, and --readonly forbids it", job.name);
             return Err(Refusal::Usage { tool: TOOL, what });

@@ -123,6 +123,9 @@ impl Direction {
     }
 }
 
+/// What is done to files and their names stands among the reads, which is what fio's jobs are unless they say another.
+const OF_FILES: [&str; 3] = ["create", "stat", "delete"];
+
 /// The load points of a run, in order.
 pub(super) fn loads(run: &Run) -> impl Iterator<Item = &Point> {
     run.points.iter().filter(|point| point.kind == PointKind::Load)
@@ -227,7 +230,8 @@ pub(super) fn table(entry: &Entry, unit_ns: u64) -> Vec<(String, f64)> {
 
 fn direction(point: &Point, workloads: &[&WorkloadResult], op: &str) -> Direction {
     let mut direction = Direction::default();
-    for class in workloads.iter().flat_map(|workload| &workload.classes).filter(|class| class.op == op) {
+    let counts = |name: &str| name == op || op == "read" && OF_FILES.contains(&name);
+    for class in workloads.iter().flat_map(|workload| &workload.classes).filter(|class| counts(&class.op)) {
         direction.requests += class.ops;
         direction.bytes += class.bytes;
         add(&mut direction.lat, &class.response);

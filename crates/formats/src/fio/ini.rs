@@ -88,7 +88,13 @@ impl Reader<'_> {
 
     fn option(&mut self, line: &str, place: &Place) -> Result<(), Refusal> {
         let (name, value) = match line.split_once('=') {
-            Some((name, value)) => (name.trim(), Some(self.filled(value.trim(), place)?)),
+            Some((name, value)) => {
+                let filled = self.filled(value.trim(), place)?;
+                if filled.is_empty() && value.contains("${") {
+                    return Err(place.refuse(format!("`{line}`: the variable is not set in the environment")));
+                }
+                (name.trim(), Some(filled))
+            }
             None => (line, None),
         };
         let setting = Setting::read(name, value.as_deref(), place)?;
@@ -132,14 +138,13 @@ fn keywords(text: &str, around: &Surroundings<'_>) -> String {
         .replace("$pagesize", "4096")
 }
 
-/// `line` without its comment and the space around it. A mark within a value begins a comment only after a space.
+/// `line` without its comment and the space around it. Either mark begins a comment wherever it stands, as in fio;
+/// within the brackets of a section it is part of the name.
 fn uncommented(line: &str) -> &str {
     let line = line.trim();
-    if line.starts_with([';', '#']) {
-        return "";
-    }
-    let mark = line.match_indices([';', '#']).find(|(at, _)| line[..*at].ends_with([' ', '\t']));
-    mark.map_or(line, |(at, _)| line[..at].trim_end())
+    let from = if line.starts_with('[') { line.find(']').unwrap_or(0) } else { 0 };
+    let mark = line[from..].find([';', '#']);
+    mark.map_or(line, |at| line[..from + at].trim_end())
 }
 
 fn section_name(line: &str) -> Option<&str> {
@@ -179,12 +184,26 @@ mod tests {
     }
 
     #[test]
+    fn a_comment_begins_wherever_its_mark_stands_but_within_brackets() {
+        let found = settings("[a#1] # first\nnumjobs=4;four\n  ; none\nbs=4k# small\n", &Surroundings::NONE);
+        let wanted = [("a#1", "numjobs", "4"), ("a#1", "bs", "4k")];
+        assert_eq!(found, wanted.map(|(section, name, value)| (section.into(), name.into(), value.into())));
+    }
+
+    #[test]
     fn an_included_file_adds_to_the_section_it_stands_in() {
         let around = Surroundings { file: &|path| Ok(format!("description={path}\n")), ..Surroundings::NONE };
         assert_eq!(settings("[a]\ninclude b.inc\n", &around)[0].2, "b.inc");
         let around = Surroundings { file: &|_| Ok("include b.inc\n".into()), ..Surroundings::NONE };
         let refusal = read("x.fio", "[a]\ninclude b.inc\n", &around).expect_err("a circle");
         assert!(refusal.to_string().contains("8 deep"), "{refusal}");
+    }
+
+    #[test]
+    fn a_variable_that_is_not_set_is_told_where_it_stands_for_all_of_a_value() {
+        let text = "[a]\ndirectory=${WHERE}\n";
+        let refusal = read("x.fio", text, &Surroundings::NONE).expect_err("no value").to_string();
+        assert!(refusal.starts_with("x.fio:2: `directory=${WHERE}`: the variable is not set"), "{refusal}");
     }
 
     #[test]

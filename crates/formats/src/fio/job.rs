@@ -6,12 +6,16 @@ use super::asked::{self, Places, READ, Rw, Sizes, WRITE};
 use super::files::{Files, Service};
 use super::options::Options;
 use super::section::{Place, Section};
+use super::tree::{self, Tree};
 use super::value::{Amount, Bare};
 
 /// A job.
 #[derive(Clone, Debug)]
 pub(super) struct Job {
+    /// What it is called in reports: `name=`, or its section.
     pub name: String,
+    /// Its section, after which its files are called.
+    pub section: String,
     pub place: Place,
     pub options: Options,
     pub clones: u32,
@@ -25,6 +29,8 @@ pub(super) struct Job {
     pub length: Length,
     pub pace: Pace,
     pub engine: Engine,
+    /// What it does to files in place of requests.
+    pub tree: Option<Tree>,
     /// Keys of a plan that need no more thought, with their values as TOML.
     pub keys: Vec<(&'static str, String)>,
     /// The promise that `latency_target` searches the highest load for.
@@ -102,12 +108,24 @@ impl Job {
         if clones == 0 || clones > 65_536 {
             return Err(refuse(&options, "numjobs", "1 to 65536"));
         }
-        let files = Files::read(&options, &name, &section.place, clones, engine.name == "null", around)?;
+        let tree = Tree::read(&options)?;
         let smallest = (0..3).filter(|op| rw.has[*op]).flat_map(|op| &sizes[op]).map(|(size, _)| *size).min();
-        let region = region(&options, &files, smallest.unwrap_or(4096))?;
-        let only = only_size(rw, &sizes);
-        let places = Places::read(&options, rw, only)?;
-        let length = length(&options, &region, &files, &mut notes)?;
+        let (files, region, length) = match tree {
+            Some(tree) => {
+                notes.push(tree::NOTE.into());
+                let files = Tree::files(&options, &section.place, clones, around)?;
+                (files, tree::WHOLE, tree.length(&options)?)
+            }
+            None => {
+                let is_null = engine.name == "null";
+                let files = Files::read(&options, &section.name, &section.place, clones, is_null, around)?;
+                let region = region(&options, &files, smallest.unwrap_or(4096))?;
+                let length = length(&options, &region, &files, &mut notes)?;
+                (files, region, length)
+            }
+        };
+        let places = Places::read(&options, rw, only_size(rw, &sizes))?;
+        notes.extend(asked::note(rw));
         let (pace, rated_reads) = pace(&options, rw, &sizes, &mut notes)?;
         let reads_percent = match rated_reads {
             Some(percent) => percent,
@@ -121,6 +139,7 @@ impl Job {
             return Err(setting.unserved("jobs that run together end by runtime=; say time_based"));
         }
         Ok(Job {
+            section: section.name.clone(),
             place: section.place.clone(),
             clones,
             rw,
@@ -133,6 +152,7 @@ impl Job {
             length,
             pace,
             engine,
+            tree,
             keys,
             waits: options.flag("stonewall")? == Some(true) || section.begins_file,
             wait_for: options.text("wait_for").map(str::to_owned),
@@ -172,10 +192,12 @@ fn engine(options: &Options, notes: &mut Vec<String>) -> Result<Engine, Refusal>
         }
         "mmap" => ("mmap", false),
         "null" => ("null", true),
+        // A tree has no engine.
+        "filecreate" | "filestat" | "filedelete" => ("auto", false),
         _ => {
             let setting = options.get("ioengine").expect("the default is served");
             return Err(setting
-                .unserved("psync, sync, pvsync, pvsync2, io_uring, libaio, posixaio, mmap and null are"));
+                .unserved("psync, sync, pvsync, pvsync2, io_uring, libaio, posixaio, mmap, null, filecreate, filestat and filedelete are"));
         }
     };
     let depth = options.count32("iodepth")?.unwrap_or(1).max(1);
@@ -215,7 +237,20 @@ fn region(options: &Options, files: &Files, smallest: u64) -> Result<Region, Ref
     {
         offset = Amount::Bytes(at.next_multiple_of(align));
     }
-    let increment = options.size("offset_increment")?.unwrap_or(0);
+    let increment = match options.amount("offset_increment")? {
+        None => 0,
+        Some(Amount::Bytes(bytes)) => bytes,
+        Some(Amount::Percent(part)) => match files.known_size {
+            Some(size) => (size as f64 * part / 100.0) as u64 / smallest * smallest,
+            None => {
+                let setting = options.get("offset_increment").expect("it has a value");
+                return Err(setting.wrong(format!(
+                    "how large {} is, is not known here; say it in bytes, or name with --on what is there",
+                    files.first_name()
+                )));
+            }
+        },
+    };
     let span = match (filesize, size) {
         (Some(filesize), size) => match offset {
             Amount::Bytes(at) if at < filesize => {
@@ -254,6 +289,12 @@ fn region(options: &Options, files: &Files, smallest: u64) -> Result<Region, Ref
             "{} is not there yet, and nothing says how large it becomes; add size=",
             files.first_name()
         )));
+    }
+    if let Some(setting) = options.get("allow_file_create")
+        && files.are_new
+        && options.flag("allow_file_create")? == Some(false)
+    {
+        return Err(setting.wrong(format!("{} is not there", files.first_name())));
     }
     if span.is_some() && files.each > 1 && files.service != Service::RoundRobin && offset != Amount::Bytes(0)
     {
@@ -297,7 +338,8 @@ fn length(
         _ if time_based => None,
         None if run_ns.is_none() && requests.is_none() => {
             return Err(files.place.refuse(format!(
-                "how large {} is, is not known here, so nothing says when the job ends; add size= or runtime=",
+                "how large {} is, is not known here, so nothing says when the job ends; add size= or runtime=, \
+                 or name with --on what is there",
                 files.first_name()
             )));
         }

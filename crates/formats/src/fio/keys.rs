@@ -100,7 +100,9 @@ fn content(options: &Options, rw: Rw, keys: &mut Vec<(&'static str, String)>) ->
     if !rw.changes() {
         return Ok(());
     }
-    if let Some(setting) = options.get("buffer_pattern") {
+    let is_compressed = options.share("buffer_compress_percentage")?.is_some_and(|percent| percent > 0.0);
+    // Beside a percentage the pattern is only what the part that compresses repeats.
+    if let Some(setting) = options.get("buffer_pattern").filter(|_| !is_compressed) {
         let digits = setting.value.trim_start_matches("0x").trim_start_matches('0');
         if !digits.is_empty() {
             return Err(
@@ -183,21 +185,36 @@ fn refuse_idle(options: &Options, notes: &mut Vec<String>) -> Result<(), Refusal
     if let Some(setting) = options.get("steadystate")
         && !idle(setting)
     {
-        return Err(
-            setting.unserved("a plan's `repeat` and the findings say how steady a load was; leave it out")
-        );
+        return Err(setting.unserved(
+            "a job is not ended by a rolling window; leave it out, or let a plan go on in rounds until five of them \
+             are steady by SNIA's rule: rounds = { most = 25, steady = \"iops\" }",
+        ));
     }
     if options.flag("bs_unaligned")? == Some(true) {
         let setting = options.get("bs_unaligned").expect("it is set");
         return Err(setting.unserved("say the sizes with bssplit"));
     }
-    if let Some(setting) = options.get("rw_sequencer")
-        && setting.value != "sequential"
-    {
-        return Err(setting.unserved("leave it out"));
+    if let Some(setting) = options.get("rw_sequencer") {
+        match setting.value.as_str() {
+            "sequential" => {}
+            // It changes what a modifier of rw means, and nothing without one.
+            "identical" if !options.text("rw").is_some_and(|rw| rw.contains(':')) => {}
+            "identical" => {
+                return Err(
+                    setting.unserved("no request is sent to the place of the one before; leave it out")
+                );
+            }
+            _ => return Err(setting.wrong("sequential or identical")),
+        }
     }
+    let own_node = options.text("numa_cpu_nodes").and_then(|node| node.parse::<u32>().ok());
+    let binds = |policy: &str| {
+        let bound = policy.strip_prefix("bind:").or_else(|| policy.strip_prefix("prefer:"));
+        bound.and_then(|node| node.parse().ok()).is_some_and(|node: u32| Some(node) == own_node)
+    };
     if let Some(setting) = options.get("numa_mem_policy")
         && !matches!(setting.value.as_str(), "default" | "local")
+        && !binds(&setting.value)
     {
         return Err(setting.unserved("numa_cpu_nodes= keeps buffers and workers on one node"));
     }

@@ -17,6 +17,7 @@ mod output;
 mod section;
 mod table;
 mod text;
+mod tree;
 mod value;
 mod verify;
 

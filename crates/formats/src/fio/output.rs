@@ -5,6 +5,7 @@ use record::{Point, Run, WorkloadResult};
 use crate::{NoFigures, Output};
 
 use super::TOOL;
+use super::asked::{READ, WRITE};
 use super::command::{Command, Format};
 use super::figures::{self, Entry, Percentiles, Target};
 use super::job::Job;
@@ -82,6 +83,9 @@ impl Command {
                 }
                 let job = &self.jobs[each.job];
                 let mut entry = Entry::of(run, point, &workloads);
+                if job.tree.is_some() && job.rw.changes() {
+                    entry.directions.swap(READ, WRITE);
+                }
                 entry.name.clone_from(&job.name);
                 entry.description = job.options.text("description").map(str::to_owned);
                 entry.group = each.group;

@@ -158,7 +158,106 @@ fn streams_may_skip_and_go_back() {
     assert_eq!(pattern("read:24k"), Pattern::Stride(units::Bytes::new(32 << 10)));
     assert_eq!(pattern("read:-16k"), Pattern::Reverse);
     assert!(refusal(&format!("[a]\nbs=8k\nrw=read:-4k\n{TIMED}")).starts_with("x.fio:3: `rw=read:-4k`"));
-    assert!(refusal(&format!("[a]\nrw=randread:8\n{TIMED}")).contains("percentage_random"));
+    assert!(refusal(&format!("[a]\nrw=randread:8\n{TIMED}")).contains("percentage_random=13"));
+    assert_eq!(pattern("randread:1"), Pattern::Random);
+    assert_eq!(pattern("randread\nrw_sequencer=identical"), Pattern::Random);
+    assert!(refusal(&format!("[a]\nrw=randread:8\nrw_sequencer=identical\n{TIMED}")).contains("x.fio:"));
+}
+
+#[test]
+fn zones_of_one_request_are_strides() {
+    let pattern = |zones: &str| only(&format!("[a]\nbs=8k\nrw=read\n{zones}\n{TIMED}")).pattern;
+    let stride = |bytes: u64| Pattern::Stride(units::Bytes::new(bytes));
+    assert_eq!(pattern("zonemode=strided\nzonesize=8k\nzoneskip=24k"), stride(32 << 10));
+    assert_eq!(pattern("zonesize=8k\nzonerange=16k\nzoneskip=16k"), stride(32 << 10));
+    assert_eq!(pattern("zonemode=strided\nzonesize=64k"), Pattern::Sequential);
+    assert_eq!(pattern("zonemode=none\nzonesize=64k\nzoneskip=1m"), Pattern::Sequential);
+    for zones in [
+        "zonemode=strided\nzonesize=64k\nzoneskip=1m",
+        "zonemode=strided",
+        "zonemode=zbd\nzonesize=256m",
+        "rw=randread\nzonesize=8k\nzoneskip=24k",
+    ] {
+        let refused = refusal(&format!("[a]\nbs=8k\nrw=read\n{zones}\n{TIMED}"));
+        assert!(refused.starts_with("x.fio:") && refused.contains("zone"), "{refused}");
+    }
+}
+
+#[test]
+fn engines_that_move_no_data_are_trees() {
+    let text = "[global]\nioengine=filestat\nfilesize=4k\nnrfiles=200\ndirectory=/mnt/x\n[t0]\nnumjobs=3\n\
+                group_reporting\n[t1]\nfile_service_type=random\nruntime=5\ntime_based\n";
+    assert!(refusal(text).contains("another runtime"), "{}", refusal(text));
+    let text = text.replace("[t1]", "[t1]\nstonewall");
+    let phases = phases(&text);
+    let trees: Vec<_> = phases.iter().map(|phase| phase[0].tree.as_ref().expect("a tree")).collect();
+    assert_eq!((trees[0].count, phases[0][0].workers, phases[0][0].stop.ops), (600, 3, Some(600)));
+    assert_eq!((trees[1].count, phases[1][0].stop.ops), (200, None));
+    assert_eq!(phases[1][0].stop.run, Some(units::Nanos::from_secs(5)));
+    assert_eq!(order(&text).targets, ["/mnt/x"]);
+    let ops = |engine: &str| {
+        let text = format!("[a]\nioengine={engine}\nfilesize=4k\nnrfiles=20\nunlink=0\nopenfiles=1\n");
+        only(&text).tree.expect("a tree").op.to_string()
+    };
+    assert_eq!(["filecreate", "filestat", "filedelete"].map(ops), ["create", "stat", "delete"]);
+    for (line, word) in [
+        ("ioengine=filecreate\nfilename=x", "filename"),
+        ("ioengine=filedelete\nloops=2", "loops"),
+        ("ioengine=filestat\nstat_type=statx", "stat_type"),
+        ("stat_type=stat\nsize=1m", "filestat"),
+        ("ioengine=filestat\n[b]\nsize=1m\nioengine=psync", "beside them"),
+        ("ioengine=dircreate", "ioengine=dircreate"),
+    ] {
+        let refused = refusal(&format!("[a]\n{line}\n"));
+        assert!(refused.starts_with("x.fio:") && refused.contains(word), "{refused}");
+    }
+}
+
+#[test]
+fn a_name_for_reports_does_not_name_the_files() {
+    let text = format!("[global]\nname=all\nrw=read\n{TIMED}[a]\n[b]\n");
+    let order = order(&text);
+    assert_eq!(order.targets, ["a.0.0", "b.0.0"]);
+    let names: Vec<String> = phases(&text)[0].iter().map(|workload| workload.name.clone()).collect();
+    assert_eq!(names, ["all", "all (2)"]);
+}
+
+#[test]
+fn a_stream_that_reads_and_writes_tells_how_it_differs() {
+    let notes = |rw: &str| order(&format!("[a]\nrw={rw}\n{TIMED}")).notes.join("\n");
+    assert!(notes("rw").contains("fio keeps one for each"));
+    assert!(!notes("randrw").contains("fio keeps one for each"));
+}
+
+#[test]
+fn spellings_of_real_job_files_are_read() {
+    let each = [
+        "rwmixcycle=40",
+        "io_submit_mode=offload",
+        "numa_cpu_nodes=0\nnuma_mem_policy=bind:0",
+        "buffer_pattern=0xdeadbeef\nbuffer_compress_percentage=60",
+        "num_range=1",
+        "ratemin=0",
+    ];
+    for line in each {
+        let _served = only(&format!("[a]\nrw=write\n{line}\n{TIMED}"));
+    }
+    for (line, word) in [
+        ("clustername=ceph", "rbd or rados"),
+        ("hostname=x", "rdma"),
+        ("offset_increment=10%", "--on"),
+        ("allow_file_create=0", "not there"),
+        ("ss=iops:10%", "rounds = "),
+        ("numa_cpu_nodes=1\nnuma_mem_policy=bind:0", "numa"),
+    ] {
+        let refused = refusal(&format!("[a]\nrw=write\n{line}\n{TIMED}"));
+        assert!(refused.starts_with("x.fio:") && refused.contains(word), "{refused}");
+    }
+    let around = Surroundings { size_bytes: &|_| Some(100 << 20), ..Surroundings::NONE };
+    let text = format!("[a]\nfilename=/dev/sdx\nnumjobs=2\noffset_increment=10%\ndirect=1\n{TIMED}");
+    let order = (JOB_FILE.read)("x.fio", &text, &around).unwrap_or_else(|refusal| panic!("{refusal}"));
+    let offset = plan(&order).points()[0].workloads()[1].offset;
+    assert_eq!(offset, Extent::Bytes(units::Bytes::new(10 << 20)));
 }
 
 #[test]
@@ -199,7 +298,7 @@ fn what_one_phase_cannot_say_is_refused_by_name_and_line() {
         ("verify=pattern", "verify"),
         ("verify=md5\nverify_backlog=8", "verify_backlog"),
         ("ioengine=rbd", "ioengine"),
-        ("zonemode=zbd", "zonemode"),
+        ("zonemode=zbd", "zoned devices"),
         ("read_iolog=x", "read_iolog"),
         ("latency_target=10ms\nlatency_percentile=99", "fathom search x.fio --slo 'p99<10ms'"),
         ("latency_target=10ms", "latency_percentile=99.9"),
@@ -316,5 +415,28 @@ proptest::proptest! {
         }
     }
 }
+
+proptest::proptest! {
+    #[test]
+    fn no_command_line_makes_a_reader_panic(
+        words in proptest::collection::vec("(-{0,2}[a-z_-]{0,12}(=\\PC{0,12})?|\\PC{0,16})", 0..10),
+        said in proptest::collection::vec(WORD, 0..12),
+    ) {
+        let around = Surroundings { file: &|_| Ok("[global]\nrw=read\n[x]\nsize=1m\n".into()), ..Surroundings::NONE };
+        let _any = Command::parse(&words, &around);
+        match Command::parse(&said, &around) {
+            Ok(command) if !command.jobs.is_empty() => {
+                let plan = Plan::parse("x.fio", &command.order().plan, &Default::default());
+                let faults = plan.err().map(|errors| format!("{errors:?}")).unwrap_or_default();
+                proptest::prop_assert!(!faults.contains("is not a key"), "{}\n{faults}", command.order().plan);
+            }
+            Ok(command) => proptest::prop_assert!(command.wanted.version),
+            Err(refusal) => proptest::prop_assert!(!refusal.to_string().is_empty()),
+        }
+    }
+}
+
+/// An argument that is more often right than not.
+const WORD: &str = "(--(name|section|output|description)=[ab]|--(rw|bs|size|runtime|numjobs|iodepth|nrfiles|filesize|loops|zonesize|zoneskip)(=| )(randrw|read|4k|1m|2|8|30|1g)|--(ioengine)=(psync|libaio|filestat|filecreate|null)|--(direct|thread|group_reporting|stonewall|time_based|readonly|minimal|version|parse-only)(=[01])?|--output-format=(json|terse,normal|xml)|x\\.fio|-[a-z]|--)";
 
 const LINE: &str = "(rw|bs|size|rate|rate_iops|bssplit|bsrange|thinktime|numjobs|nrfiles|offset|runtime|iodepth|filesize|random_distribution|percentage_random|io_size|loops|ba|fsync|ioengine)=(randrw|read:8k|4k|1m|50%|4k/50:8k/50|1k-16k|zipf:1.1|zoned:60/10:40/|2|16|1g|psync|libaio|null|,8k|0x10)";

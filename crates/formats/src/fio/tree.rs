@@ -1,0 +1,164 @@
+//! fio's engines that move no data: filecreate, filestat, filedelete, and their like for directories.
+//!
+//! A job of theirs does one thing to each of its files, which is what a workload with `tree` does. The files lie in
+//! the directory that the job names, each job's in a folder of its own there.
+
+use units::Bytes;
+
+use crate::{Refusal, Surroundings, quoted};
+
+use super::files::{Files, Service};
+use super::job::{Length, Region};
+use super::options::Options;
+use super::section::Place;
+use super::value::{Amount, Bare};
+
+/// What a job does to files or directories, and to how many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Tree {
+    /// As `tree` says it.
+    op: &'static str,
+    /// Files of one clone.
+    count: u64,
+    file: Bytes,
+    is_random: bool,
+    /// Visits of one clone, where it may go round more than once.
+    visits: Option<u64>,
+}
+
+/// What an engine does to a tree; `None` for those that move data.
+fn op_of(engine: &str) -> Option<&'static str> {
+    Some(match engine {
+        "filecreate" => "create",
+        "filestat" => "stat",
+        "filedelete" => "delete",
+        _ => return None,
+    })
+}
+
+impl Tree {
+    /// What the options ask for; `None` where their engine moves data.
+    pub(super) fn read(options: &Options) -> Result<Option<Tree>, Refusal> {
+        let Some(op) = options.text("ioengine").and_then(op_of) else {
+            return match options.get("stat_type") {
+                Some(setting) => Err(setting.wrong("it goes with ioengine=filestat")),
+                None => Ok(None),
+            };
+        };
+        if let Some(setting) = options.get("stat_type").filter(|setting| setting.value != "stat") {
+            return Err(setting.unserved("stat is"));
+        }
+        for name in ["filename", "rate", "rate_iops", "thinktime", "number_ios", "io_size"] {
+            if let Some(setting) = options.get(name).filter(|setting| setting.value != "0") {
+                let why =
+                    "files are counted by nrfiles=, and each is visited as soon as the one before is done";
+                return Err(setting.unserved(why));
+            }
+        }
+        let count = options.count("nrfiles")?.unwrap_or(1).max(1);
+        let random = options.text("file_service_type").is_some_and(|order| order.starts_with("random"));
+        let goes_round = op == "stat";
+        let timed = options.flag("time_based")? == Some(true);
+        let loops = options.count("loops")?.unwrap_or(1).max(1);
+        if let Some(setting) = options.get("loops").filter(|_| loops > 1 && !goes_round) {
+            return Err(
+                setting.unserved("a file is made or deleted once; stonewall and another job do so again")
+            );
+        }
+        if let Some(setting) = options.get("time_based").filter(|_| timed && !goes_round) {
+            return Err(setting.unserved("a file is made or deleted once, however long that takes"));
+        }
+        let visits = (goes_round && !timed).then(|| count.saturating_mul(loops));
+        Ok(Some(Tree { op, count, file: file_size(options, count)?, is_random: random, visits }))
+    }
+
+    /// The directory of its clones.
+    pub(super) fn files(
+        options: &Options,
+        section: &Place,
+        clones: u32,
+        around: &Surroundings<'_>,
+    ) -> Result<Files, Refusal> {
+        let named = options.get("directory");
+        let directory = match (around.targets, named) {
+            ([], None) => ".".to_owned(),
+            ([], Some(setting)) if setting.value.contains(':') && !setting.value.starts_with("array:") => {
+                return Err(setting.unserved("files to create, stat or delete lie in one directory"));
+            }
+            ([], Some(setting)) => setting.value.clone(),
+            ([one], _) => one.clone(),
+            _ => return Err(section.refuse("files to create, stat or delete lie in one directory".into())),
+        };
+        Ok(Files {
+            of_clone: vec![vec![directory]; clones as usize],
+            each: 1,
+            service: Service::RoundRobin,
+            known_size: None,
+            are_new: false,
+            unlink: options.flag("unlink")? == Some(true),
+            shared: true,
+            apart: false,
+            place: named.map_or_else(|| section.clone(), |setting| setting.place.clone()),
+        })
+    }
+
+    /// How long its clones go on: a file is made or deleted once, whatever `runtime` says.
+    pub(super) fn length(self, options: &Options) -> Result<Length, Refusal> {
+        for name in ["ramp_time", "startdelay"] {
+            let asked = options.time_ns(name, Bare::Seconds)?.unwrap_or(0) > 0;
+            if let Some(setting) = options.get(name).filter(|_| asked) {
+                return Err(setting.unserved("the first file is visited at once"));
+            }
+        }
+        let run_ns = options.time_ns("runtime", Bare::Seconds)?.filter(|time| *time > 0 && self.op == "stat");
+        if options.flag("time_based")? == Some(true) && run_ns.is_none() {
+            let setting = options.get("time_based").expect("it is set");
+            return Err(setting.wrong("it goes with runtime="));
+        }
+        Ok(Length { run_ns, ramp_ns: 0, delay_ns: 0, bytes: None, requests: None })
+    }
+
+    /// The keys of a workload of `workers` of its clones.
+    pub(super) fn keys(self, workers: u32) -> Vec<(&'static str, String)> {
+        let all = |each: u64| each.saturating_mul(workers.into()).min(i64::MAX as u64).to_string();
+        let mut keys = vec![
+            ("tree", quoted(self.op)),
+            ("count", all(self.count)),
+            ("file_size", quoted(&self.file.exact().to_string())),
+        ];
+        if self.is_random {
+            keys.push(("order", quoted("random")));
+        }
+        if workers > 1 {
+            keys.push(("workers", workers.to_string()));
+        }
+        // Where nothing says how long, each is visited once anyway.
+        if let Some(visits) = self.visits {
+            keys.push(("ops", all(visits)));
+        }
+        keys
+    }
+}
+
+/// Nothing of a file is left out.
+pub(super) const WHOLE: Region = Region { offset: Amount::Bytes(0), increment: 0, span: None, total: None };
+
+/// Words for the user.
+pub(super) const NOTE: &str = "its files lie in a folder of its own below `fathom-tree`, and fio's figures of them stand \
+                               for files, not for requests";
+
+fn file_size(options: &Options, count: u64) -> Result<Bytes, Refusal> {
+    let filesize = options.size("filesize")?.filter(|size| *size > 0);
+    let size = match options.amount("size")? {
+        Some(Amount::Bytes(size)) => Some(size),
+        Some(Amount::Percent(_)) => {
+            let setting = options.get("size").expect("it has a value");
+            return Err(setting.unserved("say filesize= in bytes"));
+        }
+        None => None,
+    };
+    // fio's filecreate opens its files and writes nothing to them.
+    let creates = options.text("ioengine") == Some("filecreate");
+    let each = if creates { 0 } else { filesize.or(size.map(|size| size / count)).unwrap_or(0) };
+    Ok(Bytes::new(each))
+}
