@@ -178,6 +178,9 @@ fn refuse(options: &Options, name: &str, want: &str) -> Refusal {
     )
 }
 
+const ENGINES: &str = "psync, sync, pvsync, pvsync2, io_uring, libaio, posixaio, mmap, null, filecreate, filestat and \
+                       filedelete are";
+
 fn engine(options: &Options, notes: &mut Vec<String>) -> Result<Engine, Refusal> {
     let asked = options.text("ioengine").unwrap_or("psync");
     let (name, is_deep) = match asked {
@@ -196,8 +199,7 @@ fn engine(options: &Options, notes: &mut Vec<String>) -> Result<Engine, Refusal>
         "filecreate" | "filestat" | "filedelete" => ("auto", false),
         _ => {
             let setting = options.get("ioengine").expect("the default is served");
-            return Err(setting
-                .unserved("psync, sync, pvsync, pvsync2, io_uring, libaio, posixaio, mmap, null, filecreate, filestat and filedelete are"));
+            return Err(setting.unserved(ENGINES));
         }
     };
     let depth = options.count32("iodepth")?.unwrap_or(1).max(1);

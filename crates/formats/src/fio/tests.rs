@@ -206,6 +206,7 @@ fn engines_that_move_no_data_are_trees() {
         ("ioengine=filestat\nstat_type=statx", "stat_type"),
         ("stat_type=stat\nsize=1m", "filestat"),
         ("ioengine=filestat\n[b]\nsize=1m\nioengine=psync", "beside them"),
+        ("ioengine=filestat\ncpus_allowed=0", "processor"),
         ("ioengine=dircreate", "ioengine=dircreate"),
     ] {
         let refused = refusal(&format!("[a]\n{line}\n"));

@@ -10,7 +10,7 @@ use crate::{Refusal, Surroundings, quoted};
 use super::files::{Files, Service};
 use super::job::{Length, Region};
 use super::options::Options;
-use super::section::Place;
+use super::section::{Place, Setting};
 use super::value::{Amount, Bare};
 
 /// What a job does to files or directories, and to how many.
@@ -48,11 +48,19 @@ impl Tree {
         if let Some(setting) = options.get("stat_type").filter(|setting| setting.value != "stat") {
             return Err(setting.unserved("stat is"));
         }
-        for name in ["filename", "rate", "rate_iops", "thinktime", "number_ios", "io_size"] {
-            if let Some(setting) = options.get(name).filter(|setting| setting.value != "0") {
+        let idle = |setting: &Setting| matches!(setting.value.as_str(), "0" | "none" | "null");
+        for name in ["filename", "rate", "rate_iops", "thinktime", "number_ios", "io_size", "verify"] {
+            if let Some(setting) = options.get(name).filter(|setting| !idle(setting)) {
                 let why =
                     "files are counted by nrfiles=, and each is visited as soon as the one before is done";
                 return Err(setting.unserved(why));
+            }
+        }
+        for name in ["cpus_allowed", "cpumask", "numa_cpu_nodes"] {
+            if let Some(setting) = options.get(name) {
+                return Err(
+                    setting.unserved("files are visited from any processor; run `taskset` around fathom")
+                );
             }
         }
         let count = options.count("nrfiles")?.unwrap_or(1).max(1);
@@ -124,7 +132,7 @@ impl Tree {
         let mut keys = vec![
             ("tree", quoted(self.op)),
             ("count", all(self.count)),
-            ("file_size", quoted(&self.file.exact().to_string())),
+            ("file_size", format!("\"{}\"", self.file.exact())),
         ];
         if self.is_random {
             keys.push(("order", quoted("random")));
