@@ -40,7 +40,7 @@ pub(crate) fn data_verified(_: &Run, _: &Point, workload: &WorkloadResult) -> Op
         }
         (_, 0) => {
             let sentence = format!("All {} that were read are what had been written.", Bytes::new(checked));
-            Draft::new(Code::DataVerified, Severity::Note, sentence)
+            Draft::new(Code::DataVerified, Severity::Note, sentence).remedy("Nothing: good to know.")
         }
         _ => {
             let (checked, unknown) = (Bytes::new(checked), Bytes::new(unknown));
@@ -48,6 +48,7 @@ pub(crate) fn data_verified(_: &Run, _: &Point, workload: &WorkloadResult) -> Op
                 "{checked} of what was read are what had been written; {unknown} could not be checked."
             );
             Draft::new(Code::DataVerified, Severity::Note, sentence)
+                .remedy("To check the rest, let a phase before it write all of it with `verify`.")
         }
     };
     Some(draft.number("checked_bytes", checked as f64).number("unknown_bytes", unknown as f64))
