@@ -69,3 +69,32 @@ fn the_path_to_the_media_is_drawn_and_written_and_put_right_by_a_file_of_parts()
     ended.with(2);
     user.fathom("doctor --format json").with(2);
 }
+
+const DISKS: &str = r#"
+name = "disks"
+
+[defaults]
+span  = "500GiB"
+reads = "100%"
+run   = "5s"
+
+[[phase]]
+name  = "x{depth}"
+depth = { sweep = [1, 128] }
+"#;
+
+#[test]
+fn the_limit_of_a_virtual_array_is_told_from_the_record_alone() {
+    let user = User::with_plan(DISKS);
+    user.fathom("run plan.toml --on array:md3000").done();
+    let told = user.fathom("explain").done().out;
+    assert!(told.contains("you are latency-bound"), "{told}");
+    assert!(told.contains("disks are the limit"), "{told}");
+    let json = user.fathom("explain last --format json").done().out;
+    let findings: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let codes: Vec<&str> =
+        findings.as_array().unwrap().iter().filter_map(|each| each["code"].as_str()).collect();
+    assert!(codes.contains(&"limit") && codes.contains(&"latency-bound"), "{codes:?}");
+    user.write("parts.toml", "[[part]]\nname = \"box\"\nunder = \"x\"\nrequests = 1\n");
+    user.fathom("explain --parts parts.toml").with(2);
+}

@@ -86,6 +86,12 @@ codes! {
     VirtualMachine => "virtual-machine",
     /// No storage was asked.
     NullTarget => "null-target",
+    /// A part has nothing left.
+    Limit => "limit",
+    /// Requests wait for nothing but each other's answers.
+    LatencyBound => "latency-bound",
+    /// The limit lies where nothing is counted.
+    LimitUnseen => "limit-unseen",
     /// More in flight no longer pays beyond it.
     Knee => "knee",
     /// The curve bends slowly, or not within the sweep.

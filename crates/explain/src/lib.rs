@@ -12,6 +12,7 @@ mod company;
 mod draft;
 mod evidence;
 mod failures;
+mod limits;
 mod parts;
 mod rounds;
 mod samples;
@@ -41,7 +42,7 @@ const RUN: [OfRun; 6] = [
 ];
 
 /// About a point, in either world.
-const POINT: [OfPoint; 1] = [samples::repeats_differ];
+const POINT: [OfPoint; 2] = [samples::repeats_differ, limits::of_point];
 
 /// About a workload, in either world.
 const WORKLOAD: [OfWorkload; 14] = [

@@ -67,7 +67,7 @@ fn curves(run: &Run) -> Vec<Curve> {
 }
 
 /// The value of the swept key that makes the load, and all other swept keys. `None` where none or several do.
-fn axis(point: &Point) -> Option<(String, Vec<(String, String)>)> {
+pub(crate) fn axis(point: &Point) -> Option<(String, Vec<(String, String)>)> {
     let is_load = |key: &str| matches!(key.rsplit('.').next(), Some("depth" | "workers"));
     let mut loads = point.swept.iter().filter(|(key, _)| is_load(key));
     let (_, value) = loads.next()?;
@@ -77,7 +77,7 @@ fn axis(point: &Point) -> Option<(String, Vec<(String, String)>)> {
 }
 
 /// Requests in flight, rate and mean response of all workloads together; `None` unless all are closed loops.
-fn figures(point: &Point) -> Option<(f64, f64, f64)> {
+pub(crate) fn figures(point: &Point) -> Option<(f64, f64, f64)> {
     let closed =
         |workload: &record::WorkloadResult| workload.classes.iter().all(|class| class.service.is_none());
     if point.workloads.is_empty() || !point.workloads.iter().all(closed) {

@@ -7,6 +7,7 @@ mod caches;
 mod company;
 mod failures;
 mod guide;
+mod limits;
 mod parts;
 mod samples;
 mod saturation;

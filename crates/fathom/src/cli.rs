@@ -58,6 +58,8 @@ pub enum Verb {
     Ls(LsArgs),
     /// Show a run again
     Show(ShowArgs),
+    /// Say what the evidence of a run supports: what is the limit, what is to be doubted
+    Explain(ExplainArgs),
     /// Write a run in another format
     Export(ExportArgs),
     /// Remove runs
@@ -358,6 +360,21 @@ pub struct ShowArgs {
 }
 
 #[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// last, last~1, a number of `fathom ls`, or the beginning of an id
+    #[arg(default_value = "last")]
+    pub run: String,
+    /// What the kernel did not know of the path to the media, or not well: parts and ceilings in TOML
+    #[arg(long, value_name = "FILE")]
+    pub parts: Option<PathBuf>,
+    /// What stdout gets
+    #[arg(long, value_enum, default_value_t = TreeFormat::Text)]
+    pub format: TreeFormat,
+    #[command(flatten)]
+    pub look: Look,
+}
+
+#[derive(Debug, Args)]
 pub struct ExportArgs {
     /// last, last~1, a number of `fathom ls`, or the beginning of an id
     #[arg(default_value = "last")]
@@ -397,11 +414,11 @@ pub struct DoctorArgs {
     pub look: Look,
 }
 
-/// What the path to the media is written as.
+/// What a path to the media, or findings, are written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum TreeFormat {
-    /// A tree to read
+    /// Text to read
     Text,
-    /// The path as records keep it, and nothing else
+    /// What records keep of it, and nothing else
     Json,
 }

@@ -7,6 +7,7 @@
 
 mod beware;
 mod csv;
+mod explained;
 mod figures;
 mod header;
 mod json;
@@ -24,6 +25,7 @@ mod upkeep;
 mod words;
 
 pub use crate::csv::{CSV_COLUMNS, csv, csv_rows};
+pub use explained::explained;
 pub use json::{json, json_lines};
 pub use list::list;
 pub use markdown::markdown;

@@ -196,12 +196,10 @@ impl RealWorld {
     }
 
     fn monitor(&self) -> Result<Monitor, WorldError> {
-        let remote = self.targets.iter().filter_map(|each| each.facts.remote.as_ref());
-        let interfaces = remote
-            .flat_map(|remote| host::target::remote::interfaces_to(&self.root, remote.address.as_deref()))
-            .collect();
+        let facts: Vec<Facts> = self.targets.iter().map(|each| each.facts.clone()).collect();
         let devices = self.devices().into_iter().map(|(_, _, devno)| devno).collect();
-        let spec = host::monitor::Spec { interval: Nanos::from_secs(1), devices, interfaces };
+        let beneath = host::monitor::Spec::beneath(&self.root, &facts, Nanos::from_secs(1));
+        let spec = host::monitor::Spec { devices, ..beneath };
         let clock = self.clock.clone();
         Monitor::start(&self.root, &spec, Arc::new(move || clock.now()))
             .map_err(|source| WorldError::System { what: "a thread for the monitors".into(), source })

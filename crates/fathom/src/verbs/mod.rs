@@ -3,6 +3,7 @@
 pub mod array;
 pub mod completions;
 pub mod doctor;
+pub mod explain;
 pub mod keep;
 pub mod parts;
 pub mod plan;

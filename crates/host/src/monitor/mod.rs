@@ -9,10 +9,12 @@ mod disk;
 mod heat;
 mod memory;
 mod network;
+mod nfs;
 mod pressure;
 mod series;
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -22,6 +24,7 @@ use units::{Instant, Nanos};
 use crate::sysroot::{DevNo, SysRoot};
 use crate::target::Facts;
 use crate::target::remote::interfaces_to;
+use crate::topology::with_lower;
 
 pub use cpu::{CpuTime, process_cpu, thread_cpu, thread_id};
 pub use disk::DeviceCounters;
@@ -41,6 +44,8 @@ pub struct Spec {
     pub devices: Vec<DevNo>,
     /// The network interfaces to a remote target: see `remote::interfaces_to`.
     pub interfaces: Vec<String>,
+    /// Where NFS is mounted, of the targets that lie there.
+    pub nfs: Vec<PathBuf>,
 }
 
 impl Spec {
@@ -50,21 +55,26 @@ impl Spec {
         for facts in targets {
             spec.devices.extend(facts.devnos());
             if let Some(remote) = &facts.remote {
-                spec.interfaces.extend(interfaces_to(root, remote.address.as_deref()));
+                let interfaces = interfaces_to(root, remote.address.as_deref());
+                spec.interfaces.extend(interfaces.iter().flat_map(|name| with_lower(root, name)));
             }
+            let nfs = facts.mount.as_ref().filter(|mount| mount.fs_type.starts_with("nfs"));
+            spec.nfs.extend(nfs.map(|mount| mount.point.clone()));
         }
         spec.devices.sort_unstable();
         spec.devices.dedup();
         spec.interfaces.sort_unstable();
         spec.interfaces.dedup();
+        spec.nfs.sort_unstable();
+        spec.nfs.dedup();
         spec
     }
 }
 
 impl Default for Spec {
-    /// Once a second, no device, no interface.
+    /// Once a second, no device, no interface, no mount.
     fn default() -> Spec {
-        Spec { interval: Nanos::from_secs(1), devices: Vec::new(), interfaces: Vec::new() }
+        Spec { interval: Nanos::from_secs(1), devices: Vec::new(), interfaces: Vec::new(), nfs: Vec::new() }
     }
 }
 
@@ -164,6 +174,7 @@ impl Watch {
             cpu::Machine::start(root, &mut out).map(boxed),
             disk::Disks::start(root, &spec.devices, &mut out).map(boxed),
             network::Interfaces::start(root, &spec.interfaces, &mut out).map(boxed),
+            nfs::Nfs::start(root, &spec.nfs, &mut out).map(boxed),
             memory::Memory::start(root, &mut out).map(boxed),
             pressure::Pressure::start(root, &mut out).map(boxed),
             heat::Heat::start(root, &spec.devices, &mut out).map(boxed),

@@ -23,6 +23,7 @@ use crate::sysroot::SysRoot;
 use crate::target::mounts::mounts;
 use crate::target::{Facts, Mount, Place, Target};
 
+pub(crate) use network::with_lower;
 pub use part::{Ceiling, Limit, Part};
 
 /// More parts than any machine puts below one target; a tree that goes on is cut here.

@@ -87,6 +87,19 @@ fn interface(reader: &mut Reader<'_>, name: &str) -> Part {
     })
 }
 
+/// An interface and all below it, as the members of a bond; each once.
+pub(crate) fn with_lower(root: &SysRoot, name: &str) -> Vec<String> {
+    let mut all = vec![name.to_owned()];
+    let mut at = 0;
+    while let Some(name) = all.get(at).cloned() {
+        let below = lower(&root.sys.join("class/net").join(name));
+        let new: Vec<String> = below.into_iter().filter(|name| !all.contains(name)).collect();
+        all.extend(new);
+        at += 1;
+    }
+    all
+}
+
 /// Members of a bond in its own order, otherwise the interfaces that sysfs links as lower.
 fn lower(folder: &Path) -> Vec<String> {
     match text(&folder.join("bonding/slaves")) {

@@ -226,6 +226,7 @@ fn an_export_is_reached_over_the_bond_and_each_of_its_members() {
     near(most(&tree, "/mnt/nas", Limit::InFlight), 65_536.0);
     assert_eq!(fact(&tree, "/mnt/nas", "nconnect"), Some("4"));
     assert_eq!(fact(&tree, "bond0", "mode"), Some("802.3ad 4"));
+    assert_eq!(with_lower(&machine.root(), "bond0"), ["bond0", "eth0", "eth1"]);
 }
 
 #[test]

@@ -1,0 +1,247 @@
+//! How far each part was used: against its ceiling, or by its busy time.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use record::names::ceiling;
+use record::{Ceiling, PathPart, Point, Run};
+use units::{BytesPerSecond, OpsPerSecond};
+
+use crate::draft::percent;
+use crate::evidence::{mean, within};
+
+/// The use of one part in one respect.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Use {
+    /// The part, or the parts of a kind together: `eth0`, `disks`.
+    pub part: String,
+    /// Of what: `busy`, `reads`, `writes`, `bandwidth`, `requests`, `queue`.
+    pub what: String,
+    /// Used over most, 0 to 1 and a little more.
+    pub share: f64,
+    /// Used and most in `unit`; `None` for busy time, which is a share by itself.
+    pub amount: Option<(f64, f64)>,
+    /// `bytes_per_s`, `per_s` or `count`.
+    pub unit: String,
+    /// Whether it is the mean of several parts that share the work evenly: then the fullest is fuller.
+    pub is_even: bool,
+    /// What was looked at, for a sentence: the source of the ceiling, or how many parts.
+    basis: String,
+}
+
+impl Use {
+    /// `it carries 117 MB/s of reads of the 118 MB/s it can at most (1000 Mb/s, …), 99 %`.
+    pub(super) fn in_words(&self) -> String {
+        let share = percent(self.share);
+        match (self.amount, self.unit.as_str()) {
+            (Some((used, most)), "bytes_per_s") => format!(
+                "it carries {} of {} where {} is the most ({}), {share}",
+                BytesPerSecond::new(used),
+                self.what,
+                BytesPerSecond::new(most),
+                self.basis
+            ),
+            (Some((used, most)), "per_s") => format!(
+                "it does {}/s where {}/s is the most ({}), {share}",
+                OpsPerSecond::new(used),
+                OpsPerSecond::new(most),
+                self.basis
+            ),
+            (Some((used, most)), _) => {
+                format!("{used:.1} of {most:.0} places of its queue are taken ({}), {share}", self.basis)
+            }
+            (None, _) => format!("busy {share} of the time{}", self.basis),
+        }
+    }
+
+    /// A key for a number of this use.
+    pub(super) fn key(&self, what: &str) -> String {
+        let words = format!("{} {} {what}", self.part, self.what);
+        words.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' }).collect()
+    }
+}
+
+/// Every kind of part of a virtual array, the fullest first. Parts that differ by number alone are one kind: their mean
+/// counts, and the fullest of them where it stands out.
+pub(super) fn of_breakdown(point: &Point) -> Vec<Use> {
+    let mut kinds: BTreeMap<String, Vec<(f64, &str)>> = BTreeMap::new();
+    for part in point.breakdown.iter().flat_map(|breakdown| &breakdown.components) {
+        kinds.entry(kind(&part.name)).or_default().push((part.utilisation, &part.name));
+    }
+    let mut uses: Vec<Use> = kinds.into_iter().map(|(kind, parts)| of_kind(&kind, &parts)).collect();
+    sort(&mut uses);
+    uses
+}
+
+/// `controller processor` of `controller 0 processor`.
+fn kind(name: &str) -> String {
+    let words = name.split(' ').filter(|word| !word.bytes().all(|byte| byte.is_ascii_digit()));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+fn of_kind(kind: &str, parts: &[(f64, &str)]) -> Use {
+    let sum: f64 = parts.iter().map(|(share, _)| share).sum();
+    let mean = sum / parts.len() as f64;
+    let (most, fullest) =
+        parts.iter().fold((0.0, kind), |most, one| if one.0 > most.0 { *one } else { most });
+    // One of several that is full while the others are not is a limit of its own.
+    let stands_out = parts.len() > 1 && most >= super::FULL && mean < super::FULL - 0.05;
+    let (part, share, basis) = match (parts.len(), stands_out) {
+        (1, _) => (fullest.to_owned(), most, String::new()),
+        (_, true) => (
+            fullest.to_owned(),
+            most,
+            format!(", the {} of its kind {} on average", parts.len(), percent(mean)),
+        ),
+        (count, false) => {
+            (format!("{kind}s"), mean, format!(" on average of {count}, the fullest {}", percent(most)))
+        }
+    };
+    let is_even = parts.len() > 1 && !stands_out;
+    Use { part, what: "busy".into(), share, amount: None, unit: "share".into(), is_even, basis }
+}
+
+/// Every part of the path that has a ceiling and is counted, the fullest first.
+///
+/// A part that the kernel does not count carries what the counted parts above it carry together.
+pub(super) fn of_path(run: &Run, point: &Point) -> Vec<Use> {
+    let counts = Counts::new(run, point);
+    let mut uses = Vec::new();
+    for part in counts.parts.values() {
+        let Some(carried) = counts.carried(part) else { continue };
+        uses.extend(part.ceilings.iter().flat_map(|ceiling| against(part, ceiling, &carried)));
+    }
+    uses.extend(counts.parts.values().filter_map(|part| counts.busy(part)));
+    sort(&mut uses);
+    uses
+}
+
+/// The fullest first; a full queue after whatever else is full, as the one follows from the other.
+fn sort(uses: &mut [Use]) {
+    let only_waits = |one: &Use| one.what == "queue" || one.share < super::FULL;
+    uses.sort_by(|one, other| {
+        only_waits(one).cmp(&only_waits(other)).then(other.share.total_cmp(&one.share))
+    });
+}
+
+/// What one part carried on average in the measured window.
+#[derive(Clone, Copy, Debug, Default)]
+struct Carried {
+    read_bytes: f64,
+    write_bytes: f64,
+    requests: f64,
+    in_flight: f64,
+}
+
+fn against(part: &PathPart, ceiling: &Ceiling, carried: &Carried) -> Vec<Use> {
+    let made = |what: &str, used: f64, unit: &str| Use {
+        part: part.name.clone(),
+        what: what.into(),
+        share: used / ceiling.value,
+        amount: Some((used, ceiling.value)),
+        unit: unit.into(),
+        is_even: false,
+        basis: ceiling.basis.clone(),
+    };
+    match ceiling.what.as_str() {
+        _ if ceiling.value <= 0.0 => Vec::new(),
+        ceiling::BANDWIDTH if ceiling.each_way => vec![
+            made("reads", carried.read_bytes, "bytes_per_s"),
+            made("writes", carried.write_bytes, "bytes_per_s"),
+        ],
+        ceiling::BANDWIDTH => {
+            vec![made("reads and writes", carried.read_bytes + carried.write_bytes, "bytes_per_s")]
+        }
+        ceiling::REQUESTS => vec![made("requests", carried.requests, "per_s")],
+        ceiling::IN_FLIGHT => vec![made("queue", carried.in_flight, "count")],
+        _ => Vec::new(),
+    }
+}
+
+struct Counts<'a> {
+    point: &'a Point,
+    window: (u64, u64),
+    /// Each part once, by its name.
+    parts: BTreeMap<&'a str, &'a PathPart>,
+    /// For each part the nearest parts above it, or itself, that are counted.
+    counted: BTreeMap<&'a str, BTreeSet<&'a str>>,
+}
+
+impl<'a> Counts<'a> {
+    fn new(run: &'a Run, point: &'a Point) -> Counts<'a> {
+        let from = point.workloads.iter().map(|workload| workload.measured_from_ns).min();
+        let until = point
+            .workloads
+            .iter()
+            .map(|workload| workload.measured_from_ns.saturating_add(workload.measured_ns));
+        let window = (from.unwrap_or(point.started_ns), until.max().unwrap_or(point.ended_ns));
+        let mut parts: BTreeMap<&str, &PathPart> = BTreeMap::new();
+        for part in run.path.iter().flat_map(PathPart::all).filter(|part| !part.repeated) {
+            parts.entry(&part.name).or_insert(part);
+        }
+        let mut counts = Counts { point, window, parts, counted: BTreeMap::new() };
+        let mut waiting: Vec<(&PathPart, Option<&str>)> = run.path.iter().map(|part| (part, None)).collect();
+        let mut seen: BTreeSet<(&str, Option<&str>)> = BTreeSet::new();
+        while let Some((part, above)) = waiting.pop() {
+            let part = counts.parts.get(part.name.as_str()).copied().unwrap_or(part);
+            let own = counts.is_counted(part).then_some(part.name.as_str());
+            let by = own.or(above);
+            if !seen.insert((&part.name, by)) {
+                continue;
+            }
+            counts.counted.entry(&part.name).or_default().extend(by);
+            waiting.extend(part.below.iter().map(|below| (below, by)));
+        }
+        counts
+    }
+
+    fn is_counted(&self, part: &PathPart) -> bool {
+        ["read_bytes_per_s", "received_bytes_per_s"].iter().any(|what| self.value(part, what).is_some())
+    }
+
+    fn value(&self, part: &PathPart, what: &str) -> Option<f64> {
+        let name = format!("{}.{what}", part.series.as_ref()?);
+        let series =
+            self.point.series.iter().find(|series| series.workload.is_none() && series.name == name)?;
+        mean(&within(series, self.window.0, self.window.1))
+    }
+
+    fn of(&self, part: &PathPart) -> Carried {
+        let either =
+            |one: &str, other: &str| self.value(part, one).or_else(|| self.value(part, other)).unwrap_or(0.0);
+        Carried {
+            read_bytes: either("read_bytes_per_s", "received_bytes_per_s"),
+            write_bytes: either("write_bytes_per_s", "sent_bytes_per_s"),
+            requests: either("reads_per_s", "read_ops_per_s") + either("writes_per_s", "write_ops_per_s"),
+            in_flight: self.value(part, "queue_mean").unwrap_or(0.0),
+        }
+    }
+
+    /// `None` where nothing above it is counted.
+    fn carried(&self, part: &PathPart) -> Option<Carried> {
+        let by = self.counted.get(part.name.as_str()).filter(|by| !by.is_empty())?;
+        let all = by.iter().filter_map(|name| self.parts.get(name)).map(|part| self.of(part));
+        all.reduce(|sum, one| Carried {
+            read_bytes: sum.read_bytes + one.read_bytes,
+            write_bytes: sum.write_bytes + one.write_bytes,
+            requests: sum.requests + one.requests,
+            in_flight: sum.in_flight + one.in_flight,
+        })
+    }
+
+    /// A rotating disk does one thing at a time: while it is busy it is full. What serves several at once is busy long
+    /// before that, and so are LUNs, maps and partitions, whatever they say of themselves.
+    fn busy(&self, part: &PathPart) -> Option<Use> {
+        let one_at_a_time = part.ceilings.iter().any(|ceiling| ceiling.what == ceiling::ONE_AT_A_TIME);
+        let share = one_at_a_time.then(|| self.value(part, "busy")).flatten()?;
+        let basis = ", and it serves one request at a time".into();
+        Some(Use {
+            part: part.name.clone(),
+            what: "busy".into(),
+            share,
+            amount: None,
+            unit: "share".into(),
+            is_even: false,
+            basis,
+        })
+    }
+}

@@ -1,0 +1,149 @@
+//! Which part was the limit, which were not, and how one knows.
+//!
+//! **Invariant:** a part is named only by what was counted of it: its use against its ceiling, its busy time, or the
+//! answer of the whole to more in flight. Where nothing was counted nothing is named.
+
+mod ceilings;
+mod curve;
+
+use record::{Point, PointKind, Run, Severity, World};
+
+use crate::Code;
+use crate::draft::{Draft, percent};
+use crate::evidence::on_nothing;
+use ceilings::Use;
+use curve::Answer;
+
+/// A part that is used so far has nothing left.
+const FULL: f64 = 0.95;
+
+/// A part that is used less is far from its end. Requests of an open system of one server wait at 70 % for 2.3 times
+/// their service time (Kleinrock, *Queueing Systems*, volume 1, M/M/1): beyond it no one is safe in saying that they do
+/// not wait.
+const FAR: f64 = 0.70;
+
+/// Where twice as much in flight gives less than this exponent of it, the rate is flat.
+const FLAT: f64 = 0.15;
+
+/// Where it gives more, the rate still follows what is in flight.
+const FOLLOWS: f64 = 0.70;
+
+/// No more in flight than one request and what the edges of the window add.
+const ONE: f64 = 1.5;
+
+/// Parts named beside the limit.
+const OTHERS: usize = 4;
+
+/// What bounds `point`, if the evidence names it.
+pub(crate) fn of_point(run: &Run, point: &Point) -> Option<Draft> {
+    if point.kind != PointKind::Load || on_nothing(run) {
+        return None;
+    }
+    let uses = match run.world {
+        World::Array => ceilings::of_breakdown(point),
+        World::Host => ceilings::of_path(run, point),
+    };
+    let (first, others) = uses.split_first()?;
+    let answer = curve::answer(run, point);
+    if first.share >= FULL || first.is_even && first.share >= FULL - 0.05 {
+        return Some(limit(first, others, answer));
+    }
+    let load = curve::load(point)?;
+    let known_whole = run.world == World::Array;
+    let flat = answer.is_some_and(|answer| answer.gain < FLAT);
+    let follows = answer.is_some_and(|answer| answer.gain > FOLLOWS);
+    if flat && !known_whole && load.in_flight > ONE {
+        return Some(unseen(first, answer?));
+    }
+    let alone = load.in_flight <= ONE;
+    let bound = first.share < FAR && (alone || follows || known_whole && !flat);
+    bound.then(|| latency(first, &load, answer))
+}
+
+fn limit(first: &Use, others: &[Use], answer: Option<Answer>) -> Draft {
+    let verb = if first.is_even { "are" } else { "is" };
+    let mut sentence = format!("{} {verb} the limit: {}.", first.part, first.in_words());
+    let not: Vec<String> = others
+        .iter()
+        .filter(|other| other.share < FULL && other.part != first.part)
+        .take(OTHERS)
+        .map(|other| format!("{} ({})", other.part, percent(other.share)))
+        .collect();
+    let also: Vec<&str> = others
+        .iter()
+        .filter(|other| other.share >= FULL && other.part != first.part)
+        .map(|other| other.part.as_str())
+        .collect();
+    if !also.is_empty() {
+        sentence += &format!(" As full: {}.", also.join(", "));
+    }
+    if !not.is_empty() {
+        sentence += &format!(" Not the limit: {}.", not.join(", "));
+    }
+    if let Some(answer) = answer.filter(|answer| answer.gain < FLAT) {
+        sentence += &format!(" {}", answer.in_words());
+    }
+    let draft = Draft::new(Code::Limit, Severity::Note, sentence).remedy(
+        "Only more or faster of that part, or asking less of it, brings more; everything else has room.",
+    );
+    let uses = [first].into_iter().chain(others);
+    with_answer(with_shares(draft, uses), answer)
+}
+
+fn latency(first: &Use, load: &curve::Load, answer: Option<Answer>) -> Draft {
+    let mut sentence = format!(
+        "No resource is saturated, you are latency-bound: {:.1} in flight over {:.3} ms each give {:.0}/s, and the fullest \
+         part, {}, is at {}.",
+        load.in_flight,
+        load.response_s * 1e3,
+        load.rate,
+        first.part,
+        percent(first.share)
+    );
+    if let Some(answer) = answer.filter(|answer| answer.gain > FOLLOWS) {
+        sentence += &format!(" {}", answer.in_words());
+    }
+    let draft = Draft::new(Code::LatencyBound, Severity::Note, sentence)
+        .remedy("Ask with more in flight, or make each request faster: more bandwidth brings nothing.");
+    let draft = draft
+        .number("in_flight", load.in_flight)
+        .number("response_ms", load.response_s * 1e3)
+        .number("rate_per_s", load.rate);
+    with_answer(with_shares(draft, [first]), answer)
+}
+
+fn unseen(first: &Use, answer: Answer) -> Draft {
+    let sentence = format!(
+        "{} No part that is counted is full, the nearest is {} at {}: the limit lies where nothing is counted, in the \
+         device itself or behind it.",
+        answer.in_words(),
+        first.part,
+        percent(first.share)
+    );
+    let draft = Draft::new(Code::LimitUnseen, Severity::Note, sentence).remedy(
+        "Name what lies there with `fathom explain --parts FILE`, or look at the storage's own counters.",
+    );
+    with_answer(with_shares(draft, [first]), Some(answer))
+}
+
+fn with_shares<'a>(draft: Draft, uses: impl IntoIterator<Item = &'a Use>) -> Draft {
+    uses.into_iter().fold(draft, |draft, each| {
+        let draft = draft.number(&each.key("share"), each.share);
+        match each.amount {
+            Some((used, most)) => draft
+                .number(&each.key(&format!("used_{}", each.unit)), used)
+                .number(&each.key(&format!("most_{}", each.unit)), most),
+            None => draft,
+        }
+    })
+}
+
+fn with_answer(draft: Draft, answer: Option<Answer>) -> Draft {
+    match answer {
+        Some(answer) => draft
+            .number("more_in_flight_times", answer.load_times)
+            .number("more_rate_times", answer.rate_times)
+            .number("more_response_times", answer.response_times),
+        None => draft,
+    }
+}

@@ -1,0 +1,32 @@
+//! `fathom explain`: what the evidence of a run supports, at length.
+
+use std::path::PathBuf;
+
+use crate::cli::{ExplainArgs, TreeFormat};
+use crate::ending::{Ending, Failure};
+use crate::terminal;
+use crate::verbs::{keep, parts};
+
+/// Judges a kept run by the rules of this program, whatever it was judged by before. The library is not changed.
+pub fn explain(arguments: &ExplainArgs, store: &Option<PathBuf>) -> Result<Ending, Failure> {
+    let mut run = keep::open(store)?.get(arguments.run.as_str())?;
+    if run.path.is_empty() && arguments.parts.is_some() {
+        return Err(Failure::Usage(format!(
+            "run {} has no path to its media, so that there is nothing for --parts to complete; runs on real storage \
+             have one",
+            run.id
+        )));
+    }
+    parts::apply(arguments.parts.as_deref(), &mut run.path)?;
+    run.findings = explain::findings(&run);
+    let text = match arguments.format {
+        TreeFormat::Text => report::explained(&run, terminal::style(&arguments.look)),
+        TreeFormat::Json => {
+            let json = serde_json::to_string_pretty(&run.findings);
+            json.map_err(|source| Failure::System { what: "writing JSON".into(), source: source.into() })?
+                + "\n"
+        }
+    };
+    terminal::print(&text).map_err(|source| Failure::System { what: "writing to stdout".into(), source })?;
+    Ok(Ending::done())
+}

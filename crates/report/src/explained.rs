@@ -1,0 +1,82 @@
+//! Findings at length: every one of them with its numbers, its point and what to do.
+
+use record::{Finding, Run, Severity};
+
+use crate::figures::name_of;
+use crate::style::{Look, Style};
+use crate::words::{harmless, wrap};
+
+/// All findings of `run`, in the order of its points, those about the whole run first.
+pub fn explained(run: &Run, style: Style) -> String {
+    if run.findings.is_empty() {
+        return "The evidence in the record supports no finding.\n".into();
+    }
+    let mut text = String::new();
+    let mut about = None;
+    for finding in &run.findings {
+        if about != Some(finding.point) {
+            if about.is_some() {
+                text.push('\n');
+            }
+            about = Some(finding.point);
+            text += &style.paint(Look::Title, &heading(run, finding));
+            text.push('\n');
+        }
+        text += &of_finding(finding, style);
+    }
+    text
+}
+
+fn heading(run: &Run, finding: &Finding) -> String {
+    let point = finding.point.and_then(|index| run.points.iter().find(|point| point.index == index));
+    point.map_or_else(|| "The run".into(), |point| harmless(&name_of(point)))
+}
+
+fn of_finding(finding: &Finding, style: Style) -> String {
+    let (word, look) = match finding.severity {
+        Severity::Note => ("note", Look::Plain),
+        Severity::Warning => ("warning", Look::Warning),
+        Severity::Invalid => ("invalid", Look::Wrong),
+    };
+    let mut text = format!("  {}\n", style.paint(look, &format!("{word}: {}", harmless(&finding.code))));
+    let mut add = |sentence: &str, look: Look| {
+        let sentence = style.spell(&harmless(sentence));
+        for line in wrap(&sentence, style.width, "    ", "    ") {
+            text += &style.paint(look, &line);
+            text.push('\n');
+        }
+    };
+    add(&finding.sentence, Look::Plain);
+    if !finding.remedy.is_empty() {
+        add(&finding.remedy, Look::Plain);
+    }
+    let numbers: Vec<String> =
+        finding.numbers.iter().map(|(key, value)| format!("{key} {}", figure(*value))).collect();
+    if !numbers.is_empty() {
+        add(&numbers.join(", "), Look::Faint);
+    }
+    text
+}
+
+/// Four significant digits, or all of a whole number.
+fn figure(value: f64) -> String {
+    if value == value.trunc() && value.abs() < 1e15 {
+        return format!("{value:.0}");
+    }
+    let digits = 3 - (value.abs().log10().floor() as i32).clamp(-6, 3);
+    format!("{value:.*}", digits.unsigned_abs() as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_four_digits() {
+        assert_eq!(
+            [0.98765, 12.3456, 1234.56, 64.0, 117e6].map(figure),
+            ["0.9877", "12.35", "1235", "64", "117000000"]
+        );
+        assert_eq!(figure(0.000_012_34), "0.00001234");
+    }
+}
