@@ -5,12 +5,14 @@
 //! **Invariant:** this crate does not know where its numbers come from, nor how they are shown.
 
 mod batch;
+pub mod difference;
 pub mod exceedance;
 mod forecast;
 mod histogram;
 mod interval;
 pub mod saturation;
 pub mod steady;
+pub mod trend;
 
 pub use batch::{BatchMean, batch_mean};
 pub use forecast::{Forecast, forecast};

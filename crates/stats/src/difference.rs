@@ -1,0 +1,321 @@
+//! Whether two figures differ, by how much, and which difference could have been seen.
+//!
+//! Figures of storage are compared as ratios, on the scale of their logarithms: a tenth more and a tenth less are then
+//! as far from one, and the deviation of a figure is a part of it, whatever its unit.
+//!
+//! **Invariant:** an [`Estimate`] is above zero and its variance is not below zero; nothing is said to differ without
+//! a probability of seeing the same by chance.
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+use crate::Interval;
+
+/// The confidence of every interval here.
+pub const CONFIDENCE: f64 = 0.95;
+
+/// The probability with which the smallest effect that is stated would have been found.
+pub const POWER: f64 = 0.90;
+
+/// More degrees of freedom change no figure that is shown.
+const FREEDOM_MOST: f64 = 1e6;
+
+/// A figure with its uncertainty.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// The figure.
+    pub value: f64,
+    /// The variance of its logarithm: the square of its relative standard error, where that is small.
+    pub variance: f64,
+    /// Degrees of freedom behind the variance.
+    pub freedom: f64,
+}
+
+impl Estimate {
+    /// A figure whose logarithm has that variance; `None` where that cannot be.
+    pub fn new(value: f64, variance: f64, freedom: f64) -> Option<Estimate> {
+        let sound = value.is_finite() && value > 0.0 && variance.is_finite() && variance >= 0.0;
+        let freedom = freedom.min(FREEDOM_MOST);
+        (sound && freedom >= 1.0).then_some(Estimate { value, variance, freedom })
+    }
+
+    /// The geometric mean of independent measurements of one figure, with the variance that they show.
+    ///
+    /// `None` with fewer than two, or where one is not above zero.
+    pub fn of_repeats(values: &[f64]) -> Option<Estimate> {
+        let spread = Spread::of(values)?;
+        let n = values.len() as f64;
+        Estimate::new(spread.centre, spread.variance / n, n - 1.0)
+    }
+
+    /// The figure `value` of one measurement, whose equally long stretches in order of time gave `stretches`.
+    ///
+    /// Stretches are put together to 30, 15 and 10 batches, and the division with the widest interval counts, so that
+    /// what lasts for several stretches widens it. `None` with fewer than ten, or where the mean is not above zero.
+    /// Source: Law, *Simulation Modeling and Analysis*, section 9.5.3; the variance of a logarithm by the delta method.
+    pub fn of_stretches(value: f64, stretches: &[f64]) -> Option<Estimate> {
+        if stretches.len() < BATCHES_LEAST {
+            return None;
+        }
+        let divided = BATCHES.into_iter().filter(|batches| *batches <= stretches.len());
+        let found = divided.filter_map(|batches| of_batches(value, stretches, batches));
+        let width = |one: &Estimate| student(one.freedom, 0.5 + CONFIDENCE / 2.0) * one.variance.sqrt();
+        found.reduce(|widest, one| if width(&one) > width(&widest) { one } else { widest })
+    }
+
+    /// The same figure with at least that variance, where it is the larger.
+    pub fn at_least(self, variance: f64, freedom: f64) -> Estimate {
+        match variance > self.variance {
+            true => Estimate::new(self.value, variance, freedom).unwrap_or(self),
+            false => self,
+        }
+    }
+}
+
+/// Fewer batches say too little of their own variance.
+const BATCHES_LEAST: usize = 10;
+/// How many batches are tried.
+const BATCHES: [usize; 3] = [30, 15, BATCHES_LEAST];
+
+fn of_batches(value: f64, stretches: &[f64], batches: usize) -> Option<Estimate> {
+    let edge = |batch: usize| batch * stretches.len() / batches;
+    let means: Vec<f64> =
+        (0..batches).map(|batch| average(&stretches[edge(batch)..edge(batch + 1)])).collect();
+    let centre = average(&means);
+    if centre <= 0.0 {
+        return None;
+    }
+    let n = batches as f64;
+    let squares: f64 = means.iter().map(|mean| (mean - centre).powi(2)).sum();
+    Estimate::new(value, squares / (n - 1.0) / n / centre.powi(2), n - 1.0)
+}
+
+fn average(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Logarithms of several values: what they lie around, and the variance of one of them.
+struct Spread {
+    centre: f64,
+    variance: f64,
+}
+
+impl Spread {
+    fn of(values: &[f64]) -> Option<Spread> {
+        if values.len() < 2 || values.iter().any(|value| !(value.is_finite() && *value > 0.0)) {
+            return None;
+        }
+        let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+        let centre = average(&logs);
+        let squares: f64 = logs.iter().map(|log| (log - centre).powi(2)).sum();
+        Some(Spread { centre: centre.exp(), variance: squares / (values.len() - 1) as f64 })
+    }
+}
+
+/// One figure over another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ratio {
+    /// The second over the first.
+    pub value: f64,
+    /// The range that holds the true ratio with 95 % confidence.
+    pub interval: Interval<f64>,
+    /// The probability of a ratio at least so far from one where there is no difference.
+    pub p_value: f64,
+    /// The smallest true difference, as a part of the first figure, that would have been found nine times of ten.
+    pub smallest_effect: f64,
+    /// Degrees of freedom behind the interval.
+    pub freedom: f64,
+}
+
+impl Ratio {
+    /// `second` over `first`, which were measured apart from each other.
+    ///
+    /// Student's distribution on the difference of the logarithms, with as many degrees of freedom as two unequal
+    /// variances have.
+    /// Source: Welch, *The generalization of Student's problem*, Biometrika 34 (1947), and Satterthwaite (1946); the
+    /// smallest effect by the usual formula of power, Cohen, *Statistical Power Analysis*, 2nd edition, chapter 2.
+    pub fn of(first: Estimate, second: Estimate) -> Ratio {
+        let variance = first.variance + second.variance;
+        let freedom = welch(first, second);
+        let error = variance.sqrt();
+        let difference = (second.value / first.value).ln();
+        let factor = student(freedom, 0.5 + CONFIDENCE / 2.0);
+        Ratio {
+            value: difference.exp(),
+            interval: Interval {
+                low: (difference - factor * error).exp(),
+                high: (difference + factor * error).exp(),
+            },
+            p_value: two_sided(difference, error, freedom),
+            smallest_effect: ((factor + student(freedom, POWER)) * error).exp_m1(),
+            freedom,
+        }
+    }
+}
+
+fn welch(first: Estimate, second: Estimate) -> f64 {
+    let sum = first.variance + second.variance;
+    let parts = first.variance.powi(2) / first.freedom + second.variance.powi(2) / second.freedom;
+    match parts > 0.0 {
+        true => (sum.powi(2) / parts).min(FREEDOM_MOST),
+        false => first.freedom.min(second.freedom),
+    }
+}
+
+fn two_sided(difference: f64, error: f64, freedom: f64) -> f64 {
+    if error == 0.0 {
+        return if difference == 0.0 { 1.0 } else { 0.0 };
+    }
+    let below = |t: f64| StudentsT::new(0.0, 1.0, freedom).map_or(0.5, |law| law.cdf(t));
+    (2.0 * below(-(difference / error).abs())).min(1.0)
+}
+
+/// The value that Student's distribution does not exceed with that probability.
+fn student(freedom: f64, probability: f64) -> f64 {
+    // Degrees of freedom are at least 1 wherever an estimate is made.
+    StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |law| law.inverse_cdf(probability))
+}
+
+/// By how much one figure varies from one measurement to the next when nothing has changed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Noise {
+    /// The variance of the logarithm of one measurement.
+    pub variance: f64,
+    /// Degrees of freedom behind it.
+    pub freedom: f64,
+}
+
+impl Noise {
+    /// What groups of equal measurements show together; groups of fewer than two count for nothing.
+    ///
+    /// Their variances are pooled by degrees of freedom. `None` where no group says anything.
+    pub fn of<'a>(groups: impl IntoIterator<Item = &'a [f64]>) -> Option<Noise> {
+        let parts = groups.into_iter().filter_map(|group| {
+            let freedom = group.len().checked_sub(1)? as f64;
+            Some((Spread::of(group)?.variance * freedom, freedom))
+        });
+        let (squares, freedom) = parts.fold((0.0, 0.0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
+        (freedom > 0.0).then(|| Noise { variance: squares / freedom, freedom })
+    }
+
+    /// The change that means of so many measurements show by chance in one comparison of twenty, as a part.
+    pub fn floor(self, first: usize, second: usize) -> f64 {
+        let means = 1.0 / first.max(1) as f64 + 1.0 / second.max(1) as f64;
+        (student(self.freedom, 0.5 + CONFIDENCE / 2.0) * (self.variance * means).sqrt()).exp_m1()
+    }
+}
+
+/// The probability of each of several tests, raised so that of those at or below `rate` no more than that part is
+/// wrong on average.
+///
+/// In the order given; 0 to 1. Holds for tests that are independent or depend positively on each other, as figures of
+/// one load do.
+/// Source: Benjamini & Hochberg, *Controlling the false discovery rate*, Journal of the Royal Statistical Society B 57
+/// (1995); dependence: Benjamini & Yekutieli, Annals of Statistics 29 (2001).
+pub fn false_discovery(p_values: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..p_values.len()).collect();
+    order.sort_by(|one, other| p_values[*one].total_cmp(&p_values[*other]));
+    let mut adjusted = vec![1.0; p_values.len()];
+    let mut least = 1.0f64;
+    for (rank, index) in order.iter().enumerate().rev() {
+        least = least.min(p_values[*index] * p_values.len() as f64 / (rank + 1) as f64);
+        adjusted[*index] = least;
+    }
+    adjusted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn near(found: f64, wanted: f64) {
+        assert!((found - wanted).abs() < 1e-3 * wanted.abs().max(1e-3), "{found} in place of {wanted}");
+    }
+
+    #[test]
+    fn two_sets_of_repeats_give_the_interval_of_welch() {
+        // Logarithms 0, 1, 2 and 2, 4, 6, 8: means 1 and 5, variances of the means 1/3 and 20/3/4.
+        let first = Estimate::of_repeats(&[0.0f64, 1.0, 2.0].map(f64::exp)).unwrap();
+        let second = Estimate::of_repeats(&[2.0f64, 4.0, 6.0, 8.0].map(f64::exp)).unwrap();
+        near(first.variance, 1.0 / 3.0);
+        near(second.variance, 5.0 / 3.0);
+        let ratio = Ratio::of(first, second);
+        near(ratio.value.ln(), 4.0);
+        // (1/3 + 5/3)^2 / ((1/9)/2 + (25/9)/3) = 4 / (53/54); t(4.0755, 0.975) = 2.7541 with an error of sqrt(2).
+        near(ratio.freedom, 216.0 / 53.0);
+        near(ratio.interval.high.ln() - 4.0, 2.7543 * 2f64.sqrt());
+        near(ratio.interval.low.ln() - 4.0, -2.7543 * 2f64.sqrt());
+    }
+
+    #[test]
+    fn an_interval_ends_at_one_where_the_probability_is_that_of_the_level() {
+        let at = |value: f64| Estimate::new(value, 0.0004, 9.0).unwrap();
+        // Equal variances and freedoms: 18 degrees, t = 2.1009, an error of sqrt(0.0008).
+        let edge = (2.100_922 * 0.0008f64.sqrt()).exp();
+        let ratio = Ratio::of(at(100.0), at(100.0 * edge));
+        near(ratio.freedom, 18.0);
+        near(ratio.interval.low, 1.0);
+        assert!((ratio.p_value - 0.05).abs() < 1e-5, "{ratio:?}");
+        // t(18, 0.9) = 1.3304
+        near(ratio.smallest_effect, ((2.1009 + 1.3304) * 0.0008f64.sqrt()).exp_m1());
+    }
+
+    #[test]
+    fn equal_figures_without_any_deviation_do_not_differ_and_others_do() {
+        let exact = |value: f64| Estimate::new(value, 0.0, 5.0).unwrap();
+        assert_eq!(Ratio::of(exact(3.0), exact(3.0)).p_value, 1.0);
+        assert_eq!(Ratio::of(exact(3.0), exact(3.1)).p_value, 0.0);
+        assert_eq!(Ratio::of(exact(3.0), exact(3.0)).smallest_effect, 0.0);
+    }
+
+    #[test]
+    fn what_is_no_figure_is_no_estimate() {
+        assert_eq!(Estimate::new(0.0, 0.1, 3.0), None);
+        assert_eq!(Estimate::new(1.0, f64::NAN, 3.0), None);
+        assert_eq!(Estimate::new(1.0, 0.1, 0.0), None);
+        assert_eq!(Estimate::of_repeats(&[4.0]), None);
+        assert_eq!(Estimate::of_repeats(&[4.0, 0.0]), None);
+        assert_eq!(Estimate::of_stretches(4.0, &[4.0; 9]), None);
+        assert_eq!(Estimate::of_stretches(4.0, &[0.0; 12]), None);
+    }
+
+    #[test]
+    fn stretches_that_resemble_their_neighbours_widen_the_interval() {
+        let alone: Vec<f64> = (0..60).map(|i| 100.0 + f64::from(i % 2)).collect();
+        let together: Vec<f64> = (0..60).map(|i| 100.0 + f64::from((i / 6) % 2)).collect();
+        let variance = |stretches: &[f64]| Estimate::of_stretches(100.0, stretches).unwrap().variance;
+        assert!(variance(&together) > 2.0 * variance(&alone).max(1e-9));
+        // Ten batches of 100 and 101 in turn: 0.25 x 10/9 / 10 over 100.5 squared.
+        near(variance(&together), 0.25 / 9.0 / 100.5f64.powi(2));
+    }
+
+    #[test]
+    fn noise_pools_groups_by_their_degrees_of_freedom() {
+        let groups = [vec![1.0, 1f64.exp()], vec![1.0, 2f64.exp(), 4f64.exp()], vec![7.0]];
+        let noise = Noise::of(groups.iter().map(Vec::as_slice)).unwrap();
+        // Squares 0.5 with one degree, 8 with two.
+        near(noise.variance, 8.5 / 3.0);
+        assert_eq!(noise.freedom, 3.0);
+        // t(3, 0.975) = 3.1824
+        near(noise.floor(2, 2), (3.1824 * (8.5f64 / 3.0).sqrt()).exp_m1());
+        assert_eq!(Noise::of([[7.0].as_slice()]), None);
+    }
+
+    #[test]
+    fn false_discoveries_are_those_of_the_first_paper() {
+        // The fifteen tests of Benjamini & Hochberg, section 3.2: four are rejected at 5 %.
+        let tests = [
+            0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719,
+            0.6528, 0.7590, 1.0,
+        ];
+        let adjusted = false_discovery(&tests);
+        assert_eq!(adjusted.iter().filter(|p| **p <= 0.05).count(), 4);
+        near(adjusted[3], 0.0095 * 15.0 / 4.0);
+        assert_eq!(adjusted[14], 1.0);
+        let mut backwards = tests;
+        backwards.reverse();
+        let mut again = false_discovery(&backwards);
+        again.reverse();
+        assert_eq!(again, adjusted);
+        assert!(false_discovery(&[]).is_empty());
+    }
+}
