@@ -8,6 +8,7 @@
 mod support;
 
 mod arrays;
+mod compare;
 mod consent;
 mod docs;
 mod doctor;

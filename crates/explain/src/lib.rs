@@ -1,6 +1,7 @@
 //! What the evidence in a record supports: one sentence each, with its numbers and what to do about it.
 //!
 //! [`findings`] reads a finished record and nothing else, so that an old record can be judged by new rules.
+//! [`compare`] holds records against each other.
 //!
 //! **Invariant:** no finding without evidence: where a fact or a series is absent nothing is concluded from it.
 //! Nothing here draws.
@@ -9,6 +10,7 @@ mod bookkeeping;
 mod caches;
 mod code;
 mod company;
+pub mod compare;
 mod draft;
 mod evidence;
 mod failures;

@@ -5,6 +5,7 @@
 mod bookkeeping;
 mod caches;
 mod company;
+mod compare;
 mod failures;
 mod guide;
 mod limits;

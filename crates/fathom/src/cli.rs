@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use clap::builder::PossibleValue;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use conduct::search::Promise;
+use explain::compare::Limit;
 use units::{Bytes, Nanos, Share};
 
 use crate::doors;
@@ -32,6 +33,7 @@ Examples:
   fathom run quick --on null:              what the tool itself can do
   fathom show last                         the last result again
   fathom export last -o result.csv         for a spreadsheet
+  fathom compare last~1 last               did it become faster, or was that chance
 
 Exit codes:
   0  done                               5  I/O errors, or the storage went away
@@ -60,6 +62,8 @@ pub enum Verb {
     Show(ShowArgs),
     /// Say what the evidence of a run supports: what is the limit, what is to be doubted
     Explain(ExplainArgs),
+    /// Say what differs between runs, how sure that is, and what else is set otherwise
+    Compare(CompareArgs),
     /// Write a run in another format
     Export(ExportArgs),
     /// Remove runs
@@ -372,6 +376,44 @@ pub struct ExplainArgs {
     pub format: TreeFormat,
     #[command(flatten)]
     pub look: Look,
+}
+
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// Sides, the first of which is the base: each last, last~1, a number of `fathom ls`, the beginning of an id, or
+    /// a record's file; several apart by commas count as repeats. With --by, the runs to put together
+    pub runs: Vec<String>,
+    /// Put runs together by what they say to a key: a label, a fact such as firmware or file-system, kernel, host,
+    /// target, an array's option, a key of the plan [default runs: those of one plan in the library]
+    #[arg(long, value_name = "KEY")]
+    pub by: Option<String>,
+    /// With --by: the value that the others are held against [default: that of the oldest run]
+    #[arg(long, value_name = "VALUE", requires = "by")]
+    pub base: Option<String>,
+    /// With --by: only runs of this plan [default: the plan of the latest run that says something to the key]
+    #[arg(long, requires = "by")]
+    pub plan: Option<String>,
+    /// Exit with 1 where a figure surely changed by more, such as iops<-5% or p99>10%; may be given several times
+    #[arg(long, value_name = "LIMIT")]
+    pub fail_on: Vec<Limit>,
+    /// What stdout gets
+    #[arg(long, value_enum, default_value_t = CompareFormat::Text)]
+    pub format: CompareFormat,
+    #[command(flatten)]
+    pub look: Look,
+}
+
+/// What a comparison is written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CompareFormat {
+    /// Tables to read
+    Text,
+    /// The comparison itself
+    Json,
+    /// One line for each figure
+    Csv,
+    /// Tables for a ticket
+    Md,
 }
 
 #[derive(Debug, Args)]

@@ -55,6 +55,7 @@ fn carry_out(cli: &Cli) -> Result<Ending, Failure> {
         Verb::Ls(arguments) => verbs::keep::ls(arguments, store),
         Verb::Show(arguments) => verbs::keep::show(arguments, store),
         Verb::Explain(arguments) => verbs::explain::explain(arguments, store),
+        Verb::Compare(arguments) => verbs::compare::compare(arguments, store),
         Verb::Export(arguments) => verbs::keep::export(arguments, store),
         Verb::Rm(arguments) => verbs::keep::rm(arguments, store),
         Verb::Doctor(arguments) => verbs::doctor::doctor(arguments, store),

@@ -5,6 +5,7 @@
 //!
 //! **Invariant:** a record does not say how it was measured but in words, and nothing here can draw it.
 
+mod comparison;
 mod entry;
 mod finding;
 mod histogram;
@@ -18,6 +19,7 @@ mod search;
 mod steady;
 mod summary;
 
+pub use comparison::{Basis, Compared, Comparison, Setting, Side, Unmatched, Verdict};
 pub use entry::Entry;
 pub use finding::{Finding, Severity};
 pub use histogram::Histogram;

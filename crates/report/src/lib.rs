@@ -6,6 +6,7 @@
 //! **Invariant:** nothing here knows a world, nor how anything was measured.
 
 mod beware;
+mod comparison;
 mod csv;
 mod explained;
 mod figures;
@@ -25,6 +26,7 @@ mod upkeep;
 mod words;
 
 pub use crate::csv::{CSV_COLUMNS, csv, csv_rows};
+pub use comparison::{COMPARISON_COLUMNS, comparison, comparison_csv, comparison_json, comparison_markdown};
 pub use explained::explained;
 pub use json::{json, json_lines};
 pub use list::list;

@@ -3,6 +3,7 @@
 use record::{Run, Severity};
 
 use crate::style::Look;
+use crate::table::Table;
 use crate::{beware, figures, header};
 
 /// `run` as GitHub-flavoured Markdown: title, identity, the table with headline figures in bold, what to beware
@@ -45,7 +46,15 @@ pub fn markdown(run: &Run) -> String {
 
 fn table(run: &Run) -> String {
     let figures = figures::figures(run);
-    let table = figures.table;
+    let mut text = drawn(&figures.table);
+    if figures.too_few {
+        text += "\nA percentile is blank where fewer than ten requests were slower.\n";
+    }
+    text
+}
+
+/// A table with columns that have something in them, figures to the right, what is to be looked at first in bold.
+pub(crate) fn drawn(table: &Table) -> String {
     let used: Vec<usize> = (0..table.columns.len())
         .filter(|column| table.rows.iter().any(|row| !row[*column].text.is_empty()))
         .collect();
@@ -64,14 +73,11 @@ fn table(run: &Run) -> String {
         });
         text += &line(cells.collect());
     }
-    if figures.too_few {
-        text += "\nA percentile is blank where fewer than ten requests were slower.\n";
-    }
     text
 }
 
 /// A sentence whose parts between backticks stay code.
-fn prose(text: &str) -> String {
+pub(crate) fn prose(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     if parts.len().is_multiple_of(2) {
         return escaped(text);
@@ -82,7 +88,7 @@ fn prose(text: &str) -> String {
 }
 
 /// `text` with the letters that Markdown would act upon made harmless.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {
         if matches!(letter, '\\' | '`' | '*' | '_' | '|' | '<' | '>' | '[' | ']' | '#' | '~') {

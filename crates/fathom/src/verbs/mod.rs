@@ -1,6 +1,7 @@
 //! One file for each verb.
 
 pub mod array;
+pub mod compare;
 pub mod completions;
 pub mod doctor;
 pub mod explain;

@@ -1,0 +1,270 @@
+//! Runs held against each other: what differs, what does not, and what could have been seen.
+//!
+//! A figure differs where chance explains it badly, counted over all figures that were looked at together. Where cells
+//! were repeated, the repeats say what chance does; where not, the seconds within a measurement say the least it does.
+//!
+//! **Invariant:** records in, a comparison out; nothing is measured and nothing drawn. The first group is what the
+//! others are held against, and a cell is only ever held against the cell of the same phase, swept values, workload and
+//! operation.
+
+mod cells;
+mod limit;
+mod measured;
+mod pivot;
+mod settings;
+
+use std::collections::BTreeMap;
+
+use record::{Basis, Compared, Comparison, PointKind, Run, Severity, Side, Unmatched, Verdict, World};
+use stats::difference::{Estimate, Noise, Ratio, false_discovery};
+
+pub use limit::{Limit, LimitError, Outcome};
+pub use pivot::{by, value_of};
+
+use cells::Cell;
+use measured::Metric;
+
+/// Of the differences that are told, no more than this part is chance on average.
+pub const FALSE_DISCOVERIES: f64 = 0.05;
+
+/// No two figures are told apart by less than the width of a histogram's bucket: the variance of a value that lies
+/// anywhere in one of 1/1,024.
+const RESOLUTION: f64 = 1.0 / (12.0 * 1024.0 * 1024.0);
+
+/// One side of a comparison: runs that count as repeats of each other.
+#[derive(Clone, Debug)]
+pub struct Group<'a> {
+    /// Its name.
+    pub name: String,
+    /// Its runs, never empty.
+    pub runs: Vec<&'a Run>,
+}
+
+/// Holds every group against the first. `by` is what the groups were made by, where they were.
+pub fn compare(by: Option<&str>, groups: &[Group<'_>]) -> Comparison {
+    let mut comparison = Comparison::of(by.map(str::to_owned), groups.iter().map(side).collect());
+    let cells: Vec<Vec<Cell<'_>>> = groups.iter().map(|group| cells::of(&group.runs)).collect();
+    comparison.settings = settings::differences(groups, &cells);
+    comparison.rows = rows(&cells);
+    judge(&mut comparison.rows);
+    comparison.unmatched = unmatched(&cells);
+    comparison.notes = notes(groups, &comparison.rows);
+    comparison
+}
+
+fn side(group: &Group<'_>) -> Side {
+    let mut abouts: Vec<String> = Vec::new();
+    for run in &group.runs {
+        let targets: Vec<&str> = run.targets.iter().map(|target| target.asked.as_str()).collect();
+        let about = format!("{} on {}", run.plan.name, targets.join(", "));
+        if !abouts.contains(&about) {
+            abouts.push(about);
+        }
+    }
+    Side {
+        name: group.name.clone(),
+        runs: group.runs.iter().map(|run| run.id.clone()).collect(),
+        about: abouts.join("; "),
+    }
+}
+
+fn rows(cells: &[Vec<Cell<'_>>]) -> Vec<Compared> {
+    let Some((base, others)) = cells.split_first() else { return Vec::new() };
+    let noise = noise(cells);
+    let mut rows = Vec::new();
+    for cell in base {
+        for metric in cell.metrics() {
+            for (number, other) in (1u32..).zip(others) {
+                let other = other.iter().find(|other| other.key == cell.key);
+                rows.extend(
+                    other.and_then(|other| row(cell, other, metric, number, noise.get(&metric.name()))),
+                );
+            }
+        }
+    }
+    rows
+}
+
+/// What repeats of all cells and sides show together, for each figure.
+fn noise(cells: &[Vec<Cell<'_>>]) -> BTreeMap<String, Noise> {
+    let mut groups: BTreeMap<String, Vec<Vec<f64>>> = BTreeMap::new();
+    for cell in cells.iter().flatten() {
+        for metric in cell.metrics() {
+            groups.entry(metric.name()).or_default().push(cell.values(metric));
+        }
+    }
+    let pooled = |groups: Vec<Vec<f64>>| Noise::of(groups.iter().map(Vec::as_slice));
+    groups.into_iter().filter_map(|(name, groups)| Some((name, pooled(groups)?))).collect()
+}
+
+fn row(
+    first: &Cell<'_>,
+    second: &Cell<'_>,
+    metric: Metric,
+    side: u32,
+    noise: Option<&Noise>,
+) -> Option<Compared> {
+    let (base, value) = (middle(&first.values(metric))?, middle(&second.values(metric))?);
+    let (basis, estimates) = estimates(first, second, metric, noise.copied());
+    let ratio = estimates.map(|(first, second)| Ratio::of(first, second));
+    let repeats = [first.values(metric).len(), second.values(metric).len()];
+    Some(Compared {
+        cell: first.name.clone(),
+        workload: first.key.workload.clone(),
+        op: first.key.op.clone(),
+        total: first.total,
+        metric: metric.name(),
+        unit: metric.unit().into(),
+        side,
+        base,
+        value,
+        ratio: value / base,
+        low: ratio.map(|ratio| ratio.interval.low),
+        high: ratio.map(|ratio| ratio.interval.high),
+        p_value: ratio.map(|ratio| ratio.p_value),
+        adjusted_p: None,
+        noise_floor: noise.map(|noise| noise.floor(repeats[0], repeats[1])),
+        smallest_effect: ratio.map(|ratio| ratio.smallest_effect),
+        repeats: repeats.map(|count| u32::try_from(count).unwrap_or(u32::MAX)),
+        basis,
+        verdict: Verdict::Unknown,
+    })
+}
+
+/// The geometric mean; `None` where there is no value, or none above zero.
+fn middle(values: &[f64]) -> Option<f64> {
+    let sound = !values.is_empty() && values.iter().all(|value| value.is_finite() && *value > 0.0);
+    sound.then(|| (values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64).exp())
+}
+
+/// How sure both figures are, and what says so.
+fn estimates(
+    first: &Cell<'_>,
+    second: &Cell<'_>,
+    metric: Metric,
+    noise: Option<Noise>,
+) -> (Basis, Option<(Estimate, Estimate)>) {
+    let repeated = [first, second].map(|cell| cell.values(metric).len() >= 2);
+    let of = |cell| estimate(cell, metric, noise);
+    let estimates = of(first).zip(of(second));
+    let basis = match (repeated, noise) {
+        _ if estimates.is_none() => Basis::Nothing,
+        ([true, true], _) => Basis::Repeats,
+        (_, Some(_)) => Basis::Noise,
+        _ => Basis::Seconds,
+    };
+    (basis, estimates)
+}
+
+/// One side's figure: from its repeats, or from the one measurement and what others' repeats show.
+///
+/// It is never surer than its seconds and the resolution of a histogram allow: two repeats may agree by chance.
+fn estimate(cell: &Cell<'_>, metric: Metric, noise: Option<Noise>) -> Option<Estimate> {
+    let values = cell.values(metric);
+    let within = cell.within(metric);
+    let found = match (values.as_slice(), noise) {
+        ([], _) => None,
+        ([one], Some(noise)) => {
+            let of_noise = Estimate::new(*one, noise.variance, noise.freedom);
+            within.map(|within| within.at_least(noise.variance, noise.freedom)).or(of_noise)
+        }
+        ([_], None) => within,
+        (several, _) => {
+            let count = several.len() as f64;
+            let repeats = Estimate::of_repeats(several)?;
+            Some(within.map_or(repeats, |within| repeats.at_least(within.variance / count, within.freedom)))
+        }
+    };
+    found.map(|found| found.at_least(RESOLUTION, f64::INFINITY))
+}
+
+/// Raises the probabilities for their number, and says what follows.
+fn judge(rows: &mut [Compared]) {
+    let tests: Vec<f64> = rows.iter().filter_map(|row| row.p_value).collect();
+    let mut adjusted = false_discovery(&tests).into_iter();
+    for row in rows.iter_mut().filter(|row| row.p_value.is_some()) {
+        row.adjusted_p = adjusted.next();
+        let more_is_better = row.unit != "ns";
+        row.verdict = match row.adjusted_p {
+            Some(p) if p <= FALSE_DISCOVERIES && row.ratio != 1.0 => {
+                match (row.ratio > 1.0) == more_is_better {
+                    true => Verdict::Better,
+                    false => Verdict::Worse,
+                }
+            }
+            _ => Verdict::NoDifference,
+        };
+    }
+}
+
+fn unmatched(cells: &[Vec<Cell<'_>>]) -> Vec<Unmatched> {
+    let mut found: Vec<Unmatched> = Vec::new();
+    for cell in cells.iter().flatten() {
+        let has = |of: &Vec<Cell<'_>>| of.iter().any(|other| other.key == cell.key);
+        let sides: Vec<u32> = (0u32..).zip(cells).filter(|(_, of)| has(of)).map(|(side, _)| side).collect();
+        let one = Unmatched { cell: cell.title(), sides };
+        if one.sides.len() < cells.len() && !found.contains(&one) {
+            found.push(one);
+        }
+    }
+    found
+}
+
+fn notes(groups: &[Group<'_>], rows: &[Compared]) -> Vec<String> {
+    let mut notes = Vec::new();
+    let based = |basis: Basis| rows.iter().any(|row| row.basis == basis);
+    if rows.is_empty() {
+        notes.push(
+            "No cell is on two sides: phases, swept values, workloads and operations have to agree.".into(),
+        );
+    }
+    if based(Basis::Seconds) {
+        notes.push(
+            "Cells were measured once, so intervals come from the seconds within them: what differs from one \
+             measurement to the next is not in them. Set `repeat = 5`, or name several runs for a side."
+                .into(),
+        );
+    }
+    if based(Basis::Nothing) {
+        notes.push(
+            "Some figures have no interval, because nothing says how sure they are; repeats would.".into(),
+        );
+    }
+    let runs = || groups.iter().flat_map(|group| &group.runs);
+    if runs().any(|run| run.world == World::Host) && runs().any(|run| run.world == World::Array) {
+        notes.push("Real storage and a virtual array are compared: a difference may be the model's.".into());
+    }
+    if groups.windows(2).any(|pair| one_after_the_other(&pair[0].runs, &pair[1].runs)) {
+        notes.push(
+            "One side was measured wholly before the other: a drift in between looks like a difference. \
+             `fathom run PLAN --on A --against B` takes turns."
+                .into(),
+        );
+    }
+    for run in runs() {
+        let cut = run.points.iter().filter(|point| point.kind == PointKind::Load && !point.complete).count();
+        if cut > 0 {
+            notes.push(format!("Run {}: {cut} of its points were cut short and are left out.", run.id));
+        }
+        let invalid = run.findings.iter().filter(|finding| finding.severity == Severity::Invalid).count();
+        if invalid > 0 {
+            notes.push(format!(
+                "Run {}: {invalid} of its findings make figures invalid; see `fathom show`.",
+                run.id
+            ));
+        }
+    }
+    notes
+}
+
+/// Whether all of one ended before the other began, or the other way round, on real storage.
+fn one_after_the_other(first: &[&Run], second: &[&Run]) -> bool {
+    let real = first.iter().chain(second).all(|run| run.world == World::Host);
+    // Texts of this form sort by time.
+    let before = |one: &[&Run], other: &[&Run]| {
+        let last = one.iter().filter_map(|run| run.ended.as_ref()).max();
+        let next = other.iter().map(|run| &run.started).min();
+        last.zip(next).is_some_and(|(last, next)| last <= next)
+    };
+    real && (before(first, second) || before(second, first))
+}

@@ -1,0 +1,79 @@
+//! Runs put together by what they have in common.
+//!
+//! **Invariant:** a run is in one group at most; a run that does not say is in none.
+
+use std::collections::BTreeMap;
+
+use record::{Run, World};
+
+use super::Group;
+
+/// What `run` says to `key`: a label of its own, a fact of its targets or of the machine, a setting of an array's
+/// address, or a key of its workloads; in this order. `None` where it says nothing.
+///
+/// Case, `-`, `_` and spaces make no difference in the key. Several values stand apart by commas.
+pub fn value_of(run: &Run, key: &str) -> Option<String> {
+    let key = plain(key);
+    let of = |facts: &BTreeMap<String, String>| {
+        facts.iter().find(|(name, _)| plain(name) == key).map(|(_, value)| value.clone())
+    };
+    of(&run.tags)
+        .or_else(|| joined(run.targets.iter().filter_map(|target| of(&target.facts))))
+        .or_else(|| of(&run.environment.facts))
+        .or_else(|| well_known(run, &key))
+        .or_else(|| joined(run.targets.iter().filter_map(|target| option(&target.asked, &key))))
+        .or_else(|| {
+            let workloads = run.points.iter().flat_map(|point| &point.workloads);
+            joined(workloads.filter_map(|workload| of(&workload.spec)))
+        })
+}
+
+/// `runs` by what each says to `key`, in the order of the first of each.
+pub fn by<'a>(key: &str, runs: impl IntoIterator<Item = &'a Run>) -> Vec<Group<'a>> {
+    let mut groups: Vec<Group<'a>> = Vec::new();
+    for run in runs {
+        let Some(name) = value_of(run, key) else { continue };
+        match groups.iter_mut().find(|group| group.name == name) {
+            Some(group) => group.runs.push(run),
+            None => groups.push(Group { name, runs: vec![run] }),
+        }
+    }
+    groups
+}
+
+fn plain(key: &str) -> String {
+    key.to_lowercase().replace(['-', '_'], " ")
+}
+
+fn well_known(run: &Run, key: &str) -> Option<String> {
+    let target = |of: fn(&record::Target) -> &str| joined(run.targets.iter().map(|one| of(one).to_owned()));
+    match key {
+        "target" | "on" => target(|one| &one.asked),
+        "kind" => target(|one| &one.kind),
+        "kernel" => Some(run.environment.kernel.clone()),
+        "host" | "hostname" => Some(run.environment.hostname.clone()),
+        "cpu" | "cpu model" => Some(run.environment.cpu_model.clone()),
+        "plan" => Some(run.plan.name.clone()),
+        "version" | "fathom" => Some(run.tool.version.clone()),
+        "world" => Some(if run.world == World::Host { "host".into() } else { "array".into() }),
+        "day" | "date" => run.started.get(..10).map(str::to_owned),
+        _ => None,
+    }
+}
+
+/// An option in an array's address: `raid` in `array:md3000?raid=5&luns=2`.
+fn option(asked: &str, key: &str) -> Option<String> {
+    let (_, options) = asked.split_once('?')?;
+    let mut pairs = options.split('&').filter_map(|option| option.split_once('='));
+    pairs.find(|(name, _)| plain(name) == key).map(|(_, value)| value.to_owned())
+}
+
+fn joined(values: impl Iterator<Item = String>) -> Option<String> {
+    let mut seen: Vec<String> = Vec::new();
+    values.for_each(|value| {
+        if !value.is_empty() && !seen.contains(&value) {
+            seen.push(value);
+        }
+    });
+    (!seen.is_empty()).then(|| seen.join(", "))
+}

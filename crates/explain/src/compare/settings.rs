@@ -1,0 +1,119 @@
+//! What is set or found otherwise on one side than on another.
+//!
+//! **Invariant:** only what differs is told; names of runs, instants and figures are no settings.
+
+use std::collections::BTreeMap;
+
+use record::{Run, Setting, World};
+use units::Bytes;
+
+use super::Group;
+use super::cells::Cell;
+
+/// Keys and their values in the order in which they are told.
+type Values = Vec<(String, String)>;
+
+/// Everything that is not the same for all groups: first targets and machine, then the plan's keys in matching cells.
+pub(super) fn differences(groups: &[Group<'_>], cells: &[Vec<Cell<'_>>]) -> Vec<Setting> {
+    let sides: Vec<Vec<Values>> =
+        groups.iter().map(|group| group.runs.iter().map(|run| of_run(run)).collect()).collect();
+    let mut keys: Vec<&str> = Vec::new();
+    for (key, _) in sides.iter().flatten().flatten() {
+        if !keys.contains(&key.as_str()) {
+            keys.push(key);
+        }
+    }
+    let all = keys.into_iter().map(|key| Setting {
+        key: key.into(),
+        values: sides.iter().map(|runs| together(runs.iter().map(|run| lookup(run, key)))).collect(),
+    });
+    let mut found: Vec<Setting> = all.filter(differs).collect();
+    for setting in of_cells(cells) {
+        if !found.contains(&setting) {
+            found.push(setting);
+        }
+    }
+    found
+}
+
+fn differs(setting: &Setting) -> bool {
+    setting.values.windows(2).any(|pair| pair[0] != pair[1])
+}
+
+fn lookup<'a>(run: &'a Values, key: &str) -> Option<&'a str> {
+    run.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
+}
+
+/// Each value once, apart by ` or `.
+fn together<'a>(values: impl Iterator<Item = Option<&'a str>>) -> Option<String> {
+    let mut seen: Vec<&str> = Vec::new();
+    for value in values.flatten() {
+        if !seen.contains(&value) {
+            seen.push(value);
+        }
+    }
+    (!seen.is_empty()).then(|| seen.join(" or "))
+}
+
+fn of_run(run: &Run) -> Values {
+    let mut values: Values = Vec::new();
+    let mut add = |key: &str, value: String| {
+        if !value.is_empty() {
+            values.push((key.into(), value));
+        }
+    };
+    add("plan", run.plan.name.clone());
+    add("set", run.plan.overrides.join(", "));
+    add("world", if run.world == World::Host { "real" } else { "virtual array" }.into());
+    for (number, target) in (1..).zip(&run.targets) {
+        let name = if run.targets.len() == 1 { "target".to_owned() } else { format!("target {number}") };
+        add(&name, target.asked.clone());
+        add(&format!("{name} kind"), target.kind.clone());
+        add(&format!("{name} size"), Bytes::new(target.size_bytes).to_string());
+        for cache in &target.caches {
+            add(&format!("{name} cache of {}", cache.name), Bytes::new(cache.size_bytes).to_string());
+        }
+        target.facts.iter().for_each(|(key, value)| add(&format!("{name} {key}"), value.clone()));
+    }
+    let machine = &run.environment;
+    add("host", machine.hostname.clone());
+    add("kernel", machine.kernel.clone());
+    add("cpu", machine.cpu_model.clone());
+    add("cpus", machine.cpus.to_string());
+    add("memory", Bytes::new(machine.ram_bytes).to_string());
+    machine.facts.iter().for_each(|(key, value)| add(&format!("host {key}"), value.clone()));
+    run.tags.iter().for_each(|(key, value)| add(&format!("label {key}"), value.clone()));
+    let mut engines: Vec<&str> = Vec::new();
+    for workload in run.points.iter().flat_map(|point| &point.workloads) {
+        if !engines.contains(&workload.engine.name.as_str()) {
+            engines.push(&workload.engine.name);
+        }
+    }
+    add("engine", engines.join(", "));
+    add("fathom", run.tool.version.clone());
+    values
+}
+
+/// Keys of workloads that differ between matching cells, each difference once.
+fn of_cells(cells: &[Vec<Cell<'_>>]) -> Vec<Setting> {
+    let Some((base, others)) = cells.split_first() else { return Vec::new() };
+    let nothing = BTreeMap::new();
+    let mut found: Vec<Setting> = Vec::new();
+    for cell in base.iter().filter(|cell| cell.total) {
+        let others = others.iter().map(|of| of.iter().find(|other| other.key == cell.key)?.spec());
+        let specs: Vec<_> = std::iter::once(cell.spec()).chain(others).collect();
+        let known: Vec<_> = specs.iter().flatten().collect();
+        let mut keys: Vec<&String> = known.iter().flat_map(|spec| spec.keys()).collect();
+        keys.sort();
+        keys.dedup();
+        for key in keys {
+            let value = |spec: &Option<&BTreeMap<String, String>>| spec.unwrap_or(&nothing).get(key).cloned();
+            let told: Vec<_> = known.iter().map(|spec| spec.get(key)).collect();
+            let setting = Setting { key: format!("plan {key}"), values: specs.iter().map(value).collect() };
+            if told.windows(2).any(|pair| pair[0] != pair[1]) && !found.contains(&setting) {
+                found.push(setting);
+            }
+        }
+    }
+    found
+}

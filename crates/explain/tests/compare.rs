@@ -1,0 +1,298 @@
+//! Comparisons: what is the same is not told to differ, what differs is found, and what is not known is said.
+
+use explain::compare::{Group, Limit, Outcome, by, compare, value_of};
+use record::sample::{self, Stream};
+use record::{Basis, Compared, Comparison, Run, Verdict};
+
+/// Numbers that look random and are the same every time (SplitMix64).
+struct Draw(u64);
+
+impl Draw {
+    fn uniform(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Of mean 0 and deviation 1: twelve uniform numbers, less six.
+    fn normal(&mut self) -> f64 {
+        (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
+    }
+}
+
+/// How much figures vary.
+#[derive(Clone, Copy)]
+struct Varies {
+    /// From one measurement to the next.
+    runs: f64,
+    /// From one second to the next; each second resembles the one before.
+    seconds: f64,
+}
+
+/// A run of four cells, each measured `repeat` times, whose rates are higher by `faster` than those of the template.
+fn run(template: &Run, repeat: u32, varies: Varies, faster: f64, draw: &mut Draw) -> Run {
+    let mut run = template.clone();
+    let cells = std::mem::take(&mut run.points);
+    for (cell, repeat) in cells.iter().flat_map(|cell| (1..=repeat).map(move |repeat| (cell, repeat))) {
+        let mut point = cell.clone();
+        point.repeat = repeat;
+        let of_run = varies.runs * draw.normal();
+        let workload = &mut point.workloads[0];
+        let series = point.series.iter_mut().find(|series| series.workload.is_some()).unwrap();
+        let rate = workload.summary[0].ops_per_s.value * (of_run + faster.ln_1p()).exp();
+        let mut second = 0.0;
+        for value in &mut series.values {
+            second = 0.5 * second + 0.75f64.sqrt() * draw.normal();
+            *value = rate * (1.0 + varies.seconds * second);
+        }
+        let measured = series.values.iter().sum::<f64>() / series.values.len() as f64;
+        let change = measured / workload.summary[0].ops_per_s.value;
+        let summary = &mut workload.summary[0];
+        summary.ops_per_s.value = measured;
+        summary.bytes_per_s.value *= change;
+        let response = summary.response.as_mut().unwrap();
+        response.mean_ns /= change;
+        for quantile in &mut response.quantiles {
+            let slower = 1.0 / change * (varies.runs / 2.0 * draw.normal()).exp();
+            let scaled = |ns: u64| (ns as f64 * slower) as u64;
+            quantile.value_ns = scaled(quantile.value_ns);
+            quantile.low_ns = quantile.low_ns.map(scaled);
+            quantile.high_ns = quantile.high_ns.map(scaled);
+        }
+        run.points.push(point);
+    }
+    run
+}
+
+/// Four cells of random reads.
+fn template() -> Run {
+    let point = |index: u32, name: &str, per_s: u64| {
+        let stream = Stream { op: "read", size_bytes: 4096, per_s, median_ns: 400_000, spread: 0.5 };
+        let mut point = sample::point(index, name, vec![sample::workload("main", &[stream])]);
+        // Copied some thousand times, and not read by a comparison.
+        point.workloads[0].classes.clear();
+        // Of a histogram that stands for its 4,000 steps, not for its requests.
+        point.workloads[0].measured_from_ns = 500_000_000;
+        point
+    };
+    let cells = [("4k", 20_000), ("8k", 15_000), ("64k", 6_000), ("512k", 1_500)];
+    let points = (0u32..).zip(cells).map(|(index, (name, per_s))| point(index, name, per_s));
+    sample::run("cells", points.collect())
+}
+
+fn held(first: &Run, second: &Run) -> Comparison {
+    let group = |name: &str, run| Group { name: name.into(), runs: vec![run] };
+    compare(None, &[group("A", first), group("B", second)])
+}
+
+fn row<'a>(comparison: &'a Comparison, cell: &str, metric: &str) -> &'a Compared {
+    let mut rows = comparison.rows.iter();
+    rows.find(|row| row.cell == cell && row.metric == metric).unwrap()
+}
+
+fn differs(comparison: &Comparison) -> bool {
+    comparison.rows.iter().any(|row| matches!(row.verdict, Verdict::Better | Verdict::Worse))
+}
+
+const PAIRS: u64 = 200;
+
+/// How many of 200 pairs are said to differ in anything, of so many repeats.
+fn alarms(repeat: u32, varies: Varies) -> usize {
+    let template = template();
+    let differ = |seed: &u64| {
+        let mut draw = Draw(seed * 7919);
+        let [first, second] = [(); 2].map(|()| run(&template, repeat, varies, 0.0, &mut draw));
+        differs(&held(&first, &second))
+    };
+    (1..=PAIRS).filter(differ).count()
+}
+
+#[test]
+fn equal_runs_with_repeats_raise_an_alarm_in_no_more_than_one_pair_of_twenty() {
+    let found = alarms(5, Varies { runs: 0.02, seconds: 0.01 });
+    assert!(found <= 10, "{found} of {PAIRS}");
+}
+
+#[test]
+fn equal_single_runs_raise_an_alarm_in_no_more_than_one_pair_of_twenty() {
+    let found = alarms(1, Varies { runs: 0.0, seconds: 0.02 });
+    assert!(found <= 10, "{found} of {PAIRS}");
+}
+
+#[test]
+fn a_change_of_a_twentieth_is_found_in_nine_pairs_of_ten_where_six_repeats_vary_by_a_fiftieth() {
+    let template = template();
+    let varies = Varies { runs: 0.02, seconds: 0.01 };
+    let (mut found, mut visible) = (0, 0.0);
+    for seed in 1..=PAIRS {
+        let mut draw = Draw(seed * 104_729);
+        let first = run(&template, 6, varies, 0.0, &mut draw);
+        let second = run(&template, 6, varies, 0.05, &mut draw);
+        let comparison = held(&first, &second);
+        let rate = row(&comparison, "4k", "iops");
+        found += usize::from(rate.verdict == Verdict::Better);
+        visible += rate.smallest_effect.unwrap() / PAIRS as f64;
+    }
+    assert!(found >= 180, "{found} of {PAIRS}");
+    // t(10) at 97.5 % and 90 %, times 2 % times the root of a third; repeats vary by what they vary.
+    assert!((0.036..0.05).contains(&visible), "{visible}");
+}
+
+#[test]
+fn a_run_does_not_differ_from_itself() {
+    let run = template();
+    let comparison = held(&run, &run);
+    assert!(!comparison.rows.is_empty() && !differs(&comparison));
+    assert!(comparison.rows.iter().all(|row| row.ratio == 1.0 && row.basis == Basis::Seconds));
+    assert!(comparison.settings.is_empty(), "{:?}", comparison.settings);
+    assert!(comparison.unmatched.is_empty());
+    assert!(comparison.notes.iter().any(|note| note.contains("repeat = 5")), "{:?}", comparison.notes);
+}
+
+#[test]
+fn less_time_is_better_and_fewer_requests_are_worse() {
+    let template = template();
+    let varies = Varies { runs: 0.002, seconds: 0.01 };
+    let first = run(&template, 5, varies, 0.0, &mut Draw(1));
+    let slower = run(&template, 5, varies, -0.2, &mut Draw(2));
+    let comparison = held(&first, &slower);
+    let verdict = |metric| row(&comparison, "8k", metric).verdict;
+    assert_eq!(["iops", "mb_per_s", "mean", "p50", "p99"].map(verdict), [Verdict::Worse; 5]);
+    let rate = row(&comparison, "8k", "iops");
+    assert_eq!((rate.basis, rate.repeats), (Basis::Repeats, [5, 5]));
+    assert!(rate.low.unwrap() < 0.8 && rate.high.unwrap() > 0.8 && rate.high.unwrap() < 0.82, "{rate:?}");
+    assert!(rate.noise_floor.unwrap() < 0.01, "{rate:?}");
+    let comparison = held(&slower, &first);
+    assert_eq!(row(&comparison, "8k", "p99").verdict, Verdict::Better);
+}
+
+#[test]
+fn the_noise_of_repeats_widens_what_was_measured_once() {
+    let template = template();
+    let once = run(&template, 1, Varies { runs: 0.0, seconds: 0.001 }, 0.0, &mut Draw(3));
+    let often = run(&template, 6, Varies { runs: 0.05, seconds: 0.001 }, 0.0, &mut Draw(4));
+    let comparison = held(&once, &often);
+    let rate = row(&comparison, "64k", "iops");
+    assert_eq!((rate.basis, rate.repeats), (Basis::Noise, [1, 6]));
+    assert!(rate.smallest_effect.unwrap() > 0.1, "{rate:?}");
+    assert!(!differs(&comparison));
+}
+
+#[test]
+fn a_latency_of_an_open_loop_that_nothing_is_known_of_is_not_judged() {
+    let mut first = template();
+    first.points.iter_mut().for_each(|point| {
+        point.workloads[0].spec.insert("pace".into(), "rate(1000/s, poisson)".into());
+    });
+    let comparison = held(&first, &first);
+    let p99 = row(&comparison, "4k", "p99");
+    assert_eq!((p99.verdict, p99.basis, p99.low), (Verdict::Unknown, Basis::Nothing, None));
+    assert_eq!(row(&comparison, "4k", "iops").verdict, Verdict::NoDifference);
+}
+
+#[test]
+fn cells_that_one_side_lacks_are_named_and_what_was_cut_short_is_left_out() {
+    let (first, mut second) = (template(), template());
+    second.points[0].phase = "other".into();
+    second.points[0].name = "other".into();
+    second.points[1].complete = false;
+    let comparison = held(&first, &second);
+    let cells: Vec<(&str, &[u32])> =
+        comparison.unmatched.iter().map(|one| (one.cell.as_str(), one.sides.as_slice())).collect();
+    assert_eq!(cells, [("4k", [0].as_slice()), ("8k", &[0]), ("other", &[1])]);
+    assert!(comparison.rows.iter().all(|row| row.cell == "64k" || row.cell == "512k"));
+    assert!(comparison.notes.iter().any(|note| note.contains("1 of its points were cut short")));
+}
+
+#[test]
+fn the_same_phase_with_other_swept_values_is_another_cell() {
+    let (mut first, mut second) = (template(), template());
+    first.points[0].swept.insert("depth".into(), "4".into());
+    second.points[0].swept.insert("depth".into(), "8".into());
+    assert_eq!(held(&first, &second).unmatched.len(), 2);
+    assert!(held(&first, &second).rows.iter().all(|row| row.cell != "4k"));
+}
+
+#[test]
+fn what_is_set_otherwise_is_told_beside_the_figures() {
+    let (first, mut second) = (template(), template());
+    second.environment.kernel = "Linux 6.13.0 x86_64".into();
+    second.targets[0].facts.insert("firmware".into(), "2.2.0".into());
+    second.points[0].workloads[0].spec.insert("depth".into(), "64".into());
+    second.points[1].workloads[0].spec.insert("sync".into(), "dsync".into());
+    let comparison = held(&first, &second);
+    let settings: Vec<(&str, Option<&str>)> =
+        comparison.settings.iter().map(|one| (one.key.as_str(), one.values[1].as_deref())).collect();
+    let wanted = [
+        ("target firmware", Some("2.2.0")),
+        ("kernel", Some("Linux 6.13.0 x86_64")),
+        ("plan depth", Some("64")),
+        ("plan sync", Some("dsync")),
+    ];
+    assert_eq!(settings, wanted);
+}
+
+#[test]
+fn runs_are_put_together_by_labels_facts_and_options() {
+    let mut runs = [template(), template(), template()];
+    runs[0].tags.insert("room".into(), "3".into());
+    runs[1].tags.insert("room".into(), "4".into());
+    runs[2].tags.insert("room".into(), "3".into());
+    runs[1].targets[0].asked = "array:md3000?raid=5&luns=2".into();
+    let groups = by("room", &runs);
+    let found: Vec<(&str, usize)> =
+        groups.iter().map(|group| (group.name.as_str(), group.runs.len())).collect();
+    assert_eq!(found, [("3", 2), ("4", 1)]);
+    assert_eq!(value_of(&runs[0], "Firmware").as_deref(), Some("2.1.8"));
+    assert_eq!(value_of(&runs[0], "file-system").as_deref(), Some("ext4"));
+    assert_eq!(value_of(&runs[0], "kernel").as_deref(), Some("Linux 6.12.0 x86_64"));
+    assert_eq!(value_of(&runs[0], "engine").as_deref(), Some("auto"), "a key of the plan");
+    assert_eq!(value_of(&runs[1], "raid").as_deref(), Some("5"));
+    assert_eq!(value_of(&runs[0], "raid"), None);
+    let comparison = compare(Some("room"), &groups);
+    assert_eq!(comparison.sides[0].runs.len(), 2);
+    assert_eq!(row(&comparison, "4k", "iops").repeats, [2, 1]);
+}
+
+#[test]
+fn a_limit_is_broken_only_where_the_whole_interval_is_beyond_it() {
+    let template = template();
+    let varies = Varies { runs: 0.002, seconds: 0.01 };
+    let first = run(&template, 5, varies, 0.0, &mut Draw(1));
+    let slower = run(&template, 5, varies, -0.2, &mut Draw(2));
+    let comparison = held(&first, &slower);
+    let outcomes = |text: &str| -> Vec<Outcome> {
+        let limit: Limit = text.parse().unwrap();
+        limit.judge(&comparison).into_iter().map(|(_, outcome)| outcome).collect()
+    };
+    assert_eq!(outcomes("iops<-5%"), [Outcome::Broken; 4]);
+    assert_eq!(outcomes("iops<-50%"), [Outcome::Kept; 4]);
+    assert_eq!(outcomes("iops>5%"), [Outcome::Kept; 4]);
+    assert_eq!(outcomes("mean>+10%"), [Outcome::Broken; 4]);
+    assert!(outcomes("iops<-20%").contains(&Outcome::Undecided));
+    assert!(outcomes("p12>5%").is_empty());
+}
+
+#[test]
+fn a_limit_is_read_as_it_is_shown_and_nothing_else_is_one() {
+    for text in ["iops<-5%", "p99.9>10%", "mean>0.5%", "mb_per_s<0%"] {
+        assert_eq!(text.parse::<Limit>().unwrap().to_string(), text);
+    }
+    for text in [
+        "",
+        "iops",
+        "iops<",
+        "iops<5",
+        "iops<x%",
+        "size<5%",
+        "p0>1%",
+        "iops<-100%",
+        "iops<nan%",
+        "<5%",
+        "µ>é%",
+    ] {
+        assert!(text.parse::<Limit>().is_err(), "{text}");
+    }
+}

@@ -1,0 +1,179 @@
+//! `fathom compare`
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use explain::compare::{Group, Limit, Outcome, by, compare as compared, value_of};
+use library::{Filter, Library};
+use record::{Comparison, Run};
+
+use crate::cli::{CompareArgs, CompareFormat, Look};
+use crate::ending::{Ending, Failure};
+use crate::terminal;
+use crate::verbs::keep;
+
+/// Records of a library that are looked at for a pivot, the latest.
+const LOOKED_AT: u64 = 500;
+
+pub fn compare(arguments: &CompareArgs, store: &Option<PathBuf>) -> Result<Ending, Failure> {
+    let comparison = match &arguments.by {
+        None => one_by_one(&arguments.runs, store)?,
+        Some(key) => pivot(arguments, key, store)?,
+    };
+    print(&comparison, arguments.format, &arguments.look)?;
+    judge(&comparison, &arguments.fail_on)
+}
+
+/// Writes the comparison to stdout.
+pub fn print(comparison: &Comparison, format: CompareFormat, look: &Look) -> Result<(), Failure> {
+    let text = match format {
+        CompareFormat::Text => report::comparison(comparison, terminal::style(look)),
+        CompareFormat::Json => report::comparison_json(comparison)?,
+        CompareFormat::Csv => report::comparison_csv(comparison)?,
+        CompareFormat::Md => report::comparison_markdown(comparison),
+    };
+    terminal::print(&text).map_err(|source| Failure::System { what: "writing to stdout".into(), source })
+}
+
+fn one_by_one(sides: &[String], store: &Option<PathBuf>) -> Result<Comparison, Failure> {
+    if sides.len() < 2 {
+        return Err(Failure::Usage(
+            "a comparison needs two runs, such as `fathom compare last~1 last`, or --by KEY".into(),
+        ));
+    }
+    let mut shelf = Shelf { store, library: None };
+    let runs = sides.iter().map(|side| shelf.side(side)).collect::<Result<Vec<_>, _>>()?;
+    let groups: Vec<Group<'_>> = runs
+        .iter()
+        .enumerate()
+        .map(|(index, runs)| Group { name: letter(index), runs: runs.iter().collect() })
+        .collect();
+    Ok(compared(None, &groups))
+}
+
+/// `A`, `B`, …, `Z`, `side 27`.
+pub fn letter(index: usize) -> String {
+    let letter = u8::try_from(index).ok().filter(|index| *index < 26).map(|index| char::from(b'A' + index));
+    letter.map_or_else(|| format!("side {}", index + 1), String::from)
+}
+
+fn pivot(arguments: &CompareArgs, key: &str, store: &Option<PathBuf>) -> Result<Comparison, Failure> {
+    let mut shelf = Shelf { store, library: None };
+    let mut runs: Vec<Run> = Vec::new();
+    if arguments.runs.is_empty() {
+        runs = shelf.latest(arguments.plan.clone())?;
+        runs.retain(|run| value_of(run, key).is_some());
+        if let Some(plan) = runs.first().map(|latest| latest.plan.name.clone()) {
+            runs.retain(|run| run.plan.name == plan);
+        }
+    } else {
+        for side in &arguments.runs {
+            runs.extend(shelf.side(side)?);
+        }
+        runs.retain(|run| arguments.plan.as_ref().is_none_or(|plan| *plan == run.plan.name));
+    }
+    runs.sort_by(|one, other| one.started.cmp(&other.started));
+    let mut groups = by(key, &runs);
+    if let Some(base) = &arguments.base {
+        let place = groups.iter().position(|group| group.name == *base);
+        let place = place.ok_or_else(|| {
+            Failure::Usage(format!("--base {base}: no run says so to `{key}`; there is {}", names(&groups)))
+        })?;
+        groups[..=place].rotate_right(1);
+    }
+    if groups.len() < 2 {
+        let found = if groups.is_empty() { "none".to_owned() } else { names(&groups) };
+        return Err(Failure::Usage(format!(
+            "--by {key}: two values are needed, and there is {found}; label runs with --tag {key}=VALUE, or name a fact \
+             of `fathom show --format json`"
+        )));
+    }
+    Ok(compared(Some(key), &groups))
+}
+
+fn names(groups: &[Group<'_>]) -> String {
+    groups.iter().map(|group| group.name.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+/// Where runs come from: files, and a library that is opened when it is first needed.
+struct Shelf<'a> {
+    store: &'a Option<PathBuf>,
+    library: Option<Library>,
+}
+
+impl Shelf<'_> {
+    fn library(&mut self) -> Result<&Library, Failure> {
+        if self.library.is_none() {
+            self.library = Some(keep::open(self.store)?);
+        }
+        self.library.as_ref().ok_or_else(|| Failure::Usage("the library could not be opened".into()))
+    }
+
+    /// The runs that one word names, apart by commas; a file's name may have some itself.
+    fn side(&mut self, word: &str) -> Result<Vec<Run>, Failure> {
+        if Path::new(word).is_file() {
+            return Ok(vec![read(word)?]);
+        }
+        word.split(',').filter(|name| !name.trim().is_empty()).map(|name| self.run(name.trim())).collect()
+    }
+
+    fn run(&mut self, name: &str) -> Result<Run, Failure> {
+        if Path::new(name).is_file() {
+            return read(name);
+        }
+        Ok(self.library()?.get(name)?)
+    }
+
+    /// The latest runs, of one plan if one is named, the newest first.
+    fn latest(&mut self, plan: Option<String>) -> Result<Vec<Run>, Failure> {
+        let library = self.library()?;
+        let entries = library.list(&Filter { plan, limit: Some(LOOKED_AT), ..Filter::default() })?;
+        entries.iter().map(|entry| Ok(library.get(entry.id.as_str())?)).collect()
+    }
+}
+
+fn read(path: &str) -> Result<Run, Failure> {
+    let text = fs::read_to_string(path).map_err(|error| Failure::Usage(format!("{path}: {error}")))?;
+    record::read(&text).map_err(|error| Failure::Usage(format!("{path}: {error}")))
+}
+
+/// The ending that the limits ask for: 1 where one is surely broken. Says of which nobody can tell.
+pub fn judge(comparison: &Comparison, limits: &[Limit]) -> Result<Ending, Failure> {
+    let mut broken = Vec::new();
+    for limit in limits {
+        let judged = limit.judge(comparison);
+        if judged.is_empty() {
+            return Err(Failure::Usage(format!(
+                "--fail-on {limit}: no cell on two sides has the figure {}",
+                limit.metric
+            )));
+        }
+        for (row, outcome) in judged {
+            let range = match (row.low, row.high) {
+                (Some(low), Some(high)) => {
+                    format!("{:+.1} % to {:+.1} %", (low - 1.0) * 100.0, (high - 1.0) * 100.0)
+                }
+                _ => "an unknown range".into(),
+            };
+            let side = comparison.sides.get(row.side as usize).map_or("", |side| &side.name);
+            let what = format!(
+                "{} of {} on {side}: {:+.1} % ({range})",
+                row.metric,
+                row.cell,
+                (row.ratio - 1.0) * 100.0
+            );
+            match outcome {
+                Outcome::Kept => {}
+                Outcome::Broken => broken.push(format!("{what} breaks {limit}")),
+                Outcome::Undecided => terminal::say_sentence(&format!("{limit} is undecided: {what}")),
+            }
+        }
+    }
+    match broken.first() {
+        None => Ok(Ending::done()),
+        Some(first) => {
+            broken.iter().skip(1).for_each(|each| terminal::say_sentence(each));
+            Ok(Ending { code: 1, reason: first.clone() })
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! What is different between runs: figures, settings, and what could not be compared.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::SCHEMA_VERSION;
+
+/// Runs held against each other.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Comparison {
+    /// Version of this shape; the same as a run's.
+    pub schema_version: u32,
+    /// By what runs were put together, as `firmware`; absent where they were named one by one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub by: Option<String>,
+    /// What is compared; the first is what the others are held against.
+    pub sides: Vec<Side>,
+    /// Settings, facts and versions that are not the same on every side.
+    pub settings: Vec<Setting>,
+    /// Every figure of every cell that two sides have, in the order of the first side.
+    pub rows: Vec<Compared>,
+    /// Cells that only some sides have.
+    pub unmatched: Vec<Unmatched>,
+    /// What else a reader has to know.
+    pub notes: Vec<String>,
+}
+
+impl Comparison {
+    /// One that holds nothing yet.
+    pub fn of(by: Option<String>, sides: Vec<Side>) -> Comparison {
+        Comparison {
+            schema_version: SCHEMA_VERSION,
+            by,
+            sides,
+            settings: Vec::new(),
+            rows: Vec::new(),
+            unmatched: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+}
+
+/// One run, or several that count as repeats of each other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Side {
+    /// `A`, `B`, or the value that its runs have in common.
+    pub name: String,
+    /// Ids of its runs.
+    pub runs: Vec<String>,
+    /// Its runs in words: plan and targets.
+    pub about: String,
+}
+
+/// Something that is not the same on every side.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Setting {
+    /// `plan depth`, `target firmware`, `kernel`, `fathom`.
+    pub key: String,
+    /// One for each side; absent where it has none. Several values of one side stand apart by ` or `.
+    pub values: Vec<Option<String>>,
+}
+
+/// One figure of one cell, held against the same of the first side.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Compared {
+    /// The phase with its swept values.
+    pub cell: String,
+    /// The workload in it.
+    pub workload: String,
+    /// `all`, or one operation.
+    pub op: String,
+    /// Whether these are all operations of the workload together.
+    pub total: bool,
+    /// `iops`, `mb_per_s`, `mean`, `p50`, `p99`, …
+    pub metric: String,
+    /// `per_s`, `bytes_per_s` or `ns`.
+    pub unit: String,
+    /// Which side is held against the first, from 1.
+    pub side: u32,
+    /// The first side's figure.
+    pub base: f64,
+    /// This side's.
+    pub value: f64,
+    /// This side's over the first side's.
+    pub ratio: f64,
+    /// The range that holds the true ratio with 95 % confidence; absent where it is not known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub low: Option<f64>,
+    /// Its upper end.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub high: Option<f64>,
+    /// The probability of such a ratio where there is no difference.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub p_value: Option<f64>,
+    /// The same, raised for the number of figures that were compared.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub adjusted_p: Option<f64>,
+    /// The change that equal measurements show by chance once in twenty times, as a part: the A/A noise floor. Absent
+    /// where nothing was repeated.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub noise_floor: Option<f64>,
+    /// The smallest true change, as a part, that would have been found nine times of ten.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub smallest_effect: Option<f64>,
+    /// Measurements of the cell on the first side and on this one.
+    pub repeats: [u32; 2],
+    /// Where the interval comes from.
+    pub basis: Basis,
+    /// What follows.
+    pub verdict: Verdict,
+}
+
+/// Where an interval comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Basis {
+    /// Repeats on both sides: everything that differs from one measurement to the next is in it.
+    Repeats,
+    /// One measurement on a side, with the noise that repeats of other cells or of the other side show.
+    Noise,
+    /// The seconds within single measurements: what differs from one measurement to the next is not in it.
+    Seconds,
+    /// Nothing says how sure the figures are.
+    Nothing,
+}
+
+/// What a comparison of two figures says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// More requests or less time.
+    Better,
+    /// Fewer requests or more time.
+    Worse,
+    /// No difference that chance does not explain.
+    NoDifference,
+    /// Nobody knows: the figures have no interval.
+    Unknown,
+}
+
+/// A cell that some sides do not have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Unmatched {
+    /// The phase with its swept values, and the workload where there are several.
+    pub cell: String,
+    /// The sides that have it, from 0.
+    pub sides: Vec<u32>,
+}

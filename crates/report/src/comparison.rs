@@ -1,0 +1,338 @@
+//! Runs held against each other: for a terminal, a ticket, a spreadsheet and programs.
+
+use record::{Compared, Comparison, Setting, Unmatched, Verdict};
+use units::{BytesPerSecond, Nanos, OpsPerSecond};
+
+use crate::ReportError;
+use crate::markdown;
+use crate::style::{Look, Style};
+use crate::table::{Cell, Column, Table};
+use crate::words::{harmless, wrap};
+
+/// The names of the columns of [`comparison_csv`], in their order. A column is only ever added, at the end.
+pub const COMPARISON_COLUMNS: [&str; 21] = [
+    "cell",
+    "workload",
+    "op",
+    "total",
+    "metric",
+    "unit",
+    "base_side",
+    "side",
+    "base",
+    "value",
+    "ratio",
+    "ratio_low",
+    "ratio_high",
+    "p_value",
+    "adjusted_p",
+    "noise_floor",
+    "smallest_effect",
+    "base_repeats",
+    "repeats",
+    "basis",
+    "verdict",
+];
+
+/// `comparison` as text: the sides, what is set otherwise, the table of figures, what could not be compared, and what
+/// a reader has to know. Ends with a line end.
+///
+/// Throughput is left out of the table where it changes exactly as the rate does.
+pub fn comparison(comparison: &Comparison, style: Style) -> String {
+    let mut sections =
+        vec![sides(comparison, style), settings(comparison, style), figures(comparison, style)];
+    sections.push(wrapped(&unmatched(comparison), style));
+    sections.push(wrapped(&comparison.notes, style));
+    sections.retain(|section| !section.is_empty());
+    let sections: Vec<String> = sections.iter().map(|section| section.join("\n")).collect();
+    sections.join("\n\n") + "\n"
+}
+
+/// The same as GitHub-flavoured Markdown.
+pub fn comparison_markdown(comparison: &Comparison) -> String {
+    let mut text = format!("### {}\n\n", markdown::escaped(&title(comparison)));
+    for side in &comparison.sides {
+        let line = format!("{}: {} ({})", side.name, side.about, side.runs.join(", "));
+        text += &format!("- {}\n", markdown::escaped(&harmless(&line)));
+    }
+    if !comparison.settings.is_empty() {
+        text += &format!("\n{}", markdown::drawn(&settings_table(comparison)));
+    }
+    if !comparison.rows.is_empty() {
+        text += &format!("\n{}\n{}\n", markdown::drawn(&table(comparison)), summary(comparison));
+    }
+    let rest: Vec<String> = unmatched(comparison).into_iter().chain(comparison.notes.clone()).collect();
+    if !rest.is_empty() {
+        text.push('\n');
+    }
+    for line in rest {
+        text += &format!("- {}\n", markdown::prose(&line));
+    }
+    text
+}
+
+/// The comparison itself, indented, with a line end.
+pub fn comparison_json(comparison: &Comparison) -> Result<String, ReportError> {
+    let text = serde_json::to_string_pretty(comparison);
+    text.map(|text| text + "\n").map_err(|error| unwritable(comparison, "JSON", &error.to_string()))
+}
+
+/// One line for each figure, under a line of titles; ratios as numbers, figures in the base unit that the line names.
+pub fn comparison_csv(comparison: &Comparison) -> Result<String, ReportError> {
+    let unwritable = |why: String| unwritable(comparison, "CSV", &why);
+    let mut writer = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(Vec::new());
+    writer.write_record(COMPARISON_COLUMNS).map_err(|error| unwritable(error.to_string()))?;
+    for row in &comparison.rows {
+        writer.write_record(fields(comparison, row)).map_err(|error| unwritable(error.to_string()))?;
+    }
+    let bytes = writer.into_inner().map_err(|error| unwritable(error.to_string()))?;
+    String::from_utf8(bytes).map_err(|error| unwritable(error.to_string()))
+}
+
+fn unwritable(comparison: &Comparison, format: &'static str, why: &str) -> ReportError {
+    let ids = comparison.sides.iter().flat_map(|side| &side.runs).cloned().collect::<Vec<_>>().join(", ");
+    ReportError::Unwritable { id: ids, format, why: why.into() }
+}
+
+fn fields(comparison: &Comparison, row: &Compared) -> [String; 21] {
+    let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
+    [
+        row.cell.clone(),
+        row.workload.clone(),
+        row.op.clone(),
+        row.total.to_string(),
+        row.metric.clone(),
+        row.unit.clone(),
+        name_of(comparison, 0),
+        name_of(comparison, row.side),
+        row.base.to_string(),
+        row.value.to_string(),
+        row.ratio.to_string(),
+        number(row.low),
+        number(row.high),
+        number(row.p_value),
+        number(row.adjusted_p),
+        number(row.noise_floor),
+        number(row.smallest_effect),
+        row.repeats[0].to_string(),
+        row.repeats[1].to_string(),
+        word(&row.basis),
+        word(&row.verdict),
+    ]
+}
+
+/// As it is spelled in JSON.
+fn word<T: serde::Serialize>(value: &T) -> String {
+    serde_json::to_value(value).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+fn name_of(comparison: &Comparison, side: u32) -> String {
+    comparison.sides.get(side as usize).map(|side| harmless(&side.name)).unwrap_or_default()
+}
+
+fn title(comparison: &Comparison) -> String {
+    let names: Vec<String> = comparison.sides.iter().map(|side| harmless(&side.name)).collect();
+    match &comparison.by {
+        Some(by) => format!("{} by {}", names.join(", "), harmless(by)),
+        None => format!("{} compared", names.join(", ")),
+    }
+}
+
+fn sides(comparison: &Comparison, style: Style) -> Vec<String> {
+    const NAMED: usize = 3;
+    let mut lines = vec![style.paint(Look::Title, &title(comparison))];
+    for side in &comparison.sides {
+        let more = side.runs.len().saturating_sub(NAMED);
+        let runs = side.runs.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let text = harmless(&format!("{}: {} (run {runs}{more})", side.name, side.about));
+        lines.extend(wrap(&style.spell(&text), style.width, "  ", "    "));
+    }
+    lines
+}
+
+fn settings(comparison: &Comparison, style: Style) -> Vec<String> {
+    if comparison.settings.is_empty() {
+        return wrapped(
+            &["Nothing that is known of the sides is set otherwise on one of them.".into()],
+            style,
+        );
+    }
+    settings_table(comparison).draw(style).lines
+}
+
+fn settings_table(comparison: &Comparison) -> Table {
+    // A long list of options must not push out the other sides.
+    let mut columns = vec![Column::words("set otherwise")];
+    columns
+        .extend((0u32..).zip(&comparison.sides).map(|(side, _)| Column::words(&name_of(comparison, side))));
+    let row = |setting: &Setting| {
+        let values = setting.values.iter().map(|value| value.as_deref().unwrap_or("-"));
+        std::iter::once(setting.key.as_str()).chain(values).map(|text| Cell::plain(harmless(text))).collect()
+    };
+    Table { columns, rows: comparison.settings.iter().map(row).collect() }
+}
+
+fn figures(comparison: &Comparison, style: Style) -> Vec<String> {
+    if comparison.rows.is_empty() {
+        return Vec::new();
+    }
+    let drawn = table(comparison).draw(style);
+    let mut lines = drawn.lines;
+    let mut notes = vec![summary(comparison)];
+    if !drawn.left_out.is_empty() {
+        notes.push(format!("No room for: {}.", drawn.left_out.join(", ")));
+    }
+    lines.extend(wrapped(&notes, style));
+    lines
+}
+
+fn table(comparison: &Comparison) -> Table {
+    let several = comparison.sides.len() > 2;
+    let titles = if several {
+        ["base".to_owned(), "figure".to_owned()]
+    } else {
+        [0, 1].map(|side| name_of(comparison, side))
+    };
+    let columns = vec![
+        Column::words("cell"),
+        Column::words("figure"),
+        Column::words("side"),
+        Column::figures(&titles[0], 3),
+        Column::figures(&titles[1], 4),
+        Column::figures("change", 0),
+        Column::figures("95 %", 1),
+        Column::figures("A/A noise", 6),
+        Column::figures("visible from", 2),
+        Column::words("verdict"),
+    ];
+    let mut rows = Vec::new();
+    let mut before = String::new();
+    for row in comparison.rows.iter().filter(|row| !repeats_the_rate(comparison, row)) {
+        let cell = cell_of(comparison, row);
+        let shown = if cell == before { String::new() } else { cell.clone() };
+        before = cell;
+        let side = if several { name_of(comparison, row.side) } else { String::new() };
+        rows.push(cells(row, shown, side));
+    }
+    Table { columns, rows }
+}
+
+/// Whether this is a throughput that changes exactly as the rate of the same cell: every request has the same size.
+fn repeats_the_rate(comparison: &Comparison, row: &Compared) -> bool {
+    let same = |other: &&Compared| {
+        other.metric == "iops"
+            && (&other.cell, &other.workload, &other.op, other.side)
+                == (&row.cell, &row.workload, &row.op, row.side)
+    };
+    row.metric == "mb_per_s"
+        && comparison.rows.iter().find(same).is_some_and(|rate| (rate.ratio / row.ratio - 1.0).abs() < 1e-9)
+}
+
+/// The cell, with workload and operation where they are needed to tell it from others.
+fn cell_of(comparison: &Comparison, row: &Compared) -> String {
+    let alone = comparison.rows.iter().all(|other| other.cell != row.cell || other.workload == row.workload);
+    let mut name = harmless(&row.cell);
+    if !alone {
+        name += &format!(" / {}", harmless(&row.workload));
+    }
+    if !row.total {
+        name += &format!(" {}", harmless(&row.op));
+    }
+    name
+}
+
+fn cells(row: &Compared, cell: String, side: String) -> Vec<Cell> {
+    let interval = row.low.zip(row.high).map(|(low, high)| format!("{} to {}", change(low), change(high)));
+    let (look, verdict) = match row.verdict {
+        Verdict::Better => (Look::Title, "better"),
+        Verdict::Worse => (Look::Wrong, "worse"),
+        Verdict::NoDifference => (Look::Plain, "no difference"),
+        Verdict::Unknown => (Look::Faint, "not known"),
+    };
+    let part = |part: Option<f64>| part.map(percent).unwrap_or_default();
+    vec![
+        Cell::plain(cell),
+        Cell::plain(match row.metric.as_str() {
+            "iops" => "IOPS".into(),
+            "mb_per_s" => "MB/s".into(),
+            other => harmless(other),
+        }),
+        Cell::plain(side),
+        Cell::plain(figure(row, row.base)),
+        Cell::plain(figure(row, row.value)),
+        Cell::plain(change(row.ratio)),
+        Cell::of(Look::Faint, interval.unwrap_or_default()),
+        Cell::of(Look::Faint, part(row.noise_floor)),
+        Cell::of(Look::Faint, part(row.smallest_effect)),
+        Cell::of(look, verdict),
+    ]
+}
+
+fn figure(row: &Compared, value: f64) -> String {
+    match row.unit.as_str() {
+        "per_s" => OpsPerSecond::new(value).to_string(),
+        "bytes_per_s" => BytesPerSecond::new(value).to_string().trim_end_matches(" MB/s").to_owned(),
+        _ => Nanos::from_secs_f64(value / 1e9).to_string(),
+    }
+}
+
+/// `+4.1 %`, `-12 %`, `0 %`.
+fn change(ratio: f64) -> String {
+    let percent = (ratio - 1.0) * 100.0;
+    let digits = digits(percent.abs());
+    let text = format!("{percent:+.digits$} %");
+    if ratio == 1.0 { "0 %".into() } else { text }
+}
+
+fn percent(part: f64) -> String {
+    let percent = part * 100.0;
+    format!("{percent:.*} %", digits(percent))
+}
+
+/// Two figures that say something, as long as there is more than a hundredth of a per cent.
+fn digits(percent: f64) -> usize {
+    match percent {
+        9.95.. => 0,
+        0.995.. => 1,
+        _ => 2,
+    }
+}
+
+/// How many figures differ, and what that rests on.
+fn summary(comparison: &Comparison) -> String {
+    let known = comparison.rows.iter().filter(|row| row.verdict != Verdict::Unknown).count();
+    let differ =
+        comparison.rows.iter().filter(|row| matches!(row.verdict, Verdict::Better | Verdict::Worse)).count();
+    match (differ, known) {
+        (_, 0) => "No figure has an interval: nothing can be said to differ.".into(),
+        (0, known) => format!(
+            "No difference in any of {known} figures: what chance does explains them all. From the size of \
+             `visible from` on, a difference would have been found nine times of ten."
+        ),
+        (differ, known) => format!(
+            "{differ} of {known} figures differ; of such differences no more than one in twenty is chance. From the \
+             size of `visible from` on, a difference is found nine times of ten."
+        ),
+    }
+}
+
+fn unmatched(comparison: &Comparison) -> Vec<String> {
+    let mut lines: Vec<(Vec<u32>, Vec<String>)> = Vec::new();
+    for Unmatched { cell, sides } in &comparison.unmatched {
+        match lines.iter_mut().find(|(of, _)| of == sides) {
+            Some((_, cells)) => cells.push(harmless(cell)),
+            None => lines.push((sides.clone(), vec![harmless(cell)])),
+        }
+    }
+    let line = |(sides, cells): (Vec<u32>, Vec<String>)| {
+        let names: Vec<String> = sides.iter().map(|side| name_of(comparison, *side)).collect();
+        format!("Only in {}, and not compared: {}.", names.join(" and "), cells.join(", "))
+    };
+    lines.into_iter().map(line).collect()
+}
+
+fn wrapped(sentences: &[String], style: Style) -> Vec<String> {
+    let wrapped = |text: &String| wrap(&style.spell(&harmless(text)), style.width, "", "  ");
+    sentences.iter().flat_map(wrapped).collect()
+}

@@ -1,0 +1,129 @@
+//! Runs held against each other, from the command line.
+
+use serde_json::Value;
+
+use crate::support::User;
+
+/// Two loads on a virtual queue, each measured three times; half a minute of virtual time takes next to none.
+const PLAN: &str = r#"
+name = "queue"
+
+[defaults]
+run    = "20s"
+warmup = "1s"
+span   = "1GiB"
+repeat = 3
+
+[[phase]]
+name  = "light"
+depth = 2
+
+[[phase]]
+name  = "heavy"
+depth = 16
+"#;
+
+fn user() -> User {
+    User::with_plan(PLAN)
+}
+
+fn compared(user: &User, arguments: &str) -> Value {
+    user.fathom(&format!("compare {arguments} --format json")).done().json()
+}
+
+fn verdicts(comparison: &Value, metric: &str) -> Vec<String> {
+    let rows = comparison["rows"].as_array().unwrap().iter();
+    let of = rows.filter(|row| row["metric"] == metric);
+    of.map(|row| row["verdict"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn two_seeds_do_not_differ_and_two_queues_do() {
+    let user = user();
+    user.fathom("run plan.toml --on array:queue?kind=queue-mm1 --set seed=1").done();
+    user.fathom("run plan.toml --on array:queue?kind=queue-mm1 --set seed=2").done();
+    user.fathom("run plan.toml --on array:queue?kind=queue-mm4 --set seed=3").done();
+    let equal = compared(&user, "1 2");
+    assert_eq!(verdicts(&equal, "iops"), ["no-difference", "no-difference"], "{equal:#}");
+    assert_eq!(verdicts(&equal, "p99"), ["no-difference", "no-difference"]);
+    let other = compared(&user, "1 3");
+    assert!(verdicts(&other, "mean").contains(&"worse".to_owned()), "{other:#}");
+    let settings: Vec<&str> =
+        other["settings"].as_array().unwrap().iter().map(|one| one["key"].as_str().unwrap()).collect();
+    assert!(settings.contains(&"target"), "{settings:?}");
+    let text = user.fathom("compare 1 3 --width 120").done().out;
+    for words in ["A, B compared", "set otherwise", "queue-mm4", "light", "IOPS", "worse", "visible from"] {
+        assert!(text.contains(words), "{words} is not in\n{text}");
+    }
+}
+
+#[test]
+fn several_runs_of_a_side_are_repeats_and_a_file_is_a_run() {
+    let user = user();
+    for seed in 1..=3 {
+        user.fathom(&format!("run plan.toml --on array:queue --set seed={seed}")).done();
+    }
+    user.fathom("export 3 -o third.json").done();
+    let comparison = compared(&user, "1,2 third.json");
+    assert_eq!(comparison["rows"][0]["repeats"], serde_json::json!([6, 3]));
+    assert_eq!(comparison["sides"][0]["runs"].as_array().unwrap().len(), 2);
+    assert_eq!(comparison["rows"][0]["basis"], "repeats");
+}
+
+#[test]
+fn runs_are_put_together_by_an_option_of_the_array_or_a_label() {
+    let user = user();
+    user.fathom("run plan.toml --on array:queue?kind=queue-mm1 --tag room=3").done();
+    user.fathom("run plan.toml --on array:queue?kind=queue-md1 --tag room=4").done();
+    user.fathom("run plan.toml --on array:queue?kind=queue-mm4").done();
+    let names = |comparison: &Value| -> Vec<String> {
+        let sides = comparison["sides"].as_array().unwrap().iter();
+        sides.map(|side| side["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(&compared(&user, "--by kind")), ["queue-mm1", "queue-md1", "queue-mm4"]);
+    assert_eq!(names(&compared(&user, "--by kind --base queue-mm4"))[0], "queue-mm4");
+    let by_room = compared(&user, "--by room");
+    assert_eq!((names(&by_room), &by_room["by"]), (vec!["3".into(), "4".into()], &Value::from("room")));
+    assert_eq!(names(&compared(&user, "1 3 --by kind")), ["queue-mm1", "queue-mm4"]);
+    user.fathom("compare --by colour").with(2).saying(&["colour", "--tag"]);
+    user.fathom("compare --by kind --base none").with(2).saying(&["queue-mm1"]);
+}
+
+#[test]
+fn a_limit_that_is_surely_broken_ends_with_1() {
+    let user = user();
+    user.fathom("run plan.toml --on array:queue?kind=queue-mm1 --set seed=1").done();
+    user.fathom("run plan.toml --on array:queue?kind=queue-mm4 --set seed=2").done();
+    user.fathom("compare 1 2 --fail-on mean>50%").with(1).saying(&["mean", "breaks mean>50%"]);
+    user.fathom("compare 1 2 --fail-on iops<-50%").done();
+    user.fathom("compare 1 2 --fail-on p12>5%").with(2).saying(&["p12"]);
+    user.fathom("compare 1 2 --fail-on iops").with(2).saying(&["iops<-5%"]);
+}
+
+#[test]
+fn every_form_says_the_same() {
+    let user = user();
+    user.fathom("run plan.toml --on array:queue --set seed=1").done();
+    user.fathom("run plan.toml --on array:queue --set seed=2").done();
+    let rows = compared(&user, "1 2")["rows"].as_array().unwrap().clone();
+    let csv = user.fathom("compare 1 2 --format csv").done().out;
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let verdict = reader.headers().unwrap().iter().position(|title| title == "verdict").unwrap();
+    let lines: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    assert_eq!(lines.len(), rows.len());
+    for (line, row) in lines.iter().zip(&rows) {
+        assert_eq!(&line[verdict], row["verdict"].as_str().unwrap());
+        assert_eq!(line[10].parse::<f64>().unwrap(), row["ratio"].as_f64().unwrap());
+    }
+    let md = user.fathom("compare 1 2 --format md").done().out;
+    assert!(md.starts_with("### A, B compared") && md.contains("| light |"), "{md}");
+}
+
+#[test]
+fn one_run_is_no_comparison_and_an_unknown_one_is_named() {
+    let user = user();
+    user.fathom("compare last").with(2).saying(&["two runs"]);
+    user.fathom("compare 7 8").with(2).saying(&["7"]);
+    user.write("letter.json", "Dear Sir");
+    user.fathom("compare letter.json letter.json").with(2).saying(&["letter.json", "not a run record"]);
+}
