@@ -127,3 +127,64 @@ fn one_run_is_no_comparison_and_an_unknown_one_is_named() {
     user.write("letter.json", "Dear Sir");
     user.fathom("compare letter.json letter.json").with(2).saying(&["letter.json", "not a run record"]);
 }
+
+#[test]
+fn two_targets_are_measured_by_turns_and_compared() {
+    let user = user();
+    let run =
+        "run plan.toml --on array:queue?kind=queue-mm1 --against array:queue?kind=queue-mm4 --format json";
+    let ended = user.fathom(run).done();
+    let comparison = ended.json();
+    assert_eq!(comparison["rows"][0]["repeats"], serde_json::json!([3, 3]));
+    assert!(verdicts(&comparison, "mean").contains(&"worse".to_owned()), "{comparison:#}");
+    // Both are kept, and their requests are those of the plan alone.
+    let kept = compared(&user, "1 2");
+    assert_eq!(kept["rows"], comparison["rows"]);
+    let started: Vec<&str> = ended.err.lines().filter(|line| line.starts_with('[')).collect();
+    let sides: Vec<&str> = started.iter().map(|line| line.rsplit(' ').next().unwrap()).collect();
+    assert_eq!(sides, ["A", "B", "B", "A", "A", "B", "B", "A", "A", "B", "B", "A"], "{}", ended.err);
+}
+
+#[test]
+fn a_kept_run_names_the_targets_to_measure_against() {
+    let user = user();
+    user.fathom("run plan.toml --on array:queue?kind=queue-mm4").done();
+    let against = "run plan.toml --on array:queue?kind=queue-mm1 --against";
+    user.fathom(&format!("{against} last --fail-on mean>50%")).with(1).saying(&["breaks mean>50%"]);
+    assert_eq!(user.last()["points"].as_array().unwrap().len(), 6);
+    user.fathom(&format!("{against} nothing-of-that-name")).with(2).saying(&["nothing-of-that-name"]);
+    user.fathom(&format!("{against} last -o x.json")).with(2).saying(&["fathom export"]);
+    user.fathom("run plan.toml --on null: --fail-on iops<-5%").with(2);
+}
+
+/// Runs of one phase, measured twice with seeds of their own, without and with repeats.
+const ONE: &str = r#"
+name = "one"
+
+[defaults]
+run    = "10s"
+warmup = "500ms"
+span   = "1GiB"
+
+[[phase]]
+name  = "reads"
+depth = 4
+"#;
+
+#[test]
+#[ignore = "eight hundred runs take some minutes: cargo test -p fathom-io --test main -- --ignored seeded_pairs"]
+fn of_200_seeded_pairs_no_more_than_ten_are_told_to_differ() {
+    for repeat in [1, 3] {
+        let user = User::with_plan(&ONE.replace("[[phase]]", &format!("repeat = {repeat}\n\n[[phase]]")));
+        let mut alarms = 0;
+        for seed in 0..400 {
+            user.fathom(&format!("run plan.toml --on array:queue --set seed={seed} -q")).done();
+            if seed % 2 == 1 {
+                let comparison = compared(&user, "last~1 last");
+                let told = comparison["rows"].as_array().unwrap().iter();
+                alarms += usize::from(told.into_iter().any(|row| row["verdict"] != "no-difference"));
+            }
+        }
+        assert!(alarms <= 10, "{repeat} measured: {alarms} of 200");
+    }
+}

@@ -36,52 +36,107 @@ impl Outcome {
 ///
 /// A failure or an interrupt ends the plan; what was measured before is in the outcome.
 pub fn carry_out(plan: &Plan, world: &mut dyn World, watch: &mut dyn FnMut(Event<'_>)) -> Outcome {
-    let mut outcome = Outcome::begin();
-    let mut curves = Curves::default();
-    let mut tracking = Tracking::default();
-    let points = plan.points();
-    for (position, point) in points.iter().enumerate() {
-        if world.is_stopped() {
-            outcome.complete = false;
+    let mut course = Course::new(plan);
+    for position in 0..course.points.len() {
+        if !course.pass(position, world, watch) {
             break;
         }
-        if curves.has_ended(point.group) || tracking.has_ended(point) {
-            continue;
-        }
-        let expected_after = points[position + 1..]
-            .iter()
-            .filter(|later| !curves.has_ended(later.group) && !tracking.has_ended(later))
-            .map(expected_time)
-            .sum();
-        watch(Event::PointStarted {
-            index: point.index,
-            of: points.len(),
-            name: &point.name,
-            expected: Some(expected_time(point)).filter(|time| !time.is_zero()),
-            expected_after,
-        });
-        match measure(plan, point, world, watch) {
-            Ok(measured) => {
-                outcome.complete &= measured.complete;
-                watch(Event::PointEnded { point: &measured });
-                if let Some(why) = curves.add(point, plan.phases[point.phase].repeat, &measured) {
-                    watch(Event::SweepEnded { phase: &plan.phases[point.phase].name, why });
-                }
-                let phase = &plan.phases[point.phase];
-                if let Some(why) = tracking.add(phase, point, &measured) {
-                    watch(Event::SweepEnded { phase: &phase.name, why });
-                }
-                outcome.points.push(measured);
-            }
-            Err(error) => {
-                outcome.complete = false;
-                outcome.error = Some(error);
-                break;
+    }
+    course.into_outcome()
+}
+
+/// Carries `plan` out in two worlds by turns, and tells `watch` what happens in which, 0 or 1.
+///
+/// Each point is measured in both before the next. The world that was second at one point is first at the next, so that
+/// what drifts slowly falls upon both alike: A B, B A, A B. What ends the plan in one world ends it in both; rules of a
+/// sweep end it in each by itself.
+pub fn take_turns(
+    plan: &Plan,
+    worlds: [&mut dyn World; 2],
+    watch: &mut dyn FnMut(usize, Event<'_>),
+) -> [Outcome; 2] {
+    let mut courses = [Course::new(plan), Course::new(plan)];
+    'plan: for position in 0..courses[0].points.len() {
+        for turn in 0..2 {
+            let side = (position + turn) % 2;
+            if !courses[side].pass(position, worlds[side], &mut |event| watch(side, event)) {
+                courses.iter_mut().for_each(|course| course.outcome.complete = false);
+                break 'plan;
             }
         }
     }
-    outcome.rounds = tracking.into_record(plan);
-    outcome
+    courses.map(Course::into_outcome)
+}
+
+/// A plan on its way through one world.
+struct Course<'p> {
+    plan: &'p Plan,
+    points: &'p [plan::Point],
+    curves: Curves,
+    tracking: Tracking,
+    outcome: Outcome,
+}
+
+impl<'p> Course<'p> {
+    fn new(plan: &'p Plan) -> Course<'p> {
+        Course {
+            plan,
+            points: plan.points(),
+            curves: Curves::default(),
+            tracking: Tracking::default(),
+            outcome: Outcome::begin(),
+        }
+    }
+
+    /// Measures the point at `position`, or leaves it out where a rule has ended its sweep. Whether the plan goes on.
+    fn pass(&mut self, position: usize, world: &mut dyn World, watch: &mut dyn FnMut(Event<'_>)) -> bool {
+        if world.is_stopped() {
+            self.outcome.complete = false;
+            return false;
+        }
+        let point = &self.points[position];
+        if self.is_left_out(point) {
+            return true;
+        }
+        let later = self.points[position + 1..].iter().filter(|later| !self.is_left_out(later));
+        watch(Event::PointStarted {
+            index: point.index,
+            of: self.points.len(),
+            name: &point.name,
+            expected: Some(expected_time(point)).filter(|time| !time.is_zero()),
+            expected_after: later.map(expected_time).sum(),
+        });
+        match measure(self.plan, point, world, watch) {
+            Ok(measured) => {
+                self.outcome.complete &= measured.complete;
+                watch(Event::PointEnded { point: &measured });
+                let phase = &self.plan.phases[point.phase];
+                if let Some(why) = self.curves.add(point, phase.repeat, &measured) {
+                    watch(Event::SweepEnded { phase: &phase.name, why });
+                }
+                if let Some(why) = self.tracking.add(phase, point, &measured) {
+                    watch(Event::SweepEnded { phase: &phase.name, why });
+                }
+                self.outcome.points.push(measured);
+                true
+            }
+            Err(error) => {
+                self.outcome.complete = false;
+                self.outcome.error = Some(error);
+                false
+            }
+        }
+    }
+
+    fn is_left_out(&self, point: &plan::Point) -> bool {
+        self.curves.has_ended(point.group) || self.tracking.has_ended(point)
+    }
+
+    fn into_outcome(self) -> Outcome {
+        let mut outcome = self.outcome;
+        outcome.rounds = self.tracking.into_record(self.plan);
+        outcome
+    }
 }
 
 fn expected_time(point: &plan::Point) -> Nanos {

@@ -15,6 +15,6 @@ pub mod search;
 mod seconds;
 mod world;
 
-pub use carry::{Outcome, carry_out};
+pub use carry::{Outcome, carry_out, take_turns};
 pub use event::{Event, Live};
 pub use world::{LoadAnswer, StateAnswer, WorkerAnswer, WorkloadAnswer, World, WorldError};

@@ -57,7 +57,7 @@ fn run(template: &Run, repeat: u32, varies: Varies, faster: f64, draw: &mut Draw
         for quantile in &mut response.quantiles {
             let slower = 1.0 / change * (varies.runs / 2.0 * draw.normal()).exp();
             let scaled = |ns: u64| (ns as f64 * slower) as u64;
-            quantile.value_ns = scaled(quantile.value_ns);
+            [quantile.value_ns] = [quantile.value_ns].map(scaled);
             quantile.low_ns = quantile.low_ns.map(scaled);
             quantile.high_ns = quantile.high_ns.map(scaled);
         }
@@ -98,6 +98,12 @@ fn differs(comparison: &Comparison) -> bool {
 
 const PAIRS: u64 = 200;
 
+/// Tells a figure to whoever runs the tests with `--nocapture`.
+#[allow(clippy::print_stderr, reason = "a test has no other place to tell a figure")]
+fn tell(figure: &str) {
+    eprintln!("{figure}");
+}
+
 /// How many of 200 pairs are said to differ in anything, of so many repeats.
 fn alarms(repeat: u32, varies: Varies) -> usize {
     let template = template();
@@ -112,12 +118,14 @@ fn alarms(repeat: u32, varies: Varies) -> usize {
 #[test]
 fn equal_runs_with_repeats_raise_an_alarm_in_no_more_than_one_pair_of_twenty() {
     let found = alarms(5, Varies { runs: 0.02, seconds: 0.01 });
+    tell(&format!("five repeats: {found} of {PAIRS} equal pairs are told to differ"));
     assert!(found <= 10, "{found} of {PAIRS}");
 }
 
 #[test]
 fn equal_single_runs_raise_an_alarm_in_no_more_than_one_pair_of_twenty() {
     let found = alarms(1, Varies { runs: 0.0, seconds: 0.02 });
+    tell(&format!("measured once: {found} of {PAIRS} equal pairs are told to differ"));
     assert!(found <= 10, "{found} of {PAIRS}");
 }
 
@@ -135,6 +143,9 @@ fn a_change_of_a_twentieth_is_found_in_nine_pairs_of_ten_where_six_repeats_vary_
         found += usize::from(rate.verdict == Verdict::Better);
         visible += rate.smallest_effect.unwrap() / PAIRS as f64;
     }
+    tell(&format!(
+        "six repeats: {found} of {PAIRS} changes of 5 % are found, {visible:.4} is said to be visible"
+    ));
     assert!(found >= 180, "{found} of {PAIRS}");
     // t(10) at 97.5 % and 90 %, times 2 % times the root of a third; repeats vary by what they vary.
     assert!((0.036..0.05).contains(&visible), "{visible}");
@@ -213,6 +224,42 @@ fn the_same_phase_with_other_swept_values_is_another_cell() {
     second.points[0].swept.insert("depth".into(), "8".into());
     assert_eq!(held(&first, &second).unmatched.len(), 2);
     assert!(held(&first, &second).rows.iter().all(|row| row.cell != "4k"));
+}
+
+#[test]
+fn rounds_are_repeats_and_those_before_the_steady_ones_do_not_count() {
+    let mut first = template();
+    let point = first.points[0].clone();
+    first.points = (1..=7)
+        .map(|round: u32| {
+            let mut point = point.clone();
+            point.name = format!("4k round {round}");
+            point.swept.insert("round".into(), round.to_string());
+            point
+        })
+        .collect();
+    let window = record::Window {
+        first_round: 3,
+        last_round: 7,
+        mean: 1.0,
+        range: 0.0,
+        range_allowed: 0.2,
+        slope: 0.0,
+        intercept: 1.0,
+        excursion: 0.0,
+        excursion_allowed: 0.1,
+    };
+    first.rounds = vec![record::Rounds {
+        phase: "4k".into(),
+        figure: "iops".into(),
+        at: Default::default(),
+        values: vec![1.0; 7],
+        most: 25,
+        steady: true,
+        window: Some(window),
+    }];
+    let comparison = held(&first, &first);
+    assert_eq!(row(&comparison, "4k", "iops").repeats, [5, 5]);
 }
 
 #[test]

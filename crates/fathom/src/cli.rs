@@ -33,7 +33,7 @@ Examples:
   fathom run quick --on null:              what the tool itself can do
   fathom show last                         the last result again
   fathom export last -o result.csv         for a spreadsheet
-  fathom compare last~1 last               did it become faster, or was that chance
+  fathom compare last~1 last               what differs, and how sure that is
 
 Exit codes:
   0  done                               5  I/O errors, or the storage went away
@@ -47,7 +47,7 @@ Exit codes:
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     /// Measure a target with a plan, and keep the result
-    Run(RunArgs),
+    Run(MeasureArgs),
     /// Find the highest rate at which promises such as p99<5ms are kept
     Search(SearchArgs),
     /// List, show and check plans
@@ -80,6 +80,19 @@ pub enum Verb {
         /// Which shell
         shell: clap_complete::Shell,
     },
+}
+
+#[derive(Debug, Args)]
+pub struct MeasureArgs {
+    #[command(flatten)]
+    pub run: RunArgs,
+    /// Measure a second target by turns with the first, point by point, and compare: a target, or a run, whose targets
+    /// are asked again; --destroy once for each
+    #[arg(long, value_name = "TARGET|RUN")]
+    pub against: Option<String>,
+    /// Exit with 1 where a figure of the second surely differs by more, such as iops<-5% or p99>10%
+    #[arg(long, value_name = "LIMIT", requires = "against")]
+    pub fail_on: Vec<Limit>,
 }
 
 #[derive(Debug, Args)]

@@ -3,7 +3,7 @@
 use conduct::modelled::ModelledWorld;
 use conduct::real::{RealOptions, RealWorld};
 use conduct::search::{SearchOptions, carry_out_search};
-use conduct::{Event, Outcome, World, carry_out};
+use conduct::{Event, Outcome, World, carry_out, take_turns};
 use library::Library;
 use record::Point;
 use workload::plan::{Overrides, Plan};
@@ -72,6 +72,27 @@ impl Session {
                 recorder.add(point);
             }
         });
+        self.end(outcome)
+    }
+
+    /// Carries this session's plan out here and in `other` by turns; what happens is told with the side, 0 or 1.
+    pub fn measure_by_turns(
+        mut self,
+        mut other: Session,
+        watch: &mut dyn FnMut(usize, &Event<'_>),
+    ) -> [Recorded; 2] {
+        let mut recorders = [&mut self.recorder, &mut other.recorder];
+        let worlds: [&mut dyn World; 2] = [&mut *self.world, &mut *other.world];
+        let [here, there] = take_turns(&self.planned.plan, worlds, &mut |side, event| {
+            watch(side, &event);
+            if let Event::PointEnded { point } = event {
+                recorders[side].add(point);
+            }
+        });
+        [self.end(here), other.end(there)]
+    }
+
+    fn end(mut self, outcome: Outcome) -> Recorded {
         let ending = ending(&outcome, &self.signals);
         self.recorder.set_targets(self.world.targets());
         self.recorder.set_rounds(outcome.rounds);

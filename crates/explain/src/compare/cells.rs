@@ -1,6 +1,6 @@
 //! The cells of one side: what was measured of one phase, swept values, workload and operation, once or several times.
 //!
-//! **Invariant:** a point that was cut short is in no cell.
+//! **Invariant:** a point that was cut short is in no cell, nor one of a round before its phase was steady.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::measured::{Measured, Metric};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Key<'a> {
     phase: &'a str,
-    swept: &'a BTreeMap<String, String>,
+    swept: Vec<(&'a str, &'a str)>,
     pub workload: String,
     pub op: String,
 }
@@ -33,9 +33,8 @@ pub(super) struct Cell<'a> {
 /// The cells of `runs`, which count as repeats, in the order in which they were first measured.
 pub(super) fn of<'a>(runs: &[&'a Run]) -> Vec<Cell<'a>> {
     let mut cells: Vec<Cell<'a>> = Vec::new();
-    let is_whole = |point: &&Point| point.kind == PointKind::Load && point.complete;
     for run in runs {
-        for point in run.points.iter().filter(is_whole).filter(|point| crate::search::is_result(run, point)) {
+        for point in run.points.iter().filter(|point| counts(run, point)) {
             for workload in &point.workloads {
                 for (position, summary) in workload.summary.iter().enumerate() {
                     add(&mut cells, point, workload, summary, position == 0);
@@ -44,6 +43,24 @@ pub(super) fn of<'a>(runs: &[&'a Run]) -> Vec<Cell<'a>> {
         }
     }
     cells
+}
+
+/// The name that the number of a round has among swept values. Rounds are repeats.
+const ROUND: &str = "round";
+
+fn counts(run: &Run, point: &Point) -> bool {
+    let whole = point.kind == PointKind::Load && point.complete;
+    whole && crate::search::is_result(run, point) && is_of_window(run, point)
+}
+
+/// Whether the point is of one of the rounds that its phase was last held against the rule of steady state with.
+fn is_of_window(run: &Run, point: &Point) -> bool {
+    let round = point.swept.get(ROUND).and_then(|round| round.parse::<u32>().ok());
+    let rounds = run.rounds.iter().find(|rounds| rounds.phase == point.phase);
+    match (round, rounds.and_then(|rounds| rounds.window)) {
+        (Some(round), Some(window)) => (window.first_round..=window.last_round).contains(&round),
+        _ => true,
+    }
 }
 
 fn add<'a>(
@@ -55,7 +72,7 @@ fn add<'a>(
 ) {
     let key = Key {
         phase: &point.phase,
-        swept: &point.swept,
+        swept: swept(point).collect(),
         workload: workload.name.clone(),
         op: summary.op.clone(),
     };
@@ -64,12 +81,26 @@ fn add<'a>(
         Some(cell) => cell.measured.push(measured),
         None => cells.push(Cell {
             key,
-            name: point.name.clone(),
+            name: name(point),
             total,
             alone: point.workloads.len() == 1,
             measured: vec![measured],
         }),
     }
+}
+
+fn swept(point: &Point) -> impl Iterator<Item = (&str, &str)> {
+    let pairs = point.swept.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+    pairs.filter(|(key, _)| *key != ROUND)
+}
+
+/// The point's name, without the number of its round.
+fn name(point: &Point) -> String {
+    if !point.swept.contains_key(ROUND) {
+        return point.name.clone();
+    }
+    let values: Vec<String> = swept(point).map(|(key, value)| format!("{key} {value}")).collect();
+    format!("{} {}", point.phase, values.join(", ")).trim_end().to_owned()
 }
 
 impl<'a> Cell<'a> {

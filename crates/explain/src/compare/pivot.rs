@@ -8,8 +8,8 @@ use record::{Run, World};
 
 use super::Group;
 
-/// What `run` says to `key`: a label of its own, a fact of its targets or of the machine, a setting of an array's
-/// address, or a key of its workloads; in this order. `None` where it says nothing.
+/// What `run` says to `key`: a label of its own, a fact of its targets or of the machine, an option in an
+/// array's address, the machine, plan or version, or a key of its workloads; in this order. `None` where it says nothing.
 ///
 /// Case, `-`, `_` and spaces make no difference in the key. Several values stand apart by commas.
 pub fn value_of(run: &Run, key: &str) -> Option<String> {
@@ -20,8 +20,8 @@ pub fn value_of(run: &Run, key: &str) -> Option<String> {
     of(&run.tags)
         .or_else(|| joined(run.targets.iter().filter_map(|target| of(&target.facts))))
         .or_else(|| of(&run.environment.facts))
-        .or_else(|| well_known(run, &key))
         .or_else(|| joined(run.targets.iter().filter_map(|target| option(&target.asked, &key))))
+        .or_else(|| well_known(run, &key))
         .or_else(|| {
             let workloads = run.points.iter().flat_map(|point| &point.workloads);
             joined(workloads.filter_map(|workload| of(&workload.spec)))

@@ -28,11 +28,7 @@ pub(super) fn differences(groups: &[Group<'_>], cells: &[Vec<Cell<'_>>]) -> Vec<
         values: sides.iter().map(|runs| together(runs.iter().map(|run| lookup(run, key)))).collect(),
     });
     let mut found: Vec<Setting> = all.filter(differs).collect();
-    for setting in of_cells(cells) {
-        if !found.contains(&setting) {
-            found.push(setting);
-        }
-    }
+    found.extend(of_cells(cells));
     found
 }
 
@@ -44,6 +40,12 @@ fn lookup<'a>(run: &'a Values, key: &str) -> Option<&'a str> {
     run.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
 }
 
+/// Stands between several values of one side.
+const OR: &str = " or ";
+
+/// Facts that are another at every start and no setting.
+const PASSING: [&str; 1] = ["load average at start"];
+
 /// Each value once, apart by ` or `.
 fn together<'a>(values: impl Iterator<Item = Option<&'a str>>) -> Option<String> {
     let mut seen: Vec<&str> = Vec::new();
@@ -52,7 +54,7 @@ fn together<'a>(values: impl Iterator<Item = Option<&'a str>>) -> Option<String>
             seen.push(value);
         }
     }
-    (!seen.is_empty()).then(|| seen.join(" or "))
+    (!seen.is_empty()).then(|| seen.join(OR))
 }
 
 fn of_run(run: &Run) -> Values {
@@ -81,7 +83,8 @@ fn of_run(run: &Run) -> Values {
     add("cpu", machine.cpu_model.clone());
     add("cpus", machine.cpus.to_string());
     add("memory", Bytes::new(machine.ram_bytes).to_string());
-    machine.facts.iter().for_each(|(key, value)| add(&format!("host {key}"), value.clone()));
+    let lasting = machine.facts.iter().filter(|(key, _)| !PASSING.contains(&key.as_str()));
+    lasting.for_each(|(key, value)| add(&format!("host {key}"), value.clone()));
     run.tags.iter().for_each(|(key, value)| add(&format!("label {key}"), value.clone()));
     let mut engines: Vec<&str> = Vec::new();
     for workload in run.points.iter().flat_map(|point| &point.workloads) {
@@ -94,7 +97,22 @@ fn of_run(run: &Run) -> Values {
     values
 }
 
-/// Keys of workloads that differ between matching cells, each difference once.
+/// Puts a key that differs in several cells into one line.
+fn merge(found: &mut Vec<Setting>, setting: Setting) {
+    let Some(same) = found.iter_mut().find(|one| one.key == setting.key) else { return found.push(setting) };
+    for (value, more) in same.values.iter_mut().zip(setting.values) {
+        match (value.as_mut(), more) {
+            (Some(text), Some(more)) if text.split(OR).all(|one| one != more) => {
+                text.push_str(OR);
+                text.push_str(&more);
+            }
+            (None, more) => *value = more,
+            _ => {}
+        }
+    }
+}
+
+/// Keys of workloads that differ between matching cells, each key once.
 fn of_cells(cells: &[Vec<Cell<'_>>]) -> Vec<Setting> {
     let Some((base, others)) = cells.split_first() else { return Vec::new() };
     let nothing = BTreeMap::new();
@@ -110,8 +128,8 @@ fn of_cells(cells: &[Vec<Cell<'_>>]) -> Vec<Setting> {
             let value = |spec: &Option<&BTreeMap<String, String>>| spec.unwrap_or(&nothing).get(key).cloned();
             let told: Vec<_> = known.iter().map(|spec| spec.get(key)).collect();
             let setting = Setting { key: format!("plan {key}"), values: specs.iter().map(value).collect() };
-            if told.windows(2).any(|pair| pair[0] != pair[1]) && !found.contains(&setting) {
-                found.push(setting);
+            if told.windows(2).any(|pair| pair[0] != pair[1]) {
+                merge(&mut found, setting);
             }
         }
     }

@@ -66,12 +66,14 @@ fn pivot(arguments: &CompareArgs, key: &str, store: &Option<PathBuf>) -> Result<
         if let Some(plan) = runs.first().map(|latest| latest.plan.name.clone()) {
             runs.retain(|run| run.plan.name == plan);
         }
+        runs.reverse();
     } else {
         for side in &arguments.runs {
             runs.extend(shelf.side(side)?);
         }
         runs.retain(|run| arguments.plan.as_ref().is_none_or(|plan| *plan == run.plan.name));
     }
+    // Those of the same second stay in the order in which they were kept.
     runs.sort_by(|one, other| one.started.cmp(&other.started));
     let mut groups = by(key, &runs);
     if let Some(base) = &arguments.base {
@@ -132,7 +134,7 @@ impl Shelf<'_> {
     }
 }
 
-fn read(path: &str) -> Result<Run, Failure> {
+pub fn read(path: &str) -> Result<Run, Failure> {
     let text = fs::read_to_string(path).map_err(|error| Failure::Usage(format!("{path}: {error}")))?;
     record::read(&text).map_err(|error| Failure::Usage(format!("{path}: {error}")))
 }

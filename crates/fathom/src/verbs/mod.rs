@@ -1,5 +1,6 @@
 //! One file for each verb.
 
+mod against;
 pub mod array;
 pub mod compare;
 pub mod completions;

@@ -8,7 +8,7 @@ use host::progress::Source;
 use host::safety::Consent;
 use record::Run;
 
-use crate::cli::{Format, RunArgs, Upkeep};
+use crate::cli::{Format, MeasureArgs, RunArgs, Upkeep};
 use crate::dry;
 use crate::ending::{Ending, Failure};
 use crate::output;
@@ -16,9 +16,13 @@ use crate::progress::Progress;
 use crate::recorder::Recorded;
 use crate::session::{Planned, Session, final_ending};
 use crate::terminal;
-use crate::verbs::{keep, plan};
+use crate::verbs::{against, keep, plan};
 
-pub fn run(arguments: &RunArgs, store: &Option<PathBuf>) -> Result<Ending, Failure> {
+pub fn run(arguments: &MeasureArgs, store: &Option<PathBuf>) -> Result<Ending, Failure> {
+    if let Some(against) = &arguments.against {
+        return against::run(arguments, against, store);
+    }
+    let arguments = &arguments.run;
     for path in &arguments.outputs {
         output::check(path)?;
     }
