@@ -17,7 +17,7 @@ use crate::clock::Clock;
 pub const BUFFER: usize = 4096;
 
 /// One buffer for each file. The kernel is called when it is full, or holds nothing of what is asked; requests of
-/// [`BUFFER`] bytes and more go past it.
+/// `BUFFER` bytes and more go past it.
 ///
 /// **Invariant:** what was written and not yet handed to the kernel lies in one buffer, and is handed over before
 /// anything else is done to that file. What is left at the end is handed over when the engine is dropped, after the

@@ -1,6 +1,6 @@
 //! Whether what is read is what was written.
 //!
-//! Every block that a verifying workload writes carries a [`stamp`] of itself. The [`Books`] of a run say which write
+//! Every block that a verifying workload writes carries a `stamp` of itself. The [`Books`] of a run say which write
 //! of which block ended last, over all its phases; a [`Checker`] stamps the writes of one worker, keeps the books and
 //! holds what it reads against them.
 //!
