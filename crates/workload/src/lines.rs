@@ -53,8 +53,8 @@ pub(crate) struct Drawn {
     pub size: u16,
     /// How long.
     pub len: u32,
-    /// How it is placed.
-    pub step: Step,
+    /// How it is placed, where requests differ in that.
+    pub step: Option<Step>,
     /// The pause before the request after this one, where a burst has ended.
     pub pause: Nanos,
 }
@@ -102,7 +102,7 @@ impl Lines {
         let op = kind.ops.next();
         let (size, len) = if op == Op::Flush { (0, 0) } else { kind.sizes.next() };
         let jumps = op != Op::Flush && kind.jumps.next();
-        let step = Step { jumps, align: kind.align };
+        let step = Some(Step { jumps, align: kind.align });
         self.left -= 1;
         let pause = if self.left == 0 { self.begin_burst() } else { Nanos::ZERO };
         Drawn { op, size, len, step, pause }

@@ -1,6 +1,6 @@
 //! Windows, conservation, Little's law, errors and the digest.
 
-use units::{Bytes, Nanos, Share};
+use units::{Bytes, Nanos, OpsPerSecond, Share};
 use workload::spec::*;
 use workload::tally::Failure;
 use workload::{ERRORS_MAX, Errno, Op, Outcome};
@@ -96,6 +96,42 @@ fn the_digest_of_a_seed_never_changes_between_versions() {
     drive(&mut job, &mut Servers::new(1, MS));
     // A change here means that records of older versions can no longer be compared request by request.
     assert_eq!(format!("{:016x}", job.into_tally().digest), DIGEST_OF_SEED_1);
+}
+
+#[test]
+fn a_closed_loop_asks_for_the_same_as_a_schedule() {
+    // Closed loops of simple requests are planned by loops of their own; a schedule takes the general one.
+    let two = SizeSplit(vec![(Bytes::KIB * 4, 60.0), (Bytes::KIB * 8, 40.0)]);
+    let patterns = [
+        Pattern::Sequential,
+        Pattern::Reverse,
+        Pattern::Stride(Bytes::KIB * 64),
+        Pattern::Interlocked,
+        Pattern::Random,
+        Pattern::RandomWithRepeats,
+        Pattern::Zipf(1.1),
+    ];
+    let stops = [
+        Stop { ops: Some(2501), ..workload().stop },
+        Stop { ops: None, bytes: Some(Bytes::new(5_000_001)), ..workload().stop },
+    ];
+    for pattern in patterns {
+        for (sizes, stop) in [SizeSplit::one(Bytes::KIB * 4), two.clone()].into_iter().zip(stops) {
+            for reads in [Share::ALL, Share::new(0.7).unwrap()] {
+                let mix = OpMix { reads, ..workload().mix };
+                let (pattern, sizes) = (pattern.clone(), sizes.clone());
+                let closed = Workload { pattern, sizes, mix, stop, depth: 3, ..workload() };
+                let paced = Workload { pace: Pace::even(OpsPerSecond::new(1000.0)), ..closed.clone() };
+                let tally = |workload: &Workload| {
+                    let mut job = job(workload);
+                    drive(&mut job, &mut Servers::new(2, MS));
+                    let tally = job.into_tally();
+                    (tally.digest, tally.planned, tally.settled, tally.ops())
+                };
+                assert_eq!(tally(&closed), tally(&paced), "{closed:?}");
+            }
+        }
+    }
 }
 
 const DIGEST_OF_SEED_1: &str = "fa8259e566aa09f6";

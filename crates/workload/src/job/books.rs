@@ -1,0 +1,261 @@
+//! What a job saw: a ledger for each class, and the window that says what counts.
+//!
+//! **Invariant:** nothing is allocated for a request; a closed interval, once a second, is.
+
+use stats::Histogram;
+use units::{Bytes, Instant, Nanos, Share};
+
+use crate::Op;
+use crate::choice::op_weights;
+use crate::lines::JobLine;
+use crate::tally::{Class, ClassInterval, ClassTally, Interval};
+
+use super::spec::JobSpec;
+use super::window::Window;
+
+/// The ledgers of a job's classes and the integral of what was in flight.
+#[derive(Debug)]
+pub(super) struct Books {
+    pub window: Window,
+    pub intervals: Vec<Interval>,
+    pub in_flight_ns: u128,
+    in_flight_since: Instant,
+    ledgers: Vec<Ledger>,
+    /// Where the ledgers of each operation begin.
+    base: [u16; 4],
+}
+
+/// The collector of one class: the interval that is open and all measured ones before it.
+#[derive(Debug)]
+struct Ledger {
+    total: ClassTally,
+    open: Histogram,
+    /// Service times of the open interval, where they are kept.
+    open_service: Option<Histogram>,
+    /// Equal responses that followed each other and are not in `open` yet: requests that were planned and reaped
+    /// together have one latency, and one record for all of them saves 3 ns each.
+    run: u64,
+    run_response: Nanos,
+    /// Whether any line of requests asks for this class.
+    possible: bool,
+}
+
+impl Books {
+    /// Empty books; `scheduled` where response and service may differ.
+    pub fn new(spec: &JobSpec, scheduled: bool) -> Books {
+        let (ledgers, base) = ledgers(spec, scheduled);
+        Books {
+            window: Window::starting(Instant::START, spec),
+            intervals: Vec::new(),
+            in_flight_ns: 0,
+            in_flight_since: Instant::START,
+            ledgers,
+            base,
+        }
+    }
+
+    /// Fixes the window to the world's clock.
+    pub fn start(&mut self, now: Instant, spec: &JobSpec) {
+        self.window = Window::starting(now, spec);
+        self.in_flight_since = self.window.from;
+    }
+
+    /// The class of an operation with a size, by its position among all sizes.
+    #[inline]
+    pub fn class(&self, op: Op, size: u16) -> u16 {
+        self.base[op as usize] + size
+    }
+
+    /// The operation and size of a class.
+    pub fn described(&self, class: u16) -> Class {
+        self.ledgers[usize::from(class)].total.class
+    }
+
+    /// Adds the time since the last change to the integral of requests in flight, within the window.
+    #[inline]
+    pub fn count_in_flight(&mut self, now: Instant, in_flight: u32) {
+        let until = now.min(self.window.until);
+        if until > self.in_flight_since {
+            let span = until - self.in_flight_since;
+            self.in_flight_ns += u128::from(span.get()) * u128::from(in_flight);
+            self.in_flight_since = until;
+        }
+    }
+
+    /// Books the response of a request that ended within the open interval and has no service time of its own.
+    #[inline]
+    pub fn record(&mut self, class: u16, response: Nanos) {
+        self.ledgers[usize::from(class)].record(response);
+    }
+
+    /// Books a request that has ended well; the intervals that ended before it are closed.
+    #[inline]
+    pub fn book(&mut self, class: u16, due: Instant, issued: Instant, finished_at: Instant) {
+        let ledger = &mut self.ledgers[usize::from(class)];
+        let response = finished_at.saturating_since(due);
+        if finished_at < self.window.until {
+            ledger.record(response);
+            if finished_at < self.window.from {
+                return;
+            }
+        } else {
+            ledger.total.ended += 1;
+            if due >= self.window.until {
+                return;
+            }
+            ledger.total.response.record(response);
+        }
+        let service = if finished_at < self.window.until {
+            &mut ledger.open_service
+        } else {
+            &mut ledger.total.service
+        };
+        if let (Some(service), Some(lag)) = (service, &mut ledger.total.lag) {
+            service.record(finished_at.saturating_since(issued));
+            lag.record(issued.saturating_since(due));
+        }
+    }
+
+    /// Books requests that were due in the window, never issued, and had waited so long when that was given up.
+    pub fn book_unserved(&mut self, class: u16, waited: Nanos, count: u64) {
+        self.ledgers[usize::from(class)].total.response.record_n(waited, count);
+    }
+
+    /// Closes every interval that ended at or before `now`.
+    #[cold]
+    pub fn roll(&mut self, now: Instant) {
+        while now >= self.window.edge {
+            let edge = self.window.edge;
+            self.close_interval(edge);
+            self.window.interval_from = edge;
+            self.window.edge = self.window.next_edge(edge);
+        }
+    }
+
+    /// Ends the window with the last completion where it ended before its time, and closes the last interval.
+    pub fn end(&mut self, last_finish: Instant, ended_early: bool) {
+        if ended_early && last_finish < self.window.until {
+            self.window.until = last_finish.max(self.window.from);
+        }
+        self.close_interval(last_finish.max(self.window.interval_from));
+    }
+
+    fn close_interval(&mut self, until: Instant) {
+        let measured =
+            self.window.interval_from >= self.window.from && self.window.interval_from < self.window.until;
+        let classes: Vec<ClassInterval> =
+            self.ledgers.iter_mut().filter_map(|ledger| ledger.close(measured)).collect();
+        if !classes.is_empty() {
+            self.intervals.push(Interval { from: self.window.interval_from, until, measured, classes });
+        }
+    }
+
+    /// What was seen of each class that may come.
+    pub fn into_classes(self) -> Vec<ClassTally> {
+        self.ledgers.into_iter().filter(Ledger::may_come).map(|ledger| ledger.total).collect()
+    }
+}
+
+impl Ledger {
+    fn new(class: Class, scheduled: bool, possible: bool) -> Ledger {
+        let kept = || scheduled.then(Histogram::new);
+        let total = ClassTally {
+            class,
+            ops: 0,
+            bytes: Bytes::ZERO,
+            ended: 0,
+            response: Histogram::new(),
+            service: kept(),
+            lag: kept(),
+        };
+        Ledger {
+            total,
+            open: Histogram::new(),
+            open_service: kept(),
+            run: 0,
+            run_response: Nanos::ZERO,
+            possible,
+        }
+    }
+
+    fn may_come(&self) -> bool {
+        self.possible || self.total.ended > 0
+    }
+
+    #[inline]
+    fn record(&mut self, response: Nanos) {
+        if response == self.run_response {
+            self.run += 1;
+        } else {
+            self.open.record_n(self.run_response, self.run);
+            (self.run_response, self.run) = (response, 1);
+        }
+    }
+
+    /// Moves the open interval to the total if it was measured, and returns it if it held anything.
+    fn close(&mut self, measured: bool) -> Option<ClassInterval> {
+        self.open.record_n(self.run_response, self.run);
+        self.run = 0;
+        if self.open.is_empty() {
+            return None;
+        }
+        let (class, ops) = (self.total.class, self.open.count());
+        let bytes = class.size * ops;
+        self.total.ended += ops;
+        let interval = ClassInterval {
+            class,
+            ops,
+            bytes,
+            response: self.open.buckets().collect(),
+            service: self.open_service.iter().flat_map(Histogram::buckets).collect(),
+            longest: self.open.max().unwrap_or_default(),
+        };
+        if measured {
+            self.total.ops += ops;
+            self.total.bytes += bytes;
+            self.total.response.merge(&self.open);
+            if let (Some(total), Some(open)) = (&mut self.total.service, &self.open_service) {
+                total.merge(open);
+            }
+        }
+        if let Some(open) = &mut self.open_service {
+            open.clear();
+        }
+        self.open.clear();
+        Some(interval)
+    }
+}
+
+/// One ledger for each operation and size that may come, and where each operation's begin.
+fn ledgers(spec: &JobSpec, scheduled: bool) -> (Vec<Ledger>, [u16; 4]) {
+    let ops = op_weights(spec.mix);
+    let mut ledgers = Vec::new();
+    let mut base = [0; 4];
+    for op in Op::ALL {
+        base[op as usize] = ledgers.len() as u16;
+        let may_come = ops.iter().any(|(possible, _)| *possible == op)
+            || (op == Op::Flush && (spec.flush_every.is_some() || spec.flush_at_end))
+            || (op == Op::Write && spec.rewrites != Share::NONE);
+        if !may_come {
+            continue;
+        }
+        let flush = [(Bytes::ZERO, 1.0)];
+        let sizes = if op == Op::Flush { &flush[..] } else { &spec.sizes.0[..] };
+        let ledger = |(size, _): &(Bytes, f64)| {
+            Ledger::new(Class { op: op.into(), size: *size }, scheduled, may_come_together(spec, op, *size))
+        };
+        ledgers.extend(sizes.iter().map(ledger));
+    }
+    (ledgers, base)
+}
+
+/// Whether any kind of requests has both the operation and the size.
+fn may_come_together(spec: &JobSpec, op: Op, size: Bytes) -> bool {
+    let has = |kind: &JobLine| {
+        kind.line.sizes.0.iter().any(|(known, _)| *known == size)
+            && op_weights(kind.line.mix).iter().any(|(known, _)| {
+                *known == op || (*known == Op::Read && op == Op::Write && spec.rewrites != Share::NONE)
+            })
+    };
+    op == Op::Flush || spec.lines.is_empty() || spec.lines.iter().any(has)
+}

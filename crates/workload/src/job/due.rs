@@ -1,0 +1,110 @@
+//! When a job's next request is due, and what becomes of those that nobody serves.
+
+use units::Instant;
+
+use crate::lines::Lines;
+use crate::pace::{Bursts, Pacer};
+use crate::rng::Stream;
+use crate::spec::{Overflow, Pace};
+use crate::{Token, Wake};
+
+use super::{Job, JobSpec};
+
+/// Of the requests that are never served so many are booked one by one; beyond, each stands for several.
+const UNSERVED_STEPS: u64 = 1_000_000;
+
+impl Job {
+    /// The next free slot and the instant it was due, or when to ask again.
+    #[inline]
+    pub(super) fn next_slot(&mut self, now: Instant) -> Result<(Instant, Token), Wake> {
+        match &mut self.pacer {
+            Pacer::Closed => match self.slots.free.pop() {
+                Some(token) => Ok((now, token)),
+                None => Err(Wake::OnCompletion),
+            },
+            Pacer::Think { resting, .. } => match (self.slots.free.pop(), resting.front()) {
+                (Some(token), _) => Ok((now, token)),
+                (None, None) => Err(Wake::OnCompletion),
+                (None, Some((ready, _))) if *ready > now => {
+                    Err(Wake::At((*ready).min(self.books.window.load_end)))
+                }
+                (None, Some((ready, token))) => {
+                    let found = (*ready, *token);
+                    resting.pop_front();
+                    Ok(found)
+                }
+            },
+            Pacer::Capped { due, .. } if *due > now => Err(Wake::At((*due).min(self.books.window.load_end))),
+            Pacer::Capped { .. } => match self.slots.free.pop() {
+                Some(token) => Ok((now, token)),
+                None => Err(Wake::OnCompletion),
+            },
+            Pacer::Bursts(bursts) => {
+                let in_flight = (self.planned - self.settled) as u32;
+                match bursts.due(now, in_flight, self.last_finish, !self.slots.free.is_empty()) {
+                    Err(Wake::At(ready)) => Err(Wake::At(ready.min(self.books.window.load_end))),
+                    Err(wake) => Err(wake),
+                    Ok(due) => {
+                        Ok((due, self.slots.free.pop().expect("a burst goes on only with a free slot")))
+                    }
+                }
+            }
+            Pacer::Schedule { due, .. } if *due > now => {
+                Err(Wake::At((*due).min(self.books.window.load_end)))
+            }
+            Pacer::Schedule { due, overflow, .. } => match (self.slots.free.pop(), overflow) {
+                (Some(token), _) => {
+                    let due = *due;
+                    self.pacer.advance();
+                    Ok((due, token))
+                }
+                (None, Overflow::Queue) => Err(Wake::OnCompletion),
+                (None, Overflow::Drop) => Err(self.drop_due(now)),
+            },
+        }
+    }
+
+    /// Leaves out what is due at `now`, because no slot is free, and says when the next request is due.
+    #[cold]
+    fn drop_due(&mut self, now: Instant) -> Wake {
+        while let Some(due) = self.pacer.due_before(self.books.window.load_end).filter(|due| *due <= now) {
+            self.dropped += u64::from(due >= self.books.window.from && due < self.books.window.until);
+            self.pacer.advance();
+        }
+        match self.pacer.due_before(self.books.window.load_end) {
+            Some(due) => Wake::At(due),
+            None => Wake::At(self.books.window.load_end.max(now)),
+        }
+    }
+
+    /// Books what was due before the end of the load and will not be issued any more: each response is at least the
+    /// time waited until now.
+    #[cold]
+    pub(super) fn abandon_backlog(&mut self, now: Instant) {
+        let expected = self.pacer.expected_before(self.books.window.load_end).min(self.ops_left);
+        let each = expected.div_ceil(UNSERVED_STEPS).max(1);
+        while self.ops_left > 0
+            && let Some(due) = self.pacer.due_before(self.books.window.load_end)
+        {
+            let count = each.min(self.ops_left);
+            self.ops_left -= count;
+            let drawn = self.drawn();
+            if due >= self.books.window.from && due < self.books.window.until {
+                self.unserved += count;
+                let class = self.books.class(drawn.op, drawn.size);
+                self.books.book_unserved(class, now.saturating_since(due), count);
+            }
+            self.pacer.skip(count);
+        }
+    }
+}
+
+/// The workload's pace, or the bursts and pauses of its lines.
+pub(super) fn pacer(spec: &JobSpec, lines: Option<&Lines>, stream: Stream) -> Pacer {
+    match lines {
+        Some(lines) if spec.pace == Pace::Closed && Lines::pause(&spec.lines) => {
+            Pacer::Bursts(Bursts::of_lines(lines.first_pause()))
+        }
+        _ => Pacer::new(spec.pace, spec.worker, spec.depth, stream),
+    }
+}

@@ -1,0 +1,122 @@
+//! A workload compiled for one worker: numbers only.
+
+use std::ops::Range;
+
+use units::{Bytes, Nanos, Share};
+
+use crate::address::{Part, Region};
+use crate::lines::JobLine;
+use crate::spec::{OpMix, Pace, Pattern, SizeSplit};
+
+/// A workload compiled for one worker: numbers only.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobSpec {
+    /// Names the random streams; the workload's name.
+    pub name: String,
+    /// Seeds them.
+    pub seed: u64,
+    /// Which of the workload's workers this is. Shares out rate and limits.
+    pub worker: Part,
+    /// Where requests go.
+    pub pattern: Pattern,
+    /// How large they are.
+    pub sizes: SizeSplit,
+    /// Which operations they are.
+    pub mix: OpMix,
+    /// Requests of several kinds, or of one kind of which some go on where the last one ended; otherwise empty.
+    pub lines: Vec<JobLine>,
+    /// Part of the reads that is followed by a write of the same block.
+    pub rewrites: Share,
+    /// Offsets are multiples of this.
+    pub align: Bytes,
+    /// The used part of each file, or of the joined address space.
+    pub region: Region,
+    /// Which of the workers that share the region this is.
+    pub part: Part,
+    /// How addresses map to files.
+    pub files: FileMap,
+    /// Requests in flight at most; at least 1.
+    pub depth: u32,
+    /// Requests planned at most at a time; at least 1.
+    pub batch: u32,
+    /// When they are due.
+    pub pace: Pace,
+    /// Load before the measured window.
+    pub warmup: Nanos,
+    /// The measured window; `None` lasts until `ops` or `bytes` are done.
+    pub run: Option<Nanos>,
+    /// Load after it.
+    pub cooldown: Nanos,
+    /// Requests of this worker, flushes by `flush_every` not counted.
+    pub ops: Option<u64>,
+    /// Bytes of this worker.
+    pub bytes: Option<Bytes>,
+    /// A flush after so many writes.
+    pub flush_every: Option<u32>,
+    /// A flush of each of its files after the last request; the measured window ends with it.
+    pub flush_at_end: bool,
+    /// Once it has done its part, whoever drives it stops all others.
+    pub first_ends: bool,
+}
+
+/// How a job's addresses map to files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileMap {
+    /// One file, number 0.
+    One,
+    /// So many files from number `first`, each with the whole region, visited in turn.
+    Turns {
+        /// The first file's number.
+        first: u16,
+        /// How many.
+        count: u16,
+    },
+    /// Files of these lengths, one after the other.
+    Concatenated(Vec<Bytes>),
+    /// So many files, `unit` bytes from each in turn. No request crosses a unit.
+    Striped {
+        /// Bytes from each.
+        unit: Bytes,
+        /// How many files.
+        count: u16,
+    },
+}
+
+impl FileMap {
+    /// The numbers of the files that a worker uses.
+    pub(crate) fn numbers(&self) -> Range<u16> {
+        match self {
+            FileMap::One => 0..1,
+            FileMap::Turns { first, count } => *first..first + count,
+            FileMap::Concatenated(lengths) => 0..lengths.len() as u16,
+            FileMap::Striped { count, .. } => 0..*count,
+        }
+    }
+}
+
+impl JobSpec {
+    /// Whether anything is written.
+    pub fn writes(&self) -> bool {
+        self.mix.has_writes() || self.rewrites != Share::NONE
+    }
+}
+
+/// The file that holds `at` and the offset within it. Past the end only by a bug in the region.
+pub(super) fn concatenated(lengths: &[Bytes], at: Bytes) -> (u16, Bytes) {
+    let mut rest = at;
+    for (file, length) in (0u16..).zip(lengths) {
+        if rest < *length {
+            return (file, rest);
+        }
+        rest = rest - *length;
+    }
+    panic!("address {at} lies past the last file")
+}
+
+/// The file that holds `at` of stripes, and the offset within it.
+#[inline]
+pub(super) fn striped(unit: Bytes, count: u16, at: Bytes) -> (u16, Bytes) {
+    let (stripe, within) = (at.get() / unit.get(), at.get() % unit.get());
+    let file = (stripe % u64::from(count)) as u16;
+    (file, unit * (stripe / u64::from(count)) + Bytes::new(within))
+}
