@@ -1,10 +1,11 @@
 //! A plan from its first point to its last.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use record::{Point, PointKind};
 use units::Nanos;
-use workload::plan::{self, Load, Plan, Task};
+use workload::plan::{self, Load, Plan, State, Task};
+use workload::spec::Content;
 
 use crate::event::Event;
 use crate::limit;
@@ -174,6 +175,7 @@ fn frame(plan: &Plan, point: &plan::Point) -> Point {
         kind: if headline.is_empty() { PointKind::State } else { PointKind::Load },
         repeat: point.repeat,
         swept: point.swept.iter().cloned().collect(),
+        state: state_of(&point.task),
         headline,
         started_ns: 0,
         ended_ns: 0,
@@ -183,7 +185,28 @@ fn frame(plan: &Plan, point: &plan::Point) -> Point {
         cpu: None,
         devices: Vec::new(),
         breakdown: None,
+        grading: None,
     }
+}
+
+/// What a state does, by the keys of the plan; nothing for a load.
+fn state_of(task: &Task) -> BTreeMap<String, String> {
+    let Task::State(state) = task else { return BTreeMap::new() };
+    let mut keys = BTreeMap::from([("state".to_owned(), state.word().to_string())]);
+    let mut put = |key: &str, value: String| keys.insert(key.to_owned(), value);
+    match state {
+        State::Prepare(prepare) => {
+            let content = if prepare.content == Content::Zeros { "zeros" } else { "random" };
+            put("offset", prepare.offset.to_string());
+            put("span", prepare.span.to_string());
+            put("trim", prepare.trim.to_string());
+            put("fill", prepare.fill.to_string());
+            put("content", content.to_owned());
+        }
+        State::Idle(time) => drop(put("time", time.to_string())),
+        State::FailDisk(_) | State::Background(_) | State::Watch(_) => {}
+    }
+    keys
 }
 
 /// The curves of the sweeps so far, and which of them have ended.

@@ -19,6 +19,11 @@ macro_rules! codes {
                     $(Code::$code => $name,)+
                 }
             }
+
+            /// The one of that name.
+            pub fn named(name: &str) -> Option<Code> {
+                Code::ALL.iter().copied().find(|code| code.name() == name)
+            }
         }
     };
 }
@@ -48,9 +53,11 @@ codes! {
     WideInterval => "wide-interval",
     /// The rate changed from the beginning of the window to its end.
     Drift => "drift",
+    /// The rate rises or falls slowly.
+    Trend => "trend",
     /// Repetitions of a point disagree.
     RepeatsDiffer => "repeats-differ",
-    /// A figure was not steady within its rounds.
+    /// A figure was not steady, by the rule of SNIA.
     NotSteady => "not-steady",
     /// The page cache of this machine took part.
     Buffered => "buffered",
@@ -64,6 +71,8 @@ codes! {
     DriveWriteCache => "drive-write-cache",
     /// What was written compresses or repeats.
     CompressibleContent => "compressible-content",
+    /// A flash device was written to that had not been brought into its lasting state.
+    NotPreconditioned => "not-preconditioned",
     /// The tool, not the storage, was the limit.
     ClientLimited => "client-limited",
     /// All processors of the machine were busy.

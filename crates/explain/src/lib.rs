@@ -1,6 +1,6 @@
 //! What the evidence in a record supports: one sentence each, with its numbers and what to do about it.
 //!
-//! [`findings`] reads a finished record and nothing else, so that an old record can be judged by new rules.
+//! [`judge`] puts findings and grades into a record. [`findings`] reads a finished record and nothing else, so that an old record can be judged by new rules.
 //! [`compare`] holds records against each other.
 //!
 //! **Invariant:** no finding without evidence: where a fact or a series is absent nothing is concluded from it.
@@ -14,15 +14,18 @@ pub mod compare;
 mod draft;
 mod evidence;
 mod failures;
+mod grade;
 mod limits;
 mod parts;
-mod rounds;
+mod proof;
 mod samples;
 mod saturation;
 mod search;
+mod steady;
 mod writes;
 
 pub use code::Code;
+pub use grade::{CHECKS, CheckAbout, judge, weights};
 pub use parts::{Parts, PartsError};
 
 use record::{Finding, Point, Run, WorkloadResult, World};
@@ -34,20 +37,21 @@ type OfPoint = fn(&Run, &Point) -> Option<Draft>;
 type OfWorkload = fn(&Run, &Point, &WorkloadResult) -> Option<Draft>;
 
 /// About the run as a whole.
-const RUN: [OfRun; 6] = [
+const RUN: [OfRun; 7] = [
     failures::interrupted,
     company::virtual_machine,
     search::edge,
     search::unkept,
     search::hysteresis,
-    rounds::not_steady,
+    steady::rounds_not_steady,
+    steady::rounds_drift,
 ];
 
 /// About a point, in either world.
 const POINT: [OfPoint; 2] = [samples::repeats_differ, limits::of_point];
 
 /// About a workload, in either world.
-const WORKLOAD: [OfWorkload; 14] = [
+const WORKLOAD: [OfWorkload; 16] = [
     failures::data_corrupt,
     failures::data_verified,
     failures::errors,
@@ -58,7 +62,9 @@ const WORKLOAD: [OfWorkload; 14] = [
     samples::few_samples,
     samples::short_run,
     samples::wide_interval,
-    samples::drift,
+    steady::drift,
+    steady::trend,
+    steady::window_not_steady,
     company::lag,
     company::never_issued,
     company::fallback,
@@ -78,12 +84,13 @@ const REAL_POINT: [OfPoint; 9] = [
 ];
 
 /// About a workload on real storage.
-const REAL_WORKLOAD: [OfWorkload; 5] = [
+const REAL_WORKLOAD: [OfWorkload; 6] = [
     caches::buffered,
     caches::span_fits_cache,
     company::client_limited,
     writes::drive_write_cache,
     writes::compressible_content,
+    writes::not_preconditioned,
 ];
 
 /// What the evidence in `run` supports, in the order of its points; findings about the run come first.

@@ -1,12 +1,10 @@
 //! Whether there was enough to say so much.
 
 use record::{Figure, Point, PointKind, Run, Severity, WorkloadResult};
-use stats::batch_mean;
 use units::Nanos;
 
 use crate::Code;
 use crate::draft::{Draft, percent, several};
-use crate::evidence::{outer_thirds, within};
 
 /// Percentiles every table shows.
 const SHOWN: [(f64, &str); 2] = [(0.99, "p99"), (0.999, "p99.9")];
@@ -91,49 +89,6 @@ pub(crate) fn wide_interval(_: &Run, point: &Point, workload: &WorkloadResult) -
     let remedy = format!("Measure {longer}, and look for what makes it vary.");
     let draft = Draft::new(Code::WideInterval, Severity::Warning, sentence).remedy(remedy);
     Some(draft.number("half_width_share", half))
-}
-
-/// A change from the first to the last third of the window beyond this is told.
-const DRIFT: f64 = 0.10;
-
-pub(crate) fn drift(_: &Run, point: &Point, workload: &WorkloadResult) -> Option<Draft> {
-    let rates = rates(point, workload);
-    let (first, last) = outer_thirds(&rates)?;
-    let (first, last) = (batch_mean(first)?, batch_mean(last)?);
-    let change = (last.mean - first.mean) / first.mean;
-    // Intervals that overlap may be chance.
-    let (first_range, last_range) = (first.interval?, last.interval?);
-    let apart = first_range.high < last_range.low || last_range.high < first_range.low;
-    if !change.is_finite() || change.abs() <= DRIFT || !apart {
-        return None;
-    }
-    let sentence = format!(
-        "The rate {} by {} from the first third of the window ({:.0}/s) to the last ({:.0}/s): it was not steady.",
-        if change > 0.0 { "rose" } else { "fell" },
-        percent(change.abs()),
-        first.mean,
-        last.mean
-    );
-    let draft = Draft::new(Code::Drift, Severity::Warning, sentence).remedy(
-        "Warm up longer (`warmup`), bring the device into its lasting state (a `prepare` phase), and measure longer.",
-    );
-    Some(draft.number("first_per_s", first.mean).number("last_per_s", last.mean))
-}
-
-/// Requests a second over the window, all operations together.
-fn rates(point: &Point, workload: &WorkloadResult) -> Vec<f64> {
-    let (from, until) =
-        (workload.measured_from_ns, workload.measured_from_ns.saturating_add(workload.measured_ns));
-    let own = point.series.iter().filter(|series| {
-        series.workload.as_deref() == Some(workload.name.as_str())
-            && series.name.ends_with(record::names::series::OPS)
-    });
-    let mut sum: Vec<f64> = Vec::new();
-    for values in own.map(|series| within(series, from, until)) {
-        sum.resize(sum.len().max(values.len()), 0.0);
-        sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
-    }
-    sum
 }
 
 /// Repetitions further apart than this do not measure the same thing.

@@ -87,3 +87,44 @@ pub(crate) fn compressible_content(_: &Run, _: &Point, workload: &WorkloadResult
     let draft = draft.remedy("Compare only with runs of the same content.");
     Some(draft.number("compress_ratio", compress).number("dedupe_ratio", dedupe))
 }
+
+/// Writing everything so many times brings flash into its lasting state.
+///
+/// Source: SNIA SSS PTS, workload-independent preconditioning: twice the user capacity.
+const FILLS: u32 = 2;
+
+/// Whether the target was in its lasting state when `point` wrote to it: it had been filled often enough, or the phase
+/// went on until it was steady.
+pub(crate) fn is_preconditioned(run: &Run, point: &Point) -> bool {
+    let before = run.points.iter().take_while(|other| other.index != point.index);
+    let filled = |state: &Point| {
+        let times = state.state.get("fill").and_then(|fill| fill.parse::<u32>().ok());
+        state.complete && times.is_some_and(|times| times >= FILLS)
+    };
+    let settled = run.rounds.iter().any(|rounds| rounds.phase == point.phase && rounds.steady);
+    settled || before.into_iter().any(filled)
+}
+
+/// Whether any target is flash, as far as it says itself; `None` where that is not known. A virtual disk says something,
+/// and it means nothing.
+pub(crate) fn is_flash(run: &Run) -> Option<bool> {
+    if run.environment.facts.get(fact::HYPERVISOR).is_some_and(|name| name != "none") {
+        return None;
+    }
+    let says = |target: &record::Target| target.facts.get(fact::ROTATIONAL).map(|rotates| rotates == "no");
+    run.targets.iter().map(says).reduce(|any, one| match (any, one) {
+        (Some(true), _) | (_, Some(true)) => Some(true),
+        (Some(false), Some(false)) => Some(false),
+        _ => None,
+    })?
+}
+
+pub(crate) fn not_preconditioned(run: &Run, point: &Point, workload: &WorkloadResult) -> Option<Draft> {
+    if moved_by(workload, "write") == 0 || is_flash(run) != Some(true) || is_preconditioned(run, point) {
+        return None;
+    }
+    let sentence = "The device is flash, and was not filled before it was written to: when it is new or trimmed it \
+                    writes faster than it will after weeks.";
+    let draft = Draft::new(Code::NotPreconditioned, Severity::Note, sentence);
+    Some(draft.remedy("Let a phase before it fill the span twice: `state = \"prepare\"`, `fill = 2`."))
+}

@@ -7,6 +7,7 @@ mod caches;
 mod company;
 mod compare;
 mod failures;
+mod grade;
 mod guide;
 mod limits;
 mod parts;
@@ -14,6 +15,7 @@ mod samples;
 mod saturation;
 mod search;
 mod sound;
+mod steady;
 mod writes;
 
 use record::sample::{self, Stream};

@@ -60,6 +60,7 @@ impl Recorder {
             rounds: Vec::new(),
             points: Vec::new(),
             findings: Vec::new(),
+            grading: None,
             ending: record::Ending {
                 complete: false,
                 code: 130,
@@ -96,7 +97,7 @@ impl Recorder {
         let stored = |Ending { code, reason }| record::Ending { complete, code, reason };
         self.run.ended = Some(now().to_string());
         self.run.ending = stored(ending.clone());
-        self.run.findings = explain::findings(&self.run);
+        explain::judge(&mut self.run);
         self.run.ending = stored(judged(&self.run.findings, ending));
         self.keep();
         Recorded { run: self.run, lost: self.lost }

@@ -1,12 +1,12 @@
 //! The line of a run as the table holds it.
 
-use record::Entry;
+use record::{Entry, Grade};
 use rusqlite::Row;
 use serde::de::DeserializeOwned;
 
 /// The columns of an [`Entry`], in the order in which [`from_row`] reads them.
 pub(crate) const COLUMNS: &str = "number, id, started, ended, plan, world, hostname, targets, tags, points, \
-     peak_ops_per_s, peak_bytes_per_s, warnings, invalid, complete, code, reason, json_bytes";
+     peak_ops_per_s, peak_bytes_per_s, warnings, invalid, complete, code, reason, json_bytes, grade";
 
 /// Reads the [`COLUMNS`].
 pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Entry> {
@@ -29,7 +29,13 @@ pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Entry> {
         code: row.get(15)?,
         reason: row.get(16)?,
         json_bytes: row.get::<_, i64>(17)?.unsigned_abs(),
+        grade: row.get::<_, Option<String>>(18)?.and_then(|text| grade(&text)),
     })
+}
+
+/// A letter that this program does not know is no grade.
+fn grade(text: &str) -> Option<Grade> {
+    Grade::ALL.into_iter().find(|grade| grade.to_string() == text)
 }
 
 fn from_json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {

@@ -267,14 +267,14 @@ fn put_entry(transaction: &Transaction<'_>, entry: &Entry) -> rusqlite::Result<i
     let number: Option<i64> = transaction.query_row(old, [&entry.id], |row| row.get(0)).optional()?;
     let put = format!(
         "INSERT INTO runs ({COLUMNS})
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)
          ON CONFLICT (number) DO UPDATE SET
             started = excluded.started, ended = excluded.ended, plan = excluded.plan, world = excluded.world,
             hostname = excluded.hostname, targets = excluded.targets, tags = excluded.tags,
             points = excluded.points, peak_ops_per_s = excluded.peak_ops_per_s,
             peak_bytes_per_s = excluded.peak_bytes_per_s, warnings = excluded.warnings, invalid = excluded.invalid,
             complete = excluded.complete, code = excluded.code, reason = excluded.reason,
-            json_bytes = excluded.json_bytes"
+            json_bytes = excluded.json_bytes, grade = excluded.grade"
     );
     transaction.prepare_cached(&put)?.execute(params![
         number,
@@ -295,6 +295,7 @@ fn put_entry(transaction: &Transaction<'_>, entry: &Entry) -> rusqlite::Result<i
         entry.code,
         entry.reason,
         entry.json_bytes as i64,
+        entry.grade.map(|grade| grade.to_string()),
     ])?;
     Ok(number.unwrap_or_else(|| transaction.last_insert_rowid()))
 }

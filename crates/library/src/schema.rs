@@ -10,7 +10,8 @@ pub(crate) const APPLICATION_ID: i64 = 0x4654_484D;
 /// What each version added. `tags` is a JSON object, `targets` a JSON array of texts.
 ///
 /// The records lie in a table of their own, so that a walk over `runs` touches none of their pages.
-pub(crate) const STEPS: [&str; 1] = ["
+pub(crate) const STEPS: [&str; 2] = [
+    "
     CREATE TABLE runs (
         number INTEGER PRIMARY KEY AUTOINCREMENT,
         id TEXT NOT NULL UNIQUE,
@@ -36,7 +37,11 @@ pub(crate) const STEPS: [&str; 1] = ["
         number INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
         json TEXT NOT NULL
     ) STRICT;
-"];
+",
+    "
+    ALTER TABLE runs ADD COLUMN grade TEXT;
+",
+];
 
 /// What a file is, judged by its header alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

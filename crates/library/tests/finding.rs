@@ -136,7 +136,7 @@ fn ten_thousand_runs_are_listed_and_searched_within_a_second() {
         WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
         INSERT INTO runs SELECT i, printf('copy-%05d', i), printf('2026-02-%05d', i), ended, plan, world, hostname,
             targets, '{\"k\":\"v\"}', points, peak_ops_per_s, peak_bytes_per_s, warnings, invalid, complete, code,
-            reason, json_bytes FROM n, runs WHERE number = 1;
+            reason, json_bytes, grade FROM n, runs WHERE number = 1;
         INSERT INTO records SELECT runs.number, substr(records.json, 1, 2000) FROM runs, records WHERE runs.number > 1;";
     connection.execute_batch(copies).unwrap();
     let began = quick_clock();

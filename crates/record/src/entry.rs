@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{OpSummary, Run, Severity, World};
+use crate::{Grade, OpSummary, Run, Severity, World};
 
 /// One line of a list of runs.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +35,8 @@ pub struct Entry {
     pub warnings: u64,
     /// Findings that make a figure invalid.
     pub invalid: u64,
+    /// How far its figures can be relied on; absent where nothing was judged.
+    pub grade: Option<Grade>,
     /// Whether every point of the plan was carried out.
     pub complete: bool,
     /// The exit code.
@@ -68,6 +70,7 @@ impl Entry {
             peak_bytes_per_s: peak(run, |summary| summary.bytes_per_s.value),
             warnings: found(Severity::Warning),
             invalid: found(Severity::Invalid),
+            grade: run.grading.as_ref().map(|grading| grading.grade),
             complete: run.ending.complete,
             code: run.ending.code,
             reason: run.ending.reason.clone(),

@@ -8,6 +8,7 @@
 mod comparison;
 mod entry;
 mod finding;
+mod grade;
 mod histogram;
 pub mod names;
 mod path;
@@ -22,6 +23,7 @@ mod summary;
 pub use comparison::{Basis, Compared, Comparison, Setting, Side, Unmatched, Verdict};
 pub use entry::Entry;
 pub use finding::{Finding, Severity};
+pub use grade::{Check, Grade, Grading, Outcome};
 pub use histogram::Histogram;
 pub use path::{Ceiling, PathPart};
 pub use point::{

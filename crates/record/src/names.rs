@@ -33,6 +33,8 @@ pub mod fact {
     pub const ROTATIONAL: &str = "rotational";
     /// `yes` or `no`, for a loop device: whether it bypasses the page cache of the file behind it.
     pub const LOOP_DIRECT: &str = "loop bypasses page cache";
+    /// `random` where this program has laid out what is read: data that neither compresses nor repeats.
+    pub const LAID_OUT: &str = "laid out";
     /// Where the storage is if not in this machine, in words: `nfs4 from server:/export`.
     pub const REMOTE: &str = "remote";
 

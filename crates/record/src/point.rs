@@ -34,6 +34,9 @@ pub struct Point {
     /// The values that the sweeps gave this point.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub swept: BTreeMap<String, String>,
+    /// What was done to the target, by the keys of the plan: `state`, `fill`, `trim`; empty for a load.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub state: BTreeMap<String, String>,
     /// The figure this point is about: `iops`, `mb_per_s`, `p99`.
     pub headline: String,
     /// When it began, since the start of the run.
@@ -55,6 +58,9 @@ pub struct Point {
     /// Where the time went; only a virtual array knows.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub breakdown: Option<Breakdown>,
+    /// How far its figures can be relied on; absent for a state, where no storage was asked, and where nothing was judged.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub grading: Option<crate::Grading>,
 }
 
 /// What one workload did.

@@ -54,6 +54,9 @@ pub struct Run {
     pub points: Vec<Point>,
     /// What the evidence supports.
     pub findings: Vec<Finding>,
+    /// How far the figures can be relied on; absent where no storage was asked or nothing was judged.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub grading: Option<crate::Grading>,
     /// How it ended.
     pub ending: Ending,
 }

@@ -82,6 +82,7 @@ pub fn run(plan: &str, points: Vec<Point>) -> Run {
         rounds: Vec::new(),
         points,
         findings: Vec::new(),
+        grading: None,
         ending: Ending { complete: true, code: 0, reason: "done".into() },
     }
 }
@@ -116,6 +117,7 @@ pub fn point(index: u32, name: &str, workloads: Vec<WorkloadResult>) -> Point {
         kind: PointKind::Load,
         repeat: 1,
         swept: BTreeMap::new(),
+        state: BTreeMap::new(),
         headline: "iops".into(),
         started_ns,
         ended_ns: started_ns + (SECONDS + 1) * 1_000_000_000,
@@ -125,6 +127,7 @@ pub fn point(index: u32, name: &str, workloads: Vec<WorkloadResult>) -> Point {
         cpu: Some(cpu),
         devices,
         breakdown: None,
+        grading: None,
     }
 }
 

@@ -3,15 +3,19 @@
 use record::{Finding, Run, Severity};
 
 use crate::figures::name_of;
+use crate::grade;
 use crate::style::{Look, Style};
 use crate::words::{harmless, wrap};
 
-/// All findings of `run`, in the order of its points, those about the whole run first.
+/// The grade of `run` with its reasons, and all its findings, in the order of its points, those about the whole run first.
 pub fn explained(run: &Run, style: Style) -> String {
-    if run.findings.is_empty() {
-        return "The evidence in the record supports no finding.\n".into();
+    let mut text = grade::lines(run, style).iter().map(|line| format!("{line}\n")).collect::<String>();
+    if !text.is_empty() {
+        text.push('\n');
     }
-    let mut text = String::new();
+    if run.findings.is_empty() {
+        return text + "The evidence in the record supports no finding.\n";
+    }
     let mut about = None;
     for finding in &run.findings {
         if about != Some(finding.point) {

@@ -1,8 +1,11 @@
 //! The table of a run: one row for each point, workload and operation.
 
-use record::{CpuUse, LatencySummary, OpSummary, Point, PointKind, Run, WorkloadResult};
+use std::collections::BTreeSet;
+
+use record::{CpuUse, Grade, LatencySummary, OpSummary, Point, PointKind, Run, WorkloadResult};
 use units::{BytesPerSecond, Nanos, OpsPerSecond};
 
+use crate::grade;
 use crate::metric::{Metric, quantile_name, quantiles};
 use crate::style::Look;
 use crate::table::{Cell, Column, Table};
@@ -17,6 +20,8 @@ struct Line<'a> {
     errors: u64,
     /// The figure to look at first; only in rows of totals.
     headline: Option<Metric>,
+    /// Of the point; only in its first row, and only where those of the run's points differ.
+    grade: Option<Grade>,
 }
 
 /// Processor time of the tool.
@@ -36,7 +41,10 @@ pub(crate) struct Figures {
 pub(crate) fn figures(run: &Run) -> Figures {
     let headlines: Vec<Metric> = run.points.iter().map(|point| Metric::of(&point.headline)).collect();
     let quantiles = quantiles(&headlines);
-    let lines: Vec<Line<'_>> = run.points.iter().flat_map(of_point).collect();
+    let grades: BTreeSet<Grade> =
+        run.points.iter().filter_map(|point| Some(point.grading.as_ref()?.grade)).collect();
+    let differ = grades.len() > 1;
+    let lines: Vec<Line<'_>> = run.points.iter().flat_map(|point| of_point(point, differ)).collect();
     let missing = |latency: &LatencySummary| quantiles.iter().any(|q| latency.quantile(*q).is_none());
     let latencies = lines.iter().filter_map(|line| line.summary?.response.as_ref());
     Figures {
@@ -73,22 +81,33 @@ fn columns(quantiles: &[f64], headlines: &[Metric]) -> Vec<Column> {
         Column::figures("CPU/IO", 6),
         Column::figures("cores", 11),
         Column::figures("errors", 1),
+        Column { dispensable: 9, ..Column::words("grade") },
     ]);
     columns
 }
 
-fn of_point(point: &Point) -> Vec<Line<'_>> {
+fn of_point(point: &Point, differ: bool) -> Vec<Line<'_>> {
+    let grade = point.grading.as_ref().map(|grading| grading.grade);
     let headline = Metric::of(&point.headline);
     let errors: u64 = point.workloads.iter().map(|workload| workload.errors).sum();
     let cpu = point.cpu.map(|cpu| {
         cost(cpu, settled(&point.workloads), point.ended_ns - point.started_ns.min(point.ended_ns))
     });
-    let head = Line { indent: 0, name: name_of(point), summary: None, cpu, errors, headline: None };
+    let head = Line {
+        indent: 0,
+        name: name_of(point),
+        summary: None,
+        cpu,
+        errors,
+        headline: None,
+        grade: grade.filter(|_| differ),
+    };
     match point.workloads.as_slice() {
         [only] => {
             let mut lines = of_workload(only, String::new(), 0, headline);
             if let Some(first) = lines.first_mut() {
-                (first.name, first.cpu, first.errors) = (head.name, head.cpu, head.errors);
+                (first.name, first.cpu, first.errors, first.grade) =
+                    (head.name, head.cpu, head.errors, head.grade);
             }
             lines
         }
@@ -117,6 +136,7 @@ fn of_workload(workload: &WorkloadResult, name: String, indent: usize, headline:
         cpu,
         errors: workload.errors,
         headline: Some(headline),
+        grade: None,
     };
     let parts = workload.summary.iter().skip(1).map(|summary| Line {
         indent: indent + 1,
@@ -125,6 +145,7 @@ fn of_workload(workload: &WorkloadResult, name: String, indent: usize, headline:
         cpu: None,
         errors: 0,
         headline: None,
+        grade: None,
     });
     std::iter::once(total).chain(parts).collect()
 }
@@ -181,6 +202,7 @@ fn cells(line: &Line<'_>, quantiles: &[f64]) -> Vec<Cell> {
         cell(None, line.cpu.and_then(|cpu| cpu.us_per_io).map(|us| nanos(us * 1e3))),
         cell(None, line.cpu.and_then(|cpu| cpu.cores).map(|cores| format!("{cores:.2}"))),
         Cell::of(Look::Wrong, if line.errors > 0 { thousands(line.errors) } else { String::new() }),
+        line.grade.map_or_else(Cell::default, |grade| Cell::of(grade::look(grade), grade.to_string())),
     ]);
     cells
 }

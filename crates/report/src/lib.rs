@@ -10,6 +10,7 @@ mod comparison;
 mod csv;
 mod explained;
 mod figures;
+mod grade;
 mod header;
 mod json;
 mod ladder;

@@ -3,6 +3,7 @@
 use record::Entry;
 use units::{BytesPerSecond, OpsPerSecond};
 
+use crate::grade;
 use crate::style::{Look, Style};
 use crate::table::{Cell, Column, Table};
 use crate::words::{cut, harmless};
@@ -21,6 +22,7 @@ pub fn list(entries: &[Entry], style: Style) -> String {
         Column::words("plan"),
         Column { dispensable: 2, ..Column::words("target") },
         Column::figures("points", 6),
+        Column { dispensable: 2, ..Column::words("grade") },
         Column::figures("peak IOPS", 4),
         Column::figures("peak MB/s", 5),
         Column { dispensable: 3, ..Column::words("state") },
@@ -50,6 +52,7 @@ fn row(entry: &Entry, target_width: usize, style: Style) -> Vec<Cell> {
         Cell::plain(harmless(&entry.plan)),
         Cell::plain(cut(&targets.join(", "), target_width, style.ellipsis())),
         Cell::plain(entry.points.to_string()),
+        entry.grade.map_or_else(Cell::default, |grade| Cell::of(grade::look(grade), grade.to_string())),
         Cell::plain(entry.peak_ops_per_s.map(|rate| OpsPerSecond::new(rate).to_string()).unwrap_or_default()),
         Cell::plain(peak_mb.map(|rate| rate.trim_end_matches(" MB/s").to_owned()).unwrap_or_default()),
         Cell::of(look, state),

@@ -4,10 +4,10 @@ use record::{Run, Severity};
 
 use crate::style::Look;
 use crate::table::Table;
-use crate::{beware, figures, header};
+use crate::{beware, figures, grade, header};
 
-/// `run` as GitHub-flavoured Markdown: title, identity, the table with headline figures in bold, what to beware
-/// of. Ends with a line end.
+/// `run` as GitHub-flavoured Markdown: title, identity, the table with headline figures in bold, the grade, what to
+/// beware of. Ends with a line end.
 pub fn markdown(run: &Run) -> String {
     let mut header = header::lines(run).into_iter();
     let mut text = format!("### {}\n\n", escaped(&header.next().unwrap_or_default()));
@@ -16,6 +16,7 @@ pub fn markdown(run: &Run) -> String {
     }
     text.push('\n');
     text += &if run.points.is_empty() { "No point was measured.\n".into() } else { table(run) };
+    text += &grade::markdown(run);
     let groups = beware::groups(run);
     if !groups.is_empty() {
         text += "\n#### Beware\n\n";

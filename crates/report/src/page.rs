@@ -4,10 +4,10 @@ use record::{Run, WorkloadResult};
 
 use crate::style::{Look, Style};
 use crate::words::{harmless, thousands, wrap};
-use crate::{beware, figures, header, ladder, rounds, sweep, upkeep};
+use crate::{beware, figures, grade, header, ladder, rounds, sweep, upkeep};
 
 /// The whole of `run` as text: what was measured, the table with each point's headline figure set off, sweeps
-/// as curves, the first errors, and what to beware of. Ends with a line end.
+/// as curves, the first errors, the grade with its reasons, and what to beware of. Ends with a line end.
 ///
 /// No line is wider than the style's width, but for words that are. Where there is no room, columns are left
 /// out in this order and named below the table: cores, quantiles beyond p99, mean, max, interval, CPU, p50,
@@ -25,6 +25,7 @@ pub fn text(run: &Run, style: Style) -> String {
     sections.push(rounds::lines(run, style));
     sections.push(upkeep::lines(run, style));
     sections.push(errors(run, style));
+    sections.push(grade::lines(run, style));
     sections.push(beware::lines(run, style));
     sections.push(tail(run, style));
     sections.retain(|section| !section.is_empty());

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use record::names::fact;
 use record::sample::{self, Stream};
-use record::{Ending, ErrorSample, Finding, PointKind, Run, Severity};
+use record::{Check, Ending, ErrorSample, Finding, Grade, Grading, Outcome, PointKind, Run, Severity};
 
 fn stream(op: &'static str, size_bytes: u64, per_s: u64, median_ns: u64, spread: f64) -> Stream {
     Stream { op, size_bytes, per_s, median_ns, spread }
@@ -140,6 +140,33 @@ pub(crate) fn interrupted() -> Run {
     let mut run = sample::run("quick", vec![point]);
     run.ending =
         Ending { complete: false, code: 130, reason: "interrupted; what was measured is saved".into() };
+    run
+}
+
+/// Two points of different grades.
+pub(crate) fn graded() -> Run {
+    let check = |name: &str, outcome, grade, codes: &[&str], why: &str, points: &[&str]| {
+        let texts = |texts: &[&str]| texts.iter().map(|text| (*text).into()).collect();
+        Check {
+            name: name.into(),
+            outcome,
+            grade,
+            codes: texts(codes),
+            why: why.into(),
+            points: texts(points),
+        }
+    };
+    let mut run = corners();
+    run.points.truncate(2);
+    let why = "which caches lie below this machine is not known";
+    let cache = check("cache", Outcome::NotChecked, Grade::B, &[], why, &[]);
+    let good = check("requests", Outcome::Passed, Grade::A, &[], "", &[]);
+    let slow = check("client", Outcome::Failed, Grade::D, &["client-limited"], "", &["4 KiB random read"]);
+    let short = check("samples", Outcome::Passed, Grade::B, &["short-run"], "", &[]);
+    let all = vec![good.clone(), cache.clone(), slow, short];
+    run.points[0].grading = Some(Grading { grade: Grade::B, checks: vec![good, cache] });
+    run.points[1].grading = Some(Grading { grade: Grade::D, checks: all.clone() });
+    run.grading = Some(Grading { grade: Grade::D, checks: all });
     run
 }
 

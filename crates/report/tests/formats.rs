@@ -1,6 +1,6 @@
 //! Formats for programs and tickets.
 
-use crate::fixtures::{corners, empty, errored, hostile, interrupted, mixed, sweep};
+use crate::fixtures::{corners, empty, errored, graded, hostile, interrupted, mixed, sweep};
 
 fn rows(text: &str) -> Vec<Vec<String>> {
     let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
@@ -69,6 +69,20 @@ fn json_lines_are_the_run_its_points_and_its_findings() {
     assert!(point == run.points[0]);
     assert_eq!(lines[2]["code"], "errors");
     assert_eq!(lines[2]["severity"], "invalid");
+}
+
+#[test]
+fn markdown_tells_the_grade_and_what_it_follows_from() {
+    let page = report::markdown(&graded());
+    let (_, section) = page.split_once("#### Grade D\n\n").unwrap();
+    let (section, _) = section.split_once("\n\n").unwrap();
+    assert_eq!(
+        section,
+        "- **client** failed (client-limited) at 4 KiB random read.\n\
+         - **cache** was not checked: which caches lie below this machine is not known.\n\
+         - **samples** passed, with a note (short-run).\n\
+         - Passed: requests."
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use record::{Entry, Run};
 use report::Style;
 
-use crate::fixtures::{corners, empty, errored, hostile, interrupted, mixed, sweep};
+use crate::fixtures::{corners, empty, errored, graded, hostile, interrupted, mixed, sweep};
 
 fn at(width: usize) -> Style {
     Style { colour: false, unicode: true, width }
@@ -43,6 +43,11 @@ fn an_interrupted_run_on_a_terminal() {
 #[test]
 fn an_empty_run_on_a_terminal() {
     insta::assert_snapshot!(pages(&empty()));
+}
+
+#[test]
+fn a_graded_run_on_a_terminal() {
+    insta::assert_snapshot!(pages(&graded()));
 }
 
 #[test]

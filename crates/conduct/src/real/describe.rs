@@ -54,6 +54,7 @@ pub(super) fn target(each: &Resolved, scratch: &ScratchSet, number: usize) -> re
         Place::Block { node, .. } => ("block device", Some(node)),
     };
     let scratched = scratch.planned(number);
+    let laid_out = scratched.is_some();
     let size = scratched.as_ref().map_or(each.facts.size, |(_, size)| *size);
     record::Target {
         asked: each.target.name.clone(),
@@ -61,11 +62,11 @@ pub(super) fn target(each: &Resolved, scratch: &ScratchSet, number: usize) -> re
         path: scratched.map(|(path, _)| path).or_else(|| own.map(|path| path.display().to_string())),
         size_bytes: size.get(),
         caches: Vec::new(),
-        facts: facts(each, scratch),
+        facts: facts(each, scratch, laid_out),
     }
 }
 
-fn facts(each: &Resolved, scratch: &ScratchSet) -> BTreeMap<String, String> {
+fn facts(each: &Resolved, scratch: &ScratchSet, laid_out: bool) -> BTreeMap<String, String> {
     let mut facts = BTreeMap::new();
     let mut put = |key: &str, value: Option<String>| {
         if let Some(value) = value.filter(|value| !value.is_empty()) {
@@ -90,6 +91,7 @@ fn facts(each: &Resolved, scratch: &ScratchSet) -> BTreeMap<String, String> {
     );
     put("direct I/O", each.facts.direct.as_ref().map(direct_words));
     put("scratch size", scratch.words().map(Into::into));
+    put(fact::LAID_OUT, laid_out.then(|| "random".into()));
     facts
 }
 

@@ -567,6 +567,7 @@ fn frame(index: usize, name: &str, kind: PointKind, headline: &str) -> Point {
         kind,
         repeat: 1,
         swept: BTreeMap::new(),
+        state: BTreeMap::new(),
         headline: headline.into(),
         started_ns: 0,
         ended_ns: 0,
@@ -576,5 +577,6 @@ fn frame(index: usize, name: &str, kind: PointKind, headline: &str) -> Point {
         cpu: None,
         devices: Vec::new(),
         breakdown: None,
+        grading: None,
     }
 }

@@ -18,7 +18,7 @@ pub fn explain(arguments: &ExplainArgs, store: &Option<PathBuf>) -> Result<Endin
         )));
     }
     parts::apply(arguments.parts.as_deref(), &mut run.path)?;
-    run.findings = explain::findings(&run);
+    explain::judge(&mut run);
     let text = match arguments.format {
         TreeFormat::Text => report::explained(&run, terminal::style(&arguments.look)),
         TreeFormat::Json => {

@@ -1,0 +1,235 @@
+//! Grades: how far the figures of a point and of a run can be relied on.
+//!
+//! **Invariant:** a check passes on evidence alone. Where there is none it was not made, which is told and costs the A.
+
+use record::{Check, Finding, Grade, Grading, Outcome, Point, PointKind, Run, Severity};
+
+use crate::Code;
+use crate::evidence::on_nothing;
+use crate::{findings, proof, search};
+
+/// A question that a grade depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum About {
+    Direct,
+    Cache,
+    Content,
+    Preconditioned,
+    Steady,
+    Samples,
+    Client,
+    Bookkeeping,
+    Requests,
+    Neighbours,
+    Clock,
+}
+
+/// What the guide says of a check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CheckAbout {
+    /// Stable name.
+    pub name: &'static str,
+    /// What passes, in words.
+    pub question: &'static str,
+    /// Whether it decides what was measured; otherwise how exactly, or for how long it holds.
+    pub main: bool,
+    about: About,
+}
+
+const fn check(about: About, name: &'static str, main: bool, question: &'static str) -> CheckAbout {
+    CheckAbout { name, question, main, about }
+}
+
+/// All checks, in the order of the guide.
+pub const CHECKS: [CheckAbout; 11] = [
+    check(About::Requests, "requests", true, "every request was issued and answered"),
+    check(About::Bookkeeping, "bookkeeping", true, "requests, bytes, rate and latency agree"),
+    check(About::Direct, "direct", true, "requests bypassed the page cache, and reached the device"),
+    check(About::Cache, "cache", true, "the span is larger than every cache that could hold it"),
+    check(
+        About::Content,
+        "content",
+        true,
+        "the data neither compresses nor repeats, and was written before it was read",
+    ),
+    check(About::Client, "client", true, "this program and this machine had time to spare"),
+    check(
+        About::Preconditioned,
+        "preconditioned",
+        false,
+        "flash was in its lasting state before it was written to",
+    ),
+    check(About::Steady, "steady", false, "the rate was steady, by SNIA's rule and by a test for trends"),
+    check(About::Samples, "samples", false, "there were requests and time enough for what is shown"),
+    check(About::Neighbours, "neighbours", false, "nobody else used the device or the processors"),
+    check(About::Clock, "clock", false, "the processors kept their clock"),
+];
+
+/// Which check a finding belongs to, and the best grade that it allows as a note, a warning, or where it makes a figure
+/// invalid; `None` for those that say nothing against the figures.
+pub(crate) fn weight(code: Code) -> Option<(About, [Grade; 3])> {
+    use Grade::{A, B, C, D, F};
+    let answer = match code {
+        Code::Errors | Code::Interrupted | Code::NeverIssued | Code::GaveUp | Code::NothingMeasured => {
+            (About::Requests, [B, C, F])
+        }
+        Code::DataCorrupt => (About::Requests, [F, F, F]),
+        Code::DataVerified => (About::Requests, [A, B, F]),
+        Code::Conservation | Code::LittleLaw => (About::Bookkeeping, [B, D, F]),
+        Code::FewSamples => (About::Samples, [A, C, F]),
+        Code::ShortRun | Code::WideInterval => (About::Samples, [B, C, F]),
+        Code::Drift | Code::Trend | Code::RepeatsDiffer | Code::NotSteady => (About::Steady, [B, C, F]),
+        Code::Buffered | Code::DirectNotHonoured | Code::DirtyPages => (About::Direct, [B, D, F]),
+        Code::CacheSuspected => (About::Cache, [B, D, F]),
+        Code::CompressibleContent => (About::Content, [B, D, F]),
+        Code::NotPreconditioned => (About::Preconditioned, [B, C, F]),
+        Code::ClientLimited | Code::CpuSaturated => (About::Client, [B, D, F]),
+        Code::Lag => (About::Client, [B, C, F]),
+        Code::EngineFallback => (About::Client, [A, B, F]),
+        Code::Neighbours | Code::CpuStolen => (About::Neighbours, [B, C, F]),
+        Code::Throttled | Code::ClockChanged => (About::Clock, [B, C, F]),
+        Code::DriveWriteCache
+        | Code::VirtualMachine
+        | Code::NullTarget
+        | Code::Limit
+        | Code::LatencyBound
+        | Code::LimitUnseen
+        | Code::Knee
+        | Code::NoSharpKnee
+        | Code::Retrograde
+        | Code::Superlinear
+        | Code::SloEdge
+        | Code::SloUnkept
+        | Code::SloHysteresis => return None,
+    };
+    Some(answer)
+}
+
+/// The table of the guide: each code that a grade depends on, its check, and the best grade that it allows as a note, a
+/// warning, and where it makes a figure invalid.
+pub fn weights() -> Vec<(Code, &'static str, [Grade; 3])> {
+    let row = |code: &Code| {
+        let (about, grades) = weight(*code)?;
+        let check = CHECKS.iter().find(|check| check.about == about)?;
+        Some((*code, check.name, grades))
+    };
+    Code::ALL.iter().filter_map(row).collect()
+}
+
+/// Puts the findings into `run`, and the grades of its points and of itself, in place of those it has.
+///
+/// A run that asked no storage has findings and no grade.
+pub fn judge(run: &mut Run) {
+    run.findings = findings(run);
+    let grades =
+        |point: &Point| point.kind == PointKind::Load && search::is_result(run, point) && !on_nothing(run);
+    let gradings: Vec<Option<Grading>> =
+        run.points.iter().map(|point| grades(point).then(|| of_point(run, point))).collect();
+    for (point, grading) in run.points.iter_mut().zip(gradings) {
+        point.grading = grading;
+    }
+    run.grading = of_run(run);
+}
+
+fn of_point(run: &Run, point: &Point) -> Grading {
+    let own = |finding: &&Finding| {
+        finding.point == Some(point.index) || finding.point.is_none() && is_about_phase(run, finding, point)
+    };
+    let found: Vec<&Finding> = run.findings.iter().filter(own).collect();
+    grading(
+        CHECKS
+            .iter()
+            .filter_map(|check| answer(check, &found, || proof::of(check.about, run, point)))
+            .collect(),
+    )
+}
+
+/// Findings about the run that are about the rounds of the point's phase.
+fn is_about_phase(run: &Run, finding: &Finding, point: &Point) -> bool {
+    let of_rounds = [Code::NotSteady, Code::Trend].map(Code::name).contains(&finding.code.as_str());
+    of_rounds && run.rounds.iter().any(|rounds| rounds.phase == point.phase)
+}
+
+/// What came of `check`; `None` where it does not apply.
+fn answer(check: &CheckAbout, found: &[&Finding], proof: impl FnOnce() -> proof::Proof) -> Option<Check> {
+    let weighed: Vec<(&str, Grade)> = found
+        .iter()
+        .filter_map(|finding| {
+            let (about, grades) = weight(Code::named(&finding.code)?)?;
+            let grade = match finding.severity {
+                Severity::Note => grades[0],
+                Severity::Warning => grades[1],
+                Severity::Invalid => grades[2],
+            };
+            (about == check.about).then_some((finding.code.as_str(), grade))
+        })
+        .collect();
+    let worst = weighed.iter().map(|(_, grade)| *grade).max().unwrap_or(Grade::A);
+    let mut codes: Vec<String> = weighed.iter().map(|(code, _)| (*code).to_owned()).collect();
+    codes.dedup();
+    let (outcome, grade, why) = match worst {
+        Grade::A | Grade::B => match proof() {
+            proof::Proof::DoesNotApply if codes.is_empty() => return None,
+            proof::Proof::Missing(why) => (Outcome::NotChecked, Grade::B, why),
+            proof::Proof::Seen | proof::Proof::DoesNotApply => (Outcome::Passed, worst, String::new()),
+        },
+        worse => (Outcome::Failed, worse, String::new()),
+    };
+    Some(Check { name: check.name.into(), outcome, grade, codes, why, points: Vec::new() })
+}
+
+fn is_main(check: &Check) -> bool {
+    CHECKS.iter().any(|about| about.main && about.name == check.name)
+}
+
+/// The worst that any check allows; C where two of the main ones could not be made, E where two of them failed.
+fn grading(checks: Vec<Check>) -> Grading {
+    let worst = checks.iter().map(|check| check.grade).max().unwrap_or(Grade::A);
+    let main =
+        |outcome: Outcome| checks.iter().filter(|check| is_main(check) && check.outcome == outcome).count();
+    let in_doubt = checks.iter().filter(|check| is_main(check) && check.grade == Grade::D).count();
+    let grade = match worst {
+        Grade::D if in_doubt >= 2 => Grade::E,
+        Grade::A | Grade::B if main(Outcome::NotChecked) >= 2 => Grade::C,
+        worst => worst,
+    };
+    Grading { grade, checks }
+}
+
+/// The worst of the points, and what was found of the run as a whole; `None` without a graded point.
+fn of_run(run: &Run) -> Option<Grading> {
+    let graded: Vec<(&Point, &Grading)> =
+        run.points.iter().filter_map(|point| Some((point, point.grading.as_ref()?))).collect();
+    let of_points = graded.iter().map(|(_, grading)| grading.grade).max()?;
+    let about_run: Vec<&Finding> = run.findings.iter().filter(|finding| finding.point.is_none()).collect();
+    let merge = |check: &CheckAbout| {
+        let same = graded.iter().filter_map(|(point, grading)| {
+            let own = grading.checks.iter().find(|own| own.name == check.name)?;
+            Some((point.name.as_str(), own))
+        });
+        let of_run = answer(check, &about_run, || proof::Proof::DoesNotApply);
+        merged(&same.collect::<Vec<_>>(), of_run)
+    };
+    let checks: Vec<Check> = CHECKS.iter().filter_map(merge).collect();
+    let worst = checks.iter().map(|check| check.grade).max().unwrap_or(Grade::A);
+    Some(Grading { grade: of_points.max(worst), checks })
+}
+
+/// The worst outcome of one check, with the points that had it. Among equal grades a failure is worse than a check that
+/// was not made, and that is worse than one that passed.
+fn merged(of_points: &[(&str, &Check)], of_run: Option<Check>) -> Option<Check> {
+    let rank =
+        |check: &Check| (check.grade, check.outcome == Outcome::Failed, check.outcome == Outcome::NotChecked);
+    let worst = of_points.iter().map(|(_, check)| *check).max_by_key(|check| rank(check));
+    let Some(worst) = worst else { return of_run };
+    if let Some(of_run) = of_run.filter(|of_run| rank(of_run) >= rank(worst)) {
+        return Some(of_run);
+    }
+    let mut points: Vec<String> = Vec::new();
+    for (name, _) in of_points.iter().filter(|(_, check)| rank(check) == rank(worst)) {
+        if !points.iter().any(|known| known == name) {
+            points.push((*name).to_owned());
+        }
+    }
+    Some(Check { points, ..worst.clone() })
+}

@@ -1,0 +1,140 @@
+//! Whether there was evidence enough to make a check.
+
+use record::names::{fact, series};
+use record::{Point, Run, Series, WorkloadResult, World};
+
+use crate::evidence::{counted, is_direct, key, moved, moved_by, sampled};
+use crate::grade::About;
+use crate::{steady, writes};
+
+/// Whether a check that found nothing wrong has passed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Proof {
+    /// The evidence was there.
+    Seen,
+    /// It was not, and why.
+    Missing(String),
+    /// There is nothing to check.
+    DoesNotApply,
+}
+
+use Proof::{DoesNotApply, Seen};
+
+fn missing(why: impl Into<String>) -> Proof {
+    Proof::Missing(why.into())
+}
+
+fn seen_or(seen: bool, why: &str) -> Proof {
+    if seen { Seen } else { missing(why) }
+}
+
+/// The evidence for the check `about` at `point`.
+pub(crate) fn of(about: About, run: &Run, point: &Point) -> Proof {
+    match about {
+        About::Requests => Seen,
+        About::Bookkeeping => bookkeeping(point),
+        About::Samples => seen_or(
+            point.workloads.iter().all(|workload| workload.total().is_some()),
+            "the record has no figures",
+        ),
+        About::Steady => steady(point),
+        // The rest holds for storage that others make; a model has no page cache of this machine, no content, no wear, no
+        // neighbours, and no clock but its own.
+        _ if run.world == World::Array => DoesNotApply,
+        About::Direct => direct(point),
+        About::Cache => cache(run),
+        About::Content => content(run, point),
+        About::Preconditioned => preconditioned(run, point),
+        About::Client => client(point),
+        About::Neighbours => neighbours(run, point),
+        About::Clock => clock(point),
+    }
+}
+
+fn bookkeeping(point: &Point) -> Proof {
+    let failed = point.workloads.iter().any(|workload| workload.errors > 0);
+    seen_or(!failed, "Little's law is not judged where requests failed")
+}
+
+fn steady(point: &Point) -> Proof {
+    let long = point.workloads.iter().all(|workload| steady::is_long_enough(point, workload));
+    seen_or(long, "a trend cannot be told from chance in a window of less than ten seconds")
+}
+
+fn direct(point: &Point) -> Proof {
+    if point.workloads.iter().any(|workload| is_direct(workload) != Some(true)) {
+        return missing("how much of it the page cache answered is not known");
+    }
+    seen_or(
+        counted(point).is_some(),
+        "the kernel counts no device of this target, so that nothing says what reached it",
+    )
+}
+
+fn cache(run: &Run) -> Proof {
+    if run.targets.iter().all(|target| !target.caches.is_empty()) {
+        return Seen;
+    }
+    let virtual_machine = run.environment.facts.get(fact::HYPERVISOR).is_some_and(|name| name != "none");
+    missing(match virtual_machine {
+        true => "which caches lie below is not known, and the host of a virtual machine has one",
+        false => "which caches lie below this machine is not known",
+    })
+}
+
+/// What was read was made by this program, or is looked at.
+fn content(run: &Run, point: &Point) -> Proof {
+    let reads = point.workloads.iter().any(|workload| moved_by(workload, "read") > 0);
+    let own = run
+        .targets
+        .iter()
+        .all(|target| target.kind == "directory" || target.facts.contains_key(fact::LAID_OUT));
+    if point.workloads.iter().all(|workload| key(workload, "content").is_none()) {
+        return missing("what was written is not known");
+    }
+    seen_or(!reads || own, "whether what was read had ever been written is not known")
+}
+
+fn preconditioned(run: &Run, point: &Point) -> Proof {
+    if moved(point, "write") == 0 {
+        return DoesNotApply;
+    }
+    match writes::is_flash(run) {
+        Some(false) => DoesNotApply,
+        _ if writes::is_preconditioned(run, point) => Seen,
+        Some(true) => Seen,
+        None => {
+            missing("whether the device is flash, which writes slower once it has been filled, is not known")
+        }
+    }
+}
+
+fn client(point: &Point) -> Proof {
+    let known = |workload: &WorkloadResult| {
+        !workload.workers.is_empty() && workload.workers.iter().all(|worker| worker.cpu.is_some())
+    };
+    seen_or(point.workloads.iter().all(known), "the processor time of the workers is not known")
+}
+
+fn neighbours(run: &Run, point: &Point) -> Proof {
+    if point.workloads.iter().any(|workload| is_direct(workload) != Some(true)) {
+        return missing("behind the page cache the device does work of its own accord");
+    }
+    match counted(point) {
+        None => missing("the kernel counts no device of this target"),
+        Some(seen) if seen.devices > run.targets.len() => {
+            missing("a file system over several devices may write everything more than once")
+        }
+        Some(_) => Seen,
+    }
+}
+
+fn clock(point: &Point) -> Proof {
+    let told = [series::CPU_FREQUENCY, series::CPU_THROTTLED];
+    if told.iter().any(|name| !sampled(point, name).is_empty()) {
+        return Seen;
+    }
+    let reason = |series: &Series| series.name.starts_with("cpu.frequency").then(|| series.absent.clone())?;
+    let reason = point.series.iter().find_map(reason);
+    missing(reason.unwrap_or_else(|| "the machine tells neither clock nor throttling".into()))
+}

@@ -1,0 +1,174 @@
+//! Whether figures were those of a lasting state: over the window of a point, and over the rounds of a phase.
+//!
+//! SNIA's rule accepts a slow drift for ever, so a test for trends stands beside it, and where the two disagree it is
+//! said.
+
+use record::{Point, Rounds, Run, Severity, WorkloadResult};
+use stats::batch_mean;
+use stats::steady::{Steady, WINDOW};
+use stats::trend::Trend;
+
+use crate::Code;
+use crate::draft::{Draft, percent};
+use crate::evidence::{outer_thirds, within};
+
+/// A change from the first to the last third of the window beyond this is told.
+const DRIFT: f64 = 0.10;
+
+pub(crate) fn drift(_: &Run, point: &Point, workload: &WorkloadResult) -> Option<Draft> {
+    let rates = rates(point, workload);
+    let (first, last) = outer_thirds(&rates)?;
+    let (first, last) = (batch_mean(first)?, batch_mean(last)?);
+    let change = (last.mean - first.mean) / first.mean;
+    // Intervals that overlap may be chance.
+    let (first_range, last_range) = (first.interval?, last.interval?);
+    let apart = first_range.high < last_range.low || last_range.high < first_range.low;
+    if !change.is_finite() || change.abs() <= DRIFT || !apart {
+        return None;
+    }
+    let sentence = format!(
+        "The rate {} by {} from the first third of the window ({:.0}/s) to the last ({:.0}/s): it was not steady.",
+        if change > 0.0 { "rose" } else { "fell" },
+        percent(change.abs()),
+        first.mean,
+        last.mean
+    );
+    let draft = Draft::new(Code::Drift, Severity::Warning, sentence).remedy(
+        "Warm up longer (`warmup`), bring the device into its lasting state (a `prepare` phase), and measure longer.",
+    );
+    Some(draft.number("first_per_s", first.mean).number("last_per_s", last.mean))
+}
+
+/// Requests a second over the window, all operations together.
+fn rates(point: &Point, workload: &WorkloadResult) -> Vec<f64> {
+    let (from, until) =
+        (workload.measured_from_ns, workload.measured_from_ns.saturating_add(workload.measured_ns));
+    let own = point.series.iter().filter(|series| {
+        series.workload.as_deref() == Some(workload.name.as_str())
+            && series.name.ends_with(record::names::series::OPS)
+    });
+    let mut sum: Vec<f64> = Vec::new();
+    for values in own.map(|series| within(series, from, until)) {
+        sum.resize(sum.len().max(values.len()), 0.0);
+        sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+    }
+    sum
+}
+
+/// A window is cut into so many parts. Neighbouring seconds resemble each other; parts of some seconds do so less, and
+/// up to ten values are tested exactly.
+const PARTS: usize = 10;
+
+/// Trends that chance brings about once in so many steady runs are none.
+const CHANCE: f64 = 0.01;
+
+/// A change over the window of less than this is told by the interval of the rate well enough.
+const SLOW: f64 = 0.02;
+
+/// Means of so many equal parts of `values`, from the last backwards; `None` with fewer values than parts.
+fn parts<const N: usize>(values: &[f64]) -> Option<[f64; N]> {
+    let length = values.len() / N;
+    if length == 0 {
+        return None;
+    }
+    let whole = &values[values.len() - N * length..];
+    Some(std::array::from_fn(|part| whole[part * length..][..length].iter().sum::<f64>() / length as f64))
+}
+
+/// Whether a trend could have been seen in the rates of `workload`.
+pub(crate) fn is_long_enough(point: &Point, workload: &WorkloadResult) -> bool {
+    rates(point, workload).len() >= PARTS
+}
+
+/// A slow rise or fall that is not yet a [`drift`].
+pub(crate) fn trend(run: &Run, point: &Point, workload: &WorkloadResult) -> Option<Draft> {
+    let rates = rates(point, workload);
+    let values = parts::<PARTS>(&rates)?;
+    let trend = Trend::of(&values)?;
+    let change = trend.slope * (PARTS - 1) as f64 / trend.median;
+    let clear = trend.p_value < CHANCE && change.abs() > SLOW;
+    if !clear || !change.is_finite() || drift(run, point, workload).is_some() {
+        return None;
+    }
+    let snia =
+        parts::<WINDOW>(&rates).and_then(|fifths| Steady::of(&fifths)).is_some_and(|fifths| fifths.reached());
+    let sentence = format!(
+        "The rate {} by {} over the window, step by step: in a steady run chance does that less than once in a hundred \
+         times.{}",
+        if change > 0.0 { "rose" } else { "fell" },
+        percent(change.abs()),
+        if snia { " SNIA's rule calls it steady, as it does any slow drift." } else { "" }
+    );
+    let draft = Draft::new(Code::Trend, Severity::Warning, sentence).remedy(
+        "Warm up longer (`warmup`) and measure longer, until it no longer changes: the figure is that of a device on its \
+         way.",
+    );
+    Some(draft.number("change_share", change).number("p_value", trend.p_value))
+}
+
+/// SNIA's rule over five equal parts of the window, where no other finding tells of them.
+pub(crate) fn window_not_steady(run: &Run, point: &Point, workload: &WorkloadResult) -> Option<Draft> {
+    let rates = rates(point, workload);
+    if rates.len() < PARTS || drift(run, point, workload).is_some() {
+        return None;
+    }
+    let fifths = Steady::of(&parts::<WINDOW>(&rates)?)?;
+    if fifths.mean <= 0.0 || fifths.reached() {
+        return None;
+    }
+    let (range, line) = (fifths.range / fifths.mean, fifths.excursion / fifths.mean);
+    let sentence = format!(
+        "The rate was not steady: over five equal parts of the window it differs by {}, and its line goes by {}.",
+        percent(range),
+        percent(line)
+    );
+    let draft = Draft::new(Code::NotSteady, Severity::Warning, sentence)
+        .remedy("Measure longer, and look for what makes it vary: a cache that is flushed, a neighbour.");
+    Some(draft.number("range_share", range).number("line_share", line))
+}
+
+/// Rounds that are steady by SNIA's rule, and still go one way.
+pub(crate) fn rounds_drift(run: &Run) -> Option<Draft> {
+    let last = |rounds: &Rounds| -> Option<(Trend, f64)> {
+        let window = rounds.values.last_chunk::<WINDOW>()?;
+        let trend = Trend::of(window)?;
+        let change = trend.slope * (WINDOW - 1) as f64 / trend.median;
+        (rounds.steady && trend.is_there() && change.abs() > SLOW).then_some((trend, change))
+    };
+    let (rounds, (trend, change)) = run.rounds.iter().find_map(|rounds| Some((rounds, last(rounds)?)))?;
+    let sentence = format!(
+        "{} is steady by SNIA's rule, yet each of the last five rounds of \"{}\" is {} than the one before, by {} in all.",
+        rounds.tracked(),
+        rounds.phase,
+        if change > 0.0 { "higher" } else { "lower" },
+        percent(change.abs())
+    );
+    let draft = Draft::new(Code::Trend, Severity::Warning, sentence).remedy(
+        "Ask for more rounds (`rounds`), or fill the device before (`prepare`): it is still on its way.",
+    );
+    Some(draft.number("change_share", change).number("p_value", trend.p_value))
+}
+
+/// The first phase whose figure was not steady in all the rounds that the plan gave it.
+pub(crate) fn rounds_not_steady(run: &Run) -> Option<Draft> {
+    let full = |rounds: &&record::Rounds| !rounds.steady && rounds.values.len() >= rounds.most as usize;
+    let rounds = run.rounds.iter().find(full)?;
+    let window = rounds.window?;
+    let (range, line) = (window.range / window.mean, window.excursion / window.mean);
+    let sentence = format!(
+        "{} was not steady after {} rounds of \"{}\": over the last five it differs by {}, and its line goes by {}.",
+        rounds.tracked(),
+        rounds.values.len(),
+        rounds.phase,
+        percent(range),
+        percent(line)
+    );
+    let draft = Draft::new(Code::NotSteady, Severity::Warning, sentence)
+        .remedy("Let it go on for more rounds (`rounds`), or fill the device before (`prepare`).");
+    Some(
+        draft
+            .number("range_share", range)
+            .number("line_share", line)
+            .number("rounds", rounds.values.len() as f64),
+    )
+}
