@@ -22,6 +22,7 @@ mod kernel;
 mod plans;
 mod rebuilds;
 mod searching;
+mod stalls;
 mod streams;
 mod targets;
 mod terminal;

@@ -78,6 +78,25 @@ impl Mounted {
     }
 }
 
+/// A file system whose writes wait until it is thawed, when this is dropped.
+pub struct Frozen(PathBuf);
+
+impl Frozen {
+    pub fn make(mounted: &Mounted) -> Option<Frozen> {
+        let frozen = run("fsfreeze", &["--freeze", mounted.0.to_str().unwrap()]);
+        if frozen.is_none() {
+            skipped("needs fsfreeze and a file system that can be frozen");
+        }
+        frozen.map(|_| Frozen(mounted.0.clone()))
+    }
+}
+
+impl Drop for Frozen {
+    fn drop(&mut self) {
+        run("fsfreeze", &["--unfreeze", self.0.to_str().unwrap()]);
+    }
+}
+
 impl Drop for Mounted {
     fn drop(&mut self) {
         let point = self.0.to_str().unwrap();

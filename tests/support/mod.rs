@@ -12,7 +12,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tempfile::TempDir;
 
-pub use devices::{Loop, Mounted, mkfs};
+pub use devices::{Frozen, Loop, Mounted, mkfs};
 
 /// The shortest measurement that says something: a target of 4 MiB, read for a fifth of a second.
 pub const SMALL: &str = r#"

@@ -185,6 +185,7 @@ fn frame(plan: &Plan, point: &plan::Point) -> Point {
         cpu: None,
         devices: Vec::new(),
         breakdown: None,
+        client_limited: false,
         grading: None,
     }
 }

@@ -53,3 +53,52 @@ fn busy(most: Share, point: &Point) -> Option<String> {
     let busy = measured.or(modelled).filter(|busy| *busy >= most.get())?;
     Some(format!("the processors are {:.0} % busy", busy * 100.0))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::sample::{self, Stream};
+    use record::{Breakdown, Component};
+
+    fn point(idle: f64) -> Point {
+        let stream = Stream { op: "read", size_bytes: 4096, per_s: 1_000, median_ns: 100_000, spread: 0.2 };
+        let mut point = sample::point(0, "4k", vec![sample::workload("main", &[stream])]);
+        let own = point.series.iter_mut().find(|own| own.name == series::CPU_IDLE);
+        own.expect("a sample has it").values.fill(idle);
+        point
+    }
+
+    fn until(cpu: f64) -> Until {
+        Until { gain: None, slo: None, cpu: Share::new(cpu), errors: None }
+    }
+
+    #[test]
+    fn processors_as_busy_as_allowed_end_a_sweep_and_less_busy_ones_do_not() {
+        assert_eq!(broken(&until(0.9), &point(0.125)), None);
+        assert_eq!(broken(&until(0.875), &point(0.125)), Some("the processors are 88 % busy".into()));
+        assert_eq!(broken(&until(0.9), &point(0.0)), Some("the processors are 100 % busy".into()));
+    }
+
+    #[test]
+    fn of_an_array_the_busiest_host_counts() {
+        let mut modelled = point(0.0);
+        modelled.series.clear();
+        assert_eq!(broken(&until(0.1), &modelled), None, "nothing is known of processors");
+        let part = |name: &str, utilisation| Component {
+            name: name.into(),
+            servers: 1,
+            utilisation,
+            mean_in_system: 0.0,
+            visits: 0,
+            wait_ns: 0,
+            service_ns: 0,
+        };
+        let components = vec![
+            part("controller 0 processor", 1.0),
+            part("host 0 processor", 0.2),
+            part("host 1 processor", 0.95),
+        ];
+        modelled.breakdown = Some(Breakdown { components, classes: Vec::new() });
+        assert_eq!(broken(&until(0.9), &modelled), Some("the processors are 95 % busy".into()));
+    }
+}

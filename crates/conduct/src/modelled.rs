@@ -262,7 +262,7 @@ impl World for ModelledWorld {
         });
         let breakdown = breakdown(&outcome);
         for (tally, workload) in outcome.tallies.into_iter().zip(workload_of) {
-            answers[workload].workers.push(WorkerAnswer { tally, cpu: None, verified: None });
+            answers[workload].workers.push(WorkerAnswer { tally, cpu: None, ceiling: None, verified: None });
         }
         for (answer, intervals) in answers.iter_mut().zip(heard) {
             answer.intervals = intervals;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use host::verify::Verified;
 use record::{Class, ErrorSample, OpTotal, Point, WorkerResult, WorkloadResult, summarise};
 use stats::Histogram;
-use units::{Bytes, Instant};
+use units::{Bytes, Instant, OpsPerSecond};
 use workload::plan::{Load, texts};
 use workload::spec::Workload;
 use workload::tally::{self, Action, ClassTally, Failure, Tally};
@@ -52,10 +52,11 @@ fn workload_result(workload: &Workload, seen: WorkloadAnswer) -> (WorkloadResult
     let mut tallies = Vec::with_capacity(workers.len());
     let mut results = Vec::with_capacity(workers.len());
     let mut checks = Vec::new();
-    for (index, WorkerAnswer { mut tally, cpu, verified }) in (0..).zip(workers) {
+    for (index, WorkerAnswer { mut tally, cpu, ceiling, verified }) in (0..).zip(workers) {
         intervals.append(&mut tally.intervals);
         let bytes = tally.classes.iter().map(|class| class.bytes).sum::<Bytes>().get();
-        results.push(WorkerResult { index, ops: tally.ops(), bytes, cpu });
+        let ceiling_per_s = ceiling.map(OpsPerSecond::get);
+        results.push(WorkerResult { index, ops: tally.ops(), bytes, cpu, ceiling_per_s });
         tallies.push(tally);
         checks.push(verified);
     }
@@ -65,6 +66,11 @@ fn workload_result(workload: &Workload, seen: WorkloadAnswer) -> (WorkloadResult
     let measured = until.saturating_since(from);
     let in_flight_ns: u128 = tallies.iter().map(|tally| tally.in_flight_ns).sum();
     let sum = |of: fn(&Tally) -> u64| tallies.iter().map(of).sum::<u64>();
+    let late = tallies.iter().filter_map(|tally| tally.late.as_ref());
+    let late = late.cloned().reduce(|mut sum, one| {
+        sum.merge(&one);
+        sum
+    });
     let mut result = WorkloadResult {
         name: workload.name.clone(),
         spec: texts(workload).into_iter().map(|(key, text)| (key.to_owned(), text)).collect(),
@@ -79,6 +85,7 @@ fn workload_result(workload: &Workload, seen: WorkloadAnswer) -> (WorkloadResult
         settled: sum(|tally| tally.settled),
         dropped: sum(|tally| tally.dropped),
         unserved: sum(|tally| tally.unserved),
+        late: late.as_ref().map(record::Histogram::from),
         mean_in_flight: if measured.is_zero() { 0.0 } else { in_flight_ns as f64 / measured.get() as f64 },
         digests: tallies.iter().map(|tally| format!("{:016x}", tally.digest)).collect(),
         errors: sum(|tally| tally.errors),

@@ -2,7 +2,7 @@
 
 use host::verify::Verified;
 use record::{Breakdown, CpuUse, DeviceCounters, EngineUsed, Environment, Series, Target};
-use units::{Bytes, Instant};
+use units::{Bytes, Instant, OpsPerSecond};
 use workload::CompileError;
 use workload::plan::{Load, State};
 use workload::tally::{Interval, Tally};
@@ -79,6 +79,9 @@ pub struct WorkerAnswer {
     pub tally: Tally,
     /// Processor time of its thread.
     pub cpu: Option<CpuUse>,
+    /// Requests that it plans and books in a second of processor time with nothing to wait for; `None` where that was not
+    /// measured.
+    pub ceiling: Option<OpsPerSecond>,
     /// What it held against what had been written; `None` where nothing was to be.
     pub verified: Option<Verified>,
 }

@@ -351,3 +351,51 @@ fn a_command_that_fails_ends_the_run_with_what_it_said() {
     assert!(error.to_string().contains("no such disk"), "{error}");
     assert_eq!((error.exit_code(), outcome.points.len()), (5, 1));
 }
+
+/// The null target keeps a processor busy for each worker, which is at least a hundredth of any machine these tests are
+/// run on.
+#[test]
+fn a_sweep_ends_once_the_processors_are_as_busy_as_the_plan_allows() {
+    let plan = plan(
+        "[[phase]]\nname = 'x{workers}'\nworkers = { sweep = [1, 2, 4] }\ndepth = 8\nrun = '300ms'\n\
+         until = { cpu = '1%' }\n",
+    );
+    let mut why = None;
+    let outcome = carry_out(&plan, &mut null(&plan), &mut |event| {
+        if let Event::SweepEnded { why: said, .. } = event {
+            why = Some(said);
+        }
+    });
+    assert_eq!((outcome.points.len(), outcome.complete), (1, true));
+    let why = why.unwrap();
+    assert!(why.starts_with("the processors are ") && why.ends_with(" % busy"), "{why}");
+}
+
+#[test]
+fn what_the_program_can_ask_at_most_is_measured_where_storage_is_asked() {
+    let home = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let plan = plan(
+        "[[phase]]\nname = 'both'\nrun = '300ms'\nspan = '4MiB'\n[[phase.workload]]\nname = 'one'\nworkers = 2\n\
+         [[phase.workload]]\nname = 'two'\npace = 'rate(100/s)'\nreads = '0%'\n",
+    );
+    let options = RealOptions { targets: vec![home.path().display().to_string()], ..RealOptions::default() };
+    let outcome = carry(&plan, &mut RealWorld::open(&plan, &options, Arc::default()).unwrap());
+    let workloads = &outcome.points[0].workloads;
+    let ceilings: Vec<f64> = workloads
+        .iter()
+        .flat_map(|workload| &workload.workers)
+        .map(|worker| worker.ceiling_per_s.unwrap())
+        .collect();
+    assert_eq!(ceilings.len(), 3);
+    assert!(ceilings.iter().all(|ceiling| *ceiling > 100.0), "no pace holds it back: {ceilings:?}");
+    // Nothing of it is in what was measured.
+    assert!(workloads[1].settled <= 40, "{}", workloads[1].settled);
+    assert!(workloads[1].late.is_some() && workloads[0].late.is_none());
+    let on_null = plan_of_null();
+    let outcome = carry(&on_null, &mut null(&on_null));
+    assert_eq!(outcome.points[0].workloads[0].workers[0].ceiling_per_s, None);
+}
+
+fn plan_of_null() -> Plan {
+    plan("[[phase]]\nname = 'null'\nrun = '100ms'\n")
+}

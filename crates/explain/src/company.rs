@@ -1,39 +1,12 @@
 //! Who else had a part in it: this program, this machine, its other users.
 
 use record::names::{fact, series};
-use record::{Histogram, Point, Run, Severity, WorkloadResult};
+use record::{Point, Run, Severity, WorkloadResult};
 use units::{Bytes, Nanos, OpsPerSecond};
 
 use crate::Code;
 use crate::draft::{Draft, percent, several};
-use crate::evidence::{counted, is_direct, key, mean, moved, outer_thirds, sampled, took_s};
-
-/// A worker that computes for this part of its time has no more to give.
-const WORKER_BUSY: f64 = 0.95;
-
-pub(crate) fn client_limited(_: &Run, point: &Point, workload: &WorkloadResult) -> Option<Draft> {
-    // Who polls is busy by intent.
-    if key(workload, "iopoll") == Some("true") {
-        return None;
-    }
-    let took = took_s(point);
-    let busy = |cpu: record::CpuUse| cpu.total_s() / took;
-    let shares: Vec<f64> = workload.workers.iter().filter_map(|worker| worker.cpu).map(busy).collect();
-    let limited = shares.iter().filter(|share| **share >= WORKER_BUSY).count() as u64;
-    let busiest = shares.iter().copied().reduce(f64::max).filter(|share| share.is_finite())?;
-    if limited == 0 {
-        return None;
-    }
-    let sentence = format!(
-        "{} of {} kept a processor {} busy: this program was the limit, and the storage may do more.",
-        several(limited, "worker"),
-        workload.workers.len(),
-        percent(busiest)
-    );
-    let draft = Draft::new(Code::ClientLimited, Severity::Warning, sentence)
-        .remedy("Use more `workers` with less `depth` each, or a larger `batch`.");
-    Some(draft.number("workers_limited", limited as f64).number("busiest_share", busiest))
-}
+use crate::evidence::{counted, is_direct, key, mean, merged, moved, outer_thirds, sampled};
 
 /// Idle time below this leaves nothing for storage to be waited for.
 const IDLE_LEAST: f64 = 0.05;
@@ -204,14 +177,6 @@ pub(crate) fn never_issued(_: &Run, _: &Point, workload: &WorkloadResult) -> Opt
 fn most_missed(workload: &WorkloadResult) -> f64 {
     let wanted = offered(workload).map_or(0.0, |rate| rate.get() * workload.measured_ns as f64 / 1e9);
     RATE_MISSED + 3.0 / wanted.max(1.0).sqrt()
-}
-
-/// All requests together; `None` where there are none.
-fn merged<'a>(histograms: impl Iterator<Item = &'a Histogram>) -> Option<stats::Histogram> {
-    histograms.filter_map(Histogram::to_stats).reduce(|mut sum, one| {
-        sum.merge(&one);
-        sum
-    })
 }
 
 /// The rate that the workload's pace wanted; `None` for a closed loop.

@@ -1,7 +1,7 @@
 //! Questions to a record that more than one finding asks.
 
 use record::names::fact;
-use record::{Point, Run, Series, Target, WorkloadResult};
+use record::{Histogram, Point, Run, Series, Target, WorkloadResult};
 use units::SECTOR_BYTES;
 
 /// Whether every target is `null:`, or every request was answered by nothing.
@@ -87,4 +87,12 @@ pub(crate) fn file_system(target: &Target) -> Option<&str> {
 /// How long a point took in seconds.
 pub(crate) fn took_s(point: &Point) -> f64 {
     point.ended_ns.saturating_sub(point.started_ns) as f64 / 1e9
+}
+
+/// All requests together; `None` where there are none.
+pub(crate) fn merged<'a>(histograms: impl Iterator<Item = &'a Histogram>) -> Option<stats::Histogram> {
+    histograms.filter_map(Histogram::to_stats).reduce(|mut sum, one| {
+        sum.merge(&one);
+        sum
+    })
 }

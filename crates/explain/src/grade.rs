@@ -116,7 +116,8 @@ pub fn weights() -> Vec<(Code, &'static str, [Grade; 3])> {
     Code::ALL.iter().filter_map(row).collect()
 }
 
-/// Puts the findings into `run`, and the grades of its points and of itself, in place of those it has.
+/// Puts the findings into `run`, the marks and the caches that follow from them, and the grades of its points and of itself, in place of
+/// those it has.
 ///
 /// A run that asked no storage has findings and no grade.
 pub fn judge(run: &mut Run) {
@@ -133,8 +134,11 @@ pub fn judge(run: &mut Run) {
 
 fn of_point(run: &Run, point: &Point) -> Grading {
     let own = |finding: &&Finding| {
+    let limited = |finding: &&Finding| finding.code == Code::ClientLimited.name();
+    let limited: Vec<u32> = run.findings.iter().filter(limited).filter_map(|finding| finding.point).collect();
         finding.point == Some(point.index) || finding.point.is_none() && is_about_phase(run, finding, point)
     };
+        point.client_limited = limited.contains(&point.index);
     let found: Vec<&Finding> = run.findings.iter().filter(own).collect();
     grading(
         CHECKS

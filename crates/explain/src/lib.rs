@@ -8,6 +8,7 @@
 
 mod bookkeeping;
 mod caches;
+mod client;
 mod code;
 mod company;
 pub mod compare;
@@ -87,7 +88,7 @@ const REAL_POINT: [OfPoint; 9] = [
 const REAL_WORKLOAD: [OfWorkload; 6] = [
     caches::buffered,
     caches::span_fits_cache,
-    company::client_limited,
+    client::limited,
     writes::drive_write_cache,
     writes::compressible_content,
     writes::not_preconditioned,

@@ -5,7 +5,7 @@ use record::{Point, Run, Series, WorkloadResult, World};
 
 use crate::evidence::{counted, is_direct, key, moved, moved_by, sampled};
 use crate::grade::About;
-use crate::{steady, writes};
+use crate::{client, steady, writes};
 
 /// Whether a check that found nothing wrong has passed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub(crate) fn of(about: About, run: &Run, point: &Point) -> Proof {
         About::Cache => cache(run),
         About::Content => content(run, point),
         About::Preconditioned => preconditioned(run, point),
-        About::Client => client(point),
+        About::Client => client(run, point),
         About::Neighbours => neighbours(run, point),
         About::Clock => clock(point),
     }
@@ -109,11 +109,16 @@ fn preconditioned(run: &Run, point: &Point) -> Proof {
     }
 }
 
-fn client(point: &Point) -> Proof {
+fn client(run: &Run, point: &Point) -> Proof {
     let known = |workload: &WorkloadResult| {
         !workload.workers.is_empty() && workload.workers.iter().all(|worker| worker.cpu.is_some())
     };
-    seen_or(point.workloads.iter().all(known), "the processor time of the workers is not known")
+    if !point.workloads.iter().all(known) {
+        return missing("the processor time of the workers is not known");
+    }
+    let of_files = |workload: &WorkloadResult| key(workload, "tree").is_some_and(|tree| tree != "none");
+    let measured = |workload: &WorkloadResult| of_files(workload) || client::ceiling(run, workload).is_some();
+    seen_or(point.workloads.iter().all(measured), "what this program can ask at most was not measured")
 }
 
 fn neighbours(run: &Run, point: &Point) -> Proof {

@@ -34,6 +34,48 @@ fn a_worker_that_computes_all_the_time_is_the_limit() {
 }
 
 #[test]
+fn a_rate_near_what_the_program_can_ask_is_limited_by_it() {
+    let mut run = reads();
+    workload(&mut run).workers[0].ceiling_per_s = Some(40_001.0);
+    assert!(find(&run, "client-limited").is_none());
+    workload(&mut run).workers[0].ceiling_per_s = Some(25_000.0);
+    let finding = found(&run, "client-limited");
+    assert!(finding.sentence.starts_with("20,000/s are 80 % of the 25,000/s"), "{}", finding.sentence);
+    let mut second = workload(&mut run).workers[0].clone();
+    run.environment.cpus = 1;
+    workload(&mut run).workers.push(second.clone());
+    assert_eq!(found(&run, "client-limited").numbers["ceiling_per_s"], 25_000.0, "both share one processor");
+    run.environment.cpus = 8;
+    workload(&mut run).workers.truncate(1);
+    second.ceiling_per_s = None;
+    workload(&mut run).workers.push(second);
+    assert!(find(&run, "client-limited").is_none(), "not all of its workers were measured");
+}
+
+#[test]
+fn lateness_is_the_programs_own_where_no_request_took_so_long() {
+    let mut run = reads();
+    workload(&mut run).late = Some(responses(600_000, 2_000_000, 0.1));
+    workload(&mut run).classes[0].service = Some(responses(600_000, 300_000, 0.1));
+    assert!(found(&run, "client-limited").sentence.contains("although a slot was free"));
+    workload(&mut run).classes[0].service = Some(responses(600_000, 3_000_000, 0.1));
+    assert!(find(&run, "client-limited").is_none(), "an engine that waits in the kernel is late as well");
+    workload(&mut run).classes[0].service = Some(responses(600_000, 10_000, 0.1));
+    workload(&mut run).late = Some(responses(600_000, 20_000, 0.1));
+    assert!(find(&run, "client-limited").is_none(), "a timer is late as well");
+}
+
+#[test]
+fn a_point_that_the_program_limited_is_marked() {
+    let mut run = reads();
+    explain::judge(&mut run);
+    assert!(!run.points[0].client_limited);
+    workload(&mut run).workers[0].ceiling_per_s = Some(25_000.0);
+    explain::judge(&mut run);
+    assert!(run.points[0].client_limited);
+}
+
+#[test]
 fn a_machine_without_idle_time_is_saturated() {
     let mut run = reads();
     sampled(&mut run, series::CPU_IDLE, |_| 0.02);

@@ -47,9 +47,12 @@ fn a_run_of_which_everything_is_known_and_good_has_an_a() {
     assert_eq!(grade(known(writes())), Grade::A);
 }
 
+/// Takes a piece of evidence away.
+type Spoil = fn(&mut Run);
+
 #[test]
 fn no_a_follows_from_the_absence_of_evidence() {
-    let without: [(&str, fn(&mut Run)); 7] = [
+    let without: [(&str, Spoil); 7] = [
         ("direct", |run| point(run).devices.clear()),
         ("cache", |run| run.targets[0].caches.clear()),
         ("content", |run| run.targets[0].kind = "block device".into()),

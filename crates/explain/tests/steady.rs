@@ -32,7 +32,7 @@ fn a_clear_drift_is_told_once() {
 #[test]
 fn what_goes_up_and_down_is_not_steady_by_the_common_rule() {
     let mut run = reads();
-    rates(&mut run, |second| if (second / 6.0) as u32 % 2 == 0 { 20_000.0 } else { 14_000.0 });
+    rates(&mut run, |second| if ((second / 6.0) as u32).is_multiple_of(2) { 20_000.0 } else { 14_000.0 });
     let finding = found(&run, "not-steady");
     assert!((finding.numbers["range_share"] - 6_000.0 / 17_600.0).abs() < 1e-9, "{finding:?}");
     assert!(find(&run, "trend").is_none());

@@ -127,6 +127,7 @@ pub fn point(index: u32, name: &str, workloads: Vec<WorkloadResult>) -> Point {
         cpu: Some(cpu),
         devices,
         breakdown: None,
+        client_limited: false,
         grading: None,
     }
 }
@@ -176,13 +177,14 @@ pub fn workload(name: &str, streams: &[Stream]) -> WorkloadResult {
         settled: ops,
         dropped: 0,
         unserved: 0,
+        late: None,
         mean_in_flight,
         digests: vec!["00000000deadbeef".into()],
         errors: 0,
         error_samples: Vec::new(),
         verified: None,
         gave_up: false,
-        workers: vec![WorkerResult { index: 0, ops, bytes, cpu: Some(cpu) }],
+        workers: vec![WorkerResult { index: 0, ops, bytes, cpu: Some(cpu), ceiling_per_s: Some(5e6) }],
     };
     result.summary = summarise(&result, &seconds(&result.classes));
     result

@@ -159,6 +159,9 @@ pub struct Tally {
     /// Requests that were due in the window and were never issued, because the target was behind until long after
     /// it. Their response times are in the histograms as the time they had waited by then: the least it can be.
     pub unserved: u64,
+    /// Requests of a schedule that were due in the window, by the part of their lag for which whoever drives the job is to
+    /// blame: a slot was free, and they were not issued. `None` without a schedule.
+    pub late: Option<Histogram>,
     /// Digest of (op, file, offset, length) of all planned requests, in order.
     pub digest: u64,
     /// Requests that failed, from the start.

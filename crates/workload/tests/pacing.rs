@@ -62,6 +62,26 @@ fn a_stall_is_charged_to_every_request_that_fell_due_in_it() {
     assert!((245..=255).contains(&(upper_quartile.get() / 1_000_000)), "{upper_quartile}");
     let service = tally.classes[0].service.as_ref().unwrap();
     assert!(service.quantile(0.75).unwrap() < MS, "the service histogram shows none of it");
+    assert_eq!(tally.late.unwrap().max(), Some(Nanos::ZERO), "the only slot was taken: the driver was not late");
+}
+
+#[test]
+fn what_was_late_although_a_slot_was_free_is_the_drivers_own() {
+    let at = |ms: u64| units::Instant::from_nanos(ms * 1_000_000);
+    let mut job = job(&for_a_second(Pace::even(OpsPerSecond::new(1000.0)), 1));
+    job.start(at(0));
+    let mut asked = Vec::new();
+    // Nobody asks the job for 50 ms; then its only slot is taken until 60 ms.
+    for now in [50, 60] {
+        job.plan(at(now), &mut asked);
+        let request = asked.pop().unwrap();
+        assert!(asked.is_empty());
+        let outcome = workload::Outcome::moved(request.len);
+        job.settle(workload::Completion { token: request.token, outcome, finished_at: at(now + 10) });
+    }
+    let late = job.into_tally().late.unwrap();
+    assert_eq!((late.count(), late.min()), (2, Some(Nanos::ZERO)));
+    assert!(late.max().unwrap() >= MS * 48 && late.max().unwrap() <= MS * 50, "{:?}", late.max());
 }
 
 /// The responses of a hundred requests a second, to a server that stalls from 0.9 s on, for so long.

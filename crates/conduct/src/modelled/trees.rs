@@ -79,7 +79,7 @@ impl ModelledWorld {
                     false => shape.file_path(worker, number),
                 });
             }
-            answer.workers.push(WorkerAnswer { tally, cpu: None, verified: None });
+            answer.workers.push(WorkerAnswer { tally, cpu: None, ceiling: None, verified: None });
         }
         for (answer, intervals) in answers.iter_mut().zip(heard) {
             answer.intervals = intervals;

@@ -1,5 +1,6 @@
 //! Real storage as a world: targets resolved, scratch files laid out, load driven, monitors beside it.
 
+mod ceiling;
 mod describe;
 mod path;
 mod plain_set;
@@ -266,10 +267,13 @@ impl World for RealWorld {
         let mut series = describe::series(monitor.stop());
         series.retain(|each| each.absent.is_some() || !each.values.is_empty());
         series.extend(self.upkeep.series(heard.started));
+        let mut workloads = answers(&assignments, outcomes, heard.intervals);
+        // After the load and the monitors, so that it disturbs neither.
+        ceiling::measure(&assignments, &self.clock, &self.stop, &mut workloads);
         Ok(LoadAnswer {
             started: heard.started,
             ended,
-            workloads: answers(&assignments, outcomes, heard.intervals),
+            workloads,
             series,
             cpu: Some(CpuUse { user_s: cpu.user.as_secs_f64(), system_s: cpu.system.as_secs_f64() }),
             devices,
@@ -399,7 +403,8 @@ fn fill_in(mut answers: Vec<WorkloadAnswer>, outcomes: Vec<WorkerOutcome>) -> Ve
         answer.engine.fallback = outcome.engine.fallback;
         let (user, system) = (outcome.time.user, outcome.time.system);
         let cpu = Some(CpuUse { user_s: user.as_secs_f64(), system_s: system.as_secs_f64() });
-        answer.workers.push(WorkerAnswer { tally: outcome.tally, cpu, verified: outcome.verified });
+        let (tally, verified) = (outcome.tally, outcome.verified);
+        answer.workers.push(WorkerAnswer { tally, cpu, ceiling: None, verified });
     }
     answers
 }

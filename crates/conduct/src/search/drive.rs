@@ -577,6 +577,7 @@ fn frame(index: usize, name: &str, kind: PointKind, headline: &str) -> Point {
         cpu: None,
         devices: Vec::new(),
         breakdown: None,
+        client_limited: false,
         grading: None,
     }
 }

@@ -56,9 +56,17 @@ impl Job {
                 (Some(token), _) => {
                     let due = *due;
                     self.pacer.advance();
+                    if let Some(lateness) = &mut self.lateness {
+                        lateness.issued(due, now, &self.books.window);
+                    }
                     Ok((due, token))
                 }
-                (None, Overflow::Queue) => Err(Wake::OnCompletion),
+                (None, Overflow::Queue) => {
+                    if let Some(lateness) = &mut self.lateness {
+                        lateness.found_none();
+                    }
+                    Err(Wake::OnCompletion)
+                }
                 (None, Overflow::Drop) => Err(self.drop_due(now)),
             },
         }

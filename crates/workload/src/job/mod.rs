@@ -12,6 +12,7 @@ mod due;
 mod follow;
 mod generator;
 mod lane;
+mod lateness;
 mod slots;
 mod spec;
 mod window;
@@ -24,6 +25,7 @@ use self::books::Books;
 use self::due::pacer;
 use self::generator::{Generator, Place, What};
 use self::lane::Lane;
+use self::lateness::Lateness;
 use self::slots::{Slot, Slots};
 use crate::lines::Drawn;
 use crate::pace::Pacer;
@@ -78,6 +80,8 @@ pub struct Job {
     last_finish: Instant,
     digest: u64,
     error_samples: Vec<ErrorSample>,
+    /// Of a schedule.
+    lateness: Option<Lateness>,
 }
 
 impl Job {
@@ -95,6 +99,7 @@ impl Job {
             last_flushes: if spec.flush_at_end { spec.files.numbers() } else { 0..0 },
             slots: Slots::new(spec.depth),
             books: Books::new(&spec, pacer.is_scheduled()),
+            lateness: pacer.is_scheduled().then(Lateness::new),
             pacer,
             ops_left: spec.ops.unwrap_or(u64::MAX),
             bytes_left: spec.bytes.map_or(u64::MAX, Bytes::get),
@@ -202,6 +207,7 @@ impl Job {
             unserved: self.unserved,
             errors: self.errors,
             error_samples: self.error_samples,
+            late: self.lateness.map(Lateness::into_histogram),
             gave_up: self.errors >= ERRORS_MAX,
         }
     }
@@ -231,6 +237,9 @@ impl Job {
 
     /// Plans requests that may be of several kinds, followed by others, or due by any pace.
     fn plan_particular(&mut self, now: Instant, out: &mut Vec<Request>) -> Wake {
+        if let Some(lateness) = &mut self.lateness {
+            lateness.plan(now);
+        }
         if now >= self.books.window.backlog_end && !self.stopped {
             self.abandon_backlog(now);
         }

@@ -229,6 +229,7 @@ impl TreeJob {
             intervals,
             measured_from: from,
             measured_until: until,
+            late: None,
             dropped: 0,
             unserved: 0,
             planned: self.planned,

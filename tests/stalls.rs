@@ -1,0 +1,71 @@
+//! A target that stands still for a while: who was due meanwhile is charged with it.
+
+use std::time::Duration;
+
+use record::{Class, WorkloadResult};
+
+use crate::support::{Frozen, Loop, Mounted, User, mkfs};
+
+/// One request at a time, so that of all requests a single one is in service while the target stands.
+const PLAN: &str = r#"
+name = "stalled"
+
+[[phase]]
+name   = "writes"
+size   = "4KiB"
+reads  = "0%"
+pace   = "rate(200/s)"
+engine = "pread"
+span   = "8MiB"
+run    = "6s"
+"#;
+
+const STALL: Duration = Duration::from_millis(1400);
+
+fn workload(user: &User) -> WorkloadResult {
+    let run = record::read(&user.fathom("show last --format json").done().out).unwrap();
+    run.points[0].workloads[0].clone()
+}
+
+fn p99(class: &Class, service: bool) -> Duration {
+    let histogram = if service { class.service.as_ref().unwrap() } else { &class.response };
+    Duration::from_nanos(histogram.to_stats().unwrap().quantile(0.99).unwrap().get())
+}
+
+#[test]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "the test freezes a file system of the kernel's, whose clock is the real one"
+)]
+fn a_real_target_that_stands_for_a_while_shows_in_the_response_and_not_in_the_service() {
+    let user = User::with_plan(PLAN);
+    let Some(device) = Loop::make(&user, 64 << 20) else { return };
+    if !mkfs(&device) {
+        return;
+    }
+    let Some(mounted) = Mounted::make(&device, &user.directory("mnt")) else { return };
+    // Thawed before it is unmounted, however the test ends.
+    let Some(frozen) = Frozen::make(&mounted) else { return };
+    drop(frozen);
+
+    let mut running = user.start("run plan.toml --on mnt");
+    running.wait_for("[1/1] writes");
+    std::thread::sleep(Duration::from_secs(2));
+    let frozen = Frozen::make(&mounted).unwrap();
+    std::thread::sleep(STALL);
+    drop(frozen);
+    running.end().done();
+
+    let workload = workload(&user);
+    let class = &workload.classes[0];
+    // 280 of 1,200 requests fell due in the stall; only one was in service.
+    assert_eq!((workload.settled, class.response.count), (1_200, 1_200));
+    let (response, service) = (p99(class, false), p99(class, true));
+    assert!(response >= STALL.mul_f64(0.8), "corrected p99 {response:?}");
+    assert!(service < STALL.mul_f64(0.4), "uncorrected p99 {service:?}");
+    let longest = Duration::from_nanos(class.service.as_ref().unwrap().max_ns.unwrap());
+    assert!(longest >= STALL.mul_f64(0.9), "the one that was in service took {longest:?}");
+    // The lag is the storage's, whose only slot was taken.
+    let late = workload.late.unwrap().to_stats().unwrap().quantile(0.99).unwrap();
+    assert!(Duration::from_nanos(late.get()) < STALL.mul_f64(0.4), "the program was late by {late}");
+}
