@@ -1,6 +1,6 @@
 //! The program about itself: self-test, help, completions.
 
-use crate::support::User;
+use crate::support::{SMALL, User};
 
 #[test]
 fn the_self_test_passes() {
@@ -97,4 +97,46 @@ fn the_limit_of_a_virtual_array_is_told_from_the_record_alone() {
     assert!(codes.contains(&"limit") && codes.contains(&"latency-bound"), "{codes:?}");
     user.write("parts.toml", "[[part]]\nname = \"box\"\nunder = \"x\"\nrequests = 1\n");
     user.fathom("explain --parts parts.toml").with(2);
+}
+
+/// What the descriptions say the controllers have, in MiB.
+const CACHES: [(&str, f64); 3] = [("md3000", 512.0), ("ix2-200", 128.0), ("drobo-pro", 256.0)];
+
+#[test]
+fn the_caches_of_virtual_arrays_are_found_as_large_as_they_are() {
+    for (array, mib) in CACHES {
+        let user = User::new();
+        let line = format!("doctor array:{array} --caches --most 2GiB --format json");
+        let caches = user.fathom(&line).done().json();
+        let size = |cache: &serde_json::Value| cache["size_bytes"].as_f64().unwrap() / 1_048_576.0;
+        let sizes: Vec<f64> = caches.as_array().unwrap().iter().map(size).collect();
+        assert!(sizes.iter().any(|size| (size / mib - 1.0).abs() < 0.2), "{array}: {sizes:?}, not {mib}");
+    }
+}
+
+#[test]
+fn a_look_for_caches_is_kept_and_writes_nothing() {
+    let user = User::new();
+    user.write("data", vec![7; 16 << 20]);
+    let out = user.fathom("doctor data --caches --most 8MiB").done().out;
+    assert!(out.contains("cache") && out.contains("8 MiB"), "{out}");
+    assert_eq!(std::fs::read(user.path("data")).unwrap(), vec![7; 16 << 20]);
+    assert!(user.fathom("ls").done().out.contains("caches"));
+    user.write("small", vec![7; 1 << 20]);
+    user.fathom("doctor small --caches").with(2).saying(&["no room for more than 1 MiB"]);
+    user.fathom("doctor --caches").with(2);
+}
+
+#[test]
+fn a_run_shows_its_grade_and_what_it_follows_from_wherever_it_is_shown() {
+    let user = User::with_plan(SMALL);
+    let out = user.fathom("run plan.toml --on .").done().out;
+    assert!(out.contains("Grade ") && out.contains("? cache was not checked"), "{out}");
+    let grade = user.last()["grading"]["grade"].as_str().unwrap().to_owned();
+    for line in ["show last", "show last --format md", "explain last"] {
+        let shown = user.fathom(line).done().out;
+        assert!(shown.contains(&format!("Grade {grade}")), "{line}:\n{shown}");
+    }
+    let list = user.fathom("ls").done().out;
+    assert!(list.contains("grade") && list.contains(&format!(" {grade} ")), "{list}");
 }

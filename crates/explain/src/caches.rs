@@ -6,7 +6,8 @@ use units::Bytes;
 
 use crate::Code;
 use crate::draft::{Draft, percent};
-use crate::evidence::{counted, file_system, is_direct, moved};
+use crate::evidence::{counted, file_system, is_direct, known_caches, moved};
+use crate::working_set;
 
 /// File systems whose files are in memory and nowhere else.
 const IN_MEMORY: [&str; 2] = ["tmpfs", "ramfs"];
@@ -58,9 +59,10 @@ pub(crate) fn buffered(run: &Run, _: &Point, workload: &WorkloadResult) -> Optio
 }
 
 pub(crate) fn span_fits_cache(run: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {
-    let span = workload.span_bytes.filter(|span| *span > 0)?;
-    let caches = run.targets.iter().flat_map(|target| &target.caches);
-    let largest = caches.max_by_key(|cache| cache.size_bytes).filter(|cache| span <= cache.size_bytes)?;
+    let span = workload.span_bytes.filter(|span| *span > 0 && !working_set::is_probe(run))?;
+    let caches = known_caches(run);
+    let largest =
+        caches.iter().max_by_key(|cache| cache.size_bytes).filter(|cache| span <= cache.size_bytes)?;
     let sentence = format!(
         "The {} that were used fit the {} of the {}: it may have answered instead of the medium.",
         Bytes::new(span),

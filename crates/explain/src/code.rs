@@ -63,6 +63,8 @@ codes! {
     Buffered => "buffered",
     /// Some of the reads were probably answered by a cache.
     CacheSuspected => "cache-suspected",
+    /// Reads of growing spans show how large a cache is, or that there is none.
+    CacheSeen => "cache-seen",
     /// Direct I/O was asked for, and a cache answered all the same.
     DirectNotHonoured => "direct-not-honoured",
     /// Written data was still in memory.

@@ -1,8 +1,8 @@
 //! Questions to a record that more than one finding asks.
 
 use record::names::fact;
-use record::{Histogram, Point, Run, Series, Target, WorkloadResult};
-use units::SECTOR_BYTES;
+use record::{Cache, Histogram, PathPart, Point, Run, Series, Target, WorkloadResult};
+use units::{Bytes, SECTOR_BYTES};
 
 /// Whether every target is `null:`, or every request was answered by nothing.
 pub(crate) fn on_nothing(run: &Run) -> bool {
@@ -35,6 +35,22 @@ pub(crate) fn moved(point: &Point, op: &str) -> u64 {
 /// Bytes a workload moved by `op` from the start.
 pub(crate) fn moved_by(workload: &WorkloadResult, op: &str) -> u64 {
     workload.totals.iter().filter(|total| total.op == op).map(|total| total.bytes).sum()
+}
+
+/// All caches below this machine that are known: seen, told by the device, or given by the user with the parts of the path.
+pub(crate) fn known_caches(run: &Run) -> Vec<Cache> {
+    (0..run.targets.len()).flat_map(|number| caches_of(run, number)).collect()
+}
+
+/// Those of target number `number`.
+pub(crate) fn caches_of(run: &Run, number: usize) -> Vec<Cache> {
+    let own = run.targets.get(number).into_iter().flat_map(|target| target.caches.clone());
+    let given = |part: &PathPart| {
+        let size = part.facts.get(fact::CACHE)?.parse::<Bytes>().ok()?;
+        Some(Cache { name: format!("cache of {}", part.name), size_bytes: size.get() })
+    };
+    let parts = run.path.get(number).into_iter().flat_map(PathPart::all);
+    own.chain(parts.filter_map(given)).collect()
 }
 
 /// What the kernel counted of the devices that were asked first.

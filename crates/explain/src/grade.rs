@@ -6,7 +6,7 @@ use record::{Check, Finding, Grade, Grading, Outcome, Point, PointKind, Run, Sev
 
 use crate::Code;
 use crate::evidence::on_nothing;
-use crate::{findings, proof, search};
+use crate::{findings, proof, search, working_set};
 
 /// A question that a grade depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +89,7 @@ pub(crate) fn weight(code: Code) -> Option<(About, [Grade; 3])> {
         Code::Neighbours | Code::CpuStolen => (About::Neighbours, [B, C, F]),
         Code::Throttled | Code::ClockChanged => (About::Clock, [B, C, F]),
         Code::DriveWriteCache
+        | Code::CacheSeen
         | Code::VirtualMachine
         | Code::NullTarget
         | Code::Limit
@@ -122,23 +123,30 @@ pub fn weights() -> Vec<(Code, &'static str, [Grade; 3])> {
 /// A run that asked no storage has findings and no grade.
 pub fn judge(run: &mut Run) {
     run.findings = findings(run);
+    // What several targets answer together is none of one alone.
+    if let [_] = run.targets[..] {
+        let seen = working_set::caches(run);
+        let caches = &mut run.targets[0].caches;
+        caches.retain(|cache| seen.is_empty() || cache.name != working_set::NAME);
+        caches.extend(seen);
+    }
     let grades =
         |point: &Point| point.kind == PointKind::Load && search::is_result(run, point) && !on_nothing(run);
     let gradings: Vec<Option<Grading>> =
         run.points.iter().map(|point| grades(point).then(|| of_point(run, point))).collect();
+    let limited = |finding: &&Finding| finding.code == Code::ClientLimited.name();
+    let limited: Vec<u32> = run.findings.iter().filter(limited).filter_map(|finding| finding.point).collect();
     for (point, grading) in run.points.iter_mut().zip(gradings) {
         point.grading = grading;
+        point.client_limited = limited.contains(&point.index);
     }
     run.grading = of_run(run);
 }
 
 fn of_point(run: &Run, point: &Point) -> Grading {
     let own = |finding: &&Finding| {
-    let limited = |finding: &&Finding| finding.code == Code::ClientLimited.name();
-    let limited: Vec<u32> = run.findings.iter().filter(limited).filter_map(|finding| finding.point).collect();
         finding.point == Some(point.index) || finding.point.is_none() && is_about_phase(run, finding, point)
     };
-        point.client_limited = limited.contains(&point.index);
     let found: Vec<&Finding> = run.findings.iter().filter(own).collect();
     grading(
         CHECKS

@@ -23,6 +23,7 @@ mod samples;
 mod saturation;
 mod search;
 mod steady;
+mod working_set;
 mod writes;
 
 pub use code::Code;
@@ -105,6 +106,7 @@ pub fn findings(run: &Run) -> Vec<Finding> {
         found.push(company::null_target().about_run());
     }
     found.extend(saturation::findings(run));
+    found.extend(working_set::findings(run));
     let real = run.world == World::Host && !on_nothing;
     for point in run.points.iter().filter(|point| search::is_result(run, point)) {
         let points = POINT.iter().chain(REAL_POINT.iter().filter(|_| real));

@@ -11,6 +11,7 @@
 //! kind = "array controller"
 //! requests = 90000          # a second
 //! in_flight = 256
+//! cache = "2GiB"            # memory that may answer instead of what lies below
 //! source = "data sheet"
 //! ```
 //!
@@ -19,7 +20,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use record::names::ceiling;
+use record::names::{ceiling, fact};
 use record::{Ceiling, PathPart};
 use serde::Deserialize;
 use toml::Spanned;
@@ -51,6 +52,14 @@ struct Given {
     kind: Option<String>,
     under: Option<(String, usize)>,
     ceilings: Vec<Ceiling>,
+    cache: Option<Bytes>,
+}
+
+impl Given {
+    /// What it says of the part beside its ceilings.
+    fn facts(&self) -> impl Iterator<Item = (String, String)> {
+        self.cache.iter().map(|size| (fact::CACHE.to_owned(), size.exact()))
+    }
 }
 
 #[derive(Deserialize)]
@@ -71,6 +80,7 @@ struct Entry {
     requests: Option<Spanned<f64>>,
     in_flight: Option<Spanned<f64>>,
     request_size: Option<Spanned<String>>,
+    cache: Option<Spanned<String>>,
     source: Option<String>,
 }
 
@@ -88,19 +98,20 @@ impl Parts {
         for entry in read.part {
             let line = at(&entry.name.span());
             let ceilings = ceilings(&entry, file).map_err(|(span, message)| wrong(at(&span), message))?;
+            let cache = cache(entry.cache.as_ref()).map_err(|(span, message)| wrong(at(&span), message))?;
             let name = entry.name.into_inner();
             if !names.insert(name.clone()) {
                 return Err(wrong(line, format!("`{name}` is given twice; put all of it into one [[part]]")));
             }
             let under = entry.under.map(|under| (under.get_ref().clone(), at(&under.span())));
-            if ceilings.is_empty() && under.is_none() {
+            if ceilings.is_empty() && cache.is_none() && under.is_none() {
                 let message = format!(
-                    "`{name}` has no ceiling; give it bandwidth = \"112MB/s\", requests = 90000, in_flight = 32 or \
-                     request_size = \"64KiB\""
+                    "`{name}` has no ceiling; give it bandwidth = \"112MB/s\", requests = 90000, in_flight = 32, \
+                     request_size = \"64KiB\" or cache = \"512MiB\""
                 );
                 return Err(wrong(line, message));
             }
-            given.push(Given { name, line, kind: entry.kind, under, ceilings });
+            given.push(Given { name, line, kind: entry.kind, under, ceilings, cache });
         }
         Ok(Parts { file: file.into(), given })
     }
@@ -147,13 +158,25 @@ fn put(part: &mut PathPart, name: &str, given: &Given) {
         part.ceilings.retain(|old| !given.ceilings.iter().any(|new| new.what == old.what));
         part.ceilings.extend(given.ceilings.iter().cloned());
         part.kind = given.kind.clone().unwrap_or_else(|| part.kind.clone());
+        part.facts.extend(given.facts());
     } else {
         part.below.push(PathPart {
             name: given.name.clone(),
             kind: given.kind.clone().unwrap_or_else(|| "given part".into()),
             ceilings: given.ceilings.clone(),
+            facts: given.facts().collect(),
             ..PathPart::default()
         });
+    }
+}
+
+fn cache(given: Option<&Spanned<String>>) -> Result<Option<Bytes>, (Range<usize>, String)> {
+    let Some(text) = given else { return Ok(None) };
+    let size: Bytes =
+        text.get_ref().parse().map_err(|error: units::UnitError| (text.span(), error.to_string()))?;
+    match size.is_zero() {
+        true => Err((text.span(), "a cache of no size holds nothing; leave it out".into())),
+        false => Ok(Some(size)),
     }
 }
 

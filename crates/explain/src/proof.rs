@@ -3,7 +3,7 @@
 use record::names::{fact, series};
 use record::{Point, Run, Series, WorkloadResult, World};
 
-use crate::evidence::{counted, is_direct, key, moved, moved_by, sampled};
+use crate::evidence::{caches_of, counted, is_direct, key, moved, moved_by, sampled};
 use crate::grade::About;
 use crate::{client, steady, writes};
 
@@ -72,13 +72,16 @@ fn direct(point: &Point) -> Proof {
 }
 
 fn cache(run: &Run) -> Proof {
-    if run.targets.iter().all(|target| !target.caches.is_empty()) {
+    if (0..run.targets.len()).all(|number| !caches_of(run, number).is_empty()) {
         return Seen;
     }
     let virtual_machine = run.environment.facts.get(fact::HYPERVISOR).is_some_and(|name| name != "none");
     missing(match virtual_machine {
-        true => "which caches lie below is not known, and the host of a virtual machine has one",
-        false => "which caches lie below this machine is not known",
+        true => {
+            "which caches lie below is not known, and the host of a virtual machine has one; \
+             `fathom doctor TARGET --caches` looks for them"
+        }
+        false => "which caches lie below is not known; `fathom doctor TARGET --caches` looks for them",
     })
 }
 

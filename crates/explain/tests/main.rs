@@ -16,6 +16,7 @@ mod saturation;
 mod search;
 mod sound;
 mod steady;
+mod working_set;
 mod writes;
 
 use record::sample::{self, Stream};

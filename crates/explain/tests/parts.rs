@@ -25,12 +25,24 @@ fn ceilings_are_replaced_and_new_parts_hang_below_the_one_named() {
 }
 
 #[test]
+fn the_memory_of_a_part_is_a_cache_that_is_known() {
+    let mut run = crate::reads();
+    run.path = path();
+    assert!(crate::find(&run, "cache-suspected").is_none());
+    let text = "[[part]]\nname = \"host0\"\ncache = \"128GiB\"\n";
+    Parts::read("my.toml", text).unwrap().apply(&mut run.path).unwrap();
+    let finding = crate::found(&run, "cache-suspected");
+    assert!(finding.sentence.contains("128 GiB of the cache of host0"), "{}", finding.sentence);
+}
+
+#[test]
 fn every_mistake_has_file_and_line_and_changes_nothing() {
     let wrong = [
         ("[[part]]\nname = \"sda\"\nbandwith = \"1MB/s\"\n", 3, "bandwith"),
         ("[[part]]\nname = \"sda\"\nbandwidth = \"112\"\n", 3, "112"),
         ("[[part]]\nname = \"sda\"\n\nrequests = -1\n", 4, "above zero"),
         ("[[part]]\nname = \"sda\"\n", 2, "no ceiling"),
+        ("[[part]]\nname = \"sda\"\ncache = \"0B\"\n", 3, "no size"),
         ("[[part]]\nname = \"a\"\nrequests = 1\n[[part]]\nname = \"a\"\nrequests = 2\n", 5, "twice"),
         ("\n\n[[part]\n", 3, ""),
     ];

@@ -459,6 +459,13 @@ pub struct DoctorArgs {
     /// What the kernel does not know of the path to the media, or not well: parts and ceilings in TOML
     #[arg(long, value_name = "FILE", requires = "target")]
     pub parts: Option<PathBuf>,
+    /// Find the caches below the target, or in a virtual array, by random reads over spans of growing size; the run is
+    /// kept, and later runs on the target know them
+    #[arg(long, requires = "target", conflicts_with_all = ["parts", "self_test"])]
+    pub caches: bool,
+    /// The largest of these spans [default: 4GiB]
+    #[arg(long, value_name = "SIZE", requires = "caches")]
+    pub most: Option<Bytes>,
     /// What stdout gets
     #[arg(long, value_enum, default_value_t = TreeFormat::Text)]
     pub format: TreeFormat,

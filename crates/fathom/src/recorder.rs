@@ -4,11 +4,13 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 
 use conduct::World;
 use jiff::{Timestamp, Unit};
-use library::{Library, LibraryError};
-use record::{Finding, PlanSource, Point, Run, SCHEMA_VERSION, Severity, Tool};
+use library::{Filter, Library, LibraryError};
+use record::names::fact;
+use record::{Cache, Finding, PlanSource, Point, Run, SCHEMA_VERSION, Severity, Target, Tool};
 use workload::plan::{Overrides, Plan};
 
 use crate::ending::Ending;
+use crate::verbs::caches::PLAN as CACHES_PLAN;
 
 /// A run that goes on.
 pub struct Recorder {
@@ -97,10 +99,23 @@ impl Recorder {
         let stored = |Ending { code, reason }| record::Ending { complete, code, reason };
         self.run.ended = Some(now().to_string());
         self.run.ending = stored(ending.clone());
+        self.recall_caches();
         explain::judge(&mut self.run);
         self.run.ending = stored(judged(&self.run.findings, ending));
         self.keep();
         Recorded { run: self.run, lost: self.lost }
+    }
+
+    /// What an earlier run has seen of the caches of a target, by `fathom doctor TARGET --caches`.
+    fn recall_caches(&mut self) {
+        let Some(library) = self.library.as_ref().filter(|_| self.run.plan.name != CACHES_PLAN) else {
+            return;
+        };
+        for number in 0..self.run.targets.len() {
+            if self.run.targets[number].caches.is_empty() {
+                self.run.targets[number].caches = recalled(library, &self.run, number);
+            }
+        }
     }
 
     fn keep(&mut self) {
@@ -108,6 +123,39 @@ impl Recorder {
             self.lost = library.save(&self.run).err();
         }
     }
+}
+
+/// So many looks back are read: a record is large, and the newest one that fits is nearly always the first.
+const LOOKS_BACK: u64 = 3;
+
+/// The caches of target number `number` of `run`, as the newest look of this machine at the same device found them.
+/// A library that cannot be read knows of none.
+fn recalled(library: &Library, run: &Run, number: usize) -> Vec<Cache> {
+    let target = &run.targets[number];
+    let looks = Filter {
+        plan: Some(CACHES_PLAN.into()),
+        target: Some(target.asked.clone()),
+        limit: Some(LOOKS_BACK),
+        ..Filter::default()
+    };
+    let entries = library.list(&looks).unwrap_or_default();
+    let of_here =
+        entries.iter().filter(|entry| entry.hostname == run.environment.hostname && entry.id != run.id);
+    let same = |other: &&Target| {
+        let fact = |key: &str| target.facts.get(key) == other.facts.get(key);
+        other.asked == target.asked
+            && [fact::SERIAL, fact::DEVICE, fact::DEVICE_SIZE, fact::REMOTE].into_iter().all(fact)
+    };
+    let caches = of_here.filter_map(|entry| {
+        let look = library.get(entry.id.as_str()).ok()?;
+        let found = look.targets.iter().find(same)?;
+        let name = |cache: &Cache| Cache {
+            name: format!("{} of run {}", cache.name, entry.number),
+            ..cache.clone()
+        };
+        Some(found.caches.iter().map(name).collect::<Vec<Cache>>())
+    });
+    caches.into_iter().find(|caches| !caches.is_empty()).unwrap_or_default()
 }
 
 /// A run that went through may still be invalid.

@@ -35,6 +35,9 @@ pub mod fact {
     pub const LOOP_DIRECT: &str = "loop bypasses page cache";
     /// `random` where this program has laid out what is read: data that neither compresses nor repeats.
     pub const LAID_OUT: &str = "laid out";
+    /// A key of [`PathPart::facts`](crate::PathPart::facts): the memory of a part that may hold data, as `Bytes` prints it
+    /// exactly.
+    pub const CACHE: &str = "cache";
     /// Where the storage is if not in this machine, in words: `nfs4 from server:/export`.
     pub const REMOTE: &str = "remote";
 

@@ -22,7 +22,11 @@ pub(crate) fn groups(run: &Run) -> Vec<Group<'_>> {
     for finding in &run.findings {
         let point = finding.point.and_then(|index| run.points.iter().find(|point| point.index == index));
         let name = point.map(name_of);
-        match groups.iter_mut().find(|group| group.first.code == finding.code) {
+        // What is about the run has its place in its own sentence: the knee of one curve is not that of another.
+        let same = |group: &&mut Group<'_>| {
+            group.first.code == finding.code && (group.point.is_some() || name.is_some())
+        };
+        match groups.iter_mut().find(same) {
             Some(group) if finding.severity > group.first.severity => {
                 group.first = finding;
                 group.others.extend(std::mem::replace(&mut group.point, name));
@@ -94,15 +98,20 @@ fn of_group(group: &Group<'_>, style: Style) -> Vec<String> {
         .collect();
     let sentence = style.spell(&harmless(&group.first.sentence));
     lines.extend(wrap(&sentence, style.width, "    ", "    "));
-    if !group.first.remedy.is_empty() {
-        let arrow = if style.unicode { "    → " } else { "    > " };
-        let remedy = style.spell(&harmless(&group.first.remedy));
-        lines.extend(wrap(&remedy, style.width, arrow, "      "));
-    }
+    lines.extend(remedy(group.first, style));
     if !group.others.is_empty() {
         lines.extend(wrap(&also(&group.others), style.width, "    ", "    "));
     }
     lines
+}
+
+/// What to do; no lines where nothing is.
+pub(crate) fn remedy(finding: &Finding, style: Style) -> Vec<String> {
+    if finding.remedy.is_empty() {
+        return Vec::new();
+    }
+    let arrow = if style.unicode { "    → " } else { "    > " };
+    wrap(&style.spell(&harmless(&finding.remedy)), style.width, arrow, "      ")
 }
 
 #[cfg(test)]

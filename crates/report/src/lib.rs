@@ -20,6 +20,7 @@ mod metric;
 mod page;
 mod path;
 mod rounds;
+mod spans;
 mod style;
 mod sweep;
 mod table;
@@ -34,6 +35,7 @@ pub use list::list;
 pub use markdown::markdown;
 pub use page::text;
 pub use path::path;
+pub use spans::spans;
 pub use style::Style;
 pub use words::wrap;
 

@@ -13,6 +13,7 @@ mod interval;
 pub mod saturation;
 pub mod steady;
 pub mod trend;
+pub mod working_set;
 
 pub use batch::{BatchMean, batch_mean};
 pub use forecast::{Forecast, forecast};

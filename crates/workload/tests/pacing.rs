@@ -62,7 +62,11 @@ fn a_stall_is_charged_to_every_request_that_fell_due_in_it() {
     assert!((245..=255).contains(&(upper_quartile.get() / 1_000_000)), "{upper_quartile}");
     let service = tally.classes[0].service.as_ref().unwrap();
     assert!(service.quantile(0.75).unwrap() < MS, "the service histogram shows none of it");
-    assert_eq!(tally.late.unwrap().max(), Some(Nanos::ZERO), "the only slot was taken: the driver was not late");
+    assert_eq!(
+        tally.late.unwrap().max(),
+        Some(Nanos::ZERO),
+        "the only slot was taken: the driver was not late"
+    );
 }
 
 #[test]

@@ -10,9 +10,12 @@ use host::target::{Facts, Target};
 use crate::cli::{DoctorArgs, TreeFormat};
 use crate::ending::{Ending, Failure};
 use crate::terminal;
-use crate::verbs::{keep, parts};
+use crate::verbs::{caches, keep, parts};
 
 pub fn doctor(arguments: &DoctorArgs, store: &Option<PathBuf>) -> Result<Ending, Failure> {
+    if let (true, Some(target)) = (arguments.caches, &arguments.target) {
+        return caches::caches(arguments, target, store);
+    }
     let root = SysRoot::real();
     if arguments.format == TreeFormat::Json {
         return json(&root, arguments);

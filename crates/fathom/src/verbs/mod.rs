@@ -2,6 +2,7 @@
 
 mod against;
 pub mod array;
+pub mod caches;
 pub mod compare;
 pub mod completions;
 pub mod doctor;

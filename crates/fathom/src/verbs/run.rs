@@ -135,7 +135,7 @@ pub(super) fn stream(event: &Event<'_>) {
 
 fn last_event(run: &Run) -> String {
     let ended = serde_json::json!({
-        "event": "run-ended", "id": run.id, "ending": run.ending, "findings": run.findings,
+        "event": "run-ended", "id": run.id, "ending": run.ending, "findings": run.findings, "grading": run.grading,
     });
     format!("{ended}\n")
 }

@@ -1,0 +1,118 @@
+//! Caches that show themselves: random reads, one at a time, over spans of growing size.
+
+use std::collections::BTreeMap;
+
+use record::{Cache, Finding, Point, PointKind, Run, Severity};
+use stats::working_set::{SPANS_LEAST, SpanPoint, Step, steps};
+use units::{Bytes, Nanos};
+
+use crate::Code;
+use crate::draft::Draft;
+use crate::evidence::key;
+
+/// One request at a time, and what the edges of the window add.
+const ONE: f64 = 1.1;
+
+/// What the caches are called that are found so.
+pub(crate) const NAME: &str = "cache seen in the response times";
+
+/// The span and the mean response of random reads, one at a time; `None` for any other load.
+fn span_point(point: &Point) -> Option<(u64, u64, f64)> {
+    let [workload] = &point.workloads[..] else { return None };
+    let [class] = &workload.classes[..] else { return None };
+    let random = key(workload, "pattern").is_some_and(|pattern| pattern.starts_with("random"));
+    let alone = point.kind == PointKind::Load && point.complete && workload.mean_in_flight <= ONE;
+    if !random || !alone || class.op != "read" || class.service.is_some() {
+        return None;
+    }
+    let response = workload.total()?.response.as_ref()?.mean_ns;
+    Some((class.size_bytes, workload.span_bytes?, response))
+}
+
+/// Spans with their mean responses, of the request size with the most spans; repetitions are taken together.
+fn spans(run: &Run) -> Vec<SpanPoint> {
+    let mut by_size: BTreeMap<u64, BTreeMap<u64, Vec<f64>>> = BTreeMap::new();
+    for (size, span, response) in run.points.iter().filter_map(span_point) {
+        by_size.entry(size).or_default().entry(span).or_default().push(response);
+    }
+    let most = by_size.into_values().max_by_key(BTreeMap::len).unwrap_or_default();
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    most.iter().map(|(span, values)| SpanPoint { span: *span as f64, response: mean(values) }).collect()
+}
+
+/// Whether `run` looks for caches: then spans that fit them are meant.
+pub(crate) fn is_probe(run: &Run) -> bool {
+    spans(run).len() >= SPANS_LEAST
+}
+
+/// The caches that `run` has seen, the smallest first.
+pub(crate) fn caches(run: &Run) -> Vec<Cache> {
+    let cache = |step: &Step| Cache { name: NAME.into(), size_bytes: step.size as u64 };
+    steps(&spans(run)).iter().map(cache).collect()
+}
+
+/// One finding for each cache, or one that none was seen; nothing where nobody looked.
+pub(crate) fn findings(run: &Run) -> Vec<Finding> {
+    let spans = spans(run);
+    if spans.len() < SPANS_LEAST {
+        return Vec::new();
+    }
+    let found = steps(&spans);
+    match found.is_empty() {
+        true => vec![none(&spans).about_run()],
+        false => found.iter().map(|step| seen(step).about_run()).collect(),
+    }
+}
+
+/// `512.00 MiB`, to the nearest of what the fit can tell.
+fn size(bytes: f64) -> Bytes {
+    Bytes::new(bytes as u64)
+}
+
+fn time(ns: f64) -> Nanos {
+    Nanos::from_secs_f64(ns / 1e9)
+}
+
+fn seen(step: &Step) -> Draft {
+    let sentence = format!(
+        "A cache of about {} ({} to {}) answers: random reads of a span that fits it take {}, what it does not hold takes \
+         {}.",
+        size(step.size),
+        size(step.interval.low),
+        size(step.interval.high),
+        time(step.before),
+        time(step.after)
+    );
+    let remedy = format!(
+        "To measure what lies behind it, use a span of several times its size: `span = \"{}MiB\"`.",
+        (4.0 * step.size / 1_048_576.0).ceil()
+    );
+    let draft = Draft::new(Code::CacheSeen, Severity::Note, sentence).remedy(remedy);
+    draft
+        .number("size_bytes", step.size.round())
+        .number("size_bytes_low", step.interval.low.round())
+        .number("size_bytes_high", step.interval.high.round())
+        .number("held_ns", step.before)
+        .number("not_held_ns", step.after)
+}
+
+fn none(spans: &[SpanPoint]) -> Draft {
+    let ends = |of: fn(&SpanPoint) -> f64| {
+        spans
+            .iter()
+            .map(of)
+            .fold((f64::INFINITY, 0.0f64), |(low, high), value| (low.min(value), high.max(value)))
+    };
+    let (least, most) = ends(|point| point.span);
+    let (fastest, slowest) = ends(|point| point.response);
+    let sentence = format!(
+        "No cache was seen that is larger than {} and smaller than {}: random reads take {} to {} whatever the span.",
+        size(least),
+        size(most),
+        time(fastest),
+        time(slowest)
+    );
+    let draft = Draft::new(Code::CacheSeen, Severity::Note, sentence)
+        .remedy("Look over larger spans, if what lies below may have more memory than that.");
+    draft.number("span_bytes_least", least).number("span_bytes_most", most)
+}
