@@ -117,8 +117,8 @@ pub fn weights() -> Vec<(Code, &'static str, [Grade; 3])> {
     Code::ALL.iter().filter_map(row).collect()
 }
 
-/// Puts the findings into `run`, the marks and the caches that follow from them, and the grades of its points and of itself, in place of
-/// those it has.
+/// Puts the findings into `run`, the marks and the caches that follow from them, and the grades of its points and of
+/// itself, in place of those it has.
 ///
 /// A run that asked no storage has findings and no grade.
 pub fn judge(run: &mut Run) {
