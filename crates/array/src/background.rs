@@ -43,6 +43,10 @@ pub enum BackgroundKind {
 pub enum BackgroundPolicy {
     /// Straight into the members' queues, in order of arrival: nobody decides above the drive.
     Fifo,
+    /// The same, as many units at once as that share of a drive's tags, which the drive serves in the order they came
+    /// (ordered tags): the share says how much a host's command finds in front of it, and not what of the time it gets.
+    /// In place of the window.
+    Tags(Share),
     /// Only when no host request waits at the member.
     Idle,
     /// At most that rate per member.

@@ -7,8 +7,8 @@
 //!
 //! [`spec`] describes an array, [`sim::Plant`] is what a simulation takes of it, [`sim::Sim`] runs jobs on it; the
 //! life of a request is told in [`sim`]. Each part is one file: its figures (`…Params`), its methods for "now", its
-//! tests. To add a part, give it a [`station::Station`] or closed form, call it where a request passes, and name it in
-//! `Sim::each_meter`.
+//! tests. To add a part, give it a [`station::Station`], a [`wire::Wire`] or a closed form, call it where a request
+//! passes, and name it in `Sim::each_part`.
 //!
 //! **Invariant:** nothing here names the OS clock, a file or a thread; `spec` parses text that it is handed.
 
@@ -32,4 +32,6 @@ pub mod spec;
 pub mod station;
 pub mod streams;
 pub mod tags;
+pub mod turns;
 pub mod validate;
+pub mod wire;

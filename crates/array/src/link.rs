@@ -1,9 +1,8 @@
 //! A bus or link: bandwidth each way, cost per command, distance.
 
-use units::{Bytes, BytesPerSecond, Instant, Nanos};
+use units::{Bytes, BytesPerSecond, Nanos};
 
-use crate::meter::Class;
-use crate::station::Station;
+use crate::wire::Wire;
 
 /// The figures of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,6 +17,9 @@ pub struct LinkParams {
     pub command: Nanos,
     /// One way: cable, switches, adapter. Delays, but holds nothing.
     pub latency: Nanos,
+    /// Bytes of one transfer that a lane moves before the next transfer has its turn, where several are under way: a
+    /// burst of a SCSI bus, a sequence of Fibre Channel frames, a segment handed to a network adapter.
+    pub quantum: Bytes,
 }
 
 /// Whether the two directions of a link share its rate.
@@ -35,63 +37,54 @@ impl LinkParams {
         let lanes = u64::from(self.lanes.max(1));
         self.command + self.rate.time_for(Bytes::new(bytes * lanes))
     }
+
+    /// How long one lane takes for `bytes` of a command that has paid for itself on its way out.
+    pub fn answer(&self, bytes: u64) -> Nanos {
+        self.transfer(bytes).saturating_sub(self.command)
+    }
+
+    /// What is left of an answer of `bytes` when its source has ended: its last burst.
+    pub fn tail(&self, bytes: u64) -> Nanos {
+        self.answer(bytes.min(self.quantum.get()).min(QUANTUM.get()))
+    }
+
+    /// One direction of it, idle.
+    pub fn wire(&self) -> Wire {
+        let lanes = u64::from(self.lanes.max(1));
+        Wire::new(self.lanes, self.rate.time_for(self.quantum * lanes))
+    }
 }
 
-/// What moves before the next transfer has its turn: what is left of a transfer when its source has ended.
-pub const TURN: u64 = 64 << 10;
+/// What moves in one turn where nothing else is said: the burst that SCSI targets and TCP stacks commonly send.
+pub const QUANTUM: Bytes = Bytes::new(64 << 10);
 
-/// A link at work.
-#[derive(Clone, Debug)]
+/// A link among the wires of a simulation.
+#[derive(Clone, Copy, Debug)]
 pub struct Link {
-    params: LinkParams,
-    /// Away from the host; both ways where the link is half duplex.
-    out: Station,
-    back: Station,
+    /// Its figures.
+    pub params: LinkParams,
+    /// The wire away from the host; both ways where the link is half duplex.
+    pub out: u32,
+    /// The wire towards the host.
+    pub back: u32,
 }
 
 impl Link {
-    /// Idle.
-    pub fn new(params: &LinkParams) -> Link {
-        Link { params: *params, out: Station::new(params.lanes), back: Station::new(params.lanes) }
+    /// Lays its wires: they join `wires`.
+    pub fn lay(params: &LinkParams, wires: &mut Vec<Wire>) -> Link {
+        let out = wires.len() as u32;
+        wires.push(params.wire());
+        if params.duplex == Duplex::Full {
+            wires.push(params.wire());
+        }
+        Link { params: *params, out, back: wires.len() as u32 - 1 }
     }
 
-    /// A command with `bytes` away from the host, ready at `ready`; when it has arrived.
-    pub fn send(&mut self, now: Instant, ready: Instant, bytes: u64, class: Class) -> Instant {
-        let work = self.params.transfer(bytes);
-        self.out.share(now, ready, work, class) + self.params.latency
-    }
-
-    /// `bytes` towards the host, which flow from `first` on and are complete at `last`; when they have arrived. The
-    /// command's own cost was paid on its way out.
-    pub fn answer(
-        &mut self,
-        now: Instant,
-        first: Instant,
-        last: Instant,
-        bytes: u64,
-        class: Class,
-    ) -> Instant {
-        let alone = |bytes| self.params.transfer(bytes).saturating_sub(self.params.command);
-        let (work, tail) = (alone(bytes), alone(bytes.min(TURN)));
-        let station = if self.params.duplex == Duplex::Half { &mut self.out } else { &mut self.back };
-        station.stream(now, first, last, work, tail, class) + self.params.latency
-    }
-
-    /// One way: cable, switches, adapter.
-    pub fn latency(&self) -> Nanos {
-        self.params.latency
-    }
-
-    /// When all that is booked away from the host would have ended: the shorter, the less loaded.
-    pub fn backlog(&self) -> Instant {
-        self.out.until().max(self.back.until())
-    }
-
-    /// Both directions with their names; one where the link is half duplex.
-    pub fn stations(&mut self) -> impl Iterator<Item = (&'static str, &mut Station)> {
-        let half = self.params.duplex == Duplex::Half;
-        let back = (!half).then_some(("back", &mut self.back));
-        std::iter::once((if half { "both" } else { "out" }, &mut self.out)).chain(back)
+    /// Its wires with their names: one where it is half duplex.
+    pub fn ways(&self) -> impl Iterator<Item = (&'static str, u32)> {
+        let half = self.out == self.back;
+        let back = (!half).then_some(("back", self.back));
+        std::iter::once((if half { "both" } else { "out" }, self.out)).chain(back)
     }
 }
 
@@ -99,23 +92,32 @@ impl Link {
 mod tests {
     use super::*;
 
-    fn link(duplex: Duplex) -> Link {
-        Link::new(&LinkParams {
+    fn params(duplex: Duplex) -> LinkParams {
+        LinkParams {
             rate: BytesPerSecond::new(1e9),
-            lanes: 1,
+            lanes: 2,
             duplex,
-            command: Nanos::ZERO,
+            command: Nanos::new(300),
             latency: Nanos::new(500),
-        })
+            quantum: QUANTUM,
+        }
     }
 
     #[test]
-    fn a_full_duplex_link_moves_both_ways_at_once_and_a_half_duplex_one_in_turn() {
-        let now = Instant::START;
-        let (mut full, mut half) = (link(Duplex::Full), link(Duplex::Half));
-        full.send(now, now, 1_000_000, Class::HostWrite);
-        half.send(now, now, 1_000_000, Class::HostWrite);
-        assert_eq!(full.answer(now, now, now, 1_000_000, Class::HostRead).nanos(), 1_000_500);
-        assert_eq!(half.answer(now, now, now, 1_000_000, Class::HostRead).nanos(), 2_000_500);
+    fn a_lane_takes_its_share_of_the_rate_and_the_command_is_paid_once() {
+        let link = params(Duplex::Full);
+        assert_eq!(link.transfer(1_000), Nanos::new(2_300));
+        assert_eq!(link.answer(1_000), Nanos::new(2_000));
+        assert_eq!(link.tail(1 << 20), link.answer(64 << 10));
+    }
+
+    #[test]
+    fn a_full_duplex_link_has_a_wire_each_way_and_a_half_duplex_one_has_one() {
+        let mut wires = Vec::new();
+        let half = Link::lay(&params(Duplex::Half), &mut wires);
+        let full = Link::lay(&params(Duplex::Full), &mut wires);
+        assert_eq!(half.ways().collect::<Vec<_>>(), [("both", 0)]);
+        assert_eq!(full.ways().collect::<Vec<_>>(), [("out", 1), ("back", 2)]);
+        assert_eq!((wires.len(), half.back), (3, 0));
     }
 }

@@ -74,6 +74,18 @@ pub struct Meter {
     edges_ns: u64,
 }
 
+/// A part that work passes through, with its meter.
+pub trait Metered {
+    /// Servers that work at once.
+    fn servers(&self) -> u32;
+    /// Begins a window of its meter at `now`.
+    fn restart_meter(&mut self, now: Instant);
+    /// Ends it.
+    fn close_meter(&mut self, now: Instant);
+    /// Its past.
+    fn meter(&mut self) -> &mut Meter;
+}
+
 /// A visit whose instants are all known.
 #[derive(Clone, Copy, Debug)]
 struct Booked {
@@ -96,6 +108,12 @@ impl Meter {
     pub fn arrive(&mut self, now: Instant) {
         self.advance(now);
         self.present += 1;
+    }
+
+    /// One more is present, of which is known at `now` that it has been since `arrived`, which may be earlier.
+    pub fn arrive_late(&mut self, now: Instant, arrived: Instant) {
+        self.arrive(now);
+        self.area += u128::from(now.saturating_since(arrived.max(self.since)).get());
     }
 
     /// One of those present is served from `now`.
@@ -132,6 +150,11 @@ impl Meter {
     /// Work of `busy` that they were given lies beyond the window.
     pub fn carry_out(&mut self, busy: Nanos) {
         self.busy_ns = self.busy_ns.saturating_sub(busy.get());
+        self.edges_ns += busy.get();
+    }
+
+    /// Work of `busy` goes on over an end of the window, done by servers apart that keep time themselves.
+    pub fn edge(&mut self, busy: Nanos) {
         self.edges_ns += busy.get();
     }
 

@@ -13,7 +13,8 @@ pub struct ProtocolParams {
     pub write_size: Bytes,
     /// Operations outstanding in one session (slots, credits, MaxCmdSN window).
     pub outstanding: u32,
-    /// Sessions or connections; each uses one link.
+    /// Sessions or connections of a host at each controller. Each stays on one link: they are dealt over the links in
+    /// turn, session `n` of host `h` to link `h × sessions + n`, and from the first again where the links end.
     pub sessions: u32,
     /// Bytes that travel with each operation beyond the data, each way.
     pub header: Bytes,
@@ -46,13 +47,13 @@ pub struct ProtocolParams {
 }
 
 impl ProtocolParams {
-    /// The most links that can carry something at once: one for each session, and any number where nothing is a
-    /// session.
-    pub fn links_used(&self) -> u32 {
+    /// Sessions of a host at one controller, each pinned to one link; `None` where nothing is a session, and each
+    /// command may take any link.
+    pub fn pinned(&self) -> Option<u32> {
         match self.kind {
-            ProtocolKind::Block => u32::MAX,
+            ProtocolKind::Block => None,
             ProtocolKind::Iscsi | ProtocolKind::Nfs3 | ProtocolKind::Smb1 | ProtocolKind::Smb2 => {
-                self.sessions.max(1)
+                Some(self.sessions.max(1))
             }
         }
     }

@@ -1,11 +1,11 @@
-//! A part that work passes through: a processor, a bus, one direction of a link.
+//! A part that work passes through: a processor, a bus, an XOR engine.
 //!
 //! **Invariant:** the end of a visit is known when it is booked, so it costs no event; the station never does more
 //! work than its servers can, and its past is metered by class.
 
 use units::{Instant, Nanos};
 
-use crate::meter::{Class, Meter};
+use crate::meter::{Class, Meter, Metered};
 
 /// A part that work passes through.
 ///
@@ -87,30 +87,30 @@ impl Station {
         self.until
     }
 
-    /// Servers.
-    pub fn servers(&self) -> u32 {
+    fn left(&self, now: Instant) -> Nanos {
+        self.until.saturating_since(now) * self.servers
+    }
+}
+
+impl Metered for Station {
+    fn servers(&self) -> u32 {
         self.servers as u32
     }
 
-    /// Begins a window of its meter at `now`: the work that is booked and not done lies in it.
-    pub fn restart_meter(&mut self, now: Instant) {
+    /// The work that is booked and not done lies in the window.
+    fn restart_meter(&mut self, now: Instant) {
         self.meter.restart(now);
         self.meter.carry_in(self.left(now));
     }
 
-    /// Ends it: the work that is not done does not.
-    pub fn close_meter(&mut self, now: Instant) {
+    /// The work that is not done does not.
+    fn close_meter(&mut self, now: Instant) {
         self.meter.close(now, std::iter::empty());
         let left = self.left(now);
         self.meter.carry_out(left);
     }
 
-    fn left(&self, now: Instant) -> Nanos {
-        self.until.saturating_since(now) * self.servers
-    }
-
-    /// Its past.
-    pub fn meter(&mut self) -> &mut Meter {
+    fn meter(&mut self) -> &mut Meter {
         &mut self.meter
     }
 }

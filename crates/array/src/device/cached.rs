@@ -4,7 +4,7 @@ use units::{Bytes, BytesPerSecond, Instant, Nanos, SECTOR_BYTES};
 
 use crate::backlog::Backlog;
 use crate::device::Command;
-use crate::meter::Meter;
+use crate::meter::{Class, Meter};
 use crate::server::Servers;
 use crate::tags::Tags;
 
@@ -48,9 +48,15 @@ pub struct CachedFlash {
     /// When the regions will have written all that is dirty, reads left aside.
     clean_at: Instant,
     line_write: Nanos,
-    /// When the regions will have done all that was booked on them.
+    /// When the regions will have done all that was booked on them, together.
     busy_until: Instant,
+    /// Nanoseconds that they have been idle, up to then.
+    idle_ns: u64,
+    /// What they had worked when the meter's window began.
+    busy_before: u64,
     meter: Meter,
+    /// What the regions do, each line a visit.
+    at_regions: Meter,
 }
 
 impl CachedFlash {
@@ -65,6 +71,9 @@ impl CachedFlash {
             to_cache: Backlog::default(),
             clean_at: Instant::START,
             busy_until: Instant::START,
+            idle_ns: 0,
+            busy_before: 0,
+            at_regions: Meter::of_servers_apart(),
             line_write: Nanos::new(params.write.get() / regions),
             meter: Meter::of_servers_apart(),
             params: params.clone(),
@@ -76,15 +85,15 @@ impl CachedFlash {
         let (offset, bytes) = (command.first * SECTOR_BYTES, u64::from(command.sectors) * SECTOR_BYTES);
         let begun = now.max(command.ready);
         let end = if command.write {
-            self.write(now, begun, offset, bytes)
+            self.write(now, begun, offset, bytes, command.class)
         } else {
-            self.read(now, begun, offset, bytes)
+            self.read(now, begun, offset, bytes, command.class)
         };
         self.meter.visit(now, now, begun.min(end), end, command.class);
         end
     }
 
-    fn read(&mut self, now: Instant, begun: Instant, offset: u64, bytes: u64) -> Instant {
+    fn read(&mut self, now: Instant, begun: Instant, offset: u64, bytes: u64, class: Class) -> Instant {
         let mut ready = begun + self.params.hit;
         let flash_line = self.params.flash_bandwidth.time_for(self.params.line);
         for line in offset / self.params.line.get()..(offset + bytes).div_ceil(self.params.line.get()) {
@@ -95,9 +104,9 @@ impl CachedFlash {
             self.tags.insert(tag);
             // Where regions are destaging, one of them ends its line within a region's share of it.
             let in_front = if self.clean_at > begun { self.line_write } else { Nanos::ZERO };
-            let (_, fetched) = self.reads.occupy(begun + in_front, self.params.read);
-            self.busy_until = self.busy_until.max(now) + self.share(self.params.read);
-            self.meter.add_busy(self.params.read);
+            let (started, fetched) = self.reads.occupy(begun + in_front, self.params.read);
+            self.at_regions.visit(now, begun, started, fetched, class);
+            self.work(now, self.params.read);
             self.clean_at = self.clean_at.max(begun) + self.share(self.params.read);
             ready = ready.max(self.from_flash.book(now, fetched, flash_line) + self.params.hit);
         }
@@ -105,20 +114,30 @@ impl CachedFlash {
         self.to_host.book(now, ready, transfer)
     }
 
+    /// Books `work` of one region on all of them together.
+    fn work(&mut self, now: Instant, work: Nanos) {
+        self.idle_ns += now.saturating_since(self.busy_until).get();
+        self.busy_until = self.busy_until.max(now) + self.share(work);
+    }
+
     fn share(&self, of_one_region: Nanos) -> Nanos {
         Nanos::new(of_one_region.get() / u64::from(self.params.regions.max(1)))
     }
 
-    fn write(&mut self, now: Instant, begun: Instant, offset: u64, bytes: u64) -> Instant {
+    fn write(&mut self, now: Instant, begun: Instant, offset: u64, bytes: u64, class: Class) -> Instant {
         let transfer = self.params.bandwidth.time_for(Bytes::new(bytes));
         let arrived = self.to_cache.book(now, begun, transfer);
         let lines = (offset + bytes).div_ceil(self.params.line.get()) - offset / self.params.line.get();
-        self.busy_until = self.busy_until.max(now) + self.line_write * lines;
-        self.meter.add_busy(self.params.write * lines);
         for line in self.tags.lines_of(0, offset, bytes) {
             self.tags.insert(line);
         }
-        self.clean_at = self.clean_at.max(arrived) + self.line_write * lines;
+        for _ in 0..lines {
+            self.work(now, self.params.write);
+            self.clean_at = self.clean_at.max(arrived) + self.line_write;
+            let end = self.clean_at.max(arrived + self.params.write);
+            let start = Instant::from_nanos(end.nanos() - self.params.write.get());
+            self.at_regions.visit(now, arrived, start, end, class);
+        }
         // The cache takes writes while the time to write out what is dirty stays below that of the dirty limit.
         let limit_lines =
             self.params.dirty_limit.get() * self.params.cache.as_f64() / self.params.line.as_f64();
@@ -132,24 +151,34 @@ impl CachedFlash {
         self.params.regions.max(1)
     }
 
-    /// Begins a window of its meter at `now`: what the regions still have to do lies in it.
+    /// Begins a window of its meters at `now`: what the regions still have to do lies in it.
     pub fn restart_meter(&mut self, now: Instant) {
         self.meter.restart(now);
-        self.meter.carry_in(self.booked_beyond(now));
+        self.at_regions.restart(now);
+        self.busy_before = self.worked_by(now);
     }
 
     /// Ends it: what they have not done does not.
     pub fn close_meter(&mut self, now: Instant) {
         self.meter.close(now, std::iter::empty());
-        let beyond = self.booked_beyond(now);
-        self.meter.carry_out(beyond);
+        self.at_regions.close(now, std::iter::empty());
+        let busy = self.worked_by(now).saturating_sub(self.busy_before);
+        self.at_regions.add_busy(Nanos::new(busy));
     }
 
-    fn booked_beyond(&self, now: Instant) -> Nanos {
-        self.busy_until.saturating_since(now) * u64::from(self.servers())
+    /// Nanoseconds that the regions have worked by `now`, all together: all but what they were idle.
+    fn worked_by(&self, now: Instant) -> u64 {
+        let busy = self.busy_until.nanos() - self.idle_ns;
+        let beyond = self.busy_until.saturating_since(now).get();
+        busy.saturating_sub(beyond) * u64::from(self.servers())
     }
 
-    /// Its past: the time its regions were busy, and the commands it was given.
+    /// What its regions did, and how long they were busy by the clock.
+    pub fn regions(&mut self) -> &mut Meter {
+        &mut self.at_regions
+    }
+
+    /// The commands it was given.
     pub fn meter(&mut self) -> &mut Meter {
         &mut self.meter
     }
@@ -158,7 +187,6 @@ impl CachedFlash {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::meter::Class;
     use crate::streams::Stream;
 
     /// A RamSan-500 with 64 GiB of cache.

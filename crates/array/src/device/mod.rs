@@ -10,6 +10,7 @@ pub mod rotating;
 use units::Instant;
 
 use crate::meter::{Class, Meter};
+use crate::streams::Stream;
 
 pub use cached::{CachedFlash, CachedFlashParams};
 pub use flash::{FlashDrive, FlashParams};
@@ -71,7 +72,11 @@ impl Device {
     /// A device at rest; what it draws at random comes from `seed`.
     pub fn new(params: &DeviceParams, seed: u64) -> Device {
         match params {
-            DeviceParams::Rotating(params) => Device::Rotating(Box::new(Drive::new(params))),
+            DeviceParams::Rotating(params) => {
+                let own = Stream::open(seed, "disk/phase").unit();
+                let phase = if params.spindle_sync { 0.0 } else { own };
+                Device::Rotating(Box::new(Drive::new(params).ahead_by(phase)))
+            }
             DeviceParams::Flash(params) => Device::Flash(Box::new(FlashDrive::new(params, seed))),
             DeviceParams::CachedFlash(params) => Device::CachedFlash(Box::new(CachedFlash::new(params))),
             DeviceParams::Queue(params) => Device::Queue(Box::new(Queue::new(params, seed))),
@@ -107,6 +112,15 @@ impl Device {
         }
     }
 
+    /// Has background work be served in the order it came; how many commands the device takes at once.
+    pub fn order_background(&mut self) -> u32 {
+        match self {
+            Device::Rotating(drive) => drive.order_background(),
+            // They serve all in the order it comes. Serial ATA has 32 tags, and nothing here has fewer.
+            Device::Flash(_) | Device::CachedFlash(_) | Device::Queue(_) => 32,
+        }
+    }
+
     /// How far its arm would have to go to `sector`; zero without an arm.
     pub fn distance(&self, sector: u64) -> u32 {
         match self {
@@ -125,10 +139,14 @@ impl Device {
         }
     }
 
-    /// Whether its servers are what a command visits: not of flash, where a command meets a drive's interface and
-    /// some of its dies.
-    pub fn is_visited(&self) -> bool {
-        matches!(self, Device::Rotating(_) | Device::Queue(_))
+    /// What its servers do, where that is not a command each: dies that read and program pages, regions that read and
+    /// write lines.
+    pub fn workers(&mut self) -> Option<&mut Meter> {
+        match self {
+            Device::Flash(drive) => Some(drive.dies()),
+            Device::CachedFlash(device) => Some(device.regions()),
+            Device::Rotating(_) | Device::Queue(_) => None,
+        }
     }
 
     /// Begins a window of its meter.

@@ -25,6 +25,7 @@ use workload::tree::{FileOp, TreeJob, TreeJobSpec, TreeRequest};
 use workload::{Completion, Errno, Op, Outcome, Request, Token, Wake};
 
 use crate::meter::Class;
+use crate::meter::Metered;
 use crate::station::Station;
 
 use journal::Journal;

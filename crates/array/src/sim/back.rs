@@ -5,16 +5,16 @@
 //!
 //! **Invariant:** an operation ends exactly once, after every command of its chains has.
 
-use units::{Instant, Lba, Nanos, SECTOR_BYTES, Sectors};
+use units::{Instant, Lba, Nanos, SECTOR_BYTES, Sectors, Share};
 
 use crate::controller::ControllerParams;
 use crate::device::{Command, Device, Submitted};
 use crate::events::Events;
-use crate::link::LinkParams;
-use crate::meter::Class;
+use crate::link::{Link, LinkParams};
+use crate::meter::{Class, Metered};
 use crate::raid::{Candidate, Extent, Geometry, Health, MemberState, Merger, Plan, PlanError, Step};
 use crate::slab::Slab;
-use crate::station::Station;
+use crate::wire::{Transfer, Wire};
 
 use super::engine::Engine;
 use super::event::Event;
@@ -103,6 +103,13 @@ struct Part {
     sectors: u32,
 }
 
+/// A command whose data cross its disk's channel: those of a write on their way to it, those of a read from it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Crossing {
+    disk: u32,
+    command: Option<Command>,
+}
+
 #[derive(Clone, Debug, Default)]
 struct Chain {
     operation: u32,
@@ -121,8 +128,11 @@ pub struct BackEnd {
     pub sets: Vec<Set>,
     /// The controllers' working parts.
     pub engines: Vec<Engine>,
-    channels: Vec<Station>,
-    channel: Option<LinkParams>,
+    channels: Vec<Link>,
+    wires: Vec<Wire>,
+    /// Commands whose data cross a channel.
+    crossings: Slab<Crossing>,
+    crossed: Vec<u32>,
     operations: Slab<Operation>,
     chains: Slab<Chain>,
     plan: Plan,
@@ -152,12 +162,17 @@ impl BackEnd {
             outstanding: 0,
             channel: (count > 0).then(|| number as u32 % count),
         };
+        let mut wires = Vec::new();
+        let links = channel.iter().flat_map(|(_, link)| std::iter::repeat_n(link, count as usize));
+        let channels = links.map(|link| Link::lay(link, &mut wires)).collect();
         BackEnd {
             disks: disks.into_iter().enumerate().map(disk).collect(),
             sets,
             engines,
-            channels: (0..count).map(|_| Station::new(channel.map_or(1, |(_, link)| link.lanes))).collect(),
-            channel: channel.map(|(_, link)| link),
+            channels,
+            wires,
+            crossings: Slab::new(),
+            crossed: Vec::new(),
             operations: Slab::new(),
             chains: Slab::new(),
             plan: Plan::new(),
@@ -171,9 +186,13 @@ impl BackEnd {
         }
     }
 
-    /// Channels, for the breakdown.
-    pub fn channels(&mut self) -> &mut [Station] {
-        &mut self.channels
+    /// Every direction of every channel, with its name.
+    pub fn each_channel(&mut self, mut visit: impl FnMut(&dyn Fn() -> String, &mut dyn Metered)) {
+        for (n, channel) in self.channels.iter().enumerate() {
+            for (way, wire) in channel.ways() {
+                visit(&|| format!("channel {n} {way}"), &mut self.wires[wire as usize]);
+            }
+        }
     }
 
     /// Starts a read of `sectors` from `lba` of a set. After an error nothing has been started.
@@ -227,6 +246,16 @@ impl BackEnd {
             return errand;
         }
         Errand { ready: errand.ready.max(now) + looking, ..errand }
+    }
+
+    /// Has the drives of a set serve background work in the order it came; how many of it `share` of their tags are.
+    pub fn background_tags(&mut self, set: u32, share: Share) -> u32 {
+        let mut tags = u32::MAX;
+        for &disk in &self.sets[set as usize].disks {
+            tags = tags.min(self.disks[disk as usize].device.order_background());
+        }
+        // At most as many as there are tags.
+        ((share.get() * f64::from(tags)).round() as u32).max(1)
     }
 
     /// Has every member of a set that works write what its own cache holds. `false`: none is left to ask.
@@ -435,24 +464,78 @@ impl BackEnd {
         }
     }
 
-    fn submit(&mut self, now: Instant, events: &mut Events, disk: u32, mut command: Command) {
+    /// Gives a command out: over the channel first where it brings data.
+    fn submit(&mut self, now: Instant, events: &mut Events, disk: u32, command: Command) {
         let place = &mut self.disks[disk as usize];
         place.outstanding += 1;
-        if command.write
-            && let (Some(channel), Some(link)) = (place.channel, &self.channel)
-        {
-            let work = link.transfer(u64::from(command.sectors) * SECTOR_BYTES);
-            command.ready = self.channels[channel as usize].share(now, command.ready, work, command.class);
+        match place.channel.filter(|_| command.write) {
+            Some(channel) => {
+                let Link { params, out, .. } = self.channels[channel as usize];
+                let work = params.transfer(u64::from(command.sectors) * SECTOR_BYTES);
+                self.cross(
+                    events,
+                    now,
+                    (out, command.ready, work),
+                    Crossing { disk, command: Some(command) },
+                );
+            }
+            None => self.hand_over(now, events, disk, command),
         }
+    }
+
+    /// The disk has a command, and what it brings.
+    fn hand_over(&mut self, now: Instant, events: &mut Events, disk: u32, command: Command) {
+        let place = &mut self.disks[disk as usize];
         match place.device.submit(now, command) {
             Submitted::Ends(end) => {
                 place.outstanding -= 1;
-                let end = self.over_channel(now, disk, end, command);
-                events.push(end, Event::Member(command.tag).pack());
+                if !self.leaves_over_channel(now, events, disk, end, command) {
+                    events.push(end, Event::Member(command.tag).pack());
+                }
             }
             Submitted::Queued(Some(end)) => events.push(end, Event::Disk(disk).pack()),
             Submitted::Queued(None) => {}
         }
+    }
+
+    /// Puts data on a wire of a channel, ready at an instant, for so much work.
+    fn cross(
+        &mut self,
+        events: &mut Events,
+        now: Instant,
+        (wire, ready, work): (u32, Instant, Nanos),
+        crossing: Crossing,
+    ) {
+        let token = self.crossings.take();
+        self.crossings[token] = crossing;
+        let class = crossing.command.map_or(Class::HostRead, |command| command.class);
+        self.wires[wire as usize].join(now, Transfer { ready, work, token, class, flow: None });
+        self.arm(events, wire);
+    }
+
+    fn arm(&mut self, events: &mut Events, wire: u32) {
+        if let Some(at) = self.wires[wire as usize].arm() {
+            events.push(at, Event::Channel(wire).pack());
+        }
+    }
+
+    /// A transfer may have ended on a wire of a channel.
+    pub fn channel_due(&mut self, now: Instant, events: &mut Events, wire: u32) {
+        let mut crossed = std::mem::take(&mut self.crossed);
+        self.wires[wire as usize].advance(now, &mut crossed);
+        self.arm(events, wire);
+        for token in crossed.drain(..) {
+            let Crossing { disk, command } = self.crossings[token];
+            self.crossings.give(token);
+            match command {
+                Some(command) if command.write => {
+                    self.hand_over(now, events, disk, Command { ready: now, ..command });
+                }
+                Some(command) => self.member_done(now, events, command.tag),
+                None => {}
+            }
+        }
+        self.crossed = crossed;
     }
 
     /// The command in service at a disk with a queue of its own has ended.
@@ -463,26 +546,32 @@ impl BackEnd {
             events.push(end, Event::Disk(disk).pack());
         }
         self.disks[disk as usize].outstanding -= 1;
-        let end = self.over_channel(now, disk, now, finished.command);
-        if end > now {
-            events.push(end, Event::Member(finished.command.tag).pack());
-        } else {
+        if !self.leaves_over_channel(now, events, disk, now, finished.command) {
             self.member_done(now, events, finished.command.tag);
         }
     }
 
-    /// When what a command read has crossed its disk's channel, `end` being its end at the disk.
-    fn over_channel(&mut self, now: Instant, disk: u32, end: Instant, command: Command) -> Instant {
-        let (Some(channel), Some(link), false) =
-            (self.disks[disk as usize].channel, &self.channel, command.write)
-        else {
-            return end;
+    /// Has what a command read leave over its disk's channel, `end` being its end at the disk. `false`: there is nothing
+    /// to carry, or no channel.
+    fn leaves_over_channel(
+        &mut self,
+        now: Instant,
+        events: &mut Events,
+        disk: u32,
+        end: Instant,
+        command: Command,
+    ) -> bool {
+        let Some(channel) = self.disks[disk as usize].channel.filter(|_| !command.write) else {
+            return false;
         };
-        let bytes = u64::from(command.sectors) * SECTOR_BYTES;
-        let (work, tail) = (link.transfer(bytes), link.transfer(SECTOR_BYTES));
-        // It keeps pace with the media, or with the drive's buffer.
-        let first = Instant::from_nanos(end.nanos().saturating_sub(work.get()));
-        self.channels[channel as usize].stream(now, first, end, work, tail, command.class)
+        let Link { params, back, .. } = self.channels[channel as usize];
+        // It keeps pace with the media, or with the drive's buffer, and has begun before now where that has.
+        let work = params.transfer(u64::from(command.sectors) * SECTOR_BYTES);
+        let last = end + params.transfer(SECTOR_BYTES);
+        let ready = Instant::from_nanos(last.nanos().saturating_sub(work.get()));
+        let ready = if end > now { ready.max(now) } else { ready };
+        self.cross(events, now, (back, ready, work), Crossing { disk, command: Some(command) });
+        true
     }
 
     /// One command of a chain has ended.

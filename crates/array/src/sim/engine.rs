@@ -3,10 +3,12 @@
 use units::{Bytes, Instant, Nanos};
 
 use crate::controller::ControllerParams;
-use crate::link::TURN;
 use crate::meter::Class;
 use crate::raid::Arithmetic;
 use crate::station::Station;
+
+/// What is left to cross a controller's bus of what arrives from outside, when the last of it is there: a burst.
+const BURST: u64 = 64 << 10;
 
 /// The working parts of one controller.
 #[derive(Clone, Debug)]
@@ -59,7 +61,7 @@ impl Engine {
 
     /// `bytes` across the internal bus while they arrive from outside, the last at `ready`; when it has crossed.
     pub fn take_in(&mut self, now: Instant, ready: Instant, bytes: u64, class: Class) -> Instant {
-        let (work, tail) = (self.crossing(bytes), self.crossing(bytes.min(TURN)));
+        let (work, tail) = (self.crossing(bytes), self.crossing(bytes.min(BURST)));
         let first = Instant::from_nanos(ready.nanos().saturating_sub(work.get()));
         self.bus.stream(now, first, ready, work, tail, class)
     }

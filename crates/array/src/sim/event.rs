@@ -11,7 +11,7 @@ pub enum Event {
     Member(u32),
     /// The arithmetic of a chain ends.
     Chain(u32),
-    /// A request reaches its controller.
+    /// A request is looked at by its controller, or once more.
     Arrive(u32),
     /// A request's answer reaches its host.
     Answer(u32),
@@ -25,6 +25,12 @@ pub enum Event {
     Retry(u32),
     /// A link is cut.
     Cut(u32),
+    /// A transfer may have ended on one direction of a link.
+    Wire(u32),
+    /// The same on a back-end channel.
+    Channel(u32),
+    /// A request is where it was going.
+    There(u32),
 }
 
 const NUMBER_BITS: u32 = 20;
@@ -44,6 +50,9 @@ impl Event {
             Event::Age(number) => (8, number),
             Event::Retry(number) => (9, number),
             Event::Cut(number) => (10, number),
+            Event::Wire(number) => (11, number),
+            Event::Channel(number) => (12, number),
+            Event::There(number) => (13, number),
         };
         assert!(number >> NUMBER_BITS == 0, "more than a million of a kind are in flight");
         kind << NUMBER_BITS | number
@@ -63,7 +72,10 @@ impl Event {
             7 => Event::Background(number),
             8 => Event::Age(number),
             9 => Event::Retry(number),
-            _ => Event::Cut(number),
+            10 => Event::Cut(number),
+            11 => Event::Wire(number),
+            12 => Event::Channel(number),
+            _ => Event::There(number),
         }
     }
 }
@@ -86,6 +98,9 @@ mod tests {
             Event::Age((1 << 20) - 1),
             Event::Retry(9),
             Event::Cut(10),
+            Event::Wire(11),
+            Event::Channel(12),
+            Event::There(13),
         ];
         for event in all {
             assert_eq!(Event::unpack(event.pack()), event);

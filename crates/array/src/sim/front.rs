@@ -6,10 +6,11 @@ use units::{Instant, Nanos, SECTOR_BYTES};
 use workload::{Completion, Op, Outcome as End, Request};
 
 use crate::host::StripeParams;
+use crate::link::Link;
 use crate::meter::Class;
 
 use super::event::Event;
-use super::request::{HostRequest, NONE, Purpose};
+use super::request::{HostRequest, Leg, NONE, Purpose};
 use super::{FilePlace, NO_SUCH, Running, Sim, adapter};
 
 impl Sim {
@@ -100,18 +101,20 @@ impl Sim {
         }
     }
 
-    /// Sends a part, or has it wait for room in the protocol's sessions.
+    /// Sends a part, or has it wait for room in its session.
     pub(super) fn enter_session(&mut self, place: u32, host: u32, ready: Instant) {
-        let limit = self.plant.protocol.outstanding.saturating_mul(self.plant.protocol.sessions.max(1));
-        if self.hosts[host as usize].session.enter(limit, place) {
+        let session = self.choose_session(host, self.requests[place].lun);
+        self.requests[place].session = session;
+        let limit = self.plant.protocol.outstanding;
+        if self.hosts[host as usize].sessions[session as usize].enter(limit, place) {
             self.transmit(place, host, ready);
         }
     }
 
     pub(super) fn transmit(&mut self, place: u32, host: u32, ready: Instant) {
         let now = self.now;
-        let HostRequest { lun, op, len, class, .. } = self.requests[place];
-        let (link, delay) = self.choose_path(host, lun);
+        let HostRequest { lun, op, len, class, session, .. } = self.requests[place];
+        let (link, delay) = self.choose_path(host, lun, session);
         let controller = self.end_of(link);
         let protocol = &self.plant.protocol;
         let ready = self.hosts[host as usize].operation(now, ready.max(now), protocol.client, class) + delay;
@@ -120,38 +123,34 @@ impl Sim {
         request.sent = ready;
         let bytes = protocol.header.get() + if op == Op::Write { u64::from(len) } else { 0 };
         let distance = protocol.hop * u64::from(protocol.hops);
-        let mut arrives = ready + distance;
-        if let Some(link) = self.links.get_mut(link as usize) {
-            arrives = link.send(now, arrives, bytes, class);
-            if op == Op::Write {
-                // What does not go with the command waits for the array to ask for it, burst by burst.
-                let asked = u64::from(len).saturating_sub(protocol.immediate.get());
-                let rounds = asked.div_ceil(protocol.burst.get().max(1));
-                arrives += (distance + link.latency()) * (2 * rounds);
-            }
+        // What does not go with the command waits for the array to ask for it, burst by burst.
+        let asked = u64::from(len).saturating_sub(protocol.immediate.get());
+        let rounds = if op == Op::Write { asked.div_ceil(protocol.burst.get().max(1)) } else { 0 };
+        let adapter = adapter(&self.hosts[host as usize], link);
+        self.set_out(place, Leg::Out);
+        self.not_before(place, ready + distance);
+        if let Some(Link { params, out, .. }) = self.links.get(link as usize).copied() {
+            let away = (distance + params.latency) * (1 + 2 * rounds);
+            self.put_on(place, out, ready + away, params.transfer(bytes));
         }
-        if let Some(adapter) = adapter(&mut self.hosts[host as usize], link) {
-            arrives = arrives.max(adapter.send(now, ready, bytes, class));
+        if let Some(Link { params, out, .. }) = adapter {
+            self.put_on(place, out, ready + params.latency, params.transfer(bytes));
         }
-        if arrives > now {
-            self.events.push(arrives, Event::Arrive(place).pack());
-        } else {
-            self.arrive(place);
-        }
+        self.get_going(place, true);
     }
 
     /// Sends the answer of a part that carries no data or failed, at `ready`.
     ///
     /// It never ends at once, even where nothing takes time: a job's requests would end while it still plans them.
     pub(super) fn respond(&mut self, place: u32, ready: Instant) {
-        let arrives = self.way_back(place, ready, ready);
-        self.events.push(arrives, Event::Answer(place).pack());
+        self.send_back(place, ready, ready, false);
     }
 
-    /// When the answer of a part is at its host, its data flowing from `first` and complete at `last`.
-    pub(super) fn way_back(&mut self, place: u32, first: Instant, last: Instant) -> Instant {
+    /// Sends the answer of a part to its host, its data flowing from `first` and complete at `last`. `at_once`: whether
+    /// it may be there before this returns.
+    pub(super) fn send_back(&mut self, place: u32, first: Instant, last: Instant, at_once: bool) {
         let now = self.now;
-        let HostRequest { op, class, len, link, client, accepted, .. } = self.requests[place];
+        let HostRequest { op, len, link, client, accepted, .. } = self.requests[place];
         if accepted {
             let at = self.end_of(link);
             if let Some(next) = self.nodes[at as usize].gate.leave() {
@@ -162,16 +161,17 @@ impl Sim {
         let bytes = self.plant.protocol.header.get() + if op == Op::Read { u64::from(len) } else { 0 };
         let distance = self.plant.protocol.hop * u64::from(self.plant.protocol.hops);
         let (first, last) = (first.max(now) + distance, last.max(now) + distance);
-        let mut arrives = last;
-        if let Some(link) = self.links.get_mut(link as usize) {
-            arrives = link.answer(now, first, last, bytes, class);
+        let adapter = adapter(&self.hosts[self.host_of(client) as usize], link);
+        let flow = self.flow(place, distance);
+        self.set_out(place, Leg::Back);
+        self.not_before(place, last.max(flow));
+        for Link { params, back, .. } in self.links.get(link as usize).copied().into_iter().chain(adapter) {
+            // It keeps pace with its source, and a burst of it is left when the source has ended.
+            let work = params.answer(bytes);
+            let behind = Instant::from_nanos((last + params.tail(bytes)).nanos().saturating_sub(work.get()));
+            self.put_on(place, back, first.max(behind) + params.latency, work);
         }
-        arrives = arrives.max(self.flow(place, distance));
-        let host = self.host_of(client);
-        if let Some(adapter) = adapter(&mut self.hosts[host as usize], link) {
-            arrives = arrives.max(adapter.answer(now, first, last, bytes, class));
-        }
-        arrives
+        self.get_going(place, at_once);
     }
 
     /// When a connection that has no more than its window under way has carried a part's data, `distance` being one
@@ -179,10 +179,16 @@ impl Sim {
     ///
     /// A window a round trip, whatever the wire would carry (RFC 9293, section 3.8.6).
     fn flow(&mut self, place: u32, distance: Nanos) -> Instant {
-        let HostRequest { link, len, op, sent, .. } = self.requests[place];
+        let HostRequest { link, session, client, len, op, sent, .. } = self.requests[place];
         let (Some(window), Op::Read | Op::Write) = (self.plant.protocol.window, op) else { return sent };
-        let Some(flow) = self.flows.get_mut(link as usize) else { return sent };
-        let latency = self.links[link as usize].latency();
+        let connection = match self.plant.protocol.pinned() {
+            Some(_) => self.connection(client, session) as usize,
+            None => link as usize,
+        };
+        let Some(flow) = self.flows.get_mut(connection).filter(|_| !self.links.is_empty()) else {
+            return sent;
+        };
+        let latency = self.links[link as usize].params.latency;
         let round = ((distance + latency) * 2).get();
         let carrying = u128::from(round) * u128::from(len) / u128::from(window.get().max(1));
         *flow = (*flow).max(sent) + Nanos::new(u64::try_from(carrying).unwrap_or(u64::MAX));
@@ -191,13 +197,13 @@ impl Sim {
 
     /// The answer of a part is at its host.
     pub(super) fn answered(&mut self, place: u32) {
-        let HostRequest { client, lun, parent, failed, outstanding, .. } = self.requests[place];
+        let HostRequest { client, lun, parent, failed, outstanding, session, .. } = self.requests[place];
         let host = self.host_of(client);
         if outstanding && self.lost(place) {
             return;
         }
         if outstanding {
-            if let Some(next) = self.hosts[host as usize].session.leave() {
+            if let Some(next) = self.hosts[host as usize].sessions[session as usize].leave() {
                 self.transmit(next, host, self.requests[next].sent);
             }
             if let Some(next) = self.hosts[host as usize].release(lun as usize) {

@@ -8,6 +8,7 @@ use crate::host::HostParams;
 use crate::link::{Link, LinkParams};
 use crate::meter::Class;
 use crate::station::Station;
+use crate::wire::Wire;
 
 use super::pages::Pages;
 
@@ -24,8 +25,10 @@ pub struct Host {
     gates: Vec<Gate>,
     /// Its page cache, for jobs that do not ask for direct I/O.
     pub pages: Option<Pages>,
-    /// What is outstanding in all sessions.
-    pub session: Gate,
+    /// What is outstanding in each session, those at the first controller first.
+    pub sessions: Vec<Gate>,
+    /// Requests that were dealt over sessions in turn.
+    pub dealt: u32,
 }
 
 /// A limit on what is outstanding, and who waits for it.
@@ -47,6 +50,11 @@ impl Gate {
         passes
     }
 
+    /// How many are inside or wait.
+    pub fn present(&self) -> usize {
+        self.inside as usize + self.waiting.len()
+    }
+
     /// One that was inside has left; the one that takes its place.
     pub fn leave(&mut self) -> Option<u32> {
         let next = self.waiting.pop_front();
@@ -58,9 +66,16 @@ impl Gate {
 }
 
 impl Host {
-    /// A host of `luns` LUNs, at rest.
-    pub fn new(params: &HostParams, luns: usize, adapters: Option<(u32, LinkParams)>) -> Host {
-        let adapters = adapters.map_or(Vec::new(), |(count, link)| vec![Link::new(&link); count as usize]);
+    /// A host of `luns` LUNs and `sessions`, at rest; its adapters are laid among `wires`.
+    pub fn new(
+        params: &HostParams,
+        luns: usize,
+        sessions: usize,
+        adapters: Option<(u32, LinkParams)>,
+        wires: &mut Vec<Wire>,
+    ) -> Host {
+        let adapters = adapters
+            .map_or(Vec::new(), |(count, link)| (0..count).map(|_| Link::lay(&link, wires)).collect());
         Host {
             processor: Station::new(params.processors),
             files: vec![Station::new(1); luns],
@@ -68,7 +83,8 @@ impl Host {
             params: params.clone(),
             gates: vec![Gate::default(); luns],
             pages: params.page_cache.as_ref().map(|pages| Pages::new(pages, params.max_transfer)),
-            session: Gate::default(),
+            sessions: vec![Gate::default(); sessions],
+            dealt: 0,
         }
     }
 

@@ -4,12 +4,12 @@
 //!
 //! 1. [`Sim::run`] asks the job for what is due ([`workload::Job::plan`]); `issue` gives each request a place.
 //! 2. `prepare` at the host: file and processor, then splitting into parts that link and protocol carry.
-//! 3. `send`: the LUN's depth, a path, adapter and link; event [`Event::Arrive`] when the command, and the data of a
+//! 3. `send`: the LUN's depth, a path, adapter and link; event [`Event::Wire`] when the command, and the data of a
 //!    write, are at the controller.
 //! 4. `arrive`: the controller's processors, then the cache, then the back end for what the cache cannot answer.
 //! 5. [`back::BackEnd`]: the RAID planner's steps as member commands, each one event at its device
 //!    ([`Event::Disk`] or [`Event::Member`]), arithmetic between reads and writes ([`Event::Chain`]).
-//! 6. `respond`: data back over bus, link and adapter; event [`Event::Answer`] at the host.
+//! 6. `respond`: data back over bus, link and adapter; event [`Event::Wire`] when they are at the host.
 //! 7. `answered`: the part joins its request, the request is settled ([`workload::Job::settle`]), and the job is asked
 //!    again.
 //!
@@ -18,11 +18,13 @@
 mod asker;
 mod back;
 mod cache;
+mod carry;
 mod engine;
 mod event;
 mod from_spec;
 mod front;
 mod host;
+mod meters;
 mod node;
 mod outcome;
 mod pages;
@@ -32,7 +34,7 @@ mod request;
 mod serve;
 mod work;
 
-use units::{Bytes, Instant, Nanos};
+use units::{Bytes, Instant};
 use workload::{Errno, Job, Request, Wake};
 
 use asker::Asker;
@@ -49,11 +51,10 @@ use crate::events::Events;
 use crate::files::{FileClient, FileSystem, Held};
 use crate::host::StripeParams;
 use crate::link::Link;
-use crate::meter::Meter;
 use crate::raid::{Extent, Geometry, GeometryError, Health, HealthError, Plan, SetSpec};
 use crate::readahead::Fetch;
 use crate::slab::Slab;
-use crate::station::Station;
+use crate::wire::Wire;
 use node::Node;
 use paths::Path;
 use request::HostRequest;
@@ -122,6 +123,8 @@ pub struct Sim {
     events: Events,
     plant: Plant,
     hosts: Vec<Host>,
+    /// One direction each of every link, adapter and way to a partner.
+    wires: Vec<Wire>,
     links: Vec<Link>,
     back: BackEnd,
     nodes: Vec<Node>,
@@ -145,13 +148,15 @@ pub struct Sim {
     units: Slab<UnderWay>,
     work_plan: Plan,
     planned: Vec<Request>,
+    /// Requests that a wire has just carried.
+    carried: Vec<u32>,
     fetches: Vec<Fetch>,
     page_fetches: Vec<Fetch>,
     released: Vec<u32>,
     extents: Vec<Extent>,
     /// Flushes whose cache has been emptied.
     drained: Vec<u32>,
-    /// Until when the connection over each link is full, as far as its window limits it.
+    /// Until when each connection is full, as far as its window limits it: that of each session, or over each link.
     flows: Vec<Instant>,
 }
 
@@ -160,22 +165,27 @@ impl Sim {
     ///
     /// The one thing that can be wrong with a plant whose geometries were checked: more spares than numbers.
     pub fn new(plant: &Plant, seed: u64) -> Result<Sim, GeometryError> {
-        let devices =
-            plant.disks.iter().zip(0u64..).map(|(&model, number)| {
-                Device::new(&plant.models[model as usize], seed.wrapping_add(number))
-            });
+        let devices = devices(plant, seed);
         let sets: Vec<Set> = plant.sets.iter().map(|set| new_set(plant, set)).collect::<Result<_, _>>()?;
-        let node = |_| Node::new(&plant.controller, sets.iter().map(|set| &set.geometry));
+        let mut wires = Vec::new();
+        let node = |_| Node::new(&plant.controller, sets.iter().map(|set| &set.geometry), &mut wires);
         let nodes = (0..plant.controllers.max(1)).map(node).collect();
         let engines = (0..plant.controllers.max(1)).map(|_| Engine::new(&plant.controller)).collect();
         let luns = plant.luns.len();
         let links = plant.link.map_or(0, |_| plant.links.max(1) * plant.controllers.max(1));
+        let laid = plant.link.iter().flat_map(|link| std::iter::repeat_n(link, links as usize));
+        let cables = laid.map(|link| Link::lay(link, &mut wires)).collect();
+        let sessions = plant.protocol.pinned().unwrap_or(1) * plant.controllers.max(1);
+        let host = |_| Host::new(&plant.host, luns, sessions as usize, plant.adapter, &mut wires);
+        let hosts = (0..plant.hosts.max(1)).map(host).collect();
         let mut sim = Sim {
             now: Instant::START,
             events: Events::with_capacity(1024),
-            hosts: (0..plant.hosts.max(1)).map(|_| Host::new(&plant.host, luns, plant.adapter)).collect(),
-            links: plant.link.map_or(Vec::new(), |link| vec![Link::new(&link); links as usize]),
-            back: BackEnd::new(devices.collect(), sets, engines, plant.channel, &plant.controller),
+            hosts,
+            links: cables,
+            wires,
+            carried: Vec::new(),
+            back: BackEnd::new(devices, sets, engines, plant.channel, &plant.controller),
             nodes,
             paths: vec![Path::default(); links as usize],
             owners: plant.luns.iter().map(|lun| lun.owner).collect(),
@@ -188,7 +198,7 @@ impl Sim {
             released: Vec::new(),
             extents: Vec::new(),
             drained: Vec::new(),
-            flows: vec![Instant::START; links as usize],
+            flows: vec![Instant::START; links.max(sessions * plant.hosts.max(1)) as usize],
             turn: 0,
             sizes: Vec::new(),
             requests: Slab::new(),
@@ -363,10 +373,8 @@ impl Sim {
 
     /// A back end at rest, as new: for trials.
     fn restart_back(&mut self) {
-        let seed = 0;
         let plant = &self.plant;
-        let devices =
-            plant.disks.iter().map(|&model| Device::new(&plant.models[model as usize], seed)).collect();
+        let devices = devices(plant, 0);
         let engines = (0..plant.controllers.max(1)).map(|_| Engine::new(&plant.controller)).collect();
         let sets = std::mem::take(&mut self.back.sets);
         self.back = BackEnd::new(devices, sets, engines, plant.channel, &plant.controller);
@@ -408,6 +416,9 @@ impl Sim {
                 self.transmit(place, host, now);
             }
             Event::Cut(link) => self.fail_link(link),
+            Event::Wire(wire) => self.wire_due(wire),
+            Event::Channel(wire) => self.back.channel_due(now, &mut self.events, wire),
+            Event::There(place) => self.there(place),
         }
         self.collect();
     }
@@ -456,97 +467,18 @@ impl Sim {
             }
         }
     }
+}
 
-    /// Begins the window of every meter.
-    fn restart_meters(&mut self) {
-        let now = self.now;
-        self.each_station(|_, station| station.restart_meter(now));
-        self.back.disks.iter_mut().for_each(|disk| disk.device.restart_meter(now));
-    }
-
-    /// Ends the window of every meter, and holds every part to Little's law and the utilisation law: a breach is an
-    /// error of the model.
-    fn check(&mut self) {
-        let now = self.now;
-        self.each_station(|_, station| station.close_meter(now));
-        self.back.disks.iter_mut().for_each(|disk| disk.device.close_meter(now));
-        self.each_meter(|name, meter, _| {
-            let little = meter.little_gap().unwrap_or(0.0);
-            assert!(little < LAW, "Little's law is off by {little} at {}", name());
-        });
-        self.each_station(|name, station| {
-            let busy = station.meter().utilisation_gap().unwrap_or(0.0);
-            assert!(busy < LAW, "busy time is off throughput times service by {busy} at {}", name());
-        });
-        for (n, disk) in self.back.disks.iter_mut().enumerate().filter(|(_, disk)| disk.device.is_visited()) {
-            let busy = disk.device.meter().utilisation_gap().unwrap_or(0.0);
-            assert!(busy < LAW, "busy time is off throughput times service by {busy} at disk {n}");
-        }
-    }
-
-    fn breakdown(&mut self, elapsed: Nanos) -> Vec<Component> {
-        let mut components = Vec::new();
-        self.each_meter(|name, meter, servers| {
-            components.extend(Component::of(name(), meter, servers, elapsed));
-        });
-        components
-    }
-
-    /// Every meter of the array and its hosts, with its part's name and number of servers.
-    fn each_meter(&mut self, mut visit: impl FnMut(&dyn Fn() -> String, &mut Meter, u32)) {
-        self.each_station(|name, station| {
-            let servers = station.servers();
-            visit(name, station.meter(), servers);
-        });
-        for (n, disk) in self.back.disks.iter_mut().enumerate() {
-            let servers = disk.device.servers();
-            visit(&|| format!("disk {n}"), disk.device.meter(), servers);
-        }
-    }
-
-    /// Every part that work passes through, with its name: all but the disks.
-    fn each_station(&mut self, mut visit: impl FnMut(&dyn Fn() -> String, &mut Station)) {
-        for client in &mut self.running {
-            if let Asker::Files(files) = &mut client.job {
-                visit(&|| "host 0 file system".into(), files.processors());
-            }
-        }
-        for (n, host) in self.hosts.iter_mut().enumerate() {
-            visit(&|| format!("host {n} processor"), &mut host.processor);
-            for (f, file) in host.files.iter_mut().enumerate() {
-                visit(&|| format!("host {n} file {f}"), file);
-            }
-            for (a, adapter) in host.adapters.iter_mut().enumerate() {
-                for (way, station) in adapter.stations() {
-                    visit(&|| format!("host {n} adapter {a} {way}"), station);
-                }
-            }
-        }
-        for (n, link) in self.links.iter_mut().enumerate() {
-            for (way, station) in link.stations() {
-                visit(&|| format!("link {n} {way}"), station);
-            }
-        }
-        for (n, engine) in self.back.engines.iter_mut().enumerate() {
-            visit(&|| format!("controller {n} processor"), &mut engine.processor);
-            visit(&|| format!("controller {n} bus"), &mut engine.bus);
-            visit(&|| format!("controller {n} xor"), &mut engine.xor);
-        }
-        for (n, node) in self.nodes.iter_mut().enumerate() {
-            for (way, station) in node.partner.iter_mut().flat_map(Link::stations) {
-                visit(&|| format!("controller {n} mirror {way}"), station);
-            }
-        }
-        for (n, channel) in self.back.channels().iter_mut().enumerate() {
-            visit(&|| format!("channel {n}"), channel);
-        }
-    }
+/// The disks, at rest.
+fn devices(plant: &Plant, seed: u64) -> Vec<Device> {
+    let device = |(&model, number)| Device::new(&plant.models[model as usize], seed.wrapping_add(number));
+    plant.disks.iter().zip(0u64..).map(device).collect()
 }
 
 /// The adapter of `host` that `link` hangs on.
-fn adapter(host: &mut Host, link: u32) -> Option<&mut Link> {
+fn adapter(host: &Host, link: u32) -> Option<Link> {
     let count = host.adapters.len();
-    (count > 0).then(|| &mut host.adapters[link as usize % count])
+    (count > 0).then(|| host.adapters[link as usize % count])
 }
 
 /// A set with the array's spares among its disks.

@@ -3,6 +3,7 @@
 use crate::controller::ControllerParams;
 use crate::link::Link;
 use crate::raid::Geometry;
+use crate::wire::Wire;
 
 use super::cache::Cache;
 use super::host::Gate;
@@ -22,12 +23,16 @@ pub struct Node {
 }
 
 impl Node {
-    /// A working controller with an empty cache.
-    pub fn new<'g>(params: &ControllerParams, sets: impl Iterator<Item = &'g Geometry>) -> Node {
+    /// A working controller with an empty cache; the way to its partner is laid among `wires`.
+    pub fn new<'g>(
+        params: &ControllerParams,
+        sets: impl Iterator<Item = &'g Geometry>,
+        wires: &mut Vec<Wire>,
+    ) -> Node {
         Node {
             cache: params.cache.as_ref().map(|cache| Cache::new(cache, sets)),
             gate: Gate::default(),
-            partner: params.partner.as_ref().map(Link::new),
+            partner: params.partner.as_ref().map(|partner| Link::lay(partner, wires)),
             alive: true,
             ticking: false,
         }

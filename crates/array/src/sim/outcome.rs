@@ -51,4 +51,13 @@ impl Component {
             visits,
         })
     }
+
+    /// The same, busy as its servers were, which do not serve a visit each.
+    pub fn with_busy(self, servers_meter: &Meter, servers: u32, elapsed: Nanos) -> Component {
+        Component {
+            utilisation: servers_meter.utilisation(elapsed, servers),
+            busy: Nanos::new(servers_meter.busy_ns()),
+            ..self
+        }
+    }
 }

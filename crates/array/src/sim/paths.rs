@@ -4,6 +4,7 @@ use units::{Instant, Nanos};
 
 use crate::controller::Ownership;
 use crate::host::Multipath;
+use crate::link::Link;
 
 use super::Sim;
 use super::event::Event;
@@ -16,11 +17,32 @@ pub struct Path {
 }
 
 impl Sim {
+    /// The session of `host` that a request to `lun` goes in.
+    ///
+    /// The host's multipath policy spreads requests over sessions as it would over paths.
+    pub(super) fn choose_session(&mut self, host: u32, lun: u32) -> u32 {
+        let Some(sessions) = self.plant.protocol.pinned() else { return 0 };
+        let first = self.owners[lun as usize] * sessions;
+        let host = &mut self.hosts[host as usize];
+        let number = match self.plant.host.multipath {
+            Multipath::None | Multipath::Failover => lun % sessions,
+            Multipath::RoundRobin { requests } => {
+                host.dealt = host.dealt.wrapping_add(1);
+                host.dealt / requests.max(1) % sessions
+            }
+            Multipath::LeastQueue => {
+                let present = |number: &u32| host.sessions[(first + number) as usize].present();
+                (0..sessions).min_by_key(present).unwrap_or(0)
+            }
+        };
+        first + number
+    }
+
     /// The link a request to `lun` takes from `host`, and when it can be sent at the earliest.
     ///
     /// A path that has failed is noticed after the host's timeout: what is sent on it until then waits that long, and
     /// what was on its way is lost and sent again.
-    pub(super) fn choose_path(&mut self, host: u32, lun: u32) -> (u32, Nanos) {
+    pub(super) fn choose_path(&mut self, host: u32, lun: u32, session: u32) -> (u32, Nanos) {
         let owner = self.owners[lun as usize];
         self.turn = self.turn.wrapping_add(1);
         let turn = self.turn;
@@ -29,7 +51,10 @@ impl Sim {
             Multipath::None => turn % self.plant.controllers.max(1),
             _ => owner,
         };
-        let wanted = self.own_link(host, lun, first, turn);
+        let wanted = match self.plant.protocol.pinned() {
+            Some(sessions) => self.link_of(host, first, session % sessions, sessions),
+            None => self.own_link(host, lun, first, turn),
+        };
         let delay = self.detection(wanted);
         let wanted = if delay.is_some() || !self.nodes[first as usize].alive {
             let live =
@@ -44,19 +69,31 @@ impl Sim {
         (wanted, delay.unwrap_or(Nanos::ZERO))
     }
 
+    /// The link at `controller` that a session of a host is pinned to: sessions are dealt over the links in turn.
+    fn link_of(&self, host: u32, controller: u32, session: u32, sessions: u32) -> u32 {
+        let links = self.plant.links.max(1);
+        controller * links + (host * sessions + session) % links
+    }
+
     fn own_link(&self, host: u32, lun: u32, controller: u32, turn: u32) -> u32 {
         let (links, hosts) = (self.plant.links.max(1), self.plant.hosts.max(1));
-        // A session is a connection over one link: as many links carry something as there are sessions.
-        let own = (links / hosts).max(1).min(self.plant.protocol.links_used());
+        let own = (links / hosts).max(1);
         let link = |n: u32| controller * links + (host * own + n % own) % links;
         match self.plant.host.multipath {
             Multipath::None | Multipath::Failover => link(lun),
             Multipath::RoundRobin { requests } => link(turn / requests.max(1)),
-            Multipath::LeastQueue => (0..own)
-                .map(link)
-                .min_by_key(|&link| self.links.get(link as usize).map(|link| link.backlog()))
-                .unwrap_or_else(|| link(0)),
+            Multipath::LeastQueue => {
+                (0..own).map(link).min_by_key(|&link| self.booked(link)).unwrap_or_else(|| link(0))
+            }
         }
+    }
+
+    /// Work that waits or is under way on a link, both ways.
+    fn booked(&self, link: u32) -> Nanos {
+        let wires = self.links.get(link as usize).into_iter().flat_map(Link::ways);
+        wires
+            .map(|(_, wire)| self.wires[wire as usize].booked())
+            .fold(Nanos::ZERO, |sum, booked| sum + booked)
     }
 
     /// The controller at the end of a link.

@@ -22,6 +22,19 @@ pub enum Purpose {
     Writeback,
 }
 
+/// Where a request is going.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leg {
+    /// To its controller.
+    Out,
+    /// From one controller to the other, which serves it.
+    Across,
+    /// A copy of its data to the partner's cache.
+    Mirror,
+    /// To its host.
+    Back,
+}
+
 /// A request, or one of the parts that a long one is sent in.
 #[derive(Clone, Copy, Debug)]
 pub struct HostRequest {
@@ -45,6 +58,8 @@ pub struct HostRequest {
     pub pending: u32,
     /// Why it will fail, if it will.
     pub failed: Option<Errno>,
+    /// The session it goes in.
+    pub session: u32,
     /// The link it takes.
     pub link: u32,
     /// The controller it goes to.
@@ -59,6 +74,12 @@ pub struct HostRequest {
     pub accepted: bool,
     /// When it was sent.
     pub sent: Instant,
+    /// Where it is going.
+    pub leg: Leg,
+    /// Wires that carry it there.
+    pub wires: u8,
+    /// When it is there at the earliest.
+    pub due: Instant,
     /// Whether it is the last part of what was asked, or all of it.
     pub last: bool,
     /// Whether the members are to be flushed once it is written.
@@ -78,6 +99,7 @@ impl Default for HostRequest {
             parent: NONE,
             pending: 0,
             failed: None,
+            session: 0,
             link: 0,
             controller: 0,
             copied: 0,
@@ -85,6 +107,9 @@ impl Default for HostRequest {
             outstanding: false,
             accepted: false,
             sent: Instant::START,
+            leg: Leg::Out,
+            wires: 0,
+            due: Instant::START,
             last: true,
             stable: false,
         }

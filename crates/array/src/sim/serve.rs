@@ -6,6 +6,7 @@ use units::{Bytes, Instant, Lba, Nanos, SECTOR_BYTES, Sectors};
 use workload::Op;
 
 use crate::controller::Ownership;
+use crate::link::Link;
 use crate::meter::Class;
 use crate::protocol::ProtocolKind;
 use crate::raid::Extent;
@@ -14,14 +15,14 @@ use crate::readahead::{Fetch, Verdict};
 use super::back::{Errand, Owner};
 use super::cache::{SETTLED, Transfer};
 use super::event::Event;
-use super::request::HostRequest;
+use super::request::{HostRequest, Leg};
 use super::{LOST, Sim};
 
 impl Sim {
     /// A part is at a controller, with its data if it writes.
     pub(super) fn arrive(&mut self, place: u32) {
         let now = self.now;
-        let HostRequest { lun, controller, accepted, class, op, len, .. } = self.requests[place];
+        let HostRequest { lun, controller, accepted, .. } = self.requests[place];
         if self.paused[lun as usize] > now {
             self.events.push(self.paused[lun as usize], Event::Arrive(place).pack());
             return;
@@ -33,7 +34,6 @@ impl Sim {
             self.requests[place].accepted = true;
         }
         let owner = self.owners[lun as usize];
-        let mut ready = now;
         if owner != controller {
             match self.plant.controller.ownership {
                 Ownership::Symmetric => {}
@@ -42,19 +42,25 @@ impl Sim {
                     self.events.push(self.paused[lun as usize], Event::Arrive(place).pack());
                     return;
                 }
-                Ownership::Forward => ready = self.forward(place, controller, owner),
+                Ownership::Forward => return self.forward(place, controller, owner),
             }
         }
-        let serving = self.requests[place].controller;
-        let engine = &mut self.back.engines[serving as usize];
-        ready = engine.host_command(now, ready, op == Op::Write, u64::from(len), class);
+        self.serve(place, now);
+    }
+
+    /// Has the controller that serves a part carry it out, from `ready` on.
+    pub(super) fn serve(&mut self, place: u32, ready: Instant) {
+        let now = self.now;
+        let HostRequest { controller, class, op, len, .. } = self.requests[place];
+        let engine = &mut self.back.engines[controller as usize];
+        let ready = engine.host_command(now, ready, op == Op::Write, u64::from(len), class);
         let protocol = &self.plant.protocol;
         let (server, copy) = match op {
             Op::Write => (protocol.server_write, protocol.server_write_copy),
             _ => (protocol.server_read, protocol.server_read_copy),
         };
         let copy = copy.map_or(Nanos::ZERO, |rate| rate.time_for(Bytes::new(u64::from(len))));
-        ready = engine.processor.book(now, ready, server + copy, class);
+        let ready = engine.processor.book(now, ready, server + copy, class);
         match op {
             Op::Read => self.read(place, ready),
             Op::Write => self.write(place, ready),
@@ -63,17 +69,25 @@ impl Sim {
         }
     }
 
-    /// Passes a part on to the volume's owner; when it is there.
-    pub(super) fn forward(&mut self, place: u32, here: u32, owner: u32) -> Instant {
+    /// Passes a part on to the volume's owner.
+    pub(super) fn forward(&mut self, place: u32, here: u32, owner: u32) {
         let now = self.now;
-        let HostRequest { class, len, op, .. } = self.requests[place];
+        let HostRequest { class, op, .. } = self.requests[place];
         self.requests[place].controller = owner;
         let ready = self.back.engines[here as usize].host_command(now, now, op == Op::Write, 0, class);
         // The data cross the same link, whichever way they go.
-        match &mut self.nodes[here as usize].partner {
-            Some(partner) => partner.send(now, ready, u64::from(len), class) + partner.latency(),
-            None => ready,
+        self.cross_over(place, here, ready, Leg::Across);
+    }
+
+    /// Sends a part's data from controller `here` to its partner, and the word that they are there back.
+    fn cross_over(&mut self, place: u32, here: u32, ready: Instant, leg: Leg) {
+        self.set_out(place, leg);
+        self.not_before(place, ready);
+        if let Some(Link { params, out, .. }) = self.nodes[here as usize].partner {
+            let len = u64::from(self.requests[place].len);
+            self.put_on(place, out, ready + params.latency * 2, params.transfer(len));
         }
+        self.get_going(place, false);
     }
 
     /// The sectors of a part on its set: from, to, and where its volume ends.
@@ -106,8 +120,7 @@ impl Sim {
             Some(Verdict::Ready) => {
                 let (first, last) =
                     self.back.engines[controller as usize].cross(now, ready, u64::from(len), class);
-                let arrives = self.way_back(place, first, last);
-                self.events.push(arrives, Event::Answer(place).pack());
+                self.send_back(place, first, last, false);
             }
             Some(Verdict::Coming(_)) => {}
             Some(Verdict::Stranger) | None => {
@@ -228,19 +241,18 @@ impl Sim {
         if !cache.write(now, set, from, to) {
             return false;
         }
-        let mut ready = ready.max(now);
-        if cache.mirrors() {
-            let (first, _) = self.back.engines[controller as usize].cross(now, ready, u64::from(len), class);
-            if let Some(partner) = &mut node.partner {
-                // There with the data, and back with the word that they are there.
-                ready = partner.send(now, first, u64::from(len), class) + partner.latency();
-            }
-        }
+        let mirrors = cache.mirrors();
         if !node.ticking {
             node.ticking = true;
             self.events.push(now + SETTLED, Event::Age(controller).pack());
         }
-        self.respond(place, ready);
+        let ready = ready.max(now);
+        if mirrors {
+            let (first, _) = self.back.engines[controller as usize].cross(now, ready, u64::from(len), class);
+            self.cross_over(place, controller, first, Leg::Mirror);
+        } else {
+            self.respond(place, ready);
+        }
         true
     }
 
@@ -345,11 +357,6 @@ impl Sim {
             Op::Read => self.back.engines[controller as usize].cross(now, now, u64::from(len), class),
             _ => (now, now),
         };
-        let arrives = self.way_back(place, first, last);
-        if arrives > now {
-            self.events.push(arrives, Event::Answer(place).pack());
-        } else {
-            self.answered(place);
-        }
+        self.send_back(place, first, last, true);
     }
 }

@@ -132,6 +132,11 @@ impl Sim {
         let unit = Sectors((params.unit.get() / SECTOR_BYTES).max(1));
         let sweep = Sweep::new(&set.geometry, &set.health, task, unit)?;
         let controller = self.plant.luns.iter().find(|lun| lun.set == order.set).map_or(0, |lun| lun.owner);
+        let window = match params.policy {
+            BackgroundPolicy::Tags(share) => self.back.background_tags(order.set, share),
+            _ => params.window,
+        };
+        let params = BackgroundParams { window, ..params };
         self.works.push(Work {
             params,
             set: order.set,

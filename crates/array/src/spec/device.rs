@@ -104,6 +104,7 @@ fn rotating(fields: &Fields<'_>, capacity: Bytes) -> Result<RotatingParams, Spec
         link: fields.need("link")?,
         cache: buffer,
         queue: drive_queue(fields)?,
+        spindle_sync: fields.or("spindle_sync", false)?,
     };
     Ok(params)
 }

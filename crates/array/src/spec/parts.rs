@@ -8,7 +8,7 @@ use crate::background::{BackgroundKind, BackgroundParams, BackgroundPolicy};
 use crate::controller::{CacheParams, ControllerParams, Ownership, PrefetchParams};
 use crate::files::FilesParams;
 use crate::host::{HostParams, Multipath, PageCacheParams, StripeParams};
-use crate::link::{Duplex, LinkParams};
+use crate::link::{Duplex, LinkParams, QUANTUM};
 use crate::protocol::{ProtocolKind, ProtocolParams};
 
 /// A share that a key holds by default. All callers give constants between 0 and 1.
@@ -58,9 +58,13 @@ fn link(fields: Fields<'_>) -> Result<LinkParams, SpecError> {
         )?,
         command: fields.or("command", Nanos::ZERO)?,
         latency: fields.or("latency", Nanos::ZERO)?,
+        quantum: fields.or("quantum", QUANTUM)?,
     };
     if params.rate.get() <= 0.0 {
         return Err(fields.wrong("rate", "a link moves at least something"));
+    }
+    if params.quantum.is_zero() {
+        return Err(fields.wrong("quantum", "a turn moves at least one byte, such as 64KiB"));
     }
     fields.finish()?;
     Ok(params)
@@ -315,6 +319,7 @@ enum Sharing {
     Idle,
     Rate,
     Share,
+    Tags,
     Md,
     Delay,
 }
@@ -379,6 +384,7 @@ fn policy(common: &Common<'_, '_>) -> Result<BackgroundPolicy, SpecError> {
         ("idle", Sharing::Idle),
         ("rate", Sharing::Rate),
         ("share", Sharing::Share),
+        ("tags", Sharing::Tags),
         ("md", Sharing::Md),
         ("delay", Sharing::Delay),
     ];
@@ -401,6 +407,7 @@ fn policy(common: &Common<'_, '_>) -> Result<BackgroundPolicy, SpecError> {
         Sharing::Idle => BackgroundPolicy::Idle,
         Sharing::Rate => BackgroundPolicy::Rate(rate.map_or_else(|| common.need("rate"), Ok)?),
         Sharing::Share => BackgroundPolicy::Share(share.map_or_else(|| common.need("share"), Ok)?),
+        Sharing::Tags => BackgroundPolicy::Tags(share.map_or_else(|| common.need("share"), Ok)?),
         Sharing::Md => BackgroundPolicy::Md {
             min: min.map_or_else(|| common.need("min"), Ok)?,
             max: max.map_or_else(|| common.need("max"), Ok)?,

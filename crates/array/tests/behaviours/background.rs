@@ -74,6 +74,27 @@ fn under_oltp_a_healthy_set_is_faster_than_a_degraded_one_and_that_than_a_rebuil
 }
 
 #[test]
+fn a_rebuild_that_favours_the_application_takes_most_of_a_single_requests_rate() {
+    // One request at a time, as the published 120 healthy and 100 degraded operations a second suggest. The rebuild's 30 %
+    // are of the drives' tags: what it has there already goes first.
+    let load = |cache: &str, work| {
+        let array = format!("perc-3-qc?raid=5&disks=12&write_cache={cache}");
+        let load = oltp(1);
+        match work {
+            Some(work) => iops_during(&array, &load, work),
+            None => iops(&array, &load),
+        }
+    };
+    for (cache, collapse) in [("false", 3.0), ("true", 1.3)] {
+        let [healthy, degraded, rebuilding] =
+            [None, Some(Degraded), Some(Background(Rebuild))].map(|work| load(cache, work));
+        println!("healthy {healthy:.0}, degraded {degraded:.0}, rebuilding {rebuilding:.0} IOPS");
+        assert_more(healthy, degraded, 1.0);
+        assert_more(degraded, rebuilding, collapse);
+    }
+}
+
+#[test]
 fn a_rebuild_takes_longer_under_load_and_less_long_at_a_higher_rate() {
     let of = |rate: &str, loads: &[_]| {
         minutes(&format!("perc-3-qc?raid=5&disks=12&rate={rate}"), loads, Background(Rebuild), 0.0, 2.0)
@@ -97,7 +118,7 @@ fn a_rebuild_takes_longer_on_slower_drives_on_larger_ones_and_in_a_larger_set() 
     let fast = of(4, "cheetah-x15");
     assert_more(of(4, "cheetah-18lp"), fast, 1.1);
     assert_more(of(4, "cheetah-36es"), fast, 1.5);
-    assert_more(of(12, "cheetah-x15"), fast, 1.5);
+    assert_more(of(12, "cheetah-x15"), fast, 1.3);
 }
 
 #[test]
@@ -106,7 +127,8 @@ fn a_priority_only_matters_with_a_host_at_work() {
     let of = |rate: &str, loads: &[_]| {
         minutes(&format!("perc-3-qc?raid=10&disks=12&rate={rate}"), loads, Background(Rebuild), 0.0, 1.0)
     };
-    assert_equal(of("10%", &[]), of("90%", &[]), 0.02);
+    // Six commands at a time keep two disks nearly as busy as sixty.
+    assert_equal(of("10%", &[]), of("90%", &[]), 0.05);
     assert_more(of("10%", &load), of("90%", &load), 1.5);
 }
 

@@ -5,7 +5,7 @@
 
 use array::background::{BackgroundKind, BackgroundParams, BackgroundPolicy};
 use array::device::DeviceParams;
-use array::device::rotating::{Order, RotatingParams, Seek, Zones};
+use array::device::rotating::{DriveQueueParams, Order, RotatingParams, Seek, Zones};
 use array::raid::Level;
 use array::sim::{Plant, Sim, WorkOrder};
 use units::{Bytes, BytesPerSecond, Nanos, Sectors, Share};
@@ -46,7 +46,14 @@ fn order(kind: BackgroundKind) -> WorkOrder {
 
 /// Reads a second of `depth` random 8 KiB readers, and the rebuild's MB/s, with disk 3 failed.
 fn beside(depth: u32, rebuild: Option<(u32, BackgroundPolicy)>) -> (f64, f64) {
-    let mut sim = Sim::new(&raid5(), 1).expect("the plant is possible");
+    beside_on(drive().queue, depth, rebuild)
+}
+
+/// The same on drives of that queue.
+fn beside_on(queue: DriveQueueParams, depth: u32, rebuild: Option<(u32, BackgroundPolicy)>) -> (f64, f64) {
+    let model = DeviceParams::Rotating(RotatingParams { queue, ..drive() });
+    let plant = bare(Level::Raid5, 8, 128, Sectors(40_000_000), model);
+    let mut sim = Sim::new(&plant, 1).expect("the plant is possible");
     sim.fail_disk(3).expect("the disk is in the set");
     let number = rebuild.map(|(window, policy)| {
         let kind = BackgroundKind::Rebuild;
@@ -80,6 +87,20 @@ fn a_deep_window_in_the_drives_own_queue_takes_most_of_a_single_readers_rate() {
     assert!(shallow > 0.45 * degraded && shallow < 0.75 * degraded, "{shallow} of {degraded}");
     assert!(deep < 0.30 * degraded, "{deep} of {degraded}");
     assert!(fast > 2.0 * slow);
+}
+
+#[test]
+fn a_rate_of_thirty_percent_that_is_a_share_of_the_drives_tags_takes_four_fifths_of_a_single_readers_rate() {
+    // 30 % of 32 tags: ten units of a mebibyte lie in front of a reader that a share of the time would leave two thirds.
+    let tags = |share| BackgroundPolicy::Tags(Share::new(share).expect("a share"));
+    for order in [Order::Fcfs, Order::Sptf] {
+        let of = |rebuild| beside_on(DriveQueueParams { window: 32, ..tagged(order, 32) }, 1, rebuild).0;
+        let degraded = of(None);
+        let [low, thirty, high] = [0.1, 0.3, 0.6].map(|share| of(Some((1, tags(share)))));
+        println!("{order:?}: degraded {degraded:.0}, at 10 % {low:.0}, 30 % {thirty:.0}, 60 % {high:.0}");
+        assert!((0.15..0.25).contains(&(thirty / degraded)), "{thirty} of {degraded}");
+        assert!(low > 1.5 * thirty && thirty > 1.2 * high, "{low}, {thirty}, {high}");
+    }
 }
 
 #[test]

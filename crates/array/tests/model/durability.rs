@@ -117,6 +117,7 @@ fn a_connection_carries_a_window_a_round_trip() {
     let each = |window, depth| {
         let mut plant = bare(Level::Jbod, 1, 128, Sectors(1 << 32), millisecond());
         plant.link = Some(LinkParams {
+            quantum: Bytes::KIB * 64,
             rate: BytesPerSecond::new(1e12),
             lanes: 1,
             duplex: Duplex::Full,

@@ -9,5 +9,6 @@ mod disksim;
 mod durability;
 mod fixture;
 mod library;
+mod links;
 mod paths;
 mod raid5;

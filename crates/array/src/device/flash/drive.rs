@@ -11,7 +11,7 @@ use super::map::{PageMap, write_amplification};
 use super::{FlashParams, Translation};
 use crate::backlog::Backlog;
 use crate::device::Command;
-use crate::meter::Meter;
+use crate::meter::{Class, Meter};
 
 /// Streams told apart, to know sequential requests from random ones.
 const STREAMS: usize = 16;
@@ -37,6 +37,10 @@ pub struct FlashDrive {
     /// What the dies had worked when the meter's window began.
     busy_before: u64,
     meter: Meter,
+    /// What the dies do, each page read, program and collection a visit.
+    at_dies: Meter,
+    /// On whose behalf they do it: of the command that came last.
+    class: Class,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -51,7 +55,26 @@ struct Die {
     owed: f64,
     /// Pages written since the last erase.
     written: u32,
-    busy_ns: u64,
+    /// Nanoseconds that it has been idle, up to what is booked on it last.
+    idle_ns: u64,
+}
+
+impl Die {
+    /// When all that is booked on it has ended.
+    fn until(&self) -> Instant {
+        self.reads_until.max(self.writes_until)
+    }
+
+    /// Something that begins at `start` or waits for what is booked: what lies between is idle.
+    fn idles_until(&mut self, start: Instant) {
+        self.idle_ns += start.saturating_since(self.until()).get();
+    }
+
+    /// Nanoseconds that it has worked by `now`: it does one thing at a time, so all but what it was idle.
+    fn worked_by(&self, now: Instant) -> u64 {
+        let booked = self.until().nanos() - self.idle_ns;
+        booked.saturating_sub(self.until().saturating_since(now).get())
+    }
 }
 
 /// Where the latest streams ended.
@@ -151,6 +174,8 @@ impl FlashDrive {
             gathering: (0, false),
             busy_before: 0,
             meter: Meter::of_servers_apart(),
+            at_dies: Meter::of_servers_apart(),
+            class: Class::HostRead,
             params: params.clone(),
         }
     }
@@ -160,6 +185,7 @@ impl FlashDrive {
         let bytes = Bytes::new(u64::from(command.sectors) * SECTOR_BYTES);
         let begun =
             self.processor.book(now, now, self.params.command_gap).max(command.ready) + self.params.command;
+        self.class = command.class;
         let end = if command.write {
             self.write(now, begun, command.first * SECTOR_BYTES, bytes)
         } else {
@@ -181,7 +207,7 @@ impl FlashDrive {
             let (from, to) = (offset.max(number * page), (offset + bytes.get()).min((number + 1) * page));
             let within = to.next_multiple_of(mapping) - from / mapping * mapping;
             let die = spread(number) as usize % self.dies.len();
-            let ready = self.read_page(die, number, begun);
+            let ready = self.read_page(now, die, number, begun);
             let channel = die % self.channels.len();
             // A die gives only what is mapped together with the bytes asked for.
             let transfer = Nanos::new(self.channel_page.get() * within / page);
@@ -193,7 +219,7 @@ impl FlashDrive {
     }
 
     /// When a page is in its die's register.
-    fn read_page(&mut self, die: usize, number: u64, begun: Instant) -> Instant {
+    fn read_page(&mut self, now: Instant, die: usize, number: u64, begun: Instant) -> Instant {
         let kinds = &self.params.read_page;
         let time = kinds.get((number / self.dies.len() as u64) as usize % kinds.len().max(1)).copied();
         let time = time.unwrap_or(Nanos::ZERO);
@@ -207,11 +233,14 @@ impl FlashDrive {
         let in_front = if collection_left > 0 { collection_left } else { write_left % program };
         let in_front = self.params.suspend.map_or(in_front, |limit| in_front.min(limit.get()));
         let ready = start + Nanos::new(in_front) + time;
-        die.reads_until = ready;
-        die.busy_ns += time.get();
         if write_left > 0 {
+            // What is booked ends so much later.
             die.writes_until += time;
+        } else {
+            die.idles_until(start);
         }
+        die.reads_until = ready;
+        self.at_dies.visit(now, begun, start + Nanos::new(in_front), ready, self.class);
         ready
     }
 
@@ -253,7 +282,10 @@ impl FlashDrive {
         let transferred = self.channels[channel].book(now, ready, self.channel_page * u64::from(planes));
         let copies = self.owed(index, offset, sequential, planes);
         let die = &mut self.dies[index];
-        let programmed = die.writes_until.max(transferred) + self.params.program_page;
+        // Reads that are booked go first.
+        let start = die.until().max(transferred);
+        die.idles_until(start);
+        let programmed = start + self.params.program_page;
         let mut after = Nanos::ZERO;
         die.written += planes;
         if let Some(pages) = copies {
@@ -267,7 +299,7 @@ impl FlashDrive {
             die.written = 0;
         }
         die.writes_until = programmed + after;
-        die.busy_ns += (self.params.program_page + after).get();
+        self.at_dies.visit(now, transferred, start, programmed + after, self.class);
         programmed
     }
 
@@ -342,29 +374,39 @@ impl FlashDrive {
         self.dies.len() as u32
     }
 
-    /// Begins a window of its meter at `now`: what the dies still have to do lies in it.
+    /// Begins a window of its meters at `now`: what the dies still have to do lies in it.
     pub fn restart_meter(&mut self, now: Instant) {
         self.meter.restart(now);
-        self.busy_before = self.done_by(now);
+        self.at_dies.restart(now);
+        self.at_dies.edge(self.booked_beyond(now));
+        self.busy_before = self.worked_by(now);
     }
 
     /// Ends it: what they have not done does not.
     pub fn close_meter(&mut self, now: Instant) {
         self.meter.close(now, std::iter::empty());
-        let busy = self.done_by(now).saturating_sub(self.busy_before);
-        self.meter.add_busy(Nanos::new(busy));
+        self.at_dies.close(now, std::iter::empty());
+        self.at_dies.edge(self.booked_beyond(now));
+        let busy = self.worked_by(now).saturating_sub(self.busy_before);
+        self.at_dies.add_busy(Nanos::new(busy));
     }
 
     /// Nanoseconds that the dies have worked by `now`, all together.
-    fn done_by(&self, now: Instant) -> u64 {
-        let done = |die: &Die| {
-            let until = die.writes_until.max(die.reads_until);
-            die.busy_ns.saturating_sub(until.saturating_since(now).get())
-        };
-        self.dies.iter().map(done).sum()
+    fn worked_by(&self, now: Instant) -> u64 {
+        self.dies.iter().map(|die| die.worked_by(now)).sum()
     }
 
-    /// Its past: the time its dies were busy, and the commands it was given.
+    /// How long after `now` the dies have something booked, all together.
+    fn booked_beyond(&self, now: Instant) -> Nanos {
+        Nanos::new(self.dies.iter().map(|die| die.until().saturating_since(now).get()).sum())
+    }
+
+    /// What its dies did, and how long they were busy by the clock.
+    pub fn dies(&mut self) -> &mut Meter {
+        &mut self.at_dies
+    }
+
+    /// The commands it was given.
     pub fn meter(&mut self) -> &mut Meter {
         &mut self.meter
     }
@@ -379,7 +421,6 @@ fn spread(page: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::meter::Class;
     use crate::streams::Stream;
     use units::BytesPerSecond;
 
@@ -529,6 +570,28 @@ mod tests {
         assert!((ratio / 4.0 - 1.0).abs() < 0.1, "{ratio}");
         let [small, coarse] = [small, coarse].map(|params| closed(&params, 1, 20_000, 8, true, false));
         assert_eq!(small.to_bits(), coarse.to_bits(), "in sequence nothing is rewritten");
+    }
+
+    #[test]
+    fn dies_are_busy_for_throughput_times_service_whatever_reads_and_writes_do_to_each_other() {
+        for (suspend, writes) in [(None, 3), (Some(Nanos::from_micros(100)), 3), (None, 1), (None, 0)] {
+            let params = FlashParams { suspend, ..nvme() };
+            let mut drive = FlashDrive::new(&params, 1);
+            let mut draws = Stream::open(2, "test");
+            let mut now = Instant::START;
+            for n in 0..60_000 {
+                if n == 20_000 {
+                    drive.restart_meter(now);
+                }
+                now += Nanos::new(draws.below(60_000));
+                let write = draws.below(6) < writes;
+                drive.submit(now, command(draws.below(1 << 30) * 8, 8 << draws.below(4), write));
+            }
+            drive.close_meter(now);
+            let gap = drive.dies().utilisation_gap();
+            assert!(gap.is_some_and(|gap| gap < 1e-9), "{gap:?}");
+            assert!(drive.dies().total().count >= 40_000 * (6 - writes) / 6);
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::layout::{Layout, Place};
 use super::seek::SeekTable;
 use super::{AfterRw, Order, RotatingParams};
 use crate::device::{Command, Finished};
-use crate::meter::Meter;
+use crate::meter::{Class, Meter};
 
 /// Dirty extents from which the drive chooses the one it reaches first.
 ///
@@ -24,6 +24,8 @@ const DESTAGE_WINDOW: usize = 128;
 #[derive(Clone, Debug)]
 pub struct Drive {
     revolution: u64,
+    /// How far the spindle is ahead of one that was at angle zero when the world began.
+    phase: u64,
     write_settle: u64,
     head_switch: u32,
     sector_ns: u64,
@@ -43,6 +45,8 @@ pub struct Drive {
     last_read_end: u64,
     contiguous: u32,
     waiting: Waiting,
+    /// Whether background work comes with ordered tags: what came before it goes first, what came after it waits.
+    ordered: bool,
     serving: Option<Serving>,
     meter: Meter,
 }
@@ -95,6 +99,7 @@ impl Drive {
         let write_sectors = params.cache.map_or(0, |cache| u64::from(cache.write_segments) * cache.segment.0);
         Drive {
             revolution: revolution.get(),
+            phase: 0,
             write_settle: params.write_settle.get(),
             head_switch: u32::try_from(params.head_switch.get()).unwrap_or(u32::MAX),
             sector_ns: params.link.time_for(Sectors(1).bytes()).get(),
@@ -109,12 +114,19 @@ impl Drive {
             last_read_end: u64::MAX,
             contiguous: 0,
             waiting: Waiting::new(params.queue.window, params.queue.age_limit),
+            ordered: false,
             serving: None,
             meter: Meter::default(),
             params: params.clone(),
             seek,
             layout,
         }
+    }
+
+    /// The same drive, its spindle ahead by a share of a revolution.
+    pub fn ahead_by(mut self, share: f64) -> Drive {
+        self.phase = (share * self.revolution as f64) as u64 % self.revolution.max(1);
+        self
     }
 
     /// Takes a command; where the drive was idle, the instant at which the command will end.
@@ -156,6 +168,12 @@ impl Drive {
     /// Commands waiting or in service.
     pub fn present(&self) -> usize {
         self.waiting.len() + usize::from(self.serving.is_some())
+    }
+
+    /// Has background work come with ordered tags from now on; the tags the drive has.
+    pub fn order_background(&mut self) -> u32 {
+        self.ordered = true;
+        self.params.queue.window
     }
 
     /// How far the arm would have to go to `sector`, in cylinders: mirrored reads go to the nearer arm.
@@ -447,7 +465,7 @@ impl Drive {
 
     /// How long until the angle of stream clock `clock` passes, from `now`.
     fn rotation(&self, clock: u64, now: u64) -> u64 {
-        let (target, angle) = (clock % self.revolution, now % self.revolution);
+        let (target, angle) = (clock % self.revolution, (now + self.phase) % self.revolution);
         if target >= angle { target - angle } else { target + self.revolution - angle }
     }
 
@@ -492,18 +510,33 @@ impl Drive {
 
     /// Takes the next command by the drive's rule, the arm being free from `ready`.
     fn choose(&mut self, ready: u64, now: u64) -> Entry {
+        let ordered = if self.ordered { self.waiting.first_of(Class::Background) } else { u64::MAX };
         let index = match self.waiting.overdue(now) {
             Some(index) => index,
-            None => match self.params.queue.order {
-                Order::Fcfs => self.waiting.oldest(),
-                Order::CLook => self.waiting.next_upwards(self.arm.cylinder),
-                Order::Sstf => {
-                    self.waiting.least(|entry| u64::from(entry.place.cylinder.abs_diff(self.arm.cylinder)))
-                }
-                Order::Sptf => self.waiting.least(|entry| self.positioning(entry, ready)),
-            },
+            None if ordered < u64::MAX => self.waiting.least(|entry| match entry.arrived.cmp(&ordered) {
+                std::cmp::Ordering::Less => self.cost(entry, ready),
+                std::cmp::Ordering::Equal => u64::MAX - 1,
+                std::cmp::Ordering::Greater => u64::MAX,
+            }),
+            None => self.waiting.least(|entry| self.cost(entry, ready)),
         };
         self.waiting.take(index)
+    }
+
+    /// What the drive's rule goes by: the least is served next.
+    fn cost(&self, entry: &Entry, ready: u64) -> u64 {
+        match self.params.queue.order {
+            Order::Fcfs => entry.arrived,
+            Order::CLook => {
+                // The lowest cylinder not below the arm's, or the lowest of all.
+                let wrapped = entry.place.cylinder < self.arm.cylinder;
+                u64::from(wrapped) << 62
+                    | u64::from(entry.place.cylinder) << 24
+                    | entry.command.first & 0xff_ffff
+            }
+            Order::Sstf => u64::from(entry.place.cylinder.abs_diff(self.arm.cylinder)),
+            Order::Sptf => self.positioning(entry, ready),
+        }
     }
 
     fn positioning(&self, entry: &Entry, ready: u64) -> u64 {
@@ -567,12 +600,10 @@ impl Waiting {
         (now.saturating_sub(self.window[oldest].arrived) > self.age_limit).then_some(oldest)
     }
 
-    /// The lowest cylinder not below `cylinder`, or the lowest of all.
-    fn next_upwards(&self, cylinder: u32) -> usize {
-        self.least(|entry| {
-            let wrapped = entry.place.cylinder < cylinder;
-            u64::from(wrapped) << 62 | u64::from(entry.place.cylinder) << 24 | entry.command.first & 0xff_ffff
-        })
+    /// When the oldest of a class that the drive sees arrived; [`u64::MAX`] where it sees none.
+    fn first_of(&self, class: Class) -> u64 {
+        let of_class = self.window.iter().filter(|entry| entry.command.class == class);
+        of_class.map(|entry| entry.arrived).min().unwrap_or(u64::MAX)
     }
 
     /// The entry with the smallest cost; of equal ones the one that came first.

@@ -39,6 +39,8 @@ pub struct RotatingParams {
     pub cache: Option<DriveCacheParams>,
     /// How waiting commands are chosen from.
     pub queue: DriveQueueParams,
+    /// Whether the spindles of drives that are built with it turn in phase. Otherwise each has a phase of its own.
+    pub spindle_sync: bool,
 }
 
 impl RotatingParams {

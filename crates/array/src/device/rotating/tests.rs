@@ -92,6 +92,7 @@ pub(crate) fn cheetah_9lp() -> RotatingParams {
             write_segments: 0,
         }),
         queue: DriveQueueParams { order: Order::Fcfs, window: 1, overlap: false, age_limit: None },
+        spindle_sync: false,
     }
 }
 
@@ -124,6 +125,7 @@ pub(crate) fn nearline() -> RotatingParams {
             write_back: false,
             write_segments: 0,
         }),
+        spindle_sync: false,
         queue: DriveQueueParams {
             order: Order::Sptf,
             window: 32,
@@ -193,4 +195,21 @@ fn a_flush_ends_with_the_last_of_the_buffer_on_the_media_and_costs_next_to_nothi
     assert!(took > micros(50 * 1_000) && took < micros(50 * 17_000), "{took:?}");
     assert_eq!(drive.flush(end) - end, micros(40), "the overhead alone");
     assert_eq!(drive.flush(now), end, "a second flush waits for the same");
+}
+
+#[test]
+fn a_spindle_of_its_own_phase_turns_as_fast_and_is_elsewhere() {
+    // Reads of one sector each: where the phase differs, so does the first, and by the same again each revolution.
+    let first_read = |phase: f64, at: u64| {
+        let mut drive = Drive::new(&RotatingParams { cache: None, ..nearline() }).ahead_by(phase);
+        let now = Instant::from_nanos(at);
+        let class = crate::meter::Class::HostRead;
+        let command = Command { first: 5_000, sectors: 1, tag: 0, write: false, class, ready: now };
+        (drive.submit(now, command).expect("an idle drive starts at once") - now).get()
+    };
+    let revolution = nearline().revolution().get();
+    let quarter = first_read(0.25, 0);
+    assert_eq!(quarter, first_read(0.0, revolution / 4));
+    assert_eq!(quarter, first_read(0.25, revolution));
+    assert_ne!(quarter, first_read(0.0, 0));
 }

@@ -1,0 +1,115 @@
+//! Links that several requests share, and sessions that are pinned to one of them.
+
+use array::device::{DeviceParams, QueueParams, queue::Service};
+use array::host::Multipath;
+use array::link::{Duplex, LinkParams, QUANTUM};
+use array::protocol::ProtocolKind;
+use array::raid::Level;
+use array::sim::{Outcome, Plant, Sim};
+use units::{Bytes, BytesPerSecond, Nanos, Sectors};
+use workload::spec::Pattern;
+
+use crate::fixture::plant::{Ask, bare, client};
+
+/// A device that is never the limit, behind links of 100 MB/s.
+fn behind(links: u32) -> Plant {
+    let instant = QueueParams { servers: 1024, service: Service::Fixed(Nanos::from_micros(1)) };
+    let mut plant = bare(Level::Jbod, 1, 128, Sectors(1 << 30), DeviceParams::Queue(instant));
+    plant.links = links;
+    plant.link = Some(LinkParams {
+        rate: BytesPerSecond::new(100e6),
+        lanes: 1,
+        duplex: Duplex::Full,
+        command: Nanos::ZERO,
+        latency: Nanos::ZERO,
+        quantum: QUANTUM,
+    });
+    plant
+}
+
+fn reads(size: Bytes, depth: u32, ops: u64) -> Ask {
+    Ask { pattern: Pattern::RandomWithRepeats, size, reads: 1.0, depth, ops, rate: None, seed: 5 }
+}
+
+fn run(plant: &Plant, asks: &[Ask]) -> Outcome {
+    let mut sim = Sim::new(plant, 1).expect("the plant is possible");
+    let size = sim.lun_sizes()[0];
+    sim.run(asks.iter().map(|ask| client(ask, size)).collect())
+}
+
+/// MB/s of `sessions` over `links`.
+fn rate(sessions: u32, links: u32, multipath: Multipath) -> f64 {
+    let mut plant = behind(links);
+    plant.protocol.kind = ProtocolKind::Iscsi;
+    plant.protocol.sessions = sessions;
+    plant.host.multipath = multipath;
+    let ask = reads(Bytes::KIB * 256, 48, 4_000);
+    let outcome = run(&plant, std::slice::from_ref(&ask));
+    ask.ops as f64 * 0.262_144 / (outcome.until - outcome.from).as_secs_f64()
+}
+
+#[test]
+fn one_session_never_exceeds_one_link_and_several_are_dealt_over_the_links_in_turn() {
+    let in_turn = Multipath::RoundRobin { requests: 1 };
+    // Of three sessions two share a link, which then carries two thirds of what all do.
+    for (sessions, links, expected) in
+        [(1, 2, 100.0), (2, 2, 200.0), (3, 2, 150.0), (4, 2, 200.0), (2, 4, 200.0)]
+    {
+        let reached = rate(sessions, links, in_turn);
+        println!("{sessions} sessions over {links} links: {reached:.1} MB/s");
+        assert!((reached / expected - 1.0).abs() < 0.02, "{sessions} over {links}: {reached}");
+    }
+}
+
+#[test]
+fn a_lun_stays_in_one_session_without_a_policy_that_spreads_and_least_queue_evens_sessions_out() {
+    assert!((rate(4, 4, Multipath::Failover) / 100.0 - 1.0).abs() < 0.02);
+    assert!((rate(4, 4, Multipath::LeastQueue) / 400.0 - 1.0).abs() < 0.02);
+    // Of three sessions the one that has a link of its own is asked more often.
+    assert!(rate(3, 2, Multipath::LeastQueue) > 190.0);
+}
+
+#[test]
+fn a_small_read_passes_large_ones_on_the_way_back_and_they_do_not_pass_it() {
+    let (small, large) = (reads(Bytes::KIB * 4, 1, 2_000), reads(Bytes::MIB, 4, 100_000));
+    let mean = |with_large: bool| {
+        let mut asks = vec![small.clone()];
+        asks.extend(with_large.then(|| large.clone()));
+        let mut sim = Sim::new(&behind(1), 1).expect("the plant is possible");
+        let size = sim.lun_sizes()[0];
+        let mut clients: Vec<_> = asks.iter().map(|ask| client(ask, size)).collect();
+        // The small reads end the run.
+        clients[0].job = workload::Job::new(workload::JobSpec {
+            first_ends: true,
+            ..crate::fixture::plant::job(&small, size)
+        });
+        let outcome = sim.run(clients);
+        (outcome.until - outcome.from).as_secs_f64() * 1e6 / 2_000.0
+    };
+    let (alone, beside) = (mean(false), mean(true));
+    // 41 us of its own; behind four megabytes in order of arrival it would be 42 ms. In turns it waits for half a
+    // quantum of 655 us, and for up to four of them.
+    println!("alone {alone:.0} us, beside four of 1 MiB {beside:.0} us");
+    assert!((41.0..45.0).contains(&alone), "{alone}");
+    assert!(beside > 600.0 && beside < 5.0 * 656.0, "{beside}");
+}
+
+#[test]
+fn quanta_cost_no_events() {
+    let plant = |quantum| {
+        let mut plant = behind(1);
+        plant.link.as_mut().expect("it has a link").quantum = quantum;
+        plant
+    };
+    let ask = reads(Bytes::MIB, 16, 2_000);
+    let events = |quantum| run(&plant(quantum), std::slice::from_ref(&ask)).events as f64 / 2_000.0;
+    let (whole, cut) = (events(Bytes::GIB), events(Bytes::new(512)));
+    println!("{whole:.2} events a request in one piece, {cut:.2} in 2,048");
+    assert!(cut <= 6.0 && (cut / whole - 1.0).abs() < 0.5, "{whole}, {cut}");
+}
+
+#[test]
+fn events_of_equal_requests_alone_on_a_link_are_two_for_the_link_and_one_for_the_device() {
+    let outcome = run(&behind(1), &[reads(Bytes::MIB, 1, 1_000)]);
+    assert!(outcome.events <= 3_000, "{}", outcome.events);
+}
