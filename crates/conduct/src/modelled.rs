@@ -118,7 +118,11 @@ impl ModelledWorld {
                         "{array} has no figures for {name}, so that its rate cannot be set"
                     ))
                 })?;
-                let policy = BackgroundPolicy::Share(share);
+                // What the array takes its rate to be a share of.
+                let policy = match params.policy {
+                    BackgroundPolicy::Tags(_) => BackgroundPolicy::Tags(share),
+                    _ => BackgroundPolicy::Share(share),
+                };
                 self.sim.start_work_as(order, array::background::BackgroundParams { policy, ..params })
             }
         }
