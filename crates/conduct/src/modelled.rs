@@ -15,8 +15,9 @@ use record::{Breakdown, ClassShare, EngineUsed, Environment, Series};
 use units::{Bytes, Instant, Nanos};
 use workload::plan::{self, Background, Load, Plan, State, Work};
 use workload::spec::{Files, Workload};
+use workload::steady::SteadyWatch;
 use workload::tally::Interval;
-use workload::{Job, Progress, compile, files_needed};
+use workload::{FlowTotals, Job, Progress, compile, files_needed};
 
 use crate::event::Live;
 use crate::real::{check_on, explicit_size, refuse_verify};
@@ -238,6 +239,7 @@ impl World for ModelledWorld {
         if load.workloads.iter().any(|workload| workload.tree.is_some()) {
             return self.load_trees(load, live);
         }
+        let flows = Arc::new(FlowTotals::default());
         let mut clients = Vec::new();
         let mut workload_of = Vec::new();
         let mut answers = Vec::new();
@@ -248,10 +250,14 @@ impl World for ModelledWorld {
             for job in jobs {
                 let files = files.clone();
                 let (host, buffered) = (workload_of.len() as u32, !workload.direct);
-                clients.push(Client { job: Job::new(job), files, host, buffered });
+                let mut job = Job::new(job);
+                job.share_flow(&flows);
+                clients.push(Client { job, files, host, buffered });
                 workload_of.push(index);
             }
         }
+        let watch = |workload: &Workload| workload.stop.steady.map(SteadyWatch::new);
+        let mut watches: Vec<Option<SteadyWatch>> = load.workloads.iter().map(watch).collect();
         let mut heard: Vec<Vec<Interval>> = vec![Vec::new(); load.workloads.len()];
         let started = self.sim.now();
         let stop = self.stop.clone();
@@ -259,10 +265,12 @@ impl World for ModelledWorld {
             let intervals = job.take_intervals();
             let until = intervals.last().map_or(started, |interval| interval.until);
             let p99 = p99_of(&intervals);
+            let watch = watches[workload_of[client]].as_mut();
+            let is_steady = watch.is_some_and(|watch| watch.take(&intervals));
             heard[workload_of[client]].extend(intervals);
             let progress: Progress = job.progress();
             live(Live { now: until, started, doing: "load", progress, p99, done: None });
-            if stop.load(Ordering::Relaxed) { Watch::Stop } else { Watch::GoOn }
+            if is_steady || stop.load(Ordering::Relaxed) { Watch::Stop } else { Watch::GoOn }
         });
         let breakdown = breakdown(&outcome);
         for (tally, workload) in outcome.tallies.into_iter().zip(workload_of) {

@@ -47,7 +47,7 @@ impl Seconds {
         self.rows.iter().filter(|(until, row)| whole(row, until)).map(|(_, row)| cells(row)).collect()
     }
 
-    /// Rate, throughput, 99th percentile and longest response of each operation over time.
+    /// Rate, throughput, mean (at most a thousandth too high), 99th percentile and longest response of each operation over time.
     pub fn series(&self, workload: &str) -> Vec<Series> {
         let classes = self.rows.values().flat_map(|row| &row.classes);
         let actions: BTreeSet<Action> = classes.map(|cell| cell.class.op).collect();
@@ -67,6 +67,7 @@ impl Seconds {
         let mut all = [
             named("ops", "per_s"),
             named("bytes", "bytes_per_s"),
+            named("response mean", "ns"),
             named("response p99", "ns"),
             named("response max", "ns"),
         ];
@@ -79,9 +80,15 @@ impl Seconds {
             let ops: u64 = cells.iter().map(|cell| cell.ops).sum();
             let bytes: u64 = cells.iter().map(|cell| cell.bytes.get()).sum();
             let longest = cells.iter().map(|cell| cell.longest).max().unwrap_or_default();
-            let p99 = merged(&cells).quantile(0.99).unwrap_or_default();
-            let values =
-                [ops as f64 / seconds, bytes as f64 / seconds, p99.get() as f64, longest.get() as f64];
+            let responses = merged(&cells);
+            let p99 = responses.quantile(0.99).unwrap_or_default();
+            let values = [
+                ops as f64 / seconds,
+                bytes as f64 / seconds,
+                responses.mean().unwrap_or(0.0),
+                p99.get() as f64,
+                longest.get() as f64,
+            ];
             for (series, value) in all.iter_mut().zip(values) {
                 series.at_ns.push(until.nanos());
                 series.values.push(value);

@@ -31,9 +31,14 @@ impl Filler {
 
     /// Makes the content of the next write. The last block may be shorter.
     pub fn fill(&mut self, buffer: &mut [u8]) {
-        match self.content {
+        match &self.content {
             Content::Zeros => buffer.fill(0),
-            Content::Random { compress, dedupe } => {
+            Content::Pattern(bytes) => {
+                buffer
+                    .chunks_mut(bytes.len().max(1))
+                    .for_each(|chunk| chunk.copy_from_slice(&bytes[..chunk.len()]));
+            }
+            &Content::Random { compress, dedupe } => {
                 for block in buffer.chunks_mut(BLOCK.get() as usize) {
                     let number = self.next_number(dedupe);
                     let random = (block.len() as f64 / compress).ceil() as usize;
@@ -112,6 +117,13 @@ mod tests {
         let data = filled(1.0, 1.0, 1000);
         assert!(entropy(&data) > 7.999);
         assert_eq!(data.chunks(512).collect::<HashSet<_>>().len(), 8000);
+    }
+
+    #[test]
+    fn a_pattern_begins_with_each_request_and_repeats() {
+        let mut buffer = [0; 7];
+        Filler::new(Content::Pattern(vec![1, 2, 3]), Streams::new(1), "test").fill(&mut buffer);
+        assert_eq!(buffer, [1, 2, 3, 1, 2, 3, 1]);
     }
 
     #[test]

@@ -40,8 +40,10 @@ impl Live {
 pub struct Lines<'a> {
     /// Set to end the load early.
     pub stop: &'a AtomicBool,
-    /// Set by the first worker that has done its part, to end the load of the others; for those it concerns.
-    pub first: Option<&'a AtomicBool>,
+    /// Set to end the load of all before its time: by a worker that has done its part, or because a figure is steady.
+    pub first: &'a AtomicBool,
+    /// Whether this worker sets it when it has done its part.
+    pub first_ends: bool,
     /// Counts for others to see.
     pub live: &'a Live,
     /// Told of closed intervals, about once a second.
@@ -70,8 +72,8 @@ pub fn drive<E: Engine>(
         report(job, lines);
     }
     lines.live.publish(job.progress());
-    if let Some(first) = lines.first {
-        first.store(true, Ordering::Relaxed);
+    if lines.first_ends {
+        lines.first.store(true, Ordering::Relaxed);
     }
     Ok(())
 }
@@ -83,7 +85,7 @@ fn report(job: &mut Job, lines: &Lines<'_>) {
         (lines.intervals)(job.take_intervals());
     }
     let is_set = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
-    if is_set(lines.stop) || lines.first.is_some_and(is_set) {
+    if is_set(lines.stop) || is_set(lines.first) {
         job.stop();
     }
 }

@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use units::{Instant, Nanos};
 use workload::spec::{Verify, Workload};
+use workload::steady::SteadyWatch;
 use workload::tally::{Interval, Tally};
-use workload::{Job, JobSpec, Progress};
+use workload::{FlowTotals, Job, JobSpec, Progress};
 
 use crate::clock::Clock;
 use crate::driver::{Lines, Live, drive};
@@ -97,7 +98,17 @@ pub fn run(
         .collect::<Result<_, _>>()?;
     let workers: u32 = assignments.iter().map(|each| each.jobs.len() as u32).sum();
     let lives: Vec<Live> = (0..workers).map(|_| Live::default()).collect();
-    let first = AtomicBool::new(false);
+    let (first, flows) = (AtomicBool::new(false), Arc::new(FlowTotals::default()));
+    let watch = |each: &Assignment| each.workload.stop.steady.map(SteadyWatch::new);
+    let mut watches: Vec<Option<SteadyWatch>> = assignments.iter().map(watch).collect();
+    let mut hear = |one: News<'_>| {
+        if let News::Intervals(workload, intervals) = &one
+            && watches[*workload].as_mut().is_some_and(|watch| watch.take(intervals))
+        {
+            first.store(true, Ordering::Relaxed);
+        }
+        news(one);
+    };
     std::thread::scope(|scope| {
         let (mut crew, report, reports) = Crew::gathering();
         let mut lives_left = lives.iter();
@@ -111,7 +122,8 @@ pub fn run(
                     refusal: refusal.as_deref(),
                     clock,
                     stop,
-                    first: assignment.workload.stop.first_ends.then_some(&first),
+                    first: &first,
+                    flows: &flows,
                     live: lives_left.next().expect("one for each worker"),
                     report: report.clone(),
                 };
@@ -119,7 +131,7 @@ pub fn run(
             }
         }
         drop(report);
-        crew.supervise(clock, stop, &lives, &reports, news);
+        crew.supervise(clock, stop, &lives, &reports, &mut hear);
         crew.gather()
     })
 }
@@ -230,7 +242,8 @@ struct Seat<'a> {
     refusal: Option<&'a str>,
     clock: &'a Clock,
     stop: &'a AtomicBool,
-    first: Option<&'a AtomicBool>,
+    first: &'a AtomicBool,
+    flows: &'a Arc<FlowTotals>,
     live: &'a Live,
     report: Reporter,
 }
@@ -326,13 +339,15 @@ impl Seat<'_> {
         outcome: &mut WorkerOutcome,
     ) -> Result<(), EngineError> {
         let mut job = Job::new(self.job.clone());
+        job.share_flow(self.flows);
         self.report.say(Report::Ready(rustix::thread::gettid().as_raw_nonzero().get()));
         let Ok(start) = gate.recv() else { return Ok(()) };
         self.clock.sleep_until(start);
         job.start(start);
         let before = thread_cpu();
         let send = |intervals| self.report.say(Report::Intervals(self.workload, intervals));
-        let lines = Lines { stop: self.stop, first: self.first, live: self.live, intervals: &send };
+        let (first, first_ends) = (self.first, self.job.first_ends);
+        let lines = Lines { stop: self.stop, first, first_ends, live: self.live, intervals: &send };
         drive(&mut job, engine, self.clock, &lines)?;
         let (own, helpers) = (thread_cpu().since(before), engine.helpers_cpu());
         outcome.time = CpuTime { user: own.user + helpers.user, system: own.system + helpers.system };

@@ -55,14 +55,8 @@ fn workload(engine: EngineKind, depth: u32) -> Workload {
         on: Vec::new(),
         luns: LunLayout::Concatenated,
         pace: Pace::Closed,
-        stop: Stop {
-            warmup: Nanos::ZERO,
-            run: None,
-            cooldown: Nanos::ZERO,
-            ops: Some(BLOCKS),
-            bytes: None,
-            first_ends: false,
-        },
+        habits: Habits::PLAIN,
+        stop: Stop { ops: Some(BLOCKS), ..Stop::default() },
         durability: Durability {
             open: OpenSync::None,
             every: None,
@@ -310,14 +304,19 @@ fn setting_stop_ends_the_load_and_keeps_what_was_measured() {
 }
 
 #[test]
-fn the_first_worker_that_has_done_its_part_ends_the_load_of_all_whom_it_concerns() {
+fn the_first_worker_that_has_done_its_part_ends_the_load_of_all() {
     let bed = bed(1);
-    let first_ends = |name: &str, ops| {
-        let stop = Stop { ops: Some(ops), first_ends: true, ..workload(EngineKind::Auto, 1).stop };
+    let ends_after = |name: &str, ops, first_ends| {
+        let stop = Stop { ops: Some(ops), first_ends, ..workload(EngineKind::Auto, 1).stop };
         Workload { name: name.into(), stop, ..workload(EngineKind::Auto, 1) }
     };
-    // The last one does not take part, and has more to do than the first.
-    let asked = [first_ends("short", 50), first_ends("endless", u64::MAX), workload(EngineKind::Auto, 4)];
+    // The one that ends before it would not end the others.
+    let asked = [
+        ends_after("short", 50, true),
+        ends_after("endless", u64::MAX, true),
+        ends_after("bystander", u64::MAX, false),
+        ends_after("shortest", 1, false),
+    ];
     let assign = |workload: &Workload| Assignment {
         workload: workload.clone(),
         jobs: compile(workload, &[LEN]).unwrap(),
@@ -327,8 +326,8 @@ fn the_first_worker_that_has_done_its_part_ends_the_load_of_all_whom_it_concerns
     let assignments: Vec<Assignment> = asked.iter().map(assign).collect();
     let outcomes = run(&assignments, &Clock::start(), &AtomicBool::new(false), &mut |_| ()).unwrap();
     let ops: Vec<u64> = outcomes.iter().map(|outcome| outcome.tally.ops()).collect();
-    assert_eq!((ops[0], ops[2]), (50, BLOCKS));
-    assert!(outcomes[1].tally.measured_until < Instant::NEVER);
+    assert_eq!((ops[0], ops[3]), (50, 1));
+    assert!(outcomes[1..3].iter().all(|outcome| outcome.tally.measured_until < Instant::NEVER));
 }
 
 #[test]

@@ -52,14 +52,8 @@ fn workload(engine: EngineKind, depth: u32, reads: Share) -> Workload {
         on: Vec::new(),
         luns: LunLayout::Concatenated,
         pace: Pace::Closed,
-        stop: Stop {
-            warmup: Nanos::ZERO,
-            run: None,
-            cooldown: Nanos::ZERO,
-            ops: Some(BLOCKS),
-            bytes: None,
-            first_ends: false,
-        },
+        habits: Habits::PLAIN,
+        stop: Stop { ops: Some(BLOCKS), ..Stop::default() },
         durability: Durability {
             open: OpenSync::None,
             every: None,

@@ -3,7 +3,7 @@
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use units::{Bytes, Instant, Nanos, Share};
-use workload::spec::{Extent, OpMix, Pace, Pattern, SizeSplit, Zone};
+use workload::spec::{Extent, Habits, OpMix, Pace, Pattern, SizeSplit, Zone};
 use workload::{Completion, FileMap, Job, JobSpec, Outcome, Part, Region};
 
 fn main() {
@@ -29,6 +29,8 @@ fn spec(pattern: Pattern, depth: u32) -> JobSpec {
         depth,
         batch: 32,
         pace: Pace::Closed,
+        habits: Habits::PLAIN,
+        start: Nanos::ZERO,
         warmup: Nanos::ZERO,
         run: Some(Nanos::from_secs(3600)),
         cooldown: Nanos::ZERO,

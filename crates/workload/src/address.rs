@@ -62,7 +62,20 @@ enum Walk {
     Strided {
         run: Run,
         stride: u64,
+        /// Passes begin within so much of a stride.
+        width: u64,
         pass_start: u64,
+    },
+    /// `run` without gaps from each multiple of `step`.
+    Stepped {
+        run: Run,
+        step: u64,
+        passed: u64,
+    },
+    /// Downwards with gaps.
+    Back {
+        run: Run,
+        step: u64,
     },
     Slots(Slots),
     /// Some requests go to a drawn place, the others go on where the last one ended.
@@ -166,7 +179,19 @@ impl Addresses {
             Pattern::Reverse => Walk::Downwards(Run::of(region, part, grain, true)),
             Pattern::Stride(stride) => {
                 let run = Run::of(region, part, grain, false);
-                Walk::Strided { run, stride: stride.get(), pass_start: run.start }
+                Walk::Strided { run, stride: stride.get(), width: stride.get(), pass_start: run.start }
+            }
+            Pattern::StrideOf { step, run } => Walk::Stepped {
+                run: Run::of(region, part, grain, false),
+                step: step.get(),
+                passed: run.get(),
+            },
+            Pattern::Columns { step, width } => {
+                let run = Run::of(region, part, grain, false);
+                Walk::Strided { run, stride: step.get(), width: width.get(), pass_start: run.start }
+            }
+            Pattern::ReverseStride(step) => {
+                Walk::Back { run: Run::of(region, part, grain, true), step: step.get() }
             }
             _ => Walk::Slots(Slots::new(pattern, region, part, grain, streams, name)),
         };
@@ -236,7 +261,9 @@ impl Addresses {
         let within = match &mut self.walk {
             Walk::Upwards(run) => run.up(len),
             Walk::Downwards(run) => run.down(len),
-            Walk::Strided { run, stride, pass_start } => run.stride(len, *stride, pass_start),
+            Walk::Strided { run, stride, width, pass_start } => run.stride(len, *stride, *width, pass_start),
+            Walk::Stepped { run, step, passed } => run.stepped(len, *step, *passed),
+            Walk::Back { run, step } => run.back(len, *step),
             Walk::Slots(slots) => slots.next(len, slots.align),
             Walk::Continued { slots, .. } => {
                 let step = Step { jumps: true, align: slots.align };
@@ -283,13 +310,36 @@ impl Run {
         self.next
     }
 
-    /// Each pass begins one request later than the last, until the stride is filled: a second pass over the
+    /// On within the first `passed` bytes of a step; behind them, to the next step.
+    #[inline]
+    fn stepped(&mut self, len: u64, step: u64, passed: u64) -> u64 {
+        let begins = self.start + (self.next - self.start) / step * step;
+        if self.next + len > begins + passed {
+            self.next = begins + step;
+        }
+        if self.next + len > self.end {
+            self.next = self.start;
+        }
+        let offset = self.next;
+        self.next += len;
+        offset
+    }
+
+    /// Down by a step from start to start; from the end again where that is too far.
+    #[inline]
+    fn back(&mut self, len: u64, step: u64) -> u64 {
+        let at = if self.next == self.end { self.end.checked_sub(len) } else { self.next.checked_sub(step) };
+        self.next = at.filter(|at| *at >= self.start).unwrap_or(self.end - len);
+        self.next
+    }
+
+    /// Each pass begins one request later than the last, until the width is filled: a second pass over the
     /// same blocks would measure a cache.
     #[inline]
-    fn stride(&mut self, len: u64, stride: u64, pass_start: &mut u64) -> u64 {
+    fn stride(&mut self, len: u64, stride: u64, width: u64, pass_start: &mut u64) -> u64 {
         if self.next + len > self.end {
             let shifted = *pass_start + len;
-            let fits = shifted + len <= self.end && shifted - self.start + len <= stride;
+            let fits = shifted + len <= self.end && shifted - self.start + len <= width;
             *pass_start = if fits { shifted } else { self.start };
             self.next = *pass_start;
         }

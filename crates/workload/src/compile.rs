@@ -330,6 +330,7 @@ fn job_spec(workload: &Workload, index: u32, region: Region, joined: &Joined) ->
             (FileMap::Turns { first, count: 1 }, Part { index: index % group, of: members })
         }
     };
+    let bytes = bytes(workload, worker, region, &files);
     JobSpec {
         name: workload.name.clone(),
         seed: workload.seed,
@@ -346,15 +347,30 @@ fn job_spec(workload: &Workload, index: u32, region: Region, joined: &Joined) ->
         depth: workload.depth,
         batch: workload.engine.batch,
         pace: workload.pace,
+        habits: workload.habits,
+        start: workload.stop.start,
         warmup: workload.stop.warmup,
         run: workload.stop.run,
         cooldown: workload.stop.cooldown,
         ops: workload.stop.ops.map(|ops| share_out(ops, worker)),
-        bytes: workload.stop.bytes.map(|bytes| Bytes::new(share_out(bytes.get(), worker))),
+        bytes,
         flush_every: workload.durability.every,
         flush_at_end: workload.durability.at_end,
         first_ends: workload.stop.first_ends,
     }
+}
+
+/// What a worker does of `bytes`, and at most its passes over all of its files.
+fn bytes(workload: &Workload, worker: Part, region: Region, files: &FileMap) -> Option<Bytes> {
+    let own = workload.stop.bytes.map(|bytes| Bytes::new(share_out(bytes.get(), worker)));
+    let count = match files {
+        FileMap::Turns { count, .. } => u64::from(*count),
+        _ => 1,
+    };
+    let whole =
+        |passes: u32| Bytes::new(region.len.get().saturating_mul(count).saturating_mul(passes.into()));
+    let passes = workload.stop.passes.map(whole);
+    own.into_iter().chain(passes).min()
 }
 
 /// The kinds of requests, each with its own alignment; none where all requests are of one kind and none goes on
@@ -370,13 +386,14 @@ fn lines(workload: &Workload) -> Vec<JobLine> {
         delay: Nanos::ZERO,
     };
     let lines = match workload.lines[..] {
-        [] if workload.random.is_none() => return Vec::new(),
+        [] if workload.random.is_none() && workload.habits.consecutive == 1 => return Vec::new(),
         [] => vec![only()],
         _ => workload.lines.clone(),
     };
     let by_pattern = if workload.pattern.is_random() { Share::ALL } else { Share::NONE };
     let placed = |line: Line| JobLine {
         jumps: workload.continues().then(|| line.random.or(workload.random).unwrap_or(by_pattern)),
+        consecutive: workload.habits.consecutive,
         align: line.align.unwrap_or_else(|| workload.alignment()),
         line,
     };

@@ -6,8 +6,10 @@
 //! **Invariant:** this crate names no clock, no file and no thread.
 
 mod address;
+mod backlog;
 mod choice;
 mod compile;
+mod flow;
 mod job;
 mod lines;
 mod pace;
@@ -18,11 +20,13 @@ mod rng;
 mod seam;
 pub mod selftest;
 pub mod spec;
+pub mod steady;
 pub mod tally;
 pub mod tree;
 
 pub use address::{Addresses, Grain, Part, Region, Step};
 pub use compile::{CompileError, compile, files_needed};
+pub use flow::FlowTotals;
 pub use job::{ERRORS_MAX, FileMap, Job, JobSpec, Progress};
 pub use lines::JobLine;
 pub use permutation::Permutation;

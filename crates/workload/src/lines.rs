@@ -18,6 +18,8 @@ pub struct JobLine {
     pub line: Line,
     /// Part that goes to a place that the pattern draws; `None` where no request goes on from the last.
     pub jumps: Option<Share>,
+    /// After each that does, so many in all follow each other; at least 1.
+    pub consecutive: u32,
     /// Offsets are multiples of this; not zero.
     pub align: Bytes,
 }
@@ -39,6 +41,9 @@ struct Kind {
     /// Positions in the sizes of all lines, and lengths.
     sizes: Choice<(u16, u32)>,
     jumps: Choice<bool>,
+    consecutive: u32,
+    /// Requests that are still to follow the last one that jumped.
+    following: u32,
     align: u64,
     burst: u32,
     delay: Nanos,
@@ -74,6 +79,8 @@ impl Lines {
                 ops: Choice::new(&op_weights(line.line.mix), own("op")),
                 sizes: Choice::new(&positions(&line.line.sizes, all), own("size")),
                 jumps: Choice::new(&[(true, jumps), (false, 1.0 - jumps)], own("jump")),
+                consecutive: line.consecutive,
+                following: 0,
                 align: line.align.get(),
                 burst: line.line.burst,
                 delay: line.line.delay,
@@ -101,7 +108,7 @@ impl Lines {
         let kind = &mut self.kinds[usize::from(self.current)];
         let op = kind.ops.next();
         let (size, len) = if op == Op::Flush { (0, 0) } else { kind.sizes.next() };
-        let jumps = op != Op::Flush && kind.jumps.next();
+        let jumps = op != Op::Flush && kind.jumps();
         let step = Some(Step { jumps, align: kind.align });
         self.left -= 1;
         let pause = if self.left == 0 { self.begin_burst() } else { Nanos::ZERO };
@@ -115,6 +122,20 @@ impl Lines {
         let kind = &self.kinds[usize::from(self.current)];
         self.left = kind.burst;
         kind.delay
+    }
+}
+
+impl Kind {
+    /// Whether the next request goes to a place that the pattern draws.
+    #[inline]
+    fn jumps(&mut self) -> bool {
+        if self.following > 0 {
+            self.following -= 1;
+            return false;
+        }
+        let jumps = self.jumps.next();
+        self.following = if jumps { self.consecutive - 1 } else { 0 };
+        jumps
     }
 }
 

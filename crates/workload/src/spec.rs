@@ -5,6 +5,7 @@
 
 use units::{Bytes, BytesPerSecond, Nanos, OpsPerSecond, Share};
 
+use crate::steady::Steady;
 use crate::tree::Tree;
 
 /// What a group of identical workers asks for.
@@ -45,7 +46,9 @@ pub struct Workload {
     pub luns: LunLayout,
     /// When the next request is due.
     pub pace: Pace,
-    /// When it ends.
+    /// How a worker goes on from one request to the next.
+    pub habits: Habits,
+    /// When it begins and ends.
     pub stop: Stop,
     /// What makes writes durable.
     pub durability: Durability,
@@ -104,7 +107,7 @@ impl Workload {
     /// Whether some requests go on where the last one of their worker ended, and others may not.
     pub fn continues(&self) -> bool {
         let own = |line: &Line| line.random.is_some() || (line.align.is_some() && !self.pattern.is_random());
-        self.random.is_some() || self.lines.iter().any(own)
+        self.random.is_some() || self.habits.consecutive > 1 || self.lines.iter().any(own)
     }
 }
 
@@ -116,7 +119,15 @@ impl Pattern {
 
     /// Whether workers that share a region have parts of it for themselves.
     pub fn has_stretches(&self) -> bool {
-        matches!(self, Pattern::Sequential | Pattern::Reverse | Pattern::Stride(_))
+        matches!(
+            self,
+            Pattern::Sequential
+                | Pattern::Reverse
+                | Pattern::Stride(_)
+                | Pattern::StrideOf { .. }
+                | Pattern::Columns { .. }
+                | Pattern::ReverseStride(_)
+        )
     }
 }
 
@@ -131,6 +142,23 @@ pub enum Pattern {
     Interlocked,
     /// Upwards in steps of this many bytes from start to start, at least the request's size.
     Stride(Bytes),
+    /// Upwards: `run` bytes without gaps, then on to where the next `step` begins.
+    StrideOf {
+        /// From start to start, at least `run`.
+        step: Bytes,
+        /// How much of it is passed through, at least a request's size.
+        run: Bytes,
+    },
+    /// Upwards in steps, as [`Pattern::Stride`]; each pass begins one request later than the last, within so many bytes
+    /// of each step.
+    Columns {
+        /// From start to start, at least `width`.
+        step: Bytes,
+        /// How much of each step is visited in the end, at least a request's size.
+        width: Bytes,
+    },
+    /// Downwards in steps of this many bytes from start to start, at least the request's size.
+    ReverseStride(Bytes),
     /// Uniform, each block once before any comes again: a keyed permutation, workers take turns in it.
     Random,
     /// Uniform, drawn afresh each time, so blocks repeat.
@@ -360,9 +388,29 @@ impl Pace {
     }
 }
 
-/// When a workload ends. Whatever is set first reached ends it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// How a worker goes on from one request to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Habits {
+    /// So many requests follow each other from each place that the pattern draws; at least 1.
+    pub consecutive: u32,
+    /// Once all slots are taken, none is filled again before so few requests are in flight; below the depth.
+    pub low_water: Option<u32>,
+    /// Its part of the requests, in proportion to those of the phase's other workloads that have one; at least 1.
+    pub flow: Option<u32>,
+    /// After so many writes of a worker they are read back, and the last ones at the end; at least 1.
+    pub read_back: Option<u32>,
+}
+
+impl Habits {
+    /// Nothing particular.
+    pub const PLAIN: Habits = Habits { consecutive: 1, low_water: None, flow: None, read_back: None };
+}
+
+/// When a workload begins and ends. Whatever is set first reached ends it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stop {
+    /// The pause before its first request, beside others that have begun.
+    pub start: Nanos,
     /// Load that is not counted, before.
     pub warmup: Nanos,
     /// The measured time; `None` means until `ops` or `bytes` are done.
@@ -373,8 +421,12 @@ pub struct Stop {
     pub ops: Option<u64>,
     /// Bytes of all workers together, from the start.
     pub bytes: Option<Bytes>,
-    /// The first worker that has done its part ends the load of all others, whichever workload they belong to.
+    /// So many times as many bytes of each worker as its files or span hold.
+    pub passes: Option<u32>,
+    /// The first of its workers that has done its part ends the load of all others, whichever workload they belong to.
     pub first_ends: bool,
+    /// Ends the load of all once a figure of this workload is steady.
+    pub steady: Option<Steady>,
 }
 
 /// What makes writes durable.
@@ -411,7 +463,7 @@ pub enum FlushKind {
 }
 
 /// What writes contain.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Content {
     /// Nothing but zero bytes.
     Zeros,
@@ -422,7 +474,12 @@ pub enum Content {
         /// Blocks over distinct blocks, at least 1.
         dedupe: f64,
     },
+    /// These bytes from the start of each request, again and again; 1 to [`MOST_PATTERN`] of them.
+    Pattern(Vec<u8>),
 }
+
+/// The longest pattern that writes repeat, in bytes. The same limit as in fio.
+pub const MOST_PATTERN: usize = 512;
 
 /// Whether what is read is held against what was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -433,6 +490,8 @@ pub enum Verify {
     Written,
     /// Likewise, and every block that is read must carry a stamp.
     All,
+    /// Nothing is stamped: all that is read must be zeros, or the pattern that writes repeat.
+    Content,
 }
 
 /// How requests reach the kernel.

@@ -39,9 +39,7 @@ fn warm_up_and_cool_down_load_the_target_and_are_not_counted() {
         warmup: Nanos::from_millis(100),
         run: Some(Nanos::from_millis(200)),
         cooldown: Nanos::from_millis(100),
-        ops: None,
-        bytes: None,
-        first_ends: false,
+        ..Stop::default()
     };
     let mut job = job(&Workload { stop, ..workload() });
     let answers = drive(&mut job, &mut Servers::new(1, MS));

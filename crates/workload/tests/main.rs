@@ -5,6 +5,7 @@
 mod compiling;
 mod driving;
 mod following;
+mod going_on;
 mod mixing;
 mod pacing;
 mod placing;

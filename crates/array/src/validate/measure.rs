@@ -4,8 +4,8 @@ use stats::Histogram;
 use units::{Bytes, Nanos, Share};
 
 use workload::spec::{
-    Content, Durability, EngineKind, EngineSpec, Extent, Files, FlushKind, LunLayout, OpMix, OpenSync, Pace,
-    Pattern, SizeSplit, Span, Stop, Verify, Workload,
+    Content, Durability, EngineKind, EngineSpec, Extent, Files, FlushKind, Habits, LunLayout, OpMix,
+    OpenSync, Pace, Pattern, SizeSplit, Span, Stop, Verify, Workload,
 };
 use workload::{CompileError, Job, compile, tally::Tally};
 
@@ -277,14 +277,8 @@ fn workload(load: &Load, seed: u64) -> Workload {
         on: Vec::new(),
         luns: LunLayout::Concatenated,
         pace: Pace::Closed,
-        stop: Stop {
-            warmup: load.warmup,
-            run: Some(load.run),
-            cooldown: Nanos::ZERO,
-            ops: None,
-            bytes: None,
-            first_ends: false,
-        },
+        habits: Habits::PLAIN,
+        stop: Stop { warmup: load.warmup, run: Some(load.run), ..Stop::default() },
         durability: Durability { open: OpenSync::None, every: None, at_end: false, flush: FlushKind::Fsync },
         content: Content::Random { compress: 1.0, dedupe: 1.0 },
         seed,

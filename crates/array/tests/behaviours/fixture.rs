@@ -5,7 +5,7 @@ use array::spec::Shipped;
 use array::spec::case::{Load, Metric, Occasion, Pattern, Subject, Work};
 use array::validate::measure;
 use units::{Bytes, Nanos, Share};
-use workload::spec::{OpMix, Pace, SizeSplit};
+use workload::spec::{Habits, OpMix, Pace, SizeSplit};
 use workload::{FileMap, Job, JobSpec, Part, Region};
 
 pub fn part(part: f64) -> Share {
@@ -145,6 +145,8 @@ pub fn worker(sim: &mut Sim, load: &Load, ops: u64) -> f64 {
         depth: load.depth,
         batch: 64,
         pace: Pace::Closed,
+        habits: Habits::PLAIN,
+        start: Nanos::ZERO,
         warmup: Nanos::ZERO,
         run: None,
         cooldown: Nanos::ZERO,

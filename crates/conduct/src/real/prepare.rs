@@ -4,11 +4,11 @@ use std::fs;
 use std::path::PathBuf;
 
 use host::load::{News, run};
-use units::{Bytes, Nanos, Share};
+use units::{Bytes, Share};
 use workload::compile;
 use workload::plan::Prepare;
 use workload::spec::{
-    Durability, EngineKind, EngineSpec, Files, FlushKind, LunLayout, OpMix, OpenSync, Pace, Pattern,
+    Durability, EngineKind, EngineSpec, Files, FlushKind, Habits, LunLayout, OpMix, OpenSync, Pace, Pattern,
     SizeSplit, Stop, Verify, Workload,
 };
 
@@ -184,21 +184,15 @@ fn pass_workload(prepare: &Prepare, doing: &str, mix: OpMix) -> Workload {
         on: Vec::new(),
         luns: LunLayout::Concatenated,
         pace: Pace::Closed,
-        stop: Stop {
-            warmup: Nanos::ZERO,
-            run: None,
-            cooldown: Nanos::ZERO,
-            ops: None,
-            bytes: None,
-            first_ends: false,
-        },
+        habits: Habits::PLAIN,
+        stop: Stop::default(),
         durability: Durability {
             open: OpenSync::None,
             every: None,
             at_end: false,
             flush: FlushKind::Fdatasync,
         },
-        content: prepare.content,
+        content: prepare.content.clone(),
         seed: 0,
         direct: true,
         verify: Verify::None,

@@ -283,7 +283,7 @@ impl<'a, 'w> Driver<'a, 'w> {
     }
 
     fn stop(&self, run: Nanos, warmup: Nanos) -> Stop {
-        Stop { warmup, run: Some(run), cooldown: Nanos::ZERO, ops: None, bytes: None, first_ends: false }
+        Stop { warmup, run: Some(run), ..Stop::default() }
     }
 
     /// Long enough for what went before to be forgotten, and for a write cache to be full.

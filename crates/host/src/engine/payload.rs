@@ -69,7 +69,7 @@ impl Payload {
         let pieces = if writes { 2 * depth } else { depth };
         let buffers = Buffers::new(pieces, largest, workload.engine.huge_pages)?;
         let name = format!("{}/{}", job.name, job.worker.index);
-        let filler = writes.then(|| Filler::new(workload.content, Streams::new(job.seed), &name));
+        let filler = writes.then(|| Filler::new(workload.content.clone(), Streams::new(job.seed), &name));
         let mut payload = Payload { buffers, depth, largest: largest.get() as usize, writes: filler };
         if writes {
             (0..depth).for_each(|slot| payload.fill(slot));

@@ -56,7 +56,7 @@ impl<'a> Carrier<'a> {
             shape,
             worker,
             names,
-            filler: Filler::new(workload.content, Streams::new(workload.seed), &name),
+            filler: Filler::new(workload.content.clone(), Streams::new(workload.seed), &name),
             flush: workload.durability.flush,
             open,
             buffer: vec![0; PIECE.min(largest as usize)],

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use units::Bytes;
-use workload::spec::{Verify, Workload};
+use workload::spec::{Content, Verify, Workload};
 use workload::{JobSpec, Op, Outcome, Request};
 
 use super::books::{Known, Ledger};
@@ -21,6 +21,8 @@ pub struct Checks {
     verify: Verify,
     /// Blocks in the largest request.
     blocks: usize,
+    /// What everything that is read repeats, where it is no stamp that is looked for.
+    pattern: Option<Arc<[u8]>>,
     found: Arc<Found>,
 }
 
@@ -37,7 +39,12 @@ impl Checks {
     /// For one worker of `workload`, with the books of its files.
     pub fn new(known: &Verification, workload: &Workload, job: &JobSpec) -> Checks {
         let blocks = (job.sizes.largest().get() / known.books.block) as usize;
-        Checks { known: known.clone(), verify: workload.verify, blocks, found: Arc::default() }
+        let pattern = match (workload.verify, &workload.content) {
+            (Verify::Content, Content::Pattern(bytes)) => Some(bytes.as_slice().into()),
+            (Verify::Content, _) => Some([0].as_slice().into()),
+            _ => None,
+        };
+        Checks { known: known.clone(), verify: workload.verify, blocks, pattern, found: Arc::default() }
     }
 
     /// A checker for so many requests in flight.
@@ -46,6 +53,7 @@ impl Checks {
         Checker {
             known: self.known.clone(),
             verify: self.verify,
+            pattern: self.pattern.clone(),
             slots: (0..depth).map(|_| slot()).collect(),
             found: self.found.clone(),
         }
@@ -68,6 +76,7 @@ impl Checks {
 pub struct Checker {
     known: Verification,
     verify: Verify,
+    pattern: Option<Arc<[u8]>>,
     slots: Vec<Slot>,
     found: Arc<Found>,
 }
@@ -86,7 +95,7 @@ struct Slot {
 impl Checker {
     /// Takes the sums of what the next write of a slot contains.
     pub fn renew(&mut self, slot: usize, content: &[u8]) {
-        if self.verify == Verify::None {
+        if !self.stamps() {
             return;
         }
         let blocks = content.chunks_exact(self.known.books.block as usize);
@@ -114,6 +123,11 @@ impl Checker {
             }
             Op::Read | Op::Flush => outcome,
         }
+    }
+
+    /// Whether writes carry stamps.
+    fn stamps(&self) -> bool {
+        matches!(self.verify, Verify::Written | Verify::All)
     }
 
     fn ledger(&self, request: &Request) -> Arc<Ledger> {
@@ -154,7 +168,7 @@ impl Checker {
     /// Whether a request leaves stamps. One that does not begin on a block has no sums.
     fn is_stamped(&self, request: &Request) -> bool {
         let begins_on_block = request.offset.get().is_multiple_of(self.known.books.block);
-        request.op == Op::Write && self.verify != Verify::None && begins_on_block
+        request.op == Op::Write && self.stamps() && begins_on_block
     }
 
     fn close(&mut self, request: &Request, outcome: Outcome) {
@@ -177,7 +191,12 @@ impl Checker {
             let offset = block * size;
             let start = (offset - request.offset.get()) as usize;
             let known = Known::between(*before, ledger.look(block));
-            match judge(self.verify, self.known.books.key, known, offset, &bytes[start..][..size as usize]) {
+            let content = &bytes[start..][..size as usize];
+            let verdict = match &self.pattern {
+                Some(pattern) => judge_content(pattern, known, start, content),
+                None => judge(self.verify, self.known.books.key, known, offset, content),
+            };
+            match verdict {
                 Verdict::Unknown => continue,
                 Verdict::Right => {}
                 Verdict::Wrong { expected, found } if wrong.is_none() => {
@@ -206,6 +225,21 @@ enum Verdict {
     Right,
     Unknown,
     Wrong { expected: String, found: String },
+}
+
+/// Whether a block repeats `pattern`, which began `start` bytes before it. A write in flight may be half there.
+fn judge_content(pattern: &[u8], known: Known, start: usize, bytes: &[u8]) -> Verdict {
+    let phase = start % pattern.len();
+    let wrong =
+        bytes.iter().zip(pattern.iter().cycle().skip(phase)).position(|(found, wanted)| found != wanted);
+    match (known, wrong) {
+        (_, None) => Verdict::Right,
+        (Known::Nothing, Some(_)) => Verdict::Unknown,
+        (_, Some(at)) => Verdict::Wrong {
+            expected: format!("byte {:02x} of the pattern", pattern[(phase + at) % pattern.len()]),
+            found: format!("{:02x} at byte {at} of the block", bytes[at]),
+        },
+    }
 }
 
 fn judge(verify: Verify, key: u64, known: Known, offset: u64, bytes: &[u8]) -> Verdict {
@@ -285,6 +319,16 @@ mod tests {
             flipped[100] ^= 1;
             assert_eq!(verdict(verify, Known::Untouched, &flipped), Some(false));
         }
+    }
+
+    #[test]
+    fn what_repeats_a_pattern_is_right_wherever_the_request_began() {
+        let pattern = [1, 2, 3];
+        assert_eq!(judge_content(&pattern, Known::Untouched, 4, &[2, 3, 1, 2]), Verdict::Right);
+        let wrong = judge_content(&pattern, Known::Written(1), 4, &[2, 3, 9, 2]);
+        let (expected, found) = ("byte 01 of the pattern".into(), "09 at byte 2 of the block".into());
+        assert_eq!(wrong, Verdict::Wrong { expected, found });
+        assert_eq!(judge_content(&pattern, Known::Nothing, 0, &[0; 4]), Verdict::Unknown);
     }
 
     #[test]

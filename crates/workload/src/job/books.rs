@@ -235,7 +235,8 @@ fn ledgers(spec: &JobSpec, scheduled: bool) -> (Vec<Ledger>, [u16; 4]) {
         base[op as usize] = ledgers.len() as u16;
         let may_come = ops.iter().any(|(possible, _)| *possible == op)
             || (op == Op::Flush && (spec.flush_every.is_some() || spec.flush_at_end))
-            || (op == Op::Write && spec.rewrites != Share::NONE);
+            || (op == Op::Write && spec.rewrites != Share::NONE)
+            || (op == Op::Read && spec.habits.read_back.is_some());
         if !may_come {
             continue;
         }
@@ -254,7 +255,9 @@ fn may_come_together(spec: &JobSpec, op: Op, size: Bytes) -> bool {
     let has = |kind: &JobLine| {
         kind.line.sizes.0.iter().any(|(known, _)| *known == size)
             && op_weights(kind.line.mix).iter().any(|(known, _)| {
-                *known == op || (*known == Op::Read && op == Op::Write && spec.rewrites != Share::NONE)
+                *known == op
+                    || (*known == Op::Read && op == Op::Write && spec.rewrites != Share::NONE)
+                    || (*known == Op::Write && op == Op::Read && spec.habits.read_back.is_some())
             })
     };
     op == Op::Flush || spec.lines.is_empty() || spec.lines.iter().any(has)

@@ -4,7 +4,7 @@
 
 use units::{Instant, Share};
 
-use crate::spec::Pace;
+use crate::spec::{Habits, Pace};
 use crate::{Request, Wake};
 
 use super::generator::{Generator, What};
@@ -28,6 +28,8 @@ impl Lane {
         let is_plain = spec.pace == Pace::Closed
             && spec.flush_every.is_none()
             && spec.rewrites == Share::NONE
+            && spec.habits == Habits::PLAIN
+            && spec.start.is_zero()
             && generator.lines.is_none();
         match generator.only() {
             _ if !is_plain => Lane::Particular,

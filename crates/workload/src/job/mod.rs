@@ -11,6 +11,7 @@ mod books;
 mod due;
 mod follow;
 mod generator;
+mod going_on;
 mod lane;
 mod lateness;
 mod slots;
@@ -24,6 +25,7 @@ use units::{Bytes, Instant};
 use self::books::Books;
 use self::due::pacer;
 use self::generator::{Generator, Place, What};
+use self::going_on::GoingOn;
 use self::lane::Lane;
 use self::lateness::Lateness;
 use self::slots::{Slot, Slots};
@@ -62,6 +64,7 @@ pub struct Job {
     lane: Lane,
     generator: Generator,
     rewrites: Option<Rewrites>,
+    going_on: GoingOn,
     /// Files that are still to be flushed at the end.
     last_flushes: Range<u16>,
     pacer: Pacer,
@@ -96,6 +99,7 @@ impl Job {
             lane: Lane::of(&spec, &generator),
             generator,
             rewrites,
+            going_on: GoingOn::new(&spec),
             last_flushes: if spec.flush_at_end { spec.files.numbers() } else { 0..0 },
             slots: Slots::new(spec.depth),
             books: Books::new(&spec, pacer.is_scheduled()),
@@ -125,6 +129,8 @@ impl Job {
 
     /// Fixes the window and the schedule to the world's clock. Call once, before the first `plan`.
     pub fn start(&mut self, now: Instant) {
+        let now = now.saturating_add(self.spec.start);
+        self.going_on.begins = now;
         self.books.start(now, &self.spec);
         self.pacer.start(now);
         self.last_finish = self.books.window.from;
@@ -227,6 +233,9 @@ impl Job {
     /// Asks for what belongs to the end of the load.
     #[cold]
     fn wind_up(&mut self, now: Instant, out: &mut Vec<Request>) -> Wake {
+        if let Some(wake) = self.read_back_rest(now, out) {
+            return wake;
+        }
         out.extend(self.last_flush(now));
         self.drain()
     }
@@ -243,22 +252,33 @@ impl Job {
         if now >= self.books.window.backlog_end && !self.stopped {
             self.abandon_backlog(now);
         }
+        if now < self.going_on.begins && !self.stopped {
+            return Wake::At(self.going_on.begins);
+        }
         let rewritten = if self.rewrites.is_some() { self.plan_rewrites(now, out) } else { 0 };
         for _ in rewritten..self.spec.batch {
             if self.is_over(now) {
                 return self.wind_up(now, out);
             }
+            if let Some(request) = self.next_read_back(now) {
+                out.push(request);
+                continue;
+            }
+            if let Some(wake) = self.held_back(now) {
+                return wake;
+            }
             let (due, token) = match self.next_slot(now) {
                 Ok(found) => found,
                 Err(wake) => return wake,
             };
+            self.going_on.is_admitted = false;
             let request = self.next_request(due, now, token);
             out.push(request);
         }
         if rewritten == self.spec.batch {
             return Wake::Again;
         }
-        if self.is_over(now) {
+        if self.is_over(now) && self.going_on.backlog.is_none() {
             return self.drain();
         }
         match &self.pacer {
@@ -273,13 +293,15 @@ impl Job {
             self.books.roll(done.finished_at);
         }
         self.books.count_in_flight(done.finished_at, self.in_flight());
-        let Slot { due, issued, class, len, .. } = self.slots.end(done.token);
+        let ended = self.slots.end(done.token);
+        let Slot { due, issued, class, len, .. } = ended;
         self.settled += 1;
         self.last_finish = done.finished_at;
         let went_well = done.outcome.result() == Ok(len);
         if went_well {
             self.moved += u64::from(len);
             self.books.book(class, due, issued, done.finished_at);
+            self.book_written(ended);
         } else {
             self.fail(done, len);
         }

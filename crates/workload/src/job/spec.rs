@@ -6,7 +6,7 @@ use units::{Bytes, Nanos, Share};
 
 use crate::address::{Part, Region};
 use crate::lines::JobLine;
-use crate::spec::{OpMix, Pace, Pattern, SizeSplit};
+use crate::spec::{Habits, OpMix, Pace, Pattern, SizeSplit};
 
 /// A workload compiled for one worker: numbers only.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +41,10 @@ pub struct JobSpec {
     pub batch: u32,
     /// When they are due.
     pub pace: Pace,
+    /// How it goes on from one request to the next.
+    pub habits: Habits,
+    /// The pause before its first request.
+    pub start: Nanos,
     /// Load before the measured window.
     pub warmup: Nanos,
     /// The measured window; `None` lasts until `ops` or `bytes` are done.

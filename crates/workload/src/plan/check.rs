@@ -5,7 +5,9 @@
 
 use units::{Bytes, Nanos, SECTOR_BYTES};
 
-use crate::spec::{Content, EngineKind, Extent, Files, LunLayout, Pace, Pattern, Span, Verify, Workload};
+use crate::spec::{
+    Content, EngineKind, Extent, Files, LunLayout, Pace, Pattern, Span, Stop, Verify, Workload,
+};
 use crate::tree::{FileOp, MOST_NODES, Shape, Tree};
 
 /// One contradiction in a workload.
@@ -36,6 +38,7 @@ pub fn faults(workload: &Workload) -> Vec<Fault> {
     extents(workload, &mut faults);
     stripes(workload, &mut faults);
     length(workload, &mut faults);
+    habits(workload, &mut faults);
     engine(workload, &mut faults);
     stamps(workload, &mut faults);
     memory(workload, &mut faults);
@@ -129,6 +132,7 @@ fn stream(workload: &Workload, faults: &mut Vec<Fault>) {
             faults.push(fault("pattern", message, help));
         }
     }
+    steps(workload, align, faults);
     if workload.pattern == Pattern::Interlocked && workload.sizes.0.len() > 1 {
         let message = "workers that take one stream in turn ask for one size".into();
         faults.push(fault("size", message, "write one size, or `pattern = \"sequential\"`"));
@@ -151,11 +155,43 @@ fn stream(workload: &Workload, faults: &mut Vec<Fault>) {
     }
 }
 
+/// Steps back leave room for each request, and so does what is passed of a step.
+fn steps(workload: &Workload, align: Bytes, faults: &mut Vec<Fault>) {
+    let largest = workload.sizes.largest();
+    let (least, whole, example) = match workload.pattern {
+        Pattern::ReverseStride(step) => (step, step, "reverse"),
+        Pattern::StrideOf { step, run } => (run, step, "stride"),
+        Pattern::Columns { step, width } => (width, step, "columns"),
+        _ => return,
+    };
+    if least < largest {
+        let message = format!("{} has no room for a request of {}", least.exact(), largest.exact());
+        faults.push(fault("pattern", message, format!("{} or more in {example}(...)", largest.exact())));
+    } else if let Some(odd) =
+        [least, whole].into_iter().find(|step| !align.is_zero() && !step.is_multiple_of(align))
+    {
+        let message = format!("steps of {} leave the alignment of {}", odd.exact(), align.exact());
+        faults.push(fault("pattern", message, format!("for example {}", odd.round_up(align).exact())));
+    }
+}
+
 /// What requests of several kinds, or such that go on from the last, must not ask for.
 fn lines(workload: &Workload, faults: &mut Vec<Fault>) {
-    let own = if workload.random.is_some() { "random" } else { "mix" };
+    let own = match workload.random {
+        Some(_) => "random",
+        None if workload.habits.consecutive > 1 => "consecutive",
+        None => "mix",
+    };
     if workload.continues()
-        && matches!(workload.pattern, Pattern::Reverse | Pattern::Stride(_) | Pattern::Interlocked)
+        && matches!(
+            workload.pattern,
+            Pattern::Reverse
+                | Pattern::Stride(_)
+                | Pattern::StrideOf { .. }
+                | Pattern::Columns { .. }
+                | Pattern::ReverseStride(_)
+                | Pattern::Interlocked
+        )
     {
         let message = format!("`{}` has no part that goes on where the last request ended", workload.pattern);
         faults.push(fault(own, message, "write `pattern = \"sequential\"` or a random one"));
@@ -252,12 +288,17 @@ fn stripes(workload: &Workload, faults: &mut Vec<Fault>) {
 
 fn length(workload: &Workload, faults: &mut Vec<Fault>) {
     let stop = workload.stop;
-    let counted = if stop.ops.is_some() { Some("ops") } else { stop.bytes.map(|_| "bytes") };
+    let counted = match stop {
+        Stop { ops: Some(_), .. } => Some("ops"),
+        Stop { bytes: Some(_), .. } => Some("bytes"),
+        Stop { passes: Some(_), .. } => Some("passes"),
+        _ => None,
+    };
     match (stop.run, counted) {
         (None, None) => faults.push(fault(
             "run",
             "nothing says when this ends".into(),
-            "write `run = \"30s\"`, or `ops` or `bytes`",
+            "write `run = \"30s\"`, or `ops`, `bytes` or `passes`",
         )),
         (Some(run), _) if run.is_zero() => {
             faults.push(fault("run", "a run of no time measures nothing".into(), "for example 30s"));
@@ -278,6 +319,23 @@ fn length(workload: &Workload, faults: &mut Vec<Fault>) {
                 format!("write `{key} = \"0s\"`, or `run` instead of `{counted}`"),
             ));
         }
+    }
+}
+
+fn habits(workload: &Workload, faults: &mut Vec<Fault>) {
+    let habits = workload.habits;
+    if habits.consecutive > 1 && !workload.pattern.is_random() && workload.random.is_none() {
+        let message = format!("`{}` draws no places from which requests could go on", workload.pattern);
+        faults.push(fault("consecutive", message, "leave it out, or write a random pattern"));
+    }
+    if let Some(low) = habits.low_water.filter(|low| *low >= workload.depth) {
+        let message = format!("{low} in flight is no less than the depth of {}", workload.depth);
+        let help = format!("it changes nothing; at most {} does", workload.depth.saturating_sub(1));
+        faults.push(Fault { caution: true, ..fault("low_water", message, help) });
+    }
+    if habits.read_back.is_some() && !workload.writes() {
+        let message = "nothing is written that could be read back".into();
+        faults.push(Fault { caution: true, ..fault("read_back", message, "leave it out, or let it write") });
     }
 }
 
@@ -316,6 +374,12 @@ fn engine(workload: &Workload, faults: &mut Vec<Fault>) {
 fn stamps(workload: &Workload, faults: &mut Vec<Fault>) {
     if workload.verify == Verify::None {
         return;
+    }
+    let is_known = !matches!(workload.content, Content::Random { .. });
+    if workload.verify == Verify::Content && !is_known {
+        let message = "noise is not known beforehand, so that nothing can be held against it".into();
+        let help = "write `content = \"zeros\"` or a pattern, or `verify = \"written\"`";
+        faults.push(fault("verify", message, help));
     }
     let sector = Bytes::new(SECTOR_BYTES);
     if let Some(odd) = workload.stamped().find(|distance| !distance.is_multiple_of(sector)) {

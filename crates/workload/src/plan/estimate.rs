@@ -88,7 +88,7 @@ fn time(workload: &Workload) -> Option<Nanos> {
     if workload.tree.as_ref().is_some_and(|tree| !tree.op.repeats()) {
         return None;
     }
-    Some(later(later(stop.warmup, stop.run?), stop.cooldown))
+    Some(later(later(later(stop.start, stop.warmup), stop.run?), stop.cooldown))
 }
 
 /// A tree is made before it can be read.

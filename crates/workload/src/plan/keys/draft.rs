@@ -1,14 +1,14 @@
 //! A workload while its keys are being read.
 
-use units::{Bytes, Nanos, Share};
+use units::{Bytes, Share};
 
 use super::lines::{self, LineDraft};
 use crate::plan::metric::Metric;
 use crate::plan::mistakes::Wrong;
-use crate::plan::text::Ratio;
+use crate::plan::text::{ContentText, Ratio};
 use crate::spec::{
-    Content, Durability, EngineKind, EngineSpec, Extent, Files, FlushKind, LunLayout, OpMix, OpenSync, Pace,
-    Pattern, SizeSplit, Span, Stop, Verify, Workload,
+    Content, Durability, EngineKind, EngineSpec, Extent, Files, FlushKind, Habits, LunLayout, OpMix,
+    OpenSync, Pace, Pattern, SizeSplit, Span, Stop, Verify, Workload,
 };
 use crate::tree::{FileOp, Tree};
 
@@ -21,8 +21,8 @@ pub(crate) struct Draft {
     pub reads: Option<Share>,
     /// The lines of its mix.
     pub lines: Vec<LineDraft>,
-    /// `content = "zeros"`.
-    pub zeros: bool,
+    /// What `content` says.
+    pub content: ContentText,
     /// Size before over size after compression.
     pub compress: Ratio,
     /// Blocks over distinct blocks.
@@ -41,14 +41,6 @@ impl Draft {
     /// Before any key was read; every field is overwritten by the defaults of the entries.
     pub fn blank() -> Draft {
         let mix = OpMix { reads: Share::NONE, trims: Share::NONE, flushes: Share::NONE };
-        let stop = Stop {
-            warmup: Nanos::ZERO,
-            run: None,
-            cooldown: Nanos::ZERO,
-            ops: None,
-            bytes: None,
-            first_ends: false,
-        };
         let engine = EngineSpec {
             kind: EngineKind::Auto,
             batch: 1,
@@ -76,7 +68,8 @@ impl Draft {
             on: Vec::new(),
             luns: LunLayout::Concatenated,
             pace: Pace::Closed,
-            stop,
+            habits: Habits::PLAIN,
+            stop: Stop::default(),
             durability: Durability {
                 open: OpenSync::None,
                 every: None,
@@ -95,7 +88,7 @@ impl Draft {
             spec,
             reads: None,
             lines: Vec::new(),
-            zeros: false,
+            content: ContentText::Random,
             compress: one,
             dedupe: one,
             headline: Metric::Iops,
@@ -107,15 +100,16 @@ impl Draft {
 
     /// The draft a finished workload would have come from.
     pub fn of(spec: &Workload) -> Draft {
-        let (zeros, compress, dedupe) = match spec.content {
-            Content::Zeros => (true, 1.0, 1.0),
-            Content::Random { compress, dedupe } => (false, compress, dedupe),
+        let (content, compress, dedupe) = match &spec.content {
+            Content::Zeros => (ContentText::Zeros, 1.0, 1.0),
+            Content::Pattern(bytes) => (ContentText::Pattern(bytes.clone()), 1.0, 1.0),
+            Content::Random { compress, dedupe } => (ContentText::Random, *compress, *dedupe),
         };
         let (compress, dedupe) = (Ratio(compress), Ratio(dedupe));
         let file_op = spec.tree.as_ref().map(|tree| tree.op);
         let tree = spec.tree.clone().unwrap_or_else(|| Tree::plain(FileOp::Create));
         let (reads, lines) = (Some(spec.mix.reads), lines::of(&spec.lines));
-        Draft { spec: spec.clone(), reads, lines, zeros, compress, dedupe, file_op, tree, ..Draft::blank() }
+        Draft { spec: spec.clone(), reads, lines, content, compress, dedupe, file_op, tree, ..Draft::blank() }
     }
 
     /// The workload, or the key that contradicts another one.
@@ -130,14 +124,16 @@ impl Draft {
             self.spec.mix = OpMix::sum(self.spec.lines.iter().map(|line| (line.requests(), &line.mix)));
         }
         let shrinks = self.compress.0 > 1.0 || self.dedupe.0 > 1.0;
-        if self.zeros && shrinks {
+        if self.content != ContentText::Random && shrinks {
             let key = if self.compress.0 > 1.0 { "compress" } else { "dedupe" };
             let help = "leave it out, or write `content = \"random\"`";
-            return Err((key, Wrong::new("zeros have no ratio: nothing shrinks more", help)));
+            let what = if self.content == ContentText::Zeros { "zeros have" } else { "a pattern has" };
+            return Err((key, Wrong::new(format!("{what} no ratio: nothing shrinks more"), help)));
         }
-        self.spec.content = match self.zeros {
-            true => Content::Zeros,
-            false => Content::Random { compress: self.compress.0, dedupe: self.dedupe.0 },
+        self.spec.content = match self.content {
+            ContentText::Zeros => Content::Zeros,
+            ContentText::Pattern(bytes) => Content::Pattern(bytes),
+            ContentText::Random => Content::Random { compress: self.compress.0, dedupe: self.dedupe.0 },
         };
         // Files are read and written as programs do it, whose small files no direct I/O could carry.
         self.spec.direct &= self.file_op.is_none();

@@ -18,7 +18,10 @@ const PATTERNS: Kind = Kind::Choice(&[
     "normal(10%)",
     "hot(90% in 10%)",
     "stride(1MiB)",
+    "stride(1GiB, 64MiB)",
+    "columns(128KiB, 32KiB)",
     "reverse",
+    "reverse(1MiB)",
     "sequential(interlocked)",
 ]);
 
@@ -45,7 +48,7 @@ const fn phase_wide(doc: KeyDoc) -> KeyDoc {
 }
 
 /// Keys that are the specification of a workload. They may be swept, and are kept in the record.
-pub(crate) static WORKLOAD: [Entry<Draft>; 50] = [
+pub(crate) static WORKLOAD: [Entry<Draft>; 57] = [
     Entry {
         doc: doc(
             "pattern",
@@ -55,7 +58,9 @@ pub(crate) static WORKLOAD: [Entry<Draft>; 50] = [
             [
                 "Where the next request goes.",
                 "`sequential` and `reverse` let each worker pass through its own share of the span, from the start \
-             again at the end. `stride(1MiB)` does so in steps of that size from start to start. `random` visits \
+             again at the end. `stride(1MiB)` does so in steps of that size from start to start, `reverse(1MiB)` downwards; \
+             `stride(1GiB, 64MiB)` passes through the first 64 MiB of each GiB, `columns(128KiB, 32KiB)` takes one request of every 128 KiB, then \
+             the one beside each, until 32 KiB of each are passed. `random` visits \
              each block once before any comes again; `random(repeats)` draws afresh each time, from all \
              places that `align` allows. `zipf(1.2)` asks for the block of rank r in proportion to 1/r^1.2, the ranks being scattered over the span. \
              `pareto(0.2)` sends four fifths of the requests to a fifth of the blocks, and so on within that fifth, \
@@ -160,6 +165,22 @@ pub(crate) static WORKLOAD: [Entry<Draft>; 50] = [
             _ => n.read("70%").map(|share| d.spec.random = Some(share)),
         },
         write: |d| d.spec.random.map_or("auto".into(), share_text),
+    },
+    Entry {
+        doc: doc(
+            "consecutive",
+            ASKED,
+            Kind::Count,
+            "1",
+            [
+                "So many requests follow each other from each place that the pattern draws.",
+                "For random patterns: 8 is one request to a drawn place and seven that go on where it ended. With \
+                 `random`, the part it says goes to drawn places, and each of these is followed so.",
+                "consecutive = 8",
+            ],
+        ),
+        read: |d, n| n.count32(1..=u32::MAX).map(|count| d.spec.habits.consecutive = count),
+        write: |d| d.spec.habits.consecutive.to_string(),
     },
     Entry {
         doc: doc(
@@ -379,6 +400,38 @@ pub(crate) static WORKLOAD: [Entry<Draft>; 50] = [
     },
     Entry {
         doc: doc(
+            "low_water",
+            LOAD,
+            Kind::Count,
+            "none",
+            [
+                "Once `depth` is reached, nothing more is asked before so few requests are in flight.",
+                "Below `depth`. Without it each request that ends is followed by the next one at once.",
+                "low_water = 8",
+            ],
+        ),
+        read: |d, n| n.optional(|n| n.count32(0..=65_535)).map(|low| d.spec.habits.low_water = low),
+        write: |d| or_none(d.spec.habits.low_water, |low| low.to_string()),
+    },
+    Entry {
+        doc: doc(
+            "flow",
+            LOAD,
+            Kind::Count,
+            "none",
+            [
+                "Its part of the requests, in proportion to the other workloads of the phase that have one.",
+                "A workload with 8 asks for eight times as many requests as one with 1, however fast each of them could \
+                 go; one that is ahead waits for the others. A workload of several workers has one part for each. It \
+                 goes with a closed pace.",
+                "flow = 8",
+            ],
+        ),
+        read: |d, n| n.optional(|n| n.count32(1..=u32::MAX)).map(|flow| d.spec.habits.flow = flow),
+        write: |d| or_none(d.spec.habits.flow, |flow| flow.to_string()),
+    },
+    Entry {
+        doc: doc(
             "pace",
             LOAD,
             Kind::Choice(&[
@@ -414,32 +467,49 @@ pub(crate) static WORKLOAD: [Entry<Draft>; 50] = [
         write: |d| d.spec.pace.to_string(),
     },
     Entry {
-        doc: phase_wide(doc(
+        doc: doc(
+            "start",
+            LENGTH,
+            Kind::Duration,
+            "0s",
+            [
+                "The pause before its first request.",
+                "For a workload that joins others which run already. Its warm-up and run begin then.",
+                "start = \"10s\"",
+            ],
+        ),
+        read: |d, n| n.read("10s").map(|start| d.spec.stop.start = start),
+        write: |d| d.spec.stop.start.exact(),
+    },
+    Entry {
+        doc: doc(
             "warmup",
             LENGTH,
             Kind::Duration,
             "0s",
             [
                 "Load that is not counted, before.",
-                "It belongs to the phase: all its workloads run together.",
+                "Workloads that run together mostly share it.",
                 "warmup = \"5s\"",
             ],
-        )),
+        ),
         read: |d, n| n.read("5s").map(|warmup| d.spec.stop.warmup = warmup),
         write: |d| d.spec.stop.warmup.exact(),
     },
     Entry {
-        doc: phase_wide(doc(
+        doc: doc(
             "run",
             LENGTH,
             Kind::Duration,
             "none",
             [
                 "The measured time.",
-                "Always exactly this long, not a limit that a small target cuts short. `none` needs `ops` or `bytes`.",
+                "Always exactly this long, not a limit that a small target cuts short. `none` needs `ops`, `bytes` or \
+                 `passes`. Workloads that run together may have times of their own; what goes on alone is then in the \
+                 figures of those that last longer.",
                 "run = \"30s\"",
             ],
-        )),
+        ),
         read: |d, n| n.optional(|n| n.read("30s")).map(|run| d.spec.stop.run = run),
         write: |d| or_none(d.spec.stop.run, Nanos::exact),
     },
@@ -489,20 +559,55 @@ pub(crate) static WORKLOAD: [Entry<Draft>; 50] = [
         write: |d| or_none(d.spec.stop.bytes, Bytes::exact),
     },
     Entry {
-        doc: phase_wide(doc(
+        doc: doc(
+            "passes",
+            LENGTH,
+            Kind::Count,
+            "none",
+            [
+                "Ends after so many times as many bytes as the span holds, of each worker.",
+                "Where a worker has several files, as all of them together hold. How large the target is need not be \
+                 known beforehand.",
+                "passes = 1",
+            ],
+        ),
+        read: |d, n| n.optional(|n| n.count32(1..=u32::MAX)).map(|passes| d.spec.stop.passes = passes),
+        write: |d| or_none(d.spec.stop.passes, |passes| passes.to_string()),
+    },
+    Entry {
+        doc: doc(
             "first_ends",
             LENGTH,
             Kind::Switch,
             "false",
             [
-                "The first worker that has done its part ends the load of all.",
+                "The first of its workers that has done its part ends the load of all.",
                 "Each worker has an equal part of `ops` or `bytes`; a load that ends by time alone is not changed. \
                  Without it the last figures come from slow workers whom the others no longer disturb.",
                 "first_ends = true",
             ],
-        )),
+        ),
         read: |d, n| n.switch().map(|on| d.spec.stop.first_ends = on),
         write: |d| d.spec.stop.first_ends.to_string(),
+    },
+    Entry {
+        doc: doc(
+            "steady",
+            LENGTH,
+            Kind::Choice(&["iops(10%, 30s)", "throughput(10%, 30s)", "latency_slope(1%, 30s, 10s)"]),
+            "none",
+            [
+                "Ends the load of all workloads once a figure of this one is steady, before `run` is over.",
+                "`iops(10%, 30s)`: in a window of 30 seconds no second lies further than 10 % from the mean of the window. \
+                 `iops_slope(1%, 30s)`: the line fitted through them rises or falls by less than 1 % of it a second. A \
+                 third time, as in `iops(10%, 30s, 10s)`, is left out before the first window. `throughput` counts \
+                 bytes, `latency` is the mean response time; a limit may also be a value, such as `latency(50us, 30s)`. \
+                 For rounds until SNIA's rule holds see `rounds`.",
+                "steady = \"iops_slope(1%, 60s)\"",
+            ],
+        ),
+        read: |d, n| n.optional(|n| n.read("iops(10%, 30s)")).map(|steady| d.spec.stop.steady = steady),
+        write: |d| or_none(d.spec.stop.steady, |steady| steady.to_string()),
     },
     Entry {
         doc: doc(
@@ -569,29 +674,18 @@ pub(crate) static WORKLOAD: [Entry<Draft>; 50] = [
         doc: doc(
             "content",
             CONTENT,
-            Kind::Choice(&["random", "zeros"]),
+            Kind::Choice(&["random", "zeros", "pattern(deadbeef)"]),
             "random",
             [
                 "What writes contain.",
                 "`random` neither compresses nor repeats unless `compress` and `dedupe` say so. Many arrays store \
-             `zeros` without storing anything.",
+             `zeros` without storing anything. `pattern(deadbeef)` repeats these bytes, up to 512 of them, from the start \
+             of each request.",
                 "content = \"random\"",
             ],
         ),
-        read: |d, n| match n.text("random")?.trim() {
-            "random" => {
-                d.zeros = false;
-                Ok(())
-            }
-            "zeros" => {
-                d.zeros = true;
-                Ok(())
-            }
-            other => {
-                Err(Wrong::new(format!("`{other}` is not a content"), "one of random, zeros").at(&n.place))
-            }
-        },
-        write: |d| if d.zeros { "zeros".into() } else { "random".into() },
+        read: |d, n| n.read("random").map(|content| d.content = content),
+        write: |d| d.content.to_string(),
     },
     Entry {
         doc: doc(
@@ -623,7 +717,7 @@ pub(crate) static WORKLOAD: [Entry<Draft>; 50] = [
         doc: doc(
             "verify",
             CONTENT,
-            Kind::Choice(&["none", "written", "all"]),
+            Kind::Choice(&["none", "written", "all", "content"]),
             "none",
             [
                 "Whether what is read is held against what was written.",
@@ -632,7 +726,8 @@ pub(crate) static WORKLOAD: [Entry<Draft>; 50] = [
              back with the stamp of its last write; one that it has not written is checked where it carries a stamp of \
              the same seed, as when an earlier run has written it. With `all` every block that is read must carry a \
              stamp. Blocks whose write is in flight, or was when another one began, are not checked, and neither \
-             is what a workload without `verify` has overwritten. A block is 4KiB, or the largest part of it, at \
+             is what a workload without `verify` has overwritten. `content` stamps nothing: whatever is read must be the \
+             zeros or the pattern that `content` says. A block is 4KiB, or the largest part of it, at \
              least 512B, that divides all sizes and alignments. What is wrong counts as a failed request; the record \
              says where, what was expected and what was found, and the program ends with code 6. On real \
              storage only: a virtual array holds no data.",
@@ -641,6 +736,22 @@ pub(crate) static WORKLOAD: [Entry<Draft>; 50] = [
         ),
         read: |d, n| n.read("written").map(|verify| d.spec.verify = verify),
         write: |d| d.spec.verify.to_string(),
+    },
+    Entry {
+        doc: doc(
+            "read_back",
+            CONTENT,
+            Kind::Count,
+            "none",
+            [
+                "After so many writes a worker reads them back, and the last ones at its end.",
+                "With `verify` they are checked then. These reads are figures of their own beside the writes, in no count \
+                 that ends the load; those at the end lie behind the measured time of a load that ends by `run`.",
+                "read_back = 32",
+            ],
+        ),
+        read: |d, n| n.optional(|n| n.count32(1..=u32::MAX)).map(|every| d.spec.habits.read_back = every),
+        write: |d| or_none(d.spec.habits.read_back, |every| every.to_string()),
     },
     Entry {
         doc: doc(

@@ -5,6 +5,7 @@ use units::{Bytes, BytesPerSecond, Nanos, OpsPerSecond, Share};
 
 use crate::plan::text::{MOST_SIZES, split_of};
 use crate::spec::*;
+use crate::steady::{Steady, SteadyFigure, SteadyLimit, SteadyMeasure};
 use crate::tree::{FileOp, FileSizes, FilesIn, Fsync, Order, Tree};
 
 pub(crate) fn share() -> impl Strategy<Value = Share> {
@@ -51,6 +52,11 @@ pub(crate) fn pattern() -> impl Strategy<Value = Pattern> {
         Just(Pattern::Random),
         Just(Pattern::RandomWithRepeats),
         bytes().prop_map(Pattern::Stride),
+        bytes().prop_map(Pattern::ReverseStride),
+        (bytes(), bytes())
+            .prop_map(|(one, other)| Pattern::Columns { step: one.max(other), width: one.min(other) }),
+        (bytes(), bytes())
+            .prop_map(|(one, other)| Pattern::StrideOf { step: one.max(other), run: one.min(other) }),
         (1e-6..=10.0).prop_map(Pattern::Zipf),
         some_share().prop_map(Pattern::Normal),
         zones().prop_map(Pattern::Zones),
@@ -142,15 +148,41 @@ fn lines() -> impl Strategy<Value = (Vec<Line>, Option<Share>, Option<(SizeSplit
 fn stop() -> impl Strategy<Value = Stop> {
     let time = || any::<u64>().prop_map(Nanos::new);
     let ops = proptest::option::of(1u64..);
-    (time(), proptest::option::of(time()), time(), ops, proptest::option::of(bytes())).prop_map(
-        |(warmup, run, cooldown, ops, bytes)| Stop {
+    let lengths = (time(), time(), proptest::option::of(time()), time());
+    let passes = proptest::option::of(1u32..);
+    (lengths, ops, proptest::option::of(bytes()), passes, proptest::option::of(steady())).prop_map(
+        |((start, warmup, run, cooldown), ops, bytes, passes, steady)| Stop {
+            start,
             warmup,
             run,
             cooldown,
             ops,
             bytes,
+            passes,
             first_ends: ops.is_some_and(|ops| ops % 2 == 1),
+            steady,
         },
+    )
+}
+
+fn steady() -> impl Strategy<Value = Steady> {
+    let figure =
+        prop_oneof![Just(SteadyFigure::Iops), Just(SteadyFigure::Throughput), Just(SteadyFigure::Latency)];
+    let measure = prop_oneof![Just(SteadyMeasure::Deviation), Just(SteadyMeasure::Slope)];
+    // Percents that have an exact text, and values that have one in every unit.
+    let limit = prop_oneof![
+        (1u32..=8).prop_map(|eighths| SteadyLimit::Part(f64::from(eighths) / 8.0)),
+        (1u32..).prop_map(|value| SteadyLimit::Value(f64::from(value))),
+    ];
+    (figure, measure, limit, 2u32..=86_400, any::<u32>()).prop_map(
+        |(figure, measure, limit, over_s, after_s)| Steady { figure, measure, limit, over_s, after_s },
+    )
+}
+
+fn habits() -> impl Strategy<Value = Habits> {
+    let count = || proptest::option::of(1u32..);
+    (1u32.., proptest::option::of(0u32..=65_535), count(), count()).prop_map(
+        |(consecutive, low_water, flow, read_back)| Habits { consecutive, low_water, flow, read_back },
     )
 }
 
@@ -164,7 +196,8 @@ fn durability() -> impl Strategy<Value = Durability> {
 fn content() -> impl Strategy<Value = Content> {
     let ratio = || 1.0..=1000.0f64;
     let random = (ratio(), ratio()).prop_map(|(compress, dedupe)| Content::Random { compress, dedupe });
-    prop_oneof![Just(Content::Zeros), random]
+    let pattern = proptest::collection::vec(any::<u8>(), 1..=64).prop_map(Content::Pattern);
+    prop_oneof![Just(Content::Zeros), random, pattern]
 }
 
 fn engine() -> impl Strategy<Value = EngineSpec> {
@@ -236,15 +269,16 @@ pub(crate) fn workload() -> impl Strategy<Value = Workload> {
     let luns = prop_oneof![Just(LunLayout::Concatenated), bytes().prop_map(LunLayout::Striped)];
     let luns = (proptest::collection::vec(1u32..300, 0..5), luns);
     let tree = proptest::option::of(tree());
-    let verify = prop_oneof![Just(Verify::None), Just(Verify::Written), Just(Verify::All)];
-    let content = (content(), verify);
+    let verify =
+        prop_oneof![Just(Verify::None), Just(Verify::Written), Just(Verify::All), Just(Verify::Content)];
+    let content = (content(), verify, habits());
     (what, lines(), load, luns, stop(), durability(), content, engine(), tree).prop_map(
         |(what, (lines, random, sum), load, luns, stop, durability, content, engine, tree)| {
             let (pattern, sizes, mix, align, offset, span, worker_offset) = what;
             let (sizes, mix) = sum.unwrap_or((sizes, mix));
             let (workers, depth, files, pace, seed, direct, rewrites) = load;
             let (on, luns) = luns;
-            let (content, verify) = content;
+            let (content, verify, habits) = content;
             let name = "any".to_string();
             Workload {
                 name,
@@ -264,6 +298,7 @@ pub(crate) fn workload() -> impl Strategy<Value = Workload> {
                 on,
                 luns,
                 pace,
+                habits,
                 stop,
                 durability,
                 content,

@@ -57,7 +57,7 @@ const KEYS: &[Case] = &[
     ),
     ("[[phase]]\nrun = \"1s\"\nshare = \"50%\"", "t.toml:3:1", &["[[phase.workload]]"]),
     (
-        "[[phase]]\nrun = \"1s\"\n[[phase.workload]]\nwarmup = \"1s\"",
+        "[[phase]]\nrun = \"1s\"\n[[phase.workload]]\ncooldown = \"1s\"",
         "t.toml:4:1",
         &["belongs to the phase: all its workloads run together"],
     ),

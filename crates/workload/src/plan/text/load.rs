@@ -216,7 +216,8 @@ fn top_level_parts(text: &str) -> Vec<&str> {
 words!(OpenSync, "a way to open",
     OpenSync::None => "none", OpenSync::Dsync => "dsync", OpenSync::Sync => "sync");
 words!(FlushKind, "a kind of flush", FlushKind::Fsync => "fsync", FlushKind::Fdatasync => "fdatasync");
-words!(Verify, "a way to verify", Verify::None => "none", Verify::Written => "written", Verify::All => "all");
+words!(Verify, "a way to verify", Verify::None => "none", Verify::Written => "written", Verify::All => "all",
+    Verify::Content => "content");
 words!(EngineKind, "an engine",
     EngineKind::Auto => "auto", EngineKind::IoUring => "io_uring", EngineKind::Pread => "pread",
     EngineKind::Preadv2 => "preadv2", EngineKind::Mmap => "mmap", EngineKind::Stdio => "stdio",

@@ -3,8 +3,10 @@
 //! **Invariant:** `text.parse()` of a written text gives an equal value; property-tested below.
 
 mod amounts;
+mod content;
 mod load;
 mod pattern;
+mod steady;
 
 use std::str::FromStr;
 
@@ -14,6 +16,7 @@ use super::mistakes::Wrong;
 use super::suggest::nearest;
 pub use amounts::MOST_SIZES;
 pub(crate) use amounts::{split_of, weight_of};
+pub use content::ContentText;
 pub use load::{CpuList, Ratio, TargetList};
 pub use pattern::MOST_ZONES;
 

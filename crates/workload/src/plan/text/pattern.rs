@@ -13,7 +13,7 @@ pub const MOST_ZONES: usize = 64;
 /// The largest exponent of zipf: beyond it practically every request goes to one block.
 const LARGEST_THETA: f64 = 10.0;
 
-const PATTERNS: [&str; 10] = [
+const PATTERNS: [&str; 13] = [
     "sequential",
     "random",
     "random(repeats)",
@@ -22,7 +22,10 @@ const PATTERNS: [&str; 10] = [
     "normal(10%)",
     "hot(90% in 10%)",
     "stride(1MiB)",
+    "stride(1GiB, 64MiB)",
+    "columns(128KiB, 32KiB)",
     "reverse",
+    "reverse(1MiB)",
     "sequential(interlocked)",
 ];
 
@@ -35,6 +38,9 @@ impl Display for Pattern {
             Pattern::Sequential => f.write_str("sequential"),
             Pattern::Reverse => f.write_str("reverse"),
             Pattern::Stride(step) => write!(f, "stride({})", step.exact()),
+            Pattern::StrideOf { step, run } => write!(f, "stride({}, {})", step.exact(), run.exact()),
+            Pattern::Columns { step, width } => write!(f, "columns({}, {})", step.exact(), width.exact()),
+            Pattern::ReverseStride(step) => write!(f, "reverse({})", step.exact()),
             Pattern::Random => f.write_str("random"),
             Pattern::RandomWithRepeats => f.write_str("random(repeats)"),
             Pattern::Zipf(theta) => write!(f, "zipf({theta})"),
@@ -57,9 +63,17 @@ impl FromStr for Pattern {
             ("random", Some("repeats")) => Ok(Pattern::RandomWithRepeats),
             ("zipf", Some(theta)) => zipf(theta),
             ("stride", Some(step)) => stride(step),
+            ("columns", Some(arguments)) => match stride(arguments)? {
+                Pattern::StrideOf { step, run: width } => Ok(Pattern::Columns { step, width }),
+                _ => wrong(
+                    format!("`{text}` does not say how wide its columns are"),
+                    "for example `columns(128KiB, 32KiB)`",
+                ),
+            },
+            ("reverse", Some(step)) => Ok(Pattern::ReverseStride(step_of(step)?)),
             ("normal", Some(deviation)) => normal(deviation),
             ("hot", Some(zones)) => hot(zones),
-            (name @ ("zipf" | "pareto" | "stride" | "normal" | "hot"), None) => {
+            (name @ ("zipf" | "pareto" | "stride" | "columns" | "normal" | "hot"), None) => {
                 let form = PATTERNS.iter().find(|form| form.starts_with(name)).unwrap_or(&name);
                 wrong(format!("`{name}` needs a figure in brackets"), format!("for example `{form}`"))
             }
@@ -89,7 +103,19 @@ fn pareto(h: &str) -> Result<Pattern, TextError> {
     }
 }
 
-fn stride(step: &str) -> Result<Pattern, TextError> {
+fn stride(arguments: &str) -> Result<Pattern, TextError> {
+    let Some((step, run)) = arguments.split_once(',') else { return step_of(arguments).map(Pattern::Stride) };
+    let (step, run) = (step_of(step)?, step_of(run)?);
+    if run > step {
+        return wrong(
+            format!("{} of every {} overlap", run.exact(), step.exact()),
+            "write the distance from start to start, then how much of it is passed: `stride(1GiB, 64MiB)`",
+        );
+    }
+    Ok(Pattern::StrideOf { step, run })
+}
+
+fn step_of(step: &str) -> Result<Bytes, TextError> {
     let step: Bytes = unit(step)?;
     if step.is_zero() {
         return wrong(
@@ -97,7 +123,7 @@ fn stride(step: &str) -> Result<Pattern, TextError> {
             "write the distance from start to start: `stride(1MiB)`",
         );
     }
-    Ok(Pattern::Stride(step))
+    Ok(step)
 }
 
 fn normal(deviation: &str) -> Result<Pattern, TextError> {
