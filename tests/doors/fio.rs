@@ -174,6 +174,86 @@ fn a_mistake_names_its_place_and_touches_nothing() {
 }
 
 #[test]
+fn data_that_was_changed_behind_a_jobs_back_is_error_84() {
+    let user = User::new();
+    let line = "as fio --name=a --rw=write --bs=4k --size=1m --verify=crc32c";
+    let out = user.fathom(&format!("{line} --output-format=json")).done().json();
+    assert_eq!((&out["jobs"][0]["error"], &out["jobs"][0]["read"]["total_ios"]), (&0.into(), &256.into()));
+    // One byte of the tenth block, behind the page cache's back.
+    let file = std::fs::File::options().write(true).open(user.path("a.0.0")).unwrap();
+    std::os::unix::fs::FileExt::write_all_at(&file, b"x", 10 * 4096 + 77).unwrap();
+    file.sync_all().unwrap();
+    let ended = user.fathom(&format!("{line} --verify_only=1 --output-format=json"));
+    let out = ended.with(1).json();
+    assert_eq!(out["jobs"][0]["error"], 84);
+    assert_eq!(out["jobs"][0]["write"]["total_ios"], 0);
+    let text = user.fathom(&format!("{line} --verify_only=1")).with(1).out;
+    assert!(text.contains("err=84 (error=Invalid or incomplete multibyte or wide character)"), "{text}");
+}
+
+#[test]
+fn a_backlog_is_checked_while_the_job_writes_and_a_pattern_is_what_is_read() {
+    let user = User::new();
+    let line = "as fio --name=a --rw=randwrite --bs=4k --size=1m --output-format=json";
+    let out = user.fathom(&format!("{line} --verify=md5 --verify_backlog=32")).done().json();
+    let ios = |out: &Value, op: &str| out["jobs"][0][op]["total_ios"].as_u64().unwrap();
+    assert_eq!((ios(&out, "write"), ios(&out, "read")), (256, 256));
+    assert_eq!(user.last()["points"][0]["workloads"][0]["verified"]["checked_bytes"], 1 << 20);
+    let line = format!("{line} --verify=pattern --verify_pattern=0xdeadface");
+    user.fathom(&line).done();
+    let written = std::fs::read(user.path("a.0.0")).unwrap();
+    assert!(written[..1 << 20].chunks_exact(4).all(|bytes| bytes == [0xde, 0xad, 0xfa, 0xce]));
+}
+
+#[test]
+fn jobs_of_a_flow_keep_their_proportion_on_a_virtual_array() {
+    let user = User::new();
+    let jobs = "[global]\nfilename=array:md3000\ndirect=1\nioengine=libaio\niodepth=4\nsize=10g\nbs=8k\n\
+                runtime=5\ntime_based\nflow_sleep=1000\n[one]\nrw=write\nflow=1\n[eight]\nrw=randread\nflow=8\n";
+    user.write("flow.fio", jobs);
+    let out = user.fathom("as fio flow.fio --output-format=json").done().json();
+    let ios = |job: usize, op: &str| out["jobs"][job][op]["total_ios"].as_f64().unwrap();
+    let proportion = ios(1, "read") / ios(0, "write");
+    assert!((7.8..8.2).contains(&proportion), "{proportion}");
+}
+
+#[test]
+fn a_job_ends_once_it_is_steady_and_says_so() {
+    let user = User::new();
+    let line = "as fio --name=a --filename=array:md3000 --direct=1 --rw=randread --bs=8k --size=10g --runtime=600 \
+                --time_based --ss=iops:20% --ss_dur=10s --ss_ramp=2s --output-format=json";
+    let out = user.fathom(line).done().json();
+    let job = &out["jobs"][0];
+    assert!(job["read"]["runtime"].as_u64().unwrap() < 60_000, "{job}");
+    let steady = &job["steadystate"];
+    assert_eq!((&steady["attained"], &steady["duration"]), (&1.into(), &10.into()));
+    assert_eq!(steady["ss"], "iops:20.000000%");
+    let iops: Vec<f64> =
+        steady["data"]["iops"].as_array().unwrap().iter().map(|each| each.as_f64().unwrap()).collect();
+    let mean = iops.iter().sum::<f64>() / 10.0;
+    assert!(iops.len() == 10 && iops.iter().all(|each| (each - mean).abs() < mean * 0.2 + 1.0), "{iops:?}");
+}
+
+#[test]
+fn logs_have_a_line_for_each_second() {
+    let user = User::new();
+    let line = "as fio --name=a --filename=array:md3000 --direct=1 --rw=randrw --size=1g --runtime=5 --time_based \
+                --write_bw_log=x --write_lat_log=x --log_avg_msec=1000 --write_iops_log";
+    user.fathom(line).done();
+    assert_eq!(user.files(), ["a_iops.1.log", "x_bw.1.log", "x_clat.1.log", "x_lat.1.log"]);
+    let log = std::fs::read_to_string(user.path("a_iops.1.log")).unwrap();
+    let rows: Vec<Vec<u64>> =
+        log.lines().map(|line| line.split(", ").map(|field| field.parse().unwrap()).collect()).collect();
+    assert_eq!(rows.len(), 10);
+    let ops = |direction: u64| rows.iter().filter(|row| row[2] == direction).map(|row| row[1]).sum::<u64>();
+    let classes = user.last()["points"][0]["workloads"][0]["classes"].clone();
+    for (direction, op) in [(0, "read"), (1, "write")] {
+        let class = classes.as_array().unwrap().iter().find(|class| class["op"] == op).unwrap();
+        assert_eq!(ops(direction), class["ops"].as_u64().unwrap());
+    }
+}
+
+#[test]
 fn a_users_file_is_not_written_on_a_jobs_word() {
     let user = User::new();
     user.write("mine", vec![7u8; 1 << 20]);

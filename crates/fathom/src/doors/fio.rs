@@ -37,7 +37,17 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
             .map_err(|source| Failure::System { what: format!("writing {path}"), source })?,
         None => print(&text)?,
     }
-    Ok(door.end(recorded))
+    for (name, log) in command.logs(&recorded.run) {
+        fs::write(&name, log)
+            .map_err(|source| Failure::System { what: format!("writing the log {name}"), source })?;
+    }
+    let failed = command.failed(&recorded.run);
+    let ending = door.end(recorded);
+    // fio's own code is the number of jobs that failed, which scripts hold against 0 or 1.
+    match failed {
+        0 => Ok(ending),
+        _ => Ok(Ending { code: 1, ..ending }),
+    }
 }
 
 /// The search that `latency_target` asks for: of rates, where fio tries depths.

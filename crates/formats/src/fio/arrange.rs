@@ -57,17 +57,23 @@ pub(super) fn arrange(jobs: &[Job], origin: &str, salt: u32) -> Result<Arrangeme
         let mut members = phase_members(jobs, &phase, &targets, &bases)?;
         for member in &mut members {
             member.keys.extend(verify::keys(&jobs[member.job], seed)?);
+            if verify::is_only(&jobs[member.job])? {
+                *member = verify::only(member);
+            }
         }
         let first = &jobs[phase[0]];
-        check_together(jobs, &phase)?;
-        if first.length.delay_ns > 0 {
-            let _ = write!(plan, "\n[[phase]]\nstate = \"idle\"\nrun   = {}\n", time(first.length.delay_ns));
+        check_flows(jobs, &phase)?;
+        let times = Times::of(jobs, &phase);
+        if times.pause_ns > 0 {
+            let _ = write!(plan, "\n[[phase]]\nstate = \"idle\"\nrun   = {}\n", time(times.pause_ns));
         }
+        times.tell(jobs, &mut members, seed);
+        notes.extend(exits(jobs, &phase)?);
         // The page cache forgets what is read through it, as with invalidate=1.
         if forgets(jobs, &phase)? {
             plan.push_str("\n[[phase]]\nstate = \"prepare\"\nfill  = 0\nspan  = \"100%\"\n");
         }
-        write_phase(&mut plan, first, number, &members);
+        write_phase(&mut plan, first, number, times, &members);
         phases.push(report(jobs, &phase, &members, &mut group, number));
         let readers = verify::read_back(jobs, &members)?;
         if !readers.is_empty() {
@@ -146,26 +152,101 @@ fn together(jobs: &[Job]) -> Result<Vec<Vec<usize>>, Refusal> {
     Ok(phases)
 }
 
-/// The jobs of one phase begin and end together, as far as time goes.
-fn check_together(jobs: &[Job], phase: &[usize]) -> Result<(), Refusal> {
-    let first = &jobs[phase[0]];
-    for job in phase.iter().map(|index| &jobs[*index]) {
-        let pairs = [
-            ("runtime", job.length.run_ns == first.length.run_ns),
-            ("ramp_time", job.length.ramp_ns == first.length.ramp_ns),
-            ("startdelay", job.length.delay_ns == first.length.delay_ns),
-        ];
-        let Some((option, _)) = pairs.into_iter().find(|(_, same)| !same) else { continue };
-        let what = format!(
-            "job `{}` runs beside `{}` and has another {option}; jobs that run together share it, or write stonewall",
-            job.name, first.name
-        );
-        return Err(job
-            .options
-            .get(option)
-            .map_or_else(|| job.place.refuse(what.clone()), |setting| setting.place.refuse(what.clone())));
+/// What the jobs of a phase share of their times. What they do not share each of them says itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Times {
+    /// Before any of them.
+    pause_ns: u64,
+    /// Of all of them.
+    run_ns: Option<u64>,
+    /// Of all of them.
+    ramp_ns: u64,
+    /// Whether run and ramp are shared.
+    is_one: bool,
+    /// Whether the pause is.
+    is_one_start: bool,
+}
+
+impl Times {
+    fn of(jobs: &[Job], phase: &[usize]) -> Times {
+        let lengths = || phase.iter().map(|index| jobs[*index].length);
+        let first = jobs[phase[0]].length;
+        let is_one = lengths().all(|length| (length.run_ns, length.ramp_ns) == (first.run_ns, first.ramp_ns));
+        let starts = || lengths().flat_map(|length| [length.delay_ns, length.delay_most_ns]);
+        let is_one_start = starts().all(|delay| delay == first.delay_ns);
+        Times {
+            pause_ns: if is_one_start { first.delay_ns } else { 0 },
+            run_ns: first.run_ns.filter(|_| is_one),
+            ramp_ns: if is_one { first.ramp_ns } else { 0 },
+            is_one,
+            is_one_start,
+        }
     }
-    Ok(())
+
+    /// Lets each of `members` say what they do not share. A clone draws its delay from the seed and its own name.
+    fn tell(self, jobs: &[Job], members: &mut [Member], seed: u64) {
+        for member in members {
+            let length = jobs[member.job].length;
+            if !self.is_one {
+                member.keys.extend(length.run_ns.map(|run| ("run", time(run))));
+                if length.ramp_ns > 0 {
+                    member.keys.push(("warmup", time(length.ramp_ns)));
+                }
+            }
+            let range = length.delay_most_ns - length.delay_ns;
+            let delay = length.delay_ns + drawn(seed, &member.name) % range.saturating_add(1);
+            if !self.is_one_start && delay > 0 {
+                member.keys.push(("start", time(delay)));
+            }
+        }
+    }
+}
+
+/// A number that follows from a seed and a name: FNV-1a, then the finisher of splitmix64.
+fn drawn(seed: u64, name: &str) -> u64 {
+    let hash = name.bytes().fold(seed ^ 0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    let hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    hash ^ (hash >> 31)
+}
+
+/// All flows of a phase are one.
+fn check_flows(jobs: &[Job], phase: &[usize]) -> Result<(), Refusal> {
+    let flowing = || phase.iter().map(|index| &jobs[*index]).filter(|job| job.flow.is_some());
+    let id = |job: &Job| job.options.text("flow_id").unwrap_or("0").to_owned();
+    let Some(first) = flowing().next() else { return Ok(()) };
+    match flowing().find(|job| id(job) != id(first)) {
+        Some(job) => {
+            let setting = job.options.get("flow_id").or_else(|| first.options.get("flow_id"));
+            Err(setting.expect("one of them has one").unserved("jobs that run together have one flow"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Words on jobs that end others.
+fn exits(jobs: &[Job], phase: &[usize]) -> Result<Vec<String>, Refusal> {
+    let mut notes = Vec::new();
+    let has_groups = phase.iter().skip(1).any(|index| jobs[*index].new_group);
+    for job in phase.iter().map(|index| &jobs[*index]) {
+        if job.options.flag("exitall")? != Some(true) {
+            continue;
+        }
+        match job.options.text("exit_what") {
+            Some("all") if phase.last().is_some_and(|last| last + 1 < jobs.len()) => notes.push(format!(
+                "job `{}`: exit_what=all: it ends the jobs that run beside it; those that wait run all the same",
+                job.name
+            )),
+            None | Some("group") if has_groups => notes.push(format!(
+                "job `{}`: exitall: it ends all jobs that run beside it, also those of other groups",
+                job.name
+            )),
+            _ => {}
+        }
+    }
+    Ok(notes)
 }
 
 /// Whether the page cache is asked to forget the targets before a phase.
@@ -256,10 +337,12 @@ fn too_many(job: &Job) -> Refusal {
 /// Whether all clones of a job are one workload: their figures are reported together, and each does the same in
 /// files of its own, or anywhere in the same.
 fn as_one(job: &Job) -> bool {
+    let is_told_apart = job.length.delay_ns != job.length.delay_most_ns || job.logs.is_any();
     let own_files = !job.files.shared
         || job.files.apart && job.files.each == 1 && matches!(job.region.span, Some(Amount::Bytes(_)));
     let roams = job.rw.random && job.files.each == 1;
-    job.clones == 1 || job.grouped && job.region.increment == 0 && (own_files || roams || job.tree.is_some())
+    let may = job.grouped && job.region.increment == 0 && !is_told_apart;
+    job.clones == 1 || may && (own_files || roams || job.tree.is_some())
 }
 
 fn member(
@@ -303,9 +386,27 @@ fn member(
     if let Some(requests) = job.length.requests {
         keys.push(("ops", all(requests).to_string()));
     }
+    if let Some(passes) = job.length.passes {
+        keys.push(("passes", passes.min(u32::MAX.into()).to_string()));
+    }
+    habits(job, &mut keys)?;
     // The null engine has no page cache to bypass.
     keys.extend(job.keys.iter().filter(|(key, _)| *key != "direct" || job.engine.name != "null").cloned());
     Ok(Member { job: index, name, keys })
+}
+
+/// How it goes on from request to request, and what ends it beside its own length.
+fn habits(job: &Job, keys: &mut Vec<(&'static str, String)>) -> Result<(), Refusal> {
+    if job.rw.consecutive > 1 {
+        keys.push(("consecutive", job.rw.consecutive.to_string()));
+    }
+    keys.extend(job.engine.low_water.map(|low| ("low_water", low.to_string())));
+    keys.extend(job.flow.map(|flow| ("flow", flow.to_string())));
+    keys.extend(job.steady.map(|steady| ("steady", quoted(&steady.to_string()))));
+    if job.options.flag("exitall")? == Some(true) {
+        keys.push(("first_ends", "true".into()));
+    }
+    Ok(())
 }
 
 fn operations(job: &Job, keys: &mut Vec<(&'static str, String)>) {
@@ -411,13 +512,13 @@ fn pace(job: &Job, workers: u32, keys: &mut Vec<(&'static str, String)>) {
     keys.push(("pace", quoted(&pace)));
 }
 
-fn write_phase(plan: &mut String, first: &Job, number: usize, members: &[Member]) {
+fn write_phase(plan: &mut String, first: &Job, number: usize, times: Times, members: &[Member]) {
     let _ = write!(plan, "\n[[phase]]\nname = {}\n", quoted(&braced(&phase_name(first, number))));
-    if let Some(run) = first.length.run_ns {
+    if let Some(run) = times.run_ns {
         let _ = writeln!(plan, "run = {}", time(run));
     }
-    if first.length.ramp_ns > 0 {
-        let _ = writeln!(plan, "warmup = {}", time(first.length.ramp_ns));
+    if times.ramp_ns > 0 {
+        let _ = writeln!(plan, "warmup = {}", time(times.ramp_ns));
     }
     write_members(plan, members);
 }

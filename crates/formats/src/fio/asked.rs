@@ -22,6 +22,8 @@ pub(super) struct Rw {
     pub random: bool,
     /// After each request of a stream so many bytes are left out, or gone back.
     pub skip: i64,
+    /// Requests that follow each other from each random place.
+    pub consecutive: u32,
 }
 
 /// Sizes of one operation with their weights.
@@ -38,7 +40,7 @@ pub(super) struct Places {
 impl Rw {
     pub(super) fn read(options: &Options) -> Result<Rw, Refusal> {
         let Some(setting) = options.get("rw") else {
-            return Ok(Rw { has: [true, false, false], random: false, skip: 0 });
+            return Ok(Rw { has: [true, false, false], random: false, skip: 0, consecutive: 1 });
         };
         let (word, skip) = match setting.value.split_once(':') {
             Some((word, skip)) => (word, Some(skip)),
@@ -64,21 +66,18 @@ impl Rw {
             }
             _ => return Err(setting.wrong("read, write, trim, rw, or randread, randwrite, randtrim, randrw")),
         };
+        let mut consecutive = 1;
         let skip = match skip {
             None => 0,
-            Some(count) if random => match value::count(count).map_err(|want| setting.wrong(want))? {
-                0 | 1 => 0,
-                count => {
-                    return Err(setting.unserved(format!(
-                        "{count} requests in a row from each random place; percentage_random={} has as many in the \
-                         mean",
-                        (100.0 / count as f64).round().max(1.0)
-                    )));
-                }
-            },
+            Some(count) if random => {
+                let count = value::count(count).map_err(|want| setting.wrong(want))?;
+                consecutive =
+                    u32::try_from(count.max(1)).map_err(|_| setting.wrong("fewer requests in a row"))?;
+                0
+            }
             Some(skip) => signed(options, skip).map_err(|want| setting.wrong(want))?,
         };
-        Ok(Rw { has, random, skip })
+        Ok(Rw { has, random, skip, consecutive })
     }
 
     /// Whether it both reads and writes.
@@ -276,9 +275,12 @@ impl Strides<'_> {
             Some(size) if size == self.moved && self.zone >= size => {
                 Ok(format!("stride({})", units::Bytes::new(self.step).exact()))
             }
+            Some(size) if self.moved.is_multiple_of(size) && self.step.is_multiple_of(size) && self.zone >= self.moved => {
+                let exact = |bytes: u64| units::Bytes::new(bytes).exact();
+                Ok(format!("stride({}, {})", exact(self.step), exact(self.moved)))
+            }
             _ => Err(self.setting.unserved(
-                "a stream leaves gaps after each request, not after several; with zonesize= as large as the one bs= it \
-                 is served",
+                "a stream passes through whole requests of one size; say zonesize= and zoneskip= in multiples of one bs=",
             )),
         }
     }
@@ -300,10 +302,16 @@ fn stream(options: &Options, rw: Rw, size: Option<u64>) -> Result<String, Refusa
     if rw.skip == -2 * size as i64 {
         return Ok("reverse".into());
     }
+    let exact = |step: u64| units::Bytes::new(step).exact();
     match u64::try_from(rw.skip) {
-        Ok(skip) => Ok(format!("stride({})", units::Bytes::new(size.saturating_add(skip)).exact())),
+        Ok(skip) => Ok(format!("stride({})", exact(size.saturating_add(skip)))),
+        // Back from the end of a request, which is as much less from start to start.
+        Err(_) if rw.skip.unsigned_abs() >= size.saturating_mul(2) => {
+            Ok(format!("reverse({})", exact(rw.skip.unsigned_abs() - size)))
+        }
         Err(_) => Err(setting.unserved(format!(
-            "a stream goes back request by request (rw=read:-{} here), or leaves gaps (rw=read:N)",
+            "each request would overlap the one before; go back by at least {} (rw=read:-{} here)",
+            exact(size * 2),
             size * 2
         ))),
     }

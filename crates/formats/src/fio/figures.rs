@@ -7,12 +7,14 @@
 use record::{Point, PointKind, Run, WorkloadResult};
 use units::Nanos;
 
+use super::steady::Attained;
+
 /// fio's own list.
 pub(super) const PERCENTILES: [f64; 17] =
     [1., 5., 10., 20., 30., 40., 50., 60., 70., 80., 90., 95., 99., 99.5, 99.9, 99.95, 99.99];
 
 /// One entry of a report: a job, or the jobs of a group.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Entry {
     pub name: String,
     pub description: Option<String>,
@@ -36,6 +38,10 @@ pub(super) struct Entry {
     pub depth: f64,
     /// What `latency_target` asked for.
     pub target: Target,
+    /// The window of `steadystate`.
+    pub steady: Option<Attained>,
+    /// Requests that failed, and the number of the first error, where the job was to go on after errors.
+    pub failed: Option<(u64, i32)>,
 }
 
 /// A latency that a part of the requests is to keep.
@@ -78,6 +84,8 @@ pub(super) struct Direction {
     /// KiB a second, for each whole second.
     pub bandwidth: Samples,
     pub rate: Samples,
+    /// The mean response in nanoseconds.
+    pub mean_ns: Samples,
 }
 
 /// A figure over time.
@@ -144,7 +152,8 @@ impl Entry {
         let cpu = |of: fn(&record::CpuUse) -> f64| -> f64 {
             let seconds: f64 = workers().filter_map(|worker| worker.cpu.as_ref()).map(of).sum();
             let lasted = (point.ended_ns.saturating_sub(point.started_ns)) as f64 / 1e9;
-            if lasted > 0.0 { seconds * 100.0 / lasted / jobs as f64 } else { 0.0 }
+            // A sum of nothing is -0.
+            if lasted > 0.0 { seconds * 100.0 / lasted / jobs as f64 + 0.0 } else { 0.0 }
         };
         let mut syncs = stats::Histogram::new();
         for class in
@@ -170,7 +179,20 @@ impl Entry {
             system_percent: cpu(|cpu| cpu.system_s),
             depth: depth(workloads),
             target: Target::default(),
+            steady: None,
+            failed: None,
         }
+    }
+
+    /// Takes in what was read back of a job's writes: its errors, and its reads where the job itself has none.
+    pub(super) fn read_back(&mut self, readers: &Entry) {
+        if self.error == 0 {
+            self.error = readers.error;
+        }
+        if self.directions[0].requests == 0 {
+            self.directions[0].clone_from(&readers.directions[0]);
+        }
+        self.elapsed_s = self.elapsed_s.max(readers.elapsed_s);
     }
 
     /// Requests of all operations.
@@ -240,6 +262,7 @@ fn direction(point: &Point, workloads: &[&WorkloadResult], op: &str) -> Directio
             add(&mut direction.slat, lag);
         }
     }
+    direction.mean_ns = means(point, workloads, op);
     direction.rate = samples(point, workloads, &format!("{op} ops"), 1.0);
     direction.bandwidth = samples(point, workloads, &format!("{op} bytes"), 1024.0);
     direction
@@ -274,6 +297,23 @@ fn samples(point: &Point, workloads: &[&WorkloadResult], name: &str, unit: f64) 
     Samples(sums)
 }
 
+/// The mean response of each second, of all `workloads` together.
+fn means(point: &Point, workloads: &[&WorkloadResult], op: &str) -> Samples {
+    let mut sums: Vec<(f64, f64)> = Vec::new();
+    for workload in workloads {
+        let ops = samples(point, &[*workload], &format!("{op} ops"), 1.0);
+        let means = samples(point, &[*workload], &format!("{op} response mean"), 1.0);
+        for (second, (ops, mean)) in ops.0.iter().zip(&means.0).enumerate() {
+            if sums.len() <= second {
+                sums.resize(second + 1, (0.0, 0.0));
+            }
+            sums[second].0 += ops;
+            sums[second].1 += ops * mean;
+        }
+    }
+    Samples(sums.iter().map(|(ops, sum)| if *ops > 0.0 { sum / ops } else { 0.0 }).collect())
+}
+
 fn depth(workloads: &[&WorkloadResult]) -> f64 {
     let of = |workload: &&WorkloadResult| {
         let said = workload.spec.get("depth").and_then(|depth| depth.parse::<f64>().ok());
@@ -286,12 +326,26 @@ fn depth(workloads: &[&WorkloadResult]) -> f64 {
     workloads.iter().map(of).fold(0.0, f64::max)
 }
 
-/// The number of the first error, as in `EIO (5): Input/output error`.
-fn errno(workload: &WorkloadResult) -> Option<i32> {
-    let first = workload.error_samples.first()?;
-    let number = first.failure.split_once('(').and_then(|(_, rest)| rest.split_once(')'));
+/// The number of the first error, as in `Input/output error (os error 5)`. Data that was wrong is EILSEQ, as in fio.
+pub(super) fn errno(workload: &WorkloadResult) -> Option<i32> {
+    let failure = &workload.error_samples.first()?.failure;
+    let number = failure.rsplit_once("(os error ").and_then(|(_, rest)| rest.strip_suffix(')')?.parse().ok());
     // EIO stands for what has no number, such as a short transfer.
-    Some(number.and_then(|(number, _)| number.parse().ok()).unwrap_or(5))
+    Some(number.unwrap_or(if failure == "data-corrupt" { EILSEQ } else { EIO }))
+}
+
+const EIO: i32 = 5;
+const EILSEQ: i32 = 84;
+
+/// What the C library calls an error, of those that fio's jobs mostly end with.
+pub(super) fn error_text(number: i32) -> String {
+    match number {
+        EILSEQ => "Invalid or incomplete multibyte or wide character".into(),
+        number => {
+            let said = std::io::Error::from_raw_os_error(number).to_string();
+            said.split(" (os error").next().unwrap_or_default().to_owned()
+        }
+    }
 }
 
 /// Options that readers look for, in fio's words, of a workload that no job of fio stands behind.

@@ -49,6 +49,7 @@ impl Files {
         section: &Place,
         clones: u32,
         is_null: bool,
+        notes: &mut Vec<String>,
         around: &Surroundings<'_>,
     ) -> Result<Files, Refusal> {
         let place = options
@@ -63,8 +64,7 @@ impl Files {
         if let Some(open) = options.count("openfiles")?
             && open < count
         {
-            let setting = options.get("openfiles").expect("it has a value");
-            return Err(setting.unserved("all files of a job stay open"));
+            notes.push(format!("all {count} files of a job stay open, and each is visited in its turn"));
         }
         let unlink = options.flag("unlink")? == Some(true);
         let base = Files {
@@ -105,6 +105,11 @@ impl Files {
             return Files { unlink, ..base }.named(names, &folders, clones, around);
         }
         base.made(options, job, count as usize, &folders, clones, around)
+    }
+
+    /// Whether `filename` names nothing but devices that throw away what is written and hold nothing to read.
+    pub(super) fn are_nothing(filename: &str) -> bool {
+        split(filename).iter().all(|name| matches!(name.as_str(), "/dev/null" | "/dev/zero"))
     }
 
     /// Files with names of their own: the same for every clone, but for its folder.

@@ -3,7 +3,9 @@
 use crate::{Refusal, Surroundings};
 
 use super::asked::{self, Places, READ, Rw, Sizes, WRITE};
+use super::checks::Checks;
 use super::files::{Files, Service};
+use super::log::Logs;
 use super::options::Options;
 use super::section::{Place, Section};
 use super::tree::{self, Tree};
@@ -35,6 +37,14 @@ pub(super) struct Job {
     pub keys: Vec<(&'static str, String)>,
     /// The promise that `latency_target` searches the highest load for.
     pub promise: Option<String>,
+    /// Its part of the requests of all jobs that have one.
+    pub flow: Option<u32>,
+    /// When it is steady and ends.
+    pub steady: Option<workload::steady::Steady>,
+    /// What it fails by, whatever the storage answers.
+    pub checks: Checks,
+    /// The logs it writes.
+    pub logs: Logs,
     pub waits: bool,
     pub wait_for: Option<String>,
     pub new_group: bool,
@@ -64,6 +74,10 @@ pub(super) struct Length {
     pub bytes: Option<u64>,
     /// Of one clone.
     pub requests: Option<u64>,
+    /// So many times all of its files, where nobody knows here how large they are.
+    pub passes: Option<u64>,
+    /// The end of a range of delays, of which each clone draws one; otherwise `delay_ns`.
+    pub delay_most_ns: u64,
 }
 
 /// When the next request of a clone is due.
@@ -89,6 +103,8 @@ pub(super) struct Engine {
     /// Whether it keeps more than one request in flight.
     pub is_deep: bool,
     pub depth: u32,
+    /// Once the depth is reached nothing more is sent before so few are in flight.
+    pub low_water: Option<u32>,
 }
 
 impl Job {
@@ -103,7 +119,14 @@ impl Job {
         let name = options.text("name").unwrap_or(&section.name).to_owned();
         let rw = Rw::read(&options)?;
         let sizes = asked::sizes(&options)?;
-        let engine = engine(&options, &mut notes)?;
+        let mut engine = engine(&options, &mut notes)?;
+        if let Some(setting) = options.get("filename").filter(|setting| Files::are_nothing(&setting.value)) {
+            notes.push(format!(
+                "{} is asked as the null engine is: nothing leaves the program",
+                setting.value
+            ));
+            engine.name = "null";
+        }
         let clones = options.count32("numjobs")?.unwrap_or(1);
         if clones == 0 || clones > 65_536 {
             return Err(refuse(&options, "numjobs", "1 to 65536"));
@@ -118,7 +141,15 @@ impl Job {
             }
             None => {
                 let is_null = engine.name == "null";
-                let files = Files::read(&options, &section.name, &section.place, clones, is_null, around)?;
+                let files = Files::read(
+                    &options,
+                    &section.name,
+                    &section.place,
+                    clones,
+                    is_null,
+                    &mut notes,
+                    around,
+                )?;
                 let region = region(&options, &files, smallest.unwrap_or(4096))?;
                 let length = length(&options, &region, &files, &mut notes)?;
                 (files, region, length)
@@ -133,11 +164,8 @@ impl Job {
         };
         let keys = super::keys::plain(&options, rw, &sizes, &mut notes)?;
         check_percentiles(&options)?;
-        let exclusive = options.flag("exitall")? == Some(true);
-        if exclusive && length.bytes.is_some() {
-            let setting = options.get("exitall").expect("it is set");
-            return Err(setting.unserved("jobs that run together end by runtime=; say time_based"));
-        }
+        let (checks, logs) = (Checks::read(&options)?, Logs::read(&options, &name, &mut notes)?);
+        let steady = super::steady::rule(&options, &mut notes)?;
         Ok(Job {
             section: section.name.clone(),
             place: section.place.clone(),
@@ -154,6 +182,10 @@ impl Job {
             engine,
             tree,
             keys,
+            checks,
+            logs,
+            flow: options.count32("flow")?.filter(|flow| *flow > 0),
+            steady,
             waits: options.flag("stonewall")? == Some(true) || section.begins_file,
             wait_for: options.text("wait_for").map(str::to_owned),
             new_group: options.flag("new_group")? == Some(true),
@@ -209,14 +241,17 @@ fn engine(options: &Options, notes: &mut Vec<String>) -> Result<Engine, Refusal>
     if depth > 1 && !is_deep {
         notes.push(format!("ioengine={asked} keeps one request in flight; iodepth={depth} has no effect"));
     }
-    if let Some(low) = options.count32("iodepth_low")?
-        && is_deep
-        && low != depth
-    {
-        let setting = options.get("iodepth_low").expect("it has a value");
-        return Err(setting.unserved("the depth is kept; leave it out"));
-    }
-    Ok(Engine { name, is_deep, depth: if is_deep { depth } else { 1 } })
+    let low_water = low_water(options, depth)?.filter(|_| is_deep && depth > 1);
+    Ok(Engine { name, is_deep, depth: if is_deep { depth } else { 1 }, low_water })
+}
+
+/// So few are in flight before more are sent: `iodepth_low`, or what is left when a batch of completions is taken.
+fn low_water(options: &Options, depth: u32) -> Result<Option<u32>, Refusal> {
+    let low = options.count32("iodepth_low")?.filter(|low| *low > 0 && *low < depth);
+    // A batch of none is not waited for.
+    let batch = options.count32("iodepth_batch_complete_min")?.filter(|batch| *batch > 1);
+    let taken = batch.map(|batch| depth.saturating_sub(batch.min(depth)));
+    Ok(low.into_iter().chain(taken).min())
 }
 
 fn region(options: &Options, files: &Files, smallest: u64) -> Result<Region, Refusal> {
@@ -313,12 +348,7 @@ fn length(
 ) -> Result<Length, Refusal> {
     let run_ns = options.time_ns("runtime", Bare::Seconds)?.filter(|time| *time > 0);
     let ramp_ns = options.time_ns("ramp_time", Bare::Seconds)?.unwrap_or(0);
-    let delay_ns = match options.get("startdelay") {
-        Some(setting) if setting.value.contains('-') => {
-            return Err(setting.unserved("a delay drawn at random; say one time"));
-        }
-        _ => options.time_ns("startdelay", Bare::Seconds)?.unwrap_or(0),
-    };
+    let (delay_ns, delay_most_ns) = delays(options)?;
     let requests = options.count("number_ios")?.filter(|count| *count > 0);
     let loops = options.count("loops")?.unwrap_or(1).max(1);
     let time_based = options.flag("time_based")? == Some(true);
@@ -336,14 +366,20 @@ fn length(
         _ => region.total,
     };
     let whole = io_size.or(size).map(|bytes| bytes.saturating_mul(loops));
+    if let Some(setting) = options.get("fill_device")
+        && options.flag("fill_device")? == Some(true)
+        && (files.are_new || options.get("size").is_some_and(|size| size.value != "0"))
+    {
+        return Err(
+            setting.unserved("all of a device is written without size=; files have a size, so say size=")
+        );
+    }
+    let mut passes = None;
     let bytes = match whole {
         _ if time_based => None,
-        None if run_ns.is_none() && requests.is_none() => {
-            return Err(files.place.refuse(format!(
-                "how large {} is, is not known here, so nothing says when the job ends; add size= or runtime=, \
-                 or name with --on what is there",
-                files.first_name()
-            )));
+        None if requests.is_none() && ramp_ns == 0 => {
+            passes = Some(loops);
+            None
         }
         Some(_) if run_ns.is_some() && ramp_ns > 0 => {
             notes.push("with ramp_time the job goes on for all of runtime, also past size".into());
@@ -358,7 +394,27 @@ fn length(
             "a job that ends by bytes or requests has no ramp; say runtime=",
         ));
     }
-    Ok(Length { run_ns, ramp_ns, delay_ns, bytes, requests })
+    if ramp_ns > 0 && run_ns.is_none() {
+        return Err(refuse(options, "ramp_time", "it goes with runtime="));
+    }
+    Ok(Length { run_ns, ramp_ns, delay_ns, delay_most_ns, bytes, requests, passes })
+}
+
+/// The delay of a job, or the range that each clone draws one from.
+fn delays(options: &Options) -> Result<(u64, u64), Refusal> {
+    let read = |text: &str| super::value::time_ns(text, Bare::Seconds);
+    let range = |text: &str| match text.split_once('-') {
+        Some((least, most)) => {
+            let (least, most) = (read(least)?, read(most)?);
+            if least <= most {
+                Ok((least, most))
+            } else {
+                Err("a range from less to more, such as 5-10".to_owned())
+            }
+        }
+        None => read(text).map(|delay| (delay, delay)),
+    };
+    Ok(options.read("startdelay", range)?.unwrap_or((0, 0)))
 }
 
 /// The pace, and the part of reads in percent where two rates decide it.

@@ -6,6 +6,7 @@ use record::Run;
 use units::Nanos;
 
 use super::figures::{self, Direction, Entry, Samples};
+use super::steady::Attained;
 
 /// A value that keeps its order and prints as fio prints it.
 pub(super) enum Json {
@@ -106,13 +107,39 @@ fn job(job: &Entry, bins: bool) -> Json {
         let table = figures::table(job, unit);
         keys.push(entry(name, Json::Object(table.iter().map(|(edge, part)| share((edge, *part))).collect())));
     }
+    if let Some((count, first)) = job.failed {
+        keys.push(entry("total_err", Json::Count(count)));
+        keys.push(entry("first_error", Json::Signed(first.into())));
+    }
     keys.extend([
         entry("latency_depth", Json::Count(job.depth.round() as u64)),
         entry("latency_target", Json::Count(job.target.ns)),
         entry("latency_percentile", Json::Figure(job.target.percent)),
         entry("latency_window", Json::Count(job.target.window_us)),
     ]);
+    keys.extend(job.steady.as_ref().map(steady));
     Json::Object(keys)
+}
+
+fn steady(of: &Attained) -> (String, Json) {
+    let mean = |all: &[f64]| all.iter().sum::<f64>() / all.len().max(1) as f64;
+    let list = |all: &[f64]| Json::List(all.iter().map(|value| Json::Count(value.round() as u64)).collect());
+    let data = vec![
+        entry("bw_mean", Json::Count(mean(&of.bytes) as u64)),
+        entry("iops_mean", Json::Count(mean(&of.iops) as u64)),
+        entry("iops", list(&of.iops)),
+        entry("bw", list(&of.bytes)),
+    ];
+    let keys = vec![
+        entry("ss", Json::Text(of.name())),
+        entry("duration", Json::Count(of.rule.over_s.into())),
+        entry("attained", Json::Count(of.criterion.is_met.into())),
+        entry("criterion", Json::Text(of.value())),
+        entry("max_deviation", Json::Figure(of.criterion.deviation)),
+        entry("slope", Json::Figure(of.criterion.slope)),
+        entry("data", Json::Object(data)),
+    ];
+    entry("steadystate", Json::Object(keys))
 }
 
 fn direction(of: &Direction, job: &Entry, bins: bool) -> Json {

@@ -6,7 +6,6 @@ use crate::Refusal;
 
 use super::asked::{Rw, Sizes};
 use super::options::Options;
-use super::section::Setting;
 
 /// The keys, with their values as TOML. What the user may expect and does not get goes to `notes`.
 pub(super) fn plain(
@@ -81,6 +80,7 @@ fn durability(options: &Options, rw: Rw, keys: &mut Vec<(&'static str, String)>)
         );
     }
     let at_end = options.flag("end_fsync")? == Some(true) || options.flag("fsync_on_close")? == Some(true);
+    let at_end = at_end || options.flag("end_syncfs")? == Some(true);
     if !rw.changes() {
         return Ok(());
     }
@@ -102,14 +102,11 @@ fn content(options: &Options, rw: Rw, keys: &mut Vec<(&'static str, String)>) ->
     }
     let is_compressed = options.share("buffer_compress_percentage")?.is_some_and(|percent| percent > 0.0);
     // Beside a percentage the pattern is only what the part that compresses repeats.
-    if let Some(setting) = options.get("buffer_pattern").filter(|_| !is_compressed) {
-        let digits = setting.value.trim_start_matches("0x").trim_start_matches('0');
-        if !digits.is_empty() {
-            return Err(
-                setting.unserved("writes hold random bytes or zeros; buffer_compress_percentage= is served")
-            );
-        }
-        keys.push(("content", "\"zeros\"".into()));
+    let pattern =
+        options.get("verify_pattern").or_else(|| options.get("buffer_pattern").filter(|_| !is_compressed));
+    if let Some(setting) = pattern {
+        let bytes = super::pattern::bytes(&setting.value).map_err(|want| setting.wrong(want))?;
+        keys.push(("content", pattern_text(&bytes)));
         return Ok(());
     }
     if options.flag("zero_buffers")? == Some(true) {
@@ -127,6 +124,14 @@ fn content(options: &Options, rw: Rw, keys: &mut Vec<(&'static str, String)>) ->
         keys.push((key, format!("\"{}:1\"", super::asked::figure(ratio))));
     }
     Ok(())
+}
+
+/// As TOML; nothing but zeros is a content of its own.
+pub(super) fn pattern_text(bytes: &[u8]) -> String {
+    match bytes.iter().all(|byte| *byte == 0) {
+        true => "\"zeros\"".into(),
+        false => format!("\"pattern({})\"", super::pattern::digits(bytes)),
+    }
 }
 
 fn engine(options: &Options, keys: &mut Vec<(&'static str, String)>) -> Result<(), Refusal> {
@@ -174,22 +179,6 @@ fn processors(options: &Options, keys: &mut Vec<(&'static str, String)>) -> Resu
 
 /// What is served only where it asks for nothing.
 fn refuse_idle(options: &Options, notes: &mut Vec<String>) -> Result<(), Refusal> {
-    let idle = |setting: &Setting| matches!(setting.value.as_str(), "0" | "none" | "null");
-    for name in ["verify_backlog", "verify_backlog_batch"] {
-        if let Some(setting) = options.get(name)
-            && options.get("verify").is_some_and(|verify| !idle(verify))
-        {
-            return Err(setting.unserved("it goes with verify"));
-        }
-    }
-    if let Some(setting) = options.get("steadystate")
-        && !idle(setting)
-    {
-        return Err(setting.unserved(
-            "a job is not ended by a rolling window; leave it out, or let a plan go on in rounds until five of them \
-             are steady by SNIA's rule: rounds = { most = 25, steady = \"iops\" }",
-        ));
-    }
     if options.flag("bs_unaligned")? == Some(true) {
         let setting = options.get("bs_unaligned").expect("it is set");
         return Err(setting.unserved("say the sizes with bssplit"));
@@ -229,9 +218,11 @@ pub(super) fn promise(options: &Options) -> Result<Option<String>, Refusal> {
     let target_ns = options.time_ns("latency_target", super::value::Bare::Microseconds)?;
     let Some(target_ns) = target_ns.filter(|target| *target > 0) else { return Ok(None) };
     let percent = options.share("latency_percentile")?.unwrap_or(100.0);
+    // No sample can show that all requests keep a promise: the last of a thousand stands for the last of all.
+    let percent = if percent == 100.0 { 99.9 } else { percent };
     if !(50.0..100.0).contains(&percent) {
         let setting = options.get("latency_percentile").or_else(|| options.get("latency_target"));
-        let why = "the search holds a percentile from 50 to below 100; say latency_percentile=99.9";
+        let why = "the search holds a percentile from 50 to below 100; say latency_percentile=99.9 (100, fio's default, is taken as that)";
         return Err(setting.expect("the target is set").unserved(why));
     }
     Ok(Some(format!("p{}<{}", super::asked::figure(percent), Nanos::new(target_ns).exact())))

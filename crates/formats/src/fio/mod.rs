@@ -5,6 +5,7 @@
 
 mod arrange;
 mod asked;
+mod checks;
 mod command;
 mod figures;
 mod files;
@@ -12,9 +13,12 @@ mod ini;
 mod job;
 mod json;
 mod keys;
+mod log;
 mod options;
 mod output;
+mod pattern;
 mod section;
+mod steady;
 mod table;
 mod text;
 mod tree;

@@ -10,6 +10,7 @@ use super::command::{Command, Format};
 use super::figures::{self, Entry, Percentiles, Target};
 use super::job::Job;
 use super::json::{self, Report};
+use super::steady::Attained;
 use super::text;
 use super::value::Bare;
 
@@ -72,9 +73,38 @@ impl Command {
         self.wanted.formats.iter().map(print).collect()
     }
 
+    /// The logs that the jobs of `run` write: names and contents. Jobs that write to one name follow each other in it.
+    pub fn logs(&self, run: &Run) -> Vec<(String, String)> {
+        let mut files: Vec<(String, String)> = Vec::new();
+        for (number, (entry, job)) in self.jobs_of(run).iter().enumerate() {
+            for (name, text) in self.jobs[*job].logs.files(number + 1, entry) {
+                match files.iter_mut().find(|(known, _)| *known == name) {
+                    Some((_, before)) => before.push_str(&text),
+                    None => files.push((name, text)),
+                }
+            }
+        }
+        files
+    }
+
+    /// Jobs that ended with an error, which is fio's own exit code.
+    pub fn failed(&self, run: &Run) -> usize {
+        self.jobs_of(run).iter().filter(|(entry, _)| entry.error != 0).count()
+    }
+
     fn entries(&self, run: &Run) -> Report {
+        let entries = self.jobs_of(run).into_iter().map(|(entry, _)| entry).collect();
+        Report { globals: Vec::new(), entries, bins: false }
+    }
+
+    /// The entries of a report, each with the number of its first job.
+    fn jobs_of(&self, run: &Run) -> Vec<(Entry, usize)> {
         let mut entries = Vec::new();
-        for (point, reported) in self.points(run).into_iter().zip(self.phases()) {
+        let points = self.points(run);
+        for (position, (point, reported)) in points.iter().zip(self.phases()).enumerate() {
+            // What is read back has a phase of its own, which is reported nowhere else.
+            let is_next_silent = self.phases().get(position + 1).is_some_and(Vec::is_empty);
+            let read_back = points.get(position + 1).filter(|_| is_next_silent);
             for each in reported {
                 let of_entry = |workload: &&WorkloadResult| each.workloads.contains(&workload.name);
                 let workloads: Vec<&WorkloadResult> = point.workloads.iter().filter(of_entry).collect();
@@ -82,20 +112,40 @@ impl Command {
                     continue;
                 }
                 let job = &self.jobs[each.job];
-                let mut entry = Entry::of(run, point, &workloads);
-                if job.tree.is_some() && job.rw.changes() {
-                    entry.directions.swap(READ, WRITE);
-                }
-                entry.name.clone_from(&job.name);
-                entry.description = job.options.text("description").map(str::to_owned);
+                let mut entry = self.entry(run, point, &workloads, each.job);
                 entry.group = each.group;
-                entry.options = echo(job);
-                entry.percentiles = percentiles(job);
-                entry.target = target(job);
-                entries.push(entry);
+                if let Some(point) = read_back {
+                    let readers: Vec<&WorkloadResult> = point.workloads.iter().filter(of_entry).collect();
+                    if !readers.is_empty() {
+                        entry.read_back(&Entry::of(run, point, &readers));
+                    }
+                }
+                if entry.error == 0 {
+                    entry.error = job.checks.error(&entry);
+                }
+                entries.push((entry, each.job));
             }
         }
-        Report { globals: Vec::new(), entries, bins: false }
+        entries
+    }
+
+    fn entry(&self, run: &Run, point: &Point, workloads: &[&WorkloadResult], index: usize) -> Entry {
+        let job = &self.jobs[index];
+        let mut entry = Entry::of(run, point, workloads);
+        if job.tree.is_some() && job.rw.changes() {
+            entry.directions.swap(READ, WRITE);
+        }
+        entry.name.clone_from(&job.name);
+        entry.description = job.options.text("description").map(str::to_owned);
+        entry.options = echo(job);
+        entry.percentiles = percentiles(job);
+        entry.target = target(job);
+        entry.steady = job.steady.map(|rule| Attained::of(rule, &entry));
+        let goes_on =
+            job.options.text("continue_on_error").is_some_and(|value| !matches!(value, "0" | "none"));
+        let errors = workloads.iter().map(|workload| workload.errors).sum();
+        entry.failed = goes_on.then_some((errors, entry.error));
+        entry
     }
 
     /// The points that are reported: all that load, or of a search the last look at the rate that was kept.

@@ -157,23 +157,27 @@ fn streams_may_skip_and_go_back() {
     let pattern = |rw: &str| only(&format!("[a]\nbs=8k\nrw={rw}\n{TIMED}")).pattern;
     assert_eq!(pattern("read:24k"), Pattern::Stride(units::Bytes::new(32 << 10)));
     assert_eq!(pattern("read:-16k"), Pattern::Reverse);
+    assert_eq!(pattern("read:-64k"), Pattern::ReverseStride(units::Bytes::new(56 << 10)));
     assert!(refusal(&format!("[a]\nbs=8k\nrw=read:-4k\n{TIMED}")).starts_with("x.fio:3: `rw=read:-4k`"));
-    assert!(refusal(&format!("[a]\nrw=randread:8\n{TIMED}")).contains("percentage_random=13"));
+    let rows = only(&format!("[a]\nrw=randread:8\n{TIMED}"));
+    assert_eq!((rows.pattern, rows.habits.consecutive), (Pattern::Random, 8));
     assert_eq!(pattern("randread:1"), Pattern::Random);
     assert_eq!(pattern("randread\nrw_sequencer=identical"), Pattern::Random);
     assert!(refusal(&format!("[a]\nrw=randread:8\nrw_sequencer=identical\n{TIMED}")).contains("x.fio:"));
 }
 
 #[test]
-fn zones_of_one_request_are_strides() {
+fn zones_are_strides() {
     let pattern = |zones: &str| only(&format!("[a]\nbs=8k\nrw=read\n{zones}\n{TIMED}")).pattern;
     let stride = |bytes: u64| Pattern::Stride(units::Bytes::new(bytes));
     assert_eq!(pattern("zonemode=strided\nzonesize=8k\nzoneskip=24k"), stride(32 << 10));
     assert_eq!(pattern("zonesize=8k\nzonerange=16k\nzoneskip=16k"), stride(32 << 10));
     assert_eq!(pattern("zonemode=strided\nzonesize=64k"), Pattern::Sequential);
     assert_eq!(pattern("zonemode=none\nzonesize=64k\nzoneskip=1m"), Pattern::Sequential);
+    let (step, run) = (units::Bytes::new(1088 << 10), units::Bytes::new(64 << 10));
+    assert_eq!(pattern("zonemode=strided\nzonesize=64k\nzoneskip=1m"), Pattern::StrideOf { step, run });
     for zones in [
-        "zonemode=strided\nzonesize=64k\nzoneskip=1m",
+        "zonemode=strided\nzonesize=60k\nzoneskip=1m",
         "zonemode=strided",
         "zonemode=zbd\nzonesize=256m",
         "rw=randread\nzonesize=8k\nzoneskip=24k",
@@ -187,7 +191,6 @@ fn zones_of_one_request_are_strides() {
 fn engines_that_move_no_data_are_trees() {
     let text = "[global]\nioengine=filestat\nfilesize=4k\nnrfiles=200\ndirectory=/mnt/x\n[t0]\nnumjobs=3\n\
                 group_reporting\n[t1]\nfile_service_type=random\nruntime=5\ntime_based\n";
-    assert!(refusal(text).contains("another runtime"), "{}", refusal(text));
     let text = text.replace("[t1]", "[t1]\nstonewall");
     let phases = phases(&text);
     let trees: Vec<_> = phases.iter().map(|phase| phase[0].tree.as_ref().expect("a tree")).collect();
@@ -248,7 +251,10 @@ fn spellings_of_real_job_files_are_read() {
         ("hostname=x", "rdma"),
         ("offset_increment=10%", "--on"),
         ("allow_file_create=0", "not there"),
-        ("ss=iops:10%", "rounds = "),
+        ("ss=cpu:10%\nss_dur=10", "iops, bw or lat"),
+        ("startdelay=9-5", "less to more"),
+        ("flow=x", "flow"),
+        ("buffer_pattern=%o", "buffer_pattern"),
         ("numa_cpu_nodes=1\nnuma_mem_policy=bind:0", "numa"),
     ] {
         let refused = refusal(&format!("[a]\nrw=write\n{line}\n{TIMED}"));
@@ -291,18 +297,19 @@ fn a_buffered_job_begins_with_an_empty_page_cache() {
 
 #[test]
 fn what_one_phase_cannot_say_is_refused_by_name_and_line() {
-    let text = "[global]\nsize=1m\n[a]\nruntime=5\n[b]\nruntime=6\n";
+    let text = "[global]\nsize=1m\n[a]\nflow=1\n[b]\nflow=6\nflow_id=2\n";
     let refused = refusal(text);
-    assert!(refused.starts_with("x.fio:6: ") && refused.contains("another runtime"), "{refused}");
+    assert!(refused.starts_with("x.fio:7: ") && refused.contains("flow_id=2"), "{refused}");
     for (line, word) in [
-        ("verify=crc32c", "not known beforehand"),
-        ("verify=pattern", "verify"),
-        ("verify=md5\nverify_backlog=8", "verify_backlog"),
+        ("verify=pattern", "verify_pattern"),
+        ("verify=crc32c\nfill_device=1", "fill_device"),
+        ("unlink_each_loop=1", "unlink_each_loop"),
         ("ioengine=rbd", "ioengine"),
         ("zonemode=zbd", "zoned devices"),
         ("read_iolog=x", "read_iolog"),
         ("latency_target=10ms\nlatency_percentile=99", "fathom search x.fio --slo 'p99<10ms'"),
-        ("latency_target=10ms", "latency_percentile=99.9"),
+        ("latency_target=10ms", "'p99.9<10ms'"),
+        ("latency_target=10ms\nlatency_percentile=40", "latency_percentile=99.9"),
         ("bs=0", "bs"),
         ("rw=sideways", "rw"),
         ("nrfiles=99999999", "65535"),
@@ -313,9 +320,86 @@ fn what_one_phase_cannot_say_is_refused_by_name_and_line() {
 }
 
 #[test]
-fn a_new_file_needs_a_size_and_a_device_a_time() {
+fn jobs_that_run_together_have_times_of_their_own() {
+    let text = "[global]\nsize=1g\ntime_based\n[a]\nruntime=5\nramp_time=1\n[b]\nruntime=6\nstartdelay=2\n";
+    let phases = phases(text);
+    let times = |index: usize| {
+        let stop = phases[0][index].stop;
+        (stop.start.as_secs_f64(), stop.warmup.as_secs_f64(), stop.run.unwrap().as_secs_f64())
+    };
+    assert_eq!((times(0), times(1)), ((0.0, 1.0, 5.0), (2.0, 0.0, 6.0)));
+    // A range is drawn from by each clone, the same in each run.
+    let text =
+        "[a]\nsize=1g\nruntime=5\ntime_based\nnumjobs=8\nrw=randread\ngroup_reporting\nstartdelay=1-3\n";
+    let starts = || phases_of_starts(text);
+    assert!(starts().iter().all(|start| (1.0..=3.0).contains(start)), "{:?}", starts());
+    assert_eq!(starts(), starts());
+    assert!(starts().windows(2).any(|pair| pair[0] != pair[1]));
+}
+
+fn phases_of_starts(text: &str) -> Vec<f64> {
+    phases(text)[0].iter().map(|workload| workload.stop.start.as_secs_f64()).collect()
+}
+
+#[test]
+fn a_flow_is_a_part_for_each_job_and_exitall_ends_all() {
+    let phases =
+        phases("[global]\nsize=1g\nexitall\n[a]\nflow=1\nflow_sleep=1000\n[b]\nflow=8\nrw=randread\n");
+    let of = |index: usize| (phases[0][index].habits.flow, phases[0][index].stop.first_ends);
+    assert_eq!((of(0), of(1)), ((Some(1), true), (Some(8), true)));
+}
+
+#[test]
+fn steadystate_ends_a_job_by_its_rolling_window() {
+    let steady = |text: &str| only(&format!("[a]\nrw=randread\n{text}\n{TIMED}")).stop.steady;
+    let said = |text: &str| steady(text).map(|steady| steady.to_string());
+    assert_eq!(said("ss=iops:10%\nss_dur=30s\nss_ramp=10s").as_deref(), Some("iops(10%, 30s, 10s)"));
+    assert_eq!(said("ss=bw_slope:0.3%\nss_dur=1m").as_deref(), Some("throughput_slope(0.3%, 60s)"));
+    assert_eq!(said("steadystate=iops:800\nss_dur=5").as_deref(), Some("iops(800, 5s)"));
+    assert_eq!(said("ss=iops:10%"), None, "without a duration fio looks at nothing");
+}
+
+#[test]
+fn what_is_written_with_a_backlog_or_for_a_time_reads_itself_back() {
+    let asked = |text: &str| only(&format!("[a]\nrw=write\n{text}\n"));
+    let backlog = asked("size=1m\nverify=md5\nverify_backlog=8");
+    assert_eq!((backlog.habits.read_back, backlog.verify), (Some(8), Verify::Written));
+    let timed = asked(&format!("verify=sha512\n{TIMED}"));
+    assert_eq!(timed.habits.read_back, Some(u32::MAX));
+    let unread = asked(&format!("verify=sha512\ndo_verify=0\n{TIMED}"));
+    assert_eq!(unread.habits.read_back, None);
+    // What an earlier run wrote is only read.
+    let only_read = asked("size=1m\nverify=crc32c\nverify_only=1\ndirect=1");
+    assert_eq!((only_read.writes(), only_read.verify), (false, Verify::All));
+}
+
+#[test]
+fn patterns_are_content_and_what_is_read_may_be_held_against_them() {
+    let asked = |text: &str| phases(&format!("[a]\nsize=1m\ndirect=1\n{text}\n"));
+    let bytes = workload::spec::Content::Pattern(vec![0xde, 0xad, 0xfa, 0xce]);
+    assert_eq!(asked("rw=write\nbuffer_pattern=0xdeadface")[0][0].content, bytes);
+    let both = asked("rw=write\nverify=pattern\nverify_pattern=0xdeadface");
+    assert_eq!((&both[0][0].content, &both[1][0].content), (&bytes, &bytes));
+    assert_eq!((both[0][0].verify, both[1][0].verify), (Verify::Content, Verify::Content));
+    let stamped = asked("rw=write\nverify=meta\nverify_pattern=0xdeadface");
+    assert_eq!((&stamped[0][0].content, stamped[0][0].verify), (&bytes, Verify::Written));
+}
+
+#[test]
+fn a_low_water_mark_or_a_batch_of_completions_lets_slots_wait() {
+    let low =
+        |text: &str| only(&format!("[a]\nioengine=libaio\niodepth=32\n{text}\n{TIMED}")).habits.low_water;
+    assert_eq!(low("iodepth_low=8"), Some(8));
+    assert_eq!(low("iodepth_batch_complete_min=16"), Some(16));
+    assert_eq!((low("iodepth_batch_complete=1"), low("iodepth_low=32"), low("bs=4k")), (None, None, None));
+}
+
+#[test]
+fn a_new_file_needs_a_size_and_a_device_is_passed_once() {
     assert!(refusal("[a]\nrw=read\n").contains("add size="));
-    assert!(refusal("[a]\nfilename=/dev/sdx\n").contains("add size= or runtime="));
+    // How large a device is may be seen when it is asked.
+    let whole = only("[a]\nfilename=/dev/sdx\ndirect=1\nloops=2\n");
+    assert_eq!((whole.span, whole.stop.passes), (Span::Auto, Some(2)));
     assert_eq!(only("[a]\nfilename=/dev/sdx\nruntime=2\ndirect=1\n").span, Span::Auto);
 }
 

@@ -24,10 +24,14 @@ pub(super) fn report(run: &Run, report: &Report) -> String {
 
 fn job(text: &mut String, run: &Run, entry: &Entry) {
     let ended = figures::ctime(run.ended.as_deref().unwrap_or(&run.started));
+    let error = match entry.error {
+        0 => " 0".to_owned(),
+        number => format!("{number:2} (error={})", figures::error_text(number)),
+    };
     let _ = writeln!(
         text,
-        "{}: (groupid={}, jobs={}): err={:2}: pid=0: {ended}",
-        entry.name, entry.group, entry.jobs, entry.error
+        "{}: (groupid={}, jobs={}): err={error}: pid=0: {ended}",
+        entry.name, entry.group, entry.jobs
     );
     if let Some(description) = &entry.description {
         let _ = writeln!(text, "  Description  : [{description}]");
@@ -65,6 +69,17 @@ fn job(text: &mut String, run: &Run, entry: &Entry) {
         trims.requests,
         entry.syncs.count()
     );
+    if let Some(steady) = &entry.steady {
+        let attained = if steady.criterion.is_met { "yes" } else { "no" };
+        let (name, value) = (steady.name(), steady.value());
+        let mean = |all: &[f64]| (all.iter().sum::<f64>() / all.len().max(1) as f64) as u64;
+        let (bytes, iops) = (mean(&steady.bytes), mean(&steady.iops));
+        let bandwidth = format!("{}/s ({}/s)", short(bytes, 4, 1024, "B"), short(bytes, 4, 1000, "B"));
+        let _ = writeln!(
+            text,
+            "  steadystate  : attained={attained}, bw={bandwidth}, iops={iops}, {name}: {value}"
+        );
+    }
 }
 
 fn direction(text: &mut String, name: &str, of: &Direction, entry: &Entry) {

@@ -123,7 +123,8 @@ impl Tree {
             let setting = options.get("time_based").expect("it is set");
             return Err(setting.wrong("it goes with runtime="));
         }
-        Ok(Length { run_ns, ramp_ns: 0, delay_ns: 0, bytes: None, requests: None })
+        let passes = None;
+        Ok(Length { run_ns, ramp_ns: 0, delay_ns: 0, delay_most_ns: 0, bytes: None, requests: None, passes })
     }
 
     /// The keys of a workload of `workers` of its clones.
