@@ -50,6 +50,8 @@ struct Results {
     specs: Vec<String>,
     /// The rows of each test.
     tests: Vec<Vec<Row>>,
+    /// Of single processors, which end with the columns of the processor.
+    processors: Vec<Row>,
     columns: usize,
     ended: bool,
 }
@@ -82,6 +84,12 @@ impl Results {
                 "'End Test" => results.ended = true,
                 row => {
                     let fields: Vec<&str> = row.split(',').collect();
+                    if fields[0] == "PROCESSOR" {
+                        assert_eq!(fields.len(), if names.len() == 80 { 59 } else { 56 }, "{row}");
+                        let row = names.iter().cloned().zip(fields.into_iter().map(str::to_owned)).collect();
+                        results.processors.push(row);
+                        continue;
+                    }
                     assert_eq!(fields.len(), names.len(), "{row}");
                     let row = names.iter().cloned().zip(fields.into_iter().map(str::to_owned)).collect();
                     results.tests.last_mut().unwrap().push(row);
@@ -270,6 +278,15 @@ fn iometer_lays_out_its_file_in_a_directory_and_removes_it() {
     agrees_with_the_record(&results, &user.last());
     let depths: Vec<&str> = results.tests.iter().map(|rows| rows[0]["Queue Depth"].as_str()).collect();
     assert_eq!(depths, ["1", "4"]);
+    // Each processor of this machine, in each test; its shares are those that the manager's are the mean of.
+    let per_test = results.processors.len() / results.tests.len();
+    assert_eq!(results.processors[0]["Target Name"], "CPU 0");
+    for (rows, of_test) in results.tests.iter().zip(results.processors.chunks(per_test.max(1))) {
+        let busy = |row: &Row| number(row, "% CPU Utilization");
+        let mean = of_test.iter().map(busy).sum::<f64>() / of_test.len() as f64;
+        assert!((mean - busy(&rows[1])).abs() < 5.0, "{mean} of {}", busy(&rows[1]));
+        assert!(of_test.iter().all(|row| row["IOps"].is_empty()));
+    }
     assert!(user.files().iter().all(|file| !file.contains("iobw")), "{:?}", user.files());
 }
 

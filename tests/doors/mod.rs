@@ -9,5 +9,6 @@ mod hdparm;
 mod iometer;
 mod iozone;
 mod orion;
+mod refusals;
 mod seeker;
 mod sqlio;

@@ -60,7 +60,9 @@ impl Refusal {
     pub fn unknown(tool: &'static str, option: &str, known: &[&str]) -> Refusal {
         let distance = |name: &&&str| strsim::damerau_levenshtein(option, name);
         let nearest = known.iter().min_by_key(distance);
-        let is_near = |name: &&&str| distance(name) <= (option.chars().count() / 3).max(1);
+        // A letter in place of another is no slip of the pen where there is only one.
+        let letters = option.chars().filter(|each| each.is_alphanumeric()).count();
+        let is_near = |name: &&&str| distance(name) <= if letters < 3 { 0 } else { (letters / 3).max(1) };
         Refusal::Unknown {
             tool,
             option: option.into(),
@@ -83,5 +85,7 @@ mod tests {
         assert_eq!(refusal.to_string(), "dd: there is no option `oflga`; did you mean `oflag`?");
         let refusal = Refusal::unknown("dd", "zebra", &["iflag", "oflag", "status"]);
         assert_eq!(refusal.to_string(), "dd: there is no option `zebra`");
+        let refusal = Refusal::unknown("iozone", "-%", &["-a", "-b"]);
+        assert_eq!(refusal.to_string(), "iozone: there is no option `-%`");
     }
 }

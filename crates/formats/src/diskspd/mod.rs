@@ -88,6 +88,18 @@ impl Command {
         self.total_threads.unwrap_or(self.threads.saturating_mul(self.targets.len() as u32))
     }
 
+    /// What writes contain, as a plan says it.
+    fn content(&self) -> String {
+        match self.buffers {
+            Buffers::Random | Buffers::Source(_) => "random".into(),
+            Buffers::Zeros => "zeros".into(),
+            Buffers::Pattern => {
+                let digits: String = (0..=255).map(|byte| format!("{byte:02x}")).collect();
+                format!("pattern({digits})")
+            }
+        }
+    }
+
     /// The plan that asks for what the command asks for, on targets of these `sizes`.
     pub fn order(&self, sizes: &[u64]) -> Result<Order, Refusal> {
         let usage = |what: String| Refusal::Usage { tool: TOOL, what };
@@ -111,7 +123,7 @@ impl Command {
             self.outstanding,
             self.direct,
             if self.through && self.writes > 0 { "dsync" } else { "none" },
-            if matches!(self.buffers, Buffers::Random | Buffers::Source(_)) { "random" } else { "zeros" },
+            self.content(),
             self.warmup,
             self.seconds,
             self.cooldown,

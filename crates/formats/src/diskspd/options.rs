@@ -400,11 +400,6 @@ impl Draft {
         if self.command.targets.is_empty() {
             return Err(usage("name at least one file or device"));
         }
-        if self.command.writes > 0 && self.command.buffers == Buffers::Pattern {
-            self.note(
-                "writes contain zeros, as compressible as the pattern 0 to 255; -Zr writes random bytes",
-            );
-        }
         Ok(self.command)
     }
 }

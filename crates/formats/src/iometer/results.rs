@@ -121,7 +121,7 @@ impl Writer<'_> {
             let results: Vec<&WorkloadResult> = point.workloads.iter().skip(at).take(count).collect();
             at += count;
             all.extend(&results);
-            rows.extend(self.manager(name, workers, &results, &cpu));
+            rows.extend(self.manager(name, workers, &results, &cpu, point));
         }
         let workers: Vec<&Worker> = test.managers.iter().flat_map(|(_, workers)| workers).collect();
         let mut row = Row::new("ALL", "All", &common(workers.iter().map(|worker| worker.spec.clone())));
@@ -136,7 +136,14 @@ impl Writer<'_> {
         self.stamp(point.ended_ns);
     }
 
-    fn manager(&self, name: &str, workers: &[Worker], results: &[&WorkloadResult], cpu: &Cpu) -> Vec<String> {
+    fn manager(
+        &self,
+        name: &str,
+        workers: &[Worker],
+        results: &[&WorkloadResult],
+        cpu: &Cpu,
+        point: &Point,
+    ) -> Vec<String> {
         let mut rows = Vec::new();
         if self.sheet.record >= Record::NoManagers {
             return rows;
@@ -148,6 +155,8 @@ impl Writer<'_> {
         row.figures(results, false);
         row.cpu = Some(*cpu);
         rows.push(row.text(self.generation));
+        // Every manager is this machine, whose processors a record may hold.
+        rows.extend((0..).map_while(|number| self.processor(number, point)));
         if self.sheet.record >= Record::NoWorkers {
             return rows;
         }
@@ -172,6 +181,21 @@ impl Writer<'_> {
             }
         }
         rows
+    }
+
+    /// The row of one processor; `None` where the record holds no such one. Columns of requests and bins stay away.
+    fn processor(&self, number: usize, point: &Point) -> Option<String> {
+        let cpu = Cpu::named(&format!("cpu.{number}"), point)?;
+        let rates = if self.generation == Generation::New { 6 } else { 3 };
+        let before = LAST.iter().position(|column| *column == "% CPU Utilization")?;
+        let shares = [cpu.total, cpu.user, cpu.privileged, 0.0, cpu.interrupt];
+        let figures = shares.into_iter().chain([COUNTS_PER_S, 0.0]).map(|value| format!("{value:.6}"));
+        let mut fields = vec!["PROCESSOR".to_owned(), format!("CPU {number}")];
+        fields.resize(FIRST.len() + rates + before, String::new());
+        fields.extend(figures);
+        // Effectiveness and the network's columns are the manager's.
+        fields.resize(fields.len() + 4, String::new());
+        Some(fields.join(","))
     }
 
     fn header(&self) -> String {
@@ -495,13 +519,22 @@ struct Cpu {
 
 impl Cpu {
     fn of(point: &Point) -> Cpu {
-        let mean = |name: &str| {
+        Cpu::named("cpu", point).unwrap_or_default()
+    }
+
+    /// From the series whose names begin so; `None` where there are none.
+    fn named(begins: &str, point: &Point) -> Option<Cpu> {
+        let mean = |state: &str| {
+            let name = format!("{begins}.{state}");
             let series =
                 point.series.iter().find(|series| series.name == name && !series.values.is_empty())?;
             Some(100.0 * series.values.iter().sum::<f64>() / series.values.len() as f64)
         };
-        let (user, system, irq) = (mean("cpu.user"), mean("cpu.system"), mean("cpu.irq"));
+        let (user, system, irq) = (mean("user"), mean("system"), mean("irq"));
+        if user.is_none() && system.is_none() && irq.is_none() {
+            return None;
+        }
         let (user, system, irq) = (user.unwrap_or(0.0), system.unwrap_or(0.0), irq.unwrap_or(0.0));
-        Cpu { total: user + system + irq, user, privileged: system, interrupt: irq }
+        Some(Cpu { total: user + system + irq, user, privileged: system, interrupt: irq })
     }
 }

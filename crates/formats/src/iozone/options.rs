@@ -19,7 +19,7 @@ const WITH_VALUE: &str = "bdfgHiJjklLnPqrsStuUVXY";
 const OPTIONS: &[&str] = &[
     "-a", "-A", "-b", "-B", "-c", "-C", "-e", "-f", "-F", "-g", "-H", "-i", "-I", "-j", "-k", "-l", "-L",
     "-m", "-M", "-n", "-N", "-o", "-O", "-p", "-P", "-q", "-r", "-R", "-s", "-S", "-t", "-T", "-u", "-U",
-    "-w", "-x", "-y", "-z", "-+D", "-+n", "-+N", "-+p", "-+q", "-+x",
+    "-V", "-w", "-x", "-y", "-z", "-+D", "-+n", "-+N", "-+p", "-+q", "-+x",
 ];
 
 /// Flush or close within the timed part.
@@ -62,6 +62,8 @@ pub struct Command {
     pub mapped: bool,
     /// `-k` and `-H`: requests in flight.
     pub depth: Option<u32>,
+    /// `-V`: the byte that is written, and that everything read must be.
+    pub pattern: Option<u8>,
     /// `-w`.
     pub keep: bool,
     /// `-+n`.
@@ -352,7 +354,12 @@ impl Draft {
                     "nothing is computed; the plan key `pace = \"think(5ms)\"` waits",
                 ));
             }
-            'V' => return Err(unserved(letter, "what was read is not compared; leave it out")),
+            'V' => {
+                let pattern = count(option, value, 1..=255)? as u8;
+                command.pattern = Some(pattern);
+                self.announce(&format!("Verify Mode. Pattern {pattern:x}"));
+                self.announce("Performance measurements are invalid in this mode.");
+            }
             'X' | 'Y' => {
                 let why = "requests are not taken from a file; a plan's `mix` and `pattern` describe them";
                 return Err(unserved(letter, why));
@@ -603,7 +610,7 @@ mod tests {
             ("-a -+m hosts", "-+m"),
             ("-a -Q", "-Q"),
             ("-a -X trace", "-X"),
-            ("-a -V 3", "-V"),
+            ("-a -V 0", "-V"),
             ("-a -i 13", "0 to 12"),
             ("-s 1x", "1x"),
             ("-r 4g", "less than 2g"),

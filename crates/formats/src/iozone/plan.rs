@@ -277,6 +277,13 @@ impl Script<'_> {
             kind.engine,
             kind.depth
         );
+        if let Some(pattern) = self.command.pattern {
+            self.text += &format!("content = \"pattern({pattern:02x})\"\n");
+            // A buffer in user space holds back what it has written, so that its reads tell nothing.
+            if kind.engine != "stdio" {
+                self.text += "verify  = \"content\"\n";
+            }
+        }
         if kind.engine == "stdio" && self.command.direct {
             self.text += "direct  = false\n";
         }
@@ -390,6 +397,16 @@ mod tests {
         assert_eq!(names[1], "flush after 1024 kB, 64 kB: write");
         assert!(names.contains(&"empty for 1024 kB, 64 kB: fwrite"), "{names:?}");
         assert_eq!(names.iter().filter(|name| name.starts_with("empty")).count(), 1);
+    }
+
+    #[test]
+    fn what_is_written_with_a_pattern_is_held_against_it() {
+        let plan = plan("-s 1m -r 64k -i 0 -i 1 -i 6 -V 170", FILES);
+        let loads = plan.points().iter().flat_map(|point| point.workloads());
+        let passes: Vec<_> = loads.filter(|workload| workload.mix.flushes == units::Share::NONE).collect();
+        assert!(passes.iter().all(|pass| pass.content == workload::spec::Content::Pattern(vec![170])));
+        let is_checked = |pass: &&&workload::spec::Workload| pass.verify == workload::spec::Verify::Content;
+        assert_eq!((passes.len(), passes.iter().filter(is_checked).count()), (6, 4));
     }
 
     #[test]

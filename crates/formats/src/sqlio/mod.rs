@@ -1,7 +1,7 @@
 //! SQLIO 1.5: one kind of request, threads on each file, so many of them outstanding on each.
 //!
-//! The original's default pattern is a stripe: rows of `-f` blocks, `-i` of them; column after column is touched. It is
-//! served for one thread; how several share the columns is not.
+//! The original's default pattern is a stripe: rows of `-f` blocks, `-i` of them; column after column is touched. Several
+//! threads have as many columns each, one beside the other.
 
 mod options;
 mod output;
@@ -136,15 +136,41 @@ impl Command {
     }
 
     fn workload(&self, number: usize, on: &str, file: &File) -> Result<String, Refusal> {
+        let (span, pattern) = match self.access {
+            Access::Stripe { blocks, rows } if file.threads > 1 => {
+                self.columns(blocks, rows, file.threads)?
+            }
+            _ => {
+                let span = file.size / self.block() * self.block();
+                (format!("span    = \"{span}B\"\n"), self.pattern(file.threads)?)
+            }
+        };
         Ok(format!(
-            "\n[[phase.workload]]\nname    = \"file {number}\"\n{on}workers = {}\ndepth   = {}\nspan    = \"{}B\"\n\
-             pattern = \"{}\"\n{}",
+            "\n[[phase.workload]]\nname    = \"file {number}\"\n{on}workers = {}\ndepth   = {}\n{span}\
+             pattern = \"{pattern}\"\n{}",
             file.threads,
             self.outstanding.unwrap_or(1),
-            file.size / self.block() * self.block(),
-            self.pattern(file.threads)?,
             cpus(file.mask)
         ))
+    }
+
+    /// The part of each of several threads in a stripe, and how it goes through that: as many columns as every other.
+    fn columns(&self, blocks: u32, rows: u32, threads: u32) -> Result<(String, String), Refusal> {
+        let usage = |what: String| Refusal::Usage { tool: TOOL, what };
+        if blocks < threads {
+            return Err(usage(format!(
+                "{threads} threads have no column each in rows of {blocks} blocks; raise -f"
+            )));
+        }
+        if blocks % threads > 0 {
+            return Err(usage(format!(
+                "{threads} threads do not divide {blocks} columns evenly; let -f be a multiple of -t"
+            )));
+        }
+        let (row, width) = (u64::from(blocks) * self.block(), u64::from(blocks / threads) * self.block());
+        let span = u64::from(rows - 1).saturating_mul(row).saturating_add(width);
+        let place = format!("span    = \"{span}B\"\nworker_offset = \"{width}B\"\n");
+        Ok((place, format!("columns({row}B, {width}B)")))
     }
 
     fn in_turn(&self, files: &[File]) -> Result<String, Refusal> {
@@ -174,10 +200,6 @@ impl Command {
             Access::Random => "random(repeats)".into(),
             Access::Sequential if threads == 1 => "sequential".into(),
             Access::Sequential => "sequential(interlocked)".into(),
-            Access::Stripe { .. } if threads > 1 => {
-                let why = "how several threads share the columns of a stripe is not; use -frandom, -fsequential or -t1";
-                return Err(Refusal::Unserved { tool: TOOL, option: "-f".into(), why: why.into() });
-            }
             Access::Stripe { blocks: 1, .. } => "sequential".into(),
             Access::Stripe { blocks, .. } => format!("stride({}B)", u64::from(blocks) * self.block()),
         })
@@ -224,6 +246,7 @@ mod tests {
             ("-kW -s360 -fsequential -o64 -b256 -t4 a b", vec![1 << 30, 2 << 30]),
             ("-kR -frandom a b c", vec![1 << 30, 1 << 30, 1 << 30]),
             ("a", vec![0]),
+            ("-t4 -f64 -i32 a", vec![0]),
             ("-kW -BY -p0 -f1 a", vec![0]),
             ("-S4 -fsequential -b64 -BS -t2 a", vec![1 << 30]),
         ];
@@ -257,19 +280,24 @@ mod tests {
         assert_eq!(stripe.files(&[], &found(&[0])).unwrap()[0].size, 8 << 20);
         let fixed = [Found { size: 1 << 20, fixed: true }];
         assert!(stripe.files(&[], &fixed).is_err());
-        assert!(
-            parse("-t2 a")
-                .order(
-                    &stripe
-                        .files(&[], &found(&[0]))
-                        .unwrap()
-                        .iter()
-                        .map(|f| File { threads: 2, ..f.clone() })
-                        .collect::<Vec<_>>(),
-                    1
-                )
-                .is_err()
-        );
+        let uneven = parse("-t3 a");
+        let refused = uneven.order(&uneven.files(&[], &found(&[0])).unwrap(), 1).expect_err("64 by 3");
+        assert!(refused.to_string().contains("3 threads do not divide 64 columns"), "{refused}");
+    }
+
+    #[test]
+    fn threads_have_columns_of_a_stripe_one_beside_the_other() {
+        let command = parse("-t4 -f64 -i64 -b2 a");
+        let order = command.order(&command.files(&[], &found(&[0])).unwrap(), 1).unwrap();
+        let plan = workload::plan::Plan::parse("sqlio", &order.plan, &Default::default()).unwrap();
+        let specs =
+            workload::compile(&plan.points()[0].workloads()[0], &[units::Bytes::new(8 << 20)]).unwrap();
+        let kib = |kib: u64| units::Bytes::new(kib << 10);
+        let step_and_width = workload::spec::Pattern::Columns { step: kib(128), width: kib(32) };
+        assert!(specs.iter().all(|spec| spec.pattern == step_and_width));
+        let regions: Vec<_> = specs.iter().map(|spec| (spec.region.start, spec.region.len)).collect();
+        let expected: Vec<_> = (0..4).map(|thread| (kib(32 * thread), kib(63 * 128 + 32))).collect();
+        assert_eq!(regions, expected);
     }
 
     proptest! {

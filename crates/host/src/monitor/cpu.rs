@@ -78,11 +78,19 @@ const STATES: [(&str, &[usize]); 6] = [
     ("steal", &[7]),
 ];
 
-/// Shares of the machine's processor time by state, and how busy the busiest processor is.
+/// On larger machines single processors are not kept: a minute of 128 of them is 23,000 figures.
+const MOST_APART: usize = 64;
+
+/// What is kept of each processor, of [`STATES`].
+const APART: [usize; 3] = [0, 1, 4];
+
+/// Shares of the machine's processor time by state, how busy the busiest processor is, and the shares of each of them.
 pub(super) struct Machine {
     path: PathBuf,
     slots: Vec<Slot>,
     busiest: Slot,
+    /// Of each processor, in the order of its lines.
+    each: Vec<[Slot; APART.len()]>,
     last: Last<Vec<Ticks>>,
 }
 
@@ -92,14 +100,20 @@ type Ticks = [u64; 8];
 impl Machine {
     pub(super) fn start(root: &SysRoot, out: &mut Sink) -> Option<Machine> {
         let path = root.proc.join("stat");
-        if ticks(&fs::read_to_string(&path).unwrap_or_default()).is_empty() {
+        let processors = ticks(&fs::read_to_string(&path).unwrap_or_default()).len();
+        if processors == 0 {
             out.miss("cpu", "/proc/stat cannot be read");
             return None;
         }
         let slots =
             STATES.iter().map(|(name, _)| out.open(format!("cpu.{name}"), "share", "/proc/stat")).collect();
         let busiest = out.open("cpu.busiest", "share", "/proc/stat");
-        Some(Machine { path, slots, busiest, last: Last::default() })
+        let mut open = |number: usize| {
+            APART.map(|state| out.open(format!("cpu.{number}.{}", STATES[state].0), "share", "/proc/stat"))
+        };
+        let count = processors - 1;
+        let each = if count <= MOST_APART { (0..count).map(&mut open).collect() } else { Vec::new() };
+        Some(Machine { path, slots, busiest, each, last: Last::default() })
     }
 }
 
@@ -116,9 +130,23 @@ impl Sampler for Machine {
         for (slot, (_, states)) in self.slots.iter().zip(STATES) {
             out.push(*slot, now, states.iter().map(|state| shares[*state]).sum());
         }
+        self.sample_each(&before, &after, now, out);
         let busy = before.iter().zip(&after).skip(1).filter_map(|(before, after)| shares_busy(before, after));
         if let Some(busiest) = busy.reduce(f64::max) {
             out.push(self.busiest, now, busiest);
+        }
+    }
+}
+
+impl Machine {
+    /// The shares of each processor whose ticks have grown.
+    fn sample_each(&self, before: &[Ticks], after: &[Ticks], now: Instant, out: &mut Sink) {
+        let lines = before.iter().zip(after).skip(1);
+        for (slots, (before, after)) in self.each.iter().zip(lines) {
+            let Some(shares) = shares(before, after) else { continue };
+            for (slot, state) in slots.iter().zip(APART) {
+                out.push(*slot, now, STATES[state].1.iter().map(|state| shares[*state]).sum());
+            }
         }
     }
 }

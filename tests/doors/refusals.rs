@@ -1,0 +1,66 @@
+//! What a tool's door does not serve is refused by name, with exit code 2 and nothing touched.
+
+use crate::support::User;
+
+/// A command line, and what its refusal says.
+const LINES: &[(&str, &[&str])] = &[
+    ("dd if=/dev/zero of=x oflga=direct", &["there is no option `oflga`", "did you mean `oflag`"]),
+    ("dd if=/dev/zero of=x count=1 conv=lcase", &["`conv=lcase` is not served", "leave it out"]),
+    ("dd if=/dev/zero of=x bs=4x", &["`bs` does not take `4x`", "such as 64k"]),
+    ("dd if=a of=b", &["dd"]),
+    ("hdparm -W1 x", &["`-W` is not served", "-t, -T, --direct"]),
+    ("hdparm --security-erase x y", &["`--security-erase` is not served"]),
+    ("seeker", &["usage: seeker DEVICE"]),
+    ("iozone -s 1m -Q", &["`-Q` is not served", "fathom show last"]),
+    ("iozone -t 2 -+m hosts", &["`-+m` is not served", "one machine"]),
+    ("iozone -s 1m -X trace", &["`-X` is not served"]),
+    ("iozone -%", &["there is no option `-%`"]),
+    ("orion -run simple -testname t -num_disk 4", &["did you mean `-num_disks`"]),
+    ("orion -run simple -testname t -storax oss", &["`-storax oss` is not served", "skgfr"]),
+    ("sqlio -kR -U x", &["`-U` is not served"]),
+    ("sqlio -kR -mC x", &["`-m` is not served"]),
+    ("sqlio -kR -t3 x", &["3 threads do not divide 64 columns"]),
+    ("diskspd -c1M -yevent x", &["`-yevent` is not served", "script"]),
+    ("diskspd -c1M -e x", &["`-e` is not served"]),
+    ("iometer /x", &["there is no option `/x`"]),
+    ("iometer /c none.icf /r r.csv", &["none.icf", "cannot be read"]),
+    ("dynamo -i host", &["dynamo"]),
+    ("bonnie++ -Z file -u root", &["`-Z` is not served", "-z NUMBER"]),
+    ("bonnie++ -K", &["there is no option `-K`"]),
+    ("bonnie -n 1:-1 -s 0 -u root", &["-n"]),
+    ("fio --name=a --size=1m --iodeth=4", &["did you mean `iodepth`"]),
+    ("fio --name=a --size=1m --zonemode=zbd", &["`zonemode=zbd` is not served"]),
+    ("fio --name=a --size=1m --exec_prerun=ls", &["`exec_prerun=ls` is not served"]),
+    ("fio --name=a --size=1m --ioengine=rados", &["`ioengine=rados` is not served", "io_uring"]),
+];
+
+#[test]
+fn what_no_door_serves_is_refused_by_name_and_touches_nothing() {
+    let user = User::new();
+    for (line, words) in LINES {
+        let ended = user.fathom(&format!("as {line}")).with(2).saying(words);
+        assert!(ended.out.is_empty(), "{line}: {}", ended.out);
+        assert!(user.files().is_empty(), "{line}: {:?}", user.files());
+    }
+}
+
+#[test]
+fn a_mistake_in_a_job_file_names_file_and_line_and_touches_nothing() {
+    let user = User::new();
+    for (line, name, text, words) in [
+        ("run a.fio", "a.fio", "[a]\nsize=1m\nrw=sideways\n", ["a.fio:3", "rw=sideways"]),
+        ("as fio b.fio", "b.fio", "[a]\nsize=1m\n\ntrim_backlog=4\n", ["b.fio:4", "trim_backlog=4"]),
+        (
+            "run c.icf",
+            "c.icf",
+            "Version 2006.07.27 \n'TEST SETUP ====\n'Run Time\n\tx 0 0\n",
+            ["c.icf:4", "hours"],
+        ),
+        ("as sqlio -kR -frandom -Fparam.txt", "param.txt", "a 1\nx 2 0x0 zz\n", ["param.txt:2", "zz"]),
+    ] {
+        user.write(name, text);
+        user.fathom(line).with(2).saying(&words);
+        std::fs::remove_file(user.path(name)).unwrap();
+        assert!(user.files().is_empty(), "{name}: {:?}", user.files());
+    }
+}
