@@ -194,3 +194,17 @@ fn what_diskspd_cannot_do_here_is_refused_by_name() {
     }
     assert!(user.files().is_empty());
 }
+
+#[test]
+fn a_result_holds_a_profile_that_asks_for_the_same_again() {
+    let user = User::new();
+    let line = "as diskspd -b8K -d2 -W0 -o4 -t2 -r -w30 -Sh -L -Rxml array:md3000";
+    let result = user.fathom(line).done().out;
+    user.write("p.xml", &result);
+    let again = user.fathom("as diskspd -Xp.xml").done().out;
+    let profile =
+        |text: &str| text.split("</Profile>").next().unwrap().split("<Profile>").nth(1).unwrap().to_owned();
+    assert_eq!(profile(&again), profile(&result));
+    user.fathom("as diskspd -Xp.xml -d5").with(2).saying(&["-Xp.xml", "stands alone"]);
+    user.fathom("as diskspd -Xnone.xml").with(2).saying(&["none.xml", "cannot be read"]);
+}

@@ -1,6 +1,8 @@
 //! Writes that follow reads of the same block.
 //!
-//! **Invariant:** whether a read is followed is decided when it is planned, so that the stream depends on seed and
+//! They are spread evenly: of a tenth every tenth read is followed, as Bonnie++ does it.
+//!
+//! **Invariant:** whether a read is followed is decided when it is planned, so that the stream depends on the
 //! specification alone, however long the read takes and whatever else ends before it.
 
 use std::collections::VecDeque;
@@ -8,13 +10,16 @@ use std::collections::VecDeque;
 use units::{Instant, Share};
 
 use crate::Token;
-use crate::choice::Choice;
-use crate::rng::Stream;
+
+/// A whole, in the units in which parts are gathered.
+const WHOLE: u64 = 1 << 32;
 
 /// Which reads are followed by a write, and whose write is due.
 #[derive(Debug)]
 pub(crate) struct Rewrites {
-    chance: Choice<bool>,
+    /// The part that is followed, in units of 2^-32, and what has gathered of it.
+    part: u64,
+    gathered: u64,
     /// By slot: whether its read is to be followed.
     marked: Vec<bool>,
     /// Slots whose read has ended, since when, and how long it was.
@@ -23,11 +28,12 @@ pub(crate) struct Rewrites {
 
 impl Rewrites {
     /// That `part` of the reads of a worker with `depth` slots; `None` where no read is followed.
-    pub(crate) fn new(part: Share, depth: u32, stream: Stream) -> Option<Rewrites> {
-        let chance = || Choice::new(&[(true, part.get()), (false, 1.0 - part.get())], stream);
+    pub(crate) fn new(part: Share, depth: u32) -> Option<Rewrites> {
         let slots = depth as usize;
         (part != Share::NONE).then(|| Rewrites {
-            chance: chance(),
+            // Rounded up, so that a tenth is gathered by the tenth read.
+            part: (part.get() * WHOLE as f64).ceil() as u64,
+            gathered: 0,
             marked: vec![false; slots],
             due: VecDeque::with_capacity(slots),
         })
@@ -35,7 +41,12 @@ impl Rewrites {
 
     /// Decides for a read that is being planned; none is followed once nothing more `may` be asked for.
     pub(crate) fn decide(&mut self, token: Token, may: bool) -> bool {
-        let follows = may && self.chance.next();
+        self.gathered += self.part;
+        let is_next = self.gathered >= WHOLE;
+        if is_next {
+            self.gathered -= WHOLE;
+        }
+        let follows = may && is_next;
         self.marked[token.0 as usize] = follows;
         follows
     }

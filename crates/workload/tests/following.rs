@@ -41,12 +41,17 @@ fn a_rewrite_reads_a_block_and_then_writes_it_on_the_same_slot() {
 }
 
 #[test]
-fn a_tenth_of_the_reads_is_rewritten_where_a_tenth_is_asked() {
+fn of_a_tenth_every_tenth_read_is_rewritten() {
     let all = answers(&[("rewrites", "10%"), ("ops", "55000")], 1);
-    let writes = all.iter().filter(|answer| answer.request.op == Op::Write).count() as f64;
-    let reads = all.len() as f64 - writes;
-    // Five standard deviations of the binomial.
-    assert!((writes - reads * 0.1).abs() < 5.0 * (reads * 0.09).sqrt(), "{writes} of {reads}");
+    let ops: Vec<Op> = all.iter().map(|answer| answer.request.op).collect();
+    let expected = [[Op::Read; 10].as_slice(), &[Op::Write]].concat();
+    assert!(ops.chunks(11).all(|row| row == expected), "{:?}", &ops[..22]);
+    let writes = |part: &str, ops: &str| {
+        let all = answers(&[("rewrites", part), ("ops", ops)], 1);
+        all.iter().filter(|answer| answer.request.op == Op::Write).count()
+    };
+    // Two in three: each third read is followed by none.
+    assert_eq!((writes("2/3", "5000"), writes("1/3", "4000")), (2000, 1000));
 }
 
 #[test]

@@ -1,14 +1,18 @@
 //! `fathom as diskspd -b8K -d60 -o8 -t2 -r -w30 -Sh -L -c10G FILE…`
 
 use conduct::real::{LookKind, PlainFile};
-use formats::diskspd::{Command, Format, Found, text, xml};
+use formats::diskspd::{Command, Format, Found, profile_arguments, text, xml};
 use units::Bytes;
 
 use super::{Door, look_all, print};
 use crate::ending::{Ending, Failure};
 
 pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
-    let command = Command::parse(arguments, door.seed())?;
+    let arguments = match arguments {
+        [only] if only.len() > 2 && only.starts_with("-X") => read_profile(&only[2..])?,
+        _ => arguments.to_vec(),
+    };
+    let command = Command::parse(&arguments, door.seed())?;
     let names: Vec<&str> = command.targets.iter().map(String::as_str).collect();
     let looks = look_all("diskspd", &names)?;
     let found: Vec<Found> = looks
@@ -38,4 +42,11 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
         Format::Xml => xml(&command, run, &sizes),
     })?;
     Ok(door.end(recorded))
+}
+
+/// The arguments that an XML profile stands for.
+fn read_profile(path: &str) -> Result<Vec<String>, Failure> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::Usage(format!("diskspd: {path}: the profile cannot be read: {error}")))?;
+    Ok(profile_arguments(path, &text)?)
 }

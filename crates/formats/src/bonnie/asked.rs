@@ -178,8 +178,8 @@ impl Command {
             plan += &pass(Test::Getc, format!("reads   = \"100%\"\n{char_keys}"), chars, chars, false);
         }
         plan += &pass(Test::Read, format!("reads   = \"100%\"\n{block}"), size, size, direct);
-        // Every tenth block is written back, and that counts as a request.
-        let requests = u64::from(self.seeks) + u64::from(self.seeks) / 10;
+        // Every tenth block of a process is written back, and that counts as a request.
+        let requests = with_tenths(u64::from(self.seeks), u64::from(self.seekers));
         plan += &format!(
             "\n[[phase]]\nname    = \"wait\"\nstate   = \"idle\"\nrun     = \"5s\"\n\n\
              [[phase]]\nname    = \"{}\"\npattern = \"random(repeats)\"\nworkers = {}\ndirect  = {direct}\n\
@@ -228,6 +228,12 @@ impl Command {
 
 /// A file that is there is cut to nothing before it is written in blocks, as the original makes it anew.
 const AFRESH: &str = "\n[[phase]]\nname    = \"afresh\"\nstate   = \"prepare\"\nempty   = true\nfill    = 0\ndrop_caches = false\n";
+
+/// Requests of `seekers` that share so many `seeks` evenly, each of which writes back every tenth block it reads.
+fn with_tenths(seeks: u64, seekers: u64) -> u64 {
+    let own = |seeker: u64| seeks / seekers + u64::from(seeker < seeks % seekers);
+    (0..seekers).map(|seeker| own(seeker) + own(seeker) / 10).sum()
+}
 
 #[cfg(test)]
 mod tests {

@@ -5,11 +5,13 @@
 //! are more than a phase has workloads.
 
 mod options;
+mod profile;
 mod text;
 mod totals;
 mod xml;
 
 pub use options::{Access, Buffers, Command, Format};
+pub use profile::arguments as profile_arguments;
 pub use text::{OUTPUT, text};
 pub use totals::Row;
 pub use xml::{OUTPUT_XML, xml};

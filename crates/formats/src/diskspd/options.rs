@@ -273,7 +273,7 @@ impl Draft {
                     "the same block several times at once measures a cache; leave it out",
                 ));
             }
-            'X' => return Err(unserved(argument, "say it on the command line, or write a plan")),
+            'X' => return Err(unserved(argument, "a profile stands alone; leave out what is beside it")),
             'y' => {
                 return Err(unserved(
                     argument,

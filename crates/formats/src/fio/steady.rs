@@ -92,7 +92,7 @@ impl Attained {
         let windows = || (after..(series.len() + 1).saturating_sub(over)).map(|from| from..from + over);
         let at = |range: &std::ops::Range<usize>| rule.criterion(&series[range.clone()]);
         let met = windows().find(|range| at(range).is_some_and(|criterion| criterion.is_met));
-        let shown = met.or_else(|| windows().last()).unwrap_or(0..0);
+        let shown = met.or_else(|| windows().next_back()).unwrap_or(0..0);
         let criterion = at(&shown).unwrap_or(none);
         let of = |all: &[f64]| all.get(shown.clone()).unwrap_or_default().to_vec();
         Attained { rule, criterion, iops: of(&iops), bytes: of(&bytes) }

@@ -162,7 +162,7 @@ impl Command {
                 "{threads} threads have no column each in rows of {blocks} blocks; raise -f"
             )));
         }
-        if blocks % threads > 0 {
+        if !blocks.is_multiple_of(threads) {
             return Err(usage(format!(
                 "{threads} threads do not divide {blocks} columns evenly; let -f be a multiple of -t"
             )));

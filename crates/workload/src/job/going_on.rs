@@ -61,7 +61,7 @@ impl Job {
             out.push(request);
         }
         let is_due = self.going_on.backlog.as_ref().is_some_and(Backlog::is_due);
-        is_due.then(|| if self.slots.free.is_empty() { Wake::OnCompletion } else { Wake::Again })
+        is_due.then_some(if self.slots.free.is_empty() { Wake::OnCompletion } else { Wake::Again })
     }
 
     /// The read of a block that was written, if one is due and a slot is free. It is in no digest and ends nothing.

@@ -94,7 +94,7 @@ impl Job {
         let own = |purpose: &str| streams.open(&format!("{purpose}/{}/{}", spec.name, spec.worker.index));
         let generator = Generator::new(&spec, streams, own);
         let pacer = pacer(&spec, generator.lines.as_ref(), own("arrival"));
-        let rewrites = Rewrites::new(spec.rewrites, spec.depth, own("rewrite"));
+        let rewrites = Rewrites::new(spec.rewrites, spec.depth);
         Job {
             lane: Lane::of(&spec, &generator),
             generator,

@@ -211,7 +211,7 @@ pub(crate) static WORKLOAD: [Entry<Draft>; 57] = [
             [
                 "Which part of the reads is followed by a write of the same block.",
                 "The write begins when the read has ended, in its place among the requests in flight, and counts as \
-                 a request of its own. `100%` is what Bonnie++ calls a rewrite. A read that fails is not followed.",
+                 a request of its own. They are spread evenly: of `10%` every tenth read of a worker is followed. `100%` is what Bonnie++ calls a rewrite. A read that fails is not followed.",
                 "rewrites = \"10%\"",
             ],
         ),
