@@ -1,7 +1,8 @@
 //! Where a sweep of depth or workers stops to pay.
 
 use record::{Finding, Point, PointKind, Run, Severity};
-use stats::saturation::{LoadPoint, Saturation, saturation};
+use stats::saturation::{LoadPoint, Saturation, TwoLines, saturation};
+use units::Nanos;
 
 use crate::Code;
 use crate::draft::{Draft, percent};
@@ -11,6 +12,9 @@ const FALL: f64 = 0.05;
 
 /// A last step that still gains so much has not reached the end of the curve.
 const STILL_GROWS: f64 = 0.10;
+
+/// The law of scalability is worth telling where it explains so much of the rates.
+const LAW_FITS: f64 = 0.9;
 
 /// Where the lightest load does so much of the highest rate, there is nothing to gain.
 const FULL: f64 = 0.97;
@@ -143,18 +147,8 @@ fn bend(name: &str, points: &[LoadPoint], found: &Saturation) -> Draft {
             Draft::new(Code::NoSharpKnee, Severity::Note, sentence).remedy("Sweep on to more in flight.")
         }
         None => {
-            let sentence = format!(
-                "{name}: the curve has no sharp knee. Rate over response time is greatest at {:.1} in flight, no queueing \
-                 would reach the highest rate at {:.1}, {}and two lines meet at {:.1} ({:.1} to {:.1}).",
-                found.power_knee,
-                found.asymptote_knee,
-                found.kneedle.map_or_else(String::new, |knee| format!(
-                    "it is farthest above a straight line at {knee:.1}, "
-                )),
-                found.two_lines.knee,
-                found.two_lines.interval.low,
-                found.two_lines.interval.high
-            );
+            let sentence =
+                format!("{name}: the curve has no sharp knee: {}.{}", estimates(found), law(found));
             Draft::new(Code::NoSharpKnee, Severity::Note, sentence)
                 .remedy("Choose the load by the response time that is bearable: `fathom search` finds it.")
         }
@@ -176,6 +170,32 @@ fn bend(name: &str, points: &[LoadPoint], found: &Saturation) -> Draft {
     }
 }
 
+/// Each estimator with its load.
+fn estimates(found: &Saturation) -> String {
+    let kneedle = found.kneedle.map_or_else(String::new, |knee| {
+        format!("the rate is farthest above a straight line at {knee:.1}, ")
+    });
+    let TwoLines { knee, interval, .. } = found.two_lines;
+    format!(
+        "rate over response time is greatest at {:.1} in flight, no queueing would reach the highest rate at {:.1}, {kneedle}\
+         and two lines meet at {knee:.1} ({:.1} to {:.1})",
+        found.power_knee, found.asymptote_knee, interval.low, interval.high
+    )
+}
+
+/// What the law of scalability says, where it fits.
+fn law(found: &Saturation) -> String {
+    let Some(fit) = found.scaling.filter(|fit| fit.explained > LAW_FITS) else { return String::new() };
+    let peak =
+        fit.peak.map_or_else(|| "no peak".to_owned(), |peak| format!("its peak at {peak:.0} in flight"));
+    format!(
+        " The law of scalability explains {} of the rates with sigma {:.4} and kappa {:.6}, and has {peak}.",
+        percent(fit.explained),
+        fit.sigma,
+        fit.kappa
+    )
+}
+
 fn knee_at(name: &str, points: &[LoadPoint], found: &Saturation, knee: f64) -> Draft {
     let most = points.iter().map(|point| point.rate).fold(0.0, f64::max);
     let near = points
@@ -184,12 +204,12 @@ fn knee_at(name: &str, points: &[LoadPoint], found: &Saturation, knee: f64) -> D
     let near = near.expect("a curve has points");
     let sentence = format!(
         "{name}: more than about {knee:.1} in flight no longer pays. Near there ({:.1}) it does {} of the highest rate at \
-         {:.2} ms; the estimates lie between {:.1} and {:.1}.",
+         {}. The estimates: {}.{}",
         near.load,
         percent(near.rate / most),
-        near.response_s * 1e3,
-        found.knees().into_iter().fold(f64::INFINITY, f64::min),
-        found.knees().into_iter().fold(0.0, f64::max),
+        Nanos::from_secs_f64(near.response_s),
+        estimates(found),
+        law(found),
     );
     Draft::new(Code::Knee, Severity::Note, sentence)
         .remedy("Beyond it requests only wait longer.")
@@ -202,7 +222,7 @@ fn retrograde(name: &str, points: &[LoadPoint], found: &Saturation) -> Option<Dr
     }
     let best = points.iter().copied().reduce(|best, one| if one.rate > best.rate { one } else { best })?;
     let last = points.last()?;
-    let peak = found.scaling.and_then(|fit| fit.peak.filter(|_| fit.explained > 0.9));
+    let peak = found.scaling.and_then(|fit| fit.peak.filter(|_| fit.explained > LAW_FITS));
     let law =
         peak.map_or_else(String::new, |peak| format!(" The law of scalability puts the peak at {peak:.0}."));
     let sentence = format!(

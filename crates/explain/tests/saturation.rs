@@ -26,7 +26,15 @@ fn a_knee_is_told_with_its_estimates() {
     let run = swept(|depth| 2_000.0 * depth.min(16.0));
     let finding = found(&run, "knee");
     assert!((finding.numbers["knee"] / 16.0 - 1.0).abs() < 0.1, "{finding:?}");
-    assert!(finding.sentence.contains("no longer pays"), "{}", finding.sentence);
+    for words in [
+        "no longer pays",
+        "greatest at 16.0",
+        "highest rate at 16.0",
+        "straight line at 16.0",
+        "two lines meet at",
+    ] {
+        assert!(finding.sentence.contains(words), "{words}: {}", finding.sentence);
+    }
     assert!(find(&run, "no-sharp-knee").is_none() && find(&run, "retrograde").is_none());
 }
 
@@ -49,6 +57,15 @@ fn a_fall_past_the_peak_is_retrograde() {
     let finding = found(&run, "retrograde");
     assert!(finding.sentence.contains("more load makes it slower"), "{}", finding.sentence);
     assert!(finding.numbers["fall_share"] > 0.2);
+    // The square root of (1 - sigma) / kappa.
+    assert!(finding.sentence.contains("puts the peak at 31"), "{}", finding.sentence);
+    let bend = find(&run, "knee").or_else(|| find(&run, "no-sharp-knee")).unwrap();
+    assert!(
+        bend.sentence.contains("sigma 0.0200 and kappa 0.001000, and has its peak at 31"),
+        "{}",
+        bend.sentence
+    );
+    assert!((bend.numbers["usl_sigma"] - 0.02).abs() < 1e-3, "{bend:?}");
 }
 
 #[test]
