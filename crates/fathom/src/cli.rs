@@ -122,7 +122,8 @@ pub struct RunArgs {
     /// What stdout gets
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    /// Write the result to a file as well, in the format of its ending; may be given several times
+    /// Write the result to a file as well, in the format of its ending; may be given several times. With --against
+    /// the comparison: .txt .json .csv .md
     #[arg(short, long = "output", value_name = "FILE")]
     pub outputs: Vec<PathBuf>,
     /// Do not keep the run in the library
@@ -409,6 +410,10 @@ pub struct CompareArgs {
     /// Exit with 1 where a figure surely changed by more, such as iops<-5% or p99>10%; may be given several times
     #[arg(long, value_name = "LIMIT")]
     pub fail_on: Vec<Limit>,
+    /// Write the comparison to a file as well, in the format of its ending: .txt .json .csv .md; may be given several
+    /// times
+    #[arg(short, long = "output", value_name = "FILE")]
+    pub outputs: Vec<PathBuf>,
     /// What stdout gets
     #[arg(long, value_enum, default_value_t = CompareFormat::Text)]
     pub format: CompareFormat,

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use record::Run;
+use record::{Comparison, Run};
 
-use crate::cli::{Format, Look};
+use crate::cli::{CompareFormat, Format, Look};
 use crate::ending::Failure;
 use crate::terminal;
 
@@ -28,6 +28,16 @@ fn draw(run: &Run, format: Format, style: report::Style) -> Result<String, Failu
 /// Whether a result can go to `path`, as far as can be told before there is one.
 pub fn check(path: &Path) -> Result<(), Failure> {
     format_of(path)?;
+    check_folder(path)
+}
+
+/// The same for a comparison.
+pub fn check_comparison(path: &Path) -> Result<(), Failure> {
+    comparison_format_of(path)?;
+    check_folder(path)
+}
+
+fn check_folder(path: &Path) -> Result<(), Failure> {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match folder.is_dir() {
         true => Ok(()),
@@ -60,6 +70,41 @@ fn format_of(path: &Path) -> Result<Format, Failure> {
     }
 }
 
+fn comparison_format_of(path: &Path) -> Result<CompareFormat, Failure> {
+    match path.extension().and_then(|ending| ending.to_str()).unwrap_or_default() {
+        "txt" => Ok(CompareFormat::Text),
+        "json" => Ok(CompareFormat::Json),
+        "csv" => Ok(CompareFormat::Csv),
+        "md" => Ok(CompareFormat::Md),
+        ending => Err(Failure::Usage(format!(
+            "{}: a comparison has no format with the ending `.{ending}`; use .txt, .json, .csv or .md",
+            path.display()
+        ))),
+    }
+}
+
+/// `comparison` in `format`, for stdout.
+pub fn rendered_comparison(
+    comparison: &Comparison,
+    format: CompareFormat,
+    look: &Look,
+) -> Result<String, Failure> {
+    draw_comparison(comparison, format, terminal::style(look))
+}
+
+fn draw_comparison(
+    comparison: &Comparison,
+    format: CompareFormat,
+    style: report::Style,
+) -> Result<String, Failure> {
+    Ok(match format {
+        CompareFormat::Text => report::comparison(comparison, style),
+        CompareFormat::Json => report::comparison_json(comparison)?,
+        CompareFormat::Csv => report::comparison_csv(comparison)?,
+        CompareFormat::Md => report::comparison_markdown(comparison),
+    })
+}
+
 fn tool_endings() -> String {
     let endings = formats::outputs().iter().map(|output| format!(".{}", output.ending));
     endings.collect::<Vec<_>>().join(", ")
@@ -67,7 +112,15 @@ fn tool_endings() -> String {
 
 /// Writes `run` to `path` in the format of its ending. The file is there whole or not at all.
 pub fn write(run: &Run, path: &Path, look: &Look) -> Result<(), Failure> {
-    let text = draw(run, format_of(path)?, terminal::file_style(look))?;
+    write_whole(path, draw(run, format_of(path)?, terminal::file_style(look))?)
+}
+
+/// The same of a comparison.
+pub fn write_comparison(comparison: &Comparison, path: &Path, look: &Look) -> Result<(), Failure> {
+    write_whole(path, draw_comparison(comparison, comparison_format_of(path)?, terminal::file_style(look))?)
+}
+
+fn write_whole(path: &Path, text: String) -> Result<(), Failure> {
     let system = |source| Failure::System { what: format!("writing {}", path.display()), source };
     let mut part = path.as_os_str().to_owned();
     part.push(".part");

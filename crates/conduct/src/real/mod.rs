@@ -68,6 +68,17 @@ pub struct RealOptions {
     pub plain: Vec<PlainFile>,
     /// How a real array is broken, mended and watched.
     pub upkeep: UpkeepOptions,
+    /// Another world that is open at the same time.
+    pub beside: Beside,
+}
+
+/// Another world of this program on the same file system, whose scratch files are there as well.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Beside {
+    /// Its scratch files in the same directory: numbers that are taken.
+    pub taken: usize,
+    /// Whether what is free is shared with it, half and half.
+    pub shares_free: bool,
 }
 
 /// One target with what is known of it.

@@ -77,7 +77,7 @@ impl ScratchSet {
             }
         }
         let spec = |(number, size): (usize, Bytes)| {
-            let path = || path(targets, number);
+            let path = || path(targets, number, options.beside.taken);
             (is_made(&number) && !size.is_zero()).then(|| Spec {
                 path: path(),
                 size,
@@ -220,6 +220,7 @@ fn auto(
     environment: &Environment,
 ) -> Result<scratch::Choice, WorldError> {
     let free = targets.iter().filter_map(|each| each.facts.free).min().unwrap_or(Bytes::ZERO);
+    let free = if options.beside.shares_free { Bytes::new(free.get() / 2) } else { free };
     let given = Surroundings {
         ram: environment.ram,
         free,
@@ -239,10 +240,11 @@ fn auto(
     })
 }
 
-fn path(targets: &[Resolved], number: usize) -> PathBuf {
+/// Where file number `number` lies; in a directory so many names are taken.
+fn path(targets: &[Resolved], number: usize, taken: usize) -> PathBuf {
     let target = &targets[number % targets.len()].target;
     match &target.place {
-        Place::Directory(directory) => scratch::path_in(directory, number / targets.len()),
+        Place::Directory(directory) => scratch::path_in(directory, taken + number / targets.len()),
         _ => target.path().map(Into::into).unwrap_or_default(),
     }
 }

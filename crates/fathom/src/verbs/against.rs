@@ -1,15 +1,20 @@
 //! `fathom run --against`: two targets by turns, and what differs.
 
+use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use conduct::Event;
-use conduct::real::{RealOptions, UpkeepOptions};
+use conduct::real::{Beside, RealOptions, RealWorld, UpkeepOptions};
 use explain::compare::{Group, compare as compared};
 use units::Nanos;
+use workload::plan::{Plan, Point};
 
 use crate::cli::{CompareFormat, Format, MeasureArgs};
 use crate::dry;
 use crate::ending::{Ending, Failure};
+use crate::output;
 use crate::progress::Progress;
 use crate::session::{Planned, Session, final_ending};
 use crate::verbs::run::{options, say_where};
@@ -18,20 +23,15 @@ use crate::verbs::{compare, keep, plan};
 pub fn run(arguments: &MeasureArgs, against: &str, store: &Option<PathBuf>) -> Result<Ending, Failure> {
     let run = &arguments.run;
     let format = format_of(run.format)?;
-    if !run.outputs.is_empty() {
-        return Err(Failure::Usage(
-            "--against makes two runs, and -o writes one: use `fathom export` afterwards, and --format for the \
-             comparison"
-                .into(),
-        ));
-    }
+    run.outputs.iter().try_for_each(|path| output::check_comparison(path))?;
     let overrides = plan::overrides(&run.change);
     let plan::Read { plan, origin, targets } = plan::read_on(&run.plan, &overrides, &run.targets)?;
     let mut first = options(run)?;
     if first.targets.is_empty() {
         first.targets = targets;
     }
-    let second = second(arguments, against, store)?;
+    let mut second = second(arguments, against, store)?;
+    set_beside(&plan, &mut first, &mut second)?;
     if run.dry_run {
         let ending = dry::run(&plan, &first)?;
         let other = dry::run(&plan, &second)?;
@@ -65,7 +65,7 @@ pub fn run(arguments: &MeasureArgs, against: &str, store: &Option<PathBuf>) -> R
         .map(|(side, one)| Group { name: compare::letter(side), runs: vec![&one.run] })
         .collect();
     let comparison = compared(None, &groups);
-    compare::print(&comparison, format, &run.look)?;
+    compare::deliver(&comparison, format, &run.outputs, &run.look)?;
     recorded.iter().for_each(|one| say_where(one, run, store));
     let endings = recorded.map(final_ending);
     match endings.into_iter().find(|ending| ending.code != 0) {
@@ -109,6 +109,32 @@ fn format_of(format: Format) -> Result<CompareFormat, Failure> {
 fn second(arguments: &MeasureArgs, against: &str, store: &Option<PathBuf>) -> Result<RealOptions, Failure> {
     let targets = targets_of(against, store)?;
     Ok(RealOptions { targets, upkeep: UpkeepOptions::default(), ..options(&arguments.run)? })
+}
+
+/// Lets both sides have scratch files on one file system, or in one directory.
+fn set_beside(plan: &Plan, first: &mut RealOptions, second: &mut RealOptions) -> Result<(), Failure> {
+    let folder = |name: &String| Path::new(name).is_dir().then(|| fs::canonicalize(name).ok()).flatten();
+    let folders = |options: &RealOptions| options.targets.iter().filter_map(folder).collect::<Vec<_>>();
+    let (here, there) = (folders(first), folders(second));
+    let device = |path: &PathBuf| fs::metadata(path).ok().map(|found| found.dev());
+    let shares_free = here.iter().any(|one| there.iter().any(|other| device(one) == device(other)));
+    let shared = here.iter().find(|one| there.contains(one));
+    if let Some(shared) = shared
+        && plan.points().iter().flat_map(Point::workloads).any(|workload| workload.tree.is_some())
+    {
+        return Err(Failure::Usage(format!(
+            "the plan makes a tree of files, and both sides would make it in {}; name two directories",
+            shared.display()
+        )));
+    }
+    first.beside = Beside { taken: 0, shares_free };
+    if shared.is_some() {
+        let taken = RealWorld::open(plan, first, Arc::default())?.scratch_files().len();
+        second.beside = Beside { taken, shares_free };
+    } else {
+        second.beside = first.beside;
+    }
+    Ok(())
 }
 
 /// The target itself, or the targets of the run that is named; a record's file is a run.

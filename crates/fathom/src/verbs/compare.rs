@@ -9,6 +9,7 @@ use record::{Comparison, Run};
 
 use crate::cli::{CompareArgs, CompareFormat, Look};
 use crate::ending::{Ending, Failure};
+use crate::output;
 use crate::terminal;
 use crate::verbs::keep;
 
@@ -16,23 +17,25 @@ use crate::verbs::keep;
 const LOOKED_AT: u64 = 500;
 
 pub fn compare(arguments: &CompareArgs, store: &Option<PathBuf>) -> Result<Ending, Failure> {
+    arguments.outputs.iter().try_for_each(|path| output::check_comparison(path))?;
     let comparison = match &arguments.by {
         None => one_by_one(&arguments.runs, store)?,
         Some(key) => pivot(arguments, key, store)?,
     };
-    print(&comparison, arguments.format, &arguments.look)?;
+    deliver(&comparison, arguments.format, &arguments.outputs, &arguments.look)?;
     judge(&comparison, &arguments.fail_on)
 }
 
-/// Writes the comparison to stdout.
-pub fn print(comparison: &Comparison, format: CompareFormat, look: &Look) -> Result<(), Failure> {
-    let text = match format {
-        CompareFormat::Text => report::comparison(comparison, terminal::style(look)),
-        CompareFormat::Json => report::comparison_json(comparison)?,
-        CompareFormat::Csv => report::comparison_csv(comparison)?,
-        CompareFormat::Md => report::comparison_markdown(comparison),
-    };
-    terminal::print(&text).map_err(|source| Failure::System { what: "writing to stdout".into(), source })
+/// Writes the comparison to stdout and to each of `files`.
+pub fn deliver(
+    comparison: &Comparison,
+    format: CompareFormat,
+    files: &[PathBuf],
+    look: &Look,
+) -> Result<(), Failure> {
+    let text = output::rendered_comparison(comparison, format, look)?;
+    terminal::print(&text).map_err(|source| Failure::System { what: "writing to stdout".into(), source })?;
+    files.iter().try_for_each(|path| output::write_comparison(comparison, path, look))
 }
 
 fn one_by_one(sides: &[String], store: &Option<PathBuf>) -> Result<Comparison, Failure> {

@@ -11,11 +11,14 @@ use crate::verbs::{keep, parts};
 pub fn explain(arguments: &ExplainArgs, store: &Option<PathBuf>) -> Result<Ending, Failure> {
     let mut run = keep::open(store)?.get(arguments.run.as_str())?;
     if run.path.is_empty() && arguments.parts.is_some() {
-        return Err(Failure::Usage(format!(
-            "run {} has no path to its media, so that there is nothing for --parts to complete; runs on real storage \
-             have one",
-            run.id
-        )));
+        let why = match run.world {
+            record::World::Array => {
+                "was on a virtual array, whose model knows every part and its ceiling: `fathom array show` lists them, and \
+                 the address changes them, as in array:md3000?link.rate=2GB/s"
+            }
+            record::World::Host => "has no path to its media that --parts could complete",
+        };
+        return Err(Failure::Usage(format!("run {} {why}", run.id)));
     }
     parts::apply(arguments.parts.as_deref(), &mut run.path)?;
     explain::judge(&mut run);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use conduct::Event;
-use conduct::real::{RealOptions, UpkeepOptions};
+use conduct::real::{Beside, RealOptions, UpkeepOptions};
 use host::progress::Source;
 use host::safety::Consent;
 use record::Run;
@@ -69,6 +69,7 @@ pub(super) fn options(arguments: &RunArgs) -> Result<RealOptions, Failure> {
         scratch: arguments.scratch,
         plain: Vec::new(),
         upkeep: upkeep(&arguments.upkeep),
+        beside: Beside::default(),
     })
 }
 
