@@ -1,6 +1,8 @@
 //! The highest rate that keeps a promise, from outside.
 
-use crate::support::User;
+use rustix::process::Signal;
+
+use crate::support::{Loop, User};
 
 const READS: &str = r#"
 name = "reads"
@@ -47,6 +49,9 @@ fn a_search_that_cannot_be_is_refused_before_anything_is_touched() {
         ("search plan.toml --on array:queue --slo p99<5ms --look 2s", "at least 10"),
         ("search random --on array:queue --slo p99<5ms", "--set KEY=VALUE"),
         ("search plan.toml --on array:queue", "--slo"),
+        ("search plan.toml --on array:queue --slo p99<5ms --from 900/s --to 800/s", "not below --to"),
+        ("search plan.toml --on array:queue --slo p99<5ms --to 0.5/s", "no rates below 1/s"),
+        ("search plan.toml --on array:queue --slo p99<5ms --to 800", "800/s"),
     ] {
         let ended = user.fathom_of(line.split(' ').collect::<Vec<_>>());
         assert_eq!(ended.code, Some(2), "{line}: {}", ended.err);
@@ -56,4 +61,52 @@ fn a_search_that_cannot_be_is_refused_before_anything_is_touched() {
     let ended = user.fathom_of(line.split(' ').collect::<Vec<_>>()).done();
     assert!(ended.out.contains("the highest rate that keeps p99<5ms"), "{}", ended.out);
     assert_eq!(user.files(), ["plan.toml"]);
+}
+
+/// Two rates near each other and a promise that every storage keeps: as short as a search in real time can be.
+const NARROW: &str =
+    "--slo p99<5s --within 50% --look 10s --longest 10s --from 30/s --to 40/s --scratch 64MiB";
+
+#[test]
+fn a_search_on_real_storage_reads_a_scratch_file_within_its_bounds_and_keeps_the_ladder() {
+    let user = User::with_plan(READS);
+    let ended = user.fathom(&format!("search plan.toml --on . {NARROW}")).done();
+    assert!(ended.out.contains("p99<5s holds up to 40.0/s (confirmed)"), "{}", ended.out);
+    let run = user.last();
+    assert_eq!((&run["world"], &run["search"]["complete"]), (&"host".into(), &true.into()));
+    assert!(run["search"]["quiet_ns"].as_f64().unwrap() > 0.0);
+    for rung in run["search"]["ladder"].as_array().unwrap() {
+        assert!((30.0..=40.0).contains(&rung["rate_per_s"].as_f64().unwrap()), "{rung}");
+    }
+    for point in run["points"].as_array().unwrap() {
+        let writes = point["workloads"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .flat_map(|each| each["classes"].as_array().unwrap());
+        assert!(writes.into_iter().all(|class| class["op"] == "read"), "a plan that reads writes nothing");
+    }
+    assert_eq!(user.files(), ["plan.toml"], "the scratch file is gone");
+}
+
+#[test]
+fn an_interrupted_search_keeps_the_ladder_so_far() {
+    let user = User::with_plan(READS);
+    let mut running = user.start(&format!("search plan.toml --on null: {NARROW}"));
+    running.wait_for("grid: pass");
+    running.signal(Signal::INT);
+    running.end().with(130);
+    let run = user.last();
+    assert_eq!(run["search"]["complete"], false);
+    assert!(!run["search"]["ladder"].as_array().unwrap().is_empty(), "{}", run["search"]);
+    assert_eq!(run["ending"]["code"], 130);
+}
+
+#[test]
+fn a_search_that_writes_asks_for_consent_as_any_run_does() {
+    let user = User::with_plan(&READS.replace("[[phase]]", "[[phase]]\nreads = \"0%\""));
+    let Some(device) = Loop::make(&user, 64 << 20) else { return };
+    let before = std::fs::read(&device.image).unwrap();
+    user.fathom(&format!("search plan.toml --on {} --slo p99<5ms", device.node)).with(3);
+    assert!(std::fs::read(&device.image).unwrap() == before, "nothing was written");
 }

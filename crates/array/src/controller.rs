@@ -90,6 +90,20 @@ pub struct CacheParams {
     pub prefetch: PrefetchParams,
 }
 
+impl CacheParams {
+    /// Whether writes may be acknowledged from it, given whether the partner is there to mirror them.
+    pub fn takes_writes(&self, partner: bool) -> bool {
+        self.write_back && (partner || !self.mirrored)
+    }
+
+    /// What writes may take of it.
+    pub fn write_room(&self) -> Bytes {
+        // The other half holds the partner's writes.
+        let own = if self.mirrored { self.size.get() / 2 } else { self.size.get() };
+        Bytes::new((self.write_part.get() * own as f64) as u64)
+    }
+}
+
 /// Sequential prefetch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PrefetchParams {

@@ -32,6 +32,18 @@ pub enum Event<'a> {
         /// All that was measured.
         point: &'a Point,
     },
+    /// Something is done to the target that is no point.
+    Aside {
+        /// What, as a clause: `waiting until the target has recovered`.
+        what: &'a str,
+        /// How long it should take, or takes at most.
+        expected: Nanos,
+    },
+    /// A rate of a search was decided.
+    RateDecided {
+        /// The search so far.
+        search: &'a record::Search,
+    },
     /// A sweep ended early.
     SweepEnded {
         /// The phase's name.

@@ -231,6 +231,10 @@ impl World for ModelledWorld {
         }]
     }
 
+    fn write_cache(&self) -> Option<Bytes> {
+        Some(self.spec.write_cache())
+    }
+
     fn now(&self) -> Instant {
         self.sim.now()
     }

@@ -25,6 +25,12 @@ pub trait World {
         Vec::new()
     }
 
+    /// What may be acknowledged of written data and not yet be on the media, direct I/O provided; `None` where nobody
+    /// knows.
+    fn write_cache(&self) -> Option<Bytes> {
+        None
+    }
+
     /// The present of this world.
     fn now(&self) -> Instant;
 

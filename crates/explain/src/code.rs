@@ -117,4 +117,8 @@ codes! {
     SloUnkept => "slo-unkept",
     /// After an overload less is kept.
     SloHysteresis => "slo-hysteresis",
+    /// Whether the highest rate is that of the storage or of the write cache before it.
+    SloWriteCache => "slo-write-cache",
+    /// After a rate that failed the target did not come back in time.
+    SloRecovery => "slo-recovery",
 }

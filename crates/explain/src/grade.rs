@@ -80,7 +80,7 @@ pub(crate) fn weight(code: Code) -> Option<(About, [Grade; 3])> {
         Code::ShortRun | Code::WideInterval => (About::Samples, [B, C, F]),
         Code::Drift | Code::Trend | Code::RepeatsDiffer | Code::NotSteady => (About::Steady, [B, C, F]),
         Code::Buffered | Code::DirectNotHonoured | Code::DirtyPages => (About::Direct, [B, D, F]),
-        Code::CacheSuspected => (About::Cache, [B, D, F]),
+        Code::CacheSuspected | Code::SloWriteCache => (About::Cache, [B, D, F]),
         Code::CompressibleContent => (About::Content, [B, D, F]),
         Code::NotPreconditioned => (About::Preconditioned, [B, C, F]),
         Code::ClientLimited | Code::CpuSaturated => (About::Client, [B, D, F]),
@@ -101,7 +101,8 @@ pub(crate) fn weight(code: Code) -> Option<(About, [Grade; 3])> {
         | Code::Superlinear
         | Code::SloEdge
         | Code::SloUnkept
-        | Code::SloHysteresis => return None,
+        | Code::SloHysteresis
+        | Code::SloRecovery => return None,
     };
     Some(answer)
 }

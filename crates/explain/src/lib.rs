@@ -39,12 +39,14 @@ type OfPoint = fn(&Run, &Point) -> Option<Draft>;
 type OfWorkload = fn(&Run, &Point, &WorkloadResult) -> Option<Draft>;
 
 /// About the run as a whole.
-const RUN: [OfRun; 7] = [
+const RUN: [OfRun; 9] = [
     failures::interrupted,
     company::virtual_machine,
     search::edge,
     search::unkept,
     search::hysteresis,
+    search::write_cache,
+    search::recovery,
     steady::rounds_not_steady,
     steady::rounds_drift,
 ];

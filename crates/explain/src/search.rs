@@ -1,7 +1,7 @@
 //! What a search for the highest rate found.
 
-use record::{Point, Run, Search, Severity};
-use units::OpsPerSecond;
+use record::{Point, Run, Rung, Search, Severity};
+use units::{Bytes, Nanos, OpsPerSecond};
 
 use crate::Code;
 use crate::draft::{Draft, percent, several};
@@ -35,35 +35,68 @@ pub(crate) fn edge(run: &Run) -> Option<Draft> {
         (Some(broken), Some(by)) => {
             sentence += &format!(" and no longer at {}, where the cause is {by}", per_s(broken));
         }
+        _ if search.to_per_s == Some(kept) => sentence += ", the highest rate that was allowed",
         _ => sentence += ", the highest rate that was tried",
     }
     if let Some(edge) = search.edge_per_s {
-        sentence += &format!("; the edge is probably near {}", per_s(edge));
+        sentence += &format!("; the edge is between the two, probably near {}", per_s(edge));
     }
     if search.ceiling_per_s > 0.0 {
         let part = percent(kept / search.ceiling_per_s);
         sentence += &format!(". That is {part} of the {} of a closed loop", per_s(search.ceiling_per_s));
     }
-    let (severity, remedy) = match (search.complete, search.confirmed, &search.broken_by) {
-        (false, ..) => (Severity::Warning, "The search was not carried to its end: search again."),
-        (_, _, Some(by)) if by == "client limited" => (
-            Severity::Warning,
-            "This machine was late above that rate, so that the storage may keep more: use a larger one, or several.",
-        ),
-        (_, false, _) => (
-            Severity::Warning,
-            "It did not hold again when it was tried once more: the target changes. Search again, or allow more time.",
-        ),
-        _ => (Severity::Note, "It held again as it was and after a rest."),
-    };
+    let (severity, remedy) = held(search);
     let draft = Draft::new(Code::SloEdge, severity, sentence + ".").remedy(remedy);
     let draft = draft.number("kept_per_s", kept).number("ceiling_per_s", search.ceiling_per_s);
+    let draft = draft.number("confirm_needs_s", search.confirm_needs_s.unwrap_or(f64::NAN));
     let draft = draft.number("broken_per_s", search.broken_per_s.unwrap_or(f64::NAN));
     Some(draft.number("edge_per_s", search.edge_per_s.unwrap_or(f64::NAN)))
 }
 
+/// How sure the rate that was kept is, and what to do about it.
+fn held(search: &Search) -> (Severity, String) {
+    let again = || search.ladder.iter().filter(|rung| is_again(search, rung));
+    let seconds = again().map(|rung| rung.seconds).fold(0.0, f64::max);
+    if !search.complete {
+        return (Severity::Warning, "The search was not carried to its end: search again.".into());
+    }
+    if search.broken_by.as_deref() == Some("client limited") {
+        let words = "This machine was late above that rate, so that the storage may keep more: use a larger one, or several.";
+        return (Severity::Warning, words.into());
+    }
+    let needs = search
+        .confirm_needs_s
+        .map_or_else(String::new, |needs| format!(", where {} were needed", time(needs)));
+    if search.confirmed {
+        let words = format!("It held again as it was and after a rest, for {} each{needs}.", time(seconds));
+        return (Severity::Note, words);
+    }
+    if again().any(|rung| rung.verdict == "fail") || again().next().is_none() {
+        let words = "It did not hold again when it was tried once more: the target changes. Search again, or allow more time.";
+        return (Severity::Warning, words.into());
+    }
+    let words = format!(
+        "It did not fail when it was tried again for {}{needs}, and did not pass each time: allow more with `--longest`, or \
+         plan with a little less.",
+        time(seconds)
+    );
+    (Severity::Note, words)
+}
+
+/// Whether a rate was tried to confirm the one that was kept.
+fn is_again(search: &Search, rung: &Rung) -> bool {
+    Some(rung.rate_per_s) == search.kept_per_s && ["confirm", "after a rest"].contains(&rung.purpose.as_str())
+}
+
+fn time(seconds: f64) -> String {
+    Nanos::from_secs_f64(seconds.ceil()).to_string()
+}
+
 pub(crate) fn unkept(run: &Run) -> Option<Draft> {
     let search = run.search.as_ref().filter(|search| search.kept_per_s.is_none())?;
+    if !search.complete {
+        return None;
+    }
     let lowest = search.ladder.iter().map(|rung| rung.rate_per_s).fold(f64::INFINITY, f64::min);
     if !lowest.is_finite() {
         return None;
@@ -82,14 +115,82 @@ pub(crate) fn unkept(run: &Run) -> Option<Draft> {
 pub(crate) fn hysteresis(run: &Run) -> Option<Draft> {
     let search = run.search.as_ref()?;
     let (kept, after) = (search.kept_per_s?, search.after_overload_per_s?);
-    let recovery = search.recovery_s.map_or_else(String::new, |seconds| {
-        format!(" A light load was answered as before {seconds:.0} s after an overload at the latest.")
-    });
     let after_words =
         if after > 0.0 { format!("only {}", per_s(after)) } else { "no rate that was tried".to_owned() };
-    let sentence =
-        format!("Straight after an overload {after_words} keeps it, not {}.{recovery}", per_s(kept));
+    let recovery = search.recovery_s.filter(|seconds| *seconds > 0.0);
+    let recovery = recovery.map_or_else(String::new, |seconds| {
+        format!(
+            " A light load was answered as before {} after a rate that failed at the latest.",
+            time(seconds)
+        )
+    });
+    let sentence = format!(
+        "The edge is another from above: straight after an overload {after_words} keeps it, and {} from below.{recovery}",
+        per_s(kept)
+    );
     let draft = Draft::new(Code::SloHysteresis, Severity::Warning, sentence)
         .remedy("Plan for the lower rate, or keep the load from ever going above the edge.");
     Some(draft.number("kept_per_s", kept).number("after_overload_per_s", after))
+}
+
+/// Writes: whose rate it is.
+pub(crate) fn write_cache(run: &Run) -> Option<Draft> {
+    let search = run.search.as_ref()?;
+    let (cache, kept) = (search.write_cache.as_ref()?, search.kept_per_s?);
+    let source = match cache.basis.as_str() {
+        "given" => "as was said",
+        "array" => "by the array's description",
+        _ => "as was seen when writes became slower",
+    };
+    let draft = match (cache.bytes.map(Bytes::new), cache.overrun) {
+        (Some(Bytes::ZERO), _) => return None,
+        (Some(size), true) => {
+            let filled = cache.fill_s.map_or_else(String::new, |fill_s| format!(" for {}", time(fill_s)));
+            let sentence = format!(
+                "The write cache holds {size}, {source}. It was filled{filled} before each rate, so that {} is what the \
+                 storage behind it keeps.",
+                per_s(kept)
+            );
+            Draft::new(Code::SloWriteCache, Severity::Note, sentence)
+                .remedy("Bursts that the cache takes may be faster: `--write-cache 0B` does not fill it.")
+                .number("write_cache_bytes", size.get() as f64)
+        }
+        (Some(size), false) => {
+            let sentence = format!(
+                "{} is within the write cache: it holds {size}, {source}, and was not full when the rates were looked at.",
+                per_s(kept)
+            );
+            Draft::new(Code::SloWriteCache, Severity::Warning, sentence)
+                .remedy(
+                    "Let it be filled: leave `--write-cache` out, and give `--longest` the time that takes.",
+                )
+                .number("write_cache_bytes", size.get() as f64)
+        }
+        (None, _) => {
+            let sentence = format!(
+                "No write cache is known, and none was seen while {} were written as fast as it went: the rate did not fall.",
+                Bytes::new(cache.written_bytes)
+            );
+            Draft::new(Code::SloWriteCache, Severity::Note, sentence).remedy(
+                "A larger one would not have been seen: where there is one, say so with `--write-cache SIZE`.",
+            )
+        }
+    };
+    Some(draft.number("written_bytes", cache.written_bytes as f64))
+}
+
+/// A rate from which the target did not come back.
+pub(crate) fn recovery(run: &Run) -> Option<Draft> {
+    let search = run.search.as_ref()?;
+    let late = search.ladder.iter().find(|rung| rung.recovery.is_some_and(|recovery| !recovery.complete))?;
+    let waited_s = late.recovery?.seconds;
+    let sentence = format!(
+        "After {} a light load was not answered as before within {}: the rates that were tried next met a target that was \
+         still busy with it.",
+        per_s(late.rate_per_s),
+        time(waited_s)
+    );
+    let draft = Draft::new(Code::SloRecovery, Severity::Warning, sentence)
+        .remedy("Find what it still does, such as emptying a cache or collecting garbage, and search below that with `--to`.");
+    Some(draft.number("waited_s", waited_s).number("rate_per_s", late.rate_per_s))
 }

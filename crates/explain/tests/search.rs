@@ -1,6 +1,6 @@
 //! What a search found, as findings.
 
-use record::{Run, Rung, Search, Severity};
+use record::{Recovery, Run, Rung, Search, Severity, WriteCache};
 
 use crate::{codes, find, found, reads, workload};
 
@@ -14,6 +14,7 @@ fn searched() -> Run {
         requests: 30_000,
         figures: vec![Some(0.004)],
         points: vec![point],
+        recovery: None,
     };
     let mut run = reads();
     run.search = Some(Search {
@@ -25,11 +26,20 @@ fn searched() -> Run {
         edge_per_s: Some(9_079.0),
         broken_by: Some("p99<5ms".into()),
         confirmed: true,
+        confirm_needs_s: Some(41.0),
+        from_per_s: None,
+        to_per_s: None,
+        quiet_ns: Some(110_000.0),
+        write_cache: None,
         after_overload_per_s: None,
         recovery_s: Some(0.0),
         relaxation_s: None,
         complete: true,
-        ladder: vec![rung(9_000.0, "pass", None, 0), rung(9_150.0, "fail", Some("p99<5ms"), 1)],
+        ladder: vec![
+            rung(9_000.0, "pass", None, 0),
+            rung(9_150.0, "fail", Some("p99<5ms"), 1),
+            Rung { purpose: "confirm".into(), seconds: 42.0, ..rung(9_000.0, "pass", None, 0) },
+        ],
     });
     run
 }
@@ -45,7 +55,7 @@ fn the_edge_is_told_with_what_broke_above_it() {
     assert!(
         finding
             .sentence
-            .starts_with("p99<5ms holds up to 9,000/s and no longer at 9,150/s, where the cause is p99<5ms"),
+            .starts_with("p99<5ms holds up to 9,000/s and no longer at 9,150/s, where the cause is p99<5ms; the edge is between"),
         "{}",
         finding.sentence
     );
@@ -53,6 +63,10 @@ fn the_edge_is_told_with_what_broke_above_it() {
         finding.sentence.ends_with("That is 90 % of the 10,000/s of a closed loop."),
         "{}",
         finding.sentence
+    );
+    assert_eq!(
+        finding.remedy,
+        "It held again as it was and after a rest, for 42.0 s each, where 41.0 s were needed."
     );
     assert_eq!(finding.numbers["edge_per_s"], 9_079.0);
     assert_eq!(codes(&searched()), ["slo-edge"]);
@@ -62,7 +76,11 @@ fn the_edge_is_told_with_what_broke_above_it() {
 fn an_edge_that_did_not_hold_again_or_was_the_client_s_is_a_warning() {
     let mut run = searched();
     search(&mut run).confirmed = false;
+    search(&mut run).ladder[2].verdict = "fail".into();
     assert_eq!(found(&run, "slo-edge").severity, Severity::Warning);
+    search(&mut run).ladder[2].verdict = "undecided".into();
+    let open = found(&run, "slo-edge");
+    assert!(open.severity == Severity::Note && open.remedy.contains("--longest"), "{}", open.remedy);
     let mut run = searched();
     search(&mut run).broken_by = Some("client limited".into());
     assert!(found(&run, "slo-edge").remedy.contains("This machine was late"));
@@ -72,8 +90,60 @@ fn an_edge_that_did_not_hold_again_or_was_the_client_s_is_a_warning() {
 fn no_rate_that_keeps_a_promise_is_told() {
     let mut run = searched();
     search(&mut run).kept_per_s = None;
-    assert!(found(&run, "slo-unkept").sentence.contains("2 rates were tried, from 9,000/s on"));
+    assert!(found(&run, "slo-unkept").sentence.contains("3 rates were tried, from 9,000/s on"));
     assert!(find(&run, "slo-edge").is_none());
+    search(&mut run).complete = false;
+    assert!(find(&run, "slo-unkept").is_none(), "a search that was cut short has not tried enough to say so");
+}
+
+#[test]
+fn a_bound_that_is_kept_is_no_edge() {
+    let mut run = searched();
+    let own = search(&mut run);
+    (own.to_per_s, own.broken_per_s, own.edge_per_s, own.ceiling_per_s) = (Some(9_000.0), None, None, 0.0);
+    let sentence = found(&run, "slo-edge").sentence;
+    assert_eq!(sentence, "p99<5ms holds up to 9,000/s, the highest rate that was allowed.");
+}
+
+fn with_cache(bytes: Option<u64>, overrun: bool, fill_s: Option<f64>) -> Run {
+    let mut run = searched();
+    let basis = if bytes.is_some() { "array" } else { "seen" }.into();
+    search(&mut run).write_cache = Some(WriteCache { bytes, basis, written_bytes: 3 << 30, overrun, fill_s });
+    run
+}
+
+#[test]
+fn whose_rate_of_writes_it_is_is_told() {
+    assert!(find(&searched(), "slo-write-cache").is_none());
+    let behind = found(&with_cache(Some(512 << 20), true, Some(6.0)), "slo-write-cache");
+    assert!(
+        behind.severity == Severity::Note && behind.sentence.contains("filled for 6.00 s"),
+        "{}",
+        behind.sentence
+    );
+    let within = found(&with_cache(Some(512 << 20), false, None), "slo-write-cache");
+    assert_eq!(within.severity, Severity::Warning);
+    assert!(
+        within.sentence.starts_with("9,000/s is within the write cache: it holds 512 MiB"),
+        "{}",
+        within.sentence
+    );
+    let unseen = found(&with_cache(None, true, None), "slo-write-cache");
+    assert!(unseen.sentence.contains("3 GiB were written"), "{}", unseen.sentence);
+    assert!(find(&with_cache(Some(0), true, None), "slo-write-cache").is_none());
+}
+
+#[test]
+fn a_target_that_does_not_come_back_in_time_is_told() {
+    let mut run = searched();
+    search(&mut run).ladder[1].recovery = Some(Recovery { seconds: 70.0, complete: true });
+    assert!(find(&run, "slo-recovery").is_none());
+    search(&mut run).ladder[1].recovery = Some(Recovery { seconds: 120.0, complete: false });
+    let sentence = found(&run, "slo-recovery").sentence;
+    assert!(
+        sentence.starts_with("After 9,150/s a light load was not answered as before within 2 min"),
+        "{sentence}"
+    );
 }
 
 #[test]
@@ -81,7 +151,7 @@ fn less_after_an_overload_is_told_with_the_time_to_recover() {
     let mut run = searched();
     assert!(find(&run, "slo-hysteresis").is_none());
     search(&mut run).after_overload_per_s = Some(7_000.0);
-    assert!(found(&run, "slo-hysteresis").sentence.contains("only 7,000/s keeps it, not 9,000/s"));
+    assert!(found(&run, "slo-hysteresis").sentence.contains("only 7,000/s keeps it, and 9,000/s from below"));
 }
 
 #[test]
@@ -89,6 +159,6 @@ fn of_a_search_only_looks_at_the_rate_that_was_kept_are_results() {
     let mut run = searched();
     workload(&mut run).unserved = 9;
     assert!(find(&run, "never-issued").is_some());
-    search(&mut run).ladder[0].points = vec![7];
+    search(&mut run).ladder.iter_mut().for_each(|rung| rung.points = vec![7]);
     assert!(find(&run, "never-issued").is_none());
 }

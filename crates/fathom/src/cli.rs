@@ -7,7 +7,7 @@ use clap::builder::PossibleValue;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use conduct::search::Promise;
 use explain::compare::Limit;
-use units::{Bytes, Nanos, Share};
+use units::{Bytes, Nanos, OpsPerSecond, Share};
 
 use crate::doors;
 
@@ -189,9 +189,16 @@ pub struct SearchArgs {
     /// Requests in flight at most [default: twice what the promise allows at the ceiling, up to 1024]
     #[arg(long, value_name = "COUNT")]
     pub depth: Option<u32>,
-    /// Write so much at each rate before it is measured, so that no write cache answers [default: nothing]
-    #[arg(long, value_name = "SIZE", default_value = "0B", hide_default_value = true)]
-    pub write_cache: Bytes,
+    /// What a write cache takes: it is filled before each rate, so that the storage behind it answers; 0B leaves it be
+    /// [default: what is known of an array; otherwise it is looked for by writing]
+    #[arg(long, value_name = "SIZE")]
+    pub write_cache: Option<Bytes>,
+    /// Try no rate below, such as 500/s or 20k/s [default: a hundredth of what a closed loop does]
+    #[arg(long, value_name = "RATE")]
+    pub from: Option<OpsPerSecond>,
+    /// Offer no rate above, in no part of the search: no closed loop and no overload either [default: as far as it goes]
+    #[arg(long, value_name = "RATE")]
+    pub to: Option<OpsPerSecond>,
     #[command(flatten)]
     pub run: RunArgs,
 }

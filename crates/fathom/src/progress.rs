@@ -62,6 +62,8 @@ impl Progress {
             }
             Event::Live { live, .. } => self.live(live),
             Event::PointEnded { .. } => {}
+            Event::Aside { what, expected } => self.aside(what, *expected),
+            Event::RateDecided { search } => self.decided(search),
             Event::SweepEnded { phase, why } => self.say(&format!("{phase}: {why}")),
         }
     }
@@ -70,6 +72,25 @@ impl Progress {
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
         }
+    }
+
+    /// What is done between two points.
+    fn aside(&mut self, what: &str, expected: Nanos) {
+        if self.bar.is_none() {
+            terminal::say(what);
+        }
+        let since = self.clock.now();
+        let (title, expected_after) = (what.to_owned(), Nanos::ZERO);
+        self.now = Some(Running { title, since, expected: Some(expected), expected_after });
+        (self.last_plain, self.last_live) = (since, None);
+    }
+
+    /// What became of the last rate of a search, and between which rates the edge lies.
+    fn decided(&self, search: &record::Search) {
+        let Some(rung) = search.ladder.last() else { return };
+        let cause = rung.cause.as_ref().map(|cause| format!(": {cause}")).unwrap_or_default();
+        let rate = OpsPerSecond::new(rung.rate_per_s);
+        self.say(&format!("  {rate}/s, {}: {}{cause}", rung.purpose, rung.verdict));
     }
 
     /// A line that stays.

@@ -85,8 +85,14 @@ impl Recorder {
     }
 
     /// What a search found.
-    pub fn set_search(&mut self, search: Option<record::Search>) {
-        self.run.search = search;
+    pub fn set_search(&mut self, search: record::Search) {
+        self.run.search = Some(search);
+    }
+
+    /// A search as far as it has come, and keeps it.
+    pub fn add_search(&mut self, search: &record::Search) {
+        self.run.search = Some(search.clone());
+        self.keep();
     }
 
     /// What became of rounds that should become steady.

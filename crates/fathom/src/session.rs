@@ -105,8 +105,10 @@ impl Session {
         let (outcome, found) =
             carry_out_search(&self.planned.plan, options, &mut *self.world, &mut |event| {
                 watch(&event);
-                if let Event::PointEnded { point } = event {
-                    recorder.add(point);
+                match event {
+                    Event::PointEnded { point } => recorder.add(point),
+                    Event::RateDecided { search } => recorder.add_search(search),
+                    _ => {}
                 }
             });
         let mut ending = ending(&outcome, &self.signals);
@@ -116,7 +118,10 @@ impl Session {
             ending = Ending { code: 1, reason };
         }
         self.recorder.set_targets(self.world.targets());
-        self.recorder.set_search(found);
+        // Cut short before the first rate there is nothing; after it the ladder so far is kept already.
+        if let Some(found) = found {
+            self.recorder.set_search(found);
+        }
         self.recorder.finish(outcome.complete, ending)
     }
 }

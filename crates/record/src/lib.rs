@@ -33,6 +33,6 @@ pub use point::{
 pub use run::{
     Cache, Ending, Environment, PlanSource, ReadError, Run, SCHEMA_VERSION, Target, Tool, World, read, schema,
 };
-pub use search::{Rung, Search};
+pub use search::{Recovery, Rung, Search, WriteCache};
 pub use steady::{Rounds, Window};
 pub use summary::{Figure, LATENCY_QUANTILES, LatencySummary, OpSummary, QuantileFigure, summarise};

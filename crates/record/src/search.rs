@@ -10,7 +10,14 @@ pub struct Search {
     pub promises: Vec<String>,
     /// The edge was searched until the rates above and below it differed by no more than this part.
     pub within: f64,
-    /// What the target did in a closed loop with more and more requests in flight.
+    /// No rate below was tried, as the user asked for.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub from_per_s: Option<f64>,
+    /// No rate above was offered, as the user asked for.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub to_per_s: Option<f64>,
+    /// What the target did in a closed loop with more and more requests in flight, of a load that writes behind its
+    /// write cache; 0 where no closed loop was made, because `to_per_s` forbids it.
     pub ceiling_per_s: f64,
     /// The highest rate that was seen to keep every promise; absent where none did.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -26,12 +33,22 @@ pub struct Search {
     pub broken_by: Option<String>,
     /// Whether `kept_per_s` held again, as it was and after a rest.
     pub confirmed: bool,
+    /// Seconds that a look at `kept_per_s` takes to confirm it with nine chances of ten, by what was seen before; absent
+    /// where that cannot be said.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub confirm_needs_s: Option<f64>,
     /// The highest rate that was kept straight after an overload, where it is less than `kept_per_s`; 0 where none was.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub after_overload_per_s: Option<f64>,
-    /// The longest time that the target took after an overload until a light load was answered as before.
+    /// The mean response time of a light load before the first rate, in nanoseconds: what a target recovers to.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub quiet_ns: Option<f64>,
+    /// The longest time that the target took after a rate that failed until a light load was answered as before.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub recovery_s: Option<f64>,
+    /// The write cache in front of the storage; absent where nothing is written.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub write_cache: Option<WriteCache>,
     /// For how long a slow second shows in those after it, at the rate that was kept; absent where it cannot be seen.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub relaxation_s: Option<f64>,
@@ -39,6 +56,34 @@ pub struct Search {
     pub complete: bool,
     /// Every rate that was tried, in order.
     pub ladder: Vec<Rung>,
+}
+
+/// What lies between a load that writes and the media, and whether it was full.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WriteCache {
+    /// What it holds; absent where nobody knows of one and none was seen.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub bytes: Option<u64>,
+    /// How that is known: `given` by the user, by the description of the `array`, or `seen`: the rate of writes fell when
+    /// so much was written.
+    pub basis: String,
+    /// What was written as fast as it went, to fill it or to see whether there is one.
+    pub written_bytes: u64,
+    /// Whether it was full before each rate was looked at, so that the rates are those of the storage behind it. True
+    /// where none was seen.
+    pub overrun: bool,
+    /// For how long it was filled before each rate; absent where it was not.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub fill_s: Option<f64>,
+}
+
+/// How a target came back from a rate that failed.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Recovery {
+    /// How long that took, or how long it was waited for.
+    pub seconds: f64,
+    /// Whether a light load was then answered as before.
+    pub complete: bool,
 }
 
 /// One rate that was tried.
@@ -62,4 +107,7 @@ pub struct Rung {
     pub figures: Vec<Option<f64>>,
     /// The points of its looks.
     pub points: Vec<u32>,
+    /// How the target recovered from it; absent where it was not waited for that.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub recovery: Option<Recovery>,
 }

@@ -1,6 +1,6 @@
 //! A search: what it found, and every rate that it tried.
 
-use record::{Run, Rung, Search};
+use record::{Recovery, Run, Rung, Search};
 use units::{Nanos, OpsPerSecond};
 
 use crate::style::{Look, Style};
@@ -20,16 +20,34 @@ pub(crate) fn lines(run: &Run, style: Style) -> Vec<String> {
 fn answer(search: &Search) -> String {
     let promises = search.promises.iter().map(|one| harmless(one)).collect::<Vec<_>>().join(" and ");
     let rate = |per_s: f64| format!("{}/s", OpsPerSecond::new(per_s));
-    let Some(kept) = search.kept_per_s else { return format!("No rate keeps {promises}.") };
-    let state = if search.confirmed { "confirmed" } else { "not confirmed" };
+    let Some(kept) = search.kept_per_s else {
+        return match search.complete {
+            true => format!("No rate keeps {promises}."),
+            false => format!(
+                "The search for {promises} was not carried to its end, and no rate was seen to keep it."
+            ),
+        };
+    };
+    let state = match (search.complete, search.confirmed) {
+        (false, _) => "so far: the search was not carried to its end",
+        (_, true) => "confirmed",
+        (_, false) => "not confirmed",
+    };
     let above = search.broken_per_s.map(|broken| format!("; not at {}", rate(broken))).unwrap_or_default();
-    format!("{promises} holds up to {} ({state}){above}.", rate(kept))
+    let edge = search.edge_per_s.map(|edge| format!("; the edge is near {}", rate(edge))).unwrap_or_default();
+    let after = search.after_overload_per_s.map(|after| match after > 0.0 {
+        true => format!("; straight after an overload only {}", rate(after)),
+        false => "; straight after an overload no rate".into(),
+    });
+    format!("{promises} holds up to {} ({state}){above}{edge}{}.", rate(kept), after.unwrap_or_default())
 }
 
 fn ladder(search: &Search) -> Table {
     let mut columns = vec![Column::figures("rate/s", 0), Column::words("verdict")];
     columns.extend(search.promises.iter().map(|promise| Column::figures(promise, 1)));
     columns.extend([Column::figures("requests", 2), Column::figures("time", 3), Column::words("tried as")]);
+    let recovers = search.ladder.iter().any(|rung| rung.recovery.is_some());
+    columns.extend(recovers.then(|| Column::figures("recovery", 4)));
     let mut rungs: Vec<&Rung> = search.ladder.iter().collect();
     rungs.sort_by(|one, other| one.rate_per_s.total_cmp(&other.rate_per_s));
     let rows = rungs.into_iter().map(|rung| row(search, rung)).collect();
@@ -56,7 +74,20 @@ fn row(search: &Search, rung: &Rung) -> Vec<Cell> {
         Cell::plain(Nanos::from_secs_f64(rung.seconds).to_string()),
         Cell::plain(harmless(&rung.purpose)),
     ]);
+    if search.ladder.iter().any(|rung| rung.recovery.is_some()) {
+        row.push(Cell::plain(rung.recovery.map_or_else(String::new, recovery_text)));
+    }
     row
+}
+
+/// How long it took to come back, or that it took longer than it was waited for.
+fn recovery_text(recovery: Recovery) -> String {
+    let time = Nanos::from_secs_f64(recovery.seconds);
+    match (recovery.complete, recovery.seconds > 0.0) {
+        (true, false) => "at once".into(),
+        (true, true) => time.to_string(),
+        (false, _) => format!("> {time}"),
+    }
 }
 
 /// A mean as a time, anything else as a part of the requests.

@@ -5,7 +5,7 @@
 //!
 //! **Invariant:** bounds never leave 0 to 1 for counts; a bound that cannot be known is the widest there is.
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use statrs::function::beta::beta_reg;
 
 use crate::Interval;
@@ -36,6 +36,22 @@ fn root(reached: impl Fn(f64) -> bool) -> f64 {
         if reached(middle) { high = middle } else { low = middle }
     }
     (low + high) / 2.0
+}
+
+/// The chance with which a bound passes below its limit after [`times_to_pass`].
+const CHANCE: f64 = 0.9;
+
+/// How many times as much has to be seen until the upper bound of a figure, which lies at `high` by what was seen so
+/// far, is below `limit` with nine chances of ten; `None` where the figure itself is not below it.
+///
+/// A bound of that one-sided `confidence` comes nearer to its figure with the square root of what is seen. It has to
+/// come so near that a figure 1.28 of its own deviations too high still passes.
+pub fn times_to_pass(figure: f64, high: f64, limit: f64, confidence: f64) -> Option<f64> {
+    let deviations = |chance: f64| Normal::standard().inverse_cdf(chance);
+    let part = 1.0 + deviations(CHANCE) / deviations(confidence);
+    let (width, room) = (high - figure, limit - figure);
+    // The bound of what was not seen at all comes nearer with what is seen itself.
+    (room > 0.0 && width.is_finite()).then(|| (part * width / room).powi(2).max(width / room))
 }
 
 /// A stretch of a run: how many values, and the sum of what is averaged over them.
@@ -161,6 +177,18 @@ mod tests {
         }
         assert_eq!(binomial_bounds(0, 0, 0.95), Interval { low: 0.0, high: 1.0 });
         assert_eq!(binomial_bounds(7, 7, 0.95).high, 1.0);
+    }
+
+    #[test]
+    fn half_the_room_takes_four_times_as_much() {
+        let times = |figure| times_to_pass(figure, figure + 0.001, 0.01, 0.95).unwrap();
+        assert!((times(0.009) / times(0.008) - 4.0).abs() < 1e-9);
+        // 1 + 1.2816 / 1.6449, squared, where the room is the width.
+        assert!((times(0.009) - 3.165).abs() < 1e-3, "{}", times(0.009));
+        assert_eq!(times_to_pass(0.01, 0.011, 0.01, 0.95), None);
+        // 299 requests without any beyond the limit pass at all: of ten times as many a tenth.
+        let high = binomial_bounds(0, 2_990, 0.95).high;
+        assert!((times_to_pass(0.0, high, 0.01, 0.95).unwrap() * 2_990.0 / 299.0 - 1.0).abs() < 0.01);
     }
 
     fn batches(of: impl Fn(usize) -> f64) -> Vec<Batch> {

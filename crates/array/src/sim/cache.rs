@@ -131,8 +131,7 @@ impl Cache {
             destaging_bytes: 0,
             destaging: 0,
             reading: 0,
-            // The other half holds the partner's writes.
-            room: (params.write_part.get() * (if params.mirrored { size / 2 } else { size }) as f64) as u64,
+            room: params.write_room().get(),
             cursor: (0, 0),
             pressing: false,
             urgent: VecDeque::new(),
@@ -148,7 +147,7 @@ impl Cache {
 
     /// Whether writes may be acknowledged from here, given whether the partner is there to mirror them.
     pub fn takes_writes(&self, partner: bool) -> bool {
-        self.params.write_back && (partner || !self.params.mirrored)
+        self.params.takes_writes(partner)
     }
 
     /// Whether what it holds survives a loss of power.

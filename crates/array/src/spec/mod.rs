@@ -19,6 +19,7 @@ mod error;
 mod fields;
 mod figure;
 mod layout;
+mod memory;
 mod options;
 mod parts;
 mod shipped;

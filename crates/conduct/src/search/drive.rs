@@ -2,20 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use record::{Point, PointKind};
-use stats::exceedance::{Batch, relaxation};
-use stats::{Bucket, Histogram};
-use units::{Bytes, Instant, Nanos, OpsPerSecond};
-use workload::plan::{self, LatencyFigure, Load, Plan, Promise, State, Task, Time};
-use workload::spec::{Overflow, Pace, Schedule, Spacing, Stop, Workload};
-use workload::tally::ClassInterval;
+use record::{Point, PointKind, Recovery, WriteCache};
+use stats::exceedance::relaxation;
+use units::{Bytes, Nanos, OpsPerSecond};
+use workload::plan::{self, Load, Plan, Promise, State, Task};
+use workload::spec::{Pace, Workload};
 
 use super::evidence::{Cause, Evidence, Verdict};
-use super::ladder::{Answer, Ask, Prober, Purpose, Rung, Settings, search};
+use super::ladder::{Answer, Ask, Bracket, Prober, Purpose, Rung, Settings, search};
 use crate::carry::Outcome;
 use crate::event::Event;
 use crate::result::{load_point, state_point};
-use crate::world::{LoadAnswer, World, WorldError};
+use crate::world::{World, WorldError};
 
 /// What the user says about a search.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,18 +28,33 @@ pub struct SearchOptions {
     pub longest: Nanos,
     /// Requests in flight at most, all workers together; `None` is worked out of the promise.
     pub depth: Option<u32>,
-    /// What a cache may take of writes before the storage behind it is seen.
-    pub write_cache: Bytes,
+    /// What a cache takes of writes before the storage behind it is seen: zero has none filled; `None` asks the world,
+    /// and where it does not know looks whether writes become slower.
+    pub write_cache: Option<Bytes>,
+    /// No rate below is tried.
+    pub from: Option<OpsPerSecond>,
+    /// No rate above is offered, in whatever part of the search.
+    pub to: Option<OpsPerSecond>,
+}
+
+impl SearchOptions {
+    /// A search for the highest rate that keeps `promises`, to 2 %, with looks of fifteen seconds to four minutes.
+    pub fn of(promises: Vec<Promise>) -> SearchOptions {
+        SearchOptions {
+            promises,
+            within: 0.02,
+            look: Nanos::from_secs(15),
+            longest: Nanos::from_secs(240),
+            depth: None,
+            write_cache: None,
+            from: None,
+            to: None,
+        }
+    }
 }
 
 /// The shortest first look: as many seconds as there must be batches.
 pub const LOOK_LEAST: Nanos = Nanos::from_secs(stats::exceedance::BATCHES_LEAST as u64);
-
-/// A closed loop that gains less than this with four times the depth has reached the ceiling.
-const CEILING_GAIN: f64 = 0.03;
-
-/// The deepest closed loop, and the most in flight that is chosen without being asked for.
-const DEPTH_MOST: u32 = 1024;
 
 /// The lowest rate worth trying, as a part of the ceiling and in requests a second.
 const LOWEST: (f64, f64) = (0.01, 10.0);
@@ -49,20 +62,11 @@ const LOWEST: (f64, f64) = (0.01, 10.0);
 /// Load before a look that is not counted, at least.
 const WARM_UP: Nanos = Nanos::from_secs(1);
 
-/// Relaxation times that a warm-up takes.
-const RELAXATIONS: f64 = 10.0;
+/// Requests in flight at most, all workers together, where nothing says how many are enough.
+pub(super) const DEPTH_LEAST: u32 = 64;
 
 /// Left alone before a look after a rest.
 const REST: Nanos = Nanos::from_secs(5);
-
-/// A light load is answered as before when its mean is no more than this above that of one request at a time.
-const RECOVERED: f64 = 1.1;
-
-/// Seconds that are waited for that at most.
-const RECOVERY_MOST: u32 = 120;
-
-/// The lateness of this program that a verdict bears, as a part of the response time that 99 % do not exceed.
-const LATE: f64 = 0.05;
 
 /// Carries a search out: the plan's states first, then its load at rates of the search's choice.
 ///
@@ -107,23 +111,27 @@ pub fn load_of(plan: &Plan) -> Result<&plan::Point, String> {
     }
 }
 
-struct Driver<'a, 'w> {
+pub(super) struct Driver<'a, 'w> {
     plan: &'a Plan,
-    options: &'a SearchOptions,
-    world: &'w mut dyn World,
-    watch: &'w mut dyn FnMut(Event<'_>),
-    outcome: Outcome,
-    base: Load,
+    pub(super) options: &'a SearchOptions,
+    pub(super) world: &'w mut dyn World,
+    pub(super) watch: &'w mut dyn FnMut(Event<'_>),
+    pub(super) outcome: Outcome,
+    pub(super) base: Load,
     /// Each workload's part of the rate.
-    parts: Vec<f64>,
+    pub(super) parts: Vec<f64>,
     /// Requests in flight at most, each worker.
-    depth: u32,
-    warm_up: Nanos,
-    /// The mean response of one request at a time, in nanoseconds.
-    floor_ns: f64,
-    ceiling_per_s: f64,
-    recovery_s: Option<f64>,
-    relaxation_s: Option<f64>,
+    pub(super) depth: u32,
+    pub(super) warm_up: Nanos,
+    /// What the target can do, or may be asked for.
+    pub(super) top_per_s: f64,
+    /// The depth of the closed loop that did the most.
+    pub(super) deepest: u32,
+    pub(super) light_per_s: f64,
+    /// The mean response time of the light load before the first rate.
+    pub(super) quiet_ns: Option<f64>,
+    pub(super) relaxation_s: Option<f64>,
+    pub(super) write_cache: Option<WriteCache>,
     rungs: Vec<record::Rung>,
     /// The first point of the rate that is being looked at.
     rung_from: usize,
@@ -140,6 +148,16 @@ impl<'a, 'w> Driver<'a, 'w> {
         let point = load_of(plan).map_err(WorldError::Unfit)?;
         let Task::Load(base) = &point.task else { unreachable!("`load_of` gives loads") };
         let warm_up = base.workloads[0].stop.warmup.max(WARM_UP);
+        if options.to.is_some() && base.workloads.len() > 1 && !base.workloads.iter().all(has_rate) {
+            return Err(WorldError::Unfit(
+                "with --to no closed loop is made, which would say how several workloads share the rate; give each of them \
+                 a pace, such as pace = \"rate(100/s)\": the search keeps their parts"
+                    .into(),
+            ));
+        }
+        // What is in flight of a light load, until the ceiling is known.
+        let workers: u32 = base.workloads.iter().map(|workload| workload.workers).sum();
+        let depth = DEPTH_LEAST.div_ceil(workers).max(1);
         Ok(Driver {
             plan,
             options,
@@ -147,13 +165,15 @@ impl<'a, 'w> Driver<'a, 'w> {
             watch,
             outcome,
             base: base.clone(),
-            parts: Vec::new(),
-            depth: 1,
+            parts: vec![1.0; base.workloads.len()],
+            depth,
             warm_up,
-            floor_ns: 0.0,
-            ceiling_per_s: 0.0,
-            recovery_s: None,
+            top_per_s: 0.0,
+            deepest: 1,
+            light_per_s: 0.0,
+            quiet_ns: None,
             relaxation_s: None,
+            write_cache: None,
             rungs: Vec::new(),
             rung_from: 0,
         })
@@ -161,17 +181,28 @@ impl<'a, 'w> Driver<'a, 'w> {
 
     fn whole(&mut self) -> Result<Option<record::Search>, WorldError> {
         self.states()?;
-        self.ceiling()?;
-        if self.world.is_stopped() || self.ceiling_per_s <= 0.0 {
+        self.reach()?;
+        if self.world.is_stopped() || self.top_per_s <= 0.0 {
             return Ok(None);
         }
+        self.overrun()?;
+        // Closed loops and writes as fast as they go are overloads too.
+        self.recover()?;
+        if self.world.is_stopped() {
+            return Ok(None);
+        }
+        self.rung_from = self.outcome.points.len();
+        let (part, least) = LOWEST;
+        let lowest_per_s = (self.top_per_s * part).max(least).min(self.top_per_s / 2.0);
+        let lowest_per_s = self.options.from.map_or(lowest_per_s, OpsPerSecond::get);
         let settings = Settings {
             promises: self.options.promises.clone(),
             within: self.options.within,
             look_s: self.options.look.as_secs_f64().ceil(),
             longest_s: self.options.longest.as_secs_f64().ceil(),
-            lowest_per_s: (self.ceiling_per_s * LOWEST.0).max(LOWEST.1).min(self.ceiling_per_s / 2.0),
-            highest_per_s: self.ceiling_per_s,
+            lowest_per_s,
+            highest_per_s: self.top_per_s.max(lowest_per_s),
+            bound_per_s: self.options.to.map(OpsPerSecond::get),
             seed: self.plan.seed,
         };
         let answer = search(&settings, self)?;
@@ -192,120 +223,18 @@ impl<'a, 'w> Driver<'a, 'w> {
     fn state(&mut self, name: &str, state: &State) -> Result<(), WorldError> {
         let index = self.outcome.points.len();
         let frame = frame(index, name, PointKind::State, "");
+        let of = index + 1;
+        (self.watch)(Event::PointStarted { index, of, name, expected: None, expected_after: Nanos::ZERO });
         let watch = &mut *self.watch;
         let answer = self.world.state(state, &mut |live| watch(Event::Live { index, live }))?;
-        self.outcome.points.push(state_point(frame, answer));
+        let point = state_point(frame, answer);
+        (self.watch)(Event::PointEnded { point: &point });
+        self.outcome.points.push(point);
         Ok(())
-    }
-
-    /// More and more requests in flight, until that no longer pays.
-    fn ceiling(&mut self) -> Result<(), WorldError> {
-        let mut depth = 1;
-        loop {
-            let load = self.closed(depth);
-            let workers = self.workers();
-            let name = format!("closed loop, {} in flight", u64::from(depth) * workers);
-            self.load(&name, &load)?;
-            let Some(point) = self.outcome.points.last() else { return Ok(()) };
-            let totals: Vec<_> = point.workloads.iter().filter_map(|workload| workload.total()).collect();
-            let rates: Vec<f64> = totals.iter().map(|total| total.ops_per_s.value).collect();
-            let rate: f64 = rates.iter().sum();
-            if depth == 1 {
-                let means = totals.iter().filter_map(|total| total.response.as_ref());
-                let (sum, count) = means.fold((0.0, 0u64), |(sum, count), response| {
-                    (sum + response.mean_ns * response.count as f64, count + response.count)
-                });
-                self.floor_ns = sum / count.max(1) as f64;
-                self.parts = rates.iter().map(|own| own / rate.max(f64::MIN_POSITIVE)).collect();
-            }
-            let gained = rate > self.ceiling_per_s * (1.0 + CEILING_GAIN);
-            self.ceiling_per_s = self.ceiling_per_s.max(rate);
-            depth *= 4;
-            if !gained || self.world.is_stopped() || u64::from(depth) * workers > u64::from(DEPTH_MOST) {
-                break;
-            }
-        }
-        self.share_out();
-        self.depth = self.most_in_flight().div_ceil(self.workers() as u32).max(1);
-        Ok(())
-    }
-
-    fn workers(&self) -> u64 {
-        self.base.workloads.iter().map(|workload| u64::from(workload.workers)).sum()
-    }
-
-    /// Where all workloads have rates in the plan, those say how the rate is shared; else what a closed loop did.
-    fn share_out(&mut self) {
-        let rate = |workload: &Workload| match workload.pace {
-            Pace::Open(schedule) => Some(schedule.rate.get()),
-            _ => None,
-        };
-        let rates: Option<Vec<f64>> = self.base.workloads.iter().map(rate).collect();
-        if let Some(rates) = rates {
-            let sum: f64 = rates.iter().sum();
-            self.parts = rates.iter().map(|own| own / sum).collect();
-        }
-    }
-
-    /// Enough in flight for twice the time that is promised at the ceiling: more would break the promise anyway.
-    fn most_in_flight(&self) -> u32 {
-        let slowest =
-            self.options.promises.iter().filter_map(Promise::below).max().unwrap_or(Nanos::from_millis(100));
-        let chosen = (2.0 * self.ceiling_per_s * slowest.as_secs_f64()).ceil();
-        self.options.depth.unwrap_or((chosen as u32).clamp(64, DEPTH_MOST))
-    }
-
-    fn closed(&self, depth: u32) -> Load {
-        let mut load = self.base.clone();
-        for workload in &mut load.workloads {
-            workload.pace = Pace::Closed;
-            workload.depth = depth;
-            workload.stop = self.stop(Nanos::from_secs(5), self.warm_up);
-        }
-        load
-    }
-
-    fn at_rate(&self, rate_per_s: f64, seconds: f64, warm_up: Nanos) -> Load {
-        let mut load = self.base.clone();
-        for (workload, part) in load.workloads.iter_mut().zip(&self.parts) {
-            let (spacing, overflow) = match workload.pace {
-                Pace::Open(schedule) => (schedule.spacing, schedule.overflow),
-                _ => (Spacing::Poisson, Overflow::Queue),
-            };
-            let rate = OpsPerSecond::new((rate_per_s * part).max(1e-3));
-            workload.pace = Pace::Open(Schedule { rate, spacing, overflow });
-            workload.depth = self.depth;
-            workload.stop = self.stop(Nanos::from_secs(seconds.ceil() as u64), warm_up);
-            // Looks at one rate are only worth as much as they differ.
-            workload.seed = workload.seed.wrapping_add(self.outcome.points.len() as u64);
-        }
-        load
-    }
-
-    fn stop(&self, run: Nanos, warmup: Nanos) -> Stop {
-        Stop { warmup, run: Some(run), ..Stop::default() }
-    }
-
-    /// Long enough for what went before to be forgotten, and for a write cache to be full.
-    fn warm_up(&self, rate_per_s: f64) -> Nanos {
-        let written_per_s: f64 = self
-            .base
-            .workloads
-            .iter()
-            .zip(&self.parts)
-            .map(|(workload, part)| {
-                rate_per_s * part * workload.mix.writes() * workload.sizes.largest().as_f64()
-            })
-            .sum();
-        let fill_s = self.options.write_cache.as_f64() / written_per_s;
-        let relaxed_s = self.relaxation_s.unwrap_or(0.0) * RELAXATIONS;
-        let longest_s = self.options.longest.as_secs_f64();
-        let fill = if fill_s.is_finite() { Nanos::from_secs_f64(fill_s) } else { Nanos::ZERO };
-        self.warm_up.max(fill).max(Nanos::from_secs_f64(relaxed_s.min(longest_s)))
     }
 
     /// Makes a load, keeps it as a point and gives what it showed.
-    fn load(&mut self, name: &str, load: &Load) -> Result<Evidence, WorldError> {
+    pub(super) fn load(&mut self, name: &str, load: &Load) -> Result<Evidence, WorldError> {
         let index = self.outcome.points.len();
         let headline = self.base.headlines.first().map(ToString::to_string).unwrap_or_default();
         let expected = load.workloads[0].stop;
@@ -326,88 +255,42 @@ impl<'a, 'w> Driver<'a, 'w> {
         Ok(evidence)
     }
 
-    fn evidence(&self, load: &Load, answer: &LoadAnswer) -> Evidence {
-        let tallies =
-            || answer.workloads.iter().flat_map(|workload| &workload.workers).map(|worker| &worker.tally);
-        let rate: f64 = load.workloads.iter().filter_map(mean_rate).sum();
-        let seconds = tallies().map(|tally| tally.measured().as_secs_f64()).fold(0.0, f64::max);
-        let sum = |of: fn(&workload::tally::Tally) -> u64| tallies().map(of).sum::<u64>();
-        Evidence {
-            seconds,
-            asked: rate * seconds,
-            completed: sum(|tally| tally.ops()),
-            lost: sum(|tally| tally.dropped + tally.unserved),
-            errors: sum(|tally| tally.errors),
-            issued: sum(|tally| tally.planned),
-            client_limited: self.was_late(answer),
-            batches: self.options.promises.iter().map(|promise| batches(promise, answer)).collect(),
-        }
-    }
-
-    /// Whether requests were issued late although they could have been issued: this program or machine was slow.
-    fn was_late(&self, answer: &LoadAnswer) -> bool {
-        let (mut lag, mut response) = (Histogram::new(), Histogram::new());
-        let (mut in_flight_ns, mut window_ns) = (0u128, 0u64);
-        for tally in
-            answer.workloads.iter().flat_map(|workload| &workload.workers).map(|worker| &worker.tally)
-        {
-            in_flight_ns += tally.in_flight_ns;
-            window_ns = window_ns.max(tally.measured().get());
-            for class in &tally.classes {
-                class.lag.iter().for_each(|own| lag.merge(own));
-                response.merge(&class.response);
-            }
-        }
-        let room = f64::from(self.depth) * self.workers() as f64 / 2.0;
-        let had_room = (in_flight_ns as f64) < room * window_ns as f64;
-        match (lag.quantile(0.99), response.quantile(0.99)) {
-            (Some(lag), Some(response)) => had_room && lag.as_secs_f64() > LATE * response.as_secs_f64(),
-            _ => false,
-        }
-    }
-
-    /// Waits until a light load is answered as one request at a time was.
-    fn recover(&mut self) -> Result<(), WorldError> {
-        let light = self.ceiling_per_s * 0.02;
-        for tried in 0..RECOVERY_MOST {
-            if self.world.is_stopped() {
-                return Ok(());
-            }
-            let load = self.at_rate(light.max(10.0), 1.0, Nanos::ZERO);
-            let answer = self.world.load(&load, &mut |_| ())?;
-            let mut response = Histogram::new();
-            let workers = answer.workloads.iter().flat_map(|workload| &workload.workers);
-            workers
-                .flat_map(|worker| &worker.tally.classes)
-                .for_each(|class| response.merge(&class.response));
-            let (Some(mean), Some(spread)) = (response.mean(), response.std_dev()) else { return Ok(()) };
-            let chance = 2.0 * spread / (response.count() as f64).sqrt();
-            if mean - chance <= RECOVERED * self.floor_ns {
-                // The first second is the measurement, not a wait.
-                self.recovery_s = Some(self.recovery_s.unwrap_or(0.0).max(f64::from(tried)));
-                return Ok(());
-            }
-        }
-        self.recovery_s = Some(f64::from(RECOVERY_MOST));
-        Ok(())
-    }
-
-    fn found(&mut self, answer: &Answer) -> record::Search {
-        let promises: Vec<String> = self.options.promises.iter().map(ToString::to_string).collect();
+    fn found(&self, answer: &Answer) -> record::Search {
         record::Search {
-            within: self.options.within,
-            ceiling_per_s: self.ceiling_per_s,
             kept_per_s: answer.kept_per_s,
             broken_per_s: answer.broken_per_s,
             edge_per_s: answer.edge_per_s,
             broken_by: answer.cause.map(|cause| cause_words(cause, &self.options.promises)),
             confirmed: answer.confirmed,
+            confirm_needs_s: answer.confirm_needs_s,
             after_overload_per_s: answer.after_overload_per_s,
-            recovery_s: self.recovery_s,
-            relaxation_s: self.relaxation_s,
             complete: answer.complete,
-            ladder: std::mem::take(&mut self.rungs),
-            promises,
+            ..self.so_far()
+        }
+    }
+
+    /// The search without an answer.
+    fn so_far(&self) -> record::Search {
+        let recoveries = self.rungs.iter().filter_map(|rung| rung.recovery);
+        record::Search {
+            promises: self.options.promises.iter().map(ToString::to_string).collect(),
+            within: self.options.within,
+            from_per_s: self.options.from.map(OpsPerSecond::get),
+            to_per_s: self.options.to.map(OpsPerSecond::get),
+            ceiling_per_s: if self.options.to.is_some() { 0.0 } else { self.top_per_s },
+            kept_per_s: None,
+            broken_per_s: None,
+            edge_per_s: None,
+            broken_by: None,
+            confirmed: false,
+            confirm_needs_s: None,
+            after_overload_per_s: None,
+            quiet_ns: self.quiet_ns,
+            recovery_s: recoveries.map(|recovery| recovery.seconds).reduce(f64::max),
+            write_cache: self.write_cache.clone(),
+            relaxation_s: self.relaxation_s,
+            complete: false,
+            ladder: self.rungs.clone(),
         }
     }
 }
@@ -420,15 +303,18 @@ impl Prober for Driver<'_, '_> {
             self.state("rest", &State::Idle(REST))?;
         }
         let after_overload = ask.purpose == Purpose::AfterOverload;
+        if self.outcome.points.len() == self.rung_from && !after_overload {
+            self.fill()?;
+        }
         // What is left of an overload is what is looked for.
-        let warm_up = if after_overload { self.warm_up } else { self.warm_up(ask.rate_per_s) };
+        let warm_up = if after_overload { self.warm_up } else { self.relaxed_warm_up() };
         let load = self.at_rate(ask.rate_per_s, ask.seconds, warm_up);
         let name = format!("{}, {}", OpsPerSecond::new(ask.rate_per_s), ask.purpose.words());
         let evidence = self.load(&name, &load)?;
         Ok((!self.world.is_stopped()).then_some(evidence))
     }
 
-    fn decided(&mut self, rung: &Rung) {
+    fn decided(&mut self, rung: &Rung, (kept_per_s, broken_per_s): Bracket) {
         let promises = &self.options.promises;
         let (verdict, cause) = match &rung.verdict {
             Verdict::Pass => ("pass", None),
@@ -449,6 +335,7 @@ impl Prober for Driver<'_, '_> {
                 .map(|(n, promise)| rung.evidence.figure(n, promise))
                 .collect(),
             points: points.collect(),
+            recovery: None,
         });
         self.rung_from = self.outcome.points.len();
         let relaxed = rung.evidence.batches.iter().filter_map(|batches| relaxation(batches));
@@ -459,11 +346,21 @@ impl Prober for Driver<'_, '_> {
         if rung.verdict == Verdict::Pass && relaxed.is_some() {
             self.relaxation_s = relaxed;
         }
+        let search = record::Search { kept_per_s, broken_per_s, ..self.so_far() };
+        (self.watch)(Event::RateDecided { search: &search });
     }
 
     fn rest(&mut self) -> Result<(), WorldError> {
-        self.recover()
+        let recovery: Option<Recovery> = self.recover()?;
+        if let Some(rung) = self.rungs.last_mut() {
+            rung.recovery = recovery;
+        }
+        Ok(())
     }
+}
+
+fn has_rate(workload: &Workload) -> bool {
+    matches!(workload.pace, Pace::Open(_))
 }
 
 fn cause_words(cause: Cause, promises: &[Promise]) -> String {
@@ -474,89 +371,6 @@ fn cause_words(cause: Cause, promises: &[Promise]) -> String {
         Cause::Errors => "errors".into(),
         Cause::Client => "client limited".into(),
     }
-}
-
-fn mean_rate(workload: &Workload) -> Option<f64> {
-    match workload.pace {
-        Pace::Open(schedule) => Some(schedule.mean_rate().get()),
-        _ => None,
-    }
-}
-
-/// The whole seconds of the measured window as batches, and in the last of them what ended after it.
-fn batches(promise: &Promise, answer: &LoadAnswer) -> Vec<Batch> {
-    let mut seconds: BTreeMap<Instant, Batch> = BTreeMap::new();
-    let mut all = Batch::default();
-    for workload in &answer.workloads {
-        let of_workers = workload.workers.iter().flat_map(|worker| &worker.tally.intervals);
-        let whole = workload.intervals.iter().chain(of_workers).filter(|interval| interval.measured);
-        for interval in whole {
-            let batch = seconds.entry(interval.until).or_default();
-            interval.classes.iter().for_each(|class| add(batch, of_interval(promise, class)));
-        }
-        for class in workload.workers.iter().flat_map(|worker| &worker.tally.classes) {
-            let service = class.service.as_ref().unwrap_or(&class.response);
-            add(&mut all, of_histogram(promise, if is_service(promise) { service } else { &class.response }));
-        }
-    }
-    let seen = seconds.values().fold(Batch::default(), |mut sum, one| {
-        add(&mut sum, *one);
-        sum
-    });
-    // Requests that were due in the window and ended after it waited longest; they belong to its end.
-    if let Some(mut last) = seconds.last_entry()
-        && all.count > seen.count
-    {
-        let late = Batch { count: all.count - seen.count, sum: (all.sum - seen.sum).max(0.0) };
-        add(last.get_mut(), late);
-    }
-    seconds.into_values().collect()
-}
-
-fn is_service(promise: &Promise) -> bool {
-    matches!(promise, Promise::Latency { time: Time::Service, .. })
-}
-
-fn add(batch: &mut Batch, other: Batch) {
-    batch.count += other.count;
-    batch.sum += other.sum;
-}
-
-fn of_interval(promise: &Promise, class: &ClassInterval) -> Batch {
-    // Where nothing is late, service equals response and is not kept apart.
-    let buckets =
-        if is_service(promise) && !class.service.is_empty() { &class.service } else { &class.response };
-    let mut batch = Batch::default();
-    for bucket in buckets {
-        let count = bucket.count as f64;
-        add(&mut batch, Batch { count, sum: count * worth(promise, *bucket) });
-    }
-    batch
-}
-
-/// What one request of a bucket adds: itself where it is beyond the limit, or its time.
-fn worth(promise: &Promise, bucket: Bucket) -> f64 {
-    match promise {
-        Promise::Errors { .. } => 0.0,
-        Promise::Latency { figure: LatencyFigure::Quantile(_), below, .. } => {
-            f64::from(bucket.low() > *below)
-        }
-        Promise::Latency { figure: LatencyFigure::Mean, .. } => {
-            (bucket.low().get() as f64 + bucket.high().get() as f64) / 2.0
-        }
-    }
-}
-
-fn of_histogram(promise: &Promise, histogram: &Histogram) -> Batch {
-    let count = histogram.count() as f64;
-    let sum = match promise {
-        Promise::Errors { .. } => 0.0,
-        Promise::Latency { figure: LatencyFigure::Quantile(_), below, .. } => {
-            histogram.count_above(*below) as f64
-        }
-        Promise::Latency { figure: LatencyFigure::Mean, .. } => histogram.sum_ns() as f64,
-    };
-    Batch { count, sum }
 }
 
 fn frame(index: usize, name: &str, kind: PointKind, headline: &str) -> Point {

@@ -1,7 +1,7 @@
 //! The order in which rates are tried until the highest one that keeps every promise is known.
 //!
 //! A grid in shuffled order finds between which rates the edge lies, halving on the logarithm finds it, and more
-//! looks at the winner confirm it: cold, after a rest, and after an overload.
+//! looks at the winner confirm it: as it is, and after a rest. Then the edge is approached from above, after overloads.
 //!
 //! **Invariant:** knows no world and no clock; what it decides follows from what it was shown, and the order of its
 //! grid from the seed.
@@ -24,11 +24,13 @@ pub struct Settings {
     pub lowest_per_s: f64,
     /// The highest rate that the target may reach; more is tried where it keeps its promises there.
     pub highest_per_s: f64,
+    /// No rate above this one is ever offered, for an overload neither; `None` lets the search go as far as it must.
+    pub bound_per_s: Option<f64>,
     /// Shuffles the grid.
     pub seed: u64,
 }
 
-/// Points of the grid.
+/// Points of the grid, at most.
 const GRID: usize = 7;
 
 /// The grid ends a little above what the target can do, so that one point of it should fail.
@@ -40,7 +42,7 @@ const EXTENSIONS: u32 = 8;
 /// An overload is so much above the edge.
 const OVERLOAD: f64 = 1.2;
 
-/// How often a winner that is not confirmed gives way to a lower rate.
+/// How often a winner that is not confirmed gives way to a lower rate, and how many rates are tried after overloads.
 const STEPS_DOWN: u32 = 12;
 
 /// What a look is for: how the driver has to prepare it.
@@ -61,6 +63,11 @@ pub enum Purpose {
 }
 
 impl Purpose {
+    /// Whether a rate that stays undecided is looked at again. What an overload leaves behind is only there at once.
+    fn is_prolonged(self) -> bool {
+        !matches!(self, Purpose::Overload | Purpose::AfterOverload)
+    }
+
     /// In a few words, for tables.
     pub fn words(self) -> &'static str {
         match self {
@@ -93,14 +100,18 @@ pub trait Prober {
     /// Makes one load and says what it showed. What is `None` ends the search: the user asked for it.
     fn look(&mut self, ask: Ask) -> Result<Option<Evidence>, Self::Error>;
 
-    /// Tells what was decided of a rate, with all looks of that purpose at it.
-    fn decided(&mut self, _: &Rung) {}
+    /// Tells what was decided of a rate, with all looks of that purpose at it, and between which rates the edge lies
+    /// by now.
+    fn decided(&mut self, _: &Rung, _: Bracket) {}
 
     /// Waits after a rate that failed until the target has recovered from it.
     fn rest(&mut self) -> Result<(), Self::Error> {
         Ok(())
     }
 }
+
+/// The highest rate that passed below the lowest that failed above a pass, and that one.
+pub type Bracket = (Option<f64>, Option<f64>);
 
 /// One rate and what became of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -126,9 +137,13 @@ pub struct Answer {
     pub edge_per_s: Option<f64>,
     /// What broke there.
     pub cause: Option<Cause>,
-    /// Whether looks at the winner confirmed it.
+    /// Whether looks at the winner confirmed it: all of them passed.
     pub confirmed: bool,
-    /// The highest rate that keeps every promise straight after an overload, where that is less than `kept_per_s`.
+    /// Seconds that a look takes to confirm the winner with nine chances of ten, by what was seen before of it; `None`
+    /// where that cannot be said. The looks that were to confirm it took so long, but no longer than `longest_s`.
+    pub confirm_needs_s: Option<f64>,
+    /// The highest rate that keeps every promise straight after an overload, where that is less than `kept_per_s`;
+    /// 0 where none was found.
     pub after_overload_per_s: Option<f64>,
     /// Everything that was tried, in order.
     pub ladder: Vec<Rung>,
@@ -138,13 +153,25 @@ pub struct Answer {
 
 /// Searches the highest rate that keeps every promise.
 pub fn search<P: Prober>(settings: &Settings, prober: &mut P) -> Result<Answer, P::Error> {
-    let mut search = Search { settings, prober, ladder: Vec::new(), stopped: false };
+    let mut search = Search { settings, prober, ladder: Vec::new(), stopped: false, confirm_needs_s: None };
     search.grid()?;
     search.upwards()?;
     search.halve()?;
-    let confirmed = search.confirm()?;
-    let after_overload_per_s = if confirmed { search.hysteresis()? } else { None };
-    Ok(search.answer(confirmed, after_overload_per_s))
+    let confirmation = search.confirm()?;
+    let after_overload_per_s =
+        if confirmation == Confirmation::Failed { None } else { search.hysteresis()? };
+    Ok(search.answer(confirmation == Confirmation::Held, after_overload_per_s))
+}
+
+/// What looks at the winner came to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Confirmation {
+    /// It passed again, each time.
+    Held,
+    /// It did not fail, and did not pass each time either: time was too short.
+    Open,
+    /// It failed, there is none, or the search was stopped.
+    Failed,
 }
 
 struct Search<'a, P: Prober> {
@@ -152,18 +179,24 @@ struct Search<'a, P: Prober> {
     prober: &'a mut P,
     ladder: Vec<Rung>,
     stopped: bool,
+    confirm_needs_s: Option<f64>,
 }
 
 impl<P: Prober> Search<'_, P> {
     /// Looks at a rate, longer and longer, until it is decided or has been looked at long enough.
     fn decide(&mut self, rate_per_s: f64, purpose: Purpose) -> Result<Verdict, P::Error> {
-        let Settings { promises, look_s, longest_s, .. } = self.settings;
+        self.decide_from(rate_per_s, purpose, self.settings.look_s)
+    }
+
+    /// The same with a first look of `first_s`.
+    fn decide_from(&mut self, rate_per_s: f64, purpose: Purpose, first_s: f64) -> Result<Verdict, P::Error> {
+        let Settings { promises, longest_s, .. } = self.settings;
         let mut evidence = Evidence::default();
         let mut verdict = Verdict::Undecided;
         let mut seen_s = 0.0;
         while seen_s < *longest_s && !self.stopped {
             // Each look doubles what was seen, so that there are few of them and each has a good chance to decide.
-            let seconds = seen_s.max(*look_s).min((longest_s - seen_s).max(*look_s));
+            let seconds = seen_s.max(first_s).min((longest_s - seen_s).max(first_s));
             let Some(seen) = self.prober.look(Ask { rate_per_s, seconds, purpose })? else {
                 self.stopped = true;
                 break;
@@ -171,14 +204,14 @@ impl<P: Prober> Search<'_, P> {
             evidence.add(seen);
             seen_s += seconds;
             verdict = judge(&evidence, promises, CONFIDENCE);
-            if verdict != Verdict::Undecided || purpose == Purpose::Overload {
+            if verdict != Verdict::Undecided || !purpose.is_prolonged() {
                 break;
             }
         }
         if !self.stopped {
             let rung = Rung { rate_per_s, purpose, evidence, verdict: verdict.clone() };
-            self.prober.decided(&rung);
-            self.ladder.push(rung);
+            self.ladder.push(rung.clone());
+            self.prober.decided(&rung, self.bracket());
             // An overload is followed at once by the look for which it was made.
             if matches!(verdict, Verdict::Fail(_)) && purpose != Purpose::Overload {
                 self.prober.rest()?;
@@ -189,9 +222,16 @@ impl<P: Prober> Search<'_, P> {
 
     /// Log-spaced rates in shuffled order: a drift of the target must not look like an effect of the rate.
     fn grid(&mut self) -> Result<(), P::Error> {
-        let (low, high) = (self.settings.lowest_per_s, self.settings.highest_per_s * BEYOND);
-        let ratio = (high / low).max(1.0).powf(1.0 / (GRID - 1) as f64);
-        let mut rates: Vec<f64> = (0..GRID as i32).map(|step| low * ratio.powi(step)).collect();
+        let Settings { lowest_per_s: low, highest_per_s, bound_per_s, .. } = *self.settings;
+        let high = bound_per_s.unwrap_or(highest_per_s * BEYOND);
+        let range = (high / low).max(1.0);
+        // Bounds that are near to each other leave no room for more rates than are to be told apart.
+        let apart = (range.ln() / (1.0 + self.settings.within).ln()).ceil() as usize;
+        let points = GRID.min(apart + 1).max(2);
+        let ratio = range.powf(1.0 / (points - 1) as f64);
+        let mut rates: Vec<f64> = (0..points as i32 - 1).map(|step| low * ratio.powi(step)).collect();
+        // Exactly, for it may be a bound.
+        rates.push(high);
         shuffle(&mut rates, self.settings.seed);
         for rate in rates {
             self.decide(rate, Purpose::Grid)?;
@@ -203,7 +243,8 @@ impl<P: Prober> Search<'_, P> {
     fn upwards(&mut self) -> Result<(), P::Error> {
         let mut rate = self.settings.highest_per_s * BEYOND;
         for _ in 0..EXTENSIONS {
-            if self.stopped || self.bracket().1.is_some() || self.bracket().0.is_none() {
+            let is_bound = self.settings.bound_per_s.is_some();
+            if is_bound || self.stopped || self.bracket().1.is_some() || self.bracket().0.is_none() {
                 break;
             }
             rate *= 1.5;
@@ -221,11 +262,11 @@ impl<P: Prober> Search<'_, P> {
         Ok(())
     }
 
-    /// The highest rate that passed below the lowest that failed above a pass, and that one.
+    /// Between which rates the edge lies.
     ///
     /// A rate that failed below every pass does not count: latency need not grow with the rate, for devices that
     /// sleep or gather requests.
-    fn bracket(&self) -> (Option<f64>, Option<f64>) {
+    fn bracket(&self) -> Bracket {
         let rates = |wanted: fn(&Verdict) -> bool| {
             let own = self.ladder.iter().filter(|rung| is_cold(rung.purpose) && wanted(&rung.verdict));
             let mut rates: Vec<f64> = own.map(|rung| rung.rate_per_s).collect();
@@ -262,45 +303,73 @@ impl<P: Prober> Search<'_, P> {
         Some(if below > above { (low * least).sqrt() } else { (most * high).sqrt() })
     }
 
-    /// Looks at the winner again; where it fails now, at the next one. Whether one was confirmed.
-    fn confirm(&mut self) -> Result<bool, P::Error> {
+    /// Looks at the winner again, as long as it takes by what was seen of it; where it fails now, at the next one.
+    fn confirm(&mut self) -> Result<Confirmation, P::Error> {
         for _ in 0..STEPS_DOWN {
-            let Some(rate) = self.bracket().0 else { return Ok(false) };
-            let mut failed = false;
+            let Some(rate) = self.bracket().0 else { return Ok(Confirmation::Failed) };
+            let Settings { promises, look_s, longest_s, .. } = self.settings;
+            self.confirm_needs_s = self.seen_at(rate).needs_s(promises, CONFIDENCE);
+            let first_s = self.confirm_needs_s.unwrap_or(*look_s).clamp(*look_s, *longest_s).ceil();
+            let mut verdicts = Vec::new();
             for purpose in [Purpose::Confirm, Purpose::AfterRest] {
-                failed |= matches!(self.decide(rate, purpose)?, Verdict::Fail(_));
+                let verdict = self.decide_from(rate, purpose, first_s)?;
+                let failed = matches!(verdict, Verdict::Fail(_));
+                verdicts.push(verdict);
                 if failed || self.stopped {
                     break;
                 }
             }
             if self.stopped {
-                return Ok(false);
+                return Ok(Confirmation::Failed);
             }
-            // An undecided look takes nothing away from the one that passed.
-            if !failed {
-                return Ok(true);
+            // An undecided look takes nothing away from the one that passed, and adds nothing to it.
+            if !verdicts.iter().any(|verdict| matches!(verdict, Verdict::Fail(_))) {
+                let held = verdicts.iter().all(|verdict| *verdict == Verdict::Pass);
+                return Ok(if held { Confirmation::Held } else { Confirmation::Open });
             }
             self.halve()?;
         }
-        Ok(false)
+        Ok(Confirmation::Failed)
     }
 
-    /// What is kept straight after an overload, where it is less than what is kept otherwise.
+    /// The edge from above: the highest rate that is kept straight after an overload, where it is less than what is
+    /// kept otherwise. Steps down that double find one, halving comes as near to it as was asked.
     fn hysteresis(&mut self) -> Result<Option<f64>, P::Error> {
         let Some(kept) = self.bracket().0 else { return Ok(None) };
-        let mut rate = kept;
-        for step in 0..STEPS_DOWN {
-            self.decide(kept * OVERLOAD, Purpose::Overload)?;
-            let verdict = self.decide(rate, Purpose::AfterOverload)?;
-            if self.stopped {
-                return Ok(None);
-            }
-            if !matches!(verdict, Verdict::Fail(_)) {
-                return Ok((step > 0).then_some(rate));
-            }
-            rate /= 1.0 + self.settings.within * f64::from(1 << step.min(4));
+        let Settings { within, lowest_per_s, bound_per_s, .. } = *self.settings;
+        let overload = (kept * OVERLOAD).min(bound_per_s.unwrap_or(f64::INFINITY));
+        if overload <= kept * (1.0 + within) || self.keeps_after(overload, kept)? {
+            return Ok(None);
         }
-        Ok(Some(0.0))
+        let (mut low, mut high, mut step) = (0.0f64, kept, within);
+        for _ in 0..STEPS_DOWN {
+            let is_found = low > 0.0 && high / low <= 1.0 + within;
+            let rate = if low > 0.0 { (low * high).sqrt() } else { high / (1.0 + step) };
+            if self.stopped || is_found || rate < lowest_per_s {
+                break;
+            }
+            if self.keeps_after(overload, rate)? {
+                low = rate
+            } else {
+                high = rate
+            }
+            step *= 2.0;
+        }
+        Ok((!self.stopped).then_some(low))
+    }
+
+    /// Whether `rate` does not fail straight after an overload.
+    fn keeps_after(&mut self, overload: f64, rate: f64) -> Result<bool, P::Error> {
+        self.decide(overload, Purpose::Overload)?;
+        Ok(!matches!(self.decide(rate, Purpose::AfterOverload)?, Verdict::Fail(_)))
+    }
+
+    /// All that was seen of a rate, but not after an overload.
+    fn seen_at(&self, rate: f64) -> Evidence {
+        let mut all = Evidence::default();
+        let own = self.ladder.iter().filter(|rung| rung.rate_per_s == rate && is_cold(rung.purpose));
+        own.for_each(|rung| all.add(rung.evidence.clone()));
+        all
     }
 
     fn answer(self, confirmed: bool, after_overload_per_s: Option<f64>) -> Answer {
@@ -319,6 +388,7 @@ impl<P: Prober> Search<'_, P> {
             edge_per_s,
             cause,
             confirmed,
+            confirm_needs_s: self.confirm_needs_s,
             after_overload_per_s,
             complete: !self.stopped,
             ladder: self.ladder,
@@ -332,12 +402,7 @@ impl<P: Prober> Search<'_, P> {
         let middle = (low * high).sqrt();
         let Some(Cause::Promise(index)) = cause else { return middle };
         let promise = &self.settings.promises[index];
-        let figure = |rate: f64| {
-            let mut all = Evidence::default();
-            let own = self.ladder.iter().filter(|rung| rung.rate_per_s == rate && is_cold(rung.purpose));
-            own.for_each(|rung| all.add(rung.evidence.clone()));
-            all.figure(index, promise).filter(|figure| *figure > 0.0)
-        };
+        let figure = |rate: f64| self.seen_at(rate).figure(index, promise).filter(|figure| *figure > 0.0);
         let (Some(below), Some(above)) = (figure(low), figure(high)) else { return middle };
         let part = (promise.limit() / below).ln() / (above / below).ln();
         if part.is_finite() { low + (high - low) * part.clamp(0.0, 1.0) } else { middle }

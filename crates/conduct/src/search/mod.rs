@@ -1,13 +1,16 @@
 //! The highest rate at which every promise is kept.
 //!
 //! [`ladder`] decides which rate is tried next and [`evidence`] what follows from what was seen; neither knows a
-//! world. [`drive`] makes the loads.
+//! world. [`drive`] has the loads made: `loads` says which, `seen` what one showed, `settle` what stands between two.
 
 pub mod drive;
 pub mod evidence;
 pub mod ladder;
+mod loads;
+mod seen;
+mod settle;
 
 pub use drive::{LOOK_LEAST, SearchOptions, carry_out_search, load_of};
 pub use evidence::{Cause, Evidence, Verdict, judge};
-pub use ladder::{Answer, Ask, Prober, Purpose, Rung, Settings, search};
+pub use ladder::{Answer, Ask, Bracket, Prober, Purpose, Rung, Settings, search};
 pub use workload::plan::{Promise, PromiseError};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use conduct::modelled::ModelledWorld;
 use conduct::search::{SearchOptions, carry_out_search};
 use conduct::{Outcome, carry_out};
-use units::{Bytes, Nanos};
+use units::{Bytes, Nanos, OpsPerSecond};
 use workload::plan::{Overrides, Plan};
 
 use crate::queue::{cases, promise};
@@ -16,20 +16,22 @@ fn plan(text: &str) -> Plan {
 
 fn options() -> SearchOptions {
     SearchOptions {
-        promises: vec![promise()],
         within: 0.06,
         look: Nanos::from_secs(10),
         longest: Nanos::from_secs(20),
-        depth: None,
-        write_cache: Bytes::ZERO,
+        ..SearchOptions::of(vec![promise()])
     }
 }
 
 const READS: &str = "[[phase]]\npattern = 'random'\nsize = '4KiB'\nrun = '1s'\n";
 
 fn searched(text: &str, options: &SearchOptions) -> (Outcome, Option<record::Search>) {
+    searched_on("array:queue", text, options)
+}
+
+fn searched_on(address: &str, text: &str, options: &SearchOptions) -> (Outcome, Option<record::Search>) {
     let plan = plan(text);
-    let mut world = ModelledWorld::shipped(&plan, "array:queue", Arc::default()).unwrap();
+    let mut world = ModelledWorld::shipped(&plan, address, Arc::default()).unwrap();
     carry_out_search(&plan, options, &mut world, &mut |_| ())
 }
 
@@ -92,5 +94,67 @@ fn the_rate_that_is_asked_for_is_achieved_up_to_four_fifths_of_capacity() {
         let outcome = carry_out(&plan, &mut world, &mut |_| ());
         let achieved = outcome.points[0].workloads[0].total().unwrap().ops_per_s.value;
         assert!((achieved / f64::from(rate) - 1.0).abs() < 0.005, "{achieved} of {rate}/s, {spacing}");
+    }
+}
+
+#[test]
+fn no_rate_outside_of_the_bounds_is_offered() {
+    let bounded = SearchOptions {
+        from: Some(OpsPerSecond::new(2_000.0)),
+        to: Some(OpsPerSecond::new(6_000.0)),
+        ..options()
+    };
+    let (outcome, found) = searched(READS, &bounded);
+    let found = found.unwrap();
+    assert_eq!((found.kept_per_s, found.broken_per_s, found.ceiling_per_s), (Some(6_000.0), None, 0.0));
+    assert!(found.ladder.iter().all(|rung| (2_000.0..=6_000.0).contains(&rung.rate_per_s)), "{found:?}");
+    for point in &outcome.points {
+        let achieved: f64 =
+            point.workloads.iter().filter_map(|workload| Some(workload.total()?.ops_per_s.value)).sum();
+        assert!(achieved < 6_200.0, "{}: {achieved}", point.name);
+    }
+}
+
+const WRITES: &str =
+    "[[phase]]\npattern = 'random'\nsize = '4KiB'\nreads = '0%'\nrun = '1s'\nspan = '64GiB'\n";
+
+/// A disk that does 10,000 writes a second, behind a cache of 64 MiB that takes them as fast as they come.
+const CACHED: &str = "array:queue?kind=queue-md1&cache.size=64MiB&cache.line=4KiB&cache.read=false";
+
+#[test]
+fn behind_a_write_cache_the_lasting_rate_is_found() {
+    let (_, found) = searched_on(CACHED, WRITES, &options());
+    let found = found.unwrap();
+    let cache = found.write_cache.clone().unwrap();
+    assert_eq!((cache.bytes, cache.basis.as_str(), cache.overrun), (Some(64 << 20), "array", true));
+    assert!(cache.fill_s.is_some(), "{cache:?}");
+    assert!((found.ceiling_per_s / 10_000.0 - 1.0).abs() < 0.05, "{}", found.ceiling_per_s);
+    // A cache that is full lets writes in as the disk takes them: it can last no higher than that.
+    let kept = found.kept_per_s.unwrap();
+    assert!((8_800.0..=10_000.0).contains(&kept), "{found:?}");
+}
+
+#[test]
+fn a_write_cache_that_is_left_alone_answers_and_an_overload_shows_it() {
+    let alone = SearchOptions { write_cache: Some(Bytes::ZERO), ..options() };
+    let (_, found) = searched_on(CACHED, WRITES, &alone);
+    let found = found.unwrap();
+    let cache = found.write_cache.clone().unwrap();
+    assert_eq!((cache.bytes, cache.overrun, cache.fill_s), (Some(64 << 20), false, None));
+    let kept = found.kept_per_s.unwrap();
+    assert!(kept > 10_300.0, "within the cache more is kept than lasts: {found:?}");
+    let after = found.after_overload_per_s.expect("a full cache keeps less");
+    assert!((8_000.0..10_300.0).contains(&after), "{after} after an overload, {kept} before");
+}
+
+#[test]
+fn a_rate_that_fails_is_recovered_from_before_the_next() {
+    let (_, found) = searched(READS, &options());
+    let found = found.unwrap();
+    assert!((found.quiet_ns.unwrap() / 105_263.0 - 1.0).abs() < 0.1, "{:?}", found.quiet_ns);
+    for rung in found.ladder.iter().filter(|rung| rung.verdict == "fail" && rung.purpose != "overload") {
+        // A queue is empty once a load has drained.
+        let recovery = rung.recovery.expect("it was waited for");
+        assert!(recovery.complete && recovery.seconds <= 3.0, "{rung:?}");
     }
 }

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use conduct::search::SearchOptions;
 use formats::fio::Command;
-use units::{Bytes, Nanos};
 
 use super::{Door, Scratch, print};
 use crate::around;
@@ -53,14 +52,7 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
 /// The search that `latency_target` asks for: of rates, where fio tries depths.
 fn search(promise: &str) -> Result<SearchOptions, Failure> {
     let promise = promise.parse().map_err(|error| Failure::Usage(format!("latency_target: {error}")))?;
-    Ok(SearchOptions {
-        promises: vec![promise],
-        within: 0.02,
-        look: Nanos::from_secs(15),
-        longest: Nanos::from_secs(240),
-        depth: None,
-        write_cache: Bytes::ZERO,
-    })
+    Ok(SearchOptions::of(vec![promise]))
 }
 
 /// Whether a report can go to `path`: a file, or one that is not there yet in a directory that is.

@@ -25,7 +25,7 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
                 let figures = Figures::of(point, size_bytes).map(|figures| command.result(figures));
                 dots.until(Nanos::from_secs(SECONDS)) + &figures.unwrap_or_default()
             }
-            Event::SweepEnded { .. } => String::new(),
+            Event::SweepEnded { .. } | Event::Aside { .. } | Event::RateDecided { .. } => String::new(),
         };
         if lost.is_ok() {
             lost = print(&text);

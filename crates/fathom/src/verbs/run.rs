@@ -126,6 +126,12 @@ pub(super) fn stream(event: &Event<'_>) {
             "done": live.done,
         }),
         Event::PointEnded { point } => serde_json::json!({ "event": "point-ended", "point": point }),
+        Event::Aside { what, expected } => {
+            serde_json::json!({ "event": "aside", "what": what, "expected_ns": expected.get() })
+        }
+        Event::RateDecided { search } => {
+            serde_json::json!({ "event": "rate-decided", "rung": search.ladder.last() })
+        }
         Event::SweepEnded { phase, why } => {
             serde_json::json!({ "event": "sweep-ended", "phase": phase, "why": why })
         }

@@ -15,6 +15,9 @@ use crate::terminal;
 use crate::verbs::run::{deliver, options, say_where, stream};
 use crate::verbs::{keep, plan};
 
+/// Of fewer requests a second no look could see enough.
+const RATE_LEAST: f64 = 1.0;
+
 /// Rates that a search looks at, if the edge lies where the grid expects it and the first winner is confirmed.
 const RATES_USUAL: u64 = 17;
 
@@ -72,6 +75,16 @@ fn search_options(arguments: &SearchArgs) -> Result<SearchOptions, Failure> {
     if !(0.001..=0.5).contains(&arguments.within.get()) {
         return usage(format!("--within {}: from 0.1% to 50%", percent(arguments.within)));
     }
+    if let Some(bound) =
+        [arguments.from, arguments.to].into_iter().flatten().find(|bound| bound.get() < RATE_LEAST)
+    {
+        return usage(format!("{}: a search has no rates below {RATE_LEAST}/s", bound.exact()));
+    }
+    if let (Some(from), Some(to)) = (arguments.from, arguments.to)
+        && from.get() >= to.get()
+    {
+        return usage(format!("--from {} is not below --to {}", from.exact(), to.exact()));
+    }
     if arguments.depth == Some(0) {
         return usage("--depth 0: at least one request is in flight".into());
     }
@@ -82,6 +95,8 @@ fn search_options(arguments: &SearchArgs) -> Result<SearchOptions, Failure> {
         longest: arguments.longest,
         depth: arguments.depth,
         write_cache: arguments.write_cache,
+        from: arguments.from,
+        to: arguments.to,
     })
 }
 
@@ -92,9 +107,14 @@ fn percent(share: Share) -> String {
 fn what_it_would_do(search: &SearchOptions) -> String {
     let promises: Vec<String> = search.promises.iter().map(ToString::to_string).collect();
     let times = |each: Nanos| Nanos::new(each.get().saturating_mul(RATES_USUAL));
+    let first = match search.to {
+        Some(to) => format!("no request above {} a second", to.exact()),
+        None => "a closed loop first, 5s at each depth".into(),
+    };
     format!(
-        "search  the highest rate that keeps {}, to {}\n  a closed loop first, 5s at each depth; then about \
-         {RATES_USUAL} rates, {} to {} each: {} to {} together\n  the time that the plan says does not count\n",
+        "search  the highest rate that keeps {}, to {}\n  {first}; then about {RATES_USUAL} rates, {} to {} each: {} to {} \
+         together\n  after a rate that fails up to 2min until the target has recovered; a load that writes fills the write \
+         cache before each rate\n  the time that the plan says does not count\n",
         promises.join(" and "),
         Share::new(search.within).map_or_else(|| "2%".into(), percent),
         search.look,
