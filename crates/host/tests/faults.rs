@@ -20,7 +20,7 @@ use host::load::{Assignment, run};
 use host::monitor::DeviceCounters;
 use host::safety::{Consent, Permit, Reason, SafetyError, judge, permit};
 use loops::Loop;
-use units::{Bytes, Nanos, Share};
+use units::{Bytes, Share};
 use workload::spec::*;
 use workload::tally::{Failure, Tally};
 use workload::{Errno, Op, compile};

@@ -401,7 +401,7 @@ mod tests {
 
     #[test]
     fn what_is_written_with_a_pattern_is_held_against_it() {
-        let plan = plan("-s 1m -r 64k -i 0 -i 1 -i 6 -V 170", FILES);
+        let plan = plan("-s 1m -r 64k -i 0 -i 1 -i 6 -V 170", HERE);
         let loads = plan.points().iter().flat_map(|point| point.workloads());
         let passes: Vec<_> = loads.filter(|workload| workload.mix.flushes == units::Share::NONE).collect();
         assert!(passes.iter().all(|pass| pass.content == workload::spec::Content::Pattern(vec![170])));
