@@ -349,9 +349,9 @@ impl<P: Prober> Search<'_, P> {
                 break;
             }
             if self.keeps_after(overload, rate)? {
-                low = rate
+                low = rate;
             } else {
-                high = rate
+                high = rate;
             }
             step *= 2.0;
         }
