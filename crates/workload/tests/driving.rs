@@ -60,6 +60,14 @@ fn a_stall_over_the_end_of_the_window_is_in_the_histogram() {
 }
 
 #[test]
+fn all_that_was_due_in_the_window_is_measured_however_many_end_after_it() {
+    let stop = Stop { run: Some(Nanos::from_millis(10)), ops: None, ..workload().stop };
+    let mut job = job(&Workload { depth: 4, stop, ..workload() });
+    drive(&mut job, &mut Servers::new(4, Nanos::from_secs(2)));
+    assert_eq!(job.into_tally().classes[0].response.count(), 4);
+}
+
+#[test]
 fn intervals_add_up_to_the_whole() {
     let stop = Stop { warmup: MS * 500, run: Some(MS * 2500), ops: None, ..workload().stop };
     let mut job = job(&Workload { stop, ..workload() });

@@ -29,6 +29,7 @@ use self::going_on::GoingOn;
 use self::lane::Lane;
 use self::lateness::Lateness;
 use self::slots::{Slot, Slots};
+use self::window::Window;
 use crate::lines::Drawn;
 use crate::pace::Pacer;
 use crate::rewrites::Rewrites;
@@ -152,7 +153,9 @@ impl Job {
     #[inline]
     pub fn settle(&mut self, done: Completion) {
         let is_plain = !matches!(self.lane, Lane::Particular);
-        if !is_plain || done.finished_at >= self.books.window.edge {
+        // After the window nothing changes any more, and what was due in it is still measured.
+        let Window { edge, until, .. } = self.books.window;
+        if !is_plain || done.finished_at >= edge.min(until) {
             return self.settle_particular(done);
         }
         self.books.count_in_flight(done.finished_at, self.in_flight());
