@@ -26,6 +26,12 @@ impl Draft {
         }
     }
 
+    /// More of the sentence.
+    pub(crate) fn sentence(mut self, more: &str) -> Draft {
+        self.finding.sentence += more;
+        self
+    }
+
     /// What to do about it.
     pub(crate) fn remedy(mut self, remedy: impl Into<String>) -> Draft {
         self.finding.remedy = remedy.into();

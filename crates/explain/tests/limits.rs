@@ -217,3 +217,45 @@ fn an_array_far_from_all_its_ends_is_latency_bound() {
     let between = modelled(&[("disk 0", 0.8), ("disk 1", 0.82)]);
     assert!(find(&between, "limit").is_none() && find(&between, "latency-bound").is_none());
 }
+
+/// Depths on one file and on four, at rates of `rate(files, depth)`.
+fn on_files(rate: impl Fn(u64, u64) -> u64) -> Run {
+    let loads = [(1u64, 1u64), (1, 8), (1, 32), (4, 1), (4, 8), (4, 32)];
+    let points = (0u32..).zip(loads).map(|(index, (files, depth))| {
+        let run = reads(files * depth, rate(files, depth), 4096);
+        let mut workload = run.points[0].workloads[0].clone();
+        let mut point = sample::point(index, "reads", Vec::new());
+        workload.measured_from_ns = point.started_ns;
+        workload.spec.insert("files".into(), "per_worker(1)".into());
+        let worker = workload.workers[0].clone();
+        workload.workers = vec![worker; files as usize];
+        point.workloads = vec![workload];
+        point.swept =
+            [("depth".to_owned(), depth.to_string()), ("workers".to_owned(), files.to_string())].into();
+        let counts = series(&point, "disk.sda.read_bytes_per_s", "bytes_per_s", 1e6);
+        point.series.push(counts);
+        point
+    });
+    let mut run = sample::run("files", points.collect());
+    let bandwidth = vec![ceiling("bandwidth", 600e6, "bytes_per_s", false)];
+    run.path = vec![part("sda", Some("disk.sda"), bandwidth, Vec::new())];
+    run
+}
+
+#[test]
+fn more_in_flight_on_a_file_gives_nothing_and_more_files_do_so_each_file_is_the_limit() {
+    let run = on_files(|files, depth| files * 5_000 * depth.min(2));
+    let finding = found(&run, "limit");
+    assert!(
+        finding
+            .sentence
+            .starts_with("Each file is the limit: On 1 file the rate changed by 0.0 % from 8 to 32"),
+        "{}",
+        finding.sentence
+    );
+    assert!((finding.numbers["more_places_rate_times"] - 4.0).abs() < 0.05, "{finding:?}");
+    let shared = on_files(|_, depth| 5_000 * depth.min(2));
+    assert!(find(&shared, "limit").is_none(), "the files share what is full");
+    let deeper = on_files(|files, depth| files * 1_000 * depth);
+    assert!(find(&deeper, "limit").is_none(), "a file still answers to more in flight");
+}

@@ -5,6 +5,7 @@
 
 mod ceilings;
 mod curve;
+mod places;
 
 use record::{Point, PointKind, Run, Severity, World};
 
@@ -45,8 +46,12 @@ pub(crate) fn of_point(run: &Run, point: &Point) -> Option<Draft> {
     };
     let (first, others) = uses.split_first()?;
     let answer = curve::answer(run, point);
+    let spread = places::spread(run, point);
     if first.share >= FULL || first.is_even && first.share >= FULL - 0.05 {
-        return Some(limit(first, others, answer));
+        return Some(with_spread(limit(first, others, answer), spread));
+    }
+    if let Some(spread) = spread {
+        return Some(spread.finding());
     }
     let load = curve::load(point)?;
     let known_whole = run.world == World::Array;
@@ -124,6 +129,14 @@ fn unseen(first: &Use, answer: Answer) -> Draft {
         "Name what lies there with `fathom explain --parts FILE`, or look at the storage's own counters.",
     );
     with_answer(with_shares(draft, [first]), Some(answer))
+}
+
+/// More files or LUNs brought more, and so what is full is not shared by them.
+fn with_spread(draft: Draft, spread: Option<places::Spread>) -> Draft {
+    match spread {
+        Some(spread) => spread.numbers(draft.sentence(&format!(" {}", spread.in_words()))),
+        None => draft,
+    }
 }
 
 fn with_shares<'a>(draft: Draft, uses: impl IntoIterator<Item = &'a Use>) -> Draft {
