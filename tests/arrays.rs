@@ -98,3 +98,19 @@ fn models_are_held_to_published_figures_and_say_where_they_leave_them() {
     assert!(ended.out.contains("PX-115") && ended.out.contains("ok"), "{}", ended.out);
     user.fathom("validate --only no-such-case").with(2);
 }
+
+#[test]
+fn an_array_says_how_likely_it_loses_data_and_a_rebuild_from_nowhere_is_refused() {
+    let user = User::with_plan(SMALL);
+    let json = |level: &str| -> Value {
+        let line = format!("array loss md3000?raid={level} --rebuild 12h --histories 4000 --json");
+        serde_json::from_str(&user.fathom(&line).done().out).unwrap()
+    };
+    let chance = |told: &Value| told["sets"][0]["chances"]["over_time"]["value"].as_f64().unwrap();
+    let (five, six) = (json("5"), json("6"));
+    assert!(chance(&six) > 0.0 && chance(&six) < chance(&five) / 10.0, "{five} {six}");
+    let text = user.fathom("array loss md3000?raid=5 --rebuild 12h --histories 4000").done().out;
+    assert!(text.contains("loss before a dead disk is rebuilt") && text.contains("Beware:"), "{text}");
+    user.fathom("run plan.toml --on array:md3000 --set span=1GiB").done();
+    user.fathom("array loss md3000 --run last").with(2).saying(&["saw no rebuild come to its end"]);
+}

@@ -25,6 +25,7 @@ pub mod parity;
 pub mod protocol;
 pub mod raid;
 pub mod readahead;
+pub mod reliability;
 pub mod server;
 pub mod sim;
 pub mod slab;

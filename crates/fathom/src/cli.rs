@@ -336,6 +336,46 @@ pub enum ArrayVerb {
         /// A name, a TOML file, or an address such as md3000?raid=10&luns=2
         array: String,
     },
+    /// How likely an array loses data, while it is rebuilt and over a time
+    Loss(LossArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct LossArgs {
+    /// A name, a TOML file, or an address such as md3000?raid=6
+    pub array: String,
+    /// How long a rebuild takes, such as 12h
+    #[arg(long, value_name = "TIME", required_unless_present = "run")]
+    pub rebuild: Option<Nanos>,
+    /// The rebuild that this run saw to its end: last, last~1, a number of `fathom ls`, or the beginning of an id
+    #[arg(long, value_name = "RUN", conflicts_with = "rebuild")]
+    pub run: Option<String>,
+    /// The age that 37 % of the disks reach
+    // Elerath & Pecht, IEEE Transactions on Computers 58 (2009): disks in the field.
+    #[arg(long, value_name = "TIME", default_value = "461386h")]
+    pub disk_life: Nanos,
+    /// Weibull shape of the lives: below 1 the young die, at 1 age does not matter, above 1 the old die
+    #[arg(long, value_name = "SHAPE", default_value_t = 1.12)]
+    pub shape: f64,
+    /// How old the disks are
+    #[arg(long, value_name = "TIME", default_value = "0h")]
+    pub age: Nanos,
+    /// Probability that a bit cannot be read: a data sheet's non-recoverable read errors
+    #[arg(long, value_name = "PROBABILITY", default_value_t = 1e-15)]
+    pub ure: f64,
+    /// The time asked about
+    #[arg(long, value_name = "TIME", default_value = "8766h")]
+    pub over: Nanos,
+    /// Histories that are drawn
+    #[arg(long, value_name = "COUNT", default_value_t = 40_000,
+        value_parser = clap::value_parser!(u32).range(1_000..=10_000_000))]
+    pub histories: u32,
+    /// Seed of what is drawn at random
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -59,7 +59,7 @@ fn carry_out(cli: &Cli) -> Result<Ending, Failure> {
         Verb::Export(arguments) => verbs::keep::export(arguments, store),
         Verb::Rm(arguments) => verbs::keep::rm(arguments, store),
         Verb::Doctor(arguments) => verbs::doctor::doctor(arguments, store),
-        Verb::Array(verb) => verbs::array::array(verb),
+        Verb::Array(verb) => verbs::array::array(verb, store),
         Verb::Validate(arguments) => verbs::validate::validate(arguments),
         Verb::Completions { shell } => verbs::completions::completions(*shell),
     }

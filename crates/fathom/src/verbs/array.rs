@@ -1,17 +1,21 @@
 //! `fathom array`: the virtual arrays there are, and what they are made of.
 
+use std::path::PathBuf;
+
 use array::spec::{self, ArrayFile, Confidence, Figure, Shelf, Source};
 
 use crate::cli::ArrayVerb;
 use crate::ending::{Ending, Failure};
 use crate::models::LIBRARY;
 use crate::terminal;
+use crate::verbs::loss;
 
-pub fn array(verb: &ArrayVerb) -> Result<Ending, Failure> {
+pub fn array(verb: &ArrayVerb, store: &Option<PathBuf>) -> Result<Ending, Failure> {
     let text = match verb {
         ArrayVerb::List => list()?,
         ArrayVerb::Show { array } => show(array)?,
         ArrayVerb::Check { array } => check(array)?,
+        ArrayVerb::Loss(arguments) => loss::loss(arguments, store)?,
     };
     terminal::print(&text).map_err(|source| Failure::System { what: "writing to stdout".into(), source })?;
     Ok(Ending::done())

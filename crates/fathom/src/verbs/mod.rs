@@ -8,6 +8,7 @@ pub mod completions;
 pub mod doctor;
 pub mod explain;
 pub mod keep;
+mod loss;
 pub mod parts;
 pub mod plan;
 pub mod run;

@@ -1,0 +1,177 @@
+//! `fathom array loss`: how likely an array loses data.
+
+use std::path::PathBuf;
+
+use array::reliability::{Chance, Loss, Question, Weibull, groups, loss as chances};
+use array::sim::Plant;
+use array::spec;
+use record::Run;
+use record::names::series;
+use units::Nanos;
+
+use crate::cli::LossArgs;
+use crate::ending::Failure;
+use crate::models::LIBRARY;
+use crate::verbs::keep;
+
+/// What is printed.
+pub fn loss(arguments: &LossArgs, store: &Option<PathBuf>) -> Result<String, Failure> {
+    let life = Weibull { least_h: 0.0, scale_h: hours(arguments.disk_life), shape: arguments.shape };
+    let sound = life.scale_h > 0.0
+        && life.shape.is_finite()
+        && (0.1..=10.0).contains(&life.shape)
+        && (0.0..1e-6).contains(&arguments.ure)
+        && !arguments.over.is_zero();
+    if !sound {
+        return Err(Failure::Usage(
+            "--disk-life and --over are times above zero, --shape lies between 0.1 and 10, and --ure is a probability \
+             below 1e-6"
+                .into(),
+        ));
+    }
+    let (rebuild, source) = rebuild(arguments, store)?;
+    let array = spec::array(&LIBRARY, &arguments.array)?;
+    let plant = Plant::from(&array);
+    let mut text = String::new();
+    let mut answers = Vec::new();
+    for (number, set) in plant.sets.iter().enumerate() {
+        let spec = set.geometry.spec();
+        let (groups, group) = groups(spec);
+        let question = Question {
+            group,
+            groups,
+            life,
+            age_h: hours(arguments.age),
+            rebuild: Weibull::fixed(hours(rebuild)),
+            unreadable: arguments.ure,
+            hours: hours(arguments.over),
+            seed: arguments.seed.wrapping_add(number as u64),
+            histories: arguments.histories,
+        };
+        let answer = chances(&question);
+        answers.push(serde_json::json!({
+            "set": number, "level": spec.level.name(), "groups": groups, "disks_of_group": group.disks,
+            "may_be_gone": group.spare, "rebuild_h": hours(rebuild), "chances": answer,
+        }));
+        text += &format!(
+            "{}{}: {} disk{}{}, of which {} of a group may be gone\n",
+            if plant.sets.len() > 1 { format!("set {number}, ") } else { String::new() },
+            spec.level,
+            spec.members,
+            if spec.members == 1 { "" } else { "s" },
+            if groups > 1 { format!(" in {groups} groups of {}", group.disks) } else { String::new() },
+            group.spare
+        );
+        text += &of_set(&answer, &question, rebuild, arguments.over);
+        text.push('\n');
+    }
+    if arguments.json {
+        let all = serde_json::json!({ "array": arguments.array, "rebuild_from": source, "sets": answers,
+            "warning": WARNING });
+        return serde_json::to_string_pretty(&all)
+            .map(|text| text + "\n")
+            .map_err(|source| Failure::System { what: "writing JSON".into(), source: source.into() });
+    }
+    let words = format!("Rebuild: {rebuild}, {source}. {WARNING}");
+    Ok(text + &report::wrap(&words, 100, "", "").join("\n") + "\n")
+}
+
+/// What a model of independent disks leaves out.
+const WARNING: &str = "Beware: disks are taken to die independently of each other, one by one and for good, spares to be \
+    there at once. Disks of one batch, heat, shocks, firmware, controllers, power and people are not in it, and they \
+    lose more data than this: take it for the least that is to be expected, good for comparing arrays, and keep a backup.";
+
+fn of_set(answer: &Loss, question: &Question, rebuild: Nanos, over: Nanos) -> String {
+    let mut text = format!("  deaths expected in {over}      {:.3}\n", answer.deaths);
+    if question.group.spare > 0 {
+        let (read, meets) = (question.group.reads, answer.unreadable_in_rebuild);
+        text += &format!(
+            "  a rebuild without a spare left meets an unreadable sector in {read}: {}\n",
+            chance(meets)
+        );
+        text +=
+            &format!("  loss before a dead disk is rebuilt ({rebuild})    {}\n", interval(answer.in_window));
+    }
+    text + &format!("  loss within {over}    {}\n", interval(answer.over_time))
+}
+
+fn interval(found: Chance) -> String {
+    let one_in = if found.value > 0.0 { format!(", one in {:.0}", 1.0 / found.value) } else { String::new() };
+    format!("{} (95 %: {} to {}){one_in}", chance(found.value), chance(found.low), chance(found.high))
+}
+
+fn chance(value: f64) -> String {
+    if value >= 0.001 { format!("{:.2} %", 100.0 * value) } else { format!("{value:.2e}") }
+}
+
+fn hours(time: Nanos) -> f64 {
+    time.as_secs_f64() / 3_600.0
+}
+
+/// How long a rebuild takes, and who says so.
+fn rebuild(arguments: &LossArgs, store: &Option<PathBuf>) -> Result<(Nanos, String), Failure> {
+    match (&arguments.run, arguments.rebuild) {
+        (Some(name), _) => {
+            let run = keep::open(store)?.get(name.as_str())?;
+            let took = rebuild_of(&run).ok_or_else(|| {
+                Failure::Usage(format!(
+                    "run {} saw no rebuild come to its end; say how long it takes with --rebuild",
+                    run.id
+                ))
+            })?;
+            Ok((took, format!("as run {} saw it", run.id)))
+        }
+        (None, Some(time)) if !time.is_zero() => Ok((time, "as you say".into())),
+        (None, _) => Err(Failure::Usage("--rebuild takes a time above zero, such as 12h".into())),
+    }
+}
+
+/// How long the last rebuild of `run` that came to its end took.
+///
+/// A course that was first seen with a part done is drawn out to its beginning at its own mean speed; one of which a
+/// tenth was done by then is left alone.
+fn rebuild_of(run: &Run) -> Option<Nanos> {
+    let name = format!("rebuild{}", series::DONE);
+    let all = run.points.iter().flat_map(|point| &point.series).filter(|series| series.name == name);
+    let mut samples: Vec<(u64, f64)> =
+        all.flat_map(|series| series.at_ns.iter().copied().zip(series.values.iter().copied())).collect();
+    samples.sort_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
+    let ended = samples.iter().rposition(|(_, done)| *done >= 1.0)?;
+    let begun =
+        samples[..ended].windows(2).rposition(|pair| pair[1].1 < pair[0].1).map_or(0, |fall| fall + 1);
+    let ended = samples[begun..].iter().position(|(_, done)| *done >= 1.0)? + begun;
+    let ((from, first), (until, _)) = (samples[begun], samples[ended]);
+    let took = until.checked_sub(from).filter(|took| *took > 0 && first < 0.1)?;
+    Some(Nanos::new((took as f64 / (1.0 - first)).round() as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::Series;
+    use record::sample::{self, Stream};
+
+    fn run(values: &[(u64, f64)]) -> Run {
+        let stream = Stream { op: "read", size_bytes: 4096, per_s: 1_000, median_ns: 1_000_000, spread: 0.1 };
+        let mut point = sample::point(0, "beside", vec![sample::workload("main", &[stream])]);
+        point.series = vec![Series {
+            name: "rebuild done".into(),
+            unit: "share".into(),
+            workload: None,
+            source: "test".into(),
+            at_ns: values.iter().map(|(at, _)| at * 1_000_000_000).collect(),
+            values: values.iter().map(|(_, done)| *done).collect(),
+            absent: None,
+        }];
+        sample::run("rebuild", vec![point])
+    }
+
+    #[test]
+    fn a_rebuild_takes_as_long_as_the_run_saw_drawn_out_to_its_beginning() {
+        assert_eq!(rebuild_of(&run(&[(110, 0.01), (600, 0.5), (1_100, 1.0)])), Some(Nanos::from_secs(1_000)));
+        assert_eq!(rebuild_of(&run(&[(110, 0.01), (600, 0.5)])), None);
+        assert_eq!(rebuild_of(&run(&[(110, 0.4), (600, 1.0)])), None);
+        let twice = run(&[(0, 0.0), (50, 1.0), (100, 0.0), (400, 1.0)]);
+        assert_eq!(rebuild_of(&twice), Some(Nanos::from_secs(300)));
+    }
+}
