@@ -65,18 +65,18 @@ fn a_search_that_cannot_be_is_refused_before_anything_is_touched() {
 
 /// Two rates near each other and a promise that every storage keeps: as short as a search in real time can be.
 const NARROW: &str =
-    "--slo p99<5s --within 50% --look 10s --longest 10s --from 30/s --to 40/s --scratch 64MiB";
+    "--slo p99<5s --within 50% --look 10s --longest 10s --from 60/s --to 80/s --scratch 64MiB";
 
 #[test]
 fn a_search_on_real_storage_reads_a_scratch_file_within_its_bounds_and_keeps_the_ladder() {
     let user = User::with_plan(READS);
     let ended = user.fathom(&format!("search plan.toml --on . {NARROW}")).done();
-    assert!(ended.out.contains("p99<5s holds up to 40.0/s (confirmed)"), "{}", ended.out);
+    assert!(ended.out.contains("p99<5s holds up to 80.0/s (confirmed)"), "{}", ended.out);
     let run = user.last();
     assert_eq!((&run["world"], &run["search"]["complete"]), (&"host".into(), &true.into()));
     assert!(run["search"]["quiet_ns"].as_f64().unwrap() > 0.0);
     for rung in run["search"]["ladder"].as_array().unwrap() {
-        assert!((30.0..=40.0).contains(&rung["rate_per_s"].as_f64().unwrap()), "{rung}");
+        assert!((60.0..=80.0).contains(&rung["rate_per_s"].as_f64().unwrap()), "{rung}");
     }
     for point in run["points"].as_array().unwrap() {
         let writes = point["workloads"]

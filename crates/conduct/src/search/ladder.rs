@@ -139,8 +139,9 @@ pub struct Answer {
     pub cause: Option<Cause>,
     /// Whether looks at the winner confirmed it: all of them passed.
     pub confirmed: bool,
-    /// Seconds that a look takes to confirm the winner with nine chances of ten, by what was seen before of it; `None`
-    /// where that cannot be said. The looks that were to confirm it took so long, but no longer than `longest_s`.
+    /// Seconds that a look takes to confirm the winner with nine chances of ten; `None` where that cannot be said. By what
+    /// was seen of it before the looks that were to confirm it, which took so long but no longer than `longest_s`; where
+    /// they left it open, by all that was seen.
     pub confirm_needs_s: Option<f64>,
     /// The highest rate that keeps every promise straight after an overload, where that is less than `kept_per_s`;
     /// 0 where none was found.
@@ -325,6 +326,10 @@ impl<P: Prober> Search<'_, P> {
             // An undecided look takes nothing away from the one that passed, and adds nothing to it.
             if !verdicts.iter().any(|verdict| matches!(verdict, Verdict::Fail(_))) {
                 let held = verdicts.iter().all(|verdict| *verdict == Verdict::Pass);
+                if !held {
+                    // What made it the winner was seen at its best.
+                    self.confirm_needs_s = self.seen_at(rate).needs_s(promises, CONFIDENCE);
+                }
                 return Ok(if held { Confirmation::Held } else { Confirmation::Open });
             }
             self.halve()?;
