@@ -23,6 +23,7 @@ pub mod spec;
 pub mod steady;
 pub mod tally;
 pub mod tree;
+mod window;
 
 pub use address::{Addresses, Grain, Part, Region, Step};
 pub use compile::{CompileError, compile, files_needed};

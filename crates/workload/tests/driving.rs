@@ -68,6 +68,16 @@ fn all_that_was_due_in_the_window_is_measured_however_many_end_after_it() {
 }
 
 #[test]
+fn what_ends_with_the_last_request_is_measured_where_that_is_the_end_of_an_interval_too() {
+    for pace in [Pace::Closed, Pace::Think(Nanos::ZERO)] {
+        let mut job = job(&Workload { pace, stop: Stop { ops: Some(200), ..workload().stop }, ..workload() });
+        drive(&mut job, &mut Servers::new(1, MS * 10));
+        let tally = job.into_tally();
+        assert_eq!((tally.measured_until - tally.measured_from, tally.classes[0].ops), (MS * 2000, 200));
+    }
+}
+
+#[test]
 fn intervals_add_up_to_the_whole() {
     let stop = Stop { warmup: MS * 500, run: Some(MS * 2500), ops: None, ..workload().stop };
     let mut job = job(&Workload { stop, ..workload() });

@@ -9,14 +9,21 @@ use crate::Op;
 use crate::choice::op_weights;
 use crate::lines::JobLine;
 use crate::tally::{Class, ClassInterval, ClassTally, Interval};
+use crate::window::Window;
 
 use super::spec::JobSpec;
-use super::window::Window;
+
+/// Requests that were due before the end of the load and found no free slot are still issued after it, for so long
+/// at most. A target that had stalled answers them by then; one that is asked for more than it can do never would.
+const BACKLOG_MOST: Nanos = Nanos::from_secs(10);
 
 /// The ledgers of a job's classes and the integral of what was in flight.
 #[derive(Debug)]
 pub(super) struct Books {
     pub window: Window,
+    pub load_end: Instant,
+    /// Until then what was due before `load_end` is still issued.
+    pub backlog_end: Instant,
     pub intervals: Vec<Interval>,
     pub in_flight_ns: u128,
     in_flight_since: Instant,
@@ -44,19 +51,26 @@ impl Books {
     /// Empty books; `scheduled` where response and service may differ.
     pub fn new(spec: &JobSpec, scheduled: bool) -> Books {
         let (ledgers, base) = ledgers(spec, scheduled);
-        Books {
-            window: Window::starting(Instant::START, spec),
+        let mut books = Books {
+            window: Window::opening(Instant::START, spec.warmup, spec.run),
+            load_end: Instant::NEVER,
+            backlog_end: Instant::NEVER,
             intervals: Vec::new(),
             in_flight_ns: 0,
             in_flight_since: Instant::START,
             ledgers,
             base,
-        }
+        };
+        books.start(Instant::START, spec);
+        books
     }
 
     /// Fixes the window to the world's clock.
     pub fn start(&mut self, now: Instant, spec: &JobSpec) {
-        self.window = Window::starting(now, spec);
+        self.load_end = Window::opening(now, spec.warmup, spec.run).until.saturating_add(spec.cooldown);
+        self.backlog_end = self.load_end.saturating_add(BACKLOG_MOST);
+        // A last flush belongs to what is measured: the window ends with it.
+        self.window = Window::opening(now, spec.warmup, spec.run.filter(|_| !spec.flush_at_end));
         self.in_flight_since = self.window.from;
     }
 
@@ -125,24 +139,20 @@ impl Books {
     #[cold]
     pub fn roll(&mut self, now: Instant) {
         while now >= self.window.edge {
-            let edge = self.window.edge;
-            self.close_interval(edge);
-            self.window.interval_from = edge;
-            self.window.edge = self.window.next_edge(edge);
+            self.close_interval(self.window.edge, self.window.is_measuring());
+            self.window.next_interval();
         }
     }
 
     /// Ends the window with the last completion where it ended before its time, and closes the last interval.
     pub fn end(&mut self, last_finish: Instant, ended_early: bool) {
-        if ended_early && last_finish < self.window.until {
-            self.window.until = last_finish.max(self.window.from);
-        }
-        self.close_interval(last_finish.max(self.window.interval_from));
+        // What ended at the very instant that the window now ends with was in it.
+        let measured = self.window.is_measuring();
+        self.window.end(last_finish, ended_early);
+        self.close_interval(last_finish.max(self.window.interval_from), measured);
     }
 
-    fn close_interval(&mut self, until: Instant) {
-        let measured =
-            self.window.interval_from >= self.window.from && self.window.interval_from < self.window.until;
+    fn close_interval(&mut self, until: Instant, measured: bool) {
         let classes: Vec<ClassInterval> =
             self.ledgers.iter_mut().filter_map(|ledger| ledger.close(measured)).collect();
         if !classes.is_empty() {

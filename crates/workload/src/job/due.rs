@@ -25,16 +25,14 @@ impl Job {
             Pacer::Think { resting, .. } => match (self.slots.free.pop(), resting.front()) {
                 (Some(token), _) => Ok((now, token)),
                 (None, None) => Err(Wake::OnCompletion),
-                (None, Some((ready, _))) if *ready > now => {
-                    Err(Wake::At((*ready).min(self.books.window.load_end)))
-                }
+                (None, Some((ready, _))) if *ready > now => Err(Wake::At((*ready).min(self.books.load_end))),
                 (None, Some((ready, token))) => {
                     let found = (*ready, *token);
                     resting.pop_front();
                     Ok(found)
                 }
             },
-            Pacer::Capped { due, .. } if *due > now => Err(Wake::At((*due).min(self.books.window.load_end))),
+            Pacer::Capped { due, .. } if *due > now => Err(Wake::At((*due).min(self.books.load_end))),
             Pacer::Capped { .. } => match self.slots.free.pop() {
                 Some(token) => Ok((now, token)),
                 None => Err(Wake::OnCompletion),
@@ -42,16 +40,14 @@ impl Job {
             Pacer::Bursts(bursts) => {
                 let in_flight = (self.planned - self.settled) as u32;
                 match bursts.due(now, in_flight, self.last_finish, !self.slots.free.is_empty()) {
-                    Err(Wake::At(ready)) => Err(Wake::At(ready.min(self.books.window.load_end))),
+                    Err(Wake::At(ready)) => Err(Wake::At(ready.min(self.books.load_end))),
                     Err(wake) => Err(wake),
                     Ok(due) => {
                         Ok((due, self.slots.free.pop().expect("a burst goes on only with a free slot")))
                     }
                 }
             }
-            Pacer::Schedule { due, .. } if *due > now => {
-                Err(Wake::At((*due).min(self.books.window.load_end)))
-            }
+            Pacer::Schedule { due, .. } if *due > now => Err(Wake::At((*due).min(self.books.load_end))),
             Pacer::Schedule { due, overflow, .. } => match (self.slots.free.pop(), overflow) {
                 (Some(token), _) => {
                     let due = *due;
@@ -75,13 +71,13 @@ impl Job {
     /// Leaves out what is due at `now`, because no slot is free, and says when the next request is due.
     #[cold]
     fn drop_due(&mut self, now: Instant) -> Wake {
-        while let Some(due) = self.pacer.due_before(self.books.window.load_end).filter(|due| *due <= now) {
+        while let Some(due) = self.pacer.due_before(self.books.load_end).filter(|due| *due <= now) {
             self.dropped += u64::from(due >= self.books.window.from && due < self.books.window.until);
             self.pacer.advance();
         }
-        match self.pacer.due_before(self.books.window.load_end) {
+        match self.pacer.due_before(self.books.load_end) {
             Some(due) => Wake::At(due),
-            None => Wake::At(self.books.window.load_end.max(now)),
+            None => Wake::At(self.books.load_end.max(now)),
         }
     }
 
@@ -89,10 +85,10 @@ impl Job {
     /// time waited until now.
     #[cold]
     pub(super) fn abandon_backlog(&mut self, now: Instant) {
-        let expected = self.pacer.expected_before(self.books.window.load_end).min(self.ops_left);
+        let expected = self.pacer.expected_before(self.books.load_end).min(self.ops_left);
         let each = expected.div_ceil(UNSERVED_STEPS).max(1);
         while self.ops_left > 0
-            && let Some(due) = self.pacer.due_before(self.books.window.load_end)
+            && let Some(due) = self.pacer.due_before(self.books.load_end)
         {
             let count = each.min(self.ops_left);
             self.ops_left -= count;

@@ -26,7 +26,7 @@ impl Job {
 
     /// The write that follows a read which has ended, while there is load.
     fn next_rewrite(&mut self, now: Instant) -> Option<Request> {
-        let may = !self.stopped && now < self.books.window.load_end;
+        let may = !self.stopped && now < self.books.load_end;
         let (due, token, len) = self.rewrites.as_mut().filter(|_| may)?.pop()?;
         let read = self.slots.last(token);
         // Reads and writes have the same sizes in the same order.

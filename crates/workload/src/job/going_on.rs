@@ -100,7 +100,7 @@ impl Job {
         }
         let flow = going_on.flow.as_mut().filter(|_| !going_on.is_admitted)?;
         going_on.is_admitted = flow.admit();
-        let again = now.saturating_add(FLOW_LOOK).min(self.books.window.load_end);
+        let again = now.saturating_add(FLOW_LOOK).min(self.books.load_end);
         (!going_on.is_admitted).then_some(Wake::At(again))
     }
 }

@@ -3,7 +3,7 @@
 use stats::Histogram;
 use units::Instant;
 
-use super::window::Window;
+use crate::window::Window;
 
 /// The driver's own part of the lag of all measured requests.
 #[derive(Debug)]

@@ -16,7 +16,6 @@ mod lane;
 mod lateness;
 mod slots;
 mod spec;
-mod window;
 
 use std::ops::Range;
 
@@ -29,12 +28,12 @@ use self::going_on::GoingOn;
 use self::lane::Lane;
 use self::lateness::Lateness;
 use self::slots::{Slot, Slots};
-use self::window::Window;
 use crate::lines::Drawn;
 use crate::pace::Pacer;
 use crate::rewrites::Rewrites;
 use crate::rng::Streams;
 use crate::tally::{ErrorSample, Failure, Interval, Tally};
+use crate::window::Window;
 use crate::{Completion, Op, Request, Token, Wake};
 
 pub use self::spec::{FileMap, JobSpec};
@@ -229,7 +228,7 @@ impl Job {
 
     #[inline]
     fn is_over(&self, now: Instant) -> bool {
-        let load_end = self.books.window.load_end;
+        let load_end = self.books.load_end;
         self.has_ended() || (now >= load_end && !self.pacer.is_due_before(load_end))
     }
 
@@ -252,7 +251,7 @@ impl Job {
         if let Some(lateness) = &mut self.lateness {
             lateness.plan(now);
         }
-        if now >= self.books.window.backlog_end && !self.stopped {
+        if now >= self.books.backlog_end && !self.stopped {
             self.abandon_backlog(now);
         }
         if now < self.going_on.begins && !self.stopped {

@@ -4,9 +4,7 @@ use stats::Histogram;
 use units::{Bytes, Instant, Nanos};
 
 use crate::tally::{Class, ClassInterval, ClassTally, Interval};
-
-/// How often an interval is closed.
-const INTERVAL: Nanos = Nanos::from_secs(1);
+use crate::window::Window;
 
 /// The collector of one class: all measured intervals, and the one that is open.
 #[derive(Debug)]
@@ -20,10 +18,7 @@ pub(super) struct Ledger {
 #[derive(Debug)]
 pub(super) struct Books {
     pub ledgers: Vec<Ledger>,
-    pub from: Instant,
-    pub until: Instant,
-    interval_from: Instant,
-    edge: Instant,
+    pub window: Window,
     pub intervals: Vec<Interval>,
     pub in_flight_ns: u128,
 }
@@ -31,8 +26,6 @@ pub(super) struct Books {
 impl Books {
     /// Books of `classes` that open at `now`.
     pub fn open(classes: &[Class], now: Instant, warmup: Nanos, run: Option<Nanos>) -> Books {
-        let from = now.saturating_add(warmup);
-        let until = run.map_or(Instant::NEVER, |run| from.saturating_add(run));
         let ledger = |class: &Class| Ledger {
             total: ClassTally {
                 class: *class,
@@ -46,70 +39,50 @@ impl Books {
             open: Histogram::new(),
             open_bytes: 0,
         };
-        let mut books = Books {
+        Books {
             ledgers: classes.iter().map(ledger).collect(),
-            from,
-            until,
-            interval_from: now,
-            edge: now,
+            window: Window::opening(now, warmup, run),
             intervals: Vec::new(),
             in_flight_ns: 0,
-        };
-        books.edge = books.next_edge(now);
-        books
+        }
     }
 
     /// Books a request that was issued and has ended; `bytes` are what it moved, `None` where it failed.
     pub fn settle(&mut self, class: usize, issued: Instant, finished: Instant, bytes: Option<u64>) {
-        while finished >= self.edge {
-            let edge = self.edge;
-            self.close(edge);
-            self.interval_from = edge;
-            self.edge = self.next_edge(edge);
+        while finished >= self.window.edge {
+            self.close(self.window.edge, self.window.is_measuring());
+            self.window.next_interval();
         }
-        let (begun, ended) = (issued.max(self.from), finished.min(self.until));
+        let Window { from, until, .. } = self.window;
+        let (begun, ended) = (issued.max(from), finished.min(until));
         self.in_flight_ns += u128::from(ended.saturating_since(begun).get());
         let Some(bytes) = bytes else { return };
         let ledger = &mut self.ledgers[class];
         let response = finished.saturating_since(issued);
-        if finished < self.until {
+        if finished < until {
             ledger.open.record(response);
             ledger.open_bytes += bytes;
             return;
         }
         ledger.total.ended += 1;
-        if issued < self.until {
+        if issued < until {
             ledger.total.response.record(response);
         }
     }
 
     /// Ends the window where it was still open, and the interval with it.
     pub fn end(&mut self, last_finish: Instant, early: bool) {
-        if early && last_finish < self.until {
-            self.until = last_finish.max(self.from);
-        }
-        self.close(last_finish.max(self.interval_from));
+        // What ended at the very instant that the window now ends with was in it.
+        let measured = self.window.is_measuring();
+        self.window.end(last_finish, early);
+        self.close(last_finish.max(self.window.interval_from), measured);
     }
 
-    /// Intervals are cut each second from the start of the window, and at its end.
-    fn next_edge(&self, after: Instant) -> Instant {
-        if after < self.from {
-            return self.from.min(after.saturating_add(INTERVAL));
-        }
-        if after >= self.until {
-            return Instant::NEVER;
-        }
-        let seconds = (after - self.from).get() / INTERVAL.get();
-        self.from.saturating_add(INTERVAL * (seconds + 1)).min(self.until)
-    }
-
-    fn close(&mut self, until: Instant) {
-        let measured = self.interval_from >= self.from
-            && (self.interval_from < self.until || self.interval_from == self.from);
+    fn close(&mut self, until: Instant, measured: bool) {
         let classes: Vec<ClassInterval> =
             self.ledgers.iter_mut().filter_map(|ledger| ledger.close(measured)).collect();
         if !classes.is_empty() {
-            self.intervals.push(Interval { from: self.interval_from, until, measured, classes });
+            self.intervals.push(Interval { from: self.window.interval_from, until, measured, classes });
         }
     }
 }

@@ -140,7 +140,7 @@ impl TreeJob {
     }
 
     fn next_request(&mut self, now: Instant) -> Option<(TreeRequest, usize)> {
-        let is_over = self.stopped || self.visits_left == 0 || now >= self.books.until;
+        let is_over = self.stopped || self.visits_left == 0 || now >= self.books.window.until;
         if is_over {
             let syncs = std::mem::take(&mut self.sync_due) && !self.stopped;
             return syncs.then(|| (self.sync(), self.books.ledgers.len() - 1));
@@ -223,12 +223,12 @@ impl TreeJob {
     pub fn into_tally(mut self) -> Tally {
         let early = self.stopped || self.visits_left == 0;
         self.books.end(self.last_finish, early);
-        let Books { ledgers, from, until, intervals, in_flight_ns, .. } = self.books;
+        let Books { ledgers, window, intervals, in_flight_ns } = self.books;
         Tally {
             classes: ledgers.into_iter().map(|ledger| ledger.total).collect(),
             intervals,
-            measured_from: from,
-            measured_until: until,
+            measured_from: window.from,
+            measured_until: window.until,
             late: None,
             dropped: 0,
             unserved: 0,
