@@ -6,7 +6,7 @@ use host::clock::Clock;
 use host::load::{Assignment, WorkerOutcome, run};
 use units::{Nanos, OpsPerSecond};
 use workload::JobSpec;
-use workload::spec::{EngineKind, Pace};
+use workload::spec::{EngineKind, Habits, Pace};
 
 use crate::world::WorkloadAnswer;
 
@@ -54,13 +54,17 @@ fn ceiling(outcome: &WorkerOutcome) -> Option<OpsPerSecond> {
     (ops > 0 && seconds > 0.0).then(|| OpsPerSecond::new(ops as f64 / seconds))
 }
 
-/// The same addresses, sizes, operations, depth and batch; no storage, no pace, no end but that of the window.
+/// The same addresses, sizes, operations, depth and batch; no storage, no pace, no pause, no end but that of the window.
 fn on_null(assignment: &Assignment, time: Nanos) -> Assignment {
     let mut workload = assignment.workload.clone();
     workload.engine.kind = EngineKind::Null;
     workload.stop.first_ends = false;
+    workload.stop.steady = None;
     let closed = |job: &JobSpec| JobSpec {
         pace: Pace::Closed,
+        // Proportions, pauses and reading back would have workers wait for each other.
+        habits: Habits::PLAIN,
+        start: Nanos::ZERO,
         warmup: WARMUP,
         run: Some(time),
         cooldown: Nanos::ZERO,
