@@ -15,6 +15,9 @@ use crate::meter::{Class, Meter, Metered};
 use crate::slab::Slab;
 use crate::turns::{Next, Turns};
 
+/// What is always left to do when a transfer joins, so that each ends by an event.
+const LEAST: Nanos = Nanos::new(1);
+
 /// What is to be carried.
 #[derive(Clone, Copy, Debug)]
 pub struct Transfer {
@@ -87,12 +90,13 @@ impl Lane {
         self.next.map_or(Instant::NEVER, |next| self.now.saturating_add(Nanos::new(next.after)))
     }
 
-    /// How much of `work`, whose data flow since `ready`, it did while it was idle.
-    fn make_up(&mut self, ready: Instant, now: Instant, work: Nanos) -> Nanos {
+    /// How much of `work`, whose data flow since `ready`, it did while it was idle; what it did before `metered` is not
+    /// metered any more.
+    fn make_up(&mut self, ready: Instant, now: Instant, work: Nanos, metered: Instant) -> Nanos {
         let (from, to) = (self.idle.0.max(ready), self.idle.1.min(now));
         let done = to.saturating_since(from).min(work);
         self.idle.0 = from + done;
-        self.busy += done.get();
+        self.busy += self.idle.0.saturating_since(from.max(metered)).get();
         done
     }
 }
@@ -124,6 +128,10 @@ impl Wire {
     /// Takes a transfer at `now`. Ask [`Wire::arm`] afterwards.
     pub fn join(&mut self, now: Instant, transfer: Transfer) {
         self.catch_up(now);
+        let transfer = Transfer { work: transfer.work.max(LEAST), ..transfer };
+        if transfer.ready < self.meter.since() {
+            self.meter.edge(transfer.work);
+        }
         let place = self.transfers.take();
         self.transfers[place] = transfer;
         self.booked += transfer.work;
@@ -210,9 +218,8 @@ impl Wire {
         if lane.turns.is_empty() {
             lane.idle.1 = now;
         }
-        let made_up = lane.make_up(since, now, work);
-        // At least a nanosecond is left, so that every transfer ends by an event.
-        lane.turns.join(place, work.saturating_sub(made_up).get().max(1));
+        let made_up = lane.make_up(since, now, work.saturating_sub(LEAST), self.meter.since());
+        lane.turns.join(place, work.saturating_sub(made_up).get());
         lane.next = lane.turns.next(self.quantum);
         self.present += 1;
     }
@@ -366,6 +373,21 @@ mod tests {
 
     fn ends(lanes: u32, quantum: u64, transfers: &[(u64, u64, u64)]) -> Vec<(u32, u64)> {
         run(&mut Wire::new(lanes, Nanos::new(quantum)), transfers, None).0
+    }
+
+    #[test]
+    fn the_laws_hold_of_data_that_flowed_before_the_window_and_of_transfers_that_take_no_time() {
+        let at = Instant::from_nanos;
+        for (ready, work) in [(400, 300), (900, 50), (980, 0)] {
+            let mut wire = Wire::new(1, Nanos::new(10));
+            wire.restart_meter(at(600));
+            let transfer = Transfer { ready: at(ready), work: Nanos::new(work), ..Transfer::default() };
+            wire.join(at(1_000), transfer);
+            let mut ended = Vec::new();
+            wire.advance(at(2_000), &mut ended);
+            wire.close_meter(at(2_000));
+            assert_eq!((ended.len(), wire.meter().utilisation_gap()), (1, Some(0.0)), "{work} from {ready}");
+        }
     }
 
     #[test]
