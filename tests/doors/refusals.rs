@@ -18,7 +18,7 @@ const LINES: &[(&str, &[&str])] = &[
     ("orion -run simple -testname t -num_disk 4", &["did you mean `-num_disks`"]),
     ("orion -run simple -testname t -storax oss", &["`-storax oss` is not served", "skgfr"]),
     ("sqlio -kR -U x", &["`-U` is not served"]),
-    ("sqlio -kR -mC x", &["`-m` is not served"]),
+    ("sqlio -kR -mC x", &["`-mC` is not served"]),
     ("sqlio -kR -t3 x", &["3 threads do not divide 64 columns"]),
     ("diskspd -c1M -yevent x", &["`-yevent` is not served", "script"]),
     ("diskspd -c1M -e x", &["`-e` is not served"]),

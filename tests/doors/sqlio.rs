@@ -179,7 +179,7 @@ fn what_sqlio_cannot_do_here_is_refused_by_name() {
     for (line, words) in [
         ("-dDEF x.dat", ["-dDEF", "name each file in full"]),
         ("-LSi x.dat", ["-LSi", "not served"]),
-        ("-t2 x.dat", ["-f", "columns"]),
+        ("-t3 x.dat", ["-f", "3 threads do not divide 64 columns"]),
         ("-frandom -Fmissing.txt", ["missing.txt", "No such file"]),
         ("-q x.dat", ["-q", "there is no option"]),
     ] {

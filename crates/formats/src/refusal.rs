@@ -62,7 +62,7 @@ impl Refusal {
         let nearest = known.iter().min_by_key(distance);
         // A letter in place of another is no slip of the pen where there is only one.
         let letters = option.chars().filter(|each| each.is_alphanumeric()).count();
-        let is_near = |name: &&&str| distance(name) <= if letters < 3 { 0 } else { (letters / 3).max(1) };
+        let is_near = |name: &&&str| distance(name) <= if letters < 2 { 0 } else { (letters / 3).max(1) };
         Refusal::Unknown {
             tool,
             option: option.into(),

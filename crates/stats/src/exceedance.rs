@@ -41,6 +41,9 @@ fn root(reached: impl Fn(f64) -> bool) -> f64 {
 /// The chance with which a bound passes below its limit after [`times_to_pass`].
 const CHANCE: f64 = 0.9;
 
+/// A figure that is nearer to its limit than this part of it is at the limit: sums of doubles are no better.
+const ROUNDING: f64 = 1e-9;
+
 /// How many times as much has to be seen until the upper bound of a figure, which lies at `high` by what was seen so
 /// far, is below `limit` with nine chances of ten; `None` where the figure itself is not below it.
 ///
@@ -51,7 +54,7 @@ pub fn times_to_pass(figure: f64, high: f64, limit: f64, confidence: f64) -> Opt
     let part = 1.0 + deviations(CHANCE) / deviations(confidence);
     let (width, room) = (high - figure, limit - figure);
     // The bound of what was not seen at all comes nearer with what is seen itself.
-    (room > 0.0 && width.is_finite()).then(|| (part * width / room).powi(2).max(width / room))
+    (room > ROUNDING * limit && width.is_finite()).then(|| (part * width / room).powi(2).max(width / room))
 }
 
 /// A stretch of a run: how many values, and the sum of what is averaged over them.

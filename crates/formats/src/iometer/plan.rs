@@ -180,7 +180,10 @@ impl<'a> Maker<'a> {
 
     /// What a worker carries out in turn; none is idle.
     fn assigned(&self, worker: &DiskWorker) -> Result<Rc<[Option<Spec>]>, Refusal> {
-        let Some(names) = &worker.specs else { return Ok(self.given.clone()) };
+        let Some(names) = &worker.specs else {
+            self.has_room(worker, &self.given)?;
+            return Ok(self.given.clone());
+        };
         let find = |(name, line): &(String, usize)| {
             if name.eq_ignore_ascii_case(builtin::IDLE) {
                 return Ok(None);
@@ -196,7 +199,25 @@ impl<'a> Maker<'a> {
                 Refusal::Line { file: self.file.into(), line: *line, what }
             })
         };
-        names.iter().map(find).collect()
+        let specs: Rc<[Option<Spec>]> = names.iter().map(find).collect::<Result<_, _>>()?;
+        self.has_room(worker, &specs)?;
+        Ok(specs)
+    }
+
+    /// Refuses a disk size of fewer sectors than a request asks for.
+    fn has_room(&self, worker: &DiskWorker, specs: &[Option<Spec>]) -> Result<(), Refusal> {
+        let of = |spec: &Spec| spec.lines.iter().map(|line| line.size).max().unwrap_or(0);
+        let too_large = |spec: &&Spec| worker.sectors > 0 && of(spec) > worker.sectors * 512;
+        match specs.iter().flatten().find(too_large) {
+            None => Ok(()),
+            Some(spec) => Err(self.usage(format!(
+                "the maximum disk size of worker `{}`, {}, holds no request of {} bytes of `{}`",
+                worker.name,
+                counted(worker.sectors as usize, "sector"),
+                of(spec),
+                spec.name
+            ))),
+        }
     }
 
     fn tests(&mut self) -> Result<Vec<Test>, Refusal> {

@@ -304,6 +304,14 @@ fn a_run_without_end_gets_one_and_says_so() {
 }
 
 #[test]
+fn a_disk_size_of_fewer_sectors_than_a_request_asks_for_is_refused() {
+    let refused =
+        read("x.icf", &NEW.replace("1024,64,2", "15,64,2"), &Surroundings::NONE).unwrap_err().to_string();
+    assert!(refused.contains("15 sectors, holds no request of 8192 bytes"), "{refused}");
+    order(&NEW.replace("1024,64,2", "16,64,2"));
+}
+
+#[test]
 fn sequential_requests_that_do_not_fill_their_alignment_step_over_the_rest() {
     let plan = planned(&NEW.replace("8192,100,67,100,0,1,0,0", "512,100,100,0,0,1,4096,0"));
     let one = plan.points()[0].workloads()[0].clone();
