@@ -31,6 +31,11 @@ pub struct ControllerParams {
     pub bus: Option<BytesPerSecond>,
     /// Parity arithmetic, by bytes of its inputs. `None`: free.
     pub xor: Option<BytesPerSecond>,
+    /// What an update of parity locks until it has been written: blocks of so many bytes of each member, or all of the
+    /// stripe where this is `None`.
+    ///
+    /// Linux md works by stripes of one page of each member (`STRIPE_SECTORS` in `drivers/md/raid5.h`).
+    pub stripe_lock: Option<Bytes>,
     /// The cache; `None` passes everything through.
     pub cache: Option<CacheParams>,
     /// The way to the partner; `None` for a single controller.

@@ -5,19 +5,20 @@
 //!
 //! **Invariant:** an operation ends exactly once, after every command of its chains has.
 
-use units::{Instant, Lba, Nanos, SECTOR_BYTES, Sectors, Share};
+use units::{Bytes, Instant, Lba, Nanos, SECTOR_BYTES, Sectors, Share};
 
 use crate::controller::ControllerParams;
 use crate::device::{Command, Device, Submitted};
 use crate::events::Events;
 use crate::link::{Link, LinkParams};
-use crate::meter::{Class, Metered};
-use crate::raid::{Candidate, Extent, Geometry, Health, MemberState, Merger, Plan, PlanError, Step};
+use crate::meter::{Class, Meter, Metered};
+use crate::raid::{Candidate, Extent, Geometry, Health, MemberState, Merger, Plan, PlanError, Step, Stripe};
 use crate::slab::Slab;
 use crate::wire::{Transfer, Wire};
 
 use super::engine::Engine;
 use super::event::Event;
+use super::locks::{Claim, StripeLocks};
 
 /// Longest command to one member: what controllers and block layers join neighbours to.
 const JOIN_MAX: Sectors = Sectors(2048);
@@ -116,8 +117,13 @@ struct Chain {
     pending: u32,
     phase: Phase,
     arithmetic: Nanos,
+    /// Of a chain that waits for its stripe: what it begins with, and when it may.
+    reads: Vec<Part>,
+    ready: Instant,
     writes: Vec<Part>,
     checks: Vec<Part>,
+    /// Whether it has a lock to give back.
+    locks: bool,
 }
 
 /// Members, channels, sets and what they are doing.
@@ -141,6 +147,13 @@ pub struct BackEnd {
     turn: usize,
     locate: Nanos,
     place: Nanos,
+    locks: StripeLocks,
+    /// What an update of parity locks at least; `None`: its stripe.
+    lock_block: Option<Bytes>,
+    /// Those that wait for a lock.
+    waits: Meter,
+    /// Chains that have got theirs.
+    granted: Vec<u32>,
     /// Operations of background work under way.
     background: usize,
     /// Owners whose operations have ended, for the simulation to collect.
@@ -181,6 +194,10 @@ impl BackEnd {
             turn: 0,
             locate: controller.locate,
             place: controller.place,
+            locks: StripeLocks::new(),
+            lock_block: controller.stripe_lock,
+            waits: Meter::default(),
+            granted: Vec::new(),
             background: 0,
             done: Vec::new(),
         }
@@ -332,7 +349,9 @@ impl BackEnd {
             let chain = self.new_chain(operation, arithmetic);
             self.fill(chain, set, writes, plan.checks_of(stripe));
             self.gather(set, reads);
-            self.begin(now, events, chain, ready);
+            if self.lock(now, chain, set, stripe, ready) {
+                self.begin(now, events, chain, ready);
+            }
         }
         let (reads, writes) = (plan.reads().len(), plan.writes().len());
         self.plain(now, events, operation, set, ready, plan, read..reads, written..writes);
@@ -368,6 +387,7 @@ impl BackEnd {
         fresh.operation = operation;
         fresh.phase = Phase::Reads;
         fresh.arithmetic = arithmetic;
+        fresh.locks = false;
         fresh.writes.clear();
         fresh.checks.clear();
         chain
@@ -448,10 +468,59 @@ impl BackEnd {
             }
             Phase::Checks => {
                 let operation = place.operation;
+                if place.locks {
+                    self.unlock(now, events, chain);
+                }
                 self.chains.give(chain);
                 self.end_chain(operation);
             }
         }
+    }
+
+    /// Whether a chain whose reads are in `parts` may begin; if not it does once it has its stripe.
+    fn lock(&mut self, now: Instant, chain: u32, set: u32, stripe: &Stripe, ready: Instant) -> bool {
+        let place = &mut self.chains[chain];
+        let Operation { class, .. } = self.operations[place.operation];
+        let claim = Claim::of(stripe, set, place.operation, self.lock_block);
+        let Some(claim) = claim.filter(|_| class != Class::Background) else { return true };
+        place.locks = true;
+        let free = self.locks.enter(now, chain, claim, class, &mut self.waits);
+        if !free {
+            place.ready = ready;
+            place.reads.clear();
+            place.reads.extend_from_slice(&self.parts);
+        }
+        free
+    }
+
+    /// Gives a chain's stripe back; those that waited for it begin.
+    fn unlock(&mut self, now: Instant, events: &mut Events, chain: u32) {
+        let mut granted = std::mem::take(&mut self.granted);
+        self.locks.leave(now, chain, &mut granted, &mut self.waits);
+        for next in granted.drain(..) {
+            let place = &self.chains[next];
+            let ready = place.ready.max(now);
+            self.parts.clear();
+            self.parts.extend_from_slice(&place.reads);
+            self.begin(now, events, next, ready);
+        }
+        self.granted = granted;
+    }
+
+    /// Begins the window of what is metered of the locks.
+    pub fn restart_locks(&mut self, now: Instant) {
+        self.waits.restart(now);
+    }
+
+    /// Ends it.
+    pub fn close_locks(&mut self, now: Instant) {
+        let here = self.locks.waiting().map(|(since, class)| (since, None, class));
+        self.waits.close(now, here);
+    }
+
+    /// How long requests have waited for locks.
+    pub fn locks_meter(&mut self) -> &mut Meter {
+        &mut self.waits
     }
 
     fn end_chain(&mut self, operation: u32) {

@@ -15,6 +15,7 @@ impl Sim {
         let now = self.now;
         self.each_part(|_, part| part.restart_meter(now));
         self.back.disks.iter_mut().for_each(|disk| disk.device.restart_meter(now));
+        self.back.restart_locks(now);
     }
 
     /// Ends the window of every meter, and holds every part to Little's law and the utilisation law: a breach is an
@@ -23,6 +24,8 @@ impl Sim {
         let now = self.now;
         self.each_part(|_, part| part.close_meter(now));
         self.back.disks.iter_mut().for_each(|disk| disk.device.close_meter(now));
+        self.back.close_locks(now);
+        obeys_little(self.back.locks_meter(), &|| "stripe locks".into());
         self.each_part(|name, part| {
             obeys_little(part.meter(), name);
             is_busy_as_it_serves(part.meter(), name);
@@ -52,6 +55,7 @@ impl Sim {
                 None => component,
             }));
         }
+        components.extend(Component::of("stripe locks".into(), self.back.locks_meter(), 1, elapsed));
         components
     }
 

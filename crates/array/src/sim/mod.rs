@@ -24,6 +24,7 @@ mod event;
 mod from_spec;
 mod front;
 mod host;
+mod locks;
 mod meters;
 mod node;
 mod outcome;

@@ -227,6 +227,12 @@ pub(super) fn controller(
     let transfer: Nanos = fields.or("transfer_time", Nanos::from_secs_f64(1.0))?;
     let partner = fields.table("partner")?.map(link).transpose()?;
     let cache = cache.map(self::cache).transpose()?;
+    let stripe_lock: Option<Bytes> = fields.unless_none("stripe_lock")?;
+    if stripe_lock.is_some_and(|block| block.is_zero() || !block.is_multiple_of(Bytes::new(512))) {
+        return Err(
+            fields.wrong("stripe_lock", "give whole sectors, such as 4KiB, or none for all of the stripe")
+        );
+    }
     let params = ControllerParams {
         processors: count(&fields, "processors", 1)?,
         read_command: fields.need("read_command")?,
@@ -240,6 +246,7 @@ pub(super) fn controller(
         accepts: fields.unless_none("accepts")?,
         bus: fields.unless_none("bus")?,
         xor: fields.unless_none("xor")?,
+        stripe_lock,
         cache,
         // A file may describe the pair and an option take one of the two away.
         partner: partner.filter(|_| number == 2),

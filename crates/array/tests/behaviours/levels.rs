@@ -47,7 +47,9 @@ fn fifteen_thousand_revolutions_give_markedly_more_than_ten() {
 
 #[test]
 fn a_full_stripe_beats_a_part_of_one_and_one_that_does_not_begin_on_its_boundary() {
-    let spec = array::spec::array(&Shipped, "esds-s24s-g2240?cache.write_back=false").expect("it is shipped");
+    // A host that cuts the stripe would have its parity written once for each piece, one after the other.
+    let array = "esds-s24s-g2240?cache.write_back=false&host.max_transfer=1280KiB";
+    let spec = array::spec::array(&Shipped, array).expect("it is shipped");
     let rate = |size: Bytes, offset: Bytes| {
         let mut sim = Sim::new(&Plant::from(&spec), 1).expect("the shipped array is possible");
         let load = writing(Load { offset, ..stream(size, 1) });

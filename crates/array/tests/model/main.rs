@@ -10,5 +10,6 @@ mod durability;
 mod fixture;
 mod library;
 mod links;
+mod locks;
 mod paths;
 mod raid5;
