@@ -119,10 +119,7 @@ impl Sweep {
         plan: &mut Plan,
     ) -> Result<Option<Unit>, PlanError> {
         plan.clear();
-        if self.next >= self.end {
-            return Ok(None);
-        }
-        let unit = Unit { lba: Lba(self.next), sectors: Sectors(self.unit.min(self.end - self.next)) };
+        let Some(unit) = self.ahead() else { return Ok(None) };
         let planned = possible(geometry, health, self.task)
             .and_then(|()| Work { geometry, health, plan: &mut *plan, unit }.plan(self.task, choose));
         if let Err(error) = planned {
@@ -132,6 +129,13 @@ impl Sweep {
         self.open.push(unit);
         self.next += unit.sectors.0;
         Ok(Some(unit))
+    }
+
+    /// The unit that [`Sweep::next`] plans next; `None` when all have been planned.
+    pub fn ahead(&self) -> Option<Unit> {
+        let left = self.end.saturating_sub(self.next);
+        let sectors = Sectors(self.unit.min(left));
+        (left > 0).then_some(Unit { lba: Lba(self.next), sectors })
     }
 
     /// Says that a unit has been carried out. A unit that is not under way is ignored.

@@ -19,6 +19,7 @@ use crate::wire::{Transfer, Wire};
 use super::engine::Engine;
 use super::event::Event;
 use super::locks::{Claim, StripeLocks};
+use super::unit_locks::UnitLocks;
 
 /// Longest command to one member: what controllers and block layers join neighbours to.
 const JOIN_MAX: Sectors = Sectors(2048);
@@ -74,16 +75,19 @@ pub struct Disk {
 }
 
 #[derive(Clone, Debug)]
-struct Operation {
+pub(super) struct Operation {
     owner: Owner,
     chains: u32,
     controller: u32,
     class: Class,
+    /// The set on which background work must know when it ends.
+    pub(super) beside_work: Option<u32>,
 }
 
 impl Default for Operation {
     fn default() -> Operation {
-        Operation { owner: Owner::Request(0), chains: 0, controller: 0, class: Class::HostRead }
+        let (owner, class) = (Owner::Request(0), Class::HostRead);
+        Operation { owner, chains: 0, controller: 0, class, beside_work: None }
     }
 }
 
@@ -139,7 +143,7 @@ pub struct BackEnd {
     /// Commands whose data cross a channel.
     crossings: Slab<Crossing>,
     crossed: Vec<u32>,
-    operations: Slab<Operation>,
+    pub(super) operations: Slab<Operation>,
     chains: Slab<Chain>,
     plan: Plan,
     merger: Merger,
@@ -150,14 +154,19 @@ pub struct BackEnd {
     locks: StripeLocks,
     /// What an update of parity locks at least; `None`: its stripe.
     lock_block: Option<Bytes>,
+    /// By set: the units that background work holds.
+    pub(super) units: Vec<UnitLocks>,
+    pub(super) unit_is_free: bool,
     /// Those that wait for a lock.
-    waits: Meter,
+    pub(super) waits: Meter,
     /// Chains that have got theirs.
     granted: Vec<u32>,
     /// Operations of background work under way.
     background: usize,
     /// Owners whose operations have ended, for the simulation to collect.
     pub done: Vec<Owner>,
+    /// Owners whose writes waited, and then had nowhere to go: the same.
+    pub lost: Vec<Owner>,
 }
 
 impl BackEnd {
@@ -180,6 +189,8 @@ impl BackEnd {
         let channels = links.map(|link| Link::lay(link, &mut wires)).collect();
         BackEnd {
             disks: disks.into_iter().enumerate().map(disk).collect(),
+            units: sets.iter().map(|_| UnitLocks::default()).collect(),
+            unit_is_free: false,
             sets,
             engines,
             channels,
@@ -200,6 +211,7 @@ impl BackEnd {
             granted: Vec::new(),
             background: 0,
             done: Vec::new(),
+            lost: Vec::new(),
         }
     }
 
@@ -234,10 +246,11 @@ impl BackEnd {
         );
         let planned = planned.map(|()| self.launch(now, events, errand, &plan));
         self.plan = plan;
-        planned
+        planned.map(drop)
     }
 
-    /// Starts a write of `extents`, ascending and apart, of a set. After an error nothing has been started.
+    /// Starts a write of `extents`, ascending and apart, of a set; where background work holds what it would touch, as
+    /// soon as it no longer does. After an error nothing has been started.
     pub fn write(
         &mut self,
         now: Instant,
@@ -245,6 +258,17 @@ impl BackEnd {
         errand: Errand,
         extents: &[Extent],
     ) -> Result<(), PlanError> {
+        self.write_beside_work(now, events, errand, extents)
+    }
+
+    /// Starts a write that nothing stands in the way of; its operation.
+    pub(super) fn write_now(
+        &mut self,
+        now: Instant,
+        events: &mut Events,
+        errand: Errand,
+        extents: &[Extent],
+    ) -> Result<u32, PlanError> {
         let errand = self.located(now, errand);
         let mut plan = std::mem::take(&mut self.plan);
         let set = &self.sets[errand.set as usize];
@@ -316,7 +340,7 @@ impl BackEnd {
         }
         let Errand { owner, controller, class, ready, .. } = errand;
         let operation = self.operations.take();
-        self.operations[operation] = Operation { owner, chains: 0, controller, class };
+        self.operations[operation] = Operation { owner, chains: 0, controller, class, beside_work: None };
         let chain = self.new_chain(operation, Nanos::ZERO);
         // There is nothing after it.
         self.chains[chain].phase = Phase::Checks;
@@ -330,12 +354,12 @@ impl BackEnd {
         true
     }
 
-    /// Starts what was planned elsewhere: a unit of background work.
-    pub fn launch(&mut self, now: Instant, events: &mut Events, errand: Errand, plan: &Plan) {
+    /// Starts what was planned, perhaps elsewhere: a unit of background work; its operation.
+    pub fn launch(&mut self, now: Instant, events: &mut Events, errand: Errand, plan: &Plan) -> u32 {
         let operation = self.operations.take();
         let Errand { owner, controller, class, set, ready } = errand;
         // One more than its chains until all have been started: a chain may end at once.
-        self.operations[operation] = Operation { owner, chains: 1, controller, class };
+        self.operations[operation] = Operation { owner, chains: 1, controller, class, beside_work: None };
         self.background += usize::from(class == Class::Background);
         let (mut read, mut written) = (0, 0);
         for stripe in plan.stripes() {
@@ -356,6 +380,7 @@ impl BackEnd {
         let (reads, writes) = (plan.reads().len(), plan.writes().len());
         self.plain(now, events, operation, set, ready, plan, read..reads, written..writes);
         self.end_chain(operation);
+        operation
     }
 
     #[expect(clippy::too_many_arguments, reason = "the two ranges and their context are one thought")]
@@ -514,8 +539,10 @@ impl BackEnd {
 
     /// Ends it.
     pub fn close_locks(&mut self, now: Instant) {
-        let here = self.locks.waiting().map(|(since, class)| (since, None, class));
-        self.waits.close(now, here);
+        let mut waits = std::mem::take(&mut self.waits);
+        let here = self.locks.waiting().chain(self.waiting_for_units());
+        waits.close(now, here.map(|(since, class)| (since, None, class)));
+        self.waits = waits;
     }
 
     /// How long requests have waited for locks.
@@ -529,6 +556,9 @@ impl BackEnd {
         if place.chains == 0 {
             self.background -= usize::from(place.class == Class::Background);
             self.done.push(place.owner);
+            if let Some(set) = place.beside_work {
+                self.write_left(set, operation);
+            }
             self.operations.give(operation);
         }
     }

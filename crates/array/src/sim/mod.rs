@@ -33,6 +33,7 @@ mod paths;
 mod plant;
 mod request;
 mod serve;
+mod unit_locks;
 mod work;
 
 use units::{Bytes, Instant};
@@ -367,7 +368,7 @@ impl Sim {
         self.now = now;
         self.handle(Event::unpack(slot));
         if !self.works.is_empty() {
-            self.pump_idle();
+            self.pump_waiting();
         }
         true
     }
@@ -426,6 +427,14 @@ impl Sim {
 
     /// Hands ended operations to those who waited for them.
     fn collect(&mut self) {
+        while let Some(owner) = self.back.lost.pop() {
+            if let Owner::Request(request) = owner {
+                self.requests[request].failed = Some(LOST);
+                self.respond(request, self.now);
+            } else {
+                self.back.done.push(owner);
+            }
+        }
         while let Some(owner) = self.back.done.pop() {
             match owner {
                 Owner::Request(request) => self.fetched(request),

@@ -154,6 +154,7 @@ impl Sim {
             stops_jobs_at: None,
         });
         let number = self.works.len() as u32 - 1;
+        self.back.work_begins(order.set);
         self.pump(number);
         Ok(number)
     }
@@ -308,7 +309,19 @@ impl Sim {
         self.work_plan = plan;
     }
 
+    /// Whether the next unit of a piece of work may start now, and has its place for itself.
     fn may_start(&mut self, number: u32) -> bool {
+        let due = self.is_due(number);
+        let work = &self.works[number as usize];
+        let (set, unit) = (work.set, work.sweep.ahead());
+        if !due {
+            self.back.forgo_unit(self.now, &mut self.events, set, number);
+        }
+        due && unit.is_none_or(|unit| self.back.hold_unit(set, number, unit))
+    }
+
+    /// Whether window and policy let a unit start now; if it is only a matter of time, the work is woken then.
+    fn is_due(&mut self, number: u32) -> bool {
         let now = self.now;
         let quiet = self.back.foreground() == 0;
         let work = &mut self.works[number as usize];
@@ -347,6 +360,8 @@ impl Sim {
             if next.is_err() {
                 // The set has lost more than the work can do without.
                 work.ended = Some(now);
+                let set = work.set;
+                self.back.work_ends(now, &mut self.events, set, number);
             }
             return false;
         };
@@ -408,15 +423,20 @@ impl Sim {
                 _ => {}
             }
         }
+        let (set, ended) = (work.set, work.ended.is_some());
+        self.back.release_unit(now, &mut self.events, set, number, unit);
+        if ended {
+            self.back.work_ends(now, &mut self.events, set, number);
+        }
         if stops {
             self.stop();
         }
         self.pump(number);
     }
 
-    /// Wakes work that waits for hosts to be quiet, once they are.
-    pub(super) fn pump_idle(&mut self) {
-        if self.back.foreground() > 0 {
+    /// Wakes work that waits for hosts to be quiet, once they are, or for a unit that a write has left.
+    pub(super) fn pump_waiting(&mut self) {
+        if self.back.foreground() > 0 && !self.back.units_are_free() {
             return;
         }
         for number in 0..self.works.len() as u32 {

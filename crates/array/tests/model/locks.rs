@@ -1,12 +1,13 @@
 //! Who waits for a stripe, and for how long: members that take a millisecond for anything and any number at once, so
 //! that all that a request waits for is a lock.
 
+use array::background::{BackgroundKind, BackgroundParams, BackgroundPolicy};
 use array::controller::{CacheParams, PrefetchParams};
 use array::device::DeviceParams;
 use array::device::queue::{QueueParams, Service};
 use array::meter::{Class, Visits};
 use array::raid::Level;
-use array::sim::{Client, FilePlace, Outcome, Plant, Sim};
+use array::sim::{Client, FilePlace, Outcome, Plant, Sim, WorkOrder};
 use units::{Bytes, Nanos, Sectors, Share};
 use workload::spec::Pattern;
 use workload::{Job, Region};
@@ -18,9 +19,13 @@ const CHUNK: Bytes = Bytes::new(64 << 10);
 
 /// Five members, four strips of 64 KiB in a row: the first row's parity lies on disk 4, its data on disks 0 to 3.
 fn raid5() -> Plant {
+    of_rows(Level::Raid5, 1 << 17)
+}
+
+fn of_rows(level: Level, rows: u64) -> Plant {
     let service = Service::Fixed(Nanos::from_millis(1));
     let member = DeviceParams::Queue(QueueParams { servers: 512, service });
-    bare(Level::Raid5, 5, 128, Sectors(1 << 24), member)
+    bare(level, if level == Level::Raid5 { 5 } else { 2 }, 128, Sectors(rows * 128), member)
 }
 
 /// `ops` requests of `size`, `depth` at once, one after the other from `strip` of the first row on.
@@ -176,4 +181,106 @@ fn writes_over_several_stripes_never_wait_for_each_other_for_ever() {
     let outcome = run_on(&mut sim, clients);
     assert!(outcome.tallies.iter().all(|tally| tally.settled == 2_000));
     assert!(waited(&outcome, Class::HostWrite).is_some_and(|visits| visits.count > 1_000));
+}
+
+/// An array of sixteen rows whose disk 3 is being rebuilt, two rows at once: a millisecond to read, one to write.
+fn rebuilding(level: Level) -> (Sim, u32) {
+    let mut sim = Sim::new(&of_rows(level, 16), 1).expect("the plant is possible");
+    sim.fail_disk(if level == Level::Raid5 { 3 } else { 1 }).expect("the disk is in the set");
+    let kind = BackgroundKind::Rebuild;
+    let number = begin(&mut sim, kind);
+    (sim, number)
+}
+
+fn begin(sim: &mut Sim, kind: BackgroundKind) -> u32 {
+    let (unit, window, policy) = (CHUNK, 2, BackgroundPolicy::Fifo);
+    let params = BackgroundParams { kind, unit, window, policy, startup: Share::NONE, member_limit: None };
+    sim.start_work_as(WorkOrder { kind, set: 0, slot: None }, params).expect("it has something to do")
+}
+
+/// One request of 4 KiB at the begin of `strip` of `row`.
+fn one(row: u64, strip: u64, reads: f64) -> Client {
+    from_strip(row * 4 + strip, Bytes::KIB * 4, reads, 1, 1)
+}
+
+fn ended_ms(sim: &Sim, work: u32) -> f64 {
+    let progress = sim.work_progress(work).expect("the work exists");
+    progress.ended.expect("it has ended").nanos() as f64 / MS as f64
+}
+
+#[test]
+fn a_write_waits_for_the_unit_that_is_being_rebuilt_and_then_goes_to_the_new_disk_too() {
+    let (mut sim, work) = rebuilding(Level::Raid5);
+    // The strip of row 0 that the failed disk holds, one of a row under way, and one of a row that is not.
+    let outcome = run_on(&mut sim, vec![one(0, 3, 0.0), one(1, 0, 0.0), one(9, 0, 0.0)]);
+    assert_eq!([0, 1, 2].map(|client| mean_ms(&outcome, client)), [4.0, 4.0, 2.0]);
+    let expected = Visits { count: 2, wait_ns: 4 * MS, service_ns: 0 };
+    assert_eq!(waited(&outcome, Class::HostWrite), Some(expected));
+    let new_disk = outcome.breakdown.iter().find(|part| part.name == "disk 3").expect("it is written");
+    let hosts = new_disk.visits.iter().find(|(class, _)| *class == Class::HostWrite);
+    // Read and written like any other: it has the data of row 0 and the parity of row 1.
+    assert_eq!(hosts.map(|(_, visits)| visits.count), Some(4));
+    sim.finish_work(work);
+    assert_eq!(ended_ms(&sim, work), 16.0, "the units did not wait");
+}
+
+#[test]
+fn reads_of_the_unit_that_is_being_rebuilt_are_reconstructed_and_do_not_wait() {
+    let (mut sim, work) = rebuilding(Level::Raid5);
+    let outcome = run_on(&mut sim, vec![one(0, 3, 1.0), one(0, 0, 1.0)]);
+    assert_eq!([0, 1].map(|client| mean_ms(&outcome, client)), [1.0, 1.0]);
+    assert_eq!(waited(&outcome, Class::HostRead), None);
+    sim.finish_work(work);
+    assert_eq!(ended_ms(&sim, work), 16.0);
+}
+
+#[test]
+fn a_unit_waits_for_the_write_that_is_under_way_in_it() {
+    let (mut sim, work) = rebuilding(Level::Raid5);
+    // A millisecond passes; then a write of the row that is next begins, and ends after two more.
+    run_on(&mut sim, vec![one(9, 0, 1.0)]);
+    let outcome = run_on(&mut sim, vec![one(2, 0, 0.0)]);
+    assert_eq!(mean_ms(&outcome, 0), 2.0);
+    sim.finish_work(work);
+    assert_eq!(ended_ms(&sim, work), 17.0, "rows 2 and 3 begin at 3 ms instead of 2");
+}
+
+#[test]
+fn a_mirror_that_is_copied_holds_its_units_as_well() {
+    let (mut sim, work) = rebuilding(Level::Raid1);
+    let at = |chunk, reads| from_strip(chunk, Bytes::KIB * 4, reads, 1, 1);
+    let outcome = run_on(&mut sim, vec![at(0, 0.0), at(0, 1.0), at(9, 0.0)]);
+    assert_eq!([0, 1, 2].map(|client| mean_ms(&outcome, client)), [3.0, 1.0, 1.0]);
+    sim.finish_work(work);
+    assert_eq!(ended_ms(&sim, work), 16.0);
+}
+
+#[test]
+fn whatever_writes_or_compares_holds_its_unit_while_it_is_under_way() {
+    // Initialising writes once; online it reads and writes; a comparison reads, and needs a stripe that stands still.
+    let kinds = [
+        (BackgroundKind::Initialise, 1.0),
+        (BackgroundKind::InitialiseOnline, 2.0),
+        (BackgroundKind::InitialiseVerify, 2.0),
+        (BackgroundKind::Verify, 1.0),
+        (BackgroundKind::Scrub, 1.0),
+    ];
+    for (kind, unit_ms) in kinds {
+        let mut sim = Sim::new(&of_rows(Level::Raid5, 16), 1).expect("the plant is possible");
+        begin(&mut sim, kind);
+        let outcome = run_on(&mut sim, vec![one(0, 0, 0.0), one(0, 1, 1.0)]);
+        let write = mean_ms(&outcome, 0) - unit_ms;
+        assert_eq!((write, mean_ms(&outcome, 1)), (2.0, 1.0), "{kind:?}");
+    }
+}
+
+#[test]
+fn a_rebuild_under_writes_ends_and_so_do_they() {
+    let (mut sim, work) = rebuilding(Level::Raid5);
+    let (pattern, size) = (Pattern::RandomWithRepeats, Bytes::KIB * 96);
+    let ask = Ask { pattern, size, reads: 0.3, depth: 32, ops: 2_000, rate: None, seed: 7 };
+    let outcome = run_on(&mut sim, vec![within(&ask, Region { start: Bytes::ZERO, len: CHUNK * 64 })]);
+    assert_eq!(outcome.tallies[0].settled, 2_000);
+    sim.finish_work(work);
+    assert!(ended_ms(&sim, work) >= 16.0);
 }
