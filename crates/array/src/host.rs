@@ -27,6 +27,8 @@ pub struct HostParams {
     pub multipath: Multipath,
     /// From a path's loss until its requests are sent by another.
     pub path_timeout: Nanos,
+    /// What becomes of requests that no path is left for.
+    pub no_path: NoPath,
     /// Its file system, for jobs that ask for names.
     pub files: FilesParams,
 }
@@ -69,4 +71,15 @@ pub enum Multipath {
     },
     /// The live path to the owner with the fewest requests.
     LeastQueue,
+}
+
+/// What becomes of requests when no path is left: `no_path_retry` of dm-multipath.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoPath {
+    /// They fail as soon as the loss of the last path is noticed: what dm-multipath does unless told otherwise.
+    Fail,
+    /// They are kept until a path comes back (`queue_if_no_path`).
+    Queue,
+    /// They are kept for so long, and then fail: as many checks as `no_path_retry` says, `polling_interval` apart.
+    Retry(Nanos),
 }

@@ -31,6 +31,10 @@ pub enum Event {
     Channel(u32),
     /// A request is where it was going.
     There(u32),
+    /// A link is mended.
+    Mend(u32),
+    /// A request has waited long enough for a path.
+    GiveUp(u32),
 }
 
 const NUMBER_BITS: u32 = 20;
@@ -53,6 +57,8 @@ impl Event {
             Event::Wire(number) => (11, number),
             Event::Channel(number) => (12, number),
             Event::There(number) => (13, number),
+            Event::Mend(number) => (14, number),
+            Event::GiveUp(number) => (15, number),
         };
         assert!(number >> NUMBER_BITS == 0, "more than a million of a kind are in flight");
         kind << NUMBER_BITS | number
@@ -75,7 +81,9 @@ impl Event {
             10 => Event::Cut(number),
             11 => Event::Wire(number),
             12 => Event::Channel(number),
-            _ => Event::There(number),
+            13 => Event::There(number),
+            14 => Event::Mend(number),
+            _ => Event::GiveUp(number),
         }
     }
 }
@@ -101,6 +109,8 @@ mod tests {
             Event::Wire(11),
             Event::Channel(12),
             Event::There(13),
+            Event::Mend(14),
+            Event::GiveUp(15),
         ];
         for event in all {
             assert_eq!(Event::unpack(event.pack()), event);

@@ -114,12 +114,17 @@ impl Sim {
     pub(super) fn transmit(&mut self, place: u32, host: u32, ready: Instant) {
         let now = self.now;
         let HostRequest { lun, op, len, class, session, .. } = self.requests[place];
-        let (link, delay) = self.choose_path(host, lun, session);
+        let (link, delay) = match self.choose_path(host, lun, session) {
+            Ok(chosen) => chosen,
+            Err(noticed) => return self.strand(place, noticed),
+        };
         let controller = self.end_of(link);
         let protocol = &self.plant.protocol;
         let ready = self.hosts[host as usize].operation(now, ready.max(now), protocol.client, class) + delay;
         let request = &mut self.requests[place];
-        (request.link, request.controller, request.accepted) = (link, controller, false);
+        (request.link, request.controller) = (link, controller);
+        (request.arrived, request.accepted) = (false, false);
+        request.cuts = self.paths.get(link as usize).map_or(0, |path| path.cuts);
         request.sent = ready;
         let bytes = protocol.header.get() + if op == Op::Write { u64::from(len) } else { 0 };
         let distance = protocol.hop * u64::from(protocol.hops);
@@ -199,7 +204,8 @@ impl Sim {
     pub(super) fn answered(&mut self, place: u32) {
         let HostRequest { client, lun, parent, failed, outstanding, session, .. } = self.requests[place];
         let host = self.host_of(client);
-        if outstanding && self.lost(place) {
+        if outstanding && self.is_cut(place) {
+            self.send_again(place);
             return;
         }
         if outstanding {
@@ -230,7 +236,7 @@ impl Sim {
         let host = self.host_of(client);
         match purpose {
             Purpose::Job => {}
-            Purpose::Pages(lun, fetch) => return self.pages_came(host, lun, fetch),
+            Purpose::Pages(lun, fetch) => return self.pages_came(host, lun, fetch, failed),
             Purpose::Step(whole) => {
                 self.requests[whole].failed = self.requests[whole].failed.or(failed);
                 return self.copy_out(whole, host, self.now);

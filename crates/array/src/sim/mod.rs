@@ -58,7 +58,7 @@ use crate::readahead::Fetch;
 use crate::slab::Slab;
 use crate::wire::Wire;
 use node::Node;
-use paths::Path;
+use paths::{Path, Stranded};
 use request::HostRequest;
 use work::{UnderWay, Work};
 
@@ -131,6 +131,8 @@ pub struct Sim {
     back: BackEnd,
     nodes: Vec<Node>,
     paths: Vec<Path>,
+    /// Requests that no path is left for, in order of arrival.
+    stranded: Vec<Stranded>,
     /// Who serves each LUN.
     owners: Vec<u32>,
     /// Until when each LUN is not served, while it changes hands.
@@ -190,6 +192,7 @@ impl Sim {
             back: BackEnd::new(devices, sets, engines, plant.channel, &plant.controller),
             nodes,
             paths: vec![Path::default(); links as usize],
+            stranded: Vec::new(),
             owners: plant.luns.iter().map(|lun| lun.owner).collect(),
             paused: vec![Instant::START; luns],
             works: Vec::new(),
@@ -321,7 +324,9 @@ impl Sim {
             self.ask(client);
         }
         while self.running.iter().any(|client| !client.done) {
-            if !self.step() {
+            // Where nothing else can happen nobody mends a path any more: who waits for one fails, as when an operator ends
+            // the queueing.
+            if !self.step() && !self.give_all_up() {
                 break;
             }
             if std::mem::take(&mut self.first_ended) {
@@ -421,6 +426,8 @@ impl Sim {
             Event::Wire(wire) => self.wire_due(wire),
             Event::Channel(wire) => self.back.channel_due(now, &mut self.events, wire),
             Event::There(place) => self.there(place),
+            Event::Mend(link) => self.mend_link(link),
+            Event::GiveUp(place) => self.give_up(place),
         }
         self.collect();
     }

@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 
 use units::{Bytes, Instant, Nanos, SECTOR_BYTES};
-use workload::Op;
+use workload::{Errno, Op};
 
 use crate::host::PageCacheParams;
 use crate::meter::Class;
@@ -124,7 +124,7 @@ impl Sim {
             let held =
                 self.hosts[host as usize].pages.as_ref().is_some_and(|pages| pages.holds(lun, at, bytes));
             if held {
-                self.pages_came(host, lun, fetch);
+                self.pages_came(host, lun, fetch, None);
             } else {
                 let class = if fetch.from < to { class } else { Class::Prefetch };
                 self.fetch_pages(client, lun, fetch, host, class, ready);
@@ -180,15 +180,18 @@ impl Sim {
         self.dispatch(place, host, ready);
     }
 
-    /// Pages that were fetched have come: those who waited for them copy.
-    pub(super) fn pages_came(&mut self, host: u32, lun: u32, fetch: Fetch) {
+    /// Pages that were fetched have come, or will not: those who waited for them copy, or fail.
+    pub(super) fn pages_came(&mut self, host: u32, lun: u32, fetch: Fetch, failed: Option<Errno>) {
         let mut released = Vec::new();
         let Some(pages) = &mut self.hosts[host as usize].pages else { return };
         if let Some(ahead) = &mut pages.ahead {
             ahead.fetched(fetch, &mut released);
         }
-        pages.keep(lun, fetch.from * SECTOR_BYTES, (fetch.to - fetch.from) * SECTOR_BYTES);
+        if failed.is_none() {
+            pages.keep(lun, fetch.from * SECTOR_BYTES, (fetch.to - fetch.from) * SECTOR_BYTES);
+        }
         for place in released {
+            self.requests[place].failed = self.requests[place].failed.or(failed);
             self.copy_out(place, host, self.now);
         }
     }

@@ -1,19 +1,39 @@
 //! Which path a request takes, and what happens when paths and controllers fail and come back.
+//!
+//! A path that has failed is noticed after the host's time-out: what is sent on it until then waits that long, and what
+//! was on its way is lost and sent again. Where no path is left, requests are kept or fail as the host is set
+//! ([`NoPath`]).
+//!
+//! **Invariant:** a command that was lost on its way out is not carried out; one whose answer was lost is carried out
+//! again. Either way it is settled once.
 
 use units::{Instant, Nanos};
 
 use crate::controller::Ownership;
-use crate::host::Multipath;
+use crate::host::{Multipath, NoPath};
 use crate::link::Link;
 
-use super::Sim;
 use super::event::Event;
+use super::request::HostRequest;
+use super::{LOST, Sim};
 
 /// A path's state.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Path {
     /// When it failed, if it has.
     failed_at: Option<Instant>,
+    /// When it was cut last.
+    cut_at: Instant,
+    /// How often it has been cut: what was sent before the last time has lost its connection.
+    pub cuts: u32,
+}
+
+/// A request that no path is left for.
+#[derive(Clone, Copy, Debug)]
+pub struct Stranded {
+    place: u32,
+    /// When it fails.
+    until: Instant,
 }
 
 impl Sim {
@@ -38,11 +58,9 @@ impl Sim {
         first + number
     }
 
-    /// The link a request to `lun` takes from `host`, and when it can be sent at the earliest.
-    ///
-    /// A path that has failed is noticed after the host's timeout: what is sent on it until then waits that long, and
-    /// what was on its way is lost and sent again.
-    pub(super) fn choose_path(&mut self, host: u32, lun: u32, session: u32) -> (u32, Nanos) {
+    /// The link a request to `lun` takes from `host`, and how long it waits before it is sent there; where no path is
+    /// left, when the host has noticed.
+    pub(super) fn choose_path(&mut self, host: u32, lun: u32, session: u32) -> Result<(u32, Nanos), Instant> {
         let owner = self.owners[lun as usize];
         self.turn = self.turn.wrapping_add(1);
         let turn = self.turn;
@@ -56,17 +74,21 @@ impl Sim {
             None => self.own_link(host, lun, first, turn),
         };
         let delay = self.detection(wanted);
-        let wanted = if delay.is_some() || !self.nodes[first as usize].alive {
-            let live =
-                |link: &u32| self.detection(*link).is_none() && self.nodes[self.end_of(*link) as usize].alive;
-            let all = 0..self.links.len() as u32;
-            // A twin to the same controller first, then any other.
-            let twin = all.clone().filter(|link| self.end_of(*link) == first).find(live);
-            twin.or_else(|| all.clone().find(live)).unwrap_or(wanted)
-        } else {
-            wanted
-        };
-        (wanted, delay.unwrap_or(Nanos::ZERO))
+        // A host that holds the devices itself has no path to lose.
+        if delay.is_none() && (self.nodes[first as usize].alive || self.links.is_empty()) {
+            return Ok((wanted, Nanos::ZERO));
+        }
+        let all = 0..self.links.len() as u32;
+        // A twin to the same controller first, then any other.
+        let twin = all.clone().filter(|&link| self.end_of(link) == first).find(|&link| self.is_live(link));
+        match twin.or_else(|| all.clone().find(|&link| self.is_live(link))) {
+            Some(link) => Ok((link, delay.unwrap_or(Nanos::ZERO))),
+            None => Err(self.now + all.filter_map(|link| self.detection(link)).max().unwrap_or(Nanos::ZERO)),
+        }
+    }
+
+    fn is_live(&self, link: u32) -> bool {
+        self.detection(link).is_none() && self.nodes[self.end_of(link) as usize].alive
     }
 
     /// The link at `controller` that a session of a host is pinned to: sessions are dealt over the links in turn.
@@ -107,18 +129,61 @@ impl Sim {
         Some((failed_at + self.plant.host.path_timeout).saturating_since(self.now))
     }
 
-    /// Whether a request's path has failed under it while another one lives; then it is sent again when the host's
-    /// timeout has passed.
-    pub(super) fn lost(&mut self, place: u32) -> bool {
-        let link = self.requests[place].link;
-        let Some(delay) = self.detection(link) else { return false };
-        let live =
-            |other: u32| self.detection(other).is_none() && self.nodes[self.end_of(other) as usize].alive;
-        if !(0..self.paths.len() as u32).any(live) {
-            return false;
+    /// Whether the path of a request has been cut since it was sent.
+    pub(super) fn is_cut(&self, place: u32) -> bool {
+        let HostRequest { link, cuts, .. } = self.requests[place];
+        self.paths.get(link as usize).is_some_and(|path| path.cuts != cuts)
+    }
+
+    /// Sends a request again whose path has been cut under it, once the host's time-out has passed.
+    pub(super) fn send_again(&mut self, place: u32) {
+        let Path { cut_at, .. } = self.paths[self.requests[place].link as usize];
+        let at = (cut_at + self.plant.host.path_timeout).max(self.now);
+        self.events.push(at, Event::Retry(place).pack());
+    }
+
+    /// Keeps a request for which no path is left, as the host has noticed at `noticed`, or has it fail.
+    pub(super) fn strand(&mut self, place: u32, noticed: Instant) {
+        let until = match self.plant.host.no_path {
+            NoPath::Fail => noticed,
+            NoPath::Retry(time) => noticed.saturating_add(time),
+            NoPath::Queue => Instant::NEVER,
+        };
+        self.stranded.push(Stranded { place, until });
+        if until < Instant::NEVER {
+            self.events.push(until.max(self.now), Event::GiveUp(place).pack());
         }
-        self.events.push(self.now + delay, Event::Retry(place).pack());
-        true
+    }
+
+    /// The time of a request that no path was left for is over, unless it has found one since.
+    pub(super) fn give_up(&mut self, place: u32) {
+        let over = |stranded: &Stranded| stranded.place == place && stranded.until <= self.now;
+        if let Some(at) = self.stranded.iter().position(over) {
+            self.stranded.remove(at);
+            self.fail_without_path(place);
+        }
+    }
+
+    /// Has all fail that wait for a path which nothing will bring back; whether there were any.
+    pub(super) fn give_all_up(&mut self) -> bool {
+        let stranded = std::mem::take(&mut self.stranded);
+        stranded.iter().for_each(|stranded| self.fail_without_path(stranded.place));
+        !stranded.is_empty()
+    }
+
+    fn fail_without_path(&mut self, place: u32) {
+        let request = &mut self.requests[place];
+        request.failed = Some(LOST);
+        request.cuts = self.paths.get(request.link as usize).map_or(0, |path| path.cuts);
+        self.events.push(self.now, Event::Answer(place).pack());
+    }
+
+    /// Sends what had no path left, in order of arrival, now that there may be one.
+    fn resume(&mut self) {
+        for Stranded { place, .. } in std::mem::take(&mut self.stranded) {
+            let host = self.host_of(self.requests[place].client);
+            self.transmit(place, host, self.now);
+        }
     }
 
     /// Cuts a link at an instant to come, with what is on its way there.
@@ -130,6 +195,8 @@ impl Sim {
     pub fn fail_link(&mut self, link: u32) {
         if let Some(path) = self.paths.get_mut(link as usize) {
             path.failed_at = Some(self.now);
+            path.cut_at = self.now;
+            path.cuts += 1;
         }
     }
 
@@ -139,6 +206,12 @@ impl Sim {
             path.failed_at = None;
         }
         self.fail_back();
+        self.resume();
+    }
+
+    /// Mends a link at an instant to come.
+    pub fn mend_link_at(&mut self, link: u32, at: Instant) {
+        self.events.push(at.max(self.now), Event::Mend(link).pack());
     }
 
     /// Stops a controller: its partner takes its volumes over, and without a partner writes go through.
@@ -160,6 +233,7 @@ impl Sim {
             node.alive = true;
         }
         self.fail_back();
+        self.resume();
     }
 
     fn fail_back(&mut self) {

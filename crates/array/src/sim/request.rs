@@ -62,6 +62,8 @@ pub struct HostRequest {
     pub session: u32,
     /// The link it takes.
     pub link: u32,
+    /// How often that link had been cut when it was sent.
+    pub cuts: u32,
     /// The controller it goes to.
     pub controller: u32,
     /// Bytes of a buffered request that are copied between page cache and user.
@@ -70,6 +72,8 @@ pub struct HostRequest {
     pub purpose: Purpose,
     /// Whether it counts as outstanding at its host.
     pub outstanding: bool,
+    /// Whether it is at a controller.
+    pub arrived: bool,
     /// Whether its controller has accepted it.
     pub accepted: bool,
     /// When it was sent.
@@ -101,10 +105,12 @@ impl Default for HostRequest {
             failed: None,
             session: 0,
             link: 0,
+            cuts: 0,
             controller: 0,
             copied: 0,
             purpose: Purpose::Job,
             outstanding: false,
+            arrived: false,
             accepted: false,
             sent: Instant::START,
             leg: Leg::Out,

@@ -22,6 +22,13 @@ impl Sim {
     /// A part is at a controller, with its data if it writes.
     pub(super) fn arrive(&mut self, place: u32) {
         let now = self.now;
+        if !self.requests[place].arrived {
+            if self.is_cut(place) {
+                self.send_again(place);
+                return;
+            }
+            self.requests[place].arrived = true;
+        }
         let HostRequest { lun, controller, accepted, .. } = self.requests[place];
         if self.paused[lun as usize] > now {
             self.events.push(self.paused[lun as usize], Event::Arrive(place).pack());

@@ -3,11 +3,12 @@
 use units::{Bytes, Nanos, Share};
 
 use super::error::SpecError;
-use super::fields::Fields;
+use super::fields::{Fields, Read};
+use super::tree::Scalar;
 use crate::background::{BackgroundKind, BackgroundParams, BackgroundPolicy};
 use crate::controller::{CacheParams, ControllerParams, Ownership, PrefetchParams};
 use crate::files::FilesParams;
-use crate::host::{HostParams, Multipath, PageCacheParams, StripeParams};
+use crate::host::{HostParams, Multipath, NoPath, PageCacheParams, StripeParams};
 use crate::link::{Duplex, LinkParams, QUANTUM};
 use crate::protocol::{ProtocolKind, ProtocolParams};
 
@@ -70,6 +71,19 @@ fn link(fields: Fields<'_>) -> Result<LinkParams, SpecError> {
     Ok(params)
 }
 
+impl Read for NoPath {
+    const WANT: &'static str = "\"fail\", \"queue\", or a duration such as \"150s\"";
+    fn read(what: &Scalar) -> Result<Self, String> {
+        match what {
+            Scalar::Text(text) if text == "fail" => Ok(NoPath::Fail),
+            Scalar::Text(text) if text == "queue" => Ok(NoPath::Queue),
+            other => Nanos::read(other)
+                .map(NoPath::Retry)
+                .map_err(|why| format!("{why}; a host without a path does {}", Self::WANT)),
+        }
+    }
+}
+
 #[derive(Clone, Copy)]
 enum Policy {
     None,
@@ -112,6 +126,7 @@ pub(super) fn host(fields: Fields<'_>) -> Result<(u32, HostParams), SpecError> {
             Policy::LeastQueue => Multipath::LeastQueue,
         },
         path_timeout: fields.or("path_timeout", Nanos::from_secs_f64(30.0))?,
+        no_path: fields.or("no_path_retry", NoPath::Fail)?,
         files: match fields.table("files")? {
             Some(fields) => files(fields, plain)?,
             None => plain,

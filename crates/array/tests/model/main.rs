@@ -11,5 +11,6 @@ mod fixture;
 mod library;
 mod links;
 mod locks;
+mod lost_paths;
 mod paths;
 mod raid5;
