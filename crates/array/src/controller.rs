@@ -42,6 +42,8 @@ pub struct ControllerParams {
     pub partner: Option<LinkParams>,
     /// What happens to a command that arrives at the controller that does not own the volume.
     pub ownership: Ownership,
+    /// What becomes of a volume's dirty data when it moves to the other controller.
+    pub handover: Handover,
     /// From a controller's failure until its partner serves its volumes.
     pub takeover: Nanos,
 }
@@ -59,6 +61,15 @@ pub enum Ownership {
         /// Quiesce, metadata and handover, without the destage of dirty data, which comes on top.
         time: Nanos,
     },
+}
+
+/// What becomes of a volume's dirty data when it moves from one working controller to the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Handover {
+    /// They are written to the members first, and the volume is served by nobody until they are.
+    Flush,
+    /// The other controller has them in its mirror and takes them over.
+    Mirror,
 }
 
 /// A controller's cache.

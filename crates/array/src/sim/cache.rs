@@ -1,10 +1,13 @@
 //! A controller's cache at work: reads kept and read ahead, writes gathered by stripe and destaged.
 //!
-//! **Invariant:** dirty and destaging bytes never exceed the part of the cache that writes may take.
+//! **Invariant:** dirty and destaging bytes never exceed the part of the cache that writes may take, but for what has been
+//! taken over from the partner: that was in the mirror's half already.
 //! **Invariant:** a stripe is destaged whole, as far as it is dirty, by one operation.
-//! **Invariant:** a flush ends when all that was dirty as it came is with the members, and waits for nothing newer.
+//! **Invariant:** a flush ends when all that was dirty of its volume as it came is with the members, and waits for nothing
+//! newer.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::RangeInclusive;
 
 use units::{Instant, Lba, Nanos, SECTOR_BYTES, Sectors};
 
@@ -17,6 +20,20 @@ use crate::tags::Tags;
 /// Parts of a stripe that are dirty or not, apart.
 const GRAINS: u64 = 128;
 
+/// A stripe: its set and its number there.
+type Key = (u32, u64);
+
+/// The sectors of a set that a volume lies on, first and end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// The set.
+    pub set: u32,
+    /// First sector.
+    pub from: u64,
+    /// The one after the last.
+    pub to: u64,
+}
+
 /// What an operation for the cache is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transfer {
@@ -26,8 +43,10 @@ pub enum Transfer {
         bytes: u64,
         /// Whether the members are read first, a part of a stripe with parity being written.
         reads_first: bool,
-        /// How many destages had begun before it.
-        number: u64,
+        /// What is destaged.
+        stripe: (u32, u64),
+        /// How many flushes had come before the first of it was written.
+        since: u64,
     },
     /// Data on their way from the members.
     Fetch {
@@ -40,7 +59,7 @@ pub enum Transfer {
 
 impl Default for Transfer {
     fn default() -> Transfer {
-        Transfer::Destage { bytes: 0, reads_first: false, number: 0 }
+        Transfer::Destage { bytes: 0, reads_first: false, stripe: (0, 0), since: 0 }
     }
 }
 
@@ -57,16 +76,19 @@ struct Cut {
 struct Dirty {
     grains: u128,
     touched: Instant,
+    /// How many flushes had come before the first of it was written.
+    since: u64,
 }
 
 /// A flush that waits.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Drain {
     place: u32,
-    /// It waits until so many urgent stripes have left,
-    urgent: u64,
-    /// and then for the destages that had begun by then.
-    destages: Option<u64>,
+    /// How many flushes had come before it.
+    number: u64,
+    stripes: RangeInclusive<Key>,
+    /// Stripes that it waits for.
+    left: usize,
 }
 
 /// A stripe on its way to the members.
@@ -86,9 +108,9 @@ pub struct Cache {
     cuts: Vec<Cut>,
     tags: Tags,
     ahead: Option<ReadAhead>,
-    dirty: BTreeMap<(u32, u64), Dirty>,
+    dirty: BTreeMap<Key, Dirty>,
     /// Stripes that became full, in that order; some may be gone since.
-    full: VecDeque<(u32, u64)>,
+    full: VecDeque<Key>,
     dirty_bytes: u64,
     destaging_bytes: u64,
     destaging: u32,
@@ -96,15 +118,15 @@ pub struct Cache {
     reading: u32,
     room: u64,
     /// Where the sweep over partly dirty stripes is.
-    cursor: (u32, u64),
+    cursor: Key,
     pressing: bool,
-    /// Stripes that a flush waits for, some of them perhaps gone since.
-    urgent: VecDeque<(u32, u64)>,
-    urgent_left: u64,
-    drains: VecDeque<Drain>,
-    /// Destages begun so far, and which of them have not ended.
-    begun: u64,
-    under_way: BTreeSet<u64>,
+    /// Stripes that somebody waits for, some of them perhaps gone since.
+    urgent: VecDeque<Key>,
+    /// Flushes so far, and those that wait.
+    flushes: u64,
+    drains: Vec<Drain>,
+    /// What is being destaged.
+    under_way: Vec<Key>,
     transfers: Slab<Transfer>,
     /// Writes that wait for room.
     pub writers: VecDeque<u32>,
@@ -135,10 +157,9 @@ impl Cache {
             cursor: (0, 0),
             pressing: false,
             urgent: VecDeque::new(),
-            urgent_left: 0,
-            drains: VecDeque::new(),
-            begun: 0,
-            under_way: BTreeSet::new(),
+            flushes: 0,
+            drains: Vec::new(),
+            under_way: Vec::new(),
             transfers: Slab::new(),
             writers: VecDeque::new(),
             params: params.clone(),
@@ -155,44 +176,70 @@ impl Cache {
         self.params.protected
     }
 
-    /// Has a flush wait until all that is dirty of a set is with the members, which [`Cache::drained`] tells. `false`:
+    /// Has a flush wait until all that is dirty of a volume is with the members, which [`Cache::drained`] tells. `false`:
     /// it need not wait.
-    pub fn drain(&mut self, set: u32, place: u32) -> bool {
-        if self.params.protected || self.dirty_bytes + self.destaging_bytes == 0 {
+    pub fn drain(&mut self, volume: Stretch, place: u32) -> bool {
+        let stripes = self.stripes_of(volume);
+        let left = self.dirty.range(stripes.clone()).count()
+            + self.under_way.iter().filter(|stripe| stripes.contains(stripe)).count();
+        if left == 0 {
             return false;
         }
-        self.urgent.extend(self.dirty.range((set, 0)..=(set, u64::MAX)).map(|(&key, _)| key));
-        let urgent = self.urgent_left + self.urgent.len() as u64;
-        self.drains.push_back(Drain { place, urgent, destages: None });
-        self.mark_drains();
+        self.urge(volume);
+        self.drains.push(Drain { place, number: self.flushes, stripes, left });
+        self.flushes += 1;
         true
     }
 
     /// The flushes that need wait no longer go to `released`.
     pub fn drained(&mut self, released: &mut Vec<u32>) {
-        if self.drains.is_empty() {
-            return;
-        }
         if self.dirty.is_empty() {
-            self.urgent_left += self.urgent.len() as u64;
             self.urgent.clear();
         }
-        self.mark_drains();
-        let oldest = self.under_way.first().copied().unwrap_or(u64::MAX);
-        while let Some(drain) = self.drains.front()
-            && drain.destages.is_some_and(|destages| destages <= oldest)
-        {
-            released.push(drain.place);
-            self.drains.pop_front();
-        }
+        released.extend(self.drains.iter().filter(|drain| drain.left == 0).map(|drain| drain.place));
+        self.drains.retain(|drain| drain.left > 0);
     }
 
-    fn mark_drains(&mut self) {
-        for drain in &mut self.drains {
-            if drain.destages.is_none() && drain.urgent <= self.urgent_left {
-                drain.destages = Some(self.begun);
+    /// Has what is dirty of a volume leave before anything else but full stripes.
+    pub fn urge(&mut self, volume: Stretch) {
+        let stripes = self.stripes_of(volume);
+        self.urgent.extend(self.dirty.range(stripes).map(|(&stripe, _)| stripe));
+    }
+
+    /// Whether anything of a volume is dirty or on its way to the members.
+    pub fn is_leaving(&self, volume: Stretch) -> bool {
+        let stripes = self.stripes_of(volume);
+        self.dirty.range(stripes.clone()).next().is_some()
+            || self.under_way.iter().any(|stripe| stripes.contains(stripe))
+    }
+
+    /// Takes over what is dirty of a volume in `partner`, as far as it is not on its way to the members.
+    pub fn take_over(&mut self, partner: &mut Cache, volume: Stretch) {
+        let stripes = partner.stripes_of(volume);
+        let Cut { stripe, grain, .. } = self.cuts[volume.set as usize];
+        while let Some((&key, &Dirty { grains, touched, .. })) = partner.dirty.range(stripes.clone()).next() {
+            partner.dirty.remove(&key);
+            let bytes = |grains: u128| u64::from(grains.count_ones()) * grain * SECTOR_BYTES;
+            partner.dirty_bytes -= bytes(grains);
+            let since = self.flushes;
+            let entry = self.dirty.entry(key).or_insert(Dirty { grains: 0, touched, since });
+            self.dirty_bytes += bytes(grains & !entry.grains);
+            entry.grains |= grains;
+            if entry.grains == ones(stripe.div_ceil(grain)) {
+                self.full.push_back(key);
             }
         }
+        self.press();
+    }
+
+    /// Flushes that wait here and will wait in vain, to `released`: the controller has failed.
+    pub fn forsake(&mut self, released: &mut Vec<u32>) {
+        released.extend(self.drains.drain(..).map(|drain| drain.place));
+    }
+
+    fn stripes_of(&self, Stretch { set, from, to }: Stretch) -> RangeInclusive<Key> {
+        let Cut { stripe, .. } = self.cuts[set as usize];
+        (set, from / stripe)..=(set, to.saturating_sub(1).max(from) / stripe)
     }
 
     /// Whether written data are copied to the partner.
@@ -256,8 +303,13 @@ impl Cache {
         let transfer = self.transfers[place];
         self.transfers.give(place);
         match transfer {
-            Transfer::Destage { bytes, reads_first, number } => {
-                self.under_way.remove(&number);
+            Transfer::Destage { bytes, reads_first, stripe, since } => {
+                if let Some(at) = self.under_way.iter().position(|other| *other == stripe) {
+                    self.under_way.swap_remove(at);
+                }
+                for drain in &mut self.drains {
+                    drain.left -= usize::from(since <= drain.number && drain.stripes.contains(&stripe));
+                }
                 self.destaging_bytes -= bytes;
                 self.destaging -= 1;
                 self.reading -= u32::from(reads_first);
@@ -288,7 +340,8 @@ impl Cache {
             let first = (at - number * stripe) / grain;
             let last = (until - 1 - number * stripe) / grain;
             let grains = ones(last + 1) & !ones(first);
-            let entry = self.dirty.entry((set, number)).or_insert(Dirty { grains: 0, touched: now });
+            let since = self.flushes;
+            let entry = self.dirty.entry((set, number)).or_insert(Dirty { grains: 0, touched: now, since });
             let new = grains & !entry.grains;
             entry.grains |= grains;
             entry.touched = now;
@@ -335,17 +388,13 @@ impl Cache {
         self.dirty_bytes -= bytes;
         self.destaging_bytes += bytes;
         self.destaging += 1;
-        let number = self.begun;
-        self.begun += 1;
-        self.under_way.insert(number);
-        if !self.drains.is_empty() {
-            self.mark_drains();
-        }
-        let transfer = self.begin(Transfer::Destage { bytes, reads_first, number });
+        self.under_way.push(key);
+        let since = dirty.since;
+        let transfer = self.begin(Transfer::Destage { bytes, reads_first, stripe: key, since });
         Some(Batch { set: key.0, transfer, bytes })
     }
 
-    fn next_full(&mut self) -> Option<(u32, u64)> {
+    fn next_full(&mut self) -> Option<Key> {
         while let Some(key) = self.full.pop_front() {
             if self.dirty.contains_key(&key) {
                 return Some(key);
@@ -354,9 +403,8 @@ impl Cache {
         None
     }
 
-    fn next_urgent(&mut self) -> Option<(u32, u64)> {
+    fn next_urgent(&mut self) -> Option<Key> {
         while let Some(key) = self.urgent.pop_front() {
-            self.urgent_left += 1;
             if self.dirty.contains_key(&key) {
                 return Some(key);
             }
@@ -365,7 +413,7 @@ impl Cache {
     }
 
     /// The next stripe upwards from the last one, from the lowest again at the end.
-    fn next_in_turn(&mut self) -> Option<(u32, u64)> {
+    fn next_in_turn(&mut self) -> Option<Key> {
         let next = self.dirty.range(self.cursor..).next().or_else(|| self.dirty.iter().next());
         let key = *next?.0;
         self.cursor = (key.0, key.1 + 1);
@@ -373,7 +421,7 @@ impl Cache {
     }
 
     /// The same, if it has been left alone for a while.
-    fn next_settled(&mut self, now: Instant) -> Option<(u32, u64)> {
+    fn next_settled(&mut self, now: Instant) -> Option<Key> {
         let key = self.next_in_turn()?;
         let quiet = now.saturating_since(self.dirty[&key].touched);
         (quiet >= SETTLED).then_some(key)
@@ -464,6 +512,9 @@ mod tests {
         Cache::new(&params, std::iter::once(&geometry))
     }
 
+    /// All of set 0.
+    const ALL: Stretch = Stretch { set: 0, from: 0, to: 1 << 20 };
+
     #[test]
     fn small_writes_of_one_stripe_leave_as_one_full_stripe() {
         let mut cache = cache(Bytes::MIB * 64);
@@ -522,10 +573,10 @@ mod tests {
         let mut cache = cache(Bytes::MIB * 64);
         cache.params.destage_window = 1;
         let (now, mut extents, mut released) = (Instant::START, Vec::new(), Vec::new());
-        assert!(!cache.drain(0, 7), "nothing is dirty");
+        assert!(!cache.drain(ALL, 7), "nothing is dirty");
         cache.write(now, 0, 0, 16);
         cache.write(now, 0, 512, 528);
-        assert!(cache.drain(0, 7));
+        assert!(cache.drain(ALL, 7));
         cache.write(now, 0, 1024, 1040);
         for end in [false, true] {
             cache.drained(&mut released);
@@ -541,12 +592,41 @@ mod tests {
     }
 
     #[test]
+    fn a_flush_of_a_volume_waits_for_nothing_of_another_and_once_for_each_stripe() {
+        let mut cache = cache(Bytes::MIB * 64);
+        let (now, mut extents, mut released) = (Instant::START, Vec::new(), Vec::new());
+        let volumes = [0u64, 4096].map(|from| Stretch { set: 0, from, to: from + 4096 });
+        cache.write(now, 0, 0, 512);
+        let other = cache.destage(now, false, &mut extents).expect("a full stripe leaves");
+        cache.write(now, 0, 4096, 4112);
+        assert!(cache.drain(volumes[1], 7));
+        let own = cache.destage(now, false, &mut extents).expect("the flush calls for it");
+        // Written again while it is on its way: that is newer than the flush.
+        cache.write(now, 0, 4096, 4112);
+        cache.end(own.transfer, &mut Vec::new());
+        cache.drained(&mut released);
+        assert_eq!(released, [7], "the other volume's stripe is still on its way");
+        assert!(cache.is_leaving(volumes[0]));
+        cache.end(other.transfer, &mut Vec::new());
+        assert!(!cache.is_leaving(volumes[0]) && cache.is_leaving(volumes[1]));
+    }
+
+    #[test]
+    fn what_a_partner_takes_over_is_dirty_there_and_here_no_more() {
+        let (mut old, mut new) = (cache(Bytes::MIB), cache(Bytes::MIB));
+        let now = Instant::START;
+        assert!(old.write(now, 0, 0, 64) && old.write(now, 0, 4096, 4128) && new.write(now, 0, 32, 80));
+        new.take_over(&mut old, Stretch { set: 0, from: 0, to: 4096 });
+        assert_eq!((old.dirty_bytes(), new.dirty_bytes()), (32 * 512, 80 * 512));
+    }
+
+    #[test]
     fn a_flush_waits_for_a_destage_that_is_under_way() {
         let mut cache = cache(Bytes::MIB * 64);
         let (now, mut extents, mut released) = (Instant::START, Vec::new(), Vec::new());
         cache.write(now, 0, 0, 512);
         let batch = cache.destage(now, false, &mut extents).expect("a full stripe leaves");
-        assert!(cache.drain(0, 7));
+        assert!(cache.drain(ALL, 7));
         cache.drained(&mut released);
         assert!(released.is_empty());
         cache.end(batch.transfer, &mut Vec::new());

@@ -57,6 +57,9 @@ impl Sim {
         let limit =
             carried.get().min(self.plant.host.max_transfer.get()).clamp(SECTOR_BYTES, u64::from(u32::MAX))
                 as u32;
+        if let (Op::Flush, Some(stripe), 0) = (whole.op, self.plant.host.stripe, whole.lun) {
+            return self.flush_all(place, host, ready, stripe);
+        }
         let (lun, offset, run) = self.on_lun(whole.lun, whole.offset);
         if u64::from(whole.len) <= u64::from(limit).min(run) {
             (self.requests[place].lun, self.requests[place].offset) = (lun, offset);
@@ -77,6 +80,19 @@ impl Sim {
             self.send(part, host, ready);
         }
         self.requests[place].pending -= 1;
+    }
+
+    /// Sends a flush of a striped volume to each of its LUNs.
+    fn flush_all(&mut self, place: u32, host: u32, ready: Instant, stripe: StripeParams) {
+        let whole = self.requests[place];
+        let luns = stripe.luns.clamp(1, self.plant.luns.len() as u32);
+        self.requests[place].pending = luns;
+        for lun in 0..luns {
+            let part = self.requests.take();
+            let last = lun + 1 == luns;
+            self.requests[part] = HostRequest { parent: place, lun, offset: 0, pending: 0, last, ..whole };
+            self.send(part, host, ready);
+        }
     }
 
     /// Where `offset` of what a job uses lies: LUN, offset there, and how many bytes follow on the same LUN.
@@ -155,14 +171,8 @@ impl Sim {
     /// it may be there before this returns.
     pub(super) fn send_back(&mut self, place: u32, first: Instant, last: Instant, at_once: bool) {
         let now = self.now;
-        let HostRequest { op, len, link, client, accepted, .. } = self.requests[place];
-        if accepted {
-            let at = self.end_of(link);
-            if let Some(next) = self.nodes[at as usize].gate.leave() {
-                self.requests[next].accepted = true;
-                self.events.push(now, Event::Arrive(next).pack());
-            }
-        }
+        let HostRequest { op, len, link, client, .. } = self.requests[place];
+        self.leave_gate(place);
         let bytes = self.plant.protocol.header.get() + if op == Op::Read { u64::from(len) } else { 0 };
         let distance = self.plant.protocol.hop * u64::from(self.plant.protocol.hops);
         let (first, last) = (first.max(now) + distance, last.max(now) + distance);
@@ -177,6 +187,20 @@ impl Sim {
             self.put_on(place, back, first.max(behind) + params.latency, work);
         }
         self.get_going(place, at_once);
+    }
+
+    /// A part leaves what its controller has accepted; the next that waits outside takes its place.
+    pub(super) fn leave_gate(&mut self, place: u32) {
+        let HostRequest { link, accepted, .. } = self.requests[place];
+        if !accepted {
+            return;
+        }
+        self.requests[place].accepted = false;
+        let at = self.end_of(link);
+        if let Some(next) = self.nodes[at as usize].gate.leave() {
+            self.requests[next].accepted = true;
+            self.events.push(self.now, Event::Arrive(next).pack());
+        }
     }
 
     /// When a connection that has no more than its window under way has carried a part's data, `distance` being one

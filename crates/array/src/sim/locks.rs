@@ -204,6 +204,9 @@ mod tests {
 
     const NOBODY: [u32; 0] = [];
 
+    /// Who asks for what.
+    type Claims = Vec<(u32, Claim)>;
+
     /// The locks with their meter.
     struct Bench {
         locks: StripeLocks,
@@ -288,7 +291,7 @@ mod tests {
     fn whatever_is_asked_conflicts_never_hold_together_order_is_kept_and_everybody_has_a_turn() {
         let mut draws = Stream::open(11, "locks");
         let mut bench = Bench::new();
-        let (mut held, mut queue): (Vec<(u32, Claim)>, Vec<(u32, Claim)>) = (Vec::new(), Vec::new());
+        let (mut held, mut queue) = (Claims::new(), Claims::new());
         let mut free: Vec<u32> = (0..64).collect();
         for now in 0..200_000 {
             let asks = draws.below(2) == 0;
@@ -311,7 +314,7 @@ mod tests {
                 let (who, _) = held.swap_remove(draws.below(held.len() as u64) as usize);
                 free.push(who);
                 // Who goes now: each that nobody before it holds up, in order of arrival.
-                let (mut go, mut stay): (Vec<_>, Vec<(u32, Claim)>) = (Vec::new(), Vec::new());
+                let (mut go, mut stay) = (Claims::new(), Claims::new());
                 for &(who, claim) in &queue {
                     let blocked =
                         held.iter().chain(&go).chain(&stay).any(|(_, other)| other.conflicts(&claim));

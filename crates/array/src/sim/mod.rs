@@ -58,7 +58,7 @@ use crate::readahead::Fetch;
 use crate::slab::Slab;
 use crate::wire::Wire;
 use node::Node;
-use paths::{Path, Stranded};
+use paths::{Move, Path, Stranded};
 use request::HostRequest;
 use work::{UnderWay, Work};
 
@@ -137,6 +137,8 @@ pub struct Sim {
     owners: Vec<u32>,
     /// Until when each LUN is not served, while it changes hands.
     paused: Vec<Instant>,
+    /// Volumes that change hands and have something dirty at the old controller.
+    moves: Vec<Move>,
     turn: u32,
     /// Sizes of what jobs can use.
     sizes: Vec<Bytes>,
@@ -195,6 +197,7 @@ impl Sim {
             stranded: Vec::new(),
             owners: plant.luns.iter().map(|lun| lun.owner).collect(),
             paused: vec![Instant::START; luns],
+            moves: Vec::new(),
             works: Vec::new(),
             units: Slab::new(),
             work_plan: Plan::new(),

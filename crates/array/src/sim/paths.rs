@@ -9,7 +9,7 @@
 
 use units::{Instant, Nanos};
 
-use crate::controller::Ownership;
+use crate::controller::{Handover, Ownership};
 use crate::host::{Multipath, NoPath};
 use crate::link::Link;
 
@@ -34,6 +34,16 @@ pub struct Stranded {
     place: u32,
     /// When it fails.
     until: Instant,
+}
+
+/// A volume on its way from one controller to the other.
+#[derive(Clone, Debug)]
+pub struct Move {
+    lun: usize,
+    /// Who served it, and has yet to write what is dirty of it.
+    from: u32,
+    /// Parts that came meanwhile.
+    waiting: Vec<u32>,
 }
 
 impl Sim {
@@ -142,6 +152,12 @@ impl Sim {
         self.events.push(at, Event::Retry(place).pack());
     }
 
+    /// A request is lost with the controller that it had come to, and sent again after the host's time-out.
+    pub(super) fn lose(&mut self, place: u32) {
+        self.leave_gate(place);
+        self.events.push(self.now + self.plant.host.path_timeout, Event::Retry(place).pack());
+    }
+
     /// Keeps a request for which no path is left, as the host has noticed at `noticed`, or has it fail.
     pub(super) fn strand(&mut self, place: u32, noticed: Instant) {
         let until = match self.plant.host.no_path {
@@ -215,22 +231,36 @@ impl Sim {
     }
 
     /// Stops a controller: its partner takes its volumes over, and without a partner writes go through.
+    ///
+    /// What the partner has in its mirror it destages; what nobody mirrored stays where it is until the controller comes
+    /// back. Writes that waited for room are lost and sent again.
     pub fn fail_controller(&mut self, controller: u32) {
         let Some(node) = self.nodes.get_mut(controller as usize) else { return };
         node.alive = false;
-        let Some(partner) = self.nodes.iter().position(|node| node.alive) else { return };
-        for lun in 0..self.owners.len() {
-            if self.owners[lun] == controller {
-                self.owners[lun] = partner as u32;
-                self.paused[lun] = self.now + self.plant.controller.takeover;
+        let mut forsaken = Vec::new();
+        if let Some(cache) = &mut node.cache {
+            cache.forsake(&mut forsaken);
+            let writers = std::mem::take(&mut cache.writers);
+            writers.into_iter().for_each(|place| self.lose(place));
+        }
+        if let Some(partner) = self.partner_of(controller) {
+            for lun in 0..self.owners.len() {
+                self.take_over_dirty(lun, controller, partner);
+                if self.owners[lun] == controller {
+                    self.owners[lun] = partner;
+                    self.paused[lun] = self.now + self.plant.controller.takeover;
+                }
             }
         }
+        forsaken.into_iter().for_each(|place| self.drained(place));
+        self.end_moves();
     }
 
     /// Brings a controller back, with its volumes.
     pub fn mend_controller(&mut self, controller: u32) {
         if let Some(node) = self.nodes.get_mut(controller as usize) {
             node.alive = true;
+            self.keep_ticking(controller);
         }
         self.fail_back();
         self.resume();
@@ -245,13 +275,78 @@ impl Sim {
         }
     }
 
-    /// Moves a volume to `controller`; nothing is served meanwhile, and its dirty data leave first.
+    /// Moves a volume to `controller`; nothing is served meanwhile, and its dirty data leave first, or move along.
+    ///
+    /// Writes that wait for room at the old controller are refused, and the host sends them again.
     pub(super) fn move_lun(&mut self, lun: usize, controller: u32) {
-        let time = match self.plant.controller.ownership {
-            Ownership::Transfer { time } => time,
-            Ownership::Symmetric | Ownership::Forward => Nanos::ZERO,
-        };
-        self.owners[lun] = controller;
-        self.paused[lun] = self.paused[lun].max(self.now) + time;
+        let from = std::mem::replace(&mut self.owners[lun], controller);
+        let moves_already = self.moves.iter().any(|moving| moving.lun == lun);
+        if moves_already || self.plant.controller.ownership == Ownership::Symmetric {
+            return;
+        }
+        if self.plant.controller.handover == Handover::Mirror {
+            self.take_over_dirty(lun, from, controller);
+        }
+        let (volume, requests) = (self.stretch(lun), &self.requests);
+        let mut refused = Vec::new();
+        if let Some(cache) = &mut self.nodes[from as usize].cache {
+            cache.urge(volume);
+            let theirs = |place: &u32| requests[*place].lun as usize == lun;
+            refused.extend(cache.writers.iter().copied().filter(theirs));
+            cache.writers.retain(|place| !theirs(place));
+        }
+        for place in refused {
+            self.leave_gate(place);
+            self.events.push(self.now, Event::Retry(place).pack());
+        }
+        self.paused[lun] = Instant::NEVER;
+        self.moves.push(Move { lun, from, waiting: Vec::new() });
+        self.destage(from);
+    }
+
+    /// Has a part wait until its volume is served again.
+    pub(super) fn wait_for_volume(&mut self, place: u32) {
+        let lun = self.requests[place].lun as usize;
+        match self.moves.iter_mut().find(|moving| moving.lun == lun) {
+            Some(moving) => moving.waiting.push(place),
+            None => self.events.push(self.paused[lun], Event::Arrive(place).pack()),
+        }
+    }
+
+    /// Goes on with the moves of volumes of which their old controllers hold nothing dirty any more.
+    pub(super) fn end_moves(&mut self) {
+        let mut at = 0;
+        while let Some(&Move { lun, from, .. }) = self.moves.get(at) {
+            if self.is_leaving(from, lun) {
+                at += 1;
+                continue;
+            }
+            let Move { waiting, .. } = self.moves.remove(at);
+            let time = match self.plant.controller.ownership {
+                Ownership::Transfer { time } => time,
+                Ownership::Symmetric | Ownership::Forward => Nanos::ZERO,
+            };
+            self.paused[lun] = self.now + time;
+            for place in waiting {
+                self.events.push(self.paused[lun], Event::Arrive(place).pack());
+            }
+        }
+    }
+
+    /// Whether a working controller has dirty data of a volume.
+    fn is_leaving(&self, controller: u32, lun: usize) -> bool {
+        let (node, volume) = (&self.nodes[controller as usize], self.stretch(lun));
+        node.alive && node.cache.as_ref().is_some_and(|cache| cache.is_leaving(volume))
+    }
+
+    /// Gives what is dirty of a volume at one controller to the other, which has it in its mirror.
+    fn take_over_dirty(&mut self, lun: usize, from: u32, to: u32) {
+        let volume = self.stretch(lun);
+        let Ok([from, to_node]) = self.nodes.get_disjoint_mut([from as usize, to as usize]) else { return };
+        let (Some(old), Some(new)) = (&mut from.cache, &mut to_node.cache) else { return };
+        if old.mirrors() {
+            new.take_over(old, volume);
+            self.keep_ticking(to);
+        }
     }
 }

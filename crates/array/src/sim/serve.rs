@@ -13,7 +13,7 @@ use crate::raid::Extent;
 use crate::readahead::{Fetch, Verdict};
 
 use super::back::{Errand, Owner};
-use super::cache::{SETTLED, Transfer};
+use super::cache::{Cache, SETTLED, Stretch, Transfer};
 use super::event::Event;
 use super::request::{HostRequest, Leg};
 use super::{LOST, Sim};
@@ -30,8 +30,12 @@ impl Sim {
             self.requests[place].arrived = true;
         }
         let HostRequest { lun, controller, accepted, .. } = self.requests[place];
+        if !self.nodes[controller as usize].alive {
+            self.lose(place);
+            return;
+        }
         if self.paused[lun as usize] > now {
-            self.events.push(self.paused[lun as usize], Event::Arrive(place).pack());
+            self.wait_for_volume(place);
             return;
         }
         if let (false, Some(limit)) = (accepted, self.plant.controller.accepts) {
@@ -46,7 +50,7 @@ impl Sim {
                 Ownership::Symmetric => {}
                 Ownership::Transfer { .. } => {
                     self.move_lun(lun as usize, controller);
-                    self.events.push(self.paused[lun as usize], Event::Arrive(place).pack());
+                    self.wait_for_volume(place);
                     return;
                 }
                 Ownership::Forward => return self.forward(place, controller, owner),
@@ -196,19 +200,45 @@ impl Sim {
         volatile && whole && self.plant.controller.flush_members
     }
 
-    /// Has all that the controller has acknowledged of a volume's set reach stable storage, then answers.
-    fn flush(&mut self, place: u32, ready: Instant) {
-        let HostRequest { controller, .. } = self.requests[place];
-        let (set, ..) = self.sectors(place);
-        let cache = self.nodes[controller as usize].cache.as_mut();
-        if cache.is_some_and(|cache| cache.drain(set, place)) {
+    /// The sectors that a volume lies on.
+    pub(super) fn stretch(&self, lun: usize) -> Stretch {
+        let lun = self.plant.luns[lun];
+        Stretch { set: lun.set, from: lun.start.0, to: lun.start.0 + lun.size.0 }
+    }
+
+    /// Has all that was acknowledged of a volume reach stable storage, then answers.
+    ///
+    /// Whichever controller holds it, and nothing of other volumes: SYNCHRONIZE CACHE is addressed to a logical unit
+    /// (SBC-4, 5.33), NVMe's Flush to a namespace.
+    pub(super) fn flush(&mut self, place: u32, ready: Instant) {
+        let volume = self.stretch(self.requests[place].lun as usize);
+        let volatile = |cache: &&mut Cache| !cache.is_protected();
+        let working = self.nodes.iter_mut().filter(|node| node.alive);
+        let waits = working
+            .filter_map(|node| node.cache.as_mut().filter(volatile))
+            .map(|cache| u32::from(cache.drain(volume, place)))
+            .sum();
+        self.requests[place].pending = waits;
+        if waits == 0 {
+            return self.flush_members(place, ready);
+        }
+        for controller in 0..self.nodes.len() as u32 {
             self.destage(controller);
-        } else {
-            self.flush_members(place, ready);
+        }
+    }
+
+    /// A cache has been emptied for a flush: the members are next once all have.
+    pub(super) fn drained(&mut self, place: u32) {
+        self.requests[place].pending -= 1;
+        if self.requests[place].pending == 0 {
+            self.flush_members(place, self.now);
         }
     }
 
     /// Passes a flush on to the members, where the array does that, and answers.
+    ///
+    /// A volume has its share of every member of its set, and a drive empties all of its buffer: ATA's FLUSH CACHE knows
+    /// no addresses, and drives ignore those of SCSI's.
     fn flush_members(&mut self, place: u32, ready: Instant) {
         if !self.plant.controller.flush_members {
             self.respond(place, ready);
@@ -249,11 +279,8 @@ impl Sim {
             return false;
         }
         let mirrors = cache.mirrors();
-        if !node.ticking {
-            node.ticking = true;
-            self.events.push(now + SETTLED, Event::Age(controller).pack());
-        }
         let ready = ready.max(now);
+        self.keep_ticking(controller);
         if mirrors {
             let (first, _) = self.back.engines[controller as usize].cross(now, ready, u64::from(len), class);
             self.cross_over(place, controller, first, Leg::Mirror);
@@ -263,11 +290,20 @@ impl Sim {
         true
     }
 
+    /// Has a controller with dirty data look at their age every now and then.
+    pub(super) fn keep_ticking(&mut self, controller: u32) {
+        let node = &mut self.nodes[controller as usize];
+        if !node.ticking && node.alive && node.cache.as_ref().is_some_and(Cache::is_dirty) {
+            node.ticking = true;
+            self.events.push(self.now + SETTLED, Event::Age(controller).pack());
+        }
+    }
+
     /// Starts as many destages as the cache wants now.
     pub(super) fn destage(&mut self, controller: u32) {
         let now = self.now;
         let mut extents = std::mem::take(&mut self.extents);
-        loop {
+        while self.nodes[controller as usize].alive {
             let idle = self.back.busy() == 0;
             let Some(cache) = &mut self.nodes[controller as usize].cache else { break };
             let Some(batch) = cache.destage(now, idle, &mut extents) else { break };
@@ -286,9 +322,10 @@ impl Sim {
             cache.drained(&mut drained);
         }
         for place in drained.drain(..) {
-            self.flush_members(place, now);
+            self.drained(place);
         }
         self.drained = drained;
+        self.end_moves();
     }
 
     /// A transfer of a cache has ended.
@@ -332,11 +369,8 @@ impl Sim {
             }
         }
         self.destage(controller);
-        let node = &mut self.nodes[controller as usize];
-        node.ticking = node.cache.as_ref().is_some_and(super::cache::Cache::is_dirty);
-        if node.ticking {
-            self.events.push(now + SETTLED, Event::Age(controller).pack());
-        }
+        self.nodes[controller as usize].ticking = false;
+        self.keep_ticking(controller);
     }
 
     /// The back end has done its part of a request.

@@ -6,7 +6,7 @@ use super::error::SpecError;
 use super::fields::{Fields, Read};
 use super::tree::Scalar;
 use crate::background::{BackgroundKind, BackgroundParams, BackgroundPolicy};
-use crate::controller::{CacheParams, ControllerParams, Ownership, PrefetchParams};
+use crate::controller::{CacheParams, ControllerParams, Handover, Ownership, PrefetchParams};
 use crate::files::FilesParams;
 use crate::host::{HostParams, Multipath, NoPath, PageCacheParams, StripeParams};
 use crate::link::{Duplex, LinkParams, QUANTUM};
@@ -270,8 +270,18 @@ pub(super) fn controller(
             Owner::Forward => Ownership::Forward,
             Owner::Transfer => Ownership::Transfer { time: transfer },
         },
+        handover: fields.one_of(
+            "handover",
+            Some(Handover::Flush),
+            &[("flush", Handover::Flush), ("mirror", Handover::Mirror)],
+        )?,
         takeover: fields.or("takeover", Nanos::ZERO)?,
     };
+    if params.handover == Handover::Mirror && !params.cache.as_ref().is_some_and(|cache| cache.mirrored) {
+        return Err(
+            fields.wrong("handover", "only what is mirrored can be taken over; set cache.mirrored = true")
+        );
+    }
     fields.finish()?;
     Ok((number, params))
 }

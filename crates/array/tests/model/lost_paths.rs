@@ -92,10 +92,10 @@ fn what_was_on_its_way_is_lost_even_where_the_path_comes_back_before_anybody_not
 }
 
 #[test]
-fn a_command_that_meets_no_cut_is_not_touched_by_an_earlier_one() {
-    let outcome = write(&plant(2, NoPath::Fail), 2, at(7_000), Some(at(7_001)));
-    // The second was on its way: 5 ms for the first, lost at 7, sent again at 37.
-    assert_eq!(told(&outcome), (42.0, 2 + 1, 0));
+fn only_what_is_on_its_way_when_a_path_is_cut_is_lost() {
+    // 5 ms for the first; the second is lost at 6 and sent again at 36, on its old path; the third meets no cut.
+    let outcome = write(&plant(2, NoPath::Fail), 3, at(6_000), Some(at(6_001)));
+    assert_eq!(told(&outcome), (46.0, 3, 0));
 }
 
 #[test]

@@ -12,5 +12,6 @@ mod library;
 mod links;
 mod locks;
 mod lost_paths;
+mod ownership;
 mod paths;
 mod raid5;
