@@ -14,7 +14,7 @@ use array::spec::{self, ArraySpec, Shipped, Source, SpecError};
 use record::{Breakdown, ClassShare, EngineUsed, Environment, Series};
 use units::{Bytes, Instant, Nanos};
 use workload::plan::{self, Background, Load, Plan, State, Work};
-use workload::spec::{Files, Workload};
+use workload::spec::{Files, OpenSync, Workload};
 use workload::steady::SteadyWatch;
 use workload::tally::Interval;
 use workload::{FlowTotals, Job, Progress, compile, files_needed};
@@ -254,9 +254,10 @@ impl World for ModelledWorld {
             for job in jobs {
                 let files = files.clone();
                 let (host, buffered) = (workload_of.len() as u32, !workload.direct);
+                let durable = workload.durability.open != OpenSync::None;
                 let mut job = Job::new(job);
                 job.share_flow(&flows);
-                clients.push(Client { job, files, host, buffered });
+                clients.push(Client { job, files, host, buffered, durable });
                 workload_of.push(index);
             }
         }

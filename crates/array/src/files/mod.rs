@@ -56,6 +56,8 @@ pub struct FileClient {
     pub job: TreeJobSpec,
     /// Workers of its workload.
     pub workers: u32,
+    /// Whether content is on stable storage when it has been written: `O_DSYNC`.
+    pub durable: bool,
 }
 
 /// The file system of a host at work.
@@ -94,6 +96,8 @@ struct Worker {
     failed: Option<Errno>,
     /// Whether it goes on to a commit once nothing is pending.
     commits: bool,
+    /// Whether all content that it writes is to last.
+    durable: bool,
     done: bool,
 }
 
@@ -145,6 +149,7 @@ impl FileSystem {
                 pending: 0,
                 failed: None,
                 commits: false,
+                durable: client.durable,
                 done: false,
             }
         };
@@ -328,8 +333,9 @@ impl FileSystem {
 
     /// The processor's part of a request is done: what it changes is changed, what it needs is asked for.
     fn ready(&mut self, index: usize, now: Instant) {
-        let request = self.workers[index].request.expect("it is at work on one");
+        let mut request = self.workers[index].request.expect("it is at work on one");
         let writes = matches!(request.op, FileOp::Create | FileOp::Write) && request.size > 0;
+        request.durable |= writes && self.workers[index].durable;
         if writes && self.held.content_bytes > self.limit(self.params.dirty_limit) && !request.durable {
             self.throttled.push(index);
             return self.write_back(now);

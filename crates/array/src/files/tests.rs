@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use units::{Bytes, Instant, Nanos};
 use workload::plan::{Overrides, Plan, Task};
+use workload::spec::OpenSync;
 use workload::tally::{Action, Tally};
 use workload::tree::{FileOp, compile_tree};
 use workload::{Completion, Errno, Op, Outcome, Request, Wake};
@@ -27,7 +28,8 @@ fn clients(keys: &str) -> Vec<FileClient> {
     let Task::Load(load) = &plan.points()[0].task else { panic!("a load") };
     let workload = &load.workloads[0];
     let jobs = compile_tree(workload, workload.tree.as_ref().expect("a tree")).expect("a small tree");
-    jobs.into_iter().map(|job| FileClient { job, workers: workload.workers }).collect()
+    let durable = workload.durability.open != OpenSync::None;
+    jobs.into_iter().map(|job| FileClient { job, workers: workload.workers, durable }).collect()
 }
 
 fn run_with(params: FilesParams, keys: &str, outcome: impl Fn(&Request) -> Outcome) -> Seen {
@@ -110,6 +112,15 @@ fn a_durable_file_waits_for_its_content_the_journal_and_two_barriers() {
     assert_eq!(seen.ended, Instant::START + each * 10);
     assert_eq!((seen.count(Op::Flush), seen.count(Op::Write)), (20, 30));
     assert_eq!(seen.content(), 40960);
+}
+
+#[test]
+fn content_that_is_written_with_dsync_lasts_as_if_each_file_were_flushed() {
+    let each = run("tree = 'create'\ncount = 10\nfile_size = '4KiB'\nfsync = 'each'");
+    let dsync = run("tree = 'create'\ncount = 10\nfile_size = '4KiB'\nsync = 'dsync'");
+    assert_eq!((dsync.ended, dsync.count(Op::Flush)), (each.ended, each.count(Op::Flush)));
+    let nothing_written = run("tree = 'create'\ncount = 10\nfile_size = '0B'\nsync = 'dsync'");
+    assert_eq!(nothing_written.count(Op::Flush), 0);
 }
 
 #[test]

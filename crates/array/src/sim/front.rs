@@ -22,6 +22,7 @@ impl Sim {
             (files.get(usize::from(asked.file)).copied().unwrap_or(nowhere), *host);
         let offset = start.get().saturating_add(asked.offset.get());
         let class = if asked.op == Op::Read { Class::HostRead } else { Class::HostWrite };
+        let durable = self.running[client as usize].durable && asked.op == Op::Write;
         let place = self.requests.take();
         self.requests[place] = HostRequest {
             client,
@@ -31,6 +32,7 @@ impl Sim {
             lun,
             offset,
             len: asked.len,
+            durable,
             ..HostRequest::default()
         };
         let size = self.sizes.get(lun as usize).map_or(0, |size| size.get());

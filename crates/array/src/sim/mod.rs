@@ -81,6 +81,8 @@ pub struct Client {
     pub host: u32,
     /// Whether its requests go through the host's page cache, if it has one.
     pub buffered: bool,
+    /// Whether each write is on stable storage when it ends: `O_DSYNC`.
+    pub durable: bool,
 }
 
 /// Where one of a job's files lies: all of a LUN, or a part of it.
@@ -114,6 +116,7 @@ struct Running {
     files: Vec<FilePlace>,
     host: u32,
     buffered: bool,
+    durable: bool,
     done: bool,
     /// The wake-up that is already in the queue.
     wakes_at: Instant,
@@ -269,11 +272,12 @@ impl Sim {
         clients: Vec<Client>,
         mut watch: impl FnMut(usize, &mut Job) -> Watch,
     ) -> Outcome {
-        let running = |Client { job, files, host, buffered }| Running {
+        let running = |Client { job, files, host, buffered, durable }| Running {
             job: Asker::Job(job),
             files,
             host: host % self.plant.hosts.max(1),
             buffered,
+            durable,
             done: false,
             wakes_at: Instant::NEVER,
         };
@@ -301,6 +305,7 @@ impl Sim {
             files: vec![FilePlace::whole(0)],
             host: 0,
             buffered: false,
+            durable: false,
             done: false,
             wakes_at: Instant::NEVER,
         };

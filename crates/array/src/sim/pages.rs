@@ -197,7 +197,10 @@ impl Sim {
     }
 
     fn buffered_write(&mut self, place: u32, host: u32, ready: Instant) {
-        let HostRequest { client, lun, offset, len, .. } = self.requests[place];
+        let HostRequest { client, lun, offset, len, durable, .. } = self.requests[place];
+        if durable {
+            return self.write_through(place, host, ready);
+        }
         let Some(pages) = &mut self.hosts[host as usize].pages else { return };
         if pages.dirty > 0 && pages.dirty + u64::from(len) > pages.limit() {
             pages.writers.push_back(place);
@@ -219,6 +222,18 @@ impl Sim {
             }
         }
         self.copy_out(place, host, ready);
+    }
+
+    /// Copies a write into the page cache and sends it on at once: it ends when the storage has it.
+    fn write_through(&mut self, place: u32, host: u32, ready: Instant) {
+        let HostRequest { lun, offset, len, class, .. } = self.requests[place];
+        self.write_back_run(host, ready);
+        let computer = &mut self.hosts[host as usize];
+        let Some(pages) = &mut computer.pages else { return };
+        pages.keep(lun, offset, u64::from(len));
+        let copy = pages.copy(len);
+        let copied = computer.operation(self.now, ready, copy, class);
+        self.dispatch(place, host, copied);
     }
 
     /// Sends the growing run of dirty pages on its way.

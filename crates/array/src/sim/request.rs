@@ -86,6 +86,8 @@ pub struct HostRequest {
     pub due: Instant,
     /// Whether it is the last part of what was asked, or all of it.
     pub last: bool,
+    /// Whether it is a write that must be on stable storage when it ends: SCSI's FUA.
+    pub durable: bool,
     /// Whether the members are to be flushed once it is written.
     pub stable: bool,
 }
@@ -117,6 +119,7 @@ impl Default for HostRequest {
             wires: 0,
             due: Instant::START,
             last: true,
+            durable: false,
             stable: false,
         }
     }

@@ -162,8 +162,11 @@ impl Sim {
         let HostRequest { class, controller, len, .. } = self.requests[place];
         let partner = self.partner_of(controller).is_some();
         let ready = self.back.engines[controller as usize].take_in(now, ready, u64::from(len), class);
-        let through = self.plant.protocol.sync_writes;
         let cache = self.nodes[controller as usize].cache.as_ref();
+        // A cache that keeps what it holds is the stable storage that FUA asks for
+        // (Linux, Documentation/block/writeback_cache_control.rst).
+        let durable = self.requests[place].durable && cache.is_some_and(|cache| !cache.is_protected());
+        let through = self.plant.protocol.sync_writes || durable;
         if !through && cache.is_some_and(|cache| cache.takes_writes(partner)) {
             let waits =
                 self.nodes[controller as usize].cache.as_ref().is_some_and(|cache| !cache.writers.is_empty());
@@ -191,13 +194,15 @@ impl Sim {
     /// Whether a write that goes through is on stable storage only after a flush of the members.
     ///
     /// A cache that loses what it holds is written through so that nothing is lost, which the members' caches would.
+    /// A host that asks for stable storage gets it without any cache, too: Linux follows such a write with a flush where
+    /// a drive's FUA is not used, and libata does not use it unless told so (`libata.fua`).
     /// An SMB client writes in parts and asks for the whole to be stable.
     fn must_be_stable(&self, place: u32) -> bool {
-        let HostRequest { controller, last, .. } = self.requests[place];
+        let HostRequest { controller, last, durable, .. } = self.requests[place];
         let volatile =
             self.nodes[controller as usize].cache.as_ref().is_some_and(|cache| !cache.is_protected());
         let whole = last || !matches!(self.plant.protocol.kind, ProtocolKind::Smb1 | ProtocolKind::Smb2);
-        volatile && whole && self.plant.controller.flush_members
+        (volatile || durable) && whole && self.plant.controller.flush_members
     }
 
     /// The sectors that a volume lies on.
@@ -209,7 +214,7 @@ impl Sim {
     /// Has all that was acknowledged of a volume reach stable storage, then answers.
     ///
     /// Whichever controller holds it, and nothing of other volumes: SYNCHRONIZE CACHE is addressed to a logical unit
-    /// (SBC-4, 5.33), NVMe's Flush to a namespace.
+    /// (SBC-4), NVMe's Flush to a namespace.
     pub(super) fn flush(&mut self, place: u32, ready: Instant) {
         let volume = self.stretch(self.requests[place].lun as usize);
         let volatile = |cache: &&mut Cache| !cache.is_protected();
@@ -238,7 +243,7 @@ impl Sim {
     /// Passes a flush on to the members, where the array does that, and answers.
     ///
     /// A volume has its share of every member of its set, and a drive empties all of its buffer: ATA's FLUSH CACHE knows
-    /// no addresses, and drives ignore those of SCSI's.
+    /// no addresses.
     fn flush_members(&mut self, place: u32, ready: Instant) {
         if !self.plant.controller.flush_members {
             self.respond(place, ready);

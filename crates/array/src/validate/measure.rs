@@ -241,6 +241,7 @@ fn clients(
                     files: vec![FilePlace::whole(lun)],
                     host,
                     buffered,
+                    durable: workload.durability.open != OpenSync::None,
                 });
             }
         }

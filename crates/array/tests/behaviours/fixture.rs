@@ -161,6 +161,7 @@ pub fn worker(sim: &mut Sim, load: &Load, ops: u64) -> f64 {
         files: vec![array::sim::FilePlace::whole(0)],
         host: 0,
         buffered: !load.direct,
+        durable: false,
     };
     let outcome = sim.run(vec![client]);
     assert_eq!((outcome.tallies[0].settled, outcome.tallies[0].errors), (ops, 0));

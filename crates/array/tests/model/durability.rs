@@ -4,9 +4,10 @@ use array::controller::{CacheParams, PrefetchParams};
 use array::device::DeviceParams;
 use array::device::queue::{QueueParams, Service};
 use array::device::rotating::{Overheads, RotatingParams};
+use array::host::{Multipath, PageCacheParams, StripeParams};
 use array::link::{Duplex, LinkParams};
 use array::raid::Level;
-use array::sim::{Client, FilePlace, Plant, Sim};
+use array::sim::{Client, FilePlace, LunPlant, Plant, Sim};
 use units::{Bytes, BytesPerSecond, Nanos, Sectors, Share};
 use workload::spec::Pattern;
 use workload::{Job, Op};
@@ -46,15 +47,27 @@ fn write_back(protected: bool) -> CacheParams {
 
 /// Mean response in milliseconds of the operations of a kind.
 fn mean_ms(plant: &Plant, ask: &Ask, flush_every: Option<u32>, op: Op) -> f64 {
+    mean_ms_of(plant, ask, flush_every, op, false, false)
+}
+
+/// Mean response of writes with `O_DSYNC`, or without.
+fn write_ms(plant: &Plant, durable: bool, buffered: bool) -> f64 {
+    mean_ms_of(plant, &random(Bytes::KIB * 4, 0.0, 1_000), None, Op::Write, durable, buffered)
+}
+
+fn mean_ms_of(
+    plant: &Plant,
+    ask: &Ask,
+    flush_every: Option<u32>,
+    op: Op,
+    durable: bool,
+    buffered: bool,
+) -> f64 {
     let mut sim = Sim::new(plant, 1).expect("the plant is possible");
     let mut spec = job(ask, sim.lun_sizes()[0]);
     spec.flush_every = flush_every;
-    let outcome = sim.run(vec![Client {
-        job: Job::new(spec),
-        files: vec![FilePlace::whole(0)],
-        host: 0,
-        buffered: false,
-    }]);
+    let (job, files) = (Job::new(spec), vec![FilePlace::whole(0)]);
+    let outcome = sim.run(vec![Client { job, files, host: 0, buffered, durable }]);
     let classes = outcome.tallies[0].classes.iter().filter(|class| class.class.op == op);
     let (sum, count) = classes.fold((0.0, 0), |(sum, count), class| {
         (sum + class.response.sum_ns() as f64 / 1e6, count + class.response.count())
@@ -80,6 +93,104 @@ fn a_flush_lasts_as_long_as_the_members_need_for_what_the_cache_holds() {
 fn a_flush_of_a_cache_that_keeps_what_it_holds_is_free() {
     assert!(flushed(Some(write_back(true))) < 1e-6);
     assert!(flushed(None) < 1e-6, "what was written through is written");
+}
+
+#[test]
+fn a_write_with_dsync_lasts_as_long_as_its_way_to_the_members_where_the_cache_is_volatile() {
+    let mut plant = bare(Level::Jbod, 1, 128, Sectors(1 << 32), millisecond());
+    plant.controller.write_command = Nanos::from_micros(10);
+    plant.controller.cache = Some(write_back(false));
+    assert_near([write_ms(&plant, false, false), write_ms(&plant, true, false)], [0.01, 1.01]);
+    // The host's page cache is as volatile.
+    plant.host.page_cache = Some(PageCacheParams {
+        size: Bytes::GIB,
+        copy: BytesPerSecond::new(4.096e9),
+        read_ahead: Bytes::ZERO,
+        dirty_background: Share::ALL,
+        dirty_limit: Share::ALL,
+    });
+    assert_near([write_ms(&plant, false, true), write_ms(&plant, true, true)], [0.001, 1.011]);
+}
+
+fn assert_near<const N: usize>(found: [f64; N], expected: [f64; N]) {
+    let near = found.iter().zip(&expected).all(|(found, expected)| (found - expected).abs() < 1e-6);
+    assert!(near, "{found:?}, not {expected:?}");
+}
+
+#[test]
+fn a_write_with_dsync_is_answered_at_once_by_a_cache_with_a_battery() {
+    let mut plant = bare(Level::Jbod, 1, 128, Sectors(1 << 32), millisecond());
+    plant.controller.write_command = Nanos::from_micros(10);
+    plant.controller.flush_members = false;
+    plant.controller.cache = Some(write_back(true));
+    assert_near([write_ms(&plant, true, false)], [0.01]);
+    // Where it writes through there is only the way to the members.
+    plant.controller.cache = Some(CacheParams { write_back: false, ..write_back(true) });
+    assert_near([write_ms(&plant, true, false)], [1.01]);
+}
+
+#[test]
+fn a_write_with_dsync_empties_the_buffer_of_a_drive_without_any_controller() {
+    let write = |write_back, durable| {
+        let mut drive = cheetah_9lp();
+        if let Some(buffer) = &mut drive.cache {
+            (buffer.write_back, buffer.write_segments) = (write_back, buffer.segments / 2);
+        }
+        let plant = bare(Level::Jbod, 1, 128, Sectors(drive.capacity.0), DeviceParams::Rotating(drive));
+        write_ms(&plant, durable, false)
+    };
+    let (media, kept, durable) = (write(false, false), write(true, false), write(true, true));
+    println!("to the media {media:.2} ms, to the buffer {kept:.2} ms, with dsync {durable:.2} ms");
+    assert!(kept < media / 1.5, "{kept} ms against {media}");
+    assert!((durable / media - 1.0).abs() < 0.1, "{durable} ms against {media}");
+}
+
+/// Two volumes of half a set each on one disk of a millisecond, and the cache of each controller loses what it holds.
+fn two_volumes(controllers: u32) -> Plant {
+    let mut plant = bare(Level::Jbod, 1, 128, Sectors(1 << 32), millisecond());
+    let half = Sectors(1 << 31);
+    let volume = |start| LunPlant { set: 0, start, size: half, owner: 0 };
+    plant.luns = vec![volume(Sectors(0)), volume(half)];
+    plant.controllers = controllers;
+    plant.controller.cache = Some(write_back(false));
+    plant
+}
+
+/// Writes to a volume, with a flush after the last if it is asked for; how long all took in milliseconds.
+fn write_to(sim: &mut Sim, lun: u32, ops: u64, flush: bool) -> f64 {
+    let size = sim.lun_sizes()[lun as usize];
+    let mut spec = job(&random(Bytes::KIB * 4, 0.0, ops), size);
+    spec.flush_at_end = flush;
+    let (job, files) = (Job::new(spec), vec![FilePlace::whole(lun)]);
+    let outcome = sim.run(vec![Client { job, files, host: 0, buffered: false, durable: false }]);
+    (outcome.until - outcome.from).as_secs_f64() * 1e3
+}
+
+#[test]
+fn a_flush_writes_what_is_dirty_of_its_own_volume_and_nothing_of_another() {
+    let mut sim = Sim::new(&two_volumes(1), 1).expect("the plant is possible");
+    assert_eq!(write_to(&mut sim, 1, 100, false), 0.0);
+    assert_eq!(write_to(&mut sim, 0, 4, true), 4.0);
+    assert_eq!(write_to(&mut sim, 0, 0, true), 0.0, "nothing of it is dirty");
+    assert_eq!(sim.dirty(), Bytes::KIB * 400, "the other volume's data are where they were");
+}
+
+#[test]
+fn a_flush_reaches_what_either_controller_has_acknowledged() {
+    let mut plant = two_volumes(2);
+    plant.host.multipath = Multipath::None;
+    let mut sim = Sim::new(&plant, 1).expect("the plant is possible");
+    assert_eq!(write_to(&mut sim, 0, 8, true), 8.0);
+    assert_eq!(sim.dirty(), Bytes::ZERO);
+}
+
+#[test]
+fn a_flush_of_a_volume_that_the_host_stripes_reaches_all_its_luns() {
+    let mut plant = two_volumes(1);
+    plant.host.stripe = Some(StripeParams { chunk: Bytes::MIB, luns: 2 });
+    let mut sim = Sim::new(&plant, 1).expect("the plant is possible");
+    assert_eq!(write_to(&mut sim, 0, 8, true), 8.0);
+    assert_eq!(sim.dirty(), Bytes::ZERO);
 }
 
 #[test]

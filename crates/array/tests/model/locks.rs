@@ -36,7 +36,7 @@ fn from_strip(strip: u64, size: Bytes, reads: f64, depth: u32, ops: u64) -> Clie
 
 fn within(ask: &Ask, region: Region) -> Client {
     let spec = workload::JobSpec { region, ..job(ask, region.start + region.len) };
-    Client { job: Job::new(spec), files: vec![FilePlace::whole(0)], host: 0, buffered: false }
+    Client { job: Job::new(spec), files: vec![FilePlace::whole(0)], host: 0, buffered: false, durable: false }
 }
 
 fn run(plant: &Plant, clients: Vec<Client>) -> Outcome {
@@ -157,7 +157,13 @@ fn a_stripe_that_is_written_again_while_it_is_destaged_is_destaged_again_afterwa
         Ask { pattern: Pattern::Sequential, size: row, reads: 0.0, depth: 1, ops: 3, rate: None, seed: 5 };
     let region = Region { start: Bytes::ZERO, len: row };
     let spec = workload::JobSpec { region, flush_at_end: true, ..job(&ask, row) };
-    let client = Client { job: Job::new(spec), files: vec![FilePlace::whole(0)], host: 0, buffered: false };
+    let client = Client {
+        job: Job::new(spec),
+        files: vec![FilePlace::whole(0)],
+        host: 0,
+        buffered: false,
+        durable: false,
+    };
     // A full stripe is destaged at once, in a millisecond: the second waits for the first, the third for the second.
     let outcome = run(&plant, vec![client]);
     assert_eq!(ms(&outcome), 3.0);
@@ -173,7 +179,13 @@ fn writes_over_several_stripes_never_wait_for_each_other_for_ever() {
         let pattern = Pattern::RandomWithRepeats;
         let ask = Ask { pattern, size, reads, depth: 16, ops: 2_000, rate: None, seed };
         let spec = workload::JobSpec { region, align: Bytes::KIB * 4, ..job(&ask, region.len) };
-        Client { job: Job::new(spec), files: vec![FilePlace::whole(0)], host: 0, buffered: false }
+        Client {
+            job: Job::new(spec),
+            files: vec![FilePlace::whole(0)],
+            host: 0,
+            buffered: false,
+            durable: false,
+        }
     };
     let mut sim = Sim::new(&raid5(), 1).expect("the plant is possible");
     sim.fail_disk(2).expect("the disk is in the set");

@@ -10,6 +10,7 @@ use record::EngineUsed;
 use units::Bytes;
 use workload::Progress;
 use workload::plan::Load;
+use workload::spec::OpenSync;
 use workload::tally::Interval;
 use workload::tree::compile_tree;
 
@@ -29,7 +30,8 @@ impl ModelledWorld {
         let asked = load.workloads.iter().filter_map(|workload| Some((workload, workload.tree.as_ref()?)));
         for (index, (workload, tree)) in asked.enumerate() {
             for job in compile_tree(workload, tree)? {
-                clients.push(FileClient { job, workers: workload.workers });
+                let durable = workload.durability.open != OpenSync::None;
+                clients.push(FileClient { job, workers: workload.workers, durable });
                 workload_of.push(index);
             }
             answers.push(WorkloadAnswer {
