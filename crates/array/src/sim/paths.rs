@@ -237,9 +237,7 @@ impl Sim {
     pub fn fail_controller(&mut self, controller: u32) {
         let Some(node) = self.nodes.get_mut(controller as usize) else { return };
         node.alive = false;
-        let mut forsaken = Vec::new();
         if let Some(cache) = &mut node.cache {
-            cache.forsake(&mut forsaken);
             let writers = std::mem::take(&mut cache.writers);
             writers.into_iter().for_each(|place| self.lose(place));
         }
@@ -252,6 +250,11 @@ impl Sim {
                 }
             }
         }
+        let mut forsaken = Vec::new();
+        if let Some(cache) = &mut self.nodes[controller as usize].cache {
+            cache.forsake(&mut forsaken);
+        }
+        // What they wait for is gone.
         forsaken.into_iter().for_each(|place| self.drained(place));
         self.end_moves();
     }
@@ -344,9 +347,21 @@ impl Sim {
         let volume = self.stretch(lun);
         let Ok([from, to_node]) = self.nodes.get_disjoint_mut([from as usize, to as usize]) else { return };
         let (Some(old), Some(new)) = (&mut from.cache, &mut to_node.cache) else { return };
-        if old.mirrors() {
-            new.take_over(old, volume);
-            self.keep_ticking(to);
+        if !old.mirrors() {
+            return;
         }
+        new.take_over(old, volume);
+        let mut flushes = Vec::new();
+        old.forsake(&mut flushes);
+        // What they wait for may be with the one now or with the other.
+        for place in flushes {
+            let volume = self.stretch(self.requests[place].lun as usize);
+            for node in self.nodes.iter_mut().filter(|node| node.alive) {
+                let waits = node.cache.as_mut().is_some_and(|cache| cache.drain(volume, place));
+                self.requests[place].pending += u32::from(waits);
+            }
+            self.drained(place);
+        }
+        self.keep_ticking(to);
     }
 }

@@ -94,6 +94,33 @@ fn what_a_controller_that_fails_has_mirrored_is_written_by_its_partner() {
 }
 
 #[test]
+fn a_flush_that_waits_while_its_data_are_taken_over_ends_when_they_are_written() {
+    let mut plant = plant(Handover::Mirror, Bytes::GIB);
+    plant.controller.cache.as_mut().expect("it has one").protected = false;
+    let mut sim = Sim::new(&plant, 1).expect("the plant is possible");
+    // Ten milliseconds of flushing, and in the midst of it a reader comes over the other path.
+    sim.fail_link_at(0, Instant::from_nanos(4_500_000));
+    let size = sim.lun_sizes()[0];
+    let ask = |reads, depth, ops| Ask {
+        pattern: Pattern::Random,
+        size: PAGE,
+        reads,
+        depth,
+        ops,
+        rate: None,
+        seed: 2,
+    };
+    let mut writer = client(&ask(0.0, 1, 10), size);
+    writer.job = workload::Job::new(workload::JobSpec {
+        flush_at_end: true,
+        ..crate::fixture::plant::job(&ask(0.0, 1, 10), size)
+    });
+    let outcome = sim.run(vec![writer, client(&ask(1.0, 1, 20), size)]);
+    assert!(outcome.tallies.iter().all(|tally| tally.settled == tally.planned && tally.errors == 0));
+    assert_eq!(sim.dirty(), Bytes::ZERO);
+}
+
+#[test]
 fn what_nobody_has_mirrored_is_written_when_its_controller_comes_back() {
     let mut sim = Sim::new(&plant(Handover::Flush, Bytes::GIB), 1).expect("the plant is possible");
     run(&mut sim, 0.0, 1, 10);
