@@ -26,6 +26,7 @@ fn plant(links: u32, no_path: NoPath) -> Plant {
         duplex: Duplex::Full,
         command: Nanos::ZERO,
         latency: Nanos::from_millis(2),
+        quantum: Bytes::KIB * 64,
     });
     plant.host.path_timeout = Nanos::from_millis(30);
     plant.host.no_path = no_path;

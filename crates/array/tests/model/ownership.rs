@@ -26,6 +26,7 @@ fn plant(handover: Handover, size: Bytes) -> Plant {
         duplex: Duplex::Full,
         command: Nanos::ZERO,
         latency: Nanos::ZERO,
+        quantum: Bytes::KIB * 64,
     });
     plant.host.no_path = NoPath::Queue;
     plant.controller.flush_members = false;
