@@ -26,5 +26,6 @@ mod stalls;
 mod streams;
 mod targets;
 mod terminal;
+mod traces;
 mod trees;
 mod verifying;

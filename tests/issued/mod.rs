@@ -213,3 +213,27 @@ fn sqlio_issues_pages_extents_scans_and_a_log() {
         ],
     );
 }
+
+/// The requests of a trace, in its order, are the requests that the block layer sees.
+#[test]
+fn a_trace_is_issued_as_it_was_recorded() {
+    let user = User::new();
+    let Some(device) = Loop::make(&user, IMAGE) else { return };
+    let mut text = "op,offset_bytes,size_bytes\n".to_owned();
+    let mut wanted = Vec::new();
+    for number in 0..400u64 {
+        let (writes, len) = (number % 3 == 0, 512 << (number % 8));
+        let offset = number * 104_729 % (IMAGE / 512 - 128) * 512;
+        text += &format!("{},{offset},{len}\n", if writes { "write" } else { "read" });
+        wanted.push(Asked { writes, offset, len });
+    }
+    user.write("t.csv", text);
+    user.write("plan.toml", "[[phase]]\npattern = \"trace\"\ntrace = \"t.csv\"\n");
+    let Some(trace) = Trace::of(&device) else { return };
+    user.fathom(&format!("run plan.toml --on {} --destroy={}", device.node, device.consent())).done();
+    let asked = trace.read();
+    let looked = asked.len().checked_sub(wanted.len()).expect("every request of the trace was asked");
+    assert!(looked < 200 && asked[..looked].iter().all(|one| !one.writes), "{looked} requests before it");
+    assert_eq!(asked[looked..], wanted);
+    counters(&user.last()["points"][0], &asked[looked..], "trace");
+}

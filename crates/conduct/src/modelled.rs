@@ -20,7 +20,7 @@ use workload::tally::Interval;
 use workload::{FlowTotals, Job, Progress, compile, files_needed};
 
 use crate::event::Live;
-use crate::real::{check_on, explicit_size, refuse_verify};
+use crate::real::{check_on, check_traces, explicit_size, refuse_verify};
 use crate::result::span_of;
 use crate::seconds::p99_of;
 use crate::world::{LoadAnswer, StateAnswer, WorkerAnswer, WorkloadAnswer, World, WorldError};
@@ -54,7 +54,7 @@ impl ModelledWorld {
         let sizes = sim.lun_sizes();
         refuse_verify(plan, "a virtual array").map_err(ModelError::Unfit)?;
         check_on(plan, sizes.len(), "LUNs; `array:NAME?luns=N` has more").map_err(ModelError::Unfit)?;
-        Ok(ModelledWorld {
+        let world = ModelledWorld {
             asked: address.into(),
             spec,
             sim,
@@ -62,7 +62,10 @@ impl ModelledWorld {
             stop,
             works: Vec::new(),
             held: Held::default(),
-        })
+        };
+        check_traces(plan, |workload| world.files(workload).1)
+            .map_err(|error| ModelError::Unfit(error.to_string()))?;
+        Ok(world)
     }
 
     /// The sizes of its LUNs.

@@ -12,6 +12,7 @@ mod recorder;
 mod session;
 mod signals;
 mod terminal;
+mod traces;
 mod verbs;
 
 use std::ffi::OsString;

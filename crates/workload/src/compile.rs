@@ -6,6 +6,7 @@ use crate::address::{Part, Region};
 use crate::job::{FileMap, JobSpec};
 use crate::lines::JobLine;
 use crate::spec::{Extent, Files, Line, LunLayout, Pattern, Span, Workload};
+use crate::trace;
 
 /// Why a workload does not fit a target.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -83,6 +84,16 @@ pub enum CompileError {
         /// Files asked for.
         files: u64,
     },
+    /// A trace asks for what is not there.
+    #[error("workload `{workload}`: trace {file}, {what}")]
+    Trace {
+        /// The workload's name.
+        workload: String,
+        /// The trace's file.
+        file: String,
+        /// The line, what is wrong with it there, and what to do.
+        what: String,
+    },
     /// Nothing to do.
     #[error("workload `{workload}`: {what} must be at least 1")]
     Zero {
@@ -109,6 +120,9 @@ pub fn files_needed(workload: &Workload) -> u64 {
 /// Otherwise all `lengths` are joined by the workload's LUN layout.
 pub fn compile(workload: &Workload, lengths: &[Bytes]) -> Result<Vec<JobSpec>, CompileError> {
     check_counts(workload, lengths)?;
+    if let Some(replay) = workload.replay() {
+        return trace::specs(workload, replay, lengths);
+    }
     let joined = Joined::of(workload, lengths)?;
     let region = region(workload, &joined)?;
     check_room(workload, region, &joined)?;
@@ -271,7 +285,7 @@ fn slot(workload: &Workload) -> Bytes {
     workload.sizes.largest().round_up(workload.coarsest())
 }
 
-fn extent(extent: Extent, of: Bytes) -> Bytes {
+pub(crate) fn extent(extent: Extent, of: Bytes) -> Bytes {
     match extent {
         Extent::Bytes(bytes) => bytes,
         Extent::Part(share) => part_of(of, share),
@@ -330,6 +344,16 @@ fn job_spec(workload: &Workload, index: u32, region: Region, joined: &Joined) ->
             (FileMap::Turns { first, count: 1 }, Part { index: index % group, of: members })
         }
     };
+    job_spec_of(workload, worker, region, (files, part))
+}
+
+/// The specification of `worker`, which is `part` of those that share its files.
+pub(crate) fn job_spec_of(
+    workload: &Workload,
+    worker: Part,
+    region: Region,
+    (files, part): (FileMap, Part),
+) -> JobSpec {
     let bytes = bytes(workload, worker, region, &files);
     JobSpec {
         name: workload.name.clone(),
@@ -401,7 +425,7 @@ fn lines(workload: &Workload) -> Vec<JobLine> {
 }
 
 /// What worker `part` does of `total`; the first workers do one more where it does not divide.
-fn share_out(total: u64, part: Part) -> u64 {
+pub(crate) fn share_out(total: u64, part: Part) -> u64 {
     let (of, index) = (u64::from(part.of), u64::from(part.index));
     total / of + u64::from(index < total % of)
 }

@@ -22,6 +22,7 @@ pub mod selftest;
 pub mod spec;
 pub mod steady;
 pub mod tally;
+pub mod trace;
 pub mod tree;
 mod window;
 

@@ -7,6 +7,7 @@ use units::{Instant, Nanos};
 use crate::address::Part;
 use crate::rng::{Stream, unit};
 use crate::spec::{Overflow, Pace, Schedule, Spacing};
+use crate::trace;
 use crate::{Token, Wake};
 
 /// Tells which slot may be used next and since when.
@@ -112,12 +113,15 @@ impl Bursts {
 /// The distances between scheduled requests.
 #[derive(Debug)]
 pub(crate) enum Arrivals {
-    /// Every `gap_ns` from `first_ns`; computed by multiplication, so that rounding does not add up.
-    Even { first_ns: f64, gap_ns: f64, count: u64 },
+    /// The shared schedule's arrivals number `next`, `next + step` and so on, one every `gap_ns`; computed by
+    /// multiplication, so that rounding does not add up and all workers together are one even schedule.
+    Even { gap_ns: f64, next: u64, step: u64 },
     /// Exponential with mean `gap_ns`. The superposition of the workers' processes is exactly Poisson again.
     Poisson { gap_ns: f64, at_ns: f64, stream: Stream },
     /// Poisson on a clock that stands still in every pause: `at_ns` counts the time that was on.
     OnOff { gap_ns: f64, at_ns: f64, on_ns: f64, off_ns: f64, stream: Stream },
+    /// As a trace was recorded.
+    Trace(trace::Arrivals),
 }
 
 impl Pacer {
@@ -126,7 +130,8 @@ impl Pacer {
         let gap_ns = |rate: f64| 1e9 * f64::from(part.of) / rate;
         let capped = |cap| Pacer::Capped { start: Instant::START, due: Instant::START, cap };
         match pace {
-            Pace::Closed => Pacer::Closed,
+            // A trace's own pace comes from the trace, see `of_trace`.
+            Pace::Closed | Pace::Trace => Pacer::Closed,
             Pace::Cap(rate) => {
                 let first_ns = f64::from(part.index) * 1e9 / rate.get();
                 capped(Cap { counts_bytes: false, ns_each: gap_ns(rate.get()), first_ns, sent: 0 })
@@ -143,6 +148,16 @@ impl Pacer {
                 arrivals: Arrivals::new(schedule, part, stream),
                 overflow: schedule.overflow,
             },
+        }
+    }
+
+    /// The pace of a worker that asks when a trace says.
+    pub(crate) fn of_trace(arrivals: trace::Arrivals) -> Pacer {
+        Pacer::Schedule {
+            start: Instant::START,
+            due: Instant::START,
+            arrivals: Arrivals::Trace(arrivals),
+            overflow: Overflow::Queue,
         }
     }
 
@@ -169,7 +184,7 @@ impl Pacer {
         }
         if let Pacer::Schedule { start, due, arrivals, .. } = self {
             *start = now;
-            *due = now + Nanos::new(arrivals.next_ns() as u64);
+            *due = now.saturating_add(Nanos::new(arrivals.next_ns() as u64));
         }
     }
 
@@ -220,7 +235,7 @@ impl Arrivals {
         let gap_ns = together_ns * f64::from(part.of);
         match schedule.spacing {
             Spacing::Even => {
-                Arrivals::Even { first_ns: f64::from(part.index) * together_ns, gap_ns, count: 0 }
+                Arrivals::Even { gap_ns: together_ns, next: part.index.into(), step: part.of.into() }
             }
             Spacing::Poisson => Arrivals::Poisson { gap_ns, at_ns: 0.0, stream },
             Spacing::OnOff { on, off } => {
@@ -233,26 +248,30 @@ impl Arrivals {
     /// The mean distance, pauses included.
     fn gap_ns(&self) -> f64 {
         match self {
-            Arrivals::Even { gap_ns, .. } | Arrivals::Poisson { gap_ns, .. } => *gap_ns,
+            Arrivals::Even { gap_ns, step, .. } => *gap_ns * *step as f64,
+            Arrivals::Poisson { gap_ns, .. } => *gap_ns,
             Arrivals::OnOff { gap_ns, on_ns, off_ns, .. } => *gap_ns * (on_ns + off_ns) / on_ns,
+            Arrivals::Trace(arrivals) => arrivals.gap_ns(),
         }
     }
 
     fn skip(&mut self, arrivals: u64) {
         match self {
-            Arrivals::Even { count, .. } => *count += arrivals,
+            Arrivals::Even { next, step, .. } => *next += arrivals * *step,
             Arrivals::Poisson { gap_ns, at_ns, .. } | Arrivals::OnOff { gap_ns, at_ns, .. } => {
                 *at_ns += *gap_ns * arrivals as f64;
             }
+            Arrivals::Trace(own) => own.skip(arrivals),
         }
     }
 
     #[inline]
     pub(crate) fn next_ns(&mut self) -> f64 {
         match self {
-            Arrivals::Even { first_ns, gap_ns, count } => {
-                *count += 1;
-                *first_ns + (*count - 1) as f64 * *gap_ns
+            Arrivals::Even { gap_ns, next, step } => {
+                let at_ns = *next as f64 * *gap_ns;
+                *next += *step;
+                at_ns
             }
             Arrivals::Poisson { gap_ns, at_ns, stream } => {
                 *at_ns += exponential(stream) * *gap_ns;
@@ -262,6 +281,7 @@ impl Arrivals {
                 *at_ns += exponential(stream) * *gap_ns;
                 *at_ns + (*at_ns / *on_ns).floor() * *off_ns
             }
+            Arrivals::Trace(own) => own.next_ns(),
         }
     }
 }

@@ -6,6 +6,7 @@
 use units::{Bytes, BytesPerSecond, Nanos, OpsPerSecond, Share};
 
 use crate::steady::Steady;
+use crate::trace::Replay;
 use crate::tree::Tree;
 
 /// What a group of identical workers asks for.
@@ -75,7 +76,11 @@ impl Workload {
 
     /// The distance all offsets are a multiple of where no line says otherwise; at least a byte.
     pub fn alignment(&self) -> Bytes {
-        self.align.unwrap_or_else(|| self.sizes.smallest()).max(Bytes::B)
+        let own = || match self.replay().and_then(|replay| replay.requests.as_ref()) {
+            Some(trace) => trace.alignment(),
+            None => self.sizes.smallest(),
+        };
+        self.align.unwrap_or_else(own).max(Bytes::B)
     }
 
     /// Whether anything is written.
@@ -102,6 +107,14 @@ impl Workload {
         let sizes = self.sizes.0.iter().map(|(size, _)| *size);
         let aligns = self.lines.iter().filter_map(|line| line.align);
         sizes.chain(aligns).chain([self.alignment()]).chain(begins).chain(self.worker_offset)
+    }
+
+    /// The trace that is asked again, if one is.
+    pub fn replay(&self) -> Option<&Replay> {
+        match &self.pattern {
+            Pattern::Trace(replay) => Some(replay),
+            _ => None,
+        }
     }
 
     /// Whether some requests go on where the last one of their worker ended, and others may not.
@@ -172,6 +185,8 @@ pub enum Pattern {
     Normal(Share),
     /// Zones from the start of the span; uniform within each.
     Zones(Vec<Zone>),
+    /// Requests of a trace, as they were asked; workers take them in turn.
+    Trace(Replay),
 }
 
 /// A part of the span and the part of the requests that goes there.
@@ -324,6 +339,8 @@ pub enum Pace {
     CapBytes(BytesPerSecond),
     /// By a schedule that waits for nobody.
     Open(Schedule),
+    /// When the trace says.
+    Trace,
 }
 
 /// Requests that are due by the clock, whatever has become of those before: all workers of a workload together.

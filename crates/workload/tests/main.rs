@@ -9,5 +9,6 @@ mod going_on;
 mod mixing;
 mod pacing;
 mod placing;
+mod traces;
 mod trees;
 mod world;

@@ -1,5 +1,8 @@
 //! The smallest world: servers that take a fixed time, on a clock that jumps to the next completion.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use units::{Bytes, Instant, Nanos, Share};
 use workload::spec::*;
 use workload::{Completion, Job, JobSpec, Outcome, Request, Wake, compile};
@@ -74,6 +77,59 @@ pub fn drive_with(
             }
         };
     }
+}
+
+/// Drives several jobs on the same servers until all are done; every request with its job, in order of planning.
+///
+/// With `hold` the worker of that number does not run at all between two instants, as when its thread is not scheduled.
+pub fn drive_all(
+    jobs: &mut [Job],
+    servers: &mut Servers,
+    hold: Option<(usize, Instant, Instant)>,
+) -> Vec<(usize, Answer)> {
+    let mut answers: Vec<(usize, Answer)> = Vec::new();
+    // What comes next: its instant, its job, and the request that ends then; or a job that is to be asked.
+    let mut next: BinaryHeap<Reverse<(Instant, usize, Option<usize>)>> = BinaryHeap::new();
+    for (index, job) in jobs.iter_mut().enumerate() {
+        job.start(Instant::START);
+        next.push(Reverse((Instant::START, index, None)));
+    }
+    // A job that says the same instant again, as after each completion, is woken once.
+    let mut armed = vec![Instant::START; jobs.len()];
+    let mut batch = Vec::new();
+    while let Some(Reverse((now, index, ended))) = next.pop() {
+        if let Some((held, from, until)) = hold
+            && held == index
+            && (from..until).contains(&now)
+        {
+            next.push(Reverse((until, index, ended)));
+            continue;
+        }
+        if let Some(ended) = ended {
+            let request = answers[ended].1.request;
+            let outcome = Outcome::moved(request.len);
+            jobs[index].settle(Completion { token: request.token, outcome, finished_at: now });
+        }
+        loop {
+            let wake = jobs[index].plan(now, &mut batch);
+            for request in batch.drain(..) {
+                let finished = servers.finish(now);
+                next.push(Reverse((finished, index, Some(answers.len()))));
+                answers.push((index, Answer { request, issued: now, finished }));
+            }
+            match wake {
+                Wake::Again => continue,
+                Wake::At(due) if armed[index] != due => {
+                    armed[index] = due;
+                    next.push(Reverse((due, index, None)));
+                }
+                Wake::At(_) => {}
+                Wake::OnCompletion | Wake::Done => {}
+            }
+            break;
+        }
+    }
+    answers
 }
 
 /// 4 KiB random reads of 1,000 blocks by one worker at depth 1, a hundred of them.

@@ -22,11 +22,11 @@ use host::target::{Facts, Place, Target};
 use host::verify::Books;
 use host::{DevNo, SysRoot};
 use record::{CpuUse, EngineUsed, Environment};
-use units::{Bytes, Instant, Nanos, Share};
+use units::{Bytes, Instant, Nanos, SECTOR_BYTES, Share};
 use workload::plan::{Background, Load, Plan, Point, State, Task, Watch};
 use workload::spec::{EngineKind, Files, Workload};
 use workload::tally::Interval;
-use workload::{Progress, compile, files_needed};
+use workload::{CompileError, Progress, compile, files_needed};
 
 use crate::event::Live;
 use crate::result::span_of;
@@ -137,7 +137,7 @@ impl RealWorld {
             false => ScratchSet::plan(plan, &targets, options, &environment)?,
         };
         let trees = trees::TreeSet::plan(plan, &targets, options.plain.len(), options.keep)?;
-        Ok(RealWorld {
+        let world = RealWorld {
             root,
             clock: Clock::start(),
             stop,
@@ -149,7 +149,11 @@ impl RealWorld {
             trees,
             upkeep: Upkeep::new(&options.upkeep),
             books: books(plan),
-        })
+        };
+        if !world.plain.is_any() {
+            check_traces(plan, |workload| world.lengths_for(workload))?;
+        }
+        Ok(world)
     }
 
     /// What a scratch file's size was decided by, in words; `None` where there is none.
@@ -175,9 +179,21 @@ impl RealWorld {
     /// Files and lengths for one workload, in the order of its file numbers.
     fn files_for(&self, workload: &Workload) -> (Vec<FileRef>, Vec<Bytes>) {
         if let [Resolved { target: Target { place: Place::Null { size }, .. }, .. }] = self.targets[..] {
-            return (Vec::new(), vec![size; files_needed(workload) as usize]);
+            return (Vec::new(), vec![size; null_files(workload)]);
         }
         files_of(workload, &self.targets).into_iter().map(|number| self.file(number)).unzip()
+    }
+
+    /// The lengths of the files of one workload, also of those that are not made yet.
+    fn lengths_for(&self, workload: &Workload) -> Vec<Bytes> {
+        if let [Resolved { target: Target { place: Place::Null { size }, .. }, .. }] = self.targets[..] {
+            return vec![size; null_files(workload)];
+        }
+        let length = |number: usize| match self.scratch.planned(number) {
+            Some((_, size)) => size,
+            None => self.targets[number].facts.size,
+        };
+        files_of(workload, &self.targets).into_iter().map(length).collect()
     }
 
     fn file(&self, number: usize) -> (FileRef, Bytes) {
@@ -443,6 +459,24 @@ pub(crate) fn check_on(plan: &Plan, targets: usize, what: &str) -> Result<(), St
     Ok(())
 }
 
+/// As many files of no storage as a workload, or its trace, names.
+fn null_files(workload: &Workload) -> usize {
+    let trace = workload.replay().and_then(|replay| replay.requests.as_ref());
+    trace.map_or(0, |trace| trace.files().len()).max(files_needed(workload) as usize)
+}
+
+/// Says no to requests of traces that have no place on files of those lengths, before anything is touched.
+pub(crate) fn check_traces(
+    plan: &Plan,
+    lengths: impl Fn(&Workload) -> Vec<Bytes>,
+) -> Result<(), CompileError> {
+    let workloads = plan.points().iter().flat_map(Point::workloads);
+    for workload in workloads.filter(|workload| workload.replay().is_some()) {
+        compile(workload, &lengths(workload))?;
+    }
+    Ok(())
+}
+
 /// Says no where plan and targets do not go together, before anything is touched.
 fn check_fit(plan: &Plan, targets: &[Resolved]) -> Result<(), WorldError> {
     let unfit = |why: String| Err(WorldError::Unfit(why));
@@ -487,7 +521,10 @@ fn check_direct(workload: &Workload, each: &Resolved) -> Result<(), WorldError> 
     };
     let sizes = workload.sizes.0.iter().map(|(size, _)| *size);
     let aligns = workload.lines.iter().filter_map(|line| line.align).chain([workload.alignment()]);
-    match sizes.chain(aligns).find(|size| !size.is_multiple_of(unit)) {
+    // What no device could take is told later with the line of the trace.
+    let is_told_later =
+        |size: &Bytes| workload.replay().is_some() && !size.is_multiple_of(Bytes::new(SECTOR_BYTES));
+    match sizes.chain(aligns).find(|size| !size.is_multiple_of(unit) && !is_told_later(size)) {
         None => Ok(()),
         Some(size) => Err(WorldError::Unfit(format!(
             "{name}: direct I/O needs multiples of {unit}, workload `{}` asks for {size}; \

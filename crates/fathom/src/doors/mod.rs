@@ -36,6 +36,7 @@ use crate::models::{self, LIBRARY};
 use crate::recorder::{self, Recorded};
 use crate::session::{Planned, Session, final_ending};
 use crate::terminal;
+use crate::traces;
 use crate::verbs::keep;
 use crate::verbs::run::consents;
 
@@ -185,7 +186,8 @@ impl Door {
         }
         let overrides = Overrides::default();
         let origin = format!("fathom as {tool}");
-        let plan = Plan::parse(&origin, &order.plan, &overrides).map_err(Failure::Plan)?;
+        let mut plan = Plan::parse(&origin, &order.plan, &overrides).map_err(Failure::Plan)?;
+        traces::attach(&mut plan)?;
         Ok(Planned { plan, origin, overrides })
     }
 

@@ -8,6 +8,7 @@ use crate::around;
 use crate::cli::{PlanChange, PlanVerb};
 use crate::ending::{Ending, Failure};
 use crate::terminal;
+use crate::traces;
 
 /// A plan's text and where it came from.
 pub struct Found {
@@ -86,7 +87,8 @@ pub fn read(name: &str, overrides: &Overrides) -> Result<Read, Failure> {
 /// The same, where a job file's own targets are replaced by those that `on` names.
 pub fn read_on(name: &str, overrides: &Overrides, on: &[String]) -> Result<Read, Failure> {
     let Found { origin, text, targets } = find(name, on)?;
-    let plan = Plan::parse(&origin, &text, overrides).map_err(Failure::Plan)?;
+    let mut plan = Plan::parse(&origin, &text, overrides).map_err(Failure::Plan)?;
+    traces::attach(&mut plan)?;
     for caution in &plan.cautions {
         terminal::say(&caution.plain());
     }

@@ -12,6 +12,7 @@ use super::asked::{READ, Sizes, TRIM, WRITE, figure};
 use super::files::Service;
 use super::job::{Job, Pace, same_sizes};
 use super::keys::is_direct;
+use super::replay::Replay;
 use super::value::Amount;
 use super::verify;
 
@@ -341,7 +342,8 @@ fn as_one(job: &Job) -> bool {
     let own_files = !job.files.shared
         || job.files.apart && job.files.each == 1 && matches!(job.region.span, Some(Amount::Bytes(_)));
     let roams = job.rw.random && job.files.each == 1;
-    let may = job.grouped && job.region.increment == 0 && !is_told_apart;
+    // Each clone asks the whole trace.
+    let may = job.grouped && job.region.increment == 0 && !is_told_apart && job.replay.is_none();
     job.clones == 1 || may && (own_files || roams || job.tree.is_some())
 }
 
@@ -360,6 +362,9 @@ fn member(
     };
     if let Some(tree) = job.tree {
         return Ok(Member { job: index, name, keys: tree.keys(workers) });
+    }
+    if let Some(replay) = &job.replay {
+        return Ok(Member { job: index, name, keys: replayed(job, replay, clone, targets)? });
     }
     keys.push(("pattern", quoted(&job.places.pattern)));
     if let Some(random) = job.places.random {
@@ -389,6 +394,9 @@ fn member(
     if let Some(passes) = job.length.passes {
         keys.push(("passes", passes.min(u32::MAX.into()).to_string()));
     }
+    if job.rw.consecutive > 1 {
+        keys.push(("consecutive", job.rw.consecutive.to_string()));
+    }
     habits(job, &mut keys)?;
     // The null engine has no page cache to bypass.
     keys.extend(job.keys.iter().filter(|(key, _)| *key != "direct" || job.engine.name != "null").cloned());
@@ -397,9 +405,6 @@ fn member(
 
 /// How it goes on from request to request, and what ends it beside its own length.
 fn habits(job: &Job, keys: &mut Vec<(&'static str, String)>) -> Result<(), Refusal> {
-    if job.rw.consecutive > 1 {
-        keys.push(("consecutive", job.rw.consecutive.to_string()));
-    }
     keys.extend(job.engine.low_water.map(|low| ("low_water", low.to_string())));
     keys.extend(job.flow.map(|flow| ("flow", flow.to_string())));
     keys.extend(job.steady.map(|steady| ("steady", quoted(&steady.to_string()))));
@@ -407,6 +412,28 @@ fn habits(job: &Job, keys: &mut Vec<(&'static str, String)>) -> Result<(), Refus
         keys.push(("first_ends", "true".into()));
     }
     Ok(())
+}
+
+/// What a clone does that asks a trace again.
+fn replayed(
+    job: &Job,
+    replay: &Replay,
+    clone: Option<u32>,
+    targets: &[String],
+) -> Result<Vec<(&'static str, String)>, Refusal> {
+    let mut keys = replay.keys.clone();
+    files(job, clone, targets, &mut keys);
+    if job.engine.depth > 1 {
+        keys.push(("depth", job.engine.depth.to_string()));
+    }
+    keys.push(("engine", quoted(job.engine.name)));
+    if let Some(requests) = job.length.requests {
+        keys.push(("ops", requests.to_string()));
+    }
+    habits(job, &mut keys)?;
+    let own = ["align", "random"];
+    keys.extend(job.keys.iter().filter(|(key, _)| !own.contains(key)).cloned());
+    Ok(keys)
 }
 
 fn operations(job: &Job, keys: &mut Vec<(&'static str, String)>) {

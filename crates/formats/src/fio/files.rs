@@ -112,6 +112,21 @@ impl Files {
         split(filename).iter().all(|name| matches!(name.as_str(), "/dev/null" | "/dev/zero"))
     }
 
+    /// The files that a trace names, the same for every clone.
+    pub(super) fn replayed(names: &[String], clones: u32, place: &Place) -> Files {
+        Files {
+            of_clone: vec![names.to_vec(); clones as usize],
+            each: names.len(),
+            service: Service::Sequential,
+            known_size: None,
+            are_new: false,
+            unlink: false,
+            shared: true,
+            apart: false,
+            place: place.clone(),
+        }
+    }
+
     /// Files with names of their own: the same for every clone, but for its folder.
     fn named(
         self,

@@ -7,6 +7,7 @@ use super::checks::Checks;
 use super::files::{Files, Service};
 use super::log::Logs;
 use super::options::Options;
+use super::replay::{self, Replay};
 use super::section::{Place, Section};
 use super::tree::{self, Tree};
 use super::value::{Amount, Bare};
@@ -33,6 +34,8 @@ pub(super) struct Job {
     pub engine: Engine,
     /// What it does to files in place of requests.
     pub tree: Option<Tree>,
+    /// The trace that it asks again in place of requests of its own.
+    pub replay: Option<Replay>,
     /// Keys of a plan that need no more thought, with their values as TOML.
     pub keys: Vec<(&'static str, String)>,
     /// The promise that `latency_target` searches the highest load for.
@@ -133,13 +136,22 @@ impl Job {
         }
         let tree = Tree::read(&options)?;
         let smallest = (0..3).filter(|op| rw.has[*op]).flat_map(|op| &sizes[op]).map(|(size, _)| *size).min();
-        let (files, region, length) = match tree {
-            Some(tree) => {
+        let replay = Replay::read(&options, around)?;
+        if let (Some(_), Some(_), Some(setting)) = (&tree, &replay, options.get("ioengine")) {
+            return Err(setting.unserved("a trace asks for blocks, not for files and directories"));
+        }
+        let (files, region, length) = match (tree, &replay) {
+            (_, Some(replay)) => {
+                notes.push(replay::NOTE.into());
+                let files = Files::replayed(&replay.files, clones, &section.place);
+                (files, tree::WHOLE, replay::length(&options)?)
+            }
+            (Some(tree), None) => {
                 notes.push(tree::NOTE.into());
                 let files = Tree::files(&options, &section.place, clones, around)?;
                 (files, tree::WHOLE, tree.length(&options)?)
             }
-            None => {
+            (None, None) => {
                 let is_null = engine.name == "null";
                 let files = Files::read(
                     &options,
@@ -181,6 +193,7 @@ impl Job {
             pace,
             engine,
             tree,
+            replay,
             keys,
             checks,
             logs,
@@ -203,7 +216,7 @@ fn only_size(rw: Rw, sizes: &[Sizes; 3]) -> Option<u64> {
     all.all(|size| size == first).then_some(first)
 }
 
-fn refuse(options: &Options, name: &str, want: &str) -> Refusal {
+pub(super) fn refuse(options: &Options, name: &str, want: &str) -> Refusal {
     options.get(name).map_or_else(
         || Refusal::Usage { tool: super::TOOL, what: format!("{name}: {want}") },
         |setting| setting.wrong(want),
@@ -401,7 +414,7 @@ fn length(
 }
 
 /// The delay of a job, or the range that each clone draws one from.
-fn delays(options: &Options) -> Result<(u64, u64), Refusal> {
+pub(super) fn delays(options: &Options) -> Result<(u64, u64), Refusal> {
     let read = |text: &str| super::value::time_ns(text, Bare::Seconds);
     let range = |text: &str| match text.split_once('-') {
         Some((least, most)) => {

@@ -17,6 +17,7 @@ mod log;
 mod options;
 mod output;
 mod pattern;
+mod replay;
 mod section;
 mod steady;
 mod table;

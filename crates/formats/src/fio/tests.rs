@@ -307,6 +307,9 @@ fn what_one_phase_cannot_say_is_refused_by_name_and_line() {
         ("ioengine=rbd", "ioengine"),
         ("zonemode=zbd", "zoned devices"),
         ("read_iolog=x", "read_iolog"),
+        ("read_iolog=x:y", "a job for each"),
+        ("read_iolog=x\nfilename=f\nreplay_skip=look", "replay_skip"),
+        ("read_iolog=x\nfilename=f\nramp_time=1", "ramp_time"),
         ("latency_target=10ms\nlatency_percentile=99", "fathom search x.fio --slo 'p99<10ms'"),
         ("latency_target=10ms", "'p99.9<10ms'"),
         ("latency_target=10ms\nlatency_percentile=40", "latency_percentile=99.9"),
@@ -525,3 +528,37 @@ proptest::proptest! {
 const WORD: &str = "(--(name|section|output|description)=[ab]|--(rw|bs|size|runtime|numjobs|iodepth|nrfiles|filesize|loops|zonesize|zoneskip)(=| )(randrw|read|4k|1m|2|8|30|1g)|--(ioengine)=(psync|libaio|filestat|filecreate|null)|--(direct|thread|group_reporting|stonewall|time_based|readonly|minimal|version|parse-only)(=[01])?|--output-format=(json|terse,normal|xml)|x\\.fio|-[a-z]|--)";
 
 const LINE: &str = "(rw|bs|size|rate|rate_iops|bssplit|bsrange|thinktime|numjobs|nrfiles|offset|runtime|iodepth|filesize|random_distribution|percentage_random|io_size|loops|ba|fsync|ioengine)=(randrw|read:8k|4k|1m|50%|4k/50:8k/50|1k-16k|zipf:1.1|zoned:60/10:40/|2|16|1g|psync|libaio|null|,8k|0x10)";
+
+#[test]
+fn a_job_with_a_log_asks_it_again() {
+    let log = "fio version 2 iolog\n/dev/sdx add\n/dev/sdx open\n/dev/sdx wait 100\n/dev/sdx read 0 4096\n";
+    let file = |name: &str| match name {
+        "log" => Ok(log.to_owned()),
+        "fast" => Ok(log.replace("/dev/sdx wait 100\n", "")),
+        _ => Err(std::io::Error::from(std::io::ErrorKind::NotFound)),
+    };
+    let around = Surroundings { file: &file, ..Surroundings::NONE };
+    let read = |text: &str| {
+        let order = (JOB_FILE.read)("x.fio", text, &around).unwrap_or_else(|refusal| panic!("{refusal}"));
+        let plan = plan(&order);
+        let workloads: Vec<_> = plan.points().iter().flat_map(|point| point.workloads().to_vec()).collect();
+        (order.targets, workloads)
+    };
+    let (targets, workloads) = read("[a]\nread_iolog=log\nrw=write\nbs=1m\nsize=9g\ndirect=1\n");
+    assert_eq!(targets, ["/dev/sdx"], "the log names its file");
+    let [one] = &workloads[..] else { panic!("{workloads:?}") };
+    assert_eq!((one.pace, one.stop.run, one.stop.bytes), (Pace::Trace, None, None));
+    assert_eq!(one.replay().map(|replay| replay.file.as_str()), Some("log"));
+    let (_, workloads) = read("[a]\nread_iolog=fast\nruntime=3\niodepth=8\nioengine=libaio\ndirect=1\n");
+    let one = &workloads[0];
+    assert_eq!((one.pace, one.depth), (Pace::Closed, 8), "a log that never waits has no pace");
+    assert_eq!(one.stop.run, Some(units::Nanos::from_secs(3)));
+    let text = "[a]\nread_iolog=log\nreplay_no_stall=1\nreplay_redirect=/dev/sdy\nreplay_scale=4\n\
+                replay_align=4k\nreplay_skip=write,sync\nreplay_time_scale=50\nnumjobs=2\ndirect=1\n";
+    let (targets, workloads) = read(text);
+    assert_eq!((targets, workloads.len()), (vec!["/dev/sdy".to_owned()], 2), "each clone asks all of it");
+    let replay = workloads[1].replay().expect("a trace");
+    assert_eq!((replay.speed, replay.scale, replay.fold), (0.5, 4, true));
+    assert_eq!(replay.skip, [workload::Op::Write, workload::Op::Flush]);
+    assert_eq!((workloads[1].pace, workloads[1].align), (Pace::Closed, Some(units::Bytes::KIB * 4)));
+}

@@ -8,7 +8,9 @@ use units::{Bytes, Instant, Nanos, Share};
 use crate::Op;
 use crate::choice::op_weights;
 use crate::lines::JobLine;
+use crate::spec::Pattern;
 use crate::tally::{Class, ClassInterval, ClassTally, Interval};
+use crate::trace::Replay;
 use crate::window::Window;
 
 use super::spec::JobSpec;
@@ -43,6 +45,8 @@ struct Ledger {
     /// together have one latency, and one record for all of them saves 3 ns each.
     run: u64,
     run_response: Nanos,
+    /// Bytes of the open interval, where sizes vary within the class.
+    open_bytes: u64,
     /// Whether any line of requests asks for this class.
     possible: bool,
 }
@@ -104,11 +108,12 @@ impl Books {
 
     /// Books a request that has ended well; the intervals that ended before it are closed.
     #[inline]
-    pub fn book(&mut self, class: u16, due: Instant, issued: Instant, finished_at: Instant) {
+    pub fn book(&mut self, class: u16, len: u32, due: Instant, issued: Instant, finished_at: Instant) {
         let ledger = &mut self.ledgers[usize::from(class)];
         let response = finished_at.saturating_since(due);
         if finished_at < self.window.until {
             ledger.record(response);
+            ledger.open_bytes += u64::from(len);
             if finished_at < self.window.from {
                 return;
             }
@@ -184,6 +189,7 @@ impl Ledger {
             open_service: kept(),
             run: 0,
             run_response: Nanos::ZERO,
+            open_bytes: 0,
             possible,
         }
     }
@@ -210,7 +216,8 @@ impl Ledger {
             return None;
         }
         let (class, ops) = (self.total.class, self.open.count());
-        let bytes = class.size * ops;
+        let moved = std::mem::take(&mut self.open_bytes);
+        let bytes = if class.size.is_zero() { Bytes::new(moved) } else { class.size * ops };
         self.total.ended += ops;
         let interval = ClassInterval {
             class,
@@ -260,8 +267,16 @@ fn ledgers(spec: &JobSpec, scheduled: bool) -> (Vec<Ledger>, [u16; 4]) {
     (ledgers, base)
 }
 
-/// Whether any kind of requests has both the operation and the size.
+/// Whether any kind of requests has both the operation and the size; size zero stands for those without a class of
+/// their own.
 fn may_come_together(spec: &JobSpec, op: Op, size: Bytes) -> bool {
+    if let Pattern::Trace(Replay { requests: Some(trace), .. }) = &spec.pattern {
+        let is_known = |len: u32| spec.sizes.0.iter().any(|(known, _)| known.get() == u64::from(len));
+        return op == Op::Flush
+            || trace.kinds().any(|(its, len, _)| {
+                its == op && (size.get() == u64::from(len) || (size.is_zero() && !is_known(len)))
+            });
+    }
     let has = |kind: &JobLine| {
         kind.line.sizes.0.iter().any(|(known, _)| *known == size)
             && op_weights(kind.line.mix).iter().any(|(known, _)| {

@@ -5,7 +5,8 @@ use units::Instant;
 use crate::lines::Lines;
 use crate::pace::{Bursts, Pacer};
 use crate::rng::Stream;
-use crate::spec::{Overflow, Pace};
+use crate::spec::{Overflow, Pace, Pattern};
+use crate::trace::Arrivals;
 use crate::{Token, Wake};
 
 use super::{Job, JobSpec};
@@ -103,8 +104,13 @@ impl Job {
     }
 }
 
-/// The workload's pace, or the bursts and pauses of its lines.
+/// The workload's pace, that of its trace, or the bursts and pauses of its lines.
 pub(super) fn pacer(spec: &JobSpec, lines: Option<&Lines>, stream: Stream) -> Pacer {
+    if let (Pace::Trace, Pattern::Trace(replay)) = (spec.pace, &spec.pattern)
+        && let Some(arrivals) = Arrivals::new(replay, spec.worker)
+    {
+        return Pacer::of_trace(arrivals);
+    }
     match lines {
         Some(lines) if spec.pace == Pace::Closed && Lines::pause(&spec.lines) => {
             Pacer::Bursts(Bursts::of_lines(lines.first_pause()))

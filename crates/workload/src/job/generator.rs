@@ -9,6 +9,8 @@ use crate::address::{Addresses, Grain, Part, Step};
 use crate::choice::{Choice, op_weights, size_weights};
 use crate::lines::{Drawn, Lines};
 use crate::rng::{Stream, Streams};
+use crate::spec::Pattern;
+use crate::trace::Cursor;
 
 use super::spec::{FileMap, JobSpec, concatenated, striped};
 
@@ -41,6 +43,8 @@ pub(super) struct Generator {
     ops: Choice<Op>,
     sizes: Choice<(u16, u32)>,
     pub lines: Option<Lines>,
+    /// Where the worker is in the trace that it asks again, if it does.
+    pub trace: Option<Cursor>,
 }
 
 impl Generator {
@@ -48,6 +52,10 @@ impl Generator {
     pub fn new(spec: &JobSpec, streams: Streams, own: impl Fn(&str) -> Stream) -> Generator {
         Generator {
             addresses: generators(spec, streams),
+            trace: match &spec.pattern {
+                Pattern::Trace(replay) => Cursor::new(replay, &spec.sizes, spec.worker),
+                _ => None,
+            },
             files: spec.files.clone(),
             turn: 0,
             ops: Choice::new(&op_weights(spec.mix), own("op")),
@@ -82,6 +90,9 @@ impl Generator {
 
     /// What the next request asks, how it is placed where they differ in it, and the pause after it.
     pub fn drawn(&mut self) -> Drawn {
+        if let Some(trace) = &mut self.trace {
+            return trace.next();
+        }
         match &mut self.lines {
             Some(lines) => lines.next(),
             None => {
@@ -101,8 +112,19 @@ impl Generator {
         self.mapped(at)
     }
 
-    /// Likewise where requests differ in how they are placed.
-    pub fn place_by(&mut self, len: u32, step: Step) -> Place {
+    /// Where a request goes that [`Generator::drawn`] gave last.
+    pub fn place_of(&mut self, drawn: &Drawn) -> Place {
+        match (&self.trace, drawn.step) {
+            (Some(trace), _) => {
+                let (file, offset) = trace.place();
+                Place { file, offset }
+            }
+            (None, None) => self.place(drawn.len),
+            (None, Some(step)) => self.place_by(drawn.len, step),
+        }
+    }
+
+    fn place_by(&mut self, len: u32, step: Step) -> Place {
         if len == 0 {
             return self.flush_place();
         }
@@ -136,8 +158,12 @@ impl Generator {
     }
 }
 
-/// A generator for each file that is visited in turn, otherwise one. Files have orders of their own.
+/// A generator for each file that is visited in turn, otherwise one; none where a trace says where requests go. Files
+/// have orders of their own.
 fn generators(spec: &JobSpec, streams: Streams) -> Vec<Addresses> {
+    if matches!(spec.pattern, Pattern::Trace(_)) {
+        return Vec::new();
+    }
     let keeps_slots = matches!(spec.files, FileMap::Concatenated(_) | FileMap::Striped { .. });
     let grain = Grain { align: spec.align, largest: spec.sizes.largest(), keeps_slots };
     let continues = spec.lines.iter().any(|line| line.jumps.is_some());

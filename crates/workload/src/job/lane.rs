@@ -30,7 +30,8 @@ impl Lane {
             && spec.rewrites == Share::NONE
             && spec.habits == Habits::PLAIN
             && spec.start.is_zero()
-            && generator.lines.is_none();
+            && generator.lines.is_none()
+            && generator.trace.is_none();
         match generator.only() {
             _ if !is_plain => Lane::Particular,
             Some(what) => Lane::Uniform(what),

@@ -302,7 +302,7 @@ impl Job {
         let went_well = done.outcome.result() == Ok(len);
         if went_well {
             self.moved += u64::from(len);
-            self.books.book(class, due, issued, done.finished_at);
+            self.books.book(class, len, due, issued, done.finished_at);
             self.book_written(ended);
         } else {
             self.fail(done, len);
@@ -327,11 +327,9 @@ impl Job {
             return self.booked(due, now, token, place, What::FLUSH);
         }
         self.ops_left -= 1;
-        let Drawn { op, size, len, step, .. } = self.drawn();
-        let place = match step {
-            None => self.generator.place(len),
-            Some(step) => self.generator.place_by(len, step),
-        };
+        let drawn = self.drawn();
+        let Drawn { op, size, len, .. } = drawn;
+        let place = self.generator.place_of(&drawn);
         let request = self.asked(due, now, token, place, What { op, size, len });
         self.writes_since_flush += u32::from(op == Op::Write);
         if op == Op::Read {

@@ -5,6 +5,7 @@
 
 use units::{Bytes, Nanos, SECTOR_BYTES};
 
+use super::replay;
 use crate::spec::{
     Content, EngineKind, Extent, Files, LunLayout, Pace, Pattern, Span, Stop, Verify, Workload,
 };
@@ -32,6 +33,18 @@ pub fn faults(workload: &Workload) -> Vec<Fault> {
     if let Some(tree) = &workload.tree {
         return tree_faults(workload, tree);
     }
+    if let Some(replay) = workload.replay() {
+        replay::faults(workload, replay, &mut faults);
+        length(workload, &mut faults);
+        habits(workload, &mut faults);
+        engine(workload, &mut faults);
+        memory(workload, &mut faults);
+        return faults;
+    }
+    if workload.pace == Pace::Trace {
+        let message = "only a trace says when its requests are due".into();
+        faults.push(fault("pace", message, "write `pattern = \"trace\"` and the file as `trace`"));
+    }
     alignment(workload, &mut faults);
     stream(workload, &mut faults);
     lines(workload, &mut faults);
@@ -45,7 +58,7 @@ pub fn faults(workload: &Workload) -> Vec<Fault> {
     faults
 }
 
-fn fault(key: &'static str, message: String, help: impl Into<String>) -> Fault {
+pub(super) fn fault(key: &'static str, message: String, help: impl Into<String>) -> Fault {
     Fault { key, message, help: help.into(), caution: false }
 }
 
@@ -295,6 +308,8 @@ fn length(workload: &Workload, faults: &mut Vec<Fault>) {
         _ => None,
     };
     match (stop.run, counted) {
+        // A trace has an end.
+        (None, None) if workload.replay().is_some() => {}
         (None, None) => faults.push(fault(
             "run",
             "nothing says when this ends".into(),

@@ -7,6 +7,7 @@ use units::{Bytes, Nanos};
 use super::state::State;
 use super::{Plan, Point, Task};
 use crate::spec::{Extent, Pace, Schedule, Spacing, Span, Workload};
+use crate::trace::Replay;
 
 /// What a plan, or one point of it, costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -88,7 +89,14 @@ fn time(workload: &Workload) -> Option<Nanos> {
     if workload.tree.as_ref().is_some_and(|tree| !tree.op.repeats()) {
         return None;
     }
-    Some(later(later(later(stop.start, stop.warmup), stop.run?), stop.cooldown))
+    let run = match (stop.run, workload.pace, workload.replay()) {
+        (run, Pace::Trace, Some(replay)) => {
+            let lasts = replay.lasts()?.saturating_sub(stop.warmup);
+            Some(run.map_or(lasts, |run| run.min(lasts)))
+        }
+        (run, ..) => run,
+    };
+    Some(later(later(later(stop.start, stop.warmup), run?), stop.cooldown))
 }
 
 /// A tree is made before it can be read.
@@ -104,6 +112,10 @@ fn add_written(workload: &Workload, written: &mut Written) {
         return;
     }
     if !workload.writes() {
+        return;
+    }
+    if let Some(Replay { requests: Some(trace), .. }) = workload.replay() {
+        written.at_most = more(written.at_most, trace.written());
         return;
     }
     let largest = workload.sizes.largest();

@@ -3,8 +3,8 @@
 //! Reading goes in steps, each a file: text to tree (`tree`), `--set` over phase over `[defaults]` (`layers`),
 //! each key by its entry (`keys`), sweeps to points (`expand`), contradictions (`check`).
 //!
-//! **Invariant:** a [`Plan`] that exists can be carried out: every default is filled in, every point is known,
-//! and no text whatever makes the reader panic. Every mistake has its file, line and column.
+//! **Invariant:** a [`Plan`] that exists can be carried out, once its traces are attached: every default is filled in,
+//! every point is known, and no text whatever makes the reader panic. Every mistake has its file, line and column.
 
 mod check;
 mod error;
@@ -18,6 +18,7 @@ mod outline;
 mod promise;
 pub mod ready;
 pub mod reference;
+mod replay;
 mod rounds;
 mod source;
 mod state;
@@ -161,13 +162,18 @@ impl Point {
 }
 
 /// Every key of a workload with its text, in the order of the reference page, for a record. Those that describe a
-/// tree of files stand there only where there is one.
+/// tree of files, or a trace, stand there only where there is one; and those that say what a trace says itself only
+/// where there is none.
 ///
 /// Each text is what `--set KEY=TEXT` takes, and [`from_texts`] reads all of them back to the same workload.
 pub fn texts(workload: &Workload) -> Vec<(&'static str, String)> {
     let draft = keys::draft::Draft::of(workload);
-    let says_something =
-        |entry: &&keys::Entry<_>| workload.tree.is_some() || !keys::tree::is_detail(&entry.doc);
+    let says_something = |entry: &&keys::Entry<_>| {
+        let doc = &entry.doc;
+        (workload.tree.is_some() || !keys::tree::is_detail(doc))
+            && (workload.replay().is_some() || !keys::trace::is_detail(doc))
+            && (workload.replay().is_none() || !keys::trace::is_told_by_the_trace(doc))
+    };
     let entries = keys::workload::WORKLOAD.iter().filter(says_something);
     entries.map(|entry| (entry.doc.key, (entry.write)(&draft))).collect()
 }

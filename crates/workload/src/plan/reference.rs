@@ -139,6 +139,7 @@ mod tests {
                 _ if doc.key == "iopoll" || doc.key == "sqpoll" => {
                     format!("[[phase]]\nrun = \"1s\"\nengine = \"io_uring\"\n{}\n", doc.example)
                 }
+                _ if doc.key == "trace" => format!("[[phase]]\npattern = \"trace\"\n{}\n", doc.example),
                 _ => format!("[[phase]]\nrun = \"1s\"\n{}\n", doc.example),
             };
             let read = Plan::parse(doc.key, &text, &Overrides::default());

@@ -7,6 +7,7 @@ use units::Bytes;
 use super::text::share_text;
 use super::{Load, Phase, Plan, Point, Prepare, State, Task, Until};
 use crate::spec::{Content, Pace, Workload};
+use crate::trace::Replay;
 use crate::tree::{Fsync, Order, Shape, Tree};
 
 /// A plan in a few lines: each phase with its points and what it asks, then time, bytes written and whether data
@@ -98,6 +99,9 @@ pub fn describe(workload: &Workload) -> String {
         }
     };
     let s = if workload.workers == 1 { "" } else { "s" };
+    if let Some(replay) = workload.replay() {
+        return describe_replay(workload, replay);
+    }
     let mut line = format!(
         "{sizes} {}, {}, {} worker{s} x {} in flight",
         workload.pattern,
@@ -119,6 +123,23 @@ pub fn describe(workload: &Workload) -> String {
     }
     if !workload.direct {
         line += ", through the page cache";
+    }
+    line
+}
+
+/// `1000000 requests of database.iolog, 70 % reads + 30 % writes, 1 worker x 32 in flight, trace`.
+fn describe_replay(workload: &Workload, replay: &Replay) -> String {
+    let what = match &replay.requests {
+        Some(trace) => format!("{} requests of {}, {}", trace.len(), replay.file, mix(workload)),
+        None => format!("what {} asks", replay.file),
+    };
+    let s = if workload.workers == 1 { "" } else { "s" };
+    let mut line = format!("{what}, {} worker{s} x {} in flight", workload.workers, workload.depth);
+    if workload.pace != Pace::Closed {
+        line += &format!(", {}", workload.pace);
+    }
+    if workload.pace == Pace::Trace && replay.speed != 1.0 {
+        line += &format!(" {} times as fast", replay.speed);
     }
     line
 }

@@ -134,7 +134,13 @@ impl Scale {
             Kind::Size | Kind::Sizes | Kind::Extent => Some(Scale::Bytes),
             Kind::Duration => Some(Scale::Nanos),
             Kind::Share => Some(Scale::Share),
-            Kind::Choice(_) | Kind::Lines | Kind::Ratio | Kind::Switch | Kind::Text | Kind::Table => None,
+            Kind::Choice(_)
+            | Kind::Lines
+            | Kind::Ratio
+            | Kind::Factor
+            | Kind::Switch
+            | Kind::Text
+            | Kind::Table => None,
         }
     }
 

@@ -127,6 +127,11 @@ pub(super) fn part_of(pace: Pace, share: Share) -> Pace {
     let part = |rate: OpsPerSecond| OpsPerSecond::new(rate.get() * share.get());
     match pace {
         Pace::Open(schedule) => Pace::Open(Schedule { rate: part(schedule.rate), ..schedule }),
-        Pace::Closed | Pace::Think(_) | Pace::Bursts { .. } | Pace::Cap(_) | Pace::CapBytes(_) => pace,
+        Pace::Closed
+        | Pace::Think(_)
+        | Pace::Bursts { .. }
+        | Pace::Cap(_)
+        | Pace::CapBytes(_)
+        | Pace::Trace => pace,
     }
 }

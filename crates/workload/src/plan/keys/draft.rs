@@ -10,6 +10,7 @@ use crate::spec::{
     Content, Durability, EngineKind, EngineSpec, Extent, Files, FlushKind, Habits, LunLayout, OpMix,
     OpenSync, Pace, Pattern, SizeSplit, Span, Stop, Verify, Workload,
 };
+use crate::trace::Replay;
 use crate::tree::{FileOp, Tree};
 
 /// A workload while its keys are being read: some say something only together.
@@ -31,6 +32,8 @@ pub(crate) struct Draft {
     pub headline: Metric,
     /// Its part of the phase's rate.
     pub share: Option<Share>,
+    /// What the keys of a trace say, whether one is asked again or not.
+    pub replay: Replay,
     /// `tree = "create"`; `None` asks for blocks.
     pub file_op: Option<FileOp>,
     /// What the keys of a tree say, whether there is one or not.
@@ -93,6 +96,7 @@ impl Draft {
             dedupe: one,
             headline: Metric::Iops,
             share: None,
+            replay: Replay::default(),
             file_op: None,
             tree: Tree::plain(FileOp::Create),
         }
@@ -108,8 +112,10 @@ impl Draft {
         let (compress, dedupe) = (Ratio(compress), Ratio(dedupe));
         let file_op = spec.tree.as_ref().map(|tree| tree.op);
         let tree = spec.tree.clone().unwrap_or_else(|| Tree::plain(FileOp::Create));
+        let replay = spec.replay().cloned().unwrap_or_default();
         let (reads, lines) = (Some(spec.mix.reads), lines::of(&spec.lines));
-        Draft { spec: spec.clone(), reads, lines, content, compress, dedupe, file_op, tree, ..Draft::blank() }
+        let spec = spec.clone();
+        Draft { spec, reads, lines, content, compress, dedupe, replay, file_op, tree, ..Draft::blank() }
     }
 
     /// The workload, or the key that contradicts another one.
@@ -122,6 +128,14 @@ impl Draft {
         } else {
             self.spec.sizes = lines::sizes(&self.spec.lines).map_err(|wrong| ("mix", wrong))?;
             self.spec.mix = OpMix::sum(self.spec.lines.iter().map(|line| (line.requests(), &line.mix)));
+        }
+        match &mut self.spec.pattern {
+            Pattern::Trace(replay) => *replay = self.replay,
+            _ if !self.replay.file.is_empty() => {
+                let message = "a trace is named, and the pattern does not ask it again";
+                return Err(("trace", Wrong::new(message, "write `pattern = \"trace\"`, or leave it out")));
+            }
+            _ => {}
         }
         let shrinks = self.compress.0 > 1.0 || self.dedupe.0 > 1.0;
         if self.content != ContentText::Random && shrinks {

@@ -7,6 +7,7 @@ pub(crate) mod draft;
 pub(crate) mod lines;
 pub(crate) mod phase;
 pub(crate) mod state;
+pub(crate) mod trace;
 pub(crate) mod tree;
 pub(crate) mod workload;
 
@@ -70,6 +71,8 @@ pub enum Kind {
     Share,
     /// `2:1`.
     Ratio,
+    /// `0.5`.
+    Factor,
     /// `30s`.
     Duration,
     /// `32`.
@@ -95,6 +98,7 @@ impl fmt::Display for Kind {
             Kind::Sizes => f.write_str("a size such as `8KiB`, or a table of sizes and weights"),
             Kind::Lines => f.write_str("a list of tables, each with a `share`"),
             Kind::Share => f.write_str("a share such as `70%`, `2/3` or `0.7`"),
+            Kind::Factor => f.write_str("a number such as `2` or `0.5`"),
             Kind::Ratio => f.write_str("a ratio such as `2:1`"),
             Kind::Duration => f.write_str("a duration such as `30s`"),
             Kind::Count => f.write_str("a whole number"),

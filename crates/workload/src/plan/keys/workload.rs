@@ -3,7 +3,7 @@
 use units::{Bytes, Nanos, Share};
 
 use super::draft::Draft;
-use super::{Entry, KeyDoc, Kind, Level, lines, or_none, tree};
+use super::{Entry, KeyDoc, Kind, Level, lines, or_none, trace, tree};
 use crate::plan::mistakes::Wrong;
 use crate::plan::text::{CpuList, TargetList, share_text, split_of, weight_of};
 use crate::plan::tree::{Node, Value};
@@ -23,6 +23,7 @@ const PATTERNS: Kind = Kind::Choice(&[
     "reverse",
     "reverse(1MiB)",
     "sequential(interlocked)",
+    "trace",
 ]);
 
 const ASKED: &str = "What is asked";
@@ -48,7 +49,7 @@ const fn phase_wide(doc: KeyDoc) -> KeyDoc {
 }
 
 /// Keys that are the specification of a workload. They may be swept, and are kept in the record.
-pub(crate) static WORKLOAD: [Entry<Draft>; 57] = [
+pub(crate) static WORKLOAD: [Entry<Draft>; 62] = [
     Entry {
         doc: doc(
             "pattern",
@@ -68,7 +69,8 @@ pub(crate) static WORKLOAD: [Entry<Draft>; 57] = [
              `normal(10%)` is bell-shaped about the middle, with a standard deviation of that part of the span. \
              `hot(50% in 5%, 30% in 15%)` sends half of the requests to the first 5% of the span, 30% to the \
              next 15%, and the rest to the rest; a zone may be a size, as in `hot(50% in 10GiB)`. \
-             `sequential(interlocked)` is one stream for all workers, who take its requests in turn.",
+             `sequential(interlocked)` is one stream for all workers, who take its requests in turn. \
+             `trace` asks what a recorded trace asked, see `trace`; workers take its requests in turn.",
                 "pattern = \"hot(90% in 10%)\"",
             ],
         ),
@@ -443,6 +445,7 @@ pub(crate) static WORKLOAD: [Entry<Draft>; 57] = [
                 "rate(500/s)",
                 "rate(500/s, poisson)",
                 "rate(500/s, onoff(2s, 8s))",
+                "trace",
             ]),
             "closed",
             [
@@ -456,6 +459,7 @@ pub(crate) static WORKLOAD: [Entry<Draft>; 57] = [
                  even distances, all workers together; response times count from the due instant, so that a stall \
                  is charged to the target. `rate(500/s, poisson)`: at random instants of that mean rate. \
                  `rate(500/s, onoff(2s, 8s))`: at random instants for two seconds, then none for eight, and so on. \
+                 `trace`: when the trace says, counted from its first request; response times count from then. \
                  A request that falls due while all `depth` requests of each worker are in flight waits in the \
                  generator, which shows as lag; with `drop` at the end, as in `rate(500/s, poisson, drop)`, it is \
                  left out and counted. What is due before the end of the load is issued for up to ten seconds \
@@ -867,6 +871,11 @@ pub(crate) static WORKLOAD: [Entry<Draft>; 57] = [
         read: |d, n| n.switch().map(|on| d.spec.engine.huge_pages = on),
         write: |d| d.spec.engine.huge_pages.to_string(),
     },
+    trace::TRACE,
+    trace::SPEED,
+    trace::SCALE,
+    trace::SKIP,
+    trace::FOLD,
     tree::TREE,
     tree::COUNT,
     tree::FILE_SIZE,

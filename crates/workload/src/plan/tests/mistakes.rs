@@ -107,7 +107,7 @@ const VALUES: &[Case] = &[
         "t.toml:3:11",
         &["the same as uniform", "random(repeats)"],
     ),
-    ("[[phase]]\nrun = \"1s\"\npattern = \"trace\"", "t.toml:3:11", &["not a pattern", "sequential"]),
+    ("[[phase]]\nrun = \"1s\"\npattern = \"fractal\"", "t.toml:3:11", &["not a pattern", "sequential"]),
     ("[[phase]]\nrun = \"1s\"\npace = \"rate(500)\"", "t.toml:3:8", &["no unit", "500/s"]),
     ("[[phase]]\nrun = \"1s\"\npace = \"rate(0/s)\"", "t.toml:3:8", &["more than 0/s"]),
     ("[[phase]]\nrun = \"1s\"\npace = \"rate(5/s, random)\"", "t.toml:3:8", &["even, poisson"]),

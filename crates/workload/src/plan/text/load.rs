@@ -74,7 +74,7 @@ impl FromStr for LunLayout {
     }
 }
 
-const PACES: [&str; 9] = [
+const PACES: [&str; 10] = [
     "closed",
     "think(5ms)",
     "think(5ms, 8)",
@@ -84,6 +84,7 @@ const PACES: [&str; 9] = [
     "rate(500/s, poisson)",
     "rate(500/s, onoff(2s, 8s))",
     "rate(500/s, poisson, drop)",
+    "trace",
 ];
 
 impl Display for Pace {
@@ -96,6 +97,7 @@ impl Display for Pace {
             Pace::Cap(rate) => write!(f, "cap({})", rate.exact()),
             Pace::CapBytes(rate) => write!(f, "cap({})", rate.exact()),
             Pace::Open(schedule) => schedule.fmt(f),
+            Pace::Trace => f.write_str("trace"),
         }
     }
 }
@@ -119,6 +121,7 @@ impl FromStr for Pace {
     fn from_str(text: &str) -> Result<Pace, TextError> {
         match call(text)? {
             ("closed", None) => Ok(Pace::Closed),
+            ("trace", None) => Ok(Pace::Trace),
             ("think", Some(argument)) => think(argument),
             ("cap", Some(argument)) => cap(argument),
             ("rate", Some(argument)) => schedule(argument).map(Pace::Open),

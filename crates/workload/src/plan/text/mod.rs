@@ -7,6 +7,7 @@ mod content;
 mod load;
 mod pattern;
 mod steady;
+mod trace;
 
 use std::str::FromStr;
 
@@ -19,6 +20,7 @@ pub(crate) use amounts::{split_of, weight_of};
 pub use content::ContentText;
 pub use load::{CpuList, Ratio, TargetList};
 pub use pattern::MOST_ZONES;
+pub use trace::{Factor, OpList};
 
 /// Shares that sum to 1 within this do: 2/3 and 1/3 have no exact binary form.
 pub(crate) const SHARE_SLACK: f64 = 1e-9;

@@ -7,13 +7,14 @@ use units::{Bytes, Share};
 
 use super::{SHARE_SLACK, TextError, call, listed, share_text, unit, unknown, wrong};
 use crate::spec::{Extent, Pattern, Zone};
+use crate::trace::Replay;
 
 /// The most zones in `hot(...)`.
 pub const MOST_ZONES: usize = 64;
 /// The largest exponent of zipf: beyond it practically every request goes to one block.
 const LARGEST_THETA: f64 = 10.0;
 
-const PATTERNS: [&str; 13] = [
+const PATTERNS: [&str; 14] = [
     "sequential",
     "random",
     "random(repeats)",
@@ -27,6 +28,7 @@ const PATTERNS: [&str; 13] = [
     "reverse",
     "reverse(1MiB)",
     "sequential(interlocked)",
+    "trace",
 ];
 
 impl Display for Pattern {
@@ -45,6 +47,7 @@ impl Display for Pattern {
             Pattern::RandomWithRepeats => f.write_str("random(repeats)"),
             Pattern::Zipf(theta) => write!(f, "zipf({theta})"),
             Pattern::Normal(deviation) => write!(f, "normal({})", share_text(*deviation)),
+            Pattern::Trace(_) => f.write_str("trace"),
             Pattern::Zones(zones) => write!(f, "hot({})", listed(zones, zone_text)),
         }
     }
@@ -55,6 +58,7 @@ impl FromStr for Pattern {
 
     fn from_str(text: &str) -> Result<Pattern, TextError> {
         match call(text)? {
+            ("trace", None) => Ok(Pattern::Trace(Replay::default())),
             ("sequential", None) => Ok(Pattern::Sequential),
             ("sequential", Some("interlocked")) => Ok(Pattern::Interlocked),
             ("pareto", Some(h)) => pareto(h),

@@ -1,0 +1,112 @@
+//! The keys of a workload that asks a trace again.
+
+use super::draft::Draft;
+use super::{Entry, KeyDoc, Kind, Level, or_none};
+use crate::plan::text::{Factor, OpList};
+use crate::trace::MOST_SCALE;
+
+const TRACES: &str = "Asking a trace again";
+
+const fn doc(
+    key: &'static str,
+    kind: Kind,
+    default: &'static str,
+    [short, long, example]: [&'static str; 3],
+) -> KeyDoc {
+    KeyDoc { key, level: Level::Workload, section: TRACES, kind, default, short, long, example }
+}
+
+/// Whether the key says how a trace is asked again, and says nothing where there is none.
+pub(crate) fn is_detail(doc: &KeyDoc) -> bool {
+    doc.section == TRACES
+}
+
+/// Whether the key says what the requests of a trace say themselves.
+pub(crate) fn is_told_by_the_trace(doc: &KeyDoc) -> bool {
+    ["size", "reads", "trims", "flushes"].contains(&doc.key)
+}
+
+pub(super) const TRACE: Entry<Draft> = Entry {
+    doc: doc(
+        "trace",
+        Kind::Text,
+        "none",
+        [
+            "The file of the trace that `pattern = \"trace\"` asks again.",
+            "fio's iolog of version 2 or 3, the text of blkparse, the CSV of MSR Cambridge, or a CSV with the columns \
+             `at_s,op,file,offset_bytes,size_bytes`, of which time and file may be left out. A path is taken from where \
+             the program runs. Operation, offset and size of each request come from the trace; `size`, `reads`, \
+             `trims` and `flushes` do not hold. The load ends with the trace, or earlier where `run`, `ops` or \
+             `bytes` say so. The files or devices that the trace names are the targets in the order of `--on`. \
+             Each request takes 32 bytes of memory.",
+            "trace = \"database.iolog\"",
+        ],
+    ),
+    read: |d, n| {
+        n.optional(|n| n.scalar().ok_or_else(|| n.not("the name of a file", "database.iolog")))
+            .map(|file| d.replay.file = file.unwrap_or_default())
+    },
+    write: |d| or_none(Some(&d.replay.file).filter(|file| !file.is_empty()), String::clone),
+};
+
+pub(super) const SPEED: Entry<Draft> = Entry {
+    doc: doc(
+        "trace_speed",
+        Kind::Factor,
+        "1",
+        [
+            "How many times faster the trace is asked than it was recorded.",
+            "It holds for `pace = \"trace\"`; from 0.001 to 1000.",
+            "trace_speed = 2",
+        ],
+    ),
+    read: |d, n| n.read::<Factor>("2").map(|factor| d.replay.speed = factor.0),
+    write: |d| Factor(d.replay.speed).to_string(),
+};
+
+pub(super) const SCALE: Entry<Draft> = Entry {
+    doc: doc(
+        "trace_scale",
+        Kind::Count,
+        "1",
+        [
+            "What the offsets of the trace are divided by.",
+            "It brings the trace of a large device onto a small one. The results are rounded down to multiples of \
+             `align`, where that is said.",
+            "trace_scale = 10",
+        ],
+    ),
+    read: |d, n| n.count32(1..=MOST_SCALE).map(|scale| d.replay.scale = scale),
+    write: |d| d.replay.scale.to_string(),
+};
+
+pub(super) const SKIP: Entry<Draft> = Entry {
+    doc: doc(
+        "trace_skip",
+        Kind::Text,
+        "none",
+        [
+            "Operations of the trace that are left out.",
+            "A list of read, write, trim and flush. With `write,trim` a trace changes nothing.",
+            "trace_skip = \"write,trim\"",
+        ],
+    ),
+    read: |d, n| n.read::<OpList>("write,trim").map(|list| d.replay.skip = list.0),
+    write: |d| OpList(d.replay.skip.clone()).to_string(),
+};
+
+pub(super) const FOLD: Entry<Draft> = Entry {
+    doc: doc(
+        "trace_fold",
+        Kind::Switch,
+        "false",
+        [
+            "What the trace asks beyond the target comes round again from its start.",
+            "Files that the trace names and for which there is no target likewise go to the first ones again. Without \
+             it both are errors, with the line of the trace.",
+            "trace_fold = true",
+        ],
+    ),
+    read: |d, n| n.switch().map(|on| d.replay.fold = on),
+    write: |d| d.replay.fold.to_string(),
+};

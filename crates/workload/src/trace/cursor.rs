@@ -1,0 +1,102 @@
+//! Where a worker is in a trace: it takes every so many of the requests, in order.
+
+use std::sync::Arc;
+
+use units::{Bytes, Nanos};
+
+use super::{Replay, Trace, TraceRequest};
+use crate::Op;
+use crate::address::Part;
+use crate::lines::Drawn;
+use crate::spec::SizeSplit;
+
+/// The requests of one worker.
+#[derive(Debug)]
+pub(crate) struct Cursor {
+    trace: Arc<Trace>,
+    next: usize,
+    step: usize,
+    /// Lengths in ascending order, each with its position among all sizes.
+    sizes: Vec<(u32, u16)>,
+    /// The position of the size that stands for all others.
+    others: u16,
+    /// Where the last request goes.
+    file: u16,
+    offset: Bytes,
+}
+
+impl Cursor {
+    /// The requests of `part` of the workers; `None` where the replay has not been read.
+    pub fn new(replay: &Replay, sizes: &SizeSplit, part: Part) -> Option<Cursor> {
+        let positions = (0u16..).zip(&sizes.0).map(|(index, (size, _))| (size.get() as u32, index));
+        let mut sizes: Vec<(u32, u16)> = positions.collect();
+        sizes.sort_unstable();
+        let others = sizes.first().filter(|(size, _)| *size == 0).map_or(0, |(_, index)| *index);
+        Some(Cursor {
+            trace: replay.requests.clone()?,
+            next: part.index as usize,
+            step: part.of as usize,
+            sizes,
+            others,
+            file: 0,
+            offset: Bytes::ZERO,
+        })
+    }
+
+    /// The worker's next request. After the last one it gives a flush of the first file: the job asks no further, as it
+    /// knows how many there are.
+    pub fn next(&mut self) -> Drawn {
+        let end =
+            TraceRequest { at: Nanos::ZERO, op: Op::Flush, file: 0, offset: Bytes::ZERO, len: 0, line: 0 };
+        let TraceRequest { op, file, offset, len, .. } = self.trace.get(self.next).unwrap_or(end);
+        self.next += self.step;
+        (self.file, self.offset) = (file, offset);
+        let size = match self.sizes.binary_search_by_key(&len, |(size, _)| *size) {
+            _ if op == Op::Flush => 0,
+            Ok(found) => self.sizes[found].1,
+            Err(_) => self.others,
+        };
+        Drawn { op, size, len, step: None, pause: Nanos::ZERO }
+    }
+
+    /// File and offset of the last request.
+    pub fn place(&self) -> (u16, Bytes) {
+        (self.file, self.offset)
+    }
+}
+
+/// When the requests of one worker are due.
+#[derive(Debug)]
+pub(crate) struct Arrivals {
+    trace: Arc<Trace>,
+    next: usize,
+    step: usize,
+    /// Nanoseconds that pass for one of the trace.
+    stretch: f64,
+}
+
+impl Arrivals {
+    /// The instants of `part` of the workers; `None` where the replay has not been read.
+    pub fn new(replay: &Replay, part: Part) -> Option<Arrivals> {
+        let (next, step) = (part.index as usize, part.of as usize);
+        Some(Arrivals { trace: replay.requests.clone()?, next, step, stretch: 1.0 / replay.speed })
+    }
+
+    /// The mean distance of the worker's requests, at least a nanosecond.
+    pub fn gap_ns(&self) -> f64 {
+        let requests = (self.trace.len() / self.step).max(1);
+        (self.trace.duration().get() as f64 * self.stretch / requests as f64).max(1.0)
+    }
+
+    pub fn skip(&mut self, requests: u64) {
+        self.next = self.next.saturating_add(self.step.saturating_mul(requests as usize));
+    }
+
+    /// When the next request is due, since the start; never after the last.
+    #[inline]
+    pub fn next_ns(&mut self) -> f64 {
+        let at = self.trace.get(self.next).map(|request| request.at.get() as f64 * self.stretch);
+        self.next = self.next.saturating_add(self.step);
+        at.unwrap_or(f64::INFINITY)
+    }
+}

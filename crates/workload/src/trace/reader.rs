@@ -1,0 +1,251 @@
+//! A trace's text, line by line.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::str::FromStr;
+
+use units::{Bytes, Nanos};
+
+use super::{Entry, LONGEST, MOST_FILES, MOST_REQUESTS, Trace, TraceRequest};
+use super::{blkparse, csv, iolog, msr};
+use crate::Op;
+
+/// Why a text is no trace.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{file}:{line}: {what}")]
+pub struct TraceError {
+    /// What the text is called, usually its path.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// What is wrong with it, and what would be right.
+    pub what: String,
+}
+
+/// The formats that are known, told apart by the first line that says anything.
+#[derive(Clone, Debug)]
+enum Format {
+    Iolog(iolog::Clock),
+    Blkparse(blkparse::Events),
+    Msr,
+    Csv(csv::Columns),
+}
+
+/// A trim that is longer than a request may be is as many of this length, and a rest.
+const LONGEST_PART: u64 = 1 << 30;
+
+/// Reads a trace line by line: fio's iolog of version 2 and 3, the text of blkparse, the CSV of MSR Cambridge, and a
+/// CSV of Fathom's own. Which it is, the text says itself.
+#[derive(Clone, Debug)]
+pub struct TraceReader {
+    label: String,
+    line: u32,
+    format: Option<Format>,
+    gathered: Gathered,
+}
+
+/// What was read so far.
+#[derive(Clone, Default)]
+pub(super) struct Gathered {
+    line: u32,
+    entries: Vec<Entry>,
+    files: Vec<String>,
+    numbers: HashMap<String, u16>,
+    /// The file of the last line, which is mostly that of the next.
+    last: Option<u16>,
+}
+
+impl fmt::Debug for Gathered {
+    /// How much it is, not all of it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} requests by line {}", self.entries.len(), self.line)
+    }
+}
+
+impl TraceReader {
+    /// A reader of a text that messages call `label`.
+    pub fn new(label: &str) -> TraceReader {
+        TraceReader { label: label.into(), line: 0, format: None, gathered: Gathered::default() }
+    }
+
+    /// A whole text at once.
+    pub fn whole(label: &str, text: &[u8]) -> Result<Trace, TraceError> {
+        let mut reader = TraceReader::new(label);
+        for line in text.split(|byte| *byte == b'\n') {
+            reader.line(line)?;
+        }
+        reader.finish()
+    }
+
+    /// Takes the next line, with or without its end.
+    pub fn line(&mut self, bytes: &[u8]) -> Result<(), TraceError> {
+        let Some(number) = self.line.checked_add(1) else {
+            return Err(self.error("a trace has at most 4,294,967,295 lines; cut it with `split -l`".into()));
+        };
+        self.line = number;
+        self.gathered.line = number;
+        self.take(bytes).map_err(|what| self.error(what))
+    }
+
+    /// The trace. A text without any request is an error.
+    pub fn finish(self) -> Result<Trace, TraceError> {
+        let none =
+            |what: &str| TraceError { file: self.label.clone(), line: self.line.max(1), what: what.into() };
+        let Gathered { mut entries, files, .. } = self.gathered;
+        if let Some(Format::Blkparse(events)) = self.format {
+            entries = events.finish(entries);
+        }
+        if entries.is_empty() {
+            return Err(none("the trace ends without a request"));
+        }
+        Ok(Trace::packed(entries, files))
+    }
+
+    fn error(&self, what: String) -> TraceError {
+        TraceError { file: self.label.clone(), line: self.line, what }
+    }
+
+    fn take(&mut self, bytes: &[u8]) -> Result<(), String> {
+        let text = std::str::from_utf8(bytes).map_err(|_| {
+            "this is no text; what blktrace has recorded is made text by `blkparse -i TRACE -o TEXT`"
+                .to_owned()
+        })?;
+        let text = text.trim();
+        if text.is_empty() || text.starts_with('#') {
+            return Ok(());
+        }
+        let gathered = &mut self.gathered;
+        match &mut self.format {
+            Some(Format::Iolog(clock)) => clock.line(text, gathered),
+            Some(Format::Blkparse(events)) => events.line(text, gathered),
+            Some(Format::Msr) => msr::line(text, gathered),
+            Some(Format::Csv(columns)) => columns.line(text, gathered),
+            None => self.begin(text),
+        }
+    }
+
+    /// The first line says what the others are.
+    fn begin(&mut self, text: &str) -> Result<(), String> {
+        if let Some(clock) = iolog::Clock::of(text)? {
+            self.format = Some(Format::Iolog(clock));
+        } else if let Some(columns) = csv::Columns::of(text)? {
+            self.format = Some(Format::Csv(columns));
+        } else if msr::is_head(text) {
+            self.format = Some(Format::Msr);
+        } else if msr::is_line(text) {
+            self.format = Some(Format::Msr);
+            return msr::line(text, &mut self.gathered);
+        } else if blkparse::is_line(text) {
+            let mut events = blkparse::Events::default();
+            events.line(text, &mut self.gathered)?;
+            self.format = Some(Format::Blkparse(events));
+        } else {
+            return Err(format!(
+                "`{}` begins no trace that is known; there are fio's iolog (`fio version 2 iolog` or 3), the text of \
+                 blkparse, the CSV of MSR Cambridge, and a CSV with the columns `{}`",
+                shown(text),
+                csv::HEAD
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl Gathered {
+    /// The number of a file's name.
+    pub fn file(&mut self, name: &str) -> Result<u16, String> {
+        if let Some(last) = self.last
+            && self.files[usize::from(last)] == name
+        {
+            return Ok(last);
+        }
+        let number = match self.numbers.get(name) {
+            Some(number) => *number,
+            None if self.files.len() == MOST_FILES => {
+                return Err(format!(
+                    "`{}` is a file too many; a trace has at most {MOST_FILES}",
+                    shown(name)
+                ));
+            }
+            None => {
+                let number = self.files.len() as u16;
+                self.files.push(name.to_owned());
+                self.numbers.insert(name.to_owned(), number);
+                number
+            }
+        };
+        self.last = Some(number);
+        Ok(number)
+    }
+
+    /// Says on which line requests stand that follow.
+    pub fn at_line_of(&mut self, other: &Gathered) {
+        self.line = other.line;
+    }
+
+    /// Begins to number files anew; only while there is no request.
+    pub fn forget_files(&mut self) {
+        self.files.clear();
+        self.numbers.clear();
+        self.last = None;
+    }
+
+    /// The requests that were gathered.
+    pub fn into_entries(self) -> Vec<Entry> {
+        self.entries
+    }
+
+    /// Adds a request of this line.
+    pub fn push(&mut self, at_ns: u64, op: Op, file: &str, offset: u64, len: u64) -> Result<(), String> {
+        let file = self.file(file)?;
+        self.push_numbered(at_ns, op, file, offset, len)
+    }
+
+    /// Likewise, of a file whose number is known. A trim that is too long for a request becomes several.
+    pub fn push_numbered(
+        &mut self,
+        at_ns: u64,
+        op: Op,
+        file: u16,
+        offset: u64,
+        len: u64,
+    ) -> Result<(), String> {
+        if op != Op::Flush && len == 0 {
+            return Err(format!("a {} of no bytes", op.name()));
+        }
+        if len > LONGEST && op != Op::Trim {
+            return Err(format!("a {} of {} is longer than 2 GiB less 4 KiB", op.name(), Bytes::new(len)));
+        }
+        let end = offset.checked_add(len).filter(|end| *end < 1 << 62);
+        if end.is_none() {
+            return Err(format!("offset {offset} lies beyond any storage"));
+        }
+        let line = self.line;
+        let (mut offset, mut left) = if op == Op::Flush { (0, 0) } else { (offset, len) };
+        loop {
+            if self.entries.len() >= MOST_REQUESTS {
+                return Err(format!("a trace has at most {MOST_REQUESTS} requests; cut it into several"));
+            }
+            let part = if len > LONGEST { left.min(LONGEST_PART) } else { left };
+            let at = Nanos::new(at_ns);
+            let request = TraceRequest { at, op, file, offset: Bytes::new(offset), len: part as u32, line };
+            self.entries.push(Entry::of(request));
+            (offset, left) = (offset + part, left - part);
+            if left == 0 {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// `text` short enough for a message.
+pub(super) fn shown(text: &str) -> String {
+    let short: String = text.chars().take(60).collect();
+    if short.len() < text.len() { format!("{short}…") } else { short }
+}
+
+/// The number in a field, or what should stand there.
+pub(super) fn number<T: FromStr>(field: Option<&str>, what: &str) -> Result<T, String> {
+    let field = field.ok_or_else(|| format!("the line ends where {what} should stand"))?;
+    field.parse().map_err(|_| format!("`{}` stands where {what} should", shown(field)))
+}

@@ -1,0 +1,93 @@
+//! How a trace is asked again.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use units::{Bytes, Nanos, Share};
+
+use super::{Entry, Trace};
+use crate::Op;
+use crate::plan::text::MOST_SIZES;
+use crate::spec::{OpMix, SizeSplit};
+
+/// The most that offsets are divided by.
+pub const MOST_SCALE: u32 = 1_000_000;
+
+/// Which trace is asked again, and how.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replay {
+    /// The file it is in.
+    pub file: String,
+    /// How many times faster than it was recorded, where it sets the pace; above zero.
+    pub speed: f64,
+    /// Offsets are divided by this; at least 1.
+    pub scale: u32,
+    /// Operations that are left out.
+    pub skip: Vec<Op>,
+    /// What lies beyond the target, or on a file that is not there, comes round again from the start.
+    pub fold: bool,
+    /// What was read from the file, without what is left out; `None` until whoever opens files has read it.
+    pub requests: Option<Arc<Trace>>,
+}
+
+impl Default for Replay {
+    fn default() -> Replay {
+        Replay { file: String::new(), speed: 1.0, scale: 1, skip: Vec::new(), fold: false, requests: None }
+    }
+}
+
+impl Replay {
+    /// How long asking it takes where it sets the pace; `None` where it has not been read.
+    pub fn lasts(&self) -> Option<Nanos> {
+        let lasts = self.requests.as_ref()?.duration().get() as f64 / self.speed;
+        Some(Nanos::new(lasts as u64))
+    }
+
+    /// What of `trace` is asked: offsets scaled, and rounded down to `align`; the same one where nothing changes.
+    pub(crate) fn part_of(&self, trace: &Arc<Trace>, align: Option<Bytes>) -> Arc<Trace> {
+        let align = align.map_or(1, Bytes::get).max(1);
+        let scale = u64::from(self.scale.max(1));
+        if self.skip.is_empty() && scale == 1 && align == 1 {
+            return trace.clone();
+        }
+        let kept = trace.entries.iter().filter(|entry| !self.skip.contains(&entry.request().op));
+        let placed = |entry: &Entry| {
+            let scaled = entry.offset / scale;
+            Entry { offset: scaled - scaled % align, ..*entry }
+        };
+        Arc::new(Trace::packed(kept.map(placed).collect(), trace.files.clone()))
+    }
+}
+
+/// Size and operation of the requests of a trace, as far as a split has room: the most frequent sizes and the largest.
+/// What has another size is counted as of size zero, sizes that vary.
+pub(crate) fn asked(trace: &Trace) -> (SizeSplit, OpMix) {
+    let mut sizes: BTreeMap<u32, u64> = BTreeMap::new();
+    let mut ops = [0u64; 4];
+    for (op, len, count) in trace.kinds() {
+        ops[op as usize] += count;
+        if op != Op::Flush {
+            *sizes.entry(len).or_insert(0) += count;
+        }
+    }
+    let total = ops.iter().sum::<u64>().max(1) as f64;
+    let part = |op: Op| Share::new(ops[op as usize] as f64 / total).unwrap_or(Share::ALL);
+    let mix = OpMix { reads: part(Op::Read), trims: part(Op::Trim), flushes: part(Op::Flush) };
+    (split(sizes), mix)
+}
+
+fn split(sizes: BTreeMap<u32, u64>) -> SizeSplit {
+    let entry = |(size, count): (u32, u64)| (Bytes::new(size.into()), count as f64);
+    let Some(largest) = sizes.last_key_value().map(|(size, _)| *size) else {
+        return SizeSplit::one(Bytes::KIB * 4);
+    };
+    if sizes.len() <= MOST_SIZES {
+        return SizeSplit(sizes.into_iter().map(entry).collect());
+    }
+    let mut by_count: Vec<(u32, u64)> = sizes.into_iter().collect();
+    by_count.sort_by_key(|(size, count)| (*size != largest, std::cmp::Reverse(*count), *size));
+    let others: u64 = by_count.drain(MOST_SIZES - 1..).map(|(_, count)| count).sum();
+    by_count.push((0, others));
+    by_count.sort_unstable();
+    SizeSplit(by_count.into_iter().map(entry).collect())
+}

@@ -1,0 +1,142 @@
+//! Traces, from outside: what a user names, what is asked, what is said about bad ones.
+
+use std::fmt::Write;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::support::{User, skipped};
+
+const PLAN: &str = "name = \"again\"\n\n[[phase]]\npattern = \"trace\"\ntrace   = \"t.csv\"\nseed    = 1\n";
+
+/// Reads of 4 to 64 KiB and a write after each, within 8 MiB, `gap_us` after one another.
+fn recorded(count: u64, gap_us: u64) -> String {
+    let mut text = "at_us,op,offset_bytes,size_bytes\n".to_owned();
+    for number in 0..count {
+        let (op, size) = (if number % 2 == 0 { "read" } else { "write" }, 4096 << (number % 5));
+        let offset = number * 7_919 % 1_900 * 4096;
+        writeln!(text, "{},{op},{offset},{size}", number * gap_us).unwrap();
+    }
+    text
+}
+
+fn workload(run: &Value) -> &Value {
+    &run["points"][0]["workloads"][0]
+}
+
+#[test]
+fn a_trace_is_asked_alike_of_files_of_nothing_and_of_arrays() {
+    let user = User::with_plan(PLAN);
+    user.write("t.csv", recorded(500, 100));
+    let run =
+        |more: &str| user.fathom(&format!("run plan.toml --format json --no-save {more}")).done().json();
+    let expected = workload(&run("--on null:"))["digests"].clone();
+    assert!(expected.is_array());
+    for more in [
+        "--on .",
+        "--on . --set direct=false --set engine=mmap",
+        "--on . --set pace=trace --set depth=4",
+        "--on array:queue",
+        "--on array:md3000 --set depth=16",
+        "--on array:md3000 --set pace=trace --set trace_speed=0.1",
+        "--on array:md3000 --set pace=rate(200/s)",
+    ] {
+        let run = run(more);
+        let found = workload(&run);
+        assert_eq!(found["digests"], expected, "{more}");
+        assert_eq!(found["settled"], 500, "{more}");
+        let moved: u64 =
+            found["totals"].as_array().unwrap().iter().map(|total| total["bytes"].as_u64().unwrap()).sum();
+        assert_eq!(moved, 100 * (4096 + 8192 + 16_384 + 32_768 + 65_536), "{more}");
+        assert_eq!(found["spec"]["trace"], "t.csv");
+        assert!(found["spec"].get("size").is_none() && found["spec"].get("reads").is_none());
+    }
+    assert_eq!(user.files(), ["plan.toml", "t.csv"], "scratch files are gone");
+}
+
+#[test]
+fn a_response_counts_from_when_the_trace_asked() {
+    let user = User::with_plan(PLAN);
+    // A hundred requests at once, a request at a time: the last waits for all others.
+    let mut text = "at_s,op,offset_bytes,size_bytes\n".to_owned();
+    (0..100).for_each(|number| writeln!(text, "0,read,{},4096", number * 4096).unwrap());
+    text += "1,read,0,4096\n";
+    user.write("t.csv", text);
+    let line = "run plan.toml --on array:md3000 --format json --no-save --set pace=trace";
+    let run = user.fathom(line).done().json();
+    let class = &workload(&run)["classes"][0];
+    let of = |what: &str, figure: &str| {
+        class[what][figure].as_f64().unwrap_or_else(|| panic!("no {what} {figure} in {class}"))
+    };
+    assert_eq!(of("response", "count"), 101.0);
+    let (served, longest) = (of("service", "sum_ns"), of("response", "max_ns"));
+    assert!(longest > 0.5 * served && longest < 1.01 * served, "{longest} ns of {served} ns for all");
+    assert!(of("lag", "max_ns") > 0.5 * served);
+}
+
+#[test]
+fn a_bad_trace_is_told_with_file_and_line_before_anything_is_touched() {
+    let user = User::with_plan(PLAN);
+    let cases = [
+        ("at_s,op,offset_bytes,size_bytes\n0,read,0,512\n0,look,0,512\n", "t.csv:3: `look` is no operation"),
+        ("nothing known\n", "t.csv:1: `nothing known` begins no trace"),
+        ("op,offset_bytes,size_bytes\n", "t.csv:1: the trace ends without a request"),
+        (
+            "op,offset_bytes,size_bytes\nread,3,512\n",
+            "t.csv, line 2: 512 bytes at 3 are no multiple of 512 B",
+        ),
+        ("op,offset_bytes,size_bytes,file\nread,0,512,a\nread,0,512,b\n", "line 3: `b` is one of 2 files"),
+    ];
+    for (text, said) in cases {
+        user.write("t.csv", text);
+        for target in [".", "array:queue"] {
+            user.fathom(&format!("run plan.toml --on {target}")).with(2).saying(&[said]);
+        }
+    }
+    assert_eq!(user.files(), ["plan.toml", "t.csv"]);
+    user.write("t.csv", "op,offset_bytes,size_bytes\nread,0,512\nread,109951162777600,512\n");
+    user.fathom("run plan.toml --on array:queue").with(2).saying(&["line 3:", "trace_fold = true"]);
+    user.fathom("run plan.toml --on array:queue --set trace_fold=true").done();
+    user.fathom("run plan.toml --on array:queue --set trace=none.txt")
+        .with(2)
+        .saying(&["none.txt: the trace cannot be read"]);
+    user.fathom("run plan.toml --on array:queue --set trace=/dev/zero")
+        .with(2)
+        .saying(&["/dev/zero:1: a line of"]);
+    user.write("t.csv", "op,offset_bytes,size_bytes\nread,0,512\nread,512,512\n");
+    user.fathom("run plan.toml --on array:queue --set pace=trace").with(2).saying(&["nothing of time"]);
+}
+
+#[test]
+fn what_fio_has_recorded_is_asked_again_by_a_plan_and_by_its_own_job_file() {
+    let user = User::new();
+    let line = "--name=a --filename=f --size=1m --bs=4k --rw=randrw --ioengine=psync --number_ios=50 \
+                --write_iolog=log --output=out";
+    let fio = Command::new("fio").args(line.split_whitespace()).current_dir(user.path("")).output();
+    if !fio.is_ok_and(|output| output.status.success()) {
+        return skipped("needs fio, to record a trace");
+    }
+    let log = std::fs::read_to_string(user.path("log")).unwrap();
+    let asked = log.lines().filter(|line| line.contains(" read ") || line.contains(" write ")).count();
+    assert!(asked >= 50, "{log}");
+    let plan = "[[phase]]\npattern = \"trace\"\ntrace = \"log\"\ndirect = false\n";
+    user.write("plan.toml", plan);
+    let run = user.fathom("run plan.toml --on array:md3000 --format json --no-save").done().json();
+    let ops = |run: &Value| -> u64 {
+        let totals = workload(run)["totals"].as_array().unwrap();
+        totals.iter().filter(|total| total["op"] != "flush").map(|total| total["ops"].as_u64().unwrap()).sum()
+    };
+    assert_eq!(ops(&run), asked as u64);
+    user.write(
+        "again.fio",
+        "[again]\nread_iolog=log\niodepth=4\nioengine=libaio\ndirect=1\nreplay_time_scale=200\n",
+    );
+    let again = user.fathom("run again.fio --on array:md3000 --format json --no-save").done().json();
+    assert_eq!(workload(&again)["digests"], workload(&run)["digests"]);
+    assert_eq!(workload(&again)["spec"]["pace"], "trace");
+    assert_eq!(workload(&again)["spec"]["trace_speed"], "2");
+    user.write("none.fio", "[again]\nread_iolog=log\ndirect=1\nreplay_no_stall=1\nreplay_skip=write\n");
+    let reads = user.fathom("run none.fio --on array:md3000 --format json --no-save").done().json();
+    assert_eq!(workload(&reads)["spec"]["pace"], "closed");
+    assert!(ops(&reads) < asked as u64 && ops(&reads) > 0);
+}
