@@ -9,6 +9,7 @@ mod going_on;
 mod mixing;
 mod pacing;
 mod placing;
+mod sharing;
 mod traces;
 mod trees;
 mod world;
