@@ -384,6 +384,9 @@ fn a_plan_that_contradicts_its_trace_is_refused() {
         ("pattern = \"trace\"\ntrace = \"t\"\ntrace_skip = \"look\"", "`look` is not an operation"),
         ("pattern = \"trace\"\ntrace = \"t\"\ntrace_skip = \"read,write,trim,flush\"", "nothing is left"),
         ("pattern = \"trace\"\ntrace = \"t\"\nverify = \"written\"", "stamped blocks"),
+        ("pattern = \"trace\"\ntrace = \"t\"\nconsecutive = 8", "`consecutive` contradicts it"),
+        ("pattern = \"trace\"\ntrace = \"t\"\nread_back = 8", "`read_back` contradicts it"),
+        ("pattern = \"trace\"\ntrace = \"t\"\npasses = 2", "`passes` contradicts it"),
         ("pattern = \"trace\"\ntrace = \"t\"\nops = 5\nwarmup = \"1s\"", "leaves no room for a warmup"),
     ] {
         let said = said(lines);
@@ -399,4 +402,45 @@ fn more_workers_than_requests_leave_some_without_any() {
         let answers = drive_all(&mut jobs, &mut Servers::new(4, MS), None);
         assert_eq!(answers.len(), 2, "{pace}");
     }
+}
+
+/// What the worker asks in a closed loop on four servers of a millisecond: offsets and lengths.
+fn asked_closed(spec: &workload::JobSpec, run: Option<Nanos>) -> Vec<(u64, u32)> {
+    let spec = workload::JobSpec { ops: None, run, pace: Pace::Closed, ..spec.clone() };
+    let answers = drive(&mut Job::new(spec), &mut Servers::new(4, MS));
+    answers.iter().map(|answer| (answer.request.offset.get(), answer.request.len)).collect()
+}
+
+#[test]
+fn a_worker_that_is_asked_for_more_than_the_trace_has_begins_it_again() {
+    let text = "op,offset_bytes,size_bytes\nread,0,512\nwrite,4096,1024\nread,8192,2048\n";
+    for (workers, expected) in
+        [(1, vec![(0, 512), (4096, 1024), (8192, 2048)]), (2, vec![(0, 512), (8192, 2048)])]
+    {
+        let workload = asking(text, &format!("workers = {workers}"));
+        let spec = compile(&workload, &[Bytes::MIB]).unwrap().remove(0);
+        let asked = asked_closed(&spec, Some(MS * 20));
+        assert!(asked.len() > 2 * expected.len());
+        assert!(
+            asked.iter().zip(expected.iter().cycle()).all(|(asked, expected)| asked == expected),
+            "{asked:?}"
+        );
+    }
+}
+
+#[test]
+fn a_trace_of_which_nothing_is_left_is_an_error() {
+    let workload = asking("op,offset_bytes,size_bytes\nwrite,0,512\n", "trace_skip = \"write\"");
+    let said = compile(&workload, &[Bytes::MIB]).unwrap_err().to_string();
+    assert!(said.contains("`trace_skip` leaves nothing of it"), "{said}");
+}
+
+#[test]
+fn a_trace_that_begins_later_keeps_its_distances() {
+    let text = "op,offset_bytes,size_bytes,at_ms\nread,0,512,0\nread,512,512,5\nread,1024,512,6\n";
+    let workload = asking(text, "pace = \"trace\"\nstart = \"40ms\"\ndepth = 4");
+    let mut job = Job::new(compile(&workload, &[Bytes::MIB]).unwrap().remove(0));
+    let answers = drive(&mut job, &mut Servers::new(4, MS));
+    let at: Vec<u64> = answers.iter().map(|answer| answer.issued.since_start().get() / 1_000_000).collect();
+    assert_eq!(at, [40, 45, 46]);
 }

@@ -14,6 +14,7 @@ use crate::spec::SizeSplit;
 #[derive(Debug)]
 pub(crate) struct Cursor {
     trace: Arc<Trace>,
+    first: usize,
     next: usize,
     step: usize,
     /// Lengths in ascending order, each with its position among all sizes.
@@ -26,15 +27,18 @@ pub(crate) struct Cursor {
 }
 
 impl Cursor {
-    /// The requests of `part` of the workers; `None` where the replay has not been read.
+    /// The requests of `part` of the workers; `None` where the replay has not been read, or has nothing.
     pub fn new(replay: &Replay, sizes: &SizeSplit, part: Part) -> Option<Cursor> {
+        let trace = replay.requests.clone().filter(|trace| !trace.is_empty())?;
+        let first = part.index as usize % trace.len();
         let positions = (0u16..).zip(&sizes.0).map(|(index, (size, _))| (size.get() as u32, index));
         let mut sizes: Vec<(u32, u16)> = positions.collect();
         sizes.sort_unstable();
         let others = sizes.first().filter(|(size, _)| *size == 0).map_or(0, |(_, index)| *index);
         Some(Cursor {
-            trace: replay.requests.clone()?,
-            next: part.index as usize,
+            trace,
+            first,
+            next: first,
             step: part.of as usize,
             sizes,
             others,
@@ -43,12 +47,13 @@ impl Cursor {
         })
     }
 
-    /// The worker's next request. After the last one it gives a flush of the first file: the job asks no further, as it
-    /// knows how many there are.
+    /// The worker's next request. After the last one it begins again: a job knows how many there are, and only where no
+    /// storage is asked, to see what the program can do, does it go on.
     pub fn next(&mut self) -> Drawn {
-        let end =
-            TraceRequest { at: Nanos::ZERO, op: Op::Flush, file: 0, offset: Bytes::ZERO, len: 0, line: 0 };
-        let TraceRequest { op, file, offset, len, .. } = self.trace.get(self.next).unwrap_or(end);
+        if self.next >= self.trace.len() {
+            self.next = self.first;
+        }
+        let TraceRequest { op, file, offset, len, .. } = self.trace.entries[self.next].request();
         self.next += self.step;
         (self.file, self.offset) = (file, offset);
         let size = match self.sizes.binary_search_by_key(&len, |(size, _)| *size) {

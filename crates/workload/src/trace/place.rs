@@ -17,6 +17,13 @@ pub(crate) fn specs(
     lengths: &[Bytes],
 ) -> Result<Vec<JobSpec>, CompileError> {
     let trace = replay.requests.as_ref().ok_or_else(|| unfit(workload, replay, "was not read".into()))?;
+    if trace.is_empty() {
+        return Err(unfit(
+            workload,
+            replay,
+            "`trace_skip` leaves nothing of it; leave another operation in".into(),
+        ));
+    }
     if workload.pace == Pace::Trace && trace.len() > 1 && trace.duration().is_zero() {
         let what = "line 1: the trace says nothing of time; write `pace = \"closed\"` or a rate";
         return Err(unfit(workload, replay, what.into()));
