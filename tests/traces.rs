@@ -54,6 +54,96 @@ fn a_trace_is_asked_alike_of_files_of_nothing_and_of_arrays() {
     assert_eq!(user.files(), ["plan.toml", "t.csv"], "scratch files are gone");
 }
 
+/// Operation, offset and length of each call that `strace` saw on a file whose path ends with `name`.
+fn calls(seen: &str, name: &str) -> Vec<(String, u64, u64)> {
+    let call = |line: &str| {
+        let (before, result) = line.rsplit_once(") = ")?;
+        let (head, arguments) = before.split_once('(')?;
+        let op = match head.rsplit(' ').next()? {
+            "pread64" => "read",
+            "pwrite64" => "write",
+            _ => return None,
+        };
+        let (file, _) = arguments.split_once('>')?;
+        let offset = arguments.rsplit(", ").next()?.parse().ok()?;
+        file.ends_with(name).then(|| (op.to_owned(), offset, result.trim().parse().unwrap_or(0)))
+    };
+    seen.lines().filter_map(call).collect()
+}
+
+#[test]
+fn a_file_is_asked_for_the_requests_of_the_trace_in_their_order_and_for_nothing_else() {
+    let user = User::with_plan(PLAN);
+    let text = recorded(300, 100);
+    user.write("t.csv", &text);
+    // Laid out by a run before, which leaves it.
+    let line = "run plan.toml --on . --keep --no-save --set engine=pread --format json";
+    let expected = workload(&user.fathom(line).done().json())["digests"].clone();
+    let before = user.files();
+    let file = before.iter().find(|name| !["plan.toml", "t.csv"].contains(&name.as_str()));
+    let file = file.unwrap_or_else(|| panic!("no scratch file in {before:?}"));
+    let fathom = user.command(line);
+    let mut traced = Command::new("strace");
+    traced.args(["-f", "-y", "-e", "trace=pread64,pwrite64", "-e", "write=none", "-o", "seen"]);
+    traced.arg(fathom.get_program()).args(fathom.get_args()).current_dir(user.path(""));
+    for (key, value) in fathom.get_envs() {
+        match value {
+            Some(value) => traced.env(key, value),
+            None => traced.env_remove(key),
+        };
+    }
+    let Some(output) = traced.output().ok().filter(|output| output.status.success()) else {
+        return skipped("needs strace, and leave to use it");
+    };
+    let run: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(workload(&run)["digests"], expected);
+    let request = |line: &str| {
+        let fields: Vec<&str> = line.split(',').collect();
+        (fields[1].to_owned(), fields[2].parse().unwrap(), fields[3].parse().unwrap())
+    };
+    let wanted: Vec<(String, u64, u64)> = text.lines().skip(1).map(request).collect();
+    let asked = calls(&std::fs::read_to_string(user.path("seen")).unwrap(), file);
+    // Behind the data lies the mark by which a scratch file is known.
+    let reach = wanted.iter().map(|(_, offset, len)| offset + len).max().unwrap();
+    let of_data: Vec<_> = asked.into_iter().filter(|(_, offset, _)| *offset < reach).collect();
+    assert_eq!(of_data, wanted);
+}
+
+#[test]
+fn the_same_requests_are_the_same_load_in_every_format() {
+    let texts = [
+        (
+            "a.iolog",
+            "fio version 2 iolog\nf add\nf open\nf read 4096 8192\nf wait 250\nf write 65536 512\nf close\n",
+        ),
+        ("b.iolog", "fio version 3 iolog\n10 f add\n20 f read 4096 8192\n270 f write 65536 512\n"),
+        (
+            "c.txt",
+            "  8,0  1  1  0.000000000  7  Q   R 8 + 16 [x]\n  8,0  1  2  0.000100000  7  D   R 8 + 16 [x]\n  \
+             8,0  1  3  0.000250000  7  Q  WS 128 + 1 [x]\n",
+        ),
+        (
+            "d.csv",
+            "128166372003061629,usr,0,Read,4096,8192,413\n128166372003064129,usr,0,Write,65536,512,77\n",
+        ),
+        ("e.csv", "at_us,op,offset_bytes,size_bytes\n0,read,4096,8192\n250,write,65536,512\n"),
+    ];
+    let user = User::with_plan(PLAN);
+    let run = |name: &str| {
+        let line = "run plan.toml --on array:md3000 --format json --no-save --set pace=trace --set trace=";
+        let run = user.fathom(&format!("{line}{name}")).done().json();
+        let its = |key: &str| workload(&run)[key].clone();
+        (its("digests"), its("totals"), its("classes"))
+    };
+    for (name, text) in texts {
+        user.write(name, text);
+    }
+    let expected = run("e.csv");
+    for (name, _) in texts {
+        assert_eq!(run(name), expected, "{name}");
+    }
+}
+
 #[test]
 fn a_response_counts_from_when_the_trace_asked() {
     let user = User::with_plan(PLAN);

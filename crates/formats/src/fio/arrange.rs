@@ -254,7 +254,8 @@ fn exits(jobs: &[Job], phase: &[usize]) -> Result<Vec<String>, Refusal> {
 fn forgets(jobs: &[Job], phase: &[usize]) -> Result<bool, Refusal> {
     for job in phase.iter().map(|index| &jobs[*index]) {
         let invalidates = job.options.flag("invalidate")?.unwrap_or(true);
-        let reads = job.rw.has[READ] && job.engine.name != "null" && job.tree.is_none();
+        let reads =
+            (job.rw.has[READ] || job.replay.is_some()) && job.engine.name != "null" && job.tree.is_none();
         if !is_direct(&job.options)? && invalidates && reads {
             return Ok(true);
         }
@@ -431,7 +432,7 @@ fn replayed(
         keys.push(("ops", requests.to_string()));
     }
     habits(job, &mut keys)?;
-    let own = ["align", "random"];
+    let own = ["align", "random", "flush_every"];
     keys.extend(job.keys.iter().filter(|(key, _)| !own.contains(key)).cloned());
     Ok(keys)
 }

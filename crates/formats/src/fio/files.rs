@@ -196,7 +196,7 @@ fn within(folders: &[String], clone: usize, name: &str) -> String {
 }
 
 /// Names apart by `:`; `\:` is one within a name, and an array's address is one name to the end of the list.
-fn split(text: &str) -> Vec<String> {
+pub(super) fn split(text: &str) -> Vec<String> {
     if text.starts_with("array:") || text.starts_with("null:") {
         return vec![text.into()];
     }

@@ -174,7 +174,12 @@ impl Job {
             Some(percent) => percent,
             None => asked::reads_percent(&options, rw)?,
         };
-        let keys = super::keys::plain(&options, rw, &sizes, &mut notes)?;
+        if replay.is_some() {
+            replay::check_pace(&options, pace)?;
+        }
+        // Whatever rw says, a trace may have any operation.
+        let may_ask = if replay.is_some() { Rw { has: [true; 3], ..rw } } else { rw };
+        let keys = super::keys::plain(&options, may_ask, &sizes, &mut notes)?;
         check_percentiles(&options)?;
         let (checks, logs) = (Checks::read(&options)?, Logs::read(&options, &name, &mut notes)?);
         let steady = super::steady::rule(&options, &mut notes)?;

@@ -6,7 +6,8 @@ use units::Bytes;
 
 use crate::{Refusal, Surroundings, quoted};
 
-use super::job::{Length, delays, refuse};
+use super::files::split;
+use super::job::{Length, Pace, delays, refuse};
 use super::options::Options;
 use super::value::Bare;
 
@@ -23,7 +24,8 @@ pub(super) struct Replay {
 const MOST_SCALE: u64 = 1_000_000;
 
 /// Said of every job with a trace.
-pub(super) const NOTE: &str = "its trace says what is asked and when it ends; rw, bs and size do not hold";
+pub(super) const NOTE: &str = "its trace says what is asked and when it ends; rw, bs, size, offset, loops, time_based and \
+                               fsync do not hold";
 
 impl Replay {
     /// The trace that a job asks again; `None` where it makes its requests itself.
@@ -86,6 +88,16 @@ impl Replay {
     }
 }
 
+/// Says no to a pace beside that of the trace.
+pub(super) fn check_pace(options: &Options, pace: Pace) -> Result<(), Refusal> {
+    if pace == Pace::Closed {
+        return Ok(());
+    }
+    let names = ["rate", "rate_iops", "thinktime"];
+    let setting = names.iter().find_map(|name| options.get(name)).expect("one of them makes a pace");
+    Err(setting.unserved("a trace is asked at its own pace, or as fast as it goes with replay_no_stall=1"))
+}
+
 /// How long a job goes on that ends with its trace.
 pub(super) fn length(options: &Options) -> Result<Length, Refusal> {
     let ramp_ns = options.time_ns("ramp_time", Bare::Seconds)?.unwrap_or(0);
@@ -107,7 +119,7 @@ pub(super) fn length(options: &Options) -> Result<Length, Refusal> {
 /// The targets that the job itself names.
 fn named(options: &Options) -> Option<Vec<String>> {
     let named = options.text("replay_redirect").or_else(|| options.text("filename"))?;
-    Some(named.split(':').filter(|name| !name.is_empty()).map(str::to_owned).collect())
+    Some(split(named))
 }
 
 /// The files that a log of fio adds, in order.

@@ -1,7 +1,7 @@
 //! Whole job files and command lines: what plan they come to, and what is refused.
 
 use workload::plan::{Plan, Point};
-use workload::spec::{Extent, Files, Pace, Pattern, Span, Verify, Workload};
+use workload::spec::{Content, Extent, Files, Pace, Pattern, Span, Verify, Workload};
 
 use super::{Command, JOB_FILE};
 use crate::{Order, Refusal, Surroundings};
@@ -310,6 +310,8 @@ fn what_one_phase_cannot_say_is_refused_by_name_and_line() {
         ("read_iolog=x:y", "a job for each"),
         ("read_iolog=x\nfilename=f\nreplay_skip=look", "replay_skip"),
         ("read_iolog=x\nfilename=f\nramp_time=1", "ramp_time"),
+        ("read_iolog=x\nfilename=f\nrate_iops=100", "at its own pace"),
+        ("read_iolog=x\nfilename=f\nreplay_no_stall=1\nthinktime=5", "at its own pace"),
         ("latency_target=10ms\nlatency_percentile=99", "fathom search x.fio --slo 'p99<10ms'"),
         ("latency_target=10ms", "'p99.9<10ms'"),
         ("latency_target=10ms\nlatency_percentile=40", "latency_percentile=99.9"),
@@ -553,6 +555,19 @@ fn a_job_with_a_log_asks_it_again() {
     let one = &workloads[0];
     assert_eq!((one.pace, one.depth), (Pace::Closed, 8), "a log that never waits has no pace");
     assert_eq!(one.stop.run, Some(units::Nanos::from_secs(3)));
+    for named in ["replay_redirect", "filename"] {
+        let (targets, _) = read(&format!("[a]\nread_iolog=log\n{named}=array:md3000?raid=10\n"));
+        assert_eq!(targets, ["array:md3000?raid=10"], "an address is one name");
+    }
+    let (_, workloads) = read(
+        "[a]\nread_iolog=log\nstartdelay=2\niodepth=8\niodepth_low=2\nioengine=libaio\n\
+                               [b]\nread_iolog=log\nexitall=1\n",
+    );
+    assert_eq!(workloads[0].stop.start, units::Nanos::from_secs(2));
+    assert_eq!((workloads[0].habits.low_water, workloads[1].stop.first_ends), (Some(2), true));
+    let (_, workloads) = read("[a]\nread_iolog=log\nzero_buffers=1\nend_fsync=1\nfsync=8\n");
+    let (content, durability) = (&workloads[0].content, workloads[0].durability);
+    assert_eq!((content, durability.at_end, durability.every), (&Content::Zeros, true, None));
     let text = "[a]\nread_iolog=log\nreplay_no_stall=1\nreplay_redirect=/dev/sdy\nreplay_scale=4\n\
                 replay_align=4k\nreplay_skip=write,sync\nreplay_time_scale=50\nnumjobs=2\ndirect=1\n";
     let (targets, workloads) = read(text);

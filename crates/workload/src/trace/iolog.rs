@@ -45,7 +45,7 @@ impl Clock {
             ("read", _) => Op::Read,
             ("write", _) => Op::Write,
             ("trim", _) => Op::Trim,
-            ("sync" | "datasync" | "sync_file_range", _) => Op::Flush,
+            ("sync" | "datasync" | "syncfs" | "sync_file_range", _) => Op::Flush,
             _ => {
                 return Err(format!(
                     "`{}` is no action; one of read, write, trim, sync, datasync, wait (version 2), add, open, close",
