@@ -225,6 +225,11 @@ fn what_fio_has_recorded_is_asked_again_by_a_plan_and_by_its_own_job_file() {
     assert_eq!(workload(&again)["digests"], workload(&run)["digests"]);
     assert_eq!(workload(&again)["spec"]["pace"], "trace");
     assert_eq!(workload(&again)["spec"]["trace_speed"], "2");
+    let line =
+        "as fio --name=a --read_iolog=log --replay_redirect=array:md3000 --direct=1 --output-format=json";
+    let job = user.fathom(line).done().json()["jobs"][0].clone();
+    let ios = |way: &str| job[way]["total_ios"].as_u64().unwrap();
+    assert_eq!(ios("read") + ios("write"), asked as u64);
     user.write("none.fio", "[again]\nread_iolog=log\ndirect=1\nreplay_no_stall=1\nreplay_skip=write\n");
     let reads = user.fathom("run none.fio --on array:md3000 --format json --no-save").done().json();
     assert_eq!(workload(&reads)["spec"]["pace"], "closed");
