@@ -33,6 +33,7 @@ pub mod spec;
 pub mod station;
 pub mod streams;
 pub mod tags;
+pub mod trail;
 pub mod turns;
 pub mod validate;
 pub mod wire;

@@ -40,6 +40,15 @@ impl Default for Transfer {
     }
 }
 
+/// A transfer that has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Carried {
+    /// Whose it was.
+    pub token: u32,
+    /// How long it was carried itself; the rest of its time were the turns of others.
+    pub work: Nanos,
+}
+
 /// One direction of a link.
 #[derive(Clone, Debug)]
 pub struct Wire {
@@ -153,8 +162,8 @@ impl Wire {
         })
     }
 
-    /// An event for it has come up at `now`: adds the tokens of those that have ended to `ended`. Ask [`Wire::arm`] afterwards.
-    pub fn advance(&mut self, now: Instant, ended: &mut Vec<u32>) {
+    /// An event for it has come up at `now`: adds those that have ended to `ended`. Ask [`Wire::arm`] afterwards.
+    pub fn advance(&mut self, now: Instant, ended: &mut Vec<Carried>) {
         if self.armed <= now {
             self.armed = Instant::NEVER;
         }
@@ -224,8 +233,8 @@ impl Wire {
         self.present += 1;
     }
 
-    /// Ends the next of lane `index`, `at` being when; whose it was.
-    fn end(&mut self, index: usize, at: Instant) -> Option<u32> {
+    /// Ends the next of lane `index`, `at` being when.
+    fn end(&mut self, index: usize, at: Instant) -> Option<Carried> {
         let lane = &mut self.lanes[index];
         let next = lane.next?;
         lane.busy += next.after;
@@ -250,7 +259,7 @@ impl Wire {
         self.booked = self.booked.saturating_sub(work);
         let started = Instant::from_nanos(at.nanos().saturating_sub(work.get()));
         self.meter.leave(at, ready, started.max(ready), class);
-        Some(token)
+        Some(Carried { token, work })
     }
 
     /// Has an idle lane take one that waits at the fullest.
@@ -364,7 +373,7 @@ mod tests {
                     events.remove(&event);
                     handled += 1;
                     wire.advance(event, &mut ended);
-                    ends.extend(ended.drain(..).map(|token| (token, event.nanos())));
+                    ends.extend(ended.drain(..).map(|carried: Carried| (carried.token, event.nanos())));
                 }
             }
             events.extend(wire.arm());

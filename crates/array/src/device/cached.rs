@@ -57,6 +57,8 @@ pub struct CachedFlash {
     meter: Meter,
     /// What the regions do, each line a visit.
     at_regions: Meter,
+    /// Whether the last read fetched anything from flash.
+    missed: bool,
 }
 
 impl CachedFlash {
@@ -74,6 +76,7 @@ impl CachedFlash {
             idle_ns: 0,
             busy_before: 0,
             at_regions: Meter::of_servers_apart(),
+            missed: false,
             line_write: Nanos::new(params.write.get() / regions),
             meter: Meter::of_servers_apart(),
             params: params.clone(),
@@ -94,6 +97,7 @@ impl CachedFlash {
     }
 
     fn read(&mut self, now: Instant, begun: Instant, offset: u64, bytes: u64, class: Class) -> Instant {
+        self.missed = false;
         let mut ready = begun + self.params.hit;
         let flash_line = self.params.flash_bandwidth.time_for(self.params.line);
         for line in offset / self.params.line.get()..(offset + bytes).div_ceil(self.params.line.get()) {
@@ -102,6 +106,7 @@ impl CachedFlash {
                 continue;
             }
             self.tags.insert(tag);
+            self.missed = true;
             // Where regions are destaging, one of them ends its line within a region's share of it.
             let in_front = if self.clean_at > begun { self.line_write } else { Nanos::ZERO };
             let (started, fetched) = self.reads.occupy(begun + in_front, self.params.read);
@@ -112,6 +117,16 @@ impl CachedFlash {
         }
         let transfer = self.params.bandwidth.time_for(Bytes::new(bytes));
         self.to_host.book(now, ready, transfer)
+    }
+
+    /// How long `command`, the last, would have taken of a device that does nothing else.
+    pub fn alone(&self, command: Command) -> Nanos {
+        let bytes = Bytes::new(u64::from(command.sectors) * SECTOR_BYTES);
+        let from_cache = self.params.hit + self.params.bandwidth.time_for(bytes);
+        match !command.write && self.missed {
+            true => from_cache + self.params.read + self.params.flash_bandwidth.time_for(self.params.line),
+            false => from_cache,
+        }
     }
 
     /// Books `work` of one region on all of them together.
@@ -220,7 +235,8 @@ mod tests {
             }
             let first = draws.below(span.get() / 4096) * 8;
             let class = if write { Class::HostWrite } else { Class::HostRead };
-            let command = Command { first, sectors: 8, tag: 0, write, class, ready: Instant::START };
+            let ready = Instant::START;
+            let command = Command { first, sectors: 8, tag: 0, write, class, ready, given: ready };
             ends.push(std::cmp::Reverse(device.submit(now, command)));
         }
         (count - count / 2) as f64 / (now - warm).as_secs_f64()

@@ -7,7 +7,7 @@ pub mod flash;
 pub mod queue;
 pub mod rotating;
 
-use units::Instant;
+use units::{Instant, Nanos};
 
 use crate::meter::{Class, Meter};
 use crate::streams::Stream;
@@ -32,6 +32,8 @@ pub struct Command {
     pub class: Class,
     /// When the data of a write reach the device.
     pub ready: Instant,
+    /// When its controller had processed it.
+    pub given: Instant,
 }
 
 /// A command that has ended.
@@ -43,6 +45,21 @@ pub struct Finished {
     pub arrived: Instant,
     /// When the device began to serve it.
     pub started: Instant,
+    /// The steps of its service.
+    pub steps: Steps,
+}
+
+/// When the steps of a command at a drive ended; one that did not come ended with the step before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Steps {
+    /// The drive's processor had looked at it, and its data were there.
+    pub processed: Instant,
+    /// The arm was free for it, or the buffer had room.
+    pub free: Instant,
+    /// The arm was on its track.
+    pub on_track: Instant,
+    /// Its first sector passed.
+    pub on_sector: Instant,
 }
 
 /// A device at work.
@@ -90,6 +107,17 @@ impl Device {
             Device::Flash(drive) => Submitted::Ends(drive.submit(now, command)),
             Device::CachedFlash(device) => Submitted::Ends(device.submit(now, command)),
             Device::Queue(queue) => Submitted::Ends(queue.submit(now, command)),
+        }
+    }
+
+    /// How long `command`, which was submitted last, would have taken of a device that does nothing else. A drive with
+    /// an arm tells the [`Steps`] of each command instead.
+    pub fn alone(&self, command: Command) -> Nanos {
+        match self {
+            Device::Rotating(_) => Nanos::ZERO,
+            Device::Flash(drive) => drive.alone(command),
+            Device::CachedFlash(device) => device.alone(command),
+            Device::Queue(queue) => queue.alone(),
         }
     }
 

@@ -32,6 +32,8 @@ pub struct Queue {
     service: Service,
     draws: Stream,
     meter: Meter,
+    /// How long a server takes for the last command.
+    alone: Nanos,
 }
 
 impl Queue {
@@ -42,6 +44,7 @@ impl Queue {
             service: params.service,
             draws: Stream::open(seed, "queue/service"),
             meter: Meter::default(),
+            alone: Nanos::ZERO,
         }
     }
 
@@ -55,7 +58,13 @@ impl Queue {
         };
         let (started, ended) = self.servers.occupy(now.max(command.ready), service);
         self.meter.visit(now, now, started, ended, command.class);
+        self.alone = service;
         ended
+    }
+
+    /// How long a server takes for the last command.
+    pub fn alone(&self) -> Nanos {
+        self.alone
     }
 
     /// Servers.

@@ -1,7 +1,8 @@
 //! Who asks a simulated array: a job, or the file system of a host with jobs of its own.
 
 use units::Instant;
-use workload::{Completion, Job, Request, Wake};
+use workload::tally::Class;
+use workload::{Completion, Job, Request, Token, Wake};
 
 use crate::files::FileSystem;
 
@@ -29,6 +30,15 @@ impl Asker {
         match self {
             Asker::Job(job) => job.plan(now, out),
             Asker::Files(files) => files.plan(now, out),
+        }
+    }
+
+    /// The class of the request in slot `token` and when it was due, if a job measures it when it ends well now. What a
+    /// file system asks for is no job's request.
+    pub fn measures(&self, token: Token, now: Instant) -> Option<(Class, Instant)> {
+        match self {
+            Asker::Job(job) => job.measures(token, now),
+            Asker::Files(_) => None,
         }
     }
 

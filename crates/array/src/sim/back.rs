@@ -8,13 +8,14 @@
 use units::{Bytes, Instant, Lba, Nanos, SECTOR_BYTES, Sectors, Share};
 
 use crate::controller::ControllerParams;
-use crate::device::{Command, Device, Submitted};
+use crate::device::{Command, Device, Finished, Steps, Submitted};
 use crate::events::Events;
 use crate::link::{Link, LinkParams};
 use crate::meter::{Class, Meter, Metered};
 use crate::raid::{Candidate, Extent, Geometry, Health, MemberState, Merger, Plan, PlanError, Step, Stripe};
 use crate::slab::Slab;
-use crate::wire::{Transfer, Wire};
+use crate::trail::{Part as Place, Trail};
+use crate::wire::{Carried, Transfer, Wire};
 
 use super::engine::Engine;
 use super::event::Event;
@@ -55,6 +56,24 @@ pub struct Errand {
     pub ready: Instant,
 }
 
+/// An operation that has ended.
+#[derive(Clone, Debug)]
+pub struct Ended {
+    /// Who waited for it.
+    pub owner: Owner,
+    /// Where its time went: the way of the chain that ended last.
+    pub trail: Trail,
+}
+
+impl Ended {
+    /// One that ended at `at`, as it began.
+    pub fn at(owner: Owner, at: Instant) -> Ended {
+        let mut trail = Trail::default();
+        trail.begin(at);
+        Ended { owner, trail }
+    }
+}
+
 /// A set at work.
 pub struct Set {
     /// What lies where.
@@ -82,12 +101,26 @@ pub(super) struct Operation {
     class: Class,
     /// The set on which background work must know when it ends.
     pub(super) beside_work: Option<u32>,
+    /// The way of the chain that has ended last.
+    trail: Trail,
 }
 
 impl Default for Operation {
     fn default() -> Operation {
         let (owner, class) = (Owner::Request(0), Class::HostRead);
-        Operation { owner, chains: 0, controller: 0, class, beside_work: None }
+        Operation { owner, chains: 0, controller: 0, class, beside_work: None, trail: Trail::default() }
+    }
+}
+
+impl Operation {
+    /// One of `chains` chains begins, and its trail where it has one.
+    fn begin(&mut self, errand: Errand, chains: u32, has_trail: bool) {
+        (self.owner, self.chains) = (errand.owner, chains);
+        (self.controller, self.class) = (errand.controller, errand.class);
+        self.beside_work = None;
+        if has_trail {
+            self.trail.begin(errand.ready);
+        }
     }
 }
 
@@ -113,6 +146,37 @@ struct Part {
 struct Crossing {
     disk: u32,
     command: Option<Command>,
+    /// What has been at the disk on its way out.
+    stay: AtDisk,
+}
+
+/// How a command spent its time at its disk.
+#[derive(Clone, Copy, Debug, Default)]
+enum AtDisk {
+    /// It has not been there.
+    #[default]
+    NotYet,
+    /// It ended at an instant, and would have taken so long alone.
+    Whole(Instant, Nanos),
+    /// The drive tells of its steps: when its service began, what it did, and when it ended.
+    Steps(Instant, Steps, Instant),
+}
+
+impl AtDisk {
+    /// Adds it to the way of the command.
+    fn pass(self, trail: &mut Trail) {
+        match self {
+            AtDisk::NotYet => {}
+            AtDisk::Whole(end, alone) => trail.pass(Place::Disk, end, alone),
+            AtDisk::Steps(started, Steps { processed, free, on_track, on_sector }, end) => {
+                trail.wait(Place::Disk, started);
+                trail.serve(Place::DiskOverhead, processed);
+                trail.pass(Place::DiskSeek, on_track, on_track.saturating_since(free));
+                trail.serve(Place::DiskRotation, on_sector);
+                trail.serve(Place::DiskTransfer, end);
+            }
+        }
+    }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -128,6 +192,10 @@ struct Chain {
     checks: Vec<Part>,
     /// Whether it has a lock to give back.
     locks: bool,
+    /// Its way so far, and from there that of the command of the present phase that will end last, of several whose ends
+    /// are known.
+    trail: Trail,
+    last: Trail,
 }
 
 /// Members, channels, sets and what they are doing.
@@ -142,7 +210,7 @@ pub struct BackEnd {
     wires: Vec<Wire>,
     /// Commands whose data cross a channel.
     crossings: Slab<Crossing>,
-    crossed: Vec<u32>,
+    crossed: Vec<Carried>,
     pub(super) operations: Slab<Operation>,
     chains: Slab<Chain>,
     plan: Plan,
@@ -163,10 +231,16 @@ pub struct BackEnd {
     granted: Vec<u32>,
     /// Operations of background work under way.
     background: usize,
-    /// Owners whose operations have ended, for the simulation to collect.
-    pub done: Vec<Owner>,
+    /// Operations that have ended, for the simulation to collect.
+    pub done: Vec<Ended>,
+    /// Owners whose writes wait no longer for a unit that background work held: the same.
+    pub freed: Vec<Owner>,
     /// Owners whose writes waited, and then had nowhere to go: the same.
     pub lost: Vec<Owner>,
+    /// Whether trails are kept of where the time goes.
+    pub keeps_trails: bool,
+    /// Trails that nobody needs.
+    spare: Vec<Trail>,
 }
 
 impl BackEnd {
@@ -211,7 +285,10 @@ impl BackEnd {
             granted: Vec::new(),
             background: 0,
             done: Vec::new(),
+            freed: Vec::new(),
             lost: Vec::new(),
+            keeps_trails: false,
+            spare: Vec::new(),
         }
     }
 
@@ -338,10 +415,10 @@ impl BackEnd {
         if self.parts.is_empty() {
             return false;
         }
-        let Errand { owner, controller, class, ready, .. } = errand;
+        let Errand { controller, class, ready, .. } = errand;
         let operation = self.operations.take();
-        self.operations[operation] = Operation { owner, chains: 0, controller, class, beside_work: None };
-        let chain = self.new_chain(operation, Nanos::ZERO);
+        self.operations[operation].begin(errand, 0, self.keeps_trails);
+        let chain = self.new_chain(operation, Nanos::ZERO, ready);
         // There is nothing after it.
         self.chains[chain].phase = Phase::Checks;
         self.chains[chain].pending = self.parts.len() as u32;
@@ -349,6 +426,9 @@ impl BackEnd {
             let part = self.parts[index];
             let ready = self.engines[controller as usize].member_command(now, ready, class);
             let end = carry_out(&mut self.disks[part.disk as usize].device, ready, part);
+            let Part { disk, first, sectors } = part;
+            let command = Command { first, sectors, tag: chain, write: true, class, ready, given: ready };
+            self.passed(now, disk, command, AtDisk::Whole(end, end.saturating_since(ready)), None);
             events.push(end, Event::Member(chain).pack());
         }
         true
@@ -357,9 +437,9 @@ impl BackEnd {
     /// Starts what was planned, perhaps elsewhere: a unit of background work; its operation.
     pub fn launch(&mut self, now: Instant, events: &mut Events, errand: Errand, plan: &Plan) -> u32 {
         let operation = self.operations.take();
-        let Errand { owner, controller, class, set, ready } = errand;
+        let Errand { controller, class, set, ready, .. } = errand;
         // One more than its chains until all have been started: a chain may end at once.
-        self.operations[operation] = Operation { owner, chains: 1, controller, class, beside_work: None };
+        self.operations[operation].begin(errand, 1, self.keeps_trails);
         self.background += usize::from(class == Class::Background);
         let (mut read, mut written) = (0, 0);
         for stripe in plan.stripes() {
@@ -370,7 +450,7 @@ impl BackEnd {
             self.plain(now, events, operation, set, ready, plan, read..reads_at, written..writes_at);
             (read, written) = (reads_at + reads.len(), writes_at + writes.len());
             let arithmetic = self.engines[controller as usize].arithmetic(stripe.arithmetic);
-            let chain = self.new_chain(operation, arithmetic);
+            let chain = self.new_chain(operation, arithmetic, ready);
             self.fill(chain, set, writes, plan.checks_of(stripe));
             self.gather(set, reads);
             if self.lock(now, chain, set, stripe, ready) {
@@ -379,7 +459,7 @@ impl BackEnd {
         }
         let (reads, writes) = (plan.reads().len(), plan.writes().len());
         self.plain(now, events, operation, set, ready, plan, read..reads, written..writes);
-        self.end_chain(operation);
+        self.end_chain(now, operation);
         operation
     }
 
@@ -398,14 +478,14 @@ impl BackEnd {
         if reads.is_empty() && writes.is_empty() {
             return;
         }
-        let chain = self.new_chain(operation, Nanos::ZERO);
+        let chain = self.new_chain(operation, Nanos::ZERO, ready);
         // Reads and writes outside stripes come together only in a copy from disk to disk.
         self.fill(chain, set, &plan.writes()[writes], &[]);
         self.gather(set, &plan.reads()[reads]);
         self.begin(now, events, chain, ready);
     }
 
-    fn new_chain(&mut self, operation: u32, arithmetic: Nanos) -> u32 {
+    fn new_chain(&mut self, operation: u32, arithmetic: Nanos, ready: Instant) -> u32 {
         self.operations[operation].chains += 1;
         let chain = self.chains.take();
         let fresh = &mut self.chains[chain];
@@ -415,6 +495,10 @@ impl BackEnd {
         fresh.locks = false;
         fresh.writes.clear();
         fresh.checks.clear();
+        if self.keeps_trails {
+            fresh.trail.begin(ready);
+            fresh.last.begin(ready);
+        }
         chain
     }
 
@@ -457,7 +541,7 @@ impl BackEnd {
         for index in 0..self.parts.len() {
             let Part { disk, first, sectors } = self.parts[index];
             let ready = self.engines[controller as usize].member_command(now, ready, class);
-            let command = Command { first, sectors, tag: chain, write: writing, class, ready };
+            let command = Command { first, sectors, tag: chain, write: writing, class, ready, given: ready };
             self.submit(now, events, disk, command);
         }
     }
@@ -472,6 +556,7 @@ impl BackEnd {
                 let Operation { controller, class, .. } = self.operations[place.operation];
                 let engine = &mut self.engines[controller as usize];
                 let done = engine.xor.book(now, ready, work, class);
+                place.trail.pass(Place::Xor, done, work);
                 if done > now && ready <= now {
                     events.push(done, Event::Chain(chain).pack());
                 } else {
@@ -493,11 +578,15 @@ impl BackEnd {
             }
             Phase::Checks => {
                 let operation = place.operation;
+                let last = &mut self.operations[operation].trail;
+                if place.trail.at() > last.at() {
+                    std::mem::swap(&mut place.trail, last);
+                }
                 if place.locks {
                     self.unlock(now, events, chain);
                 }
                 self.chains.give(chain);
-                self.end_chain(operation);
+                self.end_chain(now, operation);
             }
         }
     }
@@ -523,8 +612,9 @@ impl BackEnd {
         let mut granted = std::mem::take(&mut self.granted);
         self.locks.leave(now, chain, &mut granted, &mut self.waits);
         for next in granted.drain(..) {
-            let place = &self.chains[next];
+            let place = &mut self.chains[next];
             let ready = place.ready.max(now);
+            place.trail.wait(Place::StripeLocks, ready);
             self.parts.clear();
             self.parts.extend_from_slice(&place.reads);
             self.begin(now, events, next, ready);
@@ -550,12 +640,18 @@ impl BackEnd {
         &mut self.waits
     }
 
-    fn end_chain(&mut self, operation: u32) {
+    fn end_chain(&mut self, now: Instant, operation: u32) {
         let place = &mut self.operations[operation];
         place.chains -= 1;
         if place.chains == 0 {
             self.background -= usize::from(place.class == Class::Background);
-            self.done.push(place.owner);
+            let mut trail = Trail::default();
+            if self.keeps_trails {
+                trail = self.spare.pop().unwrap_or_default();
+                std::mem::swap(&mut trail, &mut place.trail);
+                trail.end(now.max(trail.began()));
+            }
+            self.done.push(Ended { owner: place.owner, trail });
             if let Some(set) = place.beside_work {
                 self.write_left(set, operation);
             }
@@ -571,12 +667,8 @@ impl BackEnd {
             Some(channel) => {
                 let Link { params, out, .. } = self.channels[channel as usize];
                 let work = params.transfer(u64::from(command.sectors) * SECTOR_BYTES);
-                self.cross(
-                    events,
-                    now,
-                    (out, command.ready, work),
-                    Crossing { disk, command: Some(command) },
-                );
+                let crossing = Crossing { disk, command: Some(command), stay: AtDisk::NotYet };
+                self.cross(events, now, (out, command.ready, work), crossing);
             }
             None => self.hand_over(now, events, disk, command),
         }
@@ -588,7 +680,10 @@ impl BackEnd {
         match place.device.submit(now, command) {
             Submitted::Ends(end) => {
                 place.outstanding -= 1;
-                if !self.leaves_over_channel(now, events, disk, end, command) {
+                let alone = if self.keeps_trails { place.device.alone(command) } else { Nanos::ZERO };
+                let stay = AtDisk::Whole(end, alone);
+                if !self.leaves_over_channel(now, events, disk, end, command, stay) {
+                    self.passed(now, disk, command, stay, None);
                     events.push(end, Event::Member(command.tag).pack());
                 }
             }
@@ -623,14 +718,17 @@ impl BackEnd {
         let mut crossed = std::mem::take(&mut self.crossed);
         self.wires[wire as usize].advance(now, &mut crossed);
         self.arm(events, wire);
-        for token in crossed.drain(..) {
-            let Crossing { disk, command } = self.crossings[token];
+        for Carried { token, work } in crossed.drain(..) {
+            let Crossing { disk, command, stay } = self.crossings[token];
             self.crossings.give(token);
             match command {
                 Some(command) if command.write => {
                     self.hand_over(now, events, disk, Command { ready: now, ..command });
                 }
-                Some(command) => self.member_done(now, events, command.tag),
+                Some(command) => {
+                    self.passed(now, disk, command, stay, Some(work));
+                    self.member_done(now, events, command.tag);
+                }
                 None => {}
             }
         }
@@ -645,8 +743,11 @@ impl BackEnd {
             events.push(end, Event::Disk(disk).pack());
         }
         self.disks[disk as usize].outstanding -= 1;
-        if !self.leaves_over_channel(now, events, disk, now, finished.command) {
-            self.member_done(now, events, finished.command.tag);
+        let Finished { command, started, steps, .. } = finished;
+        let stay = AtDisk::Steps(started, steps, now);
+        if !self.leaves_over_channel(now, events, disk, now, command, stay) {
+            self.passed(now, disk, command, stay, None);
+            self.member_done(now, events, command.tag);
         }
     }
 
@@ -659,6 +760,7 @@ impl BackEnd {
         disk: u32,
         end: Instant,
         command: Command,
+        stay: AtDisk,
     ) -> bool {
         let Some(channel) = self.disks[disk as usize].channel.filter(|_| !command.write) else {
             return false;
@@ -669,8 +771,41 @@ impl BackEnd {
         let last = end + params.transfer(SECTOR_BYTES);
         let ready = Instant::from_nanos(last.nanos().saturating_sub(work.get()));
         let ready = if end > now { ready.max(now) } else { ready };
-        self.cross(events, now, (back, ready, work), Crossing { disk, command: Some(command) });
+        self.cross(events, now, (back, ready, work), Crossing { disk, command: Some(command), stay });
         true
+    }
+
+    /// Takes the way of a command, with its stay at its disk and at last the time that a channel carried it, into that of
+    /// its chain: if it is the last of its phase, or will be, as far as is known.
+    fn passed(&mut self, now: Instant, disk: u32, command: Command, stay: AtDisk, carried: Option<Nanos>) {
+        if !self.keeps_trails {
+            return;
+        }
+        let channel = self.disks[disk as usize].channel.filter(|_| command.write);
+        let to_disk = channel.map_or(Nanos::ZERO, |channel| {
+            let Link { params, .. } = self.channels[channel as usize];
+            params.transfer(u64::from(command.sectors) * SECTOR_BYTES)
+        });
+        let place = &mut self.chains[command.tag];
+        let processing = self.engines[self.operations[place.operation].controller as usize].member_work();
+        let go = |trail: &mut Trail| {
+            trail.pass(Place::ControllerProcessor, command.given, processing);
+            trail.pass(Place::Channel, command.ready, to_disk);
+            stay.pass(trail);
+            if let Some(work) = carried {
+                trail.pass(Place::Channel, now, work);
+            }
+        };
+        if place.pending == 1 {
+            return go(&mut place.trail);
+        }
+        if let AtDisk::Whole(end, _) = stay
+            && end > now.max(place.last.at())
+            && carried.is_none()
+        {
+            place.last.begin(place.trail.at());
+            go(&mut place.last);
+        }
     }
 
     /// One command of a chain has ended.
@@ -678,6 +813,7 @@ impl BackEnd {
         let place = &mut self.chains[chain];
         place.pending -= 1;
         if place.pending == 0 {
+            place.trail.follow(&place.last, Place::Unclaimed);
             self.advance(now, events, chain, now);
         }
     }
@@ -685,6 +821,13 @@ impl BackEnd {
     /// The arithmetic of a chain has ended.
     pub fn chain_ready(&mut self, now: Instant, events: &mut Events, chain: u32) {
         self.advance(now, events, chain, now);
+    }
+
+    /// Takes the trail of an ended operation back, for the next.
+    pub fn recycle(&mut self, trail: Trail) {
+        if self.keeps_trails {
+            self.spare.push(trail);
+        }
     }
 
     /// Operations under way.

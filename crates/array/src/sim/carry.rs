@@ -7,7 +7,8 @@
 
 use units::{Instant, Nanos};
 
-use crate::wire::Transfer;
+use crate::trail::Part;
+use crate::wire::{Carried, Transfer};
 
 use super::Sim;
 use super::event::Event;
@@ -59,7 +60,9 @@ impl Sim {
         let mut carried = std::mem::take(&mut self.carried);
         self.wires[wire as usize].advance(self.now, &mut carried);
         self.arm(wire);
-        for place in carried.drain(..) {
+        let part = self.wire_parts[wire as usize];
+        for Carried { token: place, work } in carried.drain(..) {
+            self.trails[place as usize].pass(part, self.now, work);
             self.requests[place].wires -= 1;
             self.get_going(place, true);
         }
@@ -68,10 +71,16 @@ impl Sim {
 
     /// A request is where it was going.
     pub(super) fn there(&mut self, place: u32) {
-        match self.requests[place].leg {
+        let (now, leg, trail) = (self.now, self.requests[place].leg, &mut self.trails[place as usize]);
+        match leg {
+            Leg::Out | Leg::Across | Leg::Mirror => trail.serve(Part::Distance, now),
+            // Later than its wires have carried it: its connection carries no more.
+            Leg::Back => trail.wait(Part::Window, now),
+        }
+        match leg {
             Leg::Out => self.arrive(place),
-            Leg::Across => self.serve(place, self.now),
-            Leg::Mirror => self.respond(place, self.now),
+            Leg::Across => self.serve(place, now),
+            Leg::Mirror => self.respond(place, now),
             Leg::Back => self.answered(place),
         }
     }

@@ -6,6 +6,7 @@ use crate::controller::ControllerParams;
 use crate::meter::Class;
 use crate::raid::Arithmetic;
 use crate::station::Station;
+use crate::trail::{Part, Trail};
 
 /// What is left to cross a controller's bus of what arrives from outside, when the last of it is there: a burst.
 const BURST: u64 = 64 << 10;
@@ -41,10 +42,30 @@ impl Engine {
         write: bool,
         bytes: u64,
         class: Class,
+        trail: &mut Trail,
     ) -> Instant {
         let command = if write { self.params.write_command } else { self.params.read_command };
         let copy = self.params.copy.map_or(Nanos::ZERO, |rate| rate.time_for(Bytes::new(bytes)));
-        self.processor.book(now, ready, command + copy, class)
+        self.process(now, ready, command + copy, class, trail)
+    }
+
+    /// `work` of a processor for a host's command; when it ends.
+    pub fn process(
+        &mut self,
+        now: Instant,
+        ready: Instant,
+        work: Nanos,
+        class: Class,
+        trail: &mut Trail,
+    ) -> Instant {
+        let end = self.processor.book(now, ready, work, class);
+        trail.pass(Part::ControllerProcessor, end, work);
+        end
+    }
+
+    /// What a member command costs a processor.
+    pub fn member_work(&self) -> Nanos {
+        self.params.member_command
     }
 
     /// Processing of a member command; when it ends.
@@ -66,7 +87,8 @@ impl Engine {
         self.bus.stream(now, first, ready, work, tail, class)
     }
 
-    fn crossing(&self, bytes: u64) -> Nanos {
+    /// How long `bytes` hold the internal bus.
+    pub fn crossing(&self, bytes: u64) -> Nanos {
         self.params.bus.map_or(Nanos::ZERO, |rate| rate.time_for(Bytes::new(bytes)))
     }
 

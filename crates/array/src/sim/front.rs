@@ -8,6 +8,7 @@ use workload::{Completion, Op, Outcome as End, Request};
 use crate::host::StripeParams;
 use crate::link::Link;
 use crate::meter::Class;
+use crate::trail::{Part, Trail};
 
 use super::event::Event;
 use super::request::{HostRequest, Leg, NONE, Purpose};
@@ -23,7 +24,7 @@ impl Sim {
         let offset = start.get().saturating_add(asked.offset.get());
         let class = if asked.op == Op::Read { Class::HostRead } else { Class::HostWrite };
         let durable = self.running[client as usize].durable && asked.op == Op::Write;
-        let place = self.requests.take();
+        let place = self.place(self.now);
         self.requests[place] = HostRequest {
             client,
             token: asked.token,
@@ -41,12 +42,12 @@ impl Sim {
             self.events.push(self.now, Event::Answer(place).pack());
             return;
         }
-        let computer = &mut self.hosts[host as usize];
+        let (computer, trail) = (&mut self.hosts[host as usize], &mut self.trails[place as usize]);
         if self.running[client as usize].buffered && computer.pages.is_some() {
-            let ready = computer.look_up(self.now, lun as usize, class);
+            let ready = computer.look_up(self.now, lun as usize, class, trail);
             self.buffered(place, host, ready);
         } else {
-            let ready = computer.prepare(self.now, lun as usize, class);
+            let ready = computer.prepare(self.now, lun as usize, class, trail);
             self.split(place, host, ready);
         }
     }
@@ -74,7 +75,7 @@ impl Sim {
         while at < whole.len {
             let (lun, offset, run) = self.on_lun(whole.lun, whole.offset + u64::from(at));
             let len = u64::from(limit.min(whole.len - at)).min(run) as u32;
-            let part = self.requests.take();
+            let part = self.part_of(place);
             let last = at + len == whole.len;
             self.requests[part] = HostRequest { parent: place, lun, offset, len, pending: 0, last, ..whole };
             self.requests[place].pending += 1;
@@ -90,7 +91,7 @@ impl Sim {
         let luns = stripe.luns.clamp(1, self.plant.luns.len() as u32);
         self.requests[place].pending = luns;
         for lun in 0..luns {
-            let part = self.requests.take();
+            let part = self.part_of(place);
             let last = lun + 1 == luns;
             self.requests[part] = HostRequest { parent: place, lun, offset: 0, pending: 0, last, ..whole };
             self.send(part, host, ready);
@@ -124,6 +125,8 @@ impl Sim {
         let session = self.choose_session(host, self.requests[place].lun);
         self.requests[place].session = session;
         let limit = self.plant.protocol.outstanding;
+        // What is later than now is still on its way through the host.
+        self.trails[place as usize].wait(Part::LunQueue, self.now);
         if self.hosts[host as usize].sessions[session as usize].enter(limit, place) {
             self.transmit(place, host, ready);
         }
@@ -138,7 +141,11 @@ impl Sim {
         };
         let controller = self.end_of(link);
         let protocol = &self.plant.protocol;
-        let ready = self.hosts[host as usize].operation(now, ready.max(now), protocol.client, class) + delay;
+        let trail = &mut self.trails[place as usize];
+        trail.wait(Part::Session, now);
+        let computer = &mut self.hosts[host as usize];
+        let ready = computer.operation(now, ready.max(now), protocol.client, class, trail) + delay;
+        trail.wait(Part::PathLoss, ready);
         let request = &mut self.requests[place];
         (request.link, request.controller) = (link, controller);
         (request.arrived, request.accepted) = (false, false);
@@ -154,9 +161,11 @@ impl Sim {
         self.not_before(place, ready + distance);
         if let Some(Link { params, out, .. }) = self.links.get(link as usize).copied() {
             let away = (distance + params.latency) * (1 + 2 * rounds);
+            self.trails[place as usize].serve(Part::Distance, ready + away);
             self.put_on(place, out, ready + away, params.transfer(bytes));
         }
         if let Some(Link { params, out, .. }) = adapter {
+            self.trails[place as usize].serve(Part::Distance, ready + distance.max(params.latency));
             self.put_on(place, out, ready + params.latency, params.transfer(bytes));
         }
         self.get_going(place, true);
@@ -182,7 +191,10 @@ impl Sim {
         let flow = self.flow(place, distance);
         self.set_out(place, Leg::Back);
         self.not_before(place, last.max(flow));
+        let trail = &mut self.trails[place as usize];
+        trail.pass(Part::Distance, last, distance);
         for Link { params, back, .. } in self.links.get(link as usize).copied().into_iter().chain(adapter) {
+            self.trails[place as usize].serve(Part::Distance, last + params.latency);
             // It keeps pace with its source, and a burst of it is left when the source has ended.
             let work = params.answer(bytes);
             let behind = Instant::from_nanos((last + params.tail(bytes)).nanos().saturating_sub(work.get()));
@@ -251,8 +263,34 @@ impl Sim {
         whole.pending -= 1;
         whole.failed = whole.failed.or(failed);
         if whole.pending == 0 {
+            // The parts began together; this one ended last.
+            self.follow_request(parent, place, Part::HostProcessor);
             self.requests.give(parent);
             self.settle(parent);
+        }
+    }
+
+    /// A free place for a request whose way begins at `at`.
+    pub(super) fn place(&mut self, at: Instant) -> u32 {
+        let place = self.requests.take();
+        if self.trails.len() <= place as usize {
+            self.trails.resize_with(place as usize + 1, Trail::default);
+        }
+        if self.keeps_trails {
+            self.trails[place as usize].begin(at);
+        }
+        place
+    }
+
+    /// The same for a part of the request at `place`, which goes on from where that is.
+    fn part_of(&mut self, place: u32) -> u32 {
+        self.place(self.trails[place as usize].at())
+    }
+
+    /// Has the request at `place` go the way of the one at `other`, whose end it waited for.
+    pub(super) fn follow_request(&mut self, place: u32, other: u32, gap: Part) {
+        if let Ok([own, other]) = self.trails.get_disjoint_mut([place as usize, other as usize]) {
+            own.follow(other, gap);
         }
     }
 
@@ -262,16 +300,30 @@ impl Sim {
         let host = self.host_of(client);
         match purpose {
             Purpose::Job => {}
-            Purpose::Pages(lun, fetch) => return self.pages_came(host, lun, fetch, failed),
+            Purpose::Pages(lun, fetch) => return self.pages_came(host, lun, fetch, failed, Some(place)),
             Purpose::Step(whole) => {
+                self.follow_request(whole, place, Part::PageCache);
                 self.requests[whole].failed = self.requests[whole].failed.or(failed);
                 return self.copy_out(whole, host, self.now);
             }
             Purpose::Writeback => return self.pages_left(host, len),
         }
         let outcome = failed.map_or(End::moved(len), End::failed);
+        if self.keeps_trails && failed.is_none() {
+            self.keep_trail(place);
+        }
         self.running[client as usize].job.settle(Completion { token, outcome, finished_at: self.now });
         self.settled.push(client);
         self.ask(client);
+    }
+
+    /// Adds the trail of a request that ends well now to its job's, if the job measures it.
+    fn keep_trail(&mut self, place: u32) {
+        let HostRequest { client, token, .. } = self.requests[place];
+        let (running, trail) = (&mut self.running[client as usize], &mut self.trails[place as usize]);
+        if let Some((class, due)) = running.job.measures(token, self.now) {
+            trail.end(self.now);
+            running.trails.add(class, due, trail);
+        }
     }
 }

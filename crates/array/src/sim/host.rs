@@ -8,6 +8,7 @@ use crate::host::HostParams;
 use crate::link::{Link, LinkParams};
 use crate::meter::Class;
 use crate::station::Station;
+use crate::trail::{Part, Trail};
 use crate::wire::Wire;
 
 use super::pages::Pages;
@@ -89,27 +90,42 @@ impl Host {
     }
 
     /// The software's part of a request to `lun`; when it reaches the driver.
-    pub fn prepare(&mut self, now: Instant, lun: usize, class: Class) -> Instant {
-        let through_file = self.files[lun].book(now, now, self.params.per_file, class);
+    pub fn prepare(&mut self, now: Instant, lun: usize, class: Class, trail: &mut Trail) -> Instant {
+        let through_file = self.through_file(now, lun, class, trail);
         let work = Nanos::new(self.params.request.get() + self.params.file_system.get());
-        self.processor.book(now, through_file, work, class)
+        self.operation(now, through_file, work, class, trail)
+    }
+
+    fn through_file(&mut self, now: Instant, lun: usize, class: Class, trail: &mut Trail) -> Instant {
+        let through = self.files[lun].book(now, now, self.params.per_file, class);
+        trail.pass(Part::HostFile, through, self.params.per_file);
+        through
     }
 
     /// The file's part of a request that asks the page cache: the block layer's and the driver's comes with what must
     /// be fetched or written back.
-    pub fn look_up(&mut self, now: Instant, lun: usize, class: Class) -> Instant {
-        let through_file = self.files[lun].book(now, now, self.params.per_file, class);
-        self.processor.book(now, through_file, self.params.file_system, class)
+    pub fn look_up(&mut self, now: Instant, lun: usize, class: Class, trail: &mut Trail) -> Instant {
+        let through_file = self.through_file(now, lun, class, trail);
+        self.operation(now, through_file, self.params.file_system, class, trail)
     }
 
     /// The block layer's and the driver's part of what the page cache sends; when it reaches the driver.
-    pub fn dispatch(&mut self, now: Instant, ready: Instant, class: Class) -> Instant {
-        self.processor.book(now, ready, self.params.request, class)
+    pub fn dispatch(&mut self, now: Instant, ready: Instant, class: Class, trail: &mut Trail) -> Instant {
+        self.operation(now, ready, self.params.request, class, trail)
     }
 
     /// Processor time of a protocol operation; when it ends.
-    pub fn operation(&mut self, now: Instant, ready: Instant, work: Nanos, class: Class) -> Instant {
-        self.processor.book(now, ready, work, class)
+    pub fn operation(
+        &mut self,
+        now: Instant,
+        ready: Instant,
+        work: Nanos,
+        class: Class,
+        trail: &mut Trail,
+    ) -> Instant {
+        let end = self.processor.book(now, ready, work, class);
+        trail.pass(Part::HostProcessor, end, work);
+        end
     }
 
     /// Whether a request may be sent to `lun` now; if not it waits for one to come back.

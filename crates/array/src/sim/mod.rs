@@ -40,7 +40,7 @@ use units::{Bytes, Instant};
 use workload::{Errno, Job, Request, Wake};
 
 use asker::Asker;
-pub use back::{BackEnd, Disk, Errand, Owner, Set};
+pub use back::{BackEnd, Disk, Ended, Errand, Owner, Set};
 pub use engine::Engine;
 pub use event::Event;
 pub use host::{Gate, Host};
@@ -56,7 +56,8 @@ use crate::link::Link;
 use crate::raid::{Extent, Geometry, GeometryError, Health, HealthError, Plan, SetSpec};
 use crate::readahead::Fetch;
 use crate::slab::Slab;
-use crate::wire::Wire;
+use crate::trail::{Part, Trail, Trails};
+use crate::wire::{Carried, Wire};
 use node::Node;
 use paths::{Move, Path, Stranded};
 use request::HostRequest;
@@ -120,6 +121,8 @@ struct Running {
     done: bool,
     /// The wake-up that is already in the queue.
     wakes_at: Instant,
+    /// Where the time of its measured requests went.
+    trails: Trails,
 }
 
 /// A simulated array with its hosts.
@@ -130,6 +133,8 @@ pub struct Sim {
     hosts: Vec<Host>,
     /// One direction each of every link, adapter and way to a partner.
     wires: Vec<Wire>,
+    /// What each of them belongs to.
+    wire_parts: Vec<Part>,
     links: Vec<Link>,
     back: BackEnd,
     nodes: Vec<Node>,
@@ -146,6 +151,9 @@ pub struct Sim {
     /// Sizes of what jobs can use.
     sizes: Vec<Bytes>,
     requests: Slab<HostRequest>,
+    /// Where the time of each of them went so far, by its place, where that is kept.
+    trails: Vec<Trail>,
+    keeps_trails: bool,
     running: Vec<Running>,
     /// The host of each client there has been: what is read ahead outlasts the load that it was read for.
     hosts_of: Vec<u32>,
@@ -158,7 +166,7 @@ pub struct Sim {
     work_plan: Plan,
     planned: Vec<Request>,
     /// Requests that a wire has just carried.
-    carried: Vec<u32>,
+    carried: Vec<Carried>,
     fetches: Vec<Fetch>,
     page_fetches: Vec<Fetch>,
     released: Vec<u32>,
@@ -192,6 +200,7 @@ impl Sim {
             events: Events::with_capacity(1024),
             hosts,
             links: cables,
+            wire_parts: vec![Part::Link; wires.len()],
             wires,
             carried: Vec::new(),
             back: BackEnd::new(devices, sets, engines, plant.channel, &plant.controller),
@@ -213,6 +222,8 @@ impl Sim {
             turn: 0,
             sizes: Vec::new(),
             requests: Slab::new(),
+            trails: Vec::new(),
+            keeps_trails: false,
             running: Vec::new(),
             hosts_of: Vec::new(),
             settled: Vec::new(),
@@ -221,11 +232,23 @@ impl Sim {
             plant: plant.clone(),
         };
         sim.sizes = sim.lun_sizes();
+        sim.name_wires();
         for &disk in &plant.failed {
             // A disk that is in no set fails without consequence.
             let _ = sim.fail_disk(disk);
         }
         Ok(sim)
+    }
+
+    fn name_wires(&mut self) {
+        let partners =
+            self.nodes.iter().filter_map(|node| node.partner.as_ref()).map(|link| (Part::Mirror, link));
+        let adapters = self.hosts.iter().flat_map(|host| &host.adapters).map(|link| (Part::Adapter, link));
+        for (part, link) in partners.chain(adapters) {
+            for (_, wire) in link.ways() {
+                self.wire_parts[wire as usize] = part;
+            }
+        }
     }
 
     /// Sizes of what a job can use: the LUNs, or where the hosts stripe a volume over some of them, that volume and
@@ -243,6 +266,13 @@ impl Sim {
     pub fn dirty(&self) -> Bytes {
         let caches = self.nodes.iter().filter_map(|node| node.cache.as_ref());
         Bytes::new(caches.map(cache::Cache::dirty_bytes).sum())
+    }
+
+    /// Follows each request from now on: [`Outcome::trails`] tell where its time went. It takes time of its own, up to as
+    /// much again where a request is a few events. Call before anything has been asked.
+    pub fn keep_trails(&mut self) {
+        self.keeps_trails = true;
+        self.back.keeps_trails = true;
     }
 
     /// The array's own time.
@@ -280,6 +310,7 @@ impl Sim {
             durable,
             done: false,
             wakes_at: Instant::NEVER,
+            trails: Trails::default(),
         };
         let running = clients.into_iter().map(running).collect();
         let (outcome, _) = self.run_askers(running, &mut |client, asker| match asker {
@@ -308,6 +339,7 @@ impl Sim {
             durable: false,
             done: false,
             wakes_at: Instant::NEVER,
+            trails: Trails::default(),
         };
         self.run_askers(vec![running], &mut |_, asker| match asker {
             Asker::Files(files) => watch(files),
@@ -350,10 +382,13 @@ impl Sim {
         let until = self.now;
         self.check();
         let breakdown = self.breakdown(until.saturating_since(from));
-        let (mut tallies, mut held) = (Vec::new(), Held::default());
+        let (mut tallies, mut trails, mut held) = (Vec::new(), Vec::new(), Held::default());
         for client in std::mem::take(&mut self.running) {
             match client.job {
-                Asker::Job(job) => tallies.push(job.into_tally()),
+                Asker::Job(job) => {
+                    tallies.push(job.into_tally());
+                    trails.push(client.trails);
+                }
                 Asker::Files(files) => {
                     let (seen, left) = files.into_tallies();
                     tallies.extend(seen);
@@ -361,7 +396,8 @@ impl Sim {
                 }
             }
         }
-        (Outcome { breakdown, tallies, from, until, events: self.events.entered() - events }, held)
+        let events = self.events.entered() - events;
+        (Outcome { breakdown, tallies, trails, from, until, events }, held)
     }
 
     /// Lets time pass until `at` without any job: background work and destaging go on.
@@ -393,6 +429,7 @@ impl Sim {
         let engines = (0..plant.controllers.max(1)).map(|_| Engine::new(&plant.controller)).collect();
         let sets = std::mem::take(&mut self.back.sets);
         self.back = BackEnd::new(devices, sets, engines, plant.channel, &plant.controller);
+        self.back.keeps_trails = self.keeps_trails;
         self.events.clear();
     }
 
@@ -427,6 +464,7 @@ impl Sim {
             Event::Background(work) => self.pump(work),
             Event::Age(controller) => self.tick(controller),
             Event::Retry(place) => {
+                self.trails[place as usize].wait(Part::PathLoss, now);
                 let host = self.host_of(self.requests[place].client);
                 self.transmit(place, host, now);
             }
@@ -442,20 +480,29 @@ impl Sim {
 
     /// Hands ended operations to those who waited for them.
     fn collect(&mut self) {
+        while let Some(owner) = self.back.freed.pop() {
+            if let Owner::Request(request) = owner {
+                self.trails[request as usize].wait(Part::StripeLocks, self.now);
+            }
+        }
         while let Some(owner) = self.back.lost.pop() {
             if let Owner::Request(request) = owner {
                 self.requests[request].failed = Some(LOST);
                 self.respond(request, self.now);
             } else {
-                self.back.done.push(owner);
+                self.back.done.push(Ended::at(owner, self.now));
             }
         }
-        while let Some(owner) = self.back.done.pop() {
+        while let Some(Ended { owner, trail }) = self.back.done.pop() {
             match owner {
-                Owner::Request(request) => self.fetched(request),
-                Owner::Cache { controller, transfer } => self.transferred(controller, transfer),
+                Owner::Request(request) => {
+                    self.trails[request as usize].follow(&trail, Part::Locate);
+                    self.fetched(request);
+                }
+                Owner::Cache { controller, transfer } => self.transferred(controller, transfer, &trail),
                 Owner::Background(unit) => self.unit_done(unit),
             }
+            self.back.recycle(trail);
         }
     }
 

@@ -4,12 +4,16 @@ use units::{Instant, Nanos};
 use workload::tally::Tally;
 
 use crate::meter::{Class, Meter, Visits};
+use crate::trail::Trails;
 
 /// The end of a run.
 #[derive(Debug)]
 pub struct Outcome {
     /// One for each job, in the order given.
     pub tallies: Vec<Tally>,
+    /// Where the time of each job's measured requests went, in the order of the tallies: empty unless trails are kept, and
+    /// for the jobs of a file system.
+    pub trails: Vec<Trails>,
     /// Every part that did something.
     pub breakdown: Vec<Component>,
     /// When the run began and ended.

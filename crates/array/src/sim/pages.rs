@@ -14,6 +14,7 @@ use crate::host::PageCacheParams;
 use crate::meter::Class;
 use crate::readahead::{Fetch, Growth, ReadAhead, Rule, Verdict};
 use crate::tags::Tags;
+use crate::trail::Part;
 
 use super::Sim;
 use super::event::Event;
@@ -97,7 +98,8 @@ impl Sim {
     /// Sends what the page cache cannot answer by itself.
     fn dispatch(&mut self, place: u32, host: u32, ready: Instant) {
         let class = self.requests[place].class;
-        let ready = self.hosts[host as usize].dispatch(self.now, ready, class);
+        let trail = &mut self.trails[place as usize];
+        let ready = self.hosts[host as usize].dispatch(self.now, ready, class, trail);
         self.split(place, host, ready);
     }
 
@@ -124,7 +126,7 @@ impl Sim {
             let held =
                 self.hosts[host as usize].pages.as_ref().is_some_and(|pages| pages.holds(lun, at, bytes));
             if held {
-                self.pages_came(host, lun, fetch, None);
+                self.pages_came(host, lun, fetch, None, None);
             } else {
                 let class = if fetch.from < to { class } else { Class::Prefetch };
                 self.fetch_pages(client, lun, fetch, host, class, ready);
@@ -160,7 +162,7 @@ impl Sim {
         let bytes = if op == Op::Read { self.step_of(place, host).1 as u32 } else { len };
         let host = &mut self.hosts[host as usize];
         let copy = host.pages.as_ref().map_or(Nanos::ZERO, |pages| pages.copy(bytes));
-        let done = host.operation(self.now, ready, copy, class);
+        let done = host.operation(self.now, ready, copy, class, &mut self.trails[place as usize]);
         let request = &mut self.requests[place];
         request.copied += bytes;
         let next = if request.copied < len { Event::Pages(place) } else { Event::Answer(place) };
@@ -175,13 +177,21 @@ impl Sim {
 
     /// Sends a read of the host's own.
     fn fetch_for(&mut self, part: HostRequest, purpose: Purpose, host: u32, ready: Instant) {
-        let place = self.requests.take();
+        let place = self.place(ready);
         self.requests[place] = HostRequest { op: Op::Read, purpose, ..part };
         self.dispatch(place, host, ready);
     }
 
-    /// Pages that were fetched have come, or will not: those who waited for them copy, or fail.
-    pub(super) fn pages_came(&mut self, host: u32, lun: u32, fetch: Fetch, failed: Option<Errno>) {
+    /// Pages that were fetched have come, or will not: those who waited for them copy, or fail. `by`: the request that
+    /// fetched them, unless they were held.
+    pub(super) fn pages_came(
+        &mut self,
+        host: u32,
+        lun: u32,
+        fetch: Fetch,
+        failed: Option<Errno>,
+        by: Option<u32>,
+    ) {
         let mut released = Vec::new();
         let Some(pages) = &mut self.hosts[host as usize].pages else { return };
         if let Some(ahead) = &mut pages.ahead {
@@ -192,12 +202,17 @@ impl Sim {
         }
         for place in released {
             self.requests[place].failed = self.requests[place].failed.or(failed);
+            if let Some(by) = by {
+                self.follow_request(place, by, Part::PageCache);
+            }
+            self.trails[place as usize].wait(Part::PageCache, self.now);
             self.copy_out(place, host, self.now);
         }
     }
 
     fn buffered_write(&mut self, place: u32, host: u32, ready: Instant) {
         let HostRequest { client, lun, offset, len, durable, .. } = self.requests[place];
+        self.trails[place as usize].wait(Part::PageCache, self.now);
         if durable {
             return self.write_through(place, host, ready);
         }
@@ -232,7 +247,7 @@ impl Sim {
         let Some(pages) = &mut computer.pages else { return };
         pages.keep(lun, offset, u64::from(len));
         let copy = pages.copy(len);
-        let copied = computer.operation(self.now, ready, copy, class);
+        let copied = computer.operation(self.now, ready, copy, class, &mut self.trails[place as usize]);
         self.dispatch(place, host, copied);
     }
 
@@ -240,7 +255,7 @@ impl Sim {
     fn write_back_run(&mut self, host: u32, ready: Instant) {
         let Some(pages) = &mut self.hosts[host as usize].pages else { return };
         let Some((client, lun, from, to)) = pages.run.take() else { return };
-        let place = self.requests.take();
+        let place = self.place(ready);
         self.requests[place] = HostRequest {
             client,
             op: Op::Write,

@@ -12,6 +12,7 @@ use units::{Instant, Nanos};
 use crate::controller::{Handover, Ownership};
 use crate::host::{Multipath, NoPath};
 use crate::link::Link;
+use crate::trail::Part;
 
 use super::event::Event;
 use super::request::HostRequest;
@@ -197,6 +198,7 @@ impl Sim {
     /// Sends what had no path left, in order of arrival, now that there may be one.
     fn resume(&mut self) {
         for Stranded { place, .. } in std::mem::take(&mut self.stranded) {
+            self.trails[place as usize].wait(Part::PathLoss, self.now);
             let host = self.host_of(self.requests[place].client);
             self.transmit(place, host, self.now);
         }
@@ -239,7 +241,10 @@ impl Sim {
         node.alive = false;
         if let Some(cache) = &mut node.cache {
             let writers = std::mem::take(&mut cache.writers);
-            writers.into_iter().for_each(|place| self.lose(place));
+            for place in writers {
+                self.trails[place as usize].wait(Part::CacheRoom, self.now);
+                self.lose(place);
+            }
         }
         if let Some(partner) = self.partner_of(controller) {
             for lun in 0..self.owners.len() {
@@ -300,6 +305,7 @@ impl Sim {
         }
         for place in refused {
             self.leave_gate(place);
+            self.trails[place as usize].wait(Part::CacheRoom, self.now);
             self.events.push(self.now, Event::Retry(place).pack());
         }
         self.paused[lun] = Instant::NEVER;
@@ -312,8 +318,15 @@ impl Sim {
         let lun = self.requests[place].lun as usize;
         match self.moves.iter_mut().find(|moving| moving.lun == lun) {
             Some(moving) => moving.waiting.push(place),
-            None => self.events.push(self.paused[lun], Event::Arrive(place).pack()),
+            None => self.await_owner(place),
         }
+    }
+
+    /// Has a part look again when its volume is with its new controller.
+    fn await_owner(&mut self, place: u32) {
+        let at = self.paused[self.requests[place].lun as usize];
+        self.trails[place as usize].wait(Part::Ownership, at);
+        self.events.push(at, Event::Arrive(place).pack());
     }
 
     /// Goes on with the moves of volumes of which their old controllers hold nothing dirty any more.
@@ -330,9 +343,7 @@ impl Sim {
                 Ownership::Symmetric | Ownership::Forward => Nanos::ZERO,
             };
             self.paused[lun] = self.now + time;
-            for place in waiting {
-                self.events.push(self.paused[lun], Event::Arrive(place).pack());
-            }
+            waiting.into_iter().for_each(|place| self.await_owner(place));
         }
     }
 

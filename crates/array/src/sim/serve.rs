@@ -11,8 +11,9 @@ use crate::meter::Class;
 use crate::protocol::ProtocolKind;
 use crate::raid::Extent;
 use crate::readahead::{Fetch, Verdict};
+use crate::trail::{Part, Trail};
 
-use super::back::{Errand, Owner};
+use super::back::{Ended, Errand, Owner};
 use super::cache::{Cache, SETTLED, Stretch, Transfer};
 use super::event::Event;
 use super::request::{HostRequest, Leg};
@@ -30,6 +31,8 @@ impl Sim {
             self.requests[place].arrived = true;
         }
         let HostRequest { lun, controller, accepted, .. } = self.requests[place];
+        // What it waits for outside, its controller having no place for it.
+        self.trails[place as usize].wait(Part::ControllerQueue, now);
         if !self.nodes[controller as usize].alive {
             self.lose(place);
             return;
@@ -63,15 +66,15 @@ impl Sim {
     pub(super) fn serve(&mut self, place: u32, ready: Instant) {
         let now = self.now;
         let HostRequest { controller, class, op, len, .. } = self.requests[place];
-        let engine = &mut self.back.engines[controller as usize];
-        let ready = engine.host_command(now, ready, op == Op::Write, u64::from(len), class);
+        let (engine, trail) = (&mut self.back.engines[controller as usize], &mut self.trails[place as usize]);
+        let ready = engine.host_command(now, ready, op == Op::Write, u64::from(len), class, trail);
         let protocol = &self.plant.protocol;
         let (server, copy) = match op {
             Op::Write => (protocol.server_write, protocol.server_write_copy),
             _ => (protocol.server_read, protocol.server_read_copy),
         };
         let copy = copy.map_or(Nanos::ZERO, |rate| rate.time_for(Bytes::new(u64::from(len))));
-        let ready = engine.processor.book(now, ready, server + copy, class);
+        let ready = engine.process(now, ready, server + copy, class, trail);
         match op {
             Op::Read => self.read(place, ready),
             Op::Write => self.write(place, ready),
@@ -85,7 +88,8 @@ impl Sim {
         let now = self.now;
         let HostRequest { class, op, .. } = self.requests[place];
         self.requests[place].controller = owner;
-        let ready = self.back.engines[here as usize].host_command(now, now, op == Op::Write, 0, class);
+        let (engine, trail) = (&mut self.back.engines[here as usize], &mut self.trails[place as usize]);
+        let ready = engine.host_command(now, now, op == Op::Write, 0, class, trail);
         // The data cross the same link, whichever way they go.
         self.cross_over(place, here, ready, Leg::Across);
     }
@@ -96,6 +100,7 @@ impl Sim {
         self.not_before(place, ready);
         if let Some(Link { params, out, .. }) = self.nodes[here as usize].partner {
             let len = u64::from(self.requests[place].len);
+            self.trails[place as usize].serve(Part::Mirror, ready + params.latency * 2);
             self.put_on(place, out, ready + params.latency * 2, params.transfer(len));
         }
         self.get_going(place, false);
@@ -112,7 +117,7 @@ impl Sim {
     pub(super) fn read(&mut self, place: u32, ready: Instant) {
         let now = self.now;
         let (set, from, to, end) = self.sectors(place);
-        let HostRequest { class, controller, len, .. } = self.requests[place];
+        let HostRequest { class, controller, .. } = self.requests[place];
         let mut fetches = std::mem::take(&mut self.fetches);
         fetches.clear();
         let cache = self.nodes[controller as usize].cache.as_mut();
@@ -129,8 +134,7 @@ impl Sim {
         self.fetches = fetches;
         match verdict {
             Some(Verdict::Ready) => {
-                let (first, last) =
-                    self.back.engines[controller as usize].cross(now, ready, u64::from(len), class);
+                let (first, last) = self.cross(place, ready);
                 self.send_back(place, first, last, false);
             }
             Some(Verdict::Coming(_)) => {}
@@ -153,7 +157,7 @@ impl Sim {
         let errand = Errand { set, owner, class, controller, ready };
         let sectors = Sectors(fetch.to - fetch.from);
         if self.back.read(self.now, &mut self.events, errand, Lba(fetch.from), sectors).is_err() {
-            self.back.done.push(owner);
+            self.back.done.push(Ended::at(owner, self.now));
         }
     }
 
@@ -161,7 +165,9 @@ impl Sim {
         let now = self.now;
         let HostRequest { class, controller, len, .. } = self.requests[place];
         let partner = self.partner_of(controller).is_some();
-        let ready = self.back.engines[controller as usize].take_in(now, ready, u64::from(len), class);
+        let engine = &mut self.back.engines[controller as usize];
+        let ready = engine.take_in(now, ready, u64::from(len), class);
+        self.trails[place as usize].pass(Part::Bus, ready, engine.crossing(u64::from(len)));
         let cache = self.nodes[controller as usize].cache.as_ref();
         // A cache that keeps what it holds is the stable storage that FUA asks for
         // (Linux, Documentation/block/writeback_cache_control.rst).
@@ -234,6 +240,7 @@ impl Sim {
 
     /// A cache has been emptied for a flush: the members are next once all have.
     pub(super) fn drained(&mut self, place: u32) {
+        self.trails[place as usize].wait(Part::CacheRoom, self.now);
         self.requests[place].pending -= 1;
         if self.requests[place].pending == 0 {
             self.flush_members(place, self.now);
@@ -285,9 +292,11 @@ impl Sim {
         }
         let mirrors = cache.mirrors();
         let ready = ready.max(now);
+        self.trails[place as usize].wait(Part::CacheRoom, ready);
         self.keep_ticking(controller);
         if mirrors {
             let (first, _) = self.back.engines[controller as usize].cross(now, ready, u64::from(len), class);
+            self.trails[place as usize].wait(Part::Bus, first);
             self.cross_over(place, controller, first, Leg::Mirror);
         } else {
             self.respond(place, ready);
@@ -318,7 +327,7 @@ impl Sim {
             let errand = Errand { set: batch.set, owner, class, controller, ready };
             if self.back.write(now, &mut self.events, errand, &extents).is_err() {
                 // The set has lost more than it can: there is nowhere to write to.
-                self.back.done.push(owner);
+                self.back.done.push(Ended::at(owner, now));
             }
         }
         self.extents = extents;
@@ -333,8 +342,8 @@ impl Sim {
         self.end_moves();
     }
 
-    /// A transfer of a cache has ended.
-    pub(super) fn transferred(&mut self, controller: u32, transfer: u32) {
+    /// A transfer of a cache has ended, having gone the way of `trail`.
+    pub(super) fn transferred(&mut self, controller: u32, transfer: u32, trail: &Trail) {
         let now = self.now;
         let mut released = std::mem::take(&mut self.released);
         released.clear();
@@ -346,6 +355,9 @@ impl Sim {
             self.back.engines[controller as usize].take_in(now, now, bytes, Class::Prefetch);
         }
         for &place in &released {
+            let reader = &mut self.trails[place as usize];
+            reader.follow(trail, Part::Locate);
+            reader.wait(Part::CacheRoom, now);
             self.deliver(place);
         }
         self.released = released;
@@ -395,12 +407,20 @@ impl Sim {
         self.deliver(place);
     }
 
+    /// The data of a part cross the bus on their way out; when the first and the last have.
+    fn cross(&mut self, place: u32, ready: Instant) -> (Instant, Instant) {
+        let HostRequest { class, len, controller, .. } = self.requests[place];
+        let engine = &mut self.back.engines[controller as usize];
+        let (first, last) = engine.cross(self.now, ready, u64::from(len), class);
+        self.trails[place as usize].pass(Part::Bus, last, engine.crossing(u64::from(len)));
+        (first, last)
+    }
+
     /// Brings the data of a read, which the controller has, or the word that a write has ended, to the host.
     pub(super) fn deliver(&mut self, place: u32) {
         let now = self.now;
-        let HostRequest { op, class, len, controller, .. } = self.requests[place];
-        let (first, last) = match op {
-            Op::Read => self.back.engines[controller as usize].cross(now, now, u64::from(len), class),
+        let (first, last) = match self.requests[place].op {
+            Op::Read => self.cross(place, now),
             _ => (now, now),
         };
         self.send_back(place, first, last, true);

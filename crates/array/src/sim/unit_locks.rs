@@ -167,6 +167,7 @@ impl BackEnd {
             self.waits.begin(now);
             self.waits.leave(now, since, now, errand.class);
             let errand = Errand { ready: errand.ready.max(now), ..errand };
+            self.freed.push(errand.owner);
             if self.write_beside_work(now, events, errand, &extents).is_err() {
                 // Meanwhile the set has lost more than it can.
                 self.lost.push(errand.owner);

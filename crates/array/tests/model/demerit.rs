@@ -60,7 +60,7 @@ fn replay(params: &RotatingParams, trace: &[Measured]) -> Vec<f64> {
     for request in trace {
         let class = if request.write { Class::HostWrite } else { Class::HostRead };
         let Measured { first, sectors, write, .. } = *request;
-        let command = Command { first, sectors, tag: 0, write, class, ready: now };
+        let command = Command { first, sectors, tag: 0, write, class, ready: now, given: now };
         let end = drive.submit(now, command).expect("an idle drive starts at once");
         drive.finish(end);
         times.push((end - now).get() as f64 / 1e3);

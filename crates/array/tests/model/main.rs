@@ -15,3 +15,4 @@ mod lost_paths;
 mod ownership;
 mod paths;
 mod raid5;
+mod trails;

@@ -4,7 +4,7 @@ use array::device::{Device, DeviceParams};
 use array::events::Events;
 use array::meter::Class;
 use array::raid::{Extent, Health, Level};
-use array::sim::{BackEnd, Engine, Errand, Event, Outcome, Owner, Plant, Set, Sim};
+use array::sim::{BackEnd, Ended, Engine, Errand, Event, Outcome, Owner, Plant, Set, Sim};
 use units::{Bytes, Instant, Lba, Sectors};
 use workload::Op;
 use workload::spec::Pattern;
@@ -109,7 +109,7 @@ fn t2_means(count: usize) -> [f64; 3] {
             Event::Chain(chain) => back.chain_ready(now, &mut events, chain),
             other => panic!("the back end has no {other:?}"),
         }
-        while let Some(Owner::Request(request)) = back.done.pop() {
+        while let Some(Ended { owner: Owner::Request(request), .. }) = back.done.pop() {
             let (arrived, reads) = requests[request as usize];
             let (sum, number) = &mut ended[usize::from(!reads)];
             (*sum, *number) = (*sum + (now - arrived).as_secs_f64() * 1e3, *number + 1);

@@ -32,7 +32,7 @@ use crate::lines::Drawn;
 use crate::pace::Pacer;
 use crate::rewrites::Rewrites;
 use crate::rng::Streams;
-use crate::tally::{ErrorSample, Failure, Interval, Tally};
+use crate::tally::{Class, ErrorSample, Failure, Interval, Tally};
 use crate::window::Window;
 use crate::{Completion, Op, Request, Token, Wake};
 
@@ -168,6 +168,13 @@ impl Job {
             self.fail(done, len);
         }
         self.slots.free.push(done.token);
+    }
+
+    /// The class of the request in slot `token` and when it was due, if it is measured when it ends well at
+    /// `finished_at`. Ask before it is settled.
+    pub fn measures(&self, token: Token, finished_at: Instant) -> Option<(Class, Instant)> {
+        let Slot { due, class, .. } = self.slots.last(token);
+        self.books.window.measures(due, finished_at).then(|| (self.books.described(class), due))
     }
 
     /// Plans nothing more; the job is done once what is in flight has ended.

@@ -195,6 +195,23 @@ impl FlashDrive {
         end
     }
 
+    /// How long `command` would take of a drive that does nothing else: its pages are read at once where they lie on
+    /// different dies, and a write ends in the buffer.
+    pub fn alone(&self, command: Command) -> Nanos {
+        let bytes = Bytes::new(u64::from(command.sectors) * SECTOR_BYTES);
+        let interface = self.params.link.time_for(bytes) + self.params.link_command;
+        let flash = match command.write {
+            true if self.buffer.size >= bytes.get() => Nanos::ZERO,
+            true => self.params.program_page,
+            false => {
+                let within = self.params.page.min(bytes.max(self.params.mapping));
+                let page = self.channel_page.get() * within.get() / self.params.page.get().max(1);
+                self.params.read_page.first().copied().unwrap_or(Nanos::ZERO) + Nanos::new(page)
+            }
+        };
+        self.params.command + flash + interface
+    }
+
     fn read(&mut self, now: Instant, begun: Instant, offset: u64, bytes: Bytes) -> Instant {
         let page = self.params.page.get();
         let mapping = self.params.mapping.get().clamp(1, page);
@@ -453,7 +470,7 @@ mod tests {
 
     fn command(first: u64, sectors: u32, write: bool) -> Command {
         let class = if write { Class::HostWrite } else { Class::HostRead };
-        Command { first, sectors, tag: 0, write, class, ready: Instant::START }
+        Command { first, sectors, tag: 0, write, class, ready: Instant::START, given: Instant::START }
     }
 
     /// Operations per second with `depth` always outstanding.

@@ -11,7 +11,7 @@ use super::buffer::Buffer;
 use super::layout::{Layout, Place};
 use super::seek::SeekTable;
 use super::{AfterRw, Order, RotatingParams};
-use crate::device::{Command, Finished};
+use crate::device::{Command, Finished, Steps};
 use crate::meter::{Class, Meter};
 
 /// Dirty extents from which the drive chooses the one it reaches first.
@@ -48,6 +48,8 @@ pub struct Drive {
     /// Whether background work comes with ordered tags: what came before it goes first, what came after it waits.
     ordered: bool,
     serving: Option<Serving>,
+    /// Of the command whose end was computed last.
+    steps: Steps,
     meter: Meter,
 }
 
@@ -82,10 +84,13 @@ struct Serving {
     command: Command,
     arrived: u64,
     started: u64,
+    steps: Steps,
 }
 
-/// A media operation: where it starts, and when it starts and ends.
+/// A media operation: when the arm was free for it and on its track, and when it starts and ends.
 struct Media {
+    free: u64,
+    on_track: u64,
     start: u64,
     end: u64,
 }
@@ -116,6 +121,7 @@ impl Drive {
             waiting: Waiting::new(params.queue.window, params.queue.age_limit),
             ordered: false,
             serving: None,
+            steps: Steps::default(),
             meter: Meter::default(),
             params: params.clone(),
             seek,
@@ -142,11 +148,11 @@ impl Drive {
     /// # Panics
     /// Where nothing is in service: only an error of the event loop does that.
     pub fn finish(&mut self, now: Instant) -> (Finished, Option<Instant>) {
-        let Serving { command, arrived, started } =
+        let Serving { command, arrived, started, steps } =
             self.serving.take().expect("an end is scheduled only with a command in service");
         let [arrived, started] = [arrived, started].map(Instant::from_nanos);
         self.meter.leave(now, arrived, started, command.class);
-        (Finished { command, arrived, started }, self.start(now.nanos()))
+        (Finished { command, arrived, started, steps }, self.start(now.nanos()))
     }
 
     /// Writes all that it has acknowledged from `now` on, nearest first; when the last of it is on the media.
@@ -213,7 +219,8 @@ impl Drive {
         let end = self.serve(&entry, started, now);
         self.last_was_write = entry.command.write;
         self.meter.begin(Instant::from_nanos(now));
-        self.serving = Some(Serving { command: entry.command, arrived: entry.arrived, started: now });
+        let (command, arrived) = (entry.command, entry.arrived);
+        self.serving = Some(Serving { command, arrived, started: now, steps: self.steps });
         Some(Instant::from_nanos(end))
     }
 
@@ -247,6 +254,7 @@ impl Drive {
         self.settle_ahead(started);
         if let Some(found) = self.held(first, end, started) {
             let processed = self.processed(entry, started, self.overhead(self.params.overhead.read_hit));
+            self.steps = at_once(processed, processed);
             return self.read_hit(found, first, sectors, processed);
         }
         let processed = self.processed(entry, started, self.overhead(self.params.overhead.read_miss));
@@ -254,6 +262,7 @@ impl Drive {
             return self.read_rest(found, first, end, processed);
         }
         let media = self.move_to(entry.place, first, sectors, processed, false);
+        self.steps = media.steps(processed);
         self.read_on(first, end, media.start, entry.place.clock);
         self.delivered(media, sectors)
     }
@@ -293,10 +302,12 @@ impl Drive {
         let held = self.buffer.as_ref().expect("a part is held by a buffer").segment(found).end;
         if held >= end {
             // The read-ahead has just stopped behind it.
+            self.steps = at_once(processed, processed);
             return processed + (end - first) * self.sector_ns;
         }
         let place = self.layout.place(held);
         let media = self.move_to(place, held, end - held, processed, false);
+        self.steps = media.steps(processed);
         self.read_on(held, end, media.start, place.clock);
         (media.end + self.sector_ns).max(processed + (end - first) * self.sector_ns)
     }
@@ -393,6 +404,7 @@ impl Drive {
         }
         let transferred = processed + self.sector_ns * sectors;
         let media = self.move_to(entry.place, first, sectors, processed, true);
+        self.steps = media.steps(processed);
         media.end.max(transferred)
     }
 
@@ -404,6 +416,7 @@ impl Drive {
             begin = begin.max(self.arm.free_at);
         }
         let ready_at = begin;
+        self.steps = at_once(processed, begin);
         match self.dirty.back_mut().filter(|last| last.first + last.sectors == first) {
             Some(last) => last.sectors += sectors,
             None => self.dirty.push_back(Extent { first, sectors, ready_at }),
@@ -446,7 +459,7 @@ impl Drive {
         let (last, end_clock) = self.layout.end(first, sectors);
         let end = start + (end_clock - place.clock);
         self.arm = Arm { cylinder: last.cylinder, head: last.head, free_at: end };
-        Media { start, end }
+        Media { free: begin, on_track, start, end }
     }
 
     /// Seek or head switch, and settling.
@@ -543,6 +556,20 @@ impl Drive {
         let travel = self.travel(entry.place, entry.command.write);
         travel + self.rotation(entry.place.clock, ready + travel)
     }
+}
+
+impl Media {
+    fn steps(&self, processed: u64) -> Steps {
+        let [processed, free, on_track, on_sector] =
+            [processed, self.free, self.on_track, self.start].map(Instant::from_nanos);
+        Steps { processed, free, on_track, on_sector }
+    }
+}
+
+/// The steps of a command that the buffer answers, with room for it at `free`.
+fn at_once(processed: u64, free: u64) -> Steps {
+    let [processed, free] = [processed, free].map(Instant::from_nanos);
+    Steps { processed, free, on_track: free, on_sector: free }
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -145,7 +145,8 @@ fn each_ms(params: &RotatingParams, commands: impl Iterator<Item = (u64, u32, bo
             warm = now;
         }
         let class = if write { Class::HostWrite } else { Class::HostRead };
-        let command = Command { first, sectors, tag: 0, write, class, ready: Instant::START };
+        let ready = Instant::START;
+        let command = Command { first, sectors, tag: 0, write, class, ready, given: ready };
         now = drive.submit(now, command).expect("the drive is idle");
         drive.finish(now);
     }
@@ -185,6 +186,7 @@ fn a_flush_ends_with_the_last_of_the_buffer_on_the_media_and_costs_next_to_nothi
             write: true,
             class: Class::HostWrite,
             ready: Instant::START,
+            given: Instant::START,
         };
         now = drive.submit(now, command).expect("the drive is idle");
         drive.finish(now);
@@ -204,7 +206,8 @@ fn a_spindle_of_its_own_phase_turns_as_fast_and_is_elsewhere() {
         let mut drive = Drive::new(&RotatingParams { cache: None, ..nearline() }).ahead_by(phase);
         let now = Instant::from_nanos(at);
         let class = crate::meter::Class::HostRead;
-        let command = Command { first: 5_000, sectors: 1, tag: 0, write: false, class, ready: now };
+        let command =
+            Command { first: 5_000, sectors: 1, tag: 0, write: false, class, ready: now, given: now };
         (drive.submit(now, command).expect("an idle drive starts at once") - now).get()
     };
     let revolution = nearline().revolution().get();

@@ -1,0 +1,483 @@
+//! Where the time of one request went: a trail of stays without gaps, and the sums of many trails.
+//!
+//! **Invariant:** the stays of a trail add up to the time from its beginning to its end, to the nanosecond. Where a
+//! request does several things at once the trail goes along what ended last, the critical path; the rest is for free.
+//!
+//! What a part was busy with for a request is service, what the request spent there besides is waiting: of a stay that
+//! takes longer than the work, the last of it is the work. On a wire, where transfers take turns, the work is the time
+//! that the transfer was carried itself, and waiting is the turns of the others. What moves data while another part
+//! still does is charged with what it takes longer.
+//!
+//! A trail that has not begun goes nowhere, whatever it is told to pass: where nobody asks for trails none begins, and
+//! all that is left of them is a comparison at every part.
+
+use units::{Instant, Nanos};
+use workload::tally::Class;
+
+/// Declares the parts once: name in Rust, name in records.
+macro_rules! parts {
+    ($($(#[doc = $doc:literal])+ $part:ident => $name:literal,)+) => {
+        /// What a request meets, all of a kind together.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(u8)]
+        pub enum Part {
+            $($(#[doc = $doc])+ $part,)+
+        }
+
+        impl Part {
+            /// All of them, in the order in which a request meets them.
+            pub const ALL: [Part; [$(Part::$part),+].len()] = [$(Part::$part),+];
+
+            /// The name used in records.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Part::$part => $name,)+
+                }
+            }
+        }
+    };
+}
+
+parts! {
+    /// The schedule: due, and not yet issued.
+    Schedule => "schedule",
+    /// One file or LUN of the host, which one request at a time goes through.
+    HostFile => "host file",
+    /// The host's processors.
+    HostProcessor => "host processor",
+    /// The host's page cache: room in it, and pages that somebody else fetches.
+    PageCache => "page cache",
+    /// The queue of one LUN in the host.
+    LunQueue => "LUN queue",
+    /// The sessions' own queue.
+    Session => "session queue",
+    /// A path that was lost, until that is noticed.
+    PathLoss => "lost path",
+    /// The host's adapters.
+    Adapter => "host adapter",
+    /// The links between hosts and controllers.
+    Link => "link",
+    /// Distance: cables, switches, and round trips that a protocol makes for its own sake.
+    Distance => "distance",
+    /// A connection that carries no more than its window in a round trip.
+    Window => "connection window",
+    /// What a controller accepts at once.
+    ControllerQueue => "controller queue",
+    /// A volume that changes its controller.
+    Ownership => "ownership",
+    /// The controllers' processors.
+    ControllerProcessor => "controller processor",
+    /// The controllers' buses.
+    Bus => "controller bus",
+    /// The way between controllers.
+    Mirror => "controller mirror",
+    /// Room in a controller's cache, and a cache that has to be emptied first.
+    CacheRoom => "cache room",
+    /// Stripes that others change, and units that background work holds.
+    StripeLocks => "stripe locks",
+    /// Looking up where on the members the data are.
+    Locate => "locate",
+    /// Parity arithmetic.
+    Xor => "controller xor",
+    /// Back-end channels.
+    Channel => "channel",
+    /// Member devices: their queues, and the service of those without an arm.
+    Disk => "disk",
+    /// What a drive's processor spends on a command.
+    DiskOverhead => "disk overhead",
+    /// The arm, until it is free and where it is to be.
+    DiskSeek => "disk seek",
+    /// Until the first sector passes.
+    DiskRotation => "disk rotation",
+    /// From the first sector to the last byte, or out of the drive's buffer.
+    DiskTransfer => "disk transfer",
+    /// What no part claims.
+    Unclaimed => "unclaimed",
+}
+
+const PARTS: usize = Part::ALL.len();
+
+/// All of a stay is service.
+const ALL: Nanos = Nanos::new(u64::MAX);
+
+/// Time at one part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stay {
+    /// Where.
+    pub part: Part,
+    /// Before the part worked for the request.
+    pub wait: Nanos,
+    /// While it did.
+    pub service: Nanos,
+}
+
+/// The stays of one request, or of a piece of its way, in order of time.
+#[derive(Clone, Debug)]
+pub struct Trail {
+    began: Instant,
+    at: Instant,
+    stays: Vec<Stay>,
+}
+
+impl Default for Trail {
+    /// One that has not begun.
+    fn default() -> Trail {
+        Trail { began: Instant::NEVER, at: Instant::NEVER, stays: Vec::new() }
+    }
+}
+
+impl Trail {
+    /// Forgets what it held and begins at `at`.
+    pub fn begin(&mut self, at: Instant) {
+        (self.began, self.at) = (at, at);
+        self.stays.clear();
+    }
+
+    /// When it began.
+    pub fn began(&self) -> Instant {
+        self.began
+    }
+
+    /// How far it goes; [`Instant::NEVER`] where it has not begun.
+    pub fn at(&self) -> Instant {
+        self.at
+    }
+
+    /// Its stays.
+    pub fn stays(&self) -> &[Stay] {
+        &self.stays
+    }
+
+    /// Goes on to `until` at `part`, which worked for the last `work` of it. Nothing where it is there already.
+    #[inline]
+    pub fn pass(&mut self, part: Part, until: Instant, work: Nanos) {
+        if until > self.at {
+            self.stay(part, until, work);
+        }
+    }
+
+    /// The same where the part worked all the time.
+    #[inline]
+    pub fn serve(&mut self, part: Part, until: Instant) {
+        self.pass(part, until, ALL);
+    }
+
+    /// The same where it did nothing for it.
+    #[inline]
+    pub fn wait(&mut self, part: Part, until: Instant) {
+        self.pass(part, until, Nanos::ZERO);
+    }
+
+    fn stay(&mut self, part: Part, until: Instant, work: Nanos) {
+        let elapsed = until - self.at;
+        let service = elapsed.min(work);
+        self.stays.push(Stay { part, wait: elapsed - service, service });
+        self.at = until;
+    }
+
+    /// Goes on along `other`, as far as that lies ahead. What lies between the two is service of `gap`.
+    pub fn follow(&mut self, other: &Trail, gap: Part) {
+        if other.at <= self.at || other.at == Instant::NEVER {
+            return;
+        }
+        if other.began > self.at {
+            self.serve(gap, other.began);
+        }
+        let mut behind = self.at.saturating_since(other.began);
+        for &Stay { part, wait, service } in &other.stays {
+            let skipped = wait.min(behind);
+            behind = behind - skipped;
+            let (wait, skipped) = (wait - skipped, service.min(behind));
+            behind = behind - skipped;
+            let service = service - skipped;
+            if !(wait.is_zero() && service.is_zero()) {
+                self.stays.push(Stay { part, wait, service });
+            }
+        }
+        self.at = other.at;
+    }
+
+    /// Ends it at `at`: what is missing is [`Part::Unclaimed`], what goes beyond is cut off.
+    pub fn end(&mut self, at: Instant) {
+        self.wait(Part::Unclaimed, at);
+        while self.at > at
+            && let Some(last) = self.stays.last_mut()
+        {
+            let beyond = self.at - at;
+            let (service, wait) =
+                (last.service.min(beyond), last.wait.min(beyond.saturating_sub(last.service)));
+            (last.service, last.wait) = (last.service - service, last.wait - wait);
+            self.at = Instant::from_nanos(self.at.nanos() - service.get() - wait.get());
+            if last.wait.is_zero() && last.service.is_zero() {
+                self.stays.pop();
+            }
+        }
+    }
+}
+
+/// Nanoseconds at each part.
+#[derive(Clone, Debug)]
+pub struct Times {
+    /// Requests.
+    pub count: u64,
+    /// Their response times, from due to finished.
+    pub response_ns: u64,
+    /// Waiting and service at each part, in the order of [`Part::ALL`].
+    pub parts: [(u64, u64); PARTS],
+}
+
+impl Default for Times {
+    fn default() -> Times {
+        Times { count: 0, response_ns: 0, parts: [(0, 0); PARTS] }
+    }
+}
+
+impl Times {
+    fn add(&mut self, other: &Times) {
+        self.count += other.count;
+        self.response_ns += other.response_ns;
+        for (sum, one) in self.parts.iter_mut().zip(&other.parts) {
+            *sum = (sum.0 + one.0, sum.1 + one.1);
+        }
+    }
+
+    /// Each part at which anything was spent, with the nanoseconds waited and served there.
+    pub fn spent(&self) -> impl Iterator<Item = (Part, u64, u64)> + '_ {
+        let all = Part::ALL.into_iter().zip(&self.parts);
+        all.filter(|(_, times)| **times != (0, 0)).map(|(part, &(wait, service))| (part, wait, service))
+    }
+}
+
+/// Each power of two of a response time is cut into two to this power: tails begin within 3 % of where they are asked to.
+const SUB_BITS: u32 = 5;
+
+/// The trails of the measured requests of one class, added up by response time.
+#[derive(Clone, Debug, Default)]
+struct OfClass {
+    by_response: Vec<Option<Box<Times>>>,
+}
+
+/// The trails of one job's measured requests, added up.
+#[derive(Clone, Debug, Default)]
+pub struct Trails {
+    classes: Vec<(Class, OfClass)>,
+}
+
+/// The slowest requests of a class.
+#[derive(Clone, Debug)]
+pub struct Tail {
+    /// They took at least that long.
+    pub from: Nanos,
+    /// Their trails.
+    pub times: Times,
+}
+
+impl Trails {
+    /// Adds a measured request that was due at `due` and whose trail has ended.
+    pub fn add(&mut self, class: Class, due: Instant, trail: &Trail) {
+        let response = trail.at.saturating_since(due).get();
+        let index = match self.classes.iter().position(|(known, _)| *known == class) {
+            Some(index) => index,
+            None => {
+                self.classes.push((class, OfClass::default()));
+                self.classes.len() - 1
+            }
+        };
+        let by_response = &mut self.classes[index].1.by_response;
+        let bucket = bucket(response);
+        if by_response.len() <= bucket {
+            by_response.resize(bucket + 1, None);
+        }
+        let times = by_response[bucket].get_or_insert_default();
+        times.count += 1;
+        times.response_ns += response;
+        times.parts[Part::Schedule as usize].0 += trail.began.saturating_since(due).get();
+        for Stay { part, wait, service } in &trail.stays {
+            let sum = &mut times.parts[*part as usize];
+            sum.0 += wait.get();
+            sum.1 += service.get();
+        }
+    }
+
+    /// Adds another job's.
+    pub fn merge(&mut self, other: &Trails) {
+        for (class, theirs) in &other.classes {
+            let own = match self.classes.iter_mut().find(|(known, _)| known == class) {
+                Some((_, own)) => own,
+                None => {
+                    self.classes.push((*class, theirs.clone()));
+                    continue;
+                }
+            };
+            let longest = own.by_response.len().max(theirs.by_response.len());
+            own.by_response.resize(longest, None);
+            for (sum, one) in own.by_response.iter_mut().zip(&theirs.by_response) {
+                if let Some(one) = one {
+                    sum.get_or_insert_default().add(one);
+                }
+            }
+        }
+    }
+
+    /// The classes that came, by operation and size.
+    pub fn classes(&self) -> Vec<Class> {
+        let mut classes: Vec<Class> = self.classes.iter().map(|(class, _)| *class).collect();
+        classes.sort();
+        classes
+    }
+
+    /// All requests of `class` together.
+    pub fn all(&self, class: Class) -> Times {
+        let mut sum = Times::default();
+        self.buckets(class).for_each(|(_, times)| sum.add(times));
+        sum
+    }
+
+    /// The slowest requests of `class`, at least `share` of all. `None` where none came.
+    ///
+    /// Whole buckets of response times, so that it is somewhat more than `share`; how many is in [`Times::count`].
+    pub fn tail(&self, class: Class, share: f64) -> Option<Tail> {
+        let count: u64 = self.buckets(class).map(|(_, times)| times.count).sum();
+        let least = (count as f64 * share).ceil().max(1.0) as u64;
+        let mut times = Times::default();
+        let buckets: Vec<(usize, &Times)> = self.buckets(class).collect();
+        for (bucket, slowest) in buckets.into_iter().rev() {
+            times.add(slowest);
+            if times.count >= least {
+                return Some(Tail { from: Nanos::new(lowest_of(bucket)), times });
+            }
+        }
+        None
+    }
+
+    fn buckets(&self, class: Class) -> impl Iterator<Item = (usize, &Times)> {
+        let own = self.classes.iter().filter(move |(known, _)| *known == class);
+        own.flat_map(|(_, own)| own.by_response.iter().enumerate())
+            .filter_map(|(bucket, times)| Some((bucket, times.as_deref()?)))
+    }
+}
+
+/// The bucket of a response time: linear up to two to the [`SUB_BITS`], then so many to each power of two.
+fn bucket(nanos: u64) -> usize {
+    let magnitude = (nanos >> SUB_BITS).checked_ilog2().map_or(0, |power| power + 1);
+    let within = if magnitude == 0 { nanos } else { (nanos >> (magnitude - 1)) - (1 << SUB_BITS) };
+    ((u64::from(magnitude) << SUB_BITS) + within) as usize
+}
+
+/// The smallest response time of a bucket.
+fn lowest_of(bucket: usize) -> u64 {
+    let (magnitude, within) = (bucket >> SUB_BITS, bucket as u64 & ((1 << SUB_BITS) - 1));
+    if magnitude == 0 { within } else { (within + (1 << SUB_BITS)) << (magnitude - 1) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use workload::Op;
+
+    fn at(nanos: u64) -> Instant {
+        Instant::from_nanos(nanos)
+    }
+
+    fn class() -> Class {
+        Class { op: Op::Read.into(), size: units::Bytes::KIB }
+    }
+
+    fn stay(part: Part, wait: u64, service: u64) -> Stay {
+        Stay { part, wait: Nanos::new(wait), service: Nanos::new(service) }
+    }
+
+    #[test]
+    fn the_last_of_a_stay_is_work_and_what_came_before_is_waiting() {
+        let mut trail = Trail::default();
+        trail.begin(at(100));
+        trail.pass(Part::Link, at(150), Nanos::new(20));
+        trail.pass(Part::Adapter, at(140), Nanos::new(30));
+        trail.pass(Part::Bus, at(160), Nanos::new(30));
+        assert_eq!(trail.stays(), [stay(Part::Link, 30, 20), stay(Part::Bus, 0, 10)]);
+    }
+
+    #[test]
+    fn who_joins_a_fetch_halfway_is_charged_with_what_was_left_of_it() {
+        let (mut fetch, mut reader) = (Trail::default(), Trail::default());
+        fetch.begin(at(0));
+        fetch.pass(Part::Disk, at(100), Nanos::new(60));
+        fetch.pass(Part::Channel, at(130), Nanos::new(10));
+        reader.begin(at(90));
+        reader.follow(&fetch, Part::CacheRoom);
+        assert_eq!(reader.stays(), [stay(Part::Disk, 0, 10), stay(Part::Channel, 20, 10)]);
+        assert_eq!(reader.at(), at(130));
+    }
+
+    #[test]
+    fn what_lies_before_the_piece_that_is_followed_is_the_gaps() {
+        let (mut piece, mut whole) = (Trail::default(), Trail::default());
+        piece.begin(at(50));
+        piece.pass(Part::Disk, at(60), Nanos::new(60));
+        whole.begin(at(10));
+        whole.follow(&piece, Part::Locate);
+        assert_eq!(whole.stays(), [stay(Part::Locate, 0, 40), stay(Part::Disk, 0, 10)]);
+    }
+
+    #[test]
+    fn a_trail_that_has_not_begun_goes_nowhere_and_nobody_follows_it() {
+        let (mut resting, mut other) = (Trail::default(), Trail::default());
+        resting.serve(Part::Disk, at(1 << 60));
+        other.begin(at(10));
+        other.serve(Part::Link, at(20));
+        other.follow(&resting, Part::Locate);
+        resting.follow(&other, Part::Locate);
+        resting.end(at(30));
+        assert_eq!((resting.stays(), resting.at()), (&[][..], Instant::NEVER));
+        assert_eq!((other.stays(), other.at()), (&[stay(Part::Link, 0, 10)][..], at(20)));
+    }
+
+    #[test]
+    fn a_tail_is_at_least_the_share_asked_for_and_none_faster_than_it_says() {
+        let mut trails = Trails::default();
+        for n in 0..1_000 {
+            let mut trail = Trail::default();
+            trail.begin(at(5));
+            trail.pass(Part::Disk, at(5 + 1_000 + n), Nanos::new(10));
+            trails.add(class(), at(5), &trail);
+        }
+        let tail = trails.tail(class(), 0.01).unwrap();
+        assert!((10..50).contains(&tail.times.count), "{}", tail.times.count);
+        assert!(tail.times.response_ns >= tail.from.get() * tail.times.count);
+        assert_eq!(trails.all(class()).count, 1_000);
+        assert!(trails.tail(Class { size: units::Bytes::MIB, ..class() }, 0.01).is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn a_bucket_begins_at_or_below_what_it_holds_and_is_narrow(nanos in 0u64..1 << 60) {
+            let low = lowest_of(bucket(nanos));
+            let next = lowest_of(bucket(nanos) + 1);
+            prop_assert!(low <= nanos && nanos < next);
+            prop_assert!(next - low <= (nanos >> SUB_BITS).max(1));
+        }
+
+        #[test]
+        fn the_stays_of_any_trail_add_up_to_its_length(
+            steps in prop::collection::vec((0usize..PARTS, 0u64..1_000, 0u64..500), 0..20),
+            cut in 0u64..1_500,
+            joined in 0u64..800,
+        ) {
+            let (mut trail, mut other) = (Trail::default(), Trail::default());
+            trail.begin(at(300));
+            other.begin(at(joined));
+            for (index, (part, until, work)) in steps.into_iter().enumerate() {
+                let taken = if index % 2 == 0 { &mut trail } else { &mut other };
+                taken.pass(Part::ALL[part], at(until), Nanos::new(work));
+            }
+            let sum = |trail: &Trail| -> u64 {
+                trail.stays().iter().map(|stay| stay.wait.get() + stay.service.get()).sum()
+            };
+            trail.follow(&other, Part::Locate);
+            prop_assert_eq!(sum(&trail), trail.at().saturating_since(trail.began()).get());
+            trail.end(at(300 + cut));
+            prop_assert_eq!(sum(&trail), cut);
+        }
+    }
+}
