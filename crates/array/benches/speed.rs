@@ -52,11 +52,8 @@ fn main() {
     measure("W3 sequential 64 KiB read", &one, &w3);
     let flash = array::spec::device(&Shipped, "nvme-1920").expect("the shipped drive is sound").0;
     let flash = bare(Level::Raid0, 1, 128, flash.capacity, flash.params);
-    measure(
-        "4 KiB flash read, depth 32",
-        &flash,
-        &Ask { depth: 32, ops: 3_000_000 / scale, ..closed.clone() },
-    );
+    let flash_ask = Ask { depth: 32, ops: 3_000_000 / scale, ..closed.clone() };
+    measure("4 KiB flash read, depth 32", &flash, &flash_ask);
     for depth in [1, 4, 16, 64, 256, 1024, 4096] {
         let queued = RotatingParams { queue: tagged(Order::Sptf, 32), ..drive.clone() };
         let plant = bare(Level::Raid0, 1, 128, drive.capacity, DeviceParams::Rotating(queued));
@@ -66,14 +63,26 @@ fn main() {
             &Ask { depth, ops: 500_000 / scale, ..closed.clone() },
         );
     }
+    for (name, plant, ask) in
+        [("T1", &one, &ask), ("T2", &eight, &t2), ("W3", &one, &w3), ("flash", &flash, &flash_ask)]
+    {
+        measure_with(&format!("{name}, trails kept"), plant, ask, true);
+    }
     if let Some(peak) = peak_memory() {
         println!("peak memory {peak}");
     }
 }
 
 fn measure(name: &str, plant: &Plant, ask: &Ask) {
+    measure_with(name, plant, ask, false);
+}
+
+fn measure_with(name: &str, plant: &Plant, ask: &Ask, trails: bool) {
     let start = cpu_seconds();
     let mut sim = Sim::new(plant, 1).expect("the plant is possible");
+    if trails {
+        sim.keep_trails();
+    }
     let size = sim.lun_sizes()[0];
     let ready = cpu_seconds();
     // A run of millions of requests spans days of the array's time: its intervals are written out as they close.

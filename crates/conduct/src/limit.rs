@@ -98,7 +98,7 @@ mod tests {
             part("host 0 processor", 0.2),
             part("host 1 processor", 0.95),
         ];
-        modelled.breakdown = Some(Breakdown { components, classes: Vec::new() });
+        modelled.breakdown = Some(Breakdown { components, classes: Vec::new(), shares: Vec::new() });
         assert_eq!(broken(&until(0.9), &modelled), Some("the processors are 95 % busy".into()));
     }
 }

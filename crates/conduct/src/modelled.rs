@@ -1,5 +1,6 @@
 //! A virtual array as a world: the same load, in virtual time.
 
+mod shares;
 mod trees;
 
 use std::collections::BTreeSet;
@@ -48,9 +49,21 @@ impl ModelledWorld {
         library: &dyn Source,
         stop: Arc<AtomicBool>,
     ) -> Result<ModelledWorld, ModelError> {
+        ModelledWorld::changed(plan, address, library, stop, |_| ())
+    }
+
+    /// The same with something of it changed.
+    pub fn changed(
+        plan: &Plan,
+        address: &str,
+        library: &dyn Source,
+        stop: Arc<AtomicBool>,
+        change: impl FnOnce(&mut Plant),
+    ) -> Result<ModelledWorld, ModelError> {
         let spec = spec::array(library, address)?;
-        let sim = Sim::new(&Plant::from(&spec), plan.seed)
-            .map_err(|error| ModelError::Geometry(error.to_string()))?;
+        let mut plant = Plant::from(&spec);
+        change(&mut plant);
+        let sim = Sim::new(&plant, plan.seed).map_err(|error| ModelError::Geometry(error.to_string()))?;
         let sizes = sim.lun_sizes();
         refuse_verify(plan, "a virtual array").map_err(ModelError::Unfit)?;
         check_on(plan, sizes.len(), "LUNs; `array:NAME?luns=N` has more").map_err(ModelError::Unfit)?;
@@ -242,6 +255,10 @@ impl World for ModelledWorld {
         self.sim.now()
     }
 
+    fn keep_shares(&mut self) {
+        self.sim.keep_trails();
+    }
+
     fn load(&mut self, load: &Load, live: &mut dyn FnMut(Live)) -> Result<LoadAnswer, WorldError> {
         if load.workloads.iter().any(|workload| workload.tree.is_some()) {
             return self.load_trees(load, live);
@@ -280,7 +297,8 @@ impl World for ModelledWorld {
             live(Live { now: until, started, doing: "load", progress, p99, done: None });
             if is_steady || stop.load(Ordering::Relaxed) { Watch::Stop } else { Watch::GoOn }
         });
-        let breakdown = breakdown(&outcome);
+        let mut breakdown = breakdown(&outcome);
+        breakdown.shares = shares::of(load, &outcome, &workload_of);
         for (tally, workload) in outcome.tallies.into_iter().zip(workload_of) {
             answers[workload].workers.push(WorkerAnswer { tally, cpu: None, ceiling: None, verified: None });
         }
@@ -337,7 +355,7 @@ fn answer(workload: &Workload, jobs: &[workload::JobSpec], files: &[FilePlace]) 
     }
 }
 
-/// Where the time went: every part, and how the time of host reads and writes divides.
+/// Where the time went: every part, and what visits on behalf of hosts, caches and background work met there.
 fn breakdown(outcome: &sim::Outcome) -> Breakdown {
     let elapsed = outcome.until.saturating_since(outcome.from);
     let mut classes = Vec::new();
@@ -365,7 +383,7 @@ fn breakdown(outcome: &sim::Outcome) -> Breakdown {
             });
         }
     }
-    Breakdown { components, classes }
+    Breakdown { components, classes, shares: Vec::new() }
 }
 
 /// Busy time over utilisation and elapsed time; at least one.

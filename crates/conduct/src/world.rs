@@ -34,6 +34,10 @@ pub trait World {
     /// The present of this world.
     fn now(&self) -> Instant;
 
+    /// Follows each request from now on, so that loads tell where its time went. Call before the first; a world that
+    /// cannot know does nothing.
+    fn keep_shares(&mut self) {}
+
     /// Runs workloads together until they are done or the world is told to stop. Calls `live` now and then.
     fn load(&mut self, load: &Load, live: &mut dyn FnMut(Live)) -> Result<LoadAnswer, WorldError>;
 

@@ -399,3 +399,49 @@ fn what_the_program_can_ask_at_most_is_measured_where_storage_is_asked() {
 fn plan_of_null() -> Plan {
     plan("[[phase]]\nname = 'null'\nrun = '100ms'\n")
 }
+
+/// Workloads that between them meet every part that the shipped arrays have.
+const MANY: &str = "[defaults]\nrun = '200ms'\nseed = 7\n\
+     [[phase]]\nname = 'reads'\npattern = 'random'\nsize = '8KiB'\ndepth = 16\n\
+     [[phase]]\nname = 'writes'\npattern = 'random'\nsize = '4KiB'\nreads = '0%'\ndepth = 8\n\
+     [[phase]]\nname = 'streams'\npattern = 'sequential'\nsize = '256KiB'\nreads = '2/3'\nworkers = 3\ndepth = 2\n\
+     [[phase]]\nname = 'large'\npattern = 'random'\nsize = '2MiB'\nreads = '50%'\ndepth = 4\n\
+     [[phase]]\nname = 'buffered'\npattern = 'sequential'\nsize = '64KiB'\nreads = '80%'\ndirect = false\nworkers = 2\n\
+     [[phase]]\nname = 'rate'\npattern = 'random'\nsize = '4KiB'\nreads = '70%'\ndepth = 4\npace = 'rate(400/s, poisson)'\n\
+     [[phase]]\nname = 'lost'\nstate = 'fail disk 0'\n\
+     [[phase]]\nname = 'degraded'\npattern = 'random'\nsize = '16KiB'\nreads = '60%'\ndepth = 8\nflush_every = 50\n";
+
+#[test]
+fn the_shares_of_a_response_add_up_to_its_mean_on_every_array() {
+    use array::spec::{Shelf, Shipped, Source, array_file};
+    let plan = plan(MANY);
+    let mut arrays = 0;
+    for name in Shipped.names(Shelf::Array) {
+        if array_file(&Shipped, &name).is_ok_and(|file| file.part) {
+            continue;
+        }
+        let mut world = ModelledWorld::shipped(&plan, &format!("array:{name}"), Arc::default()).unwrap();
+        world.keep_shares();
+        let outcome = carry_out(&plan, &mut world, &mut |_| {});
+        arrays += 1;
+        for point in outcome.points.iter().filter(|point| !point.workloads.is_empty()) {
+            let place = format!("{} on {name}", point.name);
+            let classes = point.workloads[0].classes.iter().filter(|class| class.response.count > 0);
+            let shares = &point.breakdown.as_ref().unwrap().shares;
+            assert_eq!(shares.len(), classes.clone().count(), "{place}");
+            for (share, class) in shares.iter().zip(classes) {
+                assert_eq!((&share.op, share.size_bytes), (&class.op, class.size_bytes), "{place}");
+                assert_eq!(share.all.requests, class.response.count, "{place}");
+                let mean_ns = class.response.sum_ns as f64 / class.response.count as f64;
+                assert_eq!(share.all.mean_ns, mean_ns, "{place}");
+                for shares in [Some(&share.all), share.tail.as_ref()].into_iter().flatten() {
+                    let sum: f64 = shares.parts.iter().map(|part| part.wait_ns + part.service_ns).sum();
+                    assert!((sum / shares.mean_ns - 1.0).abs() < 1e-12, "{place}: {sum} {shares:?}");
+                    let unclaimed = shares.parts.iter().find(|part| part.part == "unclaimed");
+                    assert_eq!(unclaimed, None, "{place}: {share:?}");
+                }
+            }
+        }
+    }
+    assert!(arrays >= 10, "{arrays} arrays");
+}

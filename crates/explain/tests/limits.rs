@@ -190,7 +190,7 @@ fn modelled(parts: &[(&str, f64)]) -> Run {
         service_ns: 100,
     };
     let components = parts.iter().map(component).collect();
-    run.points[0].breakdown = Some(Breakdown { components, classes: Vec::new() });
+    run.points[0].breakdown = Some(Breakdown { components, classes: Vec::new(), shares: Vec::new() });
     run
 }
 

@@ -93,6 +93,9 @@ pub struct MeasureArgs {
     /// Exit with 1 where a figure of the second surely differs by more, such as iops<-5% or p99>10%
     #[arg(long, value_name = "LIMIT", requires = "against")]
     pub fail_on: Vec<Limit>,
+    /// On a virtual array, follow each request: `fathom explain` then tells where its time went. The model takes longer
+    #[arg(long, conflicts_with = "against")]
+    pub shares: bool,
 }
 
 #[derive(Debug, Args)]

@@ -53,6 +53,11 @@ impl Session {
         self.world.kind()
     }
 
+    /// Has the record tell where the time of each request went, where the world can know.
+    pub fn keep_shares(&mut self) {
+        self.world.keep_shares();
+    }
+
     /// Set once the user interrupts, for whoever waits before or within the measuring.
     pub fn stop(&self) -> std::sync::Arc<std::sync::atomic::AtomicBool> {
         self.signals.stop()

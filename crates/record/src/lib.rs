@@ -27,8 +27,8 @@ pub use grade::{Check, Grade, Grading, Outcome};
 pub use histogram::Histogram;
 pub use path::{Ceiling, PathPart};
 pub use point::{
-    Breakdown, Class, ClassShare, Component, CpuUse, DeviceCounters, EngineUsed, ErrorSample, OpTotal, Point,
-    PointKind, Series, Verified, WorkerResult, WorkloadResult,
+    Breakdown, Class, ClassShare, Component, CpuUse, DeviceCounters, EngineUsed, ErrorSample, OpTotal,
+    PartShare, Point, PointKind, ResponseShare, Series, Shares, Verified, WorkerResult, WorkloadResult,
 };
 pub use run::{
     Cache, Ending, Environment, PlanSource, ReadError, Run, SCHEMA_VERSION, Target, Tool, World, read, schema,

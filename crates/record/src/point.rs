@@ -301,8 +301,12 @@ pub struct DeviceCounters {
 pub struct Breakdown {
     /// Every part that a request can meet.
     pub components: Vec<Component>,
-    /// How the response time of each class divides.
+    /// What the visits of each kind met on average.
     pub classes: Vec<ClassShare>,
+    /// Where the response time of the measured requests went, by workload, operation and size; empty unless that was
+    /// asked for (`fathom run --shares`), and for trees of files.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub shares: Vec<ResponseShare>,
 }
 
 /// One part of a virtual array.
@@ -324,17 +328,61 @@ pub struct Component {
     pub service_ns: u64,
 }
 
-/// How the mean response of one class divides over components.
+/// Where the response time of one class of a workload's requests went: shares that add up to it.
+///
+/// Of what goes on at once, such as accesses to several members, the last to end is followed, and of what moves data
+/// while another part still does only what it takes longer counts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ClassShare {
-    /// `read`, `write`, …
+pub struct ResponseShare {
+    /// The workload.
+    pub workload: String,
+    /// `read`, `write`, `trim` or `flush`.
     pub op: String,
     /// Bytes of each request.
     pub size_bytes: u64,
+    /// All of them.
+    pub all: Shares,
+    /// The slowest hundredth, and what falls into the same bucket with the fastest of it; absent with fewer than a
+    /// thousand requests, and where some were never issued.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub tail: Option<Shares>,
+}
+
+/// A mean response time and the parts that it went to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Shares {
+    /// Requests.
+    pub requests: u64,
+    /// They took at least that long.
+    pub from_ns: u64,
+    /// Mean response, from due to finished.
+    pub mean_ns: f64,
+    /// In the order in which a request meets them; they add up to the mean.
+    pub parts: Vec<PartShare>,
+}
+
+/// What a request spent on average at one kind of part.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PartShare {
+    /// `link`, `controller processor`, `disk seek`.
+    pub part: String,
+    /// Waiting.
+    pub wait_ns: f64,
+    /// Being served.
+    pub service_ns: f64,
+}
+
+/// What visits of one kind met at one component on average, whether somebody waited for them or not.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ClassShare {
+    /// On whose behalf: `host-read`, `host-write`, `destage`, `prefetch`, `background`.
+    pub op: String,
+    /// Zero: sizes are not told apart.
+    pub size_bytes: u64,
     /// Component.
     pub component: String,
-    /// Mean time a request waited there.
+    /// Mean time a visit waited there.
     pub wait_ns: f64,
-    /// Mean time it was served there, on the critical path.
+    /// Mean time it was served there.
     pub service_ns: f64,
 }

@@ -23,7 +23,16 @@ pub fn explain(arguments: &ExplainArgs, store: &Option<PathBuf>) -> Result<Endin
     parts::apply(arguments.parts.as_deref(), &mut run.path)?;
     explain::judge(&mut run);
     let text = match arguments.format {
-        TreeFormat::Text => report::explained(&run, terminal::style(&arguments.look)),
+        TreeFormat::Text => {
+            let style = terminal::style(&arguments.look);
+            let mut text = report::explained(&run, style);
+            let shares = report::shares(&run, style);
+            if !shares.is_empty() {
+                text.push('\n');
+                text += &shares;
+            }
+            text
+        }
         TreeFormat::Json => {
             let json = serde_json::to_string_pretty(&run.findings);
             json.map_err(|source| Failure::System { what: "writing JSON".into(), source: source.into() })?

@@ -11,6 +11,7 @@ use record::Run;
 use crate::cli::{Format, MeasureArgs, RunArgs, Upkeep};
 use crate::dry;
 use crate::ending::{Ending, Failure};
+use crate::models;
 use crate::output;
 use crate::progress::Progress;
 use crate::recorder::Recorded;
@@ -22,7 +23,7 @@ pub fn run(arguments: &MeasureArgs, store: &Option<PathBuf>) -> Result<Ending, F
     if let Some(against) = &arguments.against {
         return against::run(arguments, against, store);
     }
-    let arguments = &arguments.run;
+    let (shares, arguments) = (arguments.shares, &arguments.run);
     for path in &arguments.outputs {
         output::check(path)?;
     }
@@ -33,6 +34,13 @@ pub fn run(arguments: &MeasureArgs, store: &Option<PathBuf>) -> Result<Ending, F
     if options.targets.is_empty() {
         options.targets = targets;
     }
+    if shares && models::address(&options.targets)?.is_none() {
+        return Err(Failure::Usage(
+            "--shares follows each request through a virtual array, and real storage does not tell where it is; choose \
+             one with `--on array:NAME`"
+                .into(),
+        ));
+    }
     if arguments.dry_run {
         return dry::run(&plan, &options);
     }
@@ -41,7 +49,10 @@ pub fn run(arguments: &MeasureArgs, store: &Option<PathBuf>) -> Result<Ending, F
         false => Some(keep::open_to_save(store)?),
     };
     let mut progress = Progress::new(arguments.quiet);
-    let session = Session::open(Planned { plan, origin, overrides }, &options, library)?;
+    let mut session = Session::open(Planned { plan, origin, overrides }, &options, library)?;
+    if shares {
+        session.keep_shares();
+    }
     if let Some(words) = &session.scratch_words {
         progress.say(&format!("scratch file: {words}"));
     }

@@ -1,0 +1,66 @@
+//! How the response time of a load divides over the parts of a virtual array.
+
+use array::sim::Outcome;
+use array::trail::{Part, Times, Trails};
+use record::{PartShare, ResponseShare, Shares};
+use workload::plan::Load;
+use workload::tally::{Class, Tally};
+
+/// The part of the requests that is the tail.
+const TAIL: f64 = 0.01;
+
+/// Fewer requests have no tail: ten have to lie beyond a percentile that is shown.
+const TAIL_REQUESTS: u64 = 1_000;
+
+/// For each workload and class; `workload_of` names the workload of each job.
+pub fn of(load: &Load, outcome: &Outcome, workload_of: &[usize]) -> Vec<ResponseShare> {
+    let mut shares = Vec::new();
+    for (index, workload) in load.workloads.iter().enumerate() {
+        let mut trails = Trails::default();
+        let own = || workload_of.iter().enumerate().filter(|(_, of)| **of == index).map(|(job, _)| job);
+        own().for_each(|job| trails.merge(&outcome.trails[job]));
+        for class in trails.classes() {
+            let mut all = trails.all(class);
+            let waits = own().map(|job| measured(&outcome.tallies[job], class));
+            let (count, waited_ns) = waits.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+            // Requests that fell due and were never issued are in the histograms with what they had waited by then.
+            let never = (count.saturating_sub(all.count), waited_ns.saturating_sub(all.response_ns));
+            let tail =
+                (never.0 == 0 && all.count >= TAIL_REQUESTS).then(|| trails.tail(class, TAIL)).flatten();
+            (all.count, all.response_ns) = (count, waited_ns);
+            all.parts[Part::Schedule as usize].0 += never.1;
+            shares.push(ResponseShare {
+                workload: workload.name.clone(),
+                op: class.op.name().into(),
+                size_bytes: class.size.get(),
+                all: means(&all, 0),
+                tail: tail.map(|tail| means(&tail.times, tail.from.get())),
+            });
+        }
+    }
+    shares
+}
+
+/// Measured requests of a class and their response times.
+fn measured(tally: &Tally, class: Class) -> (u64, u64) {
+    let own = tally.classes.iter().filter(|own| own.class == class);
+    own.fold((0, 0), |(count, sum), own| {
+        let sum_ns = u64::try_from(own.response.sum_ns()).unwrap_or(u64::MAX);
+        (count + own.response.count(), sum + sum_ns)
+    })
+}
+
+fn means(times: &Times, from_ns: u64) -> Shares {
+    let mean = |sum: u64| sum as f64 / times.count.max(1) as f64;
+    let part = |(part, wait, service): (Part, u64, u64)| PartShare {
+        part: part.name().into(),
+        wait_ns: mean(wait),
+        service_ns: mean(service),
+    };
+    Shares {
+        requests: times.count,
+        from_ns,
+        mean_ns: mean(times.response_ns),
+        parts: times.spent().map(part).collect(),
+    }
+}
