@@ -13,6 +13,7 @@ mod result;
 mod rounds;
 pub mod search;
 mod seconds;
+pub mod what_if;
 mod world;
 
 pub use carry::{Outcome, carry_out, take_turns};

@@ -103,6 +103,8 @@ codes! {
     LatencyBound => "latency-bound",
     /// The limit lies where nothing is counted.
     LimitUnseen => "limit-unseen",
+    /// What a faster part would have brought.
+    WhatIf => "what-if",
     /// More in flight no longer pays beyond it.
     Knee => "knee",
     /// The curve bends slowly, or not within the sweep.

@@ -95,6 +95,7 @@ pub(crate) fn weight(code: Code) -> Option<(About, [Grade; 3])> {
         | Code::Limit
         | Code::LatencyBound
         | Code::LimitUnseen
+        | Code::WhatIf
         | Code::Knee
         | Code::NoSharpKnee
         | Code::Retrograde

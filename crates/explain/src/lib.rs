@@ -23,12 +23,14 @@ mod samples;
 mod saturation;
 mod search;
 mod steady;
+mod what_if;
 mod working_set;
 mod writes;
 
 pub use code::Code;
 pub use grade::{CHECKS, CheckAbout, judge, weights};
 pub use parts::{Parts, PartsError};
+pub use what_if::what_if;
 
 use record::{Finding, Point, Run, WorkloadResult, World};
 

@@ -16,6 +16,7 @@ mod saturation;
 mod search;
 mod sound;
 mod steady;
+mod what_if;
 mod working_set;
 mod writes;
 

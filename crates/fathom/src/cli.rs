@@ -435,6 +435,17 @@ pub struct ExplainArgs {
     /// What the kernel did not know of the path to the media, or not well: parts and ceilings in TOML
     #[arg(long, value_name = "FILE")]
     pub parts: Option<PathBuf>,
+    /// Of a run on a virtual array: carry its last point out again with each part 10 % faster, and with twice as much in
+    /// flight, and say what that brings
+    #[arg(long)]
+    pub what_if: bool,
+    /// With --what-if: another point, by its number from 1 or its name
+    #[arg(long, value_name = "POINT", requires = "what_if")]
+    pub point: Option<String>,
+    /// With --what-if: how often each is tried, with other seeds; more see smaller effects
+    #[arg(long, value_name = "COUNT", requires = "what_if", default_value_t = 5,
+        value_parser = clap::value_parser!(u32).range(2..=100))]
+    pub seeds: u32,
     /// What stdout gets
     #[arg(long, value_enum, default_value_t = TreeFormat::Text)]
     pub format: TreeFormat,

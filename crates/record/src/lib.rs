@@ -19,6 +19,7 @@ pub mod sample;
 mod search;
 mod steady;
 mod summary;
+mod what_if;
 
 pub use comparison::{Basis, Compared, Comparison, Setting, Side, Unmatched, Verdict};
 pub use entry::Entry;
@@ -36,3 +37,4 @@ pub use run::{
 pub use search::{Recovery, Rung, Search, WriteCache};
 pub use steady::{Rounds, Window};
 pub use summary::{Figure, LATENCY_QUANTILES, LatencySummary, OpSummary, QuantileFigure, summarise};
+pub use what_if::{Effect, Trial, WhatIf};

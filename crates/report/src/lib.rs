@@ -26,6 +26,7 @@ mod style;
 mod sweep;
 mod table;
 mod upkeep;
+mod what_if;
 mod words;
 
 pub use crate::csv::{CSV_COLUMNS, csv, csv_rows};
@@ -39,6 +40,7 @@ pub use path::path;
 pub use shares::shares;
 pub use spans::spans;
 pub use style::Style;
+pub use what_if::what_if;
 pub use words::wrap;
 
 /// Why a record could not be drawn.

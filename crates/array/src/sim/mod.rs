@@ -32,6 +32,7 @@ mod pages;
 mod paths;
 mod plant;
 mod request;
+mod resource;
 mod serve;
 mod unit_locks;
 mod work;
@@ -46,6 +47,7 @@ pub use event::Event;
 pub use host::{Gate, Host};
 pub use outcome::{Component, Outcome};
 pub use plant::{LunPlant, Plant, SetPlant};
+pub use resource::Resource;
 pub use work::{Progress, WorkError, WorkOrder};
 
 use crate::device::Device;

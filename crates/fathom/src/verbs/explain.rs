@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::cli::{ExplainArgs, TreeFormat};
 use crate::ending::{Ending, Failure};
 use crate::terminal;
-use crate::verbs::{keep, parts};
+use crate::verbs::{keep, parts, what_if};
 
 /// Judges a kept run by the rules of this program, whatever it was judged by before. The library is not changed.
 pub fn explain(arguments: &ExplainArgs, store: &Option<PathBuf>) -> Result<Ending, Failure> {
@@ -22,15 +22,21 @@ pub fn explain(arguments: &ExplainArgs, store: &Option<PathBuf>) -> Result<Endin
     }
     parts::apply(arguments.parts.as_deref(), &mut run.path)?;
     explain::judge(&mut run);
+    let tried = if arguments.what_if { Some(what_if::try_parts(arguments, &run)?) } else { None };
+    let found = tried.as_ref().and_then(|tried| explain::what_if(&run, tried));
+    run.findings.extend(found);
     let text = match arguments.format {
         TreeFormat::Text => {
             let style = terminal::style(&arguments.look);
             let mut text = report::explained(&run, style);
-            let shares = report::shares(&run, style);
-            if !shares.is_empty() {
+            let tables = [
+                report::shares(&run, style),
+                tried.map_or(String::new(), |one| report::what_if(&one, style)),
+            ];
+            tables.iter().filter(|table| !table.is_empty()).for_each(|table| {
                 text.push('\n');
-                text += &shares;
-            }
+                text += table;
+            });
             text
         }
         TreeFormat::Json => {

@@ -14,3 +14,4 @@ pub mod plan;
 pub mod run;
 pub mod search;
 pub mod validate;
+mod what_if;

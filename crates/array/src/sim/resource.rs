@@ -1,0 +1,267 @@
+//! What an array could have more of: one kind of part made faster, everything else left as it is.
+//!
+//! **Invariant:** a part that is made faster is faster in all it does: rates are multiplied, times divided.
+
+use units::{Bytes, BytesPerSecond, Nanos};
+
+use crate::device::queue::Service;
+use crate::device::rotating::{AfterRw, Overheads, Seek, Zones};
+use crate::device::{CachedFlashParams, DeviceParams, FlashParams, QueueParams, RotatingParams};
+use crate::files::FilesParams;
+use crate::link::LinkParams;
+
+use super::Plant;
+
+/// A kind of part that can be had faster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Resource {
+    /// What a file or LUN of the host costs each request: the way through a lock.
+    HostFile,
+    /// The host's processors.
+    HostProcessor,
+    /// The host's adapters.
+    Adapter,
+    /// The links between hosts and controllers, without their length.
+    Link,
+    /// Cables, switches and hops.
+    Distance,
+    /// What a connection may have under way: a larger window, as none is faster.
+    Window,
+    /// The controllers' processors.
+    ControllerProcessor,
+    /// The controllers' buses.
+    Bus,
+    /// The way between controllers.
+    Mirror,
+    /// The controllers' caches: larger, as none is faster.
+    Cache,
+    /// The controllers' look-up of where the data are.
+    Locate,
+    /// Parity arithmetic.
+    Xor,
+    /// Back-end channels.
+    Channel,
+    /// Member devices.
+    Disks,
+}
+
+impl Resource {
+    /// All of them, in the order in which a request meets them.
+    pub const ALL: [Resource; 14] = [
+        Resource::HostFile,
+        Resource::HostProcessor,
+        Resource::Adapter,
+        Resource::Link,
+        Resource::Distance,
+        Resource::Window,
+        Resource::ControllerProcessor,
+        Resource::Bus,
+        Resource::Mirror,
+        Resource::Cache,
+        Resource::Locate,
+        Resource::Xor,
+        Resource::Channel,
+        Resource::Disks,
+    ];
+
+    /// The name used in records: that of the part, where it is one.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Resource::HostFile => "host file",
+            Resource::HostProcessor => "host processor",
+            Resource::Adapter => "host adapter",
+            Resource::Link => "link",
+            Resource::Distance => "distance",
+            Resource::Window => "connection window",
+            Resource::ControllerProcessor => "controller processor",
+            Resource::Bus => "controller bus",
+            Resource::Mirror => "controller mirror",
+            Resource::Cache => "cache size",
+            Resource::Locate => "locate",
+            Resource::Xor => "controller xor",
+            Resource::Channel => "channel",
+            Resource::Disks => "disks",
+        }
+    }
+
+    /// Whether `plant` has any of it that costs something.
+    pub fn is_in(self, plant: &Plant) -> bool {
+        let mut faster = plant.clone();
+        self.speed_up(&mut faster, 2.0);
+        faster != *plant
+    }
+
+    /// Makes it `times` as fast, or large.
+    pub fn speed_up(self, plant: &mut Plant, times: f64) {
+        let by = Faster(times);
+        let (host, protocol, controller) = (&mut plant.host, &mut plant.protocol, &mut plant.controller);
+        match self {
+            Resource::HostFile => by.time(&mut host.per_file),
+            Resource::HostProcessor => {
+                [&mut host.request, &mut host.file_system, &mut protocol.client]
+                    .into_iter()
+                    .for_each(|time| by.time(time));
+                host.page_cache.iter_mut().for_each(|pages| by.rate(&mut pages.copy));
+                by.file_system(&mut host.files);
+            }
+            Resource::Adapter => plant.adapter.iter_mut().for_each(|(_, link)| by.link(link)),
+            Resource::Link => plant.link.iter_mut().for_each(|link| by.link(link)),
+            Resource::Distance => {
+                by.time(&mut protocol.hop);
+                plant.link.iter_mut().for_each(|link| by.time(&mut link.latency));
+                plant.adapter.iter_mut().for_each(|(_, link)| by.time(&mut link.latency));
+            }
+            Resource::Window => protocol.window.iter_mut().for_each(|window| by.size(window)),
+            Resource::ControllerProcessor => {
+                let times = [
+                    &mut controller.read_command,
+                    &mut controller.write_command,
+                    &mut controller.member_command,
+                    &mut protocol.server_read,
+                    &mut protocol.server_write,
+                ];
+                times.into_iter().for_each(|time| by.time(time));
+                let rates =
+                    [&mut controller.copy, &mut protocol.server_read_copy, &mut protocol.server_write_copy];
+                rates.into_iter().flatten().for_each(|rate| by.rate(rate));
+            }
+            Resource::Bus => controller.bus.iter_mut().for_each(|rate| by.rate(rate)),
+            Resource::Mirror => controller.partner.iter_mut().for_each(|link| {
+                by.link(link);
+                by.time(&mut link.latency);
+            }),
+            Resource::Cache => controller.cache.iter_mut().for_each(|cache| by.size(&mut cache.size)),
+            Resource::Locate => {
+                by.time(&mut controller.locate);
+                by.time(&mut controller.place);
+            }
+            Resource::Xor => controller.xor.iter_mut().for_each(|rate| by.rate(rate)),
+            Resource::Channel => plant.channel.iter_mut().for_each(|(_, link)| by.link(link)),
+            Resource::Disks => plant.models.iter_mut().for_each(|model| by.device(model)),
+        }
+    }
+}
+
+/// How much faster.
+#[derive(Clone, Copy)]
+struct Faster(f64);
+
+impl Faster {
+    fn time(self, time: &mut Nanos) {
+        *time = Nanos::new((time.get() as f64 / self.0).round() as u64);
+    }
+
+    fn rate(self, rate: &mut BytesPerSecond) {
+        *rate = BytesPerSecond::new(rate.get() * self.0);
+    }
+
+    fn size(self, size: &mut Bytes) {
+        *size = Bytes::new((size.as_f64() * self.0) as u64);
+    }
+
+    /// All but its length.
+    fn link(self, link: &mut LinkParams) {
+        self.rate(&mut link.rate);
+        self.time(&mut link.command);
+    }
+
+    /// What its calls take of a processor.
+    fn file_system(self, files: &mut FilesParams) {
+        let FilesParams { stat, open, create, rename, remove, entry, copy, .. } = files;
+        [stat, open, create, rename, remove, entry].into_iter().for_each(|time| self.time(time));
+        self.rate(copy);
+    }
+
+    fn device(self, model: &mut DeviceParams) {
+        match model {
+            DeviceParams::Rotating(drive) => self.rotating(drive),
+            DeviceParams::Flash(drive) => self.flash(drive),
+            DeviceParams::CachedFlash(CachedFlashParams {
+                hit,
+                read,
+                write,
+                bandwidth,
+                flash_bandwidth,
+                ..
+            }) => {
+                [hit, read, write].into_iter().for_each(|time| self.time(time));
+                [bandwidth, flash_bandwidth].into_iter().for_each(|rate| self.rate(rate));
+            }
+            DeviceParams::Queue(QueueParams { service, .. }) => match service {
+                Service::Fixed(time) | Service::Exponential(time) => self.time(time),
+            },
+        }
+    }
+
+    /// Arm, spindle, processor and interface; what a track holds stays, and passes faster.
+    fn rotating(self, drive: &mut RotatingParams) {
+        drive.rpm *= self.0;
+        match &mut drive.seek {
+            Seek::ThreeNumbers { track_to_track, average, full } => {
+                [track_to_track, average, full].into_iter().for_each(|time| self.time(time));
+            }
+            Seek::Measured(points) => points.iter_mut().for_each(|(_, time)| self.time(time)),
+        }
+        if let Zones::Rates { outer, inner } = &mut drive.zones {
+            self.rate(outer);
+            self.rate(inner);
+        }
+        let Overheads { read_hit, read_miss, write_hit, write_miss, completion } = &mut drive.overhead;
+        for AfterRw { after_read, after_write } in [read_hit, read_miss, write_hit, write_miss] {
+            self.time(after_read);
+            self.time(after_write);
+        }
+        [completion, &mut drive.write_settle, &mut drive.head_switch]
+            .into_iter()
+            .for_each(|time| self.time(time));
+        self.rate(&mut drive.link);
+    }
+
+    fn flash(self, drive: &mut FlashParams) {
+        drive.read_page.iter_mut().for_each(|time| self.time(time));
+        let times = [
+            &mut drive.program_page,
+            &mut drive.erase_block,
+            &mut drive.command,
+            &mut drive.command_gap,
+            &mut drive.link_command,
+        ];
+        times.into_iter().for_each(|time| self.time(time));
+        self.rate(&mut drive.channel);
+        self.rate(&mut drive.link);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::{self, Shipped};
+
+    fn plant(address: &str) -> Plant {
+        Plant::from(&spec::array(&Shipped, address).unwrap())
+    }
+
+    #[test]
+    fn what_an_array_does_not_have_cannot_be_had_faster() {
+        let array = plant("array:md3000?raid=5");
+        let has = |resource: Resource| resource.is_in(&array);
+        assert!(has(Resource::Disks) && has(Resource::ControllerProcessor) && has(Resource::Link));
+        for resource in Resource::ALL {
+            let mut same = array.clone();
+            resource.speed_up(&mut same, 1.0);
+            assert_eq!(same, array, "{}", resource.name());
+        }
+    }
+
+    #[test]
+    fn a_faster_drive_turns_moves_and_reads_faster() {
+        let (slow, mut fast) = (plant("array:md3000?raid=5"), plant("array:md3000?raid=5"));
+        Resource::Disks.speed_up(&mut fast, 2.0);
+        let (DeviceParams::Rotating(slow), DeviceParams::Rotating(fast)) = (&slow.models[0], &fast.models[0])
+        else {
+            panic!("the MD3000 has drives with arms")
+        };
+        assert_eq!(fast.revolution().get(), slow.revolution().get() / 2);
+        assert_ne!((&fast.seek, &fast.zones, fast.overhead), (&slow.seek, &slow.zones, slow.overhead));
+    }
+}

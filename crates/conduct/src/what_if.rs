@@ -1,0 +1,243 @@
+//! A point of a plan on a virtual array again and again, one thing changed at a time.
+//!
+//! Every change is tried with the same seeds as the unchanged array, so that both are asked for the same requests; what
+//! the seeds differ by with nothing changed is the noise below which nothing is called an effect.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use array::sim::{Plant, Resource};
+use array::spec::{self, Source};
+use record::{Effect, Trial, WhatIf};
+use stats::Histogram;
+use stats::difference::{Estimate, Noise, Ratio};
+use workload::plan::{Load, Plan, Task};
+use workload::spec::Pace;
+
+use crate::modelled::{ModelError, ModelledWorld};
+use crate::world::{LoadAnswer, World, WorldError};
+
+/// How many times as much is in flight where that is tried.
+const DEEPER: u32 = 2;
+
+/// By how much two quantiles may differ that lie on either side of the edge of a histogram's bucket, as a part.
+const BUCKET: f64 = 1.0 / 64.0;
+
+/// What is asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// Which of its points.
+    pub index: usize,
+    /// The array, as `array:md3000?raid=10`.
+    pub address: &'a str,
+    /// Its rate in the record.
+    pub recorded_ops_per_s: f64,
+    /// How often each is tried, at least two.
+    pub seeds: u32,
+    /// How many times as fast a part is made.
+    pub times: f64,
+}
+
+/// Why it could not be tried.
+#[derive(Debug, thiserror::Error)]
+pub enum WhatIfError {
+    /// The array.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The load.
+    #[error(transparent)]
+    World(#[from] WorldError),
+    /// The point asks for nothing.
+    #[error("point {0} brings the array into a state and asks for nothing, so that nothing can be compared")]
+    NoLoad(usize),
+    /// Nothing was measured.
+    #[error("the point gave no figure when it was carried out again")]
+    NoFigure,
+}
+
+/// What is changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Change {
+    Nothing,
+    Faster(Resource),
+    Deeper,
+}
+
+/// What one trial gave.
+#[derive(Clone, Copy, Debug)]
+struct Figures {
+    ops_per_s: f64,
+    p99_ns: Option<f64>,
+}
+
+/// Tries every part of the array faster, and twice as much in flight; the most worth first.
+///
+/// States of the plan before the point are brought about first, other loads are not carried out. Trials run side by
+/// side, one on each processor. `stop` ends it with [`WorldError::Interrupted`].
+pub fn what_if(
+    asked: &Asked<'_>,
+    library: &(dyn Source + Sync),
+    stop: &Arc<AtomicBool>,
+) -> Result<WhatIf, WhatIfError> {
+    let point = asked.plan.points().get(asked.index).ok_or(WhatIfError::NoLoad(asked.index))?;
+    let Task::Load(load) = &point.task else { return Err(WhatIfError::NoLoad(asked.index)) };
+    let plant = Plant::from(&spec::array(library, asked.address).map_err(ModelError::from)?);
+    let mut changes = vec![Change::Nothing];
+    changes.extend(Resource::ALL.into_iter().filter(|one| one.is_in(&plant)).map(Change::Faster));
+    changes.extend(is_closed(load).then_some(Change::Deeper));
+    let figures = all(asked, load, &changes, library, stop)?;
+    let (unchanged, changed) = figures.split_first().ok_or(WhatIfError::NoFigure)?;
+    let first = unchanged.first().ok_or(WhatIfError::NoFigure)?;
+    let seeds = unchanged.len();
+    let floor = |values: &[f64]| Noise::of([values]).map(|noise| noise.floor(seeds, seeds));
+    let ops = |figures: &[Figures]| figures.iter().map(|one| one.ops_per_s).collect::<Vec<_>>();
+    let p99 = |figures: &[Figures]| figures.iter().map(|one| one.p99_ns).collect::<Option<Vec<_>>>();
+    let floor_ops = floor(&ops(unchanged)).ok_or(WhatIfError::NoFigure)?;
+    let floor_p99 = p99(unchanged).and_then(|values| floor(&values)).map(|floor| floor.max(BUCKET));
+    let mut trials = Vec::new();
+    for (change, figures) in changes[1..].iter().zip(changed) {
+        let of_p99 = || effect(&p99(unchanged)?, &p99(figures)?, floor_p99?);
+        trials.push(Trial {
+            change: name(*change).into(),
+            times: if *change == Change::Deeper { f64::from(DEEPER) } else { asked.times },
+            ops: effect(&ops(unchanged), &ops(figures), floor_ops).ok_or(WhatIfError::NoFigure)?,
+            p99: of_p99(),
+        });
+    }
+    trials.sort_by(|one, other| worth(other).total_cmp(&worth(one)));
+    Ok(WhatIf {
+        point: asked.index as u32,
+        name: point.name.clone(),
+        seeds: seeds as u32,
+        times: asked.times,
+        recorded_ops_per_s: asked.recorded_ops_per_s,
+        again_ops_per_s: first.ops_per_s,
+        floor_ops,
+        floor_p99,
+        trials,
+    })
+}
+
+/// The gain in rate where there is one, otherwise that of the percentile, which is told below every gain in rate.
+fn worth(trial: &Trial) -> f64 {
+    let p99 = trial.p99.filter(|effect| effect.is_there).map_or(0.0, |effect| -effect.change);
+    if trial.ops.is_there { trial.ops.change + p99 * 1e-6 } else { p99 * 1e-3 }
+}
+
+fn name(change: Change) -> &'static str {
+    match change {
+        Change::Nothing => "nothing",
+        Change::Faster(resource) => resource.name(),
+        Change::Deeper => "depth",
+    }
+}
+
+fn is_closed(load: &Load) -> bool {
+    load.workloads.iter().all(|workload| matches!(workload.pace, Pace::Closed | Pace::Think(_)))
+}
+
+/// The change from each of `before` to that of `after` with the same seed; `None` where a figure is none.
+fn effect(before: &[f64], after: &[f64], floor: f64) -> Option<Effect> {
+    let ratios: Vec<f64> = before.iter().zip(after).map(|(before, after)| after / before).collect();
+    let ratio = Estimate::of_repeats(&ratios)?;
+    let change = Ratio::of(Estimate::new(1.0, 0.0, ratio.freedom)?, ratio);
+    let (low, high) = (change.interval.low - 1.0, change.interval.high - 1.0);
+    let change = change.value - 1.0;
+    let is_there = (low > 0.0 || high < 0.0) && change.abs() > floor;
+    Some(Effect { change, low, high, is_there })
+}
+
+/// The figures of every change with every seed.
+fn all(
+    asked: &Asked<'_>,
+    load: &Load,
+    changes: &[Change],
+    library: &(dyn Source + Sync),
+    stop: &Arc<AtomicBool>,
+) -> Result<Vec<Vec<Figures>>, WhatIfError> {
+    let seeds = asked.seeds.max(2) as usize;
+    let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let work = || {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let (change, seed) = (number / seeds, number % seeds);
+            if change >= changes.len() {
+                return;
+            }
+            let figures = once(asked, load, changes[change], seed as u64, library, stop);
+            if figures.is_err() {
+                // Nobody begins another.
+                next.store(changes.len() * seeds, Ordering::Relaxed);
+            }
+            found.lock().unwrap_or_else(PoisonError::into_inner).push((change, seed, figures));
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..threads.min(changes.len() * seeds) {
+            scope.spawn(work);
+        }
+    });
+    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    found.sort_by_key(|(change, seed, _)| (*change, *seed));
+    let mut figures = vec![Vec::new(); changes.len()];
+    for (change, _, one) in found {
+        figures[change].push(one?);
+    }
+    Ok(figures)
+}
+
+/// One trial. Seed 0 is the run's own.
+fn once(
+    asked: &Asked<'_>,
+    load: &Load,
+    change: Change,
+    seed: u64,
+    library: &dyn Source,
+    stop: &Arc<AtomicBool>,
+) -> Result<Figures, WhatIfError> {
+    let mut plan = asked.plan.clone();
+    plan.seed = plan.seed.wrapping_add(seed << 32);
+    let mut load = load.clone();
+    for workload in &mut load.workloads {
+        workload.seed = workload.seed.wrapping_add(seed << 32);
+        if change == Change::Deeper {
+            workload.depth = workload.depth.saturating_mul(DEEPER);
+        }
+    }
+    let mut world = ModelledWorld::changed(&plan, asked.address, library, stop.clone(), |plant| {
+        if let Change::Faster(resource) = change {
+            resource.speed_up(plant, asked.times);
+        }
+    })?;
+    for point in &plan.points()[..asked.index] {
+        if let Task::State(state) = &point.task {
+            world.state(state, &mut |_| {})?;
+        }
+    }
+    let answer = world.load(&load, &mut |_| {})?;
+    if world.is_stopped() {
+        return Err(WorldError::Interrupted.into());
+    }
+    figures(&answer).ok_or(WhatIfError::NoFigure)
+}
+
+/// The rates of all workloads together, and the percentile of all their requests.
+fn figures(answer: &LoadAnswer) -> Option<Figures> {
+    let mut response = Histogram::new();
+    let mut ops_per_s = 0.0;
+    for workload in &answer.workloads {
+        let tallies = || workload.workers.iter().map(|worker| &worker.tally);
+        let from = tallies().map(|tally| tally.measured_from).min()?;
+        let until = tallies().map(|tally| tally.measured_until).max()?;
+        let ops: u64 = tallies().map(workload::tally::Tally::ops).sum();
+        ops_per_s += ops as f64 / until.saturating_since(from).as_secs_f64();
+        tallies().flat_map(|tally| &tally.classes).for_each(|class| response.merge(&class.response));
+    }
+    let enough = response.count() as f64 * 0.01 >= 10.0;
+    let p99_ns = enough.then(|| response.quantile(0.99)).flatten().map(|value| value.get() as f64);
+    (ops_per_s.is_finite() && ops_per_s > 0.0).then_some(Figures { ops_per_s, p99_ns })
+}

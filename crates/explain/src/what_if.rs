@@ -1,0 +1,78 @@
+//! What a point would have done, had a part been faster.
+
+use record::{Finding, Point, Run, Severity, Trial, WhatIf};
+
+use crate::Code;
+use crate::draft::{Draft, percent};
+
+/// What the trials of a point say; `None` where the run has no such point.
+pub fn what_if(run: &Run, tried: &WhatIf) -> Option<Finding> {
+    let point: &Point = run.points.iter().find(|point| point.index == tried.point)?;
+    let faster: Vec<&Trial> = tried.trials.iter().filter(|trial| trial.change != DEPTH).collect();
+    let worth: Vec<&&Trial> = faster.iter().filter(|trial| gains(trial)).collect();
+    let idle: Vec<&str> =
+        faster.iter().filter(|trial| !gains(trial)).map(|trial| trial.change.as_str()).collect();
+    let speed = percent(tried.times - 1.0);
+    let brought: Vec<String> =
+        worth.iter().map(|trial| format!("{} {}", trial.change, brings(trial))).collect();
+    let mut sentence = match brought.as_slice() {
+        [] => format!("{speed} more speed of any part brings nothing."),
+        brought => format!("What {speed} more speed of a part brings: {}.", brought.join("; ")),
+    };
+    if !idle.is_empty() && !worth.is_empty() {
+        sentence += &format!(" Nothing: {}.", idle.join(", "));
+    }
+    if let Some(depth) = tried.trials.iter().find(|trial| trial.change == DEPTH) {
+        let brought = if changes(depth) { brings(depth) } else { "nothing".into() };
+        sentence += &format!(" Twice the depth: {brought}.");
+    }
+    let remedy = format!(
+        "Spend on the first of them. Equal runs of {} seeds differ by {} in their rate: less is called no effect.",
+        tried.seeds,
+        percent(tried.floor_ops)
+    );
+    let mut draft = Draft::new(Code::WhatIf, Severity::Note, sentence).remedy(remedy);
+    for trial in &tried.trials {
+        let key = trial.change.replace(' ', "_");
+        draft = draft.number(&format!("{key}_rate_change"), trial.ops.change);
+        if let Some(p99) = trial.p99 {
+            draft = draft.number(&format!("{key}_p99_change"), p99.change);
+        }
+    }
+    let draft = draft.number("floor_rate", tried.floor_ops).number("again_ops_per_s", tried.again_ops_per_s);
+    Some(draft.number("floor_p99", tried.floor_p99.unwrap_or(f64::NAN)).about(point))
+}
+
+/// The change of how much is in flight, which is no part.
+const DEPTH: &str = "depth";
+
+/// Whether it makes anything better.
+fn gains(trial: &Trial) -> bool {
+    let rate = trial.ops.is_there && trial.ops.change > 0.0;
+    rate || trial.p99.is_some_and(|p99| p99.is_there && p99.change < 0.0)
+}
+
+fn changes(trial: &Trial) -> bool {
+    trial.ops.is_there || trial.p99.is_some_and(|p99| p99.is_there)
+}
+
+/// `7.8 % (7.2 % to 8.4 %) more a second and 5.1 % (4.0 % to 6.2 %) less p99`.
+fn brings(trial: &Trial) -> String {
+    let ops = trial.ops;
+    let rate = ops.is_there.then(|| {
+        let (low, high, word) = sides(ops.change, ops.low, ops.high);
+        format!("{} ({low} to {high}) {word} a second", percent(ops.change.abs()))
+    });
+    let p99 = trial.p99.filter(|p99| p99.is_there).map(|p99| {
+        let (low, high, word) = sides(p99.change, p99.low, p99.high);
+        format!("{} ({low} to {high}) {word} p99", percent(p99.change.abs()))
+    });
+    [rate, p99].into_iter().flatten().collect::<Vec<_>>().join(" and ")
+}
+
+fn sides(change: f64, low: f64, high: f64) -> (String, String, &'static str) {
+    match change < 0.0 {
+        true => (percent(-high), percent(-low), "less"),
+        false => (percent(low), percent(high), "more"),
+    }
+}

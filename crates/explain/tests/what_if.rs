@@ -1,0 +1,53 @@
+//! What trials with a faster part say, in words.
+
+use record::{Effect, Trial, WhatIf, sample};
+
+fn effect(change: f64, is_there: bool) -> Effect {
+    Effect { change, low: change - 0.01, high: change + 0.01, is_there }
+}
+
+fn trial(change: &str, ops: Effect, p99: Option<Effect>) -> Trial {
+    Trial { change: change.into(), times: 1.1, ops, p99 }
+}
+
+fn tried(trials: Vec<Trial>) -> WhatIf {
+    WhatIf {
+        point: 0,
+        name: "reads".into(),
+        seeds: 5,
+        times: 1.1,
+        recorded_ops_per_s: 1_000.0,
+        again_ops_per_s: 1_001.0,
+        floor_ops: 0.004,
+        floor_p99: Some(0.03),
+        trials,
+    }
+}
+
+#[test]
+fn what_brings_something_is_told_with_its_interval_and_the_rest_by_name() {
+    let stream =
+        sample::Stream { op: "read", size_bytes: 4096, per_s: 1_000, median_ns: 1_000_000, spread: 0.1 };
+    let run =
+        sample::run("quick", vec![sample::point(0, "reads", vec![sample::workload("main", &[stream])])]);
+    let finding = explain::what_if(
+        &run,
+        &tried(vec![
+            trial("disks", effect(0.08, true), Some(effect(-0.05, true))),
+            trial("depth", effect(0.2, true), Some(effect(0.9, true))),
+            trial("link", effect(0.001, false), Some(effect(0.01, false))),
+        ]),
+    )
+    .unwrap();
+    assert_eq!(
+        finding.sentence,
+        "What 10 % more speed of a part brings: disks 8.0 % (7.0 % to 9.0 %) more a second and 5.0 % (4.0 % to 6.0 %) \
+         less p99. Nothing: link. Twice the depth: 20 % (19 % to 21 %) more a second and 90 % (89 % to 91 %) more p99."
+    );
+    assert!((finding.numbers["disks_rate_change"] - 0.08).abs() < 1e-12);
+    assert_eq!(finding.point, Some(0));
+    let nothing = explain::what_if(&run, &tried(vec![trial("link", effect(0.001, false), None)])).unwrap();
+    assert_eq!(nothing.sentence, "10 % more speed of any part brings nothing.");
+    let elsewhere = WhatIf { point: 9, ..tried(Vec::new()) };
+    assert_eq!(explain::what_if(&run, &elsewhere), None);
+}

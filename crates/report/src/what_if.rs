@@ -1,0 +1,69 @@
+//! What a point would have done, had a part been faster: one row for each change.
+
+use record::{Effect, WhatIf};
+use units::OpsPerSecond;
+
+use crate::style::{Look, Style};
+use crate::table::{Cell, Column, Table};
+use crate::words::{harmless, wrap};
+
+/// Every change with what it brought, the most worth first; changes within the noise say so.
+pub fn what_if(tried: &WhatIf, style: Style) -> String {
+    let mut text = style.paint(Look::Title, &format!("What if: {}", harmless(&tried.name)));
+    text.push('\n');
+    let about = format!(
+        "{} seeds each. Unchanged {}/s, in the record {}/s. Equal runs differ by {} in their rate{}.",
+        tried.seeds,
+        OpsPerSecond::new(tried.again_ops_per_s),
+        OpsPerSecond::new(tried.recorded_ops_per_s),
+        percent(tried.floor_ops),
+        tried.floor_p99.map_or(String::new(), |floor| format!(" and by {} in their p99", percent(floor)))
+    );
+    for line in wrap(&style.spell(&about), style.width, "  ", "  ") {
+        text += &format!("{line}\n");
+    }
+    let columns = vec![
+        Column::words("changed"),
+        Column::figures("times", 3),
+        Column::figures("rate", 0),
+        Column::figures("from", 2),
+        Column::figures("to", 2),
+        Column::figures("p99", 0),
+        Column::figures("from", 2),
+        Column::figures("to", 2),
+    ];
+    let rows = tried.trials.iter().map(|trial| {
+        let mut row = vec![Cell::plain(harmless(&trial.change)), Cell::plain(format!("{}", trial.times))];
+        row.extend(cells(Some(&trial.ops)));
+        row.extend(cells(trial.p99.as_ref()));
+        row
+    });
+    for line in (Table { columns, rows: rows.collect() }).draw(style).lines {
+        text += &format!("    {line}\n");
+    }
+    text
+}
+
+fn cells(effect: Option<&Effect>) -> [Cell; 3] {
+    match effect {
+        None => [Cell::default(), Cell::default(), Cell::default()],
+        Some(effect) if effect.is_there => {
+            let ends = [effect.low, effect.high].map(|end| Cell::plain(signed(end)));
+            let [low, high] = ends;
+            [Cell::of(Look::Headline, signed(effect.change)), low, high]
+        }
+        Some(effect) => {
+            let ends = [effect.low, effect.high].map(|end| Cell::plain(signed(end)));
+            let [low, high] = ends;
+            [Cell::plain("no effect"), low, high]
+        }
+    }
+}
+
+fn percent(part: f64) -> String {
+    format!("{:.1} %", 100.0 * part)
+}
+
+fn signed(part: f64) -> String {
+    format!("{:+.1} %", 100.0 * part)
+}
