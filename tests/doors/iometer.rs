@@ -278,19 +278,25 @@ fn iometer_lays_out_its_file_in_a_directory_and_removes_it() {
     agrees_with_the_record(&results, &user.last());
     let depths: Vec<&str> = results.tests.iter().map(|rows| rows[0]["Queue Depth"].as_str()).collect();
     assert_eq!(depths, ["1", "4"]);
-    // Each processor of this machine, in each test; the manager's share is their mean, weighted by the time that the
-    // kernel counted on each. It counts in hundredths, and sums each processor anew, so a second is right within 0.1.
+    // Each processor of this machine, in each test, with the shares that the record has of it.
+    let run = user.last();
     let per_test = results.processors.len() / results.tests.len();
-    assert_eq!(results.processors[0]["Target Name"], "CPU 0");
-    for (rows, of_test) in results.tests.iter().zip(results.processors.chunks(per_test.max(1))) {
-        let busy = |row: &Row| number(row, "% CPU Utilization");
-        let (least, most) = of_test
-            .iter()
-            .map(busy)
-            .fold((f64::INFINITY, 0.0f64), |(least, most), share| (least.min(share), most.max(share)));
-        let mean = busy(&rows[1]);
-        assert!(least - 10.0 <= mean && mean <= most + 10.0, "{mean} of {least} to {most}");
-        assert!(of_test.iter().all(|row| row["IOps"].is_empty()));
+    for (point, rows) in results.processors.chunks(per_test).enumerate() {
+        let series = run["points"][point]["series"].as_array().unwrap();
+        let share = |name: String| -> f64 {
+            let values =
+                series.iter().find(|each| each["name"] == name.as_str()).unwrap()["values"].as_array();
+            let values: Vec<f64> = values.unwrap().iter().map(|value| value.as_f64().unwrap()).collect();
+            100.0 * values.iter().sum::<f64>() / values.len() as f64
+        };
+        for (cpu, row) in rows.iter().enumerate() {
+            assert_eq!(row["Target Name"], format!("CPU {cpu}"));
+            let busy: f64 =
+                ["user", "system", "irq"].iter().map(|state| share(format!("cpu.{cpu}.{state}"))).sum();
+            let said = number(row, "% CPU Utilization");
+            assert!((said - busy).abs() < 1e-5, "{said} of {busy}");
+            assert!(row["IOps"].is_empty());
+        }
     }
     assert!(user.files().iter().all(|file| !file.contains("iobw")), "{:?}", user.files());
 }
