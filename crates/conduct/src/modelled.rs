@@ -1,7 +1,10 @@
 //! A virtual array as a world: the same load, in virtual time.
 
+mod answers;
 mod shares;
 mod trees;
+
+pub use answers::{Asked, answers};
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -123,4 +123,8 @@ codes! {
     SloWriteCache => "slo-write-cache",
     /// After a rate that failed the target did not come back in time.
     SloRecovery => "slo-recovery",
+    /// Less than a model of the same hardware gives.
+    BelowModel => "below-model",
+    /// More than a model of the same hardware gives.
+    AboveModel => "above-model",
 }

@@ -103,7 +103,9 @@ pub(crate) fn weight(code: Code) -> Option<(About, [Grade; 3])> {
         | Code::SloEdge
         | Code::SloUnkept
         | Code::SloHysteresis
-        | Code::SloRecovery => return None,
+        | Code::SloRecovery
+        | Code::BelowModel
+        | Code::AboveModel => return None,
     };
     Some(answer)
 }

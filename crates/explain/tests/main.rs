@@ -10,6 +10,7 @@ mod failures;
 mod grade;
 mod guide;
 mod limits;
+mod model;
 mod parts;
 mod samples;
 mod saturation;

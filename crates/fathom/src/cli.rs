@@ -341,6 +341,8 @@ pub enum ArrayVerb {
     },
     /// How likely an array loses data, while it is rebuilt and over a time
     Loss(LossArgs),
+    /// Measure what tells a model its figures, and write the model of what was measured
+    Fit(FitArgs),
 }
 
 #[derive(Debug, Args)]
@@ -379,6 +381,32 @@ pub struct LossArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct FitArgs {
+    /// What is measured: a block device, a file, a directory, a virtual array; or runs that hold enough points: last,
+    /// last~1, numbers of `fathom ls`, beginnings of ids, records' files
+    #[arg(required = true, value_name = "TARGET|RUN")]
+    pub what: Vec<String>,
+    /// The array file to write
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Consent to destroy what is on the target: its serial number, by-id name, or a file's absolute path. Without it
+    /// nothing is written, and what writes cost is not fitted
+    #[arg(long, value_name = "IDENTITY")]
+    pub destroy: Vec<String>,
+    /// Size of the scratch file in a directory [default: large enough to defeat known caches]
+    #[arg(long, value_name = "SIZE")]
+    pub scratch: Option<Bytes>,
+    /// Do not keep the runs in the library
+    #[arg(long)]
+    pub no_save: bool,
+    /// No progress on stderr
+    #[arg(short, long)]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub look: Look,
 }
 
 #[derive(Debug, Args)]
@@ -437,7 +465,7 @@ pub struct ExplainArgs {
     pub parts: Option<PathBuf>,
     /// Of a run on a virtual array: carry its last point out again with each part 10 % faster, and with twice as much in
     /// flight, and say what that brings
-    #[arg(long)]
+    #[arg(long, conflicts_with = "model")]
     pub what_if: bool,
     /// With --what-if: another point, by its number from 1 or its name
     #[arg(long, value_name = "POINT", requires = "what_if")]
@@ -446,6 +474,9 @@ pub struct ExplainArgs {
     #[arg(long, value_name = "COUNT", requires = "what_if", default_value_t = 5,
         value_parser = clap::value_parser!(u32).range(2..=100))]
     pub seeds: u32,
+    /// Hold every point against what this array file of `fathom array fit` gives
+    #[arg(long, value_name = "FILE", conflicts_with = "parts")]
+    pub model: Option<PathBuf>,
     /// What stdout gets
     #[arg(long, value_enum, default_value_t = TreeFormat::Text)]
     pub format: TreeFormat,

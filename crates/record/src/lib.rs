@@ -9,6 +9,7 @@ mod comparison;
 mod entry;
 mod finding;
 mod grade;
+mod held;
 mod histogram;
 pub mod names;
 mod path;
@@ -25,6 +26,7 @@ pub use comparison::{Basis, Compared, Comparison, Setting, Side, Unmatched, Verd
 pub use entry::Entry;
 pub use finding::{Finding, Severity};
 pub use grade::{Check, Grade, Grading, Outcome};
+pub use held::{Fitted, Held};
 pub use histogram::Histogram;
 pub use path::{Ceiling, PathPart};
 pub use point::{

@@ -3,6 +3,7 @@
 //! **Invariant:** one to three events per request, whatever its size: nothing here happens once per sector.
 
 pub mod cached;
+pub mod fitted;
 pub mod flash;
 pub mod queue;
 pub mod rotating;
@@ -13,6 +14,7 @@ use crate::meter::{Class, Meter};
 use crate::streams::Stream;
 
 pub use cached::{CachedFlash, CachedFlashParams};
+pub use fitted::{Fitted, FittedParams};
 pub use flash::{FlashDrive, FlashParams};
 pub use queue::{Queue, QueueParams};
 pub use rotating::{Drive, RotatingParams};
@@ -73,6 +75,8 @@ pub enum Device {
     CachedFlash(Box<CachedFlash>),
     /// A plain queue.
     Queue(Box<Queue>),
+    /// One that is known from outside.
+    Fitted(Box<Fitted>),
 }
 
 /// When a command that was submitted will end.
@@ -97,6 +101,7 @@ impl Device {
             DeviceParams::Flash(params) => Device::Flash(Box::new(FlashDrive::new(params, seed))),
             DeviceParams::CachedFlash(params) => Device::CachedFlash(Box::new(CachedFlash::new(params))),
             DeviceParams::Queue(params) => Device::Queue(Box::new(Queue::new(params, seed))),
+            DeviceParams::Fitted(params) => Device::Fitted(Box::new(Fitted::new(params))),
         }
     }
 
@@ -107,6 +112,7 @@ impl Device {
             Device::Flash(drive) => Submitted::Ends(drive.submit(now, command)),
             Device::CachedFlash(device) => Submitted::Ends(device.submit(now, command)),
             Device::Queue(queue) => Submitted::Ends(queue.submit(now, command)),
+            Device::Fitted(fitted) => Submitted::Ends(fitted.submit(now, command)),
         }
     }
 
@@ -126,8 +132,9 @@ impl Device {
         match self {
             Device::Rotating(drive) => drive.flush(now),
             Device::Flash(drive) => drive.flush(now),
-            // Batteries hold the memory of cached flash until it has been written; a plain queue holds nothing.
-            Device::CachedFlash(_) | Device::Queue(_) => now,
+            // Batteries hold the memory of cached flash until it has been written; a plain queue holds nothing, and of
+            // a device known from outside nobody has measured it.
+            Device::CachedFlash(_) | Device::Queue(_) | Device::Fitted(_) => now,
         }
     }
 
@@ -136,7 +143,7 @@ impl Device {
         match self {
             Device::Rotating(drive) => drive.trim(now),
             Device::Flash(drive) => drive.trim(now, first, sectors),
-            Device::CachedFlash(_) | Device::Queue(_) => now,
+            Device::CachedFlash(_) | Device::Queue(_) | Device::Fitted(_) => now,
         }
     }
 
@@ -145,7 +152,7 @@ impl Device {
         match self {
             Device::Rotating(drive) => drive.order_background(),
             // They serve all in the order it comes. Serial ATA has 32 tags, and nothing here has fewer.
-            Device::Flash(_) | Device::CachedFlash(_) | Device::Queue(_) => 32,
+            Device::Flash(_) | Device::CachedFlash(_) | Device::Queue(_) | Device::Fitted(_) => 32,
         }
     }
 
@@ -164,6 +171,7 @@ impl Device {
             Device::Flash(drive) => drive.servers(),
             Device::CachedFlash(device) => device.servers(),
             Device::Queue(queue) => queue.servers(),
+            Device::Fitted(fitted) => fitted.servers(),
         }
     }
 
@@ -173,7 +181,7 @@ impl Device {
         match self {
             Device::Flash(drive) => Some(drive.dies()),
             Device::CachedFlash(device) => Some(device.regions()),
-            Device::Rotating(_) | Device::Queue(_) => None,
+            Device::Rotating(_) | Device::Queue(_) | Device::Fitted(_) => None,
         }
     }
 
@@ -182,7 +190,7 @@ impl Device {
         match self {
             Device::Flash(drive) => drive.restart_meter(now),
             Device::CachedFlash(device) => device.restart_meter(now),
-            Device::Rotating(_) | Device::Queue(_) => self.meter().restart(now),
+            Device::Rotating(_) | Device::Queue(_) | Device::Fitted(_) => self.meter().restart(now),
         }
     }
 
@@ -193,6 +201,7 @@ impl Device {
             Device::Flash(drive) => drive.close_meter(now),
             Device::CachedFlash(device) => device.close_meter(now),
             Device::Queue(queue) => queue.meter().close(now, std::iter::empty()),
+            Device::Fitted(fitted) => fitted.meter().close(now, std::iter::empty()),
         }
     }
 
@@ -203,6 +212,7 @@ impl Device {
             Device::Flash(drive) => drive.meter(),
             Device::CachedFlash(device) => device.meter(),
             Device::Queue(queue) => queue.meter(),
+            Device::Fitted(fitted) => fitted.meter(),
         }
     }
 }
@@ -218,4 +228,6 @@ pub enum DeviceParams {
     CachedFlash(CachedFlashParams),
     /// Nothing but servers and a queue.
     Queue(QueueParams),
+    /// Times by the number of commands.
+    Fitted(FittedParams),
 }

@@ -6,12 +6,13 @@ use super::error::SpecError;
 use super::fields::{Fields, Read};
 use super::parts::check_lines;
 use super::tree::Scalar;
+use crate::device::fitted::Access;
 use crate::device::flash::Translation;
 use crate::device::queue::Service;
 use crate::device::rotating::{
     AfterRw, DriveCacheParams, DriveQueueParams, Order, Overheads, RotatingParams, Seek, Zone, Zones,
 };
-use crate::device::{CachedFlashParams, DeviceParams, FlashParams, QueueParams};
+use crate::device::{CachedFlashParams, DeviceParams, FittedParams, FlashParams, QueueParams};
 
 /// A device of the library.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +36,7 @@ enum Kind {
     Flash,
     CachedFlash,
     Queue,
+    Fitted,
 }
 
 /// Addresses in sectors, and in clocks of a revolution, stay exact far below it.
@@ -57,6 +59,7 @@ pub(super) fn read(model: &str, fields: Fields<'_>) -> Result<DeviceSpec, SpecEr
             ("flash", Kind::Flash),
             ("cached-flash", Kind::CachedFlash),
             ("queue", Kind::Queue),
+            ("fitted", Kind::Fitted),
         ],
     )?;
     let params = match kind {
@@ -64,6 +67,7 @@ pub(super) fn read(model: &str, fields: Fields<'_>) -> Result<DeviceSpec, SpecEr
         Kind::Flash => DeviceParams::Flash(flash(&fields, capacity)?),
         Kind::CachedFlash => DeviceParams::CachedFlash(cached_flash(&fields, capacity)?),
         Kind::Queue => DeviceParams::Queue(queue(&fields)?),
+        Kind::Fitted => DeviceParams::Fitted(fitted(&fields)?),
     };
     fields.finish()?;
     Ok(DeviceSpec { model: model.into(), about, capacity: sectors(capacity), params })
@@ -314,4 +318,37 @@ fn queue(fields: &Fields<'_>) -> Result<QueueParams, SpecError> {
         servers: at_least_one(fields, "servers", None)?,
         service: if fixed { Service::Fixed(service) } else { Service::Exponential(service) },
     })
+}
+
+fn fitted(fields: &Fields<'_>) -> Result<FittedParams, SpecError> {
+    let params = FittedParams {
+        servers: at_least_one(fields, "servers", Some(1))?,
+        read: access(fields, "read", "read_rate")?,
+        write: access(fields, "write", "write_rate")?,
+        link: moving(fields, "link")?,
+        link_command: fields.or("link_command", Nanos::ZERO)?,
+        follow: fields.or("follow", Nanos::ZERO)?,
+        spread: fields.or("spread", Vec::new())?,
+    };
+    let sound = |parts: &[f64]| parts.iter().all(|part| (0.0..=1e6).contains(part));
+    if !sound(&params.spread) || params.spread.len() > 1_000 {
+        return Err(fields.wrong("spread", "give at most 1000 parts of the mean, such as [0.5, 1.0, 1.5]"));
+    }
+    Ok(params)
+}
+
+fn access(fields: &Fields<'_>, times: &'static str, rate: &'static str) -> Result<Access, SpecError> {
+    let list: Vec<(u32, Nanos)> = fields.need(times)?;
+    let rising = list.windows(2).all(|pair| pair[0].0 < pair[1].0);
+    if !rising || list.first().is_none_or(|first| first.0 == 0) {
+        return Err(fields.wrong(times, "give pairs [commands, time], the commands rising from 1 on"));
+    }
+    Ok(Access { times: list, rate: moving(fields, rate)? })
+}
+
+fn moving(fields: &Fields<'_>, key: &'static str) -> Result<BytesPerSecond, SpecError> {
+    match fields.need::<BytesPerSecond>(key)? {
+        rate if rate.get() > 0.0 => Ok(rate),
+        _ => Err(fields.wrong(key, "it moves at least something")),
+    }
 }

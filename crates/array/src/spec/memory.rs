@@ -29,7 +29,7 @@ fn buffer(device: &DeviceParams) -> Bytes {
         DeviceParams::CachedFlash(device) => {
             Bytes::new((device.cache.as_f64() * device.dirty_limit.get()) as u64)
         }
-        DeviceParams::Queue(_) => Bytes::ZERO,
+        DeviceParams::Queue(_) | DeviceParams::Fitted(_) => Bytes::ZERO,
     }
 }
 

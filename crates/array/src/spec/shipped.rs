@@ -50,6 +50,7 @@ pub(super) const DEVICES: &[(&str, &str, &str)] = library! { "devices":
     "crucial-m4-128",
     "disk-sata",
     "disk-scsi-10k",
+    "fitted",
     "hds722020ala330",
     "hds723020bla642",
     "hua723030ala640",

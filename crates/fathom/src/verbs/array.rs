@@ -8,7 +8,7 @@ use crate::cli::ArrayVerb;
 use crate::ending::{Ending, Failure};
 use crate::models::LIBRARY;
 use crate::terminal;
-use crate::verbs::loss;
+use crate::verbs::{fit, loss};
 
 pub fn array(verb: &ArrayVerb, store: &Option<PathBuf>) -> Result<Ending, Failure> {
     let text = match verb {
@@ -16,6 +16,7 @@ pub fn array(verb: &ArrayVerb, store: &Option<PathBuf>) -> Result<Ending, Failur
         ArrayVerb::Show { array } => show(array)?,
         ArrayVerb::Check { array } => check(array)?,
         ArrayVerb::Loss(arguments) => loss::loss(arguments, store)?,
+        ArrayVerb::Fit(arguments) => return fit::fit(arguments, store),
     };
     terminal::print(&text).map_err(|source| Failure::System { what: "writing to stdout".into(), source })?;
     Ok(Ending::done())

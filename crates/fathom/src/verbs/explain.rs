@@ -1,11 +1,16 @@
 //! `fathom explain`: what the evidence of a run supports, at length.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use conduct::modelled::{Asked, answers};
+use record::{Held, PointKind, Run};
 
 use crate::cli::{ExplainArgs, TreeFormat};
 use crate::ending::{Ending, Failure};
 use crate::terminal;
-use crate::verbs::{keep, parts, what_if};
+use crate::verbs::{fit, keep, parts, what_if};
 
 /// Judges a kept run by the rules of this program, whatever it was judged by before. The library is not changed.
 pub fn explain(arguments: &ExplainArgs, store: &Option<PathBuf>) -> Result<Ending, Failure> {
@@ -22,13 +27,19 @@ pub fn explain(arguments: &ExplainArgs, store: &Option<PathBuf>) -> Result<Endin
     }
     parts::apply(arguments.parts.as_deref(), &mut run.path)?;
     explain::judge(&mut run);
+    let mut table = String::new();
+    if let Some(model) = &arguments.model {
+        let held = held(&run, model)?;
+        table = report::held(&held, terminal::style(&arguments.look));
+        run.findings = explain::model::findings(&run, &held);
+    }
     let tried = if arguments.what_if { Some(what_if::try_parts(arguments, &run)?) } else { None };
     let found = tried.as_ref().and_then(|tried| explain::what_if(&run, tried));
     run.findings.extend(found);
     let text = match arguments.format {
         TreeFormat::Text => {
             let style = terminal::style(&arguments.look);
-            let mut text = report::explained(&run, style);
+            let mut text = table + &report::explained(&run, style);
             let tables = [
                 report::shares(&run, style),
                 tried.map_or(String::new(), |one| report::what_if(&one, style)),
@@ -47,4 +58,18 @@ pub fn explain(arguments: &ExplainArgs, store: &Option<PathBuf>) -> Result<Endin
     };
     terminal::print(&text).map_err(|source| Failure::System { what: "writing to stdout".into(), source })?;
     Ok(Ending::done())
+}
+
+/// The loads of a run beside what the model in `file` answers to its plan.
+fn held(run: &Run, file: &Path) -> Result<Vec<Held>, Failure> {
+    let text = fs::read_to_string(file)
+        .map_err(|error| Failure::Usage(format!("--model {}: it cannot be read: {error}", file.display())))?;
+    let plan = fit::plan_of(run).map_err(Failure::Usage)?;
+    let there = |index: usize| run.points.iter().any(|point| point.index as usize == index);
+    let plan = plan.only(|point| there(point.index));
+    let loads = run.points.iter().filter(|point| point.kind == PointKind::Load);
+    let asked: Vec<Asked> = loads.map(|point| Asked { index: point.index as usize, at_most: None }).collect();
+    let points = answers(plan, &text, &asked, true, Arc::default())
+        .map_err(|error| Failure::Usage(format!("--model {}: {error}", file.display())))?;
+    Ok(explain::model::held(run, &points))
 }

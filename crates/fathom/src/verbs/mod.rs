@@ -7,6 +7,7 @@ pub mod compare;
 pub mod completions;
 pub mod doctor;
 pub mod explain;
+pub mod fit;
 pub mod keep;
 mod loss;
 pub mod parts;

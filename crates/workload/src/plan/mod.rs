@@ -149,6 +149,16 @@ impl Plan {
     pub fn points(&self) -> &[Point] {
         &self.points
     }
+
+    /// The plan with those of its points alone that `keep` wants, perhaps changed by it. They keep their numbers.
+    pub fn only(mut self, mut keep: impl FnMut(&mut Point) -> bool) -> Plan {
+        self.points.retain_mut(&mut keep);
+        for (number, phase) in self.phases.iter_mut().enumerate() {
+            let first = self.points.partition_point(|point| point.phase < number);
+            phase.points = first..self.points.partition_point(|point| point.phase <= number);
+        }
+        self
+    }
 }
 
 impl Point {

@@ -50,6 +50,8 @@ const READY: &[Ready] = &[
     Ready { name: "spc1-like", text: include_str!("../../../../plans/spc1-like.toml") },
     Ready { name: "rebuild", text: include_str!("../../../../plans/rebuild.toml") },
     Ready { name: "rebuilding", text: include_str!("../../../../plans/rebuilding.toml") },
+    Ready { name: "calibrate", text: include_str!("../../../../plans/calibrate.toml") },
+    Ready { name: "calibrate-writes", text: include_str!("../../../../plans/calibrate-writes.toml") },
 ];
 
 /// Every ready plan, the one to begin with first.
@@ -97,7 +99,8 @@ mod tests {
         }
     }
 
-    const READ_ONLY: [&str; 9] = [
+    const READ_ONLY: [&str; 10] = [
+        "calibrate",
         "hdparm",
         "read-ahead",
         "webserver",
@@ -171,7 +174,15 @@ mod tests {
             assert!(estimate.changes_data, "{name}");
             assert_eq!(estimate.may_end_early, name.starts_with("pts-"), "{name}");
         }
-        assert_eq!(all().len(), promised.len() + untimed.len() + long.len());
+        // Half seconds of warm-up, and reading in of what a cache may hold.
+        let calibrating = [("calibrate", 98, 262_500, 5), ("calibrate-writes", 11, 415_000, 0)];
+        for (name, points, millis, untimed) in calibrating {
+            let estimate = plan(name).estimate();
+            let expected = (points, Nanos::from_millis(millis), untimed);
+            assert_eq!((estimate.points, estimate.time, estimate.untimed_points), expected, "{name}");
+            assert_eq!(estimate.changes_data, !READ_ONLY.contains(&name), "{name}");
+        }
+        assert_eq!(all().len(), promised.len() + untimed.len() + long.len() + calibrating.len());
     }
 
     /// The sums that a published generator's streams come to: 39.44 % reads, 38.6 % in streams, 8.0144 KiB on average.

@@ -1,0 +1,214 @@
+//! A device known only from outside: how long it takes for a command, by how many it has.
+//!
+//! What reorders (an arm), what works on several at once (dies, servers) and what shares a wire shows from outside as
+//! one table: the time of an access against the number of commands at the device.
+//!
+//! **Invariant:** a command's end is known when it is submitted, so it costs no event.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use units::{Bytes, BytesPerSecond, Instant, Nanos, SECTOR_BYTES};
+
+use crate::device::Command;
+use crate::meter::Meter;
+use crate::server::Servers;
+use crate::station::Station;
+
+/// The figures of a device known from outside.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FittedParams {
+    /// Commands worked on at once; the rest wait in order of arrival. At least 1.
+    pub servers: u32,
+    /// Of reads.
+    pub read: Access,
+    /// Of writes.
+    pub write: Access,
+    /// What all commands together move.
+    pub link: BytesPerSecond,
+    /// What a command costs on that way beyond its bytes.
+    pub link_command: Nanos,
+    /// Access time of a command that begins where an earlier one ended.
+    pub follow: Nanos,
+    /// Equally likely access times as parts of the mean, in ascending order; empty where it is always the mean.
+    pub spread: Vec<f64>,
+}
+
+/// How long one server takes for a command: the access, then the bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Access {
+    /// Commands at the device, this one among them, and the mean access time then. Rising in the first, never empty.
+    ///
+    /// Between two entries it is interpolated over the logarithm of the count, beyond the last it stays.
+    pub times: Vec<(u32, Nanos)>,
+    /// Bytes of one server.
+    pub rate: BytesPerSecond,
+}
+
+impl Access {
+    /// The mean access time with `present` commands at the device.
+    pub fn time(&self, present: usize) -> Nanos {
+        let at = present as f64;
+        let above = self.times.iter().position(|(count, _)| f64::from(*count) >= at);
+        let ((low, short), (high, long)) = match above {
+            None => return self.times.last().map_or(Nanos::ZERO, |last| last.1),
+            Some(0) => return self.times[0].1,
+            Some(index) => (self.times[index - 1], self.times[index]),
+        };
+        let part = (at.ln() - f64::from(low).ln()) / (f64::from(high).ln() - f64::from(low).ln());
+        let (short, long) = (short.get() as f64, long.get() as f64);
+        Nanos::new((short + (long - short) * part).round() as u64)
+    }
+}
+
+/// Readers and writers that are told apart where they go on.
+const STREAMS: usize = 32;
+
+/// A device known from outside, at work.
+#[derive(Clone, Debug)]
+pub struct Fitted {
+    params: FittedParams,
+    servers: Servers,
+    link: Station,
+    /// When the commands that have not ended will end.
+    present: BinaryHeap<Reverse<Instant>>,
+    /// Sectors at which recent commands ended, and which of them is replaced next.
+    ends: [u64; STREAMS],
+    oldest: usize,
+    meter: Meter,
+}
+
+impl Fitted {
+    /// An idle device.
+    pub fn new(params: &FittedParams) -> Fitted {
+        Fitted {
+            servers: Servers::new(params.servers),
+            link: Station::new(1),
+            present: BinaryHeap::new(),
+            ends: [u64::MAX; STREAMS],
+            oldest: 0,
+            meter: Meter::default(),
+            params: params.clone(),
+        }
+    }
+
+    /// Takes a command and returns when it ends.
+    pub fn submit(&mut self, now: Instant, command: Command) -> Instant {
+        while self.present.peek().is_some_and(|Reverse(end)| *end <= now) {
+            self.present.pop();
+        }
+        let access = self.access(now, &command);
+        let kind = if command.write { &self.params.write } else { &self.params.read };
+        let bytes = Bytes::new(u64::from(command.sectors) * SECTOR_BYTES);
+        let service = access + kind.rate.time_for(bytes);
+        let (started, ended) = self.servers.occupy(now.max(command.ready), service);
+        let wire = self.params.link_command + self.params.link.time_for(bytes);
+        let ended = self.link.stream(now, started + access, ended, wire, Nanos::ZERO, command.class);
+        self.meter.visit(now, now, started, ended, command.class);
+        self.present.push(Reverse(ended));
+        ended
+    }
+
+    fn access(&mut self, now: Instant, command: &Command) -> Nanos {
+        let end = command.first + u64::from(command.sectors);
+        if let Some(stream) = self.ends.iter_mut().find(|at| **at == command.first) {
+            *stream = end;
+            return self.params.follow;
+        }
+        self.ends[self.oldest] = end;
+        self.oldest = (self.oldest + 1) % STREAMS;
+        let kind = if command.write { &self.params.write } else { &self.params.read };
+        let mean = kind.time(self.present.len() + 1);
+        match self.params.spread.len() as u64 {
+            0 => mean,
+            many => {
+                let part = self.params.spread[(drawn(now, command.first) % many) as usize];
+                Nanos::new((mean.get() as f64 * part).round() as u64)
+            }
+        }
+    }
+
+    /// Servers.
+    pub fn servers(&self) -> u32 {
+        self.servers.count()
+    }
+
+    /// Its past.
+    pub fn meter(&mut self) -> &mut Meter {
+        &mut self.meter
+    }
+}
+
+/// The same number for all pieces of a request, whichever members they lie on: they are given out at one instant, lie at
+/// one height, and find arms that have come from one place, so that none of them waits for the slowest of many strangers.
+fn drawn(now: Instant, first: u64) -> u64 {
+    // The finaliser of MurmurHash3 (Appleby 2011), over pieces of a mebibyte.
+    let mut bits = now.nanos() ^ (first >> 11).rotate_left(32);
+    bits = (bits ^ (bits >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    bits = (bits ^ (bits >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    bits ^ (bits >> 33)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::meter::Class;
+
+    fn params(times: &[(u32, u64)]) -> FittedParams {
+        let times: Vec<_> = times.iter().map(|(count, us)| (*count, Nanos::from_micros(*us))).collect();
+        let access = Access { times, rate: BytesPerSecond::new(512e6) };
+        FittedParams {
+            servers: 1,
+            read: access.clone(),
+            write: access,
+            link: BytesPerSecond::new(1e15),
+            link_command: Nanos::ZERO,
+            follow: Nanos::ZERO,
+            spread: Vec::new(),
+        }
+    }
+
+    fn read(first: u64) -> Command {
+        let ready = Instant::START;
+        Command { first, sectors: 1, tag: 0, write: false, class: Class::HostRead, ready }
+    }
+
+    #[test]
+    fn an_access_is_shorter_the_more_commands_there_are_to_choose_from() {
+        let mut device = Fitted::new(&params(&[(1, 100), (4, 60)]));
+        let now = Instant::START;
+        let ends: Vec<u64> = (0..5).map(|n| device.submit(now, read(1_000 * n)).nanos() / 1_000).collect();
+        // 100 us alone, 80 us with one more (half way in the logarithm), and 60 us from four on; one more for the bytes.
+        assert_eq!(ends, [101, 182, 250, 311, 372]);
+    }
+
+    #[test]
+    fn what_goes_on_where_something_ended_needs_no_access() {
+        let mut device = Fitted::new(&params(&[(1, 100)]));
+        let first = device.submit(Instant::START, read(8));
+        assert_eq!(device.submit(first, read(9)), first + Nanos::from_micros(1));
+    }
+
+    #[test]
+    fn all_servers_together_move_no_more_than_the_wire() {
+        let mut device = Fitted::new(&FittedParams {
+            servers: 8,
+            link: BytesPerSecond::new(51.2e6),
+            ..params(&[(1, 100)])
+        });
+        let ends: Vec<u64> = (0..8).map(|n| device.submit(Instant::START, read(1_000 * n)).nanos()).collect();
+        assert!(ends.windows(2).all(|pair| pair[1] - pair[0] == 10_000), "{ends:?}");
+    }
+
+    #[test]
+    fn the_spread_changes_no_mean() {
+        let spread = vec![0.25, 0.5, 1.0, 2.25];
+        let mut device = Fitted::new(&FittedParams { spread, ..params(&[(1, 100)]) });
+        let mut now = Instant::START;
+        for n in 0..20_000 {
+            now = device.submit(now, read(n * 3));
+        }
+        let mean = now.nanos() as f64 / 20_000.0;
+        assert!((mean / 101_000.0 - 1.0).abs() < 0.02, "{mean}");
+    }
+}

@@ -1,0 +1,68 @@
+//! What a cache above the members holds: from regions of growing size, how much of them is answered at once.
+
+use record::Figure;
+use units::Nanos;
+
+use crate::front;
+use crate::probe::{Pattern, Probe};
+
+/// What the regions told of a cache for reads.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ReadCache {
+    /// None of the probes could tell hits from misses.
+    Unknown,
+    /// It holds every region that was asked; this many bytes at least.
+    AtLeast(u64),
+    /// So many bytes.
+    Size(Figure),
+}
+
+/// A region counts as held where at least this part of it is.
+const HELD: f64 = 0.97;
+
+/// The size of the read cache.
+///
+/// A cache that forgets what was used longest ago, and a region that was read once from its start to its end and is
+/// then asked at random, agree in this: of a region of W bytes a cache of C holds C/W.
+pub fn fit(probes: &[Probe]) -> ReadCache {
+    let Some(limit) = between(probes) else { return ReadCache::Unknown };
+    let regions = probes.iter().filter(|probe| {
+        probe.pattern == Pattern::Random
+            && probe.is_read()
+            && probe.region.is_some_and(|region| region > 32 << 20)
+    });
+    let (mut weights, mut sum, mut held) = (0.0, 0.0, 0u64);
+    for probe in regions {
+        let region = probe.region.unwrap_or(0);
+        let count = probe.responses.count() as f64;
+        let hits = count - probe.responses.count_above(limit) as f64;
+        let part = hits / count;
+        if part >= HELD {
+            held = held.max(region);
+        } else if hits >= 10.0 {
+            let size = part * region as f64;
+            // Binomial, and what the model of the cache itself may be wrong.
+            let variance = (region as f64).powi(2) * part * (1.0 - part) / count + (0.02 * size).powi(2);
+            weights += 1.0 / variance;
+            sum += size / variance;
+        }
+    }
+    match (weights > 0.0, held) {
+        (true, _) => {
+            let size = sum / weights;
+            let error = 1.96 / weights.sqrt();
+            ReadCache::Size(Figure { value: size, low: Some(size - error), high: Some(size + error) })
+        }
+        (false, 0) => ReadCache::Unknown,
+        (false, held) => ReadCache::AtLeast(held),
+    }
+}
+
+/// A response time between those of hits and those of misses; `None` where they overlap.
+fn between(probes: &[Probe]) -> Option<Nanos> {
+    let hot = front::hot(probes, true).filter(|probe| probe.size <= 4096.0 && probe.depth <= 16.0);
+    let hit = hot.filter_map(|probe| probe.responses.quantile(0.95)).max()?.get() as f64;
+    let cold = probes.iter().find(|probe| probe.is_read() && probe.is_everywhere() && probe.depth == 1.0)?;
+    let miss = cold.responses.quantile(0.1)?.get() as f64;
+    (miss > 1.2 * hit).then(|| Nanos::new((hit * miss).sqrt() as u64))
+}

@@ -1,0 +1,260 @@
+//! Chunk and members, from the rate at addresses that are multiples of a distance.
+//!
+//! Multiples of a distance visit only some of the members: `n / gcd(m, n)` of them where the distance is `m` chunks. The
+//! rate follows how many these are. Every pair of a member count and a chunk says for each distance which share of the
+//! work falls upon the busiest member; the array's is the pair for which the rate is one falling curve of that share. RAID levels with
+//! rotating parity (left-symmetric) place data chunks on members in turn as RAID 0 does, and look alike here.
+
+use crate::front::{FULL, Front};
+use crate::probe::Probe;
+
+/// What the distances told.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Geometry {
+    /// Members that requests are spread over.
+    pub members: u32,
+    /// Bytes on one before the next; `None` for a single member, which has none.
+    pub chunk: Option<u64>,
+    /// How many times less likely the best pair with another member count is, as a power of ten.
+    pub margin: f64,
+    /// How many distances were measured.
+    pub distances: usize,
+}
+
+/// Member counts that are tried.
+const MOST_MEMBERS: u32 = 24;
+
+/// Chunks that are tried: 4 KiB to 4 MiB.
+const CHUNKS: std::ops::RangeInclusive<u32> = 12..=22;
+
+/// Fewer distances tell nothing apart.
+const FEWEST: usize = 12;
+
+/// Members and chunk, or `None` where there are too few distances.
+pub fn fit(probes: &[Probe], front: &Front) -> Option<Geometry> {
+    let full = |probe: &Probe| {
+        let most = front.most.map_or(f64::INFINITY, |most| most.value);
+        if front.cached { most.min(front.link.value / probe.size) } else { most }
+    };
+    let places = places(probes, &full);
+    if places.iter().filter(|place| !place.full).count() < FEWEST {
+        return None;
+    }
+    let mut best: Option<(f64, u32, u64)> = None;
+    let mut other: Option<f64> = None;
+    let candidates = (1..=MOST_MEMBERS).flat_map(|members| {
+        CHUNKS.filter(move |power| members > 1 || *power == 16).map(move |power| (members, 1u64 << power))
+    });
+    let mut scored: Vec<(f64, u32, u64)> =
+        candidates.map(|(members, chunk)| (misfit(&places, members, chunk), members, chunk)).collect();
+    // Where chunks make no difference, all that is known is that it is no larger than the largest of them.
+    scored.sort_by(|one, two| one.0.total_cmp(&two.0).then(two.2.cmp(&one.2)));
+    for candidate in scored {
+        match best {
+            None => best = Some(candidate),
+            // A multiple of the members with a smaller chunk, which requests straddle, is another name of the same.
+            Some((_, members, chunk))
+                if candidate.1 != members && candidate.2 >= chunk && other.is_none() =>
+            {
+                other = Some(candidate.0);
+            }
+            Some(_) => {}
+        }
+    }
+    let (score, members, chunk) = best?;
+    Some(Geometry {
+        members,
+        chunk: (members > 1).then_some(chunk),
+        margin: other.map_or(0.0, |other| (other - score) / 2.0 / std::f64::consts::LN_10),
+        distances: places.len(),
+    })
+}
+
+/// A distance: every offset is a multiple of it.
+struct Place {
+    distance: u64,
+    size: u64,
+    log_rate: f64,
+    /// Standard error of the logarithm.
+    error: f64,
+    /// Whether the way there lets no more pass, whatever the members have.
+    full: bool,
+}
+
+/// The largest family of probes that differ in the distance alone.
+fn places(probes: &[Probe], full: &dyn Fn(&Probe) -> f64) -> Vec<Place> {
+    let random = |probe: &&Probe| {
+        probe.pattern == crate::probe::Pattern::Random && probe.region.is_none() && probe.is_read()
+    };
+    let family = |probe: &Probe| (probe.size as u64, probe.depth as u64);
+    let all: Vec<&Probe> = probes.iter().filter(random).collect();
+    let largest = all.iter().map(|probe| family(probe)).max_by_key(|key| {
+        let mut distances: Vec<u64> =
+            all.iter().filter(|probe| family(probe) == *key).map(|probe| probe.align).collect();
+        distances.sort_unstable();
+        distances.dedup();
+        distances.len()
+    });
+    let same = |probe: &&&Probe| Some(family(probe)) == largest;
+    all.iter()
+        .filter(same)
+        .map(|probe| Place {
+            distance: probe.align,
+            size: probe.size as u64,
+            log_rate: probe.rate.ln(),
+            // What is in flight at the ends of a short run is left to chance.
+            error: (probe.responses.count().max(1) as f64).sqrt().recip().max(0.01),
+            full: probe.rate > FULL * full(probe),
+        })
+        .collect()
+}
+
+/// How badly the rates are explained by that pair: what is left about a curve of rate against the busiest member's share,
+/// and what the curve costs; infinite where the curve does not fall.
+///
+/// The Bayesian information criterion where the variance is not known (Schwarz 1978); what is left is never taken to be
+/// less than a twentieth of what chance leaves.
+fn misfit(places: &[Place], members: u32, chunk: u64) -> f64 {
+    // Members that are visited alike, in logarithms: arms gain by longer queues, so that the curve need not be straight.
+    let spread: Vec<f64> = places.iter().map(|place| -busiest(place, members, chunk).ln()).collect();
+    let open = |at: &usize| !places[*at].full;
+    let mut levels: Vec<i64> =
+        (0..places.len()).filter(open).map(|at| (spread[at] * 25.0).round() as i64).collect();
+    levels.sort_unstable();
+    levels.dedup();
+    let terms = levels.len().min(3);
+    let rows: Vec<(f64, &Place)> =
+        (0..places.len()).filter(open).map(|at| (spread[at], &places[at])).collect();
+    let Some(curve) = curve(&rows, terms) else { return f64::INFINITY };
+    let at = |spread: f64| curve[0] + curve[1] * spread + curve[2] * spread * spread;
+    let falls = |pair: &[i64]| {
+        let (few, many) = (pair[0] as f64 / 25.0, pair[1] as f64 / 25.0);
+        at(many) - at(few) > LEAST_GAIN * (many - few)
+    };
+    if !levels.windows(2).all(falls) {
+        return f64::INFINITY;
+    }
+    let squares: f64 = places
+        .iter()
+        .zip(&spread)
+        .map(|(place, spread)| {
+            let off = place.log_rate - at(*spread);
+            // Where the way there is full, the members may have more to give.
+            let off = if place.full { off.max(0.0) } else { off };
+            (off / place.error).powi(2)
+        })
+        .sum();
+    let count = places.len() as f64;
+    let squares = squares + STRAIGHT * curve[2] * curve[2];
+    count * (squares / count).max(0.05).ln() + terms as f64 * count.ln()
+}
+
+/// How much straighter curves are likelier: a bend is about a tenth. Without it a larger chunk with a bent curve looks like
+/// a smaller one with a straight curve.
+const STRAIGHT: f64 = 100.0;
+
+/// The part of a member that each member more brings at least.
+const LEAST_GAIN: f64 = 0.2;
+
+/// The polynomial of the logarithm of the rate with so many terms, by weighted least squares; `None` where the rows do
+/// not determine it.
+fn curve(rows: &[(f64, &Place)], terms: usize) -> Option<[f64; 3]> {
+    let mut system = [[0.0f64; 4]; 3];
+    for (spread, place) in rows {
+        let powers = [1.0, *spread, spread * spread];
+        let weight = place.error.powi(-2);
+        for row in 0..terms {
+            for column in 0..terms {
+                system[row][column] += weight * powers[row] * powers[column];
+            }
+            system[row][3] += weight * powers[row] * place.log_rate;
+        }
+    }
+    system[2][2] += STRAIGHT;
+    // Elimination without exchange: the matrix is positive definite where the rows determine the curve.
+    for pivot in 0..terms {
+        if system[pivot][pivot].abs() < 1e-9 {
+            return None;
+        }
+        for row in 0..terms {
+            if row != pivot {
+                let factor = system[row][pivot] / system[pivot][pivot];
+                let taken = system[pivot];
+                system[row].iter_mut().zip(taken).for_each(|(value, taken)| *value -= factor * taken);
+            }
+        }
+    }
+    let mut found = [0.0f64; 3];
+    (0..terms).for_each(|term| found[term] = system[term][3] / system[term][term]);
+    (terms > 0).then_some(found)
+}
+
+/// The part of the visits that falls upon the member that has most of them.
+fn busiest(place: &Place, members: u32, chunk: u64) -> f64 {
+    let members = u64::from(members);
+    let mut visits = vec![0u32; members as usize];
+    let mut all = 0;
+    // The members come round again after at most so many places, 16 KiB being the least distance and 4 MiB the largest chunk.
+    for number in 0..(members * 256) {
+        let first = number * place.distance / chunk;
+        let last = (number * place.distance + place.size - 1) / chunk;
+        for piece in first..=last {
+            visits[(piece % members) as usize] += 1;
+            all += 1;
+        }
+    }
+    f64::from(visits.into_iter().max().unwrap_or(0)) / f64::from(all.max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(distance: u64) -> Place {
+        Place { distance, size: 16 << 10, log_rate: 0.0, error: 0.02, full: false }
+    }
+
+    #[test]
+    fn multiples_of_a_whole_stripe_lie_on_one_member() {
+        for members in 1..=12 {
+            assert_eq!(busiest(&place(u64::from(members) << 18), members, 1 << 18), 1.0, "{members}");
+        }
+        assert_eq!(busiest(&place(2 << 16), 4, 1 << 16), 0.5);
+        assert!((busiest(&place(16 << 10), 5, 1 << 16) - 0.2).abs() < 1e-9);
+    }
+
+    fn plan_distances() -> Vec<u64> {
+        let mut all = Vec::new();
+        for odd in [1u64, 3, 5, 7, 9, 11, 13] {
+            all.extend((14..=20).map(|power| odd << power));
+        }
+        all.extend([2, 4, 8, 16, 15, 17, 19, 21, 23].map(|mebibytes| mebibytes << 20));
+        all
+    }
+
+    #[test]
+    fn every_count_and_chunk_is_told_from_rates_that_follow_the_busiest_member() {
+        for members in 1..=16u32 {
+            for chunk in [16u64, 64, 128, 512].map(|kib| kib << 10) {
+                let places: Vec<Place> = plan_distances()
+                    .into_iter()
+                    .enumerate()
+                    .map(|(number, distance)| {
+                        let mut place = place(distance);
+                        // Half of what a member more would bring, as where arms profit from longer queues, and 2 % of noise.
+                        let noise = [0.02, -0.01, 0.0, -0.02, 0.01][number % 5];
+                        place.log_rate = -0.5 * busiest(&place, members, chunk).ln() + noise;
+                        place
+                    })
+                    .collect();
+                let mut all: Vec<(f64, u32, u64)> = (1..=MOST_MEMBERS)
+                    .flat_map(|n| CHUNKS.map(move |power| (n, 1u64 << power)))
+                    .map(|(n, chunk)| (misfit(&places, n, chunk), n, chunk))
+                    .collect();
+                all.sort_by(|one, two| one.0.total_cmp(&two.0).then(two.2.cmp(&one.2)));
+                assert_eq!(all[0].1, members, "chunk {chunk}: {:?}", &all[..3]);
+                assert!(members == 1 || all[0].2 == chunk, "{members}: {:?}", &all[..3]);
+            }
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Calibration: from measured points to the array file of a model that answers alike.
+//!
+//! [`fit()`] takes runs that hold the points of the plans `calibrate` and `calibrate-writes`, or others that are enough,
+//! reads off what shows by itself (the way to the cache and back, members and chunk, cache sizes), and then has the
+//! model answer the same points, through [`Ask`], until its members answer as the measured ones did.
+//!
+//! **Invariant:** knows no world: measured points come in as records, and whoever calls runs the model. What the points do
+//! not tell is said to be not fitted; it is never invented.
+
+mod caches;
+mod front;
+mod geometry;
+mod members;
+mod model;
+mod probe;
+mod refine;
+mod statement;
+mod writes;
+
+pub use model::{Access, Cache, Model};
+pub use refine::{Ask, Wanted};
+pub use statement::{Fit, FitError, fit};

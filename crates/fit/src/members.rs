@@ -1,0 +1,114 @@
+//! First figures of the members, from places all over the target; [`crate::refine`] makes them agree.
+
+use crate::front::Front;
+use crate::model::Access;
+use crate::probe::{Pattern, Probe};
+use crate::refine::is_on_one;
+
+/// What members do, as a beginning.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Members {
+    /// Commands that one works on at once.
+    pub servers: u32,
+    /// Of reads.
+    pub read: Access,
+    /// What one moves.
+    pub link: f64,
+    /// Access time of what goes on where something ended.
+    pub follow: f64,
+    /// Equally likely access times as parts of the mean.
+    pub spread: Vec<f64>,
+}
+
+/// Cold reads of the smallest size, by rising depth.
+pub fn curve(probes: &[Probe]) -> Vec<&Probe> {
+    let cold = |probe: &&Probe| probe.is_read() && probe.is_everywhere();
+    let smallest = probes.iter().filter(cold).map(|probe| probe.size).fold(f64::INFINITY, f64::min);
+    let mut curve: Vec<&Probe> = probes.iter().filter(cold).filter(|probe| probe.size == smallest).collect();
+    curve.sort_by(|one, two| one.depth.total_cmp(&two.depth));
+    curve
+}
+
+/// A gain of rate with depth below this is an arm that chooses, not servers side by side.
+const ARM: f64 = 3.0;
+
+/// First figures; `None` without a cold read alone.
+pub fn fit(probes: &[Probe], front: &Front, members: u32, chunk: u64) -> Option<Members> {
+    let curve = curve(probes);
+    let alone = curve.first().filter(|probe| probe.depth == 1.0)?;
+    let way = front.fixed.map_or(0.0, |fixed| fixed.value);
+    let first = (alone.response_ns - way).max(0.1 * alone.response_ns);
+    let count = f64::from(members);
+    let most = curve.iter().map(|probe| probe.rate).fold(0.0, f64::max);
+    let gain = (most / count * first / 1e9).max(gain_of_one(probes, way, members, chunk));
+    let servers = if gain < ARM { 1 } else { gain.round().min(4_096.0) as u32 };
+    let mut times = vec![(1, first)];
+    for probe in curve.iter().skip(1) {
+        let each = probe.depth / count;
+        if each >= 1.9 {
+            let rate = probe.rate / count;
+            let busy = each.min(f64::from(servers));
+            times.push((each.round() as u32, busy / rate * 1e9));
+        }
+    }
+    times.dedup_by_key(|(count, _)| *count);
+    let large = |depth: &dyn Fn(f64) -> bool| {
+        let cold =
+            probes.iter().filter(|probe| probe.is_read() && probe.is_everywhere() && depth(probe.depth));
+        cold.max_by(|one, two| one.size.total_cmp(&two.size))
+    };
+    let rate = large(&|depth| depth == 1.0)
+        .filter(|probe| probe.size > alone.size)
+        .map(|probe| (probe.size - alone.size) / (probe.response_ns - alone.response_ns).max(1.0) * 1e9);
+    let link = probes.iter().filter(|probe| probe.is_read() && probe.is_everywhere()).map(Probe::bytes_per_s);
+    let on_one = probes.iter().filter(|probe| probe.is_read() && is_on_one(probe, members, chunk));
+    let one_moves = on_one.map(Probe::bytes_per_s).fold(0.0, f64::max);
+    Some(Members {
+        servers,
+        read: Access { times, rate: rate.unwrap_or(front.link.value).max(1e6) },
+        // Behind an arm nothing else shows; side by side all together may have less than each for itself.
+        link: if servers == 1 {
+            1e12
+        } else {
+            (link.fold(0.0, f64::max) / count).max(one_moves * 1.1).max(1e6)
+        },
+        follow: if servers == 1 { 0.02 * first } else { first },
+        spread: spread(alone, way),
+    })
+}
+
+/// How many a member alone works on at once: its rate times the time that one alone takes there, of the same size.
+fn gain_of_one(probes: &[Probe], way: f64, members: u32, chunk: u64) -> f64 {
+    let on_one = probes.iter().filter(|probe| probe.is_read() && is_on_one(probe, members, chunk));
+    let Some(one) = on_one.min_by(|one, two| one.rate.total_cmp(&two.rate)) else { return 0.0 };
+    let same = |probe: &&Probe| probe.is_everywhere() && probe.is_read() && probe.depth == 1.0;
+    let alone = probes.iter().filter(same).find(|probe| probe.size == one.size);
+    alone.map_or(0.0, |alone| one.rate * (alone.response_ns - way).max(0.0) / 1e9)
+}
+
+/// Twenty equally likely access times of a read alone, as parts of their mean.
+fn spread(alone: &Probe, way: f64) -> Vec<f64> {
+    const PARTS: usize = 20;
+    let at = |part: usize| (part as f64 + 0.5) / PARTS as f64;
+    let times: Option<Vec<f64>> = (0..PARTS)
+        .map(|part| alone.responses.quantile(at(part)).map(|time| (time.get() as f64 - way).max(0.0)))
+        .collect();
+    let times = times.unwrap_or_default();
+    let mean = times.iter().sum::<f64>() / PARTS as f64;
+    if mean > 0.0 { times.iter().map(|time| time / mean).collect() } else { Vec::new() }
+}
+
+/// Whether one reader that goes on, one request at a time, is answered as from memory.
+pub fn reads_ahead(probes: &[Probe]) -> bool {
+    let stream = probes.iter().find(|probe| {
+        probe.pattern == Pattern::Sequential
+            && probe.is_read()
+            && probe.depth == 1.0
+            && probe.region.is_none()
+    });
+    let cold = curve(probes).first().copied().filter(|probe| probe.depth == 1.0);
+    match (stream, cold) {
+        (Some(stream), Some(cold)) => stream.response_ns < 0.5 * cold.response_ns,
+        _ => false,
+    }
+}

@@ -1,0 +1,154 @@
+//! The figures of a model, and the array file they are written as.
+
+use std::fmt::Write as _;
+
+use units::{Bytes, BytesPerSecond, Nanos};
+
+/// All figures of a fitted array. Times are nanoseconds, rates bytes a second.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model {
+    /// What `array:` calls it.
+    pub name: String,
+    /// What was measured, in a sentence.
+    pub about: String,
+    /// Bytes of the target.
+    pub capacity: u64,
+    /// Payload of all lanes in one direction.
+    pub link: f64,
+    /// Transfers that share it, each with its part.
+    pub lanes: u32,
+    /// One way.
+    pub latency: f64,
+    /// What each read holds the one processor, so that no more than its inverse pass in a second.
+    pub read_command: f64,
+    /// The same for writes.
+    pub write_command: f64,
+    /// Members.
+    pub members: u32,
+    /// Bytes on one before the next.
+    pub chunk: u64,
+    /// What may be held above the members.
+    pub cache: Option<Cache>,
+    /// Commands that a member works on at once.
+    pub servers: u32,
+    /// Of reads at a member.
+    pub read: Access,
+    /// Of writes at a member.
+    pub write: Access,
+    /// What a member moves.
+    pub member_link: f64,
+    /// Access time of what goes on where something ended.
+    pub follow: f64,
+    /// Equally likely access times as parts of the mean.
+    pub spread: Vec<f64>,
+}
+
+/// Memory above the members.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cache {
+    /// Bytes.
+    pub size: u64,
+    /// Whether it holds what was read.
+    pub reads: bool,
+    /// The part that written data may take; `None`: writes go through.
+    pub write_part: Option<f64>,
+    /// Longest read-ahead in bytes; `None`: none was seen.
+    pub read_ahead: Option<u64>,
+    /// Stripes that leave at once.
+    pub destage_window: u32,
+}
+
+/// How long a member takes for an access, and for its bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Access {
+    /// Commands at the member, and the time then.
+    pub times: Vec<(u32, f64)>,
+    /// Bytes a second of one server.
+    pub rate: f64,
+}
+
+/// Whether a figure of the file was fitted, and words about how well or why not, by its dotted key there.
+pub(crate) type Words = std::collections::BTreeMap<&'static str, (bool, String)>;
+
+impl Model {
+    /// The array file. `words` says of its keys what they rest on; what is not in it was taken as it is for want of
+    /// better.
+    pub(crate) fn text(&self, words: &Words) -> String {
+        let figure = |key: &str, value: String| -> String {
+            let (fitted, words) =
+                words.get(key).map_or((false, "it is as it began"), |(fitted, words)| (*fitted, words));
+            let confidence = if fitted { "medium" } else { "low" };
+            let source = if fitted { format!("fitted; {words}") } else { format!("not fitted: {words}") };
+            format!("{{ value = {value}, source = {source:?}, confidence = \"{confidence}\" }}")
+        };
+        let time = |ns: f64| format!("\"{}\"", Nanos::new(ns.max(0.0).round() as u64).exact());
+        let rate = |value: f64| format!("\"{}\"", BytesPerSecond::new(value.round()).exact());
+        let size = |bytes: u64| format!("\"{}\"", Bytes::new(bytes).exact());
+        let mut text = String::new();
+        let mut line = |words: std::fmt::Arguments<'_>| {
+            // Writing to a string cannot fail.
+            let _ = text.write_fmt(words);
+            text.push('\n');
+        };
+        line(format_args!("name  = {:?}\nabout = {:?}\n", self.name, self.about));
+        line(format_args!("source     = \"not fitted: it costs nothing here\"\nconfidence = \"low\"\n"));
+        line(format_args!(
+            "[host]\nprocessors   = 64\nrequest      = \"1ns\"\nmax_transfer = \"1GiB\"\nlun_depth    = 65535\n"
+        ));
+        line(format_args!("[link]\nrate    = {}", figure("link.rate", rate(self.link))));
+        line(format_args!("lanes   = {}", figure("link.lanes", self.lanes.to_string())));
+        line(format_args!("latency = {}\n", figure("link.latency", time(self.latency))));
+        line(format_args!("[protocol]\nkind = \"block\"\n\n[controller]"));
+        line(format_args!("read_command  = {}", figure("controller.read_command", time(self.read_command))));
+        line(format_args!(
+            "write_command = {}\n",
+            figure("controller.write_command", time(self.write_command))
+        ));
+        if let Some(cache) = &self.cache {
+            line(format_args!("[cache]\nsize       = {}", figure("cache.size", size(cache.size))));
+            line(format_args!("read       = {}", cache.reads));
+            line(format_args!("write_back = {}", cache.write_part.is_some()));
+            if let Some(part) = cache.write_part {
+                let part = format!("\"{:.2}%\"", part * 100.0);
+                line(format_args!("write_part = {}", figure("cache.write_part", part)));
+                let window = figure("cache.destage_window", cache.destage_window.to_string());
+                line(format_args!("destage_window = {window}"));
+            }
+            if let Some(most) = cache.read_ahead {
+                line(format_args!("\n[cache.prefetch]\nmax = {}", figure("cache.prefetch.max", size(most))));
+            }
+            line(format_args!(""));
+        }
+        line(format_args!(
+            "[raid]\nlevel = \"0\"\ndisks = {}",
+            figure("raid.disks", self.members.to_string())
+        ));
+        line(format_args!("chunk = {}\n", figure("raid.chunk", size(self.chunk))));
+        line(format_args!("[devices]\nmodel = \"fitted\"\ncount = {}\n", self.members));
+        let each = (self.capacity / u64::from(self.members.max(1))).max(1 << 20);
+        line(format_args!(
+            "[devices.with]\ncapacity   = {}",
+            size(each.div_ceil(self.chunk.max(512)) * self.chunk.max(512))
+        ));
+        line(format_args!("servers    = {}", figure("devices.with.servers", self.servers.to_string())));
+        for (key, dotted, access) in
+            [("read", "devices.with.read", &self.read), ("write", "devices.with.write", &self.write)]
+        {
+            let pairs: Vec<String> =
+                access.times.iter().map(|(count, ns)| format!("[{count}, {}]", time(*ns))).collect();
+            line(format_args!("{key:<10} = {}", figure(dotted, format!("[{}]", pairs.join(", ")))));
+        }
+        line(format_args!("read_rate  = {}", figure("devices.with.read_rate", rate(self.read.rate))));
+        line(format_args!("write_rate = {}", figure("devices.with.write_rate", rate(self.write.rate))));
+        line(format_args!("link       = {}", figure("devices.with.link", rate(self.member_link))));
+        line(format_args!("follow     = {}", figure("devices.with.follow", time(self.follow))));
+        if !self.spread.is_empty() {
+            let parts: Vec<String> = self.spread.iter().map(|part| format!("{part:.3}")).collect();
+            line(format_args!(
+                "spread     = {}",
+                figure("devices.with.spread", format!("[{}]", parts.join(", ")))
+            ));
+        }
+        text
+    }
+}

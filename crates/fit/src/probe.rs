@@ -1,0 +1,144 @@
+//! A measured point as the fit reads it.
+
+use record::{Figure, Held, Point, PointKind, WorkloadResult};
+use stats::Histogram;
+use units::Bytes;
+
+/// One closed load of one kind of request, with what came back.
+#[derive(Clone, Debug)]
+pub struct Probe {
+    /// Its point in the run it is from.
+    pub index: u32,
+    /// That point's name.
+    pub name: String,
+    /// Where requests went.
+    pub pattern: Pattern,
+    /// Bytes of a request.
+    pub size: f64,
+    /// Requests in flight, all workers together.
+    pub depth: f64,
+    /// Part of the requests that reads.
+    pub reads: f64,
+    /// Every offset is a multiple of it.
+    pub align: u64,
+    /// The region, where it is smaller than the target.
+    pub region: Option<u64>,
+    /// Requests a second.
+    pub rate: f64,
+    /// Mean response time.
+    pub response_ns: f64,
+    /// Half of the 95 % interval of the mean response as a part of it.
+    pub error: f64,
+    /// Response times of all requests.
+    pub responses: Histogram,
+    /// Bytes a second, second by second from the start, each with its end in seconds since then.
+    pub course: Vec<(f64, f64)>,
+    /// Seconds from the start to the end of the measured window.
+    pub seconds: f64,
+}
+
+/// Where requests went, as far as the fit tells it apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    /// All over the region.
+    Random,
+    /// On and on.
+    Sequential,
+}
+
+impl Probe {
+    /// The point, where it is a closed load of one workload with one size that the fit can use.
+    pub fn of(point: &Point) -> Option<Probe> {
+        let [workload] = point.workloads.as_slice() else { return None };
+        if point.kind != PointKind::Load || !point.complete || workload.errors > 0 {
+            return None;
+        }
+        let text = |key: &str| workload.spec.get(key).map(String::as_str);
+        if text("pace") != Some("closed") || text("direct") != Some("true") {
+            return None;
+        }
+        let pattern = match text("pattern")? {
+            "random" | "random(repeats)" => Pattern::Random,
+            "sequential" => Pattern::Sequential,
+            _ => return None,
+        };
+        let size: Bytes = text("size")?.parse().ok()?;
+        let count = |key: &str| text(key)?.parse::<f64>().ok();
+        let align = text("align")?.parse::<Bytes>().unwrap_or(size).get();
+        let responses = merged(workload)?;
+        let total = workload.total()?;
+        let mean = responses.mean()?;
+        let scatter = responses.std_dev()? / (responses.count() as f64).sqrt() / mean;
+        let measured_s = workload.measured_ns as f64 / 1e9;
+        (measured_s > 0.0).then(|| Probe {
+            index: point.index,
+            name: point.name.clone(),
+            pattern,
+            size: size.as_f64(),
+            depth: count("workers").unwrap_or(1.0) * count("depth").unwrap_or(1.0),
+            reads: reads_of(workload),
+            align,
+            region: text("span").and_then(|span| span.parse::<Bytes>().ok()).map(Bytes::get),
+            rate: total.ops_per_s.value,
+            response_ns: mean,
+            error: 1.96 * scatter,
+            responses,
+            course: course(point),
+            seconds: (workload.measured_from_ns - point.started_ns.min(workload.measured_from_ns)) as f64
+                / 1e9
+                + measured_s,
+        })
+    }
+
+    /// Beside the rate of a model.
+    pub fn held(&self, modelled: f64) -> Held {
+        let measured = crate::front::around(self.rate, self.error);
+        let over = |rate: f64| rate / modelled;
+        let ratio =
+            Figure { value: over(self.rate), low: measured.low.map(over), high: measured.high.map(over) };
+        Held { index: self.index, name: self.name.clone(), measured, modelled, ratio }
+    }
+
+    /// Bytes a second.
+    pub fn bytes_per_s(&self) -> f64 {
+        self.rate * self.size
+    }
+
+    /// Whether it only reads.
+    pub fn is_read(&self) -> bool {
+        self.reads >= 1.0
+    }
+
+    /// Whether it only writes.
+    pub fn is_write(&self) -> bool {
+        self.reads <= 0.0
+    }
+
+    /// Random over the whole target, every place that the size allows.
+    pub fn is_everywhere(&self) -> bool {
+        self.pattern == Pattern::Random && self.region.is_none() && self.align as f64 <= self.size
+    }
+}
+
+/// The part of the requests that read, by count.
+fn reads_of(workload: &WorkloadResult) -> f64 {
+    let ops = |of: &str| -> u64 {
+        workload.classes.iter().filter(|class| of.is_empty() || class.op == of).map(|class| class.ops).sum()
+    };
+    ops("read") as f64 / ops("").max(1) as f64
+}
+
+fn merged(workload: &WorkloadResult) -> Option<Histogram> {
+    let mut all = Histogram::new();
+    for class in &workload.classes {
+        all.merge(&class.response.to_stats()?);
+    }
+    (all.count() > 0).then_some(all)
+}
+
+fn course(point: &Point) -> Vec<(f64, f64)> {
+    let series = point.series.iter().find(|series| series.name == "write bytes");
+    let Some(series) = series else { return Vec::new() };
+    let since = |at: &u64| at.saturating_sub(point.started_ns) as f64 / 1e9;
+    series.at_ns.iter().map(since).zip(series.values.iter().copied()).collect()
+}

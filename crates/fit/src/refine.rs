@@ -1,0 +1,325 @@
+//! Has the model answer what the measured array was asked, and corrects each figure by the point that it governs.
+//!
+//! Closed forms know one part at a time; in the model parts meet, as in the array. A figure is changed by the ratio of
+//! measured and modelled answer of its own point, again and again, until nothing moves: the fixed-point iteration is safe
+//! because each answer falls as its own figure grows, and depends little on those of other points.
+
+use record::Point;
+
+use crate::front::{FULL, Front};
+use crate::model::{Model, Words};
+use crate::probe::{Pattern, Probe};
+use crate::writes;
+
+/// A point that the model is to answer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Wanted {
+    /// Which of the runs it is from, in the order given.
+    pub run: usize,
+    /// Its number there.
+    pub index: u32,
+    /// No more than so many seconds of it are needed, warm-up apart; `None`: all.
+    pub seconds: Option<f64>,
+}
+
+/// Whoever can run a model: the world that the fit does not know.
+pub trait Ask {
+    /// The answers of the array that `text` describes to `wanted`, those that could be asked. `whole`: what else is in
+    /// their runs is asked too, so that caches are as they were.
+    ///
+    /// An error in words where the array cannot be built or the points cannot be asked.
+    fn ask(&mut self, text: &str, wanted: &[Wanted], whole: bool) -> Result<Vec<(Wanted, Point)>, String>;
+}
+
+/// A probe with where it came from.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    pub run: usize,
+    pub probe: Probe,
+}
+
+/// How often figures are corrected; the best of the rounds is taken.
+const ROUNDS: usize = 6;
+
+/// The same for writes, which take long: caches have to fill.
+const WRITE_ROUNDS: usize = 4;
+
+/// Of a correction, this part is made: neighbouring depths share members' queues, and would correct the same twice.
+const STEP: f64 = 0.7;
+
+/// So far, in logarithms of the depth, does a point speak for its neighbours.
+const REACH: f64 = 0.55;
+
+/// Requests that a model answers for one point: a part in a hundred at a deviation as large as the mean.
+const REQUESTS: f64 = 12_000.0;
+
+/// Measured and modelled answers side by side.
+struct Pair<'p> {
+    measured: &'p Probe,
+    modelled: Probe,
+}
+
+impl Pair<'_> {
+    /// Logarithm of the modelled rate over the measured one.
+    fn excess(&self) -> f64 {
+        (self.modelled.rate / self.measured.rate).ln()
+    }
+}
+
+/// Corrects `model` by the points of `sources`.
+pub(crate) fn refine(
+    model: &mut Model,
+    front: &Front,
+    sources: &[Source],
+    ask: &mut dyn Ask,
+) -> Result<(), String> {
+    let mut best: Option<(f64, Model)> = None;
+    for _ in 0..ROUNDS {
+        let (members, chunk) = (model.members, model.chunk);
+        let governs = |probe: &Probe| governs_reads(probe, members, chunk);
+        let pairs = asked(model, sources, ask, &governs, false)?;
+        let off = misfit(&pairs);
+        if best.as_ref().is_none_or(|(least, _)| off < *least) {
+            best = Some((off, model.clone()));
+        }
+        correct_reads(model, front, &pairs);
+    }
+    if let Some((_, found)) = best {
+        *model = found;
+    }
+    let behind = |probe: &Probe| !probe.is_read() && is_behind(probe, sources);
+    if sources.iter().any(|source| behind(&source.probe)) {
+        let mut best: Option<(f64, Model)> = None;
+        for _ in 0..WRITE_ROUNDS {
+            let pairs = asked(model, sources, ask, &behind, true)?;
+            let stripe = (model.chunk * u64::from(model.members)) as f64;
+            let off = lasting(&pairs, stripe).misfit();
+            if best.as_ref().is_none_or(|(least, _)| off < *least) {
+                best = Some((off, model.clone()));
+            }
+            correct_writes(model, &pairs);
+        }
+        if let Some((_, found)) = best {
+            *model = found;
+        }
+    }
+    Ok(())
+}
+
+/// Root mean square of the logarithms of all ratios, places all over the target alone.
+fn misfit(pairs: &[Pair<'_>]) -> f64 {
+    let random = pairs.iter().filter(|pair| pair.measured.pattern == Pattern::Random);
+    let squares: Vec<f64> = random.map(|pair| pair.excess().powi(2)).collect();
+    (squares.iter().sum::<f64>() / squares.len().max(1) as f64).sqrt()
+}
+
+/// Whether writes got slower than what a cache takes at most, so that they tell of what is behind it.
+fn is_behind(probe: &Probe, sources: &[Source]) -> bool {
+    let hot =
+        sources.iter().map(|source| &source.probe).filter(|probe| probe.is_write() && !probe.is_everywhere());
+    let (mut most, mut bytes) = (f64::INFINITY, f64::INFINITY);
+    for one in hot {
+        most = if most.is_finite() { most.max(one.rate) } else { one.rate };
+        bytes = if bytes.is_finite() { bytes.max(one.bytes_per_s()) } else { one.bytes_per_s() };
+    }
+    probe.rate < FULL * most && probe.bytes_per_s() < FULL * bytes
+}
+
+/// Cold reads, streams, and reads that one member has to answer alone.
+fn governs_reads(probe: &Probe, members: u32, chunk: u64) -> bool {
+    let stream = probe.pattern == Pattern::Sequential && probe.region.is_none();
+    probe.is_read()
+        && (probe.is_everywhere() && probe.size != 16_384.0 || stream || is_on_one(probe, members, chunk))
+}
+
+/// Whether every request of a probe goes to the same member; a few of the many distances at which they do.
+pub(crate) fn is_on_one(probe: &Probe, members: u32, chunk: u64) -> bool {
+    let stripe = chunk * u64::from(members);
+    let same = probe.align.is_multiple_of(stripe) && probe.align <= stripe * 4;
+    probe.pattern == Pattern::Random
+        && probe.region.is_none()
+        && !probe.is_everywhere()
+        && same
+        && members > 1
+}
+
+fn asked<'p>(
+    model: &Model,
+    sources: &'p [Source],
+    ask: &mut dyn Ask,
+    of: &dyn Fn(&Probe) -> bool,
+    writes: bool,
+) -> Result<Vec<Pair<'p>>, String> {
+    let chosen: Vec<&Source> = sources.iter().filter(|source| of(&source.probe)).collect();
+    let wanted: Vec<Wanted> = chosen
+        .iter()
+        .map(|source| Wanted {
+            run: source.run,
+            index: source.probe.index,
+            seconds: (!writes).then_some(REQUESTS / source.probe.rate),
+        })
+        .collect();
+    let answers = ask.ask(&model.text(&Words::new()), &wanted, writes)?;
+    let find = |wanted: &Wanted| {
+        let same = |source: &&&Source| source.run == wanted.run && source.probe.index == wanted.index;
+        chosen.iter().find(same).map(|source| &source.probe)
+    };
+    let pair = |(wanted, point): &(Wanted, Point)| {
+        Some(Pair { measured: find(wanted)?, modelled: Probe::of(point)? })
+    };
+    Ok(answers.iter().filter_map(pair).collect())
+}
+
+fn correct_reads(model: &mut Model, front: &Front, pairs: &[Pair<'_>]) {
+    let free = |pair: &&Pair<'_>| {
+        pair.measured.rate < FULL * front.most.map_or(f64::INFINITY, |most| most.value)
+            && pair.measured.bytes_per_s() < FULL * front.link.value
+    };
+    let random = |pair: &&Pair<'_>| pair.measured.is_everywhere();
+    let smallest = pairs.iter().filter(random).map(|pair| pair.measured.size).fold(f64::INFINITY, f64::min);
+    let mut curve: Vec<(f64, f64, f64)> = pairs
+        .iter()
+        .filter(random)
+        .filter(free)
+        .filter(|pair| pair.measured.size == smallest)
+        .map(|pair| (pair.measured.depth.ln(), pair.excess(), pair.modelled.response_ns))
+        .collect();
+    curve.sort_by(|one, two| one.0.total_cmp(&two.0));
+    correct_times(model, &curve);
+    correct_bytes(model, smallest, pairs, &|pair| free(&pair));
+    let stream = pairs
+        .iter()
+        .filter(|pair| pair.measured.pattern == Pattern::Sequential && pair.measured.depth == 1.0)
+        .filter(free)
+        .max_by(|one, two| one.measured.size.total_cmp(&two.measured.size));
+    if let Some(pair) = stream {
+        let factor = (1.5 * pair.excess()).exp().clamp(0.4, 2.5);
+        model.follow = (model.follow * factor).clamp(1.0, model.read.times[0].1 * 2.0);
+    }
+}
+
+/// Each access time by the rate at as many requests as put so many on each member.
+fn correct_times(model: &mut Model, curve: &[(f64, f64, f64)]) {
+    let way = model.read_command + 2.0 * model.latency;
+    for (count, time) in &mut model.read.times {
+        let depth = if *count == 1 { 0.0 } else { (f64::from(*count) * f64::from(model.members)).ln() };
+        let near = |point: &(f64, f64, f64)| (-((point.0 - depth) / REACH).powi(2) / 2.0).exp();
+        let weight: f64 = curve.iter().map(near).sum();
+        if weight < 0.05 {
+            continue;
+        }
+        let excess = curve.iter().map(|point| near(point) * point.1).sum::<f64>() / weight;
+        // Of a short access the way there is a large part, which does not change with it.
+        let whole = (1.0 + way / *time).min(3.0);
+        *time = (*time * (STEP * excess * whole).clamp(-0.7, 0.7).exp()).max(1.0);
+    }
+}
+
+fn correct_bytes(model: &mut Model, smallest: f64, pairs: &[Pair<'_>], free: &dyn Fn(&Pair<'_>) -> bool) {
+    let large = |alone: bool| {
+        pairs
+            .iter()
+            .filter(move |pair| pair.measured.is_everywhere() && pair.measured.size > smallest)
+            .filter(move |pair| (pair.measured.depth == 1.0) == alone)
+            .filter(|pair| free(pair))
+            .max_by(|one, two| one.measured.size.total_cmp(&two.measured.size))
+    };
+    if let Some(pair) = large(true) {
+        let pieces = (pair.measured.size / model.chunk as f64).max(1.0).min(f64::from(model.members));
+        let late = pair.measured.response_ns - pair.modelled.response_ns;
+        let each = 1e9 / model.read.rate + late / (pair.measured.size / pieces);
+        model.read.rate = (1e9 / each.max(0.001)).clamp(model.read.rate / 2.0, model.read.rate * 2.0);
+    }
+    let alone = pairs
+        .iter()
+        .filter(|pair| pair.measured.pattern == Pattern::Random && !pair.measured.is_everywhere());
+    let excesses: Vec<f64> = alone.filter(|pair| free(pair)).map(Pair::excess).collect();
+    let excess = match (excesses.is_empty(), large(false)) {
+        (false, _) => excesses.iter().sum::<f64>() / excesses.len() as f64,
+        (true, Some(pair)) => pair.excess(),
+        (true, None) => return,
+    };
+    if model.servers > 1 {
+        model.member_link = (model.member_link * (-excess).exp().clamp(0.5, 1.5)).clamp(1e6, 1e12);
+    }
+}
+
+/// Time and rate of a member's write together, from small writes and large ones in the long run: of both it is known how
+/// long a member is busy with one in the model, and by which factor that is wrong.
+fn correct_writes(model: &mut Model, pairs: &[Pair<'_>]) {
+    let stripe = (model.chunk * u64::from(model.members)) as f64;
+    let excess = lasting(pairs, stripe);
+    if let (Some(room), Some(cache)) = (excess.room, &mut model.cache)
+        && let Some(part) = &mut cache.write_part
+    {
+        *part = (*part * room).clamp(0.001, 1.0);
+    }
+    // A cache keeps account of hundred-and-twenty-eighths of a stripe, and writes no less.
+    let little = (stripe / 128.0).max(4096.0);
+    let pieces = (excess.size / model.chunk as f64).clamp(1.0, f64::from(model.members));
+    let much = (excess.size / pieces).max(little * 2.0);
+    let busy = |bytes: f64| model.write.times[0].1 + bytes / model.write.rate * 1e9;
+    let corrected =
+        |bytes: f64, excess: Option<f64>| busy(bytes) * excess.unwrap_or(0.0).clamp(-1.0, 1.0).exp();
+    let (short, long) = (corrected(little, excess.small), corrected(much, excess.large));
+    let each = ((long - short) / (much - little)).max(1e-3);
+    let time = match excess.small {
+        Some(_) => short - each * little,
+        None => model.write.times[0].1,
+    };
+    model.write.times[0].1 = time.max(0.02 * short);
+    model.write.rate = (1e9 / each).clamp(1e6, 1e12);
+}
+
+/// Logarithms of modelled over measured rates of writes in the long run, and measured over modelled room.
+struct Lasting {
+    small: Option<f64>,
+    large: Option<f64>,
+    room: Option<f64>,
+    /// Bytes of a large write.
+    size: f64,
+}
+
+impl Lasting {
+    fn misfit(&self) -> f64 {
+        let all = [self.small, self.large, self.room.map(f64::ln)];
+        all.into_iter().flatten().map(|excess| excess * excess).sum()
+    }
+}
+
+fn lasting(pairs: &[Pair<'_>], stripe: f64) -> Lasting {
+    let everywhere = |pair: &&Pair<'_>| pair.measured.is_write() && pair.measured.is_everywhere();
+    let is_large = |pair: &Pair<'_>| pair.measured.size >= 262_144.0;
+    let small = pairs.iter().filter(everywhere).find(|pair| !is_large(pair)).map(Pair::excess);
+    let mut found = Lasting { small, large: None, room: None, size: 1_048_576.0 };
+    let Some(burst) = pairs.iter().filter(everywhere).find(|pair| is_large(pair)) else { return found };
+    found.size = burst.measured.size;
+    let both = writes::fit_burst(burst.measured, stripe).zip(writes::fit_burst(&burst.modelled, stripe));
+    match both {
+        Some((measured, modelled)) => {
+            found.large = Some((modelled.after / measured.after).ln());
+            found.room = Some(measured.room.value / modelled.room.value);
+        }
+        None => found.large = Some(burst.excess()),
+    }
+    found
+}
+
+/// The rate of the model at every point.
+pub(crate) fn check(
+    model: &Model,
+    words: &Words,
+    sources: &[Source],
+    ask: &mut dyn Ask,
+) -> Result<Vec<(Wanted, f64)>, String> {
+    let wanted: Vec<Wanted> = sources
+        .iter()
+        .map(|Source { run, probe }| Wanted {
+            run: *run,
+            index: probe.index,
+            seconds: (probe.is_read() || !is_behind(probe, sources)).then_some(2.0 * REQUESTS / probe.rate),
+        })
+        .collect();
+    let answers = ask.ask(&model.text(words), &wanted, true)?;
+    Ok(answers.iter().filter_map(|(wanted, point)| Some((*wanted, Probe::of(point)?.rate))).collect())
+}

@@ -1,0 +1,420 @@
+//! The fit as a whole: the model, what each figure rests on, how far the model is off, and where it may be trusted.
+
+use record::{Figure, Fitted, Held, Run};
+use units::{Bytes, BytesPerSecond, Nanos};
+
+use crate::caches::{self, ReadCache};
+use crate::front::{self, Front};
+use crate::geometry::{self, Geometry};
+use crate::members::{self, Members};
+use crate::model::{Access, Cache, Model, Words};
+use crate::probe::Probe;
+use crate::refine::{self, Ask, Source};
+use crate::writes::{self, Writes};
+
+/// A model with what is known of it.
+#[derive(Clone, Debug)]
+pub struct Fit {
+    /// Its figures.
+    pub model: Model,
+    /// The array file.
+    pub text: String,
+    /// What was fitted, and what was not, in the order of a request's way.
+    pub lines: Vec<Fitted>,
+    /// Every measured point with the model's answer.
+    pub residuals: Vec<Held>,
+    /// Where the model may be trusted, in sentences.
+    pub trust: Vec<String>,
+}
+
+/// Why there is no model.
+#[derive(Debug, thiserror::Error)]
+pub enum FitError {
+    /// The points do not do.
+    #[error(
+        "the runs hold no {0}, without which there is no model; `fathom array fit` on a target asks for all that is needed"
+    )]
+    Missing(&'static str),
+    /// The model could not be run.
+    #[error("the model that was fitted could not be asked: {0}")]
+    Ask(String),
+}
+
+/// The model of what `runs` measured, called `name`.
+pub fn fit(runs: &[Run], name: &str, ask: &mut dyn Ask) -> Result<Fit, FitError> {
+    let sources: Vec<Source> = runs
+        .iter()
+        .enumerate()
+        .flat_map(|(run, of)| of.points.iter().filter_map(Probe::of).map(move |probe| Source { run, probe }))
+        .collect();
+    let probes: Vec<Probe> = sources.iter().map(|source| source.probe.clone()).collect();
+    let front = front::fit(&probes).ok_or(FitError::Missing("reads one at a time of a small region"))?;
+    let geometry = geometry::fit(&probes, &front);
+    let count = geometry.map_or(1, |geometry| geometry.members);
+    let chunk = geometry.and_then(|geometry| geometry.chunk).unwrap_or(65_536);
+    let members = members::fit(&probes, &front, count, chunk)
+        .ok_or(FitError::Missing("4 KiB reads all over the target, one at a time"))?;
+    let way = front.fixed.map_or(0.0, |fixed| fixed.value);
+    let stripe = chunk as f64 * f64::from(count);
+    let writes = writes::fit(&probes, members.read.times[0].1 + way, stripe);
+    let parts = Parts {
+        front,
+        geometry,
+        members,
+        writes,
+        reads: caches::fit(&probes),
+        ahead: members::reads_ahead(&probes),
+    };
+    let capacity =
+        runs.iter().flat_map(|run| &run.targets).map(|target| target.size_bytes).max().unwrap_or(0);
+    let mut model = parts.model(name, runs, capacity);
+    refine::refine(&mut model, &parts.front, &sources, ask).map_err(FitError::Ask)?;
+    let (lines, words) = parts.lines(&model);
+    let residuals = residuals(&model, &words, &sources, ask)?;
+    Ok(Fit { text: model.text(&words), trust: trust(&probes, &residuals, &parts), model, lines, residuals })
+}
+
+fn residuals(
+    model: &Model,
+    words: &Words,
+    sources: &[Source],
+    ask: &mut dyn Ask,
+) -> Result<Vec<Held>, FitError> {
+    let answers = refine::check(model, words, sources, ask).map_err(FitError::Ask)?;
+    let of = |source: &Source| {
+        let same = |(wanted, _): &&(refine::Wanted, f64)| {
+            wanted.run == source.run && wanted.index == source.probe.index
+        };
+        let (_, modelled) = answers.iter().find(same)?;
+        Some(source.probe.held(*modelled))
+    };
+    Ok(sources.iter().filter_map(of).collect())
+}
+
+/// What showed by itself.
+struct Parts {
+    front: Front,
+    geometry: Option<Geometry>,
+    members: Members,
+    writes: Option<Writes>,
+    reads: ReadCache,
+    ahead: bool,
+}
+
+impl Parts {
+    fn model(&self, name: &str, runs: &[Run], capacity: u64) -> Model {
+        let Parts { front, geometry, members, writes, .. } = self;
+        let fixed = front.fixed.map_or(0.0, |fixed| fixed.value);
+        let command = front.most.map_or(0.0, |most| (1e9 / most.value).min(fixed));
+        let written = writes.as_ref();
+        let write_fixed = written.and_then(|writes| writes.fixed).unwrap_or(fixed);
+        let write_command =
+            written.and_then(|writes| writes.most).map_or(command, |most| (1e9 / most).min(write_fixed));
+        let chunk = geometry.and_then(|geometry| geometry.chunk).unwrap_or(65_536);
+        let asked: Vec<&str> =
+            runs.iter().flat_map(|run| &run.targets).map(|target| target.asked.as_str()).take(1).collect();
+        let started = runs.first().map_or("", |run| run.started.get(..10).unwrap_or(""));
+        Model {
+            name: name.into(),
+            about: format!("fitted by `fathom array fit` to {} as measured on {started}", asked.join(", ")),
+            capacity,
+            link: front.link.value,
+            lanes: (front.link.value * front.byte / 1e9).round().clamp(1.0, 64.0) as u32,
+            latency: (fixed - command).max(0.0) / 2.0,
+            read_command: command,
+            write_command,
+            members: geometry.map_or(1, |geometry| geometry.members),
+            chunk,
+            cache: self.cache(chunk),
+            servers: members.servers,
+            read: members.read.clone(),
+            write: self.write_access(),
+            member_link: members.link,
+            follow: members.follow,
+            spread: members.spread.clone(),
+        }
+    }
+
+    fn write_access(&self) -> Access {
+        let count = f64::from(self.geometry.map_or(1, |geometry| geometry.members));
+        let first = self.members.read.times[0].1;
+        let small = self.writes.as_ref().and_then(|writes| writes.small);
+        let busy = count.clamp(1.0, 8.0);
+        let time = small.map_or(first, |small| (busy / small.value * 1e9).min(first * 20.0));
+        Access { times: vec![(1, time)], rate: self.members.read.rate }
+    }
+
+    fn cache(&self, chunk: u64) -> Option<Cache> {
+        let room = self.writes.as_ref().and_then(|writes| writes.room).map(|room| room.value);
+        let back = self.writes.as_ref().is_some_and(|writes| writes.back);
+        let size = match self.reads {
+            ReadCache::Size(size) => Some(size.value),
+            ReadCache::AtLeast(size) => Some(size as f64),
+            ReadCache::Unknown => None,
+        };
+        let whole = size.or(room).or((back || self.ahead).then_some(256.0 * 1024.0 * 1024.0))?;
+        let members = self.geometry.map_or(1, |geometry| geometry.members);
+        let ahead = (chunk * u64::from(members) * 2).clamp(1 << 20, 16 << 20);
+        Some(Cache {
+            size: ((whole / 1_048_576.0).round().max(1.0) as u64) << 20,
+            reads: size.is_some() || self.ahead,
+            write_part: back.then_some(room.map_or(1.0, |room| (room / whole).clamp(0.001, 1.0))),
+            read_ahead: self.ahead.then_some(ahead),
+            destage_window: 8,
+        })
+    }
+
+    fn lines(&self, model: &Model) -> (Vec<Fitted>, Words) {
+        let mut said = Said::default();
+        self.front_lines(model, &mut said);
+        self.geometry_lines(model, &mut said);
+        self.cache_lines(model, &mut said);
+        self.member_lines(model, &mut said);
+        (said.lines, said.words)
+    }
+
+    fn front_lines(&self, model: &Model, said: &mut Said) {
+        let Front { link, most, fixed, .. } = &self.front;
+        said.figure(
+            "link",
+            "link.rate",
+            BytesPerSecond::new(link.value).to_string(),
+            between(link, &bytes_per_s),
+        );
+        said.figure(
+            "lanes",
+            "link.lanes",
+            model.lanes.to_string(),
+            "from what a byte adds to a request alone".into(),
+        );
+        match (fixed, most) {
+            (Some(fixed), Some(most)) => {
+                said.figure("a request's way", "link.latency", time(fixed.value), between(fixed, &time));
+                said.figure(
+                    "requests at most",
+                    "controller.read_command",
+                    per_s(most.value),
+                    between(most, &per_s),
+                );
+            }
+            _ => said.missing(
+                "a request's way",
+                &["link.latency", "controller.read_command"],
+                "no cache answered, so that it is part of the members' time",
+            ),
+        }
+        match self.writes.as_ref().and_then(|writes| writes.most) {
+            Some(most) => said.figure(
+                "writes at most",
+                "controller.write_command",
+                per_s(most),
+                "of a small region, over and over".into(),
+            ),
+            None => said.missing("writes at most", &["controller.write_command"], NO_WRITES),
+        }
+    }
+
+    fn geometry_lines(&self, model: &Model, said: &mut Said) {
+        let keys = ["raid.disks", "raid.chunk"];
+        match self.geometry {
+            None => said.missing(
+                "members and chunk",
+                &keys,
+                "too few distances were measured below what the way there lets pass; taken as one member",
+            ),
+            Some(Geometry { margin, members, distances, .. }) => {
+                let margin = margin.min(300.0);
+                let words =
+                    format!("{distances} distances; any other count is 10^{margin:.0} times less likely");
+                said.figure("members", keys[0], members.to_string(), words);
+                match members {
+                    1 => said.missing("chunk", &keys[1..], "a single member has none that shows"),
+                    _ => {
+                        let chunk = Bytes::new(model.chunk).to_string();
+                        said.figure("chunk", keys[1], chunk, "from the same distances".into());
+                    }
+                }
+            }
+        }
+    }
+
+    fn cache_lines(&self, model: &Model, said: &mut Said) {
+        match self.reads {
+            ReadCache::Size(size) => {
+                said.figure("read cache", "cache.size", bytes(size.value), between(&size, &bytes));
+            }
+            ReadCache::AtLeast(size) => said.figure(
+                "read cache",
+                "cache.size",
+                format!("at least {}", Bytes::new(size)),
+                "it held the largest region that was asked".into(),
+            ),
+            ReadCache::Unknown => {
+                said.missing("read cache", &["cache.size"], "nothing was answered faster the second time");
+            }
+        }
+        if self.ahead {
+            let words = "a stream is answered as from memory; how far it is read ahead does not show, two stripes are taken";
+            said.missing("read-ahead", &["cache.prefetch.max"], words);
+        }
+        match &self.writes {
+            None => said.missing("write cache", &["cache.write_part"], NO_WRITES),
+            Some(Writes { room: Some(room), .. }) => {
+                said.figure("write cache", "cache.write_part", bytes(room.value), between(room, &bytes));
+            }
+            Some(Writes { back: true, .. }) => {
+                said.missing(
+                    "write cache",
+                    &["cache.write_part"],
+                    "writes are acknowledged early, but it never filled",
+                );
+            }
+            Some(_) => said.missing("write cache", &["cache.write_part"], "writes wait for the members"),
+        }
+        if model.cache.as_ref().is_some_and(|cache| cache.write_part.is_some()) {
+            said.missing("", &["cache.destage_window"], "so many stripes at once are usual");
+        }
+    }
+
+    fn member_lines(&self, model: &Model, said: &mut Said) {
+        let fewest = model.read.times.first().map_or(0.0, |first| first.1);
+        let words = "by the reads all over the target, each depth by itself";
+        said.figure("a member's read alone", "devices.with.read", time(fewest), words.into());
+        let most = model
+            .read
+            .times
+            .iter()
+            .map(|(count, ns)| f64::from(*count).min(f64::from(model.servers)) / ns * 1e9);
+        let most = most.fold(0.0, f64::max);
+        said.figure(
+            "at once in a member",
+            "devices.with.servers",
+            model.servers.to_string(),
+            format!("together {} of 4 KiB", per_s(most)),
+        );
+        said.figure(
+            "a member's bytes",
+            "devices.with.read_rate",
+            BytesPerSecond::new(model.read.rate).to_string(),
+            "of one command".into(),
+        );
+        said.figure(
+            "",
+            "devices.with.link",
+            BytesPerSecond::new(model.member_link).to_string(),
+            "of all commands together".into(),
+        );
+        said.figure("", "devices.with.follow", time(model.follow), "by the stream that goes on".into());
+        said.figure(
+            "",
+            "devices.with.spread",
+            String::new(),
+            "twentieths of the response times of a read alone".into(),
+        );
+        match &self.writes {
+            Some(writes) if writes.small.is_some() => {
+                let small = writes.small.unwrap_or(Figure { value: 0.0, low: None, high: None });
+                said.figure(
+                    "small writes in the long run",
+                    "devices.with.write",
+                    per_s(small.value),
+                    between(&small, &per_s),
+                );
+                said.figure(
+                    "",
+                    "devices.with.write_rate",
+                    BytesPerSecond::new(model.write.rate).to_string(),
+                    "by large writes in the long run".into(),
+                );
+            }
+            _ => said.missing(
+                "a member's write",
+                &["devices.with.write", "devices.with.write_rate"],
+                NO_WRITES,
+            ),
+        }
+    }
+}
+
+const NO_WRITES: &str = "no consent: nothing was written, and writes are taken to be like reads";
+
+/// Lines for people, and words for the file.
+#[derive(Default)]
+struct Said {
+    lines: Vec<Fitted>,
+    words: Words,
+}
+
+impl Said {
+    fn figure(&mut self, what: &'static str, key: &'static str, value: String, words: String) {
+        self.words.insert(key, (true, words.clone()));
+        if !what.is_empty() {
+            self.lines.push(Fitted { what: what.into(), value: Some(value), words });
+        }
+    }
+
+    fn missing(&mut self, what: &'static str, keys: &[&'static str], words: &str) {
+        for key in keys {
+            self.words.insert(key, (false, words.to_owned()));
+        }
+        if !what.is_empty() {
+            self.lines.push(Fitted { what: what.into(), value: None, words: words.into() });
+        }
+    }
+}
+
+fn between(figure: &Figure, text: &dyn Fn(f64) -> String) -> String {
+    match (figure.low, figure.high) {
+        (Some(low), Some(high)) => format!("95 % between {} and {}", text(low), text(high)),
+        _ => "too few points for an interval".into(),
+    }
+}
+
+fn bytes_per_s(value: f64) -> String {
+    BytesPerSecond::new(value).to_string()
+}
+
+fn bytes(value: f64) -> String {
+    Bytes::new(value.max(0.0).round() as u64).to_string()
+}
+
+fn time(ns: f64) -> String {
+    Nanos::new(ns.max(0.0).round() as u64).to_string()
+}
+
+fn per_s(value: f64) -> String {
+    units::OpsPerSecond::new(value).to_string()
+}
+
+fn trust(probes: &[Probe], residuals: &[Held], parts: &Parts) -> Vec<String> {
+    let least = |of: fn(&Probe) -> f64| probes.iter().map(of).fold(f64::INFINITY, f64::min);
+    let most = |of: fn(&Probe) -> f64| probes.iter().map(of).fold(0.0, f64::max);
+    let mut off: Vec<f64> = residuals.iter().map(|each| (1.0 / each.ratio.value - 1.0).abs()).collect();
+    off.sort_by(f64::total_cmp);
+    let at =
+        |part: f64| off.get(((off.len().max(1) - 1) as f64 * part).round() as usize).copied().unwrap_or(0.0);
+    let mut said = vec![
+        format!(
+            "Requests of {} to {}, {:.0} to {:.0} in flight, as measured.",
+            bytes(least(|probe| probe.size)),
+            bytes(most(|probe| probe.size)),
+            least(|probe| probe.depth),
+            most(|probe| probe.depth)
+        ),
+        format!(
+            "Of {} points half are within {:.1} % of the model, nine tenths within {:.1} %, the farthest is {:.0} % off.",
+            off.len(),
+            at(0.5) * 100.0,
+            at(0.9) * 100.0,
+            at(1.0) * 100.0
+        ),
+    ];
+    if parts.front.cached && parts.members.servers == 1 {
+        said.push("Reads all over the target: what keeps to a small part of it lets arms travel less, and is faster.".into());
+    }
+    if parts.writes.is_none() {
+        said.push("Reads alone: nothing was written.".into());
+    }
+    said.push("A failed member, a rebuild, and which RAID level it is were not measured.".into());
+    said
+}

@@ -1,0 +1,292 @@
+//! Arrays whose figures the fit does not see: it is given what they answered, and must tell what they are.
+
+#![expect(clippy::unwrap_used, reason = "a test that meets an error has failed")]
+#![expect(clippy::print_stdout, reason = "what the long test gave goes to benches/RESULTS.md")]
+
+use std::sync::Arc;
+
+use conduct::modelled::{Asked, answers};
+use fit::{Ask, Fit, Wanted};
+use record::{Point, Run};
+use units::Nanos;
+use workload::plan::{Overrides, Plan};
+
+/// What the fit must find.
+#[derive(Clone, Copy, Debug)]
+struct Hidden {
+    members: u32,
+    chunk_kib: u32,
+    link_mb: u32,
+    cache_mib: u32,
+    write_part: u32,
+    read_command_us: u32,
+    processors: u32,
+    device: &'static str,
+}
+
+/// Drives of several kinds, with the array links that go with them.
+const DRIVES: [(&str, [u32; 2]); 5] = [
+    ("hds723020bla642", [400, 1600]),
+    ("st3146855ss", [400, 1600]),
+    ("nearline-18tb", [800, 3200]),
+    ("crucial-m4-128", [1600, 3200]),
+    ("sas-ssd-3840", [3200, 6400]),
+];
+
+/// One draw after the other (SplitMix64, Steele et al. 2014).
+struct Draws(u64);
+
+impl Draws {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = self.0;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (bits ^ (bits >> 31)) % limit
+    }
+
+    fn between(&mut self, low: u32, high: u32) -> u32 {
+        low + self.below(u64::from(high - low + 1)) as u32
+    }
+}
+
+impl Hidden {
+    fn draw(seed: u64) -> Hidden {
+        let mut draws = Draws(seed);
+        let (device, [slow, fast]) = DRIVES[seed as usize % DRIVES.len()];
+        Hidden {
+            members: draws.between(2, 12),
+            chunk_kib: 16 << draws.below(6),
+            link_mb: draws.between(slow, fast),
+            cache_mib: draws.between(3, 80) * 64,
+            write_part: draws.between(20, 80),
+            read_command_us: draws.between(10, 60),
+            processors: draws.between(2, 6),
+            device,
+        }
+    }
+
+    fn text(&self) -> String {
+        let Hidden {
+            members,
+            chunk_kib,
+            link_mb,
+            cache_mib,
+            write_part,
+            read_command_us,
+            processors,
+            device,
+        } = self;
+        format!(
+            r#"
+name = "hidden"
+[host]
+processors = 32
+request = "4us"
+lun_depth = 1024
+[link]
+rate = "{link_mb}MB/s"
+command = "1us"
+latency = "3us"
+[protocol]
+kind = "block"
+[controller]
+processors = {processors}
+read_command = "{read_command_us}us"
+write_command = "{}us"
+member_command = "1us"
+[cache]
+size = "{cache_mib}MiB"
+write_part = "{write_part}%"
+[cache.prefetch]
+max = "2MiB"
+start = "256KiB"
+[devices]
+model = "{device}"
+count = {members}
+[raid]
+level = "0"
+disks = {members}
+chunk = "{chunk_kib}KiB"
+"#,
+            read_command_us + read_command_us / 4
+        )
+    }
+}
+
+fn plan(text: &str) -> Plan {
+    Plan::parse("plan.toml", text, &Overrides::default())
+        .unwrap_or_else(|errors| panic!("{}", errors.plain()))
+}
+
+fn asked_in_full(plan: Plan, array: &str) -> Vec<Point> {
+    let all: Vec<Asked> =
+        plan.points().iter().map(|point| Asked { index: point.index, at_most: None }).collect();
+    answers(plan, array, &all, true, Arc::default()).unwrap()
+}
+
+/// The record of a ready plan, asked of an array.
+fn measured(name: &str, array: &str) -> Run {
+    let file = format!("{}/../../plans/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(file).unwrap();
+    let mut run = record::sample::run(name, asked_in_full(plan(&text), array));
+    run.plan.text = text;
+    run.targets[0].size_bytes = size_of(array);
+    run
+}
+
+fn size_of(array: &str) -> u64 {
+    let address = array::spec::Address::parse("hidden").unwrap();
+    let spec = array::spec::array_text(&array::spec::Shipped, "hidden", array, &address).unwrap();
+    spec.layout.luns.iter().map(|lun| lun.size.bytes().get()).sum()
+}
+
+struct Model<'r>(&'r [Run]);
+
+impl Ask for Model<'_> {
+    fn ask(&mut self, text: &str, wanted: &[Wanted], whole: bool) -> Result<Vec<(Wanted, Point)>, String> {
+        let mut all = Vec::new();
+        for (number, run) in self.0.iter().enumerate() {
+            let of_run: Vec<&Wanted> = wanted.iter().filter(|wanted| wanted.run == number).collect();
+            let asked: Vec<Asked> = of_run
+                .iter()
+                .map(|wanted| Asked {
+                    index: wanted.index as usize,
+                    at_most: wanted.seconds.map(Nanos::from_secs_f64),
+                })
+                .collect();
+            if of_run.is_empty() {
+                continue;
+            }
+            let points = answers(plan(&run.plan.text), text, &asked, whole, Arc::default());
+            for point in points.map_err(|error| error.to_string())? {
+                let same = of_run.iter().find(|wanted| wanted.index == point.index).unwrap();
+                all.push((**same, point));
+            }
+        }
+        Ok(all)
+    }
+}
+
+fn fitted(runs: &[Run]) -> Fit {
+    fit::fit(runs, "model", &mut Model(runs)).unwrap()
+}
+
+/// Sizes, depths and shares of reads that no probe has.
+const HELD_OUT: &str = r#"
+name = "held-out"
+[defaults]
+pattern = "random"
+warmup = "3s"
+run = "6s"
+[[phase]]
+name = "8k 70% x24"
+size = "8KiB"
+reads = "70%"
+depth = 24
+[[phase]]
+name = "4k and 64k x48"
+size = { "4KiB" = 60, "64KiB" = 40 }
+depth = 48
+[[phase]]
+name = "16k 90% x12"
+size = "16KiB"
+reads = "90%"
+depth = 12
+[[phase]]
+name = "32k 50% x8"
+size = "32KiB"
+reads = "50%"
+depth = 8
+[[phase]]
+name = "4k 8k 32k 2/3 x64"
+size = { "4KiB" = 50, "8KiB" = 30, "32KiB" = 20 }
+reads = "2/3"
+depth = 64
+"#;
+
+/// The model's rate over the array's, load by load.
+fn held_out(hidden: &str, model: &str) -> Vec<(String, f64)> {
+    let rate = |point: &Point| point.workloads[0].total().unwrap().ops_per_s.value;
+    let real = asked_in_full(plan(HELD_OUT), hidden);
+    let modelled = asked_in_full(plan(HELD_OUT), model);
+    real.iter().zip(&modelled).map(|(real, model)| (real.name.clone(), rate(model) / rate(real))).collect()
+}
+
+/// Disks are slow, so that their points are few requests and the whole way takes seconds.
+#[test]
+fn an_array_of_disks_is_told_from_reads_alone() {
+    let hidden = Hidden::draw(0);
+    let run = [measured("calibrate", &hidden.text())];
+    let fit = fitted(&run);
+    assert_eq!((fit.model.members, fit.model.chunk), (hidden.members, u64::from(hidden.chunk_kib) << 10));
+    let link = fit.model.link / (f64::from(hidden.link_mb) * 1e6);
+    assert!((link - 1.0).abs() < 0.05, "{link}");
+    let cache = fit.model.cache.as_ref().unwrap();
+    let size = cache.size as f64 / (f64::from(hidden.cache_mib) * 1_048_576.0);
+    assert!((size - 1.0).abs() < 0.2, "{size}");
+    // Nothing was written, and nothing is said of writes.
+    assert_eq!(cache.write_part, None);
+    let not_fitted = |what: &str| fit.lines.iter().any(|line| line.what == what && line.value.is_none());
+    assert!(not_fitted("write cache") && not_fitted("a member's write"), "{:?}", fit.lines);
+    assert!(fit.text.contains("not fitted: no consent"), "{}", fit.text);
+    // What was written is an array file, and has the target's size.
+    let size = size_of(&fit.text) as f64 / size_of(&hidden.text()) as f64;
+    assert!((size - 1.0).abs() < 0.01, "{size}");
+}
+
+#[test]
+fn runs_without_the_points_that_are_needed_are_refused_with_what_is_missing() {
+    let run = record::sample::run("empty", Vec::new());
+    let error = fit::fit(&[run], "model", &mut Model(&[])).unwrap_err().to_string();
+    assert!(error.contains("reads one at a time of a small region"), "{error}");
+}
+
+/// Ten arrays in full: `nice cargo test --release -p fathom-fit --test hidden -- --ignored --nocapture`; what it gave is
+/// in benches/RESULTS.md, "Calibration". `FIT_SEEDS=3,4` takes some of them.
+#[test]
+#[ignore = "minutes of computing"]
+fn ten_hidden_arrays_are_told_and_predicted() {
+    let seeds = std::env::var("FIT_SEEDS").unwrap_or("0,1,2,3,4,5,6,7,8,9".into());
+    let mut failed = Vec::new();
+    for seed in seeds.split(',').map(|seed| seed.parse::<u64>().unwrap()) {
+        let hidden = Hidden::draw(seed);
+        let text = hidden.text();
+        let runs = [measured("calibrate", &text), measured("calibrate-writes", &text)];
+        let fit = fitted(&runs);
+        let link = fit.model.link / (f64::from(hidden.link_mb) * 1e6);
+        let cache =
+            fit.model.cache.as_ref().unwrap().size as f64 / (f64::from(hidden.cache_mib) * 1_048_576.0);
+        let ahead = held_out(&text, &fit.text);
+        println!(
+            "{seed}: {hidden:?}\n  members {} chunk {} link {link:.3} cache {cache:.3}",
+            fit.model.members,
+            fit.model.chunk >> 10
+        );
+        for (name, ratio) in &ahead {
+            println!("  {name:<20} {ratio:.3}");
+        }
+        let worst = fit.residuals.iter().map(|held| (1.0 / held.ratio.value - 1.0).abs()).fold(0.0, f64::max);
+        println!("  farthest residual {worst:.2}");
+        let right = fit.model.members == hidden.members
+            && (link - 1.0).abs() < 0.05
+            && (cache - 1.0).abs() < 0.2
+            && ahead.iter().all(|(_, ratio)| (ratio - 1.0).abs() < 0.15);
+        if !right {
+            failed.push(seed);
+            if std::env::var("FIT_SHOW").is_ok() {
+                println!("{}", fit.text);
+                for held in &fit.residuals {
+                    println!(
+                        "  {:<40} {:>10.0} {:>10.0} {:.2}",
+                        held.name,
+                        held.measured.value,
+                        held.modelled,
+                        1.0 / held.ratio.value
+                    );
+                }
+            }
+        }
+    }
+    assert_eq!(failed, [0u64; 0]);
+}
