@@ -42,14 +42,7 @@ pub fn fit(probes: &[Probe], front: &Front) -> Option<Geometry> {
     }
     let mut best: Option<(f64, u32, u64)> = None;
     let mut other: Option<f64> = None;
-    let candidates = (1..=MOST_MEMBERS).flat_map(|members| {
-        CHUNKS.filter(move |power| members > 1 || *power == 16).map(move |power| (members, 1u64 << power))
-    });
-    let mut scored: Vec<(f64, u32, u64)> =
-        candidates.map(|(members, chunk)| (misfit(&places, members, chunk), members, chunk)).collect();
-    // Where chunks make no difference, all that is known is that it is no larger than the largest of them.
-    scored.sort_by(|one, two| one.0.total_cmp(&two.0).then(two.2.cmp(&one.2)));
-    for candidate in scored {
+    for candidate in ranked(&places) {
         match best {
             None => best = Some(candidate),
             // A multiple of the members with a smaller chunk, which requests straddle, is another name of the same.
@@ -68,6 +61,22 @@ pub fn fit(probes: &[Probe], front: &Front) -> Option<Geometry> {
         margin: other.map_or(0.0, |other| (other - score) / 2.0 / std::f64::consts::LN_10),
         distances: places.len(),
     })
+}
+
+/// Every pair of members and chunk, the one that explains the rates best first.
+///
+/// A chunk smaller than the requests is left out: with more members it is only another name of a larger one.
+fn ranked(places: &[Place]) -> Vec<(f64, u32, u64)> {
+    let least = places.iter().map(|place| place.size).max().unwrap_or(0);
+    let pairs = (1..=MOST_MEMBERS).flat_map(|members| {
+        let chunks = CHUNKS.map(|power| 1u64 << power).filter(move |chunk| *chunk >= least);
+        // A single member has no chunk: one stands for all.
+        chunks.take(if members == 1 { 1 } else { usize::MAX }).map(move |chunk| (members, chunk))
+    });
+    let mut ranked: Vec<(f64, u32, u64)> =
+        pairs.map(|(members, chunk)| (misfit(places, members, chunk), members, chunk)).collect();
+    ranked.sort_by(|one, two| one.0.total_cmp(&two.0));
+    ranked
 }
 
 /// A distance: every offset is a multiple of it.
@@ -194,8 +203,9 @@ fn busiest(place: &Place, members: u32, chunk: u64) -> f64 {
     let members = u64::from(members);
     let mut visits = vec![0u32; members as usize];
     let mut all = 0;
-    // The members come round again after at most so many places, 16 KiB being the least distance and 4 MiB the largest chunk.
-    for number in 0..(members * 256) {
+    // Chunks are powers of two: after so many places the next lies a whole number of stripes further.
+    let period = members * (chunk >> place.distance.trailing_zeros().min(chunk.trailing_zeros()));
+    for number in 0..period {
         let first = number * place.distance / chunk;
         let last = (number * place.distance + place.size - 1) / chunk;
         for piece in first..=last {
@@ -247,11 +257,7 @@ mod tests {
                         place
                     })
                     .collect();
-                let mut all: Vec<(f64, u32, u64)> = (1..=MOST_MEMBERS)
-                    .flat_map(|n| CHUNKS.map(move |power| (n, 1u64 << power)))
-                    .map(|(n, chunk)| (misfit(&places, n, chunk), n, chunk))
-                    .collect();
-                all.sort_by(|one, two| one.0.total_cmp(&two.0).then(two.2.cmp(&one.2)));
+                let all = ranked(&places);
                 assert_eq!(all[0].1, members, "chunk {chunk}: {:?}", &all[..3]);
                 assert!(members == 1 || all[0].2 == chunk, "{members}: {:?}", &all[..3]);
             }
