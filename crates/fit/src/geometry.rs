@@ -2,23 +2,67 @@
 //!
 //! Multiples of a distance visit only some of the members: `n / gcd(m, n)` of them where the distance is `m` chunks. The
 //! rate follows how many these are. Every pair of a member count and a chunk says for each distance which share of the
-//! work falls upon the busiest member; the array's is the pair for which the rate is one falling curve of that share. RAID levels with
-//! rotating parity (left-symmetric) place data chunks on members in turn as RAID 0 does, and look alike here.
+//! work falls upon the busiest member; the array's is the pair for which the rate is one falling curve of that share.
+//! RAID 5 places data chunks on members in turn as RAID 0 does, and looks alike here; RAID 6 skips one more member in each
+//! row, and is told apart. Of RAID 10 a pair is one member.
 
 use crate::front::{FULL, Front};
 use crate::probe::Probe;
 
+/// In which order data chunks visit the members.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// One after the other: RAID 0, pairs of RAID 10, and RAID 5 with rotating parity (left-symmetric).
+    InTurn,
+    /// One is passed over after each row: RAID 6 likewise.
+    Skipping,
+}
+
+impl Order {
+    /// The member of a data chunk, by the formulas of Linux md (`raid5_compute_sector`), counted from where the first is.
+    fn member(self, chunk: u64, members: u32) -> u64 {
+        let members = u64::from(members);
+        match self {
+            Order::InTurn => chunk % members,
+            Order::Skipping => {
+                let (row, column) = (chunk / (members - 2), chunk % (members - 2));
+                (column + members - row % members) % members
+            }
+        }
+    }
+
+    /// Data chunks after which everything begins again.
+    fn turn(self, members: u32) -> u64 {
+        let members = u64::from(members);
+        match self {
+            Order::InTurn => members,
+            Order::Skipping => members * (members - 2),
+        }
+    }
+}
+
 /// What the distances told.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Geometry {
+    /// How data are laid over them.
+    pub order: Order,
     /// Members that requests are spread over.
     pub members: u32,
     /// Bytes on one before the next; `None` for a single member, which has none.
     pub chunk: Option<u64>,
+    /// Another order and chunk of as many members, which explains the rates as well.
+    pub also: Option<(Order, u64)>,
     /// How many times less likely the best pair with another member count is, as a power of ten.
     pub margin: f64,
     /// How many distances were measured.
     pub distances: usize,
+}
+
+impl Geometry {
+    /// The least distance at which all places lie on one member; `None` for a single member.
+    pub fn apart(&self) -> Option<u64> {
+        self.chunk.map(|chunk| chunk * self.order.turn(self.members))
+    }
 }
 
 /// Member counts that are tried.
@@ -40,44 +84,58 @@ pub fn fit(probes: &[Probe], front: &Front) -> Option<Geometry> {
     if places.iter().filter(|place| !place.full).count() < FEWEST {
         return None;
     }
-    let mut best: Option<(f64, u32, u64)> = None;
-    let mut other: Option<f64> = None;
-    for candidate in ranked(&places) {
-        match best {
-            None => best = Some(candidate),
-            // A multiple of the members with a smaller chunk, which requests straddle, is another name of the same.
-            Some((_, members, chunk))
-                if candidate.1 != members && candidate.2 >= chunk && other.is_none() =>
-            {
-                other = Some(candidate.0);
-            }
-            Some(_) => {}
-        }
-    }
-    let (score, members, chunk) = best?;
+    let ranked = ranked(&places);
+    let best = *ranked.first()?;
+    // A multiple of the members with a smaller chunk, which requests straddle, is another name of the same.
+    let other = ranked.iter().find(|each| each.members != best.members && each.chunk >= best.chunk);
+    let alike = |each: &&Candidate| each.members == best.members && each.misfit < best.misfit + ALIKE;
+    let also = ranked.iter().skip(1).find(alike).filter(|_| best.members > 1);
     Some(Geometry {
-        members,
-        chunk: (members > 1).then_some(chunk),
-        margin: other.map_or(0.0, |other| (other - score) / 2.0 / std::f64::consts::LN_10),
+        order: best.order,
+        also: also.map(|also| (also.order, also.chunk)),
+        members: best.members,
+        chunk: (best.members > 1).then_some(best.chunk),
+        margin: other.map_or(0.0, |other| (other.misfit - best.misfit) / 2.0 / std::f64::consts::LN_10),
         distances: places.len(),
     })
 }
 
-/// Every pair of members and chunk, the one that explains the rates best first.
+/// What the rates are explained by, and how badly.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    misfit: f64,
+    order: Order,
+    members: u32,
+    chunk: u64,
+}
+
+/// Every order, member count and chunk, what explains the rates best first.
 ///
 /// A chunk smaller than the requests is left out: with more members it is only another name of a larger one.
-fn ranked(places: &[Place]) -> Vec<(f64, u32, u64)> {
+fn ranked(places: &[Place]) -> Vec<Candidate> {
     let least = places.iter().map(|place| place.size).max().unwrap_or(0);
-    let pairs = (1..=MOST_MEMBERS).flat_map(|members| {
+    let orders = (1..=MOST_MEMBERS).map(|members| (Order::InTurn, members));
+    let orders = orders.chain((LEAST_OF_TWO..=MOST_MEMBERS).map(|members| (Order::Skipping, members)));
+    let all = orders.flat_map(|(order, members)| {
         let chunks = CHUNKS.map(|power| 1u64 << power).filter(move |chunk| *chunk >= least);
         // A single member has no chunk: one stands for all.
-        chunks.take(if members == 1 { 1 } else { usize::MAX }).map(move |chunk| (members, chunk))
+        chunks.take(if members == 1 { 1 } else { usize::MAX }).map(move |chunk| (order, members, chunk))
     });
-    let mut ranked: Vec<(f64, u32, u64)> =
-        pairs.map(|(members, chunk)| (misfit(places, members, chunk), members, chunk)).collect();
-    ranked.sort_by(|one, two| one.0.total_cmp(&two.0));
+    let mut ranked: Vec<Candidate> = all
+        .map(|(order, members, chunk)| {
+            Candidate { misfit: misfit(places, order, members, chunk), order, members, chunk }
+        })
+        .collect();
+    ranked.sort_by(|one, two| one.misfit.total_cmp(&two.misfit));
     ranked
 }
+
+/// Candidates as near to each other as this are told apart by chance alone (Kass and Raftery 1995: "not worth more than a
+/// bare mention" is below 2).
+const ALIKE: f64 = 2.0;
+
+/// RAID 6 of four has a period of two rows, as RAID 10 of as many pairs has: the least that it is told from.
+const LEAST_OF_TWO: u32 = 5;
 
 /// A distance: every offset is a multiple of it.
 struct Place {
@@ -123,9 +181,9 @@ fn places(probes: &[Probe], full: &dyn Fn(&Probe) -> f64) -> Vec<Place> {
 ///
 /// The Bayesian information criterion where the variance is not known (Schwarz 1978); what is left is never taken to be
 /// less than a twentieth of what chance leaves.
-fn misfit(places: &[Place], members: u32, chunk: u64) -> f64 {
+fn misfit(places: &[Place], order: Order, members: u32, chunk: u64) -> f64 {
     // Members that are visited alike, in logarithms: arms gain by longer queues, so that the curve need not be straight.
-    let spread: Vec<f64> = places.iter().map(|place| -busiest(place, members, chunk).ln()).collect();
+    let spread: Vec<f64> = places.iter().map(|place| -busiest(place, order, members, chunk).ln()).collect();
     let open = |at: &usize| !places[*at].full;
     let mut levels: Vec<i64> =
         (0..places.len()).filter(open).map(|at| (spread[at] * 25.0).round() as i64).collect();
@@ -138,7 +196,8 @@ fn misfit(places: &[Place], members: u32, chunk: u64) -> f64 {
     let at = |spread: f64| curve[0] + curve[1] * spread + curve[2] * spread * spread;
     let falls = |pair: &[i64]| {
         let (few, many) = (pair[0] as f64 / 25.0, pair[1] as f64 / 25.0);
-        at(many) - at(few) > LEAST_GAIN * (many - few)
+        let gain = (at(many) - at(few)) / (many - few);
+        (LEAST_GAIN..MOST_GAIN).contains(&gain)
     };
     if !levels.windows(2).all(falls) {
         return f64::INFINITY;
@@ -164,6 +223,10 @@ const STRAIGHT: f64 = 100.0;
 
 /// The part of a member that each member more brings at least.
 const LEAST_GAIN: f64 = 0.2;
+
+/// And at most: drives that stop choosing the nearest command where some have waited long give half as much again with
+/// shorter queues.
+const MOST_GAIN: f64 = 2.0;
 
 /// The polynomial of the logarithm of the rate with so many terms, by weighted least squares; `None` where the rows do
 /// not determine it.
@@ -199,21 +262,28 @@ fn curve(rows: &[(f64, &Place)], terms: usize) -> Option<[f64; 3]> {
 }
 
 /// The part of the visits that falls upon the member that has most of them.
-fn busiest(place: &Place, members: u32, chunk: u64) -> f64 {
-    let members = u64::from(members);
+fn busiest(place: &Place, order: Order, members: u32, chunk: u64) -> f64 {
+    let whole = order.turn(members) * chunk;
+    let step = common(place.distance, whole);
+    if whole / step > EXACT {
+        return 1.0 / f64::from(members);
+    }
     let mut visits = vec![0u32; members as usize];
     let mut all = 0;
-    // Chunks are powers of two: after so many places the next lies a whole number of stripes further.
-    let period = members * (chunk >> place.distance.trailing_zeros().min(chunk.trailing_zeros()));
-    for number in 0..period {
-        let first = number * place.distance / chunk;
-        let last = (number * place.distance + place.size - 1) / chunk;
-        for piece in first..=last {
-            visits[(piece % members) as usize] += 1;
+    for at in (0..whole).step_by(step as usize) {
+        for piece in at / chunk..=(at + place.size - 1) / chunk {
+            visits[order.member(piece, members) as usize] += 1;
             all += 1;
         }
     }
     f64::from(visits.into_iter().max().unwrap_or(0)) / f64::from(all.max(1))
+}
+
+/// With more places than so many before they come round again, all members are visited alike.
+const EXACT: u64 = 2_048;
+
+fn common(one: u64, other: u64) -> u64 {
+    if other == 0 { one } else { common(other, one % other) }
 }
 
 #[cfg(test)]
@@ -226,11 +296,15 @@ mod tests {
 
     #[test]
     fn multiples_of_a_whole_stripe_lie_on_one_member() {
+        let share = |distance, members, chunk| busiest(&place(distance), Order::InTurn, members, chunk);
         for members in 1..=12 {
-            assert_eq!(busiest(&place(u64::from(members) << 18), members, 1 << 18), 1.0, "{members}");
+            assert_eq!(share(u64::from(members) << 18, members, 1 << 18), 1.0, "{members}");
         }
-        assert_eq!(busiest(&place(2 << 16), 4, 1 << 16), 0.5);
-        assert!((busiest(&place(16 << 10), 5, 1 << 16) - 0.2).abs() < 1e-9);
+        assert_eq!(share(2 << 16, 4, 1 << 16), 0.5);
+        assert!((share(16 << 10, 5, 1 << 16) - 0.2).abs() < 1e-9);
+        // RAID 6 of six: in four chunks of data each row begins one member earlier.
+        let skipping = |chunks: u64| busiest(&place(chunks << 16), Order::Skipping, 6, 1 << 16);
+        assert_eq!((skipping(24), skipping(12), skipping(4)), (1.0, 0.5, 1.0 / 6.0));
     }
 
     fn plan_distances() -> Vec<u64> {
@@ -242,25 +316,45 @@ mod tests {
         all
     }
 
+    /// Half of what a member more would bring, as where arms profit from longer queues, and 2 % of noise.
+    fn rates(order: Order, members: u32, chunk: u64) -> Vec<Place> {
+        let of = |(number, distance): (usize, u64)| {
+            let mut place = place(distance);
+            let noise = [0.02, -0.01, 0.0, -0.02, 0.01][number % 5];
+            place.log_rate = -0.5 * busiest(&place, order, members, chunk).ln() + noise;
+            place
+        };
+        plan_distances().into_iter().enumerate().map(of).collect()
+    }
+
     #[test]
     fn every_count_and_chunk_is_told_from_rates_that_follow_the_busiest_member() {
-        for members in 1..=16u32 {
-            for chunk in [16u64, 64, 128, 512].map(|kib| kib << 10) {
-                let places: Vec<Place> = plan_distances()
-                    .into_iter()
-                    .enumerate()
-                    .map(|(number, distance)| {
-                        let mut place = place(distance);
-                        // Half of what a member more would bring, as where arms profit from longer queues, and 2 % of noise.
-                        let noise = [0.02, -0.01, 0.0, -0.02, 0.01][number % 5];
-                        place.log_rate = -0.5 * busiest(&place, members, chunk).ln() + noise;
-                        place
-                    })
-                    .collect();
-                let all = ranked(&places);
-                assert_eq!(all[0].1, members, "chunk {chunk}: {:?}", &all[..3]);
-                assert!(members == 1 || all[0].2 == chunk, "{members}: {:?}", &all[..3]);
+        for members in [1u32, 2, 3, 4, 5, 6, 8, 11, 12, 13, 16] {
+            for chunk in [16u64, 128, 512].map(|kib| kib << 10) {
+                let best = ranked(&rates(Order::InTurn, members, chunk))[0];
+                assert_eq!((best.members, best.order), (members, Order::InTurn), "chunk {chunk}: {best:?}");
+                assert!(members == 1 || best.chunk == chunk, "{members}: {best:?}");
             }
+        }
+    }
+
+    #[test]
+    fn members_with_two_parities_are_told_from_members_without() {
+        for members in [5, 7, 8, 9, 12] {
+            let best = ranked(&rates(Order::Skipping, members, 64 << 10))[0];
+            assert_eq!((best.members, best.order, best.chunk), (members, Order::Skipping, 64 << 10), "{best:?}");
+        }
+    }
+
+    /// Where a row has 4 or 8 chunks of data, it looks like one chunk as large; the count of members does not suffer.
+    #[test]
+    fn rows_that_look_like_chunks_are_named_beside_them() {
+        for (members, row) in [(6, 4), (10, 8)] {
+            let ranked = ranked(&rates(Order::Skipping, members, 64 << 10));
+            let names = [ranked[0], ranked[1]].map(|each| (each.members, each.order, each.chunk));
+            assert!(names.contains(&(members, Order::InTurn, row * (64 << 10))), "{names:?}");
+            assert!(names.contains(&(members, Order::Skipping, 64 << 10)), "{names:?}");
+            assert!(ranked[1].misfit < ranked[0].misfit + ALIKE, "{ranked:?}");
         }
     }
 }
