@@ -14,6 +14,7 @@ mod docs;
 mod doctor;
 mod doors;
 mod faults;
+mod fitting;
 mod formats;
 mod interrupts;
 mod issued;

@@ -58,10 +58,13 @@ pub struct Geometry {
     pub distances: usize,
 }
 
+/// How many times less likely another count has to be, as a power of ten, for this one to be believed.
+const BELIEVED: f64 = 1.0;
+
 impl Geometry {
-    /// The least distance at which all places lie on one member; `None` for a single member.
-    pub fn apart(&self) -> Option<u64> {
-        self.chunk.map(|chunk| chunk * self.order.turn(self.members))
+    /// Whether another count of members explains the rates about as well.
+    pub fn is_doubtful(&self) -> bool {
+        self.margin < BELIEVED
     }
 }
 
@@ -122,8 +125,11 @@ fn ranked(places: &[Place]) -> Vec<Candidate> {
         chunks.take(if members == 1 { 1 } else { usize::MAX }).map(move |chunk| (order, members, chunk))
     });
     let mut ranked: Vec<Candidate> = all
-        .map(|(order, members, chunk)| {
-            Candidate { misfit: misfit(places, order, members, chunk), order, members, chunk }
+        .map(|(order, members, chunk)| Candidate {
+            misfit: misfit(places, order, members, chunk),
+            order,
+            members,
+            chunk,
         })
         .collect();
     ranked.sort_by(|one, two| one.misfit.total_cmp(&two.misfit));
@@ -342,7 +348,11 @@ mod tests {
     fn members_with_two_parities_are_told_from_members_without() {
         for members in [5, 7, 8, 9, 12] {
             let best = ranked(&rates(Order::Skipping, members, 64 << 10))[0];
-            assert_eq!((best.members, best.order, best.chunk), (members, Order::Skipping, 64 << 10), "{best:?}");
+            assert_eq!(
+                (best.members, best.order, best.chunk),
+                (members, Order::Skipping, 64 << 10),
+                "{best:?}"
+            );
         }
     }
 

@@ -17,6 +17,6 @@ mod refine;
 mod statement;
 mod writes;
 
-pub use model::{Access, Cache, Model};
+pub use model::{Access, Cache, Level, Model};
 pub use refine::{Ask, Wanted};
 pub use statement::{Fit, FitError, fit};

@@ -32,6 +32,10 @@ pub fn curve(probes: &[Probe]) -> Vec<&Probe> {
 /// A gain of rate with depth below this is an arm that chooses, not servers side by side.
 const ARM: f64 = 3.0;
 
+/// No flash takes as long for a read, and no arm is as quick: with many commands a mirrored pair of arms gains as much as
+/// servers side by side.
+const MECHANICAL_NS: f64 = 1e6;
+
 /// First figures; `None` without a cold read alone.
 pub fn fit(probes: &[Probe], front: &Front, members: u32, chunk: u64) -> Option<Members> {
     let curve = curve(probes);
@@ -41,9 +45,10 @@ pub fn fit(probes: &[Probe], front: &Front, members: u32, chunk: u64) -> Option<
     let count = f64::from(members);
     let most = curve.iter().map(|probe| probe.rate).fold(0.0, f64::max);
     let gain = (most / count * first / 1e9).max(gain_of_one(probes, way, members, chunk));
-    let servers = if gain < ARM { 1 } else { gain.round().min(4_096.0) as u32 };
+    let servers = if gain < ARM || first > MECHANICAL_NS { 1 } else { gain.round().min(4_096.0) as u32 };
     let mut times = vec![(1, first)];
-    for probe in curve.iter().skip(1) {
+    let peak = curve.iter().max_by(|one, two| one.rate.total_cmp(&two.rate)).map_or(0.0, |probe| probe.depth);
+    for probe in curve.iter().skip(1).filter(|probe| probe.depth <= peak) {
         let each = probe.depth / count;
         if each >= 1.9 {
             let rate = probe.rate / count;
@@ -72,7 +77,7 @@ pub fn fit(probes: &[Probe], front: &Front, members: u32, chunk: u64) -> Option<
         } else {
             (link.fold(0.0, f64::max) / count).max(one_moves * 1.1).max(1e6)
         },
-        follow: if servers == 1 { 0.02 * first } else { first },
+        follow: if servers == 1 { 1e3 } else { first },
         spread: spread(alone, way),
     })
 }

@@ -19,10 +19,14 @@ pub struct Model {
     pub lanes: u32,
     /// One way.
     pub latency: f64,
-    /// What each read holds the one processor, so that no more than its inverse pass in a second.
+    /// Processors that take requests.
+    pub processors: u32,
+    /// What each read holds one of them.
     pub read_command: f64,
     /// The same for writes.
     pub write_command: f64,
+    /// How they are combined.
+    pub level: Level,
     /// Members.
     pub members: u32,
     /// Bytes on one before the next.
@@ -35,12 +39,51 @@ pub struct Model {
     pub read: Access,
     /// Of writes at a member.
     pub write: Access,
+    /// Bytes a second of one server where reads go on.
+    pub read_on: f64,
+    /// The same where writes go on.
+    pub write_on: f64,
+    /// Dies that writes are put on after the member has taken them; 0: a write holds a server as a read does.
+    pub dies: u32,
+    /// By how many nanoseconds a read ends later while writes are at the member.
+    pub beside: f64,
     /// What a member moves.
     pub member_link: f64,
     /// Access time of what goes on where something ended.
     pub follow: f64,
     /// Equally likely access times as parts of the mean.
     pub spread: Vec<f64>,
+}
+
+/// How members are combined, as far as it shows: a mirrored pair is one member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// Each piece of data lies on one member.
+    Raid0,
+    /// One parity.
+    Raid5,
+    /// Two.
+    Raid6,
+}
+
+impl Level {
+    /// As array files name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::Raid0 => "0",
+            Level::Raid5 => "5",
+            Level::Raid6 => "6",
+        }
+    }
+
+    /// Parity strips in a row.
+    pub fn parity(self) -> u32 {
+        match self {
+            Level::Raid0 => 0,
+            Level::Raid5 => 1,
+            Level::Raid6 => 2,
+        }
+    }
 }
 
 /// Memory above the members.
@@ -71,6 +114,21 @@ pub struct Access {
 pub(crate) type Words = std::collections::BTreeMap<&'static str, (bool, String)>;
 
 impl Model {
+    /// Members' worth of data in a row.
+    pub fn data(&self) -> u32 {
+        self.members.saturating_sub(self.level.parity()).max(1)
+    }
+
+    /// Nanoseconds of a read alone.
+    pub fn quiet_ns(&self) -> f64 {
+        self.read.times.first().map_or(0.0, |first| first.1) + 2.0 * self.latency + self.read_command
+    }
+
+    /// Bytes of data in a row.
+    pub fn stripe(&self) -> f64 {
+        self.chunk as f64 * f64::from(self.data())
+    }
+
     /// The array file. `words` says of its keys what they rest on; what is not in it was taken as it is for want of
     /// better.
     pub(crate) fn text(&self, words: &Words) -> String {
@@ -99,6 +157,10 @@ impl Model {
         line(format_args!("lanes   = {}", figure("link.lanes", self.lanes.to_string())));
         line(format_args!("latency = {}\n", figure("link.latency", time(self.latency))));
         line(format_args!("[protocol]\nkind = \"block\"\n\n[controller]"));
+        line(format_args!(
+            "processors    = {}",
+            figure("controller.processors", self.processors.to_string())
+        ));
         line(format_args!("read_command  = {}", figure("controller.read_command", time(self.read_command))));
         line(format_args!(
             "write_command = {}\n",
@@ -120,12 +182,13 @@ impl Model {
             line(format_args!(""));
         }
         line(format_args!(
-            "[raid]\nlevel = \"0\"\ndisks = {}",
+            "[raid]\nlevel = {}\ndisks = {}",
+            figure("raid.level", format!("{:?}", self.level.name())),
             figure("raid.disks", self.members.to_string())
         ));
         line(format_args!("chunk = {}\n", figure("raid.chunk", size(self.chunk))));
         line(format_args!("[devices]\nmodel = \"fitted\"\ncount = {}\n", self.members));
-        let each = (self.capacity / u64::from(self.members.max(1))).max(1 << 20);
+        let each = (self.capacity / u64::from(self.data())).max(1 << 20);
         line(format_args!(
             "[devices.with]\ncapacity   = {}",
             size(each.div_ceil(self.chunk.max(512)) * self.chunk.max(512))
@@ -140,6 +203,10 @@ impl Model {
         }
         line(format_args!("read_rate  = {}", figure("devices.with.read_rate", rate(self.read.rate))));
         line(format_args!("write_rate = {}", figure("devices.with.write_rate", rate(self.write.rate))));
+        line(format_args!("read_on_rate = {}", figure("devices.with.read_on_rate", rate(self.read_on))));
+        line(format_args!("write_on_rate = {}", figure("devices.with.write_on_rate", rate(self.write_on))));
+        line(format_args!("dies       = {}", figure("devices.with.dies", self.dies.to_string())));
+        line(format_args!("beside     = {}", figure("devices.with.beside", time(self.beside))));
         line(format_args!("link       = {}", figure("devices.with.link", rate(self.member_link))));
         line(format_args!("follow     = {}", figure("devices.with.follow", time(self.follow))));
         if !self.spread.is_empty() {

@@ -31,6 +31,8 @@ pub struct Probe {
     pub error: f64,
     /// Response times of all requests.
     pub responses: Histogram,
+    /// Mean response time of those that read.
+    pub read_ns: Option<f64>,
     /// Bytes a second, second by second from the start, each with its end in seconds since then.
     pub course: Vec<(f64, f64)>,
     /// Seconds from the start to the end of the measured window.
@@ -65,7 +67,7 @@ impl Probe {
         let size: Bytes = text("size")?.parse().ok()?;
         let count = |key: &str| text(key)?.parse::<f64>().ok();
         let align = text("align")?.parse::<Bytes>().unwrap_or(size).get();
-        let responses = merged(workload)?;
+        let responses = merged(workload, "")?;
         let total = workload.total()?;
         let mean = responses.mean()?;
         let scatter = responses.std_dev()? / (responses.count() as f64).sqrt() / mean;
@@ -83,6 +85,7 @@ impl Probe {
             response_ns: mean,
             error: 1.96 * scatter,
             responses,
+            read_ns: merged(workload, "read").and_then(|reads| reads.mean()),
             course: course(point),
             seconds: (workload.measured_from_ns - point.started_ns.min(workload.measured_from_ns)) as f64
                 / 1e9
@@ -114,6 +117,11 @@ impl Probe {
         self.reads <= 0.0
     }
 
+    /// Whether reads and writes go side by side.
+    pub fn is_mixed(&self) -> bool {
+        !self.is_read() && !self.is_write()
+    }
+
     /// Random over the whole target, every place that the size allows.
     pub fn is_everywhere(&self) -> bool {
         self.pattern == Pattern::Random && self.region.is_none() && self.align as f64 <= self.size
@@ -128,9 +136,10 @@ fn reads_of(workload: &WorkloadResult) -> f64 {
     ops("read") as f64 / ops("").max(1) as f64
 }
 
-fn merged(workload: &WorkloadResult) -> Option<Histogram> {
+/// Response times of one operation, or of all.
+fn merged(workload: &WorkloadResult, op: &str) -> Option<Histogram> {
     let mut all = Histogram::new();
-    for class in &workload.classes {
+    for class in workload.classes.iter().filter(|class| op.is_empty() || class.op == op) {
         all.merge(&class.response.to_stats()?);
     }
     (all.count() > 0).then_some(all)

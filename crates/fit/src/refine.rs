@@ -7,7 +7,7 @@
 use record::Point;
 
 use crate::front::{FULL, Front};
-use crate::model::{Model, Words};
+use crate::model::{Level, Model, Words};
 use crate::probe::{Pattern, Probe};
 use crate::writes;
 
@@ -42,7 +42,7 @@ pub(crate) struct Source {
 const ROUNDS: usize = 6;
 
 /// The same for writes, which take long: caches have to fill.
-const WRITE_ROUNDS: usize = 4;
+const WRITE_ROUNDS: usize = 6;
 
 /// Of a correction, this part is made: neighbouring depths share members' queues, and would correct the same twice.
 const STEP: f64 = 0.7;
@@ -66,13 +66,13 @@ impl Pair<'_> {
     }
 }
 
-/// Corrects `model` by the points of `sources`.
+/// Corrects `model` by the points of `sources`; how well the writes are explained under each level that was tried.
 pub(crate) fn refine(
     model: &mut Model,
     front: &Front,
     sources: &[Source],
     ask: &mut dyn Ask,
-) -> Result<(), String> {
+) -> Result<Vec<Explained>, String> {
     let mut best: Option<(f64, Model)> = None;
     for _ in 0..ROUNDS {
         let (members, chunk) = (model.members, model.chunk);
@@ -87,23 +87,69 @@ pub(crate) fn refine(
     if let Some((_, found)) = best {
         *model = found;
     }
+    refine_writes(model, sources, ask)
+}
+
+/// Corrects what writes cost, under each level that reads leave open, and keeps the one that explains the writes best.
+fn refine_writes(model: &mut Model, sources: &[Source], ask: &mut dyn Ask) -> Result<Vec<Explained>, String> {
     let behind = |probe: &Probe| !probe.is_read() && is_behind(probe, sources);
-    if sources.iter().any(|source| behind(&source.probe)) {
-        let mut best: Option<(f64, Model)> = None;
-        for _ in 0..WRITE_ROUNDS {
-            let pairs = asked(model, sources, ask, &behind, true)?;
-            let stripe = (model.chunk * u64::from(model.members)) as f64;
-            let off = lasting(&pairs, stripe).misfit();
-            if best.as_ref().is_none_or(|(least, _)| off < *least) {
-                best = Some((off, model.clone()));
-            }
-            correct_writes(model, &pairs);
-        }
-        if let Some((_, found)) = best {
-            *model = found;
+    if !sources.iter().any(|source| behind(&source.probe)) {
+        return Ok(Vec::new());
+    }
+    let mut best: Option<(f64, Model)> = None;
+    let mut tried = Vec::new();
+    for level in open_levels(model) {
+        let mut candidate = Model { level, ..model.clone() };
+        let off = settle_writes(&mut candidate, sources, ask, &behind)?;
+        tried.push(Explained { level, off: off.sqrt() });
+        if best.as_ref().is_none_or(|(least, _)| off < LIKELIER * *least) {
+            best = Some((off, candidate));
         }
     }
-    Ok(())
+    if let Some((_, found)) = best {
+        *model = found;
+    }
+    Ok(tried)
+}
+
+/// How well the writes are explained under a level.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Explained {
+    pub level: Level,
+    /// Root of the sum of squares of the logarithms of what is left.
+    pub off: f64,
+}
+
+/// A level with parity is taken where it leaves this part of the squares that the plainer one leaves, or less.
+const LIKELIER: f64 = 0.7;
+
+/// RAID 0 and RAID 5 read alike.
+fn open_levels(model: &Model) -> Vec<Level> {
+    match model.level {
+        Level::Raid0 if model.members > 2 => vec![Level::Raid0, Level::Raid5],
+        level => vec![level],
+    }
+}
+
+/// Corrects what writes cost; the squares that are left.
+fn settle_writes(
+    model: &mut Model,
+    sources: &[Source],
+    ask: &mut dyn Ask,
+    behind: &dyn Fn(&Probe) -> bool,
+) -> Result<f64, String> {
+    let mut best: Option<(f64, Model)> = None;
+    for _ in 0..WRITE_ROUNDS {
+        let pairs = asked(model, sources, ask, behind, true)?;
+        let off = lasting(&pairs, model.stripe(), model.quiet_ns()).misfit();
+        if best.as_ref().is_none_or(|(least, _)| off < *least) {
+            best = Some((off, model.clone()));
+        }
+        correct_writes(model, &pairs);
+    }
+    let (off, found) = best.unwrap_or((f64::INFINITY, model.clone()));
+    *model = found;
+    Ok(off)
 }
 
 /// Root mean square of the logarithms of all ratios, places all over the target alone.
@@ -177,24 +223,50 @@ fn correct_reads(model: &mut Model, front: &Front, pairs: &[Pair<'_>]) {
     };
     let random = |pair: &&Pair<'_>| pair.measured.is_everywhere();
     let smallest = pairs.iter().filter(random).map(|pair| pair.measured.size).fold(f64::INFINITY, f64::min);
+    let deepest = deepest(pairs, smallest);
     let mut curve: Vec<(f64, f64, f64)> = pairs
         .iter()
         .filter(random)
         .filter(free)
-        .filter(|pair| pair.measured.size == smallest)
+        .filter(|pair| pair.measured.size == smallest && pair.measured.depth <= deepest)
         .map(|pair| (pair.measured.depth.ln(), pair.excess(), pair.modelled.response_ns))
         .collect();
     curve.sort_by(|one, two| one.0.total_cmp(&two.0));
     correct_times(model, &curve);
+    keep_rising(model);
     correct_bytes(model, smallest, pairs, &|pair| free(&pair));
     let stream = pairs
         .iter()
-        .filter(|pair| pair.measured.pattern == Pattern::Sequential && pair.measured.depth == 1.0)
+        .filter(|pair| pair.measured.pattern == Pattern::Sequential)
         .filter(free)
-        .max_by(|one, two| one.measured.size.total_cmp(&two.measured.size));
+        .max_by(|one, two| one.measured.bytes_per_s().total_cmp(&two.measured.bytes_per_s()));
     if let Some(pair) = stream {
-        let factor = (1.5 * pair.excess()).exp().clamp(0.4, 2.5);
-        model.follow = (model.follow * factor).clamp(1.0, model.read.times[0].1 * 2.0);
+        let factor = (-pair.excess()).exp().clamp(0.5, 2.0);
+        model.read_on = (model.read_on * factor).clamp(1e6, 1e12);
+    }
+}
+
+/// The depth from which on more in flight brings less.
+///
+/// A drive that has commands wait long stops choosing the nearest, and gives less with more of them. That depends on how
+/// long they wait, not on how many they are: as a table of counts it would have one member fill up and the others run dry.
+fn deepest(pairs: &[Pair<'_>], smallest: f64) -> f64 {
+    let curve = pairs
+        .iter()
+        .map(|pair| pair.measured)
+        .filter(|probe| probe.is_everywhere() && probe.size == smallest);
+    let most = curve.max_by(|one, two| one.rate.total_cmp(&two.rate));
+    most.map_or(f64::INFINITY, |most| most.depth)
+}
+
+/// Has no member give less with more commands.
+fn keep_rising(model: &mut Model) {
+    let at_work = |count: u32| f64::from(count.min(model.servers));
+    let times = &mut model.read.times;
+    for later in 1..times.len() {
+        let (fewer, before) = times[later - 1];
+        let most = before * at_work(times[later].0) / at_work(fewer);
+        times[later].1 = times[later].1.min(most);
     }
 }
 
@@ -247,8 +319,8 @@ fn correct_bytes(model: &mut Model, smallest: f64, pairs: &[Pair<'_>], free: &dy
 /// Time and rate of a member's write together, from small writes and large ones in the long run: of both it is known how
 /// long a member is busy with one in the model, and by which factor that is wrong.
 fn correct_writes(model: &mut Model, pairs: &[Pair<'_>]) {
-    let stripe = (model.chunk * u64::from(model.members)) as f64;
-    let excess = lasting(pairs, stripe);
+    let stripe = model.stripe();
+    let excess = lasting(pairs, stripe, model.quiet_ns());
     if let (Some(room), Some(cache)) = (excess.room, &mut model.cache)
         && let Some(part) = &mut cache.write_part
     {
@@ -256,42 +328,96 @@ fn correct_writes(model: &mut Model, pairs: &[Pair<'_>]) {
     }
     // A cache keeps account of hundred-and-twenty-eighths of a stripe, and writes no less.
     let little = (stripe / 128.0).max(4096.0);
-    let pieces = (excess.size / model.chunk as f64).clamp(1.0, f64::from(model.members));
+    let pieces = (excess.size / model.chunk as f64).clamp(1.0, f64::from(model.data()));
     let much = (excess.size / pieces).max(little * 2.0);
-    let busy = |bytes: f64| model.write.times[0].1 + bytes / model.write.rate * 1e9;
+    let before = model.write.times[0].1;
+    let busy = |bytes: f64| before + bytes / model.write.rate * 1e9;
     let corrected =
         |bytes: f64, excess: Option<f64>| busy(bytes) * excess.unwrap_or(0.0).clamp(-1.0, 1.0).exp();
     let (short, long) = (corrected(little, excess.small), corrected(much, excess.large));
     let each = ((long - short) / (much - little)).max(1e-3);
     let time = match excess.small {
-        Some(_) => short - each * little,
-        None => model.write.times[0].1,
+        Some(_) => (short - each * little).max(0.02 * short),
+        None => before,
     };
-    model.write.times[0].1 = time.max(0.02 * short);
+    model.write.times.iter_mut().for_each(|(_, each)| *each *= time / before);
     model.write.rate = (1e9 / each).clamp(1e6, 1e12);
+    if let Some(on) = excess.on {
+        model.write_on = (model.write_on * (-on * STEP).clamp(-1.0, 1.0).exp()).clamp(1e6, 1e12);
+    }
+    match (model.dies, excess.late_ns) {
+        (0, Some(late)) => model.beside = (model.beside - STEP * late).max(0.0),
+        _ => correct_dies(model, &excess),
+    }
 }
+
+/// What a read waits for beside writes is what is under way on its die: with more dies that each take longer the same is
+/// written, and reads wait longer.
+fn correct_dies(model: &mut Model, excess: &Lasting) {
+    let Some(waits) = excess.waits.filter(|_| model.dies > 0) else { return };
+    let before = f64::from(model.dies);
+    let dies = (before * (-waits * STEP).clamp(-1.0, 1.0).exp()).round().clamp(1.0, MOST_DIES);
+    model.write.times.iter_mut().for_each(|(_, each)| *each *= dies / before);
+    model.write.rate *= before / dies;
+    model.write_on *= before / dies;
+    model.dies = dies as u32;
+}
+
+/// Dies of a member that are believed.
+const MOST_DIES: f64 = 1_024.0;
 
 /// Logarithms of modelled over measured rates of writes in the long run, and measured over modelled room.
 struct Lasting {
     small: Option<f64>,
     large: Option<f64>,
     room: Option<f64>,
+    /// Of writes that go on.
+    on: Option<f64>,
+    /// Of all requests where reads and writes are mixed: the root mean square.
+    mixed: Option<f64>,
+    /// Of what reads wait longer there than without writes: the mean.
+    waits: Option<f64>,
+    /// How many nanoseconds later reads end there in the model than as measured: the mean.
+    late_ns: Option<f64>,
     /// Bytes of a large write.
     size: f64,
 }
 
 impl Lasting {
     fn misfit(&self) -> f64 {
-        let all = [self.small, self.large, self.room.map(f64::ln)];
+        let all = [self.small, self.large, self.room.map(f64::ln), self.mixed];
         all.into_iter().flatten().map(|excess| excess * excess).sum()
     }
 }
 
-fn lasting(pairs: &[Pair<'_>], stripe: f64) -> Lasting {
+/// Logarithm of how much longer reads wait beside writes in the model than as measured.
+fn waits(pair: &Pair<'_>, quiet_ns: f64) -> Option<f64> {
+    let wait = |probe: &Probe| Some((probe.read_ns? - quiet_ns).max(0.05 * quiet_ns));
+    Some((wait(&pair.modelled)? / wait(pair.measured)?).ln())
+}
+
+fn lasting(pairs: &[Pair<'_>], stripe: f64, quiet_ns: f64) -> Lasting {
     let everywhere = |pair: &&Pair<'_>| pair.measured.is_write() && pair.measured.is_everywhere();
     let is_large = |pair: &Pair<'_>| pair.measured.size >= 262_144.0;
     let small = pairs.iter().filter(everywhere).find(|pair| !is_large(pair)).map(Pair::excess);
-    let mut found = Lasting { small, large: None, room: None, size: 1_048_576.0 };
+    let on =
+        pairs.iter().find(|pair| pair.measured.is_write() && pair.measured.pattern == Pattern::Sequential);
+    let mixed: Vec<&Pair<'_>> = pairs.iter().filter(|pair| pair.measured.is_mixed()).collect();
+    let waits: Vec<f64> = mixed.iter().filter_map(|pair| waits(pair, quiet_ns)).collect();
+    let late: Vec<f64> =
+        mixed.iter().filter_map(|pair| Some(pair.modelled.read_ns? - pair.measured.read_ns?)).collect();
+    let mean = |all: &[f64]| (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64);
+    let squares: Vec<f64> = mixed.iter().map(|pair| pair.excess().powi(2)).collect();
+    let mut found = Lasting {
+        small,
+        large: None,
+        room: None,
+        on: on.map(Pair::excess),
+        mixed: mean(&squares).map(f64::sqrt),
+        waits: mean(&waits),
+        late_ns: mean(&late),
+        size: 1_048_576.0,
+    };
     let Some(burst) = pairs.iter().filter(everywhere).find(|pair| is_large(pair)) else { return found };
     found.size = burst.measured.size;
     let both = writes::fit_burst(burst.measured, stripe).zip(writes::fit_burst(&burst.modelled, stripe));

@@ -5,11 +5,11 @@ use units::{Bytes, BytesPerSecond, Nanos};
 
 use crate::caches::{self, ReadCache};
 use crate::front::{self, Front};
-use crate::geometry::{self, Geometry};
+use crate::geometry::{self, Geometry, Order};
 use crate::members::{self, Members};
-use crate::model::{Access, Cache, Model, Words};
+use crate::model::{Access, Cache, Level, Model, Words};
 use crate::probe::Probe;
-use crate::refine::{self, Ask, Source};
+use crate::refine::{self, Ask, Explained, Source};
 use crate::writes::{self, Writes};
 
 /// A model with what is known of it.
@@ -68,8 +68,8 @@ pub fn fit(runs: &[Run], name: &str, ask: &mut dyn Ask) -> Result<Fit, FitError>
     let capacity =
         runs.iter().flat_map(|run| &run.targets).map(|target| target.size_bytes).max().unwrap_or(0);
     let mut model = parts.model(name, runs, capacity);
-    refine::refine(&mut model, &parts.front, &sources, ask).map_err(FitError::Ask)?;
-    let (lines, words) = parts.lines(&model);
+    let tried = refine::refine(&mut model, &parts.front, &sources, ask).map_err(FitError::Ask)?;
+    let (lines, words) = parts.lines(&model, &tried);
     let residuals = residuals(&model, &words, &sources, ask)?;
     Ok(Fit { text: model.text(&words), trust: trust(&probes, &residuals, &parts), model, lines, residuals })
 }
@@ -91,6 +91,33 @@ fn residuals(
     Ok(sources.iter().filter_map(of).collect())
 }
 
+/// How many processors take requests: a write alone takes longer than a read by what its command takes longer, and of
+/// either as many pass in a second as all processors do. One, where they do not differ enough to tell.
+fn processors(front: &Front, writes: Option<&Writes>) -> u32 {
+    let told = || {
+        let (read, most_read) = (front.fixed?.value + front.byte * SMALL, front.most?.value);
+        let (write, most_write) = (writes?.fixed?, writes?.most?);
+        let (alone, together) = (write - read, 1e9 / most_write - 1e9 / most_read);
+        let count = (alone / together).round();
+        let least = DIFFERENT * read;
+        let fits = (1.0..=MOST_PROCESSORS).contains(&count) && count * 1e9 / most_read < read;
+        (alone > least && together > 0.0 && fits).then_some(count as u32)
+    };
+    told().unwrap_or(1)
+}
+
+/// Reads and writes alone differ if by this part at least.
+const DIFFERENT: f64 = 0.03;
+
+/// Bytes of the requests that are compared.
+const SMALL: f64 = 4096.0;
+
+/// Processors that are believed.
+const MOST_PROCESSORS: f64 = 64.0;
+
+/// Dies of a member to begin with.
+const DIES: u32 = 16;
+
 /// What showed by itself.
 struct Parts {
     front: Front,
@@ -105,11 +132,13 @@ impl Parts {
     fn model(&self, name: &str, runs: &[Run], capacity: u64) -> Model {
         let Parts { front, geometry, members, writes, .. } = self;
         let fixed = front.fixed.map_or(0.0, |fixed| fixed.value);
-        let command = front.most.map_or(0.0, |most| (1e9 / most.value).min(fixed));
         let written = writes.as_ref();
+        let processors = processors(front, written);
+        let command = front.most.map_or(0.0, |most| (f64::from(processors) * 1e9 / most.value).min(fixed));
+        let most = written.and_then(|writes| writes.most);
         let write_fixed = written.and_then(|writes| writes.fixed).unwrap_or(fixed);
         let write_command =
-            written.and_then(|writes| writes.most).map_or(command, |most| (1e9 / most).min(write_fixed));
+            most.map_or(command, |most| (f64::from(processors) * 1e9 / most).min(write_fixed));
         let chunk = geometry.and_then(|geometry| geometry.chunk).unwrap_or(65_536);
         let asked: Vec<&str> =
             runs.iter().flat_map(|run| &run.targets).map(|target| target.asked.as_str()).take(1).collect();
@@ -121,27 +150,44 @@ impl Parts {
             link: front.link.value,
             lanes: (front.link.value * front.byte / 1e9).round().clamp(1.0, 64.0) as u32,
             latency: (fixed - command).max(0.0) / 2.0,
+            processors,
             read_command: command,
             write_command,
+            level: match geometry.map(|geometry| geometry.order) {
+                Some(Order::Skipping) => Level::Raid6,
+                _ => Level::Raid0,
+            },
             members: geometry.map_or(1, |geometry| geometry.members),
             chunk,
             cache: self.cache(chunk),
             servers: members.servers,
             read: members.read.clone(),
             write: self.write_access(),
+            read_on: members.read.rate,
+            write_on: members.read.rate,
+            dies: if members.servers > 1 { DIES } else { 0 },
+            beside: 0.0,
             member_link: members.link,
             follow: members.follow,
             spread: members.spread.clone(),
         }
     }
 
+    /// A beginning: as many servers as write at once do what small writes came to in the long run.
     fn write_access(&self) -> Access {
         let count = f64::from(self.geometry.map_or(1, |geometry| geometry.members));
-        let first = self.members.read.times[0].1;
+        let Members { servers, read, .. } = &self.members;
         let small = self.writes.as_ref().and_then(|writes| writes.small);
+        if *servers > 1 {
+            let each = small.map_or(read.times[0].1, |small| f64::from(DIES) * count / small.value * 1e9);
+            return Access { times: vec![(1, each)], rate: read.rate };
+        }
+        // An arm gains by a choice of writes as it does by one of reads.
+        let first = read.times[0].1;
         let busy = count.clamp(1.0, 8.0);
         let time = small.map_or(first, |small| (busy / small.value * 1e9).min(first * 20.0));
-        Access { times: vec![(1, time)], rate: self.members.read.rate }
+        let times = read.times.iter().map(|(count, ns)| (*count, ns * time / first));
+        Access { times: times.collect(), rate: read.rate }
     }
 
     fn cache(&self, chunk: u64) -> Option<Cache> {
@@ -164,10 +210,11 @@ impl Parts {
         })
     }
 
-    fn lines(&self, model: &Model) -> (Vec<Fitted>, Words) {
+    fn lines(&self, model: &Model, tried: &[Explained]) -> (Vec<Fitted>, Words) {
         let mut said = Said::default();
         self.front_lines(model, &mut said);
         self.geometry_lines(model, &mut said);
+        self.level_line(model, tried, &mut said);
         self.cache_lines(model, &mut said);
         self.member_lines(model, &mut said);
         (said.lines, said.words)
@@ -203,6 +250,19 @@ impl Parts {
                 "no cache answered, so that it is part of the members' time",
             ),
         }
+        match model.processors {
+            1 => said.missing(
+                "",
+                &["controller.processors"],
+                "reads and writes differ too little to tell more than one",
+            ),
+            _ => said.figure(
+                "processors",
+                "controller.processors",
+                model.processors.to_string(),
+                "by what writes take longer alone, and together".into(),
+            ),
+        }
         match self.writes.as_ref().and_then(|writes| writes.most) {
             Some(most) => said.figure(
                 "writes at most",
@@ -222,7 +282,12 @@ impl Parts {
                 &keys,
                 "too few distances were measured below what the way there lets pass; taken as one member",
             ),
-            Some(Geometry { margin, members, distances, .. }) => {
+            Some(geometry) if geometry.is_doubtful() => said.missing(
+                "members and chunk",
+                &keys,
+                "other counts explain the rates as well: the way there is full before the members are",
+            ),
+            Some(Geometry { margin, members, distances, also, .. }) => {
                 let margin = margin.min(300.0);
                 let words =
                     format!("{distances} distances; any other count is 10^{margin:.0} times less likely");
@@ -231,10 +296,38 @@ impl Parts {
                     1 => said.missing("chunk", &keys[1..], "a single member has none that shows"),
                     _ => {
                         let chunk = Bytes::new(model.chunk).to_string();
-                        said.figure("chunk", keys[1], chunk, "from the same distances".into());
+                        let words = match also {
+                            Some((_, other)) => {
+                                format!(
+                                    "from the same distances, which {} explains as well",
+                                    Bytes::new(other)
+                                )
+                            }
+                            None => "from the same distances".into(),
+                        };
+                        said.figure("chunk", keys[1], chunk, words);
                     }
                 }
             }
+        }
+    }
+
+    fn level_line(&self, model: &Model, tried: &[Explained], said: &mut Said) {
+        let off: Vec<String> = tried
+            .iter()
+            .map(|tried| format!("writes are {:.0} % off as RAID {}", tried.off * 100.0, tried.level.name()))
+            .collect();
+        let mirrors = "a mirrored pair counts as one member";
+        match (model.level, tried) {
+            (Level::Raid6, _) => {
+                let words = format!("from the distances: one member is passed over in each row; {mirrors}");
+                said.figure("RAID level", "raid.level", "6".into(), words);
+            }
+            (level, [_, _, ..]) => {
+                let words = format!("{}; {mirrors}", off.join(", "));
+                said.figure("RAID level", "raid.level", level.name().into(), words);
+            }
+            _ => said.missing("RAID level", &["raid.level"], "0 and 5 read alike, and writes do not tell"),
         }
     }
 
@@ -304,7 +397,9 @@ impl Parts {
             BytesPerSecond::new(model.member_link).to_string(),
             "of all commands together".into(),
         );
-        said.figure("", "devices.with.follow", time(model.follow), "by the stream that goes on".into());
+        let on = BytesPerSecond::new(model.read_on).to_string();
+        said.figure("", "devices.with.read_on_rate", on, "by the fastest stream below the link".into());
+        said.missing("", &["devices.with.follow"], "as long as a read alone, of an arm next to nothing");
         said.figure(
             "",
             "devices.with.spread",
@@ -326,10 +421,36 @@ impl Parts {
                     BytesPerSecond::new(model.write.rate).to_string(),
                     "by large writes in the long run".into(),
                 );
+                let on = BytesPerSecond::new(model.write_on).to_string();
+                said.figure("", "devices.with.write_on_rate", on, "by the stream of writes".into());
+                if model.dies > 0 {
+                    let words = "by what reads wait for beside writes";
+                    said.figure(
+                        "dies of a member",
+                        "devices.with.dies",
+                        model.dies.to_string(),
+                        words.into(),
+                    );
+                    said.missing("", &["devices.with.beside"], "the dies stand for it");
+                } else {
+                    said.missing("", &["devices.with.dies"], "an arm does one thing at a time");
+                    let words = "by how long reads take there";
+                    said.figure(
+                        "reads beside writes",
+                        "devices.with.beside",
+                        time(model.beside),
+                        words.into(),
+                    );
+                }
             }
             _ => said.missing(
                 "a member's write",
-                &["devices.with.write", "devices.with.write_rate"],
+                &[
+                    "devices.with.write",
+                    "devices.with.write_rate",
+                    "devices.with.write_on_rate",
+                    "devices.with.dies",
+                ],
                 NO_WRITES,
             ),
         }
@@ -415,6 +536,6 @@ fn trust(probes: &[Probe], residuals: &[Held], parts: &Parts) -> Vec<String> {
     if parts.writes.is_none() {
         said.push("Reads alone: nothing was written.".into());
     }
-    said.push("A failed member, a rebuild, and which RAID level it is were not measured.".into());
+    said.push("A failed member and a rebuild were not measured.".into());
     said
 }

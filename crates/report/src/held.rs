@@ -51,7 +51,7 @@ pub fn held(loads: &[Held], style: Style) -> String {
 }
 
 fn per_s(rate: f64) -> String {
-    OpsPerSecond::new(rate).to_string()
+    format!("{}/s", OpsPerSecond::new(rate))
 }
 
 fn half(ratio: &Figure) -> String {

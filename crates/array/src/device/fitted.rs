@@ -11,6 +11,7 @@ use std::collections::BinaryHeap;
 use units::{Bytes, BytesPerSecond, Instant, Nanos, SECTOR_BYTES};
 
 use crate::device::Command;
+use crate::device::programs::Programs;
 use crate::meter::Meter;
 use crate::server::Servers;
 use crate::station::Station;
@@ -24,6 +25,16 @@ pub struct FittedParams {
     pub read: Access,
     /// Of writes.
     pub write: Access,
+    /// What one server moves of a read that begins where an earlier one ended.
+    pub read_on: BytesPerSecond,
+    /// The same of a write.
+    pub write_on: BytesPerSecond,
+    /// Dies that writes are put on after the device has taken them, so that a read waits for no more than the program
+    /// under way; 0: a write holds a server as a read does.
+    pub dies: u32,
+    /// How much later a read ends that comes while writes are at the device: an arm that goes for what is near does the
+    /// writes of one region first. It holds no server.
+    pub beside: Nanos,
     /// What all commands together move.
     pub link: BytesPerSecond,
     /// What a command costs on that way beyond its bytes.
@@ -69,13 +80,18 @@ const STREAMS: usize = 32;
 pub struct Fitted {
     params: FittedParams,
     servers: Servers,
+    programs: Option<Programs>,
     link: Station,
     /// When the commands that have not ended will end.
     present: BinaryHeap<Reverse<Instant>>,
+    /// When the writes that have come will have ended.
+    written: Instant,
     /// Sectors at which recent commands ended, and which of them is replaced next.
     ends: [u64; STREAMS],
     oldest: usize,
     meter: Meter,
+    /// How long the last command takes where nothing else is.
+    alone: Nanos,
 }
 
 impl Fitted {
@@ -83,11 +99,14 @@ impl Fitted {
     pub fn new(params: &FittedParams) -> Fitted {
         Fitted {
             servers: Servers::new(params.servers),
+            programs: (params.dies > 0).then(|| Programs::new(params.dies)),
             link: Station::new(1),
             present: BinaryHeap::new(),
+            written: Instant::START,
             ends: [u64::MAX; STREAMS],
             oldest: 0,
             meter: Meter::default(),
+            alone: Nanos::ZERO,
             params: params.clone(),
         }
     }
@@ -97,33 +116,68 @@ impl Fitted {
         while self.present.peek().is_some_and(|Reverse(end)| *end <= now) {
             self.present.pop();
         }
-        let access = self.access(now, &command);
-        let kind = if command.write { &self.params.write } else { &self.params.read };
+        let (access, moving) = self.service(now, &command);
         let bytes = Bytes::new(u64::from(command.sectors) * SECTOR_BYTES);
-        let service = access + kind.rate.time_for(bytes);
-        let (started, ended) = self.servers.occupy(now.max(command.ready), service);
+        let ready = now.max(command.ready);
         let wire = self.params.link_command + self.params.link.time_for(bytes);
-        let ended = self.link.stream(now, started + access, ended, wire, Nanos::ZERO, command.class);
+        // A write that dies are for is taken as fast as it comes.
+        let served = if command.write && self.programs.is_some() { Nanos::ZERO } else { access + moving };
+        self.alone = served.max(wire);
+        let before = match &mut self.programs {
+            Some(programs) if !command.write => {
+                access + programs.wait(now, drawn(now, command.first), access + moving)
+            }
+            _ => access,
+        };
+        let (started, first, ended) = match &mut self.programs {
+            Some(programs) if command.write => {
+                let room = programs.take(now, access + moving, bytes).max(ready);
+                (room, room, room)
+            }
+            _ => {
+                let (started, ended) = self.servers.occupy(ready, before + moving);
+                (started, started + before, ended)
+            }
+        };
+        let ended = self.link.stream(now, first, ended, wire, Nanos::ZERO, command.class);
         self.meter.visit(now, now, started, ended, command.class);
+        let ended = match command.write {
+            false if self.written > now => ended + self.params.beside,
+            _ => ended,
+        };
+        if command.write {
+            self.written = self.written.max(ended);
+        }
         self.present.push(Reverse(ended));
         ended
     }
 
-    fn access(&mut self, now: Instant, command: &Command) -> Nanos {
+    /// How long the last command takes of a device that does nothing else.
+    pub fn alone(&self) -> Nanos {
+        self.alone
+    }
+
+    /// Access and transfer of a command.
+    fn service(&mut self, now: Instant, command: &Command) -> (Nanos, Nanos) {
+        let bytes = Bytes::new(u64::from(command.sectors) * SECTOR_BYTES);
+        let kind = if command.write { &self.params.write } else { &self.params.read };
+        let moving = kind.rate.time_for(bytes);
         let end = command.first + u64::from(command.sectors);
         if let Some(stream) = self.ends.iter_mut().find(|at| **at == command.first) {
             *stream = end;
-            return self.params.follow;
+            return match command.write {
+                true => (self.params.follow.min(kind.time(1)), self.params.write_on.time_for(bytes)),
+                false => (self.params.follow, self.params.read_on.time_for(bytes)),
+            };
         }
         self.ends[self.oldest] = end;
         self.oldest = (self.oldest + 1) % STREAMS;
-        let kind = if command.write { &self.params.write } else { &self.params.read };
         let mean = kind.time(self.present.len() + 1);
         match self.params.spread.len() as u64 {
-            0 => mean,
+            0 => (mean, moving),
             many => {
                 let part = self.params.spread[(drawn(now, command.first) % many) as usize];
-                Nanos::new((mean.get() as f64 * part).round() as u64)
+                (Nanos::new((mean.get() as f64 * part).round() as u64), moving)
             }
         }
     }
@@ -161,6 +215,10 @@ mod tests {
             servers: 1,
             read: access.clone(),
             write: access,
+            read_on: BytesPerSecond::new(512e6),
+            write_on: BytesPerSecond::new(512e6),
+            dies: 0,
+            beside: Nanos::ZERO,
             link: BytesPerSecond::new(1e15),
             link_command: Nanos::ZERO,
             follow: Nanos::ZERO,
@@ -170,7 +228,7 @@ mod tests {
 
     fn read(first: u64) -> Command {
         let ready = Instant::START;
-        Command { first, sectors: 1, tag: 0, write: false, class: Class::HostRead, ready }
+        Command { first, sectors: 1, tag: 0, write: false, class: Class::HostRead, ready, given: ready }
     }
 
     #[test]
@@ -187,6 +245,26 @@ mod tests {
         let mut device = Fitted::new(&params(&[(1, 100)]));
         let first = device.submit(Instant::START, read(8));
         assert_eq!(device.submit(first, read(9)), first + Nanos::from_micros(1));
+    }
+
+    #[test]
+    fn a_write_is_taken_at_once_and_a_read_waits_for_what_is_put_on_the_media() {
+        let mut device = Fitted::new(&FittedParams { dies: 1, ..params(&[(1, 100)]) });
+        let write = Command { write: true, ..read(0) };
+        assert!(device.submit(Instant::START, write).nanos() <= 1);
+        // 100 us of the program are left, and the read takes 101 itself.
+        let ended = device.submit(Instant::from_nanos(1_000), read(8_000));
+        assert_eq!(ended.nanos() / 1_000, 1 + 100 + 101);
+    }
+
+    #[test]
+    fn a_read_beside_writes_ends_later_and_holds_no_server_for_it() {
+        let mut device = Fitted::new(&FittedParams { beside: Nanos::from_millis(1), ..params(&[(1, 100)]) });
+        let write = Command { write: true, ..read(0) };
+        let written = device.submit(Instant::START, write);
+        let beside = device.submit(Instant::START, read(8_000));
+        assert_eq!((written.nanos() / 1_000, beside.nanos() / 1_000), (101, 1_202));
+        assert_eq!(device.submit(written, read(16_000)).nanos() / 1_000, 303);
     }
 
     #[test]

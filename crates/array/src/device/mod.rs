@@ -5,6 +5,7 @@
 pub mod cached;
 pub mod fitted;
 pub mod flash;
+mod programs;
 pub mod queue;
 pub mod rotating;
 
@@ -124,6 +125,7 @@ impl Device {
             Device::Flash(drive) => drive.alone(command),
             Device::CachedFlash(device) => device.alone(command),
             Device::Queue(queue) => queue.alone(),
+            Device::Fitted(fitted) => fitted.alone(),
         }
     }
 

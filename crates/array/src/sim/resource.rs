@@ -6,7 +6,9 @@ use units::{Bytes, BytesPerSecond, Nanos};
 
 use crate::device::queue::Service;
 use crate::device::rotating::{AfterRw, Overheads, Seek, Zones};
-use crate::device::{CachedFlashParams, DeviceParams, FlashParams, QueueParams, RotatingParams};
+use crate::device::{
+    CachedFlashParams, DeviceParams, FittedParams, FlashParams, QueueParams, RotatingParams,
+};
 use crate::files::FilesParams;
 use crate::link::LinkParams;
 
@@ -190,6 +192,7 @@ impl Faster {
             DeviceParams::Queue(QueueParams { service, .. }) => match service {
                 Service::Fixed(time) | Service::Exponential(time) => self.time(time),
             },
+            DeviceParams::Fitted(device) => self.fitted(device),
         }
     }
 
@@ -215,6 +218,16 @@ impl Faster {
             .into_iter()
             .for_each(|time| self.time(time));
         self.rate(&mut drive.link);
+    }
+
+    fn fitted(self, device: &mut FittedParams) {
+        let FittedParams { read, write, read_on, write_on, beside, link, link_command, follow, .. } = device;
+        let accesses = [&mut *read, &mut *write].into_iter().flat_map(|access| &mut access.times);
+        accesses.for_each(|(_, time)| self.time(time));
+        [beside, link_command, follow].into_iter().for_each(|time| self.time(time));
+        [&mut read.rate, &mut write.rate, read_on, write_on, link]
+            .into_iter()
+            .for_each(|rate| self.rate(rate));
     }
 
     fn flash(self, drive: &mut FlashParams) {

@@ -325,11 +325,21 @@ fn fitted(fields: &Fields<'_>) -> Result<FittedParams, SpecError> {
         servers: at_least_one(fields, "servers", Some(1))?,
         read: access(fields, "read", "read_rate")?,
         write: access(fields, "write", "write_rate")?,
+        read_on: fields.or("read_on_rate", fields.need("read_rate")?)?,
+        write_on: fields.or("write_on_rate", fields.need("write_rate")?)?,
+        dies: fields.or("dies", 0)?,
+        beside: fields.or("beside", Nanos::ZERO)?,
         link: moving(fields, "link")?,
         link_command: fields.or("link_command", Nanos::ZERO)?,
         follow: fields.or("follow", Nanos::ZERO)?,
         spread: fields.or("spread", Vec::new())?,
     };
+    if params.dies > 4_096 {
+        return Err(fields.wrong("dies", "give at most 4096"));
+    }
+    if params.read_on.get().min(params.write_on.get()) <= 0.0 {
+        return Err(fields.wrong("write_on_rate", "it moves at least something, and so does `read_on_rate`"));
+    }
     let sound = |parts: &[f64]| parts.iter().all(|part| (0.0..=1e6).contains(part));
     if !sound(&params.spread) || params.spread.len() > 1_000 {
         return Err(fields.wrong("spread", "give at most 1000 parts of the mean, such as [0.5, 1.0, 1.5]"));

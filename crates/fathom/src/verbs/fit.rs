@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use conduct::modelled::{Asked, answers};
-use conduct::real::{RealOptions, UpkeepOptions};
+use conduct::real::{Beside, RealOptions, UpkeepOptions};
 use record::{Point, Run};
 use units::{Bytes, Nanos};
 use workload::plan::{self, Overrides, Plan};
@@ -87,6 +87,7 @@ fn carried_out(
         scratch: arguments.scratch,
         plain: Vec::new(),
         upkeep: UpkeepOptions::default(),
+        beside: Beside::default(),
     };
     let plans::Read { plan, origin, .. } = plans::read(name, &overrides)?;
     let size = size_of(&plan, target, arguments, &options)?;
