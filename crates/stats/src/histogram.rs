@@ -121,18 +121,46 @@ impl Histogram {
         for index in index_of(other.min_ns)..=index_of(other.max_ns) {
             self.counts[index] += other.counts[index];
         }
+        self.add_summary(other);
+    }
+
+    /// Empties it: what it held, from the smallest values up, added to `into` where there is one.
+    ///
+    /// One pass instead of three: the interval of a disk's random reads spans six thousand buckets and holds sixty values.
+    pub fn pour(&mut self, mut into: Option<&mut Histogram>) -> Vec<Bucket> {
+        /// Buckets looked at together: most of them hold nothing.
+        const RUN: usize = 16;
+        if self.count == 0 {
+            return Vec::new();
+        }
+        if let Some(into) = &mut into {
+            into.add_summary(self);
+        }
+        let (first, last) = (index_of(self.min_ns), index_of(self.max_ns));
+        let most = (last - first + 1).min(usize::try_from(self.count).unwrap_or(usize::MAX));
+        let mut buckets = Vec::with_capacity(most.min(256));
+        for (run, counts) in self.counts[first..=last].chunks_mut(RUN).enumerate() {
+            if counts.iter().fold(0, |any, count| any | count) == 0 {
+                continue;
+            }
+            for (place, count) in counts.iter_mut().enumerate().filter(|(_, count)| **count > 0) {
+                let index = first + run * RUN + place;
+                let count = std::mem::take(count);
+                buckets.push(Bucket { index: index as u32, count });
+                if let Some(into) = &mut into {
+                    into.counts[index] += count;
+                }
+            }
+        }
+        (self.count, self.sum_ns, self.min_ns, self.max_ns) = (0, 0, u64::MAX, 0);
+        buckets
+    }
+
+    fn add_summary(&mut self, other: &Histogram) {
         self.count += other.count;
         self.sum_ns += other.sum_ns;
         self.min_ns = self.min_ns.min(other.min_ns);
         self.max_ns = self.max_ns.max(other.max_ns);
-    }
-
-    /// Forgets everything, touching only what was used.
-    pub fn clear(&mut self) {
-        if self.count > 0 {
-            self.counts[index_of(self.min_ns)..=index_of(self.max_ns)].fill(0);
-        }
-        (self.count, self.sum_ns, self.min_ns, self.max_ns) = (0, 0, u64::MAX, 0);
     }
 
     /// Values counted.
@@ -380,10 +408,12 @@ mod tests {
         }
 
         #[test]
-        fn a_cleared_histogram_equals_a_new_one(values in spans()) {
-            let mut histogram = of(&values);
-            histogram.clear();
-            prop_assert_eq!(histogram, Histogram::new());
+        fn what_is_poured_into_another_is_merged_and_leaves_nothing(left in spans(), right in spans()) {
+            let (mut total, mut open) = (of(&left), of(&right));
+            let held: Vec<Bucket> = open.buckets().collect();
+            prop_assert_eq!(open.pour(Some(&mut total)), held);
+            prop_assert_eq!(open, Histogram::new());
+            prop_assert_eq!(total, of(&[left, right].concat()));
         }
 
         #[test]

@@ -216,29 +216,20 @@ impl Ledger {
             return None;
         }
         let (class, ops) = (self.total.class, self.open.count());
+        let longest = self.open.max().unwrap_or_default();
         let moved = std::mem::take(&mut self.open_bytes);
         let bytes = if class.size.is_zero() { Bytes::new(moved) } else { class.size * ops };
         self.total.ended += ops;
-        let interval = ClassInterval {
-            class,
-            ops,
-            bytes,
-            response: self.open.buckets().collect(),
-            service: self.open_service.iter().flat_map(Histogram::buckets).collect(),
-            longest: self.open.max().unwrap_or_default(),
-        };
         if measured {
             self.total.ops += ops;
             self.total.bytes += bytes;
-            self.total.response.merge(&self.open);
-            if let (Some(total), Some(open)) = (&mut self.total.service, &self.open_service) {
-                total.merge(open);
-            }
         }
-        if let Some(open) = &mut self.open_service {
-            open.clear();
-        }
-        self.open.clear();
+        let response = self.open.pour(measured.then_some(&mut self.total.response));
+        let service = match &mut self.open_service {
+            Some(open) => open.pour(self.total.service.as_mut().filter(|_| measured)),
+            None => Vec::new(),
+        };
+        let interval = ClassInterval { class, ops, bytes, response, service, longest };
         Some(interval)
     }
 }

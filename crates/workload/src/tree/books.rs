@@ -94,21 +94,15 @@ impl Ledger {
             return None;
         }
         let (ops, bytes) = (self.open.count(), Bytes::new(std::mem::take(&mut self.open_bytes)));
+        let longest = self.open.max().unwrap_or_default();
         self.total.ended += ops;
-        let interval = ClassInterval {
-            class: self.total.class,
-            ops,
-            bytes,
-            response: self.open.buckets().collect(),
-            service: Vec::new(),
-            longest: self.open.max().unwrap_or_default(),
-        };
         if measured {
             self.total.ops += ops;
             self.total.bytes += bytes;
-            self.total.response.merge(&self.open);
         }
-        self.open.clear();
+        let response = self.open.pour(measured.then_some(&mut self.total.response));
+        let class = self.total.class;
+        let interval = ClassInterval { class, ops, bytes, response, service: Vec::new(), longest };
         Some(interval)
     }
 }
