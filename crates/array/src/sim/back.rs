@@ -61,16 +61,16 @@ pub struct Errand {
 pub struct Ended {
     /// Who waited for it.
     pub owner: Owner,
-    /// Where its time went: the way of the chain that ended last.
-    pub trail: Trail,
+    /// Where its time went: the way of the chain that ended last. `None` where no trails are kept.
+    pub trail: Option<Box<Trail>>,
 }
 
 impl Ended {
     /// One that ended at `at`, as it began.
     pub fn at(owner: Owner, at: Instant) -> Ended {
-        let mut trail = Trail::default();
+        let mut trail = Box::<Trail>::default();
         trail.begin(at);
-        Ended { owner, trail }
+        Ended { owner, trail: Some(trail) }
     }
 }
 
@@ -198,6 +198,16 @@ struct Chain {
     last: Trail,
 }
 
+impl Chain {
+    /// Whether all there was to do was to read: most chains of most loads.
+    fn has_nothing_left(&self) -> bool {
+        self.phase == Phase::Reads
+            && self.arithmetic.is_zero()
+            && self.writes.is_empty()
+            && self.checks.is_empty()
+    }
+}
+
 /// Members, channels, sets and what they are doing.
 pub struct BackEnd {
     /// The disks, by number.
@@ -239,8 +249,9 @@ pub struct BackEnd {
     pub lost: Vec<Owner>,
     /// Whether trails are kept of where the time goes.
     pub keeps_trails: bool,
-    /// Trails that nobody needs.
-    spare: Vec<Trail>,
+    /// Trails that nobody needs, in the boxes in which they are handed over.
+    #[expect(clippy::vec_box, reason = "the boxes are used again too: no allocation for every operation")]
+    spare: Vec<Box<Trail>>,
 }
 
 impl BackEnd {
@@ -503,6 +514,9 @@ impl BackEnd {
     }
 
     fn fill(&mut self, chain: u32, set: u32, writes: &[Step], checks: &[Step]) {
+        if writes.is_empty() && checks.is_empty() {
+            return;
+        }
         self.gather(set, writes);
         self.chains[chain].writes.extend_from_slice(&self.parts);
         self.gather(set, checks);
@@ -549,7 +563,8 @@ impl BackEnd {
     /// The next phase of a chain whose present one has ended.
     fn advance(&mut self, now: Instant, events: &mut Events, chain: u32, ready: Instant) {
         let place = &mut self.chains[chain];
-        match place.phase {
+        let phase = if place.has_nothing_left() { Phase::Checks } else { place.phase };
+        match phase {
             Phase::Reads => {
                 place.phase = Phase::Arithmetic;
                 let work = place.arithmetic;
@@ -645,12 +660,12 @@ impl BackEnd {
         place.chains -= 1;
         if place.chains == 0 {
             self.background -= usize::from(place.class == Class::Background);
-            let mut trail = Trail::default();
-            if self.keeps_trails {
-                trail = self.spare.pop().unwrap_or_default();
-                std::mem::swap(&mut trail, &mut place.trail);
+            let trail = self.keeps_trails.then(|| {
+                let mut trail = self.spare.pop().unwrap_or_default();
+                std::mem::swap(&mut *trail, &mut place.trail);
                 trail.end(now.max(trail.began()));
-            }
+                trail
+            });
             self.done.push(Ended { owner: place.owner, trail });
             if let Some(set) = place.beside_work {
                 self.write_left(set, operation);
@@ -824,10 +839,8 @@ impl BackEnd {
     }
 
     /// Takes the trail of an ended operation back, for the next.
-    pub fn recycle(&mut self, trail: Trail) {
-        if self.keeps_trails {
-            self.spare.push(trail);
-        }
+    pub fn recycle(&mut self, trail: Option<Box<Trail>>) {
+        self.spare.extend(trail.filter(|_| self.keeps_trails));
     }
 
     /// Operations under way.

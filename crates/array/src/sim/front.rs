@@ -153,13 +153,14 @@ impl Sim {
         request.sent = ready;
         let bytes = protocol.header.get() + if op == Op::Write { u64::from(len) } else { 0 };
         let distance = protocol.hop * u64::from(protocol.hops);
-        // What does not go with the command waits for the array to ask for it, burst by burst.
-        let asked = u64::from(len).saturating_sub(protocol.immediate.get());
-        let rounds = if op == Op::Write { asked.div_ceil(protocol.burst.get().max(1)) } else { 0 };
+        let (immediate, burst) = (protocol.immediate.get(), protocol.burst.get().max(1));
         let adapter = adapter(&self.hosts[host as usize], link);
         self.set_out(place, Leg::Out);
         self.not_before(place, ready + distance);
         if let Some(Link { params, out, .. }) = self.links.get(link as usize).copied() {
+            // What does not go with the command waits for the array to ask for it, burst by burst.
+            let asked = u64::from(len).saturating_sub(immediate);
+            let rounds = if op == Op::Write { asked.div_ceil(burst) } else { 0 };
             let away = (distance + params.latency) * (1 + 2 * rounds);
             self.trails[place as usize].serve(Part::Distance, ready + away);
             self.put_on(place, out, ready + away, params.transfer(bytes));

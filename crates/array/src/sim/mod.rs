@@ -498,10 +498,14 @@ impl Sim {
         while let Some(Ended { owner, trail }) = self.back.done.pop() {
             match owner {
                 Owner::Request(request) => {
-                    self.trails[request as usize].follow(&trail, Part::Locate);
+                    if let Some(trail) = &trail {
+                        self.trails[request as usize].follow(trail, Part::Locate);
+                    }
                     self.fetched(request);
                 }
-                Owner::Cache { controller, transfer } => self.transferred(controller, transfer, &trail),
+                Owner::Cache { controller, transfer } => {
+                    self.transferred(controller, transfer, trail.as_deref());
+                }
                 Owner::Background(unit) => self.unit_done(unit),
             }
             self.back.recycle(trail);

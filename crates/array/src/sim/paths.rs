@@ -110,8 +110,12 @@ impl Sim {
 
     fn own_link(&self, host: u32, lun: u32, controller: u32, turn: u32) -> u32 {
         let (links, hosts) = (self.plant.links.max(1), self.plant.hosts.max(1));
-        let own = (links / hosts).max(1);
-        let link = |n: u32| controller * links + (host * own + n % own) % links;
+        let own = if links > hosts { links / hosts } else { 1 };
+        // A question with one answer is not worth two divisions for every request.
+        let link = |n: u32| match links {
+            1 => controller,
+            _ => controller * links + (host * own + n % own) % links,
+        };
         match self.plant.host.multipath {
             Multipath::None | Multipath::Failover => link(lun),
             Multipath::RoundRobin { requests } => link(turn / requests.max(1)),
@@ -131,7 +135,8 @@ impl Sim {
 
     /// The controller at the end of a link.
     pub(super) fn end_of(&self, link: u32) -> u32 {
-        (link / self.plant.links.max(1)).min(self.plant.controllers.max(1) - 1)
+        let controller = if self.plant.links > 1 { link / self.plant.links } else { link };
+        controller.min(self.plant.controllers.max(1) - 1)
     }
 
     /// How much longer the failure of `link` goes unnoticed, where it has failed.

@@ -342,8 +342,8 @@ impl Sim {
         self.end_moves();
     }
 
-    /// A transfer of a cache has ended, having gone the way of `trail`.
-    pub(super) fn transferred(&mut self, controller: u32, transfer: u32, trail: &Trail) {
+    /// A transfer of a cache has ended, having gone the way of `trail` where trails are kept.
+    pub(super) fn transferred(&mut self, controller: u32, transfer: u32, trail: Option<&Trail>) {
         let now = self.now;
         let mut released = std::mem::take(&mut self.released);
         released.clear();
@@ -356,7 +356,9 @@ impl Sim {
         }
         for &place in &released {
             let reader = &mut self.trails[place as usize];
-            reader.follow(trail, Part::Locate);
+            if let Some(trail) = trail {
+                reader.follow(trail, Part::Locate);
+            }
             reader.wait(Part::CacheRoom, now);
             self.deliver(place);
         }

@@ -456,9 +456,9 @@ impl Drive {
         self.ahead = self.stop_ahead(begin);
         let on_track = begin + self.travel(place, write);
         let start = on_track + self.rotation(place.clock, on_track);
-        let (last, end_clock) = self.layout.end(first, sectors);
-        let end = start + (end_clock - place.clock);
-        self.arm = Arm { cylinder: last.cylinder, head: last.head, free_at: end };
+        let passed = self.layout.end(place, first, sectors);
+        let end = start + (passed.clock - place.clock);
+        self.arm = Arm { cylinder: passed.cylinder, head: passed.head, free_at: end };
         Media { free: begin, on_track, start, end }
     }
 

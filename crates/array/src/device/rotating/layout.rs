@@ -19,6 +19,20 @@ pub struct Place {
     pub head: u32,
     /// Stream clock in nanoseconds.
     pub clock: u64,
+    /// Its zone, and its number on its track: what follows on the same track is found from them. Zero on a spiral.
+    zone: u32,
+    on_track: u32,
+}
+
+/// Where the head is when a transfer has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct End {
+    /// Cylinder.
+    pub cylinder: u32,
+    /// Head within it.
+    pub head: u32,
+    /// Stream clock in nanoseconds when the last sector has passed.
+    pub clock: u64,
 }
 
 /// The surface of a drive.
@@ -55,11 +69,14 @@ impl Layout {
         }
     }
 
-    /// Where the last of `sectors` sectors from `first` lies, and the stream clock when it has passed: both at once.
-    pub fn end(&self, first: u64, sectors: u64) -> (Place, u64) {
+    /// Where the head is once `sectors` sectors from `first`, which lies at `place`, have passed.
+    pub fn end(&self, place: Place, first: u64, sectors: u64) -> End {
         match self {
-            Layout::Exact(exact) => exact.end(first + sectors - 1),
-            Layout::Spiral(spiral) => (spiral.place(first + sectors - 1), spiral.clock(first + sectors)),
+            Layout::Exact(exact) => exact.end_from(place, first, sectors),
+            Layout::Spiral(spiral) => {
+                let Place { cylinder, head, .. } = spiral.place(first + sectors - 1);
+                End { cylinder, head, clock: spiral.clock(first + sectors) }
+            }
         }
     }
 
@@ -132,34 +149,51 @@ impl Exact {
         Exact { zones: rows, heads, revolution, capacity: params.capacity.0 }
     }
 
-    fn row(&self, sector: u64) -> &Row {
-        let after = self.zones.partition_point(|row| row.first_sector <= sector);
-        &self.zones[after - 1]
+    fn zone(&self, sector: u64) -> usize {
+        self.zones.partition_point(|row| row.first_sector <= sector.min(self.capacity)) - 1
     }
 
     fn place(&self, sector: u64) -> Place {
-        let row = self.row(sector.min(self.capacity));
-        let (place, rest) = self.track(row, sector);
-        Place { clock: place.clock + rest * self.revolution / row.per_track, ..place }
+        let (place, row) = self.track(sector);
+        Place { clock: place.clock + self.passing(row, place.on_track), ..place }
     }
 
     fn end_clock(&self, last: u64) -> u64 {
-        self.end(last).1
+        self.end(last).clock
     }
 
-    fn end(&self, last: u64) -> (Place, u64) {
-        let row = self.row(last.min(self.capacity));
-        let (place, rest) = self.track(row, last);
-        let at = |sectors: u64| place.clock + sectors * self.revolution / row.per_track;
-        (Place { clock: at(rest), ..place }, at(rest + 1))
+    fn end(&self, last: u64) -> End {
+        let (Place { cylinder, head, clock, on_track, .. }, row) = self.track(last);
+        End { cylinder, head, clock: clock + self.passing(row, on_track + 1) }
     }
 
-    /// The track of a sector, with the stream clock at its start, and the sector's number on it.
-    fn track(&self, row: &Row, sector: u64) -> (Place, u64) {
+    /// The same where the first of them is known: most transfers end on the track on which they began.
+    fn end_from(&self, place: Place, first: u64, sectors: u64) -> End {
+        let zone = place.zone as usize;
+        let (row, next) = (&self.zones[zone], self.zones.get(zone + 1));
+        let after = u64::from(place.on_track) + sectors;
+        if after > row.per_track || next.is_some_and(|next| first + sectors > next.first_sector) {
+            return self.end(first + sectors - 1);
+        }
+        let track = place.clock - self.passing(row, place.on_track);
+        let Place { cylinder, head, .. } = place;
+        End { cylinder, head, clock: track + self.passing(row, after as u32) }
+    }
+
+    /// How long so many sectors of a track take to pass.
+    fn passing(&self, row: &Row, sectors: u32) -> u64 {
+        u64::from(sectors) * self.revolution / row.per_track
+    }
+
+    /// The place of a sector, with the stream clock at the start of its track.
+    fn track(&self, sector: u64) -> (Place, &Row) {
+        let zone = self.zone(sector);
+        let row = &self.zones[zone];
         let (track, rest) = divided(sector - row.first_sector, row.per_track);
         let (cylinder, head) = divided(track, self.heads);
         let clock = row.clock + cylinder * row.cylinder + head * row.track;
-        (Place { cylinder: row.first_cylinder + cylinder as u32, head: head as u32, clock }, rest)
+        let cylinder = row.first_cylinder + cylinder as u32;
+        (Place { cylinder, head: head as u32, clock, zone: zone as u32, on_track: rest as u32 }, row)
     }
 
     fn reach(&self, clock: u64) -> u64 {
@@ -230,7 +264,7 @@ impl Spiral {
     fn place(&self, sector: u64) -> Place {
         let depth = self.depth(sector);
         let cylinder = (depth * self.cylinders).min(self.cylinders - 1.0) as u32;
-        Place { cylinder, head: 0, clock: (depth * self.whole) as u64 }
+        Place { cylinder, head: 0, clock: (depth * self.whole) as u64, zone: 0, on_track: 0 }
     }
 
     fn reach(&self, clock: u64) -> u64 {
@@ -267,6 +301,22 @@ mod tests {
             for sector in [0, 1, 253, 254, 255, 1_000_000, params.capacity.0 / 2, params.capacity.0 - 10] {
                 let back = layout.reach(layout.end_clock(sector, 1));
                 assert!(back.abs_diff(sector + 1) <= 1, "{sector}: {back}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_transfer_is_that_of_its_last_sector_wherever_it_began() {
+        for params in [cheetah_9lp(), nearline()] {
+            let (layout, _) = layout(&params);
+            let zones = [0, 253, 5_000, params.capacity.0 / 3, params.capacity.0 - 900];
+            for (first, sectors) in
+                zones.into_iter().flat_map(|first| [1, 8, 254, 900].map(|many| (first, many)))
+            {
+                let (last, end) = (first + sectors - 1, layout.end(layout.place(first), first, sectors));
+                let there = layout.place(last);
+                assert_eq!((end.cylinder, end.head), (there.cylinder, there.head));
+                assert_eq!(end.clock, layout.end_clock(last, 1));
             }
         }
     }
