@@ -4,10 +4,9 @@
 //! saturates. The layout is that of HdrHistogram at three significant digits (hdrhistogram.org), with one unit
 //! for the whole program, no resizing and no error path, because `record` runs once for every I/O.
 //!
-//! Buckets that are never touched cost no memory: the zeroed pages of a large allocation are not backed until
-//! they are written.
+//! Buckets above the largest value so far cost no memory: a run of hundreds of points keeps some histograms of each.
 //!
-//! **Invariant:** `count` is the sum of all buckets; `min` and `max` are exact.
+//! **Invariant:** `count` is the sum of all buckets; `min` and `max` are exact; there is a bucket for each value so far.
 
 use units::Nanos;
 
@@ -55,6 +54,7 @@ impl Bucket {
 /// Counts of time spans by size.
 #[derive(Clone)]
 pub struct Histogram {
+    /// As many as the largest value so far needed, in whole powers of two of values.
     counts: Vec<u64>,
     count: u64,
     sum_ns: u128,
@@ -83,14 +83,15 @@ impl PartialEq for Histogram {
     fn eq(&self, other: &Histogram) -> bool {
         (self.count, self.sum_ns, self.min_ns, self.max_ns)
             == (other.count, other.sum_ns, other.min_ns, other.max_ns)
-            && self.counts == other.counts
+            && self.buckets().eq(other.buckets())
     }
 }
 
 impl Histogram {
-    /// One with nothing in it. Reserves 440 KiB of address space; memory follows what is recorded.
-    pub fn new() -> Histogram {
-        Histogram { counts: vec![0; BUCKETS], count: 0, sum_ns: 0, min_ns: u64::MAX, max_ns: 0 }
+    /// One with nothing in it. It takes 8 KiB for each power of two of nanoseconds up to the largest value recorded: 90 KiB
+    /// for a millisecond, 270 KiB for an hour.
+    pub const fn new() -> Histogram {
+        Histogram { counts: Vec::new(), count: 0, sum_ns: 0, min_ns: u64::MAX, max_ns: 0 }
     }
 
     /// Counts one value.
@@ -106,7 +107,11 @@ impl Histogram {
             return;
         }
         let ns = value.get();
-        self.counts[index_of(ns)] += times;
+        let index = index_of(ns);
+        match self.counts.get_mut(index) {
+            Some(count) => *count += times,
+            None => self.counts_to(index)[index] = times,
+        }
         self.count += times;
         self.sum_ns += u128::from(ns) * u128::from(times);
         self.min_ns = self.min_ns.min(ns);
@@ -118,9 +123,9 @@ impl Histogram {
         if other.count == 0 {
             return;
         }
-        for index in index_of(other.min_ns)..=index_of(other.max_ns) {
-            self.counts[index] += other.counts[index];
-        }
+        let range = index_of(other.min_ns)..=index_of(other.max_ns);
+        let own = &mut self.counts_to(*range.end())[range.clone()];
+        own.iter_mut().zip(&other.counts[range]).for_each(|(sum, count)| *sum += count);
         self.add_summary(other);
     }
 
@@ -133,10 +138,11 @@ impl Histogram {
         if self.count == 0 {
             return Vec::new();
         }
+        let (first, last) = (index_of(self.min_ns), index_of(self.max_ns));
         if let Some(into) = &mut into {
             into.add_summary(self);
+            into.counts_to(last);
         }
-        let (first, last) = (index_of(self.min_ns), index_of(self.max_ns));
         let most = (last - first + 1).min(usize::try_from(self.count).unwrap_or(usize::MAX));
         let mut buckets = Vec::with_capacity(most.min(256));
         for (run, counts) in self.counts[first..=last].chunks_mut(RUN).enumerate() {
@@ -154,6 +160,17 @@ impl Histogram {
         }
         (self.count, self.sum_ns, self.min_ns, self.max_ns) = (0, 0, u64::MAX, 0);
         buckets
+    }
+
+    /// The counts, with one for bucket `index` among them.
+    #[cold]
+    fn counts_to(&mut self, index: usize) -> &mut [u64] {
+        if index >= self.counts.len() {
+            let (octave, octaves) = (SUB_BUCKETS as usize, index / SUB_BUCKETS as usize + 1);
+            self.counts.reserve_exact(octaves * octave - self.counts.len());
+            self.counts.resize(octaves * octave, 0);
+        }
+        &mut self.counts
     }
 
     fn add_summary(&mut self, other: &Histogram) {
@@ -236,7 +253,7 @@ impl Histogram {
 
     /// Values above `limit`. Those that share the bucket of `limit` count as not above it.
     pub fn count_above(&self, limit: Nanos) -> u64 {
-        self.counts[index_of(limit.get()) + 1..].iter().sum()
+        self.counts.iter().skip(index_of(limit.get()) + 1).sum()
     }
 
     fn value_at_rank(&self, rank: u64) -> Nanos {
@@ -268,7 +285,11 @@ impl Histogram {
     ) -> Option<Histogram> {
         let mut histogram = Histogram::new();
         for bucket in buckets {
-            let slot = histogram.counts.get_mut(bucket.index as usize)?;
+            let index = bucket.index as usize;
+            if index >= BUCKETS {
+                return None;
+            }
+            let slot = &mut histogram.counts_to(index)[index];
             *slot = slot.checked_add(bucket.count)?;
             histogram.count = histogram.count.checked_add(bucket.count)?;
         }
