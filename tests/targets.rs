@@ -56,6 +56,23 @@ fn a_file_of_the_user_is_read_and_stays_as_it_was() {
 }
 
 #[test]
+fn reads_of_a_file_that_was_never_written_are_told_as_nothing() {
+    let user = User::with_plan(SMALL);
+    let file = user.write("data", vec![3; 1 << 20]);
+    fs::File::options().write(true).open(&file).unwrap().set_len(8 << 20).unwrap();
+    let ended = user.fathom("run plan.toml --on data").with(4);
+    assert!(ended.out.contains("unwritten-data"), "{}", ended.out);
+    let run = user.last();
+    // One block in eight holds data, all of it threes.
+    let zeros = run["targets"][0]["facts"]["zeros in a sample"].as_str().unwrap();
+    assert!(["52 of 60", "53 of 60"].contains(&zeros), "{zeros}");
+    let findings = run["findings"].as_array().unwrap();
+    let found = findings.iter().find(|finding| finding["code"] == "unwritten-data").expect("it is told");
+    assert_eq!(found["severity"], "invalid", "{found}");
+    assert!(findings.iter().any(|finding| finding["code"] == "compressible-content"), "{findings:?}");
+}
+
+#[test]
 fn a_file_that_is_not_there_is_made_and_removed() {
     let user = User::with_plan(SMALL);
     let ended = user.fathom("run plan.toml --on new --set reads=50%").done();

@@ -67,11 +67,13 @@ codes! {
     CacheSeen => "cache-seen",
     /// Direct I/O was asked for, and a cache answered all the same.
     DirectNotHonoured => "direct-not-honoured",
+    /// Reads where nothing had been written.
+    UnwrittenData => "unwritten-data",
     /// Written data was still in memory.
     DirtyPages => "dirty-pages",
     /// Acknowledged writes may be in the drive's volatile cache only.
     DriveWriteCache => "drive-write-cache",
-    /// What was written compresses or repeats.
+    /// What was written or read compresses or repeats.
     CompressibleContent => "compressible-content",
     /// A flash device was written to that had not been brought into its lasting state.
     NotPreconditioned => "not-preconditioned",

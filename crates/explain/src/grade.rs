@@ -81,7 +81,7 @@ pub(crate) fn weight(code: Code) -> Option<(About, [Grade; 3])> {
         Code::Drift | Code::Trend | Code::RepeatsDiffer | Code::NotSteady => (About::Steady, [B, C, F]),
         Code::Buffered | Code::DirectNotHonoured | Code::DirtyPages => (About::Direct, [B, D, F]),
         Code::CacheSuspected | Code::SloWriteCache => (About::Cache, [B, D, F]),
-        Code::CompressibleContent => (About::Content, [B, D, F]),
+        Code::UnwrittenData | Code::CompressibleContent => (About::Content, [B, D, F]),
         Code::NotPreconditioned => (About::Preconditioned, [B, C, F]),
         Code::ClientLimited | Code::CpuSaturated => (About::Client, [B, D, F]),
         Code::Lag => (About::Client, [B, C, F]),

@@ -12,6 +12,7 @@ mod client;
 mod code;
 mod company;
 pub mod compare;
+mod content;
 mod draft;
 mod evidence;
 mod failures;
@@ -91,12 +92,14 @@ const REAL_POINT: [OfPoint; 9] = [
 ];
 
 /// About a workload on real storage.
-const REAL_WORKLOAD: [OfWorkload; 6] = [
+const REAL_WORKLOAD: [OfWorkload; 8] = [
     caches::buffered,
     caches::span_fits_cache,
     client::limited,
     writes::drive_write_cache,
-    writes::compressible_content,
+    content::unwritten,
+    content::compressible_reads,
+    content::compressible_writes,
     writes::not_preconditioned,
 ];
 

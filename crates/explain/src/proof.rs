@@ -5,7 +5,7 @@ use record::{Point, Run, Series, WorkloadResult, World};
 
 use crate::evidence::{caches_of, counted, is_direct, key, moved, moved_by, sampled};
 use crate::grade::About;
-use crate::{client, steady, writes};
+use crate::{client, content, steady, writes};
 
 /// Whether a check that found nothing wrong has passed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub(crate) fn of(about: About, run: &Run, point: &Point) -> Proof {
         _ if run.world == World::Array => DoesNotApply,
         About::Direct => direct(point),
         About::Cache => cache(run),
-        About::Content => content(run, point),
+        About::Content => content_of(run, point),
         About::Preconditioned => preconditioned(run, point),
         About::Client => client(run, point),
         About::Neighbours => neighbours(run, point),
@@ -86,7 +86,7 @@ fn cache(run: &Run) -> Proof {
 }
 
 /// What was read was made by this program, or is looked at.
-fn content(run: &Run, point: &Point) -> Proof {
+fn content_of(run: &Run, point: &Point) -> Proof {
     let reads = point.workloads.iter().any(|workload| moved_by(workload, "read") > 0);
     let own = run
         .targets
@@ -95,7 +95,10 @@ fn content(run: &Run, point: &Point) -> Proof {
     if point.workloads.iter().all(|workload| key(workload, "content").is_none()) {
         return missing("what was written is not known");
     }
-    seen_or(!reads || own, "whether what was read had ever been written is not known")
+    seen_or(
+        !reads || own || content::is_looked_at(run),
+        "whether what was read had ever been written is not known",
+    )
 }
 
 fn preconditioned(run: &Run, point: &Point) -> Proof {

@@ -1,4 +1,4 @@
-//! Where written data was when it was said to be written, and what it was.
+//! Where written data was when it was said to be written.
 
 use record::names::{fact, series};
 use record::{Point, Run, Severity, WorkloadResult};
@@ -62,30 +62,6 @@ pub(crate) fn drive_write_cache(run: &Run, _: &Point, workload: &WorkloadResult)
                     was acknowledged may be lost when power fails.";
     let draft = Draft::new(Code::DriveWriteCache, Severity::Note, sentence);
     Some(draft.remedy("Set `sync = \"dsync\"` or `flush_every = 1` to measure writes that last."))
-}
-
-pub(crate) fn compressible_content(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {
-    if moved_by(workload, "write") == 0 {
-        return None;
-    }
-    if key(workload, "content") == Some("zeros") {
-        let sentence =
-            "Only zeros were written: many devices and file systems store them without storing anything.";
-        let draft = Draft::new(Code::CompressibleContent, Severity::Warning, sentence);
-        return Some(draft.remedy("Set `content = \"random\"`."));
-    }
-    let ratio = |name: &str| key(workload, name)?.strip_suffix(":1")?.parse::<f64>().ok();
-    let (compress, dedupe) = (ratio("compress").unwrap_or(1.0), ratio("dedupe").unwrap_or(1.0));
-    if compress <= 1.0 && dedupe <= 1.0 {
-        return None;
-    }
-    let sentence = format!(
-        "What was written compresses {compress}:1 and repeats {dedupe}:1: a device that makes use of it does less than \
-         was asked."
-    );
-    let draft = Draft::new(Code::CompressibleContent, Severity::Note, sentence);
-    let draft = draft.remedy("Compare only with runs of the same content.");
-    Some(draft.number("compress_ratio", compress).number("dedupe_ratio", dedupe))
 }
 
 /// Writing everything so many times brings flash into its lasting state.

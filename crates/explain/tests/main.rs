@@ -6,6 +6,7 @@ mod bookkeeping;
 mod caches;
 mod company;
 mod compare;
+mod content;
 mod failures;
 mod grade;
 mod guide;

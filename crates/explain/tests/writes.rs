@@ -1,4 +1,4 @@
-//! Where written data was, and what it was.
+//! Where written data was.
 
 use record::names::{fact, series};
 use record::sample::ends;
@@ -63,17 +63,4 @@ fn a_volatile_write_cache_is_told_where_nothing_flushes_it() {
     let mut run = reads();
     run.targets[0].facts.insert(fact::WRITE_CACHE.into(), "write back".into());
     assert!(find(&run, "drive-write-cache").is_none());
-}
-
-#[test]
-fn zeros_are_warned_of_and_ratios_are_noted() {
-    let mut run = writes();
-    assert!(find(&run, "compressible-content").is_none());
-    set(&mut run, "compress", "2:1");
-    assert_eq!(found(&run, "compressible-content").severity, Severity::Note);
-    set(&mut run, "content", "zeros");
-    assert_eq!(found(&run, "compressible-content").severity, Severity::Warning);
-    let mut run = reads();
-    set(&mut run, "content", "zeros");
-    assert!(find(&run, "compressible-content").is_none(), "nothing was written");
 }

@@ -35,6 +35,12 @@ pub mod fact {
     pub const LOOP_DIRECT: &str = "loop bypasses page cache";
     /// `random` where this program has laid out what is read: data that neither compresses nor repeats.
     pub const LAID_OUT: &str = "laid out";
+    /// How much of a file its file system held no data of before it was asked, as `Bytes` prints it exactly.
+    pub const UNWRITTEN: &str = "never written";
+    /// How many of the blocks that were looked at before the target was asked held nothing but zeros: `30 of 60`.
+    pub const ZEROS: &str = "zeros in a sample";
+    /// Bits of information in a byte of the other blocks, by how often each value comes: `7.98`.
+    pub const INFORMATION: &str = "bits per byte in a sample";
     /// A key of [`PathPart::facts`](crate::PathPart::facts): the memory of a part that may hold data, as `Bytes` prints it
     /// exactly.
     pub const CACHE: &str = "cache";

@@ -7,6 +7,7 @@ use host::environment::UringState;
 use host::monitor::{self, Observations};
 use host::target::{Device, DeviceKind, Direct, Place};
 use record::names::fact;
+use units::Bytes;
 
 use super::Resolved;
 use super::scratch_set::ScratchSet;
@@ -92,6 +93,11 @@ fn facts(each: &Resolved, scratch: &ScratchSet, laid_out: bool) -> BTreeMap<Stri
     put("direct I/O", each.facts.direct.as_ref().map(direct_words));
     put("scratch size", scratch.words().map(Into::into));
     put(fact::LAID_OUT, laid_out.then(|| "random".into()));
+    if let Some(stored) = &each.stored {
+        put(fact::UNWRITTEN, stored.unwritten.map(Bytes::exact));
+        put(fact::ZEROS, Some(format!("{} of {}", stored.zeros, stored.blocks)));
+        put(fact::INFORMATION, stored.bits_per_byte.map(|bits| format!("{bits:.2}")));
+    }
     facts
 }
 

@@ -18,7 +18,7 @@ use host::engine::FileRef;
 use host::load::{Assignment, News, WorkerOutcome};
 use host::monitor::{DeviceCounters, Monitor, process_cpu};
 use host::safety::{Consent, Permit, consent_for, permit};
-use host::target::{Facts, Place, Target};
+use host::target::{Facts, Place, Stored, Target};
 use host::verify::Books;
 use host::{DevNo, SysRoot};
 use record::{CpuUse, EngineUsed, Environment};
@@ -70,6 +70,8 @@ pub struct RealOptions {
     pub upkeep: UpkeepOptions,
     /// Another world that is open at the same time.
     pub beside: Beside,
+    /// Look at what a file or device holds before it is first read from: sixty blocks of it.
+    pub looks_inside: bool,
 }
 
 /// Another world of this program on the same file system, whose scratch files are there as well.
@@ -87,6 +89,8 @@ struct Resolved {
     target: Target,
     facts: Facts,
     permit: Option<Arc<Permit>>,
+    /// What it holds, where somebody looked.
+    stored: Option<Stored>,
 }
 
 /// Real storage.
@@ -104,6 +108,8 @@ pub struct RealWorld {
     upkeep: Upkeep,
     /// What was written where; `None` where nothing is to be held against it.
     books: Option<Arc<Books>>,
+    /// Whether what targets hold is still to be looked at.
+    looks_inside: bool,
 }
 
 impl RealWorld {
@@ -116,7 +122,7 @@ impl RealWorld {
         for name in &options.targets {
             let target = Target::parse(name)?;
             let facts = Facts::read(&root, &target)?;
-            targets.push(Resolved { target, facts, permit: None });
+            targets.push(Resolved { target, facts, permit: None, stored: None });
         }
         check_fit(plan, &targets)?;
         Upkeep::check(plan, &options.upkeep)?;
@@ -149,6 +155,7 @@ impl RealWorld {
             trees,
             upkeep: Upkeep::new(&options.upkeep),
             books: books(plan),
+            looks_inside: options.looks_inside,
         };
         if !world.plain.is_any() {
             check_traces(plan, |workload| world.lengths_for(workload))?;
@@ -280,6 +287,7 @@ impl World for RealWorld {
         self.lay_out(live)?;
         if load.workloads.iter().any(|workload| workload.mix.reads != Share::NONE) {
             self.plain.make_whole(&self.targets, &self.clock, &self.stop, live)?;
+            self.look_inside();
         }
         let assignments = self.assignments(&load.workloads)?;
         let monitor = self.monitor()?;
@@ -339,6 +347,20 @@ impl RealWorld {
     fn lay_out(&mut self, live: &mut dyn FnMut(Live)) -> Result<(), WorldError> {
         self.plain.lay_out(&mut self.targets, &self.clock, &self.stop, live)?;
         self.scratch.lay_out(&self.clock, &self.stop, live)
+    }
+
+    /// Looks once at what the targets hold that were there before. What cannot be looked at is not known, and the load itself
+    /// tells why.
+    fn look_inside(&mut self) {
+        if !std::mem::take(&mut self.looks_inside) {
+            return;
+        }
+        for number in (0..self.targets.len()).filter(|number| self.scratch.planned(*number).is_none()) {
+            let Resolved { target, facts, stored, .. } = &mut self.targets[number];
+            if let Place::File(path) | Place::Block { node: path, .. } = &target.place {
+                *stored = host::target::stored(path, facts.size, &self.clock).ok().flatten();
+            }
+        }
     }
 
     /// Until the array's work runs, or with `to_its_end` has ended; false after an interrupt.

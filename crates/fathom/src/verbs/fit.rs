@@ -88,6 +88,7 @@ fn carried_out(
         plain: Vec::new(),
         upkeep: UpkeepOptions::default(),
         beside: Beside::default(),
+        looks_inside: false,
     };
     let plans::Read { plan, origin, .. } = plans::read(name, &overrides)?;
     let size = size_of(&plan, target, arguments, &options)?;

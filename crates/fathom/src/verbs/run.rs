@@ -81,6 +81,7 @@ pub(super) fn options(arguments: &RunArgs) -> Result<RealOptions, Failure> {
         plain: Vec::new(),
         upkeep: upkeep(&arguments.upkeep),
         beside: Beside::default(),
+        looks_inside: true,
     })
 }
 

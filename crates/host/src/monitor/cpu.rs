@@ -121,6 +121,9 @@ impl Sampler for Machine {
     fn sample(&mut self, now: Instant, out: &mut Sink) {
         let Ok(text) = fs::read_to_string(&self.path) else { return };
         let after = ticks(&text);
+        if self.last.reading().is_some_and(|before| is_too_soon(before, &after)) {
+            return;
+        }
         let Some((before, _)) = self.last.replace(now, after.clone()) else { return };
         let Some(shares) =
             before.first().zip(after.first()).and_then(|(before, after)| shares(before, after))
@@ -168,6 +171,16 @@ fn line(text: &str) -> Option<Ticks> {
         };
     }
     Some(ticks)
+}
+
+/// Fewer ticks of a processor tell its shares no better than to a fifth.
+const FEWEST: u64 = 5;
+
+/// Whether too little has passed for shares of it: the rest of a second at the end of a point, which would count as much
+/// as a whole one in every mean.
+fn is_too_soon(before: &[Ticks], after: &[Ticks]) -> bool {
+    let all = |lines: &[Ticks]| lines.first().map_or(0, |line| line.iter().sum::<u64>());
+    all(after).saturating_sub(all(before)) < FEWEST * (after.len() as u64).saturating_sub(1)
 }
 
 /// `None` where not one tick has passed. Idle and iowait of a processor may go back, which counts as none.
@@ -247,6 +260,22 @@ mod tests {
         for (value, expected) in values.iter().zip(expected) {
             assert!((value - expected).abs() < 1e-9, "{values:?}");
         }
+    }
+
+    #[test]
+    fn the_few_ticks_at_the_end_of_a_point_are_no_sample_of_their_own() {
+        let machine = Fixture::new();
+        let mut out = Sink::default();
+        let lines =
+            |busy: u64, idle: u64| format!("cpu {busy} 0 0 {idle} 0 0 0 0\ncpu0 {busy} 0 0 {idle} 0 0 0 0\n");
+        machine.write("proc/stat", &lines(0, 0));
+        let mut sampler = Machine::start(&machine.root(), &mut out).expect("there is a stat");
+        for (millis, busy, idle) in [(0, 0, 0), (1000, 90, 10), (1030, 90, 13), (2000, 180, 20)] {
+            machine.write("proc/stat", &lines(busy, idle));
+            sampler.sample(Instant::from_nanos(millis * 1_000_000), &mut out);
+        }
+        let user: Vec<f64> = out.series[0].points.iter().map(|point| point.1).collect();
+        assert_eq!(user, [0.9, 0.9]);
     }
 
     #[test]

@@ -66,6 +66,11 @@ impl<T> Default for Last<T> {
 }
 
 impl<T> Last<T> {
+    /// The reading before, if there is one.
+    pub(super) fn reading(&self) -> Option<&T> {
+        self.0.as_ref().map(|(_, reading)| reading)
+    }
+
     /// Puts `reading` in the place of the one before, and gives that with the seconds in between; `None` for the first and
     /// where no time has passed.
     pub(super) fn replace(&mut self, now: Instant, reading: T) -> Option<(T, f64)> {

@@ -53,13 +53,46 @@ impl Extents {
 pub fn extents(file: &File, length: Bytes) -> io::Result<Extents> {
     match fiemap(file, length) {
         Ok(found) => Ok(found),
-        Err(error)
-            if matches!(error.raw_os_error(), Some(libc::EOPNOTSUPP | libc::ENOTTY | libc::EINVAL)) =>
-        {
-            Ok(first_hole(file, length))
-        }
+        Err(error) if is_unsupported(&error) => Ok(first_hole(file, length)),
         Err(error) => Err(error),
     }
+}
+
+/// How much of a file its file system holds no data of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gaps {
+    /// So many bytes are in holes and in unwritten extents.
+    Bytes(Bytes),
+    /// The file system does not tell.
+    Unknown,
+}
+
+/// How many of bytes 0 to `length` the file system holds no data of. Waits for data that is still on its way.
+pub fn gaps(file: &File, length: Bytes) -> io::Result<Gaps> {
+    let (mut written, mut at) = (0, 0);
+    while at < length.get() {
+        let (extents, mapped) = match map(file, at, length.get() - at) {
+            Ok(found) => found,
+            Err(error) if is_unsupported(&error) => return Ok(Gaps::Unknown),
+            Err(error) => return Err(error),
+        };
+        for extent in &extents[..mapped] {
+            let (from, to) = (extent.logical.max(at), (extent.logical + extent.length).min(length.get()));
+            if extent.flags & FIEMAP_EXTENT_UNWRITTEN == 0 {
+                written += to.saturating_sub(from);
+            }
+            at = at.max(to);
+        }
+        if mapped == 0 || extents[mapped - 1].flags & FIEMAP_EXTENT_LAST != 0 {
+            break;
+        }
+    }
+    Ok(Gaps::Bytes(Bytes::new(length.get() - written)))
+}
+
+/// Whether the file system does not know the question.
+fn is_unsupported(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EOPNOTSUPP | libc::ENOTTY | libc::EINVAL))
 }
 
 /// Source of numbers and layout: linux, include/uapi/linux/fiemap.h.

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Advice, FallocateFlags, FlockOperation, fadvise, fallocate, flock, statvfs};
 use units::Bytes;
 
-pub use extents::{Extents, extents};
+pub use extents::{Extents, Gaps, extents, gaps};
 pub use header::{HEADER_SIZE, Header, header_of};
 pub use size::{Budget, Choice, DIRECT, LEAST, Surroundings, auto_size, reserve};
 

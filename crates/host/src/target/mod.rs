@@ -8,6 +8,7 @@ mod facts;
 pub mod mounts;
 pub mod remote;
 pub mod stack;
+mod stored;
 
 use std::fmt;
 use std::fs;
@@ -25,6 +26,7 @@ pub use facts::Facts;
 pub use mounts::Mount;
 pub use remote::Remote;
 pub use stack::{Link, Relative};
+pub use stored::{BLOCK as STORED_BLOCK, Stored, stored};
 
 /// The size of `null:` where none is given: larger than any cache, so that no span is too wide for it.
 pub const NULL_SIZE: Bytes = Bytes::TIB;

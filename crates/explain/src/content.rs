@@ -1,0 +1,121 @@
+//! What was written, and what there was to read.
+
+use record::names::fact;
+use record::{Point, Run, Severity, Target, WorkloadResult};
+use units::Bytes;
+
+use crate::Code;
+use crate::draft::{Draft, percent};
+use crate::evidence::{key, moved, moved_by};
+
+/// The part of a target without data from which a figure is one of nothing.
+const MOSTLY_NOTHING: f64 = 0.5;
+/// The part below which it may be chance: a target of which a twentieth is zeros shows some in 19 of 20 samples.
+const SOME: f64 = 0.05;
+/// Bits of information in a byte below which a device that compresses has less to do. Programs hold six, text five.
+const COMPRESSES: f64 = 7.0;
+
+/// What a sample of a target held: blocks of zeros, and blocks.
+fn sample(target: &Target) -> Option<(u64, u64)> {
+    let (zeros, blocks) = target.facts.get(fact::ZEROS)?.split_once(" of ")?;
+    Some((zeros.parse().ok()?, blocks.parse().ok().filter(|blocks| *blocks > 0)?))
+}
+
+/// Whether what every target held was looked at before it was asked.
+pub(crate) fn is_looked_at(run: &Run) -> bool {
+    run.targets.iter().all(|target| sample(target).is_some())
+}
+
+/// Whether so much was written up to the end of `point` that what was there before says little.
+fn is_overwritten(run: &Run, point: &Point, size: u64) -> bool {
+    let until_now = || run.points.iter().filter(|other| other.index <= point.index);
+    let filled = |state: &Point| state.state.contains_key("fill");
+    let written: u64 = until_now().map(|other| moved(other, "write")).sum();
+    until_now().any(filled) || written as f64 >= MOSTLY_NOTHING * size as f64
+}
+
+pub(crate) fn unwritten(run: &Run, point: &Point, workload: &WorkloadResult) -> Option<Draft> {
+    if moved_by(workload, "read") == 0 {
+        return None;
+    }
+    let draft = |target: &Target| {
+        let (zeros, blocks) = sample(target)?;
+        let missing = target.facts.get(fact::UNWRITTEN).and_then(|bytes| bytes.parse::<Bytes>().ok());
+        let missing = missing.unwrap_or_default().get();
+        let holes = missing as f64 / target.size_bytes.max(1) as f64;
+        let part = holes.max(zeros as f64 / blocks as f64);
+        if part < SOME || is_overwritten(run, point, target.size_bytes) {
+            return None;
+        }
+        let held = match missing {
+            0 => format!("{zeros} of {blocks} blocks that were looked at held nothing but zeros"),
+            _ => format!(
+                "the file system held no data for {} of {}, and {zeros} of {blocks} blocks that were looked at were \
+                 nothing but zeros",
+                Bytes::new(missing),
+                Bytes::new(target.size_bytes)
+            ),
+        };
+        let rotates = target.facts.get(fact::ROTATIONAL).is_some_and(|rotates| rotates == "yes");
+        // A hole is never asked for. Zeros may be data, and a disk that rotates reads them as it reads anything.
+        let severity = match () {
+            () if holes >= MOSTLY_NOTHING => Severity::Invalid,
+            () if holes < SOME && rotates => Severity::Note,
+            () => Severity::Warning,
+        };
+        let sentence = format!(
+            "About {} of {} had never been written: {held}. Reads of that need not ask the medium.",
+            percent(part.min(1.0)),
+            target.asked
+        );
+        let draft = Draft::new(Code::UnwrittenData, severity, sentence)
+            .remedy(
+                "Write all of it before: a phase with `state = \"prepare\"`, or a directory as the target.",
+            )
+            .number("zero_blocks", zeros as f64)
+            .number("looked_at_blocks", blocks as f64);
+        Some((part, draft.number("never_written_bytes", missing as f64)))
+    };
+    let worst = run.targets.iter().filter_map(draft).max_by(|one, two| one.0.total_cmp(&two.0));
+    worst.map(|(_, draft)| draft)
+}
+
+pub(crate) fn compressible_reads(run: &Run, point: &Point, workload: &WorkloadResult) -> Option<Draft> {
+    if moved_by(workload, "read") == 0 {
+        return None;
+    }
+    let held = |target: &Target| target.facts.get(fact::INFORMATION)?.parse::<f64>().ok();
+    let old = run.targets.iter().filter(|target| !is_overwritten(run, point, target.size_bytes));
+    let bits = old.filter_map(held).min_by(f64::total_cmp).filter(|bits| *bits < COMPRESSES)?;
+    let sentence = format!(
+        "What was read compresses: a byte of it holds {bits:.1} bits of information. A device or file system that makes \
+         use of it moves less than was asked."
+    );
+    let draft = Draft::new(Code::CompressibleContent, Severity::Note, sentence)
+        .remedy("Compare only with runs on the same data, or fill the target with random data before.");
+    Some(draft.number("bits_per_byte", bits))
+}
+
+pub(crate) fn compressible_writes(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {
+    if moved_by(workload, "write") == 0 {
+        return None;
+    }
+    if key(workload, "content") == Some("zeros") {
+        let sentence =
+            "Only zeros were written: many devices and file systems store them without storing anything.";
+        let draft = Draft::new(Code::CompressibleContent, Severity::Warning, sentence);
+        return Some(draft.remedy("Set `content = \"random\"`."));
+    }
+    let ratio = |name: &str| key(workload, name)?.strip_suffix(":1")?.parse::<f64>().ok();
+    let (compress, dedupe) = (ratio("compress").unwrap_or(1.0), ratio("dedupe").unwrap_or(1.0));
+    if compress <= 1.0 && dedupe <= 1.0 {
+        return None;
+    }
+    let sentence = format!(
+        "What was written compresses {compress}:1 and repeats {dedupe}:1: a device that makes use of it does less than \
+         was asked."
+    );
+    let draft = Draft::new(Code::CompressibleContent, Severity::Note, sentence);
+    let draft = draft.remedy("Compare only with runs of the same content.");
+    Some(draft.number("compress_ratio", compress).number("dedupe_ratio", dedupe))
+}

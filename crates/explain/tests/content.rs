@@ -1,0 +1,83 @@
+//! What was written, and what there was to read.
+
+use record::names::fact;
+use record::{Run, Severity};
+
+use crate::{find, found, reads, set, writes};
+
+/// Reads of a target of which a sample was looked at.
+fn looked_at(zeros: &str, never_written: Option<&str>, bits: &str) -> Run {
+    let mut run = reads();
+    let facts = &mut run.targets[0].facts;
+    facts.remove(fact::LAID_OUT);
+    facts.insert(fact::ZEROS.into(), zeros.into());
+    facts.insert(fact::INFORMATION.into(), bits.into());
+    facts.extend(never_written.map(|bytes| (fact::UNWRITTEN.into(), bytes.to_owned())));
+    run
+}
+
+#[test]
+fn reads_of_what_was_never_written_are_told_and_of_mostly_that_invalid() {
+    assert!(find(&looked_at("0 of 60", None, "7.99"), "unwritten-data").is_none());
+    assert!(find(&looked_at("2 of 60", None, "7.99"), "unwritten-data").is_none(), "that may be chance");
+    let some = looked_at("4 of 60", None, "7.99");
+    assert_eq!(found(&some, "unwritten-data").severity, Severity::Warning);
+    let mut run = looked_at("45 of 60", None, "7.99");
+    let finding = found(&run, "unwritten-data").clone();
+    assert_eq!(finding.severity, Severity::Warning, "zeros may be data");
+    run.targets[0].facts.insert(fact::ROTATIONAL.into(), "yes".into());
+    assert_eq!(found(&run, "unwritten-data").severity, Severity::Note);
+    run.targets[0].size_bytes = 8 << 30;
+    run.targets[0].facts.insert(fact::UNWRITTEN.into(), "6GiB".into());
+    assert_eq!(found(&run, "unwritten-data").severity, Severity::Invalid);
+    assert!(finding.sentence.starts_with("About 75 % of"), "{}", finding.sentence);
+    assert_eq!(finding.numbers["zero_blocks"], 45.0);
+}
+
+#[test]
+fn holes_count_also_where_the_sample_met_none() {
+    let mut run = looked_at("0 of 60", Some("1GiB"), "7.99");
+    run.targets[0].size_bytes = 8 << 30;
+    let finding = found(&run, "unwritten-data");
+    assert!(finding.sentence.contains("held no data for 1 GiB of 8 GiB"), "{}", finding.sentence);
+}
+
+#[test]
+fn what_the_run_has_written_itself_is_no_longer_empty() {
+    let mut run = looked_at("60 of 60", None, "7.99");
+    let mut filling = run.points[0].clone();
+    filling.state.insert("fill".into(), "1".into());
+    filling.workloads.clear();
+    run.points.insert(0, filling);
+    run.points[1].index = run.points[0].index + 1;
+    assert!(find(&run, "unwritten-data").is_none());
+}
+
+#[test]
+fn what_was_read_is_noted_where_it_compresses() {
+    assert!(find(&looked_at("0 of 60", None, "7.95"), "compressible-content").is_none());
+    let text = looked_at("0 of 60", None, "4.60");
+    let finding = found(&text, "compressible-content");
+    assert_eq!(finding.severity, Severity::Note);
+    assert!(finding.sentence.contains("4.6 bits"), "{}", finding.sentence);
+}
+
+#[test]
+fn facts_that_nobody_wrote_so_are_no_evidence() {
+    for zeros in ["", "60", "60 of 0", "x of y", "60 of -1"] {
+        assert!(find(&looked_at(zeros, Some("much"), "some"), "unwritten-data").is_none(), "{zeros}");
+    }
+}
+
+#[test]
+fn zeros_are_warned_of_and_ratios_are_noted() {
+    let mut run = writes();
+    assert!(find(&run, "compressible-content").is_none());
+    set(&mut run, "compress", "2:1");
+    assert_eq!(found(&run, "compressible-content").severity, Severity::Note);
+    set(&mut run, "content", "zeros");
+    assert_eq!(found(&run, "compressible-content").severity, Severity::Warning);
+    let mut run = reads();
+    set(&mut run, "content", "zeros");
+    assert!(find(&run, "compressible-content").is_none(), "nothing was written");
+}
