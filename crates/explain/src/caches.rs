@@ -1,6 +1,6 @@
 //! Whether storage answered, or memory in front of it.
 
-use record::names::fact;
+use record::names::{fact, series};
 use record::{Point, Run, Severity, WorkloadResult};
 use units::Bytes;
 
@@ -132,7 +132,30 @@ pub(crate) fn direct_not_honoured(run: &Run, point: &Point) -> Option<Draft> {
         let draft = Draft::new(Code::DirectNotHonoured, Severity::Invalid, sentence);
         return Some(draft.remedy("Choose a target on storage."));
     }
-    by_counters(point).or_else(|| by_file_system(run))
+    by_counters(point).or_else(|| by_page_cache(point)).or_else(|| by_file_system(run))
+}
+
+/// What the page cache took in during a point: direct requests leave nothing there.
+fn by_page_cache(point: &Point) -> Option<Draft> {
+    /// Less is what others read of the same file meanwhile, or the file system of its own.
+    const LEAST: f64 = 1e6;
+    let held = point.series.iter().find(|series| series.name == series::MEMORY_FILES)?;
+    let grown = held.values.last()? - held.values.first()?;
+    let asked = moved(point, "read") + moved(point, "write");
+    let span: u64 = point.workloads.iter().filter_map(|workload| workload.span_bytes).sum();
+    let most = if span > 0 { asked.min(span) } else { asked };
+    if grown < LEAST || grown < SHORT * most as f64 {
+        return None;
+    }
+    let sentence = format!(
+        "Direct I/O was asked for, but the page cache of this machine holds {} more of the target than before, of {} that \
+         were moved.",
+        Bytes::new(grown as u64),
+        Bytes::new(asked)
+    );
+    let draft = Draft::new(Code::DirectNotHonoured, Severity::Invalid, sentence)
+        .remedy("The file system answers direct requests from memory; use another, or the device itself.");
+    Some(draft.number("asked_bytes", asked as f64).number("cached_bytes", grown))
 }
 
 fn by_counters(point: &Point) -> Option<Draft> {

@@ -1,7 +1,7 @@
 //! Storage, or memory in front of it.
 
-use record::names::fact;
-use record::{Cache, Severity};
+use record::names::{fact, series};
+use record::{Cache, Series, Severity};
 
 use crate::{find, found, point, reads, set, workload, writes};
 
@@ -51,6 +51,29 @@ fn direct_reads_that_the_device_never_saw_were_not_direct() {
     // Storage that is not in this machine has no counters: nothing is concluded.
     point(&mut run).devices.clear();
     assert!(find(&run, "direct-not-honoured").is_none());
+}
+
+#[test]
+fn direct_requests_that_fill_the_page_cache_were_not_direct() {
+    let held = |before: f64, after: f64| {
+        let mut run = reads();
+        point(&mut run).devices.clear();
+        point(&mut run).series.push(Series {
+            name: series::MEMORY_FILES.into(),
+            unit: "bytes".into(),
+            workload: None,
+            source: "cachestat(2)".into(),
+            at_ns: vec![0, 30_000_000_000],
+            values: vec![before, after],
+            absent: None,
+        });
+        run
+    };
+    assert!(find(&held(0.0, 5e5), "direct-not-honoured").is_none());
+    assert!(find(&held(9e9, 1e9), "direct-not-honoured").is_none(), "direct requests may drive pages out");
+    let finding = found(&held(1e9, 9e9), "direct-not-honoured").clone();
+    assert_eq!(finding.severity, Severity::Invalid);
+    assert!(finding.sentence.contains("7.45 GiB more"), "{}", finding.sentence);
 }
 
 #[test]

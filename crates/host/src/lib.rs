@@ -13,6 +13,7 @@ pub mod environment;
 mod fixture;
 pub mod load;
 pub mod monitor;
+pub mod pages;
 mod placement;
 pub mod plain;
 pub mod progress;

@@ -70,6 +70,8 @@ pub mod series {
     pub const CPU_THROTTLED: &str = "cpu.throttled";
     /// Memory that waits to be written to storage, in `bytes`.
     pub const MEMORY_DIRTY: &str = "memory.dirty";
+    /// What the page cache holds of the files and devices of the point, in `bytes`: before the load and after it.
+    pub const MEMORY_FILES: &str = "memory.files";
     /// Memory that is being written to storage, in `bytes`.
     pub const MEMORY_WRITEBACK: &str = "memory.writeback";
 }

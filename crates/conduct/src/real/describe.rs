@@ -7,7 +7,7 @@ use host::environment::UringState;
 use host::monitor::{self, Observations};
 use host::target::{Device, DeviceKind, Direct, Place};
 use record::names::fact;
-use units::Bytes;
+use units::{Bytes, Instant};
 
 use super::Resolved;
 use super::scratch_set::ScratchSet;
@@ -156,6 +156,19 @@ pub(super) fn device_counters(
 }
 
 /// What the monitors saw, and what they could not.
+/// What the page cache held of the files of a point before and after its load.
+pub(super) fn cached_series(started: Instant, ended: Instant, held: (Bytes, Bytes)) -> record::Series {
+    record::Series {
+        name: record::names::series::MEMORY_FILES.into(),
+        workload: None,
+        unit: "bytes".into(),
+        source: "cachestat(2)".into(),
+        at_ns: vec![started.nanos(), ended.nanos()],
+        values: vec![held.0.get() as f64, held.1.get() as f64],
+        absent: None,
+    }
+}
+
 pub(super) fn series(seen: Observations) -> Vec<record::Series> {
     let present = seen.series.into_iter().map(|series| record::Series {
         name: series.name,

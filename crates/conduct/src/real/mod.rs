@@ -10,6 +10,7 @@ mod trees;
 mod upkeep;
 mod verify;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -291,6 +292,7 @@ impl World for RealWorld {
         }
         let assignments = self.assignments(&load.workloads)?;
         let monitor = self.monitor()?;
+        let cached = cached_of(&assignments);
         let (before, cpu_before) = (self.counters(), process_cpu());
         let mut heard = Heard::new(assignments.len(), self.clock.now());
         let outcomes = host::load::run(&assignments, &self.clock, &self.stop, &mut |news| {
@@ -302,6 +304,8 @@ impl World for RealWorld {
         let mut series = describe::series(monitor.stop());
         series.retain(|each| each.absent.is_some() || !each.values.is_empty());
         series.extend(self.upkeep.series(heard.started));
+        let cached = cached.zip(cached_of(&assignments));
+        series.extend(cached.map(|held| describe::cached_series(heard.started, ended, held)));
         let mut workloads = answers(&assignments, outcomes, heard.intervals);
         // After the load and the monitors, so that it disturbs neither.
         ceiling::measure(&assignments, &self.clock, &self.stop, &mut workloads);
@@ -387,6 +391,20 @@ impl RealWorld {
             });
         }
     }
+}
+
+/// What the page cache holds of all files of `assignments`; `None` where that is not known of one, or there are too many to
+/// ask between two points.
+fn cached_of(assignments: &[Assignment]) -> Option<Bytes> {
+    const MOST: usize = 64;
+    let mut paths: Vec<&Path> =
+        assignments.iter().flat_map(|each| &each.files).map(|file| file.path.as_path()).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    let all = (1..=MOST).contains(&paths.len()).then_some(paths)?;
+    let bytes: Option<Vec<u64>> =
+        all.into_iter().map(|path| Some(host::pages::cached(path)?.get())).collect();
+    Some(Bytes::new(bytes?.into_iter().sum()))
 }
 
 /// What was heard of a load while it ran.

@@ -1,0 +1,53 @@
+//! What the page cache of this machine holds of a file.
+
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::path::Path;
+
+use units::Bytes;
+
+/// Source: linux, `include/uapi/linux/mman.h` and `scripts/syscall.tbl`: the same number on every machine that Rust
+/// compiles for.
+const CACHESTAT: libc::c_long = 451;
+
+#[repr(C)]
+struct Range {
+    from: u64,
+    /// Zero: to the end.
+    length: u64,
+}
+
+/// Pages.
+#[repr(C)]
+#[derive(Default)]
+struct CacheStat {
+    cached: u64,
+    dirty: u64,
+    writeback: u64,
+    evicted: u64,
+    recently_evicted: u64,
+}
+
+/// Bytes of the file or device at `path` that the page cache holds now. `None` where the kernel does not tell, which it does
+/// from 6.5 on, or the file cannot be opened.
+pub fn cached(path: &Path) -> Option<Bytes> {
+    let file = File::open(path).ok()?;
+    let (range, mut found) = (Range { from: 0, length: 0 }, CacheStat::default());
+    // SAFETY: both structures are of the kernel's layout and live through the call, which writes the second alone; a kernel
+    // that does not know the number answers ENOSYS.
+    let answer = unsafe { libc::syscall(CACHESTAT, file.as_raw_fd(), &raw const range, &raw mut found, 0) };
+    (answer == 0).then(|| Bytes::new(found.cached.saturating_mul(rustix::param::page_size() as u64)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_just_written_is_cached_and_what_is_not_there_is_not_known() {
+        let file = tempfile::NamedTempFile::new().expect("the test has a temporary folder");
+        std::fs::write(file.path(), vec![1; 1 << 20]).expect("the file is ours");
+        assert!(cached(file.path()).is_none_or(|bytes| bytes == Bytes::MIB));
+        assert_eq!(cached(&file.path().join("nothing")), None);
+    }
+}
