@@ -47,8 +47,7 @@ impl Cap {
 /// Requests that follow each other at once, then a pause of the whole worker.
 #[derive(Debug)]
 pub(crate) struct Bursts {
-    /// Requests and pause of each burst; `None` where the lines of the workload say so for each.
-    every: Option<(u32, Nanos)>,
+    every: Every,
     /// Requests of this burst that are still to come.
     left: u32,
     /// The pause before the next request; zero within a burst.
@@ -57,15 +56,40 @@ pub(crate) struct Bursts {
     ready: Option<Instant>,
 }
 
+/// How long each burst is.
+#[derive(Clone, Copy, Debug)]
+enum Every {
+    /// So many requests, then the pause.
+    Requests(u32, Nanos),
+    /// So long, then the pause; when the present one ends.
+    Time { busy: Nanos, delay: Nanos, ends: Instant },
+    /// As the lines of the workload say.
+    Lines,
+}
+
 impl Bursts {
     /// `requests` at a time; when all of them have ended, `delay`.
     pub(crate) fn every(requests: u32, delay: Nanos) -> Bursts {
-        Bursts { every: Some((requests, delay)), left: requests, pause: Nanos::ZERO, ready: None }
+        let every = Every::Requests(requests, delay);
+        Bursts { every, left: requests, pause: Nanos::ZERO, ready: None }
+    }
+
+    /// Whatever fits into `busy`; when all of it has ended, `delay`.
+    pub(crate) fn spells(busy: Nanos, delay: Nanos) -> Bursts {
+        let every = Every::Time { busy, delay, ends: Instant::START };
+        Bursts { every, left: 0, pause: Nanos::ZERO, ready: None }
+    }
+
+    /// The first burst begins.
+    fn start(&mut self, now: Instant) {
+        if let Every::Time { busy, ends, .. } = &mut self.every {
+            *ends = now.saturating_add(*busy);
+        }
     }
 
     /// Bursts that lines say for themselves; they pause from when a slot is free, whatever is in flight.
     pub(crate) fn of_lines(first: Nanos) -> Bursts {
-        Bursts { every: None, left: 0, pause: first, ready: None }
+        Bursts { every: Every::Lines, left: 0, pause: first, ready: None }
     }
 
     /// When the next request is due, or when to ask again.
@@ -80,32 +104,41 @@ impl Bursts {
         if !has_slot {
             return Err(Wake::OnCompletion);
         }
+        if let Every::Time { delay, ends, .. } = self.every
+            && now >= ends
+        {
+            self.pause = delay;
+        }
         if self.pause.is_zero() {
             return Ok(now);
         }
-        if self.every.is_some() && in_flight > 0 {
+        let waits_for_all = !matches!(self.every, Every::Lines);
+        if waits_for_all && in_flight > 0 {
             return Err(Wake::OnCompletion);
         }
-        let begins = if self.every.is_some() { last_finish } else { now };
+        let begins = if waits_for_all { last_finish } else { now };
         let ready = *self.ready.get_or_insert(begins.saturating_add(self.pause));
         if ready > now {
             return Err(Wake::At(ready));
         }
         self.pause = Nanos::ZERO;
         self.ready = None;
+        self.start(now);
         Ok(ready)
     }
 
     /// Counts a request; `pause` is what its line wants after it.
     #[inline]
     fn drew(&mut self, pause: Nanos) {
-        let Some((requests, delay)) = self.every else {
-            self.pause = pause;
-            return;
-        };
-        self.left -= 1;
-        if self.left == 0 {
-            (self.left, self.pause) = (requests, delay);
+        match self.every {
+            Every::Lines => self.pause = pause,
+            Every::Time { .. } => {}
+            Every::Requests(requests, delay) => {
+                self.left -= 1;
+                if self.left == 0 {
+                    (self.left, self.pause) = (requests, delay);
+                }
+            }
         }
     }
 }
@@ -141,6 +174,7 @@ impl Pacer {
                 capped(Cap { counts_bytes: true, ns_each, first_ns: 0.0, sent: 0 })
             }
             Pace::Bursts { delay, requests } => Pacer::Bursts(Bursts::every(requests, delay)),
+            Pace::Spells { delay, busy } => Pacer::Bursts(Bursts::spells(busy, delay)),
             Pace::Think(delay) => Pacer::Think { delay, resting: VecDeque::with_capacity(depth as usize) },
             Pace::Open(schedule) => Pacer::Schedule {
                 start: Instant::START,
@@ -178,6 +212,9 @@ impl Pacer {
 
     /// Fixes the schedule to the world's clock.
     pub(crate) fn start(&mut self, now: Instant) {
+        if let Pacer::Bursts(bursts) = self {
+            bursts.start(now);
+        }
         if let Pacer::Capped { start, due, cap } = self {
             *start = now;
             *due = now + Nanos::new(cap.first_ns as u64);

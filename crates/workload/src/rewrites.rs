@@ -1,4 +1,4 @@
-//! Writes that follow reads of the same block.
+//! Writes that follow reads, or trims, of the same block. Below a read stands for both.
 //!
 //! They are spread evenly: of a tenth every tenth read is followed, as Bonnie++ does it.
 //!

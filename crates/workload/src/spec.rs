@@ -5,6 +5,7 @@
 
 use units::{Bytes, BytesPerSecond, Nanos, OpsPerSecond, Share};
 
+use crate::Op;
 use crate::steady::Steady;
 use crate::trace::Replay;
 use crate::tree::Tree;
@@ -25,7 +26,8 @@ pub struct Workload {
     /// Part of the requests that goes where the pattern says; the others go on where the worker's last one ended.
     /// `None` leaves it to the pattern.
     pub random: Option<Share>,
-    /// Part of the reads that is followed by a write of the same block, on the same slot.
+    /// Part of the reads, or of the trims where nothing is read, that is followed by a write of the same block, on the
+    /// same slot.
     pub rewrites: Share,
     /// Every offset is a multiple of this; `None` means the smallest size.
     pub align: Option<Bytes>,
@@ -85,7 +87,7 @@ impl Workload {
 
     /// Whether anything is written.
     pub fn writes(&self) -> bool {
-        self.mix.has_writes() || (self.rewrites != Share::NONE && self.mix.reads != Share::NONE)
+        self.mix.has_writes() || (self.rewrites != Share::NONE && self.mix.followed().is_some())
     }
 
     /// Whether anything on the target changes.
@@ -275,6 +277,12 @@ impl OpMix {
         (1.0 - self.reads.get() - self.trims.get() - self.flushes.get()).max(0.0)
     }
 
+    /// The operation that writes of the same block may follow: reads, or trims where nothing is read.
+    pub fn followed(self) -> Option<Op> {
+        let has = |share: Share, op: Op| (share != Share::NONE).then_some(op);
+        has(self.reads, Op::Read).or(has(self.trims, Op::Trim))
+    }
+
     /// Whether anything is written. Shares such as 2/3 and 1/3 do not sum to 1 exactly in binary.
     pub(crate) fn has_writes(self) -> bool {
         self.writes() > 1e-9
@@ -332,6 +340,13 @@ pub enum Pace {
         delay: Nanos,
         /// Requests before it; at least 1.
         requests: u32,
+    },
+    /// Whatever fits into so long, then, when all of it has ended, so long nothing.
+    Spells {
+        /// The pause.
+        delay: Nanos,
+        /// The time before it; above zero.
+        busy: Nanos,
     },
     /// As soon as one completes, but no more a second since the start than this, all workers together.
     Cap(OpsPerSecond),

@@ -41,6 +41,28 @@ fn a_rewrite_reads_a_block_and_then_writes_it_on_the_same_slot() {
 }
 
 #[test]
+fn a_trim_is_followed_as_a_read_is_where_nothing_is_read() {
+    let keys =
+        [("pattern", "random"), ("reads", "0%"), ("trims", "100%"), ("rewrites", "100%"), ("ops", "200")];
+    let workload = asked(&keys);
+    assert!(workload.writes());
+    let mut job = job(&workload);
+    let all = drive(&mut job, &mut Servers::new(1, MS));
+    assert_eq!(all.len(), 200);
+    for pair in all.chunks(2) {
+        let [trim, write] = pair else { panic!("pairs") };
+        assert_eq!((trim.request.op, write.request.op), (Op::Trim, Op::Write));
+        assert_eq!((trim.request.offset, trim.request.len), (write.request.offset, write.request.len));
+        assert_eq!(write.issued, trim.finished);
+    }
+    // Beside reads, trims are followed by nothing.
+    let all = answers(&[("reads", "50%"), ("trims", "50%"), ("rewrites", "100%"), ("ops", "300")], 1);
+    let after = all.windows(2).filter(|pair| pair[1].request.op == Op::Write);
+    assert!(after.clone().count() > 50);
+    assert!(after.into_iter().all(|pair| pair[0].request.op == Op::Read));
+}
+
+#[test]
 fn of_a_tenth_every_tenth_read_is_rewritten() {
     let all = answers(&[("rewrites", "10%"), ("ops", "55000")], 1);
     let ops: Vec<Op> = all.iter().map(|answer| answer.request.op).collect();

@@ -150,6 +150,21 @@ fn a_worker_pauses_once_all_of_its_burst_have_ended() {
 }
 
 #[test]
+fn a_worker_pauses_once_its_time_is_over_and_all_of_it_has_ended() {
+    let keys = [("pace", "think(10ms, 5ms)"), ("depth", "4"), ("ops", "100")];
+    for (index, spell) in answers(&keys, 4).chunks(20).enumerate() {
+        // Four servers of a millisecond answer twenty requests in five; then ten of rest.
+        let begins = Instant::START + MS * 15 * index as u64;
+        assert_eq!((spell[0].issued, spell[19].finished), (begins, begins + MS * 5));
+    }
+    // What is in flight when the time is over ends first.
+    let slow = answers(&[("pace", "think(10ms, 1500us)"), ("ops", "6")], 1);
+    let since = |answer: &Answer| answer.issued.saturating_since(Instant::START).as_secs_f64() * 1e3;
+    let at: Vec<f64> = slow.iter().map(since).map(f64::round).collect();
+    assert_eq!(at, [0.0, 1.0, 12.0, 13.0, 24.0, 25.0]);
+}
+
+#[test]
 fn the_stream_of_a_mix_does_not_depend_on_who_answers() {
     let mix = "[{ share = 1, size = \"4KiB\", random = \"30%\", burst = 4, delay = \"1ms\" }, \
         { share = 1, size = \"16KiB\", reads = \"50%\" }]";

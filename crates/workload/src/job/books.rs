@@ -272,7 +272,9 @@ fn may_come_together(spec: &JobSpec, op: Op, size: Bytes) -> bool {
         kind.line.sizes.0.iter().any(|(known, _)| *known == size)
             && op_weights(kind.line.mix).iter().any(|(known, _)| {
                 *known == op
-                    || (*known == Op::Read && op == Op::Write && spec.rewrites != Share::NONE)
+                    || (Some(*known) == spec.mix.followed()
+                        && op == Op::Write
+                        && spec.rewrites != Share::NONE)
                     || (*known == Op::Write && op == Op::Read && spec.habits.read_back.is_some())
             })
     };

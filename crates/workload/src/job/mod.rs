@@ -339,7 +339,7 @@ impl Job {
         let place = self.generator.place_of(&drawn);
         let request = self.asked(due, now, token, place, What { op, size, len });
         self.writes_since_flush += u32::from(op == Op::Write);
-        if op == Op::Read {
+        if Some(op) == self.spec.mix.followed() {
             self.decide_rewrite(&request);
         }
         request

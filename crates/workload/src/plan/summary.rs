@@ -6,6 +6,7 @@ use units::Bytes;
 
 use super::text::share_text;
 use super::{Load, Phase, Plan, Point, Prepare, State, Task, Until};
+use crate::Op;
 use crate::spec::{Content, Pace, Workload};
 use crate::trace::Replay;
 use crate::tree::{Fsync, Order, Shape, Tree};
@@ -113,7 +114,11 @@ pub fn describe(workload: &Workload) -> String {
         line += &format!(", {random} random");
     }
     if workload.rewrites != units::Share::NONE {
-        line += &format!(", {} of the reads rewritten", workload.rewrites);
+        let (what, done) = match workload.mix.followed() {
+            Some(Op::Trim) => ("trims", "written"),
+            _ => ("reads", "rewritten"),
+        };
+        line += &format!(", {} of the {what} {done}", workload.rewrites);
     }
     if !workload.lines.is_empty() {
         line += &format!(", in {} lines", workload.lines.len());

@@ -130,6 +130,7 @@ pub(super) fn part_of(pace: Pace, share: Share) -> Pace {
         Pace::Closed
         | Pace::Think(_)
         | Pace::Bursts { .. }
+        | Pace::Spells { .. }
         | Pace::Cap(_)
         | Pace::CapBytes(_)
         | Pace::Trace => pace,

@@ -211,9 +211,9 @@ pub(crate) static WORKLOAD: [Entry<Draft>; 62] = [
             Kind::Share,
             "0%",
             [
-                "Which part of the reads is followed by a write of the same block.",
-                "The write begins when the read has ended, in its place among the requests in flight, and counts as \
-                 a request of its own. They are spread evenly: of `10%` every tenth read of a worker is followed. `100%` is what Bonnie++ calls a rewrite. A read that fails is not followed.",
+                "Which part of the reads, or of the trims where nothing is read, is followed by a write of the same block.",
+                "The write begins when the read or trim has ended, in its place among the requests in flight, and counts as \
+                 a request of its own. They are spread evenly: of `10%` every tenth read of a worker is followed. `100%` is what Bonnie++ calls a rewrite. One that fails is not followed.",
                 "rewrites = \"10%\"",
             ],
         ),
@@ -440,6 +440,7 @@ pub(crate) static WORKLOAD: [Entry<Draft>; 62] = [
                 "closed",
                 "think(5ms)",
                 "think(5ms, 8)",
+                "think(1s, 9s)",
                 "cap(500/s)",
                 "cap(100MB/s)",
                 "rate(500/s)",
@@ -452,6 +453,7 @@ pub(crate) static WORKLOAD: [Entry<Draft>; 62] = [
                 "When the next request is due.",
                 "`closed`: as soon as one completes. `think(5ms)`: so long after one completes. \
                  `think(5ms, 8)`: eight requests of a worker, and so long nothing once all of them have ended. \
+                 `think(1s, 9s)`: whatever fits into nine seconds, and then nothing for one. \
                  `cap(500/s)` and `cap(100MB/s)`: as soon as one completes, but never more since the start than \
                  that rate allows, all workers together; a target that was slow is asked faster until it has \
                  caught up, and response times count from the issue. \

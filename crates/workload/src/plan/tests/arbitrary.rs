@@ -69,6 +69,8 @@ pub(crate) fn pace() -> impl Strategy<Value = Pace> {
         Just(Pace::Closed),
         (1u64..).prop_map(|nanos| Pace::Think(Nanos::new(nanos))),
         (1u64.., 1u32..).prop_map(|(nanos, requests)| Pace::Bursts { delay: Nanos::new(nanos), requests }),
+        (1u64.., 1u64..)
+            .prop_map(|(delay, busy)| Pace::Spells { delay: Nanos::new(delay), busy: Nanos::new(busy) }),
         rate().prop_map(Pace::Cap),
         (1u64..1 << 50).prop_map(|bytes| Pace::CapBytes(BytesPerSecond::new(bytes as f64))),
         (rate(), spacing(), any::<bool>()).prop_map(|(rate, spacing, drops)| {

@@ -74,10 +74,11 @@ impl FromStr for LunLayout {
     }
 }
 
-const PACES: [&str; 10] = [
+const PACES: [&str; 11] = [
     "closed",
     "think(5ms)",
     "think(5ms, 8)",
+    "think(1s, 9s)",
     "cap(500/s)",
     "cap(100MB/s)",
     "rate(500/s)",
@@ -88,12 +89,14 @@ const PACES: [&str; 10] = [
 ];
 
 impl Display for Pace {
-    /// `closed`, `think(5ms)`, `think(5ms, 8)`, `cap(500/s)`, `rate(500/s)`, `rate(500/s, onoff(2s, 8s), drop)`.
+    /// `closed`, `think(5ms)`, `think(5ms, 8)`, `think(1s, 9s)`, `cap(500/s)`, `rate(500/s)`,
+    /// `rate(500/s, onoff(2s, 8s), drop)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Pace::Closed => f.write_str("closed"),
             Pace::Think(gap) => write!(f, "think({})", gap.exact()),
             Pace::Bursts { delay, requests } => write!(f, "think({}, {requests})", delay.exact()),
+            Pace::Spells { delay, busy } => write!(f, "think({}, {})", delay.exact(), busy.exact()),
             Pace::Cap(rate) => write!(f, "cap({})", rate.exact()),
             Pace::CapBytes(rate) => write!(f, "cap({})", rate.exact()),
             Pace::Open(schedule) => schedule.fmt(f),
@@ -139,12 +142,14 @@ fn think(argument: &str) -> Result<Pace, TextError> {
         Nanos::ZERO => return wrong("thinking for no time is no pause", "write `closed`"),
         delay => delay,
     };
-    let Some(requests) = requests else { return Ok(Pace::Think(delay)) };
-    match requests.parse::<u32>() {
-        Ok(requests) if requests > 0 => Ok(Pace::Bursts { delay, requests }),
+    let Some(before) = requests else { return Ok(Pace::Think(delay)) };
+    let busy = || unit::<Nanos>(before).ok().filter(|busy| !busy.is_zero());
+    match (before.parse::<u32>(), busy()) {
+        (Ok(requests), _) if requests > 0 => Ok(Pace::Bursts { delay, requests }),
+        (Err(_), Some(busy)) => Ok(Pace::Spells { delay, busy }),
         _ => wrong(
-            format!("`{requests}` is not a number of requests before a pause"),
-            "a whole number from 1, such as think(5ms, 8)",
+            format!("`{before}` is neither a number of requests nor a time before a pause"),
+            "a whole number from 1, such as think(5ms, 8), or a time, such as think(1s, 9s)",
         ),
     }
 }
