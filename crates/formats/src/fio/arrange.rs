@@ -270,6 +270,8 @@ pub(super) struct Member {
     pub name: String,
     /// With their values as TOML.
     pub keys: Vec<(&'static str, String)>,
+    /// Whether its figures belong to those of the one before it.
+    pub joins: bool,
 }
 
 /// Where within targets that were named outside the place of each job's own files begins.
@@ -301,10 +303,10 @@ fn phase_members(
         let job = &jobs[*index];
         let first = members.len();
         match as_one(job) {
-            true => members.push(member(job, *index, None, targets, bases[*index])?),
+            true => members.extend(parts(job, *index, None, targets, bases[*index])?),
             false => {
                 for clone in 0..job.clones {
-                    members.push(member(job, *index, Some(clone), targets, bases[*index])?);
+                    members.extend(parts(job, *index, Some(clone), targets, bases[*index])?);
                     if members.len() > MOST_WORKLOADS {
                         return Err(too_many(job));
                     }
@@ -324,6 +326,23 @@ fn phase_members(
         }
     }
     Ok(members)
+}
+
+/// The workload of a job or clone, or of its reads and its writes where only one of them has a rate.
+fn parts(
+    job: &Job,
+    index: usize,
+    clone: Option<u32>,
+    targets: &[String],
+    base: u64,
+) -> Result<Vec<Member>, Refusal> {
+    let Some(halves) = &job.halves else { return Ok(vec![member(job, index, clone, targets, base)?]) };
+    let [reads, writes] = &**halves;
+    let first = member(reads, index, clone, targets, base)?;
+    let mut second = member(writes, index, clone, targets, base)?;
+    second.name += ", writes";
+    second.joins = true;
+    Ok(vec![first, second])
 }
 
 fn too_many(job: &Job) -> Refusal {
@@ -362,10 +381,11 @@ fn member(
         None => job.name.clone(),
     };
     if let Some(tree) = job.tree {
-        return Ok(Member { job: index, name, keys: tree.keys(workers) });
+        return Ok(Member { job: index, name, keys: tree.keys(workers), joins: false });
     }
     if let Some(replay) = &job.replay {
-        return Ok(Member { job: index, name, keys: replayed(job, replay, clone, targets)? });
+        let keys = replayed(job, replay, clone, targets)?;
+        return Ok(Member { job: index, name, keys, joins: false });
     }
     keys.push(("pattern", quoted(&job.places.pattern)));
     if let Some(random) = job.places.random {
@@ -385,7 +405,9 @@ fn member(
     }
     keys.push(("engine", quoted(job.engine.name)));
     pace(job, workers, &mut keys);
-    let all = |each: u64| each.saturating_mul(workers.into()).min(i64::MAX as u64);
+    // Each block that is trimmed is written: fio does twice as much, too.
+    let times = if job.rw.rewrites_trims() { 2 } else { 1 };
+    let all = |each: u64| each.saturating_mul(times * u64::from(workers)).min(i64::MAX as u64);
     if let Some(bytes) = job.length.bytes {
         keys.push(("bytes", size(all(bytes))));
     }
@@ -393,7 +415,7 @@ fn member(
         keys.push(("ops", all(requests).to_string()));
     }
     if let Some(passes) = job.length.passes {
-        keys.push(("passes", passes.min(u32::MAX.into()).to_string()));
+        keys.push(("passes", passes.saturating_mul(times).min(u32::MAX.into()).to_string()));
     }
     if job.rw.consecutive > 1 {
         keys.push(("consecutive", job.rw.consecutive.to_string()));
@@ -401,7 +423,7 @@ fn member(
     habits(job, &mut keys)?;
     // The null engine has no page cache to bypass.
     keys.extend(job.keys.iter().filter(|(key, _)| *key != "direct" || job.engine.name != "null").cloned());
-    Ok(Member { job: index, name, keys })
+    Ok(Member { job: index, name, keys, joins: false })
 }
 
 /// How it goes on from request to request, and what ends it beside its own length.
@@ -439,20 +461,28 @@ fn replayed(
 
 fn operations(job: &Job, keys: &mut Vec<(&'static str, String)>) {
     let (rw, reads) = (job.rw, job.reads_percent);
-    if !same_sizes(rw, &job.sizes) {
-        let line = |share: f64, sizes: &Sizes, reads: u32| {
-            format!("{{ share = {}, size = {}, reads = \"{reads}%\" }}", figure(share), split(sizes))
+    let apart = job.places.random_of.is_some() || job.aligns_of.is_some();
+    if !same_sizes(rw, &job.sizes) || apart {
+        let line = |share: f64, op: usize| {
+            let (of, sizes) = (if op == READ { 100 } else { 0 }, split(&job.sizes[op]));
+            let random = job.places.random_of.map(|random| format!(", random = \"{}%\"", figure(random[op])));
+            let align = job.aligns_of.map(|align| format!(", align = {}", size(align[op])));
+            let (random, align) = (random.unwrap_or_default(), align.unwrap_or_default());
+            format!("{{ share = {}, size = {sizes}, reads = \"{of}%\"{random}{align} }}", figure(share))
         };
-        let lines = [(reads, READ, 100), (100.0 - reads, WRITE, 0)];
-        let lines = lines.iter().filter(|(share, ..)| *share > 0.0);
-        let lines: Vec<String> =
-            lines.map(|(share, op, reads)| line(*share, &job.sizes[*op], *reads)).collect();
+        let lines = [(reads, READ), (100.0 - reads, WRITE)];
+        let lines = lines.iter().filter(|(share, _)| *share > 0.0);
+        let lines: Vec<String> = lines.map(|(share, op)| line(*share, *op)).collect();
         keys.push(("mix", format!("[{}]", lines.join(", "))));
         return;
     }
     let op = (0..3).find(|op| rw.has[*op]).unwrap_or(READ);
     keys.push(("size", split(&job.sizes[op])));
     match op {
+        _ if rw.rewrites_trims() => {
+            let all = |key: &'static str| (key, "\"100%\"".to_owned());
+            keys.extend([("reads", "\"0%\"".into()), all("trims"), all("rewrites")]);
+        }
         TRIM => keys.extend([("reads", "\"0%\"".into()), ("trims", "\"100%\"".into())]),
         _ if reads < 100.0 => keys.push(("reads", format!("\"{}%\"", figure(reads)))),
         _ => {}
@@ -531,6 +561,9 @@ fn pace(job: &Job, workers: u32, keys: &mut Vec<(&'static str, String)>) {
         Pace::Think { ns, blocks: 1 } if job.engine.depth == 1 => {
             format!("think({})", Nanos::new(ns).exact())
         }
+        Pace::Spells { ns, busy_ns } => {
+            format!("think({}, {})", Nanos::new(ns).exact(), Nanos::new(busy_ns).exact())
+        }
         Pace::Think { ns, blocks } => format!("think({}, {blocks})", Nanos::new(ns).exact()),
         Pace::Rate { per_second, poisson } => {
             let law = if poisson { ", poisson" } else { "" };
@@ -584,7 +617,9 @@ fn report(
         *group += u32::from(begins);
         for member in members.iter().filter(|member| member.job == *index) {
             match reported.last_mut() {
-                Some(last) if job.grouped && last.group == *group => last.workloads.push(member.name.clone()),
+                Some(last) if member.joins || job.grouped && last.group == *group => {
+                    last.workloads.push(member.name.clone());
+                }
                 _ => reported.push(Reported {
                     job: *index,
                     group: *group,

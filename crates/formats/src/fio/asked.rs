@@ -35,6 +35,8 @@ pub(super) struct Places {
     pub pattern: String,
     /// The part that goes there in percent; the others go on where the last one ended.
     pub random: Option<f64>,
+    /// Likewise of reads and of writes, where they differ.
+    pub random_of: Option<[f64; 2]>,
 }
 
 impl Rw {
@@ -59,12 +61,13 @@ impl Rw {
             word if word.starts_with("file") && options.text("ioengine") == Some(word) => {
                 ([true, false, false], false)
             }
-            "trimwrite" | "randtrimwrite" => {
-                return Err(setting.unserved(
-                    "each block is trimmed, then written; rw=randtrim and rw=randwrite jobs are the nearest",
+            "trimwrite" => ([false, true, true], false),
+            "randtrimwrite" => ([false, true, true], true),
+            _ => {
+                return Err(setting.wrong(
+                    "read, write, trim, rw, trimwrite, or randread, randwrite, randtrim, randrw, randtrimwrite",
                 ));
             }
-            _ => return Err(setting.wrong("read, write, trim, rw, or randread, randwrite, randtrim, randrw")),
         };
         let mut consecutive = 1;
         let skip = match skip {
@@ -83,6 +86,11 @@ impl Rw {
     /// Whether it both reads and writes.
     pub(super) fn is_mixed(&self) -> bool {
         self.has[READ] && self.has[WRITE]
+    }
+
+    /// Whether each block is trimmed, then written.
+    pub(super) fn rewrites_trims(&self) -> bool {
+        self.has[TRIM] && self.has[WRITE]
     }
 
     /// Whether anything on the target changes.
@@ -214,7 +222,7 @@ impl Places {
                 None => stream(options, rw, size)?,
                 Some(zones) => zones.pattern(rw, size)?,
             };
-            return Ok(Places { pattern, random: None });
+            return Ok(Places { pattern, random: None, random_of: None });
         }
         if let Some(zones) = zones {
             return Err(zones.setting.unserved(
@@ -223,19 +231,19 @@ impl Places {
             ));
         }
         let percent = options.three("percentage_random", value::share)?;
-        let active: Vec<f64> =
-            (0..3).filter(|op| rw.has[*op]).map(|op| percent[op].unwrap_or(100.0)).collect();
-        let random = active.first().copied().unwrap_or(100.0);
-        if let Some(setting) = options.get("percentage_random")
-            && active.iter().any(|each| *each != random)
-        {
-            return Err(setting.unserved("reads and writes of one job are equally random; write two jobs"));
+        let percent = percent.map(|percent| percent.unwrap_or(100.0));
+        let first = (0..3).find(|op| rw.has[*op]).map_or(100.0, |op| percent[op]);
+        let differ = (0..3).any(|op| rw.has[op] && percent[op] != first);
+        let random_of = (rw.is_mixed() && differ).then_some([percent[READ], percent[WRITE]]);
+        if let (Some(setting), true, None) = (options.get("percentage_random"), differ, random_of) {
+            return Err(setting.unserved("trims and writes of one job are equally random; write two jobs"));
         }
+        let random = (random_of.is_none() && first < 100.0).then_some(first);
         let pattern = match options.get("random_distribution") {
             Some(setting) => distribution(options, setting)?,
             None => uniform(options)?.into(),
         };
-        Ok(Places { pattern, random: (random < 100.0).then_some(random) })
+        Ok(Places { pattern, random, random_of })
     }
 }
 
@@ -287,7 +295,17 @@ impl Strides<'_> {
 }
 
 fn uniform(options: &Options) -> Result<&'static str, Refusal> {
-    Ok(if options.flag("norandommap")? == Some(true) { "random(repeats)" } else { "random" })
+    // A shift register comes to each block once without a map.
+    let is_register = match options.get("random_generator") {
+        None => false,
+        Some(setting) => match setting.value.as_str() {
+            "lfsr" => true,
+            "tausworthe" | "tausworthe64" => false,
+            _ => return Err(setting.wrong("tausworthe, tausworthe64 or lfsr")),
+        },
+    };
+    let repeats = options.flag("norandommap")? == Some(true) && !is_register;
+    Ok(if repeats { "random(repeats)" } else { "random" })
 }
 
 fn stream(options: &Options, rw: Rw, size: Option<u64>) -> Result<String, Refusal> {

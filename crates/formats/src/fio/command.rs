@@ -48,16 +48,18 @@ impl Command {
     /// Reads the arguments after the tool's name.
     pub fn parse(arguments: &[String], around: &Surroundings<'_>) -> Result<Command, Refusal> {
         let mut line = Line::default();
-        line.read(arguments, around)?;
-        let mut wanted = line.wanted;
+        line.read(arguments)?;
+        let mut wanted = std::mem::take(&mut line.wanted);
         if wanted.formats.is_empty() {
             wanted.formats.push(Format::Normal);
         }
-        let mut sections = line.sections;
-        if !line.only.is_empty() {
-            sections.retain(|section| section.is_global() || line.only.contains(&section.name));
+        let mut jobs = Vec::new();
+        for mut sections in line.job_files(around)? {
+            if !line.only.is_empty() {
+                sections.retain(|section| section.is_global() || line.only.contains(&section.name));
+            }
+            jobs.extend(self::jobs(&sections, around)?);
         }
-        let jobs = jobs(&sections, around)?;
         if jobs.is_empty() && !wanted.version {
             let what = "nothing to do: name a job file, or a job with --name".into();
             return Err(Refusal::Usage { tool: TOOL, what });
@@ -136,7 +138,9 @@ pub(super) fn jobs(sections: &[Section], around: &Surroundings<'_>) -> Result<Ve
 /// What a command line has said so far.
 #[derive(Default)]
 struct Line {
+    /// Of the arguments alone.
     sections: Vec<Section>,
+    /// Job files by their paths.
     files: Vec<String>,
     only: Vec<String>,
     notes: Vec<String>,
@@ -180,11 +184,11 @@ const ELSEWHERE: &[(&str, &str)] = &[
 ];
 
 impl Line {
-    fn read(&mut self, arguments: &[String], around: &Surroundings<'_>) -> Result<(), Refusal> {
+    fn read(&mut self, arguments: &[String]) -> Result<(), Refusal> {
         let mut rest = arguments.iter().peekable();
         while let Some(argument) = rest.next() {
             let Some(option) = argument.strip_prefix("--").or_else(|| argument.strip_prefix('-')) else {
-                self.job_file(argument, around)?;
+                self.files.push(argument.clone());
                 continue;
             };
             let (name, value) = match option.split_once('=') {
@@ -257,7 +261,7 @@ impl Line {
     fn job_option(&mut self, name: &str, value: Option<&str>) -> Result<(), Refusal> {
         let setting = Setting::read(name, value, &Place::Argument)?;
         let begins_job = setting.known.name == "name";
-        if begins_job || self.sections.is_empty() || !self.files.is_empty() && self.begins_after_file() {
+        if begins_job || self.sections.is_empty() {
             let name = if begins_job { setting.value.clone() } else { "global".into() };
             let place = Place::Argument;
             self.sections.push(Section { name, place, settings: Vec::new(), begins_file: false });
@@ -269,26 +273,27 @@ impl Line {
         Ok(())
     }
 
-    /// Whether the last section is one of a file, to which arguments do not add.
-    fn begins_after_file(&self) -> bool {
-        self.sections.last().is_some_and(|last| last.place != Place::Argument)
-    }
-
-    fn job_file(&mut self, path: &str, around: &Surroundings<'_>) -> Result<(), Refusal> {
-        let text = (around.file)(path).map_err(|error| Refusal::Usage {
-            tool: TOOL,
-            what: format!("{path}: the job file cannot be read: {error}"),
-        })?;
-        let mut sections = ini::read(path, &text, around)?;
-        if self.files.is_empty()
-            && !self.sections.iter().any(|section| !section.is_global())
-            && let Some(first) = sections.iter_mut().find(|section| section.begins_file)
-        {
-            first.begins_file = false;
+    /// The sections of each job file. Those of the arguments come before those of the first, wherever they stand, and hold
+    /// for no other.
+    fn job_files(&self, around: &Surroundings<'_>) -> Result<Vec<Vec<Section>>, Refusal> {
+        let mut all = vec![self.sections.clone()];
+        for (position, path) in self.files.iter().enumerate() {
+            let text = (around.file)(path).map_err(|error| Refusal::Usage {
+                tool: TOOL,
+                what: format!("{path}: the job file cannot be read: {error}"),
+            })?;
+            let mut sections = ini::read(path, &text, around)?;
+            if position > 0 {
+                all.push(sections);
+                continue;
+            }
+            // Jobs of the arguments run beside those of the first file.
+            if let Some(first) = sections.iter_mut().find(|section| section.begins_file) {
+                first.begins_file = false;
+            }
+            all[0].extend(sections);
         }
-        self.sections.extend(sections);
-        self.files.push(path.into());
-        Ok(())
+        Ok(all)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{Refusal, Surroundings};
 
-use super::asked::{self, Places, READ, Rw, Sizes, WRITE};
+use super::asked::{self, Places, READ, Rw, Sizes, TRIM, WRITE};
 use super::checks::Checks;
 use super::files::{Files, Service};
 use super::log::Logs;
@@ -27,6 +27,8 @@ pub(super) struct Job {
     pub sizes: [Sizes; 3],
     pub reads_percent: f64,
     pub places: Places,
+    /// What offsets of reads and of writes are multiples of, where they differ.
+    pub aligns_of: Option<[u64; 2]>,
     pub files: Files,
     pub region: Region,
     pub length: Length,
@@ -36,6 +38,8 @@ pub(super) struct Job {
     pub tree: Option<Tree>,
     /// The trace that it asks again in place of requests of its own.
     pub replay: Option<Replay>,
+    /// Its reads and its writes, where only one of them has a rate.
+    pub halves: Option<Box<[Job; 2]>>,
     /// Keys of a plan that need no more thought, with their values as TOML.
     pub keys: Vec<(&'static str, String)>,
     /// The promise that `latency_target` searches the highest load for.
@@ -92,6 +96,11 @@ pub(super) enum Pace {
         ns: u64,
         blocks: u32,
     },
+    /// After so long, and once all requests of it have ended, so long.
+    Spells {
+        ns: u64,
+        busy_ns: u64,
+    },
     /// Requests a second of one clone.
     Rate {
         per_second: f64,
@@ -134,6 +143,8 @@ impl Job {
         if clones == 0 || clones > 65_536 {
             return Err(refuse(&options, "numjobs", "1 to 65536"));
         }
+        check_pairs(&options, rw, &sizes)?;
+        let halves = halves(&options, rw, globals, section, around)?;
         let tree = Tree::read(&options)?;
         let smallest = (0..3).filter(|op| rw.has[*op]).flat_map(|op| &sizes[op]).map(|(size, _)| *size).min();
         let replay = Replay::read(&options, around)?;
@@ -168,7 +179,14 @@ impl Job {
             }
         };
         let places = Places::read(&options, rw, only_size(rw, &sizes))?;
-        notes.extend(asked::note(rw));
+        match halves {
+            Some(_) => notes.push(
+                "its reads and its writes go on by themselves: those with the rate keep it, the others have iodepth= of \
+                 their own, and rwmixread= does not hold"
+                    .into(),
+            ),
+            None => notes.extend(asked::note(rw)),
+        }
         let (pace, rated_reads) = pace(&options, rw, &sizes, &mut notes)?;
         let reads_percent = match rated_reads {
             Some(percent) => percent,
@@ -188,6 +206,7 @@ impl Job {
             place: section.place.clone(),
             clones,
             rw,
+            aligns_of: super::keys::aligns_of(&options, rw, &sizes)?,
             sizes,
             reads_percent,
             promise: super::keys::promise(&options)?,
@@ -199,6 +218,7 @@ impl Job {
             engine,
             tree,
             replay,
+            halves,
             keys,
             checks,
             logs,
@@ -435,6 +455,67 @@ pub(super) fn delays(options: &Options) -> Result<(u64, u64), Refusal> {
     Ok(options.read("startdelay", range)?.unwrap_or((0, 0)))
 }
 
+/// Each block that is trimmed is written again, by one request as large.
+fn check_pairs(options: &Options, rw: Rw, sizes: &[Sizes; 3]) -> Result<(), Refusal> {
+    if !rw.rewrites_trims() {
+        return Ok(());
+    }
+    let setting = options.get("rw").expect("it is not the default");
+    if sizes[WRITE] != sizes[TRIM] {
+        return Err(
+            setting.unserved("each block is written as it was trimmed; say one bs= for trims and writes")
+        );
+    }
+    match options.get("verify").filter(|verify| !["0", "none", "null"].contains(&verify.value.as_str())) {
+        Some(verify) => {
+            Err(verify.unserved("what is trimmed and then written is not read back; a rw=write job is"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The reads and the writes of a job of which one has a rate and the other goes as fast as it can.
+fn halves(
+    options: &Options,
+    rw: Rw,
+    globals: &[super::section::Setting],
+    section: &Section,
+    around: &Surroundings<'_>,
+) -> Result<Option<Box<[Job; 2]>>, Refusal> {
+    let has = |name: &str, op: usize| -> Result<bool, Refusal> {
+        Ok(options.three(name, |text| options.base.size(text))?[op].is_some_and(|rate| rate > 0))
+    };
+    let rated = |op: usize| Ok::<bool, Refusal>(has("rate", op)? || has("rate_iops", op)?);
+    if !rw.is_mixed() || rated(READ)? == rated(WRITE)? {
+        return Ok(None);
+    }
+    let set =
+        |name: &str| options.get(name).filter(|setting| !["0", "none"].contains(&setting.value.as_str()));
+    let setting = options.get("rate").or_else(|| options.get("rate_iops")).expect("one of them has a value");
+    if options.flag("time_based")? != Some(true) || set("number_ios").is_some() {
+        return Err(setting.unserved(
+            "a job of which only reads or only writes have a rate ends by time; say runtime= and time_based, or give \
+             both a rate",
+        ));
+    }
+    for name in ["verify", "thinktime", "steadystate", "flow", "read_iolog"] {
+        if let Some(other) = set(name) {
+            return Err(other.unserved("only reads or only writes of the job have a rate; write two jobs"));
+        }
+    }
+    let Some(said) = options.get("rw") else { return Ok(None) };
+    let half = |direction: &str| {
+        let random = if rw.random { "rand" } else { "" };
+        let rest = said.value.split_once(':').map_or(String::new(), |(_, rest)| format!(":{rest}"));
+        let mut section = section.clone();
+        section
+            .settings
+            .push(super::section::Setting { value: format!("{random}{direction}{rest}"), ..said.clone() });
+        Job::read(globals, &section, around)
+    };
+    Ok(Some(Box::new([half("read")?, half("write")?])))
+}
+
 /// The pace, and the part of reads in percent where two rates decide it.
 fn pace(
     options: &Options,
@@ -448,8 +529,7 @@ fn pace(
         if think_ns == 0 {
             return Ok((Pace::Closed, None));
         }
-        let blocks = options.count32("thinktime_blocks")?.unwrap_or(1).max(1);
-        return Ok((Pace::Think { ns: think_ns, blocks }, None));
+        return Ok((think(options, think_ns)?, None));
     };
     if think_ns > 0 {
         let setting = options.get("thinktime").expect("it has a value");
@@ -469,6 +549,26 @@ fn pace(
     Ok((Pace::Rate { per_second, poisson }, rw.is_mixed().then_some(reads)))
 }
 
+/// The pace of a job that pauses for `ns`.
+fn think(options: &Options, ns: u64) -> Result<Pace, Refusal> {
+    if let Some(setting) = options.get("thinktime_blocks_type")
+        && !matches!(setting.value.as_str(), "complete" | "issue")
+    {
+        return Err(setting.wrong("complete or issue"));
+    }
+    let blocks = options.count32("thinktime_blocks")?;
+    match (options.time_ns("thinktime_iotime", Bare::Seconds)?.filter(|busy| *busy > 0), blocks) {
+        (Some(busy_ns), None) => Ok(Pace::Spells { ns, busy_ns }),
+        (None, blocks) => Ok(Pace::Think { ns, blocks: blocks.unwrap_or(1).max(1) }),
+        (Some(_), Some(_)) => {
+            let setting = options.get("thinktime_iotime").expect("it has a value");
+            Err(setting.unserved(
+                "a pause comes after so many requests or after so long; leave it or thinktime_blocks out",
+            ))
+        }
+    }
+}
+
 /// Requests a second of one clone, and the part of them that reads, in percent; `None` without any rate.
 fn rates(options: &Options, rw: Rw, sizes: &[Sizes; 3]) -> Result<Option<(f64, f64)>, Refusal> {
     let by_count = options.three("rate_iops", |text| Ok(options.base.size(text)? as f64))?;
@@ -486,12 +586,13 @@ fn rates(options: &Options, rw: Rw, sizes: &[Sizes; 3]) -> Result<Option<(f64, f
     if given.is_empty() {
         return Ok(None);
     }
+    if rw.rewrites_trims() {
+        // Each trim brings its write with it.
+        return Ok(Some((given.into_iter().fold(f64::INFINITY, f64::min), 0.0)));
+    }
+    // Halves of a job of which one has a rate have one pace each.
     if given.len() < active.len() {
-        let setting =
-            options.get("rate_iops").or_else(|| options.get("rate")).expect("one of them has a value");
-        return Err(
-            setting.unserved("reads and writes of one job have a rate each, or none; or write two jobs")
-        );
+        return Ok(None);
     }
     let total: f64 = given.iter().sum();
     let reads = if rw.has[READ] { given[0] } else { 0.0 };

@@ -4,7 +4,7 @@ use units::{Bytes, Nanos};
 
 use crate::Refusal;
 
-use super::asked::{Rw, Sizes};
+use super::asked::{READ, Rw, Sizes, WRITE};
 use super::options::Options;
 
 /// The keys, with their values as TOML. What the user may expect and does not get goes to `notes`.
@@ -20,7 +20,8 @@ pub(super) fn plain(
     durability(options, rw, &mut keys)?;
     content(options, rw, &mut keys)?;
     engine(options, &mut keys)?;
-    processors(options, &mut keys)?;
+    processors(options, &mut keys, notes)?;
+    memory_policy(options, notes)?;
     refuse_idle(options, notes)?;
     Ok(keys)
 }
@@ -37,14 +38,17 @@ fn align(
     sizes: &[Sizes; 3],
     keys: &mut Vec<(&'static str, String)>,
 ) -> Result<(), Refusal> {
-    let given = options.three("ba", |text| options.base.size(text))?;
-    let active: Vec<Option<u64>> =
-        (0..3).filter(|op| rw.has[*op]).map(|op| given[op].filter(|align| *align > 0)).collect();
+    let given = given_aligns(options)?;
+    let active: Vec<Option<u64>> = (0..3).filter(|op| rw.has[*op]).map(|op| given[op]).collect();
     let first = active.first().copied().flatten();
+    if aligns_of(options, rw, sizes)?.is_some() {
+        return Ok(());
+    }
     if let Some(setting) = options.get("ba")
+        && !rw.is_mixed()
         && active.iter().any(|align| *align != first)
     {
-        return Err(setting.unserved("reads and writes of one job are aligned alike; write two jobs"));
+        return Err(setting.unserved("trims and writes of one job are aligned alike; write two jobs"));
     }
     if let Some(align) = first.filter(|_| rw.random) {
         keys.push(("align", format!("\"{}\"", Bytes::new(align).exact())));
@@ -57,6 +61,19 @@ fn align(
         keys.push(("align", format!("\"{}\"", Bytes::new(common).exact())));
     }
     Ok(())
+}
+
+fn given_aligns(options: &Options) -> Result<[Option<u64>; 3], Refusal> {
+    let given = options.three("ba", |text| options.base.size(text))?;
+    Ok(given.map(|align| align.filter(|align| *align > 0)))
+}
+
+/// What offsets of random reads and writes are multiples of, where they differ: `ba`, or else the smallest size.
+pub(super) fn aligns_of(options: &Options, rw: Rw, sizes: &[Sizes; 3]) -> Result<Option<[u64; 2]>, Refusal> {
+    let given = given_aligns(options)?;
+    let smallest = |op: usize| sizes[op].iter().map(|(size, _)| *size).min().unwrap_or(1);
+    let [reads, writes] = [READ, WRITE].map(|op| given[op].unwrap_or_else(|| smallest(op)));
+    Ok((rw.is_mixed() && rw.random && reads != writes).then_some([reads, writes]))
 }
 
 fn gcd(one: u64, other: u64) -> u64 {
@@ -138,11 +155,18 @@ fn engine(options: &Options, keys: &mut Vec<(&'static str, String)>) -> Result<(
     if let Some(batch) = options.count32("iodepth_batch")?.filter(|batch| *batch > 0) {
         keys.push(("batch", batch.min(4096).to_string()));
     }
-    if options.flag("hipri")? == Some(true) {
-        keys.push(("iopoll", "true".into()));
-    }
-    if options.flag("sqthread_poll")? == Some(true) {
-        keys.push(("sqpoll", "true".into()));
+    for (name, key) in [("hipri", "iopoll"), ("sqthread_poll", "sqpoll")] {
+        let Some(setting) = options.get(name) else { continue };
+        if options.flag(name)? != Some(true) {
+            continue;
+        }
+        if options.text("ioengine") != Some("io_uring") {
+            return Err(setting.unserved("it goes with ioengine=io_uring"));
+        }
+        if key == "iopoll" && !is_direct(options)? {
+            return Err(setting.unserved("only direct I/O can be polled for; it goes with direct=1"));
+        }
+        keys.push((key, "true".into()));
     }
     if let Some(setting) = options.get("iomem") {
         match setting.value.split(':').next().unwrap_or_default() {
@@ -154,11 +178,12 @@ fn engine(options: &Options, keys: &mut Vec<(&'static str, String)>) -> Result<(
     Ok(())
 }
 
-fn processors(options: &Options, keys: &mut Vec<(&'static str, String)>) -> Result<(), Refusal> {
+fn processors(
+    options: &Options,
+    keys: &mut Vec<(&'static str, String)>,
+    notes: &mut Vec<String>,
+) -> Result<(), Refusal> {
     if let Some(setting) = options.get("cpus_allowed") {
-        let is_list = |text: &str| {
-            !text.is_empty() && text.chars().all(|each| each.is_ascii_digit() || matches!(each, ',' | '-'))
-        };
         match is_list(&setting.value) {
             true => keys.push(("cpus", format!("\"{}\"", setting.value))),
             false => return Err(setting.wrong("processors such as 0-3,8")),
@@ -169,10 +194,46 @@ fn processors(options: &Options, keys: &mut Vec<(&'static str, String)>) -> Resu
         keys.push(("cpus", format!("\"{}\"", cpus.join(","))));
     }
     if let Some(setting) = options.get("numa_cpu_nodes") {
+        let is_list = setting.value == "all" || is_list(&setting.value);
         match setting.value.parse::<u32>() {
             Ok(node) => keys.push(("numa", node.to_string())),
-            Err(_) => return Err(setting.unserved("one node is; say its number")),
+            Err(_) if is_list => notes.push(format!(
+                "numa_cpu_nodes={}: workers are kept on one node or on none; these may run anywhere",
+                setting.value
+            )),
+            Err(_) => return Err(setting.wrong("nodes such as 0 or 0-1, or all")),
         }
+    }
+    Ok(())
+}
+
+/// Numbers and ranges of them.
+fn is_list(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|each| each.is_ascii_digit() || matches!(each, ',' | '-'))
+}
+
+/// Where memory lies changes no request.
+fn memory_policy(options: &Options, notes: &mut Vec<String>) -> Result<(), Refusal> {
+    let Some(setting) = options.get("numa_mem_policy") else { return Ok(()) };
+    let (mode, nodes) = match setting.value.split_once(':') {
+        Some((mode, nodes)) => (mode, Some(nodes)),
+        None => (setting.value.as_str(), None),
+    };
+    let is_known = match mode {
+        "default" | "local" => true,
+        "prefer" | "bind" | "interleave" => nodes.is_some_and(is_list),
+        _ => false,
+    };
+    if !is_known {
+        return Err(setting.wrong("default, local, prefer:NODE, bind:NODES or interleave:NODES"));
+    }
+    let own_node = options.text("numa_cpu_nodes").and_then(|node| node.parse::<u32>().ok());
+    let is_own = own_node.is_some() && nodes.and_then(|node| node.parse().ok()) == own_node;
+    if !matches!(mode, "default" | "local") && !is_own {
+        notes.push(format!(
+            "numa_mem_policy={}: buffers lie where the worker runs; numa_cpu_nodes= with one node keeps it there",
+            setting.value
+        ));
     }
     Ok(())
 }
@@ -195,17 +256,6 @@ fn refuse_idle(options: &Options, notes: &mut Vec<String>) -> Result<(), Refusal
             }
             _ => return Err(setting.wrong("sequential or identical")),
         }
-    }
-    let own_node = options.text("numa_cpu_nodes").and_then(|node| node.parse::<u32>().ok());
-    let binds = |policy: &str| {
-        let bound = policy.strip_prefix("bind:").or_else(|| policy.strip_prefix("prefer:"));
-        bound.and_then(|node| node.parse().ok()).is_some_and(|node: u32| Some(node) == own_node)
-    };
-    if let Some(setting) = options.get("numa_mem_policy")
-        && !matches!(setting.value.as_str(), "default" | "local")
-        && !binds(&setting.value)
-    {
-        return Err(setting.unserved("numa_cpu_nodes= keeps buffers and workers on one node"));
     }
     if options.text("cpus_allowed_policy") != Some("split") && options.get("cpus_allowed").is_some() {
         notes.push("each worker has a processor of its own, as with cpus_allowed_policy=split".into());

@@ -27,6 +27,8 @@ mod value;
 mod verify;
 
 #[cfg(test)]
+mod starred;
+#[cfg(test)]
 mod tests;
 
 use crate::{JobFile, Order, Refusal, Surroundings};

@@ -255,7 +255,8 @@ fn spellings_of_real_job_files_are_read() {
         ("startdelay=9-5", "less to more"),
         ("flow=x", "flow"),
         ("buffer_pattern=%o", "buffer_pattern"),
-        ("numa_cpu_nodes=1\nnuma_mem_policy=bind:0", "numa"),
+        ("numa_mem_policy=far", "interleave:NODES"),
+        ("numa_cpu_nodes=x", "0-1"),
     ] {
         let refused = refusal(&format!("[a]\nrw=write\n{line}\n{TIMED}"));
         assert!(refused.starts_with("x.fio:") && refused.contains(word), "{refused}");
@@ -438,9 +439,14 @@ fn a_command_line_is_jobs_and_files() {
         ..Surroundings::NONE
     };
     let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-    let read = Command::parse(&words("--size=1m --bs=16k one.fio two.fio"), &around).unwrap();
-    assert_eq!(read.phases().len(), 2);
+    let read = Command::parse(&words("--size=1m one.fio --bs=16k"), &around).unwrap();
     assert_eq!((&read.jobs[0].sizes[0], &read.jobs[1].sizes[0]), (&vec![(16_384, 1.0)], &vec![(8192, 1.0)]));
+    // What the arguments say holds for the first file alone.
+    let around = Surroundings { file: &|_| Ok("[x]\nsize=1m\n".into()), ..Surroundings::NONE };
+    let read = Command::parse(&words("--bs=16k one.fio two.fio"), &around).unwrap();
+    assert_eq!(read.phases().len(), 2);
+    assert_eq!((&read.jobs[0].sizes[0], &read.jobs[1].sizes[0]), (&vec![(16_384, 1.0)], &vec![(4096, 1.0)]));
+    let around = Surroundings { file: &|_| Ok("[one]\n[x]\n".into()), ..Surroundings::NONE };
     let read = Command::parse(&words("--size=1m --section=x one.fio"), &around).unwrap();
     assert_eq!(read.jobs.len(), 1);
 }

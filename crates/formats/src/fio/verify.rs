@@ -125,7 +125,7 @@ fn reader(member: &Member) -> Member {
         key => (key, value.clone()),
     };
     let keys = member.keys.iter().filter(kept).map(as_reads).collect();
-    Member { job: member.job, name: member.name.clone(), keys }
+    Member { job: member.job, name: member.name.clone(), keys, joins: member.joins }
 }
 
 /// Words for the user, once for each job.

@@ -1,0 +1,292 @@
+//! The forty features that storage engineers use most, each with the plan it comes to or the words it is refused with.
+//!
+//! Source of the ranks: options in 349 public job files and scripts, the last eight by judgement.
+
+use workload::plan::Plan;
+
+use super::{Command, Format, JOB_FILE};
+use crate::{Order, Refusal, Surroundings};
+
+/// What must be so of a job.
+enum Want {
+    /// These stand in the plan, with one blank between words.
+    Has(&'static [&'static str]),
+    /// This does not stand in the plan.
+    Lacks(&'static str),
+    /// The plan is that of the job without the option.
+    Same,
+    /// A note has these words.
+    Notes(&'static str),
+    /// It is refused with the line, the option, and these words.
+    Refused(&'static str),
+}
+
+use Want::{Has, Lacks, Notes, Refused, Same};
+
+/// Rank, what else the job says, the option, what must be so.
+const CASES: &[(u8, &str, &str, Want)] = &[
+    (1, "", "ioengine=psync", Has(&["engine = \"pread\""])),
+    (1, "", "ioengine=sync", Has(&["engine = \"pread\""])),
+    (1, "", "ioengine=pvsync2", Has(&["engine = \"preadv2\""])),
+    (1, "iodepth=8", "ioengine=libaio", Has(&["engine = \"auto\"", "depth = 8"])),
+    (1, "iodepth=8", "ioengine=libaio", Notes("served by io_uring")),
+    (1, "iodepth=8", "ioengine=io_uring", Has(&["engine = \"io_uring\"", "depth = 8"])),
+    (1, "", "ioengine=mmap", Has(&["engine = \"mmap\""])),
+    (1, "", "ioengine=null", Has(&["engine = \"null\""])),
+    (1, "", "ioengine=rbd", Refused("io_uring, libaio")),
+    (2, "", "rw=read", Has(&["pattern = \"sequential\"", "size = \"4KiB\""])),
+    (2, "", "rw=write", Has(&["pattern = \"sequential\"", "reads = \"0%\""])),
+    (2, "", "rw=trim", Has(&["pattern = \"sequential\"", "trims = \"100%\""])),
+    (2, "", "rw=randread", Has(&["pattern = \"random\""])),
+    (2, "", "rw=randwrite", Has(&["pattern = \"random\"", "reads = \"0%\""])),
+    (2, "", "rw=randtrim", Has(&["pattern = \"random\"", "trims = \"100%\""])),
+    (2, "", "rw=rw", Has(&["pattern = \"sequential\"", "reads = \"50%\""])),
+    (2, "", "rw=trimwrite", Has(&["trims = \"100%\"", "rewrites = \"100%\"", "bytes = \"128MiB\""])),
+    (2, "", "rw=randtrimwrite", Has(&["pattern = \"random\"", "reads = \"0%\"", "rewrites = \"100%\""])),
+    (2, "bs=4k,8k,16k", "rw=trimwrite", Refused("one bs=")),
+    (2, "verify=md5", "rw=trimwrite", Refused("rw=write")),
+    (2, "", "rw=randrw", Has(&["pattern = \"random\"", "reads = \"50%\""])),
+    (3, "", "size=1g", Has(&["span = \"1GiB\"", "bytes = \"1GiB\""])),
+    (3, "filename=/dev/sdx", "size=25%", Has(&["span = \"25%\""])),
+    (3, "", "size=8z", Refused("8z")),
+    (4, "", "bs=16k", Has(&["size = \"16KiB\""])),
+    (
+        4,
+        "rw=randrw",
+        "bs=8k,32k",
+        Has(&["size = \"8KiB\", reads = \"100%\"", "size = \"32KiB\", reads = \"0%\""]),
+    ),
+    (4, "rw=randrw", "bs=8k,32k", Has(&["align = \"8KiB\" }", "align = \"32KiB\" }"])),
+    (5, "ioengine=io_uring", "iodepth=64", Has(&["depth = 64"])),
+    (5, "", "iodepth=64", Notes("iodepth=64 has no effect")),
+    (6, "", "direct=1", Has(&["direct = true"])),
+    (6, "", "buffered=1", Has(&["direct = false"])),
+    (6, "rw=write", "sync=dsync", Has(&["sync = \"dsync\""])),
+    (6, "rw=write", "sync=1", Has(&["sync = \"sync\""])),
+    (7, "", "filename=/dev/sdx", Lacks("on = ")),
+    (7, "direct=1", "filename=/dev/sdx:/dev/sdy", Has(&["files = \"per_worker(2)\""])),
+    (7, "", "filename=-", Refused("stdout")),
+    (8, "rw=randread\ngroup_reporting", "numjobs=4", Has(&["workers = 4"])),
+    (8, "", "numjobs=3", Has(&["name = \"a.0\"", "name = \"a.1\"", "name = \"a.2\""])),
+    (9, "", "runtime=30", Has(&["run = \"30s\"", "bytes = \"64MiB\""])),
+    (9, "", "runtime=2m", Has(&["run = \"120s\""])),
+    (10, "rw=randread\nnumjobs=2", "group_reporting=1", Has(&["workers = 2"])),
+    (10, "", "new_group=1", Same),
+    (11, "runtime=30", "time_based", Lacks("bytes = ")),
+    (12, "", "invalidate=1", Has(&["state = \"prepare\"\nfill = 0"])),
+    (12, "", "invalidate=0", Lacks("state = \"prepare\"")),
+    (13, "", "percentile_list=50:99:99.9", Same),
+    (13, "", "percentile_list=50:x", Refused("0 to 100")),
+    (14, "rw=randread", "norandommap", Has(&["pattern = \"random(repeats)\""])),
+    (14, "rw=randread", "softrandommap=1", Same),
+    (15, "", "randrepeat=0", Has(&["seed = 7"])),
+    (15, "", "randseed=99", Has(&["seed = 99"])),
+    (16, "", "loops=3", Has(&["bytes = \"192MiB\""])),
+    (17, "runtime=30\ntime_based", "ramp_time=10", Has(&["warmup = \"10s\"", "run = \"30s\""])),
+    (17, "", "ramp_size=1g", Refused("ramp_time=")),
+    (18, "rw=randread", "percentage_random=30", Has(&["random = \"30%\""])),
+    (
+        18,
+        "rw=randrw",
+        "percentage_random=100,0",
+        Has(&["reads = \"100%\", random = \"100%\"", "reads = \"0%\", random = \"0%\""]),
+    ),
+    (19, "rw=randread", "random_generator=tausworthe64", Same),
+    (19, "rw=randread\nnorandommap", "random_generator=lfsr", Has(&["pattern = \"random\""])),
+    (19, "rw=randread", "random_generator=dice", Refused("lfsr")),
+    (20, "rw=randread", "bssplit=4k/60:64k/40", Has(&["size = { \"4KiB\" = 60, \"64KiB\" = 40 }"])),
+    (20, "rw=randread", "bssplit=4k/60:64k/60", Refused("more than 100")),
+    (21, "", "thinktime=5ms", Has(&["pace = \"think(5ms)\""])),
+    (21, "thinktime=5000", "thinktime_blocks=8", Has(&["pace = \"think(5ms, 8)\""])),
+    (21, "thinktime=5000", "thinktime_blocks_type=issue", Same),
+    (21, "thinktime=1s", "thinktime_iotime=9s", Has(&["pace = \"think(1s, 9s)\""])),
+    (21, "thinktime=1s\nthinktime_blocks=4", "thinktime_iotime=9s", Refused("leave it or")),
+    (21, "thinktime=5000", "thinktime_spin=1000", Notes("waited, not burnt")),
+    (21, "", "thinkcycles=1000", Refused("thinktime=")),
+    (22, "rw=randread", "blockalign=64k", Has(&["align = \"64KiB\""])),
+    (
+        22,
+        "rw=randrw",
+        "ba=8k,16k",
+        Has(&["reads = \"100%\", align = \"8KiB\"", "reads = \"0%\", align = \"16KiB\""]),
+    ),
+    (23, "", "offset=1g", Has(&["offset = \"1GiB\""])),
+    (23, "offset=5000", "offset_align=4k", Has(&["offset = \"8KiB\""])),
+    (23, "numjobs=2", "offset_increment=1g", Has(&["offset = \"1GiB\""])),
+    (24, "", "nrfiles=4", Has(&["files = \"per_worker(4)\"", "span = \"16MiB\""])),
+    (24, "nrfiles=4", "filesize=2m", Has(&["span = \"2MiB\""])),
+    (24, "nrfiles=4", "openfiles=2", Notes("stay open")),
+    (25, "[b]\nsize=1m", "stonewall", Has(&["name = \"1: a\"", "name = \"2: b\""])),
+    (26, "rw=randread", "rate_iops=500", Has(&["pace = \"rate(500/s)\""])),
+    (26, "rw=randread", "rate=4m", Has(&["pace = \"rate(1024/s)\""])),
+    (26, "rw=randrw", "rate_iops=300,100", Has(&["pace = \"rate(400/s)\"", "reads = \"75%\""])),
+    (
+        26,
+        "rw=randrw\nruntime=9\ntime_based",
+        "rate_iops=,100",
+        Has(&["name = \"a\"", "name = \"a, writes\"", "pace = \"rate(100/s)\""]),
+    ),
+    (26, "rw=randrw\nruntime=9\ntime_based", "rate=,1m", Notes("have iodepth= of their own")),
+    (26, "rw=randrw", "rate=,1m", Refused("time_based")),
+    (27, "rw=write", "verify=crc32c", Has(&["verify = \"written\"", "1: a, read back"])),
+    (27, "rw=write", "verify=sha3-256", Notes("Fathom's own stamp")),
+    (27, "rw=write\nverify=md5", "do_verify=0", Lacks("read back")),
+    (27, "rw=write\nverify=md5", "verify_only", Has(&["verify = \"all\""])),
+    (27, "rw=write\nverify=md5", "verify_fatal=1", Same),
+    (27, "rw=write\nverify=md5", "verify_dump=1", Notes("place of each block")),
+    (28, "", "directory=/mnt/x", Same),
+    (29, "", "startdelay=5", Has(&["state = \"idle\"\nrun = \"5s\""])),
+    (29, "numjobs=2", "startdelay=5-9", Has(&["start = "])),
+    (30, "rw=write", "zero_buffers", Has(&["content = \"zeros\""])),
+    (30, "rw=write", "buffer_pattern=0xdeadface", Has(&["content = \"pattern(deadface)\""])),
+    (30, "rw=write", "refill_buffers", Same),
+    (30, "rw=write", "scramble_buffers=0", Same),
+    (30, "rw=write", "buffer_compress_percentage=50", Has(&["compress = \"2:1\""])),
+    (30, "rw=write", "dedupe_percentage=75", Has(&["dedupe = \"4:1\""])),
+    (
+        30,
+        "rw=write\ndedupe_percentage=75",
+        "dedupe_mode=working_set",
+        Notes("blocks that the worker wrote before"),
+    ),
+    (31, "", "thread", Same),
+    (32, "rw=randrw", "rwmixread=70", Has(&["reads = \"70%\""])),
+    (32, "rw=randrw", "rwmixwrite=70", Has(&["reads = \"30%\""])),
+    (33, "", "write_bw_log=x", Notes("a line for every 1 s")),
+    (33, "write_lat_log=x", "log_avg_msec=1000", Same),
+    (33, "write_iops_log=x", "log_window_value=max", Same),
+    (34, "rw=write", "fsync=8", Has(&["flush_every = 8", "flush = \"fsync\""])),
+    (34, "rw=write", "fdatasync=1", Has(&["flush_every = 1"])),
+    (34, "rw=write", "end_fsync=1", Has(&["flush_at_end = true"])),
+    (34, "rw=write", "fsync_on_close=1", Has(&["flush_at_end = true"])),
+    (34, "rw=write", "sync_file_range=write:8", Refused("fdatasync=N")),
+    (37, "runtime=60", "steadystate=iops:5%\nss_dur=10", Has(&["steady = \"iops(5%, 10s)\""])),
+    (38, "rw=randread", "random_distribution=zipf:1.2", Has(&["pattern = \"zipf(1.2)\""])),
+    (38, "rw=randread", "random_distribution=pareto:0.2", Has(&["pattern = \"pareto(0.2)\""])),
+    (38, "rw=randread", "random_distribution=normal:15", Has(&["pattern = \"normal(15%)\""])),
+    (38, "rw=randread", "random_distribution=zoned:60/10:40/", Has(&["hot(60% in 10%, 40% in 90%)"])),
+    (38, "rw=randread", "random_distribution=sequence:2,0,1", Refused("zipf")),
+    (38, "rw=randread", "random_distribution=zipf:1.2:0.5", Refused("centre")),
+    (39, "", "cpus_allowed=0-3", Has(&["cpus = \"0-3\""])),
+    (39, "", "cpumask=5", Has(&["cpus = \"0,2\""])),
+    (39, "cpus_allowed=0-3", "cpus_allowed_policy=shared", Notes("a processor of its own")),
+    (39, "", "numa_cpu_nodes=1", Has(&["numa = 1"])),
+    (39, "", "numa_cpu_nodes=0-1", Notes("may run anywhere")),
+    (39, "", "numa_mem_policy=interleave:0-1", Notes("where the worker runs")),
+    (40, "", "hipri", Refused("ioengine=io_uring")),
+    (40, "ioengine=io_uring", "hipri", Refused("direct=1")),
+    (40, "ioengine=io_uring\ndirect=1", "hipri", Has(&["iopoll = true"])),
+    (40, "ioengine=io_uring", "sqthread_poll", Has(&["sqpoll = true"])),
+    (40, "ioengine=io_uring", "fixedbufs", Same),
+    (40, "ioengine=io_uring", "registerfiles=1", Same),
+    (40, "ioengine=io_uring", "nonvectored=1", Same),
+    (40, "ioengine=io_uring", "force_async=4", Same),
+    (40, "ioengine=io_uring", "nowait=1", Refused("may wait")),
+    (40, "ioengine=io_uring", "uncached=1", Refused("direct=1")),
+    (40, "ioengine=io_uring", "cmdprio_percentage=10", Refused("no priority")),
+    (40, "ioengine=io_uring\niodepth=32", "iodepth_batch=16", Has(&["batch = 16"])),
+    (40, "ioengine=io_uring\niodepth=32", "iodepth_batch_complete_min=8", Has(&["low_water = 24"])),
+    (40, "ioengine=io_uring\niodepth=32", "iodepth_low=4", Has(&["low_water = 4"])),
+];
+
+/// What the job comes to, of which `option` is the last line of its section.
+fn read(more: &str, option: &str) -> Result<Order, Refusal> {
+    // A section after the job stays behind it.
+    let (more, behind) = match more.split_once('[') {
+        Some((more, behind)) => (more, format!("[{behind}")),
+        None => (more, String::new()),
+    };
+    let option =
+        if behind.is_empty() { format!("{option}\n") } else { String::new() + &behind + "\n" + option };
+    let text = format!("[a]\nsize=64m\n{more}\n{option}");
+    (JOB_FILE.read)("x.fio", &text, &Surroundings { salt: 7, ..Surroundings::NONE })
+}
+
+/// The plan with one blank between words.
+fn plan_text(order: &Order) -> String {
+    let line = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    order.plan.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn each_of_the_starred_options_comes_to_its_plan_or_is_refused_by_name() {
+    for (rank, more, option, want) in CASES {
+        let case = format!("*{rank} {option} ({more})");
+        let name = option.split('=').next().unwrap_or(option);
+        let order = match (read(more, option), want) {
+            (Err(refusal), Refused(words)) => {
+                let said = refusal.to_string();
+                assert!(said.starts_with("x.fio:"), "{case}: {said}");
+                assert!(said.contains(name) && said.contains(words), "{case}: {said}");
+                continue;
+            }
+            (Ok(order), Refused(_)) => panic!("{case}:\n{}", order.plan),
+            (Err(refusal), _) => panic!("{case}: {refusal}"),
+            (Ok(order), _) => order,
+        };
+        let errors = Plan::parse("x.fio", &order.plan, &Default::default()).err();
+        assert!(errors.is_none(), "{case}:\n{}\n{errors:?}", order.plan);
+        let plan = plan_text(&order);
+        match want {
+            Has(words) => {
+                for words in *words {
+                    assert!(plan.contains(words), "{case}: {words}\n{plan}");
+                }
+            }
+            Lacks(words) => assert!(!plan.contains(words), "{case}:\n{plan}"),
+            Same => {
+                let without = read(more, "").unwrap_or_else(|refusal| panic!("{case}: {refusal}"));
+                assert_eq!(plan, plan_text(&without), "{case}");
+            }
+            Notes(words) => {
+                assert!(order.notes.iter().any(|note| note.contains(words)), "{case}: {:?}", order.notes);
+            }
+            Refused(_) => unreachable!("taken above"),
+        }
+    }
+}
+
+#[test]
+fn every_rank_has_a_case() {
+    // 35 and 36 are asked below: they are no options of a job.
+    for rank in (1..=40).filter(|rank| ![35, 36].contains(rank)) {
+        assert!(CASES.iter().any(|(case, ..)| *case == rank), "*{rank}");
+    }
+}
+
+#[test]
+fn rank_35_output_formats_are_told_apart() {
+    let formats = |words: &[&str]| {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        Command::parse(&words, &Surroundings::NONE).map(|command| command.wanted.formats)
+    };
+    let job = ["--name=a", "--size=1m"];
+    let of = |format: &str| formats(&[job[0], job[1], &format!("--output-format={format}")]);
+    assert_eq!(of("json").unwrap(), [Format::Json]);
+    assert_eq!(of("normal,terse").unwrap(), [Format::Normal, Format::Terse]);
+    assert!(of("xml").unwrap_err().to_string().contains("json"));
+}
+
+#[test]
+fn rank_36_sections_variables_and_command_lines_make_one_job() {
+    let around = Surroundings {
+        variable: &|name| (name == "SIZE").then(|| "8m".to_owned()),
+        file: &|_| {
+            Ok("[global]\nbs=8k\n[a]\nrw=randread\nsize=${SIZE}\n[global]\nbs=16k\n[b]\nsize=1m${UNSET}\n"
+                .into())
+        },
+        ..Surroundings::NONE
+    };
+    let words = ["--bs=4k", "--iodepth=2", "x.fio", "--direct=1"].map(str::to_owned);
+    let command = Command::parse(&words, &around).unwrap();
+    let plan = plan_text(command.order());
+    for words in
+        ["span = \"8MiB\"", "size = \"8KiB\"", "size = \"16KiB\"", "span = \"1MiB\"", "direct = true"]
+    {
+        assert!(plan.contains(words), "{words}\n{plan}");
+    }
+    let line = ["--name=global", "--rw=randwrite", "--name=a", "--size=1m", "--name=b", "--size=2m"]
+        .map(str::to_owned);
+    let plan = plan_text(Command::parse(&line, &Surroundings::NONE).unwrap().order());
+    assert_eq!(plan.matches("pattern = \"random\"").count(), 2, "{plan}");
+}
