@@ -54,6 +54,51 @@ fn a_trace_is_asked_alike_of_files_of_nothing_and_of_arrays() {
     assert_eq!(user.files(), ["plan.toml", "t.csv"], "scratch files are gone");
 }
 
+/// An event of blktrace of a request that was queued, in the byte order of this machine.
+fn event(at_ns: u64, sector: u64, bytes: u32, category: u32, processor: u32) -> Vec<u8> {
+    let words = |numbers: &[u32]| numbers.iter().flat_map(|number| number.to_ne_bytes()).collect::<Vec<u8>>();
+    let queued = 1 | 1 << 20 | category;
+    let mut event = words(&[0x6561_7407, 1]);
+    event.extend([at_ns, sector].iter().flat_map(|number| number.to_ne_bytes()));
+    event.extend(words(&[bytes, queued, 697, 8 << 20 | 16, processor, 0]));
+    event
+}
+
+#[test]
+fn what_blktrace_has_recorded_is_read_from_the_files_of_all_processors() {
+    let user = User::with_plan(&PLAN.replace("t.csv", "sdb.blktrace.1"));
+    let (read, write) = (1 << 16, 1 << 17);
+    let mut processors = [Vec::new(), Vec::new(), Vec::new()];
+    for number in 0..200u64 {
+        let (bytes, op) = (4096 << (number % 3), if number % 2 == 0 { read } else { write });
+        let processor = (number % 2) as u32 * 2;
+        let event = event(1_000_000 + number * 100_000, number * 7_919 % 1_900 * 8, bytes, op, processor);
+        processors[processor as usize].extend(event);
+    }
+    for (number, bytes) in processors.iter().enumerate() {
+        user.write(&format!("sdb.blktrace.{number}"), bytes);
+    }
+    let digests = |more: &str| {
+        let run = user.fathom(&format!("run plan.toml --format json --no-save {more}")).done().json();
+        assert_eq!(workload(&run)["settled"], 200, "{more}");
+        workload(&run)["digests"].clone()
+    };
+    let expected = digests("--on null:");
+    assert_eq!(digests("--on array:md3000 --set pace=trace --set depth=8"), expected);
+    // By one of its files, or by the name that blktrace was told.
+    assert_eq!(digests("--on null: --set trace=sdb"), expected);
+    user.fathom("run plan.toml --on null: --no-save --set trace=sdc.blktrace.0")
+        .with(2)
+        .saying(&["sdc.blktrace.0: the trace cannot be read"]);
+    let Ok(text) =
+        Command::new("blkparse").args(["-i", "sdb", "-o", "sdb.txt"]).current_dir(user.path(".")).output()
+    else {
+        return skipped("needs blkparse, to make text of the same events");
+    };
+    assert!(text.status.success());
+    assert_eq!(digests("--on null: --set trace=sdb.txt"), expected);
+}
+
 /// Operation, offset and length of each call that `strace` saw on a file whose path ends with `name`.
 fn calls(seen: &str, name: &str) -> Vec<(String, u64, u64)> {
     let call = |line: &str| {

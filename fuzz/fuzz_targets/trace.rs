@@ -1,4 +1,4 @@
-//! Traces of every format; what comes out is in order, and can be asked again.
+//! Traces of every format, texts and the events of blktrace; what comes out is in order, and can be asked again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,7 +1,8 @@
 //! The traces that a plan asks again, read from their files.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
 
 use workload::plan::Plan;
 use workload::trace::{Trace, TraceReader};
@@ -10,6 +11,8 @@ use crate::ending::Failure;
 
 /// No line of a trace is longer; a device that is named by mistake is not read to its end.
 const LONGEST_LINE: u64 = 16 << 10;
+/// So many bytes tell what blktrace has recorded from a text.
+const MARK: u64 = 4;
 /// Read at a time.
 const BUFFER: usize = 1 << 20;
 
@@ -19,14 +22,34 @@ pub fn attach(plan: &mut Plan) -> Result<(), Failure> {
 }
 
 fn read(path: &str) -> Result<Trace, Failure> {
-    let unread = |error| Failure::Usage(format!("{path}: the trace cannot be read: {error}"));
+    let unread = |path: &str| {
+        let path = path.to_owned();
+        move |error: io::Error| Failure::Usage(format!("{path}: the trace cannot be read: {error}"))
+    };
     let wrong = |error: workload::trace::TraceError| Failure::Usage(error.to_string());
-    let mut text = BufReader::with_capacity(BUFFER, File::open(path).map_err(unread)?);
+    if let Some(files) = of_processors(path) {
+        let mut reader = TraceReader::new(path);
+        for name in &files {
+            reader.next_file(name);
+            let mut file = File::open(name).map_err(unread(name))?;
+            let mut head = Vec::new();
+            pieces(&mut file, &mut head, |bytes| reader.bytes(bytes).map_err(wrong), unread(name))?;
+        }
+        return reader.finish().map_err(wrong);
+    }
+    let mut file = File::open(path).map_err(unread(path))?;
     let mut reader = TraceReader::new(path);
+    let mut head = Vec::new();
+    file.by_ref().take(MARK).read_to_end(&mut head).map_err(unread(path))?;
+    if TraceReader::is_binary(&head) {
+        pieces(&mut file, &mut head, |bytes| reader.bytes(bytes).map_err(wrong), unread(path))?;
+        return reader.finish().map_err(wrong);
+    }
+    let mut text = BufReader::with_capacity(BUFFER, head.as_slice().chain(file));
     let mut line = Vec::new();
     for number in 1u64.. {
         line.clear();
-        text.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line).map_err(unread)?;
+        text.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line).map_err(unread(path))?;
         if line.is_empty() {
             break;
         }
@@ -37,4 +60,43 @@ fn read(path: &str) -> Result<Trace, Failure> {
         reader.line(&line).map_err(wrong)?;
     }
     reader.finish().map_err(wrong)
+}
+
+/// Gives `head` and the rest of a file to `take`, a piece at a time.
+fn pieces(
+    file: &mut File,
+    head: &mut Vec<u8>,
+    mut take: impl FnMut(&[u8]) -> Result<(), Failure>,
+    unread: impl Fn(io::Error) -> Failure,
+) -> Result<(), Failure> {
+    loop {
+        file.by_ref().take(BUFFER as u64).read_to_end(head).map_err(&unread)?;
+        if head.is_empty() {
+            return Ok(());
+        }
+        take(head)?;
+        head.clear();
+    }
+}
+
+/// The files that blktrace has written together with `path`, one for each processor: `sdb.blktrace.0` and so on, in the
+/// order of their names. `path` may name one of them, or be what blktrace was told (`sdb`) where there is no such file.
+/// `None` where it is neither.
+fn of_processors(path: &str) -> Option<Vec<String>> {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let base = match path.rsplit_once('.') {
+        Some((base, number)) if is_number(number) && base.ends_with(".blktrace") => base.to_owned(),
+        _ if Path::new(path).exists() => return None,
+        _ => format!("{path}.blktrace"),
+    };
+    let (folder, name) = (Path::new(&base).parent()?, Path::new(&base).file_name()?.to_str()?);
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let entries = fs::read_dir(folder).ok()?.filter_map(Result::ok);
+    let number_of = |entry: &fs::DirEntry| {
+        let of = entry.file_name().to_str()?.strip_prefix(name)?.strip_prefix('.')?.to_owned();
+        is_number(&of).then_some(of)
+    };
+    let mut numbers: Vec<String> = entries.filter_map(|entry| number_of(&entry)).collect();
+    numbers.sort_by_key(|number| (number.len(), number.clone()));
+    (!numbers.is_empty()).then(|| numbers.iter().map(|number| format!("{base}.{number}")).collect())
 }

@@ -138,11 +138,111 @@ fn what_cannot_be_read_is_told_with_its_file_and_line() {
         let said = wrong(text);
         assert!(said.contains(expected), "expected `{expected}` about {text:?}, was told `{said}`");
     }
-    let binary = TraceReader::whole("sda.blktrace.0", &[7, 0x74, 0x61, 0x65, 0xff, 0xfe]).unwrap_err();
-    assert!(binary.to_string().contains("sda.blktrace.0:1: this is no text; what blktrace has recorded"));
+    let binary = TraceReader::whole("t.bin", &[7, 0x74, 0x61, 0x66, 0xff, 0xfe]).unwrap_err();
+    assert!(binary.to_string().contains("t.bin:1: this is neither text nor what blktrace records"));
+}
+
+/// An event of blktrace: nanoseconds, sector, bytes, action, data behind it; in little-endian order or big.
+fn event(big: bool, at: u64, sector: u64, bytes: u32, action: u32, data: &[u8]) -> Vec<u8> {
+    let mut event = Vec::new();
+    let mut number = |value: u64, length: usize| {
+        let value = value.to_le_bytes();
+        match big {
+            false => event.extend_from_slice(&value[..length]),
+            true => event.extend(value[..length].iter().rev()),
+        }
+    };
+    let (magic, sequence, pid, device, cpu, error) = (0x6561_7407, 1, 697, 8 << 20 | 16, 0, 0);
+    let fields =
+        [(magic, 4), (sequence, 4), (at, 8), (sector, 8), (bytes.into(), 4), (action.into(), 4), (pid, 4)];
+    for (value, length) in
+        fields.into_iter().chain([(device, 4), (cpu, 4), (error, 2), (data.len() as u64, 2)])
+    {
+        number(value, length);
+    }
+    event.extend_from_slice(data);
+    event
+}
+
+const QUEUED: u32 = 1 | 1 << 20;
+const ISSUED: u32 = 7 | 1 << 22;
+const WRITE: u32 = 1 << 17;
+const FLUSH: u32 = 1 << 18;
+const DISCARD: u32 = 1 << 29;
+
+fn recorded(big: bool) -> Vec<u8> {
+    [
+        event(big, 900, 0, 0, 1 << 26, b"fio\0"),
+        event(big, 1_000, 2048, 4096, QUEUED | 1 << 16, b""),
+        event(big, 1_500, 2048, 4096, ISSUED | 1 << 16, b""),
+        event(big, 3_000, 4096, 8192, QUEUED | WRITE | 1 << 8, &7u64.to_le_bytes()),
+        event(big, 2_000, 0, 0, QUEUED | WRITE | FLUSH, b""),
+        event(big, 4_000, 8, 512, QUEUED | WRITE | DISCARD, b""),
+        event(big, 5_000, 8, 512, 1 | 1 << 25, b""),
+        event(big, 6_000, 8, 512, 8 | 1 << 23, b""),
+    ]
+    .concat()
+}
+
+#[test]
+fn what_blktrace_has_recorded_is_the_trace_that_its_text_is() {
+    let text = "8,16 0 1 0.000001000 697 Q R 2048 + 8 [fio]\n8,16 0 2 0.000001500 697 D R 2048 + 8 [fio]\n\
+                8,16 0 3 0.000003000 697 Q W 4096 + 16 [fio]\n8,16 0 4 0.000002000 697 Q FWS [fio]\n\
+                8,16 0 5 0.000004000 697 Q D 8 + 1 [fio]\n";
+    let without_lines = |trace: &Trace| -> Vec<TraceRequest> {
+        trace.requests().map(|request| TraceRequest { line: 0, ..request }).collect()
+    };
+    for big in [false, true] {
+        let bytes = recorded(big);
+        let trace = TraceReader::whole("sdb.blktrace.0", &bytes).unwrap();
+        assert_eq!(trace.files(), ["8,16"]);
+        assert_eq!(without_lines(&trace), without_lines(&read(text)));
+        assert_eq!(trace.requests().map(|request| request.line).collect::<Vec<_>>(), [2, 5, 4, 6]);
+        // In pieces of any length, over several files, the last of them cut off within an event.
+        let mut reader = TraceReader::new("sdb.blktrace.0");
+        for piece in bytes.chunks(7) {
+            reader.bytes(piece).unwrap();
+        }
+        reader.next_file("sdb.blktrace.1");
+        reader.bytes(&event(big, 7_000, 8, 512, QUEUED | WRITE, b"")).unwrap();
+        reader.bytes(&event(big, 8_000, 8, 512, QUEUED, b"")[..47]).unwrap();
+        assert_eq!(reader.finish().unwrap().len(), 5);
+    }
+    let issued: Vec<u8> =
+        [event(false, 1, 8, 512, ISSUED, b""), event(false, 2, 16, 512, ISSUED | WRITE, b"")].concat();
+    assert_eq!(
+        TraceReader::whole("t", &issued).unwrap().len(),
+        2,
+        "without anything queued, what was issued"
+    );
+    let wrong = |bytes: &[u8]| TraceReader::whole("t", bytes).unwrap_err().to_string();
+    let next_version = [&[8, 0x74, 0x61, 0x65][..], &[0; 44]].concat();
+    assert!(wrong(&next_version).contains("t:1: an event of version 8; version 7 is read"));
+    let damaged = [recorded(false), vec![0; 48]].concat();
+    assert!(wrong(&damaged).contains("t:9: no event of blktrace begins here"), "{}", wrong(&damaged));
+    assert!(wrong(&[7, 0x74, 0x61, 0x65]).contains("the trace ends without a request"));
+    assert!(wrong(&event(false, 1, u64::MAX / 4, 512, QUEUED, b"")).contains("beyond any storage"));
 }
 
 proptest! {
+    #[test]
+    fn no_events_make_the_reader_panic(
+        fields in proptest::collection::vec((any::<u64>(), any::<u64>(), any::<u32>(), any::<u32>(), 0u8..3), 0..20),
+        big in any::<bool>(),
+        cut in 0usize..100,
+    ) {
+        let actions = [QUEUED, ISSUED, 0];
+        let events = fields.iter().map(|(at, sector, bytes, action, kind)| {
+            let (sector, bytes) = (*sector >> (action % 64), *bytes >> (action % 32));
+            event(big, *at, sector, bytes, actions[usize::from(*kind)] | action & !0xffff, b"x")
+        });
+        let mut bytes = events.collect::<Vec<_>>().concat();
+        bytes.truncate(bytes.len().saturating_sub(cut));
+        if let Ok(trace) = TraceReader::whole("t", &bytes) {
+            prop_assert!(trace.requests().map(|each| each.at).is_sorted());
+        }
+    }
+
     #[test]
     fn no_bytes_make_the_reader_panic(
         head in prop::sample::select(vec![

@@ -54,7 +54,7 @@ impl Replay {
         if files.is_empty() {
             return Err(setting.wrong(
                 "a log whose files can be seen beforehand (fio's own, at most 16 MiB), or the target as \
-                 replay_redirect=, filename= or --on; what blktrace has recorded is made text by `blkparse`",
+                 replay_redirect=, filename= or --on; what blktrace has recorded names none",
             ));
         }
         // A plan says `none` where it names no trace.

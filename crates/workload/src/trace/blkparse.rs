@@ -10,7 +10,7 @@ use super::Entry;
 use super::reader::{Gathered, number};
 use crate::Op;
 
-const SECTOR_BYTES: u64 = 512;
+pub(super) const SECTOR_BYTES: u64 = 512;
 
 /// What was issued, kept as long as nothing was seen to be queued.
 #[derive(Clone, Debug, Default)]
@@ -44,7 +44,7 @@ impl Events {
         let (at, action) = (fields.nth(2), fields.nth(1));
         let is_queued = match action {
             Some("Q") => true,
-            Some("D") if !self.queued => false,
+            Some("D") if self.wants(false) => false,
             _ => return Ok(()),
         };
         let at_ns = nanos(at)?;
@@ -56,7 +56,24 @@ impl Events {
         };
         let Some((op, sector, sectors)) = asked(letters, place) else { return Ok(()) };
         let bytes = |sectors: u64| sectors.checked_mul(SECTOR_BYTES).ok_or("a sector beyond any storage");
-        let (offset, len) = (bytes(sector)?, bytes(sectors)?);
+        let asked = (op, bytes(sector)?, bytes(sectors)?);
+        self.request(is_queued, at_ns, device, asked, to)
+    }
+
+    /// Whether an event says anything: what was issued does no longer once something was queued.
+    pub fn wants(&self, is_queued: bool) -> bool {
+        is_queued || !self.queued
+    }
+
+    /// Takes a request that was queued or issued: its operation, offset and length.
+    pub fn request(
+        &mut self,
+        is_queued: bool,
+        at_ns: u64,
+        device: &str,
+        (op, offset, len): (Op, u64, u64),
+        to: &mut Gathered,
+    ) -> Result<(), String> {
         if is_queued && !self.queued {
             self.queued = true;
             self.issued = Gathered::default();

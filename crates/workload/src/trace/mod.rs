@@ -4,6 +4,7 @@
 //! panic, and what it cannot read is an error with its line.
 
 mod blkparse;
+mod blktrace;
 mod csv;
 mod cursor;
 mod iolog;
@@ -56,7 +57,7 @@ pub struct TraceRequest {
     pub offset: Bytes,
     /// How much; zero for a flush alone.
     pub len: u32,
-    /// The line of the text that says so, from 1.
+    /// The line of the text that says so, or the event of what blktrace has recorded, from 1.
     pub line: u32,
 }
 

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use units::{Bytes, Nanos};
 
 use super::{Entry, LONGEST, MOST_FILES, MOST_REQUESTS, Trace, TraceRequest};
-use super::{blkparse, csv, iolog, msr};
+use super::{blkparse, blktrace, csv, iolog, msr};
 use crate::Op;
 
 /// Why a text is no trace.
@@ -27,6 +27,7 @@ pub struct TraceError {
 enum Format {
     Iolog(iolog::Clock),
     Blkparse(blkparse::Events),
+    Blktrace(blktrace::Stream),
     Msr,
     Csv(csv::Columns),
 }
@@ -35,7 +36,8 @@ enum Format {
 const LONGEST_PART: u64 = 1 << 30;
 
 /// Reads a trace line by line: fio's iolog of version 2 and 3, the text of blkparse, the CSV of MSR Cambridge, and a
-/// CSV of Fathom's own. Which it is, the text says itself.
+/// CSV of Fathom's own. Which it is, the text says itself. What blktrace has recorded has no lines, and is read in
+/// pieces.
 #[derive(Clone, Debug)]
 pub struct TraceReader {
     label: String,
@@ -71,6 +73,10 @@ impl TraceReader {
     /// A whole text at once.
     pub fn whole(label: &str, text: &[u8]) -> Result<Trace, TraceError> {
         let mut reader = TraceReader::new(label);
+        if TraceReader::is_binary(text) {
+            reader.bytes(text)?;
+            return reader.finish();
+        }
         for line in text.split(|byte| *byte == b'\n') {
             reader.line(line)?;
         }
@@ -87,13 +93,39 @@ impl TraceReader {
         self.take(bytes).map_err(|what| self.error(what))
     }
 
+    /// Whether a file that begins so is one that blktrace has recorded, and wants [`TraceReader::bytes`].
+    pub fn is_binary(head: &[u8]) -> bool {
+        blktrace::is_one(head)
+    }
+
+    /// Takes the next bytes of what blktrace has recorded, in pieces of any length.
+    pub fn bytes(&mut self, bytes: &[u8]) -> Result<(), TraceError> {
+        let format = self.format.get_or_insert_with(|| Format::Blktrace(blktrace::Stream::default()));
+        let Format::Blktrace(stream) = format else {
+            return Err(self.error("a text goes on as bytes; a trace is one or the other".into()));
+        };
+        let taken = stream.take(bytes, &mut self.gathered);
+        self.line = stream.events();
+        taken.map_err(|what| TraceError { file: self.label.clone(), line: self.line.saturating_add(1), what })
+    }
+
+    /// Another file of the same trace follows, as blktrace has one for each processor; messages call it `label`.
+    pub fn next_file(&mut self, label: &str) {
+        self.label = label.into();
+        if let Some(Format::Blktrace(stream)) = &mut self.format {
+            stream.end_of_file();
+        }
+    }
+
     /// The trace. A text without any request is an error.
     pub fn finish(self) -> Result<Trace, TraceError> {
         let none =
             |what: &str| TraceError { file: self.label.clone(), line: self.line.max(1), what: what.into() };
         let Gathered { mut entries, files, .. } = self.gathered;
-        if let Some(Format::Blkparse(events)) = self.format {
-            entries = events.finish(entries);
+        match self.format {
+            Some(Format::Blkparse(events)) => entries = events.finish(entries),
+            Some(Format::Blktrace(stream)) => entries = stream.finish(entries),
+            _ => {}
         }
         if entries.is_empty() {
             return Err(none("the trace ends without a request"));
@@ -107,7 +139,7 @@ impl TraceReader {
 
     fn take(&mut self, bytes: &[u8]) -> Result<(), String> {
         let text = std::str::from_utf8(bytes).map_err(|_| {
-            "this is no text; what blktrace has recorded is made text by `blkparse -i TRACE -o TEXT`"
+            "this is neither text nor what blktrace records; `blkparse -i TRACE -o TEXT` makes text"
                 .to_owned()
         })?;
         let text = text.trim();
@@ -119,6 +151,7 @@ impl TraceReader {
             Some(Format::Iolog(clock)) => clock.line(text, gathered),
             Some(Format::Blkparse(events)) => events.line(text, gathered),
             Some(Format::Msr) => msr::line(text, gathered),
+            Some(Format::Blktrace(_)) => Err("a line follows events of blktrace".into()),
             Some(Format::Csv(columns)) => columns.line(text, gathered),
             None => self.begin(text),
         }
@@ -176,6 +209,11 @@ impl Gathered {
         };
         self.last = Some(number);
         Ok(number)
+    }
+
+    /// Likewise, by its number.
+    pub fn set_line(&mut self, line: u32) {
+        self.line = line;
     }
 
     /// Says on which line requests stand that follow.

@@ -33,12 +33,12 @@ pub(super) const TRACE: Entry<Draft> = Entry {
         "none",
         [
             "The file of the trace that `pattern = \"trace\"` asks again.",
-            "fio's iolog of version 2 or 3, the text of blkparse, the CSV of MSR Cambridge, or a CSV with the columns \
-             `at_s,op,file,offset_bytes,size_bytes`, of which time and file may be left out. A path is taken from where \
-             the program runs. Operation, offset and size of each request come from the trace; `size`, `reads`, \
-             `trims` and `flushes` do not hold. The load ends with the trace, or earlier where `run`, `ops` or \
-             `bytes` say so. The files or devices that the trace names are the targets in the order of `--on`. \
-             Each request takes 32 bytes of memory.",
+            "fio's iolog of version 2 or 3, what blktrace records, the text of blkparse, the CSV of MSR Cambridge, or \
+             a CSV with the columns `at_s,op,file,offset_bytes,size_bytes`, of which time and file may be left out. \
+             A path is taken from where the program runs. Operation, offset and size of each request come from the \
+             trace; `size`, `reads`, `trims` and `flushes` do not hold. The load ends with the trace, or earlier where \
+             `run`, `ops` or `bytes` say so. The files or devices that the trace names are the targets in the order \
+             of `--on`. Each request takes 32 bytes of memory.",
             "trace = \"database.iolog\"",
         ],
     ),

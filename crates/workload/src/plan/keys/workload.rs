@@ -211,9 +211,11 @@ pub(crate) static WORKLOAD: [Entry<Draft>; 62] = [
             Kind::Share,
             "0%",
             [
-                "Which part of the reads, or of the trims where nothing is read, is followed by a write of the same block.",
-                "The write begins when the read or trim has ended, in its place among the requests in flight, and counts as \
-                 a request of its own. They are spread evenly: of `10%` every tenth read of a worker is followed. `100%` is what Bonnie++ calls a rewrite. One that fails is not followed.",
+                "Which part of the reads, or of the trims where nothing is read, is followed by a write of the same \
+                 block.",
+                "The write begins when the read or trim has ended, in its place among the requests in flight, and \
+                 counts as a request of its own. They are spread evenly: of `10%` every tenth read of a worker is \
+                 followed. `100%` is what Bonnie++ calls a rewrite. One that fails is not followed.",
                 "rewrites = \"10%\"",
             ],
         ),
