@@ -5,7 +5,8 @@ use std::fs;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::support::{Ended, User, wait_until};
+use super::original;
+use crate::support::{Ended, User, skipped, wait_until};
 
 /// What a reader of dd's output takes from it.
 #[derive(Debug)]
@@ -211,4 +212,67 @@ fn any_run_can_be_written_as_dd_prints_it() {
     let class = &user.last()["points"][0]["workloads"][0]["classes"][0];
     let results = Results::read(&ended.out);
     assert_eq!(results.records_in, (class["ops"].as_u64().unwrap(), 0));
+}
+
+/// What dd printed, with the seconds and the rate as `#`.
+fn lines(err: &str) -> Vec<String> {
+    let line = |line: &str| match line.split_once(" copied, ") {
+        Some((amount, rest)) => {
+            let (seconds, rate) = rest.split_once(" s, ").unwrap();
+            assert!(seconds.parse::<f64>().is_ok(), "{line}");
+            let (figure, unit) = rate.split_once(' ').unwrap();
+            assert!(figure.parse::<f64>().is_ok() && unit.ends_with("B/s"), "{line}");
+            format!("{amount} copied, # s, # B/s")
+        }
+        None => line.to_owned(),
+    };
+    err.lines().filter(|line| !line.starts_with("fathom:")).map(line).collect()
+}
+
+#[test]
+fn every_line_is_that_of_the_dd_which_is_installed() {
+    let user = User::new();
+    user.write("file", vec![7u8; 2_500_001]);
+    for line in [
+        "if=file of=/dev/null bs=1M",
+        "if=file of=/dev/null bs=1000 count=7 skip=3",
+        "if=file of=/dev/null bs=1 count=1",
+        "if=file of=/dev/null bs=100 count=5",
+        "if=file of=/dev/null bs=100 count=10",
+        "if=file of=/dev/null bs=1023 count=1",
+        "if=file of=/dev/null bs=1024 count=1",
+        "if=file of=/dev/null bs=50K count=2 status=noxfer",
+        "if=file of=/dev/null bs=50K count=2 status=none",
+        "if=file of=/dev/null ibs=1000 obs=4096",
+        "if=file of=/dev/null bs=10kB count=100kB iflag=count_bytes",
+        "if=/dev/zero of=OUT bs=64k count=17 conv=fsync",
+        "if=/dev/zero of=OUT bs=1M count=10 conv=fdatasync",
+        "if=/dev/zero of=OUT bs=4k count=3 oflag=dsync",
+    ] {
+        let ours = user.fathom(&format!("as dd {}", line.replace("OUT", "ours"))).done();
+        let theirs: Vec<String> = line.replace("OUT", "theirs").split(' ').map(str::to_owned).collect();
+        let theirs: Vec<&str> = theirs.iter().map(String::as_str).collect();
+        let Some([out, err]) = original(&user, "dd", &theirs) else {
+            return skipped("needs dd, to print beside it");
+        };
+        if !err.is_empty() && !err.contains("records in") || err.contains("bytes transferred") {
+            return skipped("the dd that is installed is not that of GNU");
+        }
+        assert_eq!((lines(&ours.err), ours.out.as_str()), (lines(&err), out.as_str()), "{line}");
+        // Before 8.25 the size in SI units stands alone, and always.
+        let old = user.fathom(&format!("as dd {} output=old", line.replace("OUT", "ours"))).done();
+        let without_iec = |line: String| match line.split_once("iB)") {
+            Some((before, after)) => format!("{}){after}", before.rsplit_once(", ").unwrap().0),
+            None => line,
+        };
+        let always = |line: String| match line.split_once(" copied, ") {
+            Some((amount, after)) if !amount.ends_with(')') => {
+                format!("{amount} ({} B) copied, {after}", amount.split(' ').next().unwrap())
+            }
+            _ => line,
+        };
+        let expected: Vec<String> = lines(&err).into_iter().map(without_iec).map(always).collect();
+        assert_eq!(lines(&old.err), expected, "{line} output=old");
+    }
+    assert_eq!(fs::read(user.path("ours")).unwrap(), fs::read(user.path("theirs")).unwrap());
 }

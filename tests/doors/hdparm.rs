@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::support::{Ended, Loop, User, wait_until};
+use super::{masked, original};
+use crate::support::{Ended, Loop, User, skipped, wait_until};
 
 /// One line of hdparm's output.
 #[derive(Debug)]
@@ -95,6 +96,36 @@ fn devices_are_timed_in_their_order_and_from_the_offset() {
     assert!(ended.out.contains(" Timing buffered disk reads (offset 10 GB): "), "{}", ended.out);
     let spec = &user.last()["points"][1]["workloads"][0]["spec"];
     assert_eq!(spec["offset"], "10GiB");
+}
+
+#[test]
+fn every_line_is_that_of_the_hdparm_which_is_installed() {
+    let user = User::new();
+    let out = |line: &str| masked(&user.fathom(&format!("as hdparm {line} array:md3000")).done().out);
+    assert_eq!(
+        out("-tT"),
+        "\narray:md#:\n Timing cached reads: # MB in # seconds = # MB/sec\n Timing buffered disk reads: # MB in # \
+         seconds = # MB/sec\n"
+    );
+    assert_eq!(
+        out("-t --direct --offset 10"),
+        "\narray:md#:\n Timing O_DIRECT disk reads (offset # GB): # MB in # seconds = # MB/sec\n"
+    );
+    let Some(device) = Loop::make(&user, 16 << 20) else { return };
+    for options in ["-tT", "-t --direct", "-T --direct"] {
+        let mut arguments: Vec<&str> = options.split(' ').collect();
+        arguments.push(&device.node);
+        let Some([theirs, _]) = original(&user, "hdparm", &arguments) else {
+            return skipped("needs hdparm, to print beside it");
+        };
+        let ours = user.fathom(&format!("as hdparm {options} {}", device.node)).done().out;
+        assert_eq!(masked(&ours), masked(&theirs), "{options}\n{ours}\n{theirs}");
+        // Fields are as wide, whatever the figures are.
+        let label = |text: &str| {
+            text.lines().map(|line| line.split(": ").next().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(label(&ours), label(&theirs));
+    }
 }
 
 #[test]

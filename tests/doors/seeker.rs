@@ -1,5 +1,6 @@
 //! seeker, on a file and on a virtual array.
 
+use super::masked;
 use crate::support::{Ended, User};
 
 /// What a reader of seeker 2.0's output takes from it.
@@ -52,6 +53,33 @@ fn seeker_prints_what_the_record_of_a_real_file_holds() {
     user.write("disk", vec![7u8; 8 << 20]);
     let ended = user.fathom("as seeker disk").done();
     agrees_with_the_record(&user, &ended);
+}
+
+#[test]
+fn every_line_of_both_versions_is_that_of_the_original() {
+    let user = User::new();
+    let dots = ".".repeat(30);
+    let out = |line: &str| user.fathom(&format!("as seeker array:md3000 {line}")).done().out;
+    assert_eq!(
+        masked(&out("")),
+        format!(
+            "Seeker v#, #-#-#, http://www.linuxinsight.com/how_fast_is_your_disk.html\nBenchmarking array:md# [#MB], \
+             wait # seconds{dots}\nResults: # seeks/second, # ms random access time\n"
+        )
+    );
+    assert_eq!(
+        masked(&out("4")),
+        format!(
+            "Seeker v#, #-#-#, http://www.linuxinsight.com/how_fast_is_your_disk.html\nBenchmarking array:md# \
+             [# blocks, # bytes, # GB, # MB, # GiB, # MiB]\n[# logical sector size, # physical sector size]\n\
+             [# threads]\nWait # seconds{dots}\nResults: # seeks/second, # ms random access time (# < offsets < #)\n"
+        )
+    );
+    let version = |line: &str| out(line).lines().next().unwrap().split(", http").next().unwrap().to_owned();
+    assert_eq!(
+        (version(""), version("4")),
+        ("Seeker v2.0, 2007-01-15".into(), "Seeker v3.0, 2009-06-17".into())
+    );
 }
 
 #[test]
