@@ -235,6 +235,31 @@ fn a_job_ends_once_it_is_steady_and_says_so() {
 }
 
 #[test]
+fn blocks_are_trimmed_and_written_and_halves_of_a_job_are_one() {
+    let user = User::new();
+    let of = |line: &str| {
+        let line = format!("as fio --name=a --filename=array:md3000 --output-format=json --direct=1 {line}");
+        user.fathom(&line).done().json()["jobs"].as_array().unwrap().clone()
+    };
+    let ios = |job: &Value, direction: &str| job[direction]["total_ios"].as_u64().unwrap();
+    let jobs = of("--rw=randtrimwrite --bs=64k --size=8m");
+    assert_eq!([ios(&jobs[0], "trim"), ios(&jobs[0], "write"), ios(&jobs[0], "read")], [128, 128, 0]);
+    // One thread for each half: the writes keep their rate, whatever the reads do.
+    let half = "--rw=randrw --bs=4k --size=1g --rate_iops=,50 --runtime=10 --time_based";
+    let jobs = of(half);
+    assert_eq!((jobs.len(), ios(&jobs[0], "write")), (1, 500));
+    assert!(ios(&jobs[0], "read") > 500, "{jobs:?}");
+    let jobs = of(&format!("{half} --numjobs=2"));
+    assert_eq!(jobs.iter().map(|job| ios(job, "write")).collect::<Vec<_>>(), [500, 500]);
+    let jobs = of(&format!("{half} --numjobs=2 --group_reporting"));
+    assert_eq!((jobs.len(), ios(&jobs[0], "write")), (1, 1000));
+    let asked =
+        |more: &str| ios(&of(&format!("--rw=randread --size=1g --runtime=9 --time_based {more}"))[0], "read");
+    let (busy, paused) = (asked(""), asked("--thinktime=2s --thinktime_iotime=1s"));
+    assert!((2.5..3.5).contains(&(busy as f64 / paused as f64)), "a third of the time: {busy} {paused}");
+}
+
+#[test]
 fn logs_have_a_line_for_each_second() {
     let user = User::new();
     let line = "as fio --name=a --filename=array:md3000 --direct=1 --rw=randrw --size=1g --runtime=5 --time_based \

@@ -273,8 +273,8 @@ impl Line {
         Ok(())
     }
 
-    /// The sections of each job file. Those of the arguments come before those of the first, wherever they stand, and hold
-    /// for no other.
+    /// The sections of each job file. Those of the arguments come before those of the first, wherever they stand, and
+    /// hold for no other.
     fn job_files(&self, around: &Surroundings<'_>) -> Result<Vec<Vec<Section>>, Refusal> {
         let mut all = vec![self.sections.clone()];
         for (position, path) in self.files.iter().enumerate() {

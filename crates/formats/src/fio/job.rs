@@ -181,8 +181,8 @@ impl Job {
         let places = Places::read(&options, rw, only_size(rw, &sizes))?;
         match halves {
             Some(_) => notes.push(
-                "its reads and its writes go on by themselves: those with the rate keep it, the others have iodepth= of \
-                 their own, and rwmixread= does not hold"
+                "its reads and its writes go on by themselves: those with the rate keep it, the others have iodepth= \
+                 of their own, and rwmixread= does not hold"
                     .into(),
             ),
             None => notes.extend(asked::note(rw)),
