@@ -274,7 +274,8 @@ impl Draft {
             }
             'K' => return Err(unserved(letter, "no random jitter among the reads; `-i 2` reads at random")),
             'Q' => {
-                let why = "the record has the response times of all requests; see `fathom show last`";
+                let why = "no log of single requests is kept; the record has the histogram of each pass; see \
+                           `fathom show last`";
                 return Err(unserved(letter, why));
             }
             'W' => return Err(unserved(letter, "files are not locked; leave it out")),
@@ -361,7 +362,8 @@ impl Draft {
                 self.announce("Performance measurements are invalid in this mode.");
             }
             'X' | 'Y' => {
-                let why = "requests are not taken from a file; a plan's `mix` and `pattern` describe them";
+                let why = "a pause of its own before each request has no counterpart; a plan with \
+                           `pattern = \"trace\"` asks the requests of a file, see the guide, Asking a trace again";
                 return Err(unserved(letter, why));
             }
             _ => return Err(Refusal::unknown(TOOL, option, OPTIONS)),
