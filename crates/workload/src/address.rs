@@ -82,16 +82,29 @@ enum Walk {
     Continued {
         run: Run,
         slots: Slots,
+        /// Where the last one went.
+        last: u64,
     },
 }
 
 /// Where one request of a workload with several kinds of them may go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// To a place that the pattern draws, not on from where the last one ended.
-    pub jumps: bool,
+    /// Where, seen from the last one.
+    pub go: Go,
     /// Its offset is a multiple of this; not zero.
     pub align: u64,
+}
+
+/// Where a request goes, seen from the last one of its worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Go {
+    /// To a place that the pattern draws.
+    Elsewhere,
+    /// On from where it ended.
+    On,
+    /// Where it went, as far as the region has room there.
+    Nowhere,
 }
 
 /// A worker's own stretch of the region and where it is in it.
@@ -212,7 +225,7 @@ impl Addresses {
         let drawn = if pattern.is_random() { pattern } else { &Pattern::RandomWithRepeats };
         let slots = Slots::new(drawn, region, part, grain, streams, name);
         let run = Run { end: region.len.get(), ..Run::of(region, part, grain, false) };
-        Addresses { base: region.start.get(), walk: Walk::Continued { run, slots } }
+        Addresses { base: region.start.get(), walk: Walk::Continued { run, slots, last: 0 } }
     }
 
     /// The offset of the next request, `len` bytes long, where requests differ in how they are placed. A pattern
@@ -222,10 +235,18 @@ impl Addresses {
     pub fn next_of(&mut self, len: u32, step: Step) -> Bytes {
         let within = match &mut self.walk {
             Walk::Slots(slots) => slots.next(u64::from(len), step.align),
-            Walk::Continued { run, slots } => {
+            Walk::Continued { run, slots, last } => {
                 let len = u64::from(len);
-                let at = if step.jumps { slots.next(len, step.align) } else { run.on(len, step.align) };
-                run.next = at + len;
+                let at = match step.go {
+                    Go::Elsewhere => slots.next(len, step.align),
+                    Go::On => run.on(len, step.align),
+                    Go::Nowhere => {
+                        let latest = run.end.saturating_sub(len).max(run.start);
+                        let at = (*last).min(latest);
+                        at - at % step.align
+                    }
+                };
+                (run.next, *last) = (at + len, at);
                 at
             }
             _ => return self.next(len),
@@ -266,7 +287,7 @@ impl Addresses {
             Walk::Back { run, step } => run.back(len, *step),
             Walk::Slots(slots) => slots.next(len, slots.align),
             Walk::Continued { slots, .. } => {
-                let step = Step { jumps: true, align: slots.align };
+                let step = Step { go: Go::Elsewhere, align: slots.align };
                 return self.next_of(len as u32, step);
             }
         };

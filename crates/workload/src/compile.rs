@@ -418,6 +418,7 @@ fn lines(workload: &Workload) -> Vec<JobLine> {
     let placed = |line: Line| JobLine {
         jumps: workload.continues().then(|| line.random.or(workload.random).unwrap_or(by_pattern)),
         consecutive: workload.habits.consecutive,
+        same_place: workload.habits.same_place,
         align: line.align.unwrap_or_else(|| workload.alignment()),
         line,
     };

@@ -6,7 +6,7 @@
 use units::{Bytes, Nanos, Share};
 
 use crate::Op;
-use crate::address::Step;
+use crate::address::{Go, Step};
 use crate::choice::{Choice, op_weights};
 use crate::rng::Stream;
 use crate::spec::{Line, SizeSplit};
@@ -20,6 +20,8 @@ pub struct JobLine {
     pub jumps: Option<Share>,
     /// After each that does, so many in all follow each other; at least 1.
     pub consecutive: u32,
+    /// Those that follow go where it went.
+    pub same_place: bool,
     /// Offsets are multiples of this; not zero.
     pub align: Bytes,
 }
@@ -42,6 +44,7 @@ struct Kind {
     sizes: Choice<(u16, u32)>,
     jumps: Choice<bool>,
     consecutive: u32,
+    same_place: bool,
     /// Requests that are still to follow the last one that jumped.
     following: u32,
     align: u64,
@@ -80,6 +83,7 @@ impl Lines {
                 sizes: Choice::new(&positions(&line.line.sizes, all), own("size")),
                 jumps: Choice::new(&[(true, jumps), (false, 1.0 - jumps)], own("jump")),
                 consecutive: line.consecutive,
+                same_place: line.same_place,
                 following: 0,
                 align: line.align.get(),
                 burst: line.line.burst,
@@ -108,8 +112,8 @@ impl Lines {
         let kind = &mut self.kinds[usize::from(self.current)];
         let op = kind.ops.next();
         let (size, len) = if op == Op::Flush { (0, 0) } else { kind.sizes.next() };
-        let jumps = op != Op::Flush && kind.jumps();
-        let step = Some(Step { jumps, align: kind.align });
+        let go = if op == Op::Flush { Go::On } else { kind.go() };
+        let step = Some(Step { go, align: kind.align });
         self.left -= 1;
         let pause = if self.left == 0 { self.begin_burst() } else { Nanos::ZERO };
         Drawn { op, size, len, step, pause }
@@ -126,16 +130,16 @@ impl Lines {
 }
 
 impl Kind {
-    /// Whether the next request goes to a place that the pattern draws.
+    /// Where the next request goes.
     #[inline]
-    fn jumps(&mut self) -> bool {
+    fn go(&mut self) -> Go {
         if self.following > 0 {
             self.following -= 1;
-            return false;
+            return if self.same_place { Go::Nowhere } else { Go::On };
         }
         let jumps = self.jumps.next();
         self.following = if jumps { self.consecutive - 1 } else { 0 };
-        jumps
+        if jumps { Go::Elsewhere } else { Go::On }
     }
 }
 

@@ -425,6 +425,8 @@ impl Pace {
 pub struct Habits {
     /// So many requests follow each other from each place that the pattern draws; at least 1.
     pub consecutive: u32,
+    /// They go to that place again and again, not on from it.
+    pub same_place: bool,
     /// Once all slots are taken, none is filled again before so few requests are in flight; below the depth.
     pub low_water: Option<u32>,
     /// Its part of the requests, in proportion to those of the phase's other workloads that have one; at least 1.
@@ -435,7 +437,8 @@ pub struct Habits {
 
 impl Habits {
     /// Nothing particular.
-    pub const PLAIN: Habits = Habits { consecutive: 1, low_water: None, flow: None, read_back: None };
+    pub const PLAIN: Habits =
+        Habits { consecutive: 1, same_place: false, low_water: None, flow: None, read_back: None };
 }
 
 /// When a workload begins and ends. Whatever is set first reached ends it.

@@ -39,6 +39,31 @@ fn requests_follow_each_other_from_each_drawn_place() {
 }
 
 #[test]
+fn rows_may_stay_at_their_place() {
+    let blocks = self::blocks(&[("consecutive", "4"), ("same_place", "true"), ("ops", "400")]);
+    assert!(blocks.chunks(4).all(|row| row.iter().all(|block| *block == row[0])), "{blocks:?}");
+    let mut places: Vec<u64> = blocks.chunks(4).map(|row| row[0]).collect();
+    places.sort_unstable();
+    places.dedup();
+    assert_eq!(places.len(), 100, "each place is drawn once before any comes again");
+    // Sizes that do not fit at the end of the region begin earlier; what is not in a row goes on.
+    let keys = [
+        ("consecutive", "3"),
+        ("same_place", "true"),
+        ("size", "{ \"4KiB\" = 50, \"64KiB\" = 50 }"),
+        ("ops", "999"),
+    ];
+    for request in answers(&keys, 1).iter().map(|answer| answer.request) {
+        assert!(request.offset.get() + u64::from(request.len) <= 1 << 20 && request.offset.get() % 4096 == 0);
+    }
+    let part = [("random", "30%"), ("consecutive", "2"), ("same_place", "true"), ("ops", "400")];
+    let blocks = self::blocks(&part);
+    let on = blocks.windows(2).filter(|pair| pair[1] == pair[0] + 1).count();
+    let again = blocks.windows(2).filter(|pair| pair[1] == pair[0]).count();
+    assert!((60..160).contains(&again) && on > 150, "{again} {on}");
+}
+
+#[test]
 fn a_stride_may_pass_through_several_requests_before_it_leaves_a_gap() {
     let keys = [("pattern", "stride(32KiB, 12KiB)"), ("span", "64KiB"), ("ops", "8")];
     assert_eq!(blocks(&keys), [0, 1, 2, 8, 9, 10, 0, 1]);

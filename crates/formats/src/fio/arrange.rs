@@ -419,6 +419,9 @@ fn member(
     }
     if job.rw.consecutive > 1 {
         keys.push(("consecutive", job.rw.consecutive.to_string()));
+        if job.options.text("rw_sequencer") == Some("identical") {
+            keys.push(("same_place", "true".into()));
+        }
     }
     habits(job, &mut keys)?;
     // The null engine has no page cache to bypass.

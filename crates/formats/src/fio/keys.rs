@@ -244,18 +244,10 @@ fn refuse_idle(options: &Options, notes: &mut Vec<String>) -> Result<(), Refusal
         let setting = options.get("bs_unaligned").expect("it is set");
         return Err(setting.unserved("say the sizes with bssplit"));
     }
-    if let Some(setting) = options.get("rw_sequencer") {
-        match setting.value.as_str() {
-            "sequential" => {}
-            // It changes what a modifier of rw means, and nothing without one.
-            "identical" if !options.text("rw").is_some_and(|rw| rw.contains(':')) => {}
-            "identical" => {
-                return Err(
-                    setting.unserved("no request is sent to the place of the one before; leave it out")
-                );
-            }
-            _ => return Err(setting.wrong("sequential or identical")),
-        }
+    if let Some(setting) = options.get("rw_sequencer")
+        && !matches!(setting.value.as_str(), "sequential" | "identical")
+    {
+        return Err(setting.wrong("sequential or identical"));
     }
     if options.text("cpus_allowed_policy") != Some("split") && options.get("cpus_allowed").is_some() {
         notes.push("each worker has a processor of its own, as with cpus_allowed_policy=split".into());

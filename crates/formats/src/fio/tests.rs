@@ -163,7 +163,9 @@ fn streams_may_skip_and_go_back() {
     assert_eq!((rows.pattern, rows.habits.consecutive), (Pattern::Random, 8));
     assert_eq!(pattern("randread:1"), Pattern::Random);
     assert_eq!(pattern("randread\nrw_sequencer=identical"), Pattern::Random);
-    assert!(refusal(&format!("[a]\nrw=randread:8\nrw_sequencer=identical\n{TIMED}")).contains("x.fio:"));
+    let again = only(&format!("[a]\nrw=randread:8\nrw_sequencer=identical\n{TIMED}"));
+    assert_eq!((again.habits.consecutive, again.habits.same_place), (8, true));
+    assert!(refusal(&format!("[a]\nrw=randread:8\nrw_sequencer=odd\n{TIMED}")).contains("x.fio:"));
 }
 
 #[test]

@@ -343,6 +343,11 @@ fn habits(workload: &Workload, faults: &mut Vec<Fault>) {
         let message = format!("`{}` draws no places from which requests could go on", workload.pattern);
         faults.push(fault("consecutive", message, "leave it out, or write a random pattern"));
     }
+    if habits.same_place && habits.consecutive == 1 {
+        let message = "each place has one request, so that none goes there again".into();
+        let help = "it changes nothing; write `consecutive = 8`, or leave it out";
+        faults.push(Fault { caution: true, ..fault("same_place", message, help) });
+    }
     if let Some(low) = habits.low_water.filter(|low| *low >= workload.depth) {
         let message = format!("{low} in flight is no less than the depth of {}", workload.depth);
         let help = format!("it changes nothing; at most {} does", workload.depth.saturating_sub(1));

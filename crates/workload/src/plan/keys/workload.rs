@@ -49,7 +49,7 @@ const fn phase_wide(doc: KeyDoc) -> KeyDoc {
 }
 
 /// Keys that are the specification of a workload. They may be swept, and are kept in the record.
-pub(crate) static WORKLOAD: [Entry<Draft>; 62] = [
+pub(crate) static WORKLOAD: [Entry<Draft>; 63] = [
     Entry {
         doc: doc(
             "pattern",
@@ -183,6 +183,22 @@ pub(crate) static WORKLOAD: [Entry<Draft>; 62] = [
         ),
         read: |d, n| n.count32(1..=u32::MAX).map(|count| d.spec.habits.consecutive = count),
         write: |d| d.spec.habits.consecutive.to_string(),
+    },
+    Entry {
+        doc: doc(
+            "same_place",
+            ASKED,
+            Kind::Switch,
+            "false",
+            [
+                "The requests that `consecutive` lets follow go to the drawn place again and again, not on from it.",
+                "What is asked for once more is mostly in a cache by then: with `consecutive = 2` every second request \
+                 asks for what was asked for just before.",
+                "same_place = true",
+            ],
+        ),
+        read: |d, n| n.switch().map(|on| d.spec.habits.same_place = on),
+        write: |d| d.spec.habits.same_place.to_string(),
     },
     Entry {
         doc: doc(

@@ -183,8 +183,14 @@ fn steady() -> impl Strategy<Value = Steady> {
 
 fn habits() -> impl Strategy<Value = Habits> {
     let count = || proptest::option::of(1u32..);
-    (1u32.., proptest::option::of(0u32..=65_535), count(), count()).prop_map(
-        |(consecutive, low_water, flow, read_back)| Habits { consecutive, low_water, flow, read_back },
+    (1u32.., any::<bool>(), proptest::option::of(0u32..=65_535), count(), count()).prop_map(
+        |(consecutive, same_place, low_water, flow, read_back)| Habits {
+            consecutive,
+            same_place,
+            low_water,
+            flow,
+            read_back,
+        },
     )
 }
 
