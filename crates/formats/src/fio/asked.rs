@@ -351,6 +351,7 @@ fn distribution(options: &Options, setting: &Setting) -> Result<String, Refusal>
         "normal" => Ok(format!("normal({}%)", number(figures)?)),
         "zoned" => zones(figures).map_err(|want| setting.wrong(want)),
         "zoned_abs" => zones_in_bytes(options, figures).map_err(|want| setting.wrong(want)),
+        "sequence" => Err(setting.unserved("read_iolog= asks places in an order of one's own")),
         _ => Err(setting.unserved("random, zipf:θ, pareto:h, normal:σ, zoned and zoned_abs are")),
     }
 }

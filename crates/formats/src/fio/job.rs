@@ -301,7 +301,8 @@ fn region(options: &Options, files: &Files, smallest: u64) -> Result<Region, Ref
             let read = |text: &str| options.base.size(text).map_err(|want| setting.wrong(want));
             let (low, high) = (read(low)?, read(high)?);
             if low != high {
-                return Err(setting.unserved("files of one job are equally large; say one size"));
+                return Err(setting
+                    .unserved("files of one job are equally large; say one size, or write a job for each"));
             }
             Some(low).filter(|size| *size > 0)
         }

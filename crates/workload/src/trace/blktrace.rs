@@ -13,7 +13,7 @@ use crate::Op;
 const HEAD: usize = 48;
 /// What each begins with, without the version in the lowest byte.
 const MAGIC: u32 = 0x6561_7400;
-/// The version that is read, the only one of the last twenty years.
+/// The version that is read. The next one has a longer head, and is written only where a program asks for it.
 const VERSION: u32 = 7;
 
 /// Of an action: queued, and issued to the driver.
