@@ -133,8 +133,10 @@ impl Histogram {
     ///
     /// One pass instead of three: the interval of a disk's random reads spans six thousand buckets and holds sixty values.
     pub fn pour(&mut self, mut into: Option<&mut Histogram>) -> Vec<Bucket> {
-        /// Buckets looked at together: most of them hold nothing.
-        const RUN: usize = 16;
+        /// Buckets looked at together, and of those that hold something again: most hold nothing. They divide a power of two
+        /// of values, so that the counts are a whole number of them.
+        const RUN: usize = 32;
+        const FEW: usize = 4;
         if self.count == 0 {
             return Vec::new();
         }
@@ -145,16 +147,17 @@ impl Histogram {
         }
         let most = (last - first + 1).min(usize::try_from(self.count).unwrap_or(usize::MAX));
         let mut buckets = Vec::with_capacity(most.min(256));
-        for (run, counts) in self.counts[first..=last].chunks_mut(RUN).enumerate() {
-            if counts.iter().fold(0, |any, count| any | count) == 0 {
-                continue;
-            }
-            for (place, count) in counts.iter_mut().enumerate().filter(|(_, count)| **count > 0) {
-                let index = first + run * RUN + place;
-                let count = std::mem::take(count);
-                buckets.push(Bucket { index: index as u32, count });
-                if let Some(into) = &mut into {
-                    into.counts[index] += count;
+        let first = first / RUN * RUN;
+        let (runs, _) = self.counts[first..(last / RUN + 1) * RUN].as_chunks_mut::<RUN>();
+        for (run, from) in runs.iter_mut().zip((first..).step_by(RUN)).filter(|(run, _)| holds_any(run)) {
+            let (fews, _) = run.as_chunks_mut::<FEW>();
+            for (few, from) in fews.iter_mut().zip((from..).step_by(FEW)).filter(|(few, _)| holds_any(few)) {
+                for (count, index) in few.iter_mut().zip(from..).filter(|(count, _)| **count > 0) {
+                    let count = std::mem::take(count);
+                    buckets.push(Bucket { index: index as u32, count });
+                    if let Some(into) = &mut into {
+                        into.counts[index] += count;
+                    }
                 }
             }
         }
@@ -301,6 +304,11 @@ impl Histogram {
         let last = histogram.counts.iter().rposition(|count| *count > 0)?;
         (first == index_of(histogram.min_ns) && last == index_of(histogram.max_ns)).then_some(histogram)
     }
+}
+
+/// Whether any of them counts something; without a branch for each.
+fn holds_any<const N: usize>(counts: &[u64; N]) -> bool {
+    counts.iter().fold(0, |any, count| any | count) > 0
 }
 
 /// The 1-based rank of quantile `q` among `count` values, exact for the decimal fractions people write.

@@ -83,7 +83,7 @@ impl Nanos {
 
 impl fmt::Display for Nanos {
     /// Three significant digits in the unit that fits: `980 ns`, `16.4 µs`, `2.04 s`, `95.0 s`; above two
-    /// minutes minutes and seconds, above two hours hours and minutes.
+    /// minutes minutes and seconds, above two hours hours and minutes, above three days days and hours.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self.0 {
             0..1_000 => format!("{} ns", self.0),
@@ -94,9 +94,13 @@ impl fmt::Display for Nanos {
                 let secs = self.0 / 1_000_000_000;
                 format!("{} min {:02} s", secs / 60, secs % 60)
             }
-            _ => {
+            7_200_000_000_000..259_200_000_000_000 => {
                 let minutes = self.0 / 60_000_000_000;
                 format!("{} h {:02} min", minutes / 60, minutes % 60)
+            }
+            _ => {
+                let hours = self.0 / 3_600_000_000_000;
+                format!("{} d {:02} h", hours / 24, hours % 24)
             }
         };
         f.pad(&text)
@@ -216,6 +220,7 @@ mod tests {
         assert_eq!(shown(2_040_000_000), "2.04 s");
         assert_eq!(shown(150_000_000_000), "2 min 30 s");
         assert_eq!(shown(8_000_000_000_000), "2 h 13 min");
+        assert_eq!(shown(8_766 * 3_600_000_000_000), "365 d 06 h");
     }
 
     proptest! {

@@ -251,7 +251,7 @@ impl Drive {
         let (sectors, end) = (u64::from(sectors), first + u64::from(sectors));
         self.contiguous = if first == self.last_read_end { self.contiguous + 1 } else { 0 };
         self.last_read_end = end;
-        self.settle_ahead(started);
+        self.settle_ahead(started, first);
         if let Some(found) = self.held(first, end, started) {
             let processed = self.processed(entry, started, self.overhead(self.params.overhead.read_hit));
             self.steps = at_once(processed, processed);
@@ -386,7 +386,7 @@ impl Drive {
     fn write(&mut self, entry: &Entry, started: u64) -> u64 {
         let Command { first, sectors, .. } = entry.command;
         let (sectors, end) = (u64::from(sectors), first + u64::from(sectors));
-        self.settle_ahead(started);
+        self.settle_ahead(started, first);
         let appends = self
             .buffer
             .as_ref()
@@ -482,8 +482,9 @@ impl Drive {
         if target >= angle { target - angle } else { target + self.revolution - angle }
     }
 
-    /// Books what the read-ahead has fetched by `now`, and ends it where it has reached its limit.
-    fn settle_ahead(&mut self, now: u64) {
+    /// Books what the read-ahead has fetched by `now`, and ends it where it has reached its limit. What a command at `first`
+    /// cannot ask for is booked when the read-ahead stops.
+    fn settle_ahead(&mut self, now: u64, first: u64) {
         let Some(ahead) = self.ahead else { return };
         if now <= ahead.since {
             return;
@@ -494,9 +495,12 @@ impl Drive {
             self.ahead_got_to(ahead, ahead.limit);
         } else if let Some(buffer) = self.buffer.as_mut() {
             // What it has passed is in the buffer, so that a stream that leaves sectors out is answered too.
-            let (segment, reached) = (buffer.segment(ahead.segment), self.layout.reach(clock));
-            if segment.start <= reached && segment.end < reached {
-                buffer.extend(ahead.segment, reached);
+            let segment = buffer.segment(ahead.segment);
+            if (segment.start..=ahead.limit).contains(&first) {
+                let reached = self.layout.reach(clock);
+                if segment.start <= reached && segment.end < reached {
+                    buffer.extend(ahead.segment, reached);
+                }
             }
         }
     }
