@@ -20,8 +20,8 @@ pub enum ReadCache {
 /// A region counts as held where at least this part of it is.
 const HELD: f64 = 0.97;
 
-/// What a drive's buffer answers takes longer than what the array's cache does, by half at least.
-const SLOWER: f64 = 1.25;
+/// What a drive's buffer answers takes longer than what the array's cache does, by a command and a transfer more.
+const SLOWER: f64 = 1.05;
 
 /// The size of the read cache.
 ///
@@ -66,7 +66,7 @@ pub fn fit(probes: &[Probe]) -> ReadCache {
 /// Near to the hits: drives have buffers of their own, which answer sooner than media and later than the array's cache.
 fn between(probes: &[Probe]) -> Option<Nanos> {
     let hot = front::hot(probes, true).filter(|probe| probe.size <= 4096.0 && probe.depth == 1.0);
-    let hit = hot.filter_map(|probe| probe.responses.quantile(0.97)).max()?.get() as f64;
+    let hit = hot.filter_map(|probe| probe.responses.quantile(0.99)).max()?.get() as f64;
     let cold = probes.iter().find(|probe| probe.is_read() && probe.is_everywhere() && probe.depth == 1.0)?;
     let miss = cold.responses.quantile(0.1)?.get() as f64;
     (miss > 1.2 * hit).then(|| Nanos::new((hit * miss).sqrt().min(hit * SLOWER) as u64))

@@ -6,8 +6,10 @@
 //! RAID 5 places data chunks on members in turn as RAID 0 does, and looks alike here; RAID 6 skips one more member in each
 //! row, and is told apart. Of RAID 10 a pair is one member.
 
+use std::collections::BTreeMap;
+
 use crate::front::{FULL, Front};
-use crate::probe::Probe;
+use crate::probe::{Pattern, Probe};
 
 /// In which order data chunks visit the members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +44,7 @@ impl Order {
 }
 
 /// What the distances told.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Geometry {
     /// How data are laid over them.
     pub order: Order,
@@ -54,17 +56,16 @@ pub struct Geometry {
     pub also: Option<(Order, u64)>,
     /// How many times less likely the best pair with another member count is, as a power of ten.
     pub margin: f64,
+    /// Every count of members that explains the rates about as well.
+    pub counts: Vec<u32>,
     /// How many distances were measured.
     pub distances: usize,
 }
 
-/// How many times less likely another count has to be, as a power of ten, for this one to be believed.
-const BELIEVED: f64 = 1.0;
-
 impl Geometry {
     /// Whether another count of members explains the rates about as well.
     pub fn is_doubtful(&self) -> bool {
-        self.margin < BELIEVED
+        self.counts.len() > 1
     }
 }
 
@@ -74,8 +75,11 @@ const MOST_MEMBERS: u32 = 24;
 /// Chunks that are tried: 4 KiB to 4 MiB.
 const CHUNKS: std::ops::RangeInclusive<u32> = 12..=22;
 
-/// Fewer distances tell nothing apart.
+/// A family of fewer distances tells nothing apart.
 const FEWEST: usize = 12;
+
+/// So many of all distances must be answered more slowly than the way there allows.
+const FEWEST_OPEN: usize = 3;
 
 /// Members and chunk, or `None` where there are too few distances.
 pub fn fit(probes: &[Probe], front: &Front) -> Option<Geometry> {
@@ -83,23 +87,33 @@ pub fn fit(probes: &[Probe], front: &Front) -> Option<Geometry> {
         let most = front.most.map_or(f64::INFINITY, |most| most.value);
         if front.cached { most.min(front.link.value / probe.size) } else { most }
     };
-    let places = places(probes, &full);
-    if places.iter().filter(|place| !place.full).count() < FEWEST {
+    let families = families(probes, &full);
+    let places = || families.iter().flatten();
+    if places().filter(|place| !place.full).count() < FEWEST_OPEN {
         return None;
     }
-    let ranked = ranked(&places);
-    let best = *ranked.first()?;
+    let ranked = ranked(&families);
+    let least = ranked.first()?.misfit;
+    // Of what explains the rates alike the fewest members: none of them is idle then.
+    let alike = |each: &&Candidate| each.misfit < least + ALIKE;
+    let best = *ranked.iter().filter(alike).min_by_key(|each| each.members)?;
+    let mut counts: Vec<u32> = ranked.iter().filter(alike).map(|each| each.members).collect();
+    counts.sort_unstable();
+    counts.dedup();
     // A multiple of the members with a smaller chunk, which requests straddle, is another name of the same.
     let other = ranked.iter().find(|each| each.members != best.members && each.chunk >= best.chunk);
-    let alike = |each: &&Candidate| each.members == best.members && each.misfit < best.misfit + ALIKE;
-    let also = ranked.iter().skip(1).find(alike).filter(|_| best.members > 1);
+    let named_else = |each: &&Candidate| {
+        each.members == best.members && (each.order, each.chunk) != (best.order, best.chunk)
+    };
+    let also = ranked.iter().filter(alike).find(named_else).filter(|_| best.members > 1);
     Some(Geometry {
         order: best.order,
         also: also.map(|also| (also.order, also.chunk)),
         members: best.members,
         chunk: (best.members > 1).then_some(best.chunk),
         margin: other.map_or(0.0, |other| (other.misfit - best.misfit) / 2.0 / std::f64::consts::LN_10),
-        distances: places.len(),
+        counts,
+        distances: places().count(),
     })
 }
 
@@ -115,8 +129,8 @@ struct Candidate {
 /// Every order, member count and chunk, what explains the rates best first.
 ///
 /// A chunk smaller than the requests is left out: with more members it is only another name of a larger one.
-fn ranked(places: &[Place]) -> Vec<Candidate> {
-    let least = places.iter().map(|place| place.size).max().unwrap_or(0);
+fn ranked(families: &[Vec<Place>]) -> Vec<Candidate> {
+    let least = families.iter().flatten().map(|place| place.size).min().unwrap_or(0);
     let orders = (1..=MOST_MEMBERS).map(|members| (Order::InTurn, members));
     let orders = orders.chain((LEAST_OF_TWO..=MOST_MEMBERS).map(|members| (Order::Skipping, members)));
     let all = orders.flat_map(|(order, members)| {
@@ -126,7 +140,7 @@ fn ranked(places: &[Place]) -> Vec<Candidate> {
     });
     let mut ranked: Vec<Candidate> = all
         .map(|(order, members, chunk)| Candidate {
-            misfit: misfit(places, order, members, chunk),
+            misfit: families.iter().map(|places| misfit(places, order, members, chunk)).sum(),
             order,
             members,
             chunk,
@@ -154,32 +168,26 @@ struct Place {
     full: bool,
 }
 
-/// The largest family of probes that differ in the distance alone.
-fn places(probes: &[Probe], full: &dyn Fn(&Probe) -> f64) -> Vec<Place> {
-    let random = |probe: &&Probe| {
-        probe.pattern == crate::probe::Pattern::Random && probe.region.is_none() && probe.is_read()
-    };
-    let family = |probe: &Probe| (probe.size as u64, probe.depth as u64);
-    let all: Vec<&Probe> = probes.iter().filter(random).collect();
-    let largest = all.iter().map(|probe| family(probe)).max_by_key(|key| {
-        let mut distances: Vec<u64> =
-            all.iter().filter(|probe| family(probe) == *key).map(|probe| probe.align).collect();
-        distances.sort_unstable();
-        distances.dedup();
-        distances.len()
-    });
-    let same = |probe: &&&Probe| Some(family(probe)) == largest;
-    all.iter()
-        .filter(same)
-        .map(|probe| Place {
+/// Probes that differ in the distance alone, as far as there are enough of them.
+fn families(probes: &[Probe], full: &dyn Fn(&Probe) -> f64) -> Vec<Vec<Place>> {
+    let mut families: BTreeMap<(u64, u64), Vec<Place>> = BTreeMap::new();
+    let random =
+        |probe: &&Probe| probe.pattern == Pattern::Random && probe.region.is_none() && probe.is_read();
+    for probe in probes.iter().filter(random) {
+        let place = Place {
             distance: probe.align,
             size: probe.size as u64,
             log_rate: probe.rate.ln(),
             // What is in flight at the ends of a short run is left to chance.
             error: (probe.responses.count().max(1) as f64).sqrt().recip().max(0.01),
             full: probe.rate > FULL * full(probe),
-        })
-        .collect()
+        };
+        families.entry((place.size, probe.depth as u64)).or_default().push(place);
+    }
+    let distances = |places: &Vec<Place>| {
+        places.iter().map(|place| place.distance).collect::<std::collections::BTreeSet<_>>().len()
+    };
+    families.into_values().filter(|places| distances(places) >= FEWEST).collect()
 }
 
 /// How badly the rates are explained by that pair: what is left about a curve of rate against the busiest member's share,
@@ -189,7 +197,10 @@ fn places(probes: &[Probe], full: &dyn Fn(&Probe) -> f64) -> Vec<Place> {
 /// less than a twentieth of what chance leaves.
 fn misfit(places: &[Place], order: Order, members: u32, chunk: u64) -> f64 {
     // Members that are visited alike, in logarithms: arms gain by longer queues, so that the curve need not be straight.
-    let spread: Vec<f64> = places.iter().map(|place| -busiest(place, order, members, chunk).ln()).collect();
+    // What is larger than a chunk is the work of several wherever it is.
+    let several = places.iter().any(|place| place.size > chunk);
+    let part = |place: &Place| if several { 1.0 } else { busiest(place, order, members, chunk) };
+    let spread: Vec<f64> = places.iter().map(|place| -part(place).ln()).collect();
     let open = |at: &usize| !places[*at].full;
     let mut levels: Vec<i64> =
         (0..places.len()).filter(open).map(|at| (spread[at] * 25.0).round() as i64).collect();
@@ -198,7 +209,11 @@ fn misfit(places: &[Place], order: Order, members: u32, chunk: u64) -> f64 {
     let terms = levels.len().min(3);
     let rows: Vec<(f64, &Place)> =
         (0..places.len()).filter(open).map(|at| (spread[at], &places[at])).collect();
+    if rows.is_empty() {
+        return 0.0;
+    }
     let Some(curve) = curve(&rows, terms) else { return f64::INFINITY };
+    let widest = rows.iter().map(|row| row.0).fold(0.0, f64::max);
     let at = |spread: f64| curve[0] + curve[1] * spread + curve[2] * spread * spread;
     let falls = |pair: &[i64]| {
         let (few, many) = (pair[0] as f64 / 25.0, pair[1] as f64 / 25.0);
@@ -212,9 +227,12 @@ fn misfit(places: &[Place], order: Order, members: u32, chunk: u64) -> f64 {
         .iter()
         .zip(&spread)
         .map(|(place, spread)| {
-            let off = place.log_rate - at(*spread);
-            // Where the way there is full, the members may have more to give.
-            let off = if place.full { off.max(0.0) } else { off };
+            // Where the way there is full, the members may have more to give; beyond what was seen of them, as much more
+            // as they are more.
+            let off = match place.full {
+                true => (place.log_rate - at(spread.min(widest)) - (spread - widest).max(0.0)).max(0.0),
+                false => place.log_rate - at(*spread),
+            };
             (off / place.error).powi(2)
         })
         .sum();
@@ -315,7 +333,7 @@ mod tests {
 
     fn plan_distances() -> Vec<u64> {
         let mut all = Vec::new();
-        for odd in [1u64, 3, 5, 7, 9, 11, 13] {
+        for odd in [1u64, 3, 5, 7, 9, 11, 13, 15, 35, 63] {
             all.extend((14..=20).map(|power| odd << power));
         }
         all.extend([2, 4, 8, 16, 15, 17, 19, 21, 23].map(|mebibytes| mebibytes << 20));
@@ -337,7 +355,7 @@ mod tests {
     fn every_count_and_chunk_is_told_from_rates_that_follow_the_busiest_member() {
         for members in [1u32, 2, 3, 4, 5, 6, 8, 11, 12, 13, 16] {
             for chunk in [16u64, 128, 512].map(|kib| kib << 10) {
-                let best = ranked(&rates(Order::InTurn, members, chunk))[0];
+                let best = ranked(&[rates(Order::InTurn, members, chunk)])[0];
                 assert_eq!((best.members, best.order), (members, Order::InTurn), "chunk {chunk}: {best:?}");
                 assert!(members == 1 || best.chunk == chunk, "{members}: {best:?}");
             }
@@ -347,7 +365,7 @@ mod tests {
     #[test]
     fn members_with_two_parities_are_told_from_members_without() {
         for members in [5, 7, 8, 9, 12] {
-            let best = ranked(&rates(Order::Skipping, members, 64 << 10))[0];
+            let best = ranked(&[rates(Order::Skipping, members, 64 << 10)])[0];
             assert_eq!(
                 (best.members, best.order, best.chunk),
                 (members, Order::Skipping, 64 << 10),
@@ -360,7 +378,7 @@ mod tests {
     #[test]
     fn rows_that_look_like_chunks_are_named_beside_them() {
         for (members, row) in [(6, 4), (10, 8)] {
-            let ranked = ranked(&rates(Order::Skipping, members, 64 << 10));
+            let ranked = ranked(&[rates(Order::Skipping, members, 64 << 10)]);
             let names = [ranked[0], ranked[1]].map(|each| (each.members, each.order, each.chunk));
             assert!(names.contains(&(members, Order::InTurn, row * (64 << 10))), "{names:?}");
             assert!(names.contains(&(members, Order::Skipping, 64 << 10)), "{names:?}");

@@ -85,7 +85,9 @@ pub fn fit(probes: &[Probe], front: &Front, members: u32, chunk: u64) -> Option<
 /// How many a member alone works on at once: its rate times the time that one alone takes there, of the same size.
 fn gain_of_one(probes: &[Probe], way: f64, members: u32, chunk: u64) -> f64 {
     let on_one = probes.iter().filter(|probe| probe.is_read() && is_on_one(probe, members, chunk));
-    let Some(one) = on_one.min_by(|one, two| one.rate.total_cmp(&two.rate)) else { return 0.0 };
+    let slowest =
+        |one: &&Probe, two: &&Probe| one.size.total_cmp(&two.size).then(one.rate.total_cmp(&two.rate));
+    let Some(one) = on_one.min_by(slowest) else { return 0.0 };
     let same = |probe: &&Probe| probe.is_everywhere() && probe.is_read() && probe.depth == 1.0;
     let alone = probes.iter().filter(same).find(|probe| probe.size == one.size);
     alone.map_or(0.0, |alone| one.rate * (alone.response_ns - way).max(0.0) / 1e9)

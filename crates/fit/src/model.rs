@@ -45,6 +45,8 @@ pub struct Model {
     pub write_on: f64,
     /// Dies that writes are put on after the member has taken them; 0: a write holds a server as a read does.
     pub dies: u32,
+    /// Nanoseconds that a die is at one thing, for which a read waits.
+    pub program: f64,
     /// By how many nanoseconds a read ends later while writes are at the member.
     pub beside: f64,
     /// What a member moves.
@@ -117,6 +119,17 @@ impl Model {
     /// Members' worth of data in a row.
     pub fn data(&self) -> u32 {
         self.members.saturating_sub(self.level.parity()).max(1)
+    }
+
+    /// Divides what a small write was seen to cost among the commands that one is under this level: with parity old
+    /// data and parities are read, and new ones written.
+    pub(crate) fn begin_writes(&mut self) {
+        let commands = match self.level {
+            Level::Raid0 => 1.0,
+            Level::Raid5 => 4.0,
+            Level::Raid6 => 6.0,
+        };
+        self.write.times.iter_mut().for_each(|(_, ns)| *ns /= commands);
     }
 
     /// Nanoseconds of a read alone.
@@ -206,6 +219,7 @@ impl Model {
         line(format_args!("read_on_rate = {}", figure("devices.with.read_on_rate", rate(self.read_on))));
         line(format_args!("write_on_rate = {}", figure("devices.with.write_on_rate", rate(self.write_on))));
         line(format_args!("dies       = {}", figure("devices.with.dies", self.dies.to_string())));
+        line(format_args!("program    = {}", figure("devices.with.program", time(self.program.max(1.0)))));
         line(format_args!("beside     = {}", figure("devices.with.beside", time(self.beside))));
         line(format_args!("link       = {}", figure("devices.with.link", rate(self.member_link))));
         line(format_args!("follow     = {}", figure("devices.with.follow", time(self.follow))));

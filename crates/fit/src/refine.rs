@@ -42,7 +42,7 @@ pub(crate) struct Source {
 const ROUNDS: usize = 6;
 
 /// The same for writes, which take long: caches have to fill.
-const WRITE_ROUNDS: usize = 6;
+const WRITE_ROUNDS: usize = 7;
 
 /// Of a correction, this part is made: neighbouring depths share members' queues, and would correct the same twice.
 const STEP: f64 = 0.7;
@@ -100,6 +100,7 @@ fn refine_writes(model: &mut Model, sources: &[Source], ask: &mut dyn Ask) -> Re
     let mut tried = Vec::new();
     for level in open_levels(model) {
         let mut candidate = Model { level, ..model.clone() };
+        candidate.begin_writes();
         let off = settle_writes(&mut candidate, sources, ask, &behind)?;
         tried.push(Explained { level, off: off.sqrt() });
         if best.as_ref().is_none_or(|(least, _)| off < LIKELIER * *least) {
@@ -302,10 +303,14 @@ fn correct_bytes(model: &mut Model, smallest: f64, pairs: &[Pair<'_>], free: &dy
         let each = 1e9 / model.read.rate + late / (pair.measured.size / pieces);
         model.read.rate = (1e9 / each.max(0.001)).clamp(model.read.rate / 2.0, model.read.rate * 2.0);
     }
-    let alone = pairs
-        .iter()
-        .filter(|pair| pair.measured.pattern == Pattern::Random && !pair.measured.is_everywhere());
-    let excesses: Vec<f64> = alone.filter(|pair| free(pair)).map(Pair::excess).collect();
+    let on_one = || {
+        let random = pairs.iter().filter(|pair| pair.measured.pattern == Pattern::Random);
+        random.filter(|pair| !pair.measured.is_everywhere() && free(pair))
+    };
+    // The larger the requests, the more of their time is their bytes.
+    let largest = on_one().map(|pair| pair.measured.size).fold(0.0, f64::max);
+    let excesses: Vec<f64> =
+        on_one().filter(|pair| pair.measured.size == largest).map(Pair::excess).collect();
     let excess = match (excesses.is_empty(), large(false)) {
         (false, _) => excesses.iter().sum::<f64>() / excesses.len() as f64,
         (true, Some(pair)) => pair.excess(),
@@ -345,26 +350,17 @@ fn correct_writes(model: &mut Model, pairs: &[Pair<'_>]) {
     if let Some(on) = excess.on {
         model.write_on = (model.write_on * (-on * STEP).clamp(-1.0, 1.0).exp()).clamp(1e6, 1e12);
     }
-    match (model.dies, excess.late_ns) {
-        (0, Some(late)) => model.beside = (model.beside - STEP * late).max(0.0),
-        _ => correct_dies(model, &excess),
+    match (model.dies, excess.late_ns, excess.waits) {
+        (0, Some(late), _) => model.beside = (model.beside - late).max(0.0),
+        (_, _, Some(waits)) => {
+            model.program = (model.program * (-waits).clamp(-1.5, 1.5).exp()).clamp(1e3, LONGEST_PROGRAM_NS);
+        }
+        _ => {}
     }
 }
 
-/// What a read waits for beside writes is what is under way on its die: with more dies that each take longer the same is
-/// written, and reads wait longer.
-fn correct_dies(model: &mut Model, excess: &Lasting) {
-    let Some(waits) = excess.waits.filter(|_| model.dies > 0) else { return };
-    let before = f64::from(model.dies);
-    let dies = (before * (-waits * STEP).clamp(-1.0, 1.0).exp()).round().clamp(1.0, MOST_DIES);
-    model.write.times.iter_mut().for_each(|(_, each)| *each *= dies / before);
-    model.write.rate *= before / dies;
-    model.write_on *= before / dies;
-    model.dies = dies as u32;
-}
-
-/// Dies of a member that are believed.
-const MOST_DIES: f64 = 1_024.0;
+/// No die is at one thing for longer: to erase a block takes some ten milliseconds.
+const LONGEST_PROGRAM_NS: f64 = 1e8;
 
 /// Logarithms of modelled over measured rates of writes in the long run, and measured over modelled room.
 struct Lasting {

@@ -50,8 +50,8 @@ pub fn fit(runs: &[Run], name: &str, ask: &mut dyn Ask) -> Result<Fit, FitError>
     let probes: Vec<Probe> = sources.iter().map(|source| source.probe.clone()).collect();
     let front = front::fit(&probes).ok_or(FitError::Missing("reads one at a time of a small region"))?;
     let geometry = geometry::fit(&probes, &front);
-    let count = geometry.map_or(1, |geometry| geometry.members);
-    let chunk = geometry.and_then(|geometry| geometry.chunk).unwrap_or(65_536);
+    let count = geometry.as_ref().map_or(1, |geometry| geometry.members);
+    let chunk = geometry.as_ref().and_then(|geometry| geometry.chunk).unwrap_or(65_536);
     let members = members::fit(&probes, &front, count, chunk)
         .ok_or(FitError::Missing("4 KiB reads all over the target, one at a time"))?;
     let way = front.fixed.map_or(0.0, |fixed| fixed.value);
@@ -115,8 +115,11 @@ const SMALL: f64 = 4096.0;
 /// Processors that are believed.
 const MOST_PROCESSORS: f64 = 64.0;
 
-/// Dies of a member to begin with.
+/// Dies of a member: how many there are does not show beside how long each is at one thing.
 const DIES: u32 = 16;
+
+/// How long a die is at one thing, to begin with: a page of flash is programmed in about that.
+const PROGRAM_NS: f64 = 1e6;
 
 /// What showed by itself.
 struct Parts {
@@ -139,7 +142,7 @@ impl Parts {
         let write_fixed = written.and_then(|writes| writes.fixed).unwrap_or(fixed);
         let write_command =
             most.map_or(command, |most| (f64::from(processors) * 1e9 / most).min(write_fixed));
-        let chunk = geometry.and_then(|geometry| geometry.chunk).unwrap_or(65_536);
+        let chunk = geometry.as_ref().and_then(|geometry| geometry.chunk).unwrap_or(65_536);
         let asked: Vec<&str> =
             runs.iter().flat_map(|run| &run.targets).map(|target| target.asked.as_str()).take(1).collect();
         let started = runs.first().map_or("", |run| run.started.get(..10).unwrap_or(""));
@@ -153,19 +156,22 @@ impl Parts {
             processors,
             read_command: command,
             write_command,
-            level: match geometry.map(|geometry| geometry.order) {
+            level: match geometry.as_ref().map(|geometry| geometry.order) {
                 Some(Order::Skipping) => Level::Raid6,
                 _ => Level::Raid0,
             },
-            members: geometry.map_or(1, |geometry| geometry.members),
+            members: geometry.as_ref().map_or(1, |geometry| geometry.members),
             chunk,
             cache: self.cache(chunk),
             servers: members.servers,
             read: members.read.clone(),
             write: self.write_access(),
             read_on: members.read.rate,
-            write_on: members.read.rate,
+            write_on: written
+                .and_then(|writes| writes.on)
+                .map_or(members.read.rate, |on| on / self.at_work()),
             dies: if members.servers > 1 { DIES } else { 0 },
+            program: PROGRAM_NS,
             beside: 0.0,
             member_link: members.link,
             follow: members.follow,
@@ -173,14 +179,23 @@ impl Parts {
         }
     }
 
+    /// Servers of all members that put writes on the media.
+    fn at_work(&self) -> f64 {
+        let count = f64::from(self.geometry.as_ref().map_or(1, |geometry| geometry.members));
+        if self.members.servers > 1 { f64::from(DIES) * count } else { count }
+    }
+
     /// A beginning: as many servers as write at once do what small writes came to in the long run.
     fn write_access(&self) -> Access {
-        let count = f64::from(self.geometry.map_or(1, |geometry| geometry.members));
+        let count = f64::from(self.geometry.as_ref().map_or(1, |geometry| geometry.members));
         let Members { servers, read, .. } = &self.members;
         let small = self.writes.as_ref().and_then(|writes| writes.small);
         if *servers > 1 {
-            let each = small.map_or(read.times[0].1, |small| f64::from(DIES) * count / small.value * 1e9);
-            return Access { times: vec![(1, each)], rate: read.rate };
+            let each = small.map_or(read.times[0].1, |small| self.at_work() / small.value * 1e9);
+            let large = self.writes.as_ref().and_then(|writes| writes.large);
+            let rate = large.map_or(read.rate, |large| large / self.at_work());
+            let bytes = 4096.0 / rate * 1e9;
+            return Access { times: vec![(1, (each - bytes).max(0.1 * each))], rate };
         }
         // An arm gains by a choice of writes as it does by one of reads.
         let first = read.times[0].1;
@@ -199,7 +214,7 @@ impl Parts {
             ReadCache::Unknown => None,
         };
         let whole = size.or(room).or((back || self.ahead).then_some(256.0 * 1024.0 * 1024.0))?;
-        let members = self.geometry.map_or(1, |geometry| geometry.members);
+        let members = self.geometry.as_ref().map_or(1, |geometry| geometry.members);
         let ahead = (chunk * u64::from(members) * 2).clamp(1 << 20, 16 << 20);
         Some(Cache {
             size: ((whole / 1_048_576.0).round().max(1.0) as u64) << 20,
@@ -276,17 +291,21 @@ impl Parts {
 
     fn geometry_lines(&self, model: &Model, said: &mut Said) {
         let keys = ["raid.disks", "raid.chunk"];
-        match self.geometry {
+        match &self.geometry {
             None => said.missing(
                 "members and chunk",
                 &keys,
                 "too few distances were measured below what the way there lets pass; taken as one member",
             ),
-            Some(geometry) if geometry.is_doubtful() => said.missing(
-                "members and chunk",
-                &keys,
-                "other counts explain the rates as well: the way there is full before the members are",
-            ),
+            Some(geometry) if geometry.is_doubtful() => {
+                let counts: Vec<String> = geometry.counts.iter().map(u32::to_string).collect();
+                let words = format!(
+                    "{} members explain the rates alike, because the way there is full before they are; taken as {}",
+                    counts.join(" or "),
+                    geometry.members
+                );
+                said.missing("members and chunk", &keys, &words);
+            }
             Some(Geometry { margin, members, distances, also, .. }) => {
                 let margin = margin.min(300.0);
                 let words =
@@ -300,7 +319,7 @@ impl Parts {
                             Some((_, other)) => {
                                 format!(
                                     "from the same distances, which {} explains as well",
-                                    Bytes::new(other)
+                                    Bytes::new(*other)
                                 )
                             }
                             None => "from the same distances".into(),
@@ -433,7 +452,11 @@ impl Parts {
                     );
                     said.missing("", &["devices.with.beside"], "the dies stand for it");
                 } else {
-                    said.missing("", &["devices.with.dies"], "an arm does one thing at a time");
+                    said.missing(
+                        "",
+                        &["devices.with.dies", "devices.with.program"],
+                        "an arm does one thing at a time",
+                    );
                     let words = "by how long reads take there";
                     said.figure(
                         "reads beside writes",

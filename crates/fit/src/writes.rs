@@ -20,6 +20,8 @@ pub struct Writes {
     pub small: Option<Figure>,
     /// Bytes a second of large ones likewise.
     pub large: Option<f64>,
+    /// Bytes a second of those that go on.
+    pub on: Option<f64>,
 }
 
 /// What the writes among `probes` told; `None` where nothing was written. `alone_ns` is a read of a member alone,
@@ -36,7 +38,9 @@ pub fn fit(probes: &[Probe], alone_ns: f64, stripe: f64) -> Option<Writes> {
     let small = everywhere(false).max_by(|one, two| one.seconds.total_cmp(&two.seconds));
     let burst = everywhere(true).max_by(|one, two| one.seconds.total_cmp(&two.seconds));
     let filled = burst.and_then(|burst| fit_burst(burst, stripe));
+    let on = probes.iter().filter(|probe| probe.is_write() && probe.pattern == Pattern::Sequential);
     Some(Writes {
+        on: on.map(Probe::bytes_per_s).max_by(f64::total_cmp),
         fixed: smallest.map(|probe| probe.response_ns),
         most: hot.iter().map(|probe| probe.rate).max_by(f64::total_cmp),
         back: smallest.is_some_and(|probe| probe.response_ns < 0.67 * alone_ns) || filled.is_some(),

@@ -138,7 +138,7 @@ fn measured(name: &str, array: &str) -> Run {
     let file = format!("{}/../../plans/{name}.toml", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(file).unwrap();
     let flash = name == "calibrate" && (array.contains("ssd") || array.contains("m4"));
-    let at_most = flash.then(|| Nanos::from_secs_f64(1.0));
+    let at_most = flash.then(|| Nanos::from_secs_f64(0.4));
     let mut run = record::sample::run(name, asked_in_full(plan(&text), array, at_most));
     run.plan.text = text;
     run.targets[0].size_bytes = size_of(array);
@@ -273,6 +273,11 @@ fn ten_hidden_arrays_are_told_and_predicted() {
             fit.model.members,
             fit.model.chunk >> 10
         );
+        for line in
+            fit.lines.iter().filter(|line| line.what.contains("member") || line.what.contains("level"))
+        {
+            println!("  {}: {:?}: {}", line.what, line.value, line.words);
+        }
         for (name, ratio) in &ahead {
             println!("  {name:<20} {ratio:.3}");
         }

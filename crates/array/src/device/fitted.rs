@@ -12,7 +12,7 @@ use units::{Bytes, BytesPerSecond, Instant, Nanos, SECTOR_BYTES};
 
 use crate::device::Command;
 use crate::device::programs::Programs;
-use crate::meter::Meter;
+use crate::meter::{Class, Meter};
 use crate::server::Servers;
 use crate::station::Station;
 
@@ -32,6 +32,8 @@ pub struct FittedParams {
     /// Dies that writes are put on after the device has taken them, so that a read waits for no more than the program
     /// under way; 0: a write holds a server as a read does.
     pub dies: u32,
+    /// How long a die is at one thing.
+    pub program: Nanos,
     /// How much later a read ends that comes while writes are at the device: an arm that goes for what is near does the
     /// writes of one region first. It holds no server.
     pub beside: Nanos,
@@ -99,7 +101,7 @@ impl Fitted {
     pub fn new(params: &FittedParams) -> Fitted {
         Fitted {
             servers: Servers::new(params.servers),
-            programs: (params.dies > 0).then(|| Programs::new(params.dies)),
+            programs: (params.dies > 0).then(|| Programs::new(params.dies, params.program)),
             link: Station::new(1),
             present: BinaryHeap::new(),
             written: Instant::START,
@@ -160,7 +162,9 @@ impl Fitted {
     /// Access and transfer of a command.
     fn service(&mut self, now: Instant, command: &Command) -> (Nanos, Nanos) {
         let bytes = Bytes::new(u64::from(command.sectors) * SECTOR_BYTES);
-        let kind = if command.write { &self.params.write } else { &self.params.read };
+        // What a destage reads lies beside what it writes, and the next one does too: an arm is as quick for both.
+        let destaged = command.class == Class::Destage && self.programs.is_none();
+        let kind = if command.write || destaged { &self.params.write } else { &self.params.read };
         let moving = kind.rate.time_for(bytes);
         let end = command.first + u64::from(command.sectors);
         if let Some(stream) = self.ends.iter_mut().find(|at| **at == command.first) {
@@ -206,7 +210,6 @@ fn drawn(now: Instant, first: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::meter::Class;
 
     fn params(times: &[(u32, u64)]) -> FittedParams {
         let times: Vec<_> = times.iter().map(|(count, us)| (*count, Nanos::from_micros(*us))).collect();
@@ -218,6 +221,7 @@ mod tests {
             read_on: BytesPerSecond::new(512e6),
             write_on: BytesPerSecond::new(512e6),
             dies: 0,
+            program: Nanos::from_micros(101),
             beside: Nanos::ZERO,
             link: BytesPerSecond::new(1e15),
             link_command: Nanos::ZERO,

@@ -9,6 +9,8 @@ use units::{Bytes, Instant, Nanos};
 pub struct Programs {
     dies: Vec<Die>,
     next: usize,
+    /// How long a die is at one thing; what is booked on it is one such after the other.
+    program: Nanos,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,9 +25,10 @@ struct Die {
 const PIECE: Bytes = Bytes::new(16 << 10);
 
 impl Programs {
-    /// That many idle dies, at least one.
-    pub fn new(dies: u32) -> Programs {
-        Programs { dies: vec![Die::default(); dies.max(1) as usize], next: 0 }
+    /// That many idle dies, at least one, of which a read waits for `program` at most.
+    pub fn new(dies: u32, program: Nanos) -> Programs {
+        let program = program.max(Nanos::new(1));
+        Programs { dies: vec![Die::default(); dies.max(1) as usize], next: 0, program }
     }
 
     /// Spreads `work` for `bytes` over the dies whose turn it is; when the device has room for them.
@@ -54,10 +57,10 @@ impl Programs {
             return Nanos::ZERO;
         }
         die.until += read;
-        Nanos::new(match left % die.each.get().max(1) {
-            0 => die.each.get(),
-            part => part,
-        })
+        match left % self.program.get() {
+            0 => self.program,
+            part => Nanos::new(part),
+        }
     }
 }
 
@@ -73,7 +76,7 @@ mod tests {
 
     #[test]
     fn writers_wait_once_every_die_has_a_piece_and_one_more() {
-        let mut programs = Programs::new(2);
+        let mut programs = Programs::new(2, us(100));
         let now = Instant::START;
         let rooms: Vec<u64> = (0..6).map(|_| programs.take(now, us(100), SMALL).nanos() / 1_000).collect();
         assert_eq!(rooms, [0, 0, 0, 0, 100, 100]);
@@ -81,7 +84,7 @@ mod tests {
 
     #[test]
     fn large_writes_are_the_work_of_several_dies_at_once() {
-        let mut programs = Programs::new(4);
+        let mut programs = Programs::new(4, us(100));
         programs.take(Instant::START, us(400), Bytes::new(64 << 10));
         let waits: Vec<Nanos> = (0..4).map(|place| programs.wait(Instant::START, place, us(1))).collect();
         assert_eq!(waits, [us(100); 4]);
@@ -89,7 +92,7 @@ mod tests {
 
     #[test]
     fn a_read_waits_for_the_program_under_way_and_puts_the_others_off() {
-        let mut programs = Programs::new(1);
+        let mut programs = Programs::new(1, us(100));
         let now = Instant::START;
         for _ in 0..3 {
             programs.take(now, us(100), SMALL);
@@ -97,6 +100,6 @@ mod tests {
         assert_eq!(programs.wait(now + us(30), 0, us(10)), us(70));
         // Two more programs and the read are left at 100 us, of which the second begins at 110.
         assert_eq!(programs.take(now + us(305), us(100), SMALL), now + us(305));
-        assert_eq!(Programs::new(1).wait(now, 7, us(10)), Nanos::ZERO);
+        assert_eq!(Programs::new(1, us(100)).wait(now, 7, us(10)), Nanos::ZERO);
     }
 }

@@ -328,6 +328,7 @@ fn fitted(fields: &Fields<'_>) -> Result<FittedParams, SpecError> {
         read_on: fields.or("read_on_rate", fields.need("read_rate")?)?,
         write_on: fields.or("write_on_rate", fields.need("write_rate")?)?,
         dies: fields.or("dies", 0)?,
+        program: fields.or("program", Nanos::from_millis(1))?,
         beside: fields.or("beside", Nanos::ZERO)?,
         link: moving(fields, "link")?,
         link_command: fields.or("link_command", Nanos::ZERO)?,
