@@ -85,7 +85,8 @@ pub(crate) fn refine(
         correct_reads(model, front, &pairs);
     }
     if let Some((_, found)) = best {
-        *model = found;
+        // Streams are no part of what the rounds are compared by, and come nearer with each of them.
+        *model = Model { read_on: model.read_on, ..found };
     }
     refine_writes(model, sources, ask)
 }
@@ -101,7 +102,8 @@ fn refine_writes(model: &mut Model, sources: &[Source], ask: &mut dyn Ask) -> Re
     for level in open_levels(model) {
         let mut candidate = Model { level, ..model.clone() };
         candidate.begin_writes();
-        let off = settle_writes(&mut candidate, sources, ask, &behind)?;
+        let rival = best.as_ref().map_or(f64::INFINITY, |(off, _)| *off);
+        let off = settle_writes(&mut candidate, sources, ask, &behind, rival)?;
         tried.push(Explained { level, off: off.sqrt() });
         if best.as_ref().is_none_or(|(least, _)| off < LIKELIER * *least) {
             best = Some((off, candidate));
@@ -124,6 +126,9 @@ pub(crate) struct Explained {
 /// A level with parity is taken where it leaves this part of the squares that the plainer one leaves, or less.
 const LIKELIER: f64 = 0.7;
 
+/// A level that leaves so many times the squares of another after some rounds is not looked at further.
+const HOPELESS: f64 = 16.0;
+
 /// RAID 0 and RAID 5 read alike.
 fn open_levels(model: &Model) -> Vec<Level> {
     match model.level {
@@ -132,19 +137,27 @@ fn open_levels(model: &Model) -> Vec<Level> {
     }
 }
 
-/// Corrects what writes cost; the squares that are left.
+/// Corrects what writes cost; the squares that are left. It ends early where nothing moves any more, or where a `rival` is
+/// nearer by so much that it will not be reached.
 fn settle_writes(
     model: &mut Model,
     sources: &[Source],
     ask: &mut dyn Ask,
     behind: &dyn Fn(&Probe) -> bool,
+    rival: f64,
 ) -> Result<f64, String> {
     let mut best: Option<(f64, Model)> = None;
-    for _ in 0..WRITE_ROUNDS {
+    let mut idle = 0;
+    for round in 0..WRITE_ROUNDS {
         let pairs = asked(model, sources, ask, behind, true)?;
         let off = lasting(&pairs, model.stripe(), model.quiet_ns()).misfit();
+        let least = best.as_ref().map_or(f64::INFINITY, |(least, _)| *least);
+        idle = if off < 0.9 * least { 0 } else { idle + 1 };
         if best.as_ref().is_none_or(|(least, _)| off < *least) {
             best = Some((off, model.clone()));
+        }
+        if idle >= 2 || (round >= 3 && off.min(least) > HOPELESS * rival) {
+            break;
         }
         correct_writes(model, &pairs);
     }
@@ -153,10 +166,14 @@ fn settle_writes(
     Ok(off)
 }
 
-/// Root mean square of the logarithms of all ratios, places all over the target alone.
+/// Root mean square of the logarithms of the ratios at places all over the target, as far as members give more with more
+/// in flight.
 fn misfit(pairs: &[Pair<'_>]) -> f64 {
-    let random = pairs.iter().filter(|pair| pair.measured.pattern == Pattern::Random);
-    let squares: Vec<f64> = random.map(|pair| pair.excess().powi(2)).collect();
+    let everywhere = || pairs.iter().filter(|pair| pair.measured.is_everywhere());
+    let smallest = everywhere().map(|pair| pair.measured.size).fold(f64::INFINITY, f64::min);
+    let deepest = deepest(pairs, smallest);
+    let rising = everywhere().filter(|pair| pair.measured.depth <= deepest);
+    let squares: Vec<f64> = rising.map(|pair| pair.excess().powi(2)).collect();
     (squares.iter().sum::<f64>() / squares.len().max(1) as f64).sqrt()
 }
 
@@ -243,7 +260,9 @@ fn correct_reads(model: &mut Model, front: &Front, pairs: &[Pair<'_>]) {
         .max_by(|one, two| one.measured.bytes_per_s().total_cmp(&two.measured.bytes_per_s()));
     if let Some(pair) = stream {
         let factor = (-pair.excess()).exp().clamp(0.5, 2.0);
-        model.read_on = (model.read_on * factor).clamp(1e6, 1e12);
+        // Where something else holds the model's stream up, no rate of its members makes it faster.
+        let each = pair.measured.bytes_per_s() / f64::from(model.data());
+        model.read_on = (model.read_on * factor).min(PASSING * each).max(1e6);
     }
 }
 
@@ -297,11 +316,16 @@ fn correct_bytes(model: &mut Model, smallest: f64, pairs: &[Pair<'_>], free: &dy
             .filter(|pair| free(pair))
             .max_by(|one, two| one.measured.size.total_cmp(&two.measured.size))
     };
-    if let Some(pair) = large(true) {
-        let pieces = (pair.measured.size / model.chunk as f64).max(1.0).min(f64::from(model.members));
-        let late = pair.measured.response_ns - pair.modelled.response_ns;
-        let each = 1e9 / model.read.rate + late / (pair.measured.size / pieces);
-        model.read.rate = (1e9 / each.max(0.001)).clamp(model.read.rate / 2.0, model.read.rate * 2.0);
+    match model.servers {
+        1 => correct_passing(model, smallest, pairs, free),
+        _ => {
+            if let Some(pair) = large(true) {
+                let pieces = (pair.measured.size / model.chunk as f64).max(1.0).min(f64::from(model.members));
+                let late = pair.measured.response_ns - pair.modelled.response_ns;
+                let each = 1e9 / model.read.rate + late / (pair.measured.size / pieces);
+                model.read.rate = (1e9 / each.max(0.001)).clamp(model.read.rate / 2.0, model.read.rate * 2.0);
+            }
+        }
     }
     let on_one = || {
         let random = pairs.iter().filter(|pair| pair.measured.pattern == Pattern::Random);
@@ -320,6 +344,33 @@ fn correct_bytes(model: &mut Model, smallest: f64, pairs: &[Pair<'_>], free: &dy
         model.member_link = (model.member_link * (-excess).exp().clamp(0.5, 1.5)).clamp(1e6, 1e12);
     }
 }
+
+/// How fast bytes pass below a head: by how much longer members are busy with larger requests than with small ones.
+///
+/// Requests that lie on one member alone. A stream says how fast they pass too, as far as nothing else holds it up: it is
+/// believed within a factor.
+fn correct_passing(model: &mut Model, smallest: f64, pairs: &[Pair<'_>], free: &dyn Fn(&Pair<'_>) -> bool) {
+    let busy = || {
+        let deep = pairs.iter().filter(|pair| pair.measured.is_everywhere() && pair.measured.depth > 1.0);
+        deep.filter(|pair| pair.measured.size <= model.chunk as f64 && free(pair))
+    };
+    let largest = busy().max_by(|one, two| one.measured.size.total_cmp(&two.measured.size));
+    let Some(large) = largest.filter(|large| large.measured.size > smallest) else {
+        model.read.rate = model.read_on;
+        return;
+    };
+    let beside =
+        |pair: &&Pair<'_>| pair.measured.size == smallest && pair.measured.depth == large.measured.depth;
+    let Some(small) = busy().find(beside) else { return };
+    let late = |pair: &Pair<'_>| {
+        f64::from(model.members) * 1e9 * (pair.measured.rate.recip() - pair.modelled.rate.recip())
+    };
+    let each = 1e9 / model.read.rate + STEP * (late(large) - late(small)) / (large.measured.size - smallest);
+    model.read.rate = (1e9 / each.max(0.001)).clamp(model.read_on / PASSING, model.read_on * PASSING);
+}
+
+/// So many times faster or slower than a stream, or its part of one, may bytes pass.
+const PASSING: f64 = 2.0;
 
 /// Time and rate of a member's write together, from small writes and large ones in the long run: of both it is known how
 /// long a member is busy with one in the model, and by which factor that is wrong.

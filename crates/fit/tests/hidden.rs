@@ -182,13 +182,14 @@ fn fitted(runs: &[Run]) -> Fit {
     fit::fit(runs, "model", &mut Model(runs)).unwrap()
 }
 
-/// Sizes, depths and shares of reads that no probe has.
+/// Sizes, depths and shares of reads that no probe has. A write cache fills and empties in turns of seconds: a load lasts
+/// for some of them.
 const HELD_OUT: &str = r#"
 name = "held-out"
 [defaults]
 pattern = "random"
-warmup = "3s"
-run = "6s"
+warmup = "5s"
+run = "15s"
 [[phase]]
 name = "8k 70% x24"
 size = "8KiB"
@@ -252,56 +253,108 @@ fn runs_without_the_points_that_are_needed_are_refused_with_what_is_missing() {
     assert!(error.contains("reads one at a time of a small region"), "{error}");
 }
 
-/// Ten arrays in full: `nice cargo test --release -p fathom-fit --test hidden -- --ignored --nocapture`; what it gave is
-/// in benches/RESULTS.md, "Calibration". `FIT_SEEDS=3,4` takes some of them.
-#[test]
-#[ignore = "minutes of computing"]
-fn ten_hidden_arrays_are_told_and_predicted() {
-    let seeds = std::env::var("FIT_SEEDS").unwrap_or("0,1,2,3,4,5,6,7,8,9".into());
-    let mut failed = Vec::new();
-    for seed in seeds.split(',').map(|seed| seed.parse::<u64>().unwrap()) {
+/// What became of a hidden array.
+struct Told {
+    hidden: Hidden,
+    fit: Fit,
+    link: f64,
+    cache: f64,
+    ahead: Vec<(String, f64)>,
+}
+
+impl Told {
+    fn of(seed: u64) -> Told {
         let hidden = Hidden::draw(seed);
         let text = hidden.text();
         let runs = [measured("calibrate", &text), measured("calibrate-writes", &text)];
         let fit = fitted(&runs);
-        let link = fit.model.link / (f64::from(hidden.link_mb) * 1e6);
-        let cache =
-            fit.model.cache.as_ref().unwrap().size as f64 / (f64::from(hidden.cache_mib) * 1_048_576.0);
-        let ahead = held_out(&text, &fit.text);
-        println!(
-            "{seed}: {hidden:?}\n  members {} chunk {} link {link:.3} cache {cache:.3}",
-            fit.model.members,
-            fit.model.chunk >> 10
-        );
-        for line in
-            fit.lines.iter().filter(|line| line.what.contains("member") || line.what.contains("level"))
-        {
-            println!("  {}: {:?}: {}", line.what, line.value, line.words);
-        }
-        for (name, ratio) in &ahead {
-            println!("  {name:<20} {ratio:.3}");
-        }
-        let worst = fit.residuals.iter().map(|held| (1.0 / held.ratio.value - 1.0).abs()).fold(0.0, f64::max);
-        println!("  farthest residual {worst:.2}");
-        let right = fit.model.members == hidden.members
-            && (link - 1.0).abs() < 0.05
-            && (cache - 1.0).abs() < 0.2
-            && ahead.iter().all(|(_, ratio)| (ratio - 1.0).abs() < 0.15);
-        if !right {
-            failed.push(seed);
-            if std::env::var("FIT_SHOW").is_ok() {
-                println!("{}", fit.text);
-                for held in &fit.residuals {
-                    println!(
-                        "  {:<40} {:>10.0} {:>10.0} {:.2}",
-                        held.name,
-                        held.measured.value,
-                        held.modelled,
-                        1.0 / held.ratio.value
-                    );
-                }
-            }
+        let cache = fit.model.cache.as_ref().unwrap().size as f64;
+        Told {
+            link: fit.model.link / (f64::from(hidden.link_mb) * 1e6),
+            cache: cache / (f64::from(hidden.cache_mib) * 1_048_576.0),
+            ahead: held_out(&text, &fit.text),
+            hidden,
+            fit,
         }
     }
-    assert_eq!(failed, [0u64; 0]);
+
+    /// As whoever looks from outside can name it: a mirrored pair is one member.
+    fn level(&self) -> &'static str {
+        if self.hidden.level == "10" { "0" } else { self.hidden.level }
+    }
+
+    /// A row of the table in benches/RESULTS.md.
+    fn row(&self, seed: u64) -> String {
+        let Told { hidden, fit, link, cache, ahead } = self;
+        let told = |fitted: String, hidden: String| {
+            if fitted == hidden { hidden } else { format!("**{fitted}** of {hidden}") }
+        };
+        let members = told(fit.model.members.to_string(), hidden.members.to_string());
+        let chunk = told((fit.model.chunk >> 10).to_string(), hidden.chunk_kib.to_string());
+        let level = told(fit.model.level.name().into(), self.level().into());
+        let loads: Vec<String> = ahead.iter().map(|(_, ratio)| marked(*ratio, 0.15)).collect();
+        let (link, cache) = (marked(*link, 0.05), marked(*cache, 0.2));
+        let Hidden { device, level: true_level, .. } = hidden;
+        format!(
+            "| {seed} | {device}, RAID {true_level} | {members} | {chunk} KiB | {level} | {link} | {cache} | {} |",
+            loads.join(", ")
+        )
+    }
+
+    /// What is not as wanted: `members`, `chunk`, `level`, `link`, `cache`, and names of loads.
+    fn misses(&self) -> Vec<String> {
+        let Told { hidden, fit, link, cache, ahead } = self;
+        let figures = [
+            ("members", fit.model.members == hidden.members),
+            ("chunk", fit.model.chunk == u64::from(hidden.chunk_kib) << 10),
+            ("level", fit.model.level.name() == self.level()),
+            ("link", (link - 1.0).abs() <= 0.05),
+            ("cache", (cache - 1.0).abs() <= 0.2),
+        ];
+        let figures = figures.iter().filter(|(_, right)| !right).map(|(what, _)| (*what).to_owned());
+        let loads =
+            ahead.iter().filter(|(_, ratio)| (ratio - 1.0).abs() > 0.15).map(|(name, _)| name.clone());
+        figures.chain(loads).collect()
+    }
+}
+
+fn marked(ratio: f64, within: f64) -> String {
+    if (ratio - 1.0).abs() <= within { format!("{ratio:.2}") } else { format!("**{ratio:.2}**") }
+}
+
+/// What is not reached, array by array.
+const MISSED: [(u64, &[&str]); 0] = [];
+
+/// Ten arrays in full: `cargo test --release -p fathom-fit --test hidden -- --ignored --nocapture`; what it gave is in
+/// benches/RESULTS.md, "Calibration on ten hidden arrays". `FIT_SEEDS=3,4` takes some of them, `FIT_SHOW=1` shows more.
+#[test]
+#[ignore = "minutes of computing"]
+fn ten_hidden_arrays_are_told_and_predicted() {
+    let seeds = std::env::var("FIT_SEEDS").unwrap_or("0,1,2,3,4,5,6,7,8,9".into());
+    let mut news = Vec::new();
+    for seed in seeds.split(',').map(|seed| seed.parse::<u64>().unwrap()) {
+        let told = Told::of(seed);
+        println!("{}", told.row(seed));
+        if std::env::var("FIT_SHOW").is_ok() {
+            show(&told);
+        }
+        let known = MISSED.iter().find(|(of, _)| *of == seed).map_or(&[][..], |(_, known)| *known);
+        let misses = told.misses();
+        news.extend(
+            misses.into_iter().filter(|miss| !known.contains(&miss.as_str())).map(|miss| (seed, miss)),
+        );
+    }
+    assert_eq!(news, [], "what was reached before");
+}
+
+fn show(told: &Told) {
+    println!("{:?}", told.hidden);
+    for line in &told.fit.lines {
+        println!("  {}: {}: {}", line.what, line.value.as_deref().unwrap_or("not fitted"), line.words);
+    }
+    println!("{}", told.fit.text);
+    for held in &told.fit.residuals {
+        let ratio = 1.0 / held.ratio.value;
+        println!("  {:<40} {:>10.0} {:>10.0} {ratio:.2}", held.name, held.measured.value, held.modelled);
+    }
 }

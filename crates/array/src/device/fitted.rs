@@ -86,11 +86,13 @@ pub struct Fitted {
     link: Station,
     /// When the commands that have not ended will end.
     present: BinaryHeap<Reverse<Instant>>,
-    /// When the writes that have come will have ended.
+    /// When the writes that have come, and what is read for them, will have ended.
     written: Instant,
     /// Sectors at which recent commands ended, and which of them is replaced next.
     ends: [u64; STREAMS],
     oldest: usize,
+    /// Where the last command began that did not go on.
+    from: u64,
     meter: Meter,
     /// How long the last command takes where nothing else is.
     alone: Nanos,
@@ -107,6 +109,7 @@ impl Fitted {
             written: Instant::START,
             ends: [u64::MAX; STREAMS],
             oldest: 0,
+            from: 0,
             meter: Meter::default(),
             alone: Nanos::ZERO,
             params: params.clone(),
@@ -127,7 +130,7 @@ impl Fitted {
         self.alone = served.max(wire);
         let before = match &mut self.programs {
             Some(programs) if !command.write => {
-                access + programs.wait(now, drawn(now, command.first), access + moving)
+                access + programs.wait(now, drawn(now, command.first, 0), access + moving)
             }
             _ => access,
         };
@@ -143,11 +146,9 @@ impl Fitted {
         };
         let ended = self.link.stream(now, first, ended, wire, Nanos::ZERO, command.class);
         self.meter.visit(now, now, started, ended, command.class);
-        let ended = match command.write {
-            false if self.written > now => ended + self.params.beside,
-            _ => ended,
-        };
-        if command.write {
+        let written = command.write || command.class == Class::Destage;
+        let ended = if !written && self.written > now { ended + self.params.beside } else { ended };
+        if written {
             self.written = self.written.max(ended);
         }
         self.present.push(Reverse(ended));
@@ -177,10 +178,11 @@ impl Fitted {
         self.ends[self.oldest] = end;
         self.oldest = (self.oldest + 1) % STREAMS;
         let mean = kind.time(self.present.len() + 1);
+        let from = std::mem::replace(&mut self.from, command.first);
         match self.params.spread.len() as u64 {
             0 => (mean, moving),
             many => {
-                let part = self.params.spread[(drawn(now, command.first) % many) as usize];
+                let part = self.params.spread[(drawn(now, command.first, from) % many) as usize];
                 (Nanos::new((mean.get() as f64 * part).round() as u64), moving)
             }
         }
@@ -197,11 +199,11 @@ impl Fitted {
     }
 }
 
-/// The same number for all pieces of a request, whichever members they lie on: they are given out at one instant, lie at
-/// one height, and find arms that have come from one place, so that none of them waits for the slowest of many strangers.
-fn drawn(now: Instant, first: u64) -> u64 {
+/// The same number for all pieces of a request whose arms come from one place: they are given out at one instant and lie
+/// at one height, so that none of them waits for the slowest of many strangers. Arms that come from elsewhere are strangers.
+fn drawn(now: Instant, first: u64, from: u64) -> u64 {
     // The finaliser of MurmurHash3 (Appleby 2011), over pieces of a mebibyte.
-    let mut bits = now.nanos() ^ (first >> 11).rotate_left(32);
+    let mut bits = now.nanos() ^ (first >> 11).rotate_left(32) ^ (from >> 11).rotate_left(16);
     bits = (bits ^ (bits >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
     bits = (bits ^ (bits >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
     bits ^ (bits >> 33)
