@@ -137,8 +137,8 @@ fn open_levels(model: &Model) -> Vec<Level> {
     }
 }
 
-/// Corrects what writes cost; the squares that are left. It ends early where nothing moves any more, or where a `rival` is
-/// nearer by so much that it will not be reached.
+/// Corrects what writes cost; the squares that are left. It ends early where nothing moves any more, or where a `rival`
+/// is nearer by so much that it will not be reached.
 fn settle_writes(
     model: &mut Model,
     sources: &[Source],
@@ -261,8 +261,8 @@ fn correct_reads(model: &mut Model, front: &Front, pairs: &[Pair<'_>]) {
     if let Some(pair) = stream {
         let factor = (-pair.excess()).exp().clamp(0.5, 2.0);
         // Where something else holds the model's stream up, no rate of its members makes it faster.
-        let each = pair.measured.bytes_per_s() / f64::from(model.data());
-        model.read_on = (model.read_on * factor).min(PASSING * each).max(1e6);
+        let most = PASSING * pair.measured.bytes_per_s() / f64::from(model.data());
+        model.read_on = (model.read_on * factor).min(most.max(model.read_on)).max(1e6);
     }
 }
 

@@ -199,8 +199,9 @@ impl Fitted {
     }
 }
 
-/// The same number for all pieces of a request whose arms come from one place: they are given out at one instant and lie
-/// at one height, so that none of them waits for the slowest of many strangers. Arms that come from elsewhere are strangers.
+/// The same number for all pieces of a request whose arms come from one place: they are given out at one instant and
+/// lie at one height, so that none of them waits for the slowest of many strangers. Arms that come from elsewhere are
+/// strangers.
 fn drawn(now: Instant, first: u64, from: u64) -> u64 {
     // The finaliser of MurmurHash3 (Appleby 2011), over pieces of a mebibyte.
     let mut bits = now.nanos() ^ (first >> 11).rotate_left(32) ^ (from >> 11).rotate_left(16);
