@@ -443,12 +443,13 @@ impl Parts {
                 let on = BytesPerSecond::new(model.write_on).to_string();
                 said.figure("", "devices.with.write_on_rate", on, "by the stream of writes".into());
                 if model.dies > 0 {
-                    let words = "by what reads wait for beside writes";
+                    let words = "how many there are does not show beside how long each is at one thing";
+                    said.missing("", &["devices.with.dies"], words);
                     said.figure(
-                        "dies of a member",
-                        "devices.with.dies",
-                        model.dies.to_string(),
-                        words.into(),
+                        "a die at one thing",
+                        "devices.with.program",
+                        time(model.program),
+                        "by what reads wait for beside writes".into(),
                     );
                     said.missing("", &["devices.with.beside"], "the dies stand for it");
                 } else {
@@ -473,6 +474,7 @@ impl Parts {
                     "devices.with.write_rate",
                     "devices.with.write_on_rate",
                     "devices.with.dies",
+                    "devices.with.program",
                 ],
                 NO_WRITES,
             ),
