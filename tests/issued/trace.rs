@@ -71,8 +71,8 @@ impl Drop for Trace {
     }
 }
 
-/// What a program asked for. A request that the kernel would have to wait for, such as one that it has to split, is sent
-/// back to io_uring, which has a thread of its own ask again: that is one request, seen twice.
+/// What a program asked for. A request that the kernel would have to wait for, such as one that it has to split, is
+/// sent back to io_uring, which has a thread of its own ask again: that is one request, seen twice.
 fn without_retries(events: impl Iterator<Item = (Asked, bool)>) -> Vec<Asked> {
     let (mut asked, mut open) = (Vec::new(), Vec::new());
     for (one, by_worker) in events {

@@ -3,8 +3,8 @@
 //! T1, T2 and W3 are the loads of the comparison with DiskSim 4.0 and MQSim on the same kind of machine: there they
 //! ran at 77,700, 28,600 and 19,000 requests a second, and 4 KiB flash reads at 122,000.
 //!
-//! Rates differ between machines, and on one machine from hour to hour: the last column is the rate as a part of that of
-//! a loop of plain work beside it, and compares programs. Words after `--` choose loads by their beginning.
+//! Rates differ between machines, and on one machine from hour to hour: the last column is the rate as a part of that
+//! of a loop of plain work beside it, and compares programs. Words after `--` choose loads by their beginning.
 
 #![allow(clippy::print_stdout)]
 

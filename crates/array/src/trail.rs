@@ -248,7 +248,8 @@ impl Times {
     }
 }
 
-/// Each power of two of a response time is cut into two to this power: tails begin within 3 % of where they are asked to.
+/// Each power of two of a response time is cut into two to this power: tails begin within 3 % of where they are asked
+/// to.
 const SUB_BITS: u32 = 5;
 
 /// The trails of the measured requests of one class, added up by response time.

@@ -2,8 +2,8 @@
 //!
 //! A transfer holds one lane. On a lane those present take turns, a quantum each ([`Turns`]); a lane that falls idle
 //! takes one that waits at the fullest. Transfers of one flow, such as a TCP connection, follow each other in the order
-//! they were ready, and flows take turns. Alone a transfer costs one event, its end; where they compete, one for each that
-//! comes and each that ends, whatever their length.
+//! they were ready, and flows take turns. Alone a transfer costs one event, its end; where they compete, one for each
+//! that comes and each that ends, whatever their length.
 //!
 //! **Invariant:** a lane never does more work than the time that has passed, nor rests while somebody waits for it.
 

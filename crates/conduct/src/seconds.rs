@@ -47,7 +47,8 @@ impl Seconds {
         self.rows.iter().filter(|(until, row)| whole(row, until)).map(|(_, row)| cells(row)).collect()
     }
 
-    /// Rate, throughput, mean (at most a thousandth too high), 99th percentile and longest response of each operation over time.
+    /// Rate, throughput, mean (at most a thousandth too high), 99th percentile and longest response of each operation
+    /// over time.
     pub fn series(&self, workload: &str) -> Vec<Series> {
         let classes = self.rows.values().flat_map(|row| &row.classes);
         let actions: BTreeSet<Action> = classes.map(|cell| cell.class.op).collect();

@@ -89,8 +89,8 @@ pub struct WorkerAnswer {
     pub tally: Tally,
     /// Processor time of its thread.
     pub cpu: Option<CpuUse>,
-    /// Requests that it plans and books in a second of processor time with nothing to wait for; `None` where that was not
-    /// measured.
+    /// Requests that it plans and books in a second of processor time with nothing to wait for; `None` where that was
+    /// not measured.
     pub ceiling: Option<OpsPerSecond>,
     /// What it held against what had been written; `None` where nothing was to be.
     pub verified: Option<Verified>,

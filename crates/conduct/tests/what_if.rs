@@ -1,4 +1,5 @@
-//! What a faster part would bring, on arrays in which it is known: one part works, and the others are there for nothing.
+//! What a faster part would bring, on arrays in which it is known: one part works, and the others are there for
+//! nothing.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that meets an error has failed")]
 

@@ -50,8 +50,8 @@ fn by_processors(point: &Point, workload: &WorkloadResult) -> Option<Draft> {
     Some(draft(sentence).number("workers_limited", limited as f64).number("busiest_share", busiest))
 }
 
-/// What all workers could ask together, each with a processor of its own as far as there are any; `None` where that was not
-/// measured of each.
+/// What all workers could ask together, each with a processor of its own as far as there are any; `None` where that was
+/// not measured of each.
 pub(crate) fn ceiling(run: &Run, workload: &WorkloadResult) -> Option<f64> {
     let ceilings: Option<Vec<f64>> = workload.workers.iter().map(|worker| worker.ceiling_per_s).collect();
     let ceilings = ceilings.filter(|each| !each.is_empty())?;

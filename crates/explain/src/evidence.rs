@@ -37,7 +37,8 @@ pub(crate) fn moved_by(workload: &WorkloadResult, op: &str) -> u64 {
     workload.totals.iter().filter(|total| total.op == op).map(|total| total.bytes).sum()
 }
 
-/// All caches below this machine that are known: seen, told by the device, or given by the user with the parts of the path.
+/// All caches below this machine that are known: seen, told by the device, or given by the user with the parts of the
+/// path.
 pub(crate) fn known_caches(run: &Run) -> Vec<Cache> {
     (0..run.targets.len()).flat_map(|number| caches_of(run, number)).collect()
 }

@@ -1,7 +1,8 @@
 //! What the evidence in a record supports: one sentence each, with its numbers and what to do about it.
 //!
-//! [`judge`] puts findings and grades into a record. [`findings`] reads a finished record and nothing else, so that an old record can be judged by new rules.
-//! [`compare`] holds records against each other, [`model`] one against the answers of a model.
+//! [`judge`] puts findings and grades into a record. [`findings`] reads a finished record and nothing else, so that an
+//! old record can be judged by new rules. [`compare`] holds records against each other, [`model`] one against the
+//! answers of a model.
 //!
 //! **Invariant:** no finding without evidence: where a fact or a series is absent nothing is concluded from it.
 //! Nothing here draws.

@@ -9,8 +9,8 @@ use record::{Figure, Finding, Held, Point, Run, Severity, WorkloadResult};
 use crate::Code;
 use crate::draft::{Draft, percent};
 
-/// A model is believed as far as this: what models fitted to arrays of known figures stay within on loads that they were
-/// not fitted to (benches/RESULTS.md, "Calibration").
+/// A model is believed as far as this: what models fitted to arrays of known figures stay within on loads that they
+/// were not fitted to (benches/RESULTS.md, "Calibration").
 pub const BELIEVED: f64 = 0.15;
 
 /// Each load of `run` that `modelled` has too, in the order of the run.

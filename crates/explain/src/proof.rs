@@ -38,8 +38,8 @@ pub(crate) fn of(about: About, run: &Run, point: &Point) -> Proof {
             "the record has no figures",
         ),
         About::Steady => steady(point),
-        // The rest holds for storage that others make; a model has no page cache of this machine, no content, no wear, no
-        // neighbours, and no clock but its own.
+        // The rest holds for storage that others make; a model has no page cache of this machine, no content, no wear,
+        // no neighbours, and no clock but its own.
         _ if run.world == World::Array => DoesNotApply,
         About::Direct => direct(point),
         About::Cache => cache(run),

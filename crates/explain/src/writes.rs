@@ -81,8 +81,8 @@ pub(crate) fn is_preconditioned(run: &Run, point: &Point) -> bool {
     settled || before.into_iter().any(filled)
 }
 
-/// Whether any target is flash, as far as it says itself; `None` where that is not known. A virtual disk says something,
-/// and it means nothing.
+/// Whether any target is flash, as far as it says itself; `None` where that is not known. A virtual disk says
+/// something, and it means nothing.
 pub(crate) fn is_flash(run: &Run) -> Option<bool> {
     if run.environment.facts.get(fact::HYPERVISOR).is_some_and(|name| name != "none") {
         return None;

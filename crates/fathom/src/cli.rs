@@ -199,7 +199,8 @@ pub struct SearchArgs {
     /// Try no rate below, such as 500/s or 20k/s [default: a hundredth of what a closed loop does]
     #[arg(long, value_name = "RATE")]
     pub from: Option<OpsPerSecond>,
-    /// Offer no rate above, in no part of the search: no closed loop and no overload either [default: as far as it goes]
+    /// Offer no rate above, in no part of the search: no closed loop and no overload either [default: as far as it
+    /// goes]
     #[arg(long, value_name = "RATE")]
     pub to: Option<OpsPerSecond>,
     #[command(flatten)]
@@ -463,8 +464,8 @@ pub struct ExplainArgs {
     /// What the kernel did not know of the path to the media, or not well: parts and ceilings in TOML
     #[arg(long, value_name = "FILE")]
     pub parts: Option<PathBuf>,
-    /// Of a run on a virtual array: carry its last point out again with each part 10 % faster, and with twice as much in
-    /// flight, and say what that brings
+    /// Of a run on a virtual array: carry its last point out again with each part 10 % faster, and with twice as much
+    /// in flight, and say what that brings
     #[arg(long, conflicts_with = "model")]
     pub what_if: bool,
     /// With --what-if: another point, by its number from 1 or its name

@@ -1,10 +1,10 @@
 //! Chunk and members, from the rate at addresses that are multiples of a distance.
 //!
-//! Multiples of a distance visit only some of the members: `n / gcd(m, n)` of them where the distance is `m` chunks. The
-//! rate follows how many these are. Every pair of a member count and a chunk says for each distance which share of the
-//! work falls upon the busiest member; the array's is the pair for which the rate is one falling curve of that share.
-//! RAID 5 places data chunks on members in turn as RAID 0 does, and looks alike here; RAID 6 skips one more member in each
-//! row, and is told apart. Of RAID 10 a pair is one member.
+//! Multiples of a distance visit only some of the members: `n / gcd(m, n)` of them where the distance is `m` chunks.
+//! The rate follows how many these are. Every pair of a member count and a chunk says for each distance which share of
+//! the work falls upon the busiest member; the array's is the pair for which the rate is one falling curve of that
+//! share. RAID 5 places data chunks on members in turn as RAID 0 does, and looks alike here; RAID 6 skips one more
+//! member in each row, and is told apart. Of RAID 10 a pair is one member.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,8 @@ pub enum Order {
 }
 
 impl Order {
-    /// The member of a data chunk, by the formulas of Linux md (`raid5_compute_sector`), counted from where the first is.
+    /// The member of a data chunk, by the formulas of Linux md (`raid5_compute_sector`), counted from where the first
+    /// is.
     fn member(self, chunk: u64, members: u32) -> u64 {
         let members = u64::from(members);
         match self {
@@ -150,8 +151,8 @@ fn ranked(families: &[Vec<Place>]) -> Vec<Candidate> {
     ranked
 }
 
-/// Candidates as near to each other as this are told apart by chance alone (Kass and Raftery 1995: "not worth more than a
-/// bare mention" is below 2).
+/// Candidates as near to each other as this are told apart by chance alone (Kass and Raftery 1995: "not worth more than
+/// a bare mention" is below 2).
 const ALIKE: f64 = 2.0;
 
 /// RAID 6 of four has a period of two rows, as RAID 10 of as many pairs has: the least that it is told from.
@@ -190,14 +191,14 @@ fn families(probes: &[Probe], full: &dyn Fn(&Probe) -> f64) -> Vec<Vec<Place>> {
     families.into_values().filter(|places| distances(places) >= FEWEST).collect()
 }
 
-/// How badly the rates are explained by that pair: what is left about a curve of rate against the busiest member's share,
-/// and what the curve costs; infinite where the curve does not fall.
+/// How badly the rates are explained by that pair: what is left about a curve of rate against the busiest member's
+/// share, and what the curve costs; infinite where the curve does not fall.
 ///
 /// The Bayesian information criterion where the variance is not known (Schwarz 1978); what is left is never taken to be
 /// less than a twentieth of what chance leaves.
 fn misfit(places: &[Place], order: Order, members: u32, chunk: u64) -> f64 {
-    // Members that are visited alike, in logarithms: arms gain by longer queues, so that the curve need not be straight.
-    // What is larger than a chunk is the work of several wherever it is.
+    // Members that are visited alike, in logarithms: arms gain by longer queues, so that the curve need not be
+    // straight. What is larger than a chunk is the work of several wherever it is.
     let several = places.iter().any(|place| place.size > chunk);
     let part = |place: &Place| if several { 1.0 } else { busiest(place, order, members, chunk) };
     let spread: Vec<f64> = places.iter().map(|place| -part(place).ln()).collect();
@@ -227,8 +228,8 @@ fn misfit(places: &[Place], order: Order, members: u32, chunk: u64) -> f64 {
         .iter()
         .zip(&spread)
         .map(|(place, spread)| {
-            // Where the way there is full, the members may have more to give; beyond what was seen of them, as much more
-            // as they are more.
+            // Where the way there is full, the members may have more to give; beyond what was seen of them, as much
+            // more as they are more.
             let off = match place.full {
                 true => (place.log_rate - at(spread.min(widest)) - (spread - widest).max(0.0)).max(0.0),
                 false => place.log_rate - at(*spread),
@@ -241,8 +242,8 @@ fn misfit(places: &[Place], order: Order, members: u32, chunk: u64) -> f64 {
     count * (squares / count).max(0.05).ln() + terms as f64 * count.ln()
 }
 
-/// How much straighter curves are likelier: a bend is about a tenth. Without it a larger chunk with a bent curve looks like
-/// a smaller one with a straight curve.
+/// How much straighter curves are likelier: a bend is about a tenth. Without it a larger chunk with a bent curve looks
+/// like a smaller one with a straight curve.
 const STRAIGHT: f64 = 100.0;
 
 /// The part of a member that each member more brings at least.

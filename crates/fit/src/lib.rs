@@ -1,11 +1,11 @@
 //! Calibration: from measured points to the array file of a model that answers alike.
 //!
-//! [`fit()`] takes runs that hold the points of the plans `calibrate` and `calibrate-writes`, or others that are enough,
-//! reads off what shows by itself (the way to the cache and back, members and chunk, cache sizes), and then has the
-//! model answer the same points, through [`Ask`], until its members answer as the measured ones did.
+//! [`fit()`] takes runs that hold the points of the plans `calibrate` and `calibrate-writes`, or others that are
+//! enough, reads off what shows by itself (the way to the cache and back, members and chunk, cache sizes), and then has
+//! the model answer the same points, through [`Ask`], until its members answer as the measured ones did.
 //!
-//! **Invariant:** knows no world: measured points come in as records, and whoever calls runs the model. What the points do
-//! not tell is said to be not fitted; it is never invented.
+//! **Invariant:** knows no world: measured points come in as records, and whoever calls runs the model. What the points
+//! do not tell is said to be not fitted; it is never invented.
 
 mod caches;
 mod front;

@@ -32,8 +32,8 @@ pub fn curve(probes: &[Probe]) -> Vec<&Probe> {
 /// A gain of rate with depth below this is an arm that chooses, not servers side by side.
 const ARM: f64 = 3.0;
 
-/// No flash takes as long for a read, and no arm is as quick: with many commands a mirrored pair of arms gains as much as
-/// servers side by side.
+/// No flash takes as long for a read, and no arm is as quick: with many commands a mirrored pair of arms gains as much
+/// as servers side by side.
 const MECHANICAL_NS: f64 = 1e6;
 
 /// First figures; `None` without a cold read alone.

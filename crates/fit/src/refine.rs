@@ -1,8 +1,8 @@
 //! Has the model answer what the measured array was asked, and corrects each figure by the point that it governs.
 //!
 //! Closed forms know one part at a time; in the model parts meet, as in the array. A figure is changed by the ratio of
-//! measured and modelled answer of its own point, again and again, until nothing moves: the fixed-point iteration is safe
-//! because each answer falls as its own figure grows, and depends little on those of other points.
+//! measured and modelled answer of its own point, again and again, until nothing moves: the fixed-point iteration is
+//! safe because each answer falls as its own figure grows, and depends little on those of other points.
 
 use record::Point;
 
@@ -166,8 +166,8 @@ fn settle_writes(
     Ok(off)
 }
 
-/// Root mean square of the logarithms of the ratios at places all over the target, as far as members give more with more
-/// in flight.
+/// Root mean square of the logarithms of the ratios at places all over the target, as far as members give more with
+/// more in flight.
 fn misfit(pairs: &[Pair<'_>]) -> f64 {
     let everywhere = || pairs.iter().filter(|pair| pair.measured.is_everywhere());
     let smallest = everywhere().map(|pair| pair.measured.size).fold(f64::INFINITY, f64::min);
@@ -268,8 +268,9 @@ fn correct_reads(model: &mut Model, front: &Front, pairs: &[Pair<'_>]) {
 
 /// The depth from which on more in flight brings less.
 ///
-/// A drive that has commands wait long stops choosing the nearest, and gives less with more of them. That depends on how
-/// long they wait, not on how many they are: as a table of counts it would have one member fill up and the others run dry.
+/// A drive that has commands wait long stops choosing the nearest, and gives less with more of them. That depends on
+/// how long they wait, not on how many they are: as a table of counts it would have one member fill up and the others
+/// run dry.
 fn deepest(pairs: &[Pair<'_>], smallest: f64) -> f64 {
     let curve = pairs
         .iter()
@@ -347,8 +348,8 @@ fn correct_bytes(model: &mut Model, smallest: f64, pairs: &[Pair<'_>], free: &dy
 
 /// How fast bytes pass below a head: by how much longer members are busy with larger requests than with small ones.
 ///
-/// Requests that lie on one member alone. A stream says how fast they pass too, as far as nothing else holds it up: it is
-/// believed within a factor.
+/// Requests that lie on one member alone. A stream says how fast they pass too, as far as nothing else holds it up: it
+/// is believed within a factor.
 fn correct_passing(model: &mut Model, smallest: f64, pairs: &[Pair<'_>], free: &dyn Fn(&Pair<'_>) -> bool) {
     let busy = || {
         let deep = pairs.iter().filter(|pair| pair.measured.is_everywhere() && pair.measured.depth > 1.0);
@@ -372,8 +373,8 @@ fn correct_passing(model: &mut Model, smallest: f64, pairs: &[Pair<'_>], free: &
 /// So many times faster or slower than a stream, or its part of one, may bytes pass.
 const PASSING: f64 = 2.0;
 
-/// Time and rate of a member's write together, from small writes and large ones in the long run: of both it is known how
-/// long a member is busy with one in the model, and by which factor that is wrong.
+/// Time and rate of a member's write together, from small writes and large ones in the long run: of both it is known
+/// how long a member is busy with one in the model, and by which factor that is wrong.
 fn correct_writes(model: &mut Model, pairs: &[Pair<'_>]) {
     let stripe = model.stripe();
     let excess = lasting(pairs, stripe, model.quiet_ns());

@@ -61,8 +61,8 @@ pub struct Filled {
 
 /// How much a cache took before writers waited: what was written less what left meanwhile.
 ///
-/// Writes that fill whole stripes leave from the beginning, as fast as they do once the cache is full. Others stay until it
-/// is full up to its high mark.
+/// Writes that fill whole stripes leave from the beginning, as fast as they do once the cache is full. Others stay
+/// until it is full up to its high mark.
 pub fn fit_burst(burst: &Probe, stripe: f64) -> Option<Filled> {
     let seconds = &burst.course;
     if burst.pattern != Pattern::Random || seconds.len() < 6 {

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 /// `bytes` as text: UTF-8; UTF-16 where it begins with the mark of one, or with letters of which every other byte is
-/// zero; otherwise each byte is a character, as in the old encodings of Windows, whose letters beyond ASCII stand in names
-/// alone. The mark itself is no part of the text.
+/// zero; otherwise each byte is a character, as in the old encodings of Windows, whose letters beyond ASCII stand in
+/// names alone. The mark itself is no part of the text.
 pub fn decoded(bytes: &[u8]) -> Cow<'_, str> {
     let wide = |bytes: &[u8], of: fn([u8; 2]) -> u16| {
         let units = bytes.chunks_exact(2).map(|pair| of([pair[0], pair[1]]));

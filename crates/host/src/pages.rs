@@ -28,13 +28,13 @@ struct CacheStat {
     recently_evicted: u64,
 }
 
-/// Bytes of the file or device at `path` that the page cache holds now. `None` where the kernel does not tell, which it does
-/// from 6.5 on, or the file cannot be opened.
+/// Bytes of the file or device at `path` that the page cache holds now. `None` where the kernel does not tell, which it
+/// does from 6.5 on, or the file cannot be opened.
 pub fn cached(path: &Path) -> Option<Bytes> {
     let file = File::open(path).ok()?;
     let (range, mut found) = (Range { from: 0, length: 0 }, CacheStat::default());
-    // SAFETY: both structures are of the kernel's layout and live through the call, which writes the second alone; a kernel
-    // that does not know the number answers ENOSYS.
+    // SAFETY: both structures are of the kernel's layout and live through the call, which writes the second alone; a
+    // kernel that does not know the number answers ENOSYS.
     let answer = unsafe { libc::syscall(CACHESTAT, file.as_raw_fd(), &raw const range, &raw mut found, 0) };
     (answer == 0).then(|| Bytes::new(found.cached.saturating_mul(rustix::param::page_size() as u64)))
 }

@@ -56,7 +56,8 @@ pub struct Check {
     pub outcome: Outcome,
     /// The best grade that this check alone allows.
     pub grade: Grade,
-    /// Why it failed, by the codes of its findings; empty otherwise. Findings that say how well it passed are among them.
+    /// Why it failed, by the codes of its findings; empty otherwise. Findings that say how well it passed are among
+    /// them.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub codes: Vec<String>,
     /// Why it was not checked, in words; empty otherwise.

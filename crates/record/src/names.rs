@@ -41,8 +41,8 @@ pub mod fact {
     pub const ZEROS: &str = "zeros in a sample";
     /// Bits of information in a byte of the other blocks, by how often each value comes: `7.98`.
     pub const INFORMATION: &str = "bits per byte in a sample";
-    /// A key of [`PathPart::facts`](crate::PathPart::facts): the memory of a part that may hold data, as `Bytes` prints it
-    /// exactly.
+    /// A key of [`PathPart::facts`](crate::PathPart::facts): the memory of a part that may hold data, as `Bytes` prints
+    /// it exactly.
     pub const CACHE: &str = "cache";
     /// Where the storage is if not in this machine, in words: `nfs4 from server:/export`.
     pub const REMOTE: &str = "remote";

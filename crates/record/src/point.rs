@@ -61,7 +61,8 @@ pub struct Point {
     /// Whether this program, not the storage, was the limit, as the finding `client-limited` tells.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub client_limited: bool,
-    /// How far its figures can be relied on; absent for a state, where no storage was asked, and where nothing was judged.
+    /// How far its figures can be relied on; absent for a state, where no storage was asked, and where nothing was
+    /// judged.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub grading: Option<crate::Grading>,
 }
@@ -102,8 +103,8 @@ pub struct WorkloadResult {
     /// The response histograms hold them with the time they had waited by then, the least it can be.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub unserved: u64,
-    /// Requests of a schedule by how late they were issued although a slot was free: the part of their lag for which this
-    /// program is to blame. Absent without a schedule.
+    /// Requests of a schedule by how late they were issued although a slot was free: the part of their lag for which
+    /// this program is to blame. Absent without a schedule.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub late: Option<Histogram>,
     /// Requests in flight on average over the window, all workers together.
@@ -229,8 +230,8 @@ pub struct WorkerResult {
     /// Processor time of its thread over the whole point; absent in virtual time.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cpu: Option<CpuUse>,
-    /// Requests that it planned and booked in a second of processor time with an engine that answers at once, right after
-    /// the point: no storage could have been asked for more. Absent where that was not measured.
+    /// Requests that it planned and booked in a second of processor time with an engine that answers at once, right
+    /// after the point: no storage could have been asked for more. Absent where that was not measured.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ceiling_per_s: Option<f64>,
 }

@@ -33,8 +33,8 @@ pub struct Search {
     pub broken_by: Option<String>,
     /// Whether `kept_per_s` held again, as it was and after a rest.
     pub confirmed: bool,
-    /// Seconds that a look at `kept_per_s` takes to confirm it with nine chances of ten, by what was seen before; absent
-    /// where that cannot be said.
+    /// Seconds that a look at `kept_per_s` takes to confirm it with nine chances of ten, by what was seen before;
+    /// absent where that cannot be said.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub confirm_needs_s: Option<f64>,
     /// The highest rate that was kept straight after an overload, where it is less than `kept_per_s`; 0 where none was.
@@ -64,8 +64,8 @@ pub struct WriteCache {
     /// What it holds; absent where nobody knows of one and none was seen.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub bytes: Option<u64>,
-    /// How that is known: `given` by the user, by the description of the `array`, or `seen`: the rate of writes fell when
-    /// so much was written.
+    /// How that is known: `given` by the user, by the description of the `array`, or `seen`: the rate of writes fell
+    /// when so much was written.
     pub basis: String,
     /// What was written as fast as it went, to fill it or to see whether there is one.
     pub written_bytes: u64,

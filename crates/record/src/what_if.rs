@@ -15,8 +15,8 @@ pub struct WhatIf {
     pub times: f64,
     /// The rate in the record.
     pub recorded_ops_per_s: f64,
-    /// The rate with nothing changed and the same seed; other points of the plan, which may have warmed caches, were not
-    /// carried out before.
+    /// The rate with nothing changed and the same seed; other points of the plan, which may have warmed caches, were
+    /// not carried out before.
     pub again_ops_per_s: f64,
     /// What the rate differs by between equal runs of that many seeds in one comparison of twenty, as a part.
     pub floor_ops: f64,

@@ -7,7 +7,8 @@ use crate::grade;
 use crate::style::{Look, Style};
 use crate::words::{harmless, wrap};
 
-/// The grade of `run` with its reasons, and all its findings, in the order of its points, those about the whole run first.
+/// The grade of `run` with its reasons, and all its findings, in the order of its points, those about the whole run
+/// first.
 pub fn explained(run: &Run, style: Style) -> String {
     let mut text = grade::lines(run, style).iter().map(|line| format!("{line}\n")).collect::<String>();
     if !text.is_empty() {

@@ -51,9 +51,9 @@ impl Estimate {
     ///
     /// What lasts for several stretches widens the interval: stretches are put together to 30, 15 and 10 batches, and
     /// besides taken for a series of which each value resembles the one before; the widest interval counts. `None` with
-    /// fewer than ten, or where the mean is not above zero.
-    /// Source: Law, *Simulation Modeling and Analysis*, section 9.5.3; for the series Bayley & Hammersley, *The effective
-    /// number of independent observations*, 1946; the variance of a logarithm by the delta method.
+    /// fewer than ten, or where the mean is not above zero. Source: Law, *Simulation Modeling and Analysis*, section
+    /// 9.5.3; for the series Bayley & Hammersley, *The effective number of independent observations*, 1946; the
+    /// variance of a logarithm by the delta method.
     pub fn of_stretches(value: f64, stretches: &[f64]) -> Option<Estimate> {
         if stretches.len() < BATCHES_LEAST {
             return None;
@@ -96,7 +96,8 @@ fn of_batches(value: f64, stretches: &[f64], batches: usize) -> Option<Estimate>
 const CORRELATION_MOST: f64 = 0.9;
 
 /// By the correlation of neighbours, which is raised for what a short series understates it by and by one standard
-/// error: too low a correlation makes differences of nothing. Source of the bias: Marriott & Pope, Biometrika 41 (1954).
+/// error: too low a correlation makes differences of nothing. Source of the bias: Marriott & Pope, Biometrika 41
+/// (1954).
 fn of_series(value: f64, stretches: &[f64]) -> Option<Estimate> {
     let n = stretches.len() as f64;
     let centre = average(stretches);

@@ -6,7 +6,8 @@
 //!
 //! Buckets above the largest value so far cost no memory: a run of hundreds of points keeps some histograms of each.
 //!
-//! **Invariant:** `count` is the sum of all buckets; `min` and `max` are exact; there is a bucket for each value so far.
+//! **Invariant:** `count` is the sum of all buckets; `min` and `max` are exact; there is a bucket for each value so
+//! far.
 
 use units::Nanos;
 
@@ -88,8 +89,8 @@ impl PartialEq for Histogram {
 }
 
 impl Histogram {
-    /// One with nothing in it. It takes 8 KiB for each power of two of nanoseconds up to the largest value recorded: 90 KiB
-    /// for a millisecond, 270 KiB for an hour.
+    /// One with nothing in it. It takes 8 KiB for each power of two of nanoseconds up to the largest value recorded: 90
+    /// KiB for a millisecond, 270 KiB for an hour.
     pub const fn new() -> Histogram {
         Histogram { counts: Vec::new(), count: 0, sum_ns: 0, min_ns: u64::MAX, max_ns: 0 }
     }
@@ -131,10 +132,11 @@ impl Histogram {
 
     /// Empties it: what it held, from the smallest values up, added to `into` where there is one.
     ///
-    /// One pass instead of three: the interval of a disk's random reads spans six thousand buckets and holds sixty values.
+    /// One pass instead of three: the interval of a disk's random reads spans six thousand buckets and holds sixty
+    /// values.
     pub fn pour(&mut self, mut into: Option<&mut Histogram>) -> Vec<Bucket> {
-        /// Buckets looked at together, and of those that hold something again: most hold nothing. They divide a power of two
-        /// of values, so that the counts are a whole number of them.
+        /// Buckets looked at together, and of those that hold something again: most hold nothing. They divide a power
+        /// of two of values, so that the counts are a whole number of them.
         const RUN: usize = 32;
         const FEW: usize = 4;
         if self.count == 0 {

@@ -1,8 +1,8 @@
 //! Sizes of caches, from the mean response time of random reads over spans of growing size.
 //!
-//! Once a span no longer fits a cache of size C, uniform reads of a span S find their data in it with probability C / S,
-//! whatever is evicted. So the mean response is `t + d (1 - min(1, C / S))`: flat, then rising towards the response of
-//! what lies below. Several caches add up.
+//! Once a span no longer fits a cache of size C, uniform reads of a span S find their data in it with probability C /
+//! S, whatever is evicted. So the mean response is `t + d (1 - min(1, C / S))`: flat, then rising towards the response
+//! of what lies below. Several caches add up.
 //!
 //! **Invariant:** a cache is found only where it explains the points better than chance would, and makes a step that
 //! matters; it is never found outside the spans that were asked.

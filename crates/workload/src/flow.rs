@@ -1,6 +1,7 @@
 //! Workloads that go on in a fixed proportion, however fast each of them could.
 //!
-//! Each job counts its requests and those of all; one that is ahead of its part waits. The rule is that of fio's `flow`.
+//! Each job counts its requests and those of all; one that is ahead of its part waits. The rule is that of fio's
+//! `flow`.
 //!
 //! **Invariant:** a job that has ended counts no more, so that the others go on by their own parts.
 

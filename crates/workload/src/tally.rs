@@ -1,8 +1,8 @@
 //! What one job saw: counts, histograms, intervals and errors.
 //!
-//! A request is *measured* when it was in flight at any time of the measured window: it finished in it, or was
-//! due in it and finished later, or was due in it and never issued. So a stall at either edge is never lost. Rates count what finished within
-//! the window, over the window.
+//! A request is *measured* when it was in flight at any time of the measured window: it finished in it, or was due in
+//! it and finished later, or was due in it and never issued. So a stall at either edge is never lost. Rates count what
+//! finished within the window, over the window.
 
 use stats::{Bucket, Histogram};
 use units::{Bytes, Instant, Nanos};
@@ -159,8 +159,8 @@ pub struct Tally {
     /// Requests that were due in the window and were never issued, because the target was behind until long after
     /// it. Their response times are in the histograms as the time they had waited by then: the least it can be.
     pub unserved: u64,
-    /// Requests of a schedule that were due in the window, by the part of their lag for which whoever drives the job is to
-    /// blame: a slot was free, and they were not issued. `None` without a schedule.
+    /// Requests of a schedule that were due in the window, by the part of their lag for which whoever drives the job is
+    /// to blame: a slot was free, and they were not issued. `None` without a schedule.
     pub late: Option<Histogram>,
     /// Digest of (op, file, offset, length) of all planned requests, in order.
     pub digest: u64,

@@ -30,8 +30,8 @@ impl Window {
         self.interval_from >= self.from && self.interval_from < self.until
     }
 
-    /// Whether a request that was due at `due` and has ended well at `finished_at` is measured: it was in flight at some
-    /// time of the window.
+    /// Whether a request that was due at `due` and has ended well at `finished_at` is measured: it was in flight at
+    /// some time of the window.
     pub fn measures(&self, due: Instant, finished_at: Instant) -> bool {
         if finished_at < self.until { finished_at >= self.from } else { due < self.until }
     }

@@ -243,7 +243,8 @@ mod tests {
         let mut device = Fitted::new(&params(&[(1, 100), (4, 60)]));
         let now = Instant::START;
         let ends: Vec<u64> = (0..5).map(|n| device.submit(now, read(1_000 * n)).nanos() / 1_000).collect();
-        // 100 us alone, 80 us of two and 68.3 us of three (by the logarithm), 60 us from four on; one more for the bytes.
+        // 100 us alone, 80 us of two and 68.3 us of three (by the logarithm), 60 us from four on; one more for the
+        // bytes.
         assert_eq!(ends, [101, 182, 251, 312, 373]);
     }
 

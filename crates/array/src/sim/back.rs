@@ -192,8 +192,8 @@ struct Chain {
     checks: Vec<Part>,
     /// Whether it has a lock to give back.
     locks: bool,
-    /// Its way so far, and from there that of the command of the present phase that will end last, of several whose ends
-    /// are known.
+    /// Its way so far, and from there that of the command of the present phase that will end last, of several whose
+    /// ends are known.
     trail: Trail,
     last: Trail,
 }
@@ -766,8 +766,8 @@ impl BackEnd {
         }
     }
 
-    /// Has what a command read leave over its disk's channel, `end` being its end at the disk. `false`: there is nothing
-    /// to carry, or no channel.
+    /// Has what a command read leave over its disk's channel, `end` being its end at the disk. `false`: there is
+    /// nothing to carry, or no channel.
     fn leaves_over_channel(
         &mut self,
         now: Instant,
@@ -790,8 +790,8 @@ impl BackEnd {
         true
     }
 
-    /// Takes the way of a command, with its stay at its disk and at last the time that a channel carried it, into that of
-    /// its chain: if it is the last of its phase, or will be, as far as is known.
+    /// Takes the way of a command, with its stay at its disk and at last the time that a channel carried it, into that
+    /// of its chain: if it is the last of its phase, or will be, as far as is known.
     fn passed(&mut self, now: Instant, disk: u32, command: Command, stay: AtDisk, carried: Option<Nanos>) {
         if !self.keeps_trails {
             return;

@@ -1,10 +1,10 @@
 //! A controller's cache at work: reads kept and read ahead, writes gathered by stripe and destaged.
 //!
-//! **Invariant:** dirty and destaging bytes never exceed the part of the cache that writes may take, but for what has been
-//! taken over from the partner: that was in the mirror's half already.
+//! **Invariant:** dirty and destaging bytes never exceed the part of the cache that writes may take, but for what has
+//! been taken over from the partner: that was in the mirror's half already.
 //! **Invariant:** a stripe is destaged whole, as far as it is dirty, by one operation.
-//! **Invariant:** a flush ends when all that was dirty of its volume as it came is with the members, and waits for nothing
-//! newer.
+//! **Invariant:** a flush ends when all that was dirty of its volume as it came is with the members, and waits for
+//! nothing newer.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::RangeInclusive;
@@ -176,8 +176,8 @@ impl Cache {
         self.params.protected
     }
 
-    /// Has a flush wait until all that is dirty of a volume is with the members, which [`Cache::drained`] tells. `false`:
-    /// it need not wait.
+    /// Has a flush wait until all that is dirty of a volume is with the members, which [`Cache::drained`] tells.
+    /// `false`: it need not wait.
     pub fn drain(&mut self, volume: Stretch, place: u32) -> bool {
         let stripes = self.stripes_of(volume);
         let left = self.dirty.range(stripes.clone()).count()

@@ -1,10 +1,10 @@
 //! Locks of stripes: who changes the parity of a stripe does so alone.
 //!
-//! Between the read of the old parity and the write of the new one nobody else may change it, or one of the two
-//! changes is lost. So an update of parity locks its stripe; a read that reconstructs what a lost member held shares
-//! the lock with others of its kind, because all members must belong together while they are read. A read of a member
-//! that is well asks for no lock. Those that must wait do so in order of arrival, and nobody passes one that it conflicts
-//! with: the rule of RAIDframe, `rf_stripelocks.c`.
+//! Between the read of the old parity and the write of the new one nobody else may change it, or one of the two changes
+//! is lost. So an update of parity locks its stripe; a read that reconstructs what a lost member held shares the lock
+//! with others of its kind, because all members must belong together while they are read. A read of a member that is
+//! well asks for no lock. Those that must wait do so in order of arrival, and nobody passes one that it conflicts with:
+//! the rule of RAIDframe, `rf_stripelocks.c`.
 //!
 //! **Invariant:** no two that conflict hold a stripe at once, and who holds one never waits for another: a request over
 //! several stripes asks for each on its own, in ascending order, so that nobody can wait for ever.

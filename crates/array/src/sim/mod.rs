@@ -270,8 +270,8 @@ impl Sim {
         Bytes::new(caches.map(cache::Cache::dirty_bytes).sum())
     }
 
-    /// Follows each request from now on: [`Outcome::trails`] tell where its time went. It takes time of its own, up to as
-    /// much again where a request is a few events. Call before anything has been asked.
+    /// Follows each request from now on: [`Outcome::trails`] tell where its time went. It takes time of its own, up to
+    /// as much again where a request is a few events. Call before anything has been asked.
     pub fn keep_trails(&mut self) {
         self.keeps_trails = true;
         self.back.keeps_trails = true;
@@ -322,8 +322,8 @@ impl Sim {
         outcome
     }
 
-    /// Runs a file system on LUN 0, at the first host, until its jobs are done; `watch` is told whenever one of them has
-    /// closed an interval. Gives back what has not reached the storage by then.
+    /// Runs a file system on LUN 0, at the first host, until its jobs are done; `watch` is told whenever one of them
+    /// has closed an interval. Gives back what has not reached the storage by then.
     pub fn run_files(
         &mut self,
         clients: &[FileClient],
@@ -366,8 +366,8 @@ impl Sim {
             self.ask(client);
         }
         while self.running.iter().any(|client| !client.done) {
-            // Where nothing else can happen nobody mends a path any more: who waits for one fails, as when an operator ends
-            // the queueing.
+            // Where nothing else can happen nobody mends a path any more: who waits for one fails, as when an operator
+            // ends the queueing.
             if !self.step() && !self.give_all_up() {
                 break;
             }

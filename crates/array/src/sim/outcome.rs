@@ -11,8 +11,8 @@ use crate::trail::Trails;
 pub struct Outcome {
     /// One for each job, in the order given.
     pub tallies: Vec<Tally>,
-    /// Where the time of each job's measured requests went, in the order of the tallies: empty unless trails are kept, and
-    /// for the jobs of a file system.
+    /// Where the time of each job's measured requests went, in the order of the tallies: empty unless trails are kept,
+    /// and for the jobs of a file system.
     pub trails: Vec<Trails>,
     /// Every part that did something.
     pub breakdown: Vec<Component>,

@@ -239,8 +239,8 @@ impl Sim {
 
     /// Stops a controller: its partner takes its volumes over, and without a partner writes go through.
     ///
-    /// What the partner has in its mirror it destages; what nobody mirrored stays where it is until the controller comes
-    /// back. Writes that waited for room are lost and sent again.
+    /// What the partner has in its mirror it destages; what nobody mirrored stays where it is until the controller
+    /// comes back. Writes that waited for room are lost and sent again.
     pub fn fail_controller(&mut self, controller: u32) {
         let Some(node) = self.nodes.get_mut(controller as usize) else { return };
         node.alive = false;

@@ -199,10 +199,10 @@ impl Sim {
 
     /// Whether a write that goes through is on stable storage only after a flush of the members.
     ///
-    /// A cache that loses what it holds is written through so that nothing is lost, which the members' caches would.
-    /// A host that asks for stable storage gets it without any cache, too: Linux follows such a write with a flush where
-    /// a drive's FUA is not used, and libata does not use it unless told so (`libata.fua`).
-    /// An SMB client writes in parts and asks for the whole to be stable.
+    /// A cache that loses what it holds is written through so that nothing is lost, which the members' caches would. A
+    /// host that asks for stable storage gets it without any cache, too: Linux follows such a write with a flush where
+    /// a drive's FUA is not used, and libata does not use it unless told so (`libata.fua`). An SMB client writes in
+    /// parts and asks for the whole to be stable.
     fn must_be_stable(&self, place: u32) -> bool {
         let HostRequest { controller, last, durable, .. } = self.requests[place];
         let volatile =
@@ -249,8 +249,8 @@ impl Sim {
 
     /// Passes a flush on to the members, where the array does that, and answers.
     ///
-    /// A volume has its share of every member of its set, and a drive empties all of its buffer: ATA's FLUSH CACHE knows
-    /// no addresses.
+    /// A volume has its share of every member of its set, and a drive empties all of its buffer: ATA's FLUSH CACHE
+    /// knows no addresses.
     fn flush_members(&mut self, place: u32, ready: Instant) {
         if !self.plant.controller.flush_members {
             self.respond(place, ready);

@@ -75,8 +75,8 @@ fn under_oltp_a_healthy_set_is_faster_than_a_degraded_one_and_that_than_a_rebuil
 
 #[test]
 fn a_rebuild_that_favours_the_application_takes_most_of_a_single_requests_rate() {
-    // One request at a time, as the published 120 healthy and 100 degraded operations a second suggest. The rebuild's 30 %
-    // are of the drives' tags: what it has there already goes first.
+    // One request at a time, as the published 120 healthy and 100 degraded operations a second suggest. The rebuild's
+    // 30 % are of the drives' tags: what it has there already goes first.
     let load = |cache: &str, work| {
         let array = format!("perc-3-qc?raid=5&disks=12&write_cache={cache}");
         let load = oltp(1);

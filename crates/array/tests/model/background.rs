@@ -91,7 +91,8 @@ fn a_deep_window_in_the_drives_own_queue_takes_most_of_a_single_readers_rate() {
 
 #[test]
 fn a_rate_of_thirty_percent_that_is_a_share_of_the_drives_tags_takes_four_fifths_of_a_single_readers_rate() {
-    // 30 % of 32 tags: ten units of a mebibyte lie in front of a reader that a share of the time would leave two thirds.
+    // 30 % of 32 tags: ten units of a mebibyte lie in front of a reader that a share of the time would leave two
+    // thirds.
     let tags = |share| BackgroundPolicy::Tags(Share::new(share).expect("a share"));
     for order in [Order::Fcfs, Order::Sptf] {
         let of = |rebuild| beside_on(DriveQueueParams { window: 32, ..tagged(order, 32) }, 1, rebuild).0;

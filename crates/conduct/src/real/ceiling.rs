@@ -13,14 +13,14 @@ use crate::world::WorkloadAnswer;
 /// Before the window: threads wake, caches fill.
 const WARMUP: Nanos = Nanos::from_millis(3);
 
-/// The window: more than a hundred thousand requests of a worker that has a processor. The longer ones are for machines so
-/// busy that some worker had none in the one before.
+/// The window: more than a hundred thousand requests of a worker that has a processor. The longer ones are for machines
+/// so busy that some worker had none in the one before.
 const TIMES: [Nanos; 3] = [Nanos::from_millis(15), Nanos::from_millis(60), Nanos::from_millis(240)];
 
 /// Gives each worker of `answers` its ceiling.
 ///
-/// All workers of all workloads run at once, as they did before, so that they share the processors likewise. None is given
-/// where no storage was asked, for there the rate is the ceiling itself; nor after an interrupt.
+/// All workers of all workloads run at once, as they did before, so that they share the processors likewise. None is
+/// given where no storage was asked, for there the rate is the ceiling itself; nor after an interrupt.
 pub(super) fn measure(
     assignments: &[Assignment],
     clock: &Clock,
@@ -47,14 +47,16 @@ pub(super) fn measure(
     }
 }
 
-/// By its own processor time, which others that want the processor do not shorten. `None` for a worker that did nothing.
+/// By its own processor time, which others that want the processor do not shorten. `None` for a worker that did
+/// nothing.
 fn ceiling(outcome: &WorkerOutcome) -> Option<OpsPerSecond> {
     let seconds = (outcome.time.user + outcome.time.system).as_secs_f64();
     let ops = outcome.tally.settled;
     (ops > 0 && seconds > 0.0).then(|| OpsPerSecond::new(ops as f64 / seconds))
 }
 
-/// The same addresses, sizes, operations, depth and batch; no storage, no pace, no pause, no end but that of the window.
+/// The same addresses, sizes, operations, depth and batch; no storage, no pace, no pause, no end but that of the
+/// window.
 fn on_null(assignment: &Assignment, time: Nanos) -> Assignment {
     let mut workload = assignment.workload.clone();
     workload.engine.kind = EngineKind::Null;

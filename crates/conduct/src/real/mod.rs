@@ -353,8 +353,8 @@ impl RealWorld {
         self.scratch.lay_out(&self.clock, &self.stop, live)
     }
 
-    /// Looks once at what the targets hold that were there before. What cannot be looked at is not known, and the load itself
-    /// tells why.
+    /// Looks once at what the targets hold that were there before. What cannot be looked at is not known, and the load
+    /// itself tells why.
     fn look_inside(&mut self) {
         if !std::mem::take(&mut self.looks_inside) {
             return;
@@ -393,8 +393,8 @@ impl RealWorld {
     }
 }
 
-/// What the page cache holds of all files of `assignments`; `None` where that is not known of one, or there are too many to
-/// ask between two points.
+/// What the page cache holds of all files of `assignments`; `None` where that is not known of one, or there are too
+/// many to ask between two points.
 fn cached_of(assignments: &[Assignment]) -> Option<Bytes> {
     const MOST: usize = 64;
     let mut paths: Vec<&Path> =

@@ -139,9 +139,9 @@ pub struct Answer {
     pub cause: Option<Cause>,
     /// Whether looks at the winner confirmed it: all of them passed.
     pub confirmed: bool,
-    /// Seconds that a look takes to confirm the winner with nine chances of ten; `None` where that cannot be said. By what
-    /// was seen of it before the looks that were to confirm it, which took so long but no longer than `longest_s`; where
-    /// they left it open, by all that was seen.
+    /// Seconds that a look takes to confirm the winner with nine chances of ten; `None` where that cannot be said. By
+    /// what was seen of it before the looks that were to confirm it, which took so long but no longer than `longest_s`;
+    /// where they left it open, by all that was seen.
     pub confirm_needs_s: Option<f64>,
     /// The highest rate that keeps every promise straight after an overload, where that is less than `kept_per_s`;
     /// 0 where none was found.

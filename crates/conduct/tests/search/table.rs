@@ -46,8 +46,8 @@ fn close(found: Shares, stated: Shares, within: f64, what: &str) {
 
 /// Offset from the edge, requests of a probe, shares of the naive rule and of batch means.
 ///
-/// Where the batches decide, independent requests would have decided long before: so theirs are the shares of both rules
-/// together.
+/// Where the batches decide, independent requests would have decided long before: so theirs are the shares of both
+/// rules together.
 const TABLE: [(f64, f64, Shares, Shares); 8] = [
     (-0.02, 20e3, [0.86, 0.10, 0.04], [0.72, 0.00, 0.28]),
     (-0.02, 500e3, [1.00, 0.00, 0.00], [0.92, 0.00, 0.08]),

@@ -8,8 +8,8 @@ use record::{Run, World};
 
 use super::Group;
 
-/// What `run` says to `key`: a label of its own, a fact of its targets or of the machine, an option in an
-/// array's address, the machine, plan or version, or a key of its workloads; in this order. `None` where it says nothing.
+/// What `run` says to `key`: a label of its own, a fact of its targets or of the machine, an option in an array's
+/// address, the machine, plan or version, or a key of its workloads; in this order. `None` where it says nothing.
 ///
 /// Case, `-`, `_` and spaces make no difference in the key. Several values stand apart by commas.
 pub fn value_of(run: &Run, key: &str) -> Option<String> {

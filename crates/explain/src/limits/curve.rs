@@ -53,8 +53,8 @@ pub(super) fn load(point: &Point) -> Option<Load> {
     (in_flight > 0.0 && rate > 0.0 && response_s > 0.0).then_some(Load { in_flight, rate, response_s })
 }
 
-/// The step from `point` to the next heavier load of its sweep; for the heaviest the step to it. Repetitions of a load are
-/// taken together. `None` where it is in no sweep of depth or workers.
+/// The step from `point` to the next heavier load of its sweep; for the heaviest the step to it. Repetitions of a load
+/// are taken together. `None` where it is in no sweep of depth or workers.
 pub(super) fn answer(run: &Run, point: &Point) -> Option<Answer> {
     let (_, around) = axis(point)?;
     let own = load(point)?;

@@ -12,7 +12,8 @@ use crate::evidence::key;
 /// Loads that differ by less are one.
 const STEP: f64 = 1.5;
 
-/// With this exponent of the number of files or more the rate follows it: half of what as many independent ones would do.
+/// With this exponent of the number of files or more the rate follows it: half of what as many independent ones would
+/// do.
 const SPREADS: f64 = 0.5;
 
 /// Keys in which two points may differ and still ask for the same, in more places or with more in flight.

@@ -73,8 +73,8 @@ fn enough(most: Bytes) -> Result<Bytes, Failure> {
     )))
 }
 
-/// The plan: each span is read once in random order, so that what can hold it does; then reads of it are measured one at a
-/// time. Half an octave lies between spans.
+/// The plan: each span is read once in random order, so that what can hold it does; then reads of it are measured one
+/// at a time. Half an octave lies between spans.
 fn plan(most: Bytes) -> String {
     let mut text = format!(
         "name = \"{PLAN}\"\nabout = \"Random reads, one at a time, over spans of growing size\"\n\n\

@@ -148,7 +148,8 @@ impl Sheet {
         match self.files {
             Some(FileTest { thousands, max, min, dirs }) => {
                 let set = |value: u64| if value > 0 { value.to_string() } else { String::new() };
-                // Directories stand where the last name of the columns is, as 2.00a writes and its converters read them.
+                // Directories stand where the last name of the columns is, as 2.00a writes and its converters read
+                // them.
                 let _infallible =
                     write!(text, ",{thousands},{},{},,{}", set(max), set(min), set(u64::from(dirs)));
             }

@@ -1,8 +1,8 @@
 //! diskspd 2.0: threads on each target, each with so many requests outstanding and a pattern of its own.
 //!
 //! A thread is a workload of its own in the plan, so that the record has its latencies apart, as the tool's table has
-//! them. Threads that take turns in one stream (`-si`) are one workload, and one row; so are those of a target when there
-//! are more than a phase has workloads.
+//! them. Threads that take turns in one stream (`-si`) are one workload, and one row; so are those of a target when
+//! there are more than a phase has workloads.
 
 mod options;
 mod profile;

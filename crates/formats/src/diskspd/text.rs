@@ -1,7 +1,7 @@
 //! diskspd's text.
 //!
-//! Processor time is the machine's as a whole: the line of the average is there, those of single processors are not, and
-//! in virtual time nothing is.
+//! Processor time is the machine's as a whole: the line of the average is there, those of single processors are not,
+//! and in virtual time nothing is.
 
 use record::{Point, Run};
 

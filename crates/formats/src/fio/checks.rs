@@ -1,4 +1,5 @@
-//! What a job of fio fails by although every request was answered: a rate that was not kept, a request that took too long.
+//! What a job of fio fails by although every request was answered: a rate that was not kept, a request that took too
+//! long.
 //!
 //! fio ends such a job when it happens. Here it goes on, and its report has the same error at the end.
 

@@ -1,7 +1,8 @@
 //! fio's logs over time, of the seconds that a record keeps: `NAME_bw.1.log` and its kin.
 //!
-//! A line is a time in milliseconds, a value, the direction (0 reads, 1 writes, 2 trims), a block size and a priority; with
-//! `log_offset` an offset stands before the last. Lines stand for windows, so that sizes and offsets are 0, as in fio.
+//! A line is a time in milliseconds, a value, the direction (0 reads, 1 writes, 2 trims), a block size and a priority;
+//! with `log_offset` an offset stands before the last. Lines stand for windows, so that sizes and offsets are 0, as in
+//! fio.
 
 use std::fmt::Write;
 

@@ -73,7 +73,8 @@ fn read_back_every(job: &Job) -> Result<Option<u32>, Refusal> {
     Ok(every.map(|every| u32::try_from(every).unwrap_or(u32::MAX)))
 }
 
-/// The workloads that read back what `members` wrote; none where nothing is to be checked, or the jobs do so themselves.
+/// The workloads that read back what `members` wrote; none where nothing is to be checked, or the jobs do so
+/// themselves.
 pub(super) fn read_back(jobs: &[Job], members: &[Member]) -> Result<Vec<Member>, Refusal> {
     let mut readers = Vec::new();
     for member in members {

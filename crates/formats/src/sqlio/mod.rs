@@ -1,7 +1,7 @@
 //! SQLIO 1.5: one kind of request, threads on each file, so many of them outstanding on each.
 //!
-//! The original's default pattern is a stripe: rows of `-f` blocks, `-i` of them; column after column is touched. Several
-//! threads have as many columns each, one beside the other.
+//! The original's default pattern is a stripe: rows of `-f` blocks, `-i` of them; column after column is touched.
+//! Several threads have as many columns each, one beside the other.
 
 mod options;
 mod output;

@@ -40,8 +40,8 @@ impl Chosen {
 
 /// Decides for one worker of `workload`, and says why where it is not what would be best.
 ///
-/// `refusal` is what [`crate::environment::uring`] found. At depth 1 a plain system call is cheaper than a ring: a cached
-/// 4 KiB read takes about 40 ns less.
+/// `refusal` is what [`crate::environment::uring`] found. At depth 1 a plain system call is cheaper than a ring: a
+/// cached 4 KiB read takes about 40 ns less.
 pub fn choose(workload: &Workload, refusal: Option<&str>) -> Result<(Chosen, Option<String>), EngineError> {
     let one_at_a_time = workload.depth == 1;
     let calls = |call| if one_at_a_time { Chosen::Sync(call) } else { Chosen::Pool(call) };

@@ -94,7 +94,8 @@ pub(super) struct Machine {
     last: Last<Vec<Ticks>>,
 }
 
-/// Ticks by state; guest time is left out, since it is counted in user time (`Documentation/filesystems/proc.rst`, 1.7).
+/// Ticks by state; guest time is left out, since it is counted in user time (`Documentation/filesystems/proc.rst`,
+/// 1.7).
 type Ticks = [u64; 8];
 
 impl Machine {
@@ -176,8 +177,8 @@ fn line(text: &str) -> Option<Ticks> {
 /// Fewer ticks of a processor tell its shares no better than to a fifth.
 const FEWEST: u64 = 5;
 
-/// Whether too little has passed for shares of it: the rest of a second at the end of a point, which would count as much
-/// as a whole one in every mean.
+/// Whether too little has passed for shares of it: the rest of a second at the end of a point, which would count as
+/// much as a whole one in every mean.
 fn is_too_soon(before: &[Ticks], after: &[Ticks]) -> bool {
     let all = |lines: &[Ticks]| lines.first().map_or(0, |line| line.iter().sum::<u64>());
     all(after).saturating_sub(all(before)) < FEWEST * (after.len() as u64).saturating_sub(1)

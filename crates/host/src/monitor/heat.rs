@@ -96,7 +96,8 @@ fn temperatures(root: &SysRoot, devices: &[DevNo], out: &mut Sink) -> Vec<(PathB
         .collect()
 }
 
-/// Drives show their sensor below the device, either as `hwmonN` or as `hwmon/hwmonN` (`Documentation/hwmon/drivetemp.rst`).
+/// Drives show their sensor below the device, either as `hwmonN` or as `hwmon/hwmonN`
+/// (`Documentation/hwmon/drivetemp.rst`).
 fn sensor(device: &Path) -> Option<PathBuf> {
     [device.to_owned(), device.join("hwmon")].iter().find_map(|folder| {
         let hwmon = names(folder).into_iter().find(|name| name.starts_with("hwmon") && name != "hwmon")?;

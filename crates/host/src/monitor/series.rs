@@ -71,8 +71,8 @@ impl<T> Last<T> {
         self.0.as_ref().map(|(_, reading)| reading)
     }
 
-    /// Puts `reading` in the place of the one before, and gives that with the seconds in between; `None` for the first and
-    /// where no time has passed.
+    /// Puts `reading` in the place of the one before, and gives that with the seconds in between; `None` for the first
+    /// and where no time has passed.
     pub(super) fn replace(&mut self, now: Instant, reading: T) -> Option<(T, f64)> {
         let (then, before) = self.0.replace((now, reading))?;
         let seconds = now.saturating_since(then).as_secs_f64();

@@ -1,7 +1,8 @@
 //! May this be written?
 //!
-//! Reading is always allowed. Fathom's own files may be written: scratch files, and plain ones as it left them. Everything else needs a [`Consent`] that
-//! names exactly what was found, and nothing that speaks against it: see [`Reason`].
+//! Reading is always allowed. Fathom's own files may be written: scratch files, and plain ones as it left them.
+//! Everything else needs a [`Consent`] that names exactly what was found, and nothing that speaks against it: see
+//! [`Reason`].
 //!
 //! **Invariant:** a user's file or device is opened for writing through a [`Permit`] alone, and a permit for a device
 //! holds it exclusively, so that nobody can mount it or build an array on it before the permit is dropped.

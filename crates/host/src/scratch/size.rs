@@ -47,8 +47,8 @@ pub struct Choice {
     pub why: String,
 }
 
-/// The size that beats every cache that is known: twice the memory for buffered I/O, [`DIRECT`] for direct I/O, in either
-/// case twice the known caches; less where the free space, the user or the time allow no more.
+/// The size that beats every cache that is known: twice the memory for buffered I/O, [`DIRECT`] for direct I/O, in
+/// either case twice the known caches; less where the free space, the user or the time allow no more.
 ///
 /// Twice, because a file no larger than a cache may be served from it whole; of one twice as large at most half of all
 /// random reads are, and of repeated sequential passes none (least recently used).

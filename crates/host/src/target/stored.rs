@@ -21,8 +21,8 @@ pub struct Stored {
     pub blocks: u32,
     /// Those of them that hold nothing but zeros.
     pub zeros: u32,
-    /// Bits of information in a byte of the others, by how often each value comes in each block: 8 where nothing is to be
-    /// saved by a code that knows these frequencies alone. `None` where all are zeros.
+    /// Bits of information in a byte of the others, by how often each value comes in each block: 8 where nothing is to
+    /// be saved by a code that knows these frequencies alone. `None` where all are zeros.
     ///
     /// The entropy of Shannon (1948), with the correction of Miller (1955) for the length of a block.
     pub bits_per_byte: Option<f64>,
@@ -37,8 +37,8 @@ const PLACES: u64 = 60;
 /// A target that answers slowly is looked at less.
 const AT_MOST: Nanos = Nanos::from_secs(2);
 
-/// Looks at `size` bytes of the file or device at `path`, which is opened for reading alone; past the page cache where the
-/// file system allows that. `None` for less than a block.
+/// Looks at `size` bytes of the file or device at `path`, which is opened for reading alone; past the page cache where
+/// the file system allows that. `None` for less than a block.
 pub fn stored(path: &Path, size: Bytes, clock: &Clock) -> io::Result<Option<Stored>> {
     let blocks = size.get() / BLOCK.get();
     if blocks == 0 {

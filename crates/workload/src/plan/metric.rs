@@ -113,8 +113,8 @@ impl Gain {
 }
 
 impl Until {
-    /// Reads `{ flat = "throughput", within = "3%", points = 3, slo = "p99<5ms", cpu = "90%", errors = "1%" }`; at least
-    /// one of `flat`, `slo`, `cpu` and `errors`.
+    /// Reads `{ flat = "throughput", within = "3%", points = 3, slo = "p99<5ms", cpu = "90%", errors = "1%" }`; at
+    /// least one of `flat`, `slo`, `cpu` and `errors`.
     pub(crate) fn read(node: &Node) -> Result<Option<Until>, Wrong> {
         let example = "{ flat = \"throughput\", within = \"3%\", points = 3 } or { slo = \"p99<5ms\" }";
         if node.scalar().as_deref() == Some("none") {

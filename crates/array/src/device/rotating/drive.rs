@@ -236,7 +236,8 @@ impl Drive {
         if self.last_was_write { which.after_write.get() } else { which.after_read.get() }
     }
 
-    /// When the command's processing is over and its data are there. In a queueing drive it was done while the command waited.
+    /// When the command's processing is over and its data are there. In a queueing drive it was done while the command
+    /// waited.
     fn processed(&self, entry: &Entry, started: u64, overhead: u64) -> u64 {
         let processed = if self.params.queue.overlap {
             started.max(entry.arrived + overhead)
@@ -482,8 +483,8 @@ impl Drive {
         if target >= angle { target - angle } else { target + self.revolution - angle }
     }
 
-    /// Books what the read-ahead has fetched by `now`, and ends it where it has reached its limit. What a command at `first`
-    /// cannot ask for is booked when the read-ahead stops.
+    /// Books what the read-ahead has fetched by `now`, and ends it where it has reached its limit. What a command at
+    /// `first` cannot ask for is booked when the read-ahead stops.
     fn settle_ahead(&mut self, now: u64, first: u64) {
         let Some(ahead) = self.ahead else { return };
         if now <= ahead.since {
