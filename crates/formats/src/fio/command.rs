@@ -263,8 +263,7 @@ impl Line {
         let begins_job = setting.known.name == "name";
         if begins_job || self.sections.is_empty() {
             let name = if begins_job { setting.value.clone() } else { "global".into() };
-            let place = Place::Argument;
-            self.sections.push(Section { name, place, settings: Vec::new(), begins_file: false });
+            self.sections.push(Section::named(name, &Place::Argument)?);
         }
         let last = self.sections.last_mut().expect("there is one by now");
         if !begins_job || !last.is_global() {

@@ -71,8 +71,7 @@ impl Reader<'_> {
             return Err(place.refuse(format!("more than {MOST} sections")));
         }
         let name = self.filled(name, place)?;
-        let (place, settings) = (place.clone(), Vec::new());
-        self.sections.push(Section { name, place, settings, begins_file: false });
+        self.sections.push(Section::named(name, place)?);
         Ok(())
     }
 
@@ -163,6 +162,17 @@ mod tests {
             section.settings.iter().map(each).collect::<Vec<_>>()
         };
         sections.iter().flat_map(of).collect()
+    }
+
+    #[test]
+    fn a_name_that_cannot_be_shown_is_refused_with_its_line() {
+        for name in ["a\u{9a}", "n\0\0e", "a\tb"] {
+            let refusal =
+                read("x.fio", &format!("[global]\n[{name}]\nrw=read\n"), &Surroundings::NONE).unwrap_err();
+            assert!(refusal.to_string().contains("x.fio:2: "), "{refusal}");
+            let refusal = read("x.fio", &format!("[a]\nname={name}\n"), &Surroundings::NONE).unwrap_err();
+            assert!(refusal.to_string().contains("x.fio:2: "), "{refusal}");
+        }
     }
 
     #[test]

@@ -42,6 +42,9 @@ impl Setting {
         if setting.value.is_empty() && !known.bare && known.name != "description" {
             return Err(setting.wrong("it needs a value"));
         }
+        if known.name == "name" && setting.value.contains(char::is_control) {
+            return Err(setting.wrong("a name has no characters that cannot be shown"));
+        }
         if let Verdict::Refused { why, idle } = known.verdict
             && !idle.contains(&setting.value.as_str())
         {
@@ -99,6 +102,15 @@ pub(super) struct Section {
 }
 
 impl Section {
+    /// One without options yet. A name that cannot be shown on one line is refused: nobody could tell the job by it.
+    pub(super) fn named(name: String, place: &Place) -> Result<Section, Refusal> {
+        if name.contains(char::is_control) {
+            return Err(place
+                .refuse(format!("{name:?} is no name of a job: it has a character that cannot be shown")));
+        }
+        Ok(Section { name, place: place.clone(), settings: Vec::new(), begins_file: false })
+    }
+
     pub(super) fn is_global(&self) -> bool {
         self.name == "global"
     }
