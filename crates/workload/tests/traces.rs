@@ -544,3 +544,12 @@ fn a_trace_that_begins_later_keeps_its_distances() {
     let at: Vec<u64> = answers.iter().map(|answer| answer.issued.since_start().get() / 1_000_000).collect();
     assert_eq!(at, [40, 45, 46]);
 }
+
+#[test]
+fn a_trim_of_more_than_there_is_anywhere_is_refused_with_its_line() {
+    let text = format!("fio version 3 iolog\n0 f add\n1 f trim 0 {}\n", 1u64 << 40);
+    assert_eq!(TraceReader::whole("t", text.as_bytes()).unwrap().requests().count(), 1024);
+    let text = format!("fio version 3 iolog\n0 f add\n1 f trim 0 {}\n", 1u64 << 61);
+    let refused = TraceReader::whole("t", text.as_bytes()).unwrap_err().to_string();
+    assert!(refused.starts_with("t:3: ") && refused.contains("pieces of 1 GiB"), "{refused}");
+}

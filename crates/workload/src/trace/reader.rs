@@ -34,6 +34,8 @@ enum Format {
 
 /// A trim that is longer than a request may be is as many of this length, and a rest.
 const LONGEST_PART: u64 = 1 << 30;
+/// So many of them in all: a pebibyte. A line of twenty bytes is not to take gigabytes of memory.
+const MOST_PIECES: u32 = 1 << 20;
 
 /// Reads a trace line by line: fio's iolog of version 2 and 3, the text of blkparse, the CSV of MSR Cambridge, and a
 /// CSV of Fathom's own. Which it is, the text says itself. What blktrace has recorded has no lines, and is read in
@@ -49,6 +51,8 @@ pub struct TraceReader {
 /// What was read so far.
 #[derive(Clone, Default)]
 pub(super) struct Gathered {
+    /// Pieces that long trims were cut into.
+    pieces: u32,
     line: u32,
     entries: Vec<Entry>,
     files: Vec<String>,
@@ -265,6 +269,13 @@ impl Gathered {
                 return Err(format!("a trace has at most {MOST_REQUESTS} requests; cut it into several"));
             }
             let part = if len > LONGEST { left.min(LONGEST_PART) } else { left };
+            self.pieces += u32::from(len > LONGEST);
+            if self.pieces > MOST_PIECES {
+                return Err(format!(
+                    "the long trims of the trace make more than {MOST_PIECES} pieces of {}: no storage is that large",
+                    Bytes::new(LONGEST_PART)
+                ));
+            }
             let at = Nanos::new(at_ns);
             let request = TraceRequest { at, op, file, offset: Bytes::new(offset), len: part as u32, line };
             self.entries.push(Entry::of(request));
