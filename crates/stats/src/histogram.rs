@@ -167,7 +167,8 @@ impl Histogram {
         buckets
     }
 
-    /// The counts, with one for bucket `index` among them.
+    /// The counts, with one for bucket `index` among them. Cold, because of all that is recorded only the first value of
+    /// a power of two comes here.
     #[cold]
     fn counts_to(&mut self, index: usize) -> &mut [u64] {
         if index >= self.counts.len() {

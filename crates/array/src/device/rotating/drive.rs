@@ -494,14 +494,10 @@ impl Drive {
         if clock >= self.layout.end_clock(ahead.limit - 1, 1) {
             self.ahead = None;
             self.ahead_got_to(ahead, ahead.limit);
-        } else if let Some(buffer) = self.buffer.as_mut() {
+        } else if let Some(buffer) = &self.buffer {
             // What it has passed is in the buffer, so that a stream that leaves sectors out is answered too.
-            let segment = buffer.segment(ahead.segment);
-            if (segment.start..=ahead.limit).contains(&first) {
-                let reached = self.layout.reach(clock);
-                if segment.start <= reached && segment.end < reached {
-                    buffer.extend(ahead.segment, reached);
-                }
+            if (buffer.segment(ahead.segment).start..=ahead.limit).contains(&first) {
+                self.fill_to(ahead.segment, self.layout.reach(clock));
             }
         }
     }
@@ -515,15 +511,19 @@ impl Drive {
     }
 
     fn ahead_got_to(&mut self, ahead: Ahead, reached: u64) {
-        if let Some(buffer) = self.buffer.as_mut() {
-            // The segment may have been given away since: only one that still ends in this stream grows.
-            let segment = buffer.segment(ahead.segment);
-            if segment.start <= reached && segment.end < reached {
-                buffer.extend(ahead.segment, reached);
-            }
-        }
+        self.fill_to(ahead.segment, reached);
         let place = self.layout.place(reached.saturating_sub(1));
         (self.arm.cylinder, self.arm.head) = (place.cylinder, place.head);
+    }
+
+    /// Books what a read-ahead has brought into a segment. It may have been given away since: only one that still ends in
+    /// this stream grows.
+    fn fill_to(&mut self, segment: usize, reached: u64) {
+        let Some(buffer) = self.buffer.as_mut() else { return };
+        let held = buffer.segment(segment);
+        if held.start <= reached && held.end < reached {
+            buffer.extend(segment, reached);
+        }
     }
 
     /// Takes the next command by the drive's rule, the arm being free from `ready`.
