@@ -6,13 +6,14 @@ use units::Bytes;
 
 use crate::Code;
 use crate::draft::{Draft, percent};
-use crate::evidence::{key, moved, moved_by};
+use crate::evidence::{fills, key, moved, moved_by};
 
 /// The part of a target without data from which a figure is one of nothing.
 const MOSTLY_NOTHING: f64 = 0.5;
-/// The part below which it may be chance: a target of which a twentieth is zeros shows some in 19 of 20 samples.
+/// The part that a sample of sixty blocks does not overlook: where a twentieth is zeros 19 of 20 samples show some.
 const SOME: f64 = 0.05;
-/// Bits of information in a byte below which a device that compresses has less to do. Programs hold six, text five.
+/// Bits of information in a byte below which a device that compresses has less to do. By blocks of 4 KiB the sources of
+/// this program hold 4.8, the C library of a Linux distribution 5.6, and the same library compressed 7.97.
 const COMPRESSES: f64 = 7.0;
 
 /// What a sample of a target held: blocks of zeros, and blocks.
@@ -29,9 +30,8 @@ pub(crate) fn is_looked_at(run: &Run) -> bool {
 /// Whether so much was written up to the end of `point` that what was there before says little.
 fn is_overwritten(run: &Run, point: &Point, size: u64) -> bool {
     let until_now = || run.points.iter().filter(|other| other.index <= point.index);
-    let filled = |state: &Point| state.state.contains_key("fill");
     let written: u64 = until_now().map(|other| moved(other, "write")).sum();
-    until_now().any(filled) || written as f64 >= MOSTLY_NOTHING * size as f64
+    until_now().any(|state| fills(state) > 0) || written as f64 >= MOSTLY_NOTHING * size as f64
 }
 
 pub(crate) fn unwritten(run: &Run, point: &Point, workload: &WorkloadResult) -> Option<Draft> {

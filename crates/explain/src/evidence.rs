@@ -37,6 +37,12 @@ pub(crate) fn moved_by(workload: &WorkloadResult, op: &str) -> u64 {
     workload.totals.iter().filter(|total| total.op == op).map(|total| total.bytes).sum()
 }
 
+/// How often a state wrote the whole target; 0 for what is no `prepare`, did not end, or only made the files.
+pub(crate) fn fills(state: &Point) -> u32 {
+    let times = state.state.get("fill").and_then(|fill| fill.parse().ok());
+    times.filter(|_| state.complete).unwrap_or(0)
+}
+
 /// All caches below this machine that are known: seen, told by the device, or given by the user with the parts of the
 /// path.
 pub(crate) fn known_caches(run: &Run) -> Vec<Cache> {

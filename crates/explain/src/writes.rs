@@ -6,7 +6,7 @@ use units::Bytes;
 
 use crate::Code;
 use crate::draft::{Draft, percent};
-use crate::evidence::{counted, is_direct, key, moved_by, sampled};
+use crate::evidence::{counted, fills, is_direct, key, moved_by, sampled};
 
 /// The part of written data still in memory beyond which the rate says little about the storage.
 const DIRTY: f64 = 0.10;
@@ -72,13 +72,9 @@ const FILLS: u32 = 2;
 /// Whether the target was in its lasting state when `point` wrote to it: it had been filled often enough, or the phase
 /// went on until it was steady.
 pub(crate) fn is_preconditioned(run: &Run, point: &Point) -> bool {
-    let before = run.points.iter().take_while(|other| other.index != point.index);
-    let filled = |state: &Point| {
-        let times = state.state.get("fill").and_then(|fill| fill.parse::<u32>().ok());
-        state.complete && times.is_some_and(|times| times >= FILLS)
-    };
+    let mut before = run.points.iter().take_while(|other| other.index != point.index);
     let settled = run.rounds.iter().any(|rounds| rounds.phase == point.phase && rounds.steady);
-    settled || before.into_iter().any(filled)
+    settled || before.any(|state| fills(state) >= FILLS)
 }
 
 /// Whether any target is flash, as far as it says itself; `None` where that is not known. A virtual disk says

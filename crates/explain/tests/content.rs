@@ -43,14 +43,20 @@ fn holes_count_also_where_the_sample_met_none() {
 }
 
 #[test]
-fn what_the_run_has_written_itself_is_no_longer_empty() {
-    let mut run = looked_at("60 of 60", None, "7.99");
-    let mut filling = run.points[0].clone();
-    filling.state.insert("fill".into(), "1".into());
-    filling.workloads.clear();
-    run.points.insert(0, filling);
-    run.points[1].index = run.points[0].index + 1;
-    assert!(find(&run, "unwritten-data").is_none());
+fn what_the_run_has_filled_itself_is_no_longer_empty() {
+    let after = |fill: &str, complete: bool| {
+        let mut run = looked_at("60 of 60", None, "7.99");
+        let mut filling = run.points[0].clone();
+        filling.state.insert("fill".into(), fill.into());
+        filling.workloads.clear();
+        filling.complete = complete;
+        run.points.insert(0, filling);
+        run.points[1].index = run.points[0].index + 1;
+        run
+    };
+    assert!(find(&after("1", true), "unwritten-data").is_none());
+    assert!(find(&after("1", false), "unwritten-data").is_some(), "it was interrupted");
+    assert!(find(&after("0", true), "unwritten-data").is_some(), "it makes files and writes nothing");
 }
 
 #[test]
