@@ -8,7 +8,7 @@
 use units::{Bytes, Instant, Lba, Nanos, SECTOR_BYTES, Sectors, Share};
 
 use crate::controller::ControllerParams;
-use crate::device::{Command, Device, Finished, Steps, Submitted};
+use crate::device::{Command, Device, Finished, Submitted};
 use crate::events::Events;
 use crate::link::{Link, LinkParams};
 use crate::meter::{Class, Meter, Metered};
@@ -17,6 +17,7 @@ use crate::slab::Slab;
 use crate::trail::{Part as Place, Trail};
 use crate::wire::{Carried, Transfer, Wire};
 
+use super::chain::{AtDisk, Chain, Crossing, Operation, Part, Phase};
 use super::engine::Engine;
 use super::event::Event;
 use super::locks::{Claim, StripeLocks};
@@ -91,121 +92,6 @@ pub struct Disk {
     /// Commands under way, those on its channel included.
     pub outstanding: u32,
     channel: Option<u32>,
-}
-
-#[derive(Clone, Debug)]
-pub(super) struct Operation {
-    owner: Owner,
-    chains: u32,
-    controller: u32,
-    class: Class,
-    /// The set on which background work must know when it ends.
-    pub(super) beside_work: Option<u32>,
-    /// The way of the chain that has ended last.
-    trail: Trail,
-}
-
-impl Default for Operation {
-    fn default() -> Operation {
-        let (owner, class) = (Owner::Request(0), Class::HostRead);
-        Operation { owner, chains: 0, controller: 0, class, beside_work: None, trail: Trail::default() }
-    }
-}
-
-impl Operation {
-    /// One of `chains` chains begins, and its trail where it has one.
-    fn begin(&mut self, errand: Errand, chains: u32, has_trail: bool) {
-        (self.owner, self.chains) = (errand.owner, chains);
-        (self.controller, self.class) = (errand.controller, errand.class);
-        self.beside_work = None;
-        if has_trail {
-            self.trail.begin(errand.ready);
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-enum Phase {
-    #[default]
-    Reads,
-    Arithmetic,
-    Writes,
-    Checks,
-}
-
-/// One member command before it is given out.
-#[derive(Clone, Copy, Debug)]
-struct Part {
-    disk: u32,
-    first: u64,
-    sectors: u32,
-}
-
-/// A command whose data cross its disk's channel: those of a write on their way to it, those of a read from it.
-#[derive(Clone, Copy, Debug, Default)]
-struct Crossing {
-    disk: u32,
-    command: Option<Command>,
-    /// What has been at the disk on its way out.
-    stay: AtDisk,
-}
-
-/// How a command spent its time at its disk.
-#[derive(Clone, Copy, Debug, Default)]
-enum AtDisk {
-    /// It has not been there.
-    #[default]
-    NotYet,
-    /// It ended at an instant, and would have taken so long alone.
-    Whole(Instant, Nanos),
-    /// The drive tells of its steps: when its service began, what it did, and when it ended.
-    Steps(Instant, Steps, Instant),
-}
-
-impl AtDisk {
-    /// Adds it to the way of the command.
-    fn pass(self, trail: &mut Trail) {
-        match self {
-            AtDisk::NotYet => {}
-            AtDisk::Whole(end, alone) => trail.pass(Place::Disk, end, alone),
-            AtDisk::Steps(started, Steps { processed, free, on_track, on_sector }, end) => {
-                trail.wait(Place::Disk, started);
-                trail.serve(Place::DiskOverhead, processed);
-                trail.pass(Place::DiskSeek, on_track, on_track.saturating_since(free));
-                trail.serve(Place::DiskRotation, on_sector);
-                trail.serve(Place::DiskTransfer, end);
-            }
-        }
-    }
-}
-
-#[derive(Clone, Debug, Default)]
-struct Chain {
-    operation: u32,
-    pending: u32,
-    phase: Phase,
-    arithmetic: Nanos,
-    /// Of a chain that waits for its stripe: what it begins with, and when it may.
-    reads: Vec<Part>,
-    ready: Instant,
-    writes: Vec<Part>,
-    checks: Vec<Part>,
-    /// Whether it has a lock to give back.
-    locks: bool,
-    /// Its way so far, and from there that of the command of the present phase that will end last, of several whose
-    /// ends are known.
-    trail: Trail,
-    last: Trail,
-}
-
-impl Chain {
-    /// Whether all there was to do was to read: most chains of most loads.
-    fn has_nothing_left(&self) -> bool {
-        self.phase == Phase::Reads
-            && self.arithmetic.is_zero()
-            && self.writes.is_empty()
-            && self.checks.is_empty()
-    }
 }
 
 /// Members, channels, sets and what they are doing.

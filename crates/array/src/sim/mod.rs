@@ -19,6 +19,7 @@ mod asker;
 mod back;
 mod cache;
 mod carry;
+mod chain;
 mod engine;
 mod event;
 mod from_spec;

@@ -1,0 +1,129 @@
+//! What is under way at the back end: operations, their chains, and the commands of these on channels and at disks.
+//!
+//! Plain records of it; [`BackEnd`](super::back::BackEnd) alone moves them on.
+
+use units::{Instant, Nanos};
+
+use crate::device::{Command, Steps};
+use crate::meter::Class;
+use crate::trail::{Part as Place, Trail};
+
+use super::back::{Errand, Owner};
+
+/// What somebody waits for: chains side by side.
+#[derive(Clone, Debug)]
+pub struct Operation {
+    pub owner: Owner,
+    pub chains: u32,
+    pub controller: u32,
+    pub class: Class,
+    /// The set on which background work must know when it ends.
+    pub beside_work: Option<u32>,
+    /// The way of the chain that has ended last.
+    pub trail: Trail,
+}
+
+impl Default for Operation {
+    fn default() -> Operation {
+        let (owner, class) = (Owner::Request(0), Class::HostRead);
+        Operation { owner, chains: 0, controller: 0, class, beside_work: None, trail: Trail::default() }
+    }
+}
+
+impl Operation {
+    /// One of `chains` chains begins, and its trail where it has one.
+    pub fn begin(&mut self, errand: Errand, chains: u32, has_trail: bool) {
+        (self.owner, self.chains) = (errand.owner, chains);
+        (self.controller, self.class) = (errand.controller, errand.class);
+        self.beside_work = None;
+        if has_trail {
+            self.trail.begin(errand.ready);
+        }
+    }
+}
+
+/// What a chain is at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Phase {
+    #[default]
+    Reads,
+    Arithmetic,
+    Writes,
+    Checks,
+}
+
+/// One member command before it is given out.
+#[derive(Clone, Copy, Debug)]
+pub struct Part {
+    pub disk: u32,
+    pub first: u64,
+    pub sectors: u32,
+}
+
+/// A command whose data cross its disk's channel: those of a write on their way to it, those of a read from it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Crossing {
+    pub disk: u32,
+    pub command: Option<Command>,
+    /// What has been at the disk on its way out.
+    pub stay: AtDisk,
+}
+
+/// How a command spent its time at its disk.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum AtDisk {
+    /// It has not been there.
+    #[default]
+    NotYet,
+    /// It ended at an instant, and would have taken so long alone.
+    Whole(Instant, Nanos),
+    /// The drive tells of its steps: when its service began, what it did, and when it ended.
+    Steps(Instant, Steps, Instant),
+}
+
+impl AtDisk {
+    /// Adds it to the way of the command.
+    pub fn pass(self, trail: &mut Trail) {
+        match self {
+            AtDisk::NotYet => {}
+            AtDisk::Whole(end, alone) => trail.pass(Place::Disk, end, alone),
+            AtDisk::Steps(started, Steps { processed, free, on_track, on_sector }, end) => {
+                trail.wait(Place::Disk, started);
+                trail.serve(Place::DiskOverhead, processed);
+                trail.pass(Place::DiskSeek, on_track, on_track.saturating_since(free));
+                trail.serve(Place::DiskRotation, on_sector);
+                trail.serve(Place::DiskTransfer, end);
+            }
+        }
+    }
+}
+
+/// What one stripe needs: its reads, the arithmetic, its writes, and what is read back.
+#[derive(Clone, Debug, Default)]
+pub struct Chain {
+    pub operation: u32,
+    pub pending: u32,
+    pub phase: Phase,
+    pub arithmetic: Nanos,
+    /// Of a chain that waits for its stripe: what it begins with, and when it may.
+    pub reads: Vec<Part>,
+    pub ready: Instant,
+    pub writes: Vec<Part>,
+    pub checks: Vec<Part>,
+    /// Whether it has a lock to give back.
+    pub locks: bool,
+    /// Its way so far, and from there that of the command of the present phase that will end last, of several whose
+    /// ends are known.
+    pub trail: Trail,
+    pub last: Trail,
+}
+
+impl Chain {
+    /// Whether all there was to do was to read: most chains of most loads.
+    pub fn has_nothing_left(&self) -> bool {
+        self.phase == Phase::Reads
+            && self.arithmetic.is_zero()
+            && self.writes.is_empty()
+            && self.checks.is_empty()
+    }
+}
