@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
@@ -183,7 +184,16 @@ pub fn read(json: &str) -> Result<Run, ReadError> {
     Ok(serde_json::from_str(json)?)
 }
 
-/// The JSON Schema of a record.
+/// The JSON Schema of a record: the same however the comments it is made of are wrapped.
 pub fn schema() -> Schema {
-    schemars::schema_for!(Run)
+    let mut schema = schemars::schema_for!(Run);
+    RecursiveTransform(unwrap_description).transform(&mut schema);
+    schema
+}
+
+/// Joins the lines of each paragraph of a description.
+fn unwrap_description(schema: &mut Schema) {
+    let Some(serde_json::Value::String(description)) = schema.get_mut("description") else { return };
+    let paragraphs: Vec<String> = description.split("\n\n").map(|it| it.replace('\n', " ")).collect();
+    *description = paragraphs.join("\n\n");
 }
