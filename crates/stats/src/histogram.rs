@@ -19,7 +19,7 @@ pub const SUB_BUCKET_BITS: u32 = 10;
 const SUB_BUCKETS: u64 = 1 << SUB_BUCKET_BITS;
 const BUCKETS: usize = index_of(u64::MAX) + 1;
 
-const fn index_of(value: u64) -> usize {
+pub(crate) const fn index_of(value: u64) -> usize {
     let shift = (u64::BITS - SUB_BUCKET_BITS - 1).saturating_sub(value.leading_zeros());
     ((shift as u64 * SUB_BUCKETS) + (value >> shift)) as usize
 }
@@ -131,14 +131,10 @@ impl Histogram {
     }
 
     /// Empties it: what it held, from the smallest values up, added to `into` where there is one.
-    ///
-    /// One pass instead of three: the interval of a disk's random reads spans six thousand buckets and holds sixty
-    /// values.
-    pub fn pour(&mut self, mut into: Option<&mut Histogram>) -> Vec<Bucket> {
-        /// Buckets looked at together, and of those that hold something again: most hold nothing. They divide a power
-        /// of two of values, so that the counts are a whole number of them.
+    pub(crate) fn pour(&mut self, mut into: Option<&mut Histogram>) -> Vec<Bucket> {
+        /// Buckets looked at together, since most hold nothing. It divides a power of two of values, so that the counts
+        /// are a whole number of them.
         const RUN: usize = 32;
-        const FEW: usize = 4;
         if self.count == 0 {
             return Vec::new();
         }
@@ -147,19 +143,15 @@ impl Histogram {
             into.add_summary(self);
             into.counts_to(last);
         }
-        let most = (last - first + 1).min(usize::try_from(self.count).unwrap_or(usize::MAX));
-        let mut buckets = Vec::with_capacity(most.min(256));
+        let mut buckets = Vec::new();
         let first = first / RUN * RUN;
         let (runs, _) = self.counts[first..(last / RUN + 1) * RUN].as_chunks_mut::<RUN>();
-        for (run, from) in runs.iter_mut().zip((first..).step_by(RUN)).filter(|(run, _)| holds_any(run)) {
-            let (fews, _) = run.as_chunks_mut::<FEW>();
-            for (few, from) in fews.iter_mut().zip((from..).step_by(FEW)).filter(|(few, _)| holds_any(few)) {
-                for (count, index) in few.iter_mut().zip(from..).filter(|(count, _)| **count > 0) {
-                    let count = std::mem::take(count);
-                    buckets.push(Bucket { index: index as u32, count });
-                    if let Some(into) = &mut into {
-                        into.counts[index] += count;
-                    }
+        for (run, from) in runs.iter_mut().zip((first..).step_by(RUN)).filter(|(run, _)| holds_any(*run)) {
+            for (count, index) in run.iter_mut().zip(from..).filter(|(count, _)| **count > 0) {
+                let count = std::mem::take(count);
+                buckets.push(Bucket { index: index as u32, count });
+                if let Some(into) = &mut into {
+                    into.counts[index] += count;
                 }
             }
         }
@@ -310,7 +302,7 @@ impl Histogram {
 }
 
 /// Whether any of them counts something; without a branch for each.
-fn holds_any<const N: usize>(counts: &[u64; N]) -> bool {
+fn holds_any(counts: &[u64]) -> bool {
     counts.iter().fold(0, |any, count| any | count) > 0
 }
 
@@ -437,15 +429,6 @@ mod tests {
                 histogram.buckets(), histogram.sum_ns(), histogram.min().unwrap(), histogram.max().unwrap(),
             );
             prop_assert_eq!(again, Some(histogram));
-        }
-
-        #[test]
-        fn what_is_poured_into_another_is_merged_and_leaves_nothing(left in spans(), right in spans()) {
-            let (mut total, mut open) = (of(&left), of(&right));
-            let held: Vec<Bucket> = open.buckets().collect();
-            prop_assert_eq!(open.pour(Some(&mut total)), held);
-            prop_assert_eq!(open, Histogram::new());
-            prop_assert_eq!(total, of(&[left, right].concat()));
         }
 
         #[test]

@@ -2,7 +2,7 @@
 //!
 //! **Invariant:** nothing is allocated for a request; a closed interval, once a second, is.
 
-use stats::Histogram;
+use stats::{Histogram, OpenHistogram};
 use units::{Bytes, Instant, Nanos, Share};
 
 use crate::Op;
@@ -38,9 +38,9 @@ pub(super) struct Books {
 #[derive(Debug)]
 struct Ledger {
     total: ClassTally,
-    open: Histogram,
+    open: OpenHistogram,
     /// Service times of the open interval, where they are kept.
-    open_service: Option<Histogram>,
+    open_service: Option<OpenHistogram>,
     /// Equal responses that followed each other and are not in `open` yet: requests that were planned and reaped
     /// together have one latency, and one record for all of them saves 3 ns each.
     run: u64,
@@ -124,13 +124,13 @@ impl Books {
             }
             ledger.total.response.record(response);
         }
-        let service = if finished_at < self.window.until {
-            &mut ledger.open_service
-        } else {
-            &mut ledger.total.service
-        };
-        if let (Some(service), Some(lag)) = (service, &mut ledger.total.lag) {
-            service.record(finished_at.saturating_since(issued));
+        let service = finished_at.saturating_since(issued);
+        if finished_at >= self.window.until {
+            ledger.total.service.iter_mut().for_each(|total| total.record(service));
+        } else if let Some(open) = &mut ledger.open_service {
+            open.record(service);
+        }
+        if let Some(lag) = &mut ledger.total.lag {
             lag.record(issued.saturating_since(due));
         }
     }
@@ -185,8 +185,8 @@ impl Ledger {
         };
         Ledger {
             total,
-            open: Histogram::new(),
-            open_service: kept(),
+            open: OpenHistogram::new(),
+            open_service: scheduled.then(OpenHistogram::new),
             run: 0,
             run_response: Nanos::ZERO,
             open_bytes: 0,

@@ -1,6 +1,6 @@
 //! What one tree job saw: the same tally as a block job's, for one request at a time.
 
-use stats::Histogram;
+use stats::{Histogram, OpenHistogram};
 use units::{Bytes, Instant, Nanos};
 
 use crate::tally::{Class, ClassInterval, ClassTally, Interval};
@@ -10,7 +10,7 @@ use crate::window::Window;
 #[derive(Debug)]
 pub(super) struct Ledger {
     pub total: ClassTally,
-    open: Histogram,
+    open: OpenHistogram,
     open_bytes: u64,
 }
 
@@ -36,7 +36,7 @@ impl Books {
                 service: None,
                 lag: None,
             },
-            open: Histogram::new(),
+            open: OpenHistogram::new(),
             open_bytes: 0,
         };
         Books {
