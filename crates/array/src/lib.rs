@@ -16,6 +16,7 @@ pub mod background;
 pub mod backlog;
 pub mod controller;
 pub mod device;
+mod divisor;
 pub mod events;
 pub mod files;
 pub mod host;

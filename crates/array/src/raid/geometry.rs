@@ -9,9 +9,9 @@
 
 use units::{Lba, Sectors};
 
-use super::divisor::Divisor;
 use super::error::{GeometryError, PlanError};
 use super::level::{Layout, Level, WriteRule};
+use crate::divisor::Divisor;
 use crate::parity::MAX_DATA_STRIPS;
 
 /// What a user says about a set; [`Geometry::new`] checks it.

@@ -38,7 +38,6 @@
 //! nothing once the plan's buffers have grown.
 
 mod check;
-mod divisor;
 mod error;
 mod execute;
 mod geometry;

@@ -51,6 +51,15 @@ impl Asker {
         }
     }
 
+    /// Whether it needs not be asked after a completion at `now`: what it asks next is due later, and it has said when.
+    #[inline]
+    pub fn waits_for_arrival(&self, now: Instant) -> bool {
+        match self {
+            Asker::Job(job) => job.waits_for_arrival(now),
+            Asker::Files(_) => false,
+        }
+    }
+
     /// Plans nothing more of its own accord.
     pub fn stop(&mut self) {
         match self {

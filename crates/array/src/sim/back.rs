@@ -109,7 +109,8 @@ pub struct BackEnd {
     crossed: Vec<Carried>,
     pub(super) operations: Slab<Operation>,
     chains: Slab<Chain>,
-    plan: Plan,
+    /// The last plan, for the next: boxed, because it changes hands for every operation.
+    plan: Option<Box<Plan>>,
     merger: Merger,
     parts: Vec<Part>,
     turn: usize,
@@ -170,7 +171,7 @@ impl BackEnd {
             crossed: Vec::new(),
             operations: Slab::new(),
             chains: Slab::new(),
-            plan: Plan::new(),
+            plan: None,
             merger: Merger::new(),
             parts: Vec::new(),
             turn: 0,
@@ -208,7 +209,7 @@ impl BackEnd {
         sectors: Sectors,
     ) -> Result<(), PlanError> {
         let errand = self.located(now, errand);
-        let mut plan = std::mem::take(&mut self.plan);
+        let mut plan = self.plan.take().unwrap_or_default();
         let set = &self.sets[errand.set as usize];
         self.turn = self.turn.wrapping_add(1);
         let planned = set.geometry.plan_read(
@@ -219,7 +220,7 @@ impl BackEnd {
             &mut plan,
         );
         let planned = planned.map(|()| self.launch(now, events, errand, &plan));
-        self.plan = plan;
+        self.plan = Some(plan);
         planned.map(drop)
     }
 
@@ -244,11 +245,11 @@ impl BackEnd {
         extents: &[Extent],
     ) -> Result<u32, PlanError> {
         let errand = self.located(now, errand);
-        let mut plan = std::mem::take(&mut self.plan);
+        let mut plan = self.plan.take().unwrap_or_default();
         let set = &self.sets[errand.set as usize];
         let planned = set.geometry.plan_gathered(&set.health, extents, &mut plan);
         let planned = planned.map(|()| self.launch(now, events, errand, &plan));
-        self.plan = plan;
+        self.plan = Some(plan);
         planned
     }
 
@@ -289,7 +290,7 @@ impl BackEnd {
     /// A level with parity keeps it to itself: parity covers what its members hold (Linux md passes a discard on to a
     /// RAID 5 only where `devices_handle_discard_safely` says so, and by default it does not).
     pub fn trim(&mut self, now: Instant, events: &mut Events, errand: Errand, extent: Extent) -> bool {
-        let mut plan = std::mem::take(&mut self.plan);
+        let mut plan = self.plan.take().unwrap_or_default();
         let set = &self.sets[errand.set as usize];
         let passed_on = set.geometry.spec().level.parity() == 0
             && set.geometry.plan_gathered(&set.health, &[extent], &mut plan).is_ok();
@@ -297,7 +298,7 @@ impl BackEnd {
         if passed_on {
             self.gather(errand.set, plan.writes());
         }
-        self.plan = plan;
+        self.plan = Some(plan);
         self.instruct(now, events, errand, |device, at, part| device.trim(at, part.first, part.sectors))
     }
 

@@ -313,9 +313,14 @@ impl Sim {
         if self.keeps_trails && failed.is_none() {
             self.keep_trail(place);
         }
-        self.running[client as usize].job.settle(Completion { token, outcome, finished_at: self.now });
-        self.settled.push(client);
-        self.ask(client);
+        let job = &mut self.running[client as usize].job;
+        job.settle(Completion { token, outcome, finished_at: self.now });
+        if job.has_interval() {
+            self.settled.push(client);
+        }
+        if !job.waits_for_arrival(self.now) {
+            self.ask(client);
+        }
     }
 
     /// Adds the trail of a request that ends well now to its job's, if the job measures it.

@@ -69,6 +69,22 @@ impl Job {
         }
     }
 
+    /// Whether a completion at `now` makes nothing due: what comes next has its instant in a schedule, for which the last
+    /// `plan` asked to be woken.
+    #[inline]
+    pub fn waits_for_arrival(&self, now: Instant) -> bool {
+        match &self.pacer {
+            Pacer::Schedule { due, .. } => {
+                *due > now
+                    && *due < self.books.load_end
+                    && !self.has_ended()
+                    && self.rewrites.is_none()
+                    && self.going_on.is_free()
+            }
+            _ => false,
+        }
+    }
+
     /// Leaves out what is due at `now`, because no slot is free, and says when the next request is due.
     #[cold]
     fn drop_due(&mut self, now: Instant) -> Wake {

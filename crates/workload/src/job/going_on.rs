@@ -40,6 +40,11 @@ impl GoingOn {
             draining: false,
         }
     }
+
+    /// Whether nothing stands between a free slot and the next request, and nothing is read back.
+    pub fn is_free(&self) -> bool {
+        self.backlog.is_none() && self.flow.is_none() && !self.draining
+    }
 }
 
 impl Job {

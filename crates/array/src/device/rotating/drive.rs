@@ -12,6 +12,7 @@ use super::layout::{Layout, Place};
 use super::seek::SeekTable;
 use super::{AfterRw, Order, RotatingParams};
 use crate::device::{Command, Finished, Steps};
+use crate::divisor::Divisor;
 use crate::meter::{Class, Meter};
 
 /// Dirty extents from which the drive chooses the one it reaches first.
@@ -23,7 +24,7 @@ const DESTAGE_WINDOW: usize = 128;
 /// A disk drive.
 #[derive(Clone, Debug)]
 pub struct Drive {
-    revolution: u64,
+    revolution: Divisor,
     /// How far the spindle is ahead of one that was at angle zero when the world began.
     phase: u64,
     write_settle: u64,
@@ -61,13 +62,15 @@ struct Arm {
     free_at: u64,
 }
 
-/// A read-ahead under way: at `since` the head passed stream clock `clock`; it will go on to sector `limit`.
+/// A read-ahead under way: at `since` the head passed stream clock `clock`; it will go on to sector `limit`, which it
+/// passes after `least` nanoseconds or later.
 #[derive(Clone, Copy, Debug)]
 struct Ahead {
     segment: usize,
     since: u64,
     clock: u64,
     limit: u64,
+    least: u64,
 }
 
 /// Data acknowledged but not yet on the media.
@@ -103,7 +106,7 @@ impl Drive {
         let layout = Layout::new(params, revolution, &seek);
         let write_sectors = params.cache.map_or(0, |cache| u64::from(cache.write_segments) * cache.segment.0);
         Drive {
-            revolution: revolution.get(),
+            revolution: Divisor::new(revolution.get().max(1)),
             phase: 0,
             write_settle: params.write_settle.get(),
             head_switch: u32::try_from(params.head_switch.get()).unwrap_or(u32::MAX),
@@ -131,7 +134,7 @@ impl Drive {
 
     /// The same drive, its spindle ahead by a share of a revolution.
     pub fn ahead_by(mut self, share: f64) -> Drive {
-        self.phase = (share * self.revolution as f64) as u64 % self.revolution.max(1);
+        self.phase = self.revolution.divide((share * self.revolution.get() as f64) as u64).1;
         self
     }
 
@@ -351,7 +354,8 @@ impl Drive {
         }
         let on_track = now + self.travel(place, false);
         let since = on_track + self.rotation(place.clock, on_track);
-        self.ahead = Some(Ahead { segment: found, since, clock: place.clock, limit });
+        let least = self.layout.least(limit - from);
+        self.ahead = Some(Ahead { segment: found, since, clock: place.clock, limit, least });
     }
 
     fn keeps_read(&self) -> bool {
@@ -380,7 +384,8 @@ impl Drive {
         }
         let limit = (end + cache.read_ahead.0).min(self.params.capacity.0);
         if limit > end && self.contiguous >= cache.read_ahead_after {
-            self.ahead = Some(Ahead { segment, since, clock, limit });
+            let least = self.layout.least(limit - first);
+            self.ahead = Some(Ahead { segment, since, clock, limit, least });
         }
     }
 
@@ -479,8 +484,11 @@ impl Drive {
 
     /// How long until the angle of stream clock `clock` passes, from `now`.
     fn rotation(&self, clock: u64, now: u64) -> u64 {
-        let (target, angle) = (clock % self.revolution, (now + self.phase) % self.revolution);
-        if target >= angle { target - angle } else { target + self.revolution - angle }
+        let spindle = now + self.phase;
+        match clock.checked_sub(spindle) {
+            Some(until) => self.revolution.divide(until).1,
+            None => self.revolution.get() - 1 - self.revolution.divide(spindle - clock - 1).1,
+        }
     }
 
     /// Books what the read-ahead has fetched by `now`, and ends it where it has reached its limit. What a command at
@@ -490,10 +498,11 @@ impl Drive {
         if now <= ahead.since {
             return;
         }
-        let clock = ahead.clock + (now - ahead.since);
-        if clock >= self.layout.end_clock(ahead.limit - 1, 1) {
+        let passed = now - ahead.since;
+        let clock = ahead.clock + passed;
+        if passed >= ahead.least && clock >= self.layout.end_clock(ahead.limit - 1, 1) {
             self.ahead = None;
-            self.ahead_got_to(ahead, ahead.limit);
+            self.ahead_got_to_limit(ahead);
         } else if let Some(buffer) = &self.buffer {
             // What it has passed is in the buffer, so that a stream that leaves sectors out is answered too.
             if (buffer.segment(ahead.segment).start..=ahead.limit).contains(&first) {
@@ -505,15 +514,20 @@ impl Drive {
     /// Stops the read-ahead at `now`; always `None`, the state that follows.
     fn stop_ahead(&mut self, now: u64) -> Option<Ahead> {
         let ahead = self.ahead?;
-        let reached = self.layout.reach(ahead.clock + now.saturating_sub(ahead.since)).min(ahead.limit);
-        self.ahead_got_to(ahead, reached);
+        let (reached, cylinder, head) = self.layout.reach_at(ahead.clock + now.saturating_sub(ahead.since));
+        if reached > ahead.limit {
+            self.ahead_got_to_limit(ahead);
+        } else {
+            self.fill_to(ahead.segment, reached);
+            (self.arm.cylinder, self.arm.head) = (cylinder, head);
+        }
         None
     }
 
-    fn ahead_got_to(&mut self, ahead: Ahead, reached: u64) {
-        self.fill_to(ahead.segment, reached);
-        let place = self.layout.place(reached.saturating_sub(1));
-        (self.arm.cylinder, self.arm.head) = (place.cylinder, place.head);
+    fn ahead_got_to_limit(&mut self, ahead: Ahead) {
+        self.fill_to(ahead.segment, ahead.limit);
+        let last = self.layout.place(ahead.limit - 1);
+        (self.arm.cylinder, self.arm.head) = (last.cylinder, last.head);
     }
 
     /// Books what a read-ahead has brought into a segment. It may have been given away since: only one that still ends in

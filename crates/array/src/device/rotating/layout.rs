@@ -7,6 +7,8 @@
 
 use units::{Nanos, SECTOR_BYTES};
 
+use crate::divisor::Divisor;
+
 use super::seek::SeekTable;
 use super::{RotatingParams, Zone, Zones};
 
@@ -80,12 +82,35 @@ impl Layout {
         }
     }
 
+    /// The least by which the stream clock goes on, in nanoseconds, while so many sectors pass.
+    pub fn least(&self, sectors: u64) -> u64 {
+        let sector = match self {
+            Layout::Exact(exact) => exact.least,
+            Layout::Spiral(spiral) => spiral.least(),
+        };
+        // Clocks are cut to whole nanoseconds, each for itself.
+        ((sectors as f64 * sector) as u64).saturating_sub(1)
+    }
+
     /// The first sector that has not passed completely at that stream clock.
     pub fn reach(&self, clock: u64) -> u64 {
         match self {
-            Layout::Exact(exact) => exact.reach(clock),
+            Layout::Exact(exact) => exact.reach(clock).0,
             Layout::Spiral(spiral) => spiral.reach(clock),
         }
+    }
+
+    /// The same with the cylinder and head of the sector before it, which is the last that has passed.
+    pub fn reach_at(&self, clock: u64) -> (u64, u32, u32) {
+        let (sector, at) = match self {
+            Layout::Exact(exact) => exact.reach(clock),
+            Layout::Spiral(spiral) => (spiral.reach(clock), None),
+        };
+        let (cylinder, head) = at.unwrap_or_else(|| {
+            let Place { cylinder, head, .. } = self.place(sector.saturating_sub(1));
+            (cylinder, head)
+        });
+        (sector, cylinder, head)
     }
 }
 
@@ -93,9 +118,11 @@ impl Layout {
 #[derive(Clone, Debug)]
 pub struct Exact {
     zones: Vec<Row>,
-    heads: u64,
-    revolution: u64,
+    heads: Divisor,
+    revolution: Divisor,
     capacity: u64,
+    /// Nanoseconds that a sector of the longest tracks takes to pass.
+    least: f64,
 }
 
 /// A zone with what is needed of it worked out. Clocks and times are in nanoseconds.
@@ -103,12 +130,12 @@ pub struct Exact {
 struct Row {
     first_sector: u64,
     first_cylinder: u32,
-    per_track: u64,
+    per_track: Divisor,
     clock: u64,
     /// One track and the switch to the next in the same cylinder.
-    track: u64,
+    track: Divisor,
     /// All tracks of a cylinder and the switch to the next cylinder.
-    cylinder: u64,
+    cylinder: Divisor,
 }
 
 impl Exact {
@@ -140,13 +167,23 @@ impl Exact {
             let track = revolution + skew(zone.track_skew, head_switch);
             let cylinder = (heads - 1) * track + revolution + skew(zone.cylinder_skew, cylinder_switch);
             let first_cylinder = zone.first_cylinder;
-            rows.push(Row { first_sector: sector as u64, first_cylinder, per_track, clock, track, cylinder });
+            rows.push(Row {
+                first_sector: sector as u64,
+                first_cylinder,
+                per_track: Divisor::new(per_track),
+                clock,
+                track: Divisor::new(track),
+                cylinder: Divisor::new(cylinder),
+            });
             let sectors = (span * heads * per_track) as f64 * usable;
             sector += sectors;
             // A stream goes on to the next zone from the last cylinder in use, not from the last there is.
             clock += (sectors as u64).div_ceil(heads * per_track) * cylinder;
         }
-        Exact { zones: rows, heads, revolution, capacity: params.capacity.0 }
+        let longest = rows.iter().map(|row| row.per_track.get()).max().unwrap_or(1);
+        let least = revolution as f64 / longest as f64;
+        let (heads, revolution) = (Divisor::new(heads), Divisor::new(revolution));
+        Exact { zones: rows, heads, revolution, capacity: params.capacity.0, least }
     }
 
     fn zone(&self, sector: u64) -> usize {
@@ -172,7 +209,7 @@ impl Exact {
         let zone = place.zone as usize;
         let (row, next) = (&self.zones[zone], self.zones.get(zone + 1));
         let after = u64::from(place.on_track) + sectors;
-        if after > row.per_track || next.is_some_and(|next| first + sectors > next.first_sector) {
+        if after > row.per_track.get() || next.is_some_and(|next| first + sectors > next.first_sector) {
             return self.end(first + sectors - 1);
         }
         let track = place.clock - self.passing(row, place.on_track);
@@ -182,38 +219,36 @@ impl Exact {
 
     /// How long so many sectors of a track take to pass.
     fn passing(&self, row: &Row, sectors: u32) -> u64 {
-        u64::from(sectors) * self.revolution / row.per_track
+        row.per_track.divide(u64::from(sectors) * self.revolution.get()).0
     }
 
     /// The place of a sector, with the stream clock at the start of its track.
     fn track(&self, sector: u64) -> (Place, &Row) {
         let zone = self.zone(sector);
         let row = &self.zones[zone];
-        let (track, rest) = divided(sector - row.first_sector, row.per_track);
-        let (cylinder, head) = divided(track, self.heads);
-        let clock = row.clock + cylinder * row.cylinder + head * row.track;
+        let (track, rest) = row.per_track.divide(sector - row.first_sector);
+        let (cylinder, head) = self.heads.divide(track);
+        let clock = row.clock + cylinder * row.cylinder.get() + head * row.track.get();
         let cylinder = row.first_cylinder + cylinder as u32;
         (Place { cylinder, head: head as u32, clock, zone: zone as u32, on_track: rest as u32 }, row)
     }
 
-    fn reach(&self, clock: u64) -> u64 {
+    /// The first sector that has not passed; where it is not the first of its track, with its cylinder and head.
+    fn reach(&self, clock: u64) -> (u64, Option<(u32, u32)>) {
         let after = self.zones.partition_point(|row| row.clock <= clock);
         let row = &self.zones[after - 1];
-        let into = clock - row.clock;
-        let (cylinder, into) = (into / row.cylinder, into % row.cylinder);
-        let head = (into / row.track).min(self.heads - 1);
-        let rest = ((into - head * row.track) * row.per_track / self.revolution).min(row.per_track);
-        (row.first_sector + (cylinder * self.heads + head) * row.per_track + rest).min(self.capacity)
+        let (cylinder, into) = row.cylinder.divide(clock - row.clock);
+        let (heads, per_track) = (self.heads.get(), row.per_track.get());
+        let head = row.track.divide(into).0.min(heads - 1);
+        let on_track = into - head * row.track.get();
+        let rest = self.revolution.divide(on_track * per_track).0.min(per_track);
+        let sector = row.first_sector + (cylinder * heads + head) * per_track + rest;
+        // The last cylinder of a zone is not always used whole.
+        let end = self.zones.get(after).map_or(self.capacity, |next| next.first_sector);
+        let inside = rest > 0 && sector <= end;
+        let at = inside.then_some((row.first_cylinder + cylinder as u32, head as u32));
+        (sector.min(self.capacity), at)
     }
-}
-
-/// Quotient and remainder; in 32 bits where that is enough, which takes half the time.
-fn divided(number: u64, by: u64) -> (u64, u64) {
-    if number >> 32 == 0 {
-        let (number, by) = (number as u32, by as u32);
-        return (u64::from(number / by), u64::from(number % by));
-    }
-    (number / by, number % by)
 }
 
 /// What must be added to `skew` so that a switch that takes `at_least` has ended: whole revolutions.
@@ -252,6 +287,11 @@ impl Spiral {
     }
 
     /// How far inwards, 0 to 1.
+    /// Nanoseconds that a sector takes to pass where the rate is highest.
+    fn least(&self) -> f64 {
+        SECTOR_BYTES as f64 * 1e9 / self.outer
+    }
+
     fn depth(&self, sector: u64) -> f64 {
         let share = (sector as f64 / self.capacity).min(1.0);
         (self.outer - (self.outer * self.outer - share * self.squares).sqrt()) / self.span
@@ -301,6 +341,20 @@ mod tests {
             for sector in [0, 1, 253, 254, 255, 1_000_000, params.capacity.0 / 2, params.capacity.0 - 10] {
                 let back = layout.reach(layout.end_clock(sector, 1));
                 assert!(back.abs_diff(sector + 1) <= 1, "{sector}: {back}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_has_passed_ends_where_its_last_sector_lies_and_took_no_less_than_the_least() {
+        for params in [cheetah_9lp(), nearline()] {
+            let (layout, revolution) = layout(&params);
+            let whole = layout.end_clock(params.capacity.0 - 1, 1);
+            for clock in (0..whole + revolution).step_by(whole as usize / 4_001) {
+                let (sector, cylinder, head) = layout.reach_at(clock);
+                let last = layout.place(sector.saturating_sub(1));
+                assert_eq!((sector, cylinder, head), (layout.reach(clock), last.cylinder, last.head));
+                assert!(layout.least(sector) <= clock, "{sector} at {clock}");
             }
         }
     }

@@ -1,11 +1,12 @@
-//! Division by a number that is fixed when the geometry is made.
+//! Division by a number that is fixed when a set or a drive is made.
 //!
-//! A chunk and a member count need not be powers of two, and a 64-bit division costs more than all the rest of a
-//! small plan's arithmetic; one multiplication and one shift do the same.
+//! A chunk, a member count and a track need not be powers of two, and a 64-bit division costs more than all the rest of
+//! a small plan's arithmetic; one multiplication and one shift do the same.
 //!
 //! Source: T. Granlund, P. L. Montgomery, "Division by invariant integers using multiplication", PLDI 1994.
 //!
-//! **Invariant:** exact for every dividend below 2^62, which the geometry guarantees for its addresses.
+//! **Invariant:** exact for every dividend below 2^62, which a set guarantees for its addresses; of nanoseconds that is
+//! 146 years.
 
 /// A divisor prepared for many divisions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
