@@ -13,7 +13,7 @@ use crate::histogram::{Bucket, Histogram, index_of};
 const FIRST: usize = 256;
 
 /// Counts of time spans that become those of a total, and leave nothing.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct OpenHistogram {
     first: Vec<Nanos>,
     rest: Histogram,

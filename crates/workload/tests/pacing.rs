@@ -70,6 +70,28 @@ fn a_stall_is_charged_to_every_request_that_fell_due_in_it() {
 }
 
 #[test]
+fn services_are_those_of_all_requests_whenever_the_first_of_them_lagged() {
+    for stalled_at_ms in [0, 600, 999, 1_000, 1_700, 2_490, 9_000] {
+        let stop = Stop { run: Some(MS * 2_000), warmup: MS * 500, ops: None, ..workload().stop };
+        let pace = Pace::even(OpsPerSecond::new(100.0));
+        let mut job = job(&Workload { pace, depth: 1, stop, ..workload() });
+        let mut servers = Servers::new(1, MS * 7);
+        servers.stall = Some((units::Instant::from_nanos(stalled_at_ms * 1_000_000), MS * 40));
+        let answers = drive(&mut job, &mut servers);
+        let tally = job.into_tally();
+        let (mut services, mut in_intervals) = (stats::Histogram::new(), 0);
+        for answer in answers.iter().filter(|answer| answer.finished >= tally.measured_from) {
+            services.record(answer.finished - answer.issued);
+            in_intervals += u64::from(answer.finished < tally.measured_until);
+        }
+        assert_eq!(tally.classes[0].service.as_ref(), Some(&services), "stalled at {stalled_at_ms} ms");
+        let kept = tally.intervals.iter().flat_map(|interval| &interval.classes);
+        let counted: u64 = kept.flat_map(|class| &class.service).map(|bucket| bucket.count).sum();
+        assert_eq!(counted, in_intervals, "stalled at {stalled_at_ms} ms");
+    }
+}
+
+#[test]
 fn what_was_late_although_a_slot_was_free_is_the_drivers_own() {
     let at = |ms: u64| units::Instant::from_nanos(ms * 1_000_000);
     let mut job = job(&for_a_second(Pace::even(OpsPerSecond::new(1000.0)), 1));

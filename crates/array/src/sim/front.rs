@@ -54,21 +54,22 @@ impl Sim {
 
     /// Sends a request in parts no longer than link and protocol carry.
     pub(super) fn split(&mut self, place: u32, host: u32, ready: Instant) {
-        let whole = self.requests[place];
+        let HostRequest { op, lun, offset, len, .. } = self.requests[place];
         let protocol = &self.plant.protocol;
-        let carried = if whole.op == Op::Write { protocol.write_size } else { protocol.read_size };
+        let carried = if op == Op::Write { protocol.write_size } else { protocol.read_size };
         let limit =
             carried.get().min(self.plant.host.max_transfer.get()).clamp(SECTOR_BYTES, u64::from(u32::MAX))
                 as u32;
-        if let (Op::Flush, Some(stripe), 0) = (whole.op, self.plant.host.stripe, whole.lun) {
+        if let (Op::Flush, Some(stripe), 0) = (op, self.plant.host.stripe, lun) {
             return self.flush_all(place, host, ready, stripe);
         }
-        let (lun, offset, run) = self.on_lun(whole.lun, whole.offset);
-        if u64::from(whole.len) <= u64::from(limit).min(run) {
+        let (lun, offset, run) = self.on_lun(lun, offset);
+        if u64::from(len) <= u64::from(limit).min(run) {
             (self.requests[place].lun, self.requests[place].offset) = (lun, offset);
             self.send(place, host, ready);
             return;
         }
+        let whole = self.requests[place];
         // One more than the parts until all have been sent: a part may not be the last before its successor is.
         self.requests[place].pending = 1;
         let mut at = 0;

@@ -13,6 +13,7 @@ use crate::tally::{Class, ClassInterval, ClassTally, Interval};
 use crate::trace::Replay;
 use crate::window::Window;
 
+use super::service::{Own, Services};
 use super::spec::JobSpec;
 
 /// Requests that were due before the end of the load and found no free slot are still issued after it, for so long
@@ -39,8 +40,7 @@ pub(super) struct Books {
 struct Ledger {
     total: ClassTally,
     open: OpenHistogram,
-    /// Service times of the open interval, where they are kept.
-    open_service: Option<OpenHistogram>,
+    services: Services,
     /// Equal responses that followed each other and are not in `open` yet: requests that were planned and reaped
     /// together have one latency, and one record for all of them saves 3 ns each.
     run: u64,
@@ -110,34 +110,35 @@ impl Books {
     #[inline]
     pub fn book(&mut self, class: u16, len: u32, due: Instant, issued: Instant, finished_at: Instant) {
         let ledger = &mut self.ledgers[usize::from(class)];
+        let Window { from, until, .. } = self.window;
         let response = finished_at.saturating_since(due);
-        if finished_at < self.window.until {
+        let is_open = finished_at < until;
+        // Before the response, whose histograms the services are part of until one differs.
+        let is_measured = if is_open { finished_at >= from } else { due < until };
+        if is_measured && let Some(lag) = &mut ledger.total.lag {
+            lag.record(issued.saturating_since(due));
+            if let Some(own) = ledger.own_services(issued == due) {
+                let service = finished_at.saturating_since(issued);
+                if is_open { own.open.record(service) } else { own.total.record(service) }
+            }
+        }
+        if is_open {
             ledger.record(response);
             ledger.open_bytes += u64::from(len);
-            if finished_at < self.window.from {
-                return;
-            }
-        } else {
-            ledger.total.ended += 1;
-            if due >= self.window.until {
-                return;
-            }
+            return;
+        }
+        ledger.total.ended += 1;
+        if is_measured {
             ledger.total.response.record(response);
-        }
-        let service = finished_at.saturating_since(issued);
-        if finished_at >= self.window.until {
-            ledger.total.service.iter_mut().for_each(|total| total.record(service));
-        } else if let Some(open) = &mut ledger.open_service {
-            open.record(service);
-        }
-        if let Some(lag) = &mut ledger.total.lag {
-            lag.record(issued.saturating_since(due));
         }
     }
 
     /// Books requests that were due in the window, never issued, and had waited so long when that was given up.
     pub fn book_unserved(&mut self, class: u16, waited: Nanos, count: u64) {
-        self.ledgers[usize::from(class)].total.response.record_n(waited, count);
+        let ledger = &mut self.ledgers[usize::from(class)];
+        // They have no service time.
+        ledger.own_services(false);
+        ledger.total.response.record_n(waited, count);
     }
 
     /// Closes every interval that ended at or before `now`.
@@ -167,26 +168,25 @@ impl Books {
 
     /// What was seen of each class that may come.
     pub fn into_classes(self) -> Vec<ClassTally> {
-        self.ledgers.into_iter().filter(Ledger::may_come).map(|ledger| ledger.total).collect()
+        self.ledgers.into_iter().filter(Ledger::may_come).map(Ledger::into_total).collect()
     }
 }
 
 impl Ledger {
     fn new(class: Class, scheduled: bool, possible: bool) -> Ledger {
-        let kept = || scheduled.then(Histogram::new);
         let total = ClassTally {
             class,
             ops: 0,
             bytes: Bytes::ZERO,
             ended: 0,
             response: Histogram::new(),
-            service: kept(),
-            lag: kept(),
+            service: None,
+            lag: scheduled.then(Histogram::new),
         };
         Ledger {
             total,
             open: OpenHistogram::new(),
-            open_service: scheduled.then(OpenHistogram::new),
+            services: if scheduled { Services::Responses } else { Services::None },
             run: 0,
             run_response: Nanos::ZERO,
             open_bytes: 0,
@@ -208,6 +208,34 @@ impl Ledger {
         }
     }
 
+    /// Where to count a service time by itself; `None` while there are none but the responses, of which the one at hand
+    /// `is_response` too.
+    #[inline]
+    fn own_services(&mut self, is_response: bool) -> Option<&mut Own> {
+        if let Services::Responses = self.services
+            && !is_response
+        {
+            self.part_services();
+        }
+        match &mut self.services {
+            Services::Own(own) => Some(own),
+            Services::Responses | Services::None => None,
+        }
+    }
+
+    #[cold]
+    fn part_services(&mut self) {
+        let mut open = self.open.clone();
+        open.record_n(self.run_response, self.run);
+        self.services = Services::Own(Box::new(Own { open, total: self.total.response.clone() }));
+    }
+
+    /// All that was seen.
+    fn into_total(self) -> ClassTally {
+        let service = self.services.into_total(&self.total.response);
+        ClassTally { service, ..self.total }
+    }
+
     /// Moves the open interval to the total if it was measured, and returns it if it held anything.
     fn close(&mut self, measured: bool) -> Option<ClassInterval> {
         self.open.record_n(self.run_response, self.run);
@@ -225,10 +253,7 @@ impl Ledger {
             self.total.bytes += bytes;
         }
         let response = self.open.pour(measured.then_some(&mut self.total.response));
-        let service = match &mut self.open_service {
-            Some(open) => open.pour(self.total.service.as_mut().filter(|_| measured)),
-            None => Vec::new(),
-        };
+        let service = self.services.close(&response, measured);
         let interval = ClassInterval { class, ops, bytes, response, service, longest };
         Some(interval)
     }

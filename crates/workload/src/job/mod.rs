@@ -14,6 +14,7 @@ mod generator;
 mod going_on;
 mod lane;
 mod lateness;
+mod service;
 mod slots;
 mod spec;
 

@@ -654,6 +654,9 @@ impl Waiting {
 
     /// The entry with the smallest cost; of equal ones the one that came first.
     fn least(&self, cost: impl Fn(&Entry) -> u64) -> usize {
+        if self.window.len() == 1 {
+            return 0;
+        }
         let mut best = (0, u64::MAX, u64::MAX);
         for (index, entry) in self.window.iter().enumerate() {
             let cost = cost(entry);
