@@ -280,3 +280,97 @@ fn what_fio_has_recorded_is_asked_again_by_a_plan_and_by_its_own_job_file() {
     assert_eq!(workload(&reads)["spec"]["pace"], "closed");
     assert!(ops(&reads) < asked as u64 && ops(&reads) > 0);
 }
+
+/// The requests of a log of fio: time in microseconds, file, operation, offset and length.
+fn issued(log: &str) -> Vec<(u64, String, String, u64, u64)> {
+    let mut lines = log.lines();
+    assert_eq!(lines.next(), Some("fio version 3 iolog"));
+    let fields = lines.map(|line| line.split(' ').collect::<Vec<_>>()).filter(|fields| fields.len() == 5);
+    fields
+        .map(|line| {
+            let number = |index: usize| line[index].parse().unwrap();
+            (number(0), line[1].to_owned(), line[2].to_owned(), number(3), number(4))
+        })
+        .collect()
+}
+
+#[test]
+fn what_is_issued_is_written_down_and_asked_again_alike() {
+    let user = User::new();
+    let line = "as fio --name=a --rw=randrw --bs=4k --size=4m --direct=1 --ioengine=libaio --iodepth=8 --fsync=10 \
+                --write_iolog=log";
+    for (target, file) in
+        [("", user.path("a.0.0").display().to_string()), ("--filename=array:md3000", "LUN_0".into())]
+    {
+        user.fathom(&format!("{line} {target}")).done();
+        let run = user.last();
+        let log = std::fs::read_to_string(user.path("log")).unwrap();
+        let requests = issued(&log);
+        assert_eq!(requests.len() as u64, workload(&run)["settled"].as_u64().unwrap(), "{target}");
+        assert!(requests.is_sorted_by_key(|request| request.0), "in the order of issue");
+        assert!(requests.iter().all(|request| request.1 == file), "{file}: {:?}", requests[0]);
+        let count = |op: &str| requests.iter().filter(|request| request.2 == op).count() as u64;
+        for total in workload(&run)["totals"].as_array().unwrap() {
+            let op = total["op"].as_str().unwrap().replace("flush", "sync");
+            assert_eq!(Some(count(&op)), total["ops"].as_u64(), "{op}");
+        }
+        assert!(count("sync") > 0 && log.ends_with(&format!("{file} close\n")));
+        // The same requests, in the same order, of whatever is asked again.
+        let again = "run again.toml --no-save --format json --on array:queue";
+        user.write("again.toml", "[[phase]]\npattern = \"trace\"\ntrace = \"log\"\ndirect = false\n");
+        let again = user.fathom(again).done().json();
+        assert_eq!(workload(&again)["digests"], workload(&run)["digests"]);
+    }
+    // A job file says the same to `fathom run`, and to the plan it is converted to.
+    user.write("job.fio", "[a]\nrw=randread\nsize=1m\ndirect=1\nfilename=array:md3000\nwrite_iolog=of.run\n");
+    user.fathom("run job.fio -q").done();
+    assert_eq!(issued(&std::fs::read_to_string(user.path("of.run")).unwrap()).len(), 256);
+    assert!(user.fathom("plan convert job.fio").done().out.contains("iolog   = \"of.run\""));
+}
+
+#[test]
+fn the_real_fio_asks_a_log_again() {
+    let user = User::new();
+    let line =
+        "as fio --name=a --rw=randrw --bs=4k --size=1m --fdatasync=16 --write_iolog=log --output-format=json";
+    let ours = user.fathom(line).done().json();
+    let line = "--name=again --read_iolog=log --replay_no_stall=1 --output-format=json --output=out";
+    match Command::new("fio").args(line.split_whitespace()).current_dir(user.path("")).output() {
+        Ok(output) => assert!(output.status.success(), "{output:?}"),
+        Err(_) => return skipped("needs fio, to ask a log again"),
+    }
+    let theirs: Value = serde_json::from_str(&std::fs::read_to_string(user.path("out")).unwrap()).unwrap();
+    for op in ["read", "write"] {
+        let of = |out: &Value| out["jobs"][0][op]["total_ios"].clone();
+        assert_eq!(of(&theirs), of(&ours), "{op}");
+    }
+}
+
+#[test]
+fn a_log_that_would_be_no_log_or_mixed_is_refused_before_anything_is_touched() {
+    let user = User::new();
+    user.write("mine", "something else");
+    let line = "as fio --name=a --rw=randwrite --bs=4k --size=1m";
+    user.fathom(&format!("{line} --write_iolog=mine")).with(2).saying(&["iolog mine", "is no log of fio"]);
+    user.fathom(&format!("{line} --write_iolog=no/log")).with(2).saying(&["there is no directory no"]);
+    user.fathom(&format!("{line} --write_iolog=.")).with(2).saying(&["it is no file"]);
+    user.fathom(&format!("{line} --numjobs=2 --write_iolog=log"))
+        .with(2)
+        .saying(&["write_iolog=log", "clones would be mixed in one log"]);
+    user.fathom(&format!("{line} --write_iolog=log --name=b --rw=read --size=1m --write_iolog=log"))
+        .with(2)
+        .saying(&["another job writes the same log"]);
+    user.fathom("as fio --name=a --ioengine=filestat --nrfiles=3 --write_iolog=log")
+        .with(2)
+        .saying(&["this engine asks for files"]);
+    // The job's own file is made before its log is opened.
+    user.fathom(&format!("{line} --unlink=1 --write_iolog=a.0.0"))
+        .with(5)
+        .saying(&["iolog a.0.0", "is no log of fio"]);
+    user.write("plan.toml", "[[phase]]\nrun = \"1s\"\niolog = \"log\"\n");
+    user.fathom("run plan.toml --on array:queue --against array:md3000")
+        .with(2)
+        .saying(&["both sides would write the iolog log"]);
+    assert_eq!(user.files(), ["mine", "plan.toml"]);
+    assert_eq!(std::fs::read_to_string(user.path("mine")).unwrap(), "something else");
+}

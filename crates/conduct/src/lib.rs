@@ -7,6 +7,7 @@
 mod carry;
 mod event;
 mod limit;
+mod listener;
 pub mod modelled;
 pub mod real;
 mod result;
@@ -18,4 +19,5 @@ mod world;
 
 pub use carry::{Outcome, carry_out, take_turns};
 pub use event::{Event, Live};
+pub use listener::Listener;
 pub use world::{LoadAnswer, StateAnswer, WorkerAnswer, WorkloadAnswer, World, WorldError};

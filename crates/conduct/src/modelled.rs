@@ -24,6 +24,7 @@ use workload::tally::Interval;
 use workload::{FlowTotals, Job, Progress, compile, files_needed};
 
 use crate::event::Live;
+use crate::listener::{self, Listener};
 use crate::real::{check_on, check_traces, explicit_size, refuse_verify};
 use crate::result::span_of;
 use crate::seconds::p99_of;
@@ -40,6 +41,7 @@ pub struct ModelledWorld {
     works: Vec<(u32, &'static str, Instant)>,
     /// What the file system of its host has not yet written.
     held: Held,
+    listener: Option<Box<dyn Listener>>,
 }
 
 impl ModelledWorld {
@@ -78,6 +80,7 @@ impl ModelledWorld {
             stop,
             works: Vec::new(),
             held: Held::default(),
+            listener: None,
         };
         check_traces(plan, |workload| world.files(workload).1)
             .map_err(|error| ModelError::Unfit(error.to_string()))?;
@@ -262,6 +265,10 @@ impl World for ModelledWorld {
         self.sim.keep_trails();
     }
 
+    fn tell(&mut self, listener: Box<dyn Listener>) {
+        self.listener = Some(listener);
+    }
+
     fn load(&mut self, load: &Load, live: &mut dyn FnMut(Live)) -> Result<LoadAnswer, WorldError> {
         if load.workloads.iter().any(|workload| workload.tree.is_some()) {
             return self.load_trees(load, live);
@@ -280,6 +287,9 @@ impl World for ModelledWorld {
                 let durable = workload.durability.open != OpenSync::None;
                 let mut job = Job::new(job);
                 job.share_flow(&flows);
+                if listener::wants(&self.listener, workload) {
+                    job.keep_journal();
+                }
                 clients.push(Client { job, files, host, buffered, durable });
                 workload_of.push(index);
             }
@@ -289,7 +299,13 @@ impl World for ModelledWorld {
         let mut heard: Vec<Vec<Interval>> = vec![Vec::new(); load.workloads.len()];
         let started = self.sim.now();
         let stop = self.stop.clone();
+        let listener = &mut self.listener;
+        if let Some(listener) = listener {
+            let files: Vec<Vec<String>> = answers.iter().map(|answer| answer.files.clone()).collect();
+            listener.begin(load, &files, started);
+        }
         let outcome = self.sim.run_watched(clients, |client, job| {
+            listener::tell(listener, workload_of[client], &job.take_logged());
             let intervals = job.take_intervals();
             let until = intervals.last().map_or(started, |interval| interval.until);
             let p99 = p99_of(&intervals);
@@ -303,7 +319,11 @@ impl World for ModelledWorld {
         let mut breakdown = breakdown(&outcome);
         breakdown.shares = shares::of(load, &outcome, &workload_of);
         for (tally, workload) in outcome.tallies.into_iter().zip(workload_of) {
+            listener::tell(&mut self.listener, workload, &tally.logged);
             answers[workload].workers.push(WorkerAnswer { tally, cpu: None, ceiling: None, verified: None });
+        }
+        if let Some(listener) = &mut self.listener {
+            listener.end(outcome.until);
         }
         for (answer, intervals) in answers.iter_mut().zip(heard) {
             answer.intervals = intervals;

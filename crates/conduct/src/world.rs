@@ -8,6 +8,7 @@ use workload::plan::{Load, State};
 use workload::tally::{Interval, Tally};
 
 use crate::event::Live;
+use crate::listener::Listener;
 
 /// Real or virtual storage.
 pub trait World {
@@ -37,6 +38,9 @@ pub trait World {
     /// Follows each request from now on, so that loads tell where its time went. Call before the first; a world that
     /// cannot know does nothing.
     fn keep_shares(&mut self) {}
+
+    /// Tells `listener` of the requests it wants to hear of, in the loads that follow.
+    fn tell(&mut self, listener: Box<dyn Listener>);
 
     /// Runs workloads together until they are done or the world is told to stop. Calls `live` now and then.
     fn load(&mut self, load: &Load, live: &mut dyn FnMut(Live)) -> Result<LoadAnswer, WorldError>;

@@ -5,6 +5,7 @@ mod cli;
 mod doors;
 mod dry;
 mod ending;
+mod iologs;
 mod models;
 mod output;
 mod progress;

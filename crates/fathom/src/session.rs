@@ -9,6 +9,7 @@ use record::Point;
 use workload::plan::{Overrides, Plan};
 
 use crate::ending::{Ending, Failure};
+use crate::iologs::{Iologs, Trouble};
 use crate::models::{self, LIBRARY};
 use crate::recorder::{Recorded, Recorder};
 use crate::signals::Signals;
@@ -26,6 +27,8 @@ pub struct Session {
     signals: Signals,
     world: Box<dyn World>,
     recorder: Recorder,
+    /// Of logs that are written while the plan is carried out.
+    trouble: Trouble,
     /// What a scratch file's size was decided by, where there is one.
     pub scratch_words: Option<String>,
     /// What becomes of what an earlier run has left behind, where there is something.
@@ -41,11 +44,17 @@ impl Session {
     ) -> Result<Session, Failure> {
         let signals = Signals::listen()
             .map_err(|source| Failure::System { what: "listening for signals".into(), source })?;
-        let Opened { world, consents, scratch_words, leftover_words } =
+        let logs = Iologs::of(&planned.plan)?;
+        let Opened { mut world, consents, scratch_words, leftover_words } =
             open(&planned.plan, options, &signals)?;
+        let trouble = logs.map(|(logs, trouble)| {
+            world.tell(Box::new(logs));
+            trouble
+        });
+        let trouble = trouble.unwrap_or_default();
         let Planned { plan, origin, overrides } = &planned;
         let recorder = Recorder::start(plan, origin, overrides, &*world, consents, library);
-        Ok(Session { planned, signals, world, recorder, scratch_words, leftover_words })
+        Ok(Session { planned, signals, world, recorder, trouble, scratch_words, leftover_words })
     }
 
     /// Real or virtual.
@@ -98,10 +107,15 @@ impl Session {
     }
 
     fn end(mut self, outcome: Outcome) -> Recorded {
-        let ending = ending(&outcome, &self.signals);
+        let ending = self.logged(ending(&outcome, &self.signals));
         self.recorder.set_targets(self.world.targets());
         self.recorder.set_rounds(outcome.rounds);
         self.recorder.finish(outcome.complete, ending)
+    }
+
+    /// `ending`, unless all went well but for a log.
+    fn logged(&self, ending: Ending) -> Ending {
+        if ending.code == 0 { self.trouble.ending().unwrap_or(ending) } else { ending }
     }
 
     /// Searches the highest rate at which the plan's load keeps its promises; likewise.
@@ -122,6 +136,7 @@ impl Session {
             let reason = format!("no rate keeps {}", found.promises.join(" and "));
             ending = Ending { code: 1, reason };
         }
+        let ending = self.logged(ending);
         self.recorder.set_targets(self.world.targets());
         // Cut short before the first rate there is nothing; after it the ladder so far is kept already.
         if let Some(found) = found {

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use workload::tally::Interval;
-use workload::{Job, Progress, Wake};
+use workload::{Job, Logged, Progress, Wake};
 
 use crate::clock::Clock;
 use crate::engine::{Engine, EngineError, Wait};
@@ -48,6 +48,8 @@ pub struct Lines<'a> {
     pub live: &'a Live,
     /// Told of closed intervals, about once a second.
     pub intervals: &'a dyn Fn(Vec<Interval>),
+    /// Told of requests, where the job has a journal and many wait.
+    pub logged: &'a dyn Fn(Vec<Logged>),
 }
 
 /// Runs `job` on `engine` until it is done. The job has been started.
@@ -83,6 +85,9 @@ fn report(job: &mut Job, lines: &Lines<'_>) {
     lines.live.publish(job.progress());
     if job.has_interval() {
         (lines.intervals)(job.take_intervals());
+    }
+    if job.has_logged() {
+        (lines.logged)(job.take_logged());
     }
     let is_set = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
     if is_set(lines.stop) || is_set(lines.first) {

@@ -10,7 +10,7 @@ use units::{Instant, Nanos};
 use workload::spec::{Verify, Workload};
 use workload::steady::SteadyWatch;
 use workload::tally::{Interval, Tally};
-use workload::{FlowTotals, Job, JobSpec, Progress};
+use workload::{FlowTotals, Job, JobSpec, Logged, Progress};
 
 use crate::clock::Clock;
 use crate::driver::{Lines, Live, drive};
@@ -35,6 +35,8 @@ pub struct Assignment {
     pub files: Vec<FileRef>,
     /// What was written to them so far; `None` where nothing of the run is held against it.
     pub verify: Option<Verification>,
+    /// Whether its requests are told one by one.
+    pub is_logged: bool,
 }
 
 /// How an engine came to be, for the record.
@@ -72,6 +74,8 @@ pub enum News<'a> {
     Started(Instant, &'a [i32]),
     /// Intervals that a worker of that workload closed.
     Intervals(usize, Vec<Interval>),
+    /// Requests of a worker of that workload; the last of them are in its tally.
+    Logged(usize, Vec<Logged>),
     /// Sums over all workers, several times a second.
     Progress(Progress),
 }
@@ -144,6 +148,8 @@ pub(crate) enum Report {
     Broken,
     /// It has closed intervals of that workload.
     Intervals(usize, Vec<Interval>),
+    /// Requests of that workload have ended.
+    Logged(usize, Vec<Logged>),
 }
 
 /// By which a worker says it.
@@ -196,7 +202,7 @@ impl<'scope> Crew<'scope> {
                 Ok(Report::Ready(tid)) => tids.push(tid),
                 // Dropping the gates sends everybody home.
                 Ok(Report::Broken) | Err(_) => return self.gates.clear(),
-                Ok(Report::Intervals(..)) => unreachable!("nobody has started"),
+                Ok(Report::Intervals(..) | Report::Logged(..)) => unreachable!("nobody has started"),
             }
         }
         let start = clock.now().saturating_add(START_AHEAD);
@@ -207,6 +213,7 @@ impl<'scope> Crew<'scope> {
         loop {
             match reports.recv_timeout(TICK) {
                 Ok(Report::Intervals(workload, intervals)) => news(News::Intervals(workload, intervals)),
+                Ok(Report::Logged(workload, requests)) => news(News::Logged(workload, requests)),
                 Ok(Report::Broken) => stop.store(true, Ordering::Relaxed),
                 Ok(Report::Ready(_)) => unreachable!("all were ready before the start"),
                 Err(RecvTimeoutError::Timeout) => news(News::Progress(sum(lives))),
@@ -340,14 +347,19 @@ impl Seat<'_> {
     ) -> Result<(), EngineError> {
         let mut job = Job::new(self.job.clone());
         job.share_flow(self.flows);
+        if self.assignment.is_logged {
+            job.keep_journal();
+        }
         self.report.say(Report::Ready(rustix::thread::gettid().as_raw_nonzero().get()));
         let Ok(start) = gate.recv() else { return Ok(()) };
         self.clock.sleep_until(start);
         job.start(start);
         let before = thread_cpu();
         let send = |intervals| self.report.say(Report::Intervals(self.workload, intervals));
+        let log = |requests| self.report.say(Report::Logged(self.workload, requests));
         let (first, first_ends) = (self.first, self.job.first_ends);
-        let lines = Lines { stop: self.stop, first, first_ends, live: self.live, intervals: &send };
+        let (stop, live) = (self.stop, self.live);
+        let lines = Lines { stop, first, first_ends, live, intervals: &send, logged: &log };
         drive(&mut job, engine, self.clock, &lines)?;
         let (own, helpers) = (thread_cpu().since(before), engine.helpers_cpu());
         outcome.time = CpuTime { user: own.user + helpers.user, system: own.system + helpers.system };

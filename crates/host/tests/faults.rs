@@ -64,6 +64,7 @@ fn workload(engine: EngineKind, depth: u32, reads: Share) -> Workload {
         seed: 7,
         direct: true,
         verify: Verify::None,
+        iolog: None,
         tree: None,
         engine: EngineSpec {
             kind: engine,
@@ -80,7 +81,7 @@ fn workload(engine: EngineKind, depth: u32, reads: Share) -> Workload {
 fn load(workload: &Workload, device: &Loop, permit: Option<Arc<Permit>>) -> Tally {
     let jobs = compile(workload, &[SIZE]).unwrap();
     let files = vec![FileRef { path: device.node.clone().into(), permit }];
-    let assignment = Assignment { workload: workload.clone(), jobs, files, verify: None };
+    let assignment = Assignment { workload: workload.clone(), jobs, files, verify: None, is_logged: false };
     run(&[assignment], &Clock::start(), &AtomicBool::new(false), &mut |_| ()).unwrap().remove(0).tally
 }
 

@@ -62,6 +62,7 @@ impl Bed {
             workload,
             files: vec![FileRef { path: self.path.clone(), permit }],
             verify: Some(Verification { books: self.books.clone(), files: vec![ledger] }),
+            is_logged: false,
         };
         run(&[assignment], &Clock::start(), &AtomicBool::new(false), &mut |_| ()).unwrap()
     }

@@ -29,7 +29,7 @@ mod window;
 pub use address::{Addresses, Grain, Part, Region, Step};
 pub use compile::{CompileError, compile, files_needed};
 pub use flow::FlowTotals;
-pub use job::{ERRORS_MAX, FileMap, Job, JobSpec, Progress};
+pub use job::{ERRORS_MAX, FileMap, Job, JobSpec, Logged, Progress};
 pub use lines::JobLine;
 pub use permutation::Permutation;
 pub use rng::{Stream, Streams};

@@ -65,6 +65,8 @@ pub struct Workload {
     pub direct: bool,
     /// How requests reach the kernel; no part of what is asked.
     pub engine: EngineSpec,
+    /// The file that its requests are written to one by one, as a log of fio; `None` writes none.
+    pub iolog: Option<String>,
     /// Names of files and directories are asked for instead of blocks; of the fields above, `workers`, `stop`,
     /// `durability`, `content` and `seed` hold then.
     pub tree: Option<Tree>,

@@ -8,7 +8,7 @@ use stats::{Bucket, Histogram};
 use units::{Bytes, Instant, Nanos};
 
 use crate::tree::FileOp;
-use crate::{Errno, Op};
+use crate::{Errno, Logged, Op};
 
 /// What a request did: something to blocks, or something to a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -143,6 +143,8 @@ pub struct Tally {
     pub classes: Vec<ClassTally>,
     /// Closed intervals not yet taken.
     pub intervals: Vec<Interval>,
+    /// Requests of its journal not yet taken.
+    pub logged: Vec<Logged>,
     /// Start of the measured window.
     pub measured_from: Instant,
     /// End of the measured window: the end that was set, or the last completion where none was.

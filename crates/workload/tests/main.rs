@@ -6,6 +6,7 @@ mod compiling;
 mod driving;
 mod following;
 mod going_on;
+mod logging;
 mod mixing;
 mod pacing;
 mod placing;

@@ -159,6 +159,7 @@ pub fn workload() -> Workload {
         seed: 1,
         direct: true,
         verify: Verify::None,
+        iolog: None,
         tree: None,
         engine: EngineSpec {
             kind: EngineKind::Auto,

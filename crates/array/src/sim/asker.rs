@@ -76,11 +76,11 @@ impl Asker {
         }
     }
 
-    /// Whether a closed interval waits to be taken.
+    /// Whether a closed interval or many requests of a journal wait to be taken.
     #[inline]
-    pub fn has_interval(&self) -> bool {
+    pub fn has_news(&self) -> bool {
         match self {
-            Asker::Job(job) => job.has_interval(),
+            Asker::Job(job) => job.has_interval() || job.has_logged(),
             Asker::Files(files) => files.has_interval(),
         }
     }

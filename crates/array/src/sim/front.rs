@@ -316,7 +316,7 @@ impl Sim {
         }
         let job = &mut self.running[client as usize].job;
         job.settle(Completion { token, outcome, finished_at: self.now });
-        if job.has_interval() {
+        if job.has_news() {
             self.settled.push(client);
         }
         if !job.waits_for_arrival(self.now) {

@@ -298,8 +298,8 @@ impl Sim {
         self.run_watched(clients, |_, _| Watch::GoOn)
     }
 
-    /// The same, `watch` being told of every job that has closed an interval: it may take the intervals, so that a
-    /// long run takes no more memory than a short one, and it may stop all jobs.
+    /// The same, `watch` being told of every job that has closed an interval or logged many requests: it may take them,
+    /// so that a long run takes no more memory than a short one, and it may stop all jobs.
     pub fn run_watched(
         &mut self,
         clients: Vec<Client>,
@@ -377,7 +377,7 @@ impl Sim {
             }
             while let Some(client) = self.settled.pop() {
                 let job = &mut self.running[client as usize].job;
-                if job.has_interval() && watch(client as usize, job) == Watch::Stop {
+                if job.has_news() && watch(client as usize, job) == Watch::Stop {
                     self.stop();
                 }
             }

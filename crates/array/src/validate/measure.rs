@@ -285,6 +285,7 @@ fn workload(load: &Load, seed: u64) -> Workload {
         seed,
         direct: load.direct,
         verify: Verify::None,
+        iolog: None,
         tree: None,
         engine: EngineSpec {
             kind: EngineKind::Auto,

@@ -78,5 +78,5 @@ fn on_null(assignment: &Assignment, time: Nanos) -> Assignment {
         ..job.clone()
     };
     let jobs = assignment.jobs.iter().map(closed).collect();
-    Assignment { workload, jobs, files: Vec::new(), verify: None }
+    Assignment { workload, jobs, files: Vec::new(), verify: None, is_logged: false }
 }

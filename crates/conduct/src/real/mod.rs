@@ -30,6 +30,7 @@ use workload::tally::Interval;
 use workload::{CompileError, Progress, compile, files_needed};
 
 use crate::event::Live;
+use crate::listener::{self, Listener};
 use crate::result::span_of;
 use crate::seconds::p99_of;
 use crate::world::{LoadAnswer, StateAnswer, WorkerAnswer, WorkloadAnswer, World, WorldError};
@@ -111,6 +112,7 @@ pub struct RealWorld {
     books: Option<Arc<Books>>,
     /// Whether what targets hold is still to be looked at.
     looks_inside: bool,
+    listener: Option<Box<dyn Listener>>,
 }
 
 impl RealWorld {
@@ -157,6 +159,7 @@ impl RealWorld {
             upkeep: Upkeep::new(&options.upkeep),
             books: books(plan),
             looks_inside: options.looks_inside,
+            listener: None,
         };
         if !world.plain.is_any() {
             check_traces(plan, |workload| world.lengths_for(workload))?;
@@ -250,7 +253,8 @@ impl RealWorld {
             }
             let jobs = compile(&workload, &lengths)?;
             let verify = self.books.as_ref().map(|books| verification(books, &files, &lengths));
-            Ok(Assignment { workload, jobs, files, verify })
+            let is_logged = listener::wants(&self.listener, &workload);
+            Ok(Assignment { workload, jobs, files, verify, is_logged })
         };
         workloads.iter().map(assign).collect()
     }
@@ -281,6 +285,10 @@ impl World for RealWorld {
         self.clock.now()
     }
 
+    fn tell(&mut self, listener: Box<dyn Listener>) {
+        self.listener = Some(listener);
+    }
+
     fn load(&mut self, load: &Load, live: &mut dyn FnMut(Live)) -> Result<LoadAnswer, WorldError> {
         if load.workloads.iter().any(|workload| workload.tree.is_some()) {
             return self.load_trees(load, live);
@@ -295,10 +303,22 @@ impl World for RealWorld {
         let cached = cached_of(&assignments);
         let (before, cpu_before) = (self.counters(), process_cpu());
         let mut heard = Heard::new(assignments.len(), self.clock.now());
+        let listener = &mut self.listener;
         let outcomes = host::load::run(&assignments, &self.clock, &self.stop, &mut |news| {
+            match (&news, &mut *listener) {
+                (News::Started(at, _), Some(listener)) => listener.begin(load, &names(&assignments), *at),
+                (News::Logged(workload, requests), _) => listener::tell(listener, *workload, requests),
+                _ => {}
+            }
             heard.listen(news, &self.clock, &monitor, live);
         })?;
         let ended = self.clock.now();
+        for outcome in &outcomes {
+            listener::tell(&mut self.listener, outcome.workload, &outcome.tally.logged);
+        }
+        if let Some(listener) = &mut self.listener {
+            listener.end(ended);
+        }
         let cpu = process_cpu().since(cpu_before);
         let devices = describe::device_counters(&self.devices(), &before, &self.counters());
         let mut series = describe::series(monitor.stop());
@@ -431,6 +451,7 @@ impl Heard {
                 self.p99 = p99_of(&intervals).or(self.p99);
                 self.intervals[workload].extend(intervals);
             }
+            News::Logged(..) => {}
             News::Progress(progress) => live(Live {
                 now: clock.now(),
                 started: self.started,
@@ -455,10 +476,18 @@ fn answers(
     intervals: Vec<Vec<Interval>>,
 ) -> Vec<WorkloadAnswer> {
     let answer = |(assignment, intervals): (&Assignment, _)| {
-        let files = assignment.files.iter().map(|file| file.path.display().to_string()).collect();
-        answer(files, span_of(&assignment.jobs), "batch", intervals)
+        answer(names_of(assignment), span_of(&assignment.jobs), "batch", intervals)
     };
     fill_in(assignments.iter().zip(intervals).map(answer).collect(), outcomes)
+}
+
+/// The names of the files of each of `assignments`.
+fn names(assignments: &[Assignment]) -> Vec<Vec<String>> {
+    assignments.iter().map(names_of).collect()
+}
+
+fn names_of(assignment: &Assignment) -> Vec<String> {
+    assignment.files.iter().map(|file| file.path.display().to_string()).collect()
 }
 
 /// What the workers saw, given to the answers of their workloads.

@@ -196,6 +196,7 @@ fn pass_workload(prepare: &Prepare, doing: &str, mix: OpMix) -> Workload {
         seed: 0,
         direct: true,
         verify: Verify::None,
+        iolog: None,
         tree: None,
         engine: EngineSpec {
             kind: EngineKind::Auto,

@@ -14,6 +14,7 @@ use workload::plan::{Plan, Point};
 use crate::cli::{CompareFormat, Format, MeasureArgs};
 use crate::dry;
 use crate::ending::{Ending, Failure};
+use crate::iologs;
 use crate::output;
 use crate::progress::Progress;
 use crate::session::{Planned, Session, final_ending};
@@ -26,6 +27,11 @@ pub fn run(arguments: &MeasureArgs, against: &str, store: &Option<PathBuf>) -> R
     run.outputs.iter().try_for_each(|path| output::check_comparison(path))?;
     let overrides = plan::overrides(&run.change);
     let plan::Read { plan, origin, targets } = plan::read_on(&run.plan, &overrides, &run.targets)?;
+    if let Some(log) = iologs::first(&plan) {
+        return Err(Failure::Usage(format!(
+            "both sides would write the iolog {log}; leave it out with `--set iolog=none`, or run the plan on each"
+        )));
+    }
     let mut first = options(run)?;
     if first.targets.is_empty() {
         first.targets = targets;

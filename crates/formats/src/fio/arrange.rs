@@ -48,6 +48,7 @@ pub(super) fn arrange(jobs: &[Job], origin: &str, salt: u32) -> Result<Arrangeme
         }
     }
     check_trees(jobs, &targets)?;
+    check_logs(jobs)?;
     let bases = bases(jobs);
     let seed = seed_of(jobs, salt)?;
     let mut plan = head(seed, origin);
@@ -103,6 +104,21 @@ fn check_trees(jobs: &[Job], targets: &[String]) -> Result<(), Refusal> {
     let setting = tree.options.get("ioengine").expect("a tree is an engine's");
     Err(setting
         .unserved("its jobs have one directory, and no other jobs beside them; run those by themselves"))
+}
+
+/// Each job writes a log of its own.
+fn check_logs(jobs: &[Job]) -> Result<(), Refusal> {
+    let log = |job: &Job| job.options.text("write_iolog").filter(|file| !file.is_empty()).map(str::to_owned);
+    let is_taken = |(index, job): &(usize, &Job)| {
+        log(job).is_some_and(|file| jobs[..*index].iter().any(|other| log(other).as_ref() == Some(&file)))
+    };
+    match jobs.iter().enumerate().find(is_taken) {
+        None => Ok(()),
+        Some((_, job)) => {
+            let setting = job.options.get("write_iolog").expect("it has a log");
+            Err(setting.unserved("another job writes the same log; give each a file of its own"))
+        }
+    }
 }
 
 fn head(seed: u64, origin: &str) -> String {

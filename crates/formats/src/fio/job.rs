@@ -199,6 +199,7 @@ impl Job {
         let may_ask = if replay.is_some() { Rw { has: [true; 3], ..rw } } else { rw };
         let keys = super::keys::plain(&options, may_ask, &sizes, &mut notes)?;
         check_percentiles(&options)?;
+        let keys = with_log(keys, &options, clones, tree.is_some())?;
         let (checks, logs) = (Checks::read(&options)?, Logs::read(&options, &name, &mut notes)?);
         let steady = super::steady::rule(&options, &mut notes)?;
         Ok(Job {
@@ -499,7 +500,7 @@ fn halves(
              both a rate",
         ));
     }
-    for name in ["verify", "thinktime", "steadystate", "flow", "read_iolog"] {
+    for name in ["verify", "thinktime", "steadystate", "flow", "read_iolog", "write_iolog"] {
         if let Some(other) = set(name) {
             return Err(other.unserved("only reads or only writes of the job have a rate; write two jobs"));
         }
@@ -608,6 +609,30 @@ fn mean(sizes: &Sizes) -> f64 {
 /// Whether reads and writes have the same sizes, so that one split says both.
 pub(super) fn same_sizes(rw: Rw, sizes: &[Sizes; 3]) -> bool {
     !rw.is_mixed() || sizes[READ] == sizes[WRITE]
+}
+
+/// `keys` with the log that the requests are written to.
+fn with_log(
+    mut keys: Vec<(&'static str, String)>,
+    options: &Options,
+    clones: u32,
+    is_tree: bool,
+) -> Result<Vec<(&'static str, String)>, Refusal> {
+    let Some(setting) = options.get("write_iolog").filter(|setting| !setting.value.is_empty()) else {
+        return Ok(keys);
+    };
+    if is_tree {
+        return Err(setting.unserved("a log has requests to blocks, and this engine asks for files"));
+    }
+    if clones > 1 {
+        return Err(
+            setting.unserved("clones would be mixed in one log; write a job with a log of its own for each")
+        );
+    }
+    // A plan says `none` where it writes no log.
+    let path = if setting.value == "none" { "./none" } else { &setting.value };
+    keys.push(("iolog", crate::quoted(path)));
+    Ok(keys)
 }
 
 fn check_percentiles(options: &Options) -> Result<(), Refusal> {

@@ -283,11 +283,7 @@ const TABLE: &[Known] = &[
     refused("merge_blktrace_file", &[], "traces are not merged; give each a job of its own"),
     refused("merge_blktrace_scalars", &[], "traces are not merged; give each a job of its own"),
     refused("merge_blktrace_iters", &[], "traces are not merged; give each a job of its own"),
-    noted(
-        "write_iolog",
-        &[],
-        "no log of requests is written; the digests of the record tell two streams apart",
-    ),
+    served("write_iolog", &[]),
     // Around the job.
     refused("exec_prerun", &[], "nothing is executed; run it before"),
     refused("exec_postrun", &[], "nothing is executed; run it afterwards"),

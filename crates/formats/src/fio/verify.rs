@@ -92,6 +92,7 @@ pub(super) fn read_back(jobs: &[Job], members: &[Member]) -> Result<Vec<Member>,
 /// What reads only what an earlier run of the same job has written: every block must carry its stamp.
 pub(super) fn only(member: &Member) -> Member {
     let mut reader = reader(member);
+    reader.keys.extend(member.keys.iter().filter(|(key, _)| *key == "iolog").cloned());
     for (key, value) in &mut reader.keys {
         if *key == "verify" && value == "\"written\"" {
             *value = "\"all\"".into();
@@ -102,7 +103,7 @@ pub(super) fn only(member: &Member) -> Member {
 
 /// The same requests, all of them reads, as fast as they go.
 fn reader(member: &Member) -> Member {
-    const OF_WRITES: [&str; 13] = [
+    const OF_WRITES: [&str; 14] = [
         "reads",
         "trims",
         "pace",
@@ -116,6 +117,7 @@ fn reader(member: &Member) -> Member {
         "steady",
         "start",
         "first_ends",
+        "iolog",
     ];
     // What is looked for stays, what was written goes.
     let looks_for = member.keys.contains(&("verify", "\"content\"".into()));

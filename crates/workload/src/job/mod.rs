@@ -12,6 +12,7 @@ mod due;
 mod follow;
 mod generator;
 mod going_on;
+mod journal;
 mod lane;
 mod lateness;
 mod service;
@@ -26,6 +27,7 @@ use self::books::Books;
 use self::due::pacer;
 use self::generator::{Generator, Place, What};
 use self::going_on::GoingOn;
+use self::journal::Journal;
 use self::lane::Lane;
 use self::lateness::Lateness;
 use self::slots::{Slot, Slots};
@@ -37,6 +39,7 @@ use crate::tally::{Class, ErrorSample, Failure, Interval, Tally};
 use crate::window::Window;
 use crate::{Completion, Op, Request, Token, Wake};
 
+pub use self::journal::Logged;
 pub use self::spec::{FileMap, JobSpec};
 
 /// Failed requests that are kept with their offset and error number.
@@ -86,6 +89,8 @@ pub struct Job {
     error_samples: Vec<ErrorSample>,
     /// Of a schedule.
     lateness: Option<Lateness>,
+    /// Where its requests are told one by one.
+    journal: Option<Journal>,
 }
 
 impl Job {
@@ -119,6 +124,7 @@ impl Job {
             last_finish: Instant::START,
             digest: 0,
             error_samples: Vec::with_capacity(ERROR_SAMPLES_MAX),
+            journal: None,
             spec,
         }
     }
@@ -126,6 +132,13 @@ impl Job {
     /// The specification it was made from.
     pub fn spec(&self) -> &JobSpec {
         &self.spec
+    }
+
+    /// Keeps each request until [`Job::take_logged`] takes it. Call before the start.
+    pub fn keep_journal(&mut self) {
+        // The other lanes have no branch for it.
+        self.lane = Lane::Particular;
+        self.journal = Some(Journal::new(self.spec.depth));
     }
 
     /// Fixes the window and the schedule to the world's clock. Call once, before the first `plan`.
@@ -142,7 +155,7 @@ impl Job {
     pub fn plan(&mut self, now: Instant, out: &mut Vec<Request>) -> Wake {
         self.books.count_in_flight(now, self.in_flight());
         match self.lane {
-            Lane::Particular => self.plan_particular(now, out),
+            Lane::Particular => self.plan_and_log(now, out),
             _ if self.is_over(now) => self.wind_up(now, out),
             Lane::Plain => self.plan_plain(now, out),
             Lane::Uniform(what) => self.plan_uniform(what, now, out),
@@ -202,6 +215,16 @@ impl Job {
         !self.books.intervals.is_empty()
     }
 
+    /// Whether many requests of its journal wait to be taken.
+    pub fn has_logged(&self) -> bool {
+        self.journal.as_ref().is_some_and(Journal::is_full)
+    }
+
+    /// Takes the requests of its journal that have ended, in the order in which they were asked. Empty without one.
+    pub fn take_logged(&mut self) -> Vec<Logged> {
+        self.journal.as_mut().map(Journal::take).unwrap_or_default()
+    }
+
     /// Takes the intervals closed since the last call.
     pub fn take_intervals(&mut self) -> Vec<Interval> {
         std::mem::take(&mut self.books.intervals)
@@ -211,6 +234,7 @@ impl Job {
     pub fn into_tally(mut self) -> Tally {
         self.books.end(self.last_finish, self.has_ended() || self.spec.flush_at_end);
         Tally {
+            logged: self.take_logged(),
             intervals: std::mem::take(&mut self.books.intervals),
             measured_from: self.books.window.from,
             measured_until: self.books.window.until,
@@ -252,6 +276,16 @@ impl Job {
 
     fn drain(&self) -> Wake {
         if self.in_flight() == 0 { Wake::Done } else { Wake::OnCompletion }
+    }
+
+    /// Plans requests of any kind, and takes them down where there is a journal.
+    fn plan_and_log(&mut self, now: Instant, out: &mut Vec<Request>) -> Wake {
+        let before = out.len();
+        let wake = self.plan_particular(now, out);
+        if let Some(journal) = &mut self.journal {
+            journal.asked(now, &out[before..]);
+        }
+        wake
     }
 
     /// Plans requests that may be of several kinds, followed by others, or due by any pace.
@@ -303,6 +337,9 @@ impl Job {
             self.books.roll(done.finished_at);
         }
         self.books.count_in_flight(done.finished_at, self.in_flight());
+        if let Some(journal) = &mut self.journal {
+            journal.ended(done.token, done.finished_at);
+        }
         let ended = self.slots.end(done.token);
         let Slot { due, issued, class, len, .. } = ended;
         self.settled += 1;

@@ -30,8 +30,10 @@ const MUCH_MEMORY: Bytes = Bytes::new(4 << 30);
 /// Everything contradictory in `workload`, in the order of the keys. Empty is good.
 pub fn faults(workload: &Workload) -> Vec<Fault> {
     let mut faults = Vec::new();
+    log(workload, &mut faults);
     if let Some(tree) = &workload.tree {
-        return tree_faults(workload, tree);
+        faults.extend(tree_faults(workload, tree));
+        return faults;
     }
     if let Some(replay) = workload.replay() {
         replay::faults(workload, replay, &mut faults);
@@ -56,6 +58,20 @@ pub fn faults(workload: &Workload) -> Vec<Fault> {
     stamps(workload, &mut faults);
     memory(workload, &mut faults);
     faults
+}
+
+/// One worker writes a log, so that its requests are in order.
+fn log(workload: &Workload, faults: &mut Vec<Fault>) {
+    if workload.iolog.is_none() {
+        return;
+    }
+    if workload.tree.is_some() {
+        let message = "a log has requests to blocks, and a tree asks for files".into();
+        faults.push(fault("iolog", message, "leave it out"));
+    } else if workload.workers > 1 {
+        let message = format!("requests of {} workers would be mixed in one log", workload.workers);
+        faults.push(fault("iolog", message, "write `workers = 1` and more `depth`, or several workloads"));
+    }
 }
 
 pub(super) fn fault(key: &'static str, message: String, help: impl Into<String>) -> Fault {

@@ -3,8 +3,72 @@
 //! Source: fio's manual, "Trace file format v2" and "v3", and `log_io_u` in its `iolog.c`, which gives the unit of
 //! time that the manual leaves out: microseconds since the job's start.
 
+use std::fmt::Write;
+
+use units::Instant;
+
 use super::reader::{Gathered, number, shown};
-use crate::Op;
+use crate::spec::FlushKind;
+use crate::{Logged, Op};
+
+/// Writes requests as a log of version 3, which fio 3.33 reads.
+#[derive(Clone, Debug)]
+pub struct IologWriter {
+    /// Names of the files by their numbers.
+    files: Vec<String>,
+    since: Instant,
+    flush: &'static str,
+}
+
+impl IologWriter {
+    /// For requests to `files` of a load that began at `since`, whose flushes are calls of that kind. Blanks, which end
+    /// a name in the log, become `_`.
+    pub fn new(files: &[String], since: Instant, flush: FlushKind) -> IologWriter {
+        let one_word = |name: &String| name.replace(char::is_whitespace, "_");
+        let flush = match flush {
+            FlushKind::Fsync => "sync",
+            FlushKind::Fdatasync => "datasync",
+        };
+        IologWriter { files: files.iter().map(one_word).collect(), since, flush }
+    }
+
+    /// What a log begins with.
+    pub fn head(&self) -> String {
+        let mut text = "fio version 3 iolog\n".to_owned();
+        for action in ["add", "open"] {
+            self.of_files(0, action, &mut text);
+        }
+        text
+    }
+
+    /// Adds the lines of `requests` to `text`.
+    pub fn lines(&self, requests: &[Logged], text: &mut String) {
+        for Logged { issued, offset, len, file, op, .. } in requests {
+            let at_us = issued.saturating_since(self.since).get() / 1000;
+            let action = if *op == Op::Flush { self.flush } else { op.name() };
+            let file = self.files.get(usize::from(*file)).map_or("unknown", String::as_str);
+            let _ = writeln!(text, "{at_us} {file} {action} {} {len}", offset.get());
+        }
+    }
+
+    /// What a log ends with, the load having ended at `at`.
+    pub fn tail(&self, at: Instant) -> String {
+        let mut text = String::new();
+        self.of_files(at.saturating_since(self.since).get() / 1000, "close", &mut text);
+        text
+    }
+
+    fn of_files(&self, at_us: u64, action: &str, text: &mut String) {
+        for file in &self.files {
+            let _ = writeln!(text, "{at_us} {file} {action}");
+        }
+    }
+}
+
+/// Whether a text that begins so may be a log of fio.
+pub fn is_iolog(head: &[u8]) -> bool {
+    head.starts_with(b"fio version ")
+}
 
 /// How a version tells the time.
 #[derive(Clone, Debug)]

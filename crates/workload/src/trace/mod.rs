@@ -21,6 +21,7 @@ use units::{Bytes, Nanos};
 use crate::Op;
 
 pub(crate) use cursor::{Arrivals, Cursor};
+pub use iolog::{IologWriter, is_iolog};
 pub(crate) use place::specs;
 pub use reader::{TraceError, TraceReader};
 pub(crate) use replay::asked;

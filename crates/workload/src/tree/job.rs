@@ -227,6 +227,7 @@ impl TreeJob {
         Tally {
             classes: ledgers.into_iter().map(|ledger| ledger.total).collect(),
             intervals,
+            logged: Vec::new(),
             measured_from: window.from,
             measured_until: window.until,
             late: None,

@@ -260,6 +260,14 @@ impl Builder {
             let help = "give each a phase of its own".to_string();
             return self.mistakes.add(PlanError::new(member.place_of("tree", cell), message, Some(help)));
         }
+        let twice = members.iter().zip(&workloads).enumerate().find(|(index, (_, workload))| {
+            workload.iolog.is_some() && workloads[..*index].iter().any(|other| other.iolog == workload.iolog)
+        });
+        if let Some((_, (member, _))) = twice {
+            let message = "another workload that runs beside it writes the same log".to_string();
+            let help = "give each workload a log of its own".to_string();
+            return self.mistakes.add(PlanError::new(member.place_of("iolog", cell), message, Some(help)));
+        }
         let number = (head.rounds.most > 1).then(|| (ROUND.to_string(), round.to_string()));
         let swept = cell.axes.iter().zip(&cell.at);
         let swept = swept.map(|(axis, at)| (axis.label.clone(), short(&axis.values[*at])));

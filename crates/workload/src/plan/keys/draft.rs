@@ -84,6 +84,7 @@ impl Draft {
             direct: true,
             engine,
             verify: Verify::None,
+            iolog: None,
             tree: None,
         };
         let one = Ratio(1.0);

@@ -33,6 +33,7 @@ const LENGTH: &str = "How long";
 const DURABLE: &str = "What makes writes durable";
 const CONTENT: &str = "What writes contain";
 const ENGINE: &str = "How requests reach the kernel";
+const KEPT: &str = "What is written down of it";
 
 const fn doc(
     key: &'static str,
@@ -49,7 +50,7 @@ const fn phase_wide(doc: KeyDoc) -> KeyDoc {
 }
 
 /// Keys that are the specification of a workload. They may be swept, and are kept in the record.
-pub(crate) static WORKLOAD: [Entry<Draft>; 63] = [
+pub(crate) static WORKLOAD: [Entry<Draft>; 64] = [
     Entry {
         doc: doc(
             "pattern",
@@ -890,6 +891,28 @@ pub(crate) static WORKLOAD: [Entry<Draft>; 63] = [
         ),
         read: |d, n| n.switch().map(|on| d.spec.engine.huge_pages = on),
         write: |d| d.spec.engine.huge_pages.to_string(),
+    },
+    Entry {
+        doc: doc(
+            "iolog",
+            KEPT,
+            Kind::Text,
+            "none",
+            [
+                "A file that each request is written to as it was issued.",
+                "fio's iolog of version 3: its time in microseconds since the load began, its file, operation, offset \
+                 and length, in the order of issue. fio asks it again (`--read_iolog`), and so does \
+                 `pattern = \"trace\"`. A path is taken from where the program runs. The file is written anew each \
+                 time the load begins, so that after repeats and sweeps that of the last point stays; one that is \
+                 there and is no such log is left alone. It goes with one worker of any `depth`, and not with `tree`.",
+                "iolog = \"issued.iolog\"",
+            ],
+        ),
+        read: |d, n| {
+            n.optional(|n| n.scalar().ok_or_else(|| n.not("the name of a file", "issued.iolog")))
+                .map(|file| d.spec.iolog = file.filter(|file| !file.is_empty()))
+        },
+        write: |d| or_none(d.spec.iolog.as_ref(), String::clone),
     },
     trace::TRACE,
     trace::SPEED,

@@ -313,6 +313,7 @@ pub(crate) fn workload() -> impl Strategy<Value = Workload> {
                 verify,
                 seed,
                 direct: direct && tree.is_none(),
+                iolog: None,
                 engine,
                 tree,
             }

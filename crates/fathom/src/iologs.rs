@@ -1,0 +1,167 @@
+//! The logs of workloads that have an `iolog`, written while they run.
+//!
+//! **Invariant:** a file that is there and is no log of fio is never written.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Read, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use conduct::Listener;
+use units::Instant;
+use workload::Logged;
+use workload::plan::{Load, Plan, Point};
+use workload::spec::Workload;
+use workload::trace::{IologWriter, is_iolog};
+
+use crate::ending::{Ending, Failure};
+
+/// What went wrong while logs were written, for whoever waits for the end.
+#[derive(Clone, Debug, Default)]
+pub struct Trouble(Arc<Mutex<Option<String>>>);
+
+impl Trouble {
+    /// The ending that belongs to it; `None` where all went well.
+    pub fn ending(&self) -> Option<Ending> {
+        let what = self.0.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        Some(Ending { code: 5, reason: what })
+    }
+
+    /// Keeps the first.
+    fn add(&self, what: String) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(what);
+    }
+}
+
+/// Writes the logs of a plan.
+#[derive(Debug)]
+pub struct Iologs {
+    trouble: Trouble,
+    /// By the position of their workloads.
+    open: Vec<Option<OpenLog>>,
+}
+
+#[derive(Debug)]
+struct OpenLog {
+    path: String,
+    file: BufWriter<File>,
+    lines: IologWriter,
+}
+
+/// The logs that workloads of `plan` write.
+fn paths(plan: &Plan) -> impl Iterator<Item = &str> {
+    plan.points().iter().flat_map(Point::workloads).filter_map(|workload| workload.iolog.as_deref())
+}
+
+/// The first log that `plan` writes; `None` where it writes none.
+pub fn first(plan: &Plan) -> Option<&str> {
+    paths(plan).next()
+}
+
+impl Iologs {
+    /// What writes the logs of `plan`, and where its troubles are told; `None` where there are no logs. Says no where
+    /// a log cannot be written, before anything is touched.
+    pub fn of(plan: &Plan) -> Result<Option<(Iologs, Trouble)>, Failure> {
+        for path in paths(plan) {
+            check(path)?;
+        }
+        let trouble = Trouble::default();
+        let logs = || (Iologs { trouble: trouble.clone(), open: Vec::new() }, trouble.clone());
+        Ok(first(plan).map(|_| logs()))
+    }
+
+    fn write(&mut self, workload: usize, text: &str) {
+        let Some(log) = self.open.get_mut(workload).and_then(Option::as_mut) else { return };
+        if let Err(error) = log.file.write_all(text.as_bytes()) {
+            self.trouble.add(format!("writing the iolog {}: {error}", log.path));
+            self.open[workload] = None;
+        }
+    }
+}
+
+impl Listener for Iologs {
+    fn wants(&self, workload: &Workload) -> bool {
+        workload.iolog.is_some()
+    }
+
+    fn begin(&mut self, load: &Load, files: &[Vec<String>], at: Instant) {
+        self.open.clear();
+        for (workload, files) in load.workloads.iter().zip(files) {
+            let opened = workload.iolog.as_ref().map(|path| open(path, workload, files, at));
+            self.open.push(opened.transpose().unwrap_or_else(|what| {
+                self.trouble.add(what);
+                None
+            }));
+        }
+        for position in 0..self.open.len() {
+            let head = self.open[position].as_ref().map(|log| log.lines.head());
+            self.write(position, &head.unwrap_or_default());
+        }
+    }
+
+    fn hear(&mut self, workload: usize, requests: &[Logged]) {
+        let Some(log) = self.open.get(workload).and_then(Option::as_ref) else { return };
+        let mut text = String::new();
+        log.lines.lines(requests, &mut text);
+        self.write(workload, &text);
+    }
+
+    fn end(&mut self, at: Instant) {
+        for position in 0..self.open.len() {
+            let tail = self.open[position].as_ref().map(|log| log.lines.tail(at));
+            self.write(position, &tail.unwrap_or_default());
+            if let Some(OpenLog { path, mut file, .. }) = self.open[position].take()
+                && let Err(error) = file.flush()
+            {
+                self.trouble.add(format!("writing the iolog {path}: {error}"));
+            }
+        }
+    }
+}
+
+fn open(path: &str, workload: &Workload, files: &[String], at: Instant) -> Result<OpenLog, String> {
+    // What the job itself has made meanwhile, or somebody else, is no log either.
+    check(path).map_err(|failure| failure.to_string())?;
+    let names = files.iter().map(|name| whole(name)).collect::<Result<Vec<String>, _>>()?;
+    let lines = IologWriter::new(&names, at, workload.durability.flush);
+    let file = File::create(path).map_err(|error| format!("opening the iolog {path}: {error}"))?;
+    Ok(OpenLog { path: path.to_owned(), file: BufWriter::new(file), lines })
+}
+
+/// A name under which a file is found from anywhere; that of a LUN as it is.
+fn whole(name: &str) -> Result<String, String> {
+    if !Path::new(name).exists() {
+        return Ok(name.to_owned());
+    }
+    if name.contains(char::is_whitespace) {
+        return Err(format!(
+            "{name} has a blank in its name, which ends a name in a log of fio; use a link without one"
+        ));
+    }
+    let path = std::path::absolute(name).map_err(|error| format!("{name}: {error}"))?;
+    Ok(path.to_string_lossy().into_owned())
+}
+
+/// Whether a log can be written to `path`: a file that is not there yet in a folder that is, or a log.
+fn check(path: &str) -> Result<(), Failure> {
+    let refuse = |why: String| Err(Failure::Usage(format!("iolog {path}: {why}")));
+    let target = Path::new(path);
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match fs::metadata(target) {
+        Ok(found) if !found.is_file() => refuse("it is no file; name one".into()),
+        Ok(found) if found.len() > 0 => match head(target) {
+            Ok(head) if is_iolog(&head) => Ok(()),
+            Ok(_) => refuse("it is there and is no log of fio; name another, or remove it".into()),
+            Err(error) => refuse(error.to_string()),
+        },
+        Ok(_) => Ok(()),
+        Err(_) if !folder.is_dir() => refuse(format!("there is no directory {}", folder.display())),
+        Err(_) => Ok(()),
+    }
+}
+
+fn head(path: &Path) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    File::open(path)?.take(64).read_to_end(&mut head)?;
+    Ok(head)
+}

@@ -1,0 +1,141 @@
+//! The journal of a job, and the log of fio that is written of it.
+
+use units::{Instant, Nanos};
+use workload::spec::{FlushKind, Workload};
+use workload::trace::{IologWriter, TraceReader};
+use workload::{Job, Logged, Op};
+
+use crate::world::{Servers, drive, job};
+
+const US: Nanos = Nanos::from_micros(1);
+
+fn asked(keys: &[(&str, &str)]) -> Workload {
+    let common = [("seed", "3")];
+    workload::plan::from_texts("test", common.iter().chain(keys).copied())
+        .unwrap_or_else(|e| panic!("{}", e.plain()))
+}
+
+/// A job with every kind of request, and more of them than are taken at a time.
+const ALL_KINDS: [(&str, &str); 6] = [
+    ("reads", "60%"),
+    ("trims", "10%"),
+    ("rewrites", "20%"),
+    ("flush_every", "7"),
+    ("depth", "5"),
+    ("ops", "10000"),
+];
+
+#[test]
+fn a_journal_has_every_request_in_the_order_of_issue_with_its_end() {
+    for keys in
+        [&ALL_KINDS[..], &[("depth", "3"), ("ops", "9000")], &[("pattern", "sequential"), ("ops", "50")]]
+    {
+        let mut job = job(&asked(keys));
+        job.keep_journal();
+        let answers = drive(&mut job, &mut Servers::new(2, US * 10));
+        let wanted: Vec<Logged> = answers
+            .iter()
+            .map(|answer| Logged {
+                issued: answer.issued,
+                finished: answer.finished,
+                offset: answer.request.offset,
+                len: answer.request.len,
+                file: answer.request.file,
+                op: answer.request.op,
+            })
+            .collect();
+        assert!(job.has_logged() == (wanted.len() > 4096));
+        assert_eq!(job.take_logged(), wanted);
+        assert!(!job.has_logged() && job.into_tally().logged.is_empty());
+    }
+}
+
+#[test]
+fn a_job_with_a_journal_asks_what_it_asks_without_one() {
+    for keys in
+        [&ALL_KINDS[..], &[("depth", "3"), ("ops", "9000")], &[("pattern", "sequential"), ("ops", "50")]]
+    {
+        let [with, without] = [true, false].map(|keeps| {
+            let mut job = job(&asked(keys));
+            if keeps {
+                job.keep_journal();
+            }
+            drive(&mut job, &mut Servers::new(2, US * 10));
+            job.into_tally()
+        });
+        assert_eq!(
+            (with.digest, with.planned, with.settled),
+            (without.digest, without.planned, without.settled)
+        );
+        assert_eq!(with.logged.len() as u64, with.planned);
+        let responses = |tally: &workload::tally::Tally| -> Vec<(u64, Option<Nanos>)> {
+            tally.classes.iter().map(|class| (class.ops, class.response.max())).collect()
+        };
+        assert_eq!(responses(&with), responses(&without));
+    }
+}
+
+#[test]
+fn nothing_is_handed_out_before_what_was_asked_before_it_has_ended() {
+    let mut job: Job = job(&asked(&[("depth", "2"), ("ops", "3")]));
+    job.keep_journal();
+    job.start(Instant::START);
+    let mut batch = Vec::new();
+    while batch.len() < 2 {
+        job.plan(Instant::START, &mut batch);
+    }
+    let end = |at: u64, index: usize| workload::Completion {
+        token: batch[index].token,
+        outcome: workload::Outcome::moved(batch[index].len),
+        finished_at: Instant::from_nanos(at),
+    };
+    job.settle(end(10, 1));
+    assert!(job.take_logged().is_empty(), "the first one is in flight");
+    job.settle(end(30, 0));
+    let ends: Vec<u64> = job.take_logged().iter().map(|each| each.finished.nanos()).collect();
+    assert_eq!(ends, [30, 10]);
+}
+
+#[test]
+fn a_log_reads_back_to_the_requests_it_was_written_of() {
+    let mut job = job(&asked(&ALL_KINDS));
+    job.keep_journal();
+    drive(&mut job, &mut Servers::new(2, US * 10));
+    let logged = job.take_logged();
+    let writer = IologWriter::new(&["/mnt/a b".to_owned()], Instant::START, FlushKind::Fdatasync);
+    let mut text = writer.head();
+    writer.lines(&logged, &mut text);
+    text += &writer.tail(Instant::from_nanos(77_000));
+    assert!(
+        text.starts_with("fio version 3 iolog\n0 /mnt/a_b add\n0 /mnt/a_b open\n0 /mnt/a_b "),
+        "{text:.99}"
+    );
+    assert!(text.ends_with("\n77 /mnt/a_b close\n"));
+    assert!(text.lines().any(|line| line.ends_with(" /mnt/a_b datasync 0 0")));
+    let trace = TraceReader::whole("t", text.as_bytes()).unwrap();
+    let read: Vec<(u64, Op, u64, u32)> =
+        trace.requests().map(|each| (each.at.get() / 1000, each.op, each.offset.get(), each.len)).collect();
+    let wanted: Vec<(u64, Op, u64, u32)> = logged
+        .iter()
+        .map(|each| (each.issued.nanos() / 1000, each.op, each.offset.get(), each.len))
+        .collect();
+    assert_eq!(read, wanted);
+}
+
+#[test]
+fn one_worker_of_blocks_writes_a_log() {
+    let wrong = |more: &str| {
+        let text = format!("name = \"x\"\n[[phase]]\niolog = \"x\"\nrun = \"1s\"\n{more}\n");
+        workload::plan::Plan::parse("p", &text, &workload::plan::Overrides::default()).unwrap_err().plain()
+    };
+    assert!(wrong("workers = 2").contains("requests of 2 workers would be mixed in one log"));
+    assert!(wrong("tree = \"create\"").contains("a tree asks for files"));
+    let plan = |second: &str| {
+        let text = format!(
+            "name = \"x\"\n[[phase]]\nrun = \"1s\"\n[[phase.workload]]\niolog = \"a\"\n[[phase.workload]]\niolog = \"{second}\"\n"
+        );
+        workload::plan::Plan::parse("p", &text, &workload::plan::Overrides::default())
+    };
+    assert!(plan("b").is_ok());
+    assert!(plan("a").unwrap_err().plain().contains("writes the same log"));
+}
