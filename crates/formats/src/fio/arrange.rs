@@ -9,6 +9,7 @@ use units::{Bytes, Nanos};
 use crate::{Order, Refusal, quoted};
 
 use super::asked::{READ, Sizes, TRIM, WRITE, figure};
+use super::draw::drawn_within;
 use super::files::Service;
 use super::job::{Job, Pace, same_sizes};
 use super::keys::is_direct;
@@ -210,23 +211,12 @@ impl Times {
                     member.keys.push(("warmup", time(length.ramp_ns)));
                 }
             }
-            let range = length.delay_most_ns - length.delay_ns;
-            let delay = length.delay_ns + drawn(seed, &member.name) % range.saturating_add(1);
+            let delay = drawn_within(seed, &member.name, length.delay_ns, length.delay_most_ns);
             if !self.is_one_start && delay > 0 {
                 member.keys.push(("start", time(delay)));
             }
         }
     }
-}
-
-/// A number that follows from a seed and a name: FNV-1a, then the finisher of splitmix64.
-fn drawn(seed: u64, name: &str) -> u64 {
-    let hash = name.bytes().fold(seed ^ 0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    let hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    hash ^ (hash >> 31)
 }
 
 /// All flows of a phase are one.

@@ -195,6 +195,20 @@ fn within(folders: &[String], clone: usize, name: &str) -> String {
     }
 }
 
+/// What `filesize` says of each file: the smallest and the largest size, equal where there is but one; `None` where it
+/// says nothing.
+pub(super) fn each_size(options: &Options) -> Result<Option<(u64, u64)>, Refusal> {
+    let Some(setting) = options.get("filesize") else { return Ok(None) };
+    // Both separators are fio's.
+    let (least, most) = setting.value.split_once(['-', ':']).unwrap_or((&setting.value, &setting.value));
+    let read = |text: &str| options.base.size(text).map_err(|want| setting.wrong(want));
+    let (least, most) = (read(least)?, read(most)?);
+    match least <= most {
+        true => Ok(Some((least, most)).filter(|(_, most)| *most > 0)),
+        false => Err(setting.wrong("a range from less to more, such as 4k-64k")),
+    }
+}
+
 /// Names apart by `:`; `\:` is one within a name, and an array's address is one name to the end of the list.
 pub(super) fn split(text: &str) -> Vec<String> {
     if text.starts_with("array:") || text.starts_with("null:") {

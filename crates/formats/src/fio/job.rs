@@ -293,21 +293,27 @@ fn low_water(options: &Options, depth: u32) -> Result<Option<u32>, Refusal> {
     Ok(low.into_iter().chain(taken).min())
 }
 
+/// How large the only file of a job is, or all of its files are; of a range one size is drawn, the same in every run.
+fn one_size(options: &Options, files: &Files, smallest: u64) -> Result<Option<u64>, Refusal> {
+    let Some((least, most)) = super::files::each_size(options)? else { return Ok(None) };
+    if least == most {
+        return Ok(Some(most));
+    }
+    if files.of_clone.len() > 1 || files.each > 1 {
+        let setting = options.get("filesize").expect("it has a value");
+        return Err(setting.unserved(
+            "requests visit files that are equally large; say one size, or write a job for each file. A range holds \
+             for a job of one file, and for ioengine=filestat and filedelete",
+        ));
+    }
+    let seed = options.count("randseed")?.unwrap_or(1);
+    let size = super::draw::drawn_within(seed, files.first_name(), least, most);
+    Ok(Some((size - size % smallest).max(smallest)))
+}
+
 fn region(options: &Options, files: &Files, smallest: u64) -> Result<Region, Refusal> {
     let (size, each) = (options.amount("size")?, files.each as u64);
-    let filesize = match options.get("filesize") {
-        None => None,
-        Some(setting) => {
-            let (low, high) = setting.value.split_once('-').unwrap_or((&setting.value, &setting.value));
-            let read = |text: &str| options.base.size(text).map_err(|want| setting.wrong(want));
-            let (low, high) = (read(low)?, read(high)?);
-            if low != high {
-                return Err(setting
-                    .unserved("files of one job are equally large; say one size, or write a job for each"));
-            }
-            Some(low).filter(|size| *size > 0)
-        }
-    };
+    let filesize = one_size(options, files, smallest)?;
     let mut offset = options.amount("offset")?.unwrap_or(Amount::Bytes(0));
     if let (Some(align), Amount::Bytes(at)) =
         (options.size("offset_align")?.filter(|align| *align > 0), offset)

@@ -7,6 +7,7 @@ mod arrange;
 mod asked;
 mod checks;
 mod command;
+mod draw;
 mod figures;
 mod files;
 mod ini;

@@ -220,6 +220,23 @@ fn engines_that_move_no_data_are_trees() {
 }
 
 #[test]
+fn a_file_of_a_range_of_sizes_has_the_same_one_in_every_run() {
+    let size = |more: &str| {
+        let workload = only(&format!("[a]\nrw=randread\nbs=8k\nfilesize=1m-64m\n{more}\n"));
+        let Span::Of(Extent::Bytes(span)) = workload.span else { panic!("{workload:?}") };
+        assert_eq!(workload.stop.bytes, Some(span), "all of it is read");
+        span.get()
+    };
+    let sizes: Vec<u64> = (0..20).map(|seed| size(&format!("randseed={seed}"))).collect();
+    assert!(sizes.iter().all(|size| (1 << 20..=64 << 20).contains(size) && size % 8192 == 0), "{sizes:?}");
+    let mut apart = sizes.clone();
+    apart.sort_unstable();
+    apart.dedup();
+    assert!(apart.len() > 15, "{sizes:?}");
+    assert_eq!(size("randseed=3"), sizes[3]);
+}
+
+#[test]
 fn a_name_for_reports_does_not_name_the_files() {
     let text = format!("[global]\nname=all\nrw=read\n{TIMED}[a]\n[b]\n");
     let order = order(&text);

@@ -7,7 +7,7 @@ use units::Bytes;
 
 use crate::{Refusal, Surroundings, quoted};
 
-use super::files::{Files, Service};
+use super::files::{Files, Service, each_size};
 use super::job::{Length, Region};
 use super::options::Options;
 use super::section::{Place, Setting};
@@ -20,7 +20,8 @@ pub(super) struct Tree {
     op: &'static str,
     /// Files of one clone.
     count: u64,
-    file: Bytes,
+    /// The smallest and the largest file.
+    sizes: (Bytes, Bytes),
     is_random: bool,
     /// Visits of one clone, where it may go round more than once.
     visits: Option<u64>,
@@ -77,7 +78,7 @@ impl Tree {
             return Err(setting.unserved("a file is made or deleted once, however long that takes"));
         }
         let visits = (goes_round && !timed).then(|| count.saturating_mul(loops));
-        Ok(Some(Tree { op, count, file: file_size(options, count)?, is_random: random, visits }))
+        Ok(Some(Tree { op, count, sizes: file_sizes(options, count)?, is_random: random, visits }))
     }
 
     /// The directory of its clones.
@@ -127,13 +128,19 @@ impl Tree {
         Ok(Length { run_ns, ramp_ns: 0, delay_ns: 0, delay_most_ns: 0, bytes: None, requests: None, passes })
     }
 
+    /// One size, or a range in which each is as likely.
+    fn file_size(self) -> String {
+        let (least, most) = self.sizes;
+        if least == most { most.exact() } else { format!("{}..{}", least.exact(), most.exact()) }
+    }
+
     /// The keys of a workload of `workers` of its clones.
     pub(super) fn keys(self, workers: u32) -> Vec<(&'static str, String)> {
         let all = |each: u64| each.saturating_mul(workers.into()).min(i64::MAX as u64).to_string();
         let mut keys = vec![
             ("tree", quoted(self.op)),
             ("count", all(self.count)),
-            ("file_size", format!("\"{}\"", self.file.exact())),
+            ("file_size", quoted(&self.file_size())),
         ];
         if self.is_random {
             keys.push(("order", quoted("random")));
@@ -156,8 +163,8 @@ pub(super) const WHOLE: Region = Region { offset: Amount::Bytes(0), increment: 0
 pub(super) const NOTE: &str = "its files lie in a folder of its own below `fathom-tree`, and fio's figures of them stand \
                                for files, not for requests";
 
-fn file_size(options: &Options, count: u64) -> Result<Bytes, Refusal> {
-    let filesize = options.size("filesize")?.filter(|size| *size > 0);
+fn file_sizes(options: &Options, count: u64) -> Result<(Bytes, Bytes), Refusal> {
+    let filesize = each_size(options)?;
     let size = match options.amount("size")? {
         Some(Amount::Bytes(size)) => Some(size),
         Some(Amount::Percent(_)) => {
@@ -167,7 +174,9 @@ fn file_size(options: &Options, count: u64) -> Result<Bytes, Refusal> {
         None => None,
     };
     // fio's filecreate opens its files and writes nothing to them.
-    let creates = options.text("ioengine") == Some("filecreate");
-    let each = if creates { 0 } else { filesize.or(size.map(|size| size / count)).unwrap_or(0) };
-    Ok(Bytes::new(each))
+    if options.text("ioengine") == Some("filecreate") {
+        return Ok((Bytes::ZERO, Bytes::ZERO));
+    }
+    let (least, most) = filesize.or(size.map(|size| (size / count, size / count))).unwrap_or((0, 0));
+    Ok((Bytes::new(least), Bytes::new(most)))
 }
