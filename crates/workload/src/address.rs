@@ -158,6 +158,8 @@ enum Draw {
         stream: Stream,
         law: Normal<f64>,
         slots: u64,
+        /// Where the blocks lie that are not side by side.
+        place: Option<Permutation>,
     },
     Zones {
         stream: Stream,
@@ -403,7 +405,9 @@ impl Slots {
                 law: Zipf::new(slots as f64, *theta).expect("the plan has checked that theta is above zero"),
                 place: Permutation::new(slots, shared_key("place")),
             },
-            Pattern::Normal(deviation) => Draw::Normal {
+            Pattern::Normal(deviation) | Pattern::NormalScattered(deviation) => Draw::Normal {
+                place: matches!(pattern, Pattern::NormalScattered(_))
+                    .then(|| Permutation::new(slots, shared_key("place"))),
                 stream: own("offset"),
                 law: Normal::new(slots as f64 / 2.0, deviation.get() * slots as f64)
                     .expect("a share is finite and not negative"),
@@ -454,10 +458,10 @@ impl Draw {
                 let rank = law.sample(stream) as u64;
                 place.at((rank - 1).min(place.len() - 1))
             }
-            Draw::Normal { stream, law, slots } => loop {
+            Draw::Normal { stream, law, slots, place } => loop {
                 let drawn = law.sample(stream);
                 if (0.0..*slots as f64).contains(&drawn) {
-                    return drawn as u64;
+                    return place.as_ref().map_or(drawn as u64, |place| place.at(drawn as u64));
                 }
             },
             Draw::Zones { stream, zones } => {
@@ -648,6 +652,27 @@ mod tests {
     }
 
     #[test]
+    fn the_blocks_of_a_scattered_bell_are_as_hot_and_lie_anywhere() {
+        let blocks = 1_000u64;
+        let [together, scattered] = [Pattern::Normal, Pattern::NormalScattered].map(|pattern| {
+            let mut counts = vec![0u64; blocks as usize];
+            let mut worker = of(pattern(Share::new(0.05).unwrap()), blocks * KIB4, Part::WHOLE);
+            draws(&mut worker, DRAWS).into_iter().for_each(|block| counts[block as usize] += 1);
+            counts
+        });
+        let upper = |counts: &[u64]| counts[..100].iter().chain(&counts[900..]).sum::<u64>();
+        assert_eq!(upper(&together), 0, "eight deviations from the middle");
+        // A fifth of the blocks; which of them are the hottest decides how much of it.
+        assert!(upper(&scattered) > 50_000, "{}", upper(&scattered));
+        let ranked = |mut counts: Vec<u64>| {
+            counts.sort_unstable_by(|a, b| b.cmp(a));
+            counts
+        };
+        // The same stream, so the same counts at other places.
+        assert_eq!(ranked(together), ranked(scattered));
+    }
+
+    #[test]
     fn hot_zones_get_their_share_and_the_rest_goes_to_the_rest() {
         let share = |part: f64| Share::new(part).unwrap();
         let zones = vec![
@@ -702,6 +727,7 @@ mod tests {
             (0.1f64..3.0).prop_map(Pattern::Zipf),
             (0.001f64..0.999).prop_map(Pattern::Pareto),
             (0.0f64..1.0).prop_map(|part| Pattern::Normal(Share::new(part).unwrap())),
+            (0.0f64..1.0).prop_map(|part| Pattern::NormalScattered(Share::new(part).unwrap())),
             (0.0f64..1.0, 0.0f64..1.0).prop_map(|(requests, span)| Pattern::Zones(vec![Zone {
                 requests: Share::new(requests).unwrap(),
                 span: Extent::Part(Share::new(span).unwrap()),

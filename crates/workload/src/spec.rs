@@ -187,6 +187,8 @@ pub enum Pattern {
     Pareto(f64),
     /// Bell-shaped about the middle of the span; the standard deviation as a part of the span.
     Normal(Share),
+    /// The same of ranks, which are scattered over the span by a keyed permutation.
+    NormalScattered(Share),
     /// Zones from the start of the span; uniform within each.
     Zones(Vec<Zone>),
     /// Requests of a trace, as they were asked; workers take them in turn.

@@ -187,6 +187,7 @@ impl Job {
             ),
             None => notes.extend(asked::note(rw)),
         }
+        notes.extend(asked::centre_note(&options, rw));
         let (pace, rated_reads) = pace(&options, rw, &sizes, &mut notes)?;
         let reads_percent = match rated_reads {
             Some(percent) => percent,

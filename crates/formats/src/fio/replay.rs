@@ -40,7 +40,10 @@ impl Replay {
         if let Some(other) =
             options.get("verify").filter(|other| !["0", "none"].contains(&other.value.as_str()))
         {
-            return Err(other.unserved("what a trace writes is not stamped"));
+            return Err(other.unserved(
+                "what a trace writes is not stamped, as its requests are no whole blocks; leave it out, or write and \
+                 read back with a job of rw=write",
+            ));
         }
         if file == "-" {
             return Err(setting.unserved("a trace is read from a file"));

@@ -296,7 +296,7 @@ fn distributions_are_patterns() {
         Extent::Part(share) => (share.get() * 100.0).round(),
         Extent::Bytes(bytes) => panic!("{bytes}"),
     };
-    assert!(matches!(pattern("normal:15"), Pattern::Normal(_)));
+    assert!(matches!(pattern("normal:15"), Pattern::NormalScattered(_)));
     let Pattern::Zones(zones) = pattern("zoned:50/5:30/15:20/") else { panic!("zones") };
     let spans: Vec<f64> = zones.iter().map(|zone| part(zone.span)).collect();
     assert_eq!(spans, [5.0, 15.0, 80.0]);

@@ -16,6 +16,7 @@ const PATTERNS: Kind = Kind::Choice(&[
     "zipf(1.2)",
     "pareto(0.2)",
     "normal(10%)",
+    "normal(10%, scattered)",
     "hot(90% in 10%)",
     "stride(1MiB)",
     "stride(1GiB, 64MiB)",
@@ -67,7 +68,8 @@ pub(crate) static WORKLOAD: [Entry<Draft>; 64] = [
              places that `align` allows. `zipf(1.2)` asks for the block of rank r in proportion to 1/r^1.2, the ranks being scattered over the span. \
              `pareto(0.2)` sends four fifths of the requests to a fifth of the blocks, and so on within that fifth, \
              the blocks being scattered likewise. \
-             `normal(10%)` is bell-shaped about the middle, with a standard deviation of that part of the span. \
+             `normal(10%)` is bell-shaped about the middle, with a standard deviation of that part of the span; \
+             `normal(10%, scattered)` scatters its blocks. \
              `hot(50% in 5%, 30% in 15%)` sends half of the requests to the first 5% of the span, 30% to the \
              next 15%, and the rest to the rest; a zone may be a size, as in `hot(50% in 10GiB)`. \
              `sequential(interlocked)` is one stream for all workers, who take its requests in turn. \

@@ -59,6 +59,7 @@ pub(crate) fn pattern() -> impl Strategy<Value = Pattern> {
             .prop_map(|(one, other)| Pattern::StrideOf { step: one.max(other), run: one.min(other) }),
         (1e-6..=10.0).prop_map(Pattern::Zipf),
         some_share().prop_map(Pattern::Normal),
+        some_share().prop_map(Pattern::NormalScattered),
         zones().prop_map(Pattern::Zones),
     ]
 }

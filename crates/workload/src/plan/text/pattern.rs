@@ -14,13 +14,14 @@ pub const MOST_ZONES: usize = 64;
 /// The largest exponent of zipf: beyond it practically every request goes to one block.
 const LARGEST_THETA: f64 = 10.0;
 
-const PATTERNS: [&str; 14] = [
+const PATTERNS: [&str; 15] = [
     "sequential",
     "random",
     "random(repeats)",
     "zipf(1.2)",
     "pareto(0.2)",
     "normal(10%)",
+    "normal(10%, scattered)",
     "hot(90% in 10%)",
     "stride(1MiB)",
     "stride(1GiB, 64MiB)",
@@ -47,6 +48,7 @@ impl Display for Pattern {
             Pattern::RandomWithRepeats => f.write_str("random(repeats)"),
             Pattern::Zipf(theta) => write!(f, "zipf({theta})"),
             Pattern::Normal(deviation) => write!(f, "normal({})", share_text(*deviation)),
+            Pattern::NormalScattered(deviation) => write!(f, "normal({}, scattered)", share_text(*deviation)),
             Pattern::Trace(_) => f.write_str("trace"),
             Pattern::Zones(zones) => write!(f, "hot({})", listed(zones, zone_text)),
         }
@@ -130,12 +132,23 @@ fn step_of(step: &str) -> Result<Bytes, TextError> {
     Ok(step)
 }
 
-fn normal(deviation: &str) -> Result<Pattern, TextError> {
+fn normal(arguments: &str) -> Result<Pattern, TextError> {
+    let (deviation, place) = arguments.split_once(',').unwrap_or((arguments, ""));
+    let pattern = match place.trim() {
+        "" => Pattern::Normal,
+        "scattered" => Pattern::NormalScattered,
+        other => {
+            return wrong(
+                format!("`{other}` is no way the bell lies"),
+                "for example `normal(10%, scattered)`",
+            );
+        }
+    };
     let deviation: Share = unit(deviation)?;
     if deviation == Share::NONE {
         return wrong("a standard deviation of 0% is one single block", "for example `normal(10%)`");
     }
-    Ok(Pattern::Normal(deviation))
+    Ok(pattern(deviation))
 }
 
 fn hot(zones: &str) -> Result<Pattern, TextError> {
