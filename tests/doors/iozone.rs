@@ -307,7 +307,7 @@ fn what_iozone_does_beside_measuring_is_refused_by_name() {
     for (line, words) in [
         ("", ["-a", "-s 1g"]),
         ("-a -+m hosts", ["-+m", "one machine"]),
-        ("-a -Q", ["-Q", "record"]),
+        ("-t 2 -s 1m -r 64k -Q", ["-Q", "single stream"]),
         ("-a -J 5", ["-J", "think"]),
         ("-a -t 2", ["-a", "-t"]),
         ("-t 2 -s 1m -r 64k -F one", ["-F", "1 files"]),
@@ -347,4 +347,87 @@ fn any_run_can_be_written_as_iozone_prints_it() {
     assert!(excel.contains("\"Stride read report\"\n        \"4\"  \"16\" "), "{excel}");
     user.fathom("as iozone -t 2 -s 1m -r 64k -i 0 -f array:md3000").done();
     user.fathom("show last --format iozone").with(2).saying(&["iozone", "fathom run iozone"]);
+}
+
+/// The lines of an offset and latency file: offset in KiB, microseconds, bytes.
+fn latencies(text: &str) -> Vec<(u64, u64, u64)> {
+    let fields = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let of_record = fields.filter(|fields| fields.len() == 3 && fields[0].parse::<u64>().is_ok());
+    of_record
+        .map(|fields| (fields[0].parse().unwrap(), fields[1].parse().unwrap(), fields[2].parse().unwrap()))
+        .collect()
+}
+
+#[test]
+fn offsets_and_latencies_of_writes_and_reads_go_to_files() {
+    let user = User::new();
+    for (file, is_real) in [("mine", true), ("array:md3000", false)] {
+        user.fathom(&format!("as iozone -s 1m -r 64k -i 0 -i 1 -i 2 -I -Q -f {file}")).done();
+        assert_eq!(user.files(), ["rol.dat", "rrol.dat", "rwol.dat", "wol.dat"]);
+        let run = user.last();
+        let points = run["points"].as_array().unwrap();
+        for (name, pass) in
+            [("wol.dat", "write"), ("rwol.dat", "rewrite"), ("rol.dat", "read"), ("rrol.dat", "reread")]
+        {
+            let text = fs::read_to_string(user.path(name)).unwrap();
+            assert!(
+                text.starts_with("Offset in kBytes   Latency in microseconds  Transfer size in bytes\n"),
+                "{text}"
+            );
+            assert!(text.ends_with("  (seconds)\n") && text.contains("\nSystem time "), "{text}");
+            let lines = latencies(&text);
+            let offsets: Vec<u64> = lines.iter().map(|line| line.0).collect();
+            assert_eq!(offsets, (0..16).map(|record| record * 64).collect::<Vec<u64>>());
+            assert!(lines.iter().all(|line| line.2 == 65_536));
+            // The same latencies as in the record, rounded to microseconds.
+            let point =
+                points.iter().find(|point| point["name"] == format!("1024 kB, 64 kB: {pass}")).unwrap();
+            let sum_ns = point["workloads"][0]["classes"][0]["response"]["sum_ns"].as_f64().unwrap();
+            let sum_us = lines.iter().map(|line| line.1).sum::<u64>() as f64;
+            assert!((sum_us - sum_ns / 1000.0).abs() <= 16.0 * 0.5 + 1.0, "{pass}: {sum_us} {sum_ns}");
+            assert!(is_real || text.contains("User time      0.000"), "no time of a simulation: {text}");
+        }
+        for name in user.files() {
+            fs::remove_file(user.path(&name)).unwrap();
+        }
+    }
+    // A second call adds to them.
+    user.fathom("as iozone -s 64k -r 64k -i 0 -Q -f array:queue").done();
+    user.fathom("as iozone -s 64k -r 64k -i 0 -Q -f array:queue").done();
+    assert_eq!(latencies(&fs::read_to_string(user.path("wol.dat")).unwrap()).len(), 2);
+    user.fathom("as iozone -t 2 -s 1m -r 64k -Q").with(2).saying(&["-Q", "single stream"]);
+}
+
+#[test]
+fn the_records_of_a_telemetry_file_are_what_is_written_and_read() {
+    let user = User::new();
+    user.write("writes", "0 65536 0\n3145728 131072 0\n65536 4096 0\n");
+    user.write("reads", "3145728 8192\n0 512\n");
+    for file in ["mine", "array:md3000"] {
+        let line = format!("as iozone -s 1m -r 64k -i 0 -i 1 -X writes -Y reads -f {file}");
+        let ended = user.fathom(&line).done();
+        assert!(ended.out.contains("\tUsing write telemetry file \"writes\"\n"), "{}", ended.out);
+        let run = user.last();
+        let moved = |pass: &str| {
+            let points = run["points"].as_array().unwrap();
+            let point =
+                points.iter().find(|point| point["name"] == format!("1024 kB, 64 kB: {pass}")).unwrap();
+            let total = &point["workloads"][0]["totals"][0];
+            (total["op"].as_str().unwrap().to_owned(), total["ops"].clone(), total["bytes"].clone())
+        };
+        for (pass, op, ops, bytes) in [
+            ("write", "write", 3, 200_704),
+            ("rewrite", "write", 3, 200_704),
+            ("read", "read", 2, 8704),
+            ("reread", "read", 2, 8704),
+        ] {
+            assert_eq!(moved(pass), (op.to_owned(), ops.into(), bytes.into()), "{file} {pass}");
+        }
+        assert_eq!(user.files(), ["reads", "writes"]);
+    }
+    user.write("slow", "0 4096 0\n4096 4096 3\n");
+    user.fathom("as iozone -s 1m -r 64k -X slow")
+        .with(2)
+        .saying(&["slow: the request at 4096 follows a pause"]);
+    user.fathom("as iozone -s 1m -r 64k -Y none").with(2).saying(&["none: the trace cannot be read"]);
 }

@@ -3,7 +3,7 @@
 use conduct::modelled::ModelledWorld;
 use conduct::real::{RealOptions, RealWorld};
 use conduct::search::{SearchOptions, carry_out_search};
-use conduct::{Event, Outcome, World, carry_out, take_turns};
+use conduct::{Event, Listener, Outcome, World, carry_out, take_turns};
 use library::Library;
 use record::Point;
 use workload::plan::{Overrides, Plan};
@@ -65,6 +65,11 @@ impl Session {
     /// Has the record tell where the time of each request went, where the world can know.
     pub fn keep_shares(&mut self) {
         self.world.keep_shares();
+    }
+
+    /// Tells `listener` of each request that it wants to hear of.
+    pub fn tell(&mut self, listener: Box<dyn Listener>) {
+        self.world.tell(listener);
     }
 
     /// Set once the user interrupts, for whoever waits before or within the measuring.

@@ -21,7 +21,8 @@ pub fn attach(plan: &mut Plan) -> Result<(), Failure> {
     plan.attach(read)
 }
 
-fn read(path: &str) -> Result<Trace, Failure> {
+/// The trace in a file.
+pub fn read(path: &str) -> Result<Trace, Failure> {
     let unread = |path: &str| {
         let path = path.to_owned();
         move |error: io::Error| Failure::Usage(format!("{path}: the trace cannot be read: {error}"))

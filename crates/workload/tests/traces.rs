@@ -553,3 +553,37 @@ fn a_trim_of_more_than_there_is_anywhere_is_refused_with_its_line() {
     let refused = TraceReader::whole("t", text.as_bytes()).unwrap_err().to_string();
     assert!(refused.starts_with("t:3: ") && refused.contains("pieces of 1 GiB"), "{refused}");
 }
+
+#[test]
+fn telemetry_of_iozone_is_offsets_lengths_and_pauses() {
+    let trace = read("0 4096 0\n# a comment\n1048576 65536 5\n8192 512\n");
+    let requests: Vec<(u64, Op, u64, u32)> =
+        trace.requests().map(|each| (each.at.get(), each.op, each.offset.get(), each.len)).collect();
+    assert_eq!(
+        requests,
+        [(0, Op::Read, 0, 4096), (5_000_000, Op::Read, 1 << 20, 65_536), (5_000_000, Op::Read, 8192, 512)]
+    );
+    for (text, what) in [
+        ("0 4096\nx 4096\n", "t.txt:2: `x` stands where an offset"),
+        ("0 4096\n0\n", "t.txt:2: the line ends where a length"),
+        ("0 0 0\n", "t.txt:1: a read of no bytes"),
+        ("0 512 99999999999\n", "longer than a day"),
+    ] {
+        assert!(wrong(text).contains(what), "{text}: {}", wrong(text));
+    }
+}
+
+#[test]
+fn a_trace_does_what_trace_as_says() {
+    let text = "op,offset_bytes,size_bytes\nwrite,0,512\nread,512,512\nflush,,\ntrim,1024,512\n";
+    let ops = |more: &str| -> Vec<Op> {
+        let workload = asking(text, more);
+        let trace = workload.replay().unwrap().requests.clone().unwrap();
+        trace.requests().map(|each| each.op).collect()
+    };
+    assert_eq!(ops(""), [Op::Write, Op::Read, Op::Flush, Op::Trim]);
+    assert_eq!(ops("trace_as = \"read\""), [Op::Read, Op::Read, Op::Flush, Op::Read]);
+    assert_eq!(ops("trace_as = \"write\"\ntrace_skip = \"trim\""), [Op::Write, Op::Write, Op::Flush]);
+    assert!(!asking(text, "trace_as = \"read\"").changes_data());
+    assert!(asking("0 4096 0\n", "trace_as = \"write\"").changes_data());
+}

@@ -12,11 +12,18 @@ use jiff::Zoned;
 use record::Point;
 use units::Bytes;
 
+use super::latencies::Latencies;
 use super::{Door, look, print};
 use crate::ending::{Ending, Failure};
+use crate::traces;
 
 pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
-    let command = Command::parse(arguments)?;
+    let mut command = Command::parse(arguments)?;
+    let telemetry: Vec<String> = command.telemetry().map(|telemetry| telemetry.file.clone()).collect();
+    for file in telemetry {
+        command.see(&file, &traces::read(&file)?)?;
+    }
+    let command = command;
     if let Some(path) = command.workbook.as_deref().filter(|path| Path::new(path).exists()) {
         return usage(format!("{path} is there; `-b` writes a workbook of its own"));
     }
@@ -26,7 +33,11 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
         Ground::Files { .. } => vec![plain_file(&command); order.targets.len()],
         Ground::Device { .. } => Vec::new(),
     };
-    let session = door.open_on_files("iozone", &order, files)?;
+    let mut session = door.open_on_files("iozone", &order, files)?;
+    let latencies = Latencies::new(session.kind() == record::World::Host);
+    if command.latencies {
+        session.tell(Box::new(latencies.clone()));
+    }
     print(&command.banner(&Zoned::now().strftime("%a %b %e %H:%M:%S %Y").to_string()))?;
     match command.children.first() {
         None => print(&command.header())?,
@@ -35,11 +46,17 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
     let mut words = Words::of(&command);
     let mut lost = Ok(());
     let recorded = door.measure(session, &mut |event| {
+        if let Event::PointStarted { name, .. } = event {
+            latencies.begin(name);
+        }
         if let (Event::PointEnded { point }, true) = (event, lost.is_ok()) {
             lost = print(&words.hear(point));
         }
     });
     lost?;
+    if let Some(what) = latencies.trouble() {
+        return Ok(Ending { code: 5, reason: what });
+    }
     print(&words.end())?;
     if let Some(path) = &command.workbook {
         write_new(path, &iozone::workbook(&words.reports()))?;

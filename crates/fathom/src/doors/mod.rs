@@ -14,6 +14,7 @@ mod fio;
 mod hdparm;
 mod iometer;
 mod iozone;
+mod latencies;
 mod orion;
 mod seeker;
 mod sqlio;

@@ -92,7 +92,8 @@ pub(super) fn phase_name(pair: Pair, pass: Pass) -> String {
     format!("{} kB, {} kB: {}", pair.file_kib, pair.record_kib, pass.name())
 }
 
-fn named(phase: &str) -> Option<(Pair, Pass)> {
+/// The sizes and the pass of the phase of that name; `None` of any other.
+pub(super) fn named(phase: &str) -> Option<(Pair, Pass)> {
     let (sizes, pass) = phase.split_once(": ")?;
     let (file, record) = sizes.split_once(", ")?;
     let kib = |text: &str| text.strip_suffix(" kB")?.parse().ok().filter(|size| *size > 0);

@@ -5,6 +5,7 @@
 
 use super::figure::Unit;
 use super::grid::Grid;
+use super::telemetry::Telemetry;
 use super::{TESTS_MAX, TOOL};
 use crate::Refusal;
 
@@ -18,8 +19,8 @@ pub(super) const CHILDREN_MOST: u32 = 64;
 const WITH_VALUE: &str = "bdfgHiJjklLnPqrsStuUVXY";
 const OPTIONS: &[&str] = &[
     "-a", "-A", "-b", "-B", "-c", "-C", "-e", "-f", "-F", "-g", "-H", "-i", "-I", "-j", "-k", "-l", "-L",
-    "-m", "-M", "-n", "-N", "-o", "-O", "-p", "-P", "-q", "-r", "-R", "-s", "-S", "-t", "-T", "-u", "-U",
-    "-V", "-w", "-x", "-y", "-z", "-+D", "-+n", "-+N", "-+p", "-+q", "-+x",
+    "-m", "-M", "-n", "-N", "-o", "-O", "-p", "-P", "-q", "-Q", "-r", "-R", "-s", "-S", "-t", "-T", "-u",
+    "-U", "-V", "-w", "-x", "-X", "-y", "-Y", "-z", "-+D", "-+n", "-+N", "-+p", "-+q", "-+x",
 ];
 
 /// Flush or close within the timed part.
@@ -64,6 +65,12 @@ pub struct Command {
     pub depth: Option<u32>,
     /// `-V`: the byte that is written, and that everything read must be.
     pub pattern: Option<u8>,
+    /// `-Q`: offset and latency of each record of the write and read passes go to files.
+    pub latencies: bool,
+    /// `-X`: what the write passes ask for.
+    pub write_telemetry: Option<Telemetry>,
+    /// `-Y`: what the read passes ask for.
+    pub read_telemetry: Option<Telemetry>,
     /// `-w`.
     pub keep: bool,
     /// `-+n`.
@@ -274,9 +281,8 @@ impl Draft {
             }
             'K' => return Err(unserved(letter, "no random jitter among the reads; `-i 2` reads at random")),
             'Q' => {
-                let why = "no log of single requests is kept; the record has the histogram of each pass; see \
-                           `fathom show last`";
-                return Err(unserved(letter, why));
+                command.latencies = true;
+                self.announce("Offset/latency files enabled.");
             }
             'W' => return Err(unserved(letter, "files are not locked; leave it out")),
             'Z' => return Err(unserved(letter, "mapping and calls are not mixed; `-B` maps")),
@@ -361,10 +367,13 @@ impl Draft {
                 self.announce(&format!("Verify Mode. Pattern {pattern:x}"));
                 self.announce("Performance measurements are invalid in this mode.");
             }
-            'X' | 'Y' => {
-                let why = "a pause of its own before each request has no counterpart; a plan with \
-                           `pattern = \"trace\"` asks the requests of a file, see the guide, Asking a trace again";
-                return Err(unserved(letter, why));
+            'X' => {
+                command.write_telemetry = Some(Telemetry { file: value.into(), reach: 0 });
+                self.announce(&format!("Using write telemetry file \"{value}\""));
+            }
+            'Y' => {
+                command.read_telemetry = Some(Telemetry { file: value.into(), reach: 0 });
+                self.announce(&format!("Using read telemetry file \"{value}\""));
             }
             _ => return Err(Refusal::unknown(TOOL, option, OPTIONS)),
         }
@@ -469,6 +478,12 @@ impl Draft {
 
     fn check_single(&self) -> Result<(), Refusal> {
         let command = &self.command;
+        let follows = command.telemetry().next().is_some();
+        if follows && (command.mapped || command.pattern.is_some() || command.depth.is_some()) {
+            return Err(usage(
+                "telemetry (`-X`, `-Y`) is asked with plain reads and writes; leave `-B`, `-V`, `-k` and `-H` out",
+            ));
+        }
         if !command.files.is_empty() {
             return Err(usage(
                 "`-F` names the files of the children that `-t` asks for; one file is named with `-f`",
@@ -493,6 +508,14 @@ impl Draft {
 
     fn check_throughput(&self) -> Result<(), Refusal> {
         let command = &self.command;
+        let single = [
+            ('Q', command.latencies),
+            ('X', command.write_telemetry.is_some()),
+            ('Y', command.read_telemetry.is_some()),
+        ];
+        if let Some((letter, _)) = single.into_iter().find(|(_, given)| *given) {
+            return Err(unserved(letter, "it is served of a single stream; leave `-t`, `-l` and `-u` out"));
+        }
         if command.grid.auto {
             return Err(usage("`-a` measures one stream and `-t` several; ask for one of them"));
         }
@@ -610,8 +633,9 @@ mod tests {
     fn what_is_not_served_is_named() {
         let cases = [
             ("-a -+m hosts", "-+m"),
-            ("-a -Q", "-Q"),
-            ("-a -X trace", "-X"),
+            ("-t 2 -Q", "-Q"),
+            ("-t 2 -X trace", "-X"),
+            ("-a -B -Y trace", "-B"),
             ("-a -V 0", "-V"),
             ("-a -i 13", "0 to 12"),
             ("-s 1x", "1x"),

@@ -5,6 +5,7 @@ use super::figure::phase_name;
 use super::grid::Pair;
 use super::options::{Command, usage};
 use super::pass::{Pass, Walk};
+use super::telemetry::Telemetry;
 use crate::{Order, Refusal, quoted};
 
 /// Where IOzone works if nothing is named.
@@ -68,7 +69,9 @@ impl Command {
 
     /// The size of the largest file, in bytes.
     pub fn largest_file(&self) -> u64 {
-        self.grid.pairs().iter().map(|pair| pair.bytes()).max().unwrap_or(0)
+        let pairs = self.grid.pairs().into_iter().map(|pair| pair.bytes());
+        let reaches = self.telemetry().map(|telemetry| telemetry.reach.next_multiple_of(4096));
+        pairs.chain(reaches).max().unwrap_or(0)
     }
 
     /// The passes of a single stream, in their order.
@@ -201,7 +204,10 @@ impl Script<'_> {
             self.before(&name, pass.begins_anew());
             let (engine, depth) = self.command.engine(pass.is_stdio(), pass.is_vectored());
             let kind = Kind { writes: Some(pass.writes()), walk: pass.walk(), engine, depth };
-            self.phase(&name, pair, &kind);
+            match self.command.followed_by(pass) {
+                Some(telemetry) => self.telemetry(&name, telemetry, &kind),
+                None => self.phase(&name, pair, &kind),
+            }
             if let Some(first) = self.command.first_cpu {
                 self.text += &format!("cpus    = \"{first}\"\n");
             }
@@ -290,9 +296,26 @@ impl Script<'_> {
         if let Some(writes) = kind.writes {
             self.text += &format!("reads   = \"{}%\"\n", if writes { 0 } else { 100 });
         }
+        self.flush_in_time(kind);
+    }
+
+    fn flush_in_time(&mut self, kind: &Kind<'_>) {
         if kind.writes != Some(false) && self.command.flushes_in_time(self.ground) {
             self.text += "flush_at_end = true\nflush   = \"fsync\"\n";
         }
+    }
+
+    /// A pass whose records are those of a telemetry file.
+    fn telemetry(&mut self, name: &str, telemetry: &Telemetry, kind: &Kind<'_>) {
+        self.points += 1;
+        let op = if kind.writes == Some(true) { "write" } else { "read" };
+        self.text += &format!(
+            "\n[[phase]]\nname     = {}\npattern  = \"trace\"\ntrace    = {}\ntrace_as = \"{op}\"\nengine   = \"{}\"\n",
+            quoted(name),
+            quoted(&telemetry.file),
+            kind.engine
+        );
+        self.flush_in_time(kind);
     }
 
     /// What IOzone flushes once a pass was timed: what was written is not left to the next one.
@@ -407,6 +430,29 @@ mod tests {
         assert!(passes.iter().all(|pass| pass.content == workload::spec::Content::Pattern(vec![170])));
         let is_checked = |pass: &&&workload::spec::Workload| pass.verify == workload::spec::Verify::Content;
         assert_eq!((passes.len(), passes.iter().filter(is_checked).count()), (6, 4));
+    }
+
+    #[test]
+    fn telemetry_is_what_the_first_passes_ask_for() {
+        let mut command = parse("-s 1m -r 64k -X w.txt -Y r.txt -i 0 -i 1 -i 2");
+        let trace = |text: &str| workload::trace::TraceReader::whole("t", text.as_bytes()).unwrap();
+        command.see("w.txt", &trace("0 4096 0\n2097152 8192 0\n")).unwrap();
+        command.see("r.txt", &trace("512 1024\n")).unwrap();
+        assert_eq!(command.largest_file(), 2_097_152 + 8192);
+        let order = command.order(HERE).unwrap();
+        let plan = Plan::parse("iozone", &order.plan, &Default::default()).unwrap();
+        let told: Vec<(&str, Option<workload::Op>)> = plan
+            .points()
+            .iter()
+            .filter_map(|point| {
+                let replay = point.workloads().first()?.replay()?;
+                Some((replay.file.as_str(), replay.as_op))
+            })
+            .collect();
+        let (write, read) = (Some(workload::Op::Write), Some(workload::Op::Read));
+        assert_eq!(told, [("w.txt", write), ("w.txt", write), ("r.txt", read), ("r.txt", read)]);
+        let refused = command.see("w.txt", &trace("0 4096 0\n8192 4096 7\n")).unwrap_err().to_string();
+        assert!(refused.contains("the request at 8192 follows a pause"), "{refused}");
     }
 
     #[test]

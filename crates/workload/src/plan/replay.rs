@@ -11,8 +11,9 @@ use crate::Op;
 use crate::spec::{Extent, Files, LunLayout, Pattern, Span, Verify, Workload};
 use crate::trace::{Replay, Trace, asked};
 
-/// A trace as it is asked: its file, the scale of its offsets, what they are multiples of, and what is left out.
-type Key = (String, u32, Option<Bytes>, Vec<Op>);
+/// A trace as it is asked: its file, the scale of its offsets, what they are multiples of, what is left out, and what
+/// the rest becomes.
+type Key = (String, u32, Option<Bytes>, Vec<Op>, Option<Op>);
 
 impl Plan {
     /// Gives every workload that asks a trace again its requests, read by `read` from the file of that name, each file
@@ -36,7 +37,7 @@ impl Plan {
                         whole
                     }
                 };
-                let key = (replay.file.clone(), replay.scale, align, replay.skip.clone());
+                let key = (replay.file.clone(), replay.scale, align, replay.skip.clone(), replay.as_op);
                 let part = parts.entry(key).or_insert_with(|| replay.part_of(&whole, align)).clone();
                 (workload.sizes, workload.mix) = asked(&part);
                 if workload.span == Span::Auto && !replay.fold {

@@ -12,6 +12,7 @@ mod msr;
 mod place;
 mod reader;
 mod replay;
+mod telemetry;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -82,6 +83,11 @@ impl Entry {
             line: request.line,
             what: ((request.op as u16) << 14) | request.file,
         }
+    }
+
+    /// The same request, that does something else.
+    fn with_op(self, op: Op) -> Entry {
+        Entry { what: ((op as u16) << 14) | (self.what & (MOST_FILES as u16 - 1)), ..self }
     }
 
     fn request(&self) -> TraceRequest {

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use units::{Bytes, Nanos};
 
 use super::{Entry, LONGEST, MOST_FILES, MOST_REQUESTS, Trace, TraceRequest};
-use super::{blkparse, blktrace, csv, iolog, msr};
+use super::{blkparse, blktrace, csv, iolog, msr, telemetry};
 use crate::Op;
 
 /// Why a text is no trace.
@@ -30,6 +30,7 @@ enum Format {
     Blktrace(blktrace::Stream),
     Msr,
     Csv(csv::Columns),
+    Telemetry(telemetry::Clock),
 }
 
 /// A trim that is longer than a request may be is as many of this length, and a rest.
@@ -37,9 +38,9 @@ const LONGEST_PART: u64 = 1 << 30;
 /// So many of them in all: a pebibyte. A line of twenty bytes is not to take gigabytes of memory.
 const MOST_PIECES: u32 = 1 << 20;
 
-/// Reads a trace line by line: fio's iolog of version 2 and 3, the text of blkparse, the CSV of MSR Cambridge, and a
-/// CSV of Fathom's own. Which it is, the text says itself. What blktrace has recorded has no lines, and is read in
-/// pieces.
+/// Reads a trace line by line: fio's iolog of version 2 and 3, the text of blkparse, the CSV of MSR Cambridge, IOzone's
+/// telemetry, and a CSV of Fathom's own. Which it is, the text says itself. What blktrace has recorded has no lines, and
+/// is read in pieces.
 #[derive(Clone, Debug)]
 pub struct TraceReader {
     label: String,
@@ -157,6 +158,7 @@ impl TraceReader {
             Some(Format::Msr) => msr::line(text, gathered),
             Some(Format::Blktrace(_)) => Err("a line follows events of blktrace".into()),
             Some(Format::Csv(columns)) => columns.line(text, gathered),
+            Some(Format::Telemetry(clock)) => clock.line(text, gathered),
             None => self.begin(text),
         }
     }
@@ -176,10 +178,14 @@ impl TraceReader {
             let mut events = blkparse::Events::default();
             events.line(text, &mut self.gathered)?;
             self.format = Some(Format::Blkparse(events));
+        } else if telemetry::is_line(text) {
+            let mut clock = telemetry::Clock::default();
+            clock.line(text, &mut self.gathered)?;
+            self.format = Some(Format::Telemetry(clock));
         } else {
             return Err(format!(
                 "`{}` begins no trace that is known; there are fio's iolog (`fio version 2 iolog` or 3), the text of \
-                 blkparse, the CSV of MSR Cambridge, and a CSV with the columns `{}`",
+                 blkparse, the CSV of MSR Cambridge, telemetry of IOzone, and a CSV with the columns `{}`",
                 shown(text),
                 csv::HEAD
             ));

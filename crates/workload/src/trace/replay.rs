@@ -24,6 +24,8 @@ pub struct Replay {
     pub scale: u32,
     /// Operations that are left out.
     pub skip: Vec<Op>,
+    /// What all reads, writes and trims that are left in become; `None` leaves them as they were.
+    pub as_op: Option<Op>,
     /// What lies beyond the target, or on a file that is not there, comes round again from the start.
     pub fold: bool,
     /// What was read from the file, without what is left out; `None` until whoever opens files has read it.
@@ -32,7 +34,8 @@ pub struct Replay {
 
 impl Default for Replay {
     fn default() -> Replay {
-        Replay { file: String::new(), speed: 1.0, scale: 1, skip: Vec::new(), fold: false, requests: None }
+        let (file, skip) = (String::new(), Vec::new());
+        Replay { file, speed: 1.0, scale: 1, skip, as_op: None, fold: false, requests: None }
     }
 }
 
@@ -43,17 +46,22 @@ impl Replay {
         Some(Nanos::new(lasts as u64))
     }
 
-    /// What of `trace` is asked: offsets scaled, and rounded down to `align`; the same one where nothing changes.
+    /// What of `trace` is asked: offsets scaled, and rounded down to `align`, and operations changed; the same one where
+    /// nothing changes.
     pub(crate) fn part_of(&self, trace: &Arc<Trace>, align: Option<Bytes>) -> Arc<Trace> {
         let align = align.map_or(1, Bytes::get).max(1);
         let scale = u64::from(self.scale.max(1));
-        if self.skip.is_empty() && scale == 1 && align == 1 {
+        if self.skip.is_empty() && self.as_op.is_none() && scale == 1 && align == 1 {
             return trace.clone();
         }
         let kept = trace.entries.iter().filter(|entry| !self.skip.contains(&entry.request().op));
         let placed = |entry: &Entry| {
             let scaled = entry.offset / scale;
-            Entry { offset: scaled - scaled % align, ..*entry }
+            let placed = Entry { offset: scaled - scaled % align, ..*entry };
+            match (self.as_op, entry.request().op) {
+                (None, _) | (_, Op::Flush) => placed,
+                (Some(op), _) => placed.with_op(op),
+            }
         };
         Arc::new(Trace::packed(kept.map(placed).collect(), trace.files.clone()))
     }

@@ -2,7 +2,7 @@
 
 use super::draft::Draft;
 use super::{Entry, KeyDoc, Kind, Level, or_none};
-use crate::plan::text::{Factor, OpList};
+use crate::plan::text::{DataOp, Factor, OpList};
 use crate::trace::MOST_SCALE;
 
 const TRACES: &str = "Asking a trace again";
@@ -33,9 +33,9 @@ pub(super) const TRACE: Entry<Draft> = Entry {
         "none",
         [
             "The file of the trace that `pattern = \"trace\"` asks again.",
-            "fio's iolog of version 2 or 3, what blktrace records, the text of blkparse, the CSV of MSR Cambridge, or \
-             a CSV with the columns `at_s,op,file,offset_bytes,size_bytes`, of which time and file may be left out. \
-             A path is taken from where the program runs. Operation, offset and size of each request come from the \
+            "fio's iolog of version 2 or 3, what blktrace records, the text of blkparse, the CSV of MSR Cambridge, \
+             telemetry of IOzone, or a CSV with the columns `at_s,op,file,offset_bytes,size_bytes`, of which time and \
+             file may be left out. A path is taken from where the program runs. Operation, offset and size of each request come from the \
              trace; `size`, `reads`, `trims` and `flushes` do not hold. The load ends with the trace, or earlier where \
              `run`, `ops` or `bytes` say so. The files or devices that the trace names are the targets in the order \
              of `--on`. Each request takes 32 bytes of memory.",
@@ -93,6 +93,22 @@ pub(super) const SKIP: Entry<Draft> = Entry {
     ),
     read: |d, n| n.read::<OpList>("write,trim").map(|list| d.replay.skip = list.0),
     write: |d| OpList(d.replay.skip.clone()).to_string(),
+};
+
+pub(super) const AS: Entry<Draft> = Entry {
+    doc: doc(
+        "trace_as",
+        Kind::Choice(&["none", "read", "write", "trim"]),
+        "none",
+        [
+            "What all requests of the trace become.",
+            "With `read` a trace changes nothing, whatever it did when it was recorded; with `write` the telemetry of \
+             IOzone, which says nothing of it, writes. `none` leaves each as it was. Flushes stay.",
+            "trace_as = \"read\"",
+        ],
+    ),
+    read: |d, n| n.optional(|n| n.read::<DataOp>("read")).map(|op| d.replay.as_op = op.map(|op| op.0)),
+    write: |d| or_none(d.replay.as_op, |op| op.name().to_owned()),
 };
 
 pub(super) const FOLD: Entry<Draft> = Entry {

@@ -51,7 +51,7 @@ const fn phase_wide(doc: KeyDoc) -> KeyDoc {
 }
 
 /// Keys that are the specification of a workload. They may be swept, and are kept in the record.
-pub(crate) static WORKLOAD: [Entry<Draft>; 64] = [
+pub(crate) static WORKLOAD: [Entry<Draft>; 65] = [
     Entry {
         doc: doc(
             "pattern",
@@ -920,6 +920,7 @@ pub(crate) static WORKLOAD: [Entry<Draft>; 64] = [
     trace::SPEED,
     trace::SCALE,
     trace::SKIP,
+    trace::AS,
     trace::FOLD,
     tree::TREE,
     tree::COUNT,

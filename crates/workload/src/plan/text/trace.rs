@@ -14,6 +14,23 @@ pub struct Factor(pub f64);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpList(pub Vec<Op>);
 
+/// An operation that moves or gives up data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DataOp(pub Op);
+
+impl FromStr for DataOp {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<DataOp, TextError> {
+        match [Op::Read, Op::Write, Op::Trim].into_iter().find(|op| op.name() == text.trim()) {
+            Some(op) => Ok(DataOp(op)),
+            None => {
+                wrong(format!("`{text}` is not an operation that moves data"), "read, write, trim or none")
+            }
+        }
+    }
+}
+
 impl Display for Factor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

@@ -1,0 +1,101 @@
+//! Writes IOzone's offset and latency files while its passes go on.
+
+use std::fs::File;
+use std::io::Write;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use conduct::Listener;
+use formats::iozone;
+use host::monitor::{CpuTime, process_cpu};
+use units::Instant;
+use workload::Logged;
+use workload::plan::Load;
+use workload::spec::Workload;
+
+/// The files, shared between whoever hears which pass begins and whoever hears its requests.
+#[derive(Clone, Debug, Default)]
+pub struct Latencies(Arc<Mutex<Open>>);
+
+#[derive(Debug, Default)]
+struct Open {
+    /// Of the pass that goes on; none where IOzone writes none.
+    current: Option<&'static str>,
+    /// Those that have their head.
+    files: Vec<(&'static str, File)>,
+    began: Option<(Instant, CpuTime)>,
+    trouble: Option<String>,
+    /// Whether the program's processor time is that of requests, not of a simulation.
+    is_real: bool,
+}
+
+impl Latencies {
+    /// None are open yet; `is_real` on real storage.
+    pub fn new(is_real: bool) -> Latencies {
+        Latencies(Arc::new(Mutex::new(Open { is_real, ..Open::default() })))
+    }
+
+    /// A phase of that name begins.
+    pub fn begin(&self, phase: &str) {
+        self.with(|open| open.current = iozone::latency_file(phase));
+    }
+
+    /// What went wrong, if anything did.
+    pub fn trouble(&self) -> Option<String> {
+        self.with(|open| open.trouble.take())
+    }
+
+    fn with<T>(&self, act: impl FnOnce(&mut Open) -> T) -> T {
+        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Open {
+    fn add(&mut self, text: &str) {
+        let Some(name) = self.current.filter(|_| self.trouble.is_none()) else { return };
+        if let Err(error) = self.write(name, text) {
+            self.trouble = Some(format!("writing {name}: {error}"));
+        }
+    }
+
+    fn write(&mut self, name: &'static str, text: &str) -> std::io::Result<()> {
+        let known = self.files.iter().position(|(known, _)| *known == name);
+        let index = match known {
+            Some(index) => index,
+            None => {
+                let mut file = File::options().append(true).create(true).open(name)?;
+                file.write_all(iozone::LATENCY_HEAD.as_bytes())?;
+                self.files.push((name, file));
+                self.files.len() - 1
+            }
+        };
+        self.files[index].1.write_all(text.as_bytes())
+    }
+}
+
+impl Listener for Latencies {
+    fn wants(&self, _: &Workload) -> bool {
+        self.with(|open| open.current.is_some())
+    }
+
+    fn begin(&mut self, _: &Load, _: &[Vec<String>], at: Instant) {
+        self.with(|open| open.began = Some((at, process_cpu())));
+    }
+
+    fn hear(&mut self, _: usize, requests: &[Logged]) {
+        let mut text = String::new();
+        for request in requests.iter().filter(|request| request.len > 0) {
+            let (at, size) = (request.offset.get(), request.len.into());
+            iozone::latency_line(at, request.service().get(), size, &mut text);
+        }
+        self.with(|open| open.add(&text));
+    }
+
+    fn end(&mut self, at: Instant) {
+        self.with(|open| {
+            let Some((from, before)) = open.began.take() else { return };
+            let spent = if open.is_real { process_cpu().since(before) } else { CpuTime::default() };
+            let (system, user) = (spent.system.as_secs_f64(), spent.user.as_secs_f64());
+            open.add(&iozone::latency_times(system, user, at.saturating_since(from).as_secs_f64()));
+        });
+    }
+}
