@@ -391,3 +391,39 @@ fn every_sample_is_converted_or_refused_with_its_reason() {
         }
     }
 }
+
+#[test]
+fn a_target_is_opened_again_as_the_connection_rate_says() {
+    let user = User::new();
+    let text = configuration("NORMAL", "ALL").replace("1,DISABLED,1", "1,ENABLED,7");
+    let text = text.replace("4,DISABLED,1", "4,ENABLED,7").replace("2,DISABLED,1", "2,ENABLED,7");
+    user.write("a.icf", &text);
+    let plan = user.fathom("plan convert a.icf").done();
+    assert_eq!(plan.out.matches("reopen_every = 7").count(), 3, "{}", plan.out);
+    user.directory("real");
+    for on in ["array:md3000?luns=2", "real"] {
+        let text = match on {
+            // One directory is one target.
+            "real" => {
+                text.replace("'Target\r\n\tD: \"data\"\r\n'Target type\r\n\tDISK\r\n'End target\r\n", "")
+            }
+            _ => text.clone(),
+        };
+        user.write("b.icf", text);
+        user.fathom(&format!("as iometer /c b.icf /r {}.csv --on {on}", on.len())).done();
+        let results =
+            Results::read(&std::fs::read_to_string(user.path(&format!("{}.csv", on.len()))).unwrap());
+        for row in results.tests.iter().flatten() {
+            assert_eq!(row["Transactions per Connection"], "7");
+            let count = number(row, "Read I/Os") + number(row, "Write I/Os");
+            assert!(count > 14.0, "{row:?}");
+            assert_eq!(number(row, "Connections"), (count / 7.0).floor());
+            is_near(row, "Connections per Second", number(row, "IOps") / 7.0);
+        }
+        assert_eq!(user.last()["points"][0]["workloads"][0]["spec"]["reopen_every"], "7");
+    }
+    user.write("c.icf", configuration("NORMAL", "ALL"));
+    user.fathom("as iometer /c c.icf /r c.csv --on array:md3000?luns=2").done();
+    let results = Results::read(&std::fs::read_to_string(user.path("c.csv")).unwrap());
+    assert_eq!(results.tests[0][0]["Transactions per Connection"], "-1");
+}

@@ -1,12 +1,13 @@
 //! One thread, one engine, one job: plan, submit, wait, settle.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use workload::tally::Interval;
 use workload::{Job, Logged, Progress, Wake};
 
 use crate::clock::Clock;
-use crate::engine::{Engine, EngineError, Wait};
+use crate::engine::{Engine, EngineError, OpenFiles, Wait};
 
 /// What the outside may say to a worker, and see of it, while it runs.
 #[derive(Debug, Default)]
@@ -50,6 +51,8 @@ pub struct Lines<'a> {
     pub intervals: &'a dyn Fn(Vec<Interval>),
     /// Told of requests, where the job has a journal and many wait.
     pub logged: &'a dyn Fn(Vec<Logged>),
+    /// Opens its files anew.
+    pub open: &'a dyn Fn() -> Result<Arc<OpenFiles>, EngineError>,
 }
 
 /// Runs `job` on `engine` until it is done. The job has been started.
@@ -64,6 +67,9 @@ pub fn drive<E: Engine>(
     loop {
         batch.clear();
         let wake = job.plan(now, &mut batch);
+        if job.reopens() {
+            engine.reopen((lines.open)()?)?;
+        }
         engine.submit(&batch)?;
         now = match wake {
             Wake::Done => break,
@@ -92,5 +98,40 @@ fn report(job: &mut Job, lines: &Lines<'_>) {
     let is_set = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
     if is_set(lines.stop) || is_set(lines.first) {
         job.stop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use units::Bytes;
+    use workload::compile;
+
+    use super::*;
+    use crate::engine::Null;
+
+    #[test]
+    fn files_are_opened_again_as_often_as_the_job_says() {
+        let texts = [("ops", "100"), ("depth", "4"), ("reopen_every", "10"), ("engine", "null")];
+        let workload = workload::plan::from_texts("test", texts).unwrap_or_else(|e| panic!("{}", e.plain()));
+        let mut job = Job::new(compile(&workload, &[Bytes::MIB]).expect("it fits").remove(0));
+        let (clock, opened, no) = (Clock::start(), Cell::new(0), AtomicBool::new(false));
+        let open = || {
+            opened.set(opened.get() + 1);
+            Ok(Arc::new(OpenFiles(Vec::new())))
+        };
+        let lines = Lines {
+            stop: &no,
+            first: &no,
+            first_ends: false,
+            live: &Live::default(),
+            intervals: &|_| (),
+            logged: &|_| (),
+            open: &open,
+        };
+        job.start(clock.now());
+        drive(&mut job, &mut Null::new(clock.clone(), 4), &clock, &lines).expect("nothing can fail");
+        assert_eq!((opened.get(), job.progress().ops), (9, 100));
     }
 }

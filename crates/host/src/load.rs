@@ -358,8 +358,9 @@ impl Seat<'_> {
         let send = |intervals| self.report.say(Report::Intervals(self.workload, intervals));
         let log = |requests| self.report.say(Report::Logged(self.workload, requests));
         let (first, first_ends) = (self.first, self.job.first_ends);
+        let open = || open_files(&self.assignment.workload, &self.assignment.files).map(Arc::new);
         let (stop, live) = (self.stop, self.live);
-        let lines = Lines { stop, first, first_ends, live, intervals: &send, logged: &log };
+        let lines = Lines { stop, first, first_ends, live, intervals: &send, logged: &log, open: &open };
         drive(&mut job, engine, self.clock, &lines)?;
         let (own, helpers) = (thread_cpu().since(before), engine.helpers_cpu());
         outcome.time = CpuTime { user: own.user + helpers.user, system: own.system + helpers.system };

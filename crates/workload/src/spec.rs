@@ -437,12 +437,21 @@ pub struct Habits {
     pub flow: Option<u32>,
     /// After so many writes of a worker they are read back, and the last ones at the end; at least 1.
     pub read_back: Option<u32>,
+    /// After so many requests of a worker, and once all of them have ended, it closes its files and opens them again; at
+    /// least 1.
+    pub reopen_every: Option<u32>,
 }
 
 impl Habits {
     /// Nothing particular.
-    pub const PLAIN: Habits =
-        Habits { consecutive: 1, same_place: false, low_water: None, flow: None, read_back: None };
+    pub const PLAIN: Habits = Habits {
+        consecutive: 1,
+        same_place: false,
+        low_water: None,
+        flow: None,
+        read_back: None,
+        reopen_every: None,
+    };
 }
 
 /// When a workload begins and ends. Whatever is set first reached ends it.

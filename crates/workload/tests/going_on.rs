@@ -203,3 +203,77 @@ fn the_criterion_is_the_line_of_least_squares_and_the_largest_distance_from_the_
     assert!((seen.deviation - 3.0).abs() < 1e-12 && (seen.value - 160.0 / 3.0).abs() < 1e-9, "{seen:?}");
     assert!(!seen.is_met && rule.criterion(&[1.0; 3]).is_none());
 }
+
+#[test]
+fn files_are_opened_again_after_so_many_requests_once_all_have_ended() {
+    for (depth, every) in [("1", 10), ("4", 10), ("4", 3)] {
+        let mut job = job(&[("depth", depth), ("ops", "100"), ("reopen_every", &every.to_string())]);
+        let (mut now, mut batch) = (Instant::START, Vec::new());
+        let (mut asked, mut opened_at, mut in_flight) = (0, Vec::new(), 0);
+        job.start(now);
+        loop {
+            batch.clear();
+            let wake = job.plan(now, &mut batch);
+            if job.reopens() {
+                assert_eq!(in_flight, 0, "nothing is in flight");
+                opened_at.push(asked);
+            }
+            asked += batch.len();
+            in_flight += batch.len();
+            now = now.saturating_add(MS);
+            for request in batch.drain(..) {
+                let outcome = workload::Outcome::moved(request.len);
+                job.settle(workload::Completion { token: request.token, outcome, finished_at: now });
+                in_flight -= 1;
+            }
+            if wake == workload::Wake::Done {
+                break;
+            }
+        }
+        assert_eq!(asked, 100);
+        assert_eq!(opened_at, (1..).map(|turn| turn * every).take_while(|at| *at < 100).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn at_a_depth_the_last_requests_before_files_are_opened_again_go_out_alone() {
+    let all = answers(&[("depth", "4"), ("ops", "40"), ("reopen_every", "10")], 4);
+    for connection in all.chunks(10) {
+        let (first, last) =
+            (connection[0].issued, connection.iter().map(|each| each.finished).max().unwrap());
+        assert!(connection.iter().all(|each| each.issued >= first && each.finished <= last));
+    }
+    for pair in all.chunks(10).collect::<Vec<_>>().windows(2) {
+        let ended = pair[0].iter().map(|each| each.finished).max().unwrap();
+        assert!(
+            pair[1].iter().all(|each| each.issued >= ended),
+            "the next connection begins when one has ended"
+        );
+    }
+}
+
+#[test]
+fn a_schedule_goes_on_after_files_were_opened_again() {
+    let keys = [("pace", "rate(1000/s)"), ("depth", "4"), ("ops", "9"), ("reopen_every", "3"), ("seed", "1")];
+    assert_eq!(answers(&keys, 4).len(), 9);
+    let mut job = job(&keys);
+    let (mut now, mut batch) = (Instant::START, Vec::new());
+    job.start(now);
+    loop {
+        match job.plan(now, &mut batch) {
+            Wake::At(due) => now = due,
+            Wake::Again => {}
+            _ => break,
+        }
+    }
+    assert_eq!(batch.len(), 3, "they are in flight, and the files are closed when they have ended");
+    let fourth = now.saturating_add(MS * 2);
+    for (number, request) in batch.iter().enumerate() {
+        let outcome = workload::Outcome::moved(request.len);
+        job.settle(workload::Completion { token: request.token, outcome, finished_at: fourth });
+        assert!(!job.waits_for_arrival(fourth), "it must be asked after completion {number}");
+    }
+    let mut next = Vec::new();
+    job.plan(fourth, &mut next);
+    assert!(job.reopens() && !next.is_empty());
+}

@@ -235,7 +235,7 @@ pub struct DiskWorker {
     /// Requests that it keeps in flight at each target.
     pub depth: u32,
     /// Transactions after which a target is closed and opened again.
-    pub reopen_every: Option<u64>,
+    pub reopen_every: Option<u32>,
     /// What random numbers begin with.
     pub seed: Option<u64>,
     /// Sectors of 512 bytes that are used; 0 is all there are.

@@ -292,6 +292,7 @@ impl<'a> Maker<'a> {
             first_sector: settings.first_sector,
             seed: settings.seed,
             data: settings.data,
+            reopen_every: settings.reopen_every,
         };
         Worker {
             name: hand.name.clone(),
@@ -382,7 +383,8 @@ impl<'a> Maker<'a> {
             .flat_map(|(_, hands)| hands)
             .any(|hand| hand.settings.reopen_every.is_some());
         if reopened {
-            let note = "test connection rate: targets stay open; Iometer would close and open them again";
+            let note = "test connection rate: a target is closed and opened again as Iometer does; how long a connection \
+                        lasts is not in the results";
             self.notes.push(note.into());
         }
         if plan_repeats_a_byte(tests) {
@@ -435,6 +437,9 @@ impl<'a> Maker<'a> {
         }
         if asked.sectors > 0 {
             keys += &format!("span = \"{}B\"\n", asked.sectors * 512);
+        }
+        if let Some(every) = asked.reopen_every {
+            keys += &format!("reopen_every = {every}\n");
         }
         if let Some(seed) = asked.seed {
             keys += &format!("seed = {}\n", seed & i64::MAX as u64);

@@ -467,7 +467,12 @@ impl Reader<'_> {
             }
         };
         if self.switch(value, column(1))? {
-            worker.reopen_every = Some(self.number(value, column(2))?);
+            let every: u64 = self.number(value, column(2))?;
+            let every = u32::try_from(every).map_err(|_| {
+                self.lines.wrong(value, format!("{every} transactions of a connection: at most {}", u32::MAX))
+            })?;
+            // None is one connection for the whole test.
+            worker.reopen_every = Some(every).filter(|every| *every > 0);
         }
         if self.switch(value, column(3))? {
             worker.seed = Some(self.number(value, column(4))?);

@@ -320,6 +320,8 @@ struct Row {
     start: i64,
     size: i64,
     depth: i64,
+    /// Of a connection.
+    transactions: i64,
     cpu: Option<Cpu>,
     is_all: bool,
     reads: Figures,
@@ -388,6 +390,7 @@ impl Row {
             start: AMBIGUOUS,
             size: AMBIGUOUS,
             depth: AMBIGUOUS,
+            transactions: AMBIGUOUS,
             cpu: None,
             is_all: false,
             reads: Figures::default(),
@@ -403,6 +406,9 @@ impl Row {
     fn settings(&mut self, workers: &[&Worker], results: &[&WorkloadResult]) {
         let whole = |value: u64| i64::try_from(value).unwrap_or(AMBIGUOUS);
         self.disks = Some(results.len());
+        self.transactions = one(results.iter().map(|result| {
+            result.spec.get("reopen_every").and_then(|every| every.parse().ok()).unwrap_or(AMBIGUOUS)
+        }));
         self.start = one(workers.iter().map(|worker| whole(worker.asked.first_sector)));
         self.size = one(workers.iter().map(|worker| whole(worker.asked.sectors)));
         self.depth = one(results.iter().map(|result| {
@@ -439,12 +445,13 @@ impl Row {
         let mean = mean_ms(reads.sum_ns.saturating_add(writes.sum_ns), reads.timed + writes.timed);
         let (read_ms, write_ms) = (reads.max_ns as f64 / 1e6, writes.max_ns as f64 / 1e6);
         let longest = read_ms.max(write_ms);
-        decimals(&[per_s[0], 0.0, mean, reads.mean_ms(), writes.mean_ms(), mean, 0.0]);
+        let per_connection = if self.transactions > 0 { self.transactions as f64 } else { f64::INFINITY };
+        decimals(&[per_s[0], per_s[0] / per_connection, mean, reads.mean_ms(), writes.mean_ms(), mean, 0.0]);
         decimals(&[longest, read_ms, write_ms, longest, 0.0]);
         fields.extend([self.errors, self.read_errors, self.write_errors].map(|errors| errors.to_string()));
-        fields
-            .extend([reads.bytes, writes.bytes, reads.count, writes.count, 0].map(|count| count.to_string()));
-        fields.push(AMBIGUOUS.to_string());
+        fields.extend([reads.bytes, writes.bytes, reads.count, writes.count].map(|count| count.to_string()));
+        fields.push((((reads.count + writes.count) as f64 / per_connection) as u64).to_string());
+        fields.push(self.transactions.to_string());
         let (sum_ns, max_ns) = (reads.sum_ns.saturating_add(writes.sum_ns), reads.max_ns.max(writes.max_ns));
         let raw =
             [reads.sum_ns, writes.sum_ns, sum_ns, 0, reads.max_ns, writes.max_ns, max_ns, 0, self.longest_ns];

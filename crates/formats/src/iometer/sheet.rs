@@ -56,6 +56,8 @@ pub struct Asked {
     pub seed: Option<u64>,
     /// What is written.
     pub data: Option<u32>,
+    /// Transactions after which a target is closed and opened again.
+    pub reopen_every: Option<u32>,
 }
 
 /// One target at work.
@@ -96,7 +98,14 @@ impl Sheet {
             let worker = |workload: &WorkloadResult| Worker {
                 name: if workloads.len() == 1 { "Worker 1".into() } else { workload.name.clone() },
                 spec: spec_name(workload),
-                asked: Asked { depth: 1, sectors: 0, first_sector: 0, seed: None, data: None },
+                asked: Asked {
+                    depth: 1,
+                    sectors: 0,
+                    first_sector: 0,
+                    seed: None,
+                    data: None,
+                    reopen_every: None,
+                },
                 disks: vec![Disk { name: target_of(run, workload), target: 1 }],
             };
             tests.push(Test {

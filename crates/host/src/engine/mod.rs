@@ -18,6 +18,7 @@ mod verifying;
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use units::{Bytes, Instant};
 
@@ -55,6 +56,13 @@ pub trait Engine {
     ///
     /// Returns a reading of the clock that is not earlier than any completion handed over.
     fn wait(&mut self, wait: Wait, done: &mut impl FnMut(Completion)) -> Result<Instant, EngineError>;
+
+    /// Goes on with `files`, which are the same ones opened anew, in place of those that it has; nothing is in flight.
+    fn reopen(&mut self, files: Arc<OpenFiles>) -> Result<(), EngineError> {
+        drop(files);
+        let why = "it keeps its files open; `reopen_every` goes with io_uring or `depth = 1`".into();
+        Err(EngineError::Unfit { engine: "of this workload", why })
+    }
 
     /// Processor time of other threads that carry requests out for this one. None by default.
     fn helpers_cpu(&self) -> CpuTime {

@@ -1,9 +1,11 @@
 //! The engine that does nothing: what the tool itself can do.
 
+use std::sync::Arc;
+
 use units::Instant;
 use workload::{Completion, Outcome, Request};
 
-use super::{Engine, EngineError, Wait};
+use super::{Engine, EngineError, OpenFiles, Wait};
 use crate::clock::Clock;
 
 /// Completes every request at once.
@@ -21,6 +23,10 @@ impl Null {
 }
 
 impl Engine for Null {
+    fn reopen(&mut self, _: Arc<OpenFiles>) -> Result<(), EngineError> {
+        Ok(())
+    }
+
     fn submit(&mut self, requests: &[Request]) -> Result<(), EngineError> {
         self.taken.extend_from_slice(requests);
         Ok(())

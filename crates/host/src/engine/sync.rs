@@ -55,6 +55,11 @@ impl Engine for Sync {
         Ok(())
     }
 
+    fn reopen(&mut self, files: Arc<OpenFiles>) -> Result<(), EngineError> {
+        self.files = files;
+        Ok(())
+    }
+
     fn wait(&mut self, wait: Wait, done: &mut impl FnMut(Completion)) -> Result<Instant, EngineError> {
         Ok(self.ended.hand_over(&self.clock, wait, &mut self.payload, done))
     }

@@ -55,7 +55,7 @@ pub struct Uring<'ring> {
     queue: SubmissionQueue<'ring>,
     completions: CompletionQueue<'ring>,
     clock: &'ring Clock,
-    files: &'ring OpenFiles,
+    files: Arc<OpenFiles>,
     payload: &'ring mut Payload,
     flush: FlushKind,
     options: UringOptions,
@@ -119,7 +119,7 @@ impl UringRing {
             queue,
             completions,
             clock: &self.clock,
-            files: &self.files,
+            files: self.files.clone(),
             payload: &mut self.payload,
             flush: self.flush,
             options: self.options,
@@ -314,6 +314,14 @@ impl HasPayload for Uring<'_> {
 }
 
 impl Engine for Uring<'_> {
+    fn reopen(&mut self, files: Arc<OpenFiles>) -> Result<(), EngineError> {
+        self.submitter
+            .register_files_update(0, &files.raw_fds())
+            .map_err(|source| EngineError::System { call: "io_uring_register (files)", source })?;
+        self.files = files;
+        Ok(())
+    }
+
     fn submit(&mut self, requests: &[Request]) -> Result<(), EngineError> {
         for request in requests {
             if request.op == Op::Trim && self.files.0[usize::from(request.file)].is_block_device {

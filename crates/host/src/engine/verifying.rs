@@ -3,10 +3,12 @@
 //! Content is summed and data checked between requests, after their end was stamped: a response time includes neither.
 //! It is a type of its own, so that a worker that verifies nothing does not ask whether it does.
 
+use std::sync::Arc;
+
 use units::{Bytes, Instant};
 use workload::{Completion, Op, Request, Token};
 
-use super::{EngineError, HasPayload, Wait};
+use super::{EngineError, HasPayload, OpenFiles, Wait};
 use crate::clock::Clock;
 use crate::engine::Engine;
 use crate::monitor::CpuTime;
@@ -67,6 +69,10 @@ impl<E: HasPayload> Engine for Verifying<E> {
         ended.drain(..).for_each(|completion| done(self.conclude(completion)));
         self.ended = ended;
         Ok(if any { self.clock.now() } else { now })
+    }
+
+    fn reopen(&mut self, files: Arc<OpenFiles>) -> Result<(), EngineError> {
+        self.inner.reopen(files)
     }
 
     fn helpers_cpu(&self) -> CpuTime {

@@ -27,6 +27,12 @@ pub(super) struct GoingOn {
     flow: Option<Flow>,
     /// Whether slots wait for the low water mark.
     draining: bool,
+    /// Requests since files were opened.
+    since_open: u32,
+    /// Whether slots wait until nothing is in flight, so that files can be closed.
+    closing: bool,
+    /// Whether they are to be opened again before what is planned next.
+    reopens: bool,
 }
 
 impl GoingOn {
@@ -38,12 +44,15 @@ impl GoingOn {
             is_admitted: false,
             flow: None,
             draining: false,
+            since_open: 0,
+            closing: false,
+            reopens: false,
         }
     }
 
     /// Whether nothing stands between a free slot and the next request, and nothing is read back.
     pub fn is_free(&self) -> bool {
-        self.backlog.is_none() && self.flow.is_none() && !self.draining
+        self.backlog.is_none() && self.flow.is_none() && !self.draining && !self.closing
     }
 }
 
@@ -93,7 +102,21 @@ impl Job {
         }
     }
 
-    /// Why nothing more may be asked although a slot may be free: the low water mark, or the part of a flow.
+    /// Whether whoever drives it closes its files and opens them again, before it submits what was planned last. Nothing
+    /// is in flight then.
+    #[inline]
+    pub fn reopens(&mut self) -> bool {
+        std::mem::take(&mut self.going_on.reopens)
+    }
+
+    /// Counts a request that waits for nothing any more.
+    pub(super) fn goes_ahead(&mut self) {
+        self.going_on.is_admitted = false;
+        self.going_on.since_open = self.going_on.since_open.saturating_add(1);
+    }
+
+    /// Why nothing more may be asked although a slot may be free: files that are to be opened again, the low water mark, or
+    /// the part of a flow.
     pub(super) fn held_back(&mut self, now: Instant) -> Option<Wake> {
         let in_flight = self.in_flight();
         let going_on = &mut self.going_on;
@@ -102,6 +125,13 @@ impl Job {
             if going_on.draining {
                 return Some(Wake::OnCompletion);
             }
+        }
+        if self.spec.habits.reopen_every.is_some_and(|every| going_on.since_open >= every) {
+            going_on.closing = in_flight > 0;
+            if going_on.closing {
+                return Some(Wake::OnCompletion);
+            }
+            (going_on.since_open, going_on.reopens) = (0, true);
         }
         let flow = going_on.flow.as_mut().filter(|_| !going_on.is_admitted)?;
         going_on.is_admitted = flow.admit();

@@ -315,7 +315,7 @@ impl Job {
                 Ok(found) => found,
                 Err(wake) => return wake,
             };
-            self.going_on.is_admitted = false;
+            self.goes_ahead();
             let request = self.next_request(due, now, token);
             out.push(request);
         }

@@ -94,6 +94,10 @@ fn tree_faults(workload: &Workload, tree: &Tree) -> Vec<Fault> {
         let message = format!("files are asked for as fast as they come, not at {}", workload.pace);
         faults.push(fault("pace", message, "write `pace = \"closed\"`"));
     }
+    if workload.habits.reopen_every.is_some() {
+        let message = "each file of a tree is opened by itself".into();
+        faults.push(fault("reopen_every", message, "leave it out"));
+    }
     if tree.op.is_of_directories() && tree.op != FileOp::Readdir && tree.levels == 0 {
         let message = format!("{} has no directories in a tree without levels", tree.op);
         faults.push(fault("levels", message, "write `levels = 1` or more"));
@@ -368,6 +372,17 @@ fn habits(workload: &Workload, faults: &mut Vec<Fault>) {
         let message = format!("{low} in flight is no less than the depth of {}", workload.depth);
         let help = format!("it changes nothing; at most {} does", workload.depth.saturating_sub(1));
         faults.push(Fault { caution: true, ..fault("low_water", message, help) });
+    }
+    let is_kept_open = matches!(workload.engine.kind, EngineKind::Mmap | EngineKind::Stdio);
+    let is_pool =
+        matches!(workload.engine.kind, EngineKind::Pread | EngineKind::Preadv2) && workload.depth > 1;
+    if habits.reopen_every.is_some() && (is_kept_open || is_pool) {
+        let message = "this engine keeps its files open".into();
+        faults.push(fault(
+            "reopen_every",
+            message,
+            "leave it out, or write `depth = 1` or `engine = \"io_uring\"`",
+        ));
     }
     if habits.read_back.is_some() && !workload.writes() {
         let message = "nothing is written that could be read back".into();

@@ -172,8 +172,8 @@ impl Point {
 }
 
 /// Every key of a workload with its text, in the order of the reference page, for a record. Those that describe a
-/// tree of files, a trace or a log, stand there only where there is one; and those that say what a trace says itself only
-/// where there is none.
+/// tree of files, a trace, a log or connections, stand there only where there is one; and those that say what a trace
+/// says itself only where there is none.
 ///
 /// Each text is what `--set KEY=TEXT` takes, and [`from_texts`] reads all of them back to the same workload.
 pub fn texts(workload: &Workload) -> Vec<(&'static str, String)> {
@@ -184,6 +184,7 @@ pub fn texts(workload: &Workload) -> Vec<(&'static str, String)> {
             && (workload.replay().is_some() || !keys::trace::is_detail(doc))
             && (workload.replay().is_none() || !keys::trace::is_told_by_the_trace(doc))
             && (workload.iolog.is_some() || doc.key != "iolog")
+            && (workload.habits.reopen_every.is_some() || doc.key != "reopen_every")
     };
     let entries = keys::workload::WORKLOAD.iter().filter(says_something);
     entries.map(|entry| (entry.doc.key, (entry.write)(&draft))).collect()

@@ -51,7 +51,7 @@ const fn phase_wide(doc: KeyDoc) -> KeyDoc {
 }
 
 /// Keys that are the specification of a workload. They may be swept, and are kept in the record.
-pub(crate) static WORKLOAD: [Entry<Draft>; 65] = [
+pub(crate) static WORKLOAD: [Entry<Draft>; 66] = [
     Entry {
         doc: doc(
             "pattern",
@@ -435,6 +435,23 @@ pub(crate) static WORKLOAD: [Entry<Draft>; 65] = [
         ),
         read: |d, n| n.optional(|n| n.count32(0..=65_535)).map(|low| d.spec.habits.low_water = low),
         write: |d| or_none(d.spec.habits.low_water, |low| low.to_string()),
+    },
+    Entry {
+        doc: doc(
+            "reopen_every",
+            LOAD,
+            Kind::Count,
+            "none",
+            [
+                "After so many requests a worker closes its files or devices and opens them again.",
+                "It first waits until all of its requests have ended, and asks nothing meanwhile; what closing and opening \
+                 take is part of the next request's time. Of a virtual array the waiting is left: its LUNs do not see \
+                 that they are opened. It goes with `depth = 1` or io_uring.",
+                "reopen_every = 100",
+            ],
+        ),
+        read: |d, n| n.optional(|n| n.count32(1..=u32::MAX)).map(|every| d.spec.habits.reopen_every = every),
+        write: |d| or_none(d.spec.habits.reopen_every, |every| every.to_string()),
     },
     Entry {
         doc: doc(

@@ -186,6 +186,7 @@ fn habits() -> impl Strategy<Value = Habits> {
     let count = || proptest::option::of(1u32..);
     (1u32.., any::<bool>(), proptest::option::of(0u32..=65_535), count(), count()).prop_map(
         |(consecutive, same_place, low_water, flow, read_back)| Habits {
+            reopen_every: read_back,
             consecutive,
             same_place,
             low_water,
