@@ -279,6 +279,26 @@ fn logs_have_a_line_for_each_second() {
 }
 
 #[test]
+fn what_was_written_sets_out_after_so_many_writes_and_is_not_waited_for() {
+    let user = User::new();
+    let syncs = |more: &str| {
+        let line = format!("as fio --name=a --rw=write --bs=64k --size=16m --output-format=json {more}");
+        let out = user.fathom(&line).done().json();
+        let sync = &out["jobs"][0]["sync"];
+        (sync["total_ios"].as_u64().unwrap(), sync["lat_ns"]["mean"].as_f64().unwrap())
+    };
+    let (count, _) = syncs("--sync_file_range=write:8");
+    // Of 256 writes; none after the last.
+    assert_eq!(count, 31);
+    assert_eq!(user.last()["points"][0]["workloads"][0]["spec"]["flush"], "sync_file_range");
+    let array = "--filename=array:queue";
+    let (waits, sets_out) =
+        (syncs(&format!("{array} --fdatasync=8")), syncs(&format!("{array} --sync_file_range=write:8")));
+    assert_eq!((waits.0, sets_out.0), (31, 31));
+    assert!(sets_out.1 < waits.1 / 2.0, "{sets_out:?} {waits:?}");
+}
+
+#[test]
 fn a_users_file_is_not_written_on_a_jobs_word() {
     let user = User::new();
     user.write("mine", vec![7u8; 1 << 20]);

@@ -54,7 +54,9 @@ pub(crate) fn drive_write_cache(run: &Run, _: &Point, workload: &WorkloadResult)
     };
     let none = |name: &str| key(workload, name).is_none_or(|value| value == "none");
     let flushes = workload.totals.iter().any(|total| total.op == "flush");
-    let safe = !none("sync") || !none("flush_every") || flushes;
+    // This kind of flush asks no device for anything.
+    let is_flush = key(workload, "flush").is_none_or(|kind| kind != "sync_file_range");
+    let safe = !none("sync") || is_flush && (!none("flush_every") || flushes);
     if moved_by(workload, "write") == 0 || safe || !run.targets.iter().any(writes_back) {
         return None;
     }

@@ -37,6 +37,7 @@ fn spec(pattern: Pattern, depth: u32) -> JobSpec {
         ops: None,
         bytes: None,
         flush_every: None,
+        flush: workload::spec::FlushKind::Fsync,
         flush_at_end: false,
         first_ends: false,
     }

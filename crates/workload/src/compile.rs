@@ -379,6 +379,7 @@ pub(crate) fn job_spec_of(
         ops: workload.stop.ops.map(|ops| share_out(ops, worker)),
         bytes,
         flush_every: workload.durability.every,
+        flush: workload.durability.flush,
         flush_at_end: workload.durability.at_end,
         first_ends: workload.stop.first_ends,
     }

@@ -508,6 +508,9 @@ pub enum FlushKind {
     Fsync,
     /// fdatasync(2).
     Fdatasync,
+    /// sync_file_range(2) of a whole file with SYNC_FILE_RANGE_WRITE: what the page cache holds of it is on its way, and
+    /// nothing is waited for.
+    SyncFileRange,
 }
 
 /// What writes contain.

@@ -1,6 +1,7 @@
 //! Who asks a simulated array: a job, or the file system of a host with jobs of its own.
 
 use units::Instant;
+use workload::spec::FlushKind;
 use workload::tally::Class;
 use workload::{Completion, Job, Request, Token, Wake};
 
@@ -65,6 +66,14 @@ impl Asker {
         match self {
             Asker::Job(job) => job.stop(),
             Asker::Files(files) => files.stop(),
+        }
+    }
+
+    /// Which call a flush of its is.
+    pub fn flush(&self) -> FlushKind {
+        match self {
+            Asker::Job(job) => job.spec().flush,
+            Asker::Files(_) => FlushKind::Fsync,
         }
     }
 

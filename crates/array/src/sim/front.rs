@@ -3,6 +3,7 @@
 //! **Invariant:** a request has as many parts on the way as it counts, and is settled when the last has answered.
 
 use units::{Instant, Nanos, SECTOR_BYTES};
+use workload::spec::FlushKind;
 use workload::{Completion, Op, Outcome as End, Request};
 
 use crate::host::StripeParams;
@@ -42,14 +43,24 @@ impl Sim {
             self.events.push(self.now, Event::Answer(place).pack());
             return;
         }
+        let only_sets_out = asked.op == Op::Flush && self.only_sets_out(place);
         let (computer, trail) = (&mut self.hosts[host as usize], &mut self.trails[place as usize]);
         if self.running[client as usize].buffered && computer.pages.is_some() {
             let ready = computer.look_up(self.now, lun as usize, class, trail);
             self.buffered(place, host, ready);
+        } else if only_sets_out {
+            self.copy_out(place, host, self.now);
         } else {
             let ready = computer.prepare(self.now, lun as usize, class, trail);
             self.split(place, host, ready);
         }
+    }
+
+    /// Whether the flush of that place is a call that lets what the page cache holds set out, and waits for nothing: no
+    /// storage hears of it.
+    pub(super) fn only_sets_out(&self, place: u32) -> bool {
+        let client = self.requests[place].client as usize;
+        self.running[client].job.flush() == FlushKind::SyncFileRange
     }
 
     /// Sends a request in parts no longer than link and protocol carry.

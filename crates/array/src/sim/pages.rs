@@ -88,6 +88,10 @@ impl Sim {
         match self.requests[place].op {
             Op::Read => self.buffered_read(place, host, ready),
             Op::Write => self.buffered_write(place, host, ready),
+            Op::Flush if self.only_sets_out(place) => {
+                self.write_back_run(host, ready);
+                self.copy_out(place, host, ready);
+            }
             Op::Trim | Op::Flush => {
                 self.write_back_run(host, ready);
                 self.dispatch(place, host, ready);

@@ -153,6 +153,7 @@ pub fn worker(sim: &mut Sim, load: &Load, ops: u64) -> f64 {
         ops: Some(ops),
         bytes: None,
         flush_every: None,
+        flush: workload::spec::FlushKind::Fsync,
         flush_at_end: false,
         first_ends: false,
     };

@@ -90,27 +90,55 @@ fn durability(options: &Options, rw: Rw, keys: &mut Vec<(&'static str, String)>)
         }
     }
     let (all, data) = (options.count32("fsync")?.unwrap_or(0), options.count32("fdatasync")?.unwrap_or(0));
-    if all > 0 && data > 0 {
-        let setting = options.get("fdatasync").expect("it has a value");
-        return Err(
-            setting.unserved("one kind of flush after every so many writes; leave fsync or fdatasync out")
-        );
+    let out = set_out_every(options)?;
+    if [all, data, out].iter().filter(|every| **every > 0).count() > 1 {
+        let names = ["sync_file_range", "fdatasync"];
+        let setting = names.iter().find_map(|name| options.get(name)).expect("one of them has a value");
+        return Err(setting.unserved("one kind of flush after every so many writes; leave the others out"));
     }
     let at_end = options.flag("end_fsync")? == Some(true) || options.flag("fsync_on_close")? == Some(true);
     let at_end = at_end || options.flag("end_syncfs")? == Some(true);
     if !rw.changes() {
         return Ok(());
     }
-    if all > 0 || data > 0 {
-        keys.push(("flush_every", (all + data).to_string()));
+    if all + data + out > 0 {
+        keys.push(("flush_every", (all + data + out).to_string()));
     }
-    if all > 0 || at_end {
+    if out > 0 && at_end {
+        let setting = options.get("sync_file_range").expect("it has a value");
+        return Err(setting.unserved("one kind of flush; leave it or the flush at the end out"));
+    }
+    if out > 0 {
+        keys.push(("flush", "\"sync_file_range\"".into()));
+    } else if all > 0 || at_end {
         keys.push(("flush", if data > 0 { "\"fdatasync\"" } else { "\"fsync\"" }.into()));
     }
     if at_end {
         keys.push(("flush_at_end", "true".into()));
     }
     Ok(())
+}
+
+/// After how many writes `sync_file_range` lets them set out; 0 is never.
+fn set_out_every(options: &Options) -> Result<u32, Refusal> {
+    let Some(setting) = options.get("sync_file_range") else { return Ok(0) };
+    let Some((flags, every)) = setting.value.rsplit_once(':') else {
+        return Err(setting.wrong("a kind and a number of writes such as write:8"));
+    };
+    let flags: Vec<&str> = flags.split(',').map(str::trim).collect();
+    if let Some(flag) = flags.iter().find(|flag| !["write", "wait_before", "wait_after"].contains(*flag)) {
+        return Err(setting.wrong(format!("`{flag}` is none of write, wait_before and wait_after")));
+    }
+    let every = super::value::count(every).ok().and_then(|every| u32::try_from(every).ok());
+    let every = every.ok_or_else(|| setting.wrong("a number of writes after the colon, such as write:8"))?;
+    match flags[..] {
+        _ if every == 0 => Ok(0),
+        ["write"] => Ok(every),
+        _ => {
+            Err(setting
+                .unserved("it starts with `write` and waits for nothing, as write:N; fdatasync=N waits"))
+        }
+    }
 }
 
 fn content(options: &Options, rw: Rw, keys: &mut Vec<(&'static str, String)>) -> Result<(), Refusal> {

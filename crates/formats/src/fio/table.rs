@@ -151,7 +151,7 @@ const TABLE: &[Known] = &[
     flag("fsync_on_close", &[]),
     flag("end_syncfs", &[]),
     noted("write_barrier", &[], "none of fio's own engines heeds it"),
-    refused("sync_file_range", &[], "fdatasync=N is the nearest"),
+    served("sync_file_range", &[]),
     // How much at once.
     served("ioengine", &[]),
     served("iodepth", &[]),

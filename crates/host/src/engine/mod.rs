@@ -5,6 +5,7 @@
 
 mod choice;
 mod files;
+mod flush;
 mod mmap;
 mod null;
 mod payload;
@@ -27,6 +28,7 @@ use workload::{Completion, Request};
 
 pub use choice::{Chosen, choose};
 pub use files::{FileRef, OpenFile, OpenFiles, open_files};
+pub(crate) use flush::flush;
 pub use mmap::Mmap;
 pub use null::Null;
 pub use payload::{HasPayload, Payload};

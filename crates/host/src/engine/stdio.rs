@@ -65,10 +65,7 @@ impl Stdio {
                 }
                 Err(errno) => Err(errno),
             },
-            Op::Flush => stream.hand_over(fd).and_then(|()| match self.flush {
-                FlushKind::Fsync => rustix::fs::fsync(fd).map(|()| 0),
-                FlushKind::Fdatasync => rustix::fs::fdatasync(fd).map(|()| 0),
-            }),
+            Op::Flush => stream.hand_over(fd).and_then(|()| super::flush(self.flush, fd).map(|()| 0)),
         };
         match moved {
             Ok(moved) => Outcome::moved(moved as u32),

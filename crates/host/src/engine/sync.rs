@@ -85,10 +85,7 @@ pub(super) fn carry_out(
                 rustix::io::pwritev2(fd, &[IoSlice::new(bytes)], offset, ReadWriteFlags::empty())
             }
             (Op::Trim, _) => return trim(&files.0[usize::from(request.file)], request),
-            (Op::Flush, _) => match flush {
-                FlushKind::Fsync => rustix::fs::fsync(fd).map(|()| 0),
-                FlushKind::Fdatasync => rustix::fs::fdatasync(fd).map(|()| 0),
-            },
+            (Op::Flush, _) => super::flush(flush, fd).map(|()| 0),
         };
         match moved {
             Ok(moved) => return Outcome::moved(moved as u32),

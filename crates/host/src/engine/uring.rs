@@ -232,6 +232,9 @@ impl Uring<'_> {
             Op::Write => {
                 opcode::Write::new(file, self.payload.address(request), request.len).offset(offset).build()
             }
+            Op::Flush if self.flush == FlushKind::SyncFileRange => {
+                opcode::SyncFileRange::new(file, 0).flags(libc::SYNC_FILE_RANGE_WRITE).build()
+            }
             Op::Flush => opcode::Fsync::new(file).flags(fsync_flags(self.flush)).build(),
             Op::Trim => {
                 let mode = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
@@ -405,7 +408,7 @@ impl Drop for Uring<'_> {
 
 fn fsync_flags(kind: FlushKind) -> FsyncFlags {
     match kind {
-        FlushKind::Fsync => FsyncFlags::empty(),
+        FlushKind::Fsync | FlushKind::SyncFileRange => FsyncFlags::empty(),
         FlushKind::Fdatasync => FsyncFlags::DATASYNC,
     }
 }

@@ -1,10 +1,9 @@
 //! One request to a file or directory, carried out.
 
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::{
-    AtFlags, Dir, Mode, OFlags, fdatasync, fsync, linkat, mkdirat, openat, renameat, statat, symlinkat,
-    syncfs, unlinkat,
+    AtFlags, Dir, Mode, OFlags, fsync, linkat, mkdirat, openat, renameat, statat, symlinkat, syncfs, unlinkat,
 };
 use rustix::io::{Errno, pread, pwrite, retry_on_intr};
 use workload::spec::{FlushKind, OpenSync, Workload};
@@ -13,6 +12,7 @@ use workload::{Outcome, Streams};
 
 use super::store::Names;
 use crate::content::Filler;
+use crate::engine::flush;
 
 /// Content is written and read in pieces of at most this much.
 const PIECE: usize = 1 << 20;
@@ -144,10 +144,7 @@ impl<'a> Carrier<'a> {
             written += moved as u32;
         }
         if request.durable {
-            match self.flush {
-                FlushKind::Fsync => fsync(file)?,
-                FlushKind::Fdatasync => fdatasync(file)?,
-            }
+            flush(self.flush, file.as_fd())?;
         }
         Ok(written)
     }

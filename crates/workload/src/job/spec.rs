@@ -6,7 +6,7 @@ use units::{Bytes, Nanos, Share};
 
 use crate::address::{Part, Region};
 use crate::lines::JobLine;
-use crate::spec::{Habits, OpMix, Pace, Pattern, SizeSplit};
+use crate::spec::{FlushKind, Habits, OpMix, Pace, Pattern, SizeSplit};
 
 /// A workload compiled for one worker: numbers only.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,6 +57,8 @@ pub struct JobSpec {
     pub bytes: Option<Bytes>,
     /// A flush after so many writes.
     pub flush_every: Option<u32>,
+    /// Which call a flush is.
+    pub flush: FlushKind,
     /// A flush of each of its files after the last request; the measured window ends with it.
     pub flush_at_end: bool,
     /// Once it has done its part, whoever drives it stops all others.

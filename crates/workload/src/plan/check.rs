@@ -7,7 +7,7 @@ use units::{Bytes, Nanos, SECTOR_BYTES};
 
 use super::replay;
 use crate::spec::{
-    Content, EngineKind, Extent, Files, LunLayout, Pace, Pattern, Span, Stop, Verify, Workload,
+    Content, EngineKind, Extent, Files, FlushKind, LunLayout, Pace, Pattern, Span, Stop, Verify, Workload,
 };
 use crate::tree::{FileOp, MOST_NODES, Shape, Tree};
 
@@ -93,6 +93,10 @@ fn tree_faults(workload: &Workload, tree: &Tree) -> Vec<Fault> {
     if workload.pace != Pace::Closed {
         let message = format!("files are asked for as fast as they come, not at {}", workload.pace);
         faults.push(fault("pace", message, "write `pace = \"closed\"`"));
+    }
+    if workload.durability.flush == FlushKind::SyncFileRange {
+        let message = "files of a tree are made durable, and this only lets them set out".into();
+        faults.push(fault("flush", message, "write `flush = \"fsync\"`, or fdatasync"));
     }
     if workload.habits.reopen_every.is_some() {
         let message = "each file of a tree is opened by itself".into();

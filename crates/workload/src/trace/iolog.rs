@@ -28,6 +28,7 @@ impl IologWriter {
         let flush = match flush {
             FlushKind::Fsync => "sync",
             FlushKind::Fdatasync => "datasync",
+            FlushKind::SyncFileRange => "sync_file_range",
         };
         IologWriter { files: files.iter().map(one_word).collect(), since, flush }
     }

@@ -703,11 +703,13 @@ pub(crate) static WORKLOAD: [Entry<Draft>; 66] = [
         doc: doc(
             "flush",
             DURABLE,
-            Kind::Choice(&["fsync", "fdatasync"]),
+            Kind::Choice(&["fsync", "fdatasync", "sync_file_range"]),
             "fdatasync",
             [
                 "Which call a flush is.",
-                "It holds for `flushes`, `flush_every` and `flush_at_end`.",
+                "It holds for `flushes`, `flush_every` and `flush_at_end`. `sync_file_range` is Linux's with \
+                 SYNC_FILE_RANGE_WRITE: what the page cache holds of the file sets out, nothing is waited for, and \
+                 nothing is durable; with `direct = true` there is nothing to set out.",
                 "flush = \"fsync\"",
             ],
         ),

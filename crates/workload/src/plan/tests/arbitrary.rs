@@ -198,7 +198,8 @@ fn habits() -> impl Strategy<Value = Habits> {
 
 fn durability() -> impl Strategy<Value = Durability> {
     let open = prop_oneof![Just(OpenSync::None), Just(OpenSync::Dsync), Just(OpenSync::Sync)];
-    let flush = prop_oneof![Just(FlushKind::Fsync), Just(FlushKind::Fdatasync)];
+    let flush =
+        prop_oneof![Just(FlushKind::Fsync), Just(FlushKind::Fdatasync), Just(FlushKind::SyncFileRange)];
     (open, proptest::option::of(1u32..), any::<bool>(), flush)
         .prop_map(|(open, every, at_end, flush)| Durability { open, every, at_end, flush })
 }

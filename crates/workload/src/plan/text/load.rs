@@ -223,7 +223,8 @@ fn top_level_parts(text: &str) -> Vec<&str> {
 
 words!(OpenSync, "a way to open",
     OpenSync::None => "none", OpenSync::Dsync => "dsync", OpenSync::Sync => "sync");
-words!(FlushKind, "a kind of flush", FlushKind::Fsync => "fsync", FlushKind::Fdatasync => "fdatasync");
+words!(FlushKind, "a kind of flush", FlushKind::Fsync => "fsync", FlushKind::Fdatasync => "fdatasync",
+    FlushKind::SyncFileRange => "sync_file_range");
 words!(Verify, "a way to verify", Verify::None => "none", Verify::Written => "written", Verify::All => "all",
     Verify::Content => "content");
 words!(EngineKind, "an engine",
