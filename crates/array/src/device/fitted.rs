@@ -34,6 +34,8 @@ pub struct FittedParams {
     pub dies: u32,
     /// How long a die is at one thing.
     pub program: Nanos,
+    /// What the device takes of writes before dies are ready for them; zero: one piece each beside the one under way.
+    pub buffer: Bytes,
     /// How much later a read ends that comes while writes are at the device: an arm that goes for what is near does the
     /// writes of one region first. It holds no server.
     pub beside: Nanos,
@@ -103,7 +105,7 @@ impl Fitted {
     pub fn new(params: &FittedParams) -> Fitted {
         Fitted {
             servers: Servers::new(params.servers),
-            programs: (params.dies > 0).then(|| Programs::new(params.dies, params.program)),
+            programs: (params.dies > 0).then(|| Programs::new(params.dies, params.program, params.buffer)),
             link: Station::new(1),
             present: BinaryHeap::new(),
             written: Instant::START,
@@ -128,11 +130,12 @@ impl Fitted {
         // A write that dies are for is taken as fast as it comes.
         let served = if command.write && self.programs.is_some() { Nanos::ZERO } else { access + moving };
         self.alone = served.max(wire);
-        let before = match &mut self.programs {
+        // A read that waits for a die keeps no other from being worked on.
+        let waits = match &mut self.programs {
             Some(programs) if !command.write => {
-                access + programs.wait(now, drawn(now, command.first, 0), access + moving)
+                programs.wait(now, drawn(now, command.first, 0), bytes, access + moving)
             }
-            _ => access,
+            _ => Nanos::ZERO,
         };
         let (started, first, ended) = match &mut self.programs {
             Some(programs) if command.write => {
@@ -140,8 +143,9 @@ impl Fitted {
                 (room, room, room)
             }
             _ => {
-                let (started, ended) = self.servers.occupy(ready, before + moving);
-                (started, started + before, ended)
+                let (started, ended) = self.servers.occupy(ready, access + moving);
+                // What is large lies on several dies: the first of it moves while others are still read.
+                (started, started + waits, ended + waits)
             }
         };
         let ended = self.link.stream(now, first, ended, wire, Nanos::ZERO, command.class);
@@ -225,6 +229,7 @@ mod tests {
             write_on: BytesPerSecond::new(512e6),
             dies: 0,
             program: Nanos::from_micros(101),
+            buffer: Bytes::ZERO,
             beside: Nanos::ZERO,
             link: BytesPerSecond::new(1e15),
             link_command: Nanos::ZERO,

@@ -8,6 +8,7 @@ pub mod flash;
 mod programs;
 pub mod queue;
 pub mod rotating;
+mod write_buffer;
 
 use units::{Instant, Nanos};
 

@@ -329,6 +329,7 @@ fn fitted(fields: &Fields<'_>) -> Result<FittedParams, SpecError> {
         write_on: fields.or("write_on_rate", fields.need("write_rate")?)?,
         dies: fields.or("dies", 0)?,
         program: fields.or("program", Nanos::from_millis(1))?,
+        buffer: fields.or("buffer", Bytes::ZERO)?,
         beside: fields.or("beside", Nanos::ZERO)?,
         link: moving(fields, "link")?,
         link_command: fields.or("link_command", Nanos::ZERO)?,

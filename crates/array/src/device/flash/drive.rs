@@ -3,14 +3,13 @@
 //! **Invariant:** a command's end is known when it arrives; programs and collections that it causes are booked on
 //! their die then, and reads pass them as the drive allows.
 
-use std::collections::VecDeque;
-
 use units::{Bytes, Instant, Nanos, SECTOR_BYTES};
 
 use super::map::{PageMap, write_amplification};
 use super::{FlashParams, Translation};
 use crate::backlog::Backlog;
 use crate::device::Command;
+use crate::device::write_buffer::WriteBuffer;
 use crate::meter::{Class, Meter};
 
 /// Streams told apart, to know sequential requests from random ones.
@@ -27,7 +26,7 @@ pub struct FlashDrive {
     processor: Backlog,
     channel_page: Nanos,
     program_unit: Bytes,
-    buffer: Buffer,
+    buffer: WriteBuffer,
     translation: State,
     writes: Streams,
     reads: Streams,
@@ -119,30 +118,6 @@ enum State {
     },
 }
 
-/// Data that are acknowledged and wait for their programs.
-#[derive(Clone, Debug)]
-struct Buffer {
-    size: u64,
-    held: u64,
-    leaving: VecDeque<(Instant, u64)>,
-}
-
-impl Buffer {
-    /// When `bytes` more have room; those programmed by `now` have left.
-    fn room(&mut self, now: Instant, bytes: u64) -> Instant {
-        let mut at = now;
-        while let Some(&(leaves, amount)) = self.leaving.front() {
-            if leaves > now && self.held + bytes <= self.size {
-                break;
-            }
-            at = at.max(leaves);
-            self.held -= amount;
-            self.leaving.pop_front();
-        }
-        at
-    }
-}
-
 impl FlashDrive {
     /// A drive whose flash is in its long-run state: all of it written before.
     pub fn new(params: &FlashParams, seed: u64) -> FlashDrive {
@@ -166,7 +141,7 @@ impl FlashDrive {
             processor: Backlog::default(),
             channel_page: params.channel.time_for(params.page),
             program_unit: params.page * u64::from(params.planes.max(1)),
-            buffer: Buffer { size: params.write_buffer.get(), held: 0, leaving: VecDeque::new() },
+            buffer: WriteBuffer::new(params.write_buffer),
             translation,
             writes: Streams::default(),
             reads: Streams::default(),
@@ -201,7 +176,7 @@ impl FlashDrive {
         let bytes = Bytes::new(u64::from(command.sectors) * SECTOR_BYTES);
         let interface = self.params.link.time_for(bytes) + self.params.link_command;
         let flash = match command.write {
-            true if self.buffer.size >= bytes.get() => Nanos::ZERO,
+            true if self.buffer.fits(bytes.get()) => Nanos::ZERO,
             true => self.params.program_page,
             false => {
                 let within = self.params.page.min(bytes.max(self.params.mapping));
@@ -265,7 +240,7 @@ impl FlashDrive {
         let transfer = self.params.link.time_for(bytes) + self.params.link_command;
         let arrived = self.to_drive.book(now, begun, transfer);
         let sequential = self.writes.continues(offset, bytes.get());
-        let buffered = self.buffer.size >= bytes.get();
+        let buffered = self.buffer.fits(bytes.get());
         let room = if buffered { self.buffer.room(arrived, bytes.get()) } else { arrived };
         let mapping = self.params.mapping.get().clamp(1, self.params.page.get());
         let rewritten = (offset + bytes.get()).next_multiple_of(mapping) - offset / mapping * mapping;
@@ -277,8 +252,7 @@ impl FlashDrive {
             self.gathered -= unit;
             let end = self.program(now, room, offset, sequential);
             if buffered {
-                self.buffer.held += unit;
-                self.buffer.leaving.push_back((end, unit));
+                self.buffer.hold(unit, end);
             }
             programmed = programmed.max(end);
         }
@@ -361,12 +335,10 @@ impl FlashDrive {
             // Less than a program's worth is programmed all the same, the rest of it left empty.
             let (offset, sequential) = self.gathering;
             let end = self.program(now, now, offset, sequential);
-            self.buffer.held += self.gathered;
-            self.buffer.leaving.push_back((end, self.gathered));
+            self.buffer.hold(self.gathered, end);
             self.gathered = 0;
         }
-        let last = self.buffer.leaving.iter().map(|&(end, _)| end).max();
-        last.map_or(now, |end| end.max(now)) + self.params.command
+        self.buffer.last().map_or(now, |end| end.max(now)) + self.params.command
     }
 
     /// When a trim has been answered. Of a drive with a page map the pages that lie in it whole are copied no more; the
