@@ -57,8 +57,11 @@ pub struct Geometry {
     pub also: Option<(Order, u64)>,
     /// How many times less likely the best pair with another member count is, as a power of ten.
     pub margin: f64,
-    /// Every count of members that explains the rates about as well.
-    pub counts: Vec<u32>,
+    /// What explains the rates about as well: every count of members with the order and the chunk that do it best, the
+    /// likeliest count first.
+    pub alike: Vec<(Order, u32, u64)>,
+    /// How far reads of all sizes alone are from what this count lets expect, and the next best, where they tell it.
+    pub by_size: Option<(f64, f64)>,
     /// How many distances were measured.
     pub distances: usize,
 }
@@ -66,7 +69,20 @@ pub struct Geometry {
 impl Geometry {
     /// Whether another count of members explains the rates about as well.
     pub fn is_doubtful(&self) -> bool {
-        self.counts.len() > 1
+        self.alike.len() > 1
+    }
+
+    /// Every count of members that explains the rates about as well, in ascending order.
+    pub fn counts(&self) -> Vec<u32> {
+        let mut counts: Vec<u32> = self.alike.iter().map(|(_, members, _)| *members).collect();
+        counts.sort_unstable();
+        counts
+    }
+
+    /// The same with another of the counts that explain the rates alike; `by_size` where reads alone tell it.
+    pub fn taken(self, (order, members, chunk): (Order, u32, u64), by_size: Option<(f64, f64)>) -> Geometry {
+        let also = self.also.filter(|_| members == self.members);
+        Geometry { order, members, chunk: (members > 1).then_some(chunk), also, by_size, ..self }
     }
 }
 
@@ -98,9 +114,12 @@ pub fn fit(probes: &[Probe], front: &Front) -> Option<Geometry> {
     // Of what explains the rates alike the fewest members: none of them is idle then.
     let alike = |each: &&Candidate| each.misfit < least + ALIKE;
     let best = *ranked.iter().filter(alike).min_by_key(|each| each.members)?;
-    let mut counts: Vec<u32> = ranked.iter().filter(alike).map(|each| each.members).collect();
-    counts.sort_unstable();
-    counts.dedup();
+    let mut each_count: Vec<(Order, u32, u64)> = Vec::new();
+    for each in ranked.iter().filter(alike) {
+        if each_count.iter().all(|(_, members, _)| *members != each.members) {
+            each_count.push((each.order, each.members, each.chunk));
+        }
+    }
     // A multiple of the members with a smaller chunk, which requests straddle, is another name of the same.
     let other = ranked.iter().find(|each| each.members != best.members && each.chunk >= best.chunk);
     let named_else = |each: &&Candidate| {
@@ -113,7 +132,8 @@ pub fn fit(probes: &[Probe], front: &Front) -> Option<Geometry> {
         members: best.members,
         chunk: (best.members > 1).then_some(best.chunk),
         margin: other.map_or(0.0, |other| (other.misfit - best.misfit) / 2.0 / std::f64::consts::LN_10),
-        counts,
+        alike: each_count,
+        by_size: None,
         distances: places().count(),
     })
 }

@@ -12,6 +12,7 @@ mod front;
 mod geometry;
 mod members;
 mod model;
+mod pieces;
 mod probe;
 mod refine;
 mod statement;

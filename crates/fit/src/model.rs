@@ -47,6 +47,8 @@ pub struct Model {
     pub dies: u32,
     /// Nanoseconds that a die is at one thing, for which a read waits.
     pub program: f64,
+    /// Bytes of writes that a member takes before dies are ready for them.
+    pub buffer: u64,
     /// By how many nanoseconds a read ends later while writes are at the member.
     pub beside: f64,
     /// What a member moves.
@@ -137,6 +139,14 @@ impl Model {
         self.read.times.first().map_or(0.0, |first| first.1) + 2.0 * self.latency + self.read_command
     }
 
+    /// Bytes that a cache gathers to write them out as one: with parity a row, else what lies on one member.
+    pub fn gathered(&self) -> f64 {
+        match self.level {
+            Level::Raid0 => self.chunk as f64,
+            Level::Raid5 | Level::Raid6 => self.stripe(),
+        }
+    }
+
     /// Bytes of data in a row.
     pub fn stripe(&self) -> f64 {
         self.chunk as f64 * f64::from(self.data())
@@ -220,6 +230,7 @@ impl Model {
         line(format_args!("write_on_rate = {}", figure("devices.with.write_on_rate", rate(self.write_on))));
         line(format_args!("dies       = {}", figure("devices.with.dies", self.dies.to_string())));
         line(format_args!("program    = {}", figure("devices.with.program", time(self.program.max(1.0)))));
+        line(format_args!("buffer     = {}", figure("devices.with.buffer", size(self.buffer))));
         line(format_args!("beside     = {}", figure("devices.with.beside", time(self.beside))));
         line(format_args!("link       = {}", figure("devices.with.link", rate(self.member_link))));
         line(format_args!("follow     = {}", figure("devices.with.follow", time(self.follow))));

@@ -37,6 +37,8 @@ pub struct Probe {
     pub course: Vec<(f64, f64)>,
     /// Seconds from the start to the end of the measured window.
     pub seconds: f64,
+    /// Of these, before the window.
+    pub warmup: f64,
 }
 
 /// Where requests went, as far as the fit tells it apart.
@@ -72,6 +74,7 @@ impl Probe {
         let mean = responses.mean()?;
         let scatter = responses.std_dev()? / (responses.count() as f64).sqrt() / mean;
         let measured_s = workload.measured_ns as f64 / 1e9;
+        let warmup = workload.measured_from_ns.saturating_sub(point.started_ns) as f64 / 1e9;
         (measured_s > 0.0).then(|| Probe {
             index: point.index,
             name: point.name.clone(),
@@ -87,9 +90,8 @@ impl Probe {
             responses,
             read_ns: merged(workload, "read").and_then(|reads| reads.mean()),
             course: course(point),
-            seconds: (workload.measured_from_ns - point.started_ns.min(workload.measured_from_ns)) as f64
-                / 1e9
-                + measured_s,
+            seconds: warmup + measured_s,
+            warmup,
         })
     }
 

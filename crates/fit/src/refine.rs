@@ -66,13 +66,13 @@ impl Pair<'_> {
     }
 }
 
-/// Corrects `model` by the points of `sources`; how well the writes are explained under each level that was tried.
-pub(crate) fn refine(
+/// Corrects what reads cost in `model` by the points of `sources`.
+pub(crate) fn refine_reads(
     model: &mut Model,
     front: &Front,
     sources: &[Source],
     ask: &mut dyn Ask,
-) -> Result<Vec<Explained>, String> {
+) -> Result<(), String> {
     let mut best: Option<(f64, Model)> = None;
     for _ in 0..ROUNDS {
         let (members, chunk) = (model.members, model.chunk);
@@ -88,11 +88,16 @@ pub(crate) fn refine(
         // Streams are no part of what the rounds are compared by, and come nearer with each of them.
         *model = Model { read_on: model.read_on, ..found };
     }
-    refine_writes(model, sources, ask)
+    Ok(())
 }
 
-/// Corrects what writes cost, under each level that reads leave open, and keeps the one that explains the writes best.
-fn refine_writes(model: &mut Model, sources: &[Source], ask: &mut dyn Ask) -> Result<Vec<Explained>, String> {
+/// Corrects what writes cost, under each level that reads leave open, and keeps the one that explains the writes best;
+/// how well each does.
+pub(crate) fn refine_writes(
+    model: &mut Model,
+    sources: &[Source],
+    ask: &mut dyn Ask,
+) -> Result<Vec<Explained>, String> {
     let behind = |probe: &Probe| !probe.is_read() && is_behind(probe, sources);
     if !sources.iter().any(|source| behind(&source.probe)) {
         return Ok(Vec::new());
@@ -126,7 +131,8 @@ pub(crate) struct Explained {
 /// A level with parity is taken where it leaves this part of the squares that the plainer one leaves, or less.
 const LIKELIER: f64 = 0.7;
 
-/// A level that leaves so many times the squares of another after some rounds is not looked at further.
+/// A level that leaves so many times the squares of another after some rounds, or the square of it after the first, is
+/// not looked at further.
 const HOPELESS: f64 = 16.0;
 
 /// RAID 0 and RAID 5 read alike.
@@ -150,13 +156,14 @@ fn settle_writes(
     let mut idle = 0;
     for round in 0..WRITE_ROUNDS {
         let pairs = asked(model, sources, ask, behind, true)?;
-        let off = lasting(&pairs, model.stripe(), model.quiet_ns()).misfit();
+        let off = lasting(&pairs, model).misfit();
         let least = best.as_ref().map_or(f64::INFINITY, |(least, _)| *least);
         idle = if off < 0.9 * least { 0 } else { idle + 1 };
         if best.as_ref().is_none_or(|(least, _)| off < *least) {
             best = Some((off, model.clone()));
         }
-        if idle >= 2 || (round >= 3 && off.min(least) > HOPELESS * rival) {
+        let hopeless = if round >= 3 { HOPELESS } else { HOPELESS * HOPELESS };
+        if idle >= 2 || (round >= 1 && off.min(least) > hopeless * rival) {
             break;
         }
         correct_writes(model, &pairs);
@@ -192,9 +199,13 @@ fn is_behind(probe: &Probe, sources: &[Source]) -> bool {
 /// Cold reads, streams, and reads that one member has to answer alone.
 fn governs_reads(probe: &Probe, members: u32, chunk: u64) -> bool {
     let stream = probe.pattern == Pattern::Sequential && probe.region.is_none();
-    probe.is_read()
-        && (probe.is_everywhere() && probe.size != 16_384.0 || stream || is_on_one(probe, members, chunk))
+    // What is larger alone tells one geometry from another.
+    let everywhere = probe.is_everywhere() && probe.size != 16_384.0 && probe.size <= GOVERNING;
+    probe.is_read() && (everywhere || stream || is_on_one(probe, members, chunk))
 }
+
+/// Bytes of the largest requests by which figures are corrected.
+const GOVERNING: f64 = 262_144.0;
 
 /// Whether every request of a probe goes to the same member; a few of the many distances at which they do.
 pub(crate) fn is_on_one(probe: &Probe, members: u32, chunk: u64) -> bool {
@@ -376,15 +387,14 @@ const PASSING: f64 = 2.0;
 /// Time and rate of a member's write together, from small writes and large ones in the long run: of both it is known
 /// how long a member is busy with one in the model, and by which factor that is wrong.
 fn correct_writes(model: &mut Model, pairs: &[Pair<'_>]) {
-    let stripe = model.stripe();
-    let excess = lasting(pairs, stripe, model.quiet_ns());
+    let excess = lasting(pairs, model);
     if let (Some(room), Some(cache)) = (excess.room, &mut model.cache)
         && let Some(part) = &mut cache.write_part
     {
         *part = (*part * room).clamp(0.001, 1.0);
     }
-    // A cache keeps account of hundred-and-twenty-eighths of a stripe, and writes no less.
-    let little = (stripe / 128.0).max(4096.0);
+    // A cache keeps account of hundred-and-twenty-eighths of what it gathers, and writes no less.
+    let little = (model.gathered() / 128.0).max(4096.0);
     let pieces = (excess.size / model.chunk as f64).clamp(1.0, f64::from(model.data()));
     let much = (excess.size / pieces).max(little * 2.0);
     let before = model.write.times[0].1;
@@ -402,6 +412,11 @@ fn correct_writes(model: &mut Model, pairs: &[Pair<'_>]) {
     if let Some(on) = excess.on {
         model.write_on = (model.write_on * (-on * STEP).clamp(-1.0, 1.0).exp()).clamp(1e6, 1e12);
     }
+    correct_beside(model, &excess);
+}
+
+/// What reads wait for beside writes, and what the members' buffers take.
+fn correct_beside(model: &mut Model, excess: &Lasting) {
     match (model.dies, excess.late_ns, excess.waits) {
         (0, Some(late), _) => model.beside = (model.beside - late).max(0.0),
         (_, _, Some(waits)) => {
@@ -409,7 +424,34 @@ fn correct_writes(model: &mut Model, pairs: &[Pair<'_>]) {
         }
         _ => {}
     }
+    if let (Some(left), true) = (excess.left, model.dies > 0) {
+        let each = left / f64::from(model.members);
+        model.buffer = (model.buffer as f64 + each).clamp(0.0, LARGEST_BUFFER) as u64;
+    }
+    if let Some(crowd) = excess.crowd {
+        spread_over(model, (f64::from(model.dies) * (crowd * CROWDED).clamp(-0.7, 0.7).exp()).round());
+    }
 }
+
+/// Gives a member so many dies, that together do as much as those it had.
+fn spread_over(model: &mut Model, dies: f64) {
+    let dies = dies.clamp(FEWEST_DIES, MOST_DIES);
+    let more = dies / f64::from(model.dies);
+    model.dies = dies as u32;
+    model.write.times.iter_mut().for_each(|(_, ns)| *ns *= more);
+    model.write.rate /= more;
+    model.write_on /= more;
+}
+
+/// What reads of one die wait for each other is a part of what they wait: the dies are as many times more.
+const CROWDED: f64 = 1.5;
+
+/// Dies of a drive that are believed.
+const FEWEST_DIES: f64 = 2.0;
+const MOST_DIES: f64 = 1024.0;
+
+/// Bytes of a drive's buffer that are believed.
+const LARGEST_BUFFER: f64 = 16.0 * 1024.0 * 1024.0 * 1024.0;
 
 /// No die is at one thing for longer: to erase a block takes some ten milliseconds.
 const LONGEST_PROGRAM_NS: f64 = 1e8;
@@ -419,12 +461,18 @@ struct Lasting {
     small: Option<f64>,
     large: Option<f64>,
     room: Option<f64>,
+    /// Bytes of a burst that the members' buffers take as measured and not yet in the model, and the logarithm of what
+    /// is taken in all, modelled over measured; `None` where the burst tells of the cache.
+    left: Option<f64>,
+    taken: Option<f64>,
     /// Of writes that go on.
     on: Option<f64>,
     /// Of all requests where reads and writes are mixed: the root mean square.
     mixed: Option<f64>,
-    /// Of what reads wait longer there than without writes: the mean.
+    /// Of what reads wait longer there than without writes: where the fewest reads are in flight, or the mean.
     waits: Option<f64>,
+    /// How much more it is where the most are in flight.
+    crowd: Option<f64>,
     /// How many nanoseconds later reads end there in the model than as measured: the mean.
     late_ns: Option<f64>,
     /// Bytes of a large write.
@@ -433,7 +481,7 @@ struct Lasting {
 
 impl Lasting {
     fn misfit(&self) -> f64 {
-        let all = [self.small, self.large, self.room.map(f64::ln), self.mixed];
+        let all = [self.small, self.large, self.room.map(f64::ln), self.taken, self.mixed, self.waits];
         all.into_iter().flatten().map(|excess| excess * excess).sum()
     }
 }
@@ -444,39 +492,106 @@ fn waits(pair: &Pair<'_>, quiet_ns: f64) -> Option<f64> {
     Some((wait(&pair.modelled)? / wait(pair.measured)?).ln())
 }
 
-fn lasting(pairs: &[Pair<'_>], stripe: f64, quiet_ns: f64) -> Lasting {
+fn lasting(pairs: &[Pair<'_>], model: &Model) -> Lasting {
+    let stripe = model.stripe();
     let everywhere = |pair: &&Pair<'_>| pair.measured.is_write() && pair.measured.is_everywhere();
     let is_large = |pair: &Pair<'_>| pair.measured.size >= 262_144.0;
-    let small = pairs.iter().filter(everywhere).find(|pair| !is_large(pair)).map(Pair::excess);
+    let small = pairs.iter().filter(everywhere).find(|pair| !is_large(pair));
     let on =
         pairs.iter().find(|pair| pair.measured.is_write() && pair.measured.pattern == Pattern::Sequential);
-    let mixed: Vec<&Pair<'_>> = pairs.iter().filter(|pair| pair.measured.is_mixed()).collect();
-    let waits: Vec<f64> = mixed.iter().filter_map(|pair| waits(pair, quiet_ns)).collect();
+    let mixed = mixed(pairs, model);
     let late: Vec<f64> =
         mixed.iter().filter_map(|pair| Some(pair.modelled.read_ns? - pair.measured.read_ns?)).collect();
     let mean = |all: &[f64]| (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64);
     let squares: Vec<f64> = mixed.iter().map(|pair| pair.excess().powi(2)).collect();
+    let (waits, crowd) = waiting(&mixed, model);
+    let mark = pairs.iter().find_map(marked).filter(|_| model.dies > 0);
     let mut found = Lasting {
-        small,
+        small: small.map(Pair::excess),
         large: None,
-        room: None,
+        room: mark.or_else(|| small.and_then(filled)),
+        left: None,
+        taken: None,
         on: on.map(Pair::excess),
         mixed: mean(&squares).map(f64::sqrt),
-        waits: mean(&waits),
+        waits,
+        crowd,
         late_ns: mean(&late),
         size: 1_048_576.0,
     };
     let Some(burst) = pairs.iter().filter(everywhere).find(|pair| is_large(pair)) else { return found };
     found.size = burst.measured.size;
     let both = writes::fit_burst(burst.measured, stripe).zip(writes::fit_burst(&burst.modelled, stripe));
-    match both {
-        Some((measured, modelled)) => {
-            found.large = Some((modelled.after / measured.after).ln());
-            found.room = Some(measured.room.value / modelled.room.value);
-        }
-        None => found.large = Some(burst.excess()),
+    let Some((measured, modelled)) = both else {
+        found.large = Some(burst.excess());
+        return found;
+    };
+    found.large = Some((modelled.after / measured.after).ln());
+    let (was, is) = (measured.room.value, modelled.room.value);
+    match mark {
+        Some(_) => (found.left, found.taken) = (Some(was - is), Some((is / was).ln())),
+        None => found.room = found.room.or(Some(was / is)),
     }
     found
+}
+
+/// Reads beside writes; of flash those with the fewest reads among the writes, of arms the others.
+///
+/// A cache that writes out now and then answers now as if nothing were written and now as if all were: the mean of both
+/// says most of which of them fell into the window. The more of the requests write, the surer it writes out all along.
+/// Arms fall behind with every mix, and where most requests write they are asked for more than they go on choosing from.
+fn mixed<'a, 'p>(pairs: &'a [Pair<'p>], model: &Model) -> Vec<&'a Pair<'p>> {
+    let few = |pair: &&Pair<'_>| pair.measured.reads < FEW_READS;
+    let all = || pairs.iter().filter(|pair| pair.measured.is_mixed() && pair.measured.warmup > 0.0);
+    let some = if model.dies > 0 { all().any(|pair| few(&pair)) } else { all().all(|pair| few(&pair)) };
+    all().filter(|pair| few(pair) == some).collect()
+}
+
+/// With a smaller part of reads a cache is full all along.
+const FEW_READS: f64 = 0.35;
+
+/// Of what reads wait beside writes that dies are put on: the excess where the fewest reads are in flight, and how much
+/// more it is where the most are.
+fn waiting(mixed: &[&Pair<'_>], model: &Model) -> (Option<f64>, Option<f64>) {
+    if model.dies == 0 {
+        return (None, None);
+    }
+    let reading =
+        |pair: &Pair<'_>| pair.measured.read_ns.unwrap_or(0.0) * pair.measured.rate * pair.measured.reads;
+    let mut waits: Vec<(f64, f64)> =
+        mixed.iter().filter_map(|pair| Some((reading(pair), waits(pair, model.quiet_ns())?))).collect();
+    waits.sort_by(|one, two| one.0.total_cmp(&two.0));
+    match (waits.first(), waits.last()) {
+        (Some(few), Some(many)) if many.0 > CROWD * few.0 => {
+            // As long as the wait for one is not known, that for several says nothing.
+            (Some(few.1), Some(many.1 - few.1).filter(|_| few.1.abs() < 0.2))
+        }
+        (Some(_), _) => (Some(waits.iter().map(|wait| wait.1).sum::<f64>() / waits.len() as f64), None),
+        _ => (None, None),
+    }
+}
+
+/// So many times more reads in flight wait for each other noticeably more.
+const CROWD: f64 = 1.5;
+
+/// Measured over modelled bytes that are written from an empty cache on until it writes out. What the model has
+/// written by the end counts where it does not get there.
+fn marked(pair: &Pair<'_>) -> Option<f64> {
+    let measured = writes::mark(pair.measured)?;
+    let all = pair.modelled.rate * (1.0 - pair.modelled.reads) * pair.modelled.size * pair.modelled.seconds;
+    let ratio = measured / writes::mark(&pair.modelled).unwrap_or(all).max(1.0);
+    Some(if ratio.ln().abs() < SAME { 1.0 } else { ratio })
+}
+
+/// A second of the course is not cut more finely: what is nearer is the same.
+const SAME: f64 = 0.025;
+
+/// Measured over modelled bytes that small writes come to before they wait.
+///
+/// They leave slowly, so that what they came to is what the cache took; of large ones as much may have left meanwhile.
+fn filled(pair: &Pair<'_>) -> Option<f64> {
+    let room = |probe: &Probe| Some(writes::fit_burst(probe, 0.0)?.room.value);
+    Some(room(pair.measured)? / room(&pair.modelled)?)
 }
 
 /// The rate of the model at every point.

@@ -8,6 +8,7 @@ use crate::front::{self, Front};
 use crate::geometry::{self, Geometry, Order};
 use crate::members::{self, Members};
 use crate::model::{Access, Cache, Level, Model, Words};
+use crate::pieces;
 use crate::probe::Probe;
 use crate::refine::{self, Ask, Explained, Source};
 use crate::writes::{self, Writes};
@@ -50,25 +51,13 @@ pub fn fit(runs: &[Run], name: &str, ask: &mut dyn Ask) -> Result<Fit, FitError>
     let probes: Vec<Probe> = sources.iter().map(|source| source.probe.clone()).collect();
     let front = front::fit(&probes).ok_or(FitError::Missing("reads one at a time of a small region"))?;
     let geometry = geometry::fit(&probes, &front);
-    let count = geometry.as_ref().map_or(1, |geometry| geometry.members);
-    let chunk = geometry.as_ref().and_then(|geometry| geometry.chunk).unwrap_or(65_536);
-    let members = members::fit(&probes, &front, count, chunk)
-        .ok_or(FitError::Missing("4 KiB reads all over the target, one at a time"))?;
-    let way = front.fixed.map_or(0.0, |fixed| fixed.value);
-    let stripe = chunk as f64 * f64::from(count);
-    let writes = writes::fit(&probes, members.read.times[0].1 + way, stripe);
-    let parts = Parts {
-        front,
-        geometry,
-        members,
-        writes,
-        reads: caches::fit(&probes),
-        ahead: members::reads_ahead(&probes),
-    };
+    let geometry = geometry.map(|geometry| pieces::settle(geometry, &probes, &front));
+    let parts = Parts::of(&probes, front, geometry)?;
     let capacity =
         runs.iter().flat_map(|run| &run.targets).map(|target| target.size_bytes).max().unwrap_or(0);
     let mut model = parts.model(name, runs, capacity);
-    let tried = refine::refine(&mut model, &parts.front, &sources, ask).map_err(FitError::Ask)?;
+    refine::refine_reads(&mut model, &parts.front, &sources, ask).map_err(FitError::Ask)?;
+    let tried = refine::refine_writes(&mut model, &sources, ask).map_err(FitError::Ask)?;
     let (lines, words) = parts.lines(&model, &tried);
     let residuals = residuals(&model, &words, &sources, ask)?;
     Ok(Fit { text: model.text(&words), trust: trust(&probes, &residuals, &parts), model, lines, residuals })
@@ -132,6 +121,17 @@ struct Parts {
 }
 
 impl Parts {
+    fn of(probes: &[Probe], front: Front, geometry: Option<Geometry>) -> Result<Parts, FitError> {
+        let count = geometry.as_ref().map_or(1, |geometry| geometry.members);
+        let chunk = geometry.as_ref().and_then(|geometry| geometry.chunk).unwrap_or(65_536);
+        let members = members::fit(probes, &front, count, chunk)
+            .ok_or(FitError::Missing("4 KiB reads all over the target, one at a time"))?;
+        let way = front.fixed.map_or(0.0, |fixed| fixed.value);
+        let writes = writes::fit(probes, members.read.times[0].1 + way, chunk as f64 * f64::from(count));
+        let (reads, ahead) = (caches::fit(probes), members::reads_ahead(probes));
+        Ok(Parts { front, geometry, members, writes, reads, ahead })
+    }
+
     fn model(&self, name: &str, runs: &[Run], capacity: u64) -> Model {
         let Parts { front, geometry, members, writes, .. } = self;
         let fixed = front.fixed.map_or(0.0, |fixed| fixed.value);
@@ -171,7 +171,11 @@ impl Parts {
                 .and_then(|writes| writes.on)
                 .map_or(members.read.rate, |on| on / self.at_work()),
             dies: if members.servers > 1 { DIES } else { 0 },
-            program: PROGRAM_NS,
+            // A read waits for half of it in the mean.
+            program: written.and_then(|writes| writes.beside).map_or(PROGRAM_NS, |beside| {
+                (2.0 * (beside - fixed - members.read.times[0].1)).max(0.1 * PROGRAM_NS)
+            }),
+            buffer: 0,
             beside: 0.0,
             member_link: members.link,
             follow: members.follow,
@@ -297,15 +301,7 @@ impl Parts {
                 &keys,
                 "too few distances were measured below what the way there lets pass; taken as one member",
             ),
-            Some(geometry) if geometry.is_doubtful() => {
-                let counts: Vec<String> = geometry.counts.iter().map(u32::to_string).collect();
-                let words = format!(
-                    "{} members explain the rates alike, because the way there is full before they are; taken as {}",
-                    counts.join(" or "),
-                    geometry.members
-                );
-                said.missing("members and chunk", &keys, &words);
-            }
+            Some(geometry) if geometry.is_doubtful() => self.doubtful_line(geometry, &keys, model, said),
             Some(Geometry { margin, members, distances, also, .. }) => {
                 let margin = margin.min(300.0);
                 let words =
@@ -329,6 +325,26 @@ impl Parts {
                 }
             }
         }
+    }
+
+    /// Counts that the distances leave open are told by how long large requests take alone, as far as that differs.
+    fn doubtful_line(&self, geometry: &Geometry, keys: &[&'static str], model: &Model, said: &mut Said) {
+        let counts: Vec<String> = geometry.counts().iter().map(u32::to_string).collect();
+        let (counts, taken) = (counts.join(" or "), geometry.members);
+        let Some((own, next)) = geometry.by_size else {
+            let words = format!(
+                "{counts} members explain the rates alike, because the way there is full before they are; taken as {taken}"
+            );
+            said.missing("members and chunk", keys, &words);
+            return;
+        };
+        let words = format!(
+            "of {counts}, which explain the distances alike: reads of all sizes alone are {:.1} % off, {:.1} % with the next best",
+            own * 100.0,
+            next * 100.0
+        );
+        said.figure("members", keys[0], taken.to_string(), words);
+        said.figure("chunk", keys[1], Bytes::new(model.chunk).to_string(), "from the same reads".into());
     }
 
     fn level_line(&self, model: &Model, tried: &[Explained], said: &mut Said) {
@@ -371,8 +387,14 @@ impl Parts {
         }
         match &self.writes {
             None => said.missing("write cache", &["cache.write_part"], NO_WRITES),
-            Some(Writes { room: Some(room), .. }) => {
-                said.figure("write cache", "cache.write_part", bytes(room.value), between(room, &bytes));
+            Some(Writes { room: Some(room), fill, .. }) => {
+                // What the writes came to is corrected by how it went in the model.
+                let seen = fill.unwrap_or(*room);
+                let part = model.cache.as_ref().and_then(|cache| Some(cache.write_part? * cache.size as f64));
+                let found = part.unwrap_or(room.value);
+                let scaled = |edge: Option<f64>| edge.map(|edge| edge / seen.value * found);
+                let figure = Figure { value: found, low: scaled(seen.low), high: scaled(seen.high) };
+                said.figure("write cache", "cache.write_part", bytes(found), between(&figure, &bytes));
             }
             Some(Writes { back: true, .. }) => {
                 said.missing(
@@ -443,19 +465,12 @@ impl Parts {
                 let on = BytesPerSecond::new(model.write_on).to_string();
                 said.figure("", "devices.with.write_on_rate", on, "by the stream of writes".into());
                 if model.dies > 0 {
-                    let words = "how many there are does not show beside how long each is at one thing";
-                    said.missing("", &["devices.with.dies"], words);
-                    said.figure(
-                        "a die at one thing",
-                        "devices.with.program",
-                        time(model.program),
-                        "by what reads wait for beside writes".into(),
-                    );
+                    self.die_lines(model, said);
                     said.missing("", &["devices.with.beside"], "the dies stand for it");
                 } else {
                     said.missing(
                         "",
-                        &["devices.with.dies", "devices.with.program"],
+                        &["devices.with.dies", "devices.with.program", "devices.with.buffer"],
                         "an arm does one thing at a time",
                     );
                     let words = "by how long reads take there";
@@ -475,8 +490,40 @@ impl Parts {
                     "devices.with.write_on_rate",
                     "devices.with.dies",
                     "devices.with.program",
+                    "devices.with.buffer",
                 ],
                 NO_WRITES,
+            ),
+        }
+    }
+
+    /// What puts writes on the media, and what a member takes of them beyond the cache.
+    fn die_lines(&self, model: &Model, said: &mut Said) {
+        let key = "devices.with.dies";
+        match model.dies {
+            DIES => said.missing("", &[key], "how many there are does not show: as many as are usual"),
+            dies => said.figure(
+                "dies of a member",
+                key,
+                dies.to_string(),
+                "by how much longer many reads wait beside writes than a few".into(),
+            ),
+        }
+        let words = "by what reads wait for beside writes";
+        said.figure("a die at one thing", "devices.with.program", time(model.program), words.into());
+        let key = "devices.with.buffer";
+        let told = self.writes.as_ref().is_some_and(|writes| writes.mark.is_some() && writes.room.is_some());
+        match told {
+            true => said.figure(
+                "a member's buffer",
+                key,
+                Bytes::new(model.buffer).to_string(),
+                "by what a burst came to beyond the cache".into(),
+            ),
+            false => said.missing(
+                "a member's buffer",
+                &[key],
+                "when the cache began to write out did not show: all that was taken counts as the cache's",
             ),
         }
     }

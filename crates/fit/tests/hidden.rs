@@ -4,6 +4,7 @@
 #![expect(clippy::print_stdout, reason = "what the long test gave goes to benches/RESULTS.md")]
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use conduct::modelled::{Asked, answers};
 use fit::{Ask, Fit, Wanted};
@@ -344,17 +345,31 @@ fn an_array_of_disks_is_told_and_predicted_from_reads_and_writes() {
 #[ignore = "minutes of computing"]
 fn ten_hidden_arrays_are_told_and_predicted() {
     let seeds = std::env::var("FIT_SEEDS").unwrap_or("0,1,2,3,4,5,6,7,8,9".into());
-    let mut news = Vec::new();
-    for seed in seeds.split(',').map(|seed| seed.parse::<u64>().unwrap()) {
-        let told = Told::of(seed);
-        println!("{}", told.row(seed));
-        if std::env::var("FIT_SHOW").is_ok() {
-            show(&told);
+    let seeds: Vec<u64> = seeds.split(',').map(|seed| seed.parse().unwrap()).collect();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut told = Vec::new();
+        while let Some(&seed) = seeds.get(next.fetch_add(1, Ordering::Relaxed)) {
+            told.push((seed, Told::of(seed)));
+            println!("{}", told[told.len() - 1].1.row(seed));
         }
-        let known = MISSED.iter().find(|(of, _)| *of == seed).map_or(&[][..], |(_, known)| *known);
+        told
+    };
+    let count = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let mut all: Vec<(u64, Told)> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..count).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    all.sort_by_key(|(seed, _)| *seed);
+    let mut news = Vec::new();
+    for (seed, told) in &all {
+        if std::env::var("FIT_SHOW").is_ok() {
+            show(told);
+        }
+        let known = MISSED.iter().find(|(of, _)| of == seed).map_or(&[][..], |(_, known)| *known);
         let misses = told.misses();
         news.extend(
-            misses.into_iter().filter(|miss| !known.contains(&miss.as_str())).map(|miss| (seed, miss)),
+            misses.into_iter().filter(|miss| !known.contains(&miss.as_str())).map(|miss| (*seed, miss)),
         );
     }
     assert_eq!(news, [], "what was reached before");
