@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
 
 use super::{User, skipped};
 
@@ -11,6 +12,14 @@ fn run(program: &str, arguments: &[&str]) -> Option<String> {
     let path = format!("{}:/usr/sbin:/sbin", std::env::var("PATH").unwrap_or_default());
     let output = Command::new(program).args(arguments).env("PATH", path).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// Sets a loop device up; its node. One after the other: of two who are told the same free device, one claims it for a
+/// moment although the other has it by then, who finds it busy.
+fn attach(image: &Path) -> Option<String> {
+    static TURN: Mutex<()> = Mutex::new(());
+    let _turn = TURN.lock();
+    run("losetup", &["--find", "--show", "--direct-io=on", image.to_str().unwrap()])
 }
 
 /// A loop device that bypasses the page cache, over an image in the user's home.
@@ -27,7 +36,7 @@ impl Loop {
         // Written, not left as a hole: a file system may answer for holes without asking its disk.
         std::io::copy(&mut std::io::Read::take(std::io::repeat(7), size), &mut &file).unwrap();
         file.sync_all().unwrap();
-        let node = run("losetup", &["--find", "--show", "--direct-io=on", image.to_str().unwrap()]);
+        let node = attach(&image);
         if node.is_none() {
             skipped("needs root and losetup, to make a loop device");
         }

@@ -20,7 +20,7 @@ use host::{Facts, SysRoot, Target};
 use tempfile::TempDir;
 use units::Bytes;
 
-use loops::{Loop, run};
+use loops::{Loop, attach, run};
 
 fn consent(device: &Loop) -> Consent {
     Consent::parse(&format!("loop:{}", device.image.display())).expect("it is a path")
@@ -180,7 +180,7 @@ fn a_file_behind_a_loop_and_a_second_loop_over_it_are_refused() {
     let reasons = judge(&SysRoot::real(), &target, Some(&consent)).reasons;
     assert_eq!(reasons, [Reason::BehindLoop { file: image.clone(), by: device.node.clone() }]);
     let second = Loop {
-        node: run("losetup", &["--find", "--show", &image]).expect("the first one was made"),
+        node: attach(&[&image]).expect("the first one was made"),
         image: device.image.clone(),
         _folder: TempDir::new().expect("the test has a temporary folder"),
     };

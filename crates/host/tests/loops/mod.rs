@@ -5,6 +5,7 @@ use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::Mutex;
 
 use host::target::Place;
 use host::{DevNo, Target};
@@ -15,6 +16,16 @@ use units::Bytes;
 pub fn run(program: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program).args(arguments).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// Sets a loop device up; its node.
+///
+/// One after the other: of two who are told the same free device, the kernel lets one claim it for a moment although the
+/// other has it by then, and whoever opens it for himself in that moment finds it busy.
+pub fn attach(options: &[&str]) -> Option<String> {
+    static TURN: Mutex<()> = Mutex::new(());
+    let _turn = TURN.lock();
+    run("losetup", &[&["--find", "--show"], options].concat())
 }
 
 /// A loop device over an image in a folder of its own; detached and removed when dropped.
@@ -35,7 +46,7 @@ impl Loop {
             file.write_all_at(bytes, *offset).expect("the folder is ours");
         }
         let path = image.to_str().expect("it is text").to_owned();
-        let node = run("losetup", &[&["--find", "--show"], options, &[path.as_str()]].concat());
+        let node = attach(&[options, &[path.as_str()]].concat());
         if node.is_none() {
             let _closed = writeln!(std::io::stderr(), "skipped: needs root and losetup");
         }
