@@ -7,7 +7,8 @@ use workload::Logged;
 use workload::plan::Load;
 use workload::spec::Workload;
 
-/// Told of each request. It is called beside the load, about once a second and whenever many requests wait.
+/// Told of each request. It is called beside the load, about once a second, and on real storage whenever many requests
+/// wait.
 pub trait Listener: fmt::Debug + Send {
     /// Whether it wants to hear of the requests of `workload`.
     fn wants(&self, workload: &Workload) -> bool;

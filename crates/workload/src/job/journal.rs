@@ -1,7 +1,8 @@
 //! What a job asked, request by request, for those who want more than counts.
 //!
 //! **Invariant:** requests are handed out in the order in which they were asked, and none before it has ended; so what is
-//! kept is a chunk, and what was asked since the slowest request that is in flight.
+//! kept is what was asked since the slowest request that is in flight, and what nobody has taken yet: about a chunk on
+//! real storage, a second's requests in a virtual world, which looks when an interval has closed.
 
 use std::collections::VecDeque;
 
