@@ -148,8 +148,8 @@ fn by_page_cache(point: &Point) -> Option<Draft> {
         return None;
     }
     let sentence = format!(
-        "Direct I/O was asked for, but the page cache of this machine holds {} more of the target than before, of {} that \
-         were moved.",
+        "Direct I/O was asked for, but the page cache of this machine holds {} more of the target than before, of {} \
+         that were moved.",
         Bytes::new(grown as u64),
         Bytes::new(asked)
     );

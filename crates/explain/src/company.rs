@@ -204,8 +204,8 @@ pub(crate) fn virtual_machine(run: &Run) -> Option<Draft> {
         return None;
     }
     let sentence = format!(
-        "This is a virtual machine ({hypervisor}): its host may answer reads from its own memory, keep writes there, and \
-         share the device with others."
+        "This is a virtual machine ({hypervisor}): its host may answer reads from its own memory, keep writes there, \
+         and share the device with others."
     );
     let draft = Draft::new(Code::VirtualMachine, Severity::Note, sentence);
     Some(draft.remedy("Use a span larger than the host's memory, and compare with a run on the host."))

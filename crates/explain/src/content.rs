@@ -88,8 +88,8 @@ pub(crate) fn compressible_reads(run: &Run, point: &Point, workload: &WorkloadRe
     let old = run.targets.iter().filter(|target| !is_overwritten(run, point, target.size_bytes));
     let bits = old.filter_map(held).min_by(f64::total_cmp).filter(|bits| *bits < COMPRESSES)?;
     let sentence = format!(
-        "What was read compresses: a byte of it holds {bits:.1} bits of information. A device or file system that makes \
-         use of it moves less than was asked."
+        "What was read compresses: a byte of it holds {bits:.1} bits of information. A device or file system that \
+         makes use of it moves less than was asked."
     );
     let draft = Draft::new(Code::CompressibleContent, Severity::Note, sentence)
         .remedy("Compare only with runs on the same data, or fill the target with random data before.");

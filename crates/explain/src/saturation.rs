@@ -203,8 +203,8 @@ fn knee_at(name: &str, points: &[LoadPoint], found: &Saturation, knee: f64) -> D
         .min_by(|one, other| (one.load / knee).ln().abs().total_cmp(&(other.load / knee).ln().abs()));
     let near = near.expect("a curve has points");
     let sentence = format!(
-        "{name}: more than about {knee:.1} in flight no longer pays. Near there ({:.1}) it does {} of the highest rate at \
-         {}. The estimates: {}.{}",
+        "{name}: more than about {knee:.1} in flight no longer pays. Near there ({:.1}) it does {} of the highest rate \
+         at {}. The estimates: {}.{}",
         near.load,
         percent(near.rate / most),
         Nanos::from_secs_f64(near.response_s),
@@ -241,8 +241,8 @@ fn superlinear(name: &str, points: &[LoadPoint], found: &Saturation) -> Option<D
         return None;
     }
     let sentence = format!(
-        "{name}: more in flight gives more than in proportion to {:.1} in flight: something is gathered, ordered or kept \
-         awake, or the first point was too slow.",
+        "{name}: more in flight gives more than in proportion to {:.1} in flight: something is gathered, ordered or \
+         kept awake, or the first point was too slow.",
         points[0].load
     );
     let draft = Draft::new(Code::Superlinear, Severity::Note, sentence);

@@ -76,8 +76,8 @@ fn held(search: &Search) -> (Severity, String) {
         return (Severity::Warning, words.into());
     }
     let words = format!(
-        "It did not fail when it was tried again for {}{needs}, and did not pass each time: allow more with `--longest`, or \
-         plan with a little less.",
+        "It did not fail when it was tried again for {}{needs}, and did not pass each time: allow more with \
+         `--longest`, or plan with a little less.",
         time(seconds)
     );
     (Severity::Note, words)
@@ -147,8 +147,8 @@ pub(crate) fn write_cache(run: &Run) -> Option<Draft> {
         (Some(size), true) => {
             let filled = cache.fill_s.map_or_else(String::new, |fill_s| format!(" for {}", time(fill_s)));
             let sentence = format!(
-                "The write cache holds {size}, {source}. It was filled{filled} before each rate, so that {} is what the \
-                 storage behind it keeps.",
+                "The write cache holds {size}, {source}. It was filled{filled} before each rate, so that {} is what \
+                 the storage behind it keeps.",
                 per_s(kept)
             );
             Draft::new(Code::SloWriteCache, Severity::Note, sentence)
@@ -185,8 +185,8 @@ pub(crate) fn recovery(run: &Run) -> Option<Draft> {
     let late = search.ladder.iter().find(|rung| rung.recovery.is_some_and(|recovery| !recovery.complete))?;
     let waited_s = late.recovery?.seconds;
     let sentence = format!(
-        "After {} a light load was not answered as before within {}: the rates that were tried next met a target that was \
-         still busy with it.",
+        "After {} a light load was not answered as before within {}: the rates that were tried next met a target that \
+         was still busy with it.",
         per_s(late.rate_per_s),
         time(waited_s)
     );

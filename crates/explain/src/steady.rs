@@ -100,8 +100,8 @@ pub(crate) fn trend(run: &Run, point: &Point, workload: &WorkloadResult) -> Opti
         if snia { " SNIA's rule calls it steady, as it does any slow drift." } else { "" }
     );
     let draft = Draft::new(Code::Trend, Severity::Warning, sentence).remedy(
-        "Warm up longer (`warmup`) and measure longer, until it no longer changes: the figure is that of a device on its \
-         way.",
+        "Warm up longer (`warmup`) and measure longer, until it no longer changes: the figure is that of a device on \
+         its way.",
     );
     Some(draft.number("change_share", change).number("p_value", trend.p_value))
 }

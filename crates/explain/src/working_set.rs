@@ -75,8 +75,8 @@ fn time(ns: f64) -> Nanos {
 
 fn seen(step: &Step) -> Draft {
     let sentence = format!(
-        "A cache of about {} ({} to {}) answers: random reads of a span that fits it take {}, what it does not hold takes \
-         {}.",
+        "A cache of about {} ({} to {}) answers: random reads of a span that fits it take {}, what it does not hold \
+         takes {}.",
         size(step.size),
         size(step.interval.low),
         size(step.interval.high),

@@ -41,8 +41,8 @@ fn measured(rounds: &Rounds, window: Window) -> String {
     let part = |value: f64| format!("{:.2} %", value / window.mean.abs() * 100.0);
     let all: Vec<String> = rounds.values.iter().map(|value| number(&rounds.figure, *value)).collect();
     format!(
-        "Mean {}; from least to most {} ({} allowed); the line {:.4} x round + {:.4} goes by {} ({} allowed). All rounds: \
-         {}.",
+        "Mean {}; from least to most {} ({} allowed); the line {:.4} x round + {:.4} goes by {} ({} allowed). All \
+         rounds: {}.",
         number(&rounds.figure, window.mean),
         part(window.range),
         part(window.range_allowed),

@@ -103,14 +103,14 @@ pub fn load_of(plan: &Plan) -> Result<&plan::Point, String> {
     match (loads.next(), loads.count()) {
         (None, _) => Err("the plan has no load to search with, only states".into()),
         (Some(load), 0) if load.workloads().iter().any(|workload| workload.replay().is_some()) => {
-            Err("a search chooses how many requests it needs, and a trace has an end; search with a plan that describes \
-                 the load"
+            Err("a search chooses how many requests it needs, and a trace has an end; search with a plan that \
+                 describes the load"
                 .into())
         }
         (Some(load), 0) => Ok(load),
         (Some(_), more) => Err(format!(
-            "a search varies the rate of one load, and the plan has {} points with loads; give swept keys one value with \
-             --set KEY=VALUE (`--set repeat=1` too), or write a plan with one phase",
+            "a search varies the rate of one load, and the plan has {} points with loads; give swept keys one value \
+             with --set KEY=VALUE (`--set repeat=1` too), or write a plan with one phase",
             more + 1
         )),
     }
@@ -155,8 +155,8 @@ impl<'a, 'w> Driver<'a, 'w> {
         let warm_up = base.workloads[0].stop.warmup.max(WARM_UP);
         if options.to.is_some() && base.workloads.len() > 1 && !base.workloads.iter().all(has_rate) {
             return Err(WorldError::Unfit(
-                "with --to no closed loop is made, which would say how several workloads share the rate; give each of them \
-                 a pace, such as pace = \"rate(100/s)\": the search keeps their parts"
+                "with --to no closed loop is made, which would say how several workloads share the rate; give each of \
+                 them a pace, such as pace = \"rate(100/s)\": the search keeps their parts"
                     .into(),
             ));
         }

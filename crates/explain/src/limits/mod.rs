@@ -97,8 +97,8 @@ fn limit(first: &Use, others: &[Use], answer: Option<Answer>) -> Draft {
 
 fn latency(first: &Use, load: &curve::Load, answer: Option<Answer>) -> Draft {
     let mut sentence = format!(
-        "No resource is saturated, you are latency-bound: {:.1} in flight over {:.3} ms each give {:.0}/s, and the fullest \
-         part, {}, is at {}.",
+        "No resource is saturated, you are latency-bound: {:.1} in flight over {:.3} ms each give {:.0}/s, and the \
+         fullest part, {}, is at {}.",
         load.in_flight,
         load.response_s * 1e3,
         load.rate,

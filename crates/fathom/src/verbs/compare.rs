@@ -89,8 +89,8 @@ fn pivot(arguments: &CompareArgs, key: &str, store: &Option<PathBuf>) -> Result<
     if groups.len() < 2 {
         let found = if groups.is_empty() { "none".to_owned() } else { names(&groups) };
         return Err(Failure::Usage(format!(
-            "--by {key}: two values are needed, and there is {found}; label runs with --tag {key}=VALUE, or name a fact \
-             of `fathom show --format json`"
+            "--by {key}: two values are needed, and there is {found}; label runs with --tag {key}=VALUE, or name a \
+             fact of `fathom show --format json`"
         )));
     }
     Ok(compared(Some(key), &groups))

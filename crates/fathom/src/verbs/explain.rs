@@ -18,8 +18,8 @@ pub fn explain(arguments: &ExplainArgs, store: &Option<PathBuf>) -> Result<Endin
     if run.path.is_empty() && arguments.parts.is_some() {
         let why = match run.world {
             record::World::Array => {
-                "was on a virtual array, whose model knows every part and its ceiling: `fathom array show` lists them, and \
-                 the address changes them, as in array:md3000?link.rate=2GB/s"
+                "was on a virtual array, whose model knows every part and its ceiling: `fathom array show` lists them, \
+                 and the address changes them, as in array:md3000?link.rate=2GB/s"
             }
             record::World::Host => "has no path to its media that --parts could complete",
         };

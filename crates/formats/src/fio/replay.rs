@@ -24,8 +24,8 @@ pub(super) struct Replay {
 const MOST_SCALE: u64 = 1_000_000;
 
 /// Said of every job with a trace.
-pub(super) const NOTE: &str = "its trace says what is asked and when it ends; rw, bs, size, offset, loops, time_based and \
-                               fsync do not hold";
+pub(super) const NOTE: &str = "its trace says what is asked and when it ends; rw, bs, size, offset, loops, time_based \
+                               and fsync do not hold";
 
 impl Replay {
     /// The trace that a job asks again; `None` where it makes its requests itself.

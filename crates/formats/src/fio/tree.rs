@@ -160,8 +160,8 @@ impl Tree {
 pub(super) const WHOLE: Region = Region { offset: Amount::Bytes(0), increment: 0, span: None, total: None };
 
 /// Words for the user.
-pub(super) const NOTE: &str = "its files lie in a folder of its own below `fathom-tree`, and fio's figures of them stand \
-                               for files, not for requests";
+pub(super) const NOTE: &str = "its files lie in a folder of its own below `fathom-tree`, and fio's figures of them \
+                               stand for files, not for requests";
 
 fn file_sizes(options: &Options, count: u64) -> Result<(Bytes, Bytes), Refusal> {
     let filesize = each_size(options)?;

@@ -383,8 +383,8 @@ impl<'a> Maker<'a> {
             .flat_map(|(_, hands)| hands)
             .any(|hand| hand.settings.reopen_every.is_some());
         if reopened {
-            let note = "test connection rate: a target is closed and opened again as Iometer does; how long a connection \
-                        lasts is not in the results";
+            let note = "test connection rate: a target is closed and opened again as Iometer does; how long a \
+                        connection lasts is not in the results";
             self.notes.push(note.into());
         }
         if plan_repeats_a_byte(tests) {

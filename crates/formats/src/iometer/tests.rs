@@ -142,8 +142,9 @@ fn each_worker_and_target_becomes_a_workload_with_its_own_queue() {
         told(&plan),
         [
             "random(repeats) 8KiB reads 67 % x16 on [1]",
-            "random(repeats) { \"4KiB\" = 15.7894736842, \"64KiB\" = 84.2105263158 } reads 15.8 % of 2 lines x1 on [1] | \
-             random(repeats) { \"4KiB\" = 15.7894736842, \"64KiB\" = 84.2105263158 } reads 15.8 % of 2 lines x1 on [2]",
+            "random(repeats) { \"4KiB\" = 15.7894736842, \"64KiB\" = 84.2105263158 } reads 15.8 % of 2 lines x1 on [1] \
+             | random(repeats) { \"4KiB\" = 15.7894736842, \"64KiB\" = 84.2105263158 } reads 15.8 % of 2 lines x1 on \
+             [2]",
         ]
     );
     let first = &plan.points()[0].workloads()[0];

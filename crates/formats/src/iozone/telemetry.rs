@@ -28,8 +28,8 @@ impl Command {
     pub fn see(&mut self, file: &str, trace: &Trace) -> Result<(), Refusal> {
         if let Some(late) = trace.requests().find(|request| request.at.get() > 0) {
             return Err(usage(&format!(
-                "{file}: the request at {} follows a pause, and IOzone takes pauses out of the time of a pass; write 0, \
-                 or leave the third column out",
+                "{file}: the request at {} follows a pause, and IOzone takes pauses out of the time of a pass; write \
+                 0, or leave the third column out",
                 late.offset.get()
             )));
         }

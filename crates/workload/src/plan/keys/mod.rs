@@ -119,6 +119,15 @@ pub(crate) struct Entry<T: 'static> {
     pub write: fn(&T) -> String,
 }
 
+impl<T> Clone for Entry<T> {
+    fn clone(&self) -> Entry<T> {
+        *self
+    }
+}
+
+// Derived, they would ask the same of `T`.
+impl<T> Copy for Entry<T> {}
+
 /// The entry of `key` in a list of entries.
 pub(crate) fn find<T>(entries: &'static [Entry<T>], key: &str) -> Option<&'static Entry<T>> {
     entries.iter().find(|entry| entry.doc.key == key)

@@ -152,12 +152,12 @@ pub(crate) static PHASE: [Entry<PhaseHead>; 5] = [
             kind: Kind::Table,
             default: "1",
             short: "How often the phase is gone through, all its sweeps and repeats each time.",
-            long: "A number, or a table whose `steady` names a figure: the rounds end when that is steady, after \
-                   five of them at the earliest and after `most` (25) at the latest. `at` says of which point, by \
-                   the values of its swept keys as they are written: `at = { size = \"4KiB\", reads = \"0%\" }`. Steady is what SNIA's PTS calls so: over \
-                   five rounds the figure stays within 20% of its mean from end to end, and the line fitted \
-                   through it rises or falls by no more than 10% of that. `round` stands among the swept values \
-                   of the points.",
+            long: "A number, or a table whose `steady` names a figure: the rounds end when that is steady, after five \
+                   of them at the earliest and after `most` (25) at the latest. `at` says of which point, by the \
+                   values of its swept keys as they are written: `at = { size = \"4KiB\", reads = \"0%\" }`. Steady is \
+                   what SNIA's PTS calls so: over five rounds the figure stays within 20% of its mean from end to end, \
+                   and the line fitted through it rises or falls by no more than 10% of that. `round` stands among the \
+                   swept values of the points.",
             example: "rounds = { most = 25, steady = \"iops\" }",
         },
         read: |h, n| Rounds::read(n).map(|rounds| h.rounds = rounds),

@@ -132,7 +132,8 @@ pub(crate) static STATE: [Entry<StateDraft>; 9] = [
             [
                 "Before all else, cuts files to no length.",
                 "What is written next is then allocated anew, as in a file that was just made. Concerns files that a \
-                 classic tool makes under names of its own; scratch files, devices and virtual arrays stay as they are.",
+                 classic tool makes under names of its own; scratch files, devices and virtual arrays stay as they \
+                 are.",
                 "empty = true",
             ],
         ),

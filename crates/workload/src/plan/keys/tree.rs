@@ -26,161 +26,157 @@ pub(crate) fn is_detail(doc: &KeyDoc) -> bool {
     doc.section == FILES && doc.key != "tree"
 }
 
-pub(super) const TREE: Entry<Draft> = Entry {
-    doc: doc(
-        "tree",
-        Kind::Choice(&[
-            "none", "mkdir", "create", "write", "stat", "open", "read", "link", "symlink", "rename",
-            "readdir", "delete", "rmdir",
-        ]),
-        "none",
-        [
-            "What is done to each file or directory of a tree, in place of reads and writes of blocks.",
-            "`create` makes a file and writes all of it; `write` and `read` open a file and move all of it; `open` \
-             opens and closes it; `stat` asks for its attributes; `link` and `symlink` give it a second name, \
-             `rename` another one. `mkdir`, `readdir` and `rmdir` concern the directories. What is missing for it \
-             is made before, and what is in its way is removed, without being measured; so phases with the same \
-             tree work on the same files, one after the other. `write`, `stat`, `open`, `read` and `readdir` go \
-             round until `run` is over or `ops` are done, or visit each once where neither is said; the others \
-             visit each once, however long it takes. Files are read and written through the page cache; of the \
-             other keys `workers`, `seed`, `content`, `compress`, `dedupe` and `flush` hold.",
-            "tree = \"create\"",
-        ],
-    ),
-    read: |d, n| match &n.value {
-        Value::Text(text) if text == "none" => {
-            d.file_op = None;
-            Ok(())
-        }
-        _ => n.read("create").map(|op| d.file_op = Some(op)),
+/// In the order of the reference page.
+pub(super) const ENTRIES: [Entry<Draft>; 9] = [
+    Entry {
+        doc: doc(
+            "tree",
+            Kind::Choice(&[
+                "none", "mkdir", "create", "write", "stat", "open", "read", "link", "symlink", "rename",
+                "readdir", "delete", "rmdir",
+            ]),
+            "none",
+            [
+                "What is done to each file or directory of a tree, in place of reads and writes of blocks.",
+                "`create` makes a file and writes all of it; `write` and `read` open a file and move all of it; `open` \
+                 opens and closes it; `stat` asks for its attributes; `link` and `symlink` give it a second name, \
+                 `rename` another one. `mkdir`, `readdir` and `rmdir` concern the directories. What is missing for it \
+                 is made before, and what is in its way is removed, without being measured; so phases with the same \
+                 tree work on the same files, one after the other. `write`, `stat`, `open`, `read` and `readdir` go \
+                 round until `run` is over or `ops` are done, or visit each once where neither is said; the others \
+                 visit each once, however long it takes. Files are read and written through the page cache; of the \
+                 other keys `workers`, `seed`, `content`, `compress`, `dedupe` and `flush` hold.",
+                "tree = \"create\"",
+            ],
+        ),
+        read: |d, n| match &n.value {
+            Value::Text(text) if text == "none" => {
+                d.file_op = None;
+                Ok(())
+            }
+            _ => n.read("create").map(|op| d.file_op = Some(op)),
+        },
+        write: |d| super::or_none(d.file_op, |op| op.to_string()),
     },
-    write: |d| super::or_none(d.file_op, |op| op.to_string()),
-};
-
-pub(super) const COUNT: Entry<Draft> = Entry {
-    doc: doc(
-        "count",
-        Kind::Count,
-        "1000",
-        [
-            "Files of a tree, all workers together.",
-            "1 to 1,000,000,000. Each worker has its own share of them and nobody else touches it.",
-            "count = 10_000",
-        ],
-    ),
-    read: |d, n| n.count(1..=MOST_FILES).map(|count| d.tree.count = count),
-    write: |d| d.tree.count.to_string(),
-};
-
-pub(super) const FILE_SIZE: Entry<Draft> = Entry {
-    doc: doc(
-        "file_size",
-        Kind::Sizes,
-        "0B",
-        [
-            "How large the files of a tree are.",
-            "One size, a range such as `1KiB..64KiB` in which every size is as likely, or up to 64 sizes with their \
-             weights. At most 1 GiB. The record tells each of a few sizes apart; those of a range are one class.",
-            "file_size = \"1KiB..64KiB\"",
-        ],
-    ),
-    read: |d, n| read_file_sizes(n).map(|sizes| d.tree.sizes = sizes),
-    write: |d| d.tree.sizes.to_string(),
-};
-
-pub(super) const LEVELS: Entry<Draft> = Entry {
-    doc: doc(
-        "levels",
-        Kind::Count,
-        "0",
-        [
-            "Levels of directories below the top of a tree.",
-            "0 to 20. With 0 all files are in one directory; with 1 there are `branch` directories of files. There \
-             may be 1,048,576 directories in all.",
-            "levels = 2",
-        ],
-    ),
-    read: |d, n| n.count32(0..=20).map(|levels| d.tree.levels = levels),
-    write: |d| d.tree.levels.to_string(),
-};
-
-pub(super) const BRANCH: Entry<Draft> = Entry {
-    doc: doc(
-        "branch",
-        Kind::Count,
-        "10",
-        [
-            "Directories in each directory that has any.",
-            "1 to 1,000,000. Says nothing where `levels` is 0.",
-            "branch = 4",
-        ],
-    ),
-    read: |d, n| n.count32(1..=1_000_000).map(|branch| d.tree.branch = branch),
-    write: |d| d.tree.branch.to_string(),
-};
-
-pub(super) const FILES_IN: Entry<Draft> = Entry {
-    doc: doc(
-        "files_in",
-        Kind::Choice(&["leaves", "all"]),
-        "leaves",
-        [
-            "Which directories of a tree hold files.",
-            "`leaves`: those of the lowest level. `all`: every directory, the top too. Each of them holds as many.",
-            "files_in = \"all\"",
-        ],
-    ),
-    read: |d, n| n.read("leaves").map(|holders| d.tree.files_in = holders),
-    write: |d| d.tree.files_in.to_string(),
-};
-
-pub(super) const OWN_TREES: Entry<Draft> = Entry {
-    doc: doc(
-        "own_trees",
-        Kind::Switch,
-        "false",
-        [
-            "Each worker has a tree of its own.",
-            "Otherwise all workers have their files in the same directories and may wait for one another there.",
-            "own_trees = true",
-        ],
-    ),
-    read: |d, n| n.switch().map(|own| d.tree.own_trees = own),
-    write: |d| d.tree.own_trees.to_string(),
-};
-
-pub(super) const ORDER: Entry<Draft> = Entry {
-    doc: doc(
-        "order",
-        Kind::Choice(&["sequential", "random"]),
-        "sequential",
-        [
-            "In which order the names of a tree are visited.",
-            "`sequential`: in the order of the names, one directory after the other. `random`: each once before any \
-             comes again, and every operation in an order of its own.",
-            "order = \"random\"",
-        ],
-    ),
-    read: |d, n| n.read("random").map(|order| d.tree.order = order),
-    write: |d| d.tree.order.to_string(),
-};
-
-pub(super) const FSYNC: Entry<Draft> = Entry {
-    doc: doc(
-        "fsync",
-        Kind::Choice(&["none", "each", "end"]),
-        "none",
-        [
-            "When changes to a tree are made durable.",
-            "`each`: every operation that changes something flushes the file, then the directory that names it, \
-             before it counts as done; `flush` says by which call. `end`: each worker has the whole file system \
-             written back once its share is done; that is measured too and counts as `sync`.",
-            "fsync = \"each\"",
-        ],
-    ),
-    read: |d, n| n.read("none").map(|fsync| d.tree.fsync = fsync),
-    write: |d| d.tree.fsync.to_string(),
-};
+    Entry {
+        doc: doc(
+            "count",
+            Kind::Count,
+            "1000",
+            [
+                "Files of a tree, all workers together.",
+                "1 to 1,000,000,000. Each worker has its own share of them and nobody else touches it.",
+                "count = 10_000",
+            ],
+        ),
+        read: |d, n| n.count(1..=MOST_FILES).map(|count| d.tree.count = count),
+        write: |d| d.tree.count.to_string(),
+    },
+    Entry {
+        doc: doc(
+            "file_size",
+            Kind::Sizes,
+            "0B",
+            [
+                "How large the files of a tree are.",
+                "One size, a range such as `1KiB..64KiB` in which every size is as likely, or up to 64 sizes with \
+                 their weights. At most 1 GiB. The record tells each of a few sizes apart; those of a range are one \
+                 class.",
+                "file_size = \"1KiB..64KiB\"",
+            ],
+        ),
+        read: |d, n| read_file_sizes(n).map(|sizes| d.tree.sizes = sizes),
+        write: |d| d.tree.sizes.to_string(),
+    },
+    Entry {
+        doc: doc(
+            "levels",
+            Kind::Count,
+            "0",
+            [
+                "Levels of directories below the top of a tree.",
+                "0 to 20. With 0 all files are in one directory; with 1 there are `branch` directories of files. There \
+                 may be 1,048,576 directories in all.",
+                "levels = 2",
+            ],
+        ),
+        read: |d, n| n.count32(0..=20).map(|levels| d.tree.levels = levels),
+        write: |d| d.tree.levels.to_string(),
+    },
+    Entry {
+        doc: doc(
+            "branch",
+            Kind::Count,
+            "10",
+            [
+                "Directories in each directory that has any.",
+                "1 to 1,000,000. Says nothing where `levels` is 0.",
+                "branch = 4",
+            ],
+        ),
+        read: |d, n| n.count32(1..=1_000_000).map(|branch| d.tree.branch = branch),
+        write: |d| d.tree.branch.to_string(),
+    },
+    Entry {
+        doc: doc(
+            "files_in",
+            Kind::Choice(&["leaves", "all"]),
+            "leaves",
+            [
+                "Which directories of a tree hold files.",
+                "`leaves`: those of the lowest level. `all`: every directory, the top too. Each of them holds as many.",
+                "files_in = \"all\"",
+            ],
+        ),
+        read: |d, n| n.read("leaves").map(|holders| d.tree.files_in = holders),
+        write: |d| d.tree.files_in.to_string(),
+    },
+    Entry {
+        doc: doc(
+            "own_trees",
+            Kind::Switch,
+            "false",
+            [
+                "Each worker has a tree of its own.",
+                "Otherwise all workers have their files in the same directories and may wait for one another there.",
+                "own_trees = true",
+            ],
+        ),
+        read: |d, n| n.switch().map(|own| d.tree.own_trees = own),
+        write: |d| d.tree.own_trees.to_string(),
+    },
+    Entry {
+        doc: doc(
+            "order",
+            Kind::Choice(&["sequential", "random"]),
+            "sequential",
+            [
+                "In which order the names of a tree are visited.",
+                "`sequential`: in the order of the names, one directory after the other. `random`: each once before \
+                 any comes again, and every operation in an order of its own.",
+                "order = \"random\"",
+            ],
+        ),
+        read: |d, n| n.read("random").map(|order| d.tree.order = order),
+        write: |d| d.tree.order.to_string(),
+    },
+    Entry {
+        doc: doc(
+            "fsync",
+            Kind::Choice(&["none", "each", "end"]),
+            "none",
+            [
+                "When changes to a tree are made durable.",
+                "`each`: every operation that changes something flushes the file, then the directory that names it, \
+                 before it counts as done; `flush` says by which call. `end`: each worker has the whole file system \
+                 written back once its share is done; that is measured too and counts as `sync`.",
+                "fsync = \"each\"",
+            ],
+        ),
+        read: |d, n| n.read("none").map(|fsync| d.tree.fsync = fsync),
+        write: |d| d.tree.fsync.to_string(),
+    },
+];
 
 fn read_file_sizes(node: &Node) -> Result<FileSizes, Wrong> {
     let sizes = match node.table() {

@@ -1,0 +1,134 @@
+//! The keys that say how requests reach the kernel.
+
+use crate::plan::keys::draft::Draft;
+use crate::plan::keys::{Entry, KeyDoc, Kind, Level};
+use crate::plan::text::CpuList;
+use crate::plan::tree::Value;
+
+const fn doc(
+    key: &'static str,
+    kind: Kind,
+    default: &'static str,
+    [short, long, example]: [&'static str; 3],
+) -> KeyDoc {
+    KeyDoc {
+        key,
+        level: Level::Workload,
+        section: "How requests reach the kernel",
+        kind,
+        default,
+        short,
+        long,
+        example,
+    }
+}
+
+pub(super) const ENTRIES: [Entry<Draft>; 7] = [
+    Entry {
+        doc: doc(
+            "engine",
+            Kind::Choice(&["auto", "io_uring", "pread", "preadv2", "mmap", "stdio", "null"]),
+            "auto",
+            [
+                "Which way into the kernel.",
+                "`auto`: pread at depth 1, io_uring where it is allowed, otherwise pread with a thread for each \
+                 request in flight. `stdio` gathers calls of a few bytes in user space, 4 KiB for each file, as a \
+                 program in C does with putc. `null` does nothing at all and shows what the tool itself can do.",
+                "engine = \"io_uring\"",
+            ],
+        ),
+        read: |d, n| n.read("auto").map(|kind| d.spec.engine.kind = kind),
+        write: |d| d.spec.engine.kind.to_string(),
+    },
+    Entry {
+        doc: doc(
+            "batch",
+            Kind::Count,
+            "32",
+            [
+                "At most so many requests are handed over at a time.",
+                "1 to 4096. One reading of the clock stamps them all, so a larger batch is cheaper and overstates \
+             response times by at most the time it takes to fill it.",
+                "batch = 32",
+            ],
+        ),
+        read: |d, n| n.count32(1..=4096).map(|batch| d.spec.engine.batch = batch),
+        write: |d| d.spec.engine.batch.to_string(),
+    },
+    Entry {
+        doc: doc(
+            "sqpoll",
+            Kind::Switch,
+            "false",
+            [
+                "A thread of the kernel takes requests up (io_uring).",
+                "It keeps a processor busy.",
+                "sqpoll = true",
+            ],
+        ),
+        read: |d, n| n.switch().map(|on| d.spec.engine.sqpoll = on),
+        write: |d| d.spec.engine.sqpoll.to_string(),
+    },
+    Entry {
+        doc: doc(
+            "iopoll",
+            Kind::Switch,
+            "false",
+            [
+                "Completions are polled for instead of waited for (io_uring, direct).",
+                "The device must have polling queues.",
+                "iopoll = true",
+            ],
+        ),
+        read: |d, n| n.switch().map(|on| d.spec.engine.iopoll = on),
+        write: |d| d.spec.engine.iopoll.to_string(),
+    },
+    Entry {
+        doc: doc(
+            "cpus",
+            Kind::Text,
+            "any",
+            [
+                "Processors on which workers run.",
+                "Worker i runs on the i-th of these, from the start again at the end. `any` leaves it to the kernel.",
+                "cpus = \"0-3,8\"",
+            ],
+        ),
+        read: |d, n| n.read::<CpuList>("0-3,8").map(|list| d.spec.engine.cpus = list.0),
+        write: |d| CpuList(d.spec.engine.cpus.clone()).to_string(),
+    },
+    Entry {
+        doc: doc(
+            "numa",
+            Kind::Count,
+            "any",
+            [
+                "The NUMA node on which buffers and workers stay.",
+                "`any` leaves it to the kernel.",
+                "numa = 0",
+            ],
+        ),
+        read: |d, n| match &n.value {
+            Value::Text(text) if text == "any" => {
+                d.spec.engine.numa_node = None;
+                Ok(())
+            }
+            _ => n.count32(0..=1023).map(|node| d.spec.engine.numa_node = Some(node)),
+        },
+        write: |d| d.spec.engine.numa_node.map_or("any".into(), |node| node.to_string()),
+    },
+    Entry {
+        doc: doc(
+            "huge_pages",
+            Kind::Switch,
+            "false",
+            [
+                "Buffers lie in huge pages.",
+                "Enough of them must be reserved on the host.",
+                "huge_pages = true",
+            ],
+        ),
+        read: |d, n| n.switch().map(|on| d.spec.engine.huge_pages = on),
+        write: |d| d.spec.engine.huge_pages.to_string(),
+    },
+];

@@ -1,0 +1,44 @@
+//! The keys that say what is written down of a load.
+
+use crate::plan::keys::draft::Draft;
+use crate::plan::keys::{Entry, KeyDoc, Kind, Level, or_none};
+
+const fn doc(
+    key: &'static str,
+    kind: Kind,
+    default: &'static str,
+    [short, long, example]: [&'static str; 3],
+) -> KeyDoc {
+    KeyDoc {
+        key,
+        level: Level::Workload,
+        section: "What is written down of it",
+        kind,
+        default,
+        short,
+        long,
+        example,
+    }
+}
+
+pub(super) const ENTRIES: [Entry<Draft>; 1] = [Entry {
+    doc: doc(
+        "iolog",
+        Kind::Text,
+        "none",
+        [
+            "A file that each request is written to as it was issued.",
+            "fio's iolog of version 3: its time in microseconds since the load began, its file, operation, offset \
+                 and length, in the order of issue. fio asks it again (`--read_iolog`), and so does \
+                 `pattern = \"trace\"`. A path is taken from where the program runs. The file is written anew each \
+                 time the load begins, so that after repeats and sweeps that of the last point stays; one that is \
+                 there and is no such log is left alone. It goes with one worker of any `depth`, and not with `tree`.",
+            "iolog = \"issued.iolog\"",
+        ],
+    ),
+    read: |d, n| {
+        n.optional(|n| n.scalar().ok_or_else(|| n.not("the name of a file", "issued.iolog")))
+            .map(|file| d.spec.iolog = file.filter(|file| !file.is_empty()))
+    },
+    write: |d| or_none(d.spec.iolog.as_ref(), String::clone),
+}];

@@ -1,0 +1,157 @@
+//! The keys that say how long a load lasts.
+
+use units::{Bytes, Nanos};
+
+use super::some_bytes;
+use crate::plan::keys::draft::Draft;
+use crate::plan::keys::{Entry, KeyDoc, Kind, Level, or_none};
+
+const fn doc(
+    key: &'static str,
+    kind: Kind,
+    default: &'static str,
+    [short, long, example]: [&'static str; 3],
+) -> KeyDoc {
+    KeyDoc { key, level: Level::Workload, section: "How long", kind, default, short, long, example }
+}
+
+const fn phase_wide(doc: KeyDoc) -> KeyDoc {
+    KeyDoc { level: Level::Phase, ..doc }
+}
+
+pub(super) const ENTRIES: [Entry<Draft>; 9] = [
+    Entry {
+        doc: doc(
+            "start",
+            Kind::Duration,
+            "0s",
+            [
+                "The pause before its first request.",
+                "For a workload that joins others which run already. Its warm-up and run begin then.",
+                "start = \"10s\"",
+            ],
+        ),
+        read: |d, n| n.read("10s").map(|start| d.spec.stop.start = start),
+        write: |d| d.spec.stop.start.exact(),
+    },
+    Entry {
+        doc: doc(
+            "warmup",
+            Kind::Duration,
+            "0s",
+            [
+                "Load that is not counted, before.",
+                "Workloads that run together mostly share it.",
+                "warmup = \"5s\"",
+            ],
+        ),
+        read: |d, n| n.read("5s").map(|warmup| d.spec.stop.warmup = warmup),
+        write: |d| d.spec.stop.warmup.exact(),
+    },
+    Entry {
+        doc: doc(
+            "run",
+            Kind::Duration,
+            "none",
+            [
+                "The measured time.",
+                "Always exactly this long, not a limit that a small target cuts short. `none` needs `ops`, `bytes` or \
+                 `passes`. Workloads that run together may have times of their own; what goes on alone is then in the \
+                 figures of those that last longer.",
+                "run = \"30s\"",
+            ],
+        ),
+        read: |d, n| n.optional(|n| n.read("30s")).map(|run| d.spec.stop.run = run),
+        write: |d| or_none(d.spec.stop.run, Nanos::exact),
+    },
+    Entry {
+        doc: phase_wide(doc(
+            "cooldown",
+            Kind::Duration,
+            "0s",
+            [
+                "Load that is not counted, after.",
+                "The last measured requests then meet the same company as the others.",
+                "cooldown = \"1s\"",
+            ],
+        )),
+        read: |d, n| n.read("1s").map(|cooldown| d.spec.stop.cooldown = cooldown),
+        write: |d| d.spec.stop.cooldown.exact(),
+    },
+    Entry {
+        doc: doc(
+            "ops",
+            Kind::Count,
+            "none",
+            [
+                "Ends after so many requests of all workers of the workload together.",
+                "Counted from the start, hence without a warm-up. With `run` too, whatever is reached first ends it.",
+                "ops = 100_000",
+            ],
+        ),
+        read: |d, n| n.optional(|n| n.count(1..=u64::MAX)).map(|ops| d.spec.stop.ops = ops),
+        write: |d| or_none(d.spec.stop.ops, |ops| ops.to_string()),
+    },
+    Entry {
+        doc: doc(
+            "bytes",
+            Kind::Size,
+            "none",
+            [
+                "Ends after so many bytes of all workers of the workload together.",
+                "Counted from the start, hence without a warm-up.",
+                "bytes = \"10GiB\"",
+            ],
+        ),
+        read: |d, n| n.optional(some_bytes).map(|bytes| d.spec.stop.bytes = bytes),
+        write: |d| or_none(d.spec.stop.bytes, Bytes::exact),
+    },
+    Entry {
+        doc: doc(
+            "passes",
+            Kind::Count,
+            "none",
+            [
+                "Ends after so many times as many bytes as the span holds, of each worker.",
+                "Where a worker has several files, as all of them together hold. How large the target is need not be \
+                 known beforehand.",
+                "passes = 1",
+            ],
+        ),
+        read: |d, n| n.optional(|n| n.count32(1..=u32::MAX)).map(|passes| d.spec.stop.passes = passes),
+        write: |d| or_none(d.spec.stop.passes, |passes| passes.to_string()),
+    },
+    Entry {
+        doc: doc(
+            "first_ends",
+            Kind::Switch,
+            "false",
+            [
+                "The first of its workers that has done its part ends the load of all.",
+                "Each worker has an equal part of `ops` or `bytes`; a load that ends by time alone is not changed. \
+                 Without it the last figures come from slow workers whom the others no longer disturb.",
+                "first_ends = true",
+            ],
+        ),
+        read: |d, n| n.switch().map(|on| d.spec.stop.first_ends = on),
+        write: |d| d.spec.stop.first_ends.to_string(),
+    },
+    Entry {
+        doc: doc(
+            "steady",
+            Kind::Choice(&["iops(10%, 30s)", "throughput(10%, 30s)", "latency_slope(1%, 30s, 10s)"]),
+            "none",
+            [
+                "Ends the load of all workloads once a figure of this one is steady, before `run` is over.",
+                "`iops(10%, 30s)`: in a window of 30 seconds no second lies further than 10 % from the mean of the \
+                 window. `iops_slope(1%, 30s)`: the line fitted through them rises or falls by less than 1 % of it a \
+                 second. A third time, as in `iops(10%, 30s, 10s)`, is left out before the first window. `throughput` \
+                 counts bytes, `latency` is the mean response time; a limit may also be a value, such as \
+                 `latency(50us, 30s)`. For rounds until SNIA's rule holds see `rounds`.",
+                "steady = \"iops_slope(1%, 60s)\"",
+            ],
+        ),
+        read: |d, n| n.optional(|n| n.read("iops(10%, 30s)")).map(|steady| d.spec.stop.steady = steady),
+        write: |d| or_none(d.spec.stop.steady, |steady| steady.to_string()),
+    },
+];
