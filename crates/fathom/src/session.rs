@@ -62,6 +62,11 @@ impl Session {
         self.world.kind()
     }
 
+    /// What is carried out.
+    pub fn plan(&self) -> &Plan {
+        &self.planned.plan
+    }
+
     /// Has the record tell where the time of each request went, where the world can know.
     pub fn keep_shares(&mut self) {
         self.world.keep_shares();

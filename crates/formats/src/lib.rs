@@ -25,7 +25,7 @@ pub mod seeker;
 pub mod sqlio;
 
 pub use encoding::decoded;
-pub use job_file::{JobFile, job_file, job_files};
+pub use job_file::{JobFile, job_file, job_files, results_of};
 pub use order::{Order, quoted};
 pub use output::{NoFigures, Output, outputs};
 pub use refusal::Refusal;

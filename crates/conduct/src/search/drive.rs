@@ -102,11 +102,11 @@ pub fn load_of(plan: &Plan) -> Result<&plan::Point, String> {
     let mut loads = plan.points().iter().filter(|point| matches!(point.task, Task::Load(_)));
     match (loads.next(), loads.count()) {
         (None, _) => Err("the plan has no load to search with, only states".into()),
-        (Some(load), 0) if load.workloads().iter().any(|workload| workload.replay().is_some()) => {
-            Err("a search chooses how many requests it needs, and a trace has an end; search with a plan that \
+        (Some(load), 0) if load.workloads().iter().any(|workload| workload.replay().is_some()) => Err(
+            "a search chooses how many requests it needs, and a trace has an end; search with a plan that \
                  describes the load"
-                .into())
-        }
+                .into(),
+        ),
         (Some(load), 0) => Ok(load),
         (Some(_), more) => Err(format!(
             "a search varies the rate of one load, and the plan has {} points with loads; give swept keys one value \

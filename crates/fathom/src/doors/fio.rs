@@ -3,12 +3,16 @@
 use std::fs;
 use std::path::Path;
 
-use conduct::search::SearchOptions;
+use conduct::search::{LOOK_LEAST, SearchOptions, load_of};
 use formats::fio::Command;
+use record::World;
 
 use super::{Door, Scratch, print};
 use crate::around;
 use crate::ending::{Ending, Failure};
+use crate::progress::Progress;
+use crate::recorder::Recorded;
+use crate::session::Session;
 
 pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
     let command = around::with("", &[], |around| Command::parse(arguments, around))?;
@@ -27,7 +31,7 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
     let scratch = Scratch { keep: !command.removes_files(), ..Scratch::default() };
     let session = door.open("fio", command.order(), scratch)?;
     let recorded = match command.promise() {
-        Some(promise) => session.search(&search(promise)?, &mut |_| {}),
+        Some(promise) => look_for(promise, session)?,
         None => door.measure(session, &mut |_| {}),
     };
     let text = command.report(&recorded.run);
@@ -49,10 +53,26 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
     }
 }
 
-/// The search that `latency_target` asks for: of rates, where fio tries depths.
-fn search(promise: &str) -> Result<SearchOptions, Failure> {
+/// The search that `latency_target` asks for: of rates, where fio tries depths. Who waits sees on stderr how far it is.
+fn look_for(promise: &str, session: Session) -> Result<Recorded, Failure> {
     let promise = promise.parse().map_err(|error| Failure::Usage(format!("latency_target: {error}")))?;
-    Ok(SearchOptions::of(vec![promise]))
+    let mut search = SearchOptions::of(vec![promise]);
+    let load = load_of(session.plan()).map_err(Failure::Usage)?;
+    let run = load.workloads().first().and_then(|workload| workload.stop.run);
+    // On real storage it is the user's time that passes, of which `runtime=` says how much there is for one load.
+    if let (Some(run), World::Host) = (run, session.kind()) {
+        search.look = run.clamp(LOOK_LEAST, search.look);
+        search.longest = run.clamp(search.look, search.longest);
+    }
+    let mut progress = Progress::new(false);
+    progress.of_world(session.kind());
+    progress.say(&format!(
+        "latency_target: the highest rate is searched that keeps it, each rate for {} to {}",
+        search.look, search.longest
+    ));
+    let recorded = session.search(&search, &mut |event| progress.show(event));
+    progress.finish();
+    Ok(recorded)
 }
 
 /// Whether a report can go to `path`: a file, or one that is not there yet in a directory that is.

@@ -54,6 +54,7 @@ fn converted(file: &str, from: Option<&str>) -> Result<String, Failure> {
         None => formats::job_file(file, &text),
     };
     let Some(kind) = kind else {
+        must_not_be_results(file, &text)?;
         let tools: Vec<&str> = formats::job_files().iter().map(|kind| kind.tool).collect();
         return Err(Failure::Usage(format!(
             "{file}: no job file of a tool that is known; say which with `--from` ({})",
@@ -64,6 +65,17 @@ fn converted(file: &str, from: Option<&str>) -> Result<String, Failure> {
     let targets: String = order.targets.iter().map(|target| format!(" --on '{target}'")).collect();
     let head = if targets.is_empty() { String::new() } else { format!("# Targets:{targets}\n\n") };
     Ok(head + &order.plan)
+}
+
+/// A result given for the job that it came from is a slip worth naming.
+fn must_not_be_results(file: &str, text: &str) -> Result<(), Failure> {
+    match formats::results_of(text) {
+        None => Ok(()),
+        Some(tool) => Err(Failure::Usage(format!(
+            "{file}: these are results of {tool}, and no job; give the job file or the command line that they came \
+             from"
+        ))),
+    }
 }
 
 fn ordered(
@@ -123,6 +135,7 @@ fn read_text(name: &str, bytes: Vec<u8>, on: &[String]) -> Result<Found, Failure
         let formats::Order { plan, targets, .. } = ordered(kind, name, &text, on)?;
         return Ok(Found { origin: name.into(), text: plan, targets });
     }
+    must_not_be_results(name, &text)?;
     let text = String::from_utf8(bytes)
         .map_err(|error| Failure::Usage(format!("{name}: the plan cannot be read: {error}")))?;
     Ok(Found { origin: name.into(), text, targets: Vec::new() })
