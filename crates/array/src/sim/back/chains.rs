@@ -1,0 +1,261 @@
+//! Operations as chains, from one phase to the next.
+//!
+//! A chain is what one stripe needs: its reads, then the parity arithmetic, then its writes, then what is read back;
+//! chains of one operation run side by side.
+//!
+//! **Invariant:** a chain goes on when all commands of its phase have ended, and holds its lock from its first command
+//! to its last.
+
+use units::{Instant, Lba, Nanos, Sectors};
+
+use crate::events::Events;
+use crate::meter::{Class, Meter};
+use crate::raid::{Plan, Step, Stripe};
+use crate::trail::Part as Place;
+
+use super::{BackEnd, Ended, Errand, JOIN_MAX};
+use crate::device::Command;
+use crate::sim::chain::{Operation, Part, Phase};
+use crate::sim::event::Event;
+use crate::sim::locks::Claim;
+
+impl BackEnd {
+    /// Starts what was planned, perhaps elsewhere: a unit of background work; its operation.
+    pub fn launch(&mut self, now: Instant, events: &mut Events, errand: Errand, plan: &Plan) -> u32 {
+        let operation = self.operations.take();
+        let Errand { controller, class, set, ready, .. } = errand;
+        // One more than its chains until all have been started: a chain may end at once.
+        self.operations[operation].begin(errand, 1, self.keeps_trails);
+        self.background += usize::from(class == Class::Background);
+        let (mut read, mut written) = (0, 0);
+        for stripe in plan.stripes() {
+            let reads = plan.reads_of(stripe);
+            let writes = plan.writes_of(stripe);
+            // What lies between the stripes belongs to none and moves data alone.
+            let (reads_at, writes_at) = (at(plan.reads(), reads), at(plan.writes(), writes));
+            self.plain(now, events, operation, set, ready, plan, read..reads_at, written..writes_at);
+            (read, written) = (reads_at + reads.len(), writes_at + writes.len());
+            let arithmetic = self.engines[controller as usize].arithmetic(stripe.arithmetic);
+            let chain = self.new_chain(operation, arithmetic, ready);
+            self.fill(chain, set, writes, plan.checks_of(stripe));
+            self.gather(set, reads);
+            if self.lock(now, chain, set, stripe, ready) {
+                self.begin(now, events, chain, ready);
+            }
+        }
+        let (reads, writes) = (plan.reads().len(), plan.writes().len());
+        self.plain(now, events, operation, set, ready, plan, read..reads, written..writes);
+        self.end_chain(now, operation);
+        operation
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the two ranges and their context are one thought")]
+    fn plain(
+        &mut self,
+        now: Instant,
+        events: &mut Events,
+        operation: u32,
+        set: u32,
+        ready: Instant,
+        plan: &Plan,
+        reads: std::ops::Range<usize>,
+        writes: std::ops::Range<usize>,
+    ) {
+        if reads.is_empty() && writes.is_empty() {
+            return;
+        }
+        let chain = self.new_chain(operation, Nanos::ZERO, ready);
+        // Reads and writes outside stripes come together only in a copy from disk to disk.
+        self.fill(chain, set, &plan.writes()[writes], &[]);
+        self.gather(set, &plan.reads()[reads]);
+        self.begin(now, events, chain, ready);
+    }
+
+    pub(super) fn new_chain(&mut self, operation: u32, arithmetic: Nanos, ready: Instant) -> u32 {
+        self.operations[operation].chains += 1;
+        let chain = self.chains.take();
+        let fresh = &mut self.chains[chain];
+        fresh.operation = operation;
+        fresh.phase = Phase::Reads;
+        fresh.arithmetic = arithmetic;
+        fresh.locks = false;
+        fresh.writes.clear();
+        fresh.checks.clear();
+        if self.keeps_trails {
+            fresh.trail.begin(ready);
+            fresh.last.begin(ready);
+        }
+        chain
+    }
+
+    fn fill(&mut self, chain: u32, set: u32, writes: &[Step], checks: &[Step]) {
+        if writes.is_empty() && checks.is_empty() {
+            return;
+        }
+        self.gather(set, writes);
+        self.chains[chain].writes.extend_from_slice(&self.parts);
+        self.gather(set, checks);
+        self.chains[chain].checks.extend_from_slice(&self.parts);
+    }
+
+    /// Collects `steps` as commands in `parts`, neighbours joined.
+    pub(super) fn gather(&mut self, set: u32, steps: &[Step]) {
+        self.parts.clear();
+        let disks = &self.sets[set as usize].disks;
+        let part = |member: u16, lba: Lba, sectors: Sectors| Part {
+            disk: disks[usize::from(member)],
+            first: lba.0,
+            sectors: sectors.0 as u32,
+        };
+        match steps {
+            [] => {}
+            [only] => self.parts.push(part(only.member, only.lba, only.sectors)),
+            _ => {
+                let joined = self.merger.merge(steps, JOIN_MAX);
+                self.parts
+                    .extend(joined.iter().map(|command| part(command.member, command.lba, command.sectors)));
+            }
+        }
+    }
+
+    /// Gives out the commands in `parts`, or goes on at once where there are none.
+    fn begin(&mut self, now: Instant, events: &mut Events, chain: u32, ready: Instant) {
+        if self.parts.is_empty() {
+            self.advance(now, events, chain, ready);
+            return;
+        }
+        let writing = self.chains[chain].phase == Phase::Writes;
+        self.chains[chain].pending = self.parts.len() as u32;
+        let Operation { controller, class, .. } = self.operations[self.chains[chain].operation];
+        for index in 0..self.parts.len() {
+            let Part { disk, first, sectors } = self.parts[index];
+            let ready = self.engines[controller as usize].member_command(now, ready, class);
+            let command = Command { first, sectors, tag: chain, write: writing, class, ready, given: ready };
+            self.submit(now, events, disk, command);
+        }
+    }
+
+    /// The next phase of a chain whose present one has ended.
+    pub(super) fn advance(&mut self, now: Instant, events: &mut Events, chain: u32, ready: Instant) {
+        let place = &mut self.chains[chain];
+        let phase = if place.has_nothing_left() { Phase::Checks } else { place.phase };
+        match phase {
+            Phase::Reads => {
+                place.phase = Phase::Arithmetic;
+                let work = place.arithmetic;
+                let Operation { controller, class, .. } = self.operations[place.operation];
+                let engine = &mut self.engines[controller as usize];
+                let done = engine.xor.book(now, ready, work, class);
+                place.trail.pass(Place::Xor, done, work);
+                if done > now && ready <= now {
+                    events.push(done, Event::Chain(chain).pack());
+                } else {
+                    // Nothing was read: the writes are given out at once and wait for their data.
+                    self.advance(now, events, chain, done);
+                }
+            }
+            Phase::Arithmetic => {
+                place.phase = Phase::Writes;
+                self.parts.clear();
+                self.parts.extend_from_slice(&place.writes);
+                self.begin(now, events, chain, ready);
+            }
+            Phase::Writes => {
+                place.phase = Phase::Checks;
+                self.parts.clear();
+                self.parts.extend_from_slice(&place.checks);
+                self.begin(now, events, chain, ready);
+            }
+            Phase::Checks => {
+                let operation = place.operation;
+                let last = &mut self.operations[operation].trail;
+                if place.trail.at() > last.at() {
+                    std::mem::swap(&mut place.trail, last);
+                }
+                if place.locks {
+                    self.unlock(now, events, chain);
+                }
+                self.chains.give(chain);
+                self.end_chain(now, operation);
+            }
+        }
+    }
+
+    /// Whether a chain whose reads are in `parts` may begin; if not it does once it has its stripe.
+    fn lock(&mut self, now: Instant, chain: u32, set: u32, stripe: &Stripe, ready: Instant) -> bool {
+        let place = &mut self.chains[chain];
+        let Operation { class, .. } = self.operations[place.operation];
+        let claim = Claim::of(stripe, set, place.operation, self.lock_block);
+        let Some(claim) = claim.filter(|_| class != Class::Background) else { return true };
+        place.locks = true;
+        let free = self.locks.enter(now, chain, claim, class, &mut self.waits);
+        if !free {
+            place.ready = ready;
+            place.reads.clear();
+            place.reads.extend_from_slice(&self.parts);
+        }
+        free
+    }
+
+    /// Gives a chain's stripe back; those that waited for it begin.
+    fn unlock(&mut self, now: Instant, events: &mut Events, chain: u32) {
+        let mut granted = std::mem::take(&mut self.granted);
+        self.locks.leave(now, chain, &mut granted, &mut self.waits);
+        for next in granted.drain(..) {
+            let place = &mut self.chains[next];
+            let ready = place.ready.max(now);
+            place.trail.wait(Place::StripeLocks, ready);
+            self.parts.clear();
+            self.parts.extend_from_slice(&place.reads);
+            self.begin(now, events, next, ready);
+        }
+        self.granted = granted;
+    }
+
+    /// Begins the window of what is metered of the locks.
+    pub fn restart_locks(&mut self, now: Instant) {
+        self.waits.restart(now);
+    }
+
+    /// Ends it.
+    pub fn close_locks(&mut self, now: Instant) {
+        let mut waits = std::mem::take(&mut self.waits);
+        let here = self.locks.waiting().chain(self.waiting_for_units());
+        waits.close(now, here.map(|(since, class)| (since, None, class)));
+        self.waits = waits;
+    }
+
+    /// How long requests have waited for locks.
+    pub fn locks_meter(&mut self) -> &mut Meter {
+        &mut self.waits
+    }
+
+    fn end_chain(&mut self, now: Instant, operation: u32) {
+        let place = &mut self.operations[operation];
+        place.chains -= 1;
+        if place.chains == 0 {
+            self.background -= usize::from(place.class == Class::Background);
+            let trail = self.keeps_trails.then(|| {
+                let mut trail = self.spare.pop().unwrap_or_default();
+                std::mem::swap(&mut *trail, &mut place.trail);
+                trail.end(now.max(trail.began()));
+                trail
+            });
+            self.done.push(Ended { owner: place.owner, trail });
+            if let Some(set) = place.beside_work {
+                self.write_left(set, operation);
+            }
+            self.operations.give(operation);
+        }
+    }
+
+    /// The arithmetic of a chain has ended.
+    pub fn chain_ready(&mut self, now: Instant, events: &mut Events, chain: u32) {
+        self.advance(now, events, chain, now);
+    }
+}
+
+/// Where `part` begins in `whole`, of which it is a slice.
+fn at(whole: &[Step], part: &[Step]) -> usize {
+    (part.as_ptr().addr() - whole.as_ptr().addr()) / size_of::<Step>()
+}

@@ -1,0 +1,184 @@
+//! Member commands: over their channel, at their disk, and back.
+//!
+//! **Invariant:** a command that was given out ends exactly once.
+
+use units::{Instant, Nanos, SECTOR_BYTES};
+
+use crate::device::{Command, Device, Finished, Submitted};
+use crate::events::Events;
+use crate::link::Link;
+use crate::meter::Class;
+use crate::sim::chain::{AtDisk, Crossing};
+use crate::sim::event::Event;
+use crate::trail::{Part as Place, Trail};
+use crate::wire::{Carried, Transfer};
+
+use super::BackEnd;
+
+impl BackEnd {
+    /// Gives a command out: over the channel first where it brings data.
+    pub(super) fn submit(&mut self, now: Instant, events: &mut Events, disk: u32, command: Command) {
+        let place = &mut self.disks[disk as usize];
+        place.outstanding += 1;
+        match place.channel.filter(|_| command.write) {
+            Some(channel) => {
+                let Link { params, out, .. } = self.channels[channel as usize];
+                let work = params.transfer(u64::from(command.sectors) * SECTOR_BYTES);
+                let crossing = Crossing { disk, command: Some(command), stay: AtDisk::NotYet };
+                self.cross(events, now, (out, command.ready, work), crossing);
+            }
+            None => self.hand_over(now, events, disk, command),
+        }
+    }
+
+    /// The disk has a command, and what it brings.
+    fn hand_over(&mut self, now: Instant, events: &mut Events, disk: u32, command: Command) {
+        let place = &mut self.disks[disk as usize];
+        match place.device.submit(now, command) {
+            Submitted::Ends(end) => {
+                place.outstanding -= 1;
+                let alone = if self.keeps_trails { place.device.alone(command) } else { Nanos::ZERO };
+                let stay = AtDisk::Whole(end, alone);
+                if !self.leaves_over_channel(now, events, disk, end, command, stay) {
+                    self.passed(now, disk, command, stay, None);
+                    events.push(end, Event::Member(command.tag).pack());
+                }
+            }
+            Submitted::Queued(Some(end)) => events.push(end, Event::Disk(disk).pack()),
+            Submitted::Queued(None) => {}
+        }
+    }
+
+    /// Puts data on a wire of a channel, ready at an instant, for so much work.
+    fn cross(
+        &mut self,
+        events: &mut Events,
+        now: Instant,
+        (wire, ready, work): (u32, Instant, Nanos),
+        crossing: Crossing,
+    ) {
+        let token = self.crossings.take();
+        self.crossings[token] = crossing;
+        let class = crossing.command.map_or(Class::HostRead, |command| command.class);
+        self.wires[wire as usize].join(now, Transfer { ready, work, token, class, flow: None });
+        self.arm(events, wire);
+    }
+
+    fn arm(&mut self, events: &mut Events, wire: u32) {
+        if let Some(at) = self.wires[wire as usize].arm() {
+            events.push(at, Event::Channel(wire).pack());
+        }
+    }
+
+    /// A transfer may have ended on a wire of a channel.
+    pub fn channel_due(&mut self, now: Instant, events: &mut Events, wire: u32) {
+        let mut crossed = std::mem::take(&mut self.crossed);
+        self.wires[wire as usize].advance(now, &mut crossed);
+        self.arm(events, wire);
+        for Carried { token, work } in crossed.drain(..) {
+            let Crossing { disk, command, stay } = self.crossings[token];
+            self.crossings.give(token);
+            match command {
+                Some(command) if command.write => {
+                    self.hand_over(now, events, disk, Command { ready: now, ..command });
+                }
+                Some(command) => {
+                    self.passed(now, disk, command, stay, Some(work));
+                    self.member_done(now, events, command.tag);
+                }
+                None => {}
+            }
+        }
+        self.crossed = crossed;
+    }
+
+    /// The command in service at a disk with a queue of its own has ended.
+    pub fn disk_done(&mut self, now: Instant, events: &mut Events, disk: u32) {
+        let Device::Rotating(drive) = &mut self.disks[disk as usize].device else { return };
+        let (finished, next) = drive.finish(now);
+        if let Some(end) = next {
+            events.push(end, Event::Disk(disk).pack());
+        }
+        self.disks[disk as usize].outstanding -= 1;
+        let Finished { command, started, steps, .. } = finished;
+        let stay = AtDisk::Steps(started, steps, now);
+        if !self.leaves_over_channel(now, events, disk, now, command, stay) {
+            self.passed(now, disk, command, stay, None);
+            self.member_done(now, events, command.tag);
+        }
+    }
+
+    /// Has what a command read leave over its disk's channel, `end` being its end at the disk. `false`: there is
+    /// nothing to carry, or no channel.
+    fn leaves_over_channel(
+        &mut self,
+        now: Instant,
+        events: &mut Events,
+        disk: u32,
+        end: Instant,
+        command: Command,
+        stay: AtDisk,
+    ) -> bool {
+        let Some(channel) = self.disks[disk as usize].channel.filter(|_| !command.write) else {
+            return false;
+        };
+        let Link { params, back, .. } = self.channels[channel as usize];
+        // It keeps pace with the media, or with the drive's buffer, and has begun before now where that has.
+        let work = params.transfer(u64::from(command.sectors) * SECTOR_BYTES);
+        let last = end + params.transfer(SECTOR_BYTES);
+        let ready = Instant::from_nanos(last.nanos().saturating_sub(work.get()));
+        let ready = if end > now { ready.max(now) } else { ready };
+        self.cross(events, now, (back, ready, work), Crossing { disk, command: Some(command), stay });
+        true
+    }
+
+    /// Takes the way of a command, with its stay at its disk and at last the time that a channel carried it, into that
+    /// of its chain: if it is the last of its phase, or will be, as far as is known.
+    pub(super) fn passed(
+        &mut self,
+        now: Instant,
+        disk: u32,
+        command: Command,
+        stay: AtDisk,
+        carried: Option<Nanos>,
+    ) {
+        if !self.keeps_trails {
+            return;
+        }
+        let channel = self.disks[disk as usize].channel.filter(|_| command.write);
+        let to_disk = channel.map_or(Nanos::ZERO, |channel| {
+            let Link { params, .. } = self.channels[channel as usize];
+            params.transfer(u64::from(command.sectors) * SECTOR_BYTES)
+        });
+        let place = &mut self.chains[command.tag];
+        let processing = self.engines[self.operations[place.operation].controller as usize].member_work();
+        let go = |trail: &mut Trail| {
+            trail.pass(Place::ControllerProcessor, command.given, processing);
+            trail.pass(Place::Channel, command.ready, to_disk);
+            stay.pass(trail);
+            if let Some(work) = carried {
+                trail.pass(Place::Channel, now, work);
+            }
+        };
+        if place.pending == 1 {
+            return go(&mut place.trail);
+        }
+        if let AtDisk::Whole(end, _) = stay
+            && end > now.max(place.last.at())
+            && carried.is_none()
+        {
+            place.last.begin(place.trail.at());
+            go(&mut place.last);
+        }
+    }
+
+    /// One command of a chain has ended.
+    pub fn member_done(&mut self, now: Instant, events: &mut Events, chain: u32) {
+        let place = &mut self.chains[chain];
+        place.pending -= 1;
+        if place.pending == 0 {
+            place.trail.follow(&place.last, Place::Unclaimed);
+            self.advance(now, events, chain, now);
+        }
+    }
+}

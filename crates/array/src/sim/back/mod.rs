@@ -1,0 +1,362 @@
+//! The back end: members behind their channels, and the operations of the RAID sets on them.
+//!
+//! An operation is planned at once into *chains* ([`chains`]), whose commands go to the members and come back
+//! ([`members`]).
+//!
+//! **Invariant:** an operation ends exactly once, after every command of its chains has.
+
+mod chains;
+mod members;
+
+use units::{Bytes, Instant, Lba, Nanos, Sectors, Share};
+
+use crate::controller::ControllerParams;
+use crate::device::{Command, Device};
+use crate::events::Events;
+use crate::link::{Link, LinkParams};
+use crate::meter::{Class, Meter, Metered};
+use crate::raid::{Candidate, Extent, Geometry, Health, MemberState, Merger, Plan, PlanError};
+use crate::slab::Slab;
+use crate::trail::Trail;
+use crate::wire::{Carried, Wire};
+
+use crate::sim::chain::{AtDisk, Chain, Crossing, Operation, Part, Phase};
+use crate::sim::engine::Engine;
+use crate::sim::event::Event;
+use crate::sim::locks::StripeLocks;
+use crate::sim::unit_locks::UnitLocks;
+
+/// Longest command to one member: what controllers and block layers join neighbours to.
+const JOIN_MAX: Sectors = Sectors(2048);
+
+/// Who waits for an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// A host request, by its place.
+    Request(u32),
+    /// The cache of a controller.
+    Cache {
+        /// Which controller.
+        controller: u32,
+        /// The number of the transfer.
+        transfer: u32,
+    },
+    /// Background work, by its number.
+    Background(u32),
+}
+
+/// On whose behalf an operation works, and by which controller.
+#[derive(Clone, Copy, Debug)]
+pub struct Errand {
+    /// The set.
+    pub set: u32,
+    /// Who waits.
+    pub owner: Owner,
+    /// For the meters.
+    pub class: Class,
+    /// Which controller does it.
+    pub controller: u32,
+    /// When it may begin.
+    pub ready: Instant,
+}
+
+/// An operation that has ended.
+#[derive(Clone, Debug)]
+pub struct Ended {
+    /// Who waited for it.
+    pub owner: Owner,
+    /// Where its time went: the way of the chain that ended last. `None` where no trails are kept.
+    pub trail: Option<Box<Trail>>,
+}
+
+impl Ended {
+    /// One that ended at `at`, as it began.
+    pub fn at(owner: Owner, at: Instant) -> Ended {
+        let mut trail = Box::<Trail>::default();
+        trail.begin(at);
+        Ended { owner, trail: Some(trail) }
+    }
+}
+
+/// A set at work.
+pub struct Set {
+    /// What lies where.
+    pub geometry: Geometry,
+    /// Which members are well.
+    pub health: Health,
+    /// Disk numbers of members and spares, by the geometry's numbers.
+    pub disks: Vec<u32>,
+}
+
+/// A disk in its bay.
+pub struct Disk {
+    /// The device itself.
+    pub device: Device,
+    /// Commands under way, those on its channel included.
+    pub outstanding: u32,
+    channel: Option<u32>,
+}
+
+/// Members, channels, sets and what they are doing.
+pub struct BackEnd {
+    /// The disks, by number.
+    pub disks: Vec<Disk>,
+    /// The sets, by number.
+    pub sets: Vec<Set>,
+    /// The controllers' working parts.
+    pub engines: Vec<Engine>,
+    channels: Vec<Link>,
+    wires: Vec<Wire>,
+    /// Commands whose data cross a channel.
+    crossings: Slab<Crossing>,
+    crossed: Vec<Carried>,
+    pub(super) operations: Slab<Operation>,
+    chains: Slab<Chain>,
+    /// The last plan, for the next: boxed, because it changes hands for every operation.
+    plan: Option<Box<Plan>>,
+    merger: Merger,
+    parts: Vec<Part>,
+    turn: usize,
+    locate: Nanos,
+    place: Nanos,
+    locks: StripeLocks,
+    /// What an update of parity locks at least; `None`: its stripe.
+    lock_block: Option<Bytes>,
+    /// By set: the units that background work holds.
+    pub(super) units: Vec<UnitLocks>,
+    pub(super) unit_is_free: bool,
+    /// Those that wait for a lock.
+    pub(super) waits: Meter,
+    /// Chains that have got theirs.
+    granted: Vec<u32>,
+    /// Operations of background work under way.
+    background: usize,
+    /// Operations that have ended, for the simulation to collect.
+    pub done: Vec<Ended>,
+    /// Owners whose writes wait no longer for a unit that background work held: the same.
+    pub freed: Vec<Owner>,
+    /// Owners whose writes waited, and then had nowhere to go: the same.
+    pub lost: Vec<Owner>,
+    /// Whether trails are kept of where the time goes.
+    pub keeps_trails: bool,
+    /// Trails that nobody needs, in the boxes in which they are handed over.
+    #[expect(clippy::vec_box, reason = "the boxes are used again too: no allocation for every operation")]
+    spare: Vec<Box<Trail>>,
+}
+
+impl BackEnd {
+    /// All at rest.
+    pub fn new(
+        disks: Vec<Device>,
+        sets: Vec<Set>,
+        engines: Vec<Engine>,
+        channel: Option<(u32, LinkParams)>,
+        controller: &ControllerParams,
+    ) -> BackEnd {
+        let count = channel.map_or(0, |(count, _)| count.max(1));
+        let disk = |(number, device)| Disk {
+            device,
+            outstanding: 0,
+            channel: (count > 0).then(|| number as u32 % count),
+        };
+        let mut wires = Vec::new();
+        let links = channel.iter().flat_map(|(_, link)| std::iter::repeat_n(link, count as usize));
+        let channels = links.map(|link| Link::lay(link, &mut wires)).collect();
+        BackEnd {
+            disks: disks.into_iter().enumerate().map(disk).collect(),
+            units: sets.iter().map(|_| UnitLocks::default()).collect(),
+            unit_is_free: false,
+            sets,
+            engines,
+            channels,
+            wires,
+            crossings: Slab::new(),
+            crossed: Vec::new(),
+            operations: Slab::new(),
+            chains: Slab::new(),
+            plan: None,
+            merger: Merger::new(),
+            parts: Vec::new(),
+            turn: 0,
+            locate: controller.locate,
+            place: controller.place,
+            locks: StripeLocks::new(),
+            lock_block: controller.stripe_lock,
+            waits: Meter::default(),
+            granted: Vec::new(),
+            background: 0,
+            done: Vec::new(),
+            freed: Vec::new(),
+            lost: Vec::new(),
+            keeps_trails: false,
+            spare: Vec::new(),
+        }
+    }
+
+    /// Every direction of every channel, with its name.
+    pub fn each_channel(&mut self, mut visit: impl FnMut(&dyn Fn() -> String, &mut dyn Metered)) {
+        for (n, channel) in self.channels.iter().enumerate() {
+            for (way, wire) in channel.ways() {
+                visit(&|| format!("channel {n} {way}"), &mut self.wires[wire as usize]);
+            }
+        }
+    }
+
+    /// Starts a read of `sectors` from `lba` of a set. After an error nothing has been started.
+    pub fn read(
+        &mut self,
+        now: Instant,
+        events: &mut Events,
+        errand: Errand,
+        lba: Lba,
+        sectors: Sectors,
+    ) -> Result<(), PlanError> {
+        let errand = self.located(now, errand);
+        let mut plan = self.plan.take().unwrap_or_default();
+        let set = &self.sets[errand.set as usize];
+        self.turn = self.turn.wrapping_add(1);
+        let planned = set.geometry.plan_read(
+            &set.health,
+            lba,
+            sectors,
+            |candidates| nearest(&self.disks, set, candidates, self.turn),
+            &mut plan,
+        );
+        let planned = planned.map(|()| self.launch(now, events, errand, &plan));
+        self.plan = Some(plan);
+        planned.map(drop)
+    }
+
+    /// Starts a write of `extents`, ascending and apart, of a set; where background work holds what it would touch, as
+    /// soon as it no longer does. After an error nothing has been started.
+    pub fn write(
+        &mut self,
+        now: Instant,
+        events: &mut Events,
+        errand: Errand,
+        extents: &[Extent],
+    ) -> Result<(), PlanError> {
+        self.write_beside_work(now, events, errand, extents)
+    }
+
+    /// Starts a write that nothing stands in the way of; its operation.
+    pub(super) fn write_now(
+        &mut self,
+        now: Instant,
+        events: &mut Events,
+        errand: Errand,
+        extents: &[Extent],
+    ) -> Result<u32, PlanError> {
+        let errand = self.located(now, errand);
+        let mut plan = self.plan.take().unwrap_or_default();
+        let set = &self.sets[errand.set as usize];
+        let planned = set.geometry.plan_gathered(&set.health, extents, &mut plan);
+        let planned = planned.map(|()| self.launch(now, events, errand, &plan));
+        self.plan = Some(plan);
+        planned
+    }
+
+    /// The errand once the box knows where on the set the data are.
+    fn located(&self, now: Instant, errand: Errand) -> Errand {
+        let set = &self.sets[errand.set as usize];
+        let arms = |&disk: &u32| matches!(self.disks[disk as usize].device, Device::Rotating(_));
+        let looking = if errand.class == Class::Destage { self.place } else { self.locate };
+        if looking.is_zero() || !set.disks.first().is_some_and(arms) {
+            return errand;
+        }
+        Errand { ready: errand.ready.max(now) + looking, ..errand }
+    }
+
+    /// Has the drives of a set serve background work in the order it came; how many of it `share` of their tags are.
+    pub fn background_tags(&mut self, set: u32, share: Share) -> u32 {
+        let mut tags = u32::MAX;
+        for &disk in &self.sets[set as usize].disks {
+            tags = tags.min(self.disks[disk as usize].device.order_background());
+        }
+        // At most as many as there are tags.
+        ((share.get() * f64::from(tags)).round() as u32).max(1)
+    }
+
+    /// Has every member of a set that works write what its own cache holds. `false`: none is left to ask.
+    pub fn flush(&mut self, now: Instant, events: &mut Events, errand: Errand) -> bool {
+        let Set { geometry, health, disks } = &self.sets[errand.set as usize];
+        let working = (0..geometry.spec().members as u16)
+            .filter(|&slot| health.state(slot) != MemberState::Failed)
+            .map(|slot| disks[usize::from(health.member(slot))]);
+        self.parts.clear();
+        self.parts.extend(working.map(|disk| Part { disk, first: 0, sectors: 0 }));
+        self.instruct(now, events, errand, |device, at, _| device.flush(at))
+    }
+
+    /// Tells the members that hold `extent` of a set that nothing of it is needed any more. `false`: none is told.
+    ///
+    /// A level with parity keeps it to itself: parity covers what its members hold (Linux md passes a discard on to a
+    /// RAID 5 only where `devices_handle_discard_safely` says so, and by default it does not).
+    pub fn trim(&mut self, now: Instant, events: &mut Events, errand: Errand, extent: Extent) -> bool {
+        let mut plan = self.plan.take().unwrap_or_default();
+        let set = &self.sets[errand.set as usize];
+        let passed_on = set.geometry.spec().level.parity() == 0
+            && set.geometry.plan_gathered(&set.health, &[extent], &mut plan).is_ok();
+        self.parts.clear();
+        if passed_on {
+            self.gather(errand.set, plan.writes());
+        }
+        self.plan = Some(plan);
+        self.instruct(now, events, errand, |device, at, part| device.trim(at, part.first, part.sectors))
+    }
+
+    /// Gives each of `parts` to its disk as something that moves no data, and ends with the last of them.
+    fn instruct(
+        &mut self,
+        now: Instant,
+        events: &mut Events,
+        errand: Errand,
+        carry_out: impl Fn(&mut Device, Instant, Part) -> Instant,
+    ) -> bool {
+        if self.parts.is_empty() {
+            return false;
+        }
+        let Errand { controller, class, ready, .. } = errand;
+        let operation = self.operations.take();
+        self.operations[operation].begin(errand, 0, self.keeps_trails);
+        let chain = self.new_chain(operation, Nanos::ZERO, ready);
+        // There is nothing after it.
+        self.chains[chain].phase = Phase::Checks;
+        self.chains[chain].pending = self.parts.len() as u32;
+        for index in 0..self.parts.len() {
+            let part = self.parts[index];
+            let ready = self.engines[controller as usize].member_command(now, ready, class);
+            let end = carry_out(&mut self.disks[part.disk as usize].device, ready, part);
+            let Part { disk, first, sectors } = part;
+            let command = Command { first, sectors, tag: chain, write: true, class, ready, given: ready };
+            self.passed(now, disk, command, AtDisk::Whole(end, end.saturating_since(ready)), None);
+            events.push(end, Event::Member(chain).pack());
+        }
+        true
+    }
+
+    /// Takes the trail of an ended operation back, for the next.
+    pub fn recycle(&mut self, trail: Option<Box<Trail>>) {
+        self.spare.extend(trail.filter(|_| self.keeps_trails));
+    }
+
+    /// Operations under way.
+    pub fn busy(&self) -> usize {
+        self.operations.in_use()
+    }
+
+    /// Those of them that are not background work.
+    pub fn foreground(&self) -> usize {
+        self.operations.in_use() - self.background
+    }
+}
+
+/// The copy with the fewest commands before it, then the one whose arm is nearer, then each in turn.
+fn nearest(disks: &[Disk], set: &Set, candidates: &[Candidate], turn: usize) -> usize {
+    let cost = |index: usize| {
+        let candidate = &candidates[index];
+        let disk = &disks[set.disks[usize::from(candidate.member)] as usize];
+        (disk.outstanding, disk.device.distance(candidate.lba.0), (index + turn) % candidates.len())
+    };
+    (0..candidates.len()).min_by_key(|&index| cost(index)).unwrap_or(0)
+}
