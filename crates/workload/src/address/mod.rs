@@ -1,0 +1,235 @@
+//! Where the next request goes: one generator per pattern.
+//!
+//! Random patterns work on *slots*: the region is cut into pieces of the largest request size, a slot is drawn,
+//! and a smaller request is placed at a random aligned offset within it. So a split of sizes still covers each
+//! slot once per pass. Only draws with repeats know no slots: each goes to any aligned place where it fits.
+//!
+//! **Invariant:** an address depends on seed, specification and count alone, never on how requests ended.
+
+mod run;
+mod slots;
+#[cfg(test)]
+mod tests;
+
+use units::Bytes;
+
+use crate::rng::Streams;
+use crate::spec::Pattern;
+
+use run::Run;
+use slots::{Draw, Slots, once};
+
+/// The part of a file that is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Region {
+    /// Distance from the start of the file; a multiple of the alignment.
+    pub start: Bytes,
+    /// Length; holds at least one request of the largest size.
+    pub len: Bytes,
+}
+
+/// Which of several workers that share a region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// From 0.
+    pub index: u32,
+    /// At least 1.
+    pub of: u32,
+}
+
+impl Part {
+    /// The only one.
+    pub const WHOLE: Part = Part { index: 0, of: 1 };
+}
+
+/// Sizes that place requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grain {
+    /// Every offset within the region is a multiple of this; not zero.
+    pub align: Bytes,
+    /// The largest request.
+    pub largest: Bytes,
+    /// No request may cross a multiple of the largest one, because LUNs meet there.
+    pub keeps_slots: bool,
+}
+
+/// Generates offsets from the start of the file.
+#[derive(Clone, Debug)]
+pub struct Addresses {
+    base: u64,
+    walk: Walk,
+}
+
+#[derive(Clone, Debug)]
+enum Walk {
+    Upwards(Run),
+    Downwards(Run),
+    Strided {
+        run: Run,
+        stride: u64,
+        /// Passes begin within so much of a stride.
+        width: u64,
+        pass_start: u64,
+    },
+    /// `run` without gaps from each multiple of `step`.
+    Stepped {
+        run: Run,
+        step: u64,
+        passed: u64,
+    },
+    /// Downwards with gaps.
+    Back {
+        run: Run,
+        step: u64,
+    },
+    Slots(Slots),
+    /// Some requests go to a drawn place, the others go on where the last one ended.
+    Continued {
+        run: Run,
+        slots: Slots,
+        /// Where the last one went.
+        last: u64,
+    },
+}
+
+/// Where one request of a workload with several kinds of them may go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Where, seen from the last one.
+    pub go: Go,
+    /// Its offset is a multiple of this; not zero.
+    pub align: u64,
+}
+
+/// Where a request goes, seen from the last one of its worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Go {
+    /// To a place that the pattern draws.
+    Elsewhere,
+    /// On from where it ended.
+    On,
+    /// Where it went, as far as the region has room there.
+    Nowhere,
+}
+
+impl Addresses {
+    /// The addresses of `pattern` in `region` for one of the workers that share it.
+    ///
+    /// Workers take turns in one permutation (`Random`) or have stretches of their own (`Sequential`,
+    /// `Reverse`, `Stride`), so that together they visit each block once; other patterns draw independently.
+    /// `name` tells streams apart. The caller has checked that `region` holds a slot for every worker.
+    pub fn new(
+        pattern: &Pattern,
+        region: Region,
+        part: Part,
+        grain: Grain,
+        streams: Streams,
+        name: &str,
+    ) -> Addresses {
+        let walk = match pattern {
+            Pattern::Sequential => Walk::Upwards(Run::of(region, part, grain, false)),
+            Pattern::Reverse => Walk::Downwards(Run::of(region, part, grain, true)),
+            Pattern::Stride(stride) => {
+                let run = Run::of(region, part, grain, false);
+                Walk::Strided { run, stride: stride.get(), width: stride.get(), pass_start: run.start }
+            }
+            Pattern::StrideOf { step, run } => Walk::Stepped {
+                run: Run::of(region, part, grain, false),
+                step: step.get(),
+                passed: run.get(),
+            },
+            Pattern::Columns { step, width } => {
+                let run = Run::of(region, part, grain, false);
+                Walk::Strided { run, stride: step.get(), width: width.get(), pass_start: run.start }
+            }
+            Pattern::ReverseStride(step) => {
+                Walk::Back { run: Run::of(region, part, grain, true), step: step.get() }
+            }
+            _ => Walk::Slots(Slots::new(pattern, region, part, grain, streams, name)),
+        };
+        Addresses { base: region.start.get(), walk }
+    }
+
+    /// Addresses of which some are drawn from `pattern` and the others go on where the last one ended: from the
+    /// start of the worker's own stretch at first, and again when the region ends. A pattern that draws nothing
+    /// sends the former anywhere, with repeats. Ask with [`Addresses::next_of`].
+    pub fn continued(
+        pattern: &Pattern,
+        region: Region,
+        part: Part,
+        grain: Grain,
+        streams: Streams,
+        name: &str,
+    ) -> Addresses {
+        let drawn = if pattern.is_random() { pattern } else { &Pattern::RandomWithRepeats };
+        let slots = Slots::new(drawn, region, part, grain, streams, name);
+        let run = Run { end: region.len.get(), ..Run::of(region, part, grain, false) };
+        Addresses { base: region.start.get(), walk: Walk::Continued { run, slots, last: 0 } }
+    }
+
+    /// The offset of the next request, `len` bytes long, where requests differ in how they are placed. A pattern
+    /// that always draws, or never, does so whatever `step` says.
+    // Apart from `next`, which is faster the smaller it is.
+    #[inline(never)]
+    pub fn next_of(&mut self, len: u32, step: Step) -> Bytes {
+        let within = match &mut self.walk {
+            Walk::Slots(slots) => slots.next(u64::from(len), step.align),
+            Walk::Continued { run, slots, last } => {
+                let len = u64::from(len);
+                let at = match step.go {
+                    Go::Elsewhere => slots.next(len, step.align),
+                    Go::On => run.on(len, step.align),
+                    Go::Nowhere => {
+                        let latest = run.end.saturating_sub(len).max(run.start);
+                        let at = (*last).min(latest);
+                        at - at % step.align
+                    }
+                };
+                (run.next, *last) = (at + len, at);
+                at
+            }
+            _ => return self.next(len),
+        };
+        Bytes::new(self.base + within)
+    }
+
+    /// Gives the offsets of the next `count` requests of `len` bytes to `take`, as [`Addresses::next`] would.
+    #[inline]
+    pub fn each(&mut self, len: u32, count: u32, mut take: impl FnMut(Bytes)) {
+        let base = self.base;
+        // The two walks that most plans ask for have loops of their own: what does not change in them stays in
+        // registers, which saves 1 to 2 ns a request.
+        match &mut self.walk {
+            Walk::Upwards(run) => {
+                let mut own = *run;
+                (0..count).for_each(|_| take(Bytes::new(base + own.up(len.into()))));
+                *run = own;
+            }
+            Walk::Slots(Slots { slot, align, draw: Draw::Once { order, turn, turns }, .. })
+                if *slot - u64::from(len) < *align =>
+            {
+                (0..count).for_each(|_| take(Bytes::new(base + once(order, turn, *turns) * *slot)));
+            }
+            _ => (0..count).for_each(|_| take(self.next(len))),
+        }
+    }
+
+    /// The offset of the next request, `len` bytes long.
+    #[inline]
+    pub fn next(&mut self, len: u32) -> Bytes {
+        let len = u64::from(len);
+        let within = match &mut self.walk {
+            Walk::Upwards(run) => run.up(len),
+            Walk::Downwards(run) => run.down(len),
+            Walk::Strided { run, stride, width, pass_start } => run.stride(len, *stride, *width, pass_start),
+            Walk::Stepped { run, step, passed } => run.stepped(len, *step, *passed),
+            Walk::Back { run, step } => run.back(len, *step),
+            Walk::Slots(slots) => slots.next(len, slots.align),
+            Walk::Continued { slots, .. } => {
+                let step = Step { go: Go::Elsewhere, align: slots.align };
+                return self.next_of(len as u32, step);
+            }
+        };
+        Bytes::new(self.base + within)
+    }
+}

@@ -1,0 +1,205 @@
+//! Places that are drawn: pieces of a region of the largest request size, and which of them is next.
+
+use rand_core::Rng;
+use rand_distr::{Distribution, Normal, Zipf};
+
+use super::{Grain, Part, Region};
+use crate::permutation::Permutation;
+use crate::rng::{Stream, Streams, below, unit};
+use crate::spec::{Extent, Pattern, Zone};
+
+#[derive(Clone, Debug)]
+pub(super) struct Slots {
+    pub slot: u64,
+    pub align: u64,
+    within: Stream,
+    pub draw: Draw,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Draw {
+    Once {
+        order: Permutation,
+        turn: u64,
+        turns: u64,
+    },
+    InTurn {
+        turn: u64,
+        turns: u64,
+        slots: u64,
+    },
+    Uniform {
+        stream: Stream,
+        slots: u64,
+    },
+    Pareto {
+        stream: Stream,
+        power: f64,
+        place: Permutation,
+    },
+    /// Not slots but any aligned place of a region of that length.
+    Anywhere {
+        stream: Stream,
+        region: u64,
+    },
+    Zipf {
+        stream: Stream,
+        law: Zipf<f64>,
+        place: Permutation,
+    },
+    Normal {
+        stream: Stream,
+        law: Normal<f64>,
+        slots: u64,
+        /// Where the blocks lie that are not side by side.
+        place: Option<Permutation>,
+    },
+    Zones {
+        stream: Stream,
+        zones: Vec<Band>,
+    },
+}
+
+/// A zone in slots, with the upper end of its share of the draws scaled to 64 bits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Band {
+    until: u64,
+    first: u64,
+    slots: u64,
+}
+
+impl Slots {
+    pub(super) fn new(
+        pattern: &Pattern,
+        region: Region,
+        part: Part,
+        grain: Grain,
+        streams: Streams,
+        name: &str,
+    ) -> Slots {
+        let slot = grain.largest.round_up(grain.align).get();
+        let slots = region.len.get() / slot;
+        assert!(slots > 0, "the region holds no request");
+        let own = |purpose: &str| streams.open(&format!("{purpose}/{name}/{}", part.index));
+        let shared_key = |purpose: &str| streams.key(&format!("{purpose}/{name}"));
+        let draw = match pattern {
+            Pattern::Random => Draw::Once {
+                order: Permutation::new(slots, shared_key("order")),
+                turn: u64::from(part.index) % slots,
+                turns: u64::from(part.of),
+            },
+            Pattern::Interlocked => {
+                Draw::InTurn { turn: u64::from(part.index) % slots, turns: u64::from(part.of), slots }
+            }
+            Pattern::Pareto(h) => Draw::Pareto {
+                stream: own("offset"),
+                power: h.ln() / (1.0 - h).ln(),
+                place: Permutation::new(slots, shared_key("place")),
+            },
+            Pattern::Zipf(theta) => Draw::Zipf {
+                stream: own("offset"),
+                law: Zipf::new(slots as f64, *theta).expect("the plan has checked that theta is above zero"),
+                place: Permutation::new(slots, shared_key("place")),
+            },
+            Pattern::Normal(deviation) | Pattern::NormalScattered(deviation) => Draw::Normal {
+                place: matches!(pattern, Pattern::NormalScattered(_))
+                    .then(|| Permutation::new(slots, shared_key("place"))),
+                stream: own("offset"),
+                law: Normal::new(slots as f64 / 2.0, deviation.get() * slots as f64)
+                    .expect("a share is finite and not negative"),
+                slots,
+            },
+            Pattern::Zones(zones) => Draw::Zones { stream: own("offset"), zones: bands(zones, slots, slot) },
+            _ if grain.align.get() < slot && !grain.keeps_slots => {
+                Draw::Anywhere { stream: own("offset"), region: region.len.get() }
+            }
+            _ => Draw::Uniform { stream: own("offset"), slots },
+        };
+        Slots { slot, align: grain.align.get(), within: own("within"), draw }
+    }
+
+    #[inline(always)]
+    pub(super) fn next(&mut self, len: u64, align: u64) -> u64 {
+        if let Draw::Anywhere { stream, region } = &mut self.draw {
+            return below(stream, (*region - len) / align + 1) * align;
+        }
+        let start = self.draw.next() * self.slot;
+        // Most workloads have one size: the test saves them a division, 5 ns.
+        if self.slot - len < align {
+            return start;
+        }
+        let spare = (self.slot - len) / align;
+        start + below(&mut self.within, spare + 1) * align
+    }
+}
+
+impl Draw {
+    #[inline]
+    fn next(&mut self) -> u64 {
+        match self {
+            Draw::Once { order, turn, turns } => once(order, turn, *turns),
+            Draw::InTurn { turn, turns, slots } => {
+                let slot = *turn;
+                *turn = (*turn + *turns) % *slots;
+                slot
+            }
+            // A part x of the blocks, the hottest, gets x^(1/power) of the requests; so h gets 1 - h.
+            Draw::Pareto { stream, power, place } => {
+                let rank = (place.len() as f64 * unit(stream).powf(*power)) as u64;
+                place.at(rank.min(place.len() - 1))
+            }
+            Draw::Uniform { stream, slots } => below(stream, *slots),
+            Draw::Anywhere { .. } => unreachable!("any place is drawn without slots"),
+            Draw::Zipf { stream, law, place } => {
+                let rank = law.sample(stream) as u64;
+                place.at((rank - 1).min(place.len() - 1))
+            }
+            Draw::Normal { stream, law, slots, place } => loop {
+                let drawn = law.sample(stream);
+                if (0.0..*slots as f64).contains(&drawn) {
+                    return place.as_ref().map_or(drawn as u64, |place| place.at(drawn as u64));
+                }
+            },
+            Draw::Zones { stream, zones } => {
+                let drawn = stream.next_u64();
+                let band = zones.iter().find(|band| drawn <= band.until).unwrap_or(&zones[zones.len() - 1]);
+                band.first + ((unit(stream) * band.slots as f64) as u64).min(band.slots - 1)
+            }
+        }
+    }
+}
+
+/// The slot whose turn it is in a permutation, of which each worker takes every so many.
+#[inline(always)]
+pub(super) fn once(order: &Permutation, turn: &mut u64, turns: u64) -> u64 {
+    let slot = order.at(*turn);
+    *turn += turns;
+    while *turn >= order.len() {
+        *turn -= order.len();
+    }
+    slot
+}
+
+/// The zones in slots; what they leave of the requests goes to what they leave of the span.
+fn bands(zones: &[Zone], slots: u64, slot: u64) -> Vec<Band> {
+    let part = |zone: &Zone| match zone.span {
+        Extent::Part(part) => part.get(),
+        Extent::Bytes(bytes) => bytes.as_f64() / (slots as f64 * slot as f64),
+    };
+    let (mut requests, mut span) = (0.0, 0.0);
+    let mut bands = Vec::with_capacity(zones.len() + 1);
+    let mut push = |requests: f64, from: f64, to: f64| {
+        let first = ((from * slots as f64) as u64).min(slots - 1);
+        let end = ((to * slots as f64) as u64).clamp(first + 1, slots);
+        bands.push(Band { until: (requests * u64::MAX as f64) as u64, first, slots: end - first });
+    };
+    for zone in zones {
+        requests += zone.requests.get();
+        push(requests, span, span + part(zone));
+        span += part(zone);
+    }
+    if requests < 1.0 - 1e-9 && span < 1.0 {
+        push(1.0, span, 1.0);
+    }
+    bands
+}
