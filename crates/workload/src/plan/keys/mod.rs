@@ -37,6 +37,33 @@ pub struct KeyDoc {
     pub example: &'static str,
 }
 
+/// A heading of the reference page, and the keys below it.
+pub(crate) struct Section(pub &'static str);
+
+impl Section {
+    /// A key of a workload.
+    pub const fn key(
+        &self,
+        key: &'static str,
+        kind: Kind,
+        default: &'static str,
+        [short, long, example]: [&'static str; 3],
+    ) -> KeyDoc {
+        KeyDoc { key, level: Level::Workload, section: self.0, kind, default, short, long, example }
+    }
+
+    /// A key that all workloads of a phase have in common.
+    pub const fn phase_key(
+        &self,
+        key: &'static str,
+        kind: Kind,
+        default: &'static str,
+        words: [&'static str; 3],
+    ) -> KeyDoc {
+        KeyDoc { level: Level::Phase, ..self.key(key, kind, default, words) }
+    }
+}
+
 /// Where a key may stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {

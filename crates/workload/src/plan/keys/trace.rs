@@ -1,24 +1,15 @@
 //! The keys of a workload that asks a trace again.
 
 use super::draft::Draft;
-use super::{Entry, KeyDoc, Kind, Level, or_none};
+use super::{Entry, KeyDoc, Kind, Section, or_none};
 use crate::plan::text::{DataOp, Factor, OpList};
 use crate::trace::MOST_SCALE;
 
-const TRACES: &str = "Asking a trace again";
-
-const fn doc(
-    key: &'static str,
-    kind: Kind,
-    default: &'static str,
-    [short, long, example]: [&'static str; 3],
-) -> KeyDoc {
-    KeyDoc { key, level: Level::Workload, section: TRACES, kind, default, short, long, example }
-}
+const SECTION: Section = Section("Asking a trace again");
 
 /// Whether the key says how a trace is asked again, and says nothing where there is none.
 pub(crate) fn is_detail(doc: &KeyDoc) -> bool {
-    doc.section == TRACES
+    doc.section == SECTION.0
 }
 
 /// Whether the key says what the requests of a trace say themselves.
@@ -29,7 +20,7 @@ pub(crate) fn is_told_by_the_trace(doc: &KeyDoc) -> bool {
 /// In the order of the reference page.
 pub(super) const ENTRIES: [Entry<Draft>; 6] = [
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "trace",
             Kind::Text,
             "none",
@@ -51,7 +42,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 6] = [
         write: |d| or_none(Some(&d.replay.file).filter(|file| !file.is_empty()), String::clone),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "trace_speed",
             Kind::Factor,
             "1",
@@ -65,7 +56,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 6] = [
         write: |d| Factor(d.replay.speed).to_string(),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "trace_scale",
             Kind::Count,
             "1",
@@ -80,7 +71,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 6] = [
         write: |d| d.replay.scale.to_string(),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "trace_skip",
             Kind::Text,
             "none",
@@ -94,7 +85,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 6] = [
         write: |d| OpList(d.replay.skip.clone()).to_string(),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "trace_as",
             Kind::Choice(&["none", "read", "write", "trim"]),
             "none",
@@ -109,7 +100,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 6] = [
         write: |d| or_none(d.replay.as_op, |op| op.name().to_owned()),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "trace_fold",
             Kind::Switch,
             "false",

@@ -2,34 +2,25 @@
 
 use super::draft::Draft;
 use super::workload::read_sizes;
-use super::{Entry, KeyDoc, Kind, Level};
+use super::{Entry, KeyDoc, Kind, Section};
 use crate::plan::mistakes::Wrong;
 use crate::plan::tree::{Node, Value};
 use crate::tree::FileSizes;
 
-const FILES: &str = "Files and directories";
+const SECTION: Section = Section("Files and directories");
 
 /// The most files of one workload: their names have room for seven digits a worker.
 const MOST_FILES: u64 = 1_000_000_000;
 
-const fn doc(
-    key: &'static str,
-    kind: Kind,
-    default: &'static str,
-    [short, long, example]: [&'static str; 3],
-) -> KeyDoc {
-    KeyDoc { key, level: Level::Workload, section: FILES, kind, default, short, long, example }
-}
-
 /// Whether the key describes a tree of files, and says nothing where there is none.
 pub(crate) fn is_detail(doc: &KeyDoc) -> bool {
-    doc.section == FILES && doc.key != "tree"
+    doc.section == SECTION.0 && doc.key != "tree"
 }
 
 /// In the order of the reference page.
 pub(super) const ENTRIES: [Entry<Draft>; 9] = [
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "tree",
             Kind::Choice(&[
                 "none", "mkdir", "create", "write", "stat", "open", "read", "link", "symlink", "rename",
@@ -59,7 +50,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 9] = [
         write: |d| super::or_none(d.file_op, |op| op.to_string()),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "count",
             Kind::Count,
             "1000",
@@ -73,7 +64,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 9] = [
         write: |d| d.tree.count.to_string(),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "file_size",
             Kind::Sizes,
             "0B",
@@ -89,7 +80,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 9] = [
         write: |d| d.tree.sizes.to_string(),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "levels",
             Kind::Count,
             "0",
@@ -104,7 +95,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 9] = [
         write: |d| d.tree.levels.to_string(),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "branch",
             Kind::Count,
             "10",
@@ -118,7 +109,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 9] = [
         write: |d| d.tree.branch.to_string(),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "files_in",
             Kind::Choice(&["leaves", "all"]),
             "leaves",
@@ -132,7 +123,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 9] = [
         write: |d| d.tree.files_in.to_string(),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "own_trees",
             Kind::Switch,
             "false",
@@ -146,7 +137,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 9] = [
         write: |d| d.tree.own_trees.to_string(),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "order",
             Kind::Choice(&["sequential", "random"]),
             "sequential",
@@ -161,7 +152,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 9] = [
         write: |d| d.tree.order.to_string(),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "fsync",
             Kind::Choice(&["none", "each", "end"]),
             "none",

@@ -20,6 +20,7 @@ pub(crate) use amounts::{split_of, weight_of};
 pub use content::ContentText;
 pub use load::{CpuList, Ratio, TargetList};
 pub use pattern::MOST_ZONES;
+pub(crate) use pattern::PATTERNS;
 pub use trace::{DataOp, Factor, OpList};
 
 /// Shares that sum to 1 within this do: 2/3 and 1/3 have no exact binary form.

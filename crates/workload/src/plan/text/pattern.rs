@@ -14,7 +14,8 @@ pub const MOST_ZONES: usize = 64;
 /// The largest exponent of zipf: beyond it practically every request goes to one block.
 const LARGEST_THETA: f64 = 10.0;
 
-const PATTERNS: [&str; 15] = [
+/// Every form of a pattern, with a value where it takes one.
+pub(crate) const PATTERNS: [&str; 15] = [
     "sequential",
     "random",
     "random(repeats)",

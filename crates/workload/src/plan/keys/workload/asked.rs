@@ -4,42 +4,17 @@ use units::Bytes;
 
 use super::read_sizes;
 use crate::plan::keys::draft::Draft;
-use crate::plan::keys::{Entry, KeyDoc, Kind, Level, lines};
-use crate::plan::text::share_text;
+use crate::plan::keys::{Entry, Kind, Section, lines};
+use crate::plan::text::{PATTERNS, share_text};
 use crate::plan::tree::Value;
 
-const PATTERNS: Kind = Kind::Choice(&[
-    "sequential",
-    "random",
-    "random(repeats)",
-    "zipf(1.2)",
-    "pareto(0.2)",
-    "normal(10%)",
-    "normal(10%, scattered)",
-    "hot(90% in 10%)",
-    "stride(1MiB)",
-    "stride(1GiB, 64MiB)",
-    "columns(128KiB, 32KiB)",
-    "reverse",
-    "reverse(1MiB)",
-    "sequential(interlocked)",
-    "trace",
-]);
-
-const fn doc(
-    key: &'static str,
-    kind: Kind,
-    default: &'static str,
-    [short, long, example]: [&'static str; 3],
-) -> KeyDoc {
-    KeyDoc { key, level: Level::Workload, section: "What is asked", kind, default, short, long, example }
-}
+const SECTION: Section = Section("What is asked");
 
 pub(super) const ENTRIES: [Entry<Draft>; 12] = [
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "pattern",
-            PATTERNS,
+            Kind::Choice(&PATTERNS),
             "random",
             [
                 "Where the next request goes.",
@@ -64,7 +39,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 12] = [
         write: |d| d.spec.pattern.to_string(),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "size",
             Kind::Sizes,
             "4KiB",
@@ -78,7 +53,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 12] = [
         write: |d| d.spec.sizes.to_string(),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "reads",
             Kind::Share,
             "rest",
@@ -99,7 +74,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 12] = [
         write: |d| d.reads.map_or("rest".into(), share_text),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "trims",
             Kind::Share,
             "0%",
@@ -113,7 +88,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 12] = [
         write: |d| share_text(d.spec.mix.trims),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "flushes",
             Kind::Share,
             "0%",
@@ -127,7 +102,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 12] = [
         write: |d| share_text(d.spec.mix.flushes),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "random",
             Kind::Share,
             "auto",
@@ -150,7 +125,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 12] = [
         write: |d| d.spec.random.map_or("auto".into(), share_text),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "consecutive",
             Kind::Count,
             "1",
@@ -165,7 +140,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 12] = [
         write: |d| d.spec.habits.consecutive.to_string(),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "same_place",
             Kind::Switch,
             "false",
@@ -180,7 +155,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 12] = [
         write: |d| d.spec.habits.same_place.to_string(),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "mix",
             Kind::Lines,
             "none",
@@ -199,7 +174,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 12] = [
         write: |d| lines::write(&d.lines),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "rewrites",
             Kind::Share,
             "0%",
@@ -216,7 +191,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 12] = [
         write: |d| share_text(d.spec.rewrites),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "align",
             Kind::Size,
             "auto",
@@ -236,7 +211,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 12] = [
         write: |d| d.spec.align.map_or("auto".into(), Bytes::exact),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "seed",
             Kind::Count,
             "auto",

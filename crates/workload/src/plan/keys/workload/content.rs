@@ -1,29 +1,13 @@
 //! The keys that say what writes contain.
 
 use crate::plan::keys::draft::Draft;
-use crate::plan::keys::{Entry, KeyDoc, Kind, Level, or_none};
+use crate::plan::keys::{Entry, Kind, Section, or_none};
 
-const fn doc(
-    key: &'static str,
-    kind: Kind,
-    default: &'static str,
-    [short, long, example]: [&'static str; 3],
-) -> KeyDoc {
-    KeyDoc {
-        key,
-        level: Level::Workload,
-        section: "What writes contain",
-        kind,
-        default,
-        short,
-        long,
-        example,
-    }
-}
+const SECTION: Section = Section("What writes contain");
 
 pub(super) const ENTRIES: [Entry<Draft>; 5] = [
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "content",
             Kind::Choice(&["random", "zeros", "pattern(deadbeef)"]),
             "random",
@@ -39,7 +23,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 5] = [
         write: |d| d.content.to_string(),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "compress",
             Kind::Ratio,
             "1:1",
@@ -53,7 +37,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 5] = [
         write: |d| d.compress.to_string(),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "dedupe",
             Kind::Ratio,
             "1:1",
@@ -63,7 +47,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 5] = [
         write: |d| d.dedupe.to_string(),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "verify",
             Kind::Choice(&["none", "written", "all", "content"]),
             "none",
@@ -86,7 +70,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 5] = [
         write: |d| d.spec.verify.to_string(),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "read_back",
             Kind::Count,
             "none",

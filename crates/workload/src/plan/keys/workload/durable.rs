@@ -1,29 +1,13 @@
 //! The keys that say what makes writes durable.
 
 use crate::plan::keys::draft::Draft;
-use crate::plan::keys::{Entry, KeyDoc, Kind, Level, or_none};
+use crate::plan::keys::{Entry, Kind, Section, or_none};
 
-const fn doc(
-    key: &'static str,
-    kind: Kind,
-    default: &'static str,
-    [short, long, example]: [&'static str; 3],
-) -> KeyDoc {
-    KeyDoc {
-        key,
-        level: Level::Workload,
-        section: "What makes writes durable",
-        kind,
-        default,
-        short,
-        long,
-        example,
-    }
-}
+const SECTION: Section = Section("What makes writes durable");
 
 pub(super) const ENTRIES: [Entry<Draft>; 4] = [
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "sync",
             Kind::Choice(&["none", "dsync", "sync"]),
             "none",
@@ -37,7 +21,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 4] = [
         write: |d| d.spec.durability.open.to_string(),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "flush_every",
             Kind::Count,
             "none",
@@ -51,7 +35,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 4] = [
         write: |d| or_none(d.spec.durability.every, |every| every.to_string()),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "flush_at_end",
             Kind::Switch,
             "false",
@@ -66,7 +50,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 4] = [
         write: |d| d.spec.durability.at_end.to_string(),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "flush",
             Kind::Choice(&["fsync", "fdatasync", "sync_file_range"]),
             "fdatasync",

@@ -1,31 +1,15 @@
 //! The keys that say how requests reach the kernel.
 
 use crate::plan::keys::draft::Draft;
-use crate::plan::keys::{Entry, KeyDoc, Kind, Level};
+use crate::plan::keys::{Entry, Kind, Section};
 use crate::plan::text::CpuList;
 use crate::plan::tree::Value;
 
-const fn doc(
-    key: &'static str,
-    kind: Kind,
-    default: &'static str,
-    [short, long, example]: [&'static str; 3],
-) -> KeyDoc {
-    KeyDoc {
-        key,
-        level: Level::Workload,
-        section: "How requests reach the kernel",
-        kind,
-        default,
-        short,
-        long,
-        example,
-    }
-}
+const SECTION: Section = Section("How requests reach the kernel");
 
 pub(super) const ENTRIES: [Entry<Draft>; 7] = [
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "engine",
             Kind::Choice(&["auto", "io_uring", "pread", "preadv2", "mmap", "stdio", "null"]),
             "auto",
@@ -41,7 +25,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 7] = [
         write: |d| d.spec.engine.kind.to_string(),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "batch",
             Kind::Count,
             "32",
@@ -56,7 +40,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 7] = [
         write: |d| d.spec.engine.batch.to_string(),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "sqpoll",
             Kind::Switch,
             "false",
@@ -70,7 +54,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 7] = [
         write: |d| d.spec.engine.sqpoll.to_string(),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "iopoll",
             Kind::Switch,
             "false",
@@ -84,7 +68,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 7] = [
         write: |d| d.spec.engine.iopoll.to_string(),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "cpus",
             Kind::Text,
             "any",
@@ -98,7 +82,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 7] = [
         write: |d| CpuList(d.spec.engine.cpus.clone()).to_string(),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "numa",
             Kind::Count,
             "any",
@@ -118,7 +102,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 7] = [
         write: |d| d.spec.engine.numa_node.map_or("any".into(), |node| node.to_string()),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "huge_pages",
             Kind::Switch,
             "false",

@@ -1,28 +1,12 @@
 //! The keys that say what is written down of a load.
 
 use crate::plan::keys::draft::Draft;
-use crate::plan::keys::{Entry, KeyDoc, Kind, Level, or_none};
+use crate::plan::keys::{Entry, Kind, Section, or_none};
 
-const fn doc(
-    key: &'static str,
-    kind: Kind,
-    default: &'static str,
-    [short, long, example]: [&'static str; 3],
-) -> KeyDoc {
-    KeyDoc {
-        key,
-        level: Level::Workload,
-        section: "What is written down of it",
-        kind,
-        default,
-        short,
-        long,
-        example,
-    }
-}
+const SECTION: Section = Section("What is written down of it");
 
 pub(super) const ENTRIES: [Entry<Draft>; 1] = [Entry {
-    doc: doc(
+    doc: SECTION.key(
         "iolog",
         Kind::Text,
         "none",

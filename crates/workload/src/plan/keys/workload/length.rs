@@ -4,24 +4,13 @@ use units::{Bytes, Nanos};
 
 use super::some_bytes;
 use crate::plan::keys::draft::Draft;
-use crate::plan::keys::{Entry, KeyDoc, Kind, Level, or_none};
+use crate::plan::keys::{Entry, Kind, Section, or_none};
 
-const fn doc(
-    key: &'static str,
-    kind: Kind,
-    default: &'static str,
-    [short, long, example]: [&'static str; 3],
-) -> KeyDoc {
-    KeyDoc { key, level: Level::Workload, section: "How long", kind, default, short, long, example }
-}
-
-const fn phase_wide(doc: KeyDoc) -> KeyDoc {
-    KeyDoc { level: Level::Phase, ..doc }
-}
+const SECTION: Section = Section("How long");
 
 pub(super) const ENTRIES: [Entry<Draft>; 9] = [
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "start",
             Kind::Duration,
             "0s",
@@ -35,7 +24,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 9] = [
         write: |d| d.spec.stop.start.exact(),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "warmup",
             Kind::Duration,
             "0s",
@@ -49,7 +38,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 9] = [
         write: |d| d.spec.stop.warmup.exact(),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "run",
             Kind::Duration,
             "none",
@@ -65,7 +54,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 9] = [
         write: |d| or_none(d.spec.stop.run, Nanos::exact),
     },
     Entry {
-        doc: phase_wide(doc(
+        doc: SECTION.phase_key(
             "cooldown",
             Kind::Duration,
             "0s",
@@ -74,12 +63,12 @@ pub(super) const ENTRIES: [Entry<Draft>; 9] = [
                 "The last measured requests then meet the same company as the others.",
                 "cooldown = \"1s\"",
             ],
-        )),
+        ),
         read: |d, n| n.read("1s").map(|cooldown| d.spec.stop.cooldown = cooldown),
         write: |d| d.spec.stop.cooldown.exact(),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "ops",
             Kind::Count,
             "none",
@@ -93,7 +82,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 9] = [
         write: |d| or_none(d.spec.stop.ops, |ops| ops.to_string()),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "bytes",
             Kind::Size,
             "none",
@@ -107,7 +96,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 9] = [
         write: |d| or_none(d.spec.stop.bytes, Bytes::exact),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "passes",
             Kind::Count,
             "none",
@@ -122,7 +111,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 9] = [
         write: |d| or_none(d.spec.stop.passes, |passes| passes.to_string()),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "first_ends",
             Kind::Switch,
             "false",
@@ -137,7 +126,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 9] = [
         write: |d| d.spec.stop.first_ends.to_string(),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "steady",
             Kind::Choice(&["iops(10%, 30s)", "throughput(10%, 30s)", "latency_slope(1%, 30s, 10s)"]),
             "none",

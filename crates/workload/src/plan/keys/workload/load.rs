@@ -1,29 +1,13 @@
 //! The keys that say how much is asked at once, and how fast.
 
 use crate::plan::keys::draft::Draft;
-use crate::plan::keys::{Entry, KeyDoc, Kind, Level, or_none};
+use crate::plan::keys::{Entry, Kind, Section, or_none};
 
-const fn doc(
-    key: &'static str,
-    kind: Kind,
-    default: &'static str,
-    [short, long, example]: [&'static str; 3],
-) -> KeyDoc {
-    KeyDoc {
-        key,
-        level: Level::Workload,
-        section: "How much at once, and how fast",
-        kind,
-        default,
-        short,
-        long,
-        example,
-    }
-}
+const SECTION: Section = Section("How much at once, and how fast");
 
 pub(super) const ENTRIES: [Entry<Draft>; 6] = [
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "workers",
             Kind::Count,
             "1",
@@ -33,7 +17,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 6] = [
         write: |d| d.spec.workers.to_string(),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "depth",
             Kind::Count,
             "1",
@@ -47,7 +31,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 6] = [
         write: |d| d.spec.depth.to_string(),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "low_water",
             Kind::Count,
             "none",
@@ -61,7 +45,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 6] = [
         write: |d| or_none(d.spec.habits.low_water, |low| low.to_string()),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "reopen_every",
             Kind::Count,
             "none",
@@ -77,7 +61,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 6] = [
         write: |d| or_none(d.spec.habits.reopen_every, |every| every.to_string()),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "flow",
             Kind::Count,
             "none",
@@ -93,7 +77,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 6] = [
         write: |d| or_none(d.spec.habits.flow, |flow| flow.to_string()),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "pace",
             Kind::Choice(&[
                 "closed",

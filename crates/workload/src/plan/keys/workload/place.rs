@@ -4,31 +4,15 @@ use units::Bytes;
 
 use super::some_bytes;
 use crate::plan::keys::draft::Draft;
-use crate::plan::keys::{Entry, KeyDoc, Kind, Level, or_none};
+use crate::plan::keys::{Entry, Kind, Section, or_none};
 use crate::plan::text::TargetList;
 use crate::plan::tree::Value;
 
-const fn doc(
-    key: &'static str,
-    kind: Kind,
-    default: &'static str,
-    [short, long, example]: [&'static str; 3],
-) -> KeyDoc {
-    KeyDoc {
-        key,
-        level: Level::Workload,
-        section: "Which part of the target",
-        kind,
-        default,
-        short,
-        long,
-        example,
-    }
-}
+const SECTION: Section = Section("Which part of the target");
 
 pub(super) const ENTRIES: [Entry<Draft>; 7] = [
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "offset",
             Kind::Extent,
             "0B",
@@ -42,7 +26,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 7] = [
         write: |d| d.spec.offset.to_string(),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "span",
             Kind::Extent,
             "auto",
@@ -57,7 +41,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 7] = [
         write: |d| d.spec.span.to_string(),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "worker_offset",
             Kind::Size,
             "none",
@@ -72,7 +56,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 7] = [
         write: |d| or_none(d.spec.worker_offset, Bytes::exact),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "files",
             Kind::Choice(&["shared", "per_worker(4)", "workers_per_file(2)"]),
             "shared",
@@ -88,7 +72,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 7] = [
         write: |d| d.spec.files.to_string(),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "on",
             Kind::Text,
             "all",
@@ -106,7 +90,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 7] = [
         write: |d| TargetList(d.spec.on.clone()).to_string(),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "luns",
             Kind::Choice(&["concatenated", "striped(1MiB)"]),
             "concatenated",
@@ -121,7 +105,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 7] = [
         write: |d| d.spec.luns.to_string(),
     },
     Entry {
-        doc: doc(
+        doc: SECTION.key(
             "direct",
             Kind::Switch,
             "true",
