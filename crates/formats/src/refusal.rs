@@ -1,5 +1,7 @@
 //! Why a tool's command line or job file is not carried out. Nothing has been touched then.
 
+use workload::plan::slips_within;
+
 /// Each names what was found and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
@@ -58,16 +60,12 @@ pub enum Refusal {
 impl Refusal {
     /// The refusal of an unknown `option`, with the nearest of those `known`.
     pub fn unknown(tool: &'static str, option: &str, known: &[&str]) -> Refusal {
-        let distance = |name: &&&str| strsim::damerau_levenshtein(option, name);
-        let nearest = known.iter().min_by_key(distance);
         // A letter in place of another is no slip of the pen where there is only one.
         let letters = option.chars().filter(|each| each.is_alphanumeric()).count();
-        let is_near = |name: &&&str| distance(name) <= if letters < 2 { 0 } else { (letters / 3).max(1) };
-        Refusal::Unknown {
-            tool,
-            option: option.into(),
-            nearest: nearest.filter(is_near).map(|name| (*name).into()),
-        }
+        let most = if letters < 2 { 0 } else { (letters / 3).max(1) };
+        let near = known.iter().filter_map(|name| Some((slips_within(option, name, most)?, name)));
+        let nearest = near.min_by_key(|(slips, _)| *slips).map(|(_, name)| (*name).into());
+        Refusal::Unknown { tool, option: option.into(), nearest }
     }
 }
 

@@ -5,6 +5,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use workload::plan::slips_within;
+
 use crate::raid::GeometryError;
 
 /// Where something stands: a file (or an address such as `array:md3000?raid=5`), a line and a column.
@@ -175,9 +177,9 @@ pub(super) fn nearest<'n>(typed: &str, names: impl IntoIterator<Item = &'n str>)
     let limit = (typed.chars().count() / 3).max(1);
     names
         .into_iter()
-        .map(|name| (strsim::osa_distance(typed, name), name))
-        .filter(|(distance, name)| {
-            *distance <= limit || typed.len() >= 3 && (name.starts_with(typed) || typed.starts_with(name))
+        .filter_map(|name| {
+            let begins = typed.len() >= 3 && (name.starts_with(typed) || typed.starts_with(name));
+            Some((slips_within(typed, name, if begins { usize::MAX } else { limit })?, name))
         })
         .min()
         .map(|(_, name)| name.to_string())

@@ -42,6 +42,7 @@ pub use promise::{LatencyFigure, Promise, PromiseError, Time};
 pub use rounds::{ROUND, Rounds, Tracked};
 pub use source::{Place, SourceText};
 pub use state::{Background, Prepare, State, StateWord, Watch, Work};
+pub use suggest::slips_within;
 pub use summary::{Summary, describe};
 pub use sweep::MOST_POINTS;
 

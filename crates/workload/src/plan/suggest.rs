@@ -53,12 +53,23 @@ pub(crate) fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> O
     let lower = word.to_lowercase().replace('-', "_");
     let allowed = (word.chars().count() / 3).max(1);
     known
-        .map(|candidate| (strsim::damerau_levenshtein(&lower, candidate), candidate))
-        .filter(|(distance, candidate)| {
-            *distance <= allowed || (lower.len() >= 3 && candidate.starts_with(&lower))
+        .filter_map(|candidate| {
+            let begins = lower.len() >= 3 && candidate.starts_with(&lower);
+            let slips = slips_within(&lower, candidate, if begins { usize::MAX } else { allowed })?;
+            Some((slips, candidate))
         })
-        .min_by_key(|(distance, _)| *distance)
+        .min_by_key(|(slips, _)| *slips)
         .map(|(_, candidate)| candidate)
+}
+
+/// How many slips of the finger lead from one word to the other, swapped neighbours counting as one (Damerau and
+/// Levenshtein); `None` beyond `most`.
+///
+/// Words whose lengths differ by more are not compared letter by letter: a line of kilobytes against hundreds of keys
+/// would take seconds.
+pub fn slips_within(one: &str, other: &str, most: usize) -> Option<usize> {
+    let apart = one.chars().count().abs_diff(other.chars().count());
+    (apart <= most).then(|| strsim::damerau_levenshtein(one, other)).filter(|slips| *slips <= most)
 }
 
 #[cfg(test)]
@@ -72,6 +83,13 @@ mod tests {
         assert_eq!(nearest("Depth", known.into_iter()), Some("depth"));
         assert_eq!(nearest("warm-up", known.into_iter()), Some("warmup"));
         assert_eq!(nearest("colour", known.into_iter()), None);
+    }
+
+    #[test]
+    fn slips_are_counted_as_far_as_they_are_wanted() {
+        assert_eq!(slips_within("dpeth", "depth", 1), Some(1));
+        assert_eq!(slips_within("dpeht", "depth", 1), None);
+        assert_eq!(slips_within(&"x".repeat(1 << 24), &"y".repeat(1 << 23), 5), None, "it would not end");
     }
 
     #[test]
