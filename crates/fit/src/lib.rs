@@ -18,6 +18,6 @@ mod refine;
 mod statement;
 mod writes;
 
-pub use model::{Access, Cache, Level, Model};
+pub use model::{Access, Cache, Dies, Level, Model};
 pub use refine::{Ask, Wanted};
 pub use statement::{Fit, FitError, fit};

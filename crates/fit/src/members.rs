@@ -1,7 +1,7 @@
 //! First figures of the members, from places all over the target; [`crate::refine`] makes them agree.
 
 use crate::front::Front;
-use crate::model::Access;
+use crate::model::{Access, Dies};
 use crate::probe::{Pattern, Probe};
 use crate::refine::is_on_one;
 
@@ -18,6 +18,13 @@ pub struct Members {
     pub follow: f64,
     /// Equally likely access times as parts of the mean.
     pub spread: Vec<f64>,
+}
+
+impl Members {
+    /// What writes are put on: what works on several reads at once has dies, else there is an arm.
+    pub fn dies(&self) -> Dies {
+        if self.servers > 1 { Dies::Usual } else { Dies::Arm }
+    }
 }
 
 /// Cold reads of the smallest size, by rising depth.
@@ -71,15 +78,25 @@ pub fn fit(probes: &[Probe], front: &Front, members: u32, chunk: u64) -> Option<
     Some(Members {
         servers,
         read: Access { times, rate: rate.unwrap_or(front.link.value).max(1e6) },
-        // Behind an arm nothing else shows; side by side all together may have less than each for itself.
-        link: if servers == 1 {
-            1e12
-        } else {
-            (link.fold(0.0, f64::max) / count).max(one_moves * 1.1).max(1e6)
+        link: match has_wire(servers, members, front) {
+            true => (link.fold(0.0, f64::max) / count).max(one_moves * 1.1).max(1e6),
+            false => FREE,
         },
         follow: if servers == 1 { 1e3 } else { first },
         spread: spread(alone, way),
     })
+}
+
+/// A wire that costs nothing.
+const FREE: f64 = 1e12;
+
+/// Whether what a member's commands move together is a figure of its own.
+///
+/// Behind an arm nothing of it shows. A single member that no cache stands before has the wire that is the way there:
+/// as a figure of the member too, each byte would pay for it twice. Else all together may have less than each for
+/// itself.
+pub fn has_wire(servers: u32, members: u32, front: &Front) -> bool {
+    servers > 1 && (members > 1 || front.cached)
 }
 
 /// How many a member alone works on at once: its rate times the time that one alone takes there, of the same size.
@@ -117,5 +134,19 @@ pub fn reads_ahead(probes: &[Probe]) -> bool {
     match (stream, cold) {
         (Some(stream), Some(cold)) => stream.response_ns < 0.5 * cold.response_ns,
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_single_member_without_a_cache_before_it_has_no_wire_of_its_own() {
+        let link = crate::front::around(1e9, 0.01);
+        let front = |cached| Front { link, most: None, fixed: None, byte: 1.0, cached };
+        assert!(!has_wire(8, 1, &front(false)), "the way there is its wire");
+        assert!(has_wire(8, 1, &front(true)) && has_wire(8, 2, &front(false)));
+        assert!(!has_wire(1, 2, &front(true)), "an arm");
     }
 }

@@ -43,8 +43,8 @@ pub struct Model {
     pub read_on: f64,
     /// The same where writes go on.
     pub write_on: f64,
-    /// Dies that writes are put on after the member has taken them; 0: a write holds a server as a read does.
-    pub dies: u32,
+    /// What writes are put on after the member has taken them.
+    pub dies: Dies,
     /// Nanoseconds that a die is at one thing, for which a read waits.
     pub program: f64,
     /// Bytes of writes that a member takes before dies are ready for them.
@@ -89,6 +89,31 @@ impl Level {
         }
     }
 }
+
+/// What a member puts writes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dies {
+    /// None: a write holds a server as a read does.
+    Arm,
+    /// So many as are usual; nothing told how many there are.
+    Usual,
+    /// So many, by what the points told.
+    Told(u32),
+}
+
+impl Dies {
+    /// How many; none of an arm.
+    pub fn count(self) -> u32 {
+        match self {
+            Dies::Arm => 0,
+            Dies::Usual => USUAL_DIES,
+            Dies::Told(count) => count,
+        }
+    }
+}
+
+/// Dies of a drive, where nothing tells how many: how long each is at one thing shows, and stands for their number.
+const USUAL_DIES: u32 = 16;
 
 /// Memory above the members.
 #[derive(Clone, Debug, PartialEq)]
@@ -228,7 +253,7 @@ impl Model {
         line(format_args!("write_rate = {}", figure("devices.with.write_rate", rate(self.write.rate))));
         line(format_args!("read_on_rate = {}", figure("devices.with.read_on_rate", rate(self.read_on))));
         line(format_args!("write_on_rate = {}", figure("devices.with.write_on_rate", rate(self.write_on))));
-        line(format_args!("dies       = {}", figure("devices.with.dies", self.dies.to_string())));
+        line(format_args!("dies       = {}", figure("devices.with.dies", self.dies.count().to_string())));
         line(format_args!("program    = {}", figure("devices.with.program", time(self.program.max(1.0)))));
         line(format_args!("buffer     = {}", figure("devices.with.buffer", size(self.buffer))));
         line(format_args!("beside     = {}", figure("devices.with.beside", time(self.beside))));

@@ -7,7 +7,7 @@ use crate::caches::{self, ReadCache};
 use crate::front::{self, Front};
 use crate::geometry::{self, Geometry, Order};
 use crate::members::{self, Members};
-use crate::model::{Access, Cache, Level, Model, Words};
+use crate::model::{Access, Cache, Dies, Level, Model, Words};
 use crate::pieces;
 use crate::probe::Probe;
 use crate::refine::{self, Ask, Explained, Source};
@@ -104,9 +104,6 @@ const SMALL: f64 = 4096.0;
 /// Processors that are believed.
 const MOST_PROCESSORS: f64 = 64.0;
 
-/// Dies of a member: how many there are does not show beside how long each is at one thing.
-const DIES: u32 = 16;
-
 /// How long a die is at one thing, to begin with: a page of flash is programmed in about that.
 const PROGRAM_NS: f64 = 1e6;
 
@@ -170,7 +167,7 @@ impl Parts {
             write_on: written
                 .and_then(|writes| writes.on)
                 .map_or(members.read.rate, |on| on / self.at_work()),
-            dies: if members.servers > 1 { DIES } else { 0 },
+            dies: members.dies(),
             // A read waits for half of it in the mean.
             program: written.and_then(|writes| writes.beside).map_or(PROGRAM_NS, |beside| {
                 (2.0 * (beside - fixed - members.read.times[0].1)).max(0.1 * PROGRAM_NS)
@@ -186,7 +183,7 @@ impl Parts {
     /// Servers of all members that put writes on the media.
     fn at_work(&self) -> f64 {
         let count = f64::from(self.geometry.as_ref().map_or(1, |geometry| geometry.members));
-        if self.members.servers > 1 { f64::from(DIES) * count } else { count }
+        count * f64::from(self.members.dies().count().max(1))
     }
 
     /// A beginning: as many servers as write at once do what small writes came to in the long run.
@@ -464,7 +461,7 @@ impl Parts {
                 );
                 let on = BytesPerSecond::new(model.write_on).to_string();
                 said.figure("", "devices.with.write_on_rate", on, "by the stream of writes".into());
-                if model.dies > 0 {
+                if model.dies != Dies::Arm {
                     self.die_lines(model, said);
                     said.missing("", &["devices.with.beside"], "the dies stand for it");
                 } else {
@@ -501,13 +498,15 @@ impl Parts {
     fn die_lines(&self, model: &Model, said: &mut Said) {
         let key = "devices.with.dies";
         match model.dies {
-            DIES => said.missing("", &[key], "how many there are does not show: as many as are usual"),
-            dies => said.figure(
+            Dies::Told(dies) => said.figure(
                 "dies of a member",
                 key,
                 dies.to_string(),
                 "by how much longer many reads wait beside writes than a few".into(),
             ),
+            Dies::Arm | Dies::Usual => {
+                said.missing("", &[key], "how many there are does not show: as many as are usual");
+            }
         }
         let words = "by what reads wait for beside writes";
         said.figure("a die at one thing", "devices.with.program", time(model.program), words.into());

@@ -56,7 +56,7 @@ pub fn fit(probes: &[Probe], alone_ns: f64, stripe: f64) -> Option<Writes> {
         room: filled.map(|filled| filled.room).or(fill),
         fill,
         beside: fewest_reads(probes),
-        mark: probes.iter().find_map(mark),
+        mark: probes.iter().find_map(mark).map(|mark| mark.bytes),
         small: small.map(|probe| front::around(probe.rate, probe.error)),
         large: filled.map(|filled| filled.after).or(burst.map(Probe::bytes_per_s)),
     })
@@ -69,39 +69,117 @@ fn fewest_reads(probes: &[Probe]) -> Option<f64> {
     fewest.and_then(|probe| probe.read_ns)
 }
 
-/// Bytes written beside reads, from an empty cache on, until it began to write out; `None` where it did not show.
+/// When a cache began to write out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mark {
+    /// Bytes written until then.
+    pub bytes: f64,
+    /// Seconds from the start to the end of the second in which it was.
+    pub seconds: f64,
+}
+
+/// When a cache that was empty began to write out beside reads; `None` where it did not show.
 ///
 /// Before that writes cost the members nothing. From then on reads wait for them, and as both are in flight together
 /// there are fewer of both.
-pub fn mark(probe: &Probe) -> Option<f64> {
-    if !probe.is_mixed() || !probe.is_everywhere() || probe.warmup > 0.0 {
+pub fn mark(probe: &Probe) -> Option<Mark> {
+    if !is_from_empty(probe) {
         return None;
     }
     let seconds = &probe.course;
-    let (mut before, mut written, mut most) = (0.0, 0.0, 0.0f64);
-    for (at, (until, rate)) in seconds.iter().enumerate() {
-        if *rate < SLOWED * most {
-            // What went up and down before is a cache that writes out now and then.
-            if seconds[..at].iter().any(|(_, rate)| *rate < EVEN * most) {
-                return None;
-            }
-            // Part of this second went as fast as before.
-            let slow = seconds.get(at + 1).map_or(*rate, |next| next.1.min(*rate));
-            let part = ((rate - slow) / (most - slow)).clamp(0.0, 1.0);
-            return Some(written + part * most * (until - before));
-        }
-        written += rate * (until - before);
-        before = *until;
-        most = most.max(*rate);
+    let mut at = slowed(seconds).or_else(|| stepped(seconds))?;
+    let most = seconds[..at].iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
+    // It may have begun in the last part of the second before.
+    at -= usize::from(at > 1 && seconds[at - 1].1 < EVEN * most);
+    let before = &seconds[..at];
+    // What went up and down before is a cache that writes out now and then.
+    if before.iter().any(|(_, rate)| *rate < EVEN * most) {
+        return None;
     }
-    None
+    let (mut begun, mut written) = (0.0, 0.0);
+    for (until, rate) in before {
+        written += rate * (until - begun);
+        begun = *until;
+    }
+    // Part of this second went as fast as before.
+    let (until, rate) = seconds[at];
+    let slow = seconds.get(at + 1).map_or(rate, |next| next.1.min(rate));
+    let part = ((rate - slow) / (most - slow)).clamp(0.0, 1.0);
+    Some(Mark { bytes: written + part * most * (until - begun), seconds: until })
 }
+
+/// Whether a load reads and writes from an empty cache on.
+pub fn is_from_empty(probe: &Probe) -> bool {
+    probe.is_mixed() && probe.is_everywhere() && probe.warmup <= 0.0
+}
+
+/// Where writes first are a good deal slower than at their best: a cache that empties itself by turns goes up and down
+/// from then on.
+fn slowed(seconds: &[(f64, f64)]) -> Option<usize> {
+    let mut most = 0.0f64;
+    seconds.iter().position(|(_, rate)| {
+        most = most.max(*rate);
+        *rate < SLOWED * most
+    })
+}
+
+/// Where an even course comes down to another even one: what writes out all along costs those that wait a little.
+fn stepped(seconds: &[(f64, f64)]) -> Option<usize> {
+    let rates: Vec<f64> = seconds.iter().map(|(_, rate)| *rate).collect();
+    let level = |rates: &[f64]| {
+        let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+        (mean, rates.iter().map(|rate| (rate - mean).powi(2)).sum::<f64>())
+    };
+    let split = |at: &usize| level(&rates[..*at]).1 + level(&rates[*at..]).1;
+    let inside = 2..rates.len().saturating_sub(2);
+    let at = inside.min_by(|one, two| split(one).total_cmp(&split(two)))?;
+    let ((before, _), (after, _)) = (level(&rates[..at]), level(&rates[at..]));
+    let scatter = (split(&at) / (rates.len() - 2) as f64).sqrt();
+    (before - after > STEPS * scatter && after < STEPPED * before).then_some(at)
+}
+
+/// Bytes a second beside reads while a cache writes out, where it does so by turns; `None` where it does not, or where
+/// too few seconds show it.
+pub fn while_it_writes_out(probe: &Probe) -> Option<f64> {
+    let rates = || probe.course.iter().map(|(_, rate)| *rate);
+    let (least, most) = (rates().fold(f64::INFINITY, f64::min), rates().fold(0.0, f64::max));
+    let middle = (least * most).sqrt();
+    let mut slow: Vec<f64> = rates().filter(|rate| *rate < middle).collect();
+    slow.sort_by(f64::total_cmp);
+    // The median: a second in which it began or ended is a mean of both.
+    (least < SLOWED * most && slow.len() >= FEWEST_SLOW).then(|| slow[slow.len() / 2])
+}
+
+/// Seconds that show how slow it is.
+const FEWEST_SLOW: usize = 3;
+
+/// Seconds from the start after which the bytes of each second are those of all that follow; `None` where they never
+/// are, as behind a cache that empties itself by turns, or so late that it may be chance.
+pub fn settled(probe: &Probe) -> Option<f64> {
+    let seconds = &probe.course;
+    let tail = &seconds[seconds.len() * 2 / 3..];
+    let mean = tail.iter().map(|(_, rate)| rate).sum::<f64>() / tail.len() as f64;
+    let even = |(_, rate): &(f64, f64)| (rate / mean - 1.0).abs() < SETTLED;
+    match seconds.iter().rposition(|second| !even(second)) {
+        _ if tail.is_empty() => None,
+        None => Some(0.0),
+        Some(last) if last < seconds.len() / 2 => Some(seconds[last].0),
+        Some(_) => None,
+    }
+}
+
+/// A second that is nearer to the mean than this is like the others.
+const SETTLED: f64 = 0.08;
 
 /// Up to then each second brings this part of the best at least.
 const EVEN: f64 = 0.8;
 
 /// Writes beside reads are slowed to this part by what leaves a cache, or less.
 const SLOWED: f64 = 0.7;
+
+/// A step to this part or less is one if both sides are even: so many times as high as single seconds scatter.
+const STEPPED: f64 = 0.95;
+const STEPS: f64 = 4.0;
 
 /// A burst that was longer than the cache.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -176,13 +254,34 @@ mod tests {
     fn a_cache_begins_to_write_out_where_writes_beside_reads_become_slow() {
         let probe = beside_reads([100.0, 100.0, 100.0, 60.0, 20.0, 20.0, 100.0, 20.0]);
         // Half of the fourth second went as before.
-        assert_eq!(mark(&probe).map(f64::round), Some(350.0 * 4096.0));
+        assert_eq!(mark(&probe).map(|mark| mark.bytes.round()), Some(350.0 * 4096.0));
+        let late = beside_reads([100.0, 100.0, 100.0, 75.0, 20.0, 20.0, 100.0, 20.0]);
+        let written = mark(&late).map(|mark| (mark.bytes / 4096.0).round());
+        assert_eq!(written, Some(369.0), "late in the fourth second");
         assert_eq!(mark(&beside_reads([100.0; 8])), None, "it never did");
         assert_eq!(
-            mark(&beside_reads([100.0, 75.0, 60.0, 20.0, 90.0, 20.0, 20.0, 20.0])),
+            mark(&beside_reads([100.0, 75.0, 100.0, 75.0, 60.0, 20.0, 90.0, 20.0])),
             None,
             "up and down"
         );
         assert_eq!(mark(&Probe { warmup: 2.0, ..probe }), None, "not from an empty cache");
+    }
+
+    #[test]
+    fn a_cache_that_writes_out_by_turns_shows_how_slow_writes_are_meanwhile() {
+        let slow = |rates| while_it_writes_out(&beside_reads(rates)).map(|bytes| (bytes / 4096.0).round());
+        assert_eq!(slow([100.0, 20.0, 21.0, 70.0, 100.0, 30.0, 20.0, 22.0]), Some(21.0));
+        assert_eq!(slow([100.0, 90.0, 95.0, 90.0, 100.0, 90.0, 95.0, 90.0]), None, "never");
+        assert_eq!(slow([100.0, 100.0, 20.0, 100.0, 100.0, 100.0, 100.0, 100.0]), None, "once");
+    }
+
+    #[test]
+    fn a_small_step_counts_where_both_sides_of_it_are_even() {
+        let step = beside_reads([100.0, 101.0, 99.0, 100.0, 86.0, 85.0, 87.0, 85.0]);
+        // Nearly nothing of the fifth second went as before.
+        let written = mark(&step).map(|mark| mark.bytes / 4096.0);
+        assert!(written.is_some_and(|written| (400.0..410.0).contains(&written)), "{written:?}");
+        assert_eq!(mark(&beside_reads([100.0, 90.0, 99.0, 100.0, 86.0, 95.0, 87.0, 85.0])), None, "scatter");
+        assert_eq!(mark(&beside_reads([100.0, 99.0, 98.0, 97.0, 96.0, 95.0, 94.0, 93.0])), None, "a drift");
     }
 }

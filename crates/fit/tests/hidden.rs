@@ -255,6 +255,70 @@ fn runs_without_the_points_that_are_needed_are_refused_with_what_is_missing() {
     assert!(error.contains("reads one at a time of a small region"), "{error}");
 }
 
+/// A flash drive without anything before it, as it may lie in a computer.
+const SINGLE: &str = r#"
+name = "hidden"
+[host]
+processors = 32
+request = "4us"
+lun_depth = 1024
+[link]
+rate = "1100MB/s"
+latency = "3us"
+[protocol]
+kind = "block"
+[controller]
+processors = 4
+read_command = "1us"
+write_command = "1us"
+[devices]
+model = "sas-ssd-3840"
+count = 1
+[devices.with]
+link = "100GB/s"
+[raid]
+level = "0"
+disks = 1
+chunk = "64KiB"
+"#;
+
+/// A few of the points of `calibrate`.
+const SINGLE_PLAN: &str = r#"
+name = "single"
+[defaults]
+direct = true
+pattern = "random"
+size = "4KiB"
+reads = "100%"
+warmup = "0s"
+run = "200ms"
+[[phase]]
+name = "hot, {size}"
+size = { sweep = ["4KiB", "64KiB", "256KiB"] }
+depth = 1
+span = "8MiB"
+[[phase]]
+name = "cold, {depth} at once"
+depth = { sweep = [1, 4, 16, 64] }
+[[phase]]
+name = "cold, {size}, {depth} at once"
+size = { sweep = ["16KiB", "64KiB", "256KiB"] }
+depth = { sweep = [1, 64] }
+"#;
+
+#[test]
+fn bytes_of_a_single_drive_pass_one_wire() {
+    let mut run = record::sample::run("single", asked_in_full(plan(SINGLE_PLAN), SINGLE, None));
+    run.plan.text = SINGLE_PLAN.into();
+    run.targets[0].size_bytes = size_of(SINGLE);
+    let fit = fitted(&[run]);
+    // A few mebibytes lie on a few dies, which may be quick ones.
+    let all = fit.residuals.iter().filter(|held| held.name.starts_with("cold"));
+    let off: Vec<(&str, f64)> = all.map(|held| (held.name.as_str(), 1.0 / held.ratio.value)).collect();
+    assert!(fit.model.servers > 1 && fit.model.members == 1, "{:?}", fit.model);
+    assert!(off.iter().all(|(_, ratio)| (ratio - 1.0).abs() < 0.06), "{off:?}");
+}
+
 /// What became of a hidden array.
 struct Told {
     hidden: Hidden,

@@ -11,7 +11,7 @@ use std::collections::BinaryHeap;
 use units::{Bytes, BytesPerSecond, Instant, Nanos, SECTOR_BYTES};
 
 use crate::device::Command;
-use crate::device::programs::Programs;
+use crate::device::programs::{PIECE, Programs};
 use crate::meter::{Class, Meter};
 use crate::server::Servers;
 use crate::station::Station;
@@ -25,7 +25,7 @@ pub struct FittedParams {
     pub read: Access,
     /// Of writes.
     pub write: Access,
-    /// What one server moves of a read that begins where an earlier one ended.
+    /// What one server moves of a read that begins where an earlier one ended, all its bytes one after the other.
     pub read_on: BytesPerSecond,
     /// The same of a write.
     pub write_on: BytesPerSecond,
@@ -56,7 +56,7 @@ pub struct Access {
     ///
     /// Between two entries it is interpolated over the logarithm of the count, beyond the last it stays.
     pub times: Vec<(u32, Nanos)>,
-    /// Bytes of one server.
+    /// Bytes of one server. A read of a device with dies pays for those of one piece: each die moves its own meanwhile.
     pub rate: BytesPerSecond,
 }
 
@@ -170,7 +170,8 @@ impl Fitted {
         // What a destage reads lies beside what it writes, and the next one does too: an arm is as quick for both.
         let destaged = command.class == Class::Destage && self.programs.is_none();
         let kind = if command.write || destaged { &self.params.write } else { &self.params.read };
-        let moving = kind.rate.time_for(bytes);
+        let side_by_side = self.programs.is_some() && !command.write;
+        let moving = kind.rate.time_for(if side_by_side { bytes.min(PIECE) } else { bytes });
         let end = command.first + u64::from(command.sectors);
         if let Some(stream) = self.ends.iter_mut().find(|at| **at == command.first) {
             *stream = end;
@@ -268,6 +269,17 @@ mod tests {
         // 100 us of the program are left, and the read takes 101 itself.
         let ended = device.submit(Instant::from_nanos(1_000), read(8_000));
         assert_eq!(ended.nanos() / 1_000, 1 + 100 + 101);
+    }
+
+    #[test]
+    fn the_pieces_of_a_large_read_are_moved_side_by_side_where_there_are_dies() {
+        let end = |dies: u32, sectors: u32| {
+            let mut device = Fitted::new(&FittedParams { dies, ..params(&[(1, 100)]) });
+            device.submit(Instant::START, Command { sectors, ..read(8) }).nanos() / 1_000
+        };
+        // A microsecond a sector: of one die's 32 of them at most, of an arm for all.
+        assert_eq!([8, 32, 256].map(|sectors| end(16, sectors)), [108, 132, 132]);
+        assert_eq!([8, 32, 256].map(|sectors| end(0, sectors)), [108, 132, 356]);
     }
 
     #[test]

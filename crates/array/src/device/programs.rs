@@ -27,8 +27,8 @@ struct Die {
     reads_until: Instant,
 }
 
-/// What one die programs at once: two planes of 8 KiB, or one page of 16 KiB.
-const PIECE: Bytes = Bytes::new(16 << 10);
+/// What one die reads or programs at once: two planes of 8 KiB, or one page of 16 KiB.
+pub const PIECE: Bytes = Bytes::new(16 << 10);
 
 impl Programs {
     /// That many idle dies, at least one, of which a read waits for `program` at most, behind an empty buffer of that

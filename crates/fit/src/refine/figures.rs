@@ -1,0 +1,84 @@
+//! Figures of writes, each corrected by what the points in the long run say of it.
+
+use crate::model::{Dies, Model};
+use crate::refine::lasting::{Lasting, lasting};
+use crate::refine::{Pair, STEP};
+
+/// Time and rate of a member's write together, from small writes and large ones in the long run: of both it is known
+/// how long a member is busy with one in the model, and by which factor that is wrong.
+pub(super) fn correct_writes(model: &mut Model, pairs: &[Pair<'_>]) {
+    let excess = lasting(pairs, model);
+    if let (Some(room), Some(cache)) = (excess.room, &mut model.cache)
+        && let Some(part) = &mut cache.write_part
+    {
+        *part = (*part * room).clamp(0.001, 1.0);
+    }
+    // A cache keeps account of hundred-and-twenty-eighths of what it gathers, and writes no less.
+    let little = (model.gathered() / 128.0).max(4096.0);
+    let pieces = (excess.size / model.chunk as f64).clamp(1.0, f64::from(model.data()));
+    let much = (excess.size / pieces).max(little * 2.0);
+    let before = model.write.times[0].1;
+    let busy = |bytes: f64| before + bytes / model.write.rate * 1e9;
+    let corrected =
+        |bytes: f64, excess: Option<f64>| busy(bytes) * excess.unwrap_or(0.0).clamp(-1.0, 1.0).exp();
+    let (short, long) = (corrected(little, excess.small), corrected(much, excess.large));
+    let each = ((long - short) / (much - little)).max(1e-3);
+    let time = match excess.small {
+        Some(_) => (short - each * little).max(0.02 * short),
+        None => before,
+    };
+    model.write.times.iter_mut().for_each(|(_, each)| *each *= time / before);
+    model.write.rate = (1e9 / each).clamp(1e6, 1e12);
+    if let Some(on) = excess.on {
+        model.write_on = (model.write_on * (-on * STEP).clamp(-1.0, 1.0).exp()).clamp(1e6, 1e12);
+    }
+    correct_beside(model, &excess);
+}
+
+/// What reads wait for beside writes, and what the members' buffers take.
+fn correct_beside(model: &mut Model, excess: &Lasting) {
+    match (model.dies, excess.late_ns, excess.waits) {
+        (Dies::Arm, Some(late), _) => model.beside = (model.beside - late).max(0.0),
+        (_, _, Some(waits)) => {
+            model.program = (model.program * (-waits).clamp(-1.5, 1.5).exp()).clamp(1e3, LONGEST_PROGRAM_NS);
+        }
+        _ => {}
+    }
+    if let (Some(left), true) = (excess.left, model.dies != Dies::Arm) {
+        let each = left / f64::from(model.members);
+        model.buffer = (model.buffer as f64 + each).clamp(0.0, LARGEST_BUFFER) as u64;
+    }
+    // As long as the wait of one read is not known, that of several says nothing.
+    if let (Some(crowd), true) = (excess.crowd, excess.waits.is_some_and(|waits| waits.abs() < KNOWN)) {
+        spread_over(
+            model,
+            (f64::from(model.dies.count()) * (crowd * CROWDED).clamp(-0.7, 0.7).exp()).round(),
+        );
+    }
+}
+
+/// Gives a member so many dies, that together do as much as those it had.
+fn spread_over(model: &mut Model, dies: f64) {
+    let dies = dies.clamp(FEWEST_DIES, MOST_DIES);
+    let more = dies / f64::from(model.dies.count());
+    model.dies = Dies::Told(dies as u32);
+    model.write.times.iter_mut().for_each(|(_, ns)| *ns *= more);
+    model.write.rate /= more;
+    model.write_on /= more;
+}
+
+/// A wait that is nearer than this is known.
+const KNOWN: f64 = 0.2;
+
+/// What reads of one die wait for each other is a part of what they wait: the dies are as many times more.
+const CROWDED: f64 = 1.5;
+
+/// Dies of a drive that are believed.
+const FEWEST_DIES: f64 = 2.0;
+const MOST_DIES: f64 = 1024.0;
+
+/// Bytes of a drive's buffer that are believed.
+const LARGEST_BUFFER: f64 = 16.0 * 1024.0 * 1024.0 * 1024.0;
+
+/// No die is at one thing for longer: to erase a block takes some ten milliseconds.
+const LONGEST_PROGRAM_NS: f64 = 1e8;
