@@ -192,11 +192,12 @@ impl Parts {
         let Members { servers, read, .. } = &self.members;
         let small = self.writes.as_ref().and_then(|writes| writes.small);
         if *servers > 1 {
-            let each = small.map_or(read.times[0].1, |small| self.at_work() / small.value * 1e9);
             let large = self.writes.as_ref().and_then(|writes| writes.large);
-            let rate = large.map_or(read.rate, |large| large / self.at_work());
-            let bytes = 4096.0 / rate * 1e9;
-            return Access { times: vec![(1, (each - bytes).max(0.1 * each))], rate };
+            let bytes = large.or(small.map(|small| small.value * SMALL));
+            // Until it shows that something else holds them up, writes are taken as soon as they come.
+            let time = bytes.map_or(read.times[0].1, |_| refine::AT_ONCE_NS);
+            let rate = bytes.map_or(read.rate, |bytes| bytes / self.at_work());
+            return Access { times: vec![(1, time)], rate };
         }
         // An arm gains by a choice of writes as it does by one of reads.
         let first = read.times[0].1;

@@ -30,7 +30,8 @@ pub struct FittedParams {
     /// The same of a write.
     pub write_on: BytesPerSecond,
     /// Dies that writes are put on after the device has taken them, so that a read waits for no more than the program
-    /// under way; 0: a write holds a server as a read does.
+    /// under way; 0: a write holds a server as a read does. Small writes share programs: dies work for their bytes, and
+    /// the access is what it takes to be taken.
     pub dies: u32,
     /// How long a die is at one thing.
     pub program: Nanos,
@@ -127,8 +128,9 @@ impl Fitted {
         let bytes = Bytes::new(u64::from(command.sectors) * SECTOR_BYTES);
         let ready = now.max(command.ready);
         let wire = self.params.link_command + self.params.link.time_for(bytes);
-        // A write that dies are for is taken as fast as it comes.
-        let served = if command.write && self.programs.is_some() { Nanos::ZERO } else { access + moving };
+        // A write that dies are for is taken first: they work for its bytes alone, and it holds no server.
+        let taken = command.write && self.programs.is_some();
+        let served = if taken { access } else { access + moving };
         self.alone = served.max(wire);
         // A read that waits for a die keeps no other from being worked on.
         let waits = match &mut self.programs {
@@ -139,8 +141,8 @@ impl Fitted {
         };
         let (started, first, ended) = match &mut self.programs {
             Some(programs) if command.write => {
-                let room = programs.take(now, access + moving, bytes).max(ready);
-                (room, room, room)
+                let room = programs.take(now, moving, bytes).max(ready);
+                (room, room, room + access)
             }
             _ => {
                 let (started, ended) = self.servers.occupy(ready, access + moving);
@@ -155,7 +157,9 @@ impl Fitted {
         if written {
             self.written = self.written.max(ended);
         }
-        self.present.push(Reverse(ended));
+        if !taken {
+            self.present.push(Reverse(ended));
+        }
         ended
     }
 
@@ -263,12 +267,15 @@ mod tests {
 
     #[test]
     fn a_write_is_taken_at_once_and_a_read_waits_for_what_is_put_on_the_media() {
-        let mut device = Fitted::new(&FittedParams { dies: 1, ..params(&[(1, 100)]) });
+        let mut figures = FittedParams { dies: 1, ..params(&[(1, 100)]) };
+        figures.write = Access { times: vec![(1, Nanos::from_micros(20))], rate: BytesPerSecond::new(512e4) };
+        figures.program = Nanos::from_micros(100);
+        let mut device = Fitted::new(&figures);
         let write = Command { write: true, ..read(0) };
-        assert!(device.submit(Instant::START, write).nanos() <= 1);
-        // 100 us of the program are left, and the read takes 101 itself.
+        assert_eq!(device.submit(Instant::START, write).nanos() / 1_000, 20);
+        // 99 us of the program for its bytes are left, and the read takes 101 itself.
         let ended = device.submit(Instant::from_nanos(1_000), read(8_000));
-        assert_eq!(ended.nanos() / 1_000, 1 + 100 + 101);
+        assert_eq!(ended.nanos() / 1_000, 100 + 101);
     }
 
     #[test]

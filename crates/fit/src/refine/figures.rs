@@ -4,8 +4,7 @@ use crate::model::{Dies, Model};
 use crate::refine::lasting::{Lasting, lasting};
 use crate::refine::{Pair, STEP};
 
-/// Time and rate of a member's write together, from small writes and large ones in the long run: of both it is known
-/// how long a member is busy with one in the model, and by which factor that is wrong.
+/// Corrects every figure of writes once.
 pub(super) fn correct_writes(model: &mut Model, pairs: &[Pair<'_>]) {
     let excess = lasting(pairs, model);
     if let (Some(room), Some(cache)) = (excess.room, &mut model.cache)
@@ -13,6 +12,19 @@ pub(super) fn correct_writes(model: &mut Model, pairs: &[Pair<'_>]) {
     {
         *part = (*part * room).clamp(0.001, 1.0);
     }
+    match model.dies {
+        Dies::Arm => correct_arm(model, &excess),
+        Dies::Usual | Dies::Told(_) => correct_dies(model, &excess),
+    }
+    if let Some(on) = excess.on {
+        model.write_on = (model.write_on * (-on * STEP).clamp(-1.0, 1.0).exp()).clamp(1e6, 1e12);
+    }
+    correct_beside(model, &excess);
+}
+
+/// Time and rate of an arm's write together, from small writes and large ones in the long run: of both it is known how
+/// long a member is busy with one in the model, and by which factor that is wrong.
+fn correct_arm(model: &mut Model, excess: &Lasting) {
     // A cache keeps account of hundred-and-twenty-eighths of what it gathers, and writes no less.
     let little = (model.gathered() / 128.0).max(4096.0);
     let pieces = (excess.size / model.chunk as f64).clamp(1.0, f64::from(model.data()));
@@ -29,11 +41,29 @@ pub(super) fn correct_writes(model: &mut Model, pairs: &[Pair<'_>]) {
     };
     model.write.times.iter_mut().for_each(|(_, each)| *each *= time / before);
     model.write.rate = (1e9 / each).clamp(1e6, 1e12);
-    if let Some(on) = excess.on {
-        model.write_on = (model.write_on * (-on * STEP).clamp(-1.0, 1.0).exp()).clamp(1e6, 1e12);
-    }
-    correct_beside(model, &excess);
 }
+
+/// What dies do of bytes, by large writes in the long run, and how long it takes until a write is taken, by small ones.
+///
+/// Small writes share programs, so that dies do as many bytes of them. Fewer than that leave a cache where it waits for
+/// each of those that it has under way. More of them than the dies of the model do say that these are too slow.
+fn correct_dies(model: &mut Model, excess: &Lasting) {
+    let before = model.write.times[0].1;
+    let window = model.cache.as_ref().map_or(1, |cache| cache.destage_window);
+    let small = excess.small.unwrap_or(0.0).clamp(-1.0, 1.0);
+    let late = f64::from(window) * excess.small_ns * (1.0 - (-small).exp());
+    let time = (before + STEP * late).clamp(AT_ONCE_NS, LONGEST_PROGRAM_NS);
+    let starved = Some(small).filter(|small| before <= 2.0 * AT_ONCE_NS && *small < 0.0);
+    let slower = match (excess.large, starved) {
+        (Some(large), Some(small)) => (large + small) / 2.0,
+        (large, small) => large.or(small).unwrap_or(0.0),
+    };
+    model.write.times.iter_mut().for_each(|(_, each)| *each = time);
+    model.write.rate = (model.write.rate * (-slower).clamp(-1.0, 1.0).exp()).clamp(1e3, 1e12);
+}
+
+/// A write that is taken in this time is taken at once.
+pub(crate) const AT_ONCE_NS: f64 = 1e3;
 
 /// What reads wait for beside writes, and what the members' buffers take.
 fn correct_beside(model: &mut Model, excess: &Lasting) {
@@ -62,7 +92,6 @@ fn spread_over(model: &mut Model, dies: f64) {
     let dies = dies.clamp(FEWEST_DIES, MOST_DIES);
     let more = dies / f64::from(model.dies.count());
     model.dies = Dies::Told(dies as u32);
-    model.write.times.iter_mut().for_each(|(_, ns)| *ns *= more);
     model.write.rate /= more;
     model.write_on /= more;
 }

@@ -9,6 +9,8 @@ use crate::writes;
 pub(super) struct Lasting {
     /// Of small writes.
     pub small: Option<f64>,
+    /// Nanoseconds from one of them to the next as measured.
+    pub small_ns: f64,
     /// Of large ones.
     pub large: Option<f64>,
     /// Of the bytes that a cache takes of them, measured over modelled; no logarithm.
@@ -70,6 +72,7 @@ pub(super) fn lasting(pairs: &[Pair<'_>], model: &Model) -> Lasting {
     let mark = pairs.iter().find_map(marked).filter(|_| model.dies != Dies::Arm);
     let mut found = Lasting {
         small: small.map(Pair::excess),
+        small_ns: small.map_or(0.0, |pair| 1e9 / pair.measured.rate),
         large: None,
         room: mark.or_else(|| small.and_then(filled)),
         fill: mark.and_then(|_| Some(-small.and_then(filled)?.ln())),

@@ -14,6 +14,7 @@ use crate::front::{FULL, Front};
 use crate::model::{Dies, Level, Model, Words};
 use crate::probe::{Pattern, Probe};
 use crate::writes;
+pub(crate) use figures::AT_ONCE_NS;
 use figures::correct_writes;
 use lasting::{has_few_reads, is_beside, lasting};
 use reads::{correct_reads, misfit};
