@@ -388,9 +388,8 @@ fn marked(ratio: f64, within: f64) -> String {
     if (ratio - 1.0).abs() <= within { format!("{ratio:.2}") } else { format!("**{ratio:.2}**") }
 }
 
-/// What is not reached, array by array; array 9 is not known.
-const MISSED: [(u64, &[&str]); 3] =
-    [(3, &["4k 8k 32k 2/3 x64"]), (4, &["16k 90% x12", "32k 50% x8"]), (5, &["level"])];
+/// What is not reached, array by array; why is in benches/RESULTS.md.
+const MISSED: [(u64, &[&str]); 2] = [(3, &["4k 8k 32k 2/3 x64"]), (9, &["32k 50% x8"])];
 
 /// RAID 6 of disks, which is little work.
 #[test]
