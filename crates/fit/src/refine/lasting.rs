@@ -32,16 +32,21 @@ pub(super) struct Lasting {
     pub crowd: Option<f64>,
     /// How many nanoseconds later reads end there in the model than as measured: the mean.
     pub late_ns: Option<f64>,
+    /// How many of these the measured points show and the model's do not.
+    pub unshown: u32,
     /// Bytes of a large write.
     pub size: f64,
 }
 
 impl Lasting {
     /// Sum of the squares of what is left.
+    ///
+    /// Of two models the one that does not show what the array shows would else have less left, for want of it.
     pub fn misfit(&self) -> f64 {
         let room = self.room.map(f64::ln);
         let all = [self.small, self.large, room, self.taken, self.mixed, self.waits, self.crowd];
-        all.into_iter().flatten().map(|excess| excess * excess).sum()
+        let left: f64 = all.into_iter().flatten().map(|excess| excess * excess).sum();
+        left + f64::from(self.unshown) * UNSHOWN * UNSHOWN
     }
 
     /// The same of what no figure is corrected by, so that it speaks for a level or against it.
@@ -49,6 +54,9 @@ impl Lasting {
         self.fill.map_or(0.0, |fill| fill * fill)
     }
 }
+
+/// What the model does not show at all is off as if by so much: a half.
+const UNSHOWN: f64 = 0.5;
 
 /// Logarithm of how much longer reads wait beside writes in the model than as measured.
 fn waits(pair: &Pair<'_>, quiet_ns: f64) -> Option<f64> {
@@ -83,13 +91,16 @@ pub(super) fn lasting(pairs: &[Pair<'_>], model: &Model) -> Lasting {
         waits,
         crowd,
         late_ns: mean(&late),
+        unshown: u32::from(crowd.is_none() && by_turns.iter().any(|pair| is_shown_by_the_array_alone(pair))),
         size: 1_048_576.0,
     };
     let Some(burst) = pairs.iter().filter(everywhere).find(|pair| is_large(pair)) else { return found };
     found.size = burst.measured.size;
-    let both = writes::fit_burst(burst.measured, stripe).zip(writes::fit_burst(&burst.modelled, stripe));
+    let measured = writes::fit_burst(burst.measured, stripe);
+    let both = measured.zip(writes::fit_burst(&burst.modelled, stripe));
     let Some((measured, modelled)) = both else {
         found.large = Some(burst.excess());
+        found.unshown += u32::from(measured.is_some());
         return found;
     };
     found.large = Some((modelled.after / measured.after).ln());
@@ -151,6 +162,12 @@ fn waiting(mixed: &[&Pair<'_>], by_turns: &[&Pair<'_>], model: &Model) -> (Optio
 fn slower_while_it_writes_out(pair: &Pair<'_>) -> Option<f64> {
     let slow = writes::while_it_writes_out;
     Some((slow(pair.measured)? / slow(&pair.modelled)?).ln())
+}
+
+/// Whether the array writes out by turns under a load, and the model does not.
+fn is_shown_by_the_array_alone(pair: &Pair<'_>) -> bool {
+    writes::while_it_writes_out(pair.measured).is_some()
+        && writes::while_it_writes_out(&pair.modelled).is_none()
 }
 
 fn mean(all: &[f64]) -> Option<f64> {

@@ -50,7 +50,7 @@ pub(crate) struct Source {
 const ROUNDS: usize = 6;
 
 /// The same for writes, which take long: caches have to fill.
-const WRITE_ROUNDS: usize = 7;
+const WRITE_ROUNDS: usize = 10;
 
 /// Of a correction, this part is made: neighbouring depths share members' queues, and would correct the same twice.
 const STEP: f64 = 0.7;
@@ -198,7 +198,7 @@ fn settle_writes(
         }
         let hopeless = if round >= 2 { HOPELESS } else { HOPELESS * HOPELESS };
         let is_hopeless = round >= 1 && judged.min(off + found.unexplained()) > hopeless * rival;
-        if idle >= 2 || off < ENOUGH || is_hopeless {
+        if idle >= 3 || off < ENOUGH || is_hopeless {
             break;
         }
         correct_writes(model, &pairs);
