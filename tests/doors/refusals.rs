@@ -65,3 +65,12 @@ fn a_mistake_in_a_job_file_names_file_and_line_and_touches_nothing() {
         assert!(user.files().is_empty(), "{name}: {:?}", user.files());
     }
 }
+
+#[test]
+fn results_given_for_a_job_are_refused_as_what_they_are() {
+    let user = User::new();
+    user.write("results.csv", "'Test Type,Test Description\n0,random reads\n'Version\n1.1.0\n");
+    for line in ["run results.csv --on array:px6-300d", "plan convert results.csv"] {
+        user.fathom(line).with(2).saying(&["results.csv", "results of Iometer", "give the job file"]);
+    }
+}

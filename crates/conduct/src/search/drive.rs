@@ -104,7 +104,7 @@ pub fn load_of(plan: &Plan) -> Result<&plan::Point, String> {
         (None, _) => Err("the plan has no load to search with, only states".into()),
         (Some(load), 0) if load.workloads().iter().any(|workload| workload.replay().is_some()) => Err(
             "a search chooses how many requests it needs, and a trace has an end; search with a plan that \
-                 describes the load"
+             describes the load"
                 .into(),
         ),
         (Some(load), 0) => Ok(load),

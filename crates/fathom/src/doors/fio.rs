@@ -6,6 +6,7 @@ use std::path::Path;
 use conduct::search::{LOOK_LEAST, SearchOptions, load_of};
 use formats::fio::Command;
 use record::World;
+use units::Nanos;
 
 use super::{Door, Scratch, print};
 use crate::around;
@@ -56,14 +57,9 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
 /// The search that `latency_target` asks for: of rates, where fio tries depths. Who waits sees on stderr how far it is.
 fn look_for(promise: &str, session: Session) -> Result<Recorded, Failure> {
     let promise = promise.parse().map_err(|error| Failure::Usage(format!("latency_target: {error}")))?;
-    let mut search = SearchOptions::of(vec![promise]);
     let load = load_of(session.plan()).map_err(Failure::Usage)?;
     let run = load.workloads().first().and_then(|workload| workload.stop.run);
-    // On real storage it is the user's time that passes, of which `runtime=` says how much there is for one load.
-    if let (Some(run), World::Host) = (run, session.kind()) {
-        search.look = run.clamp(LOOK_LEAST, search.look);
-        search.longest = run.clamp(search.look, search.longest);
-    }
+    let search = within(run.filter(|_| session.kind() == World::Host), SearchOptions::of(vec![promise]));
     let mut progress = Progress::new(false);
     progress.of_world(session.kind());
     progress.say(&format!(
@@ -73,6 +69,15 @@ fn look_for(promise: &str, session: Session) -> Result<Recorded, Failure> {
     let recorded = session.search(&search, &mut |event| progress.show(event));
     progress.finish();
     Ok(recorded)
+}
+
+/// `search` with looks no longer than `run`, as far as a look can be that short.
+///
+/// On real storage it is the user's time that passes, of which `runtime=` says how much there is for one load.
+fn within(run: Option<Nanos>, search: SearchOptions) -> SearchOptions {
+    let Some(run) = run else { return search };
+    let look = run.clamp(LOOK_LEAST, search.look);
+    SearchOptions { look, longest: run.clamp(look, search.longest), ..search }
 }
 
 /// Whether a report can go to `path`: a file, or one that is not there yet in a directory that is.
@@ -85,5 +90,23 @@ fn check_file(path: &str) -> Result<(), Failure> {
             Err(Failure::Usage(format!("--output={path}: there is no directory {}", folder.display())))
         }
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_looked_at_for_as_long_as_runtime_says_within_bounds() {
+        let looks = |run_s: Option<u64>| {
+            let search = within(run_s.map(Nanos::from_secs), SearchOptions::of(Vec::new()));
+            (search.look.as_secs_f64(), search.longest.as_secs_f64())
+        };
+        assert_eq!(looks(None), (15.0, 240.0));
+        assert_eq!(looks(Some(4)), (10.0, 10.0), "as many seconds as there must be batches");
+        assert_eq!(looks(Some(12)), (12.0, 12.0));
+        assert_eq!(looks(Some(60)), (15.0, 60.0));
+        assert_eq!(looks(Some(3600)), (15.0, 240.0));
     }
 }

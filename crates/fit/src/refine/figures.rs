@@ -1,25 +1,24 @@
 //! Figures of writes, each corrected by what the points in the long run say of it.
 
 use crate::model::{Dies, Model};
-use crate::refine::lasting::{Lasting, lasting};
-use crate::refine::{Pair, STEP};
+use crate::refine::STEP;
+use crate::refine::lasting::Lasting;
 
-/// Corrects every figure of writes once.
-pub(super) fn correct_writes(model: &mut Model, pairs: &[Pair<'_>]) {
-    let excess = lasting(pairs, model);
+/// Corrects every figure of writes once, by what the points left.
+pub(super) fn correct_writes(model: &mut Model, excess: &Lasting) {
     if let (Some(room), Some(cache)) = (excess.room, &mut model.cache)
         && let Some(part) = &mut cache.write_part
     {
         *part = (*part * room).clamp(0.001, 1.0);
     }
     match model.dies {
-        Dies::Arm => correct_arm(model, &excess),
-        Dies::Usual | Dies::Told(_) => correct_dies(model, &excess),
+        Dies::Arm => correct_arm(model, excess),
+        Dies::Usual | Dies::Told(_) => correct_dies(model, excess),
     }
     if let Some(on) = excess.on {
         model.write_on = (model.write_on * (-on * STEP).clamp(-1.0, 1.0).exp()).clamp(1e6, 1e12);
     }
-    correct_beside(model, &excess);
+    correct_beside(model, excess);
 }
 
 /// Time and rate of an arm's write together, from small writes and large ones in the long run: of both it is known how

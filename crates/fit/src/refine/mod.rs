@@ -201,7 +201,7 @@ fn settle_writes(
         if idle >= 3 || off < ENOUGH || is_hopeless {
             break;
         }
-        correct_writes(model, &pairs);
+        correct_writes(model, &found);
     }
     let Some((_, judged, found)) = best else { return Ok(f64::INFINITY) };
     *model = found;

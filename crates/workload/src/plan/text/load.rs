@@ -13,7 +13,8 @@ use crate::spec::{
 /// The fastest pace: one request every nanosecond, the resolution of the clock.
 const FASTEST_OPS_PER_S: f64 = 1e9;
 
-const FILES: [&str; 3] = ["shared", "per_worker(4)", "workers_per_file(2)"];
+/// Every form of the use of files, with a value where it takes one.
+pub(crate) const FILES: [&str; 3] = ["shared", "per_worker(4)", "workers_per_file(2)"];
 
 impl Display for Files {
     /// `shared`, `per_worker(4)` or `workers_per_file(2)`.
@@ -47,7 +48,8 @@ impl FromStr for Files {
     }
 }
 
-const LAYOUTS: [&str; 2] = ["concatenated", "striped(1MiB)"];
+/// Every form of a layout of several targets, likewise.
+pub(crate) const LAYOUTS: [&str; 2] = ["concatenated", "striped(1MiB)"];
 
 impl Display for LunLayout {
     /// `concatenated` or `striped(1MiB)`.
@@ -74,7 +76,8 @@ impl FromStr for LunLayout {
     }
 }
 
-const PACES: [&str; 11] = [
+/// Every form of a pace, likewise.
+pub(crate) const PACES: [&str; 11] = [
     "closed",
     "think(5ms)",
     "think(5ms, 8)",

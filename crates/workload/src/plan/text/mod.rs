@@ -19,6 +19,7 @@ pub use amounts::MOST_SIZES;
 pub(crate) use amounts::{split_of, weight_of};
 pub use content::ContentText;
 pub use load::{CpuList, Ratio, TargetList};
+pub(crate) use load::{FILES, LAYOUTS, PACES};
 pub use pattern::MOST_ZONES;
 pub(crate) use pattern::PATTERNS;
 pub use trace::{DataOp, Factor, OpList};

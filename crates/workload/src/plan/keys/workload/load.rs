@@ -2,6 +2,7 @@
 
 use crate::plan::keys::draft::Draft;
 use crate::plan::keys::{Entry, Kind, Section, or_none};
+use crate::plan::text::PACES;
 
 const SECTION: Section = Section("How much at once, and how fast");
 
@@ -79,18 +80,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 6] = [
     Entry {
         doc: SECTION.key(
             "pace",
-            Kind::Choice(&[
-                "closed",
-                "think(5ms)",
-                "think(5ms, 8)",
-                "think(1s, 9s)",
-                "cap(500/s)",
-                "cap(100MB/s)",
-                "rate(500/s)",
-                "rate(500/s, poisson)",
-                "rate(500/s, onoff(2s, 8s))",
-                "trace",
-            ]),
+            Kind::Choice(&PACES),
             "closed",
             [
                 "When the next request is due.",

@@ -5,7 +5,7 @@ use units::Bytes;
 use super::some_bytes;
 use crate::plan::keys::draft::Draft;
 use crate::plan::keys::{Entry, Kind, Section, or_none};
-use crate::plan::text::TargetList;
+use crate::plan::text::{FILES, LAYOUTS, TargetList};
 use crate::plan::tree::Value;
 
 const SECTION: Section = Section("Which part of the target");
@@ -58,7 +58,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 7] = [
     Entry {
         doc: SECTION.key(
             "files",
-            Kind::Choice(&["shared", "per_worker(4)", "workers_per_file(2)"]),
+            Kind::Choice(&FILES),
             "shared",
             [
                 "How many files there are in a directory target, and who uses which.",
@@ -92,7 +92,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 7] = [
     Entry {
         doc: SECTION.key(
             "luns",
-            Kind::Choice(&["concatenated", "striped(1MiB)"]),
+            Kind::Choice(&LAYOUTS),
             "concatenated",
             [
                 "How several targets, each named with --on, are used together.",
