@@ -2,6 +2,7 @@
 
 use units::{Instant, Nanos};
 use workload::spec::{FlushKind, Workload};
+use workload::tally::{ClassTally, Tally};
 use workload::trace::{IologWriter, TraceReader};
 use workload::{Job, Logged, Op};
 
@@ -52,9 +53,17 @@ fn a_journal_has_every_request_in_the_order_of_issue_with_its_end() {
 
 #[test]
 fn a_job_with_a_journal_asks_what_it_asks_without_one() {
-    for keys in
-        [&ALL_KINDS[..], &[("depth", "3"), ("ops", "9000")], &[("pattern", "sequential"), ("ops", "50")]]
-    {
+    let by_schedule = |pace| [("pace", pace), ("depth", "4"), ("ops", "20000"), ("reads", "70%")];
+    for keys in [
+        &ALL_KINDS[..],
+        &[("depth", "3"), ("ops", "9000")],
+        &[("pattern", "sequential"), ("ops", "50")],
+        &by_schedule("rate(150000/s)"),
+        // More than the two servers do: requests wait for a slot, or are left out.
+        &by_schedule("rate(250000/s)"),
+        &by_schedule("rate(250000/s, drop)"),
+        &[("pace", "rate(250000/s)"), ("depth", "4"), ("run", "20ms")],
+    ] {
         let [with, without] = [true, false].map(|keeps| {
             let mut job = job(&asked(keys));
             if keeps {
@@ -68,10 +77,15 @@ fn a_job_with_a_journal_asks_what_it_asks_without_one() {
             (without.digest, without.planned, without.settled)
         );
         assert_eq!(with.logged.len() as u64, with.planned);
-        let responses = |tally: &workload::tally::Tally| -> Vec<(u64, Option<Nanos>)> {
-            tally.classes.iter().map(|class| (class.ops, class.response.max())).collect()
+        let seen = |tally: &Tally| {
+            let classes = tally.classes.iter().map(|class| {
+                let ClassTally { ops, response, service, lag, .. } = class.clone();
+                (ops, response, service, lag)
+            });
+            let counts = (tally.dropped, tally.unserved, tally.in_flight_ns, tally.intervals.clone());
+            (classes.collect::<Vec<_>>(), counts, tally.late.clone())
         };
-        assert_eq!(responses(&with), responses(&without));
+        assert_eq!(seen(&with), seen(&without));
     }
 }
 

@@ -9,12 +9,25 @@ use crate::spec::{Overflow, Pace, Pattern};
 use crate::trace::Arrivals;
 use crate::{Token, Wake};
 
+use super::lane::Lane;
 use super::{Job, JobSpec};
 
 /// Of the requests that are never served so many are booked one by one; beyond, each stands for several.
 const UNSERVED_STEPS: u64 = 1_000_000;
 
 impl Job {
+    /// A plan begins: what waited for a slot until now did not wait for the driver, and what was due is given up once
+    /// the time for it is over.
+    #[inline]
+    pub(super) fn looks_at_schedule(&mut self, now: Instant) {
+        if let Some(lateness) = &mut self.lateness {
+            lateness.plan(now);
+        }
+        if now >= self.books.backlog_end && !self.stopped {
+            self.abandon_backlog(now);
+        }
+    }
+
     /// The next free slot and the instant it was due, or when to ask again.
     #[inline]
     pub(super) fn next_slot(&mut self, now: Instant) -> Result<(Instant, Token), Wake> {
@@ -73,13 +86,9 @@ impl Job {
     /// `plan` asked to be woken.
     #[inline]
     pub fn waits_for_arrival(&self, now: Instant) -> bool {
-        match &self.pacer {
-            Pacer::Schedule { due, .. } => {
-                *due > now
-                    && *due < self.books.load_end
-                    && !self.has_ended()
-                    && self.rewrites.is_none()
-                    && self.going_on.is_free()
+        match (self.lane, &self.pacer) {
+            (Lane::Scheduled, Pacer::Schedule { due, .. }) => {
+                *due > now && *due < self.books.load_end && !self.has_ended()
             }
             _ => false,
         }

@@ -49,11 +49,6 @@ impl GoingOn {
             reopens: false,
         }
     }
-
-    /// Whether nothing stands between a free slot and the next request, and nothing is read back.
-    pub fn is_free(&self) -> bool {
-        self.backlog.is_none() && self.flow.is_none() && !self.draining && !self.closing
-    }
 }
 
 impl Job {

@@ -1,9 +1,10 @@
-//! The path that requests take: closed loops of simple requests have loops of their own.
+//! The path that requests take: simple requests, in a closed loop or by a schedule, have loops of their own.
 //!
 //! What a specification needs is decided once, when the job is made; the loops repeat no question that has one answer.
 
 use units::{Instant, Share};
 
+use crate::pace::Pacer;
 use crate::spec::{Habits, Pace};
 use crate::{Request, Wake};
 
@@ -18,14 +19,17 @@ pub(super) enum Lane {
     Uniform(What),
     /// A closed loop of requests of one kind, none of which is followed by another.
     Plain,
+    /// The same by a schedule.
+    Scheduled,
     /// Everything else.
     Particular,
 }
 
 impl Lane {
     /// The path of a workload's requests.
-    pub fn of(spec: &JobSpec, generator: &Generator) -> Lane {
-        let is_plain = spec.pace == Pace::Closed
+    pub fn of(spec: &JobSpec, generator: &Generator, pacer: &Pacer) -> Lane {
+        let is_closed = spec.pace == Pace::Closed;
+        let is_plain = (is_closed || pacer.is_scheduled())
             && spec.flush_every.is_none()
             && spec.rewrites == Share::NONE
             && spec.habits == Habits::PLAIN
@@ -34,6 +38,7 @@ impl Lane {
             && generator.trace.is_none();
         match generator.only() {
             _ if !is_plain => Lane::Particular,
+            _ if !is_closed => Lane::Scheduled,
             Some(what) => Lane::Uniform(what),
             None => Lane::Plain,
         }
@@ -90,5 +95,23 @@ impl Job {
             out.push(self.asked(now, now, token, place, what));
         }
         self.closed_wake()
+    }
+    /// Plans requests of one kind that are due by a schedule.
+    pub(super) fn plan_scheduled(&mut self, now: Instant, out: &mut Vec<Request>) -> Wake {
+        self.looks_at_schedule(now);
+        for _ in 0..self.spec.batch {
+            if self.is_over(now) {
+                return self.wind_up(now, out);
+            }
+            let (due, token) = match self.next_slot(now) {
+                Ok(found) => found,
+                Err(wake) => return wake,
+            };
+            self.ops_left -= 1;
+            let what = self.generator.next();
+            let place = self.generator.place(what.len);
+            out.push(self.asked(due, now, token, place, what));
+        }
+        if self.is_over(now) { self.drain() } else { Wake::Again }
     }
 }

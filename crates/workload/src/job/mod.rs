@@ -102,7 +102,7 @@ impl Job {
         let pacer = pacer(&spec, generator.lines.as_ref(), own("arrival"));
         let rewrites = Rewrites::new(spec.rewrites, spec.depth);
         Job {
-            lane: Lane::of(&spec, &generator),
+            lane: Lane::of(&spec, &generator, &pacer),
             generator,
             rewrites,
             going_on: GoingOn::new(&spec),
@@ -156,6 +156,7 @@ impl Job {
         self.books.count_in_flight(now, self.in_flight());
         match self.lane {
             Lane::Particular => self.plan_and_log(now, out),
+            Lane::Scheduled => self.plan_scheduled(now, out),
             _ if self.is_over(now) => self.wind_up(now, out),
             Lane::Plain => self.plan_plain(now, out),
             Lane::Uniform(what) => self.plan_uniform(what, now, out),
@@ -165,19 +166,21 @@ impl Job {
     /// Books one completion. Response counts from the due instant, service from the issue.
     #[inline]
     pub fn settle(&mut self, done: Completion) {
-        let is_plain = !matches!(self.lane, Lane::Particular);
         // After the window nothing changes any more, and what was due in it is still measured.
         let Window { edge, until, .. } = self.books.window;
-        if !is_plain || done.finished_at >= edge.min(until) {
+        if matches!(self.lane, Lane::Particular) || done.finished_at >= edge.min(until) {
             return self.settle_particular(done);
         }
         self.books.count_in_flight(done.finished_at, self.in_flight());
-        let Slot { due, len, class, .. } = self.slots.end(done.token);
+        let Slot { due, issued, len, class, .. } = self.slots.end(done.token);
         self.settled += 1;
         self.last_finish = done.finished_at;
         if done.outcome.result() == Ok(len) {
             self.moved += u64::from(len);
-            self.books.record(class, done.finished_at.saturating_since(due));
+            match self.lane {
+                Lane::Scheduled => self.books.book(class, len, due, issued, done.finished_at),
+                _ => self.books.record(class, done.finished_at.saturating_since(due)),
+            }
         } else {
             self.fail(done, len);
         }
@@ -290,12 +293,7 @@ impl Job {
 
     /// Plans requests that may be of several kinds, followed by others, or due by any pace.
     fn plan_particular(&mut self, now: Instant, out: &mut Vec<Request>) -> Wake {
-        if let Some(lateness) = &mut self.lateness {
-            lateness.plan(now);
-        }
-        if now >= self.books.backlog_end && !self.stopped {
-            self.abandon_backlog(now);
-        }
+        self.looks_at_schedule(now);
         if now < self.going_on.begins && !self.stopped {
             return Wake::At(self.going_on.begins);
         }
