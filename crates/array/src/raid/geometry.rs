@@ -206,7 +206,11 @@ impl Geometry {
     /// member `d`, counting past the parity strips.
     pub fn place(&self, lba: Lba) -> Result<Place, PlanError> {
         self.check(lba, Sectors(1))?;
-        let spot = self.spot(lba);
+        Ok(self.place_of(self.spot(lba)))
+    }
+
+    #[inline]
+    pub(super) fn place_of(&self, spot: Spot) -> Place {
         let (slot, base) = match self.kind {
             Kind::Copies => (spot.group * self.width, spot.row * self.chunk),
             Kind::Shifted => (spot.strip, 2 * spot.row * self.chunk),
@@ -215,7 +219,7 @@ impl Geometry {
                 (self.data_slot(&row, spot.strip), row.base)
             }
         };
-        Ok(Place { slot: slot as u16, lba: Lba(base + spot.offset) })
+        Place { slot: slot as u16, lba: Lba(base + spot.offset) }
     }
 
     /// The stripe that the host's sector belongs to. The address must be inside the set.

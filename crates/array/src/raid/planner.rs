@@ -5,7 +5,7 @@
 use units::{Lba, Sectors};
 
 use super::error::PlanError;
-use super::geometry::{Geometry, Kind, Spot};
+use super::geometry::{Geometry, Kind, Place, Spot};
 use super::health::Health;
 use super::plan::{Candidate, Plan, Role, Step};
 
@@ -43,6 +43,21 @@ impl Geometry {
             Kind::Copies | Kind::Shifted => self.read_copies(health, lba, sectors, &mut choose, plan),
         };
         planned.inspect_err(|_| plan.clear())
+    }
+
+    /// The disk, and the address there, of a read that is one command and needs no plan: all of it lies in one strip,
+    /// which has one place, and that is well. `None` says nothing but that it is to be planned.
+    #[inline]
+    pub fn lone_read(&self, health: &Health, lba: Lba, sectors: Sectors) -> Option<(u16, Lba)> {
+        self.check(lba, sectors).ok()?;
+        let spot = self.spot(lba);
+        let has_one_place = matches!(self.kind, Kind::Parity(_)) || self.copies() == 1;
+        let is_inside = sectors.0 > 0 && spot.offset + sectors.0 <= self.chunk;
+        if !has_one_place || !is_inside {
+            return None;
+        }
+        let Place { slot, lba } = self.place_of(spot);
+        health.can_read(slot.into(), lba.0 + sectors.0).then(|| (health.member(slot), lba))
     }
 
     /// Plans a write into `plan`, replacing what it held.

@@ -1,6 +1,7 @@
 //! The drive's buffer: which runs of sectors it holds.
 //!
-//! **Invariant:** at most as many segments as the drive has, none longer than a segment.
+//! **Invariant:** at most as many segments as the drive has, none longer than a segment, and none that ends before it
+//! starts.
 
 use super::DriveCacheParams;
 
@@ -31,9 +32,13 @@ impl Buffer {
 
     /// The segment that holds `sector`, or ends just before it.
     pub fn find(&self, sector: u64) -> Option<usize> {
-        self.segments
-            .iter()
-            .position(|segment| segment.used != 0 && segment.start <= sector && sector <= segment.end)
+        // One comparison instead of two: which of them fails for a random sector is what no processor foresees, and the
+        // look-ups of one read cost it four wrong guesses.
+        let holds = |segment: &Segment| {
+            let Segment { start, end, used } = *segment;
+            used != 0 && sector.wrapping_sub(start) <= end - start
+        };
+        self.segments.iter().position(holds)
     }
 
     /// The segment itself.

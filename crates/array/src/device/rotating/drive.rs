@@ -142,8 +142,14 @@ impl Drive {
     pub fn submit(&mut self, now: Instant, command: Command) -> Option<Instant> {
         self.meter.arrive(now);
         let place = self.layout.place(command.first);
-        self.waiting.push(Entry { command, place, arrived: now.nanos() });
-        if self.serving.is_none() { self.start(now.nanos()) } else { None }
+        let entry = Entry { command, place, arrived: now.nanos() };
+        if self.serving.is_some() {
+            self.waiting.push(entry);
+            return None;
+        }
+        // Nothing waits where nothing is served.
+        let ready = self.ready(now.nanos());
+        Some(self.start(&entry, ready, now.nanos()))
     }
 
     /// Ends the command in service, whose end is `now`; also the end of the next, where one waits.
@@ -155,7 +161,7 @@ impl Drive {
             self.serving.take().expect("an end is scheduled only with a command in service");
         let [arrived, started] = [arrived, started].map(Instant::from_nanos);
         self.meter.leave(now, arrived, started, command.class);
-        (Finished { command, arrived, started, steps }, self.start(now.nanos()))
+        (Finished { command, arrived, started, steps }, self.start_next(now.nanos()))
     }
 
     /// Writes all that it has acknowledged from `now` on, nearest first; when the last of it is on the media.
@@ -208,23 +214,33 @@ impl Drive {
     }
 
     /// Starts the next command, if one waits, and returns its end.
-    fn start(&mut self, now: u64) -> Option<Instant> {
+    fn start_next(&mut self, now: u64) -> Option<Instant> {
         if self.waiting.is_empty() {
             return None;
         }
-        self.destage_until(now);
-        let overlap = self.params.queue.overlap;
-        // With overlap the arm is free to move on from the end of the media operation, while the last bytes and
-        // the status of the command before still travel.
-        let ready = if overlap { self.arm.free_at.min(now) } else { now };
+        let ready = self.ready(now);
         let entry = self.choose(ready.max(self.arm.free_at), now);
-        let started = if overlap { ready.max(entry.arrived) } else { now };
-        let end = self.serve(&entry, started, now);
+        Some(self.start(&entry, ready, now))
+    }
+
+    /// From when the next command may be carried out that starts `now`, the drive having written meanwhile what it could.
+    ///
+    /// With overlap the arm is free to move on from the end of the media operation, while the last bytes and the status
+    /// of the command before still travel.
+    fn ready(&mut self, now: u64) -> u64 {
+        self.destage_until(now);
+        if self.params.queue.overlap { self.arm.free_at.min(now) } else { now }
+    }
+
+    /// Starts a command, which may be carried out from `ready` on, and returns its end.
+    fn start(&mut self, entry: &Entry, ready: u64, now: u64) -> Instant {
+        let started = if self.params.queue.overlap { ready.max(entry.arrived) } else { now };
+        let end = self.serve(entry, started, now);
         self.last_was_write = entry.command.write;
         self.meter.begin(Instant::from_nanos(now));
-        let (command, arrived) = (entry.command, entry.arrived);
+        let Entry { command, arrived, .. } = *entry;
         self.serving = Some(Serving { command, arrived, started: now, steps: self.steps });
-        Some(Instant::from_nanos(end))
+        Instant::from_nanos(end)
     }
 
     /// Carries `entry` out from `started` and returns when its status arrives, not before `now`.
@@ -256,13 +272,14 @@ impl Drive {
         self.contiguous = if first == self.last_read_end { self.contiguous + 1 } else { 0 };
         self.last_read_end = end;
         self.settle_ahead(started, first);
-        if let Some(found) = self.held(first, end, started) {
+        let known = self.buffer.as_ref().and_then(|buffer| buffer.find(first));
+        if let Some(found) = self.held(known, first, end, started) {
             let processed = self.processed(entry, started, self.overhead(self.params.overhead.read_hit));
             self.steps = at_once(processed, processed);
             return self.read_hit(found, first, sectors, processed);
         }
         let processed = self.processed(entry, started, self.overhead(self.params.overhead.read_miss));
-        if let Some(found) = self.begins_in(first) {
+        if let Some(found) = known.filter(|&known| self.begins_in(known, first)) {
             return self.read_rest(found, first, end, processed);
         }
         let media = self.move_to(entry.place, first, sectors, processed, false);
@@ -279,12 +296,11 @@ impl Drive {
         (media.end + self.sector_ns).max(first_out + self.sector_ns * sectors)
     }
 
-    /// The segment that has, or is about to get, all of `first..end`.
-    fn held(&self, first: u64, end: u64, now: u64) -> Option<usize> {
+    /// The segment that has, or is about to get, all of `first..end`; `known` holds its first sector or ends before it.
+    fn held(&self, known: Option<usize>, first: u64, end: u64, now: u64) -> Option<usize> {
         let buffer = self.buffer.as_ref()?;
         let on_the_way = |ahead: &Ahead| buffer.segment(ahead.segment).end <= first && end <= ahead.limit;
-        let found =
-            buffer.find(first).or_else(|| self.ahead.filter(on_the_way).map(|ahead| ahead.segment))?;
+        let found = known.or_else(|| self.ahead.filter(on_the_way).map(|ahead| ahead.segment))?;
         let segment = buffer.segment(found);
         let filling = self.ahead.filter(|ahead| ahead.segment == found && end <= ahead.limit);
         let here = end <= segment.end;
@@ -295,10 +311,9 @@ impl Drive {
         (here || soon).then_some(found)
     }
 
-    /// The segment that has the beginning of a read at `first`, no read-ahead being about to get the rest.
-    fn begins_in(&self, first: u64) -> Option<usize> {
-        let buffer = self.buffer.as_ref()?;
-        buffer.find(first).filter(|&found| first < buffer.segment(found).end)
+    /// Whether a segment has the beginning of a read at `first`, no read-ahead being about to get the rest.
+    fn begins_in(&self, segment: usize, first: u64) -> bool {
+        self.buffer.as_ref().is_some_and(|buffer| first < buffer.segment(segment).end)
     }
 
     /// Reads from the media what the buffer lacks of `first..end`; what it has leaves meanwhile.

@@ -9,6 +9,7 @@ use units::{Nanos, SECTOR_BYTES};
 
 use crate::divisor::Divisor;
 
+use super::runs::Runs;
 use super::seek::SeekTable;
 use super::{RotatingParams, Zone, Zones};
 
@@ -36,6 +37,9 @@ pub struct End {
     /// Stream clock in nanoseconds when the last sector has passed.
     pub clock: u64,
 }
+
+/// Of a nanosecond: what the time of a sector is given in, which is cut to no more than it takes.
+const LEAST_PARTS: u64 = 256;
 
 /// The surface of a drive.
 #[derive(Clone, Debug)]
@@ -86,10 +90,10 @@ impl Layout {
     pub fn least(&self, sectors: u64) -> u64 {
         let sector = match self {
             Layout::Exact(exact) => exact.least,
-            Layout::Spiral(spiral) => spiral.least(),
+            Layout::Spiral(spiral) => spiral.least,
         };
         // Clocks are cut to whole nanoseconds, each for itself.
-        ((sectors as f64 * sector) as u64).saturating_sub(1)
+        (sectors.saturating_mul(sector) / LEAST_PARTS).saturating_sub(1)
     }
 
     /// The first sector that has not passed completely at that stream clock.
@@ -118,11 +122,14 @@ impl Layout {
 #[derive(Clone, Debug)]
 pub struct Exact {
     zones: Vec<Row>,
+    /// Which zone a sector is in, and which a stream clock.
+    by_sector: Runs,
+    by_clock: Runs,
     heads: Divisor,
     revolution: Divisor,
     capacity: u64,
-    /// Nanoseconds that a sector of the longest tracks takes to pass.
-    least: f64,
+    /// What a sector of the longest tracks takes to pass, in [`LEAST_PARTS`].
+    least: u64,
 }
 
 /// A zone with what is needed of it worked out. Clocks and times are in nanoseconds.
@@ -181,13 +188,11 @@ impl Exact {
             clock += (sectors as u64).div_ceil(heads * per_track) * cylinder;
         }
         let longest = rows.iter().map(|row| row.per_track.get()).max().unwrap_or(1);
-        let least = revolution as f64 / longest as f64;
+        let least = revolution * LEAST_PARTS / longest;
         let (heads, revolution) = (Divisor::new(heads), Divisor::new(revolution));
-        Exact { zones: rows, heads, revolution, capacity: params.capacity.0, least }
-    }
-
-    fn zone(&self, sector: u64) -> usize {
-        self.zones.partition_point(|row| row.first_sector <= sector.min(self.capacity)) - 1
+        let by_sector = Runs::new(rows.iter().map(|row| row.first_sector).collect());
+        let by_clock = Runs::new(rows.iter().map(|row| row.clock).collect());
+        Exact { zones: rows, by_sector, by_clock, heads, revolution, capacity: params.capacity.0, least }
     }
 
     fn place(&self, sector: u64) -> Place {
@@ -224,7 +229,7 @@ impl Exact {
 
     /// The place of a sector, with the stream clock at the start of its track.
     fn track(&self, sector: u64) -> (Place, &Row) {
-        let zone = self.zone(sector);
+        let zone = self.by_sector.of(sector.min(self.capacity));
         let row = &self.zones[zone];
         let (track, rest) = row.per_track.divide(sector - row.first_sector);
         let (cylinder, head) = self.heads.divide(track);
@@ -235,8 +240,8 @@ impl Exact {
 
     /// The first sector that has not passed; where it is not the first of its track, with its cylinder and head.
     fn reach(&self, clock: u64) -> (u64, Option<(u32, u32)>) {
-        let after = self.zones.partition_point(|row| row.clock <= clock);
-        let row = &self.zones[after - 1];
+        let zone = self.by_clock.of(clock);
+        let (row, next) = (&self.zones[zone], self.zones.get(zone + 1));
         let (cylinder, into) = row.cylinder.divide(clock - row.clock);
         let (heads, per_track) = (self.heads.get(), row.per_track.get());
         let head = row.track.divide(into).0.min(heads - 1);
@@ -244,7 +249,7 @@ impl Exact {
         let rest = self.revolution.divide(on_track * per_track).0.min(per_track);
         let sector = row.first_sector + (cylinder * heads + head) * per_track + rest;
         // The last cylinder of a zone is not always used whole.
-        let end = self.zones.get(after).map_or(self.capacity, |next| next.first_sector);
+        let end = next.map_or(self.capacity, |next| next.first_sector);
         let inside = rest > 0 && sector <= end;
         let at = inside.then_some((row.first_cylinder + cylinder as u32, head as u32));
         (sector.min(self.capacity), at)
@@ -269,6 +274,8 @@ pub struct Spiral {
     whole: f64,
     capacity: f64,
     cylinders: f64,
+    /// What a sector takes to pass where the rate is highest, in [`LEAST_PARTS`].
+    least: u64,
 }
 
 impl Spiral {
@@ -283,15 +290,11 @@ impl Spiral {
             whole: capacity * SECTOR_BYTES as f64 * 2.0 / (outer + inner) * 1e9,
             capacity,
             cylinders: f64::from(params.cylinders),
+            least: (SECTOR_BYTES as f64 * 1e9 * LEAST_PARTS as f64 / outer) as u64,
         }
     }
 
     /// How far inwards, 0 to 1.
-    /// Nanoseconds that a sector takes to pass where the rate is highest.
-    fn least(&self) -> f64 {
-        SECTOR_BYTES as f64 * 1e9 / self.outer
-    }
-
     fn depth(&self, sector: u64) -> f64 {
         let share = (sector as f64 / self.capacity).min(1.0);
         (self.outer - (self.outer * self.outer - share * self.squares).sqrt()) / self.span

@@ -5,6 +5,7 @@
 mod buffer;
 mod drive;
 mod layout;
+mod runs;
 mod seek;
 
 use units::{BytesPerSecond, Nanos, Sectors, Share};

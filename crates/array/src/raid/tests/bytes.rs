@@ -81,6 +81,10 @@ impl Set {
         let any = if self.first_copy { 0 } else { (lba + sectors) as usize };
         let choose = |copies: &[Candidate]| any % copies.len();
         self.geometry.plan_read(&self.health, Lba(lba), Sectors(sectors), choose, &mut self.plan)?;
+        if let Some(lone) = self.geometry.lone_read(&self.health, Lba(lba), Sectors(sectors)) {
+            let steps: Vec<_> = self.plan.reads().iter().map(|step| (step.member, step.lba)).collect();
+            assert_eq!((steps, self.plan.stripes().len()), (vec![lone], 0), "{:?}", self.health);
+        }
         let mut found = vec![0x5a; (sectors * SECTOR_BYTES) as usize];
         self.executor.read(&self.geometry, &self.plan, &mut found, &mut self.disks).unwrap();
         Ok(found)

@@ -42,6 +42,29 @@ fn a_write_across_two_strips_far_from_each_other_in_parity_is_two_small_changes(
 }
 
 #[test]
+fn a_read_is_one_command_without_a_plan_where_its_strip_has_one_place_that_is_well() {
+    let lone = |level: Level, members, failed: Option<u32>, lba, sectors| {
+        let geometry = Geometry::new(SetSpec::new(level, members, Sectors(64), Sectors(6400))).unwrap();
+        let mut health = Health::new(&geometry);
+        if let Some(member) = failed {
+            health.fail(member).unwrap();
+        }
+        geometry.lone_read(&health, Lba(lba), Sectors(sectors))
+    };
+    assert_eq!(lone(Level::Jbod, 2, None, 6400, 8), Some((1, Lba(0))));
+    assert_eq!(lone(Level::Raid0, 4, None, 64 * 5 + 3, 61), Some((1, Lba(64 + 3))));
+    assert_eq!(lone(Level::Raid5, 4, None, 0, 64), Some((0, Lba(0))));
+    assert_eq!(lone(Level::Raid5, 4, Some(3), 0, 64), Some((0, Lba(0))));
+    // Over the end of a strip, lost, with a copy to choose from, beyond the end, and nothing at all.
+    assert_eq!(lone(Level::Raid0, 4, None, 64 * 5 + 3, 62), None);
+    assert_eq!(lone(Level::Raid5, 4, Some(0), 0, 64), None);
+    assert_eq!(lone(Level::Raid10, 4, None, 0, 8), None);
+    assert_eq!(lone(Level::Raid0, 4, None, 6400 * 4, 1), None);
+    assert_eq!(lone(Level::Raid0, 4, None, u64::MAX, 2), None);
+    assert_eq!(lone(Level::Raid0, 4, None, 0, 0), None);
+}
+
+#[test]
 fn runs_gathered_in_one_stripe_share_its_parity() {
     let (geometry, health) = raid(Level::Raid5, 9, 16);
     let runs = [0, 16, 32].map(|lba| Extent { lba: Lba(lba + 4), sectors: Sectors(4) });
