@@ -216,7 +216,7 @@ impl Trail {
 }
 
 /// Nanoseconds at each part.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Times {
     /// Requests.
     pub count: u64,

@@ -73,9 +73,8 @@ impl Engine {
         self.processor.book(now, ready, self.params.member_command, class)
     }
 
-    /// `bytes` across the internal bus on their way out; when the first and the last have crossed.
-    pub fn cross(&mut self, now: Instant, ready: Instant, bytes: u64, class: Class) -> (Instant, Instant) {
-        let work = self.crossing(bytes);
+    /// Data across the internal bus on their way out, which is `work` for it; when the first and the last have crossed.
+    pub fn cross(&mut self, now: Instant, ready: Instant, work: Nanos, class: Class) -> (Instant, Instant) {
         let last = self.bus.share(now, ready, work, class);
         (Instant::from_nanos(last.nanos().saturating_sub(work.get())).max(ready), last)
     }

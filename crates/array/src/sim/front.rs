@@ -134,16 +134,23 @@ impl Sim {
 
     /// Sends a part, or has it wait for room in its session.
     pub(super) fn enter_session(&mut self, place: u32, host: u32, ready: Instant) {
+        // What is later than now is still on its way through the host.
+        self.trails[place as usize].wait(Part::LunQueue, self.now);
+        if self.is_direct {
+            return match ready > self.now {
+                true => self.hop(place, Leg::Out, ready),
+                false => self.arrive(place),
+            };
+        }
         let session = self.choose_session(host, self.requests[place].lun);
         self.requests[place].session = session;
         let limit = self.plant.protocol.outstanding;
-        // What is later than now is still on its way through the host.
-        self.trails[place as usize].wait(Part::LunQueue, self.now);
         if self.hosts[host as usize].sessions[session as usize].enter(limit, place) {
             self.transmit(place, host, ready);
         }
     }
 
+    /// Sends a part over the path that it takes.
     pub(super) fn transmit(&mut self, place: u32, host: u32, ready: Instant) {
         let now = self.now;
         let HostRequest { lun, op, len, class, session, .. } = self.requests[place];
@@ -184,6 +191,12 @@ impl Sim {
         self.get_going(place, true);
     }
 
+    /// Has a part, or its answer, be at the other side at `ready`, nothing being between host and array.
+    fn hop(&mut self, place: u32, leg: Leg, ready: Instant) {
+        self.requests[place].leg = leg;
+        self.events.push(ready, Event::There(place).pack());
+    }
+
     /// Sends the answer of a part that carries no data or failed, at `ready`.
     ///
     /// It never ends at once, even where nothing takes time: a job's requests would end while it still plans them.
@@ -195,6 +208,14 @@ impl Sim {
     /// it may be there before this returns.
     pub(super) fn send_back(&mut self, place: u32, first: Instant, last: Instant, at_once: bool) {
         let now = self.now;
+        if self.is_direct {
+            let last = last.max(now);
+            self.trails[place as usize].wait(Part::Distance, last);
+            return match at_once && last == now {
+                true => self.answered(place),
+                false => self.hop(place, Leg::Back, last),
+            };
+        }
         let HostRequest { op, len, link, client, .. } = self.requests[place];
         self.leave_gate(place);
         let bytes = self.plant.protocol.header.get() + if op == Op::Read { u64::from(len) } else { 0 };
@@ -260,7 +281,9 @@ impl Sim {
             return;
         }
         if outstanding {
-            if let Some(next) = self.hosts[host as usize].sessions[session as usize].leave() {
+            if !self.is_direct
+                && let Some(next) = self.hosts[host as usize].sessions[session as usize].leave()
+            {
                 self.transmit(next, host, self.requests[next].sent);
             }
             if let Some(next) = self.hosts[host as usize].release(lun as usize) {

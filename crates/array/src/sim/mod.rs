@@ -42,7 +42,7 @@ use units::{Bytes, Instant};
 use workload::{Errno, Job, Request, Wake};
 
 use asker::Asker;
-pub use back::{BackEnd, Disk, Ended, Errand, Owner, Set};
+pub use back::{BackEnd, Disk, Ended, Errand, Freed, Owner, Set};
 pub use engine::Engine;
 pub use event::Event;
 pub use host::{Gate, Host};
@@ -139,6 +139,8 @@ pub struct Sim {
     /// What each of them belongs to.
     wire_parts: Vec<Part>,
     links: Vec<Link>,
+    /// Whether a request needs not be sent: see [`Plant::is_direct`].
+    is_direct: bool,
     back: BackEnd,
     nodes: Vec<Node>,
     paths: Vec<Path>,
@@ -203,6 +205,7 @@ impl Sim {
             events: Events::with_capacity(1024),
             hosts,
             links: cables,
+            is_direct: plant.is_direct(),
             wire_parts: vec![Part::Link; wires.len()],
             wires,
             carried: Vec::new(),
@@ -483,18 +486,8 @@ impl Sim {
 
     /// Hands ended operations to those who waited for them.
     fn collect(&mut self) {
-        while let Some(owner) = self.back.freed.pop() {
-            if let Owner::Request(request) = owner {
-                self.trails[request as usize].wait(Part::StripeLocks, self.now);
-            }
-        }
-        while let Some(owner) = self.back.lost.pop() {
-            if let Owner::Request(request) = owner {
-                self.requests[request].failed = Some(LOST);
-                self.respond(request, self.now);
-            } else {
-                self.back.done.push(Ended::at(owner, self.now));
-            }
+        while let Some(freed) = self.back.freed.pop() {
+            self.write_freed(freed);
         }
         while let Some(Ended { owner, trail }) = self.back.done.pop() {
             match owner {
@@ -510,6 +503,21 @@ impl Sim {
                 Owner::Background(unit) => self.unit_done(unit),
             }
             self.back.recycle(trail);
+        }
+    }
+
+    #[cold]
+    fn write_freed(&mut self, Freed { owner, is_lost }: Freed) {
+        if let Owner::Request(request) = owner {
+            self.trails[request as usize].wait(Part::StripeLocks, self.now);
+        }
+        match owner {
+            Owner::Request(request) if is_lost => {
+                self.requests[request].failed = Some(LOST);
+                self.respond(request, self.now);
+            }
+            owner if is_lost => self.back.done.push(Ended::at(owner, self.now)),
+            _ => {}
         }
     }
 

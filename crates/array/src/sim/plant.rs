@@ -7,7 +7,7 @@ use crate::controller::ControllerParams;
 use crate::device::DeviceParams;
 use crate::host::HostParams;
 use crate::link::LinkParams;
-use crate::protocol::ProtocolParams;
+use crate::protocol::{ProtocolKind, ProtocolParams};
 use crate::raid::Geometry;
 
 /// Every part of an array and its hosts.
@@ -45,6 +45,19 @@ pub struct Plant {
     pub luns: Vec<LunPlant>,
     /// What each kind of background work does.
     pub background: Vec<BackgroundParams>,
+}
+
+impl Plant {
+    /// Whether a request that its LUN admits is at the one controller as soon as the host is done with it, and its
+    /// answer at the host: no link, no way to choose, nothing spoken that takes time or limits anything.
+    pub fn is_direct(&self) -> bool {
+        let ProtocolParams { kind, outstanding, hop, hops, client, .. } = &self.protocol;
+        let costs = *hop * u64::from(*hops) + *client;
+        let admitted = u64::from(self.host.lun_depth.max(1)) * self.luns.len() as u64;
+        let is_alone = self.controllers <= 1 && self.controller.accepts.is_none();
+        let has_a_way = self.link.is_some() || self.adapter.is_some() || *kind != ProtocolKind::Block;
+        is_alone && !has_a_way && costs.is_zero() && admitted <= u64::from(*outstanding)
+    }
 }
 
 /// A RAID set.

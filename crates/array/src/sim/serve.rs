@@ -115,16 +115,15 @@ impl Sim {
     }
 
     pub(super) fn read(&mut self, place: u32, ready: Instant) {
-        let now = self.now;
         let (set, from, to, end) = self.sectors(place);
         let HostRequest { class, controller, .. } = self.requests[place];
+        let Some(cache) = self.nodes[controller as usize].cache.as_mut() else {
+            return self.read_members(place, set, from, to, ready);
+        };
         let mut fetches = std::mem::take(&mut self.fetches);
         fetches.clear();
-        let cache = self.nodes[controller as usize].cache.as_mut();
-        let verdict = cache.and_then(|cache| cache.read(set, from, to, end, &mut fetches));
-        if let (Some(Verdict::Coming(stream)), Some(cache)) =
-            (verdict, self.nodes[controller as usize].cache.as_mut())
-        {
+        let verdict = cache.read(set, from, to, end, &mut fetches);
+        if let Some(Verdict::Coming(stream)) = verdict {
             cache.wait(stream, to, place);
         }
         for fetch in &fetches {
@@ -138,14 +137,17 @@ impl Sim {
                 self.send_back(place, first, last, false);
             }
             Some(Verdict::Coming(_)) => {}
-            Some(Verdict::Stranger) | None => {
-                let errand = Errand { set, owner: Owner::Request(place), class, controller, ready };
-                let sectors = Sectors(to - from);
-                if self.back.read(now, &mut self.events, errand, Lba(from), sectors).is_err() {
-                    self.requests[place].failed = Some(LOST);
-                    self.respond(place, ready);
-                }
-            }
+            Some(Verdict::Stranger) | None => self.read_members(place, set, from, to, ready),
+        }
+    }
+
+    /// Has the members of a set read what a part asks for.
+    fn read_members(&mut self, place: u32, set: u32, from: u64, to: u64, ready: Instant) {
+        let HostRequest { class, controller, .. } = self.requests[place];
+        let errand = Errand { set, owner: Owner::Request(place), class, controller, ready };
+        if self.back.read(self.now, &mut self.events, errand, Lba(from), Sectors(to - from)).is_err() {
+            self.requests[place].failed = Some(LOST);
+            self.respond(place, ready);
         }
     }
 
@@ -295,7 +297,8 @@ impl Sim {
         self.trails[place as usize].wait(Part::CacheRoom, ready);
         self.keep_ticking(controller);
         if mirrors {
-            let (first, _) = self.back.engines[controller as usize].cross(now, ready, u64::from(len), class);
+            let engine = &mut self.back.engines[controller as usize];
+            let (first, _) = engine.cross(now, ready, engine.crossing(u64::from(len)), class);
             self.trails[place as usize].wait(Part::Bus, first);
             self.cross_over(place, controller, first, Leg::Mirror);
         } else {
@@ -322,7 +325,8 @@ impl Sim {
             let Some(cache) = &mut self.nodes[controller as usize].cache else { break };
             let Some(batch) = cache.destage(now, idle, &mut extents) else { break };
             let class = Class::Destage;
-            let (ready, _) = self.back.engines[controller as usize].cross(now, now, batch.bytes, class);
+            let engine = &mut self.back.engines[controller as usize];
+            let (ready, _) = engine.cross(now, now, engine.crossing(batch.bytes), class);
             let owner = Owner::Cache { controller, transfer: batch.transfer };
             let errand = Errand { set: batch.set, owner, class, controller, ready };
             if self.back.write(now, &mut self.events, errand, &extents).is_err() {
@@ -413,8 +417,9 @@ impl Sim {
     fn cross(&mut self, place: u32, ready: Instant) -> (Instant, Instant) {
         let HostRequest { class, len, controller, .. } = self.requests[place];
         let engine = &mut self.back.engines[controller as usize];
-        let (first, last) = engine.cross(self.now, ready, u64::from(len), class);
-        self.trails[place as usize].pass(Part::Bus, last, engine.crossing(u64::from(len)));
+        let work = engine.crossing(u64::from(len));
+        let (first, last) = engine.cross(self.now, ready, work, class);
+        self.trails[place as usize].pass(Part::Bus, last, work);
         (first, last)
     }
 

@@ -17,7 +17,7 @@ use crate::events::Events;
 use crate::meter::Class;
 use crate::raid::{Extent, Geometry, PlanError, Unit};
 
-use super::back::{BackEnd, Errand};
+use super::back::{BackEnd, Errand, Freed};
 
 /// Addresses on the members, first and end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,11 +167,9 @@ impl BackEnd {
             self.waits.begin(now);
             self.waits.leave(now, since, now, errand.class);
             let errand = Errand { ready: errand.ready.max(now), ..errand };
-            self.freed.push(errand.owner);
-            if self.write_beside_work(now, events, errand, &extents).is_err() {
-                // Meanwhile the set has lost more than it can.
-                self.lost.push(errand.owner);
-            }
+            // Meanwhile the set may have lost more than it can.
+            let is_lost = self.write_beside_work(now, events, errand, &extents).is_err();
+            self.freed.push(Freed { owner: errand.owner, is_lost });
             self.units[set as usize].spare.push(extents);
         }
     }

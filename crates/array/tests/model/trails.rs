@@ -2,13 +2,15 @@
 
 use array::controller::{CacheParams, PrefetchParams};
 use array::device::queue::{QueueParams, Service};
-use array::device::{DeviceParams, rotating::Order};
+use array::device::{DeviceParams, RotatingParams, rotating::Order};
 use array::link::{Duplex, LinkParams, QUANTUM};
 use array::raid::Level;
 use array::sim::{Client, Outcome, Plant, Sim};
 use array::trail::{Part, Times, Trails};
+use stats::Histogram;
 use units::{Bytes, BytesPerSecond, Nanos, Sectors, Share};
 use workload::spec::Pattern;
+use workload::tally::ClassTally;
 
 use crate::fixture::plant::{Ask, bare, client};
 use crate::fixture::{cheetah_9lp, tagged};
@@ -100,6 +102,33 @@ fn with_random_arrivals_waiting_is_that_of_pollaczek_and_khinchine_and_service_i
     let waited = wait as f64 / service as f64;
     assert!((waited / (0.7 / (2.0 * 0.3)) - 1.0).abs() < 0.03, "{waited}");
     assert_eq!(sum(&times), wait + service);
+}
+
+#[test]
+fn what_is_not_sent_because_nothing_lies_between_ends_as_if_it_were() {
+    for (rate, depth) in [(None, 64), (Some(150.0), 4_096)] {
+        let ask = Ask { rate, ..ask(Bytes::KIB * 4, 0.7, depth, 5_000) };
+        let mut plant = one_queue(1, Service::Fixed(Nanos::from_millis(1)));
+        plant.models =
+            vec![DeviceParams::Rotating(RotatingParams { queue: tagged(Order::Sptf, 8), ..cheetah_9lp() })];
+        plant.host.lun_depth = 16;
+        plant.host.request = Nanos::from_micros(20);
+        plant.controller.read_command = Nanos::from_micros(30);
+        plant.controller.bus = Some(BytesPerSecond::new(100e6));
+        let mut sent = plant.clone();
+        // It accepts all there is, and so it is asked.
+        sent.controller.accepts = Some(u32::MAX);
+        assert!(plant.is_direct() && !sent.is_direct());
+        let [direct, sent] = [plant, sent].map(|plant| run(&plant, &ask));
+        assert_eq!(direct.until, sent.until);
+        assert_eq!(direct.breakdown, sent.breakdown);
+        let seen = |outcome: &Outcome| -> Vec<(Histogram, Times)> {
+            let (tally, trails) = (&outcome.tallies[0], &outcome.trails[0]);
+            let seen = |class: &ClassTally| (class.response.clone(), trails.all(class.class));
+            tally.classes.iter().map(seen).collect()
+        };
+        assert_eq!(seen(&direct), seen(&sent));
+    }
 }
 
 #[test]

@@ -49,6 +49,17 @@ impl BackEnd {
         operation
     }
 
+    /// Starts an operation that is a read of one disk and nothing else.
+    pub(super) fn launch_lone(&mut self, now: Instant, events: &mut Events, errand: Errand, part: Part) {
+        let operation = self.operations.take();
+        // Its command ends later: there is no need to count one chain more while it is given out.
+        self.operations[operation].begin(errand, 0, self.keeps_trails);
+        self.background += usize::from(errand.class == Class::Background);
+        let chain = self.new_chain(operation, Nanos::ZERO, errand.ready);
+        self.chains[chain].pending = 1;
+        self.give_out(now, events, chain, errand.ready, part);
+    }
+
     #[expect(clippy::too_many_arguments, reason = "the two ranges and their context are one thought")]
     fn plain(
         &mut self,
@@ -124,15 +135,21 @@ impl BackEnd {
             self.advance(now, events, chain, ready);
             return;
         }
-        let writing = self.chains[chain].phase == Phase::Writes;
         self.chains[chain].pending = self.parts.len() as u32;
-        let Operation { controller, class, .. } = self.operations[self.chains[chain].operation];
         for index in 0..self.parts.len() {
-            let Part { disk, first, sectors } = self.parts[index];
-            let ready = self.engines[controller as usize].member_command(now, ready, class);
-            let command = Command { first, sectors, tag: chain, write: writing, class, ready, given: ready };
-            self.submit(now, events, disk, command);
+            let part = self.parts[index];
+            self.give_out(now, events, chain, ready, part);
         }
+    }
+
+    fn give_out(&mut self, now: Instant, events: &mut Events, chain: u32, ready: Instant, part: Part) {
+        let place = &self.chains[chain];
+        let write = place.phase == Phase::Writes;
+        let Operation { controller, class, .. } = self.operations[place.operation];
+        let ready = self.engines[controller as usize].member_command(now, ready, class);
+        let Part { disk, first, sectors } = part;
+        let command = Command { first, sectors, tag: chain, write, class, ready, given: ready };
+        self.submit(now, events, disk, command);
     }
 
     /// The next phase of a chain whose present one has ended.

@@ -39,9 +39,12 @@ impl BackEnd {
                 place.outstanding -= 1;
                 let alone = if self.keeps_trails { place.device.alone(command) } else { Nanos::ZERO };
                 let stay = AtDisk::Whole(end, alone);
-                if !self.leaves_over_channel(now, events, disk, end, command, stay) {
-                    self.passed(now, disk, command, stay, None);
-                    events.push(end, Event::Member(command.tag).pack());
+                match self.channel_back(disk, command) {
+                    Some(channel) => self.leave(now, events, (disk, channel), end, command, stay),
+                    None => {
+                        self.passed(now, disk, command, stay, None);
+                        events.push(end, Event::Member(command.tag).pack());
+                    }
                 }
             }
             Submitted::Queued(Some(end)) => events.push(end, Event::Disk(disk).pack()),
@@ -102,26 +105,31 @@ impl BackEnd {
         self.disks[disk as usize].outstanding -= 1;
         let Finished { command, started, steps, .. } = finished;
         let stay = AtDisk::Steps(started, steps, now);
-        if !self.leaves_over_channel(now, events, disk, now, command, stay) {
-            self.passed(now, disk, command, stay, None);
-            self.member_done(now, events, command.tag);
+        match self.channel_back(disk, command) {
+            Some(channel) => self.leave(now, events, (disk, channel), now, command, stay),
+            None => {
+                self.passed(now, disk, command, stay, None);
+                self.member_done(now, events, command.tag);
+            }
         }
     }
 
-    /// Has what a command read leave over its disk's channel, `end` being its end at the disk. `false`: there is
-    /// nothing to carry, or no channel.
-    fn leaves_over_channel(
+    /// The channel that carries what a command read; `None`: there is nothing to carry, or no channel.
+    #[inline]
+    fn channel_back(&self, disk: u32, command: Command) -> Option<u32> {
+        self.disks[disk as usize].channel.filter(|_| !command.write)
+    }
+
+    /// Has what a command read leave its disk over a channel, `end` being its end at the disk.
+    fn leave(
         &mut self,
         now: Instant,
         events: &mut Events,
-        disk: u32,
+        (disk, channel): (u32, u32),
         end: Instant,
         command: Command,
         stay: AtDisk,
-    ) -> bool {
-        let Some(channel) = self.disks[disk as usize].channel.filter(|_| !command.write) else {
-            return false;
-        };
+    ) {
         let Link { params, back, .. } = self.channels[channel as usize];
         // It keeps pace with the media, or with the drive's buffer, and has begun before now where that has.
         let work = params.transfer(u64::from(command.sectors) * SECTOR_BYTES);
@@ -129,11 +137,11 @@ impl BackEnd {
         let ready = Instant::from_nanos(last.nanos().saturating_sub(work.get()));
         let ready = if end > now { ready.max(now) } else { ready };
         self.cross(events, now, (back, ready, work), Crossing { disk, command: Some(command), stay });
-        true
     }
 
     /// Takes the way of a command, with its stay at its disk and at last the time that a channel carried it, into that
-    /// of its chain: if it is the last of its phase, or will be, as far as is known.
+    /// of its chain, where trails are kept: if it is the last of its phase, or will be, as far as is known.
+    #[inline]
     pub(super) fn passed(
         &mut self,
         now: Instant,
@@ -142,9 +150,12 @@ impl BackEnd {
         stay: AtDisk,
         carried: Option<Nanos>,
     ) {
-        if !self.keeps_trails {
-            return;
+        if self.keeps_trails {
+            self.follow(now, disk, command, stay, carried);
         }
+    }
+
+    fn follow(&mut self, now: Instant, disk: u32, command: Command, stay: AtDisk, carried: Option<Nanos>) {
         let channel = self.disks[disk as usize].channel.filter(|_| command.write);
         let to_disk = channel.map_or(Nanos::ZERO, |channel| {
             let Link { params, .. } = self.channels[channel as usize];

@@ -78,6 +78,15 @@ impl Ended {
     }
 }
 
+/// A write that waits no longer for a unit that background work held.
+#[derive(Clone, Copy, Debug)]
+pub struct Freed {
+    /// Who waits for it.
+    pub owner: Owner,
+    /// Whether it had nowhere to go then.
+    pub is_lost: bool,
+}
+
 /// A set at work.
 pub struct Set {
     /// What lies where.
@@ -133,10 +142,8 @@ pub struct BackEnd {
     background: usize,
     /// Operations that have ended, for the simulation to collect.
     pub done: Vec<Ended>,
-    /// Owners whose writes wait no longer for a unit that background work held: the same.
-    pub freed: Vec<Owner>,
-    /// Owners whose writes waited, and then had nowhere to go: the same.
-    pub lost: Vec<Owner>,
+    /// Writes that wait no longer: the same.
+    pub freed: Vec<Freed>,
     /// Whether trails are kept of where the time goes.
     pub keeps_trails: bool,
     /// Trails that nobody needs, in the boxes in which they are handed over.
@@ -187,7 +194,6 @@ impl BackEnd {
             background: 0,
             done: Vec::new(),
             freed: Vec::new(),
-            lost: Vec::new(),
             keeps_trails: false,
             spare: Vec::new(),
         }
@@ -212,9 +218,14 @@ impl BackEnd {
         sectors: Sectors,
     ) -> Result<(), PlanError> {
         let errand = self.located(now, errand);
-        let mut plan = self.plan.take().unwrap_or_default();
         let set = &self.sets[errand.set as usize];
         self.turn = self.turn.wrapping_add(1);
+        if let Some((member, Lba(first))) = set.geometry.lone_read(&set.health, lba, sectors) {
+            let disk = set.disks[usize::from(member)];
+            self.launch_lone(now, events, errand, Part { disk, first, sectors: sectors.0 as u32 });
+            return Ok(());
+        }
+        let mut plan = self.plan.take().unwrap_or_default();
         let planned = set.geometry.plan_read(
             &set.health,
             lba,
