@@ -36,49 +36,12 @@ const ENGINES: [(EngineKind, u32); 9] = [
     (EngineKind::IoUring, 16),
 ];
 
+/// Random reads of 4 KiB, as many as a file has blocks.
 fn workload(engine: EngineKind, depth: u32) -> Workload {
-    Workload {
-        name: "conformance".into(),
-        pattern: Pattern::Random,
-        sizes: SizeSplit::one(Bytes::KIB * 4),
-        mix: OpMix { reads: Share::ALL, trims: Share::NONE, flushes: Share::NONE },
-        lines: Vec::new(),
-        random: None,
-        rewrites: Share::NONE,
-        align: None,
-        offset: Extent::Bytes(Bytes::ZERO),
-        span: Span::Auto,
-        worker_offset: None,
-        workers: 1,
-        depth,
-        files: Files::Shared,
-        on: Vec::new(),
-        luns: LunLayout::Concatenated,
-        pace: Pace::Closed,
-        habits: Habits::PLAIN,
-        stop: Stop { ops: Some(BLOCKS), ..Stop::default() },
-        durability: Durability {
-            open: OpenSync::None,
-            every: None,
-            at_end: false,
-            flush: FlushKind::Fdatasync,
-        },
-        content: Content::Random { compress: 1.0, dedupe: 1.0 },
-        seed: 7,
-        direct: false,
-        verify: Verify::None,
-        iolog: None,
-        tree: None,
-        engine: EngineSpec {
-            kind: engine,
-            batch: 32,
-            sqpoll: false,
-            iopoll: false,
-            cpus: vec![],
-            numa_node: None,
-            huge_pages: false,
-        },
-    }
+    let (ops, depth) = (BLOCKS.to_string(), depth.to_string());
+    let keys = [("size", "4KiB"), ("depth", &depth), ("ops", &ops), ("direct", "false"), ("seed", "7")];
+    let plain = workload::plan::from_texts("conformance", keys).unwrap();
+    Workload { engine: EngineSpec { kind: engine, ..plain.engine }, ..plain }
 }
 
 fn reading(share: f64) -> OpMix {

@@ -20,7 +20,7 @@ use host::load::{Assignment, run};
 use host::monitor::DeviceCounters;
 use host::safety::{Consent, Permit, Reason, SafetyError, judge, permit};
 use loops::Loop;
-use units::{Bytes, Share};
+use units::Bytes;
 use workload::spec::*;
 use workload::tally::{Failure, Tally};
 use workload::{Errno, Op, compile};
@@ -33,49 +33,12 @@ const SIZE: Bytes = Bytes::new(BLOCKS * BLOCK.get());
 const ENGINES: [(EngineKind, u32); 4] =
     [(EngineKind::Pread, 1), (EngineKind::Pread, 8), (EngineKind::Preadv2, 8), (EngineKind::IoUring, 16)];
 
-fn workload(engine: EngineKind, depth: u32, reads: Share) -> Workload {
-    Workload {
-        name: "faults".into(),
-        pattern: Pattern::Random,
-        sizes: SizeSplit::one(BLOCK),
-        mix: OpMix { reads, trims: Share::NONE, flushes: Share::NONE },
-        lines: Vec::new(),
-        random: None,
-        rewrites: Share::NONE,
-        align: None,
-        offset: Extent::Bytes(Bytes::ZERO),
-        span: Span::Auto,
-        worker_offset: None,
-        workers: 1,
-        depth,
-        files: Files::Shared,
-        on: Vec::new(),
-        luns: LunLayout::Concatenated,
-        pace: Pace::Closed,
-        habits: Habits::PLAIN,
-        stop: Stop { ops: Some(BLOCKS), ..Stop::default() },
-        durability: Durability {
-            open: OpenSync::None,
-            every: None,
-            at_end: false,
-            flush: FlushKind::Fdatasync,
-        },
-        content: Content::Random { compress: 1.0, dedupe: 1.0 },
-        seed: 7,
-        direct: true,
-        verify: Verify::None,
-        iolog: None,
-        tree: None,
-        engine: EngineSpec {
-            kind: engine,
-            batch: 32,
-            sqpoll: false,
-            iopoll: false,
-            cpus: vec![],
-            numa_node: None,
-            huge_pages: false,
-        },
-    }
+/// Random requests that ask for each block once.
+fn workload(engine: EngineKind, depth: u32, reads: &str) -> Workload {
+    let (size, ops, depth) = (BLOCK.to_string(), BLOCKS.to_string(), depth.to_string());
+    let keys = [("size", &*size), ("reads", reads), ("depth", &depth), ("ops", &ops), ("seed", "7")];
+    let plain = workload::plan::from_texts("faults", keys).unwrap();
+    Workload { engine: EngineSpec { kind: engine, ..plain.engine }, ..plain }
 }
 
 fn load(workload: &Workload, device: &Loop, permit: Option<Arc<Permit>>) -> Tally {
@@ -97,7 +60,7 @@ fn the_kernel_counts_the_same_requests_and_sectors_as_the_record() {
     for (engine, depth) in ENGINES {
         let permit = allowed(&device);
         let before = DeviceCounters::read(&root, devno).unwrap();
-        let tally = load(&workload(engine, depth, Share::new(0.7).unwrap()), &device, Some(permit));
+        let tally = load(&workload(engine, depth, "70%"), &device, Some(permit));
         let counted = DeviceCounters::read(&root, devno).unwrap().since(&before);
         assert_eq!((tally.errors, tally.settled), (0, BLOCKS), "{engine:?}: {:?}", tally.error_samples);
         let asked = |op: Op| {
@@ -123,7 +86,7 @@ fn a_device_that_returns_errors_is_counted_with_place_and_number_by_every_engine
         let half = SIZE.get() / 2;
         // The loop keeps its size; what lies behind the new end can no longer be read.
         File::options().write(true).open(&device.image).unwrap().set_len(half).unwrap();
-        let tally = load(&workload(engine, depth, Share::ALL), &device, None);
+        let tally = load(&workload(engine, depth, "100%"), &device, None);
         assert_eq!(tally.settled, BLOCKS, "{engine:?} at depth {depth}");
         assert_eq!(
             tally.errors,
