@@ -10,6 +10,7 @@ use units::{Instant, Nanos, Sectors};
 use super::buffer::Buffer;
 use super::layout::{Layout, Place};
 use super::seek::SeekTable;
+use super::waiting::{Entry, Waiting};
 use super::{AfterRw, Order, RotatingParams};
 use crate::device::{Command, Finished, Steps};
 use crate::divisor::Divisor;
@@ -200,8 +201,7 @@ impl Drive {
     pub fn close_meter(&mut self, now: Instant) {
         let served =
             self.serving.iter().map(|serving| (serving.arrived, Some(serving.started), serving.command));
-        let waiting = self.waiting.window.iter().chain(&self.waiting.rest);
-        let waiting = waiting.map(|entry| (entry.arrived, None, entry.command));
+        let waiting = self.waiting.all().map(|entry| (entry.arrived, None, entry.command));
         let here = served.chain(waiting).map(|(arrived, started, command)| {
             (Instant::from_nanos(arrived), started.map(Instant::from_nanos), command.class)
         });
@@ -604,81 +604,4 @@ impl Media {
 fn at_once(processed: u64, free: u64) -> Steps {
     let [processed, free] = [processed, free].map(Instant::from_nanos);
     Steps { processed, free, on_track: free, on_sector: free }
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    command: Command,
-    place: Place,
-    arrived: u64,
-}
-
-/// Commands that wait: those the drive sees, and the rest in order of arrival.
-///
-/// **Invariant:** `rest` is empty unless the window is full.
-#[derive(Clone, Debug)]
-struct Waiting {
-    window: Vec<Entry>,
-    rest: VecDeque<Entry>,
-    limit: usize,
-    age_limit: u64,
-}
-
-impl Waiting {
-    fn new(window: u32, age_limit: Option<Nanos>) -> Waiting {
-        let limit = window.max(1) as usize;
-        let age_limit = age_limit.map_or(u64::MAX, Nanos::get);
-        Waiting { window: Vec::with_capacity(limit), rest: VecDeque::new(), limit, age_limit }
-    }
-
-    fn push(&mut self, entry: Entry) {
-        if self.window.len() < self.limit { self.window.push(entry) } else { self.rest.push_back(entry) }
-    }
-
-    fn len(&self) -> usize {
-        self.window.len() + self.rest.len()
-    }
-
-    fn is_empty(&self) -> bool {
-        self.window.is_empty()
-    }
-
-    fn take(&mut self, index: usize) -> Entry {
-        let entry = self.window.swap_remove(index);
-        self.window.extend(self.rest.pop_front());
-        entry
-    }
-
-    fn oldest(&self) -> usize {
-        self.least(|entry| entry.arrived)
-    }
-
-    fn overdue(&self, now: u64) -> Option<usize> {
-        if self.age_limit == u64::MAX {
-            return None;
-        }
-        let oldest = self.oldest();
-        (now.saturating_sub(self.window[oldest].arrived) > self.age_limit).then_some(oldest)
-    }
-
-    /// When the oldest of a class that the drive sees arrived; [`u64::MAX`] where it sees none.
-    fn first_of(&self, class: Class) -> u64 {
-        let of_class = self.window.iter().filter(|entry| entry.command.class == class);
-        of_class.map(|entry| entry.arrived).min().unwrap_or(u64::MAX)
-    }
-
-    /// The entry with the smallest cost; of equal ones the one that came first.
-    fn least(&self, cost: impl Fn(&Entry) -> u64) -> usize {
-        if self.window.len() == 1 {
-            return 0;
-        }
-        let mut best = (0, u64::MAX, u64::MAX);
-        for (index, entry) in self.window.iter().enumerate() {
-            let cost = cost(entry);
-            if (cost, entry.arrived) < (best.1, best.2) {
-                best = (index, cost, entry.arrived);
-            }
-        }
-        best.0
-    }
 }

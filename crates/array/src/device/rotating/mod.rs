@@ -7,6 +7,7 @@ mod drive;
 mod layout;
 mod runs;
 mod seek;
+mod waiting;
 
 use units::{BytesPerSecond, Nanos, Sectors, Share};
 

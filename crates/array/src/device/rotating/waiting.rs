@@ -1,0 +1,102 @@
+//! The commands that wait at a drive: those it sees, and the rest in order of arrival.
+//!
+//! **Invariant:** the rest is empty unless the window is full.
+
+use std::collections::VecDeque;
+
+use units::Nanos;
+
+use super::layout::Place;
+use crate::device::Command;
+use crate::meter::Class;
+
+/// A command that waits.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// What is asked.
+    pub command: Command,
+    /// Where its first sector lies.
+    pub place: Place,
+    /// When it came, in nanoseconds.
+    pub arrived: u64,
+}
+
+/// Commands that wait: those the drive sees, and the rest in order of arrival.
+#[derive(Clone, Debug)]
+pub struct Waiting {
+    window: Vec<Entry>,
+    rest: VecDeque<Entry>,
+    limit: usize,
+    age_limit: u64,
+}
+
+impl Waiting {
+    /// None, with a drive that sees `window` at once and serves first what has waited for longer than `age_limit`.
+    pub fn new(window: u32, age_limit: Option<Nanos>) -> Waiting {
+        let limit = window.max(1) as usize;
+        let age_limit = age_limit.map_or(u64::MAX, Nanos::get);
+        Waiting { window: Vec::with_capacity(limit), rest: VecDeque::new(), limit, age_limit }
+    }
+
+    /// Adds the command that came last.
+    pub fn push(&mut self, entry: Entry) {
+        if self.window.len() < self.limit { self.window.push(entry) } else { self.rest.push_back(entry) }
+    }
+
+    /// How many wait.
+    pub fn len(&self) -> usize {
+        self.window.len() + self.rest.len()
+    }
+
+    /// Whether none waits.
+    pub fn is_empty(&self) -> bool {
+        self.window.is_empty()
+    }
+
+    /// All of them, those that the drive sees first.
+    pub fn all(&self) -> impl Iterator<Item = &Entry> {
+        self.window.iter().chain(&self.rest)
+    }
+
+    /// Takes one that the drive sees, by its place there; the drive sees the next of the rest.
+    pub fn take(&mut self, index: usize) -> Entry {
+        let entry = self.window.swap_remove(index);
+        self.window.extend(self.rest.pop_front());
+        entry
+    }
+
+    fn oldest(&self) -> usize {
+        self.least(|entry| entry.arrived)
+    }
+
+    /// The place of the oldest that the drive sees, if it has waited for too long.
+    pub fn overdue(&self, now: u64) -> Option<usize> {
+        if self.age_limit == u64::MAX {
+            return None;
+        }
+        let oldest = self.oldest();
+        (now.saturating_sub(self.window[oldest].arrived) > self.age_limit).then_some(oldest)
+    }
+
+    /// When the oldest of a class that the drive sees arrived; [`u64::MAX`] where it sees none.
+    pub fn first_of(&self, class: Class) -> u64 {
+        let of_class = self.window.iter().filter(|entry| entry.command.class == class);
+        of_class.map(|entry| entry.arrived).min().unwrap_or(u64::MAX)
+    }
+
+    /// The place of the one with the smallest cost, of those that the drive sees; of equal ones, of the one that came
+    /// first.
+    pub fn least(&self, cost: impl Fn(&Entry) -> u64) -> usize {
+        if self.window.len() == 1 {
+            return 0;
+        }
+        let mut best = (0, u64::MAX, u64::MAX);
+        for (index, entry) in self.window.iter().enumerate() {
+            let cost = cost(entry);
+            if (cost, entry.arrived) < (best.1, best.2) {
+                best = (index, cost, entry.arrived);
+            }
+        }
+        best.0
+    }
+}
