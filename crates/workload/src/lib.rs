@@ -14,6 +14,7 @@ mod job;
 mod lines;
 mod pace;
 mod permutation;
+mod plain;
 pub mod plan;
 mod rewrites;
 mod rng;

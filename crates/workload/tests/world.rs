@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use units::{Bytes, Instant, Nanos, Share};
+use units::{Bytes, Instant, Nanos};
 use workload::spec::*;
 use workload::{Completion, Job, JobSpec, Outcome, Request, Wake, compile};
 
@@ -134,43 +134,7 @@ pub fn drive_all(
 
 /// 4 KiB random reads of 1,000 blocks by one worker at depth 1, a hundred of them.
 pub fn workload() -> Workload {
-    Workload {
-        name: "test".into(),
-        pattern: Pattern::Random,
-        sizes: SizeSplit::one(Bytes::KIB * 4),
-        mix: OpMix { reads: Share::ALL, trims: Share::NONE, flushes: Share::NONE },
-        lines: Vec::new(),
-        random: None,
-        rewrites: Share::NONE,
-        align: None,
-        offset: Extent::Bytes(Bytes::ZERO),
-        span: Span::Auto,
-        worker_offset: None,
-        workers: 1,
-        depth: 1,
-        files: Files::Shared,
-        on: Vec::new(),
-        luns: LunLayout::Concatenated,
-        pace: Pace::Closed,
-        habits: Habits::PLAIN,
-        stop: Stop { ops: Some(100), ..Stop::default() },
-        durability: Durability { open: OpenSync::None, every: None, at_end: false, flush: FlushKind::Fsync },
-        content: Content::Random { compress: 1.0, dedupe: 1.0 },
-        seed: 1,
-        direct: true,
-        verify: Verify::None,
-        iolog: None,
-        tree: None,
-        engine: EngineSpec {
-            kind: EngineKind::Auto,
-            batch: 32,
-            sqpoll: false,
-            iopoll: false,
-            cpus: vec![],
-            numa_node: None,
-            huge_pages: false,
-        },
-    }
+    Workload { stop: Stop { ops: Some(100), ..Stop::default() }, ..Workload::plain("test") }
 }
 
 /// The specifications of `workload` on one target of 1,000 blocks.

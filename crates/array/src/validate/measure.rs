@@ -3,10 +3,7 @@
 use stats::Histogram;
 use units::{Bytes, Nanos, Share};
 
-use workload::spec::{
-    Content, Durability, EngineKind, EngineSpec, Extent, Files, FlushKind, Habits, LunLayout, OpMix,
-    OpenSync, Pace, Pattern, SizeSplit, Span, Stop, Verify, Workload,
-};
+use workload::spec::{EngineSpec, Extent, OpMix, OpenSync, Pattern, SizeSplit, Span, Stop, Workload};
 use workload::{CompileError, Job, compile, tally::Tally};
 
 use crate::background::BackgroundKind;
@@ -256,46 +253,24 @@ fn workload(load: &Load, seed: u64) -> Workload {
         (None, Some(share)) => Span::Of(Extent::Part(share)),
         (None, None) => Span::Auto,
     };
+    let plain = Workload::plain(&load.name);
     Workload {
-        name: load.name.clone(),
         pattern: match load.pattern {
             case::Pattern::Sequential => Pattern::Sequential,
             // The tools of the write-ups draw afresh each time.
             case::Pattern::Random => Pattern::RandomWithRepeats,
         },
         sizes: SizeSplit::one(load.size),
-        mix: OpMix { reads: load.reads, trims: Share::NONE, flushes: Share::NONE },
-        lines: Vec::new(),
-        random: None,
-        rewrites: Share::NONE,
-        align: None,
+        mix: OpMix { reads: load.reads, ..plain.mix },
         offset: Extent::Bytes(load.offset),
         span,
-        worker_offset: None,
         workers: load.workers,
         depth: load.depth,
-        files: Files::Shared,
-        on: Vec::new(),
-        luns: LunLayout::Concatenated,
-        pace: Pace::Closed,
-        habits: Habits::PLAIN,
         stop: Stop { warmup: load.warmup, run: Some(load.run), ..Stop::default() },
-        durability: Durability { open: OpenSync::None, every: None, at_end: false, flush: FlushKind::Fsync },
-        content: Content::Random { compress: 1.0, dedupe: 1.0 },
         seed,
         direct: load.direct,
-        verify: Verify::None,
-        iolog: None,
-        tree: None,
-        engine: EngineSpec {
-            kind: EngineKind::Auto,
-            batch: 64,
-            sqpoll: false,
-            iopoll: false,
-            cpus: Vec::new(),
-            numa_node: None,
-            huge_pages: false,
-        },
+        engine: EngineSpec { batch: 64, ..plain.engine },
+        ..plain
     }
 }
 

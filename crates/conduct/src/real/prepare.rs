@@ -7,10 +7,7 @@ use host::load::{News, run};
 use units::{Bytes, Share};
 use workload::compile;
 use workload::plan::Prepare;
-use workload::spec::{
-    Durability, EngineKind, EngineSpec, Files, FlushKind, Habits, LunLayout, OpMix, OpenSync, Pace, Pattern,
-    SizeSplit, Stop, Verify, Workload,
-};
+use workload::spec::{OpMix, Pattern, SizeSplit, Workload};
 
 use super::RealWorld;
 use crate::event::Live;
@@ -167,45 +164,13 @@ impl RealWorld {
 
 fn pass_workload(prepare: &Prepare, doing: &str, mix: OpMix) -> Workload {
     Workload {
-        name: doing.into(),
         pattern: Pattern::Sequential,
         sizes: SizeSplit::one(STEP),
         mix,
-        lines: Vec::new(),
-        random: None,
-        rewrites: Share::NONE,
-        align: None,
         offset: prepare.offset,
         span: prepare.span,
-        worker_offset: None,
-        workers: 1,
         depth: 8,
-        files: Files::Shared,
-        on: Vec::new(),
-        luns: LunLayout::Concatenated,
-        pace: Pace::Closed,
-        habits: Habits::PLAIN,
-        stop: Stop::default(),
-        durability: Durability {
-            open: OpenSync::None,
-            every: None,
-            at_end: false,
-            flush: FlushKind::Fdatasync,
-        },
         content: prepare.content.clone(),
-        seed: 0,
-        direct: true,
-        verify: Verify::None,
-        iolog: None,
-        tree: None,
-        engine: EngineSpec {
-            kind: EngineKind::Auto,
-            batch: 32,
-            sqpoll: false,
-            iopoll: false,
-            cpus: Vec::new(),
-            numa_node: None,
-            huge_pages: false,
-        },
+        ..Workload::plain(doing)
     }
 }

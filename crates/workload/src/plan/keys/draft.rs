@@ -1,15 +1,12 @@
 //! A workload while its keys are being read.
 
-use units::{Bytes, Share};
+use units::Share;
 
 use super::lines::{self, LineDraft};
 use crate::plan::metric::Metric;
 use crate::plan::mistakes::Wrong;
 use crate::plan::text::{ContentText, Ratio};
-use crate::spec::{
-    Content, Durability, EngineKind, EngineSpec, Extent, Files, FlushKind, Habits, LunLayout, OpMix,
-    OpenSync, Pace, Pattern, SizeSplit, Span, Stop, Verify, Workload,
-};
+use crate::spec::{Content, OpMix, Pattern, Workload};
 use crate::trace::Replay;
 use crate::tree::{FileOp, Tree};
 
@@ -43,53 +40,9 @@ pub(crate) struct Draft {
 impl Draft {
     /// Before any key was read; every field is overwritten by the defaults of the entries.
     pub fn blank() -> Draft {
-        let mix = OpMix { reads: Share::NONE, trims: Share::NONE, flushes: Share::NONE };
-        let engine = EngineSpec {
-            kind: EngineKind::Auto,
-            batch: 1,
-            sqpoll: false,
-            iopoll: false,
-            cpus: Vec::new(),
-            numa_node: None,
-            huge_pages: false,
-        };
-        let spec = Workload {
-            name: String::new(),
-            pattern: Pattern::Random,
-            sizes: SizeSplit::one(Bytes::KIB),
-            mix,
-            lines: Vec::new(),
-            random: None,
-            rewrites: Share::NONE,
-            align: None,
-            offset: Extent::Bytes(Bytes::ZERO),
-            span: Span::Auto,
-            worker_offset: None,
-            workers: 1,
-            depth: 1,
-            files: Files::Shared,
-            on: Vec::new(),
-            luns: LunLayout::Concatenated,
-            pace: Pace::Closed,
-            habits: Habits::PLAIN,
-            stop: Stop::default(),
-            durability: Durability {
-                open: OpenSync::None,
-                every: None,
-                at_end: false,
-                flush: FlushKind::Fsync,
-            },
-            content: Content::Zeros,
-            seed: 0,
-            direct: true,
-            engine,
-            verify: Verify::None,
-            iolog: None,
-            tree: None,
-        };
         let one = Ratio(1.0);
         Draft {
-            spec,
+            spec: Workload::plain(""),
             reads: None,
             lines: Vec::new(),
             content: ContentText::Random,
