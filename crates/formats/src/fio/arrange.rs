@@ -382,9 +382,11 @@ fn member(
 ) -> Result<Member, Refusal> {
     let mut keys: Vec<(&'static str, String)> = Vec::new();
     let workers = if clone.is_some() { 1 } else { job.clones };
+    // The name of a section may be blank, that of a workload may not.
+    let name = if job.name.trim().is_empty() { "(no name)" } else { &job.name };
     let name = match clone {
-        Some(clone) => format!("{}.{clone}", job.name),
-        None => job.name.clone(),
+        Some(clone) => format!("{name}.{clone}"),
+        None => name.to_owned(),
     };
     if let Some(tree) = job.tree {
         return Ok(Member { job: index, name, keys: tree.keys(workers), joins: false });

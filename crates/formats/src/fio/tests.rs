@@ -246,6 +246,13 @@ fn a_name_for_reports_does_not_name_the_files() {
 }
 
 #[test]
+fn a_job_needs_no_name() {
+    let phases = phases("[global]\nrw=randread\nsize=64k\n[]\n[ ]\n[ ]\nnumjobs=2\n");
+    let names: Vec<&str> = phases.iter().flatten().map(|workload| workload.name.as_str()).collect();
+    assert_eq!(names, ["(no name)", "(no name) (2)", "(no name).0", "(no name).1"]);
+}
+
+#[test]
 fn a_stream_that_reads_and_writes_tells_how_it_differs() {
     let notes = |rw: &str| order(&format!("[a]\nrw={rw}\n{TIMED}")).notes.join("\n");
     assert!(notes("rw").contains("fio keeps one for each"));
