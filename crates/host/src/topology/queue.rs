@@ -4,6 +4,8 @@
 
 use std::path::Path;
 
+use units::Bytes;
+
 use super::part::{Ceiling, Limit, Part, shown};
 use crate::sysroot::{SysRoot, number};
 use crate::target::Device;
@@ -61,4 +63,16 @@ pub(super) fn rotation(root: &SysRoot, device: &Device) -> Result<Ceiling, Strin
         basis: format!("half a revolution at {rpm}/min and no seek"),
         source: shown(root, &path),
     })
+}
+
+/// The buffer of an ATA drive, as it says itself; `None` where it does not, as drives with more than 32 MiB.
+///
+/// Word 21 of IDENTIFY DEVICE, in blocks of 512 bytes (ATA-3; later standards retire it, and drives still fill it, which
+/// `hdparm -I` prints), all ones where they are not enough. The kernel keeps IDENTIFY DEVICE in VPD page 89h, from byte
+/// 60 on (SAT-4, 12.4.2).
+pub(super) fn buffer(device: &Device) -> Option<Bytes> {
+    const WORD_21: usize = 60 + 2 * 21;
+    let page = std::fs::read(device.folder.join("device/vpd_pg89")).ok()?;
+    let blocks = u16::from_le_bytes([*page.get(WORD_21)?, *page.get(WORD_21 + 1)?]);
+    (!matches!(blocks, 0 | u16::MAX)).then(|| Bytes::new(u64::from(blocks) * 512))
 }

@@ -114,6 +114,7 @@ fn a_disk_behind_ahci_is_bound_by_its_link_its_queue_and_its_rotation() {
         .collect();
     assert_eq!(in_flight, [64.0, 32.0]);
     assert_eq!(fact(&tree, "sda", "model"), Some("ATA ST2000DM001"));
+    assert_eq!(fact(&tree, "sda", "cache"), Some("8MiB"));
     let pci = tree.find("pci 0000:00:1f.2").expect("it is in the outline");
     assert!(pci.unknown[0].contains("on-chip"), "{:?}", pci.unknown);
 }
@@ -358,7 +359,7 @@ const PLACES: [&str; 7] = [
     "virtual/nvme-subsystem/nvme-subsys0",
 ];
 
-const FILES: [&str; 14] = [
+const FILES: [&str; 15] = [
     "dm/name",
     "md/level",
     "loop/backing_file",
@@ -367,6 +368,7 @@ const FILES: [&str; 14] = [
     "queue/nr_requests",
     "queue/rotational",
     "device/vpd_pgb1",
+    "device/vpd_pg89",
     "current_link_speed",
     "current_link_width",
     "queue_count",

@@ -1,5 +1,7 @@
 //! File systems, partitions, maps, arrays and loops: what is made of other devices.
 
+use units::Bytes;
+
 use super::bus;
 use super::network;
 use super::part::Part;
@@ -171,6 +173,7 @@ fn disk(reader: &mut Reader<'_>, part: Part, device: &Device) -> Part {
             "preferred",
             text(&path.join("preferred_path")).map(|flag| if flag == "1" { "yes" } else { "no" }),
         );
+    let part = part.fact("cache", queue::buffer(device).map(Bytes::exact));
     let mut part = queue::with_queue(reader.root, part, device);
     if device.queue.rotational == Some(true) && bus::is_of_drives(&device.folder) {
         part = part.ceiling(queue::rotation(reader.root, device));
