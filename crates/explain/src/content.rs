@@ -16,15 +16,15 @@ const SOME: f64 = 0.05;
 /// this program hold 4.8, the C library of a Linux distribution 5.6, and the same library compressed 7.97.
 const COMPRESSES: f64 = 7.0;
 
-/// What a sample of a target held: blocks of zeros, and blocks.
-fn sample(target: &Target) -> Option<(u64, u64)> {
-    let (zeros, blocks) = target.facts.get(fact::ZEROS)?.split_once(" of ")?;
-    Some((zeros.parse().ok()?, blocks.parse().ok().filter(|blocks| *blocks > 0)?))
+/// What a sample of a target held: blocks of which `name` tells, and blocks.
+fn sample(target: &Target, name: &str) -> Option<(u64, u64)> {
+    let (some, blocks) = target.facts.get(name)?.split_once(" of ")?;
+    Some((some.parse().ok()?, blocks.parse().ok().filter(|blocks| *blocks > 0)?))
 }
 
 /// Whether what every target held was looked at before it was asked.
 pub(crate) fn is_looked_at(run: &Run) -> bool {
-    run.targets.iter().all(|target| sample(target).is_some())
+    run.targets.iter().all(|target| sample(target, fact::ZEROS).is_some())
 }
 
 /// Whether so much was written up to the end of `point` that what was there before says little.
@@ -39,7 +39,7 @@ pub(crate) fn unwritten(run: &Run, point: &Point, workload: &WorkloadResult) -> 
         return None;
     }
     let draft = |target: &Target| {
-        let (zeros, blocks) = sample(target)?;
+        let (zeros, blocks) = sample(target, fact::ZEROS)?;
         let missing = target.facts.get(fact::UNWRITTEN).and_then(|bytes| bytes.parse::<Bytes>().ok());
         let missing = missing.unwrap_or_default().get();
         let holes = missing as f64 / target.size_bytes.max(1) as f64;
@@ -94,6 +94,26 @@ pub(crate) fn compressible_reads(run: &Run, point: &Point, workload: &WorkloadRe
     let draft = Draft::new(Code::CompressibleContent, Severity::Note, sentence)
         .remedy("Compare only with runs on the same data, or fill the target with random data before.");
     Some(draft.number("bits_per_byte", bits))
+}
+
+pub(crate) fn repeating_reads(run: &Run, point: &Point, workload: &WorkloadResult) -> Option<Draft> {
+    if moved_by(workload, "read") == 0 {
+        return None;
+    }
+    let old = run.targets.iter().filter(|target| !is_overwritten(run, point, target.size_bytes));
+    let samples = old.filter_map(|target| sample(target, fact::REPEATS));
+    let part = |(repeats, blocks): (u64, u64)| repeats as f64 / blocks as f64;
+    let (repeats, blocks) = samples.max_by(|one, two| part(*one).total_cmp(&part(*two)))?;
+    if part((repeats, blocks)) < SOME {
+        return None;
+    }
+    let sentence = format!(
+        "What was read repeats: {repeats} of {blocks} blocks that were looked at were the same as another. A device or \
+         file system that stores equal blocks once has less to read, and a cache more to answer from."
+    );
+    let draft = Draft::new(Code::CompressibleContent, Severity::Note, sentence)
+        .remedy("Compare only with runs on the same data, or fill the target with random data before.");
+    Some(draft.number("repeated_blocks", repeats as f64).number("looked_at_blocks", blocks as f64))
 }
 
 pub(crate) fn compressible_writes(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {

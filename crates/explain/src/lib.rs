@@ -93,13 +93,14 @@ const REAL_POINT: [OfPoint; 9] = [
 ];
 
 /// About a workload on real storage.
-const REAL_WORKLOAD: [OfWorkload; 8] = [
+const REAL_WORKLOAD: [OfWorkload; 9] = [
     caches::buffered,
     caches::span_fits_cache,
     client::limited,
     writes::drive_write_cache,
     content::unwritten,
     content::compressible_reads,
+    content::repeating_reads,
     content::compressible_writes,
     writes::not_preconditioned,
 ];

@@ -43,6 +43,24 @@ fn holes_count_also_where_the_sample_met_none() {
 }
 
 #[test]
+fn blocks_that_come_again_are_told_where_they_are_more_than_chance() {
+    let repeating = |repeats: &str| {
+        let mut run = looked_at("0 of 60", None, "7.99");
+        run.targets[0].facts.insert(fact::REPEATS.into(), repeats.into());
+        run
+    };
+    assert!(find(&repeating("2 of 60"), "compressible-content").is_none());
+    assert!(find(&repeating("0 of 0"), "compressible-content").is_none(), "all were zeros");
+    let run = repeating("12 of 60");
+    let finding = found(&run, "compressible-content");
+    assert_eq!(finding.severity, Severity::Note);
+    assert!(finding.sentence.starts_with("What was read repeats: 12 of 60 blocks"), "{}", finding.sentence);
+    let mut writing = repeating("12 of 60");
+    writing.points[0].workloads = writes().points[0].workloads.clone();
+    assert!(find(&writing, "compressible-content").is_none(), "nothing of it was read");
+}
+
+#[test]
 fn what_the_run_has_filled_itself_is_no_longer_empty() {
     let after = |fill: &str, complete: bool| {
         let mut run = looked_at("60 of 60", None, "7.99");

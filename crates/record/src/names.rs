@@ -41,6 +41,8 @@ pub mod fact {
     pub const ZEROS: &str = "zeros in a sample";
     /// Bits of information in a byte of the other blocks, by how often each value comes: `7.98`.
     pub const INFORMATION: &str = "bits per byte in a sample";
+    /// How many of the other blocks were the same as one looked at before: `12 of 60`.
+    pub const REPEATS: &str = "repeats in a sample";
     /// A key of [`PathPart::facts`](crate::PathPart::facts): the memory of a part that may hold data, as `Bytes` prints
     /// it exactly.
     pub const CACHE: &str = "cache";

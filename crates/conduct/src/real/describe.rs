@@ -96,6 +96,7 @@ fn facts(each: &Resolved, scratch: &ScratchSet, laid_out: bool) -> BTreeMap<Stri
     if let Some(stored) = &each.stored {
         put(fact::UNWRITTEN, stored.unwritten.map(Bytes::exact));
         put(fact::ZEROS, Some(format!("{} of {}", stored.zeros, stored.blocks)));
+        put(fact::REPEATS, Some(format!("{} of {}", stored.repeats, stored.blocks - stored.zeros)));
         put(fact::INFORMATION, stored.bits_per_byte.map(|bits| format!("{bits:.2}")));
     }
     facts

@@ -3,6 +3,7 @@
 //! A hole, an unwritten extent and a trimmed block read as zeros, often without asking the medium at all: reads of them
 //! measure nothing, at a fine rate. What compresses is the same in part, where a device or a file system compresses.
 
+use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -26,6 +27,9 @@ pub struct Stored {
     ///
     /// The entropy of Shannon (1948), with the correction of Miller (1955) for the length of a block.
     pub bits_per_byte: Option<f64>,
+    /// Those of the others that are the same as one looked at before: a store of equal blocks needs them once. Seen where
+    /// a piece of some megabytes comes again and again; copies of a whole are as rare in a sample as in the whole.
+    pub repeats: u32,
     /// Bytes of a file that its file system holds no data of; `None` for devices and where it does not tell.
     pub unwritten: Option<Bytes>,
 }
@@ -55,7 +59,7 @@ pub fn stored(path: &Path, size: Bytes, clock: &Clock) -> io::Result<Option<Stor
     };
     let mut buffer =
         Buffers::new(1, BLOCK, false).map_err(|error| io::Error::new(io::ErrorKind::OutOfMemory, error))?;
-    let (mut seen, mut zeros, mut bits) = (0, 0, 0.0);
+    let (mut seen, mut zeros, mut bits, mut known) = (0, 0, 0.0, HashSet::new());
     let (begun, places) = (clock.now(), PLACES.min(blocks));
     for number in 0..places {
         if clock.now().saturating_since(begun) > AT_MOST {
@@ -68,10 +72,12 @@ pub fn stored(path: &Path, size: Bytes, clock: &Clock) -> io::Result<Option<Stor
             zeros += 1;
         } else {
             bits += entropy(block);
+            known.insert(block.to_vec());
         }
     }
-    let bits_per_byte = (seen > zeros).then(|| bits / f64::from(seen - zeros));
-    Ok(Some(Stored { blocks: seen, zeros, bits_per_byte, unwritten }))
+    let held = seen - zeros;
+    let bits_per_byte = (held > 0).then(|| bits / f64::from(held));
+    Ok(Some(Stored { blocks: seen, zeros, bits_per_byte, repeats: held - known.len() as u32, unwritten }))
 }
 
 /// Which of `blocks` is looked at as number `number` of `places`: one in each of equal parts, at a place within it that
@@ -123,7 +129,7 @@ mod tests {
     #[test]
     fn random_bytes_are_all_there_and_leave_nothing_to_a_code() {
         let found = look(&file(1 << 20, 1 << 20), 1 << 20);
-        assert_eq!((found.blocks, found.zeros), (60, 0));
+        assert_eq!((found.blocks, found.zeros, found.repeats), (60, 0, 0));
         assert!(found.bits_per_byte.expect("there are data") > 7.97, "{found:?}");
         assert!(found.unwritten.is_none_or(Bytes::is_zero), "{found:?}");
     }
@@ -133,6 +139,16 @@ mod tests {
         let found = look(&file(1 << 20, 2 << 20), 2 << 20);
         assert_eq!((found.blocks, found.zeros), (60, 30));
         assert!(found.unwritten.is_none_or(|missing| missing == Bytes::MIB), "{found:?}");
+    }
+
+    #[test]
+    fn a_piece_that_comes_again_and_again_is_seen_however_random_it_is() {
+        let file = file(32 << 10, 1 << 20);
+        let piece = std::fs::read(file.path()).expect("the file is ours")[..32 << 10].to_vec();
+        (0..32).for_each(|n| file.as_file().write_all_at(&piece, n << 15).expect("the file is ours"));
+        let found = look(&file, 1 << 20);
+        assert_eq!((found.blocks, found.zeros, found.repeats), (60, 0, 52));
+        assert!(found.bits_per_byte.expect("there are data") > 7.9, "{found:?}");
     }
 
     #[test]
