@@ -91,18 +91,4 @@ impl FileOp {
     }
 }
 
-words!(FileOp, "something that is done to files",
-    FileOp::Mkdir => "mkdir",
-    FileOp::Create => "create",
-    FileOp::Write => "write",
-    FileOp::Stat => "stat",
-    FileOp::Open => "open",
-    FileOp::Read => "read",
-    FileOp::Link => "link",
-    FileOp::Symlink => "symlink",
-    FileOp::Rename => "rename",
-    FileOp::Readdir => "readdir",
-    FileOp::Delete => "delete",
-    FileOp::Rmdir => "rmdir",
-    FileOp::Sync => "sync",
-);
+words!(FileOp, "something that is done to files");

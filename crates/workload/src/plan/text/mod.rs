@@ -104,7 +104,29 @@ fn listed<T>(items: &[T], text: impl Fn(&T) -> String) -> String {
 }
 
 /// Writes and reads an enum whose variants are single words.
+///
+/// Without a list of them the type has `ALL` and `name`, which say the same.
 macro_rules! words {
+    ($type:ty, $what:literal) => {
+        impl std::fmt::Display for $type {
+            /// The word that `FromStr` reads back.
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+
+        impl std::str::FromStr for $type {
+            type Err = $crate::plan::text::TextError;
+
+            fn from_str(text: &str) -> Result<$type, $crate::plan::text::TextError> {
+                let text = text.trim();
+                match <$type>::ALL.into_iter().find(|one| one.name() == text) {
+                    Some(one) => Ok(one),
+                    None => $crate::plan::text::unknown(text, $what, &<$type>::ALL.map(<$type>::name)),
+                }
+            }
+        }
+    };
     ($type:ty, $what:literal, $($variant:path => $word:literal),+ $(,)?) => {
         impl std::fmt::Display for $type {
             /// The word that `FromStr` reads back.
