@@ -168,25 +168,13 @@ fn frame(plan: &Plan, point: &plan::Point) -> Point {
         Task::Load(Load { headlines, .. }) => headlines.first().map(ToString::to_string).unwrap_or_default(),
         Task::State(_) => String::new(),
     };
+    let kind = if headline.is_empty() { PointKind::State } else { PointKind::Load };
     Point {
-        index: point.index as u32,
-        phase: plan.phases[point.phase].name.clone(),
         name: point.name.clone(),
-        kind: if headline.is_empty() { PointKind::State } else { PointKind::Load },
         repeat: point.repeat,
         swept: point.swept.iter().cloned().collect(),
         state: state_of(&point.task),
-        headline,
-        started_ns: 0,
-        ended_ns: 0,
-        complete: false,
-        workloads: Vec::new(),
-        series: Vec::new(),
-        cpu: None,
-        devices: Vec::new(),
-        breakdown: None,
-        client_limited: false,
-        grading: None,
+        ..Point::before(point.index as u32, &plan.phases[point.phase].name, kind, headline)
     }
 }
 

@@ -67,6 +67,38 @@ pub struct Point {
     pub grading: Option<crate::Grading>,
 }
 
+impl Point {
+    /// One of a phase of that name before anything of it was measured: the first of its kind, nothing swept.
+    pub fn before(
+        index: u32,
+        phase: impl Into<String>,
+        kind: PointKind,
+        headline: impl Into<String>,
+    ) -> Point {
+        let phase = phase.into();
+        Point {
+            index,
+            name: phase.clone(),
+            phase,
+            kind,
+            repeat: 1,
+            swept: BTreeMap::new(),
+            state: BTreeMap::new(),
+            headline: headline.into(),
+            started_ns: 0,
+            ended_ns: 0,
+            complete: false,
+            workloads: Vec::new(),
+            series: Vec::new(),
+            cpu: None,
+            devices: Vec::new(),
+            breakdown: None,
+            client_limited: false,
+            grading: None,
+        }
+    }
+}
+
 /// What one workload did.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkloadResult {

@@ -111,14 +111,6 @@ pub fn point(index: u32, name: &str, workloads: Vec<WorkloadResult>) -> Point {
         system_s: sum.system_s + cpu.system_s,
     });
     Point {
-        index,
-        phase: name.into(),
-        name: name.into(),
-        kind: PointKind::Load,
-        repeat: 1,
-        swept: BTreeMap::new(),
-        state: BTreeMap::new(),
-        headline: "iops".into(),
         started_ns,
         ended_ns: started_ns + (SECONDS + 1) * 1_000_000_000,
         complete: true,
@@ -126,9 +118,7 @@ pub fn point(index: u32, name: &str, workloads: Vec<WorkloadResult>) -> Point {
         workloads,
         cpu: Some(cpu),
         devices,
-        breakdown: None,
-        client_limited: false,
-        grading: None,
+        ..Point::before(index, name, PointKind::Load, "iops")
     }
 }
 

@@ -1,7 +1,5 @@
 //! Makes the loads of a search in a world, and keeps each as a point.
 
-use std::collections::BTreeMap;
-
 use record::{Point, PointKind, Recovery, WriteCache};
 use stats::exceedance::relaxation;
 use units::{Bytes, Nanos, OpsPerSecond};
@@ -379,24 +377,5 @@ fn cause_words(cause: Cause, promises: &[Promise]) -> String {
 }
 
 fn frame(index: usize, name: &str, kind: PointKind, headline: &str) -> Point {
-    Point {
-        index: index as u32,
-        phase: "search".into(),
-        name: name.into(),
-        kind,
-        repeat: 1,
-        swept: BTreeMap::new(),
-        state: BTreeMap::new(),
-        headline: headline.into(),
-        started_ns: 0,
-        ended_ns: 0,
-        complete: false,
-        workloads: Vec::new(),
-        series: Vec::new(),
-        cpu: None,
-        devices: Vec::new(),
-        breakdown: None,
-        client_limited: false,
-        grading: None,
-    }
+    Point { name: name.into(), ..Point::before(index as u32, "search", kind, headline) }
 }
