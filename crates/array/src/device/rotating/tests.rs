@@ -7,93 +7,12 @@ use crate::device::Command;
 use crate::meter::Class;
 use crate::streams::Stream;
 
+#[path = "../../../tests/model/fixture/cheetah.rs"]
+mod cheetah;
+pub(crate) use cheetah::cheetah_9lp;
+
 fn micros(us: u64) -> Nanos {
     Nanos::from_micros(us)
-}
-
-/// A Seagate Cheetah 9LP (ST39102LW) as measured by DIXtrac, its interface at 80 MB/s.
-pub(crate) fn cheetah_9lp() -> RotatingParams {
-    let zones = [
-        (0, 254, 97, 133),
-        (848, 245, 97, 133),
-        (1645, 238, 97, 117),
-        (2394, 227, 97, 116),
-        (3098, 217, 97, 108),
-        (3759, 209, 97, 108),
-        (4381, 201, 97, 108),
-        (4966, 189, 88, 94),
-        (5516, 181, 88, 93),
-        (6032, 174, 88, 93),
-        (6518, 167, 88, 80),
-    ];
-    let seeks = [
-        (1, 831),
-        (2, 1003),
-        (5, 1268),
-        (10, 1448),
-        (20, 1534),
-        (50, 1804),
-        (100, 2145),
-        (200, 2517),
-        (300, 2699),
-        (400, 3051),
-        (500, 3230),
-        (700, 3638),
-        (1000, 4118),
-        (1500, 4757),
-        (2000, 5282),
-        (2500, 5815),
-        (3000, 6345),
-        (3500, 6887),
-        (4000, 7419),
-        (4500, 7959),
-        (5000, 8492),
-        (5500, 8962),
-        (6000, 9698),
-        (6500, 10147),
-        (6894, 10627),
-    ];
-    RotatingParams {
-        capacity: Sectors(17_783_240),
-        surfaces: 12,
-        cylinders: 6_962,
-        rpm: 10_045.0,
-        seek: Seek::Measured(seeks.map(|(distance, us)| (distance, micros(us))).to_vec()),
-        write_settle: micros(461),
-        head_switch: micros(30),
-        zones: Zones::Exact(
-            zones
-                .map(|(first_cylinder, sectors_per_track, track_skew, cylinder_skew)| Zone {
-                    first_cylinder,
-                    sectors_per_track,
-                    track_skew,
-                    cylinder_skew,
-                })
-                .to_vec(),
-        ),
-        overhead: Overheads {
-            read_hit: AfterRw { after_read: micros(66), after_write: micros(273) },
-            read_miss: AfterRw { after_read: micros(284), after_write: micros(87) },
-            write_hit: AfterRw { after_read: micros(748), after_write: micros(500) },
-            write_miss: AfterRw { after_read: micros(907), after_write: micros(896) },
-            completion: Nanos::ZERO,
-        },
-        link: BytesPerSecond::new(80e6),
-        cache: Some(DriveCacheParams {
-            segments: 3,
-            segment: Sectors(561),
-            read_ahead: Sectors(561),
-            read_ahead_after: 0,
-            tops_up: true,
-            keeps_read: true,
-            forward_after: Share::NONE,
-            almost_hits: true,
-            write_back: false,
-            write_segments: 0,
-        }),
-        queue: DriveQueueParams { order: Order::Fcfs, window: 1, overlap: false, age_limit: None },
-        spindle_sync: false,
-    }
 }
 
 /// A 4 TB nearline drive from data-sheet numbers alone.
