@@ -73,7 +73,19 @@ pub(super) fn aligns_of(options: &Options, rw: Rw, sizes: &[Sizes; 3]) -> Result
     let given = given_aligns(options)?;
     let smallest = |op: usize| sizes[op].iter().map(|(size, _)| *size).min().unwrap_or(1);
     let [reads, writes] = [READ, WRITE].map(|op| given[op].unwrap_or_else(|| smallest(op)));
-    Ok((rw.is_mixed() && rw.random && reads != writes).then_some([reads, writes]))
+    if !rw.is_mixed() || !rw.random || reads == writes {
+        return Ok(None);
+    }
+    let names = ["ba", "bssplit", "bsrange", "bs"];
+    match names.iter().find_map(|name| options.get(name)) {
+        Some(setting) if gcd(reads, writes) != reads.min(writes) => Err(setting.unserved(format!(
+            "reads at multiples of {} and writes at multiples of {} share no places; say a blockalign= for each of \
+             which one divides the other, or write two jobs",
+            Bytes::new(reads).exact(),
+            Bytes::new(writes).exact()
+        ))),
+        _ => Ok(Some([reads, writes])),
+    }
 }
 
 fn gcd(one: u64, other: u64) -> u64 {

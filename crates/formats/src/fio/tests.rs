@@ -344,6 +344,7 @@ fn what_one_phase_cannot_say_is_refused_by_name_and_line() {
         ("latency_target=10ms\nlatency_percentile=40", "latency_percentile=99.9"),
         ("bs=0", "bs"),
         ("rw=sideways", "rw"),
+        ("rw=randrw\nbs=4k,5k", "multiples of 4KiB and writes at multiples of 5KiB"),
         ("nrfiles=99999999", "65535"),
     ] {
         let refused = refusal(&format!("[a]\nrw=write\n{line}\n{TIMED}"));
