@@ -15,6 +15,7 @@ mod model;
 mod pieces;
 mod probe;
 mod refine;
+mod said;
 mod statement;
 mod writes;
 

@@ -12,6 +12,8 @@ pub struct Members {
     pub servers: u32,
     /// Of reads.
     pub read: Access,
+    /// Bytes that a die reads at once; `None` where it does not show.
+    pub piece: Option<u64>,
     /// What one moves.
     pub link: f64,
     /// Access time of what goes on where something ended.
@@ -77,6 +79,7 @@ pub fn fit(probes: &[Probe], front: &Front, members: u32, chunk: u64) -> Option<
     let one_moves = on_one.map(Probe::bytes_per_s).fold(0.0, f64::max);
     Some(Members {
         servers,
+        piece: piece(probes, front),
         read: Access { times, rate: rate.unwrap_or(front.link.value).max(1e6) },
         link: match has_wire(servers, members, front) {
             true => (link.fold(0.0, f64::max) / count).max(one_moves * 1.1).max(1e6),
@@ -86,6 +89,21 @@ pub fn fit(probes: &[Probe], front: &Front, members: u32, chunk: u64) -> Option<
         spread: spread(alone, way),
     })
 }
+
+/// Bytes up to which reads alone take longer with size, as one die moves them all: of more than that the rest is moved
+/// beside them by others, and costs little but its way.
+fn piece(probes: &[Probe], front: &Front) -> Option<u64> {
+    let alone = probes.iter().filter(|probe| probe.is_read() && probe.is_everywhere() && probe.depth == 1.0);
+    let mut times: Vec<(f64, f64)> = alone.map(|probe| (probe.size, probe.response_ns)).collect();
+    times.sort_by(|one, two| one.0.total_cmp(&two.0));
+    let each = |pair: &[(f64, f64)]| (pair[1].1 - pair[0].1) / (pair[1].0 - pair[0].0) - front.byte;
+    let first = each(times.get(..2)?);
+    let flat = times.windows(2).find(|pair| each(pair) < BESIDE * first)?;
+    (first > 0.0).then_some(flat[0].0 as u64)
+}
+
+/// A byte that another die moves meanwhile costs so much of one that the same die moves, or less.
+const BESIDE: f64 = 0.5;
 
 /// A wire that costs nothing.
 const FREE: f64 = 1e12;
@@ -140,6 +158,22 @@ pub fn reads_ahead(probes: &[Probe]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::probe::read_alone;
+
+    #[test]
+    fn what_a_die_reads_at_once_is_where_more_bytes_begin_to_cost_little() {
+        let front =
+            Front { link: crate::front::around(1e9, 0.01), most: None, fixed: None, byte: 1.0, cached: true };
+        let told = |die: f64, sizes: &[f64]| {
+            let time = |size: f64| 1e5 + size + 4.0 * size.min(die);
+            let probes: Vec<Probe> = sizes.iter().map(|size| read_alone(*size, time(*size))).collect();
+            piece(&probes, &front)
+        };
+        let sizes = [4096.0, 8192.0, 16_384.0, 32_768.0, 65_536.0];
+        assert_eq!([8192.0, 16_384.0].map(|die| told(die, &sizes)), [Some(8192), Some(16_384)]);
+        assert_eq!(told(1e9, &sizes), None, "one die has all of it");
+        assert_eq!(told(8192.0, &sizes[..1]), None);
+    }
 
     #[test]
     fn a_single_member_without_a_cache_before_it_has_no_wire_of_its_own() {

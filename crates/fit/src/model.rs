@@ -45,8 +45,10 @@ pub struct Model {
     pub write_on: f64,
     /// What writes are put on after the member has taken them.
     pub dies: Dies,
-    /// Nanoseconds that a die is at one thing, for which a read waits.
+    /// Nanoseconds that a read waits at most for what its die is at.
     pub program: f64,
+    /// Bytes that a die reads at once.
+    pub piece: u64,
     /// Bytes of writes that a member takes before dies are ready for them.
     pub buffer: u64,
     /// By how many nanoseconds a read ends later while writes are at the member.
@@ -157,6 +159,12 @@ impl Model {
             Level::Raid6 => 6.0,
         };
         self.write.times.iter_mut().for_each(|(_, ns)| *ns /= commands);
+        // What is written in full rows has parity written beside it.
+        let beside = f64::from(self.members) / f64::from(self.data());
+        self.write_on *= beside;
+        if self.dies != Dies::Arm {
+            self.write.rate *= beside;
+        }
     }
 
     /// Nanoseconds of a read alone.
@@ -255,6 +263,7 @@ impl Model {
         line(format_args!("write_on_rate = {}", figure("devices.with.write_on_rate", rate(self.write_on))));
         line(format_args!("dies       = {}", figure("devices.with.dies", self.dies.count().to_string())));
         line(format_args!("program    = {}", figure("devices.with.program", time(self.program.max(1.0)))));
+        line(format_args!("piece      = {}", figure("devices.with.piece", size(self.piece))));
         line(format_args!("buffer     = {}", figure("devices.with.buffer", size(self.buffer))));
         line(format_args!("beside     = {}", figure("devices.with.beside", time(self.beside))));
         line(format_args!("link       = {}", figure("devices.with.link", rate(self.member_link))));

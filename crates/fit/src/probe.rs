@@ -33,6 +33,8 @@ pub struct Probe {
     pub responses: Histogram,
     /// Mean response time of those that read.
     pub read_ns: Option<f64>,
+    /// Response times of those that read.
+    pub reads_took: Option<Histogram>,
     /// Bytes a second, second by second from the start, each with its end in seconds since then.
     pub course: Vec<(f64, f64)>,
     /// Seconds from the start to the end of the measured window.
@@ -89,6 +91,7 @@ impl Probe {
             error: 1.96 * scatter,
             responses,
             read_ns: merged(workload, "read").and_then(|reads| reads.mean()),
+            reads_took: merged(workload, "read"),
             course: course(point),
             seconds: warmup + measured_s,
             warmup,
@@ -145,6 +148,30 @@ fn merged(workload: &WorkloadResult, op: &str) -> Option<Histogram> {
         all.merge(&class.response.to_stats()?);
     }
     (all.count() > 0).then_some(all)
+}
+
+/// Reads all over the target, one at a time, of so many bytes and nanoseconds.
+#[cfg(test)]
+pub(crate) fn read_alone(size: f64, response_ns: f64) -> Probe {
+    Probe {
+        index: 0,
+        name: "cold".into(),
+        pattern: Pattern::Random,
+        size,
+        depth: 1.0,
+        reads: 1.0,
+        align: size as u64,
+        region: None,
+        rate: 1e9 / response_ns,
+        response_ns,
+        error: 0.01,
+        responses: Histogram::new(),
+        read_ns: Some(response_ns),
+        reads_took: None,
+        course: Vec::new(),
+        seconds: 8.0,
+        warmup: 0.0,
+    }
 }
 
 fn course(point: &Point) -> Vec<(f64, f64)> {

@@ -1,7 +1,7 @@
 //! The fit as a whole: the model, what each figure rests on, how far the model is off, and where it may be trusted.
 
 use record::{Figure, Fitted, Held, Run};
-use units::{Bytes, BytesPerSecond, Nanos};
+use units::{Bytes, BytesPerSecond};
 
 use crate::caches::{self, ReadCache};
 use crate::front::{self, Front};
@@ -11,6 +11,7 @@ use crate::model::{Access, Cache, Dies, Level, Model, Words};
 use crate::pieces;
 use crate::probe::Probe;
 use crate::refine::{self, Ask, Explained, Source};
+use crate::said::{Said, between, bytes, bytes_per_s, per_s, time};
 use crate::writes::{self, Writes};
 
 /// A model with what is known of it.
@@ -104,8 +105,14 @@ const SMALL: f64 = 4096.0;
 /// Processors that are believed.
 const MOST_PROCESSORS: f64 = 64.0;
 
-/// How long a die is at one thing, to begin with: a page of flash is programmed in about that.
+/// How long a read waits for a die at most, to begin with: a page of flash is programmed in about that.
 const PROGRAM_NS: f64 = 1e6;
+
+/// No read is late by less that waits for a die.
+const LEAST_WAIT_NS: f64 = 1e4;
+
+/// What a die reads at once, where nothing tells it.
+const USUAL_PIECE: u64 = 16 << 10;
 
 /// What showed by itself.
 struct Parts {
@@ -168,10 +175,10 @@ impl Parts {
                 .and_then(|writes| writes.on)
                 .map_or(members.read.rate, |on| on / self.at_work()),
             dies: members.dies(),
-            // A read waits for half of it in the mean.
-            program: written.and_then(|writes| writes.beside).map_or(PROGRAM_NS, |beside| {
-                (2.0 * (beside - fixed - members.read.times[0].1)).max(0.1 * PROGRAM_NS)
-            }),
+            program: written
+                .and_then(|writes| writes.beside)
+                .map_or(PROGRAM_NS, |wait| wait.max(LEAST_WAIT_NS)),
+            piece: members.piece.unwrap_or(USUAL_PIECE),
             buffer: 0,
             beside: 0.0,
             member_link: members.link,
@@ -436,6 +443,7 @@ impl Parts {
             BytesPerSecond::new(model.member_link).to_string(),
             "of all commands together".into(),
         );
+        self.piece_line(model, said);
         let on = BytesPerSecond::new(model.read_on).to_string();
         said.figure("", "devices.with.read_on_rate", on, "by the fastest stream below the link".into());
         said.missing("", &["devices.with.follow"], "as long as a read alone, of an arm next to nothing");
@@ -495,6 +503,20 @@ impl Parts {
         }
     }
 
+    fn piece_line(&self, model: &Model, said: &mut Said) {
+        let key = "devices.with.piece";
+        match self.members.piece {
+            _ if model.dies == Dies::Arm => said.missing("", &[key], "an arm reads all of a request"),
+            Some(piece) => said.figure(
+                "a die reads at once",
+                key,
+                Bytes::new(piece).to_string(),
+                "by the size from which on reads alone take little longer".into(),
+            ),
+            None => said.missing("", &[key], "it does not show: as much as is usual"),
+        }
+    }
+
     /// What puts writes on the media, and what a member takes of them beyond the cache.
     fn die_lines(&self, model: &Model, said: &mut Said) {
         let key = "devices.with.dies";
@@ -510,7 +532,7 @@ impl Parts {
             }
         }
         let words = "by what reads wait for beside writes";
-        said.figure("a die at one thing", "devices.with.program", time(model.program), words.into());
+        said.figure("a read waits for a die", "devices.with.program", time(model.program), words.into());
         let key = "devices.with.buffer";
         let told = self.writes.as_ref().is_some_and(|writes| writes.mark.is_some() && writes.room.is_some());
         match told {
@@ -530,54 +552,6 @@ impl Parts {
 }
 
 const NO_WRITES: &str = "no consent: nothing was written, and writes are taken to be like reads";
-
-/// Lines for people, and words for the file.
-#[derive(Default)]
-struct Said {
-    lines: Vec<Fitted>,
-    words: Words,
-}
-
-impl Said {
-    fn figure(&mut self, what: &'static str, key: &'static str, value: String, words: String) {
-        self.words.insert(key, (true, words.clone()));
-        if !what.is_empty() {
-            self.lines.push(Fitted { what: what.into(), value: Some(value), words });
-        }
-    }
-
-    fn missing(&mut self, what: &'static str, keys: &[&'static str], words: &str) {
-        for key in keys {
-            self.words.insert(key, (false, words.to_owned()));
-        }
-        if !what.is_empty() {
-            self.lines.push(Fitted { what: what.into(), value: None, words: words.into() });
-        }
-    }
-}
-
-fn between(figure: &Figure, text: &dyn Fn(f64) -> String) -> String {
-    match (figure.low, figure.high) {
-        (Some(low), Some(high)) => format!("95 % between {} and {}", text(low), text(high)),
-        _ => "too few points for an interval".into(),
-    }
-}
-
-fn bytes_per_s(value: f64) -> String {
-    BytesPerSecond::new(value).to_string()
-}
-
-fn bytes(value: f64) -> String {
-    Bytes::new(value.max(0.0).round() as u64).to_string()
-}
-
-fn time(ns: f64) -> String {
-    Nanos::new(ns.max(0.0).round() as u64).to_string()
-}
-
-fn per_s(value: f64) -> String {
-    units::OpsPerSecond::new(value).to_string()
-}
 
 fn trust(probes: &[Probe], residuals: &[Held], parts: &Parts) -> Vec<String> {
     let least = |of: fn(&Probe) -> f64| probes.iter().map(of).fold(f64::INFINITY, f64::min);

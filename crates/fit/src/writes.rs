@@ -18,7 +18,7 @@ pub struct Writes {
     pub room: Option<Figure>,
     /// The same of small writes, of which little leaves meanwhile.
     pub fill: Option<Figure>,
-    /// Nanoseconds of a read where it is one of the fewest among writes.
+    /// Nanoseconds that a read waits where it waits for writes at all.
     pub beside: Option<f64>,
     /// Bytes written beside reads until the cache began to write out; `None` where it did not show.
     pub mark: Option<f64>,
@@ -55,18 +55,28 @@ pub fn fit(probes: &[Probe], alone_ns: f64, stripe: f64) -> Option<Writes> {
             || fill.is_some(),
         room: filled.map(|filled| filled.room).or(fill),
         fill,
-        beside: fewest_reads(probes),
+        beside: fewest_reads(probes).and_then(|probe| wait(probe, alone_ns)),
         mark: probes.iter().find_map(mark).map(|mark| mark.bytes),
         small: small.map(|probe| front::around(probe.rate, probe.error)),
         large: filled.map(|filled| filled.after).or(burst.map(Probe::bytes_per_s)),
     })
 }
 
-/// Mean response time of reads where they are the smallest part of what is asked, with the fewest in flight.
-fn fewest_reads(probes: &[Probe]) -> Option<f64> {
+/// Reads where they are the smallest part of what is asked, with the fewest in flight.
+fn fewest_reads(probes: &[Probe]) -> Option<&Probe> {
     let mixed = probes.iter().filter(|probe| probe.is_mixed() && probe.warmup > 0.0);
-    let fewest = mixed.min_by(|one, two| (one.reads * one.depth).total_cmp(&(two.reads * two.depth)));
-    fewest.and_then(|probe| probe.read_ns)
+    mixed.min_by(|one, two| (one.reads * one.depth).total_cmp(&(two.reads * two.depth)))
+}
+
+/// How long a read waits that waits, beyond the `alone_ns` that it takes alone: the median, as some wait twice.
+///
+/// Some find their die free, and others have it leave what it is at after a time that is always the same.
+fn wait(probe: &Probe, alone_ns: f64) -> Option<f64> {
+    let took = probe.reads_took.as_ref()?;
+    let at = |part: f64| took.quantile(part).map_or(0.0, |time| time.get() as f64);
+    let late = alone_ns + (probe.read_ns? - alone_ns) / 2.0;
+    let first = (0..=20).map(|part| f64::from(part) / 20.0).find(|part| at(*part) > late)?;
+    (late > alone_ns).then(|| at((1.0 + first) / 2.0) - alone_ns)
 }
 
 /// When a cache began to write out.
@@ -205,11 +215,13 @@ pub fn fit_burst(burst: &Probe, stripe: f64) -> Option<Filled> {
     if first < 1.5 * after {
         return None;
     }
+    // Dies that had nothing to copy at first become slower once more, much later: that is no cache.
+    let waits = (first * after).sqrt();
     let (mut before, mut written) = (0.0, 0.0);
     for (until, rate) in seconds {
         written += rate * (until - before);
         before = *until;
-        if *rate <= 1.25 * after {
+        if *rate <= waits {
             break;
         }
     }
@@ -226,28 +238,36 @@ pub fn fit_burst(burst: &Probe, stripe: f64) -> Option<Filled> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::probe;
 
     /// Eight seconds of 4 KiB beside as many reads, at these writes a second.
     fn beside_reads(rates: [f64; 8]) -> Probe {
         let course = (1u32..).zip(rates).map(|(second, rate)| (f64::from(second), rate * 4096.0)).collect();
-        Probe {
-            index: 0,
-            name: "mixed from empty".into(),
-            pattern: Pattern::Random,
-            size: 4096.0,
-            depth: 16.0,
-            reads: 0.5,
-            align: 4096,
-            region: None,
-            rate: 1_000.0,
-            response_ns: 1e6,
-            error: 0.01,
-            responses: stats::Histogram::new(),
-            read_ns: None,
-            course,
-            seconds: 8.0,
-            warmup: 0.0,
+        Probe { depth: 16.0, reads: 0.5, course, ..probe::read_alone(4096.0, 1e6) }
+    }
+
+    #[test]
+    fn what_a_read_waits_is_told_by_those_that_wait() {
+        // Half of them find their die free; the others wait 1,300 us, and some of these twice.
+        let mut took = stats::Histogram::new();
+        for (micros, times) in [(160, 50), (1_460, 40), (2_760, 10)] {
+            took.record_n(units::Nanos::from_micros(micros), times);
         }
+        let probe = Probe { read_ns: took.mean(), reads_took: Some(took), ..beside_reads([1.0; 8]) };
+        let told = wait(&probe, 160e3).map(|wait| (wait / 1e3).round());
+        assert!(told.is_some_and(|told| (1_250.0..1_350.0).contains(&told)), "{told:?}");
+        assert_eq!(wait(&probe, 1e9), None, "none is late");
+    }
+
+    #[test]
+    fn a_burst_is_over_where_it_first_falls_whatever_becomes_slower_later() {
+        let course = |rates: &[f64]| (1u32..).map(f64::from).zip(rates.iter().copied()).collect();
+        let room = |rates: &[f64]| {
+            let burst = Probe { course: course(rates), ..probe::read_alone(1_048_576.0, 1e6) };
+            fit_burst(&burst, 0.0).map(|filled| filled.room.value)
+        };
+        assert_eq!(room(&[1_000.0, 150.0, 100.0, 100.0, 100.0, 100.0]), Some(950.0));
+        assert_eq!(room(&[1_000.0, 150.0, 150.0, 150.0, 150.0, 150.0, 100.0, 100.0, 100.0]), Some(950.0));
     }
 
     #[test]

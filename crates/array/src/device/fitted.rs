@@ -11,7 +11,8 @@ use std::collections::BinaryHeap;
 use units::{Bytes, BytesPerSecond, Instant, Nanos, SECTOR_BYTES};
 
 use crate::device::Command;
-use crate::device::programs::{PIECE, Programs};
+pub use crate::device::programs::PIECE;
+use crate::device::programs::{Programs, Work};
 use crate::meter::{Class, Meter};
 use crate::server::Servers;
 use crate::station::Station;
@@ -33,8 +34,10 @@ pub struct FittedParams {
     /// under way; 0: a write holds a server as a read does. Small writes share programs: dies work for their bytes, and
     /// the access is what it takes to be taken.
     pub dies: u32,
-    /// How long a die is at one thing.
+    /// How long a read waits at most for what its die is at: what is under way is done by then, or is left for it.
     pub program: Nanos,
+    /// What a die reads at once. A larger read is the work of several.
+    pub piece: Bytes,
     /// What the device takes of writes before dies are ready for them; zero: one piece each beside the one under way.
     pub buffer: Bytes,
     /// How much later a read ends that comes while writes are at the device: an arm that goes for what is near does the
@@ -106,7 +109,8 @@ impl Fitted {
     pub fn new(params: &FittedParams) -> Fitted {
         Fitted {
             servers: Servers::new(params.servers),
-            programs: (params.dies > 0).then(|| Programs::new(params.dies, params.program, params.buffer)),
+            programs: (params.dies > 0)
+                .then(|| Programs::new(params.dies, params.program, params.piece, params.buffer)),
             link: Station::new(1),
             present: BinaryHeap::new(),
             written: Instant::START,
@@ -124,7 +128,7 @@ impl Fitted {
         while self.present.peek().is_some_and(|Reverse(end)| *end <= now) {
             self.present.pop();
         }
-        let (access, moving) = self.service(now, &command);
+        let Service { access, moving, rewritten } = self.service(now, &command);
         let bytes = Bytes::new(u64::from(command.sectors) * SECTOR_BYTES);
         let ready = now.max(command.ready);
         let wire = self.params.link_command + self.params.link.time_for(bytes);
@@ -141,7 +145,10 @@ impl Fitted {
         };
         let (started, first, ended) = match &mut self.programs {
             Some(programs) if command.write => {
-                let room = programs.take(now, moving, bytes).max(ready);
+                // What flash takes longer for where a write begins than where it goes on is copying.
+                let program = moving.min(self.params.write_on.time_for(rewritten));
+                let work = Work { program, copies: moving - program };
+                let room = programs.take(now, work, rewritten).max(ready);
                 (room, room, room + access)
             }
             _ => {
@@ -168,33 +175,39 @@ impl Fitted {
         self.alone
     }
 
-    /// Access and transfer of a command.
-    fn service(&mut self, now: Instant, command: &Command) -> (Nanos, Nanos) {
+    /// What a command is to a server.
+    fn service(&mut self, now: Instant, command: &Command) -> Service {
         let bytes = Bytes::new(u64::from(command.sectors) * SECTOR_BYTES);
         // What a destage reads lies beside what it writes, and the next one does too: an arm is as quick for both.
         let destaged = command.class == Class::Destage && self.programs.is_none();
         let kind = if command.write || destaged { &self.params.write } else { &self.params.read };
-        let side_by_side = self.programs.is_some() && !command.write;
-        let moving = kind.rate.time_for(if side_by_side { bytes.min(PIECE) } else { bytes });
+        let moved = match (&self.programs, command.write) {
+            (None, _) => bytes,
+            (Some(_), true) => rewritten(command),
+            (Some(_), false) => bytes.min(self.params.piece),
+        };
+        let moving = kind.rate.time_for(moved);
         let end = command.first + u64::from(command.sectors);
         if let Some(stream) = self.ends.iter_mut().find(|at| **at == command.first) {
             *stream = end;
-            return match command.write {
-                true => (self.params.follow.min(kind.time(1)), self.params.write_on.time_for(bytes)),
-                false => (self.params.follow, self.params.read_on.time_for(bytes)),
+            let (access, rate) = match command.write {
+                true => (self.params.follow.min(kind.time(1)), self.params.write_on),
+                false => (self.params.follow, self.params.read_on),
             };
+            return Service { access, moving: rate.time_for(bytes), rewritten: bytes };
         }
         self.ends[self.oldest] = end;
         self.oldest = (self.oldest + 1) % STREAMS;
         let mean = kind.time(self.present.len() + 1);
         let from = std::mem::replace(&mut self.from, command.first);
-        match self.params.spread.len() as u64 {
-            0 => (mean, moving),
+        let access = match self.params.spread.len() as u64 {
+            0 => mean,
             many => {
                 let part = self.params.spread[(drawn(now, command.first, from) % many) as usize];
-                (Nanos::new((mean.get() as f64 * part).round() as u64), moving)
+                Nanos::new((mean.get() as f64 * part).round() as u64)
             }
-        }
+        };
+        Service { access, moving, rewritten: moved }
     }
 
     /// Servers.
@@ -206,6 +219,22 @@ impl Fitted {
     pub fn meter(&mut self) -> &mut Meter {
         &mut self.meter
     }
+}
+
+/// What a command is to a server: its access, the time of its bytes, and those that dies put on the media for it.
+struct Service {
+    access: Nanos,
+    moving: Nanos,
+    rewritten: Bytes,
+}
+
+/// What flash maps as one, as a rule: of a write that begins or ends within it all of it is written anew.
+const MAPPED: u64 = 4096 / SECTOR_BYTES;
+
+/// Bytes that flash writes for a write.
+fn rewritten(command: &Command) -> Bytes {
+    let end = command.first + u64::from(command.sectors);
+    Bytes::new((end.next_multiple_of(MAPPED) - command.first / MAPPED * MAPPED) * SECTOR_BYTES)
 }
 
 /// The same number for all pieces of a request whose arms come from one place: they are given out at one instant and
@@ -234,6 +263,7 @@ mod tests {
             write_on: BytesPerSecond::new(512e6),
             dies: 0,
             program: Nanos::from_micros(101),
+            piece: PIECE,
             buffer: Bytes::ZERO,
             beside: Nanos::ZERO,
             link: BytesPerSecond::new(1e15),
@@ -267,15 +297,22 @@ mod tests {
 
     #[test]
     fn a_write_is_taken_at_once_and_a_read_waits_for_what_is_put_on_the_media() {
-        let mut figures = FittedParams { dies: 1, ..params(&[(1, 100)]) };
-        figures.write = Access { times: vec![(1, Nanos::from_micros(20))], rate: BytesPerSecond::new(512e4) };
+        let write_on = BytesPerSecond::new(163.84e6);
+        let mut figures = FittedParams { dies: 1, write_on, ..params(&[(1, 100)]) };
+        figures.write = Access { times: vec![(1, Nanos::from_micros(20))], rate: write_on };
         figures.program = Nanos::from_micros(100);
         let mut device = Fitted::new(&figures);
-        let write = Command { write: true, ..read(0) };
+        let write = Command { write: true, sectors: 32, ..read(0) };
         assert_eq!(device.submit(Instant::START, write).nanos() / 1_000, 20);
-        // 99 us of the program for its bytes are left, and the read takes 101 itself.
+        // 99 us of the program are left, and the read takes 101 itself.
         let ended = device.submit(Instant::from_nanos(1_000), read(8_000));
-        assert_eq!(ended.nanos() / 1_000, 100 + 101);
+        assert_eq!(ended.nanos() / 1_000, 99 + 101);
+    }
+
+    #[test]
+    fn flash_writes_all_of_what_it_maps_as_one() {
+        let bytes = |first, sectors| rewritten(&Command { sectors, ..read(first) }).get();
+        assert_eq!([bytes(8, 8), bytes(7, 2), bytes(4, 8), bytes(0, 1)], [4096, 8192, 8192, 4096]);
     }
 
     #[test]

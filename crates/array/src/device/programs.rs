@@ -6,15 +6,31 @@ use units::{Bytes, Instant, Nanos};
 
 use crate::device::write_buffer::WriteBuffer;
 
-/// Dies that take turns.
+/// Dies, of which each piece goes to the one that is free first.
+///
+/// Dies that took turns whatever each has to do would have some of them idle: of a write of many pieces that come in
+/// the same order again and again the slow ones would be always those of the same dies.
 #[derive(Clone, Debug)]
 pub struct Programs {
     dies: Vec<Die>,
-    next: usize,
-    /// How long a die is at one thing; what is booked on it is one such after the other.
+    /// How long a read waits for what is booked on its die at most.
     program: Nanos,
+    /// What a die reads at once.
+    piece: u64,
     /// What is taken before it is put on a die; `None`: a die takes one piece while it programs another.
     buffer: Option<WriteBuffer>,
+    /// Bytes that are no piece yet, and the work for them.
+    gathered: u64,
+    owed: Work,
+}
+
+/// What dies have to do for a write.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Work {
+    /// To program it.
+    pub program: Nanos,
+    /// To copy what lies where room is made for it: done later, a whole block at a time.
+    pub copies: Nanos,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,49 +39,59 @@ struct Die {
     until: Instant,
     /// How long the latest of them takes.
     each: Nanos,
+    /// Nanoseconds of copies that it has not begun.
+    copies: u64,
     /// Reads for which one of them was put off are served until then.
     reads_until: Instant,
 }
 
-/// What one die reads or programs at once: two planes of 8 KiB, or one page of 16 KiB.
+/// What one die programs at once: two planes of 8 KiB, or one page of 16 KiB.
 pub const PIECE: Bytes = Bytes::new(16 << 10);
 
 impl Programs {
-    /// That many idle dies, at least one, of which a read waits for `program` at most, behind an empty buffer of that
-    /// size.
-    pub fn new(dies: u32, program: Nanos, buffer: Bytes) -> Programs {
+    /// That many idle dies, at least one, that read `piece` at once and of which a read waits for `program` at most,
+    /// behind an empty buffer of that size.
+    pub fn new(dies: u32, program: Nanos, piece: Bytes, buffer: Bytes) -> Programs {
         Programs {
             dies: vec![Die::default(); dies.max(1) as usize],
-            next: 0,
-            program: program.max(Nanos::new(1)),
+            program,
+            piece: piece.get().max(1),
             buffer: (buffer > Bytes::ZERO).then(|| WriteBuffer::new(buffer)),
+            gathered: 0,
+            owed: Work::default(),
         }
     }
 
-    /// Spreads `work` for `bytes` over the dies whose turn it is; when the device has room for them.
+    /// Has dies `work` for `bytes`; when the device has room for them.
     ///
-    /// The next writer waits.
-    pub fn take(&mut self, now: Instant, work: Nanos, bytes: Bytes) -> Instant {
-        let pieces = bytes.get().div_ceil(PIECE.get()).clamp(1, self.dies.len() as u64);
-        let each = Nanos::new(work.get() / pieces);
+    /// What is less than a piece waits until others have made it one: small writes share programs.
+    pub fn take(&mut self, now: Instant, work: Work, bytes: Bytes) -> Instant {
         let mut room = self.buffer.as_mut().map_or(now, |buffer| buffer.room(now, bytes.get()));
-        let (from, mut left) = (room, bytes.get());
-        for piece in (1..=pieces).rev() {
-            let turn = self.next;
-            self.next = (turn + 1) % self.dies.len();
-            let die = &mut self.dies[turn];
+        let from = room;
+        self.gathered += bytes.get();
+        self.owed.program += work.program;
+        self.owed.copies += work.copies;
+        let pieces = self.gathered / PIECE.get();
+        for _ in 0..pieces {
+            let Work { program, copies } = self.owed.of_piece(self.gathered);
+            self.gathered -= PIECE.get();
+            self.owed = Work { program: self.owed.program - program, copies: self.owed.copies - copies };
+            let die = self.free_first();
             let ready = Instant::from_nanos(die.until.nanos().saturating_sub(die.each.get()));
-            *die = Die { until: die.until.max(from) + each, each, ..*die };
+            let programmed = die.until.max(from) + program;
+            die.book(programmed, program, copies);
             match &mut self.buffer {
                 None => room = room.max(ready),
-                Some(buffer) => {
-                    let part = left / piece;
-                    left -= part;
-                    buffer.hold(part, die.until);
-                }
+                Some(buffer) => buffer.hold(PIECE.get(), programmed),
             }
         }
         room
+    }
+
+    fn free_first(&mut self) -> &mut Die {
+        let free = self.dies.iter().enumerate().min_by_key(|(_, die)| die.until);
+        let index = free.map_or(0, |(index, _)| index);
+        &mut self.dies[index]
     }
 
     /// How long a read of `bytes` waits whose first piece is at `place` and the others beside it; what is queued there
@@ -75,17 +101,14 @@ impl Programs {
     pub fn wait(&mut self, now: Instant, place: u64, bytes: Bytes, read: Nanos) -> Nanos {
         let many = self.dies.len() as u64;
         let mut longest = now;
-        for piece in 0..bytes.get().div_ceil(PIECE.get()).clamp(1, many) {
+        for piece in 0..bytes.get().div_ceil(self.piece).max(1) {
             let die = &mut self.dies[(place.wrapping_add(piece) % many) as usize];
             let start = now.max(die.reads_until);
             let left = die.until.saturating_since(start).get();
             if left == 0 {
                 continue;
             }
-            let in_front = match left % self.program.get() {
-                0 => self.program,
-                part => Nanos::new(part),
-            };
+            let in_front = Nanos::new(left.min(self.program.get()));
             die.until += read;
             die.reads_until = start + in_front + read;
             longest = longest.max(start + in_front);
@@ -94,74 +117,144 @@ impl Programs {
     }
 }
 
+impl Die {
+    /// A program that ends at `programmed`, and the copies that it leaves behind once they are a block's.
+    fn book(&mut self, programmed: Instant, program: Nanos, copies: Nanos) {
+        self.copies += copies.get();
+        let begun = if self.copies >= BLOCK_NS { std::mem::take(&mut self.copies) } else { 0 };
+        self.each = program + Nanos::new(begun);
+        self.until = programmed + Nanos::new(begun);
+    }
+}
+
+impl Work {
+    /// The part of it that a piece of its `bytes` is.
+    fn of_piece(self, bytes: u64) -> Work {
+        let part = |work: Nanos| {
+            Nanos::new((u128::from(work.get()) * u128::from(PIECE.get()) / u128::from(bytes)) as u64)
+        };
+        Work { program: part(self.program), copies: part(self.copies) }
+    }
+}
+
+/// Copying what is still valid in a block: some hundred programs of one to two milliseconds each.
+///
+/// Meanwhile reads that find their die at it queue up, and those of the other dies wait for nothing.
+const BLOCK_NS: u64 = 150_000_000;
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const SMALL: Bytes = Bytes::new(4 << 10);
 
     fn us(micros: u64) -> Nanos {
         Nanos::from_micros(micros)
     }
 
+    /// Programs of 100 us on so many dies, of which reads wait for as long at most.
+    fn programs(dies: u32, buffer: Bytes) -> Programs {
+        Programs::new(dies, us(100), PIECE, buffer)
+    }
+
+    fn program(micros: u64) -> Work {
+        Work { program: us(micros), copies: Nanos::ZERO }
+    }
+
     #[test]
     fn writers_wait_once_every_die_has_a_piece_and_one_more() {
-        let mut programs = Programs::new(2, us(100), Bytes::ZERO);
+        let mut programs = programs(2, Bytes::ZERO);
         let now = Instant::START;
-        let rooms: Vec<u64> = (0..6).map(|_| programs.take(now, us(100), SMALL).nanos() / 1_000).collect();
+        let rooms: Vec<u64> =
+            (0..6).map(|_| programs.take(now, program(100), PIECE).nanos() / 1_000).collect();
         assert_eq!(rooms, [0, 0, 0, 0, 100, 100]);
     }
 
     #[test]
     fn a_buffer_takes_what_no_die_is_ready_for_until_it_is_full() {
-        let mut programs = Programs::new(2, us(100), Bytes::new(16 << 10));
+        let mut programs = programs(2, PIECE * 4);
         let now = Instant::START;
-        let rooms: Vec<u64> = (0..8).map(|_| programs.take(now, us(100), SMALL).nanos() / 1_000).collect();
+        let rooms: Vec<u64> =
+            (0..8).map(|_| programs.take(now, program(100), PIECE).nanos() / 1_000).collect();
         assert_eq!(rooms, [0, 0, 0, 0, 100, 100, 200, 200]);
         // Half of it is on the media by then.
-        assert_eq!(programs.take(now + us(300), us(100), SMALL), now + us(300));
+        assert_eq!(programs.take(now + us(300), program(100), PIECE), now + us(300));
+    }
+
+    #[test]
+    fn small_writes_share_a_program() {
+        let mut programs = programs(1, Bytes::ZERO);
+        let now = Instant::START;
+        for _ in 0..3 {
+            programs.take(now, program(25), Bytes::KIB * 4);
+        }
+        assert_eq!(programs.wait(now, 0, PIECE, us(1)), Nanos::ZERO, "less than a piece");
+        programs.take(now, program(25), Bytes::KIB * 4);
+        assert_eq!(programs.wait(now, 0, PIECE, us(1)), us(100));
+    }
+
+    #[test]
+    fn a_piece_goes_to_the_die_that_is_free_first() {
+        let mut programs = programs(2, Bytes::ZERO);
+        let now = Instant::START;
+        // The long one keeps its die until 300 us, and three short ones are done on the other by then.
+        let rooms = [300, 100, 100, 100, 100]
+            .map(|micros| programs.take(now, program(micros), PIECE).nanos() / 1_000);
+        assert_eq!(rooms, [0, 0, 0, 100, 0]);
+    }
+
+    #[test]
+    fn copies_are_begun_once_they_are_a_blocks() {
+        let mut programs = programs(1, PIECE * 100);
+        let now = Instant::START;
+        let copying = Work { program: us(100), copies: Nanos::new(BLOCK_NS / 2) };
+        programs.take(now, copying, PIECE);
+        assert_eq!(programs.wait(now + us(100), 0, PIECE, us(1)), Nanos::ZERO, "not yet");
+        programs.take(now, copying, PIECE);
+        // A die that copies is left for a read as one that programs is.
+        let later = now + us(1_000);
+        assert_eq!(programs.wait(later, 0, PIECE, us(1)), us(100));
+        let copied = now + us(300) + Nanos::new(BLOCK_NS);
+        assert_eq!(programs.wait(copied, 0, PIECE, us(1)), Nanos::ZERO);
     }
 
     #[test]
     fn large_writes_are_the_work_of_several_dies_at_once() {
-        let mut programs = Programs::new(4, us(100), Bytes::ZERO);
-        programs.take(Instant::START, us(400), Bytes::new(64 << 10));
+        let mut programs = programs(4, Bytes::ZERO);
+        programs.take(Instant::START, program(400), PIECE * 4);
         let waits: Vec<Nanos> =
-            (0..4).map(|place| programs.wait(Instant::START, place, SMALL, us(1))).collect();
+            (0..4).map(|place| programs.wait(Instant::START, place, PIECE, us(1))).collect();
         assert_eq!(waits, [us(100); 4]);
     }
 
     #[test]
     fn a_read_waits_for_the_program_under_way_and_puts_the_others_off() {
-        let mut programs = Programs::new(1, us(100), Bytes::ZERO);
+        let mut programs = programs(1, Bytes::ZERO);
         let now = Instant::START;
-        for _ in 0..3 {
-            programs.take(now, us(100), SMALL);
-        }
-        assert_eq!(programs.wait(now + us(30), 0, SMALL, us(10)), us(70));
-        // Two more programs and the read are left at 100 us, of which the second begins at 110.
-        assert_eq!(programs.take(now + us(305), us(100), SMALL), now + us(305));
-        assert_eq!(Programs::new(1, us(100), Bytes::ZERO).wait(now, 7, SMALL, us(10)), Nanos::ZERO);
+        programs.take(now, program(100), PIECE);
+        assert_eq!(programs.wait(now + us(30), 0, PIECE, us(10)), us(70));
+        // The program and the read are done at 110.
+        assert_eq!(programs.wait(now + us(110), 0, PIECE, us(10)), Nanos::ZERO);
+        programs.take(now + us(200), program(500), PIECE);
+        assert_eq!(programs.wait(now + us(230), 0, PIECE, us(10)), us(100), "it is left for the read");
     }
 
     #[test]
     fn a_read_of_the_same_die_waits_for_the_one_before_it_and_a_program_more() {
-        let mut programs = Programs::new(2, us(100), Bytes::ZERO);
+        let mut programs = programs(2, Bytes::ZERO);
         let now = Instant::START;
         for _ in 0..6 {
-            programs.take(now, us(100), SMALL);
+            programs.take(now, program(100), PIECE);
         }
-        assert_eq!(programs.wait(now + us(30), 0, SMALL, us(10)), us(70));
-        // The first is read until 110, and 200 us of programs are left from then on.
-        assert_eq!(programs.wait(now + us(30), 0, SMALL, us(10)), us(80 + 100));
-        assert_eq!(programs.wait(now + us(30), 1, SMALL, us(10)), us(70), "another die");
+        assert_eq!(programs.wait(now + us(30), 0, PIECE, us(10)), us(100));
+        // The first is read until 140, and it is long until all programs are done.
+        assert_eq!(programs.wait(now + us(30), 0, PIECE, us(10)), us(110 + 100));
+        assert_eq!(programs.wait(now + us(30), 1, PIECE, us(10)), us(100), "another die");
     }
 
     #[test]
     fn a_large_read_waits_for_the_last_of_its_dies() {
-        let mut programs = Programs::new(4, us(100), Bytes::ZERO);
-        programs.take(Instant::START, us(60), SMALL);
-        programs.take(Instant::START, us(90), SMALL);
-        assert_eq!(programs.wait(Instant::START, 0, Bytes::new(64 << 10), us(10)), us(90));
+        let mut programs = programs(4, Bytes::ZERO);
+        programs.take(Instant::START, program(60), PIECE);
+        programs.take(Instant::START, program(90), PIECE);
+        assert_eq!(programs.wait(Instant::START, 0, PIECE * 4, us(10)), us(90));
     }
 }

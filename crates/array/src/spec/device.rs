@@ -6,7 +6,7 @@ use super::error::SpecError;
 use super::fields::{Fields, Read};
 use super::parts::check_lines;
 use super::tree::Scalar;
-use crate::device::fitted::Access;
+use crate::device::fitted::{Access, PIECE};
 use crate::device::flash::Translation;
 use crate::device::queue::Service;
 use crate::device::rotating::{
@@ -329,6 +329,7 @@ fn fitted(fields: &Fields<'_>) -> Result<FittedParams, SpecError> {
         write_on: fields.or("write_on_rate", fields.need("write_rate")?)?,
         dies: fields.or("dies", 0)?,
         program: fields.or("program", Nanos::from_millis(1))?,
+        piece: fields.or("piece", PIECE)?,
         buffer: fields.or("buffer", Bytes::ZERO)?,
         beside: fields.or("beside", Nanos::ZERO)?,
         link: moving(fields, "link")?,
@@ -336,6 +337,9 @@ fn fitted(fields: &Fields<'_>) -> Result<FittedParams, SpecError> {
         follow: fields.or("follow", Nanos::ZERO)?,
         spread: fields.or("spread", Vec::new())?,
     };
+    if params.piece == Bytes::ZERO {
+        return Err(fields.wrong("piece", "a die reads at least something"));
+    }
     if params.dies > 4_096 {
         return Err(fields.wrong("dies", "give at most 4096"));
     }

@@ -1,11 +1,15 @@
 //! Figures of writes, each corrected by what the points in the long run say of it.
 
-use crate::model::{Dies, Model};
+use crate::model::{Dies, Level, Model};
 use crate::refine::STEP;
 use crate::refine::lasting::Lasting;
 
 /// Corrects every figure of writes once, by what the points left.
 pub(super) fn correct_writes(model: &mut Model, excess: &Lasting) {
+    let on_before = model.write_on;
+    if let Some(on) = excess.on {
+        model.write_on = (model.write_on * (-on * STEP).clamp(-1.0, 1.0).exp()).clamp(1e6, 1e12);
+    }
     if let (Some(room), Some(cache)) = (excess.room, &mut model.cache)
         && let Some(part) = &mut cache.write_part
     {
@@ -13,10 +17,7 @@ pub(super) fn correct_writes(model: &mut Model, excess: &Lasting) {
     }
     match model.dies {
         Dies::Arm => correct_arm(model, excess),
-        Dies::Usual | Dies::Told(_) => correct_dies(model, excess),
-    }
-    if let Some(on) = excess.on {
-        model.write_on = (model.write_on * (-on * STEP).clamp(-1.0, 1.0).exp()).clamp(1e6, 1e12);
+        Dies::Usual | Dies::Told(_) => correct_dies(model, excess, on_before),
     }
     correct_beside(model, excess);
 }
@@ -46,19 +47,39 @@ fn correct_arm(model: &mut Model, excess: &Lasting) {
 ///
 /// Small writes share programs, so that dies do as many bytes of them. Fewer than that leave a cache where it waits for
 /// each of those that it has under way. More of them than the dies of the model do say that these are too slow.
-fn correct_dies(model: &mut Model, excess: &Lasting) {
+fn correct_dies(model: &mut Model, excess: &Lasting, on_before: f64) {
     let before = model.write.times[0].1;
     let window = model.cache.as_ref().map_or(1, |cache| cache.destage_window);
     let small = excess.small.unwrap_or(0.0).clamp(-1.0, 1.0);
     let late = f64::from(window) * excess.small_ns * (1.0 - (-small).exp());
     let time = (before + STEP * late).clamp(AT_ONCE_NS, LONGEST_PROGRAM_NS);
-    let starved = Some(small).filter(|small| before <= 2.0 * AT_ONCE_NS && *small < 0.0);
-    let slower = match (excess.large, starved) {
+    let starved = starved(model, excess).filter(|_| model.level == Level::Raid0);
+    let by_large = excess.large.map(|large| slower_where_it_begins(model, excess.size, large, on_before));
+    let slower = match (by_large, starved) {
         (Some(large), Some(small)) => (large + small) / 2.0,
         (large, small) => large.or(small).unwrap_or(0.0),
     };
     model.write.times.iter_mut().for_each(|(_, each)| *each = time);
     model.write.rate = (model.write.rate * (-slower).clamp(-1.0, 1.0).exp()).clamp(1e3, 1e12);
+}
+
+/// How much slower dies must be where a write begins, as a logarithm, for large ones of `size` to leave as much slower
+/// as `large` says: the larger part of them may go on where another ended, and `model` has that corrected from
+/// `on_before` already.
+fn slower_where_it_begins(model: &Model, size: f64, large: f64, on_before: f64) -> f64 {
+    let begins = (model.stripe() / size).min(1.0);
+    let (begun, gone_on) = (begins / model.write.rate, (1.0 - begins) / on_before.max(1.0));
+    let wanted = (begun + gone_on) * large.exp() - (1.0 - begins) / model.write_on.max(1.0);
+    (wanted / begun).max(SLOWEST_STEP).ln()
+}
+
+/// A part of what it was, below which no time falls at once.
+const SLOWEST_STEP: f64 = 0.37;
+
+/// How many fewer small writes leave than should, where they are taken at once already, as a logarithm: it is dies that
+/// they wait for. With parity they wait for reads of them, without it for room on them.
+fn starved(model: &Model, excess: &Lasting) -> Option<f64> {
+    excess.small.filter(|small| model.write.times[0].1 <= 2.0 * AT_ONCE_NS && *small < 0.0)
 }
 
 /// A write that is taken in this time is taken at once.
@@ -68,7 +89,10 @@ pub(crate) const AT_ONCE_NS: f64 = 1e3;
 fn correct_beside(model: &mut Model, excess: &Lasting) {
     match (model.dies, excess.late_ns, excess.waits) {
         (Dies::Arm, Some(late), _) => model.beside = (model.beside - late).max(0.0),
-        (_, _, Some(waits)) => {
+        // As long as it is not known how much dies do, reads wait for other reasons than that.
+        (_, _, Some(waits)) if excess.large.is_none_or(|large| large.abs() < KNOWN) => {
+            let starved = starved(model, excess).filter(|_| model.level != Level::Raid0);
+            let waits = starved.map_or(waits, |small| (waits - small) / 2.0);
             model.program = (model.program * (-waits).clamp(-1.5, 1.5).exp()).clamp(1e3, LONGEST_PROGRAM_NS);
         }
         _ => {}

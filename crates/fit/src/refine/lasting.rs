@@ -82,7 +82,7 @@ pub(super) fn lasting(pairs: &[Pair<'_>], model: &Model) -> Lasting {
         small: small.map(Pair::excess),
         small_ns: small.map_or(0.0, |pair| 1e9 / pair.measured.rate),
         large: None,
-        room: mark.or_else(|| small.and_then(filled)),
+        room: room(mark, small),
         fill: mark.and_then(|_| Some(-small.and_then(filled)?.ln())),
         left: None,
         taken: None,
@@ -188,6 +188,27 @@ fn marked(pair: &Pair<'_>) -> Option<f64> {
 
 /// A second of the course is not cut more finely: what is nearer is the same.
 const SAME: f64 = 0.025;
+
+/// Measured over modelled bytes that a cache takes: by when it began to write out, or else by what `small` writes come to.
+///
+/// Caches begin to write out what is old by a clock too, and do so at the same moment then whatever their room is. Small
+/// writes tell it where next to nothing of them leaves.
+fn room(mark: Option<f64>, small: Option<&Pair<'_>>) -> Option<f64> {
+    match mark {
+        None => small.and_then(filled),
+        Some(1.0) => small.filter(|small| hardly_leaves(small.measured)).and_then(filled).or(mark),
+        Some(_) => mark,
+    }
+}
+
+/// Whether so little leaves a cache of what is written that what it came to is what the cache took.
+fn hardly_leaves(probe: &Probe) -> bool {
+    let most = probe.course.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
+    probe.bytes_per_s() < HARDLY * most
+}
+
+/// Of small writes that leave at this part of the rate at which they came.
+const HARDLY: f64 = 0.1;
 
 /// Measured over modelled bytes that small writes come to before they wait.
 ///

@@ -94,12 +94,10 @@ fn correct_bytes(model: &mut Model, smallest: f64, pairs: &[Pair<'_>], free: &dy
     let more = alone.filter(|pair| pair.measured.size > smallest && free(pair));
     let Some(pair) = more.min_by(|one, two| one.measured.size.total_cmp(&two.measured.size)) else { return };
     let late = pair.measured.response_ns - pair.modelled.response_ns;
-    let each = 1e9 / model.read.rate + late / (pair.measured.size.min(PIECE) - smallest).max(smallest);
+    let moved = pair.measured.size.min(model.piece as f64) - smallest;
+    let each = 1e9 / model.read.rate + late / moved.max(smallest);
     model.read.rate = (1e9 / each.max(0.001)).clamp(model.read.rate / 2.0, model.read.rate * 2.0);
 }
-
-/// Bytes that a die reads at once.
-const PIECE: f64 = 16_384.0;
 
 /// What all commands of a member together move, by the reads that one member has to answer alone; by large ones all
 /// over the target where there are none.
