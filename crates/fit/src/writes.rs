@@ -71,7 +71,7 @@ fn fewest_reads(probes: &[Probe]) -> Option<&Probe> {
 /// How long a read waits that waits, beyond the `alone_ns` that it takes alone: the median, as some wait twice.
 ///
 /// Some find their die free, and others have it leave what it is at after a time that is always the same.
-fn wait(probe: &Probe, alone_ns: f64) -> Option<f64> {
+pub fn wait(probe: &Probe, alone_ns: f64) -> Option<f64> {
     let took = probe.reads_took.as_ref()?;
     let at = |part: f64| took.quantile(part).map_or(0.0, |time| time.get() as f64);
     let late = alone_ns + (probe.read_ns? - alone_ns) / 2.0;

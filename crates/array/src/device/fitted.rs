@@ -304,9 +304,9 @@ mod tests {
         let mut device = Fitted::new(&figures);
         let write = Command { write: true, sectors: 32, ..read(0) };
         assert_eq!(device.submit(Instant::START, write).nanos() / 1_000, 20);
-        // 99 us of the program are left, and the read takes 101 itself.
+        // The program is done at 100 us, and the read takes 101 itself.
         let ended = device.submit(Instant::from_nanos(1_000), read(8_000));
-        assert_eq!(ended.nanos() / 1_000, 99 + 101);
+        assert_eq!(ended.nanos() / 1_000, 100 + 101);
     }
 
     #[test]

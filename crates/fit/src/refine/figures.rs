@@ -53,7 +53,9 @@ fn correct_dies(model: &mut Model, excess: &Lasting, on_before: f64) {
     let small = excess.small.unwrap_or(0.0).clamp(-1.0, 1.0);
     let late = f64::from(window) * excess.small_ns * (1.0 - (-small).exp());
     let time = (before + STEP * late).clamp(AT_ONCE_NS, LONGEST_PROGRAM_NS);
-    let starved = starved(model, excess).filter(|_| model.level == Level::Raid0);
+    // With parity they wait for what is read before them.
+    let starved =
+        Some(small).filter(|small| model.level == Level::Raid0 && before <= 2.0 * AT_ONCE_NS && *small < 0.0);
     let by_large = excess.large.map(|large| slower_where_it_begins(model, excess.size, large, on_before));
     let slower = match (by_large, starved) {
         (Some(large), Some(small)) => (large + small) / 2.0,
@@ -76,12 +78,6 @@ fn slower_where_it_begins(model: &Model, size: f64, large: f64, on_before: f64) 
 /// A part of what it was, below which no time falls at once.
 const SLOWEST_STEP: f64 = 0.37;
 
-/// How many fewer small writes leave than should, where they are taken at once already, as a logarithm: it is dies that
-/// they wait for. With parity they wait for reads of them, without it for room on them.
-fn starved(model: &Model, excess: &Lasting) -> Option<f64> {
-    excess.small.filter(|small| model.write.times[0].1 <= 2.0 * AT_ONCE_NS && *small < 0.0)
-}
-
 /// A write that is taken in this time is taken at once.
 pub(crate) const AT_ONCE_NS: f64 = 1e3;
 
@@ -89,10 +85,8 @@ pub(crate) const AT_ONCE_NS: f64 = 1e3;
 fn correct_beside(model: &mut Model, excess: &Lasting) {
     match (model.dies, excess.late_ns, excess.waits) {
         (Dies::Arm, Some(late), _) => model.beside = (model.beside - late).max(0.0),
-        // As long as it is not known how much dies do, reads wait for other reasons than that.
-        (_, _, Some(waits)) if excess.large.is_none_or(|large| large.abs() < KNOWN) => {
-            let starved = starved(model, excess).filter(|_| model.level != Level::Raid0);
-            let waits = starved.map_or(waits, |small| (waits - small) / 2.0);
+        (_, _, Some(waits)) => {
+            let waits = excess.once.unwrap_or(waits);
             model.program = (model.program * (-waits).clamp(-1.5, 1.5).exp()).clamp(1e3, LONGEST_PROGRAM_NS);
         }
         _ => {}
@@ -101,8 +95,11 @@ fn correct_beside(model: &mut Model, excess: &Lasting) {
         let each = left / f64::from(model.members);
         model.buffer = (model.buffer as f64 + each).clamp(0.0, LARGEST_BUFFER) as u64;
     }
-    // As long as the wait of one read is not known, that of several says nothing.
-    if let (Some(crowd), true) = (excess.crowd, excess.waits.is_some_and(|waits| waits.abs() < KNOWN)) {
+    // As long as the wait of one read is not known, or what dies have to do, that of several says nothing.
+    let known = |excess: Option<f64>| excess.is_none_or(|excess| excess.abs() < KNOWN);
+    let one = excess.once.or(excess.waits);
+    let is_known = one.is_some() && [one, excess.large, excess.taken].into_iter().all(known);
+    if let (Some(crowd), true) = (excess.crowd, is_known) {
         spread_over(
             model,
             (f64::from(model.dies.count()) * (crowd * CROWDED).clamp(-0.7, 0.7).exp()).round(),
@@ -122,8 +119,8 @@ fn spread_over(model: &mut Model, dies: f64) {
 /// A wait that is nearer than this is known.
 const KNOWN: f64 = 0.2;
 
-/// What reads of one die wait for each other is a part of what they wait: the dies are as many times more.
-const CROWDED: f64 = 1.5;
+/// The dies are so many times more as reads wait more for each other.
+const CROWDED: f64 = 1.0;
 
 /// Dies of a drive that are believed.
 const FEWEST_DIES: f64 = 2.0;

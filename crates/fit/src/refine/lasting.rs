@@ -28,6 +28,8 @@ pub(super) struct Lasting {
     pub mixed: Option<f64>,
     /// Of what reads wait longer there than without writes: where the fewest reads are in flight, or the mean.
     pub waits: Option<f64>,
+    /// Of what a read waits there that waits at all.
+    pub once: Option<f64>,
     /// How much more it is where the most are in flight.
     pub crowd: Option<f64>,
     /// How many nanoseconds later reads end there in the model than as measured: the mean.
@@ -89,6 +91,7 @@ pub(super) fn lasting(pairs: &[Pair<'_>], model: &Model) -> Lasting {
         on: on.map(Pair::excess),
         mixed: mean(&squares).map(f64::sqrt),
         waits,
+        once: once(&mixed, model),
         crowd,
         late_ns: mean(&late),
         unshown: u32::from(crowd.is_none() && by_turns.iter().any(|pair| is_shown_by_the_array_alone(pair))),
@@ -156,6 +159,14 @@ fn waiting(mixed: &[&Pair<'_>], by_turns: &[&Pair<'_>], model: &Model) -> (Optio
     }
     let alike = mean(&waits.iter().map(|wait| wait.1).collect::<Vec<_>>());
     (alike, mean(&slower))
+}
+
+/// Of what a read waits for one die: the median of those that wait, where the fewest reads are in flight.
+fn once(mixed: &[&Pair<'_>], model: &Model) -> Option<f64> {
+    let few = |pair: &&&Pair<'_>| pair.measured.reads * pair.measured.depth;
+    let pair = mixed.iter().min_by(|one, two| few(one).total_cmp(&few(two)))?;
+    let wait = |probe: &Probe| writes::wait(probe, model.quiet_ns()).filter(|wait| *wait > 0.0);
+    Some((wait(&pair.modelled)? / wait(pair.measured)?).ln()).filter(|_| model.dies != Dies::Arm)
 }
 
 /// Logarithm of how much slower the model is than the array while a cache writes out.
