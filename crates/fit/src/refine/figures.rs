@@ -100,6 +100,8 @@ fn correct_beside(model: &mut Model, excess: &Lasting) {
     let one = excess.once.or(excess.waits);
     let is_known = one.is_some() && [one, excess.large, excess.taken].into_iter().all(known);
     if let (Some(crowd), true) = (excess.crowd, is_known) {
+        // Where it is known how long a read waits once, all that reads wait too long is for want of dies.
+        let crowd = crowd + excess.once.and(excess.waits).unwrap_or(0.0);
         spread_over(
             model,
             (f64::from(model.dies.count()) * (crowd * CROWDED).clamp(-0.7, 0.7).exp()).round(),
