@@ -62,7 +62,9 @@ fn converted(file: &str, from: Option<&str>) -> Result<String, Failure> {
         )));
     };
     let order = ordered(kind, file, &text, &[])?;
-    let targets: String = order.targets.iter().map(|target| format!(" --on '{target}'")).collect();
+    // A comment of TOML has no character that cannot be shown.
+    let shown = |target: &String| target.replace(char::is_control, "?");
+    let targets: String = order.targets.iter().map(|target| format!(" --on '{}'", shown(target))).collect();
     let head = if targets.is_empty() { String::new() } else { format!("# Targets:{targets}\n\n") };
     Ok(head + &order.plan)
 }

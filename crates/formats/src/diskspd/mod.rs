@@ -16,12 +16,11 @@ pub use text::{OUTPUT, text};
 pub use totals::Row;
 pub use xml::{OUTPUT_XML, xml};
 
+use workload::plan::MOST_WORKLOADS;
+
 use crate::{Order, Refusal, quoted};
 
 const TOOL: &str = "diskspd";
-
-/// As many workloads as a phase may have.
-const MOST_WORKLOADS: usize = 64;
 
 /// What was found where a target is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,6 +5,7 @@
 use std::fmt::Write;
 
 use units::{Bytes, Nanos};
+use workload::plan::MOST_WORKLOADS;
 
 use crate::{Order, Refusal, quoted};
 
@@ -16,9 +17,6 @@ use super::keys::is_direct;
 use super::replay::Replay;
 use super::value::Amount;
 use super::verify;
-
-/// A plan has at most so many workloads in a phase.
-const MOST_WORKLOADS: usize = 64;
 
 /// The plan of some jobs, and how their figures are told apart again.
 #[derive(Clone, Debug)]

@@ -5,6 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use workload::plan::MOST_WORKLOADS;
+
 use super::builtin;
 use super::config::{Config, DiskWorker, Spec, SpecLine};
 use super::cycling::{Active, depths, sets};
@@ -25,8 +27,6 @@ pub struct Job {
 
 /// What Iometer would run until it is stopped is measured so long.
 const SECONDS: u64 = 30;
-/// No plan has more workloads in a phase.
-const MOST_WORKLOADS: usize = 64;
 /// So that a short file does not become a plan that fills the memory.
 const MOST_LINES: usize = 200_000;
 /// No plan has more points.

@@ -14,7 +14,7 @@ const RECORD_MOST_KIB: u64 = (i32::MAX as u64) >> 10;
 /// No file is larger.
 const FILE_MOST_KIB: u64 = (i64::MAX as u64) >> 10;
 /// A phase has no more workloads.
-pub(super) const CHILDREN_MOST: u32 = 64;
+pub(super) const CHILDREN_MOST: u32 = workload::plan::MOST_WORKLOADS as u32;
 
 const WITH_VALUE: &str = "bdfgHiJjklLnPqrsStuUVXY";
 const OPTIONS: &[&str] = &[

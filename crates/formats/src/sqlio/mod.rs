@@ -11,6 +11,8 @@ pub use options::{Access, Buffering, Command};
 pub use output::{Figures, OUTPUT, initialised, preamble, result};
 pub use params::{JOB_FILE, Line, read as read_params};
 
+use workload::plan::MOST_WORKLOADS;
+
 use crate::{Order, Refusal, quoted};
 
 const TOOL: &str = "sqlio";
@@ -101,6 +103,11 @@ impl Command {
 
     /// The plan that asks for what the command asks for. `seed` differs from call to call.
     pub fn order(&self, files: &[File], seed: u32) -> Result<Order, Refusal> {
+        if files.len() > MOST_WORKLOADS {
+            let what =
+                format!("{} files are too many: at most {MOST_WORKLOADS} are asked together", files.len());
+            return Err(Refusal::Usage { tool: TOOL, what });
+        }
         let about = quoted(&format!("what `sqlio {}` asks for", self.words.join(" ")));
         let (direct, sync) = match self.buffering {
             Buffering::None => (true, "dsync"),

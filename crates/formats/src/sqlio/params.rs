@@ -150,5 +150,9 @@ mod tests {
             (plan.points()[0].workloads().len(), order.targets),
             (2, vec!["a.dat".to_owned(), "b.dat".into()])
         );
+        let many =
+            |files: usize| (JOB_FILE.read)("param.txt", &"a 1 0x0 10\n".repeat(files), &Surroundings::NONE);
+        assert!(many(64).is_ok());
+        assert!(many(65).unwrap_err().to_string().contains("65 files are too many"));
     }
 }

@@ -38,6 +38,7 @@ pub use check::{Fault, faults};
 pub use error::{PlanError, PlanErrors, Weight};
 pub use estimate::{Estimate, Written};
 pub use metric::{Flat, Gain, Metric, Until};
+pub use outline::MOST_WORKLOADS;
 pub use promise::{LatencyFigure, Promise, PromiseError, Time};
 pub use rounds::{ROUND, Rounds, Tracked};
 pub use source::{Place, SourceText};

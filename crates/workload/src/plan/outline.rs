@@ -59,7 +59,7 @@ pub(crate) struct MemberTable<'a> {
 /// from it.
 const ONLY_WORKLOAD: &str = "load";
 /// The most workloads that run together in one phase.
-const MOST_WORKLOADS: usize = 64;
+pub const MOST_WORKLOADS: usize = 64;
 
 /// The outline of a document; what is wrong with it goes to `mistakes`.
 pub(crate) fn outline<'a>(root: &'a Table, file: &Place, mistakes: &mut Mistakes) -> Outline<'a> {
