@@ -322,10 +322,14 @@ fn phase_members(
         }
         // Random choices follow from the name, so it must be one and the same from run to run, and unique.
         for position in first..members.len() {
-            let name = members[position].name.clone();
-            let twins = members[..position].iter().filter(|other| other.name == name).count();
-            if twins > 0 {
-                members[position].name = format!("{name} ({})", twins + 1);
+            let (before, own) = members.split_at_mut(position);
+            let is_taken = |name: &str| before.iter().any(|other| other.name == name);
+            let name = &mut own[0].name;
+            if is_taken(name) {
+                let mut others = (2..).map(|number: usize| format!("{name} ({number})"));
+                let free =
+                    others.find(|other| !is_taken(other)).expect("there are more of them than members");
+                *name = free;
             }
         }
     }

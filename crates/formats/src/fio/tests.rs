@@ -253,6 +253,13 @@ fn a_job_needs_no_name() {
 }
 
 #[test]
+fn jobs_of_one_name_are_told_apart_however_many_there_are() {
+    let phases = self::phases("[global]\nrw=randread\nsize=64k\n[a]\n[a (2)]\n[a]\n[a]\n");
+    let names: Vec<&str> = phases.iter().flatten().map(|workload| workload.name.as_str()).collect();
+    assert_eq!(names, ["a", "a (2)", "a (3)", "a (4)"]);
+}
+
+#[test]
 fn a_stream_that_reads_and_writes_tells_how_it_differs() {
     let notes = |rw: &str| order(&format!("[a]\nrw={rw}\n{TIMED}")).notes.join("\n");
     assert!(notes("rw").contains("fio keeps one for each"));
