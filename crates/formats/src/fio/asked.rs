@@ -137,8 +137,7 @@ pub(super) fn reads_percent(options: &Options, rw: Rw) -> Result<f64, Refusal> {
 
 /// The sizes of reads, writes and trims.
 pub(super) fn sizes(options: &Options) -> Result<[Sizes; 3], Refusal> {
-    let sector = |size: u64| if size == 0 { Err("a request of no bytes".to_owned()) } else { Ok(size) };
-    let fixed = options.three("bs", |text| sector(options.base.size(text)?))?;
+    let fixed = options.three("bs", |text| block(options, text))?;
     let fixed = fixed.map(|size| vec![(size.unwrap_or(4096), 1.0)]);
     let ranges = options.three("bsrange", |text| range(options, text))?;
     let splits = match options.get("bssplit") {
@@ -155,11 +154,20 @@ pub(super) fn sizes(options: &Options) -> Result<[Sizes; 3], Refusal> {
     Ok(sizes)
 }
 
+/// The size of a request.
+fn block(options: &Options, text: &str) -> Result<u64, String> {
+    match options.base.size(text)? {
+        0 => Err("a request of no bytes".into()),
+        size if size > i32::MAX as u64 => Err(format!("`{text}`: a request has less than 2 GiB")),
+        size => Ok(size),
+    }
+}
+
 /// `1k-16k` or `1k:16k`: every multiple of the smallest one up to the largest, each as often.
 fn range(options: &Options, text: &str) -> Result<Sizes, String> {
     let (low, high) = text.split_once(['-', ':']).unwrap_or((text, text));
-    let (low, high) = (options.base.size(low)?, options.base.size(high)?);
-    if low == 0 || high < low {
+    let (low, high) = (block(options, low)?, block(options, high)?);
+    if high < low {
         return Err(format!("`{text}` is no range of sizes such as 4k-64k"));
     }
     let steps = high / low;
@@ -184,10 +192,7 @@ fn split(options: &Options, text: &str) -> Result<Sizes, String> {
     let mut sizes: Vec<(u64, Option<f64>)> = Vec::new();
     for part in text.split(':') {
         let (size, weight) = part.split_once('/').unwrap_or((part, ""));
-        let size = options.base.size(size)?;
-        if size == 0 {
-            return Err("a request of no bytes".into());
-        }
+        let size = block(options, size)?;
         let weight = if weight.trim().is_empty() { None } else { Some(value::share(weight)?) };
         sizes.push((size, weight));
     }
