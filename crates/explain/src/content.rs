@@ -16,6 +16,10 @@ const SOME: f64 = 0.05;
 /// this program hold 4.8, the C library of a Linux distribution 5.6, and the same library compressed 7.97.
 const COMPRESSES: f64 = 7.0;
 
+/// What helps against data that were there before.
+const OTHER_DATA: &str =
+    "Compare only with runs on the same data, or fill the target with random data before.";
+
 /// What a sample of a target held: blocks of which `name` tells, and blocks.
 fn sample(target: &Target, name: &str) -> Option<(u64, u64)> {
     let (some, blocks) = target.facts.get(name)?.split_once(" of ")?;
@@ -91,8 +95,7 @@ pub(crate) fn compressible_reads(run: &Run, point: &Point, workload: &WorkloadRe
         "What was read compresses: a byte of it holds {bits:.1} bits of information. A device or file system that \
          makes use of it moves less than was asked."
     );
-    let draft = Draft::new(Code::CompressibleContent, Severity::Note, sentence)
-        .remedy("Compare only with runs on the same data, or fill the target with random data before.");
+    let draft = Draft::new(Code::CompressibleContent, Severity::Note, sentence).remedy(OTHER_DATA);
     Some(draft.number("bits_per_byte", bits))
 }
 
@@ -111,8 +114,7 @@ pub(crate) fn repeating_reads(run: &Run, point: &Point, workload: &WorkloadResul
         "What was read repeats: {repeats} of {blocks} blocks that were looked at were the same as another. A device or \
          file system that stores equal blocks once has less to read, and a cache more to answer from."
     );
-    let draft = Draft::new(Code::CompressibleContent, Severity::Note, sentence)
-        .remedy("Compare only with runs on the same data, or fill the target with random data before.");
+    let draft = Draft::new(Code::CompressibleContent, Severity::Note, sentence).remedy(OTHER_DATA);
     Some(draft.number("repeated_blocks", repeats as f64).number("looked_at_blocks", blocks as f64))
 }
 

@@ -138,7 +138,7 @@ impl Sim {
         self.trails[place as usize].wait(Part::LunQueue, self.now);
         if self.is_direct {
             return match ready > self.now {
-                true => self.hop(place, Leg::Out, ready),
+                true => self.there_at(place, Leg::Out, ready),
                 false => self.arrive(place),
             };
         }
@@ -191,10 +191,10 @@ impl Sim {
         self.get_going(place, true);
     }
 
-    /// Has a part, or its answer, be at the other side at `ready`, nothing being between host and array.
-    fn hop(&mut self, place: u32, leg: Leg, ready: Instant) {
+    /// Has a part, or its answer, be at the other side at `at`, nothing being between host and array.
+    fn there_at(&mut self, place: u32, leg: Leg, at: Instant) {
         self.requests[place].leg = leg;
-        self.events.push(ready, Event::There(place).pack());
+        self.events.push(at, Event::There(place).pack());
     }
 
     /// Sends the answer of a part that carries no data or failed, at `ready`.
@@ -213,7 +213,7 @@ impl Sim {
             self.trails[place as usize].wait(Part::Distance, last);
             return match at_once && last == now {
                 true => self.answered(place),
-                false => self.hop(place, Leg::Back, last),
+                false => self.there_at(place, Leg::Back, last),
             };
         }
         let HostRequest { op, len, link, client, .. } = self.requests[place];

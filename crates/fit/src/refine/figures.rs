@@ -102,10 +102,7 @@ fn correct_beside(model: &mut Model, excess: &Lasting) {
     if let (Some(crowd), true) = (excess.crowd, is_known) {
         // Where it is known how long a read waits once, all that reads wait too long is for want of dies.
         let crowd = crowd + excess.once.and(excess.waits).unwrap_or(0.0);
-        spread_over(
-            model,
-            (f64::from(model.dies.count()) * (crowd * CROWDED).clamp(-0.7, 0.7).exp()).round(),
-        );
+        spread_over(model, (f64::from(model.dies.count()) * crowd.clamp(-0.7, 0.7).exp()).round());
     }
 }
 
@@ -120,9 +117,6 @@ fn spread_over(model: &mut Model, dies: f64) {
 
 /// A wait that is nearer than this is known.
 const KNOWN: f64 = 0.2;
-
-/// The dies are so many times more as reads wait more for each other.
-const CROWDED: f64 = 1.0;
 
 /// Dies of a drive that are believed.
 const FEWEST_DIES: f64 = 2.0;

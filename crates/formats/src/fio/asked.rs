@@ -1,5 +1,7 @@
 //! Which requests a job asks for: operations, sizes, places.
 
+use workload::plan::text::{LARGEST_REQUEST, MOST_SIZES};
+
 use crate::Refusal;
 
 use super::options::Options;
@@ -10,9 +12,6 @@ use super::value;
 pub(super) const READ: usize = 0;
 pub(super) const WRITE: usize = 1;
 pub(super) const TRIM: usize = 2;
-
-/// The most sizes that a plan's split has.
-const MOST_SIZES: u64 = 64;
 
 /// What `rw` says.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -158,7 +157,9 @@ pub(super) fn sizes(options: &Options) -> Result<[Sizes; 3], Refusal> {
 fn block(options: &Options, text: &str) -> Result<u64, String> {
     match options.base.size(text)? {
         0 => Err("a request of no bytes".into()),
-        size if size > i32::MAX as u64 => Err(format!("`{text}`: a request has less than 2 GiB")),
+        size if size > LARGEST_REQUEST.get() => {
+            Err("a size below 2 GiB, the most that the kernel takes at once".into())
+        }
         size => Ok(size),
     }
 }
@@ -171,7 +172,7 @@ fn range(options: &Options, text: &str) -> Result<Sizes, String> {
         return Err(format!("`{text}` is no range of sizes such as 4k-64k"));
     }
     let steps = high / low;
-    if steps > MOST_SIZES {
+    if steps > MOST_SIZES as u64 {
         return Err(format!(
             "`{text}` has {steps} sizes, and a workload at most {MOST_SIZES}; say some of them with bssplit"
         ));
@@ -211,7 +212,7 @@ fn split(options: &Options, text: &str) -> Result<Sizes, String> {
         }
     }
     merged.retain(|(_, weight)| *weight > 0.0);
-    match merged.len() as u64 {
+    match merged.len() {
         0 => Err("no size has a share".into()),
         count if count > MOST_SIZES => Err(format!("{count} sizes; at most {MOST_SIZES}")),
         _ => Ok(merged),

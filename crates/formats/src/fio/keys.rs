@@ -79,8 +79,8 @@ pub(super) fn aligns_of(options: &Options, rw: Rw, sizes: &[Sizes; 3]) -> Result
     let names = ["ba", "bssplit", "bsrange", "bs"];
     match names.iter().find_map(|name| options.get(name)) {
         Some(setting) if gcd(reads, writes) != reads.min(writes) => Err(setting.unserved(format!(
-            "reads at multiples of {} and writes at multiples of {} share no places; say a blockalign= for each of \
-             which one divides the other, or write two jobs",
+            "places of reads at multiples of {} and of writes at multiples of {} do not fit together; say a \
+             blockalign= for each of which one divides the other, or write two jobs",
             Bytes::new(reads).exact(),
             Bytes::new(writes).exact()
         ))),

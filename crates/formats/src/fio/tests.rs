@@ -350,9 +350,9 @@ fn what_one_phase_cannot_say_is_refused_by_name_and_line() {
         ("latency_target=10ms", "'p99.9<10ms'"),
         ("latency_target=10ms\nlatency_percentile=40", "latency_percentile=99.9"),
         ("bs=0", "bs"),
-        ("bssplit=4k/50:4p/50", "less than 2 GiB"),
+        ("bssplit=4k/50:4p/50", "below 2 GiB"),
         ("rw=sideways", "rw"),
-        ("rw=randrw\nbs=4k,5k", "multiples of 4KiB and writes at multiples of 5KiB"),
+        ("rw=randrw\nbs=4k,5k", "multiples of 4KiB and of writes at multiples of 5KiB"),
         ("nrfiles=99999999", "65535"),
     ] {
         let refused = refusal(&format!("[a]\nrw=write\n{line}\n{TIMED}"));

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use workload::plan::MOST_WORKLOADS;
+use workload::plan::{MOST_POINTS, MOST_WORKLOADS};
 
 use super::builtin;
 use super::config::{Config, DiskWorker, Spec, SpecLine};
@@ -29,8 +29,6 @@ pub struct Job {
 const SECONDS: u64 = 30;
 /// So that a short file does not become a plan that fills the memory.
 const MOST_LINES: usize = 200_000;
-/// No plan has more points.
-const MOST_TESTS: usize = 10_000;
 
 impl Job {
     /// Of `config`, which stood in `file`.
@@ -242,9 +240,9 @@ impl<'a> Maker<'a> {
                 lines +=
                     test.disks().count() * test.specs.iter().map(|spec| spec.lines.len()).max().unwrap_or(0);
                 tests.push(test);
-                if tests.len() > MOST_TESTS || lines > MOST_LINES {
+                if tests.len() > MOST_POINTS || lines > MOST_LINES {
                     let what =
-                        format!("it comes to more than {MOST_TESTS} tests, or {MOST_LINES} lines in all");
+                        format!("it comes to more than {MOST_POINTS} tests, or {MOST_LINES} lines in all");
                     return Err(self.usage(what));
                 }
             }
@@ -328,8 +326,8 @@ impl<'a> Maker<'a> {
         self.note_what_differs(tests);
         let depths = depths(setup);
         let points = tests.len().saturating_mul(depths.as_ref().map_or(1, Vec::len));
-        if points > MOST_TESTS {
-            return Err(self.usage(format!("it comes to {points} tests; a plan has at most {MOST_TESTS}")));
+        if points > MOST_POINTS {
+            return Err(self.usage(format!("it comes to {points} tests; a plan has at most {MOST_POINTS}")));
         }
         let mut plan = self.head();
         plan += &format!("name  = \"iometer\"\nabout = {}\n\n", quoted(&self.about()));

@@ -7,14 +7,17 @@ use super::figure::Unit;
 use super::grid::Grid;
 use super::telemetry::Telemetry;
 use super::{TESTS_MAX, TOOL};
+use workload::plan::MOST_WORKLOADS;
+use workload::plan::text::LARGEST_REQUEST;
+
 use crate::Refusal;
 
 /// No request of a plan is longer.
-const RECORD_MOST_KIB: u64 = (i32::MAX as u64) >> 10;
+const RECORD_MOST_KIB: u64 = LARGEST_REQUEST.get() >> 10;
 /// No file is larger.
 const FILE_MOST_KIB: u64 = (i64::MAX as u64) >> 10;
 /// A phase has no more workloads.
-pub(super) const CHILDREN_MOST: u32 = workload::plan::MOST_WORKLOADS as u32;
+pub(super) const CHILDREN_MOST: u32 = MOST_WORKLOADS as u32;
 
 const WITH_VALUE: &str = "bdfgHiJjklLnPqrsStuUVXY";
 const OPTIONS: &[&str] = &[

@@ -104,8 +104,10 @@ impl Command {
     /// The plan that asks for what the command asks for. `seed` differs from call to call.
     pub fn order(&self, files: &[File], seed: u32) -> Result<Order, Refusal> {
         if files.len() > MOST_WORKLOADS {
-            let what =
-                format!("{} files are too many: at most {MOST_WORKLOADS} are asked together", files.len());
+            let what = format!(
+                "{} files are too many: at most {MOST_WORKLOADS} are asked together; leave some out, or ask for them in another run",
+                files.len()
+            );
             return Err(Refusal::Usage { tool: TOOL, what });
         }
         let about = quoted(&format!("what `sqlio {}` asks for", self.words.join(" ")));

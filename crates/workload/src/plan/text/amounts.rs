@@ -11,6 +11,9 @@ use crate::spec::{Extent, SizeSplit, Span};
 
 /// The most sizes in one split. The same limit as in other tools' splits.
 pub const MOST_SIZES: usize = 64;
+
+/// The largest request: the kernel takes no more at once.
+pub const LARGEST_REQUEST: Bytes = Bytes::new(i32::MAX as u64);
 /// The largest weight of a size; above it the weights of the others would vanish.
 const LARGEST_WEIGHT: f64 = 1e9;
 
@@ -79,7 +82,7 @@ pub(crate) fn split_of(entries: Vec<(Bytes, f64)>) -> Result<SizeSplit, TextErro
         if size.is_zero() {
             return wrong("a request of no bytes asks for nothing", "the smallest useful size is 512B");
         }
-        if size.get() > i32::MAX as u64 {
+        if *size > LARGEST_REQUEST {
             return wrong(
                 format!("a request of {size} is more than the kernel takes at once"),
                 "at most 2 GiB less one byte",

@@ -15,7 +15,7 @@ use units::{Share, UnitError};
 
 use super::mistakes::Wrong;
 use super::suggest::nearest;
-pub use amounts::MOST_SIZES;
+pub use amounts::{LARGEST_REQUEST, MOST_SIZES};
 pub(crate) use amounts::{split_of, weight_of};
 pub use content::ContentText;
 pub use load::{CpuList, Ratio, TargetList};
