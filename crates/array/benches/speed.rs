@@ -24,9 +24,10 @@ use array::raid::Level;
 use array::sim::{Plant, Sim, Watch};
 use array::spec::Shipped;
 use units::{Bytes, Sectors};
-use workload::spec::Pattern;
+use workload::JobSpec;
+use workload::spec::{Pattern, SizeSplit};
 
-use fixture::plant::{Ask, bare, client};
+use fixture::plant::{Ask, bare, client_of, job};
 use fixture::{cheetah_9lp, tagged};
 
 fn main() {
@@ -48,7 +49,9 @@ fn main() {
         rate: Some(60.0),
         seed: 1,
     };
-    measure("T1 random read, one disk", &one, &ask);
+    let halves = SizeSplit(vec![(Bytes::KIB * 4, 0.5), (Bytes::KIB * 8, 0.5)]);
+    let measure_t1 = |name, trails| measure_sizes(name, &one, &ask, &halves, trails);
+    measure_t1("T1 random read, one disk", false);
     let t2 = Ask {
         size: Bytes::KIB * 8,
         reads: 2.0 / 3.0,
@@ -74,10 +77,9 @@ fn main() {
             &Ask { depth, ops: 500_000 / scale, ..closed.clone() },
         );
     }
-    for (name, plant, ask) in
-        [("T1", &one, &ask), ("T2", &eight, &t2), ("W3", &one, &w3), ("flash", &flash, &flash_ask)]
-    {
-        measure_with(&format!("{name}, trails kept"), plant, ask, true);
+    measure_t1("T1, trails kept", true);
+    for (name, plant, ask) in [("T2", &eight, &t2), ("W3", &one, &w3), ("flash", &flash, &flash_ask)] {
+        measure_sizes(&format!("{name}, trails kept"), plant, ask, &SizeSplit::one(ask.size), true);
     }
     if let Some(peak) = peak_memory() {
         println!("peak memory {peak}");
@@ -85,10 +87,11 @@ fn main() {
 }
 
 fn measure(name: &str, plant: &Plant, ask: &Ask) {
-    measure_with(name, plant, ask, false);
+    measure_sizes(name, plant, ask, &SizeSplit::one(ask.size), false);
 }
 
-fn measure_with(name: &str, plant: &Plant, ask: &Ask, trails: bool) {
+/// The same of requests of several sizes, which begin at multiples of `ask.size`.
+fn measure_sizes(name: &str, plant: &Plant, ask: &Ask, sizes: &SizeSplit, trails: bool) {
     // Words of the command line choose loads by their beginning, as in other benches.
     let mut words = std::env::args().skip(1).filter(|word| !word.starts_with("--")).peekable();
     if words.peek().is_some() && !words.any(|word| name.starts_with(&word)) {
@@ -103,7 +106,8 @@ fn measure_with(name: &str, plant: &Plant, ask: &Ask, trails: bool) {
     let size = sim.lun_sizes()[0];
     let ready = cpu_seconds();
     // A run of millions of requests spans days of the array's time: its intervals are written out as they close.
-    let outcome = sim.run_watched(vec![client(ask, size)], |_, job| {
+    let asked = client_of(JobSpec { sizes: sizes.clone(), ..job(ask, size) });
+    let outcome = sim.run_watched(vec![asked], |_, job| {
         drop(job.take_intervals());
         Watch::GoOn
     });
