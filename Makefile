@@ -19,6 +19,7 @@ help:
 	@echo 'make demo    build, measure five figures of this disk, keep the result (3 minutes after the build)'
 	@echo '             another disk: make demo DEMO_DIR=/mnt/array'
 	@echo 'make test    every test; those that need root or a missing tool say so and are skipped'
+	@echo 'make test-tools  install the tools that tests need (root, Debian); make test installs nothing'
 	@echo 'make test-guest  rebuilds of real md sets, in a virtual machine (needs qemu)'
 	@echo 'make fuzz    every parser with bytes nobody would write, FUZZ_SECONDS (600) each'
 	@echo 'make lint    formatting, clippy and the API documentation, warnings as errors'
@@ -37,7 +38,7 @@ demo: build
 build: cargo
 	cargo build --release --locked -p fathom-io
 
-test: cargo test-tools
+test: cargo
 	cargo test --locked --workspace --no-fail-fast
 
 test-guest: build
@@ -69,26 +70,5 @@ cargo:
 	@command -v cc >/dev/null || { echo 'a C compiler is missing (SQLite is built from source); install it:' >&2; \
 	  echo '  apt-get install build-essential' >&2; exit 2; }
 
-# Tests skip what needs a missing tool. Where this user may install, nothing has to be missing; each package by itself,
-# so that one which a distribution does not have stands in the way of no other. Nothing is asked, and what is fetched
-# slowly is given up within a minute; what was fetched is installed to its end.
 test-tools:
-	@missing=(); \
-	need() { PATH="$$PATH:/usr/sbin:/sbin" command -v "$$1" >/dev/null || missing+=("$$2"); }; \
-	need losetup mount; need mount mount; need unshare util-linux; need script bsdutils; need mkfs.ext4 e2fsprogs; \
-	need strace strace; need fio fio; need hdparm hdparm; need mkfs.btrfs btrfs-progs; need blkparse blktrace; \
-	need bonnie++ bonnie++; \
-	if [ $${#missing[@]} -eq 0 ]; then exit 0; fi; \
-	left=(); \
-	if [ "$$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then \
-	  export DEBIAN_FRONTEND=noninteractive; until=$$((SECONDS + 45)); \
-  apt() { apt-get -o DPkg::Lock::Timeout=5 "$$@" </dev/null >/dev/null 2>&1; }; export -f apt; \
-  soon() { timeout $$((until > SECONDS ? until - SECONDS : 1)) bash -c 'apt "$$@"' apt "$$@"; }; \
-  echo "test: installing $${missing[*]}"; \
-  soon update || true; \
-  for package in "$${missing[@]}"; do \
-    soon install -y --no-install-recommends --no-remove --download-only "$$package" \
-      && apt install -y --no-install-recommends --no-remove --no-download "$$package" || left+=("$$package"); \
-  done; \
-else left=("$${missing[@]}"); fi; \
-	if [ $${#left[@]} -gt 0 ]; then echo "test: missing $${left[*]}; the tests that need them are skipped"; fi
+	@tests/install-tools
