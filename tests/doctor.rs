@@ -9,6 +9,23 @@ fn the_self_test_passes() {
 }
 
 #[test]
+fn the_self_test_is_written_for_programs_with_what_was_found_and_what_is_asked() {
+    let json = User::new().fathom("doctor --self-test --format json").done().out;
+    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&value["passed"], &value["full"]), (&true.into(), &false.into()));
+    let checks =
+        value["sections"].as_array().unwrap().iter().flat_map(|one| one["checks"].as_array().unwrap());
+    assert!(checks.clone().count() > 10, "{json}");
+    for check in checks {
+        assert!(
+            check["found"].is_number() && (check["low"].is_number() || check["high"].is_number()),
+            "{check}"
+        );
+    }
+    User::new().fathom("doctor . --self-test --format json").with(2);
+}
+
+#[test]
 fn the_doctor_describes_a_place_and_what_speaks_against_writing_to_it() {
     let user = User::new();
     user.write("data", "mine");

@@ -567,9 +567,12 @@ pub struct DoctorArgs {
     /// What stdout gets
     #[arg(long, value_enum, default_value_t = TreeFormat::Text)]
     pub format: TreeFormat,
-    /// Test the generators and measure what the tool itself can do
+    /// Hold the program's own generators, intervals and verdicts to what it says of them, in less than a minute
     #[arg(long)]
     pub self_test: bool,
+    /// With as many cases as the published figures rest on, in some minutes
+    #[arg(long, requires = "self_test")]
+    pub full: bool,
     #[command(flatten)]
     pub look: Look,
 }

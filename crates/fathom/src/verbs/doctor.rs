@@ -10,11 +10,21 @@ use host::target::{Facts, Target};
 use crate::cli::{DoctorArgs, TreeFormat};
 use crate::ending::{Ending, Failure};
 use crate::terminal;
+use crate::verbs::self_test::{self, Extent};
 use crate::verbs::{caches, keep, parts};
 
 pub fn doctor(arguments: &DoctorArgs, store: &Option<PathBuf>) -> Result<Ending, Failure> {
     if let (true, Some(target)) = (arguments.caches, &arguments.target) {
         return caches::caches(arguments, target, store);
+    }
+    let extent = if arguments.full { Extent::Full } else { Extent::Short };
+    if arguments.self_test && arguments.format == TreeFormat::Json {
+        if arguments.target.is_some() {
+            return Err(Failure::Usage(
+                "--self-test --format json takes no target: it prints the checks alone".into(),
+            ));
+        }
+        return self_test::self_test(extent, arguments.format);
     }
     let root = SysRoot::real();
     if arguments.format == TreeFormat::Json {
@@ -27,16 +37,8 @@ pub fn doctor(arguments: &DoctorArgs, store: &Option<PathBuf>) -> Result<Ending,
         text +=
             &format!("\n{}", report::path(&path(&root, name, arguments)?, terminal::style(&arguments.look)));
     }
-    let mut ending = Ending::done();
-    if arguments.self_test {
-        let (lines, passed) = self_test();
-        text += &lines;
-        if !passed {
-            ending = Ending { code: 1, reason: "a self-test failed".into() };
-        }
-    }
     terminal::print(&text).map_err(|source| Failure::System { what: "writing to stdout".into(), source })?;
-    Ok(ending)
+    if arguments.self_test { self_test::self_test(extent, arguments.format) } else { Ok(Ending::done()) }
 }
 
 fn row(what: &str, value: &str) -> String {
@@ -104,7 +106,9 @@ fn path(root: &SysRoot, name: &str, arguments: &DoctorArgs) -> Result<record::Pa
 
 fn json(root: &SysRoot, arguments: &DoctorArgs) -> Result<Ending, Failure> {
     let Some(name) = &arguments.target else {
-        return Err(Failure::Usage("--format json prints the path below a target; name one".into()));
+        return Err(Failure::Usage(
+            "--format json prints the path below a target; name one, or ask for --self-test".into(),
+        ));
     };
     let path = path(root, name, arguments)?;
     let text = serde_json::to_string_pretty(&path)
@@ -112,14 +116,4 @@ fn json(root: &SysRoot, arguments: &DoctorArgs) -> Result<Ending, Failure> {
     terminal::print(&(text + "\n"))
         .map_err(|source| Failure::System { what: "writing to stdout".into(), source })?;
     Ok(Ending::done())
-}
-
-fn self_test() -> (String, bool) {
-    let results = workload::selftest::run();
-    let mut text = String::from("\nself-test of the generators\n");
-    for result in &results {
-        let verdict = if result.passed() { "ok    " } else { "FAILED" };
-        text += &format!("  {verdict} {result}\n");
-    }
-    (text, results.iter().all(workload::selftest::Check::passed))
 }

@@ -1,0 +1,121 @@
+//! `fathom doctor --self-test`: whether the program's own figures are what it says of them.
+//!
+//! **Invariant:** every draw comes from a fixed seed, so a section passes always or never; nothing is measured here
+//! that depends on the machine.
+
+mod generators;
+
+use serde_json::{Value, json};
+
+use crate::cli::TreeFormat;
+use crate::ending::{Ending, Failure};
+use crate::terminal;
+
+/// How much is tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// All sections together below a minute.
+    Short,
+    /// As much as the published figures rest on.
+    Full,
+}
+
+/// One claim of the program, and what was found.
+#[derive(Clone, Debug)]
+pub struct Check {
+    /// What was tested.
+    pub what: String,
+    /// What the figure is, with its unit.
+    pub measure: String,
+    /// The figure.
+    pub found: f64,
+    /// The smallest that passes; `None` where only much is wrong.
+    pub low: Option<f64>,
+    /// The largest that passes; `None` where only little is wrong.
+    pub high: Option<f64>,
+}
+
+impl Check {
+    fn passed(&self) -> bool {
+        self.low.is_none_or(|low| self.found >= low) && self.high.is_none_or(|high| self.found <= high)
+    }
+
+    fn line(&self) -> String {
+        let verdict = if self.passed() { "ok    " } else { "FAILED" };
+        let asked = match (self.low, self.high) {
+            (Some(low), Some(high)) => format!(", {low:.1} to {high:.1} asked"),
+            (Some(low), None) => format!(", at least {low:.1} asked"),
+            (None, Some(high)) => format!(", at most {high:.3} asked"),
+            (None, None) => String::new(),
+        };
+        format!("  {verdict} {:>8.3}  {}: {}{asked}\n", self.found, self.what, self.measure)
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "what": self.what, "measure": self.measure, "found": self.found, "low": self.low, "high": self.high,
+            "passed": self.passed(),
+        })
+    }
+}
+
+/// Checks of one kind.
+#[derive(Clone, Debug)]
+pub struct Section {
+    /// What they are about.
+    pub title: String,
+    /// In the order in which they were made.
+    pub checks: Vec<Check>,
+    /// What a reader has to know of all of them.
+    pub notes: Vec<String>,
+}
+
+impl Section {
+    fn passed(&self) -> bool {
+        self.checks.iter().all(Check::passed)
+    }
+
+    fn text(&self) -> String {
+        let passed = self.checks.iter().filter(|check| check.passed()).count();
+        let head = format!("\n{passed} of {} passed: {}\n", self.checks.len(), self.title);
+        let checks = self.checks.iter().map(Check::line);
+        let notes = self.notes.iter().map(|note| format!("  {note}\n"));
+        std::iter::once(head).chain(checks).chain(notes).collect()
+    }
+
+    fn json(&self) -> Value {
+        let checks: Vec<Value> = self.checks.iter().map(Check::json).collect();
+        json!({ "title": self.title, "passed": self.passed(), "checks": checks, "notes": self.notes })
+    }
+}
+
+/// All sections, in the order in which they are shown.
+const SECTIONS: [fn(Extent) -> Section; 1] = [generators::section];
+
+/// Runs every section and prints each as it ends; exit code 1 where a check is outside of what it states.
+pub fn self_test(extent: Extent, format: TreeFormat) -> Result<Ending, Failure> {
+    let print = |text: &str| {
+        terminal::print(text).map_err(|source| Failure::System { what: "writing to stdout".into(), source })
+    };
+    let mut sections = Vec::new();
+    for make in SECTIONS {
+        let section = make(extent);
+        if format == TreeFormat::Text {
+            print(&section.text())?;
+        }
+        sections.push(section);
+    }
+    let failed = sections.iter().filter(|section| !section.passed()).count();
+    if format == TreeFormat::Json {
+        let all: Vec<Value> = sections.iter().map(Section::json).collect();
+        let whole = json!({ "passed": failed == 0, "full": extent == Extent::Full, "sections": all });
+        print(&format!("{whole:#}\n"))?;
+    }
+    Ok(match failed {
+        0 => Ending::done(),
+        failed => Ending {
+            code: 1,
+            reason: format!("{failed} of {} sections of the self-test failed", sections.len()),
+        },
+    })
+}
