@@ -11,6 +11,7 @@ pub mod engine;
 pub mod environment;
 #[cfg(test)]
 mod fixture;
+pub mod handle;
 pub mod load;
 pub mod monitor;
 pub mod pages;
@@ -28,3 +29,9 @@ pub mod verify;
 
 pub use sysroot::{DevNo, SysRoot};
 pub use target::{Facts, Target};
+
+/// Sixty-four random bits, from the keys the standard library draws for its maps.
+fn random() -> u64 {
+    use std::hash::{BuildHasher, Hasher, RandomState};
+    RandomState::new().build_hasher().finish()
+}

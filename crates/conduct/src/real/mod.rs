@@ -209,7 +209,7 @@ impl RealWorld {
 
     fn file(&self, number: usize) -> (FileRef, Bytes) {
         if let Some(scratch) = self.scratch.file(number) {
-            return (FileRef { path: scratch.path().into(), permit: None }, scratch.size());
+            return (FileRef { path: scratch.path().into(), permit: Some(scratch.permit()) }, scratch.size());
         }
         let resolved = &self.targets[number];
         let path = resolved.target.path().map(Into::into).unwrap_or_default();

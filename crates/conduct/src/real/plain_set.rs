@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use host::clock::Clock;
+use host::handle;
 use host::plain;
 use host::safety::{Consent, Permit, consent_for, permit};
 use host::scratch::{Step, enough_room};
@@ -174,7 +175,8 @@ impl PlainSet {
         match each.target.place.clone() {
             Place::NewFile(path) => {
                 let file = plain::create(&path).map_err(system(each, "making"))?;
-                let leave = Permit::for_new(&path, &file).map_err(system(each, "looking at"))?;
+                let leave = Permit::for_own(&path, &file, format!("the new file {}", path.display()))
+                    .map_err(system(each, "looking at"))?;
                 let handle = file.try_clone().map_err(system(each, "opening"))?;
                 self.made.push(Made { path: path.clone(), file, keep: wanted.keep });
                 each.permit = Some(Arc::new(leave));
@@ -209,7 +211,7 @@ impl Drop for PlainSet {
             // Nobody can be told here. A file that could not be marked counts as the user's from now on.
             let _ = match keep {
                 true => plain::leave(file),
-                false => std::fs::remove_file(path),
+                false => handle::remove(path, file).map(|_| ()),
             };
         }
     }

@@ -11,8 +11,7 @@ use workload::Op;
 use workload::spec::{OpenSync, Workload};
 
 use super::EngineError;
-use crate::safety::Permit;
-use crate::scratch;
+use crate::safety::{Permit, SafetyError};
 
 /// One open file or device.
 #[derive(Debug)]
@@ -46,7 +45,7 @@ impl OpenFiles {
 pub struct FileRef {
     /// Where it is.
     pub path: PathBuf,
-    /// The leave to write to it; `None` for Fathom's own scratch files and for what is only read.
+    /// The leave to write to it; `None` for what is only read.
     pub permit: Option<Arc<Permit>>,
 }
 
@@ -58,7 +57,8 @@ pub fn open_files(workload: &Workload, files: &[FileRef]) -> Result<OpenFiles, E
 fn open_file(workload: &Workload, FileRef { path, permit }: &FileRef) -> Result<OpenFile, EngineError> {
     let file = match permit {
         Some(permit) if workload.changes_data() => open_permitted(workload, path, permit)?,
-        _ => open_plain(workload, path)?,
+        None if workload.changes_data() => return Err(EngineError::NoPermit { path: path.into() }),
+        _ => open_to_read(workload, path)?,
     };
     let is_block_device = rustix::fs::fstat(&file)
         .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice);
@@ -66,31 +66,22 @@ fn open_file(workload: &Workload, FileRef { path, permit }: &FileRef) -> Result<
 }
 
 fn open_permitted(workload: &Workload, path: &Path, permit: &Permit) -> Result<File, EngineError> {
-    let file = permit.open(open_flags(workload).bits() as i32)?;
+    let file = permit.open(open_flags(workload).bits() as i32).map_err(|error| match error {
+        SafetyError::Os { source, .. } => open_error(workload, path, true, source),
+        error => error.into(),
+    })?;
     file.ok_or_else(|| EngineError::NoPermit { path: path.into() })
 }
 
-/// Opens what is only read, or a scratch file of Fathom's own; nothing else is written without a permit.
-fn open_plain(workload: &Workload, path: &Path) -> Result<File, EngineError> {
-    let writes = workload.changes_data();
-    let access = if writes { OFlags::RDWR } else { OFlags::RDONLY };
-    let flags = open_flags(workload) | access | OFlags::CLOEXEC;
+fn open_to_read(workload: &Workload, path: &Path) -> Result<File, EngineError> {
+    let flags = open_flags(workload) | OFlags::RDONLY | OFlags::CLOEXEC;
     // A file of somebody else may be read, but not without a trace; then the trace costs what it costs.
     let opened =
         rustix::fs::open(path, flags | OFlags::NOATIME, Mode::empty()).or_else(|errno| match errno {
             rustix::io::Errno::PERM => rustix::fs::open(path, flags, Mode::empty()),
             other => Err(other),
         });
-    let file = File::from(opened.map_err(|errno| open_error(workload, path, writes, errno.into()))?);
-    if writes && !is_scratch(path) {
-        return Err(EngineError::NoPermit { path: path.into() });
-    }
-    Ok(file)
-}
-
-/// Looks through a handle of its own: a direct one could not read the few bytes of a mark.
-fn is_scratch(path: &Path) -> bool {
-    File::open(path).and_then(|file| scratch::header_of(&file)).is_ok_and(|mark| mark.is_some())
+    Ok(File::from(opened.map_err(|errno| open_error(workload, path, false, errno.into()))?))
 }
 
 fn open_flags(workload: &Workload) -> OFlags {

@@ -19,12 +19,13 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::OFlags;
 use units::Bytes;
 
 use crate::sysroot::{DevNo, SysRoot};
 use crate::target::mounts::{holding, mounts};
 use crate::target::{Device, Place, Target};
-use crate::{plain, scratch};
+use crate::{handle, plain, scratch};
 
 pub use consent::{Consent, ConsentError};
 pub use reason::{Reason, Refusal};
@@ -73,9 +74,15 @@ pub fn judge(root: &SysRoot, target: &Target, consent: Option<&Consent>) -> Judg
         Place::Null { .. } => harmless("nothing".into()),
         Place::Directory(path) => harmless(format!("scratch files in {}", path.display())),
         Place::NewFile(path) => harmless(format!("the new file {}", path.display())),
-        Place::File(path) => judge_file(root, path, consent),
+        Place::File(path) => judge_file(root, path, &open_to_look(path), consent),
         Place::Block { node, devno } => judge_device(root, node, *devno, consent),
     }
+}
+
+/// A file as it is looked at: for reading, and no link at the end of its path.
+fn open_to_look(path: &Path) -> io::Result<File> {
+    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_CLOEXEC;
+    OpenOptions::new().read(true).custom_flags(flags).open(path)
 }
 
 /// The one of several consents that is for the target. Where none is, the first, so that the refusal tells it.
@@ -95,7 +102,14 @@ pub fn consent_for<'a>(root: &SysRoot, target: &Target, given: &'a [Consent]) ->
 ///
 /// For a device this opens it exclusively, for reading, for as long as the permit lives.
 pub fn permit(root: &SysRoot, target: &Target, consent: Option<&Consent>) -> Result<Permit, SafetyError> {
-    let judgement = judge(root, target, consent);
+    let looked_at = match &target.place {
+        Place::File(path) => Some((path, open_to_look(path))),
+        _ => None,
+    };
+    let judgement = match &looked_at {
+        Some((path, file)) => judge_file(root, path, file, consent),
+        None => judge(root, target, consent),
+    };
     if !judgement.reasons.is_empty() {
         let Judgement { what, reasons, .. } = judgement;
         return Err(Box::new(Refusal { what, reasons }).into());
@@ -105,17 +119,14 @@ pub fn permit(root: &SysRoot, target: &Target, consent: Option<&Consent>) -> Res
         let path = path.to_owned();
         move |source| SafetyError::Os { path, source }
     };
-    let seal = match &target.place {
-        Place::File(path) => {
-            let stat = std::fs::metadata(path).map_err(os(path))?;
-            Seal::File { path: path.clone(), device: stat.dev(), inode: stat.ino() }
-        }
-        Place::Block { node, devno } => {
+    let seal = match (looked_at, &target.place) {
+        (Some((path, file)), _) => Seal::File { path: path.clone(), file: file.map_err(os(path))? },
+        (None, Place::Block { node, devno }) => {
             let held = device::open_alone(node).map_err(os(node))?;
             let sequence = Device::read(root, *devno).and_then(|device| device.disk_sequence);
-            Seal::Block { root: root.clone(), node: node.clone(), devno: *devno, sequence, _held: held }
+            Seal::Block { root: root.clone(), node: node.clone(), devno: *devno, sequence, held }
         }
-        Place::Null { .. } | Place::Directory(_) | Place::NewFile(_) => Seal::OwnFiles,
+        (None, _) => Seal::OwnFiles,
     };
     Ok(Permit { what: judgement.what, consent: given, seal })
 }
@@ -130,51 +141,62 @@ pub struct Permit {
     seal: Seal,
 }
 
+/// The first descriptor of what was looked at: what is written is opened by it and by no name.
 #[derive(Debug)]
 enum Seal {
     OwnFiles,
-    File { path: PathBuf, device: u64, inode: u64 },
-    Block { root: SysRoot, node: PathBuf, devno: DevNo, sequence: Option<u64>, _held: File },
+    File { path: PathBuf, file: File },
+    Block { root: SysRoot, node: PathBuf, devno: DevNo, sequence: Option<u64>, held: File },
 }
 
 impl Permit {
-    /// Leave to write to a file that was made a moment ago by [`plain::create`]: it holds nothing of anybody's.
-    pub fn for_new(path: &Path, made: &File) -> io::Result<Permit> {
-        let stat = made.metadata()?;
-        let seal = Seal::File { path: path.into(), device: stat.dev(), inode: stat.ino() };
-        Ok(Permit { what: format!("the new file {}", path.display()), consent: None, seal })
+    /// Leave to write to a file of Fathom's own, which `made` is open on: a scratch file, or one that
+    /// [`plain::create`] has made and that holds nothing of anybody's.
+    pub fn for_own(path: &Path, made: &File, what: String) -> io::Result<Permit> {
+        let seal = Seal::File { path: path.into(), file: made.try_clone()? };
+        Ok(Permit { what, consent: None, seal })
     }
 
     /// The target opened for reading and writing with further `open(2)` flags such as `O_DIRECT`, or `None` where
     /// there is nothing to open because only scratch files will be written.
     ///
-    /// What was opened is compared with what was looked at: a path that leads elsewhere by now is an error.
+    /// What is opened is what was looked at, by its descriptor; a path that leads elsewhere by now is an error, since
+    /// what was asked for is no longer there.
     pub fn open(&self, flags: i32) -> Result<Option<File>, SafetyError> {
-        let path = match &self.seal {
+        let (path, first) = match &self.seal {
             Seal::OwnFiles => return Ok(None),
-            Seal::File { path, .. } => path,
-            Seal::Block { node, .. } => node,
+            Seal::File { path, file } => (path, file),
+            Seal::Block { node, held, .. } => (node, held),
         };
         let os = |source| SafetyError::Os { path: path.clone(), source };
-        let file = OpenOptions::new().read(true).write(true).custom_flags(flags | libc::O_CLOEXEC).open(path);
-        let file = file.map_err(os)?;
-        let stat = file.metadata().map_err(os)?;
-        if self.seal.fits(&stat) {
-            Ok(Some(file))
-        } else {
-            Err(SafetyError::Exchanged { path: path.clone() })
+        let exchanged = || SafetyError::Exchanged { path: path.clone() };
+        if !self.seal.fits().map_err(os)? {
+            return Err(exchanged());
+        }
+        let flags = OFlags::from_bits_retain(flags as u32) | OFlags::RDWR;
+        // What is read beside the writes should leave no trace, where that is allowed.
+        let opened = handle::reopen(first, path, flags | OFlags::NOATIME).or_else(|error| {
+            match error.raw_os_error() {
+                Some(libc::EPERM) => handle::reopen(first, path, flags),
+                _ => Err(error),
+            }
+        });
+        match opened {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(exchanged()),
+            opened => opened.map(Some).map_err(os),
         }
     }
 }
 
 impl Seal {
-    fn fits(&self, stat: &std::fs::Metadata) -> bool {
+    /// Whether the path still leads to what was looked at.
+    fn fits(&self) -> io::Result<bool> {
         match self {
-            Seal::OwnFiles => true,
-            Seal::File { device, inode, .. } => stat.dev() == *device && stat.ino() == *inode,
-            Seal::Block { root, devno, sequence, .. } => {
+            Seal::OwnFiles => Ok(true),
+            Seal::File { path, file } => handle::is_at(path, file),
+            Seal::Block { root, devno, sequence, held, .. } => {
                 let now = Device::read(root, *devno).and_then(|device| device.disk_sequence);
-                DevNo::from_raw(stat.rdev()) == *devno && now == *sequence
+                Ok(DevNo::from_raw(held.metadata()?.rdev()) == *devno && now == *sequence)
             }
         }
     }
@@ -214,7 +236,12 @@ fn ambiguous(root: &SysRoot, device: &Device, consent: &Consent) -> Option<Reaso
     Some(Reason::Ambiguous { consent: consent.to_string(), other: other.node.display().to_string() })
 }
 
-fn judge_file(root: &SysRoot, path: &Path, consent: Option<&Consent>) -> Judgement {
+fn judge_file(
+    root: &SysRoot,
+    path: &Path,
+    opened: &io::Result<File>,
+    consent: Option<&Consent>,
+) -> Judgement {
     let text = path.display().to_string();
     let mut reasons = Vec::new();
     if let Some(fs_type) = not_storage(root, path) {
@@ -229,19 +256,23 @@ fn judge_file(root: &SysRoot, path: &Path, consent: Option<&Consent>) -> Judgeme
             reasons.push(Reason::BehindLoop { file: text.clone(), by });
         }
     }
-    let size = std::fs::metadata(path).map_or(Bytes::ZERO, |stat| Bytes::new(stat.len()));
-    let opened = File::open(path);
+    let stat = opened.as_ref().ok().and_then(|file| file.metadata().ok());
+    let size = stat.map_or(Bytes::ZERO, |stat| Bytes::new(stat.len()));
     if opened.as_ref().is_ok_and(plain::is_as_left) {
         let what = format!("{text} ({size}, made by Fathom and unchanged since)");
         return Judgement { what, destroys: false, consents: Vec::new(), reasons };
     }
-    match opened.and_then(|file| scratch::header_of(&file)) {
+    let mark = match opened {
+        Ok(file) => scratch::header_of(file).map_err(|error| error.to_string()),
+        Err(error) => Err(error.to_string()),
+    };
+    match mark {
         Ok(Some(_)) => {
             let what = format!("the scratch file {text} ({size})");
             return Judgement { what, destroys: false, consents: Vec::new(), reasons };
         }
         Ok(None) => {}
-        Err(error) => reasons.push(Reason::Unreadable { device: text.clone(), why: error.to_string() }),
+        Err(why) => reasons.push(Reason::Unreadable { device: text.clone(), why }),
     }
     let consents = vec![text.clone()];
     if !consent.is_some_and(|consent| consent.names_file(path)) {

@@ -2,17 +2,19 @@
 //!
 //! **Invariant:** what is reported as written is one piece from byte 0 on.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc;
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use rustix::fs::OFlags;
 use units::Bytes;
 
+use crate::handle;
 use crate::scratch::{Progress, Step};
 
 /// One write of the laying-out: large enough to fill the stripes of wide arrays.
@@ -32,9 +34,9 @@ pub(super) enum Filled {
     Aborted,
 }
 
-/// Opens once more for data that bypasses the page cache; `None` where the file system cannot.
-pub(super) fn reopen_direct(path: &Path) -> Option<File> {
-    OpenOptions::new().write(true).custom_flags(libc::O_DIRECT | libc::O_CLOEXEC).open(path).ok()
+/// The same file once more, for data that bypasses the page cache; `None` where the file system cannot.
+pub(super) fn reopen_direct(file: &File, path: &Path) -> Option<File> {
+    handle::reopen(file, path, OFlags::WRONLY | OFlags::DIRECT).ok()
 }
 
 /// Writes bytes 0 to `length`, a multiple of 4096, and asks `progress` after each chunk whether to go on.

@@ -11,14 +11,21 @@ mod header;
 mod layout;
 mod size;
 
-use std::fs::{File, OpenOptions};
-use std::hash::{BuildHasher, Hasher, RandomState};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use rustix::fs::{Advice, FallocateFlags, FlockOperation, fadvise, fallocate, flock, statvfs};
+use rustix::fs::{
+    Advice, AtFlags, CWD, FallocateFlags, FlockOperation, Mode, OFlags, fadvise, fallocate, flock, linkat,
+    openat, statvfs,
+};
+use rustix::io::Errno;
 use units::Bytes;
+
+use crate::safety::Permit;
+use crate::{handle, random};
 
 pub use extents::{Extents, Gaps, extents, gaps};
 pub use header::{HEADER_SIZE, Header, header_of};
@@ -65,6 +72,15 @@ pub enum ScratchError {
         "{path} is there and is not one of Fathom's scratch files; it was not touched, name another path"
     )]
     NotOurs {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A file of its name without a byte: a run that was killed before it could mark it, or somebody's.
+    #[error(
+        "{path} is there and empty, so nothing tells whose it is; a run that was killed may have left it: remove it, or \
+         name another path"
+    )]
+    Empty {
         /// The path.
         path: PathBuf,
     },
@@ -136,6 +152,7 @@ pub enum ScratchError {
 pub struct Scratch {
     path: PathBuf,
     file: File,
+    permit: Arc<Permit>,
     header: Header,
     extents: Extents,
     direct: bool,
@@ -204,6 +221,11 @@ impl Scratch {
         Ok(())
     }
 
+    /// Leave to write to the file and to no other, whatever its name leads to by then.
+    pub fn permit(&self) -> Arc<Permit> {
+        self.permit.clone()
+    }
+
     /// Drops what the page cache holds of the file, as far as the system lets go.
     pub fn evict(&self) -> Result<(), ScratchError> {
         self.file.sync_data().map_err(os(&self.path, "write back"))?;
@@ -212,27 +234,27 @@ impl Scratch {
 
     /// Fathom's file at `path`, locked; `None` where there is nothing. One that was to be kept stays kept.
     fn found(path: &Path) -> Result<Option<Scratch>, ScratchError> {
-        let mut options = OpenOptions::new();
-        let options = options
-            .read(true)
-            .write(true)
-            .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_CLOEXEC);
-        let file = match options.open(path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) if error.raw_os_error() == Some(libc::ELOOP) => {
-                return Err(ScratchError::NotOurs { path: path.into() });
-            }
-            Err(error) => return Err(os(path, "open")(error)),
-        };
         let not_ours = || ScratchError::NotOurs { path: path.into() };
-        if !file.metadata().map_err(os(path, "look at"))?.is_file() {
+        let look = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let first = match rustix::fs::open(path, look, Mode::empty()) {
+            Ok(first) => File::from(first),
+            Err(Errno::NOENT) => return Ok(None),
+            Err(Errno::LOOP) => return Err(not_ours()),
+            Err(error) => return Err(os(path, "open")(error.into())),
+        };
+        let stat = first.metadata().map_err(os(path, "look at"))?;
+        if !stat.is_file() {
             return Err(not_ours());
         }
-        let header = header_of(&file).map_err(os(path, "read"))?.ok_or_else(not_ours)?;
+        if stat.len() == 0 {
+            return Err(ScratchError::Empty { path: path.into() });
+        }
+        let header = header_of(&first).map_err(os(path, "read"))?.ok_or_else(not_ours)?;
+        let file = handle::reopen(&first, path, OFlags::RDWR).map_err(os(path, "open"))?;
         lock(path, &file)?;
         let extents = extents(&file, header.data).map_err(os(path, "ask for the extents of"))?;
-        Ok(Some(Scratch { path: path.into(), file, header, extents, direct: false, reused: true }))
+        let permit = leave(path, &file)?;
+        Ok(Some(Scratch { path: path.into(), file, permit, header, extents, direct: false, reused: true }))
     }
 
     fn lay_out(
@@ -241,18 +263,22 @@ impl Scratch {
         seed: u64,
         progress: &mut dyn FnMut(Progress) -> Step,
     ) -> Result<Scratch, ScratchError> {
-        let file = OpenOptions::new().read(true).write(true).create_new(true).open(path);
-        let file = file.map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => ScratchError::NotOurs { path: path.into() },
-            _ => os(path, "create")(error),
-        })?;
         let creation = u128::from(random()) << 64 | u128::from(random());
         let header = Header { complete: false, keep: false, data: size, seed, creation };
-        let direct = false;
+        let full = |written: Bytes, source| {
+            let free = free(path).map_or(Bytes::ZERO, |(free, _)| free);
+            ScratchError::Full { path: path.into(), asked: size, written, free, source }
+        };
+        let file = match create(path, &header) {
+            Err(ScratchError::Os { source, .. }) if is_full(&source) => {
+                return Err(full(Bytes::ZERO, source));
+            }
+            created => created?,
+        };
+        let (permit, extents) = (leave(path, &file)?, Extents::Unknown);
         // From here on dropping it removes the file.
         let mut scratch =
-            Scratch { path: path.into(), file, header, extents: Extents::Unknown, direct, reused: false };
-        lock(path, &scratch.file)?;
+            Scratch { path: path.into(), file, permit, header, extents, direct: false, reused: false };
         let mut written = Bytes::ZERO;
         let mut watch = |now: Progress| {
             written = now.written;
@@ -262,13 +288,12 @@ impl Scratch {
             Ok(()) => {}
             Err(ScratchError::Os { source, .. }) if is_full(&source) => {
                 drop(scratch);
-                let free = free(path).map_or(Bytes::ZERO, |(free, _)| free);
-                return Err(ScratchError::Full { path: path.into(), asked: size, written, free, source });
+                return Err(full(written, source));
             }
             Err(error) => return Err(error),
         }
-        scratch.extents =
-            extents(&scratch.file, scratch.header.data).map_err(os(path, "ask for the extents of"))?;
+        scratch.extents = extents::extents(&scratch.file, scratch.header.data)
+            .map_err(os(path, "ask for the extents of"))?;
         if scratch.extents.has_gap() {
             return Err(ScratchError::Hollow { path: path.into(), what: scratch.extents.in_words() });
         }
@@ -280,11 +305,10 @@ impl Scratch {
         // Space first, so that a full file system shows at once and the extents are long; the writes below make
         // them real. A file system that cannot reserve is written to all the same.
         match fallocate(&self.file, FallocateFlags::empty(), 0, (size + HEADER_SIZE).get()) {
-            Ok(()) | Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => {}
+            Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => {}
             Err(error) => return Err(os(&path, "reserve space for")(error.into())),
         }
-        self.header.write(&self.file).map_err(os(&path, "mark"))?;
-        let direct = layout::reopen_direct(&path);
+        let direct = layout::reopen_direct(&self.file, &path);
         let filled = match &direct {
             Some(direct) => match layout::fill(direct, size, self.header.seed, progress) {
                 // Opening was allowed and writing was not, as some stacked file systems do.
@@ -314,7 +338,7 @@ impl Scratch {
     /// Removes the file whether it was to be kept or not.
     fn discard(mut self) -> Result<(), ScratchError> {
         self.header.keep = true;
-        remove_if_same(&self.path, &self.file).map_err(os(&self.path, "remove"))
+        handle::remove(&self.path, &self.file).map(|_| ()).map_err(os(&self.path, "remove"))
     }
 }
 
@@ -322,23 +346,52 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         if !self.header.keep {
             // Nobody can be told here; a file that stays behind is known by its mark and replaced by the next run.
-            let _ = remove_if_same(&self.path, &self.file);
+            let _ = handle::remove(&self.path, &self.file);
         }
     }
 }
 
-/// Removes the file unless the path leads to another one by now.
-fn remove_if_same(path: &Path, file: &File) -> io::Result<()> {
-    let (ours, there) = (file.metadata()?, std::fs::symlink_metadata(path)?);
-    match ours.dev() == there.dev() && ours.ino() == there.ino() {
-        true => std::fs::remove_file(path),
-        false => Ok(()),
+/// A new file at `path` with its mark, locked: whoever finds the name finds the mark.
+///
+/// The file gets its name when it has its mark. On a file system without unnamed files (`O_TMPFILE`, open(2)) it has its
+/// name a moment before; one that is killed in that moment leaves [`ScratchError::Empty`] for the next.
+fn create(path: &Path, header: &Header) -> Result<File, ScratchError> {
+    let (folder, name) = handle::folder_of(path).map_err(os(path, "open the directory of"))?;
+    let mode = Mode::from_raw_mode(0o666);
+    let unnamed = openat(&folder, ".", OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, mode);
+    if let Ok(unnamed) = unnamed {
+        let file = File::from(unnamed);
+        lock(path, &file)?;
+        header.write(&file).map_err(os(path, "mark"))?;
+        let own = format!("/proc/self/fd/{}", file.as_raw_fd());
+        match linkat(CWD, &own, &folder, name, AtFlags::SYMLINK_FOLLOW) {
+            Ok(()) => return Ok(file),
+            Err(Errno::EXIST) => return Err(ScratchError::NotOurs { path: path.into() }),
+            // Without procfs, or on a file system that gives no name later on.
+            Err(_) => {}
+        }
     }
+    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::RDWR | OFlags::CLOEXEC;
+    let file = File::from(openat(&folder, name, flags, mode).map_err(|error| match error {
+        Errno::EXIST => ScratchError::NotOurs { path: path.into() },
+        error => os(path, "create")(error.into()),
+    })?);
+    let marked = lock(path, &file).and_then(|()| header.write(&file).map_err(os(path, "mark")));
+    if let Err(error) = marked {
+        handle::remove(path, &file).map_err(os(path, "remove"))?;
+        return Err(error);
+    }
+    Ok(file)
+}
+
+fn leave(path: &Path, file: &File) -> Result<Arc<Permit>, ScratchError> {
+    let what = format!("the scratch file {}", path.display());
+    Permit::for_own(path, file, what).map(Arc::new).map_err(os(path, "open"))
 }
 
 fn lock(path: &Path, file: &File) -> Result<(), ScratchError> {
     match flock(file, FlockOperation::NonBlockingLockExclusive) {
-        Err(rustix::io::Errno::WOULDBLOCK) => Err(ScratchError::InUse { path: path.into() }),
+        Err(Errno::WOULDBLOCK) => Err(ScratchError::InUse { path: path.into() }),
         // A file system without locks (some network ones) is used without.
         _ => Ok(()),
     }
@@ -369,11 +422,6 @@ fn is_full(error: &io::Error) -> bool {
 
 fn os<'a>(path: &'a Path, action: &'static str) -> impl FnOnce(io::Error) -> ScratchError + use<'a> {
     move |source| ScratchError::Os { path: path.into(), action, source }
-}
-
-/// Sixty-four random bits, from the keys the standard library draws for its maps.
-fn random() -> u64 {
-    RandomState::new().build_hasher().finish()
 }
 
 #[cfg(test)]
@@ -420,7 +468,11 @@ mod tests {
         for content in [vec![], vec![1; 100], vec![2; 8192]] {
             std::fs::write(&spec.path, &content).expect("the folder is ours");
             let error = Scratch::prepare(&spec, &mut go_on).expect_err("it is not Fathom's");
-            assert!(matches!(error, ScratchError::NotOurs { .. }), "{error}");
+            let fits = match content.is_empty() {
+                true => matches!(error, ScratchError::Empty { .. }),
+                false => matches!(error, ScratchError::NotOurs { .. }),
+            };
+            assert!(fits, "{error}");
             assert_eq!(std::fs::read(&spec.path).expect("it is there"), content);
         }
         std::fs::remove_file(&spec.path).expect("it is there");
@@ -509,6 +561,71 @@ mod tests {
             Scratch::lay_out(&path_in(folder.path(), 0), size, 1, &mut go_on).expect_err("it cannot fit");
         assert!(matches!(error, ScratchError::Full { .. }), "{error}");
         assert_eq!(std::fs::read_dir(folder.path()).expect("it is ours").count(), 0);
+    }
+
+    /// How often a stranger puts a link to a file of his in the place of the scratch file while it is made and removed.
+    const RACES: u64 = 300;
+
+    #[test]
+    fn a_link_put_in_the_place_of_the_scratch_file_while_it_is_made_leads_nowhere() {
+        let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("the test has a folder");
+        let spec = Spec { reserve: Some(Bytes::ZERO), size: Bytes::KIB * 64, ..spec(&folder, SIZE) };
+        let (victim, aside) = (folder.path().join("victim"), folder.path().join("aside"));
+        let precious = vec![7; 256 << 10];
+        std::fs::write(&victim, &precious).expect("the folder is ours");
+        let tries: u64 = std::env::var("FATHOM_RACES").ok().and_then(|n| n.parse().ok()).unwrap_or(RACES);
+        let is_over = std::sync::atomic::AtomicBool::new(false);
+        let exchanged = std::sync::atomic::AtomicU64::new(0);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                    if std::fs::rename(&spec.path, &aside).is_ok() {
+                        let _taken = std::os::unix::fs::symlink(&victim, &spec.path);
+                        exchanged.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                    }
+                }
+            });
+            for attempt in 0..tries {
+                let made = Scratch::prepare(&spec, &mut go_on);
+                if let Ok(scratch) = &made {
+                    // As the engines do, by its permit: refused, or the scratch file itself.
+                    if let Ok(Some(file)) = scratch.permit().open(0) {
+                        std::os::unix::fs::FileExt::write_all_at(&file, b"load", 0).expect("it is ours");
+                    }
+                }
+                drop(made);
+                let found = std::fs::read(&victim).expect("nobody removes it");
+                assert!(found == precious, "try {attempt} wrote to a file of somebody else");
+                let _link = std::fs::remove_file(&spec.path);
+                let _own = std::fs::remove_file(&aside);
+            }
+            is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
+        assert!(exchanged.into_inner() > 0, "nobody tried");
+    }
+
+    #[test]
+    fn a_new_scratch_file_never_has_its_name_without_its_mark() {
+        let folder = folder();
+        let spec = spec(&folder, Bytes::KIB * 64);
+        let is_over = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let watcher = scope.spawn(|| {
+                let mut bare = 0;
+                while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                    let found = File::open(&spec.path).ok();
+                    bare += u32::from(
+                        found.is_some_and(|file| header_of(&file).is_ok_and(|mark| mark.is_none())),
+                    );
+                }
+                bare
+            });
+            for _ in 0..50 {
+                drop(Scratch::prepare(&spec, &mut go_on).expect("there is room"));
+            }
+            is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+            assert_eq!(watcher.join().expect("it only looks"), 0);
+        });
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::{
-    AtFlags, Dir, Mode, OFlags, fsync, linkat, mkdirat, openat, renameat, statat, symlinkat, syncfs, unlinkat,
+    AtFlags, Dir, Mode, OFlags, ResolveFlags, fsync, linkat, mkdirat, openat, openat2, renameat, statat,
+    symlinkat, syncfs, unlinkat,
 };
 use rustix::io::{Errno, pread, pwrite, retry_on_intr};
 use workload::spec::{FlushKind, OpenSync, Workload};
@@ -33,6 +34,16 @@ pub(super) struct Carrier<'a> {
     name: String,
     path: String,
     other: String,
+}
+
+/// Opens or makes a file below `top` by a path with no symbolic link anywhere in it and no way out.
+fn open_below(top: BorrowedFd<'_>, path: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let mode = if flags.contains(OFlags::CREATE) { Mode::RUSR | Mode::WUSR } else { Mode::empty() };
+    match openat2(top, path, flags, mode, ResolveFlags::NO_SYMLINKS | ResolveFlags::BENEATH) {
+        // Before Linux 5.6, or where a sandbox does not let it through.
+        Err(Errno::NOSYS | Errno::PERM) => openat(top, path, flags, mode),
+        opened => opened,
+    }
 }
 
 impl<'a> Carrier<'a> {
@@ -117,7 +128,7 @@ impl<'a> Carrier<'a> {
     fn open(&mut self, request: &TreeRequest, flags: OFlags) -> Result<OwnedFd, Errno> {
         self.lead_to(request.file, self.names.present());
         let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        openat(self.top, &*self.path, flags, Mode::RUSR | Mode::WUSR)
+        open_below(self.top, &self.path, flags)
     }
 
     fn create(&mut self, request: &TreeRequest) -> Result<u32, Errno> {
@@ -213,5 +224,30 @@ impl<'a> Carrier<'a> {
             None => super::folder::open_directory(self.top, ".".as_ref())?,
         };
         fsync(&directory)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsFd;
+
+    use super::*;
+
+    #[test]
+    fn a_directory_that_a_link_has_taken_the_place_of_leads_to_nobodys_file() {
+        let folder = tempfile::tempdir().expect("the test has a temporary folder");
+        let inside = |name: &str| folder.path().join(name);
+        for name in ["top", "top/d0", "elsewhere"] {
+            std::fs::create_dir(inside(name)).expect("the folder is ours");
+        }
+        for name in ["top/d0/f0", "elsewhere/f0"] {
+            std::fs::write(inside(name), "precious").expect("the folder is ours");
+        }
+        let top = std::fs::File::open(inside("top")).expect("it is there");
+        assert!(open_below(top.as_fd(), "d0/f0", OFlags::WRONLY).is_ok());
+        std::fs::rename(inside("top/d0"), inside("moved")).expect("the folder is ours");
+        std::os::unix::fs::symlink(inside("elsewhere"), inside("top/d0")).expect("the folder is ours");
+        assert_eq!(open_below(top.as_fd(), "d0/f0", OFlags::WRONLY).err(), Some(Errno::LOOP));
+        assert_eq!(open_below(top.as_fd(), "../elsewhere/f0", OFlags::WRONLY).err(), Some(Errno::XDEV));
     }
 }
