@@ -43,9 +43,9 @@ impl Loop {
         Some(Loop { node: node?, image })
     }
 
-    /// The text that lets Fathom write to it.
+    /// The text that lets Fathom write to it: it is not blank.
     pub fn consent(&self) -> String {
-        format!("loop:{}", self.image.display())
+        format!("data:loop:{}", self.image.display())
     }
 
     /// `loop3`

@@ -107,7 +107,8 @@ pub struct RunArgs {
     /// What is measured: a directory, a file, a block device, or `null:`; several are joined as LUNs
     #[arg(long = "on", value_name = "TARGET")]
     pub targets: Vec<String>,
-    /// Consent to destroy what is on the target: its serial number, by-id name, or a file's absolute path; once for
+    /// Consent to destroy what is on the target: its serial number, by-id name, or a file's absolute path, with `data:`
+    /// before it where a device is not blank; once for
     /// each of several targets
     #[arg(long, value_name = "IDENTITY")]
     pub destroy: Vec<String>,
@@ -157,7 +158,8 @@ pub struct Upkeep {
 
 #[derive(Debug, Args)]
 pub struct AsArgs {
-    /// Consent to destroy what is on the target: its serial number, by-id name, or a file's absolute path; once for
+    /// Consent to destroy what is on the target: its serial number, by-id name, or a file's absolute path, with `data:`
+    /// before it where a device is not blank; once for
     /// each of several targets, in the environment one on each line
     #[arg(long, value_name = "IDENTITY", env = "FATHOM_DESTROY", value_delimiter = '\n')]
     pub destroy: Vec<String>,

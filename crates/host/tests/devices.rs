@@ -23,7 +23,7 @@ use units::Bytes;
 use loops::{Loop, attach, run};
 
 fn consent(device: &Loop) -> Consent {
-    Consent::parse(&format!("loop:{}", device.image.display())).expect("it is a path")
+    Consent::parse(&format!("data:loop:{}", device.image.display())).expect("it is a path")
 }
 
 fn against(device: &Loop) -> Vec<Reason> {
@@ -186,6 +186,65 @@ fn a_file_behind_a_loop_and_a_second_loop_over_it_are_refused() {
     };
     let reasons = against(&device);
     assert!(reasons.contains(&Reason::BehindLoop { file: image, by: second.node.clone() }), "{reasons:?}");
+}
+
+/// What speaks against writing to a file under its own name.
+fn against_file(path: &Path) -> Vec<Reason> {
+    let text = path.to_str().expect("it is text");
+    let consent = Consent::parse(text).expect("it is a path");
+    judge(&SysRoot::real(), &Target::parse(text).expect("it is there"), Some(&consent)).reasons
+}
+
+#[test]
+fn a_file_behind_a_loop_is_known_by_another_name_and_after_its_own_is_gone() {
+    let Some(device) = Loop::make(SIZE, &[], &[]) else { return };
+    let alias = device.image.with_file_name("alias");
+    std::fs::hard_link(&device.image, &alias).expect("the folder is ours");
+    let is_behind = |reasons: &[Reason]| {
+        let by_it = |reason: &Reason| matches!(reason, Reason::BehindLoop { by, .. } if *by == device.node);
+        assert!(!reasons.is_empty() && reasons.iter().all(by_it), "{reasons:?}");
+    };
+    is_behind(&against_file(&alias));
+    std::fs::remove_file(&device.image).expect("the folder is ours");
+    is_behind(&against_file(&alias));
+}
+
+#[test]
+fn a_file_behind_a_loop_that_was_made_in_another_mount_namespace_is_known() {
+    let folder = TempDir::new().expect("the test has a temporary folder");
+    let image = folder.path().canonicalize().expect("it is there").join("image");
+    File::create(&image).and_then(|file| file.set_len(SIZE.get())).expect("the folder is ours");
+    // Its path is one that nobody else sees.
+    let script = "mount -t tmpfs none /mnt && mkdir /mnt/own && mount --bind \"$1\" /mnt/own && \
+                  losetup --find --show /mnt/own/image";
+    let there = folder.path().to_str().expect("it is text");
+    let Some(node) = run("unshare", &["--mount", "sh", "-c", script, "sh", there]) else {
+        let _closed = writeln!(std::io::stderr(), "skipped: needs root, unshare and losetup");
+        return;
+    };
+    let reasons = against_file(&image);
+    run("losetup", &["--detach", &node]);
+    assert!(
+        reasons.iter().any(|reason| matches!(reason, Reason::BehindLoop { by, .. } if *by == node)),
+        "{reasons:?}"
+    );
+    assert_eq!(against_file(&image), []);
+}
+
+#[test]
+fn a_file_that_is_swapped_to_is_refused() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the test has a folder");
+    let file = folder.path().canonicalize().expect("it is there").join("swap");
+    std::fs::write(&file, vec![0; 4 << 20]).expect("the folder is ours");
+    let path = file.to_str().expect("it is text");
+    std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("it is ours");
+    if run("mkswap", &[path]).and_then(|_| run("swapon", &[path])).is_none() {
+        let _closed = writeln!(std::io::stderr(), "skipped: needs mkswap and swapon");
+        return;
+    }
+    let reasons = against_file(&file);
+    run("swapoff", &[path]);
+    assert!(reasons.iter().any(|reason| matches!(reason, Reason::Swap { .. })), "{reasons:?}");
 }
 
 #[test]

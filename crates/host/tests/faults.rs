@@ -49,7 +49,7 @@ fn load(workload: &Workload, device: &Loop, permit: Option<Arc<Permit>>) -> Tall
 }
 
 fn allowed(device: &Loop) -> Arc<Permit> {
-    let consent = Consent::parse(&format!("loop:{}", device.image.display())).unwrap();
+    let consent = Consent::parse(&format!("data:loop:{}", device.image.display())).unwrap();
     Arc::new(permit(&SysRoot::real(), &device.target(), Some(&consent)).unwrap())
 }
 
@@ -106,7 +106,7 @@ fn a_device_that_returns_errors_is_counted_with_place_and_number_by_every_engine
 fn a_device_that_cannot_be_read_is_not_written_either() {
     let Some(device) = Loop::make(SIZE, &[], &[]) else { return };
     File::options().write(true).open(&device.image).unwrap().set_len(0).unwrap();
-    let consent = Consent::parse(&format!("loop:{}", device.image.display())).unwrap();
+    let consent = Consent::parse(&format!("data:loop:{}", device.image.display())).unwrap();
     let reasons = judge(&SysRoot::real(), &device.target(), Some(&consent)).reasons;
     assert!(matches!(reasons[..], [Reason::Unreadable { .. }]), "{reasons:?}");
 }

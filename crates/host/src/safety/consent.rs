@@ -7,14 +7,26 @@ use std::path::{Path, PathBuf};
 
 use crate::target::Device;
 
+/// What may be destroyed, and whether that was said in the knowledge that it holds data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Consent {
+    /// What.
+    pub to: Subject,
+    /// Whether data on a device may be lost that nobody knows the meaning of.
+    pub data: bool,
+}
+
 /// What may be destroyed, named so that it can mean one thing only.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Consent {
+pub enum Subject {
     /// A device: its serial number, world-wide name, name in `/dev/disk/by-id`, or `loop:<path of its file>`.
     Device(String),
     /// A regular file, by its absolute path with no symbolic link in it.
     File(PathBuf),
 }
+
+/// Before a name: the data there may be lost.
+const DATA: &str = "data:";
 
 /// Why a text is not consent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -41,22 +53,48 @@ pub enum ConsentError {
 impl Consent {
     /// Reads what follows `--destroy=`.
     ///
-    /// `/dev/disk/by-id/X` is the same as `X`. Any other absolute path outside `/dev` names a regular file.
+    /// `/dev/disk/by-id/X` is the same as `X`. Any other absolute path outside `/dev` names a regular file. `data:`
+    /// before either says that what it holds may be lost, which a device that is not blank needs.
     pub fn parse(text: &str) -> Result<Consent, ConsentError> {
+        let text = text.trim();
+        match text.strip_prefix(DATA) {
+            Some(rest) => Ok(Consent { to: Subject::parse(rest)?, data: true }),
+            None => Ok(Consent { to: Subject::parse(text)?, data: false }),
+        }
+    }
+
+    /// The same, written for a device of that name which holds data.
+    pub fn of_data(name: &str) -> String {
+        format!("{DATA}{name}")
+    }
+
+    /// Whether this names exactly that device.
+    pub fn names_device(&self, device: &Device) -> bool {
+        matches!(&self.to, Subject::Device(text) if device.consents().contains(text))
+    }
+
+    /// Whether this names exactly that file, whose path must be absolute and free of symbolic links.
+    pub fn names_file(&self, path: &Path) -> bool {
+        matches!(&self.to, Subject::File(named) if named.as_os_str() == path.as_os_str())
+    }
+}
+
+impl Subject {
+    fn parse(text: &str) -> Result<Subject, ConsentError> {
         let text = text.trim();
         if text.is_empty() {
             return Err(ConsentError::Empty);
         }
         if let Some(file) = text.strip_prefix("loop:") {
             return match Path::new(file).is_absolute() {
-                true => Ok(Consent::Device(text.into())),
+                true => Ok(Subject::Device(text.into())),
                 false => Err(ConsentError::LoopWithoutFile(text.into())),
             };
         }
         let identity = match text.strip_prefix("/dev/disk/by-id/") {
             Some(id) => id,
             None if text.starts_with("/dev/") => return Err(ConsentError::MovingName(text.into())),
-            None if text.starts_with('/') => return Ok(Consent::File(text.into())),
+            None if text.starts_with('/') => return Ok(Subject::File(text.into())),
             None => text,
         };
         if identity.contains(['*', '?', '[']) {
@@ -65,25 +103,16 @@ impl Consent {
         if identity.is_empty() || identity.contains('/') {
             return Err(ConsentError::MovingName(text.into()));
         }
-        Ok(Consent::Device(identity.into()))
-    }
-
-    /// Whether this names exactly that device.
-    pub fn names_device(&self, device: &Device) -> bool {
-        matches!(self, Consent::Device(text) if device.consents().contains(text))
-    }
-
-    /// Whether this names exactly that file, whose path must be absolute and free of symbolic links.
-    pub fn names_file(&self, path: &Path) -> bool {
-        matches!(self, Consent::File(named) if named.as_os_str() == path.as_os_str())
+        Ok(Subject::Device(identity.into()))
     }
 }
 
 impl fmt::Display for Consent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Consent::Device(text) => f.write_str(text),
-            Consent::File(path) => write!(f, "{}", path.display()),
+        f.write_str(if self.data { DATA } else { "" })?;
+        match &self.to {
+            Subject::Device(text) => f.write_str(text),
+            Subject::File(path) => write!(f, "{}", path.display()),
         }
     }
 }
@@ -94,11 +123,25 @@ mod tests {
 
     #[test]
     fn a_serial_a_by_id_name_a_loop_and_a_file_are_consent() {
-        let device = |text: &str| Ok(Consent::Device(text.into()));
+        let device = |text: &str| Ok(Consent { to: Subject::Device(text.into()), data: false });
         assert_eq!(Consent::parse(" WD-WX11 "), device("WD-WX11"));
         assert_eq!(Consent::parse("/dev/disk/by-id/ata-X_1-part2"), device("ata-X_1-part2"));
         assert_eq!(Consent::parse("loop:/tmp/a b.img"), device("loop:/tmp/a b.img"));
-        assert_eq!(Consent::parse("/data/file*"), Ok(Consent::File("/data/file*".into())));
+        let file = Subject::File("/data/file*".into());
+        assert_eq!(Consent::parse("/data/file*"), Ok(Consent { to: file, data: false }));
+    }
+
+    #[test]
+    fn that_data_may_be_lost_is_said_before_the_name_and_is_repeated_in_it() {
+        for name in ["WD-WX11", "loop:/tmp/a b.img", "/data/file"] {
+            let plain = Consent::parse(name).expect("it is a name");
+            let data = Consent::parse(&Consent::of_data(name)).expect("it is a name");
+            assert_eq!((plain.data, data.data), (false, true));
+            assert_eq!(data.to, plain.to);
+            assert_eq!(data.to_string(), format!("data:{name}"));
+        }
+        assert_eq!(Consent::parse("data:"), Err(ConsentError::Empty));
+        assert_eq!(Consent::parse("data:/dev/sda"), Err(ConsentError::MovingName("/dev/sda".into())));
     }
 
     #[test]
@@ -122,8 +165,9 @@ mod tests {
             before in "[ -~]{0,12}", mark in "[*?\\[]", after in "[ -~]{0,12}",
         ) {
             for text in [format!("{before}{mark}{after}"), format!("/dev/{before}{after}")] {
-                let by_id = text.trim().starts_with("/dev/disk/by-id/");
-                if let Ok(Consent::Device(identity)) = Consent::parse(&text) {
+                let named = text.trim().trim_start_matches("data:").trim();
+                let by_id = named.starts_with("/dev/disk/by-id/");
+                if let Ok(Consent { to: Subject::Device(identity), .. }) = Consent::parse(&text) {
                     let is_path = identity.starts_with("loop:/");
                     proptest::prop_assert!(is_path || by_id && !identity.contains(['*', '?', '[']), "{text}");
                 }

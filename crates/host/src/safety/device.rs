@@ -8,21 +8,33 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use units::Bytes;
+
+use crate::safety::blank;
 use crate::safety::reason::Reason;
 use crate::safety::signatures::signatures;
+use crate::safety::usage::{self, LoopOver, is_same, unknown};
 use crate::sysroot::{DevNo, SysRoot, names, text};
 use crate::target::device::{devno_of_name, devno_of_node};
-use crate::target::mounts::{Mount, mounts};
+use crate::target::mounts::{self, Mount};
 use crate::target::stack::{above, below, btrfs_sets, under_mount};
 use crate::target::{Device, DeviceKind, Link, Relative};
 
-/// Every reason but those of consent; empty where nothing speaks against it.
-pub(super) fn reasons(root: &SysRoot, device: &Device) -> Vec<Reason> {
-    let case = Case::of(root, device);
+/// What a look at a device has found.
+pub(super) struct Found {
+    /// Every reason but those of consent; empty where nothing speaks against it.
+    pub reasons: Vec<Reason>,
+    /// The first byte that is not as on a blank device; `None` for a blank one.
+    pub data_at: Option<Bytes>,
+}
+
+/// Looks at a device.
+pub(super) fn look(root: &SysRoot, device: &Device) -> Found {
     let mut reasons = Vec::new();
+    let case = Case::of(root, device, &mut reasons);
     case.unfit(&mut reasons);
     case.mounted(&mut reasons);
     case.swapped(&mut reasons);
@@ -32,7 +44,8 @@ pub(super) fn reasons(root: &SysRoot, device: &Device) -> Vec<Reason> {
     case.looped(&mut reasons);
     case.busy(&mut reasons);
     case.carrying(&mut reasons);
-    reasons
+    let data_at = case.data_at(&mut reasons);
+    Found { reasons, data_at }
 }
 
 /// Opens for reading, alone: `EBUSY` where a mount, an array, a map, swap or another careful program has it.
@@ -46,6 +59,8 @@ struct Case<'a> {
     root: &'a SysRoot,
     device: &'a Device,
     mounts: Vec<Mount>,
+    swaps: Vec<PathBuf>,
+    loops: Vec<LoopOver>,
     above: Vec<Relative>,
     below: Vec<Relative>,
     /// The disk of a partition, and everything on that disk.
@@ -53,7 +68,20 @@ struct Case<'a> {
 }
 
 impl<'a> Case<'a> {
-    fn of(root: &'a SysRoot, device: &'a Device) -> Case<'a> {
+    /// What cannot be read is a reason of its own: nothing follows from an empty table then.
+    fn of(root: &'a SysRoot, device: &'a Device, reasons: &mut Vec<Reason>) -> Case<'a> {
+        let mounts = mounts::read(root).unwrap_or_else(|error| {
+            reasons.push(unknown("what is mounted", mounts::table(root), &error));
+            Vec::new()
+        });
+        let swaps = usage::swaps(root).unwrap_or_else(|error| {
+            reasons.push(unknown("what is swapped to", root.proc.join("swaps"), &error));
+            Vec::new()
+        });
+        let loops = usage::loops(root).unwrap_or_else(|error| {
+            reasons.push(unknown("what is behind loop devices", root.sys.join("class/block"), &error));
+            Vec::new()
+        });
         // Without the mounts, a loop ends at its file instead of leading to the disk that holds it.
         let below = below(root, &[], device.devno);
         let mut neighbours = Vec::new();
@@ -61,7 +89,8 @@ impl<'a> Case<'a> {
             neighbours.extend(Device::read(root, of));
             neighbours.extend(above(root, of).into_iter().map(|relative| relative.device));
         }
-        Case { root, device, mounts: mounts(root), above: above(root, device.devno), below, neighbours }
+        let above = above(root, device.devno);
+        Case { root, device, mounts, swaps, loops, above, below, neighbours }
     }
 
     /// The device and its partitions: the bytes that would be written.
@@ -107,7 +136,7 @@ impl<'a> Case<'a> {
 
     fn swapped(&self, reasons: &mut Vec<Reason>) {
         let swaps: Vec<DevNo> =
-            swaps(self.root).iter().filter_map(|swap| devno_of_node(self.root, swap.to_str()?)).collect();
+            self.swaps.iter().filter_map(|swap| devno_of_node(self.root, swap.to_str()?)).collect();
         for device in self.family().into_iter().filter(|device| swaps.contains(&device.devno)) {
             reasons.push(Reason::Swap { device: node(device) });
         }
@@ -151,17 +180,19 @@ impl<'a> Case<'a> {
 
     /// Loop devices over the device itself, and others over the file behind it.
     fn looped(&self, reasons: &mut Vec<Reason>) {
-        let mut files: Vec<PathBuf> = self.parts().iter().map(|part| part.node.clone()).collect();
+        let parts = self.parts();
+        let own = self.loops.iter().find(|each| each.name == self.device.name);
         if let DeviceKind::Loop { backing: Some(file), .. } = &self.device.kind {
-            files.push(file.clone());
-            if swaps(self.root).iter().any(|swap| same_file(swap, file)) {
+            let id = own.and_then(LoopOver::id);
+            if self.swaps.iter().any(|swap| is_same(swap, file, id)) {
                 reasons.push(Reason::Swap { device: file.display().to_string() });
             }
         }
-        for (name, file) in loops(self.root) {
-            if name != self.device.name && files.iter().any(|own| same_file(own, &file)) {
-                let by = node_text(self.root, &name);
-                reasons.push(Reason::BehindLoop { file: file.display().to_string(), by });
+        for other in self.loops.iter().filter(|other| other.name != self.device.name) {
+            let shares_file = own.is_some_and(|own| other.is_over(&own.named, own.id()));
+            if shares_file || parts.iter().any(|part| other.is_over_device(&part.node, part.devno)) {
+                let by = node_text(self.root, &other.name);
+                reasons.push(Reason::BehindLoop { file: other.named.display().to_string(), by });
             }
         }
     }
@@ -187,6 +218,18 @@ impl<'a> Case<'a> {
             }
         }
     }
+
+    fn data_at(&self, reasons: &mut Vec<Reason>) -> Option<Bytes> {
+        let looked =
+            File::open(&self.device.node).and_then(|file| blank::first_data(&file, self.device.size));
+        looked.unwrap_or_else(|error| {
+            let reason = Reason::Unreadable { device: node(self.device), why: error.to_string() };
+            if !reasons.contains(&reason) {
+                reasons.push(reason);
+            }
+            None
+        })
+    }
 }
 
 fn node(device: &Device) -> String {
@@ -195,29 +238,6 @@ fn node(device: &Device) -> String {
 
 fn node_text(root: &SysRoot, name: &str) -> String {
     root.node(name).display().to_string()
-}
-
-/// The files and devices that are swapped to (`Documentation/filesystems/proc.rst`, `/proc/swaps`).
-pub(super) fn swaps(root: &SysRoot) -> Vec<PathBuf> {
-    let table = std::fs::read_to_string(root.proc.join("swaps")).unwrap_or_default();
-    let names = table.lines().skip(1).filter_map(|line| line.split_whitespace().next());
-    names.map(|name| crate::target::mounts::unescape(name).into()).collect()
-}
-
-/// Whether two paths name one file or one device: the same path, a hard link, or another mount of the same place.
-pub(super) fn same_file(one: &Path, other: &Path) -> bool {
-    let identity = |path: &Path| std::fs::metadata(path).ok().map(|stat| (stat.dev(), stat.ino()));
-    one == other || identity(one).is_some_and(|one| identity(other) == Some(one))
-}
-
-/// Every loop device that is set up, with the file behind it.
-pub(super) fn loops(root: &SysRoot) -> Vec<(String, PathBuf)> {
-    let devices = root.sys.join("class/block");
-    let loops = names(&devices).into_iter().filter(|name| name.starts_with("loop"));
-    loops
-        .filter_map(|name| Some((text(&devices.join(&name).join("loop/backing_file"))?.into(), name)))
-        .map(|(file, name)| (name, file))
-        .collect()
 }
 
 /// What the running system stands on: the devices of `/`, of what it boots from, and the root the kernel was told of,

@@ -7,12 +7,15 @@
 //! **Invariant:** a user's file or device is opened for writing through a [`Permit`] alone, and a permit for a device
 //! holds it exclusively, so that nobody can mount it or build an array on it before the permit is dropped.
 
+mod blank;
+mod blkid;
 mod consent;
 mod device;
 mod reason;
 mod signatures;
 #[cfg(test)]
 mod tests;
+mod usage;
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -23,11 +26,11 @@ use rustix::fs::OFlags;
 use units::Bytes;
 
 use crate::sysroot::{DevNo, SysRoot};
-use crate::target::mounts::{holding, mounts};
+use crate::target::mounts::{self, holding};
 use crate::target::{Device, Place, Target};
 use crate::{handle, plain, scratch};
 
-pub use consent::{Consent, ConsentError};
+pub use consent::{Consent, ConsentError, Subject};
 pub use reason::{Reason, Refusal};
 pub use signatures::{Signature, signatures};
 
@@ -214,10 +217,21 @@ fn judge_device(root: &SysRoot, node: &Path, devno: DevNo, consent: Option<&Cons
     };
     // The node that was named is the one to be opened; a node below /dev could be a copy with another name.
     let device = Device { node: node.into(), ..device };
-    let mut reasons = device::reasons(root, &device);
-    let consents = device.consents();
+    let device::Found { mut reasons, data_at } = device::look(root, &device);
+    let mut consents = device.consents();
+    if data_at.is_some() {
+        consents.iter_mut().for_each(|name| *name = Consent::of_data(name));
+    }
     match consent {
-        Some(consent) if consent.names_device(&device) => reasons.extend(ambiguous(root, &device, consent)),
+        Some(consent) if consent.names_device(&device) => {
+            reasons.extend(ambiguous(root, &device, consent));
+            // Of a known content that has been said, and that is refused whatever consent says.
+            let is_known = reasons.iter().any(|reason| matches!(reason, Reason::Signature { .. }));
+            if let Some(at) = data_at.filter(|_| !consent.data && !is_known) {
+                let name = Consent { data: true, ..consent.clone() }.to_string();
+                reasons.push(Reason::NotBlank { device: device.node.display().to_string(), at, name });
+            }
+        }
         given => add_missing(given, &consents, &mut reasons),
     }
     Judgement { what: device.in_words(), destroys: true, consents, reasons }
@@ -244,17 +258,13 @@ fn judge_file(
 ) -> Judgement {
     let text = path.display().to_string();
     let mut reasons = Vec::new();
-    if let Some(fs_type) = not_storage(root, path) {
-        reasons.push(Reason::NoStorage { path: path.into(), fs_type });
+    match not_storage(root, path) {
+        Ok(Some(fs_type)) => reasons.push(Reason::NoStorage { path: path.into(), fs_type }),
+        Ok(None) => {}
+        Err(error) => reasons.push(usage::unknown("what is mounted", mounts::table(root), &error)),
     }
-    if device::swaps(root).iter().any(|swap| device::same_file(swap, path)) {
-        reasons.push(Reason::Swap { device: text.clone() });
-    }
-    for (name, file) in device::loops(root) {
-        if device::same_file(&file, path) {
-            let by = root.node(&name).display().to_string();
-            reasons.push(Reason::BehindLoop { file: text.clone(), by });
-        }
+    if let Ok(file) = opened {
+        reasons.extend(usage::of_file(root, path, file));
     }
     let stat = opened.as_ref().ok().and_then(|file| file.metadata().ok());
     let size = stat.map_or(Bytes::ZERO, |stat| Bytes::new(stat.len()));
@@ -271,7 +281,7 @@ fn judge_file(
             let what = format!("the scratch file {text} ({size})");
             return Judgement { what, destroys: false, consents: Vec::new(), reasons };
         }
-        Ok(None) => {}
+        Ok(None) => reasons.extend(opened.iter().flat_map(|file| contents(&text, file, size))),
         Err(why) => reasons.push(Reason::Unreadable { device: text.clone(), why }),
     }
     let consents = vec![text.clone()];
@@ -280,6 +290,18 @@ fn judge_file(
     }
     let what = format!("{text} ({size}, a file that is not Fathom's own)");
     Judgement { what, destroys: true, consents, reasons }
+}
+
+/// What a file carries as an image of a device does: a file system, a partition table.
+fn contents(path: &str, file: &File, size: Bytes) -> Vec<Reason> {
+    let device = path.to_owned();
+    match signatures(file, size) {
+        Ok(found) => found
+            .into_iter()
+            .map(|Signature { name, offset }| Reason::Signature { device: device.clone(), name, offset })
+            .collect(),
+        Err(error) => vec![Reason::Unreadable { device, why: error.to_string() }],
+    }
 }
 
 /// Consent for something else always speaks against it; none at all only where nothing else does, since asking for
@@ -294,7 +316,7 @@ fn add_missing(given: Option<&Consent>, consents: &[String], reasons: &mut Vec<R
 }
 
 /// The type of a file system whose files are the kernel's own knobs.
-fn not_storage(root: &SysRoot, path: &Path) -> Option<String> {
+fn not_storage(root: &SysRoot, path: &Path) -> io::Result<Option<String>> {
     const KNOBS: [&str; 12] = [
         "proc",
         "sysfs",
@@ -309,7 +331,7 @@ fn not_storage(root: &SysRoot, path: &Path) -> Option<String> {
         "pstore",
         "devtmpfs",
     ];
-    let mounts = mounts(root);
-    let fs_type = &holding(&mounts, path)?.fs_type;
-    KNOBS.contains(&fs_type.as_str()).then(|| fs_type.clone())
+    let mounts = mounts::read(root)?;
+    let fs_type = holding(&mounts, path).map(|mount| mount.fs_type.as_str());
+    Ok(fs_type.filter(|fs_type| KNOBS.contains(fs_type)).map(str::to_owned))
 }

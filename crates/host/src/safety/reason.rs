@@ -1,5 +1,6 @@
 //! Why something may not be written, in words.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -61,14 +62,54 @@ pub enum Reason {
         device: String,
     },
     /// It carries something.
-    #[error("{device} carries a signature: {name} (at byte {})", offset.get())]
+    #[error(
+        "{device} carries a signature: {name} (at byte {}); if it may go, wipe it first: `wipefs -a {device}`", offset.get()
+    )]
     Signature {
         /// The device or a part of it.
         device: String,
         /// What it carries.
-        name: &'static str,
+        name: Cow<'static, str>,
         /// Where.
         offset: Bytes,
+    },
+    /// It holds something that nobody knows, and consent did not speak of it.
+    #[error(
+        "{device} is not blank (byte {} holds data, and no known content), and consent does not speak of data; if that \
+         may be lost, say so with `--destroy={name}`",
+        at.get()
+    )]
+    NotBlank {
+        /// The device.
+        device: String,
+        /// The first byte of it.
+        at: Bytes,
+        /// What would be consent.
+        name: String,
+    },
+    /// Somebody holds a lock on the file.
+    #[error("{file} is locked by another program ({kind} lock); end that first")]
+    Locked {
+        /// The file.
+        file: String,
+        /// Which kind of lock.
+        kind: &'static str,
+    },
+    /// Somebody has it open for writing.
+    #[error("{file} is open for writing elsewhere: another program, a loop device or swap; end that first")]
+    OpenElsewhere {
+        /// The file.
+        file: String,
+    },
+    /// A table of the kernel cannot be read.
+    #[error("{what} is unknown, since {} cannot be read: {why}", table.display())]
+    Unknown {
+        /// What it would tell.
+        what: &'static str,
+        /// Where.
+        table: PathBuf,
+        /// The system's words.
+        why: String,
     },
     /// It cannot be looked at, so nobody knows what would be lost.
     #[error("{device} cannot be read, so what it carries is unknown: {why}")]

@@ -3,19 +3,24 @@
 //! **Invariant:** reads only.
 //!
 //! A device without a known signature is not proven empty; it is only not known to be in use. Hence consent is
-//! asked for all the same.
+//! asked for all the same, and consent that speaks of data where it is not blank.
+//!
+//! The table is the floor: what it knows is found on every system. Above it libblkid is asked, where it is installed.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
 use units::Bytes;
 
+use super::blkid;
+
 /// A known content, and where it was found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature {
     /// In words, as `ext2, ext3 or ext4 file system`.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// Distance of its magic from the start.
     pub offset: Bytes,
 }
@@ -114,12 +119,32 @@ const TABLE: &[Row] = &[
     ("VDO volume", Start(0), b"dmvdo001"),
     // cryptsetup: lib/verity/verity.c
     ("dm-verity hash device", Start(0), b"verity\0\0"),
+    // FreeBSD: sys/sys/disklabel.h, DISKMAGIC 0x82564557 in the second sector
+    ("BSD disk label", Start(512), b"WEV\x82"),
+    // linux: arch/s390/include/uapi/asm/vtoc.h: the volume label in the third block of 4096, in EBCDIC
+    ("DASD volume label (CDL)", Start(8192), b"\xe5\xd6\xd3\xf1\xe5\xd6\xd3\xf1"),
+    ("DASD volume label (LDL)", Start(8192), b"\xd3\xd5\xe7\xf1"),
+    // scoutfs: format.h, SCOUTFS_BLOCK_MAGIC_SUPER 0x103c428b, four bytes into block 16 of 4096
+    ("ScoutFS member", Start(65540), b"\x8b\x42\x3c\x10"),
+    // cryptsetup: lib/fvault2/fvault2.c, core storage magic and version 1
+    ("FileVault encryption", Start(88), b"CS\x01\0"),
     // stratisd: src/engine/strat_engine/metadata/sizes.rs and bda.rs: sector 1, four bytes into it
     ("Stratis pool member", Start(516), b"!Stra0tis\x86\xff\x02^\x41rh"),
 ];
 
-/// Every known signature on an open device or image of `size`, in the order of the table. Empty where none is known.
+/// Every known signature on an open device or image of `size`: those of the table in its order, then those that libblkid
+/// finds where it is installed and the table does not. Empty where none is known.
 pub fn signatures(file: &File, size: Bytes) -> io::Result<Vec<Signature>> {
+    let mut found = of_table(file, size)?;
+    for other in blkid::signatures(file) {
+        if !found.iter().any(|known| known.offset == other.offset) {
+            found.push(other);
+        }
+    }
+    Ok(found)
+}
+
+fn of_table(file: &File, size: Bytes) -> io::Result<Vec<Signature>> {
     let mut found = Vec::new();
     for (name, at, magic) in TABLE {
         let offset = match at {
@@ -129,7 +154,7 @@ pub fn signatures(file: &File, size: Bytes) -> io::Result<Vec<Signature>> {
         if let Some(offset) = offset
             && has(file, offset, magic)?
         {
-            found.push(Signature { name, offset: Bytes::new(offset) });
+            found.push(Signature { name: Cow::Borrowed(name), offset: Bytes::new(offset) });
         }
     }
     for check in [mbr, ext, md_at_the_end, zfs] {
@@ -146,7 +171,8 @@ fn mbr(file: &File, _: Bytes) -> io::Result<Option<Signature>> {
     let sector = read(file, 0, 512)?;
     let flags_fit = |sector: &[u8]| [446, 462, 478, 494].iter().all(|at| matches!(sector[*at], 0 | 0x80));
     let there = sector.len() == 512 && sector[510..] == [0x55, 0xaa] && flags_fit(&sector);
-    Ok(there.then_some(Signature { name: "MBR partition table or boot sector", offset: Bytes::new(510) }))
+    Ok(there
+        .then_some(Signature { name: "MBR partition table or boot sector".into(), offset: Bytes::new(510) }))
 }
 
 /// ext2, ext3, ext4: the magic, and a block size and a revision that can be.
@@ -156,7 +182,7 @@ fn ext(file: &File, _: Bytes) -> io::Result<Option<Signature>> {
     let block = read(file, 1024, 80)?;
     let there =
         block.len() == 80 && block[56..58] == [0x53, 0xef] && le32(&block, 24) <= 6 && le32(&block, 76) <= 1;
-    Ok(there.then_some(Signature { name: "ext2, ext3 or ext4 file system", offset: Bytes::new(1080) }))
+    Ok(there.then_some(Signature { name: "ext2, ext3 or ext4 file system".into(), offset: Bytes::new(1080) }))
 }
 
 /// md superblocks that lie near the end: version 0.90 in the last whole 64 KiB but one, of either byte order, and 1.0
@@ -169,7 +195,7 @@ fn md_at_the_end(file: &File, size: Bytes) -> io::Result<Option<Signature>> {
     for (offset, name) in [(old, "md RAID member (0.90)"), (new, "md RAID member (1.0)")] {
         let Some(offset) = offset else { continue };
         if has(file, offset, b"\xfc\x4e\x2b\xa9")? || has(file, offset, b"\xa9\x2b\x4e\xfc")? {
-            return Ok(Some(Signature { name, offset: Bytes::new(offset) }));
+            return Ok(Some(Signature { name: name.into(), offset: Bytes::new(offset) }));
         }
     }
     Ok(None)
@@ -184,7 +210,7 @@ fn zfs(file: &File, size: Bytes) -> io::Result<Option<Signature>> {
     let whole = size.round_down(Bytes::new(LABEL)).get();
     let labels = [Some(0), Some(LABEL), whole.checked_sub(2 * LABEL), whole.checked_sub(LABEL)];
     for label in labels.into_iter().flatten() {
-        let found = |offset| Some(Signature { name: "ZFS pool member", offset: Bytes::new(offset) });
+        let found = |offset| Some(Signature { name: "ZFS pool member".into(), offset: Bytes::new(offset) });
         // After the XDR head: encoding, version, flags, two sizes, length of the name (six words, the first 4 bytes).
         if has(file, label + (16 << 10) + 24, b"version\0")? {
             return Ok(found(label + (16 << 10)));
@@ -237,9 +263,9 @@ mod tests {
         file
     }
 
-    fn found(size: Bytes, writes: &[(u64, &[u8])]) -> Vec<&'static str> {
-        let found = signatures(&image(size, writes), size).expect("it can be read");
-        found.iter().map(|signature| signature.name).collect()
+    fn found(size: Bytes, writes: &[(u64, &[u8])]) -> Vec<String> {
+        let found = of_table(&image(size, writes), size).expect("it can be read");
+        found.into_iter().map(|signature| signature.name.into_owned()).collect()
     }
 
     const SIZE: Bytes = Bytes::new(8 << 20);
@@ -251,8 +277,11 @@ mod tests {
                 Start(offset) => *offset,
                 End(distance) => SIZE.get() - distance,
             };
-            assert!(found(SIZE, &[(offset, magic)]).contains(name), "{name} at {offset}");
-            assert!(!found(SIZE, &[(offset + 1, magic)]).contains(name), "{name} one byte too far");
+            assert!(found(SIZE, &[(offset, magic)]).contains(&(*name).to_owned()), "{name} at {offset}");
+            assert!(
+                !found(SIZE, &[(offset + 1, magic)]).contains(&(*name).to_owned()),
+                "{name} one byte too far"
+            );
         }
     }
 

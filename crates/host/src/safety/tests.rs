@@ -42,6 +42,10 @@ fn against(machine: &Fixture, name: &str) -> Vec<Reason> {
     judge(&machine.root(), &target, consent.as_ref()).reasons
 }
 
+fn named(name: &str) -> Consent {
+    Consent::parse(name).expect("it is a name")
+}
+
 fn dev(machine: &Fixture, name: &str) -> String {
     machine.root().node(name).display().to_string()
 }
@@ -62,8 +66,7 @@ fn a_spare_disk_with_its_serial_is_written_and_without_it_is_not() {
     let other = Consent::parse("S2").expect("it is a serial number");
     let reasons = judge(&machine.root(), &target, Some(&other)).reasons;
     assert_eq!(reasons, [Reason::OtherConsent { given: "S2".into(), names: vec!["S1".into()] }]);
-    let permit =
-        permit(&machine.root(), &target, Some(&Consent::Device("S1".into()))).expect("nothing is against it");
+    let permit = permit(&machine.root(), &target, Some(&named("S1"))).expect("nothing is against it");
     assert_eq!(permit.consent.as_deref(), Some("S1"));
 }
 
@@ -264,7 +267,7 @@ fn known_contents_are_refused_on_the_device_and_on_its_partitions() {
     machine.write_bytes("dev/sda2", &content);
     let found = |name: &str| Reason::Signature {
         device: dev(&machine, name),
-        name: "XFS file system",
+        name: "XFS file system".into(),
         offset: Bytes::ZERO,
     };
     assert_eq!(against(&machine, "sda"), [found("sda2")]);
@@ -278,9 +281,164 @@ fn zfs_is_known_by_its_label_since_the_kernel_names_no_holder() {
     let mut content = vec![0; 2 << 20];
     content[16 * 1024 + 24..][..8].copy_from_slice(b"version\0");
     machine.write_bytes("dev/sda", &content);
-    only(&against(&machine, "sda"), |reason| {
-        matches!(reason, Reason::Signature { name: "ZFS pool member", .. })
-    });
+    only(
+        &against(&machine, "sda"),
+        |reason| matches!(reason, Reason::Signature { name, .. } if name == "ZFS pool member"),
+    );
+}
+
+#[test]
+fn a_device_that_is_not_blank_is_written_with_a_consent_that_speaks_of_data_alone() {
+    let machine = machine();
+    for at in [0, 1 << 20, (2 << 20) - 1] {
+        let mut content = vec![0; 2 << 20];
+        content[at] = 7;
+        machine.write_bytes("dev/sda", &content);
+        let target = block(&machine, "sda");
+        let reasons = |name: &str| judge(&machine.root(), &target, Some(&named(name))).reasons;
+        let (device, at) = (dev(&machine, "sda"), Bytes::new(at as u64));
+        assert_eq!(reasons("S1"), [Reason::NotBlank { device, at, name: "data:S1".into() }]);
+        assert_eq!(reasons("data:S1"), []);
+        only(&reasons("data:S2"), |reason| matches!(reason, Reason::OtherConsent { .. }));
+        let none = judge(&machine.root(), &target, None).reasons;
+        assert_eq!(none, [Reason::NoConsent { names: vec!["data:S1".into()] }]);
+    }
+    // Of a blank one it may be said as well: the second run on a device is given what the first was.
+    machine.node("sda");
+    assert_eq!(judge(&machine.root(), &block(&machine, "sda"), Some(&named("data:S1"))).reasons, []);
+}
+
+#[test]
+fn a_known_content_is_refused_although_consent_speaks_of_data() {
+    let machine = machine();
+    let mut content = vec![0; 2 << 20];
+    content[..4].copy_from_slice(b"XFSB");
+    machine.write_bytes("dev/sda", &content);
+    let reasons = judge(&machine.root(), &block(&machine, "sda"), Some(&named("data:S1"))).reasons;
+    only(&reasons, |reason| matches!(reason, Reason::Signature { .. }));
+}
+
+#[test]
+fn tables_that_cannot_be_read_mean_that_nothing_is_known_not_that_nothing_is_there() {
+    for table in ["proc/self/mountinfo", "proc/swaps", "sys/class/block"] {
+        let machine = machine();
+        let file = std::fs::canonicalize(machine.path("dev/sda")).expect("the fixture has it");
+        let path = machine.path(table);
+        match path.is_dir() {
+            true => std::fs::rename(&path, machine.path("away")).expect("the fixture is ours"),
+            // A folder cannot be read as a file, by root either.
+            false => {
+                std::fs::remove_file(&path).and_then(|()| std::fs::create_dir(&path)).expect("it is ours")
+            }
+        }
+        let target = Target { name: "file".into(), place: Place::File(file.clone()) };
+        let consent = named(&file.display().to_string());
+        let of_file = judge(&machine.root(), &target, Some(&consent)).reasons;
+        only(&of_file, |reason| matches!(reason, Reason::Unknown { .. }));
+        let node = machine.root().node("sda");
+        let devno = DevNo { major: 8, minor: 0 };
+        let target = Target { name: "sda".into(), place: Place::Block { node, devno } };
+        let of_device = judge(&machine.root(), &target, Some(&named("S1"))).reasons;
+        only(&of_device, |reason| matches!(reason, Reason::Unknown { .. }));
+    }
+    let machine = machine();
+    std::fs::remove_file(machine.path("proc/swaps")).expect("it is there");
+    only(&against(&machine, "sda"), |reason| matches!(reason, Reason::Unknown { .. }));
+    machine.write("proc/meminfo", "a kernel without swap has its other tables");
+    assert_eq!(against(&machine, "sda"), []);
+}
+
+/// A file of a user's, and what speaks against writing to it under its own name.
+struct Own {
+    _folder: tempfile::TempDir,
+    path: std::path::PathBuf,
+}
+
+impl Own {
+    fn of(content: &[u8]) -> Own {
+        let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("the test has a folder");
+        let path = std::fs::canonicalize(folder.path()).expect("it is there").join("file");
+        std::fs::write(&path, content).expect("the folder is ours");
+        Own { _folder: folder, path }
+    }
+
+    fn against(&self) -> Vec<Reason> {
+        let target = Target { name: "file".into(), place: Place::File(self.path.clone()) };
+        let text = self.path.display().to_string();
+        judge(&SysRoot::real(), &target, Some(&named(&text))).reasons
+    }
+}
+
+#[test]
+fn a_file_that_somebody_has_open_for_writing_is_refused_as_long_as_he_has() {
+    let own = Own::of(b"data");
+    assert_eq!(own.against(), []);
+    let open = std::fs::File::options().write(true).open(&own.path).expect("it is ours");
+    only(&own.against(), |reason| matches!(reason, Reason::OpenElsewhere { .. }));
+    drop(open);
+    assert_eq!(own.against(), []);
+}
+
+#[test]
+fn a_file_under_any_kind_of_lock_is_refused() {
+    let own = Own::of(b"data");
+    let reader = std::fs::File::open(&own.path).expect("it is ours");
+    for kind in [rustix::fs::FlockOperation::LockShared, rustix::fs::FlockOperation::LockExclusive] {
+        rustix::fs::flock(&reader, kind).expect("nobody else has it");
+        only(&own.against(), |reason| matches!(reason, Reason::Locked { kind: "flock", .. }));
+    }
+    drop(reader);
+    for (command, name) in [(libc::F_OFD_SETLK, "open file description"), (libc::F_SETLK, "POSIX")] {
+        let file = std::fs::File::options().read(true).write(true).open(&own.path).expect("it is ours");
+        // SAFETY: all zeros is a valid `struct flock`.
+        let mut lock: libc::flock = unsafe { std::mem::zeroed() };
+        lock.l_type = libc::F_WRLCK as libc::c_short;
+        // SAFETY: the descriptor is open and `lock` is a `struct flock`.
+        let taken = unsafe { libc::fcntl(std::os::fd::AsRawFd::as_raw_fd(&file), command, &raw mut lock) };
+        assert_eq!(taken, 0);
+        only(&own.against(), |reason| matches!(reason, Reason::Locked { kind, .. } if *kind == name));
+        drop(file);
+    }
+    assert_eq!(own.against(), []);
+}
+
+#[test]
+fn a_file_that_is_an_image_of_a_file_system_is_refused_under_its_own_name() {
+    let mut image = vec![0; 1 << 20];
+    image[1080..1082].copy_from_slice(b"\x53\xef");
+    only(&Own::of(&image).against(), |reason| matches!(reason, Reason::Signature { .. }));
+}
+
+/// Sample images of file systems, RAID members and partition tables (util-linux, `tests/ts/blkid`), packed with xz.
+#[test]
+fn none_of_libblkids_sample_images_is_written_as_a_device_or_as_a_file() {
+    let Some(folder) = std::env::var_os("FATHOM_BLKID_IMAGES") else {
+        let _closed = std::io::Write::write_all(
+            &mut std::io::stderr(),
+            b"skipped: FATHOM_BLKID_IMAGES names no folder with sample images of util-linux\n",
+        );
+        return;
+    };
+    let mut permitted = Vec::new();
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).expect("it is a folder") {
+        let packed = entry.expect("it can be read").path();
+        let unpacked =
+            std::process::Command::new("xz").arg("-dc").arg(&packed).output().expect("xz is there");
+        let machine = machine();
+        let size = unpacked.stdout.len().next_multiple_of(512);
+        machine.write("sys/block/sda/size", &(size / 512).to_string());
+        machine.write_bytes("dev/sda", &unpacked.stdout);
+        let as_device = judge(&machine.root(), &block(&machine, "sda"), Some(&named("S1"))).reasons;
+        let as_file = Own::of(&unpacked.stdout).against();
+        count += 1;
+        for (reasons, as_what) in [(as_device, "device"), (as_file, "file")] {
+            if reasons.is_empty() {
+                permitted.push(format!("{} as {as_what}", packed.display()));
+            }
+        }
+    }
+    assert!(permitted.is_empty(), "{} of {count}: {permitted:#?}", permitted.len());
 }
 
 #[test]
@@ -306,7 +464,7 @@ fn a_device_that_sysfs_does_not_list_is_refused() {
     let node = machine.node("sdq");
     let devno = DevNo { major: 65, minor: 0 };
     let target = Target { name: "/dev/sdq".into(), place: Place::Block { node, devno } };
-    let reasons = judge(&machine.root(), &target, Some(&Consent::Device("S1".into()))).reasons;
+    let reasons = judge(&machine.root(), &target, Some(&named("S1"))).reasons;
     only(&reasons, |reason| matches!(reason, Reason::Unlisted { .. }));
 }
 
@@ -386,7 +544,7 @@ fn a_users_file_needs_its_own_path_as_consent() {
     let judgement = judge(&root, &target, None);
     assert_eq!(judgement.consents, std::slice::from_ref(&text));
     assert_eq!(judgement.reasons, [Reason::NoConsent { names: vec![text.clone()] }]);
-    let other = Consent::File(folder.join("other"));
+    let other = named(&folder.join("other").display().to_string());
     only(&judge(&root, &target, Some(&other)).reasons, |reason| {
         matches!(reason, Reason::OtherConsent { .. })
     });
@@ -429,12 +587,15 @@ fn fathoms_own_file_and_what_is_not_there_yet_need_no_consent() {
     let folder = std::fs::canonicalize(folder.path()).expect("it is there");
     let (path, size) = (folder.join("own"), Bytes::MIB);
     let spec = scratch::Spec { path: path.clone(), size, seed: 1, reserve: Some(Bytes::ZERO) };
-    let own = scratch::Scratch::prepare(&spec, &mut |_| scratch::Step::Continue).expect("there is room");
+    let mut own = scratch::Scratch::prepare(&spec, &mut |_| scratch::Step::Continue).expect("there is room");
     let root = SysRoot::real();
+    let target = Target { name: "own".into(), place: Place::File(path.clone()) };
+    only(&judge(&root, &target, None).reasons, |reason| matches!(reason, Reason::Locked { .. }));
+    own.keep().expect("it is ours");
+    drop(own);
     for place in [Place::File(path), Place::NewFile(folder.join("new")), Place::Directory(folder.clone())] {
         let target = Target { name: "own".into(), place };
         let permit = permit(&root, &target, None).expect("it is Fathom's");
         assert_eq!(permit.consent, None);
     }
-    drop(own);
 }

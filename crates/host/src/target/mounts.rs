@@ -34,8 +34,18 @@ impl Mount {
 ///
 /// A mount in another mount namespace is not among them; only an exclusive open of the device finds that one.
 pub fn mounts(root: &SysRoot) -> Vec<Mount> {
-    let bytes = std::fs::read(root.proc.join("self/mountinfo")).unwrap_or_default();
-    parse(&String::from_utf8_lossy(&bytes))
+    read(root).unwrap_or_default()
+}
+
+/// The same for whom an unreadable table must not mean that nothing is mounted.
+pub fn read(root: &SysRoot) -> std::io::Result<Vec<Mount>> {
+    let bytes = std::fs::read(table(root))?;
+    Ok(parse(&String::from_utf8_lossy(&bytes)))
+}
+
+/// Where the kernel lists them.
+pub fn table(root: &SysRoot) -> PathBuf {
+    root.proc.join("self/mountinfo")
 }
 
 /// The mount that holds `path`, which must be absolute and free of symbolic links.

@@ -1,0 +1,66 @@
+//! Whether a device holds anything at its beginning and end, where everything that is known to the world lies.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use units::Bytes;
+
+/// So much at either end is looked at: twice as far in as any known header lies (the second one of LUKS2, 4 MiB).
+pub(super) const EDGE: Bytes = Bytes::new(8 << 20);
+
+/// One read.
+const PIECE: usize = 1 << 20;
+
+/// The first byte, in the first and the last [`EDGE`] of `size`, that is not as on a blank device: one that was written
+/// with zeros or trimmed, or flash that was erased, which holds ones. `None` for a blank one.
+pub(super) fn first_data(file: &File, size: Bytes) -> io::Result<Option<Bytes>> {
+    let head = EDGE.min(size);
+    let tail = size.saturating_sub(EDGE).max(head);
+    let mut expected = None;
+    for (from, to) in [(Bytes::ZERO, head), (tail, size)] {
+        let mut at = from.get();
+        let mut buffer = vec![0; PIECE];
+        while at < to.get() {
+            let length = PIECE.min((to.get() - at) as usize);
+            match file.read_at(&mut buffer[..length], at) {
+                Ok(0) => break,
+                Ok(count) => {
+                    let blank = *expected.get_or_insert(if buffer[0] == 0xff { 0xff } else { 0 });
+                    if let Some(place) = buffer[..count].iter().position(|byte| *byte != blank) {
+                        return Ok(Some(Bytes::new(at + place as u64)));
+                    }
+                    at += count as u64;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zeros_and_ones_are_blank_and_one_other_byte_at_either_end_is_not() {
+        let file = tempfile::tempfile().expect("the test has a temporary folder");
+        let size = Bytes::MIB * 20;
+        file.set_len(size.get()).expect("the file is ours");
+        let look = |size| first_data(&file, size).expect("it can be read");
+        assert_eq!(look(size), None);
+        assert_eq!(look(Bytes::ZERO), None);
+        for at in [0, (8 << 20) - 1, 12 << 20, size.get() - 1] {
+            file.write_all_at(b"x", at).expect("the file is ours");
+            assert_eq!(look(size), Some(Bytes::new(at)));
+            file.write_all_at(b"\0", at).expect("the file is ours");
+        }
+        file.write_all_at(b"x", 10 << 20).expect("the file is ours");
+        assert_eq!(look(size), None, "the middle is not looked at");
+        file.write_all_at(&vec![0xff; 3 << 20], 0).expect("the file is ours");
+        assert_eq!(look(Bytes::MIB * 3), None);
+        assert_eq!(look(size), Some(Bytes::MIB * 3));
+    }
+}

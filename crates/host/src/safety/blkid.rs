@@ -1,0 +1,106 @@
+//! What libblkid knows a content by, where it is installed: it knows more than the table here, and what it knows is what
+//! the system's own tools would mount, assemble or warn of.
+//!
+//! Loaded when it is first asked for and never linked, so that a system without it runs the same program.
+//!
+//! Source: libblkid's manual and `blkid.h` of util-linux 2.38; the loop over `blkid_do_probe` is that of wipefs(8).
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::ptr::null;
+use std::sync::OnceLock;
+
+use libloading::Library;
+use units::Bytes;
+
+use super::signatures::Signature;
+
+/// `BLKID_SUBLKS_TYPE`, `_MAGIC` and `_BADCSUM`: a header with a wrong checksum is still somebody's.
+const SUPERBLOCKS: c_int = 1 << 5 | 1 << 9 | 1 << 10;
+/// `BLKID_PARTS_FORCE_GPT` and `_MAGIC`.
+const PARTITIONS: c_int = 1 << 1 | 1 << 3;
+/// More than any content has; a loop that never ends would be worse.
+const MOST: usize = 64;
+
+type Probe = *mut c_void;
+
+/// The calls that are used.
+struct Calls {
+    new_probe: unsafe extern "C" fn() -> Probe,
+    free_probe: unsafe extern "C" fn(Probe),
+    set_device: unsafe extern "C" fn(Probe, c_int, i64, i64) -> c_int,
+    set: [(unsafe extern "C" fn(Probe, c_int) -> c_int, c_int); 4],
+    do_probe: unsafe extern "C" fn(Probe) -> c_int,
+    lookup: unsafe extern "C" fn(Probe, *const c_char, *mut *const c_char, *mut usize) -> c_int,
+    _library: Library,
+}
+
+/// Everything that libblkid finds; empty where it finds nothing or is not installed.
+pub(super) fn signatures(file: &File) -> Vec<Signature> {
+    static CALLS: OnceLock<Option<Calls>> = OnceLock::new();
+    CALLS.get_or_init(load).as_ref().map(|calls| calls.ask(file)).unwrap_or_default()
+}
+
+fn load() -> Option<Calls> {
+    // SAFETY: libblkid runs nothing when it is loaded.
+    let library = unsafe { Library::new("libblkid.so.1") }.ok()?;
+    // SAFETY: each name stands for a function of the type it is given here (`blkid.h`), and the library is never
+    // unloaded: it is kept beside them in a static.
+    unsafe {
+        Some(Calls {
+            new_probe: *library.get(b"blkid_new_probe\0").ok()?,
+            free_probe: *library.get(b"blkid_free_probe\0").ok()?,
+            set_device: *library.get(b"blkid_probe_set_device\0").ok()?,
+            set: [
+                (*library.get(b"blkid_probe_enable_superblocks\0").ok()?, 1),
+                (*library.get(b"blkid_probe_set_superblocks_flags\0").ok()?, SUPERBLOCKS),
+                (*library.get(b"blkid_probe_enable_partitions\0").ok()?, 1),
+                (*library.get(b"blkid_probe_set_partitions_flags\0").ok()?, PARTITIONS),
+            ],
+            do_probe: *library.get(b"blkid_do_probe\0").ok()?,
+            lookup: *library.get(b"blkid_probe_lookup_value\0").ok()?,
+            _library: library,
+        })
+    }
+}
+
+impl Calls {
+    fn ask(&self, file: &File) -> Vec<Signature> {
+        // SAFETY: takes nothing and gives a probe or null.
+        let probe = unsafe { (self.new_probe)() };
+        if probe.is_null() {
+            return Vec::new();
+        }
+        let mut found: Vec<Signature> = Vec::new();
+        // SAFETY: the probe is one, and the descriptor stays open until it is freed.
+        let is_ready = unsafe { (self.set_device)(probe, file.as_raw_fd(), 0, 0) } == 0
+            // SAFETY: as above; each takes a probe and a number.
+            && self.set.iter().all(|(set, value)| unsafe { set(probe, *value) } == 0);
+        // SAFETY: as above. 0 is one more content, anything else the end or an error.
+        while is_ready && found.len() < MOST && unsafe { (self.do_probe)(probe) } == 0 {
+            let superblock = self.signature(probe, c"TYPE", c"SBMAGIC_OFFSET");
+            found.extend(superblock.or_else(|| self.signature(probe, c"PTTYPE", c"PTMAGIC_OFFSET")));
+        }
+        // SAFETY: the probe is one and is not used again.
+        unsafe { (self.free_probe)(probe) };
+        found
+    }
+
+    fn signature(&self, probe: Probe, name: &CStr, offset: &CStr) -> Option<Signature> {
+        let name = self.value(probe, name)?;
+        let offset = self.value(probe, offset).and_then(|text| text.parse().ok()).unwrap_or(0);
+        Some(Signature { name: format!("{name}, by libblkid").into(), offset: Bytes::new(offset) })
+    }
+
+    fn value(&self, probe: Probe, name: &CStr) -> Option<String> {
+        let (mut text, mut length): (*const c_char, usize) = (null(), 0);
+        // SAFETY: the probe is one, the name ends with a zero, and both places are there to be written to.
+        let found = unsafe { (self.lookup)(probe, name.as_ptr(), &raw mut text, &raw mut length) };
+        if found != 0 || text.is_null() {
+            return None;
+        }
+        // SAFETY: libblkid gives values as texts that end with a zero and live as long as the probe.
+        Some(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
+    }
+}

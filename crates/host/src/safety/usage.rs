@@ -1,0 +1,195 @@
+//! Who else uses a regular file, whatever name and mount namespace they reached it by.
+//!
+//! **Invariant:** compares files by device and inode, never by the text of their paths, wherever the kernel tells both.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::fs::{FlockOperation, flock};
+
+use crate::safety::reason::Reason;
+use crate::sysroot::{DevNo, SysRoot, names, text};
+use crate::target::mounts::unescape;
+
+/// A file, by the file system it lies on and its number there.
+pub(super) type FileId = (u64, u64);
+
+/// Every use of the file at `path`, which `file` is open on for reading.
+pub(super) fn of_file(root: &SysRoot, path: &Path, file: &File) -> Vec<Reason> {
+    let text = path.display().to_string();
+    let id = file.metadata().ok().map(|stat| (stat.dev(), stat.ino()));
+    let mut reasons = Vec::new();
+    match swaps(root) {
+        Ok(swaps) if swaps.iter().any(|swap| is_same(swap, path, id)) => {
+            reasons.push(Reason::Swap { device: text.clone() });
+        }
+        Ok(_) => {}
+        Err(error) => reasons.push(unknown("what is swapped to", root.proc.join("swaps"), &error)),
+    }
+    match loops(root) {
+        Ok(loops) => reasons.extend(loops.iter().filter(|each| each.is_over(path, id)).map(|each| {
+            let by = root.node(&each.name).display().to_string();
+            Reason::BehindLoop { file: text.clone(), by }
+        })),
+        Err(error) => {
+            reasons.push(unknown("what is behind loop devices", root.sys.join("class/block"), &error));
+        }
+    }
+    reasons.extend(lock_on(file).map(|kind| Reason::Locked { file: text.clone(), kind }));
+    // A loop device or swap keeps its file open too; that it does has been said.
+    if reasons.is_empty() && is_open_for_writing(file) {
+        reasons.push(Reason::OpenElsewhere { file: text });
+    }
+    reasons
+}
+
+/// That it is not known `what`, since `table` cannot be read: not the same as that there is nothing.
+pub(super) fn unknown(what: &'static str, table: PathBuf, error: &io::Error) -> Reason {
+    Reason::Unknown { what, table, why: error.to_string() }
+}
+
+/// The files and devices that are swapped to (`Documentation/filesystems/proc.rst`, `/proc/swaps`). None on a kernel
+/// without swap, which has no such table beside its others.
+pub(super) fn swaps(root: &SysRoot) -> io::Result<Vec<PathBuf>> {
+    let table = match std::fs::read_to_string(root.proc.join("swaps")) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound && root.proc.join("meminfo").exists() => {
+            return Ok(Vec::new());
+        }
+        table => table?,
+    };
+    let names = table.lines().skip(1).filter_map(|line| line.split_whitespace().next());
+    Ok(names.map(|name| unescape(name).into()).collect())
+}
+
+/// A loop device that is set up.
+pub(super) struct LoopOver {
+    /// Its kernel name.
+    pub name: String,
+    /// The file behind it as it was named when it was set up, perhaps where this process cannot see it.
+    pub named: PathBuf,
+    /// The file itself; `None` where the loop device may not be asked.
+    id: Option<FileId>,
+    /// The block device behind it, if it is one.
+    over: Option<DevNo>,
+}
+
+impl LoopOver {
+    /// Whether it reads and writes the file at `path`, whose number is `id`. By name where the loop may not be asked.
+    pub fn is_over(&self, path: &Path, id: Option<FileId>) -> bool {
+        match (self.id, id) {
+            (Some(own), Some(id)) => own == id,
+            _ => is_same(&self.named, path, id),
+        }
+    }
+
+    /// Whether it reads and writes that block device.
+    pub fn is_over_device(&self, node: &Path, devno: DevNo) -> bool {
+        self.over == Some(devno) || (self.id.is_none() && is_same(&self.named, node, id_of(node)))
+    }
+
+    /// The file behind it.
+    pub fn id(&self) -> Option<FileId> {
+        self.id.or_else(|| id_of(&self.named))
+    }
+}
+
+/// Every loop device that is set up.
+pub(super) fn loops(root: &SysRoot) -> io::Result<Vec<LoopOver>> {
+    let devices = root.sys.join("class/block");
+    std::fs::read_dir(&devices)?;
+    let loops = names(&devices).into_iter().filter(|name| name.starts_with("loop"));
+    let set_up = loops.filter_map(|name| {
+        let named = text(&devices.join(&name).join("loop/backing_file"))?.into();
+        let (id, over) = asked(&root.node(&name)).map_or((None, None), |(id, over)| (Some(id), over));
+        Some(LoopOver { name, named, id, over })
+    });
+    Ok(set_up.collect())
+}
+
+/// Source: linux, include/uapi/linux/loop.h.
+const LOOP_GET_STATUS64: libc::Ioctl = 0x4C05;
+
+#[repr(C)]
+struct LoopInfo64 {
+    device: u64,
+    inode: u64,
+    rdevice: u64,
+    rest: [u8; 208],
+}
+
+/// What a loop device says of the file behind it: device and inode, and its number if it is a block device.
+fn asked(node: &Path) -> Option<(FileId, Option<DevNo>)> {
+    let options = libc::O_NONBLOCK | libc::O_CLOEXEC;
+    let file = OpenOptions::new().read(true).custom_flags(options).open(node).ok()?;
+    let mut info = LoopInfo64 { device: 0, inode: 0, rdevice: 0, rest: [0; 208] };
+    // SAFETY: the descriptor is open; `info` has the 232 bytes of `struct loop_info64` and lives through the call.
+    let answer = unsafe { libc::ioctl(file.as_raw_fd(), LOOP_GET_STATUS64, &raw mut info) };
+    let over = (info.rdevice != 0).then(|| DevNo::from_raw(info.rdevice));
+    (answer == 0).then_some(((info.device, info.inode), over))
+}
+
+fn id_of(path: &Path) -> Option<FileId> {
+    std::fs::metadata(path).ok().map(|stat| (stat.dev(), stat.ino()))
+}
+
+/// Whether `named` leads to the file at `path`, whose number is `id`: the same path, a hard link, or another mount of
+/// the same place.
+pub(super) fn is_same(named: &Path, path: &Path, id: Option<FileId>) -> bool {
+    named == path || id.is_some_and(|id| id_of(named) == Some(id))
+}
+
+/// The kind of lock that somebody else holds on the file. Takes none for longer than it takes to ask.
+fn lock_on(file: &File) -> Option<&'static str> {
+    match flock(file, FlockOperation::NonBlockingLockExclusive) {
+        Err(rustix::io::Errno::WOULDBLOCK) => return Some("flock"),
+        // What was locked a moment ago can be unlocked.
+        Ok(()) => drop(flock(file, FlockOperation::Unlock)),
+        // A file system without locks.
+        Err(_) => {}
+    }
+    // SAFETY: all zeros is a valid `struct flock`.
+    let mut asked: libc::flock = unsafe { std::mem::zeroed() };
+    asked.l_type = libc::F_WRLCK as libc::c_short;
+    asked.l_whence = libc::SEEK_SET as libc::c_short;
+    // SAFETY: the descriptor is open, `asked` is a `struct flock` with `l_pid` 0 as F_OFD_GETLK wants it (fcntl(2)).
+    let answer = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_GETLK, &raw mut asked) };
+    match (answer, libc::c_int::from(asked.l_type), asked.l_pid) {
+        (0, libc::F_UNLCK, _) => None,
+        (0, _, -1) => Some("open file description"),
+        (0, _, _) => Some("POSIX"),
+        _ => None,
+    }
+}
+
+/// Looks this often, so long apart, whether a file is still open for writing: a kernel that lets go of a ring of
+/// requests, and a child between fork and exec, keep it open for a moment after its user has closed it.
+const LOOKS: u32 = 40;
+const APART: Duration = Duration::from_millis(10);
+
+/// Whether anybody has the file open for writing: then the kernel grants no read lease (fcntl(2), `F_SETLEASE`).
+/// `false` as well where it would grant none to this user or on this file system.
+fn is_open_for_writing(file: &File) -> bool {
+    for look in 0..LOOKS {
+        if look > 0 {
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "waits for the kernel, outside of any measurement"
+            )]
+            std::thread::sleep(APART);
+        }
+        // SAFETY: the descriptor is open; the two commands take and give back a lease and touch no memory.
+        let lease = |kind: libc::c_int| unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, kind) };
+        if lease(libc::F_RDLCK) == 0 {
+            lease(libc::F_UNLCK);
+            return false;
+        }
+        if io::Error::last_os_error().raw_os_error() != Some(libc::EAGAIN) {
+            return false;
+        }
+    }
+    true
+}
