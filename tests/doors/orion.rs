@@ -110,6 +110,19 @@ fn same(table: &BTreeMap<(u32, u32), f64>, recorded: &BTreeMap<(u32, u32), f64>,
 }
 
 #[test]
+fn a_second_test_of_the_same_minute_leaves_the_results_of_the_first() {
+    let user = User::new();
+    user.write("mytest.lun", "null:\n");
+    for _ in 0..3 {
+        let point = "-run advanced -type rand -matrix point -num_small 1 -num_large 0 -duration 1";
+        user.fathom(&format!("as orion {point} -testname mytest -num_disks 1")).done();
+    }
+    let of_kind = |end: &str| user.files().iter().filter(|name| name.ends_with(end)).count();
+    assert_eq!((of_kind("_summary.txt"), of_kind("_trace.txt")), (3, 3));
+    assert!(!user.files().iter().any(|name| name.ends_with(".part")));
+}
+
+#[test]
 fn a_simple_run_on_a_virtual_array_leaves_the_files_of_orion() {
     let user = User::new();
     user.write("mytest.lun", "array:md3000\n");

@@ -1,12 +1,15 @@
 //! Results to stdout and to files.
 
-use std::fs;
-use std::path::Path;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 use record::{Comparison, Run};
 
 use crate::cli::{CompareFormat, Format, Look};
 use crate::ending::Failure;
+use crate::recorder::salt;
 use crate::terminal;
 
 /// `run` in `format`, for stdout.
@@ -112,18 +115,98 @@ fn tool_endings() -> String {
 
 /// Writes `run` to `path` in the format of its ending. The file is there whole or not at all.
 pub fn write(run: &Run, path: &Path, look: &Look) -> Result<(), Failure> {
-    write_whole(path, draw(run, format_of(path)?, terminal::file_style(look))?)
+    write_whole(path, &draw(run, format_of(path)?, terminal::file_style(look))?)
 }
 
 /// The same of a comparison.
 pub fn write_comparison(comparison: &Comparison, path: &Path, look: &Look) -> Result<(), Failure> {
-    write_whole(path, draw_comparison(comparison, comparison_format_of(path)?, terminal::file_style(look))?)
+    let format = comparison_format_of(path)?;
+    write_whole(path, &draw_comparison(comparison, format, terminal::file_style(look))?)
 }
 
-fn write_whole(path: &Path, text: String) -> Result<(), Failure> {
+/// Writes `text` to `path`, which holds it whole or what it held before.
+///
+/// It is written to a file of a fresh name beside it, which then takes its place. What is no regular file, such as a
+/// pipe, a terminal or a link, is written as it is.
+pub fn write_whole(path: &Path, text: &str) -> Result<(), Failure> {
     let system = |source| Failure::System { what: format!("writing {}", path.display()), source };
-    let mut part = path.as_os_str().to_owned();
-    part.push(".part");
-    fs::write(&part, text).map_err(system)?;
-    fs::rename(&part, path).map_err(system)
+    let is_replaced = fs::symlink_metadata(path).map_or(true, |found| found.is_file());
+    match is_replaced {
+        true => Fresh::beside(path).and_then(|fresh| fresh.become_whole(path, text)).map_err(system),
+        false => fs::write(path, text).map_err(system),
+    }
+}
+
+/// A file of a name that nobody had, removed when dropped unless it has taken its place.
+struct Fresh {
+    path: PathBuf,
+    file: Option<File>,
+}
+
+impl Fresh {
+    /// In the same directory, so that it can take the place of `path` in one step.
+    fn beside(path: &Path) -> io::Result<Fresh> {
+        let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        loop {
+            let mut fresh = OsString::from(".");
+            fresh.push(name);
+            fresh.push(format!(".{:04x}{:04x}.part", salt(), salt()));
+            let path = path.with_file_name(fresh);
+            match File::options().write(true).create_new(true).open(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                opened => return opened.map(|file| Fresh { path, file: Some(file) }),
+            }
+        }
+    }
+
+    fn become_whole(mut self, path: &Path, text: &str) -> io::Result<()> {
+        if let Some(file) = &mut self.file {
+            file.write_all(text.as_bytes())?;
+            file.sync_all()?;
+        }
+        fs::rename(&self.path, path)?;
+        self.file = None;
+        Ok(())
+    }
+}
+
+impl Drop for Fresh {
+    fn drop(&mut self) {
+        if self.file.take().is_some() {
+            // The failure that is on its way to the user says more than one of this would.
+            let _half = fs::remove_file(&self.path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_whole_and_nothing_is_written_under_a_name_that_could_be_anybodys() {
+        let folder = tempfile::tempdir().expect("the test has a temporary folder");
+        let inside = |name: &str| folder.path().join(name);
+        let (path, other) = (inside("x.csv"), inside("letter"));
+        fs::write(&other, "a letter").expect("the folder is ours");
+        for name in ["x.csv.part", ".x.csv.part"] {
+            std::os::unix::fs::symlink(&other, inside(name)).expect("the folder is ours");
+        }
+        fs::write(&path, "before").expect("the folder is ours");
+        write_whole(&path, "after").expect("there is room");
+        assert_eq!(fs::read(&path).expect("it is there"), b"after");
+        assert_eq!(fs::read(&other).expect("it is there"), b"a letter");
+        assert_eq!(fs::read_dir(folder.path()).expect("it is there").count(), 4);
+    }
+
+    #[test]
+    fn what_cannot_take_its_place_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().expect("the test has a temporary folder");
+        let path = folder.path().join("x.csv");
+        let fresh = Fresh::beside(&path).expect("there is room");
+        // A folder that is not empty takes the name before the text is there.
+        fs::create_dir_all(path.join("full")).expect("the folder is ours");
+        assert!(fresh.become_whole(&path, "text").is_err());
+        assert_eq!(fs::read_dir(folder.path()).expect("it is there").count(), 1);
+    }
 }

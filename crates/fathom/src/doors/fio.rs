@@ -1,6 +1,5 @@
 //! `fathom as fio [OPTION|JOBFILE]...`
 
-use std::fs;
 use std::path::Path;
 
 use conduct::search::{LOOK_LEAST, SearchOptions, load_of};
@@ -11,6 +10,7 @@ use units::Nanos;
 use super::{Door, Scratch, print};
 use crate::around;
 use crate::ending::{Ending, Failure};
+use crate::output;
 use crate::progress::Progress;
 use crate::recorder::Recorded;
 use crate::session::Session;
@@ -37,13 +37,11 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
     };
     let text = command.report(&recorded.run);
     match &command.wanted.file {
-        Some(path) => fs::write(path, text)
-            .map_err(|source| Failure::System { what: format!("writing {path}"), source })?,
+        Some(path) => output::write_whole(path.as_ref(), &text)?,
         None => print(&text)?,
     }
     for (name, log) in command.logs(&recorded.run) {
-        fs::write(&name, log)
-            .map_err(|source| Failure::System { what: format!("writing the log {name}"), source })?;
+        output::write_whole(name.as_ref(), &log)?;
     }
     let failed = command.failed(&recorded.run);
     let ending = door.end(recorded);

@@ -20,6 +20,7 @@ use record::Run;
 use super::{Door, Scratch, look, print};
 use crate::around;
 use crate::ending::{Ending, Failure};
+use crate::output;
 
 pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
     if asks_for_help(arguments) {
@@ -122,11 +123,21 @@ const NAMES: [&str; 6] = ["summary.txt", "mbps.csv", "iops.csv", "lat.csv", "his
 impl Files {
     fn named(command: &Command) -> Files {
         let name = &command.name;
-        Files {
-            begin: match command.shape {
-                Shape::V10 => name.clone(),
-                Shape::V11 | Shape::V112 => format!("{name}_{}", Zoned::now().strftime("%Y%m%d_%H%M")),
-            },
+        match command.shape {
+            Shape::V10 => Files { begin: name.clone() },
+            Shape::V11 | Shape::V112 => {
+                let begin = format!("{name}_{}", Zoned::now().strftime("%Y%m%d_%H%M"));
+                // A test of the same minute has its results there.
+                let mut names = (1..).map(|number| match number {
+                    1 => begin.clone(),
+                    _ => format!("{begin}_{number}"),
+                });
+                let is_free = |begin: &String| {
+                    let files = Files { begin: begin.clone() };
+                    NAMES.iter().all(|name| fs::symlink_metadata(files.path(name)).is_err())
+                };
+                Files { begin: names.find(is_free).unwrap_or(begin) }
+            }
         }
     }
 
@@ -165,9 +176,7 @@ impl Files {
             format!("ORION TRACE {}\n\n{}", run.id, trace(&run.points)),
         ];
         for (name, text) in NAMES.iter().zip(texts) {
-            let path = self.path(name);
-            fs::write(&path, text)
-                .map_err(|source| Failure::System { what: format!("writing {path}"), source })?;
+            output::write_whole(self.path(name).as_ref(), &text)?;
         }
         Ok(())
     }

@@ -1,6 +1,5 @@
 //! `fathom array fit`: measures what tells a model its figures, and writes the model.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,6 +12,7 @@ use workload::spec::{Extent, Span};
 
 use crate::cli::FitArgs;
 use crate::ending::{Ending, Failure};
+use crate::output;
 use crate::progress::Progress;
 use crate::session::{Planned, Session};
 use crate::terminal;
@@ -44,10 +44,7 @@ pub fn fit(arguments: &FitArgs, store: &Option<PathBuf>) -> Result<Ending, Failu
     }
     let mut model = Model { runs: &runs };
     let fitted = fit::fit(&runs, &name, &mut model).map_err(|error| Failure::Usage(error.to_string()))?;
-    fs::write(&arguments.output, &fitted.text).map_err(|source| Failure::System {
-        what: format!("writing {}", arguments.output.display()),
-        source,
-    })?;
+    output::write_whole(&arguments.output, &fitted.text)?;
     let text = text_of(&fitted, arguments);
     terminal::print(&text).map_err(|source| Failure::System { what: "writing to stdout".into(), source })?;
     Ok(Ending::done())
