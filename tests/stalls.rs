@@ -69,3 +69,56 @@ fn a_real_target_that_stands_for_a_while_shows_in_the_response_and_not_in_the_se
     let late = workload.late.unwrap().to_stats().unwrap().quantile(0.99).unwrap();
     assert!(Duration::from_nanos(late.get()) < STALL.mul_f64(0.4), "the program was late by {late}");
 }
+
+/// Four workers without a pause.
+const CLOSED: &str = r#"
+name = "stopped"
+
+[[phase]]
+name    = "writes"
+size    = "4KiB"
+reads   = "0%"
+workers = 4
+engine  = "pread"
+span    = "8MiB"
+run     = "5s"
+"#;
+
+#[test]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "the test freezes a file system of the kernel's, whose clock is the real one"
+)]
+fn a_target_that_stops_before_the_end_of_the_window_is_silent_in_every_figure_and_breaks_no_law() {
+    let user = User::with_plan(CLOSED);
+    let Some(device) = Loop::make(&user, 64 << 20) else { return };
+    if !mkfs(&device) {
+        return;
+    }
+    let Some(mounted) = Mounted::make(&device, &user.directory("mnt")) else { return };
+    let Some(frozen) = Frozen::make(&mounted) else { return };
+    drop(frozen);
+
+    let mut running = user.start("run plan.toml --on mnt");
+    running.wait_for("[1/1] writes");
+    std::thread::sleep(Duration::from_secs(2));
+    let frozen = Frozen::make(&mounted).unwrap();
+    // Long enough to hang over the end, however late the load began.
+    std::thread::sleep(Duration::from_secs(6));
+    drop(frozen);
+    running.end();
+
+    let run = record::read(&user.fathom("show last --format json").done().out).unwrap();
+    let (point, workload) = (&run.points[0], &run.points[0].workloads[0]);
+    let until_ns = workload.measured_from_ns + workload.measured_ns;
+    let [.., silence] = workload.silences[..] else { panic!("nothing was silent: {workload:?}") };
+    assert_eq!(silence.from_ns + silence.length_ns, until_ns, "it lasts to the end of the window");
+    assert!(silence.length_ns > 1_500_000_000, "{silence:?}");
+    let series = point.series.iter().find(|series| series.name == "write ops").unwrap();
+    assert_eq!(series.from_ns, Some(workload.measured_from_ns));
+    assert_eq!(series.at_ns.last(), Some(&until_ns), "samples cover the window");
+    let seconds = workload.whole_seconds(&point.series, " ops");
+    assert_eq!((seconds.len(), seconds[4]), (5, 0.0), "a silent second is one of nothing: {seconds:?}");
+    let found = |code: &str| run.findings.iter().any(|finding| finding.code == code);
+    assert!(found("silence") && !found("little-law") && !found("conservation"), "{:?}", run.findings);
+}

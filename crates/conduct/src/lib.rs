@@ -14,6 +14,7 @@ mod result;
 mod rounds;
 pub mod search;
 mod seconds;
+mod silence;
 pub mod what_if;
 mod world;
 

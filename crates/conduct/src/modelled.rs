@@ -192,6 +192,7 @@ impl ModelledWorld {
             workload: None,
             unit: "share".into(),
             source: "the model".into(),
+            from_ns: None,
             at_ns: progress.percents.iter().map(|after| started.saturating_add(*after).nanos()).collect(),
             values: shares.collect(),
             absent: None,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use host::verify::Verified;
-use record::{Class, ErrorSample, OpTotal, Point, WorkerResult, WorkloadResult, summarise};
+use record::{Class, Edges, ErrorSample, OpTotal, Point, WorkerResult, WorkloadResult, summarise};
 use stats::Histogram;
 use units::{Bytes, Instant, OpsPerSecond};
 use workload::plan::{Load, texts};
@@ -11,6 +11,7 @@ use workload::spec::Workload;
 use workload::tally::{self, Action, ClassTally, Failure, Tally};
 
 use crate::seconds::Seconds;
+use crate::silence::silences;
 use crate::world::{LoadAnswer, StateAnswer, WorkerAnswer, WorkloadAnswer};
 
 /// The stored shape of a load.
@@ -60,9 +61,10 @@ fn workload_result(workload: &Workload, seen: WorkloadAnswer) -> (WorkloadResult
         tallies.push(tally);
         checks.push(verified);
     }
-    let seconds = Seconds::of(intervals);
     let merged = merge_classes(&tallies);
     let (from, until) = window(&tallies);
+    let begun = tallies.iter().map(|tally| tally.begun).min().unwrap_or(from);
+    let seconds = Seconds::of(intervals, begun, (from, until));
     let measured = until.saturating_since(from);
     let in_flight_ns: u128 = tallies.iter().map(|tally| tally.in_flight_ns).sum();
     let sum = |of: fn(&Tally) -> u64| tallies.iter().map(of).sum::<u64>();
@@ -87,6 +89,8 @@ fn workload_result(workload: &Workload, seen: WorkloadAnswer) -> (WorkloadResult
         unserved: sum(|tally| tally.unserved),
         late: late.as_ref().map(record::Histogram::from),
         mean_in_flight: if measured.is_zero() { 0.0 } else { in_flight_ns as f64 / measured.get() as f64 },
+        edges: Some(edges(&tallies)),
+        silences: silences(tallies.iter().map(|tally| tally.gaps.as_slice()), (from, until)),
         digests: tallies.iter().map(|tally| format!("{:016x}", tally.digest)).collect(),
         errors: sum(|tally| tally.errors),
         error_samples: tallies
@@ -110,6 +114,20 @@ fn window(tallies: &[Tally]) -> (Instant, Instant) {
     let from = tallies.iter().map(|tally| tally.measured_from).min().unwrap_or_default();
     let until = tallies.iter().map(|tally| tally.measured_until).max().unwrap_or_default();
     (from, until)
+}
+
+/// What the edges of the windows cut, all workers together.
+fn edges(tallies: &[Tally]) -> Edges {
+    let sum = |of: fn(&tally::Edges) -> u128| -> u64 {
+        u64::try_from(tallies.iter().map(|tally| of(&tally.edges)).sum::<u128>()).unwrap_or(u64::MAX)
+    };
+    Edges {
+        before_ns: sum(|edges| edges.before_ns),
+        after_ns: sum(|edges| edges.after_ns),
+        ended_after: tallies.iter().map(|tally| tally.edges.ended_after).sum(),
+        failed_ns: sum(|edges| edges.failed_ns),
+        lag_ns: sum(|edges| edges.lag_ns),
+    }
 }
 
 /// All workers' classes added up, in the order of operation and size.

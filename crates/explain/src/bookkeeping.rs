@@ -1,7 +1,6 @@
 //! Whether the record agrees with itself.
 
-use record::{Class, Histogram, Point, Run, Severity, WorkloadResult};
-use units::Nanos;
+use record::{Class, Point, Run, Severity, WorkloadResult};
 
 use crate::Code;
 use crate::draft::{Draft, percent, several};
@@ -43,45 +42,51 @@ pub(crate) fn conservation(_: &Run, _: &Point, workload: &WorkloadResult) -> Opt
     if !workload.workers.is_empty() && by_class != by_worker {
         return wrong(format!("The workers did {by_worker} requests, the classes count {by_class}."));
     }
+    let edges = workload.edges?;
+    let timed: u64 = workload.classes.iter().map(|class| class.response.count).sum();
+    let due = by_class + edges.ended_after + workload.unserved;
+    if timed != due {
+        return wrong(format!(
+            "{} ended in the window, {} after it and {} never; the histograms hold {}.",
+            several(by_class, "request"),
+            edges.ended_after,
+            workload.unserved,
+            several(timed, "response time")
+        ));
+    }
     None
 }
 
-/// Source: Little, *A Proof for the Queuing Formula L = λW*, Operations Research 9 (1961).
-const LITTLE_MOST: f64 = 0.02;
+/// What the clock's rounding and completions that were heard of late may make of it.
+const LITTLE_MOST: f64 = 0.001;
 
+/// Source: Little, *A Proof for the Queuing Formula L = λW*, Operations Research 9 (1961), for a window whose edges cut
+/// requests: the time that each was in service within it, summed, is the number in flight over time, summed.
 pub(crate) fn little_law(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {
-    // A failed request was in flight and is in no histogram.
-    if workload.errors > 0 || workload.measured_ns == 0 || workload.mean_in_flight <= 0.0 {
+    let edges = workload.edges?;
+    if workload.measured_ns == 0 {
         return None;
     }
-    let ops: u64 = workload.classes.iter().map(|class| class.ops).sum();
     // In flight is what was issued and has not ended: the service time, where it is not the response time.
-    let times: Vec<&Histogram> =
-        workload.classes.iter().map(|class| class.service.as_ref().unwrap_or(&class.response)).collect();
-    let count: u64 = times.iter().map(|histogram| histogram.count).sum();
-    let sum_ns: f64 = times.iter().map(|histogram| histogram.sum_ns as f64).sum();
-    if count == 0 {
-        return None;
-    }
-    let window_ns = workload.measured_ns as f64;
-    let mean_ns = sum_ns / count as f64;
-    let rate_per_s = ops as f64 / window_ns * 1e9;
-    let expected = rate_per_s * mean_ns / 1e9;
-    let off = (workload.mean_in_flight - expected).abs() / workload.mean_in_flight;
-    // Requests cut by the edges of the window weigh as much as the longest of them is part of it.
-    let longest = times.iter().filter_map(|histogram| histogram.max_ns).max().unwrap_or(0) as f64;
-    if off <= LITTLE_MOST + longest / window_ns {
+    let times = workload.classes.iter().map(|class| class.service.as_ref().unwrap_or(&class.response));
+    let in_service_ns: f64 = times.map(|histogram| histogram.sum_ns as f64).sum();
+    let beyond_ns = [edges.before_ns, edges.after_ns, edges.lag_ns].map(|part| part as f64);
+    let within_ns = in_service_ns - beyond_ns.iter().sum::<f64>() + edges.failed_ns as f64;
+    let expected = within_ns / workload.measured_ns as f64;
+    let in_flight = workload.mean_in_flight;
+    let off = (in_flight - expected).abs() / in_flight.max(expected);
+    // Nothing in flight at all is no contradiction.
+    if !off.is_finite() || off <= LITTLE_MOST {
         return None;
     }
     let sentence = format!(
-        "{:.2} requests were in flight on average, but rate times mean latency ({:.0}/s × {}) gives {expected:.2}: \
-         {} apart.",
-        workload.mean_in_flight,
-        rate_per_s,
-        Nanos::from_secs_f64(mean_ns / 1e9),
+        "{in_flight:.3} requests were in flight on average, but the times that they were in service within the window \
+         sum up to {expected:.3}: {} apart.",
         percent(off)
     );
-    let draft = Draft::new(Code::LittleLaw, Severity::Warning, sentence)
-        .remedy("Measure longer; if it stays, latencies or rates of this record are not to be trusted.");
-    Some(draft.number("in_flight", workload.mean_in_flight).number("in_flight_expected", expected))
+    let draft = Draft::new(Code::LittleLaw, Severity::Warning, sentence).remedy(
+        "Latencies or rates of this record are not to be trusted: please report it with the record \
+         (`fathom export --format json`).",
+    );
+    Some(draft.number("in_flight", in_flight).number("in_flight_expected", expected))
 }

@@ -7,7 +7,7 @@ use units::Bytes;
 use crate::Code;
 use crate::draft::{Draft, percent};
 use crate::evidence::{counted, file_system, is_direct, known_caches, moved};
-use crate::working_set;
+use crate::history::History;
 
 /// File systems whose files are in memory and nowhere else.
 const IN_MEMORY: [&str; 2] = ["tmpfs", "ramfs"];
@@ -58,8 +58,8 @@ pub(crate) fn buffered(run: &Run, _: &Point, workload: &WorkloadResult) -> Optio
     Some(draft.number("span_bytes", span as f64).number("ram_bytes", ram as f64))
 }
 
-pub(crate) fn span_fits_cache(run: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {
-    let span = workload.span_bytes.filter(|span| *span > 0 && !working_set::is_probe(run))?;
+pub(crate) fn span_fits_cache(run: &Run, history: &History, workload: &WorkloadResult) -> Option<Draft> {
+    let span = workload.span_bytes.filter(|span| *span > 0 && !history.is_probe)?;
     let caches = known_caches(run);
     let largest =
         caches.iter().max_by_key(|cache| cache.size_bytes).filter(|cache| span <= cache.size_bytes)?;

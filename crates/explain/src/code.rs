@@ -43,7 +43,7 @@ codes! {
     Interrupted => "interrupted",
     /// Requests or bytes do not add up.
     Conservation => "conservation",
-    /// Requests in flight, rate and latency contradict each other.
+    /// Requests in flight and times in service contradict each other.
     LittleLaw => "little-law",
     /// Too few requests for a percentile.
     FewSamples => "few-samples",
@@ -51,6 +51,8 @@ codes! {
     ShortRun => "short-run",
     /// The rate is not known well.
     WideInterval => "wide-interval",
+    /// Requests were in flight, and none ended.
+    Silence => "silence",
     /// The rate changed from the beginning of the window to its end.
     Drift => "drift",
     /// The rate rises or falls slowly.

@@ -6,7 +6,8 @@ use units::Bytes;
 
 use crate::Code;
 use crate::draft::{Draft, percent};
-use crate::evidence::{fills, key, moved, moved_by};
+use crate::evidence::{key, moved_by};
+use crate::history::History;
 
 /// The part of a target without data from which a figure is one of nothing.
 const MOSTLY_NOTHING: f64 = 0.5;
@@ -32,13 +33,17 @@ pub(crate) fn is_looked_at(run: &Run) -> bool {
 }
 
 /// Whether so much was written up to the end of `point` that what was there before says little.
-fn is_overwritten(run: &Run, point: &Point, size: u64) -> bool {
-    let until_now = || run.points.iter().filter(|other| other.index <= point.index);
-    let written: u64 = until_now().map(|other| moved(other, "write")).sum();
-    until_now().any(|state| fills(state) > 0) || written as f64 >= MOSTLY_NOTHING * size as f64
+fn is_overwritten(history: &History, point: &Point, size: u64) -> bool {
+    let before = history.before(point);
+    before.fills > 0 || before.written as f64 >= MOSTLY_NOTHING * size as f64
 }
 
-pub(crate) fn unwritten(run: &Run, point: &Point, workload: &WorkloadResult) -> Option<Draft> {
+pub(crate) fn unwritten(
+    run: &Run,
+    history: &History,
+    point: &Point,
+    workload: &WorkloadResult,
+) -> Option<Draft> {
     if moved_by(workload, "read") == 0 {
         return None;
     }
@@ -48,7 +53,7 @@ pub(crate) fn unwritten(run: &Run, point: &Point, workload: &WorkloadResult) -> 
         let missing = missing.unwrap_or_default().get();
         let holes = missing as f64 / target.size_bytes.max(1) as f64;
         let part = holes.max(zeros as f64 / blocks as f64);
-        if part < SOME || is_overwritten(run, point, target.size_bytes) {
+        if part < SOME || is_overwritten(history, point, target.size_bytes) {
             return None;
         }
         let held = match missing {
@@ -84,12 +89,17 @@ pub(crate) fn unwritten(run: &Run, point: &Point, workload: &WorkloadResult) -> 
     worst.map(|(_, draft)| draft)
 }
 
-pub(crate) fn compressible_reads(run: &Run, point: &Point, workload: &WorkloadResult) -> Option<Draft> {
+pub(crate) fn compressible_reads(
+    run: &Run,
+    history: &History,
+    point: &Point,
+    workload: &WorkloadResult,
+) -> Option<Draft> {
     if moved_by(workload, "read") == 0 {
         return None;
     }
     let held = |target: &Target| target.facts.get(fact::INFORMATION)?.parse::<f64>().ok();
-    let old = run.targets.iter().filter(|target| !is_overwritten(run, point, target.size_bytes));
+    let old = run.targets.iter().filter(|target| !is_overwritten(history, point, target.size_bytes));
     let bits = old.filter_map(held).min_by(f64::total_cmp).filter(|bits| *bits < COMPRESSES)?;
     let sentence = format!(
         "What was read compresses: a byte of it holds {bits:.1} bits of information. A device or file system that \
@@ -99,11 +109,16 @@ pub(crate) fn compressible_reads(run: &Run, point: &Point, workload: &WorkloadRe
     Some(draft.number("bits_per_byte", bits))
 }
 
-pub(crate) fn repeating_reads(run: &Run, point: &Point, workload: &WorkloadResult) -> Option<Draft> {
+pub(crate) fn repeating_reads(
+    run: &Run,
+    history: &History,
+    point: &Point,
+    workload: &WorkloadResult,
+) -> Option<Draft> {
     if moved_by(workload, "read") == 0 {
         return None;
     }
-    let old = run.targets.iter().filter(|target| !is_overwritten(run, point, target.size_bytes));
+    let old = run.targets.iter().filter(|target| !is_overwritten(history, point, target.size_bytes));
     let samples = old.filter_map(|target| sample(target, fact::REPEATS));
     let part = |(repeats, blocks): (u64, u64)| repeats as f64 / blocks as f64;
     let (repeats, blocks) = samples.max_by(|one, two| part(*one).total_cmp(&part(*two)))?;

@@ -2,11 +2,14 @@
 //!
 //! **Invariant:** a check passes on evidence alone. Where there is none it was not made, which is told and costs the A.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use record::{Check, Finding, Grade, Grading, Outcome, Point, PointKind, Run, Severity};
 
 use crate::Code;
 use crate::evidence::on_nothing;
-use crate::{findings, proof, search, working_set};
+use crate::history::History;
+use crate::{findings_with, proof, search, working_set};
 
 /// A question that a grade depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +81,9 @@ pub(crate) fn weight(code: Code) -> Option<(About, [Grade; 3])> {
         Code::Conservation | Code::LittleLaw => (About::Bookkeeping, [B, D, F]),
         Code::FewSamples => (About::Samples, [A, C, F]),
         Code::ShortRun | Code::WideInterval => (About::Samples, [B, C, F]),
-        Code::Drift | Code::Trend | Code::RepeatsDiffer | Code::NotSteady => (About::Steady, [B, C, F]),
+        Code::Silence | Code::Drift | Code::Trend | Code::RepeatsDiffer | Code::NotSteady => {
+            (About::Steady, [B, C, F])
+        }
         Code::Buffered | Code::DirectNotHonoured | Code::DirtyPages => (About::Direct, [B, D, F]),
         Code::CacheSuspected | Code::SloWriteCache => (About::Cache, [B, D, F]),
         Code::UnwrittenData | Code::CompressibleContent => (About::Content, [B, D, F]),
@@ -126,7 +131,8 @@ pub fn weights() -> Vec<(Code, &'static str, [Grade; 3])> {
 ///
 /// A run that asked no storage has findings and no grade.
 pub fn judge(run: &mut Run) {
-    run.findings = findings(run);
+    let history = History::of(run);
+    run.findings = findings_with(run, &history);
     // What several targets answer together is none of one alone.
     if let [_] = run.targets[..] {
         let seen = working_set::caches(run);
@@ -134,12 +140,17 @@ pub fn judge(run: &mut Run) {
         caches.retain(|cache| seen.is_empty() || cache.name != working_set::NAME);
         caches.extend(seen);
     }
-    let grades =
-        |point: &Point| point.kind == PointKind::Load && search::is_result(run, point) && !on_nothing(run);
-    let gradings: Vec<Option<Grading>> =
-        run.points.iter().map(|point| grades(point).then(|| of_point(run, point))).collect();
+    let of_storage = !on_nothing(run);
+    let grades = |point: &Point| of_storage && point.kind == PointKind::Load && search::is_result(run, point);
+    let found = ByPoint::of(run);
+    let gradings: Vec<Option<Grading>> = run
+        .points
+        .iter()
+        .map(|point| grades(point).then(|| of_point(run, &history, &found, point)))
+        .collect();
     let limited = |finding: &&Finding| finding.code == Code::ClientLimited.name();
-    let limited: Vec<u32> = run.findings.iter().filter(limited).filter_map(|finding| finding.point).collect();
+    let limited: BTreeSet<u32> =
+        run.findings.iter().filter(limited).filter_map(|finding| finding.point).collect();
     for (point, grading) in run.points.iter_mut().zip(gradings) {
         point.grading = grading;
         point.client_limited = limited.contains(&point.index);
@@ -147,15 +158,33 @@ pub fn judge(run: &mut Run) {
     run.grading = of_run(run);
 }
 
-fn of_point(run: &Run, point: &Point) -> Grading {
-    let own = |finding: &&Finding| {
-        finding.point == Some(point.index) || finding.point.is_none() && is_about_phase(run, finding, point)
-    };
-    let found: Vec<&Finding> = run.findings.iter().filter(own).collect();
+/// The findings of a run by what they are about.
+struct ByPoint<'a> {
+    run: Vec<&'a Finding>,
+    points: BTreeMap<u32, Vec<&'a Finding>>,
+}
+
+impl ByPoint<'_> {
+    fn of(run: &Run) -> ByPoint<'_> {
+        let mut found = ByPoint { run: Vec::new(), points: BTreeMap::new() };
+        for finding in &run.findings {
+            match finding.point {
+                Some(point) => found.points.entry(point).or_default().push(finding),
+                None => found.run.push(finding),
+            }
+        }
+        found
+    }
+}
+
+fn of_point(run: &Run, history: &History, all: &ByPoint<'_>, point: &Point) -> Grading {
+    let about_phase = all.run.iter().filter(|finding| is_about_phase(run, finding, point));
+    let own = all.points.get(&point.index).into_iter().flatten();
+    let found: Vec<&Finding> = about_phase.chain(own).copied().collect();
     grading(
         CHECKS
             .iter()
-            .filter_map(|check| answer(check, &found, || proof::of(check.about, run, point)))
+            .filter_map(|check| answer(check, &found, || proof::of(check.about, run, history, point)))
             .collect(),
     )
 }
@@ -241,11 +270,8 @@ fn merged(of_points: &[(&str, &Check)], of_run: Option<Check>) -> Option<Check> 
     if let Some(of_run) = of_run.filter(|of_run| rank(of_run) >= rank(worst)) {
         return Some(of_run);
     }
-    let mut points: Vec<String> = Vec::new();
-    for (name, _) in of_points.iter().filter(|(_, check)| rank(check) == rank(worst)) {
-        if !points.iter().any(|known| known == name) {
-            points.push((*name).to_owned());
-        }
-    }
+    let worst_of = of_points.iter().filter(|(_, check)| rank(check) == rank(worst)).map(|(name, _)| *name);
+    let mut known = BTreeSet::new();
+    let points = worst_of.filter(|name| known.insert(*name)).map(str::to_owned).collect();
     Some(Check { points, ..worst.clone() })
 }

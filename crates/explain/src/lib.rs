@@ -18,6 +18,7 @@ mod draft;
 mod evidence;
 mod failures;
 mod grade;
+mod history;
 mod limits;
 pub mod model;
 mod parts;
@@ -38,10 +39,12 @@ pub use what_if::what_if;
 use record::{Finding, Point, Run, WorkloadResult, World};
 
 use draft::Draft;
+use history::History;
 
 type OfRun = fn(&Run) -> Option<Draft>;
 type OfPoint = fn(&Run, &Point) -> Option<Draft>;
 type OfWorkload = fn(&Run, &Point, &WorkloadResult) -> Option<Draft>;
+type OfWorkloadAfter = fn(&Run, &History, &Point, &WorkloadResult) -> Option<Draft>;
 
 /// About the run as a whole.
 const RUN: [OfRun; 9] = [
@@ -57,10 +60,10 @@ const RUN: [OfRun; 9] = [
 ];
 
 /// About a point, in either world.
-const POINT: [OfPoint; 2] = [samples::repeats_differ, limits::of_point];
+const POINT: [OfPoint; 1] = [limits::of_point];
 
 /// About a workload, in either world.
-const WORKLOAD: [OfWorkload; 16] = [
+const WORKLOAD: [OfWorkload; 17] = [
     failures::data_corrupt,
     failures::data_verified,
     failures::errors,
@@ -71,6 +74,7 @@ const WORKLOAD: [OfWorkload; 16] = [
     samples::few_samples,
     samples::short_run,
     samples::wide_interval,
+    steady::silence,
     steady::drift,
     steady::trend,
     steady::window_not_steady,
@@ -92,16 +96,16 @@ const REAL_POINT: [OfPoint; 9] = [
     writes::dirty_pages,
 ];
 
-/// About a workload on real storage.
-const REAL_WORKLOAD: [OfWorkload; 9] = [
-    caches::buffered,
-    caches::span_fits_cache,
-    client::limited,
-    writes::drive_write_cache,
+/// About a workload on real storage, some of them by what came before it.
+const REAL_WORKLOAD: [OfWorkloadAfter; 9] = [
+    |run, _, point, workload| caches::buffered(run, point, workload),
+    |run, history, _, workload| caches::span_fits_cache(run, history, workload),
+    |run, _, point, workload| client::limited(run, point, workload),
+    |run, _, point, workload| writes::drive_write_cache(run, point, workload),
     content::unwritten,
     content::compressible_reads,
     content::repeating_reads,
-    content::compressible_writes,
+    |run, _, point, workload| content::compressible_writes(run, point, workload),
     writes::not_preconditioned,
 ];
 
@@ -110,6 +114,11 @@ const REAL_WORKLOAD: [OfWorkload; 9] = [
 /// Findings that the record already has are not looked at: the caller replaces them. A run on `null:` is told
 /// once that it asked no storage, and is spared what only holds for storage.
 pub fn findings(run: &Run) -> Vec<Finding> {
+    findings_with(run, &History::of(run))
+}
+
+/// As [`findings`], with the history of `run`.
+fn findings_with(run: &Run, history: &History) -> Vec<Finding> {
     let mut found: Vec<Finding> = RUN.iter().filter_map(|check| check(run)).map(Draft::about_run).collect();
     let on_nothing = evidence::on_nothing(run);
     if on_nothing {
@@ -118,12 +127,15 @@ pub fn findings(run: &Run) -> Vec<Finding> {
     found.extend(saturation::findings(run));
     found.extend(working_set::findings(run));
     let real = run.world == World::Host && !on_nothing;
+    let mut repeats_differ = samples::repeats_differ(run);
     for point in run.points.iter().filter(|point| search::is_result(run, point)) {
+        found.extend(repeats_differ.remove(&point.index).map(|draft| draft.about(point)));
         let points = POINT.iter().chain(REAL_POINT.iter().filter(|_| real));
         found.extend(points.filter_map(|check| check(run, point)).map(|draft| draft.about(point)));
         for workload in &point.workloads {
-            let workloads = WORKLOAD.iter().chain(REAL_WORKLOAD.iter().filter(|_| real));
-            let drafts = workloads.filter_map(|check| check(run, point, workload));
+            let own = WORKLOAD.iter().filter_map(|check| check(run, point, workload));
+            let after = REAL_WORKLOAD.iter().filter(|_| real);
+            let drafts = own.chain(after.filter_map(|check| check(run, history, point, workload)));
             found.extend(drafts.map(|draft| draft.about_workload(point, workload)));
         }
     }

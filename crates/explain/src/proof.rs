@@ -5,6 +5,7 @@ use record::{Point, Run, Series, WorkloadResult, World};
 
 use crate::evidence::{caches_of, counted, is_direct, key, moved, moved_by, sampled};
 use crate::grade::About;
+use crate::history::History;
 use crate::{client, content, steady, writes};
 
 /// Whether a check that found nothing wrong has passed.
@@ -29,7 +30,7 @@ fn seen_or(seen: bool, why: &str) -> Proof {
 }
 
 /// The evidence for the check `about` at `point`.
-pub(crate) fn of(about: About, run: &Run, point: &Point) -> Proof {
+pub(crate) fn of(about: About, run: &Run, history: &History, point: &Point) -> Proof {
     match about {
         About::Requests => Seen,
         About::Bookkeeping => bookkeeping(point),
@@ -44,7 +45,7 @@ pub(crate) fn of(about: About, run: &Run, point: &Point) -> Proof {
         About::Direct => direct(point),
         About::Cache => cache(run),
         About::Content => content_of(run, point),
-        About::Preconditioned => preconditioned(run, point),
+        About::Preconditioned => preconditioned(run, history, point),
         About::Client => client(run, point),
         About::Neighbours => neighbours(run, point),
         About::Clock => clock(point),
@@ -52,8 +53,8 @@ pub(crate) fn of(about: About, run: &Run, point: &Point) -> Proof {
 }
 
 fn bookkeeping(point: &Point) -> Proof {
-    let failed = point.workloads.iter().any(|workload| workload.errors > 0);
-    seen_or(!failed, "Little's law is not judged where requests failed")
+    let kept = point.workloads.iter().all(|workload| workload.edges.is_some());
+    seen_or(kept, "what the edges of the window cut was not kept, so that Little's law cannot be judged")
 }
 
 fn steady(point: &Point) -> Proof {
@@ -101,13 +102,13 @@ fn content_of(run: &Run, point: &Point) -> Proof {
     )
 }
 
-fn preconditioned(run: &Run, point: &Point) -> Proof {
+fn preconditioned(run: &Run, history: &History, point: &Point) -> Proof {
     if moved(point, "write") == 0 {
         return DoesNotApply;
     }
     match writes::is_flash(run) {
         Some(false) => DoesNotApply,
-        _ if writes::is_preconditioned(run, point) => Seen,
+        _ if writes::is_preconditioned(run, history, point) => Seen,
         Some(true) => Seen,
         None => {
             missing("whether the device is flash, which writes slower once it has been filled, is not known")

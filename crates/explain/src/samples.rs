@@ -1,5 +1,7 @@
 //! Whether there was enough to say so much.
 
+use std::collections::BTreeMap;
+
 use record::{Figure, Point, PointKind, Run, Severity, WorkloadResult};
 use units::Nanos;
 
@@ -94,13 +96,17 @@ pub(crate) fn wide_interval(_: &Run, point: &Point, workload: &WorkloadResult) -
 /// Repetitions further apart than this do not measure the same thing.
 const REPEATS: f64 = 0.10;
 
-pub(crate) fn repeats_differ(run: &Run, point: &Point) -> Option<Draft> {
-    let same = |other: &&Point| {
-        other.phase == point.phase && other.name == point.name && other.kind == PointKind::Load
-    };
-    let repeats: Vec<&Point> = run.points.iter().filter(same).collect();
-    // Told once, at the last of them.
-    if repeats.len() < 2 || repeats.last()?.index != point.index {
+/// What differs among the repetitions of each point, told once, by the index of the last of them.
+pub(crate) fn repeats_differ(run: &Run) -> BTreeMap<u32, Draft> {
+    let mut all: BTreeMap<(&str, &str), Vec<&Point>> = BTreeMap::new();
+    for point in run.points.iter().filter(|point| point.kind == PointKind::Load) {
+        all.entry((&point.phase, &point.name)).or_default().push(point);
+    }
+    all.into_values().filter_map(|repeats| Some((repeats.last()?.index, differences(&repeats)?))).collect()
+}
+
+fn differences(repeats: &[&Point]) -> Option<Draft> {
+    if repeats.len() < 2 {
         return None;
     }
     let rate = |point: &&Point| -> f64 {

@@ -1,5 +1,7 @@
 //! Where a sweep of depth or workers stops to pay.
 
+use std::collections::BTreeMap;
+
 use record::{Finding, Point, PointKind, Run, Severity};
 use stats::saturation::{LoadPoint, Saturation, TwoLines, saturation};
 use units::Nanos;
@@ -28,7 +30,6 @@ struct Curve {
 
 /// All repetitions of one load.
 struct Load {
-    value: String,
     in_flight: Vec<f64>,
     rate: Vec<f64>,
     response_s: Vec<f64>,
@@ -41,31 +42,24 @@ pub(crate) fn findings(run: &Run) -> Vec<Finding> {
 
 fn curves(run: &Run) -> Vec<Curve> {
     let mut curves: Vec<Curve> = Vec::new();
+    // A run may have thousands of points: each is looked up, none is looked for.
+    let (mut places, mut spots) = (BTreeMap::new(), BTreeMap::new());
     for point in run.points.iter().filter(|point| point.kind == PointKind::Load && point.complete) {
         let Some(((value, around), (in_flight, rate, response_s))) = axis(point).zip(figures(point)) else {
             continue;
         };
-        let found = curves.iter_mut().find(|curve| curve.phase == point.phase && curve.around == around);
-        let curve = match found {
-            Some(curve) => curve,
-            None => {
-                curves.push(Curve { phase: point.phase.clone(), around, loads: Vec::new() });
-                curves.last_mut().expect("one was just added")
-            }
-        };
-        match curve.loads.iter_mut().find(|load| load.value == value) {
-            Some(load) => {
-                load.in_flight.push(in_flight);
-                load.rate.push(rate);
-                load.response_s.push(response_s);
-            }
-            None => curve.loads.push(Load {
-                value,
-                in_flight: vec![in_flight],
-                rate: vec![rate],
-                response_s: vec![response_s],
-            }),
+        let place = *places.entry((point.phase.clone(), around.clone())).or_insert(curves.len());
+        if place == curves.len() {
+            curves.push(Curve { phase: point.phase.clone(), around, loads: Vec::new() });
         }
+        let loads = &mut curves[place].loads;
+        let spot = *spots.entry((place, value)).or_insert(loads.len());
+        if spot == loads.len() {
+            loads.push(Load { in_flight: Vec::new(), rate: Vec::new(), response_s: Vec::new() });
+        }
+        loads[spot].in_flight.push(in_flight);
+        loads[spot].rate.push(rate);
+        loads[spot].response_s.push(response_s);
     }
     curves
 }

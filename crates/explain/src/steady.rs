@@ -10,7 +10,7 @@ use stats::trend::Trend;
 
 use crate::Code;
 use crate::draft::{Draft, percent};
-use crate::evidence::{outer_thirds, within};
+use crate::evidence::outer_thirds;
 
 /// A change from the first to the last third of the window beyond this is told.
 const DRIFT: f64 = 0.10;
@@ -39,20 +39,43 @@ pub(crate) fn drift(_: &Run, point: &Point, workload: &WorkloadResult) -> Option
     Some(draft.number("first_per_s", first.mean).number("last_per_s", last.mean))
 }
 
-/// Requests a second over the window, all operations together.
+/// Requests in each whole second of the window, all operations together.
 fn rates(point: &Point, workload: &WorkloadResult) -> Vec<f64> {
-    let (from, until) =
-        (workload.measured_from_ns, workload.measured_from_ns.saturating_add(workload.measured_ns));
-    let own = point.series.iter().filter(|series| {
-        series.workload.as_deref() == Some(workload.name.as_str())
-            && series.name.ends_with(record::names::series::OPS)
-    });
-    let mut sum: Vec<f64> = Vec::new();
-    for values in own.map(|series| within(series, from, until)) {
-        sum.resize(sum.len().max(values.len()), 0.0);
-        sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
-    }
-    sum
+    workload.whole_seconds(&point.series, record::names::series::OPS)
+}
+
+/// A stretch without a completion that is so many times as long as one comes on average is no chance: a request that
+/// takes long is not silence.
+const SILENT_TIMES: f64 = 20.0;
+/// A figure of which nothing was heard for this part of the window is none.
+const SILENT_MOST: f64 = 0.5;
+
+/// Requests were in flight, and for a second or more none ended.
+pub(crate) fn silence(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {
+    let ops: u64 = workload.classes.iter().map(|class| class.ops).sum();
+    let least_ns = SILENT_TIMES * workload.measured_ns as f64 / ops as f64;
+    let silent: Vec<_> =
+        workload.silences.iter().filter(|silence| silence.length_ns as f64 >= least_ns).collect();
+    let longest = silent.iter().max_by_key(|silence| silence.length_ns)?;
+    let sum_ns: u64 = silent.iter().map(|silence| silence.length_ns).sum();
+    let share = sum_ns as f64 / workload.measured_ns as f64;
+    let from_ns = longest.from_ns.saturating_sub(workload.measured_from_ns);
+    let [longest_s, from_s, sum_s] = [longest.length_ns, from_ns, sum_ns].map(|time| time as f64 / 1e9);
+    let others = match silent.len() {
+        1 => String::new(),
+        count => format!("; {count} such silences, {sum_s:.1} s in all"),
+    };
+    let sentence = format!(
+        "No completion for {longest_s:.1} s from {from_s:.1} s on, with requests in flight{others}: {} of the window.",
+        percent(share)
+    );
+    let severity = if share < SILENT_MOST { Severity::Warning } else { Severity::Invalid };
+    let draft = Draft::new(Code::Silence, severity, sentence).remedy(
+        "Look for what stopped it: the kernel's log, a path or a member that was lost, a device that collects \
+         garbage, a limit on writes. The rate counts the silence as time in which nothing was done.",
+    );
+    let draft = draft.number("longest_s", longest_s).number("from_s", from_s);
+    Some(draft.number("silences", silent.len() as f64).number("silent_share", share))
 }
 
 /// A window is cut into so many parts. Neighbouring seconds resemble each other; parts of some seconds do so less, and

@@ -6,7 +6,8 @@ use units::Bytes;
 
 use crate::Code;
 use crate::draft::{Draft, percent};
-use crate::evidence::{counted, fills, is_direct, key, moved_by, sampled};
+use crate::evidence::{counted, is_direct, key, moved_by, sampled};
+use crate::history::History;
 
 /// The part of written data still in memory beyond which the rate says little about the storage.
 const DIRTY: f64 = 0.10;
@@ -73,10 +74,9 @@ const FILLS: u32 = 2;
 
 /// Whether the target was in its lasting state when `point` wrote to it: it had been filled often enough, or the phase
 /// went on until it was steady.
-pub(crate) fn is_preconditioned(run: &Run, point: &Point) -> bool {
-    let mut before = run.points.iter().take_while(|other| other.index != point.index);
+pub(crate) fn is_preconditioned(run: &Run, history: &History, point: &Point) -> bool {
     let settled = run.rounds.iter().any(|rounds| rounds.phase == point.phase && rounds.steady);
-    settled || before.any(|state| fills(state) >= FILLS)
+    settled || history.before(point).fills >= FILLS
 }
 
 /// Whether any target is flash, as far as it says itself; `None` where that is not known. A virtual disk says
@@ -93,8 +93,14 @@ pub(crate) fn is_flash(run: &Run) -> Option<bool> {
     })?
 }
 
-pub(crate) fn not_preconditioned(run: &Run, point: &Point, workload: &WorkloadResult) -> Option<Draft> {
-    if moved_by(workload, "write") == 0 || is_flash(run) != Some(true) || is_preconditioned(run, point) {
+pub(crate) fn not_preconditioned(
+    run: &Run,
+    history: &History,
+    point: &Point,
+    workload: &WorkloadResult,
+) -> Option<Draft> {
+    let writes_to_flash = moved_by(workload, "write") > 0 && is_flash(run) == Some(true);
+    if !writes_to_flash || is_preconditioned(run, history, point) {
         return None;
     }
     let sentence = "The device is flash, and was not filled before it was written to: when it is new or trimmed it \

@@ -33,28 +33,53 @@ fn workers_and_classes_count_the_same_requests() {
 }
 
 #[test]
-fn rate_times_latency_must_give_the_requests_in_flight() {
+fn histograms_hold_what_ended_in_the_window_and_after_it() {
     let mut run = reads();
-    workload(&mut run).mean_in_flight *= 1.015;
+    workload(&mut run).edges.as_mut().unwrap().ended_after = 8;
+    assert!(found(&run, "conservation").sentence.contains("8 after it"));
+}
+
+#[test]
+fn times_in_service_must_sum_up_to_the_requests_in_flight() {
+    let mut run = reads();
+    workload(&mut run).mean_in_flight *= 1.0009;
     assert!(find(&run, "little-law").is_none());
-    workload(&mut run).mean_in_flight *= 1.1;
+    workload(&mut run).mean_in_flight *= 1.001;
     let finding = found(&run, "little-law");
     assert!(finding.numbers["in_flight"] > finding.numbers["in_flight_expected"]);
 }
 
 #[test]
-fn a_few_requests_at_the_edges_of_a_short_window_do_not_break_the_law() {
+fn latencies_that_are_off_by_half_a_percent_are_found_however_long_the_longest_was() {
     let mut run = reads();
     let workload = workload(&mut run);
-    workload.mean_in_flight *= 1.1;
-    workload.classes[0].response.max_ns = Some(workload.measured_ns / 5);
+    workload.classes[0].response.sum_ns -= workload.classes[0].response.sum_ns / 200;
+    workload.classes[0].response.max_ns = Some(workload.measured_ns / 2);
+    assert!(find(&run, "little-law").is_some());
+}
+
+#[test]
+fn what_the_edges_cut_and_what_failed_is_part_of_the_law() {
+    let mut run = reads();
+    let workload = workload(&mut run);
+    // Of eight requests that hung for 20 s, 8 s lay within the window; others failed after 10 s in all.
+    workload.classes[0].response.sum_ns += 160_000_000_000;
+    workload.mean_in_flight += (64.0 + 10.0) / 30.0;
+    workload.errors = 3;
+    assert!(find(&run, "little-law").is_some());
+    let edges = self::workload(&mut run).edges.as_mut().unwrap();
+    (edges.before_ns, edges.after_ns, edges.failed_ns) = (30_000_000_000, 66_000_000_000, 10_000_000_000);
     assert!(find(&run, "little-law").is_none());
 }
 
 #[test]
-fn failed_requests_excuse_from_the_law() {
+fn a_record_without_edges_is_not_judged_and_says_so() {
     let mut run = reads();
+    workload(&mut run).edges = None;
     workload(&mut run).mean_in_flight *= 2.0;
-    workload(&mut run).errors = 1;
     assert!(find(&run, "little-law").is_none());
+    explain::judge(&mut run);
+    let checks = &run.points[0].grading.as_ref().unwrap().checks;
+    let check = checks.iter().find(|check| check.name == "bookkeeping").unwrap();
+    assert_eq!(check.outcome, record::Outcome::NotChecked);
 }

@@ -63,6 +63,7 @@ fn direct_requests_that_fill_the_page_cache_were_not_direct() {
             unit: "bytes".into(),
             workload: None,
             source: "cachestat(2)".into(),
+            from_ns: None,
             at_ns: vec![0, 30_000_000_000],
             values: vec![before, after],
             absent: None,

@@ -14,6 +14,7 @@ fn sampled(run: &mut Run, name: &str, of: impl Fn(usize) -> f64) {
         unit: "share".into(),
         workload: None,
         source: "test".into(),
+        from_ns: None,
         at_ns: ends(),
         values: (0..30).map(of).collect(),
         absent: None,

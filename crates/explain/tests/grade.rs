@@ -15,6 +15,7 @@ fn known(mut run: Run) -> Run {
         unit: "hz".into(),
         workload: None,
         source: "test".into(),
+        from_ns: None,
         at_ns: ends(),
         values: vec![3e9; 30],
         absent: None,

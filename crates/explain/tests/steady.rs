@@ -1,8 +1,8 @@
 //! Slow changes that SNIA's rule lets pass.
 
-use record::{Rounds, Run};
+use record::{Outcome, Rounds, Run, Severity, Silence};
 
-use crate::{find, found, point, reads};
+use crate::{find, found, point, reads, workload};
 
 /// The rates of the thirty seconds of the window.
 fn rates(run: &mut Run, of: impl Fn(f64) -> f64) {
@@ -20,6 +20,62 @@ fn a_slow_fall_is_told_although_the_common_rule_calls_it_steady() {
     assert!(find(&run, "not-steady").is_none() && find(&run, "drift").is_none());
     rates(&mut run, |second| 20_000.0 - 10.0 * second);
     assert!(find(&run, "trend").is_none(), "less than the interval tells anyway");
+}
+
+#[test]
+fn seconds_are_compared_whatever_the_last_part_of_one_came_to() {
+    let mut run = reads();
+    workload(&mut run).measured_ns += 2_000_000;
+    let series = &mut point(&mut run).series[0];
+    let last = series.at_ns[series.at_ns.len() - 1];
+    for (after_ns, value) in [(300_000, 90_000.0), (900_000, 0.0), (2_000_000, 400.0)] {
+        series.at_ns.push(last + after_ns);
+        series.values.push(value);
+    }
+    assert!(["drift", "trend", "not-steady"].iter().all(|code| find(&run, code).is_none()));
+}
+
+#[test]
+fn seconds_that_no_sample_tells_of_are_seconds_of_nothing() {
+    let mut run = reads();
+    let series = &mut point(&mut run).series[0];
+    series.at_ns.truncate(22);
+    series.values.truncate(22);
+    assert!(find(&run, "drift").is_some());
+}
+
+#[test]
+fn silence_is_named_with_its_length_and_beginning_and_fails_the_check_of_steadiness() {
+    let mut run = reads();
+    let from_ns = workload(&mut run).measured_from_ns;
+    let silence = |from_s: f64, length_s: f64| Silence {
+        from_ns: from_ns + (from_s * 1e9) as u64,
+        length_ns: (length_s * 1e9) as u64,
+    };
+    workload(&mut run).silences = vec![silence(2.0, 1.1), silence(13.2, 12.4)];
+    let finding = found(&run, "silence");
+    assert!(finding.sentence.contains("No completion for 12.4 s from 13.2 s on"), "{}", finding.sentence);
+    assert!(
+        finding.sentence.contains("2 such silences, 13.5 s in all: 45 % of the window"),
+        "{}",
+        finding.sentence
+    );
+    assert_eq!(finding.severity, Severity::Warning);
+    explain::judge(&mut run);
+    let checks = &run.points[0].grading.as_ref().expect("it is graded").checks;
+    let steady = checks.iter().find(|check| check.name == "steady").expect("it is made");
+    assert_eq!(steady.outcome, Outcome::Failed);
+    workload(&mut run).silences = vec![silence(10.0, 16.0)];
+    assert_eq!(found(&run, "silence").severity, Severity::Invalid);
+}
+
+#[test]
+fn requests_that_take_long_are_no_silence() {
+    let mut run = reads();
+    let own = workload(&mut run);
+    own.silences = vec![Silence { from_ns: own.measured_from_ns, length_ns: 2_000_000_000 }];
+    own.classes[0].ops = 200;
+    assert!(find(&run, "silence").is_none());
 }
 
 #[test]

@@ -13,6 +13,7 @@ fn dirty(run: &mut Run, from: f64, to: f64) {
         unit: "bytes".into(),
         workload: None,
         source: "/proc/meminfo".into(),
+        from_ns: None,
         at_ns: ends(),
         values: (0..30).map(values).collect(),
         absent: None,

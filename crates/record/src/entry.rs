@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Grade, OpSummary, Run, Severity, World};
+use crate::{Grade, OpSummary, Point, Run, Severity, World};
 
 /// One line of a list of runs.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,6 +52,7 @@ impl Entry {
     pub fn of(run: &Run, json_bytes: usize) -> Entry {
         let found =
             |severity| run.findings.iter().filter(|finding| finding.severity == severity).count() as u64;
+        let (peak_ops_per_s, peak_bytes_per_s) = peaks(&run.points);
         Entry {
             number: 0,
             id: run.id.clone(),
@@ -66,8 +67,8 @@ impl Entry {
             targets: run.targets.iter().map(|target| target.asked.clone()).collect(),
             tags: run.tags.clone(),
             points: run.points.len() as u64,
-            peak_ops_per_s: peak(run, |summary| summary.ops_per_s.value),
-            peak_bytes_per_s: peak(run, |summary| summary.bytes_per_s.value),
+            peak_ops_per_s,
+            peak_bytes_per_s,
             warnings: found(Severity::Warning),
             invalid: found(Severity::Invalid),
             grade: run.grading.as_ref().map(|grading| grading.grade),
@@ -79,7 +80,11 @@ impl Entry {
     }
 }
 
-fn peak(run: &Run, of: fn(&OpSummary) -> f64) -> Option<f64> {
-    let workloads = run.points.iter().flat_map(|point| &point.workloads);
-    workloads.filter_map(|workload| workload.total()).map(of).reduce(f64::max)
+/// The best rate and the best throughput of any workload in `points`; `None` where nothing was measured.
+pub fn peaks(points: &[Point]) -> (Option<f64>, Option<f64>) {
+    let peak = |of: fn(&OpSummary) -> f64| {
+        let workloads = points.iter().flat_map(|point| &point.workloads);
+        workloads.filter_map(|workload| workload.total()).map(of).reduce(f64::max)
+    };
+    (peak(|summary| summary.ops_per_s.value), peak(|summary| summary.bytes_per_s.value))
 }

@@ -23,15 +23,16 @@ mod summary;
 mod what_if;
 
 pub use comparison::{Basis, Compared, Comparison, Setting, Side, Unmatched, Verdict};
-pub use entry::Entry;
+pub use entry::{Entry, peaks};
 pub use finding::{Finding, Severity};
 pub use grade::{Check, Grade, Grading, Outcome};
 pub use held::{Fitted, Held};
 pub use histogram::Histogram;
 pub use path::{Ceiling, PathPart};
 pub use point::{
-    Breakdown, Class, ClassShare, Component, CpuUse, DeviceCounters, EngineUsed, ErrorSample, OpTotal,
-    PartShare, Point, PointKind, ResponseShare, Series, Shares, Verified, WorkerResult, WorkloadResult,
+    Breakdown, Class, ClassShare, Component, CpuUse, DeviceCounters, Edges, EngineUsed, ErrorSample, OpTotal,
+    PartShare, Point, PointKind, ResponseShare, Series, Shares, Silence, Verified, WorkerResult,
+    WorkloadResult,
 };
 pub use run::{
     Cache, Ending, Environment, PlanSource, ReadError, Run, SCHEMA_VERSION, Target, Tool, World, read, schema,

@@ -141,6 +141,12 @@ pub struct WorkloadResult {
     pub late: Option<Histogram>,
     /// Requests in flight on average over the window, all workers together.
     pub mean_in_flight: f64,
+    /// What the edges of the window cut of the times in service. Absent where it was not kept.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub edges: Option<Edges>,
+    /// Stretches of the window of a second or more in which requests were in flight and none ended, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub silences: Vec<Silence>,
     /// Digests of each worker's stream of (operation, file, offset, length), 16 hexadecimal digits each.
     pub digests: Vec<String>,
     /// Requests that failed, from the start.
@@ -163,10 +169,62 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl WorkloadResult {
+    /// The sum of this workload's series whose names end with `ending`, as ` ops` or ` bytes`, for each whole second of
+    /// the measured window; seconds that no series tells of are zero. Empty where there is no such series.
+    ///
+    /// `series` are those of the workload's point.
+    pub fn whole_seconds<'a>(&self, series: impl IntoIterator<Item = &'a Series>, ending: &str) -> Vec<f64> {
+        const SECOND_NS: u64 = 1_000_000_000;
+        let own = |series: &&Series| {
+            series.workload.as_deref() == Some(self.name.as_str()) && series.name.ends_with(ending)
+        };
+        let mut own = series.into_iter().filter(own).peekable();
+        let mut seconds = vec![0.0; (self.measured_ns / SECOND_NS) as usize];
+        if own.peek().is_none() {
+            return Vec::new();
+        }
+        for (at, value) in own.flat_map(|series| series.at_ns.iter().zip(&series.values)) {
+            // Seconds are cut from the start of the window; what ends elsewhere is a part of one.
+            let Some(after) = at.checked_sub(self.measured_from_ns) else { continue };
+            if after % SECOND_NS == 0
+                && let Some(second) = (after / SECOND_NS).checked_sub(1)
+                && let Some(sum) = seconds.get_mut(second as usize)
+            {
+                *sum += value;
+            }
+        }
+        seconds
+    }
+
     /// The summary of all operations together.
     pub fn total(&self) -> Option<&OpSummary> {
         self.summary.first()
     }
+}
+
+/// What the edges of the measured window cut. The sum of all times in service less what lay beyond the edges, with that
+/// of failed requests, is the number in flight summed over the window, to the nanosecond.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Edges {
+    /// Time that measured requests had been in service before the window began.
+    pub before_ns: u64,
+    /// Time that measured requests were in service after the window had ended.
+    pub after_ns: u64,
+    /// Measured requests that ended after the window: they are in the histograms and not among `ops`.
+    pub ended_after: u64,
+    /// Time within the window that requests were in service that failed, which are in no histogram.
+    pub failed_ns: u64,
+    /// Time from due to issued of measured requests without a schedule, which their response times hold.
+    pub lag_ns: u64,
+}
+
+/// A stretch in which requests were in flight and none ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Silence {
+    /// When it began, since the start of the run.
+    pub from_ns: u64,
+    /// How long it lasted within the window.
+    pub length_ns: u64,
 }
 
 /// How requests reached the kernel, or that they did not.
@@ -297,6 +355,11 @@ pub struct Series {
     pub workload: Option<String>,
     /// Where it was read, in words.
     pub source: String,
+    /// When the first of the sampled stretches began, since the start of the run. Each of the others begins where the
+    /// one before it ended, so that a value weighs as much as its stretch is long. Absent for what was read at
+    /// instants, and for what is not known of every stretch.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub from_ns: Option<u64>,
     /// Ends of the sampled stretches, since the start of the run.
     pub at_ns: Vec<u64>,
     /// One value for each.

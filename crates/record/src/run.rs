@@ -62,6 +62,40 @@ pub struct Run {
     pub ending: Ending,
 }
 
+impl Run {
+    /// The point of that index, by its place where the points are in the order of their indices.
+    pub fn point(&self, index: u32) -> Option<&Point> {
+        let sought = self.points.binary_search_by_key(&index, |point| point.index);
+        let looked_for = || self.points.iter().find(|point| point.index == index);
+        sought.ok().and_then(|place| self.points.get(place)).or_else(looked_for)
+    }
+
+    /// All of it but its points.
+    pub fn without_points(&self) -> Run {
+        Run {
+            schema_version: self.schema_version,
+            id: self.id.clone(),
+            tool: self.tool.clone(),
+            started: self.started.clone(),
+            ended: self.ended.clone(),
+            command: self.command.clone(),
+            tags: self.tags.clone(),
+            plan: self.plan.clone(),
+            world: self.world,
+            targets: self.targets.clone(),
+            path: self.path.clone(),
+            environment: self.environment.clone(),
+            consents: self.consents.clone(),
+            search: self.search.clone(),
+            rounds: self.rounds.clone(),
+            points: Vec::new(),
+            findings: self.findings.clone(),
+            grading: self.grading.clone(),
+            ending: self.ending.clone(),
+        }
+    }
+}
+
 /// What made a record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tool {

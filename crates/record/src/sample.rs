@@ -9,8 +9,9 @@ use units::Nanos;
 
 use crate::names::{fact, series};
 use crate::{
-    Class, CpuUse, DeviceCounters, Ending, EngineUsed, Environment, Histogram, OpTotal, PlanSource, Point,
-    PointKind, Run, SCHEMA_VERSION, Series, Target, Tool, WorkerResult, WorkloadResult, World, summarise,
+    Class, CpuUse, DeviceCounters, Edges, Ending, EngineUsed, Environment, Histogram, OpTotal, PlanSource,
+    Point, PointKind, Run, SCHEMA_VERSION, Series, Target, Tool, WorkerResult, WorkloadResult, World,
+    summarise,
 };
 
 /// Requests of one kind that a sample workload makes.
@@ -169,6 +170,8 @@ pub fn workload(name: &str, streams: &[Stream]) -> WorkloadResult {
         unserved: 0,
         late: None,
         mean_in_flight,
+        edges: Some(Edges::default()),
+        silences: Vec::new(),
         digests: vec!["00000000deadbeef".into()],
         errors: 0,
         error_samples: Vec::new(),
@@ -224,6 +227,7 @@ fn rates(workload: &WorkloadResult) -> Vec<Series> {
         unit: "per_s".into(),
         workload: Some(workload.name.clone()),
         source: "completions".into(),
+        from_ns: None,
         at_ns: ends(),
         values: seconds.iter().map(|second| second[index].0 as f64).collect(),
         absent: None,
@@ -237,6 +241,7 @@ fn idle() -> Series {
         unit: "share".into(),
         workload: None,
         source: "/proc/stat".into(),
+        from_ns: None,
         at_ns: ends(),
         values: vec![0.8; SECONDS as usize],
         absent: None,

@@ -123,6 +123,7 @@ mod tests {
             unit: "share".into(),
             workload: None,
             source: "/proc/mdstat, md0".into(),
+            from_ns: None,
             at_ns: parts.iter().map(|(second, _)| second * 1_000_000_000).collect(),
             values: parts.iter().map(|(_, part)| *part).collect(),
             absent: None,

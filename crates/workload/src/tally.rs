@@ -86,7 +86,10 @@ pub struct ClassInterval {
     pub longest: Nanos,
 }
 
-/// A stretch of the run, at most a second long.
+/// A stretch of the run, a second long, or what is left of a phase, in which something ended.
+///
+/// All workers of a workload cut theirs at the same instants: each second from the start of the window, and at its end.
+/// A stretch without a completion has none.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interval {
     /// When it began.
@@ -97,6 +100,44 @@ pub struct Interval {
     pub measured: bool,
     /// Classes that finished something.
     pub classes: Vec<ClassInterval>,
+}
+
+/// A second or more in which nothing of a job ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// The completion before it, or the start of the measured window.
+    pub from: Instant,
+    /// The completion that ended it; never after the last one.
+    pub until: Instant,
+    /// Since when a request was in flight, at or after `from` or before it; never where none was.
+    pub waiting_since: Instant,
+}
+
+impl Gap {
+    /// Shorter ones are no gaps.
+    pub const LEAST: Nanos = Nanos::from_secs(1);
+
+    /// How long nothing ended although something was in flight.
+    pub fn waited(&self) -> Nanos {
+        self.until.saturating_since(self.from.max(self.waiting_since))
+    }
+}
+
+/// What the edges of the measured window cut: with it, the sum of all service times is the integral of requests in
+/// flight to the nanosecond, whatever hung over an edge.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Edges {
+    /// Time that measured requests had been in service before the window began.
+    pub before_ns: u128,
+    /// Time that measured requests were in service after the window had ended.
+    pub after_ns: u128,
+    /// Measured requests that ended after the window.
+    pub ended_after: u64,
+    /// Time within the window that requests were in service that failed, which are in no histogram.
+    pub failed_ns: u128,
+    /// Time from due to issued of measured requests without a schedule, which their response times hold: after a
+    /// pause whoever drives the job may wake late.
+    pub lag_ns: u128,
 }
 
 /// Why a request counts as failed.
@@ -145,6 +186,8 @@ pub struct Tally {
     pub intervals: Vec<Interval>,
     /// Requests of its journal not yet taken.
     pub logged: Vec<Logged>,
+    /// Start of the load.
+    pub begun: Instant,
     /// Start of the measured window.
     pub measured_from: Instant,
     /// End of the measured window: the end that was set, or the last completion where none was.
@@ -153,8 +196,12 @@ pub struct Tally {
     pub planned: u64,
     /// Requests settled from the start; equal to `planned` once the job is done.
     pub settled: u64,
-    /// The integral of requests in flight over the measured window.
+    /// The integral of requests in flight over the measured window, from the changes of their number.
     pub in_flight_ns: u128,
+    /// What the edges of the window cut of service times.
+    pub edges: Edges,
+    /// Stretches of a second or more without a completion, in order; the last one has no end.
+    pub gaps: Vec<Gap>,
     /// Requests that fell due in the window while all slots were taken and were left out, as the pace asked for.
     /// They are in no histogram.
     pub dropped: u64,

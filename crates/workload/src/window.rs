@@ -10,6 +10,8 @@ const INTERVAL: Nanos = Nanos::from_secs(1);
 pub(crate) struct Window {
     pub from: Instant,
     pub until: Instant,
+    /// When the load began.
+    pub begun: Instant,
     pub interval_from: Instant,
     /// The next instant at which something changes: an interval ends, or the window does.
     pub edge: Instant,
@@ -20,7 +22,7 @@ impl Window {
     pub fn opening(now: Instant, warmup: Nanos, run: Option<Nanos>) -> Window {
         let from = now.saturating_add(warmup);
         let until = run.map_or(Instant::NEVER, |run| from.saturating_add(run));
-        let mut window = Window { from, until, interval_from: now, edge: now };
+        let mut window = Window { from, until, begun: now, interval_from: now, edge: now };
         window.edge = window.edge_after(now);
         window
     }
@@ -36,10 +38,26 @@ impl Window {
         if finished_at < self.until { finished_at >= self.from } else { due < self.until }
     }
 
-    /// Begins the next interval where the open one ends.
-    pub fn next_interval(&mut self) {
-        self.interval_from = self.edge;
-        self.edge = self.edge_after(self.edge);
+    /// The part of a stretch that lies within the window.
+    pub fn part_of(&self, begun: Instant, ended: Instant) -> Nanos {
+        ended.min(self.until).saturating_since(begun.max(self.from))
+    }
+
+    /// Where the window ends; the last completion where no end was set.
+    pub fn end_or(&self, last_finish: Instant) -> Instant {
+        if self.until == Instant::NEVER { last_finish } else { self.until }
+    }
+
+    /// Begins the interval that holds `now`, at or after the end of the open one.
+    pub fn go_on_to(&mut self, now: Instant) {
+        let Window { from, until, interval_from, .. } = *self;
+        let seconds = |since: Instant| INTERVAL * ((now - since).get() / INTERVAL.get());
+        self.interval_from = match () {
+            () if now >= until => until,
+            () if now >= from => from.saturating_add(seconds(from)),
+            () => interval_from.saturating_add(seconds(interval_from)),
+        };
+        self.edge = self.edge_after(self.interval_from);
     }
 
     /// Ends the window with the last completion where the load ended before its time.

@@ -33,6 +33,63 @@ fn throughput_times_latency_is_the_mean_in_flight() {
     assert!((rate * latency / in_flight - 1.0).abs() < 0.002, "{rate} x {latency} against {in_flight}");
 }
 
+/// In-service time within the window by the histograms and the edges, and by the number in flight.
+fn both_sums(tally: &workload::tally::Tally) -> (u128, u128) {
+    let times = tally.classes.iter().map(|class| class.service.as_ref().unwrap_or(&class.response).sum_ns());
+    let edges = tally.edges;
+    let beyond = edges.before_ns + edges.after_ns + edges.lag_ns;
+    (times.sum::<u128>() + edges.failed_ns - beyond, tally.in_flight_ns)
+}
+
+#[test]
+fn times_in_service_less_what_the_edges_cut_are_the_integral_of_what_was_in_flight_to_the_nanosecond() {
+    let stop = Stop { warmup: MS * 700, run: Some(MS * 3300), cooldown: MS * 400, ..Stop::default() };
+    let paces = [
+        Pace::Closed,
+        Pace::Think(MS * 3),
+        Pace::even(OpsPerSecond::new(250.0)),
+        Pace::even(OpsPerSecond::new(900.0)),
+    ];
+    for pace in paces {
+        // Around the start of the window, within it, and over its end to long after.
+        for (stalled_at_ms, for_ms) in [(650, 900), (2000, 1500), (3100, 6000), (100, 9000)] {
+            let mut job = job(&Workload { depth: 8, pace, stop, ..workload() });
+            let mut servers = Servers::new(3, MS * 7);
+            servers.stall = Some((units::Instant::from_nanos(stalled_at_ms * 1_000_000), MS * for_ms));
+            drive(&mut job, &mut servers);
+            let tally = job.into_tally();
+            let (in_service, in_flight) = both_sums(&tally);
+            assert_eq!(in_service, in_flight, "{pace:?} stalled at {stalled_at_ms} ms: {:?}", tally.edges);
+            let counted: u64 = tally.classes.iter().map(|class| class.response.count()).sum();
+            assert_eq!(counted, tally.ops() + tally.edges.ended_after + tally.unserved, "{pace:?}");
+        }
+    }
+}
+
+#[test]
+fn the_last_interval_ends_with_the_window_and_a_stall_leaves_a_gap() {
+    let stop = Stop { run: Some(MS * 5500), ..Stop::default() };
+    let mut job = job(&Workload { depth: 4, stop, ..workload() });
+    let mut servers = Servers::new(4, MS * 3);
+    servers.stall = Some((units::Instant::from_nanos(1_200_000_000), MS * 6000));
+    drive(&mut job, &mut servers);
+    let tally = job.into_tally();
+    let ends: Vec<u64> = tally.intervals.iter().map(|interval| interval.until.nanos() / 1_000_000).collect();
+    assert_eq!(ends, [1000, 2000], "what nothing ended in is no interval");
+    let gap = tally.gaps[0];
+    assert!(gap.waiting_since <= gap.from && gap.waited() > MS * 5900, "{gap:?}");
+    // Few requests of a schedule, the last of them long before the end.
+    let pace = Pace::even(OpsPerSecond::new(0.7));
+    let stop = Stop { run: Some(MS * 5500), ..Stop::default() };
+    let mut job = self::job(&Workload { pace, stop, ..workload() });
+    drive(&mut job, &mut Servers::new(1, MS));
+    let tally = job.into_tally();
+    assert!(tally.gaps.iter().all(|gap| gap.waited() <= MS * 2), "nobody waited: {:?}", tally.gaps);
+    let partial =
+        tally.intervals.iter().find(|interval| (interval.until - interval.from).get() % 500_000_000 != 0);
+    assert_eq!(partial, None);
+}
+
 #[test]
 fn warm_up_and_cool_down_load_the_target_and_are_not_counted() {
     let stop = Stop {

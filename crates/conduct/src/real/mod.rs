@@ -427,11 +427,15 @@ fn cached_of(assignments: &[Assignment]) -> Option<Bytes> {
     Some(Bytes::new(bytes?.into_iter().sum()))
 }
 
+/// A second is told when the next one has its first completion; after another nothing has.
+const FRESH: Nanos = Nanos::from_secs(2);
+
 /// What was heard of a load while it ran.
 struct Heard {
     started: Instant,
     intervals: Vec<Vec<Interval>>,
-    p99: Option<Nanos>,
+    /// Of the last second in which something ended, and its end.
+    p99: Option<(Instant, Nanos)>,
 }
 
 impl Heard {
@@ -448,18 +452,18 @@ impl Heard {
                 }
             }
             News::Intervals(workload, intervals) => {
-                self.p99 = p99_of(&intervals).or(self.p99);
+                let until = intervals.last().map(|interval| interval.until);
+                self.p99 = until.zip(p99_of(&intervals)).or(self.p99);
                 self.intervals[workload].extend(intervals);
             }
             News::Logged(..) => {}
-            News::Progress(progress) => live(Live {
-                now: clock.now(),
-                started: self.started,
-                doing: "load",
-                progress,
-                p99: self.p99,
-                done: None,
-            }),
+            News::Progress(progress) => {
+                let now = clock.now();
+                // A silent target has no percentile.
+                let fresh = self.p99.filter(|(until, _)| now.saturating_since(*until) < FRESH);
+                let p99 = fresh.map(|(_, p99)| p99);
+                live(Live { now, started: self.started, doing: "load", progress, p99, done: None });
+            }
         }
     }
 }

@@ -172,6 +172,7 @@ impl Upkeep {
             workload: None,
             unit: "share".into(),
             source: watched.source.clone(),
+            from_ns: None,
             at_ns: told.iter().map(|(at, _)| at.nanos()).collect(),
             values: told.iter().map(|(_, part)| *part).collect(),
             absent: None,

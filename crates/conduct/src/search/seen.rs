@@ -78,7 +78,8 @@ fn batches(promise: &Promise, answer: &LoadAnswer) -> Vec<Batch> {
         let of_workers = workload.workers.iter().flat_map(|worker| &worker.tally.intervals);
         let whole = workload.intervals.iter().chain(of_workers).filter(|interval| interval.measured);
         for interval in whole {
-            let batch = seconds.entry(interval.until).or_default();
+            // Workers cut theirs at the same instants; one that ended early has cut its last one short.
+            let batch = seconds.entry(interval.from).or_default();
             interval.classes.iter().for_each(|class| add(batch, of_interval(promise, class)));
         }
         for class in workload.workers.iter().flat_map(|worker| &worker.tally.classes) {

@@ -2,8 +2,6 @@
 //!
 //! **Invariant:** a latency has an estimate only where something in the record says how slow requests cluster.
 
-use std::collections::BTreeMap;
-
 use record::names::series;
 use record::{OpSummary, Point, WorkloadResult};
 use stats::difference::Estimate;
@@ -134,17 +132,10 @@ impl Measured<'_> {
         chosen.map(|series| within(series, self.workload.measured_from_ns, until)).collect()
     }
 
-    /// The sum of those series at each instant.
+    /// The sum of those series in each whole second of the window.
     fn each_second(&self, ending: &str) -> Vec<f64> {
-        let from = self.workload.measured_from_ns;
-        let until = from.saturating_add(self.workload.measured_ns);
-        let mut sums: BTreeMap<u64, f64> = BTreeMap::new();
-        for series in self.point.series.iter().filter(|series| self.is_ours(series, ending)) {
-            let inside =
-                series.at_ns.iter().zip(&series.values).filter(|(at, _)| **at > from && **at <= until);
-            inside.for_each(|(at, value)| *sums.entry(*at).or_default() += value);
-        }
-        sums.into_values().collect()
+        let ours = self.point.series.iter().filter(|series| self.is_ours(series, ending));
+        self.workload.whole_seconds(ours, ending)
     }
 
     fn is_ours(&self, series: &record::Series, ending: &str) -> bool {

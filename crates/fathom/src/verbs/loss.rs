@@ -160,6 +160,7 @@ mod tests {
             unit: "share".into(),
             workload: None,
             source: "test".into(),
+            from_ns: None,
             at_ns: values.iter().map(|(at, _)| at * 1_000_000_000).collect(),
             values: values.iter().map(|(_, done)| *done).collect(),
             absent: None,

@@ -60,16 +60,8 @@ impl Counts {
             }
         }
         let name = format!("{op}{}", record::names::series::OPS);
-        let (from, until) = (workload.measured_from_ns, workload.measured_from_ns + workload.measured_ns);
-        let series = point
-            .series
-            .iter()
-            .filter(|series| series.name == name && series.workload.as_ref() == Some(&workload.name));
-        for series in series {
-            let within =
-                series.at_ns.iter().zip(&series.values).filter(|(at, _)| **at > from && **at <= until);
-            counts.seconds.extend(within.map(|(_, value)| *value));
-        }
+        counts.seconds =
+            workload.whole_seconds(point.series.iter().filter(|series| series.name == name), &name);
         counts
     }
 

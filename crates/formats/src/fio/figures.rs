@@ -4,6 +4,8 @@
 //! from the due instant and `slat` is the time between, so that the three add up. In a closed loop `clat` and
 //! `lat` are the same and `slat` is not measured, as with fio's synchronous engines.
 
+use std::collections::BTreeMap;
+
 use record::{Point, PointKind, Run, WorkloadResult};
 use units::Nanos;
 
@@ -274,20 +276,26 @@ fn add(sum: &mut stats::Histogram, histogram: &record::Histogram) {
     }
 }
 
+/// The values of a workload's series of that name over the measured window, by their ends: whole seconds, or what there
+/// is of one where there is no whole one.
+fn stretches(point: &Point, workload: &WorkloadResult, name: &str) -> BTreeMap<u64, f64> {
+    let own =
+        |series: &&record::Series| series.name == name && series.workload.as_ref() == Some(&workload.name);
+    let (from, to) = (workload.measured_from_ns, workload.measured_from_ns + workload.measured_ns);
+    let is_whole = |at: u64| workload.measured_ns < SECOND_NS || (at - from).is_multiple_of(SECOND_NS);
+    let all =
+        point.series.iter().find(own).into_iter().flat_map(|series| series.at_ns.iter().zip(&series.values));
+    let within = all.filter(|(at, _)| (from + 1..=to).contains(*at) && is_whole(**at));
+    within.map(|(at, value)| (*at, *value)).collect()
+}
+
+const SECOND_NS: u64 = 1_000_000_000;
+
 /// The series of that name of all `workloads` together, over the measured window.
 fn samples(point: &Point, workloads: &[&WorkloadResult], name: &str, unit: f64) -> Samples {
     let mut sums: Vec<f64> = Vec::new();
     for workload in workloads {
-        let Some(series) = point
-            .series
-            .iter()
-            .find(|series| series.name == name && series.workload.as_ref() == Some(&workload.name))
-        else {
-            continue;
-        };
-        let (from, to) = (workload.measured_from_ns, workload.measured_from_ns + workload.measured_ns);
-        let within = series.at_ns.iter().zip(&series.values).filter(|(at, _)| (from + 1..=to).contains(*at));
-        for (second, (_, value)) in within.enumerate() {
+        for (second, value) in stretches(point, workload, name).into_values().enumerate() {
             match sums.get_mut(second) {
                 Some(sum) => *sum += value / unit,
                 None => sums.push(value / unit),
@@ -297,18 +305,17 @@ fn samples(point: &Point, workloads: &[&WorkloadResult], name: &str, unit: f64) 
     Samples(sums)
 }
 
-/// The mean response of each second, of all `workloads` together.
+/// The mean response of each second, of all `workloads` together; zero where nothing ended.
 fn means(point: &Point, workloads: &[&WorkloadResult], op: &str) -> Samples {
     let mut sums: Vec<(f64, f64)> = Vec::new();
     for workload in workloads {
-        let ops = samples(point, &[*workload], &format!("{op} ops"), 1.0);
-        let means = samples(point, &[*workload], &format!("{op} response mean"), 1.0);
-        for (second, (ops, mean)) in ops.0.iter().zip(&means.0).enumerate() {
+        let means = stretches(point, workload, &format!("{op} response mean"));
+        for (second, (at, ops)) in stretches(point, workload, &format!("{op} ops")).into_iter().enumerate() {
             if sums.len() <= second {
                 sums.resize(second + 1, (0.0, 0.0));
             }
             sums[second].0 += ops;
-            sums[second].1 += ops * mean;
+            sums[second].1 += ops * means.get(&at).copied().unwrap_or(0.0);
         }
     }
     Samples(sums.iter().map(|(ops, sum)| if *ops > 0.0 { sum / ops } else { 0.0 }).collect())

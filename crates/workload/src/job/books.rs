@@ -9,7 +9,7 @@ use crate::Op;
 use crate::choice::op_weights;
 use crate::lines::JobLine;
 use crate::spec::Pattern;
-use crate::tally::{Class, ClassInterval, ClassTally, Interval};
+use crate::tally::{Class, ClassInterval, ClassTally, Edges, Gap, Interval};
 use crate::trace::Replay;
 use crate::window::Window;
 
@@ -30,6 +30,8 @@ pub(super) struct Books {
     pub intervals: Vec<Interval>,
     pub in_flight_ns: u128,
     in_flight_since: Instant,
+    pub edges: Edges,
+    pub gaps: Vec<Gap>,
     ledgers: Vec<Ledger>,
     /// Where the ledgers of each operation begin.
     base: [u16; 4],
@@ -62,6 +64,8 @@ impl Books {
             intervals: Vec::new(),
             in_flight_ns: 0,
             in_flight_since: Instant::START,
+            edges: Edges::default(),
+            gaps: Vec::new(),
             ledgers,
             base,
         };
@@ -100,6 +104,18 @@ impl Books {
         }
     }
 
+    /// As [`Books::count_in_flight`] where one of them has ended: what was counted of it beyond `finished_at`, because
+    /// whoever drives the job heard of it late, is taken back.
+    #[inline]
+    pub fn count_ended(&mut self, finished_at: Instant, in_flight: u32) {
+        if finished_at < self.in_flight_since {
+            let beyond = self.in_flight_since.saturating_since(finished_at.max(self.window.from));
+            self.in_flight_ns = self.in_flight_ns.saturating_sub(u128::from(beyond.get()));
+        } else {
+            self.count_in_flight(finished_at, in_flight);
+        }
+    }
+
     /// Books the response of a request that ended within the open interval and has no service time of its own.
     #[inline]
     pub fn record(&mut self, class: u16, response: Nanos) {
@@ -115,11 +131,17 @@ impl Books {
         let is_open = finished_at < until;
         // Before the response, whose histograms the services are part of until one differs.
         let is_measured = if is_open { finished_at >= from } else { due < until };
-        if is_measured && let Some(lag) = &mut ledger.total.lag {
-            lag.record(issued.saturating_since(due));
-            if let Some(own) = ledger.own_services(issued == due) {
-                let service = finished_at.saturating_since(issued);
-                if is_open { own.open.record(service) } else { own.total.record(service) }
+        if is_measured {
+            let late = issued.saturating_since(due);
+            match &mut ledger.total.lag {
+                None => self.edges.lag_ns += u128::from(late.get()),
+                Some(lag) => {
+                    lag.record(late);
+                    if let Some(own) = ledger.own_services(issued == due) {
+                        let service = finished_at.saturating_since(issued);
+                        if is_open { own.open.record(service) } else { own.total.record(service) }
+                    }
+                }
             }
         }
         if is_open {
@@ -130,6 +152,18 @@ impl Books {
         ledger.total.ended += 1;
         if is_measured {
             ledger.total.response.record(response);
+            self.edges.ended_after += 1;
+            self.edges.after_ns += u128::from(finished_at.saturating_since(issued.max(until)).get());
+        }
+    }
+
+    /// Books the time of a request that has failed, which is in no histogram.
+    pub fn book_failed(&mut self, issued: Instant, finished_at: Instant) {
+        let Window { from, .. } = self.window;
+        self.edges.failed_ns += u128::from(self.window.part_of(issued, finished_at).get());
+        if finished_at >= from {
+            let before = from.saturating_since(issued).get();
+            self.edges.before_ns = self.edges.before_ns.saturating_sub(u128::from(before));
         }
     }
 
@@ -141,21 +175,43 @@ impl Books {
         ledger.total.response.record_n(waited, count);
     }
 
-    /// Closes every interval that ended at or before `now`.
+    /// Closes every interval that ended at or before `now`, at which the first request ends after `last_finish`; those
+    /// `in_flight` were issued then.
     #[cold]
-    pub fn roll(&mut self, now: Instant) {
-        while now >= self.window.edge {
+    pub fn roll(&mut self, last_finish: Instant, now: Instant, in_flight: impl Iterator<Item = Instant>) {
+        let Window { from, interval_from, .. } = self.window;
+        let opens = interval_from < from && from <= now;
+        let mut waiting_since = Instant::NEVER;
+        for issued in in_flight {
+            waiting_since = waiting_since.min(issued);
+            if opens {
+                self.edges.before_ns += u128::from(from.saturating_since(issued).get());
+            }
+        }
+        if now.saturating_since(last_finish) >= Gap::LEAST {
+            self.gaps.push(Gap { from: last_finish, until: now, waiting_since });
+        }
+        self.close_until(now);
+    }
+
+    /// Closes the open interval where it ended at or before `now`.
+    fn close_until(&mut self, now: Instant) {
+        if now >= self.window.edge {
             self.close_interval(self.window.edge, self.window.is_measuring());
-            self.window.next_interval();
+            // Nothing ended in those between.
+            self.window.go_on_to(now);
         }
     }
 
-    /// Ends the window with the last completion where it ended before its time, and closes the last interval.
+    /// Ends the window with the last completion where it ended before its time, and closes the last intervals.
     pub fn end(&mut self, last_finish: Instant, ended_early: bool) {
+        self.gaps.push(Gap { from: last_finish, until: Instant::NEVER, waiting_since: Instant::NEVER });
         // What ended at the very instant that the window now ends with was in it.
+        let end = if ended_early { last_finish } else { self.window.end_or(last_finish) };
+        self.close_until(end);
         let measured = self.window.is_measuring();
         self.window.end(last_finish, ended_early);
-        self.close_interval(last_finish.max(self.window.interval_from), measured);
+        self.close_interval(end.max(self.window.interval_from), measured);
     }
 
     fn close_interval(&mut self, until: Instant, measured: bool) {

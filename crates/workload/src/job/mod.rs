@@ -171,7 +171,7 @@ impl Job {
         if matches!(self.lane, Lane::Particular) || done.finished_at >= edge.min(until) {
             return self.settle_particular(done);
         }
-        self.books.count_in_flight(done.finished_at, self.in_flight());
+        self.books.count_ended(done.finished_at, self.in_flight());
         let Slot { due, issued, len, class, .. } = self.slots.end(done.token);
         self.settled += 1;
         self.last_finish = done.finished_at;
@@ -239,11 +239,14 @@ impl Job {
         Tally {
             logged: self.take_logged(),
             intervals: std::mem::take(&mut self.books.intervals),
+            begun: self.books.window.begun,
             measured_from: self.books.window.from,
             measured_until: self.books.window.until,
             planned: self.planned,
             settled: self.settled,
             in_flight_ns: self.books.in_flight_ns,
+            edges: self.books.edges,
+            gaps: std::mem::take(&mut self.books.gaps),
             classes: self.books.into_classes(),
             digest: self.digest,
             dropped: self.dropped,
@@ -332,9 +335,9 @@ impl Job {
     /// Books one completion of any kind, at any time.
     fn settle_particular(&mut self, done: Completion) {
         if done.finished_at >= self.books.window.edge {
-            self.books.roll(done.finished_at);
+            self.books.roll(self.last_finish, done.finished_at, self.slots.in_flight());
         }
-        self.books.count_in_flight(done.finished_at, self.in_flight());
+        self.books.count_ended(done.finished_at, self.in_flight());
         if let Some(journal) = &mut self.journal {
             journal.ended(done.token, done.finished_at);
         }
@@ -413,8 +416,9 @@ impl Job {
             Err(errno) => errno.into(),
         };
         self.errors += 1;
+        let Slot { file, offset, class, issued, .. } = self.slots.last(done.token);
+        self.books.book_failed(issued, done.finished_at);
         if self.error_samples.len() < ERROR_SAMPLES_MAX {
-            let Slot { file, offset, class, .. } = self.slots.last(done.token);
             let op = self.books.described(class).op;
             self.error_samples.push(ErrorSample { at: done.finished_at, op, file, offset, len, failure });
         }

@@ -53,6 +53,11 @@ impl Slots {
         self.slots[token.0 as usize]
     }
 
+    /// When the requests were issued that have not ended.
+    pub fn in_flight(&self) -> impl Iterator<Item = Instant> {
+        self.slots.iter().filter(|slot| slot.len != Slot::FREE).map(|slot| slot.issued)
+    }
+
     /// What the request left behind that ends now.
     #[inline]
     pub fn end(&mut self, token: Token) -> Slot {

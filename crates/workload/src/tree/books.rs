@@ -3,7 +3,7 @@
 use stats::{Histogram, OpenHistogram};
 use units::{Bytes, Instant, Nanos};
 
-use crate::tally::{Class, ClassInterval, ClassTally, Interval};
+use crate::tally::{Class, ClassInterval, ClassTally, Edges, Gap, Interval};
 use crate::window::Window;
 
 /// The collector of one class: all measured intervals, and the one that is open.
@@ -21,6 +21,8 @@ pub(super) struct Books {
     pub window: Window,
     pub intervals: Vec<Interval>,
     pub in_flight_ns: u128,
+    pub edges: Edges,
+    pub gaps: Vec<Gap>,
 }
 
 impl Books {
@@ -44,19 +46,36 @@ impl Books {
             window: Window::opening(now, warmup, run),
             intervals: Vec::new(),
             in_flight_ns: 0,
+            edges: Edges::default(),
+            gaps: Vec::new(),
         }
     }
 
-    /// Books a request that was issued and has ended; `bytes` are what it moved, `None` where it failed.
-    pub fn settle(&mut self, class: usize, issued: Instant, finished: Instant, bytes: Option<u64>) {
-        while finished >= self.window.edge {
-            self.close(self.window.edge, self.window.is_measuring());
-            self.window.next_interval();
+    /// Books a request that was issued and has ended, the first after `last_finish`; `bytes` are what it moved, `None`
+    /// where it failed.
+    pub fn settle(
+        &mut self,
+        class: usize,
+        last_finish: Instant,
+        (issued, finished): (Instant, Instant),
+        bytes: Option<u64>,
+    ) {
+        if finished.saturating_since(last_finish) >= Gap::LEAST {
+            self.gaps.push(Gap { from: last_finish, until: finished, waiting_since: issued });
         }
+        self.close_until(finished);
         let Window { from, until, .. } = self.window;
-        let (begun, ended) = (issued.max(from), finished.min(until));
-        self.in_flight_ns += u128::from(ended.saturating_since(begun).get());
-        let Some(bytes) = bytes else { return };
+        let within = u128::from(self.window.part_of(issued, finished).get());
+        self.in_flight_ns += within;
+        let Some(bytes) = bytes else {
+            self.edges.failed_ns += within;
+            return;
+        };
+        if finished >= from && issued < until {
+            self.edges.before_ns += u128::from(from.saturating_since(issued).get());
+            self.edges.after_ns += u128::from(finished.saturating_since(until).get());
+            self.edges.ended_after += u64::from(finished >= until);
+        }
         let ledger = &mut self.ledgers[class];
         let response = finished.saturating_since(issued);
         if finished < until {
@@ -72,10 +91,22 @@ impl Books {
 
     /// Ends the window where it was still open, and the interval with it.
     pub fn end(&mut self, last_finish: Instant, early: bool) {
+        self.gaps.push(Gap { from: last_finish, until: Instant::NEVER, waiting_since: Instant::NEVER });
         // What ended at the very instant that the window now ends with was in it.
+        let end = if early { last_finish } else { self.window.end_or(last_finish) };
+        self.close_until(end);
         let measured = self.window.is_measuring();
         self.window.end(last_finish, early);
-        self.close(last_finish.max(self.window.interval_from), measured);
+        self.close(end.max(self.window.interval_from), measured);
+    }
+
+    /// Closes the open interval where it ended at or before `now`.
+    fn close_until(&mut self, now: Instant) {
+        if now >= self.window.edge {
+            self.close(self.window.edge, self.window.is_measuring());
+            // Nothing ended in those between.
+            self.window.go_on_to(now);
+        }
     }
 
     fn close(&mut self, until: Instant, measured: bool) {

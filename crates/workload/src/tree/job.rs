@@ -171,14 +171,14 @@ impl TreeJob {
     pub fn settle(&mut self, done: Completion) {
         let (request, class, issued) = self.in_flight.take().expect("only what was planned is settled");
         self.settled += 1;
-        self.last_finish = done.finished_at;
+        let last_finish = std::mem::replace(&mut self.last_finish, done.finished_at);
         let moved = match done.outcome.result() {
             Ok(moved) if moved == request.size => Ok(moved),
             Ok(moved) => Err(Failure::Short { moved }),
             Err(errno) => Err(Failure::Errno(errno)),
         };
         let bytes = moved.as_ref().ok().map(|moved| u64::from(*moved));
-        self.books.settle(class, issued, done.finished_at, bytes);
+        self.books.settle(class, last_finish, (issued, done.finished_at), bytes);
         self.moved += bytes.unwrap_or(0);
         if let Err(failure) = moved {
             self.fail(&request, done.finished_at, failure);
@@ -223,11 +223,12 @@ impl TreeJob {
     pub fn into_tally(mut self) -> Tally {
         let early = self.stopped || self.visits_left == 0;
         self.books.end(self.last_finish, early);
-        let Books { ledgers, window, intervals, in_flight_ns } = self.books;
+        let Books { ledgers, window, intervals, in_flight_ns, edges, gaps } = self.books;
         Tally {
             classes: ledgers.into_iter().map(|ledger| ledger.total).collect(),
             intervals,
             logged: Vec::new(),
+            begun: window.begun,
             measured_from: window.from,
             measured_until: window.until,
             late: None,
@@ -236,6 +237,8 @@ impl TreeJob {
             planned: self.planned,
             settled: self.settled,
             in_flight_ns,
+            edges,
+            gaps,
             digest: self.digest,
             errors: self.errors,
             error_samples: self.error_samples,

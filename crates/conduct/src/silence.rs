@@ -1,0 +1,81 @@
+//! When a target was silent: no worker of a workload had a completion, although some waited for one.
+
+use record::Silence;
+use units::Instant;
+use workload::tally::Gap;
+
+/// The stretches of `window` of a second or more in which no worker had a completion and at least one waited, in
+/// order. `of_workers` holds each worker's gaps.
+pub fn silences<'a>(of_workers: impl Iterator<Item = &'a [Gap]>, window: (Instant, Instant)) -> Vec<Silence> {
+    let all = Gap { from: window.0, until: window.1, waiting_since: Instant::NEVER };
+    let common = of_workers.fold(vec![all], |common, own| shared(&common, own));
+    let silent = common.iter().filter(|gap| gap.waited() >= Gap::LEAST);
+    silent
+        .map(|gap| Silence {
+            from_ns: gap.from.max(gap.waiting_since).nanos(),
+            length_ns: gap.waited().get(),
+        })
+        .collect()
+}
+
+/// Where both have a gap. Both are in order.
+fn shared(one: &[Gap], other: &[Gap]) -> Vec<Gap> {
+    let (mut found, mut left, mut right) = (Vec::new(), one.iter().peekable(), other.iter().peekable());
+    while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
+        let both = Gap {
+            from: a.from.max(b.from),
+            until: a.until.min(b.until),
+            waiting_since: a.waiting_since.min(b.waiting_since),
+        };
+        if both.until.saturating_since(both.from) >= Gap::LEAST {
+            found.push(both);
+        }
+        if a.until <= b.until {
+            left.next()
+        } else {
+            right.next()
+        };
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Instant {
+        Instant::from_nanos(ms * 1_000_000)
+    }
+
+    fn gap(from_ms: u64, until_ms: u64, waiting_ms: Option<u64>) -> Gap {
+        let waiting_since = waiting_ms.map_or(Instant::NEVER, at);
+        Gap { from: at(from_ms), until: at(until_ms), waiting_since }
+    }
+
+    fn found(of_workers: &[&[Gap]]) -> Vec<(u64, u64)> {
+        let silences = silences(of_workers.iter().copied(), (at(1_000), at(31_000)));
+        silences.iter().map(|one| (one.from_ns / 1_000_000, one.length_ns / 1_000_000)).collect()
+    }
+
+    #[test]
+    fn a_target_is_silent_while_all_workers_wait_and_within_the_window() {
+        let first = [gap(10_000, 14_000, Some(9_990)), gap(25_000, 40_000, Some(24_000))];
+        let second = [gap(12_500, 20_000, Some(12_400)), gap(25_300, 40_000, Some(25_300))];
+        assert_eq!(found(&[&first]), [(10_000, 4_000), (25_000, 6_000)]);
+        assert_eq!(found(&[&first, &second]), [(12_500, 1_500), (25_300, 5_700)]);
+    }
+
+    #[test]
+    fn a_worker_with_nothing_to_ask_neither_makes_a_silence_nor_breaks_one() {
+        let idle = [gap(1_000, 31_000, None)];
+        assert_eq!(found(&[&idle]), []);
+        assert_eq!(found(&[&idle, &[gap(10_000, 14_000, Some(11_000))]]), [(11_000, 3_000)]);
+        // Half a second of waiting is none.
+        assert_eq!(found(&[&[gap(10_000, 14_000, Some(13_500))]]), []);
+    }
+
+    #[test]
+    fn nothing_is_silent_without_a_gap() {
+        assert_eq!(found(&[&[], &[gap(10_000, 14_000, Some(9_000))]]), []);
+    }
+}
