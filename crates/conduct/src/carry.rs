@@ -73,6 +73,10 @@ pub fn take_turns(
 struct Course<'p> {
     plan: &'p Plan,
     points: &'p [plan::Point],
+    /// How long each point should take.
+    expected: Vec<Nanos>,
+    /// How long the points should take that are still to come.
+    expected_after: Nanos,
     curves: Curves,
     tracking: Tracking,
     outcome: Outcome,
@@ -80,9 +84,13 @@ struct Course<'p> {
 
 impl<'p> Course<'p> {
     fn new(plan: &'p Plan) -> Course<'p> {
+        let points = plan.points();
+        let expected: Vec<Nanos> = points.iter().map(|point| point.estimate().time).collect();
         Course {
             plan,
-            points: plan.points(),
+            points,
+            expected_after: expected.iter().copied().sum(),
+            expected,
             curves: Curves::default(),
             tracking: Tracking::default(),
             outcome: Outcome::begin(),
@@ -99,24 +107,27 @@ impl<'p> Course<'p> {
         if self.is_left_out(point) {
             return true;
         }
-        let later = self.points[position + 1..].iter().filter(|later| !self.is_left_out(later));
+        let expected = self.expected[position];
+        self.expected_after = self.expected_after.saturating_sub(expected);
         watch(Event::PointStarted {
             index: point.index,
             of: self.points.len(),
             name: &point.name,
-            expected: Some(expected_time(point)).filter(|time| !time.is_zero()),
-            expected_after: later.map(expected_time).sum(),
+            expected: Some(expected).filter(|time| !time.is_zero()),
+            expected_after: self.expected_after,
         });
         match measure(self.plan, point, world, watch) {
             Ok(measured) => {
                 self.outcome.complete &= measured.complete;
                 watch(Event::PointEnded { point: &measured });
                 let phase = &self.plan.phases[point.phase];
-                if let Some(why) = self.curves.add(point, phase.repeat, &measured) {
+                let ends = [
+                    self.curves.add(point, phase.repeat, &measured),
+                    self.tracking.add(phase, point, &measured),
+                ];
+                for why in ends.into_iter().flatten() {
                     watch(Event::SweepEnded { phase: &phase.name, why });
-                }
-                if let Some(why) = self.tracking.add(phase, point, &measured) {
-                    watch(Event::SweepEnded { phase: &phase.name, why });
+                    self.expected_after = self.expected_from(position + 1);
                 }
                 self.outcome.points.push(measured);
                 true
@@ -129,6 +140,12 @@ impl<'p> Course<'p> {
         }
     }
 
+    /// How long the points from `position` on should take, without those that are left out.
+    fn expected_from(&self, position: usize) -> Nanos {
+        let later = self.points.iter().zip(&self.expected).skip(position);
+        later.filter(|(point, _)| !self.is_left_out(point)).map(|(_, expected)| *expected).sum()
+    }
+
     fn is_left_out(&self, point: &plan::Point) -> bool {
         self.curves.has_ended(point.group) || self.tracking.has_ended(point)
     }
@@ -138,10 +155,6 @@ impl<'p> Course<'p> {
         outcome.rounds = self.tracking.into_record(self.plan);
         outcome
     }
-}
-
-fn expected_time(point: &plan::Point) -> Nanos {
-    point.estimate().time
 }
 
 fn measure(

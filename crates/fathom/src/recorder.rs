@@ -3,10 +3,12 @@
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 use conduct::World;
+use host::clock::Clock;
 use jiff::{Timestamp, Unit};
-use library::{Filter, Library, LibraryError};
+use library::{Durability, Filter, Kept, Library, LibraryError};
 use record::names::fact;
 use record::{Cache, Finding, PlanSource, Point, Run, SCHEMA_VERSION, Severity, Target, Tool};
+use units::{Instant, Nanos};
 use workload::plan::{Overrides, Plan};
 
 use crate::ending::Ending;
@@ -16,6 +18,11 @@ use crate::verbs::caches::PLAN as CACHES_PLAN;
 pub struct Recorder {
     run: Run,
     library: Option<Library>,
+    /// What the library holds of the run.
+    kept: Kept,
+    clock: Clock,
+    /// When all that is kept was on storage.
+    durable_at: Option<Instant>,
     /// Why the last save failed; none where it went well or nothing is to be kept.
     lost: Option<LibraryError>,
 }
@@ -69,7 +76,7 @@ impl Recorder {
                 reason: "still running, or ended without a word".into(),
             },
         };
-        Recorder { run, library, lost: None }
+        Recorder { run, library, kept: Kept::default(), clock: Clock::start(), durable_at: None, lost: None }
     }
 
     /// Adds a point and keeps the run so far. A library that fails costs no result: it is asked again after the
@@ -124,12 +131,22 @@ impl Recorder {
         }
     }
 
+    /// Keeps the run so far. Points that follow each other fast are put on storage together.
     fn keep(&mut self) {
-        if let Some(library) = &mut self.library {
-            self.lost = library.save(&self.run).err();
+        let Some(library) = &mut self.library else { return };
+        let now = self.clock.now();
+        let is_young = self.durable_at.is_some_and(|at| now.saturating_since(at) < DURABLE_EVERY);
+        let later = is_young && self.run.ended.is_none();
+        let durability = if later { Durability::Later } else { Durability::Now };
+        self.lost = library.extend(&self.run, &mut self.kept, durability).err();
+        if self.lost.is_none() && durability == Durability::Now {
+            self.durable_at = Some(now);
         }
     }
 }
+
+/// What a power cut may cost of a run that goes on.
+const DURABLE_EVERY: Nanos = Nanos::from_secs(1);
 
 /// So many looks back are read: a record is large, and the newest one that fits is nearly always the first.
 const LOOKS_BACK: u64 = 3;

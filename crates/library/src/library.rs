@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 
 use crate::entry::{COLUMNS, from_row};
 use crate::files;
+use crate::growth::{Durability, Growth, Kept, Verdict};
 use crate::{LibraryError, Selector};
 
 /// An open library.
@@ -69,26 +70,50 @@ impl Library {
     /// Saves `run`, or replaces what was saved under its id, and returns the number by which `fathom ls` knows
     /// it. When this returns, the run is on storage.
     pub fn save(&mut self, run: &Run) -> Result<i64, LibraryError> {
-        let json = readable_json(run)?;
-        let entry = Entry::of(run, json.len());
-        self.change("saving a run", |transaction| {
-            let number = put_entry(transaction, &entry)?;
-            let put = "INSERT INTO records (number, json) VALUES (?1, ?2)
-                       ON CONFLICT (number) DO UPDATE SET json = excluded.json";
-            transaction.prepare_cached(put)?.execute(params![number, json])?;
+        self.extend(run, &mut Kept::default(), Durability::Now)
+    }
+
+    /// Saves what `kept` lacks of `run`, all of it or nothing, and returns its number; `kept` is then up to date.
+    ///
+    /// Of points that are kept only what a judge says of them may have changed since. Costs as much as the new points
+    /// are large, however many there are.
+    pub fn extend(
+        &mut self,
+        run: &Run,
+        kept: &mut Kept,
+        durability: Durability,
+    ) -> Result<i64, LibraryError> {
+        let growth = Growth::of(run, kept)?;
+        let durable = self.connection.pragma_update(None, "synchronous", durability.pragma());
+        durable.map_err(|source| LibraryError::of(&self.path, "saving a run", source))?;
+        let number = self.change("saving a run", |transaction| {
+            let number = put_entry(transaction, &growth.entry)?;
+            growth.put(transaction, number)?;
             Ok(number)
-        })
+        })?;
+        *kept = growth.kept();
+        Ok(number)
     }
 
     /// The run that `selector` names: `last`, `last~2`, a number, an id or the beginning of one.
     pub fn get(&self, selector: impl Into<Selector>) -> Result<Run, LibraryError> {
         let entry = self.find(selector)?;
-        record::read(&self.json_of(&entry)?).map_err(|source| LibraryError::Record { id: entry.id, source })
-    }
-
-    /// The record of that run as it was saved.
-    pub fn json(&self, selector: impl Into<Selector>) -> Result<String, LibraryError> {
-        self.json_of(&self.find(selector)?)
+        let reading = |source| LibraryError::of(&self.path, "reading a run", source);
+        let unreadable = |source| LibraryError::Record { id: entry.id.clone(), source };
+        // Nothing that another process saves comes between the parts of a run.
+        let one_look = self.connection.unchecked_transaction().map_err(reading)?;
+        let (head, verdicts) = record_of(&one_look, entry.number).map_err(reading)?;
+        let points = points_of(&one_look, entry.number).map_err(reading)?;
+        let mut run = record::read(&head).map_err(unreadable)?;
+        for json in points {
+            run.points.push(serde_json::from_str(&json).map_err(|error| unreadable(error.into()))?);
+        }
+        if let Some(verdicts) = verdicts {
+            let verdicts: Vec<Verdict> =
+                serde_json::from_str(&verdicts).map_err(|error| unreadable(error.into()))?;
+            run.points.iter_mut().zip(verdicts).for_each(|(point, verdict)| verdict.pass_on(point));
+        }
+        Ok(run)
     }
 
     /// The line of that run in the list.
@@ -195,13 +220,6 @@ impl Library {
         done.map_err(|source| LibraryError::of(&self.path, doing, source))
     }
 
-    fn json_of(&self, entry: &Entry) -> Result<String, LibraryError> {
-        let json =
-            self.connection
-                .query_row("SELECT json FROM records WHERE number = ?1", [entry.number], |row| row.get(0));
-        json.map_err(|source| LibraryError::of(&self.path, "reading a run", source))
-    }
-
     fn first(&self, sql: &str, value: impl rusqlite::ToSql) -> Result<Option<Entry>, LibraryError> {
         let entry = self.connection.query_row(sql, [value], from_row).optional();
         entry.map_err(|source| LibraryError::of(&self.path, "looking for a run", source))
@@ -241,12 +259,16 @@ impl Library {
     }
 }
 
-/// The record of `run`, proved to be readable: JSON has no word for a figure that is not a number.
-fn readable_json(run: &Run) -> Result<String, LibraryError> {
-    let unreadable = |source| LibraryError::Unreadable { id: run.id.clone(), source };
-    let json = serde_json::to_string(run).map_err(|error| unreadable(error.into()))?;
-    record::read(&json).map_err(unreadable)?;
-    Ok(json)
+/// The record without its points, and what a judge says of them.
+fn record_of(connection: &Connection, number: i64) -> rusqlite::Result<(String, Option<String>)> {
+    let sql = "SELECT json, verdicts FROM records WHERE number = ?1";
+    connection.query_row(sql, [number], |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
+/// The points of a run in their order; none where its record holds them.
+fn points_of(connection: &Connection, number: i64) -> rusqlite::Result<Vec<String>> {
+    let mut statement = connection.prepare("SELECT json FROM points WHERE run = ?1 ORDER BY position")?;
+    statement.query_map([number], |row| row.get(0))?.collect()
 }
 
 /// Shortens the file by the pages that nothing uses.

@@ -9,8 +9,10 @@ pub(crate) const APPLICATION_ID: i64 = 0x4654_484D;
 
 /// What each version added. `tags` is a JSON object, `targets` a JSON array of texts.
 ///
-/// The records lie in a table of their own, so that a walk over `runs` touches none of their pages.
-pub(crate) const STEPS: [&str; 2] = [
+/// The records lie in a table of their own, so that a walk over `runs` touches none of their pages, and their points in
+/// another, so that a run that grows by a point is not written anew. What a judge says of the points comes last of all
+/// and lies beside the record.
+pub(crate) const STEPS: [&str; 3] = [
     "
     CREATE TABLE runs (
         number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -40,6 +42,16 @@ pub(crate) const STEPS: [&str; 2] = [
 ",
     "
     ALTER TABLE runs ADD COLUMN grade TEXT;
+",
+    // Records saved before hold their points themselves; those saved since hold none.
+    "
+    CREATE TABLE points (
+        run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+        position INTEGER NOT NULL,
+        json TEXT NOT NULL
+    ) STRICT;
+    CREATE UNIQUE INDEX points_by_run ON points (run, position);
+    ALTER TABLE records ADD COLUMN verdicts TEXT;
 ",
 ];
 

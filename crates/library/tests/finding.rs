@@ -137,7 +137,8 @@ fn ten_thousand_runs_are_listed_and_searched_within_a_second() {
         INSERT INTO runs SELECT i, printf('copy-%05d', i), printf('2026-02-%05d', i), ended, plan, world, hostname,
             targets, '{\"k\":\"v\"}', points, peak_ops_per_s, peak_bytes_per_s, warnings, invalid, complete, code,
             reason, json_bytes, grade FROM n, runs WHERE number = 1;
-        INSERT INTO records SELECT runs.number, substr(records.json, 1, 2000) FROM runs, records WHERE runs.number > 1;";
+        INSERT INTO records (number, json)
+            SELECT runs.number, substr(records.json, 1, 2000) FROM runs, records WHERE runs.number > 1;";
     connection.execute_batch(copies).unwrap();
     let began = quick_clock();
     assert_eq!(library.list(&Filter::default()).unwrap().len(), 10_000);

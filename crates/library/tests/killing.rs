@@ -5,7 +5,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use library::{Filter, Library};
+use library::{Durability, Filter, Kept, Library};
 use record::Run;
 use record::sample::{self, Stream};
 
@@ -47,6 +47,37 @@ fn a_process_that_saves_until_it_is_killed() {
     }
 }
 
+#[test]
+#[ignore = "started, and killed, by `points_that_were_reported_are_there_after_a_kill`"]
+fn a_process_that_adds_points_until_it_is_killed() {
+    let Some(path) = std::env::var_os(KILLED) else { return };
+    let mut library = Library::open(path.as_ref()).expect("it can be opened");
+    let points = large(0, 0).points;
+    let (mut run, mut kept) = (large(0, 0).without_points(), Kept::default());
+    let mut out = std::io::stdout();
+    for number in 0.. {
+        run.points.push(record::Point { index: number, ..points[number as usize % points.len()].clone() });
+        let _ = writeln!(out, "\nsaving {number}");
+        library.extend(&run, &mut kept, Durability::Later).expect("there is space");
+        let _ = writeln!(out, "\nsaved {number}");
+    }
+}
+
+#[test]
+fn points_that_were_reported_are_there_after_a_kill() {
+    for round in 0..5 {
+        let shelf = Shelf::new();
+        let child = "killing::a_process_that_adds_points_until_it_is_killed";
+        let heard = kill(child, &shelf, round, 20 + round, Duration::from_micros(u64::from(round) * 400));
+        let library = shelf.open();
+        assert_eq!(library.check().unwrap(), [] as [String; 0]);
+        let run = library.get("last").unwrap();
+        let saved = run.points.len() as u32;
+        assert!((heard.done..=heard.begun).contains(&saved), "{saved} saved, {} reported", heard.done);
+        assert!(run.points.iter().map(|point| point.index).eq(0..saved));
+    }
+}
+
 /// What a process said before it was killed.
 struct Heard {
     /// Saves it had begun.
@@ -60,9 +91,9 @@ struct Heard {
     clippy::disallowed_methods,
     reason = "the test waits in real time, for a place in the middle of a save"
 )]
-fn kill_one(shelf: &Shelf, round: u32, which: u32, after: Duration) -> Heard {
+fn kill(child: &str, shelf: &Shelf, round: u32, which: u32, after: Duration) -> Heard {
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--ignored", "--exact", "--nocapture", "killing::a_process_that_saves_until_it_is_killed"])
+        .args(["--ignored", "--exact", "--nocapture", child])
         .env(KILLED, shelf.path())
         .env(ROUND, round.to_string())
         .stdout(Stdio::piped())
@@ -92,7 +123,8 @@ fn a_save_that_is_killed_leaves_every_reported_run_whole_and_no_other() {
     let shelf = Shelf::new();
     let mut cut_short = 0;
     for round in 0..ROUNDS {
-        let heard = kill_one(&shelf, round, 1 + round % 3, Duration::from_micros(u64::from(round) * 300));
+        let child = "killing::a_process_that_saves_until_it_is_killed";
+        let heard = kill(child, &shelf, round, 1 + round % 3, Duration::from_micros(u64::from(round) * 300));
         let library = shelf.open();
         assert_eq!(library.check().unwrap(), [] as [String; 0]);
         let prefix = format!("round-{round:03}-");

@@ -1,6 +1,7 @@
 //! What is saved comes back the same.
 
-use library::{Filter, LibraryError};
+use library::{Durability, Filter, Kept, LibraryError, Selector};
+use record::sample::{self, Stream};
 use record::{Finding, Severity};
 
 use crate::{Shelf, run, same};
@@ -65,7 +66,87 @@ fn the_line_of_a_run_says_what_its_record_says() {
     assert_eq!((entry.complete, entry.code, entry.reason.as_str()), (false, 130, "interrupted"));
     assert_eq!(entry.peak_ops_per_s, Some(1_000.0));
     assert_eq!(entry.peak_bytes_per_s, Some(4_096_000.0));
-    assert_eq!(entry.json_bytes as usize, library.json("last").unwrap().len());
+    let whole = serde_json::to_string(&saved).unwrap().len();
+    assert!((entry.json_bytes as usize).abs_diff(whole) < whole / 10, "{} of {whole}", entry.json_bytes);
+}
+
+/// A run of so many points, each with another rate.
+fn of_points(count: u32) -> record::Run {
+    let stream = |index: u32| Stream {
+        op: "read",
+        size_bytes: 4096,
+        per_s: 1_000 + u64::from(index * 7 % 5),
+        median_ns: 100_000,
+        spread: 0.0,
+    };
+    let point = |index| sample::point(index, "p", vec![sample::workload("a", &[stream(index)])]);
+    sample::run("grows", (0..count).map(point).collect())
+}
+
+#[test]
+fn a_run_that_grows_is_whole_after_each_point_and_after_it_is_judged() {
+    let shelf = Shelf::new();
+    let mut library = shelf.open();
+    let whole = of_points(7);
+    let mut growing = record::Run { ended: None, ..whole.without_points() };
+    let mut kept = Kept::default();
+    for point in &whole.points {
+        growing.points.push(point.clone());
+        library.extend(&growing, &mut kept, Durability::Later).unwrap();
+        same(&shelf.open().get("last").unwrap(), &growing);
+        assert_eq!(library.find("last").unwrap().points as usize, growing.points.len());
+    }
+    growing.ended = whole.ended.clone();
+    growing.points[3].client_limited = true;
+    growing.points[5].grading = Some(record::Grading { grade: record::Grade::B, checks: Vec::new() });
+    library.extend(&growing, &mut kept, Durability::Now).unwrap();
+    same(&shelf.open().get("last").unwrap(), &growing);
+    let (grown, entry) = (library.find("last").unwrap(), record::Entry::of(&whole, 0));
+    assert_eq!((grown.points, grown.peak_ops_per_s), (7, entry.peak_ops_per_s));
+    assert_eq!(library.list(&Filter::default()).unwrap().len(), 1);
+    // What is saved whole under the same id takes the place of all of it.
+    let shorter = record::Run { id: whole.id.clone(), ..of_points(2) };
+    library.save(&shorter).unwrap();
+    same(&shelf.open().get("last").unwrap(), &shorter);
+    library.remove(&[Selector::from("last")]).unwrap();
+    let left: i64 = rusqlite::Connection::open(shelf.path())
+        .and_then(|connection| connection.query_row("SELECT count(*) FROM points", [], |row| row.get(0)))
+        .unwrap();
+    assert_eq!(left, 0);
+}
+
+#[test]
+fn what_a_point_adds_does_not_grow_with_the_points_before_it() {
+    let shelf = Shelf::new();
+    let mut library = shelf.open();
+    let whole = of_points(40);
+    let mut growing = whole.without_points();
+    let mut kept = Kept::default();
+    let mut frames = Vec::new();
+    for point in &whole.points {
+        growing.points.push(point.clone());
+        // Emptied, the journal holds what one save writes.
+        rusqlite::Connection::open(shelf.path())
+            .and_then(|connection| connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))
+            .unwrap();
+        library.extend(&growing, &mut kept, Durability::Later).unwrap();
+        frames.push(std::fs::metadata(shelf.path().with_extension("sqlite-wal")).unwrap().len());
+    }
+    let (early, late) = (frames[5..10].iter().max(), frames[35..].iter().max());
+    assert!(late.unwrap() <= &(early.unwrap() * 3 / 2), "{frames:?}");
+}
+
+#[test]
+fn a_run_of_an_older_library_keeps_its_points() {
+    let shelf = Shelf::new();
+    let old = of_points(3);
+    shelf.open().save(&old).unwrap();
+    let connection = rusqlite::Connection::open(shelf.path()).unwrap();
+    connection.execute("UPDATE records SET json = ?1", [serde_json::to_string(&old).unwrap()]).unwrap();
+    let down = "DROP TABLE points; ALTER TABLE records DROP COLUMN verdicts; PRAGMA user_version = 2;";
+    connection.execute_batch(down).unwrap();
+    drop(connection);
+    same(&shelf.open().get("last").unwrap(), &old);
 }
 
 #[test]

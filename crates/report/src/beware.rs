@@ -1,5 +1,7 @@
 //! Findings, the gravest first.
 
+use std::collections::BTreeSet;
+
 use record::{Finding, Run, Severity};
 
 use crate::figures::name_of;
@@ -20,7 +22,7 @@ pub(crate) struct Group<'a> {
 pub(crate) fn groups(run: &Run) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for finding in &run.findings {
-        let point = finding.point.and_then(|index| run.points.iter().find(|point| point.index == index));
+        let point = finding.point.and_then(|index| run.point(index));
         let name = point.map(name_of);
         // What is about the run has its place in its own sentence: the knee of one curve is not that of another.
         let same = |group: &&mut Group<'_>| {
@@ -42,12 +44,8 @@ pub(crate) fn groups(run: &Run) -> Vec<Group<'_>> {
 
 /// Several workloads of a point may have the same finding.
 fn name_once(group: &mut Group<'_>) {
-    let mut seen: Vec<String> = group.point.iter().cloned().collect();
-    group.others.retain(|name| {
-        let new = !seen.contains(name);
-        seen.push(name.clone());
-        new
-    });
+    let mut seen: BTreeSet<String> = group.point.iter().cloned().collect();
+    group.others.retain(|name| seen.insert(name.clone()));
 }
 
 /// `Also at 4k write.`, `Also at 11 more points.`; nothing where there are no others.

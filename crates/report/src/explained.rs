@@ -33,7 +33,7 @@ pub fn explained(run: &Run, style: Style) -> String {
 }
 
 fn heading(run: &Run, finding: &Finding) -> String {
-    let point = finding.point.and_then(|index| run.points.iter().find(|point| point.index == index));
+    let point = finding.point.and_then(|index| run.point(index));
     point.map_or_else(|| "The run".into(), |point| harmless(&name_of(point)))
 }
 

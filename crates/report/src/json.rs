@@ -47,7 +47,7 @@ struct NamedPoint<'a> {
 /// points and findings; a point stands under the key `point`, as in the record; the keys of a finding stand in
 /// its line.
 pub fn json_lines(run: &Run) -> Result<String, ReportError> {
-    let head = Run { points: Vec::new(), findings: Vec::new(), ..run.clone() };
+    let head = Run { findings: Vec::new(), ..run.without_points() };
     let points: Vec<NamedPoint<'_>> = run.points.iter().map(|point| NamedPoint { point }).collect();
     let run_id = run.id.as_str();
     let lines = std::iter::once(Line::Run { run_id, run: &head })

@@ -1,5 +1,7 @@
 //! A sweep at a glance: one small curve for each phase that was swept.
 
+use std::collections::BTreeMap;
+
 use record::{Point, Run};
 use units::OpsPerSecond;
 
@@ -11,7 +13,6 @@ const POINTS_MIN: usize = 3;
 
 /// One phase over the values of its innermost sweep, at one set of values of the sweeps around it.
 struct Sweep<'a> {
-    phase: &'a str,
     key: &'a str,
     around: Vec<(&'a str, &'a str)>,
     /// Swept value as text, and requests a second; one for each point, the best of its repetitions.
@@ -26,21 +27,27 @@ pub(crate) fn lines(run: &Run, style: Style) -> Vec<String> {
 
 fn sweeps(run: &Run) -> Vec<Sweep<'_>> {
     let mut sweeps: Vec<Sweep<'_>> = Vec::new();
+    // A run may have thousands of points: each is looked up, none is looked for.
+    let (mut keys, mut places, mut spots) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
     // What goes round by round has a table of its own; of a single cell the rounds are a curve.
     let in_table =
         |point: &Point| point.swept.len() > 1 && run.rounds.iter().any(|rounds| rounds.phase == point.phase);
     for point in run.points.iter().filter(|point| !in_table(point)) {
-        let Some(key) = innermost(run, &point.phase) else { continue };
+        let phase = point.phase.as_str();
+        let Some(key) = *keys.entry(phase).or_insert_with(|| innermost(run, phase)) else { continue };
         let Some(value) = point.swept.get(key) else { continue };
         let pairs = point.swept.iter().map(|(key, value)| (key.as_str(), value.as_str()));
         let around: Vec<(&str, &str)> = pairs.filter(|(other, _)| *other != key).collect();
         let rate = rate(point);
-        match sweeps.iter_mut().find(|sweep| sweep.phase == point.phase && sweep.around == around) {
-            None => sweeps.push(Sweep { phase: &point.phase, key, around, points: vec![(value, rate)] }),
-            Some(sweep) => match sweep.points.iter_mut().find(|(seen, _)| seen == value) {
-                Some((_, best)) => *best = best.max(rate),
-                None => sweep.points.push((value, rate)),
-            },
+        let place = *places.entry((phase, around.clone())).or_insert(sweeps.len());
+        if place == sweeps.len() {
+            sweeps.push(Sweep { key, around, points: Vec::new() });
+        }
+        let points = &mut sweeps[place].points;
+        let spot = *spots.entry((place, value)).or_insert(points.len());
+        match points.get_mut(spot) {
+            Some((_, best)) => *best = best.max(rate),
+            None => points.push((value, rate)),
         }
     }
     sweeps.retain(|sweep| sweep.points.len() >= POINTS_MIN);

@@ -1,0 +1,126 @@
+//! Saving a run that grows: what is there already is not written again.
+
+use record::{Entry, Grading, Point, Run};
+use rusqlite::{Transaction, params};
+use serde::{Deserialize, Serialize};
+
+use crate::LibraryError;
+
+/// What a library holds already of a run that grows: nothing by default.
+///
+/// It belongs to one run and one library. [`Library::extend`](crate::Library::extend) brings it up to date.
+#[derive(Clone, Debug, Default)]
+pub struct Kept {
+    points: usize,
+    points_bytes: usize,
+    peak_ops_per_s: Option<f64>,
+    peak_bytes_per_s: Option<f64>,
+}
+
+/// When what was saved has to be on storage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Durability {
+    /// When the call returns.
+    Now,
+    /// With the next save that is durable at once, or when the system gets to it. The death of the process loses
+    /// nothing, a power cut may.
+    Later,
+}
+
+impl Durability {
+    /// SQLite's word for it, with its journal ahead of the file.
+    pub(crate) fn pragma(self) -> &'static str {
+        match self {
+            Durability::Now => "FULL",
+            Durability::Later => "NORMAL",
+        }
+    }
+}
+
+/// What a judge says of a point, which comes after all points.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Verdict {
+    client_limited: bool,
+    grading: Option<Grading>,
+}
+
+impl Verdict {
+    fn of(point: &Point) -> Verdict {
+        Verdict { client_limited: point.client_limited, grading: point.grading.clone() }
+    }
+
+    /// Puts it into the point.
+    pub fn pass_on(self, point: &mut Point) {
+        (point.client_limited, point.grading) = (self.client_limited, self.grading);
+    }
+}
+
+/// What is written of a run beyond what is kept.
+pub(crate) struct Growth {
+    pub entry: Entry,
+    head: String,
+    first: usize,
+    points: Vec<String>,
+    verdicts: Option<String>,
+    after: Kept,
+}
+
+impl Growth {
+    /// The texts of all that `kept` lacks of `run`, proved to be readable: JSON has no word for a figure that is not a
+    /// number.
+    pub fn of(run: &Run, kept: &Kept) -> Result<Growth, LibraryError> {
+        let unreadable = |source| LibraryError::Unreadable { id: run.id.clone(), source };
+        let wrong = |error: serde_json::Error| unreadable(error.into());
+        let without_points = run.without_points();
+        let head = serde_json::to_string(&without_points).map_err(wrong)?;
+        record::read(&head).map_err(unreadable)?;
+        let new = &run.points[kept.points.min(run.points.len())..];
+        let mut points = Vec::with_capacity(new.len());
+        for point in new {
+            let json = serde_json::to_string(point).map_err(wrong)?;
+            serde_json::from_str::<Point>(&json).map_err(wrong)?;
+            points.push(json);
+        }
+        let is_judged = run.points.iter().rev().any(|point| point.client_limited || point.grading.is_some());
+        let verdicts: Option<Vec<Verdict>> = is_judged.then(|| run.points.iter().map(Verdict::of).collect());
+        let verdicts = verdicts.map(|all| serde_json::to_string(&all)).transpose().map_err(wrong)?;
+        let mut entry = Entry::of(&without_points, 0);
+        let (ops, bytes) = record::peaks(new);
+        let after = Kept {
+            points: run.points.len(),
+            points_bytes: kept.points_bytes + points.iter().map(String::len).sum::<usize>(),
+            peak_ops_per_s: higher(kept.peak_ops_per_s, ops),
+            peak_bytes_per_s: higher(kept.peak_bytes_per_s, bytes),
+        };
+        entry.points = after.points as u64;
+        (entry.peak_ops_per_s, entry.peak_bytes_per_s) = (after.peak_ops_per_s, after.peak_bytes_per_s);
+        let size = head.len() + verdicts.as_ref().map_or(0, String::len) + after.points_bytes;
+        entry.json_bytes = size as u64;
+        Ok(Growth { entry, head, first: kept.points, points, verdicts, after })
+    }
+
+    /// Writes it under `number`, whose line is there.
+    pub fn put(&self, transaction: &Transaction<'_>, number: i64) -> rusqlite::Result<()> {
+        let put = "INSERT INTO records (number, json, verdicts) VALUES (?1, ?2, ?3)
+                   ON CONFLICT (number) DO UPDATE SET json = excluded.json, verdicts = excluded.verdicts";
+        transaction.prepare_cached(put)?.execute(params![number, self.head, self.verdicts])?;
+        if self.first == 0 {
+            transaction.execute("DELETE FROM points WHERE run = ?1", [number])?;
+        }
+        let put = "INSERT INTO points (run, position, json) VALUES (?1, ?2, ?3)";
+        let mut put = transaction.prepare_cached(put)?;
+        for (position, json) in (self.first..).zip(&self.points) {
+            put.execute(params![number, position as i64, json])?;
+        }
+        Ok(())
+    }
+
+    /// What is kept once it is written.
+    pub fn kept(self) -> Kept {
+        self.after
+    }
+}
+
+fn higher(one: Option<f64>, other: Option<f64>) -> Option<f64> {
+    one.into_iter().chain(other).reduce(f64::max)
+}
