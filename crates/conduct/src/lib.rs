@@ -9,6 +9,7 @@ mod event;
 mod limit;
 mod listener;
 pub mod modelled;
+pub mod planted;
 pub mod real;
 mod result;
 mod rounds;

@@ -1,11 +1,13 @@
 //! A limit that was planted in a random array is named first, from the record alone.
 //!
-//! The family: 8 to 14 plain drives under RAID 0, 10, 5 or 6, a controller without a cache, one host, one link; request
-//! size, mix, the drives' law and every figure drawn from a seed. What each part can do at most follows from the
-//! planner's own plans and the figures. The planted part can do a rate that was drawn first; every other part can do
-//! 1.2 to 6 times as much. The load holds sixteen times as many requests as would keep the planted part busy without
-//! any queue. Where nothing but concurrency is planted, the rate is what is in flight over the time of the distance,
-//! and every part can do 1.5 to 6 times that. Nothing of it looks at what `explain` says.
+//! Two families. That of [`conduct::planted`] takes the arrays of the library with their caches, flash, failed disks and
+//! rebuilds, and its truth comes from trials. The other is drawn here, and its truth follows from the figures: 8 to 14
+//! plain drives under RAID 0, 10, 5 or 6, a controller without a cache, one host, one link; request size, mix, the
+//! drives' law and every figure drawn from a seed. What each part can do at most follows from the planner's own plans
+//! and the figures. The planted part can do a rate that was drawn first; every other part can do 1.2 to 6 times as much.
+//! The load holds sixteen times as many requests as would keep the planted part busy without any queue. Where nothing
+//! but concurrency is planted, the rate is what is in flight over the time of the distance, and every part can do 1.5 to
+//! 6 times that. Nothing of it looks at what `explain` says.
 
 #![expect(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 #![expect(clippy::print_stdout, reason = "it tells how many are named, and which are not")]
@@ -18,6 +20,7 @@ use array::spec::{Found, Layered, Shelf, Shipped, Source};
 use array::streams::Stream;
 use conduct::carry_out;
 use conduct::modelled::ModelledWorld;
+use conduct::planted;
 use record::{Finding, Run, World, sample};
 use units::{Lba, Sectors};
 use workload::plan::{Overrides, Plan};
@@ -231,6 +234,44 @@ fn missed(cases: std::ops::Range<u64>) -> Vec<String> {
         }
     }
     missed
+}
+
+/// What the record alone says of the point that a case of the library is about.
+fn told(case: &planted::Case, points: Vec<record::Point>) -> Option<Finding> {
+    let run = Run { world: World::Array, targets: Vec::new(), ..sample::run("planted", points) };
+    let about = ["limit", "latency-bound", "limit-unseen"];
+    let mut findings = explain::findings(&run).into_iter();
+    findings.find(|one| one.point == Some(case.index as u32) && about.contains(&one.code.as_str()))
+}
+
+fn tell(tally: &planted::Tally) {
+    println!("{} of {} are named first, {} are left open", tally.named, tally.cases, tally.silent);
+    println!("{} of {} limits are called latency", tally.false_latency_bound, tally.limited);
+    tally.missed.iter().for_each(|missed| println!("{missed}"));
+}
+
+#[test]
+fn limits_planted_in_arrays_of_the_library_are_named_first() {
+    let tally = planted::judge(1_000..1_012, told);
+    tell(&tally);
+    assert!(tally.cases >= 10 && tally.named + 1 >= tally.cases, "{tally:?}");
+    assert_eq!(tally.false_latency_bound, 0, "{tally:?}");
+}
+
+#[test]
+#[ignore = "a quarter of an hour: cargo test -p fathom-conduct --test planted -- --ignored --nocapture"]
+fn limits_planted_in_arrays_of_the_library_are_named_first_in_97_of_100_cases() {
+    for range in [1_000..1_330, 50_000..50_330] {
+        println!("cases {range:?}");
+        let tally = planted::judge(range, told);
+        tell(&tally);
+        assert!(
+            tally.cases >= 300 && tally.named * 100 >= tally.cases * 97,
+            "{} are missed",
+            tally.missed.len()
+        );
+        assert_eq!(tally.false_latency_bound, 0);
+    }
 }
 
 #[test]
