@@ -402,6 +402,7 @@ fn breakdown(outcome: &sim::Outcome) -> Breakdown {
                 op: class.name().into(),
                 size_bytes: 0,
                 component: part.name.clone(),
+                visits: visits.count,
                 wait_ns: visits.wait_ns as f64 / count,
                 service_ns: visits.service_ns as f64 / count,
             });

@@ -16,11 +16,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use array::sim::{Plant, Resource};
 use array::spec::{self, Shipped};
 use array::streams::Stream;
-use record::{Finding, Point};
+use record::{Finding, Point, WhatIf};
 use workload::plan::{Overrides, Plan};
 
 use crate::carry::carry_out;
 use crate::modelled::ModelledWorld;
+use crate::what_if::{self, Asked, rate_of};
 
 /// A part that raises the rate by so much where it is twice as fast is the limit.
 pub const CLEAR: f64 = 0.30;
@@ -126,6 +127,28 @@ impl Case {
     /// All points of its plan, or `None` where the array refuses it.
     pub fn points(&self) -> Option<Vec<Point>> {
         carried_out(&self.plan, &self.address, |plant| self.plant(plant))
+    }
+}
+
+impl Case {
+    /// Its points with each part made faster in turn, as `fathom explain` tries them where a record leaves the limit
+    /// open; `None` where that gives no figure.
+    pub fn tried(&self, points: &[Point]) -> Option<WhatIf> {
+        let point = points.iter().find(|point| point.index as usize == self.index)?;
+        let altered = match self.planted {
+            Planted::Part(part) => vec![(part, 1.0 / self.slower)],
+            Planted::Concurrency => Vec::new(),
+        };
+        let asked = Asked {
+            plan: &self.plan,
+            index: self.index,
+            address: &self.address,
+            altered: &altered,
+            recorded: rate_of(point),
+            seeds: what_if::SETTLE_SEEDS,
+            times: what_if::SETTLE_TIMES,
+        };
+        what_if::what_if(&asked, &Shipped, &Arc::new(AtomicBool::new(false))).ok()
     }
 }
 
@@ -275,7 +298,9 @@ impl Draft {
             Plan::parse("planted", &self.text(ends, &depth.to_string()), &Overrides::default()).ok()?;
         let points = carried_out(&plan, &self.address, change)?;
         let point = points.get(self.index())?;
-        Some(point.workloads.iter().filter_map(|one| one.total()).map(|total| total.ops_per_s.value).sum())
+        let rate = rate_of(point).value;
+        // A set that has lost its data answers nothing.
+        (point.workloads.iter().all(|workload| workload.errors == 0) && rate > 0.0).then_some(rate)
     }
 
     /// The case, where the limit is clear.
@@ -434,7 +459,7 @@ impl Tally {
         }
         let is_latency = finding.is_some_and(|finding| finding.code == "latency-bound");
         self.false_latency_bound += u32::from(is_limited && is_latency);
-        self.silent += u32::from(finding.is_none_or(|finding| finding.code == "limit-unseen"));
+        self.silent += u32::from(finding.is_none_or(|finding| finding.code.starts_with("limit-")));
         let said = finding.map_or("nothing", |finding| &finding.sentence);
         self.missed.push(format!(
             "{}: {} of {}, {} times as slow: {said}",

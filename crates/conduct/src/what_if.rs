@@ -1,7 +1,9 @@
 //! A point of a plan on a virtual array again and again, one thing changed at a time.
 //!
 //! Every change is tried with the same seeds as the unchanged array, so that both are asked for the same requests; what
-//! the seeds differ by with nothing changed is the noise below which nothing is called an effect.
+//! the seeds differ by with nothing changed is the noise below which nothing is called an effect. Each trial carries out
+//! the plan from its first point to the one that is asked about: caches, failed disks and rebuilds are then as they were
+//! in the record.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -9,20 +11,38 @@ use std::sync::{Mutex, PoisonError};
 
 use array::sim::{Plant, Resource};
 use array::spec::{self, Source};
-use record::{Effect, Trial, WhatIf};
+use record::{Effect, Figure, Point, Trial, WhatIf};
 use stats::Histogram;
 use stats::difference::{Estimate, Noise, Ratio};
 use workload::plan::{Load, Plan, Task};
 use workload::spec::Pace;
 
+use crate::carry::carry_out;
 use crate::modelled::{ModelError, ModelledWorld};
-use crate::world::{LoadAnswer, World, WorldError};
+use crate::world::{World, WorldError};
 
 /// How many times as much is in flight where that is tried.
 const DEEPER: u32 = 2;
 
 /// By how much two quantiles may differ that lie on either side of the edge of a histogram's bucket, as a part.
 const BUCKET: f64 = 1.0 / 64.0;
+
+/// How many times as fast a part is made where the record leaves the limit open: enough to tell one from another.
+pub const SETTLE_TIMES: f64 = 1.5;
+
+/// How often each is tried for that.
+pub const SETTLE_SEEDS: u32 = 3;
+
+/// The rate of all workloads of a point together; its interval is as wide as theirs together.
+pub fn rate_of(point: &Point) -> Figure {
+    let totals =
+        || point.workloads.iter().filter_map(|workload| workload.total()).map(|total| total.ops_per_s);
+    Figure {
+        value: totals().map(|rate| rate.value).sum(),
+        low: totals().map(|rate| rate.low).sum(),
+        high: totals().map(|rate| rate.high).sum(),
+    }
+}
 
 /// What is asked.
 #[derive(Clone, Copy, Debug)]
@@ -33,8 +53,10 @@ pub struct Asked<'a> {
     pub index: usize,
     /// The array, as `array:md3000?raid=10`.
     pub address: &'a str,
-    /// Its rate in the record.
-    pub recorded_ops_per_s: f64,
+    /// What of that array was made how many times as fast before anything was tried; nothing for a run of an address.
+    pub altered: &'a [(Resource, f64)],
+    /// Its rate in the record, with its interval.
+    pub recorded: Figure,
     /// How often each is tried, at least two.
     pub seeds: u32,
     /// How many times as fast a part is made.
@@ -75,8 +97,8 @@ struct Figures {
 
 /// Tries every part of the array faster, and twice as much in flight; the most worth first.
 ///
-/// States of the plan before the point are brought about first, other loads are not carried out. Trials run side by
-/// side, one on each processor. `stop` ends it with [`WorldError::Interrupted`].
+/// All that the plan has before the point is carried out first. Trials run side by side, one on each processor. `stop`
+/// ends it with [`WorldError::Interrupted`].
 pub fn what_if(
     asked: &Asked<'_>,
     library: &(dyn Source + Sync),
@@ -84,11 +106,12 @@ pub fn what_if(
 ) -> Result<WhatIf, WhatIfError> {
     let point = asked.plan.points().get(asked.index).ok_or(WhatIfError::NoLoad(asked.index))?;
     let Task::Load(load) = &point.task else { return Err(WhatIfError::NoLoad(asked.index)) };
-    let plant = Plant::from(&spec::array(library, asked.address).map_err(ModelError::from)?);
+    let mut plant = Plant::from(&spec::array(library, asked.address).map_err(ModelError::from)?);
+    alter(asked, &mut plant);
     let mut changes = vec![Change::Nothing];
     changes.extend(Resource::ALL.into_iter().filter(|one| one.is_in(&plant)).map(Change::Faster));
     changes.extend(is_closed(load).then_some(Change::Deeper));
-    let figures = all(asked, load, &changes, library, stop)?;
+    let figures = all(asked, &changes, library, stop)?;
     let (unchanged, changed) = figures.split_first().ok_or(WhatIfError::NoFigure)?;
     let first = unchanged.first().ok_or(WhatIfError::NoFigure)?;
     let seeds = unchanged.len();
@@ -113,7 +136,9 @@ pub fn what_if(
         name: point.name.clone(),
         seeds: seeds as u32,
         times: asked.times,
-        recorded_ops_per_s: asked.recorded_ops_per_s,
+        recorded_ops_per_s: asked.recorded.value,
+        recorded_low: asked.recorded.low,
+        recorded_high: asked.recorded.high,
         again_ops_per_s: first.ops_per_s,
         floor_ops,
         floor_p99,
@@ -153,7 +178,6 @@ fn effect(before: &[f64], after: &[f64], floor: f64) -> Option<Effect> {
 /// The figures of every change with every seed.
 fn all(
     asked: &Asked<'_>,
-    load: &Load,
     changes: &[Change],
     library: &(dyn Source + Sync),
     stop: &Arc<AtomicBool>,
@@ -167,7 +191,7 @@ fn all(
             if change >= changes.len() {
                 return;
             }
-            let figures = once(asked, load, changes[change], seed as u64, library, stop);
+            let figures = once(asked, changes[change], seed as u64, library, stop);
             if figures.is_err() {
                 // Nobody begins another.
                 next.store(changes.len() * seeds, Ordering::Relaxed);
@@ -193,50 +217,52 @@ fn all(
 /// One trial. Seed 0 is the run's own.
 fn once(
     asked: &Asked<'_>,
-    load: &Load,
     change: Change,
     seed: u64,
     library: &dyn Source,
     stop: &Arc<AtomicBool>,
 ) -> Result<Figures, WhatIfError> {
-    let mut plan = asked.plan.clone();
-    plan.seed = plan.seed.wrapping_add(seed << 32);
-    let mut load = load.clone();
-    for workload in &mut load.workloads {
-        workload.seed = workload.seed.wrapping_add(seed << 32);
-        if change == Change::Deeper {
-            workload.depth = workload.depth.saturating_mul(DEEPER);
+    let mut plan = asked.plan.clone().only(|point| {
+        if let Task::Load(load) = &mut point.task {
+            for workload in &mut load.workloads {
+                workload.seed = workload.seed.wrapping_add(seed << 32);
+                if change == Change::Deeper && point.index == asked.index {
+                    workload.depth = workload.depth.saturating_mul(DEEPER);
+                }
+            }
         }
-    }
+        point.index <= asked.index
+    });
+    plan.seed = plan.seed.wrapping_add(seed << 32);
     let mut world = ModelledWorld::changed(&plan, asked.address, library, stop.clone(), |plant| {
+        alter(asked, plant);
         if let Change::Faster(resource) = change {
             resource.speed_up(plant, asked.times);
         }
     })?;
-    for point in &plan.points()[..asked.index] {
-        if let Task::State(state) = &point.task {
-            world.state(state, &mut |_| {})?;
-        }
-    }
-    let answer = world.load(&load, &mut |_| {})?;
+    let outcome = carry_out(&plan, &mut world, &mut |_| {});
     if world.is_stopped() {
         return Err(WorldError::Interrupted.into());
     }
-    figures(&answer).ok_or(WhatIfError::NoFigure)
+    if let Some(error) = outcome.error {
+        return Err(error.into());
+    }
+    let point = outcome.points.iter().find(|point| point.index as usize == asked.index);
+    point.and_then(figures).ok_or(WhatIfError::NoFigure)
+}
+
+fn alter(asked: &Asked<'_>, plant: &mut Plant) {
+    asked.altered.iter().for_each(|(resource, times)| resource.speed_up(plant, *times));
 }
 
 /// The rates of all workloads together, and the percentile of all their requests.
-fn figures(answer: &LoadAnswer) -> Option<Figures> {
+fn figures(point: &Point) -> Option<Figures> {
     let mut response = Histogram::new();
-    let mut ops_per_s = 0.0;
-    for workload in &answer.workloads {
-        let tallies = || workload.workers.iter().map(|worker| &worker.tally);
-        let from = tallies().map(|tally| tally.measured_from).min()?;
-        let until = tallies().map(|tally| tally.measured_until).max()?;
-        let ops: u64 = tallies().map(workload::tally::Tally::ops).sum();
-        ops_per_s += ops as f64 / until.saturating_since(from).as_secs_f64();
-        tallies().flat_map(|tally| &tally.classes).for_each(|class| response.merge(&class.response));
+    for class in point.workloads.iter().flat_map(|workload| &workload.classes) {
+        response.merge(&class.response.to_stats()?);
     }
+    let totals = point.workloads.iter().filter_map(|workload| workload.total());
+    let ops_per_s: f64 = totals.map(|total| total.ops_per_s.value).sum();
     let enough = response.count() as f64 * 0.01 >= 10.0;
     let p99_ns = enough.then(|| response.quantile(0.99)).flatten().map(|value| value.get() as f64);
     (ops_per_s.is_finite() && ops_per_s > 0.0).then_some(Figures { ops_per_s, p99_ns })

@@ -8,8 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use array::spec::{Found, Layered, Shelf, Shipped, Source};
-use conduct::what_if::{Asked, WhatIfError, what_if};
-use record::{Trial, WhatIf};
+use conduct::carry_out;
+use conduct::modelled::ModelledWorld;
+use conduct::what_if::{Asked, WhatIfError, rate_of, what_if};
+use record::{Figure, Trial, WhatIf};
 use workload::plan::{Overrides, Plan};
 
 /// One drive that takes a millisecond, behind a controller with a parity engine that nobody asks, and a link of which a
@@ -48,7 +50,8 @@ fn tried(law: &'static str, plan: &str, index: usize) -> Result<WhatIf, WhatIfEr
         plan: &plan,
         index,
         address: "array:plain",
-        recorded_ops_per_s: 1_000.0,
+        altered: &[],
+        recorded: Figure { value: 1_000.0, low: None, high: None },
         seeds: 3,
         times: 1.1,
     };
@@ -106,4 +109,25 @@ fn where_one_request_is_in_flight_each_part_brings_its_share_of_the_response() {
 fn a_state_and_a_point_that_is_not_there_cannot_be_tried() {
     assert!(matches!(tried("fixed", READS, 0), Err(WhatIfError::NoLoad(0))));
     assert!(matches!(tried("fixed", READS, 9), Err(WhatIfError::NoLoad(9))));
+}
+
+#[test]
+fn the_unchanged_array_does_again_what_is_recorded_of_a_point_after_others_that_filled_its_cache() {
+    let plan = "seed = 5\n[defaults]\npattern = 'random'\nsize = '8KiB'\nspan = '1GiB'\ndepth = 32\n\
+         [[phase]]\nname = 'fill'\nreads = '0%'\nops = 6000\n\
+         [[phase]]\nname = 'oltp'\nreads = '50%'\nrun = '2s'\n";
+    let address = "array:md3000?raid=5&cache.size=16MiB";
+    let plan = Plan::parse("filled", plan, &Overrides::default()).unwrap();
+    let mut world = ModelledWorld::shipped(&plan, address, Arc::default()).unwrap();
+    let points = carry_out(&plan, &mut world, &mut |_| {}).points;
+    let recorded = rate_of(&points[1]);
+    let asked = Asked { plan: &plan, index: 1, address, altered: &[], recorded, seeds: 2, times: 2.0 };
+    let tried = what_if(&asked, &Shipped, &Arc::default()).unwrap();
+    assert_eq!(tried.again_ops_per_s, recorded.value);
+    assert!(tried.is_the_record());
+    // Without what went before the same load is another.
+    let fresh = plan.clone().only(|point| point.index == 1);
+    let mut world = ModelledWorld::shipped(&fresh, address, Arc::default()).unwrap();
+    let fresh = rate_of(&carry_out(&fresh, &mut world, &mut |_| {}).points[0]);
+    assert!((fresh.value / recorded.value - 1.0).abs() > 0.02, "{fresh:?} {recorded:?}");
 }

@@ -107,6 +107,8 @@ codes! {
     LatencyBound => "latency-bound",
     /// The limit lies where nothing is counted.
     LimitUnseen => "limit-unseen",
+    /// The evidence does not tell what the limit is.
+    LimitOpen => "limit-open",
     /// What a faster part would have brought.
     WhatIf => "what-if",
     /// More in flight no longer pays beyond it.

@@ -100,6 +100,7 @@ pub(crate) fn weight(code: Code) -> Option<(About, [Grade; 3])> {
         | Code::Limit
         | Code::LatencyBound
         | Code::LimitUnseen
+        | Code::LimitOpen
         | Code::WhatIf
         | Code::Knee
         | Code::NoSharpKnee

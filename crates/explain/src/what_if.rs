@@ -1,36 +1,20 @@
 //! What a point would have done, had a part been faster.
 
 use record::{Finding, Point, Run, Severity, Trial, WhatIf};
+use units::OpsPerSecond;
 
 use crate::Code;
 use crate::draft::{Draft, percent};
+use crate::limits::settle::DEPTH;
 
 /// What the trials of a point say; `None` where the run has no such point.
 pub fn what_if(run: &Run, tried: &WhatIf) -> Option<Finding> {
     let point: &Point = run.points.iter().find(|point| point.index == tried.point)?;
     let faster: Vec<&Trial> = tried.trials.iter().filter(|trial| trial.change != DEPTH).collect();
-    let worth: Vec<&&Trial> = faster.iter().filter(|trial| gains(trial)).collect();
-    let idle: Vec<&str> =
-        faster.iter().filter(|trial| !gains(trial)).map(|trial| trial.change.as_str()).collect();
-    let speed = percent(tried.times - 1.0);
-    let brought: Vec<String> =
-        worth.iter().map(|trial| format!("{} {}", trial.change, brings(trial))).collect();
-    let mut sentence = match brought.as_slice() {
-        [] => format!("{speed} more speed of any part brings nothing."),
-        brought => format!("What {speed} more speed of a part brings: {}.", brought.join("; ")),
+    let (sentence, remedy) = match tried.is_the_record() {
+        true => brought(tried, &faster),
+        false => refused(tried),
     };
-    if !idle.is_empty() && !worth.is_empty() {
-        sentence += &format!(" Nothing: {}.", idle.join(", "));
-    }
-    if let Some(depth) = tried.trials.iter().find(|trial| trial.change == DEPTH) {
-        let brought = if changes(depth) { brings(depth) } else { "nothing".into() };
-        sentence += &format!(" Twice the depth: {brought}.");
-    }
-    let remedy = format!(
-        "Spend on the first of them. Equal runs of {} seeds differ by {} in their rate: less is called no effect.",
-        tried.seeds,
-        percent(tried.floor_ops)
-    );
     let mut draft = Draft::new(Code::WhatIf, Severity::Note, sentence).remedy(remedy);
     for trial in &tried.trials {
         let key = trial.change.replace(' ', "_");
@@ -39,17 +23,54 @@ pub fn what_if(run: &Run, tried: &WhatIf) -> Option<Finding> {
             draft = draft.number(&format!("{key}_p99_change"), p99.change);
         }
     }
+    let draft = draft.number("recorded_ops_per_s", tried.recorded_ops_per_s);
     let draft = draft.number("floor_rate", tried.floor_ops).number("again_ops_per_s", tried.again_ops_per_s);
     Some(draft.number("floor_p99", tried.floor_p99.unwrap_or(f64::NAN)).about(point))
 }
 
-/// The change of how much is in flight, which is no part.
-const DEPTH: &str = "depth";
+/// What each change brought, and what to do.
+fn brought(tried: &WhatIf, faster: &[&Trial]) -> (String, String) {
+    let (worth, idle): (Vec<&Trial>, Vec<&Trial>) = faster.iter().partition(|trial| tried.gains(trial));
+    let speed = percent(tried.times - 1.0);
+    let told: Vec<String> = worth.iter().map(|trial| format!("{} {}", trial.change, brings(trial))).collect();
+    let mut sentence = match told.as_slice() {
+        [] => format!("{speed} more speed of any part brings nothing."),
+        told => format!("What {speed} more speed of a part brings: {}.", told.join("; ")),
+    };
+    if !idle.is_empty() && !worth.is_empty() {
+        let idle: Vec<&str> = idle.iter().map(|trial| trial.change.as_str()).collect();
+        sentence += &format!(" Nothing: {}.", idle.join(", "));
+    }
+    if let Some(depth) = tried.trials.iter().find(|trial| trial.change == DEPTH) {
+        let brought = if changes(depth) { brings(depth) } else { "nothing".into() };
+        sentence += &format!(" Twice the depth: {brought}.");
+    }
+    let advice = if worth.is_empty() { "Spend on none of them." } else { "Spend on the first of them." };
+    let remedy = format!(
+        "{advice} Equal runs of {} seeds differ by {} in their rate, and the recorded rate is known within {}: less is \
+         called no effect.",
+        tried.seeds,
+        percent(tried.floor_ops),
+        percent(tried.within())
+    );
+    (sentence, remedy)
+}
 
-/// Whether it makes anything better.
-fn gains(trial: &Trial) -> bool {
-    let rate = trial.ops.is_there && trial.ops.change > 0.0;
-    rate || trial.p99.is_some_and(|p99| p99.is_there && p99.change < 0.0)
+/// Why nothing is recommended.
+fn refused(tried: &WhatIf) -> (String, String) {
+    let sentence = format!(
+        "The array as it is gives {}/s when the plan is carried out again up to this point, {} {} than the {}/s of the \
+         record, which are known within {}: what was tried is another state than what was recorded, and says nothing \
+         of it.",
+        OpsPerSecond::new(tried.again_ops_per_s),
+        percent(tried.off().abs()),
+        if tried.off() > 0.0 { "more" } else { "less" },
+        OpsPerSecond::new(tried.recorded_ops_per_s),
+        percent(tried.within())
+    );
+    let remedy = "Carry the plan out again with this program and ask of that run: the record is of another version of \
+                  the model or of the array's file, or the point depends on more than the plan.";
+    (sentence, remedy.into())
 }
 
 fn changes(trial: &Trial) -> bool {

@@ -1,7 +1,9 @@
 //! The limit is named where the evidence names it.
 
 use record::sample::{self, Stream};
-use record::{Breakdown, Ceiling, Component, PathPart, Point, Run, Series, World};
+use record::{
+    Breakdown, Ceiling, ClassShare, Component, Effect, PathPart, Point, Run, Series, Trial, WhatIf, World,
+};
 
 use crate::{find, found, workload};
 
@@ -179,27 +181,51 @@ fn a_flat_line_at_a_ceiling_is_evidence_for_it() {
     );
 }
 
-fn modelled(parts: &[(&str, f64)]) -> Run {
+/// Sixteen in flight on a virtual array whose parts are so busy, with so many waiting at each.
+fn modelled(parts: &[(&str, f64, f64)]) -> Run {
     let mut run = reads(16, 2_000, 4096);
     run.world = World::Array;
-    let component = |(name, utilisation): &(&str, f64)| Component {
+    let elapsed_ns = (run.points[0].ended_ns - run.points[0].started_ns) as f64;
+    let component = |(name, utilisation, waiting): &(&str, f64, f64)| Component {
         name: (*name).into(),
         servers: 1,
         utilisation: *utilisation,
-        mean_in_system: *utilisation,
-        visits: 100,
-        wait_ns: 0,
-        service_ns: 100,
+        mean_in_system: utilisation + waiting,
+        visits: 1_000,
+        wait_ns: (waiting * elapsed_ns) as u64,
+        service_ns: (utilisation * elapsed_ns) as u64,
     };
     let components = parts.iter().map(component).collect();
     run.points[0].breakdown = Some(Breakdown { components, classes: Vec::new(), shares: Vec::new() });
     run
 }
 
+/// Divides what was done at every part: that share of the visits, of their waiting and service is background work.
+fn with_background(mut run: Run, share: f64) -> Run {
+    let breakdown = run.points[0].breakdown.as_mut().unwrap();
+    for part in &breakdown.components {
+        for (op, visits) in [("host-read", 1.0 - share), ("background", share)] {
+            breakdown.classes.push(ClassShare {
+                op: op.into(),
+                size_bytes: 0,
+                component: part.name.clone(),
+                visits: (visits * part.visits as f64) as u64,
+                wait_ns: part.wait_ns as f64 / part.visits as f64,
+                service_ns: part.service_ns as f64 / part.visits as f64,
+            });
+        }
+    }
+    run
+}
+
 #[test]
-fn the_full_kind_of_part_of_an_array_is_the_limit() {
-    let run =
-        modelled(&[("disk 0", 0.98), ("disk 1", 0.94), ("disk 2", 0.93), ("controller 0 processor", 0.3)]);
+fn the_kind_of_part_that_is_busy_and_waited_for_is_the_limit() {
+    let run = modelled(&[
+        ("disk 0", 0.98, 4.0),
+        ("disk 1", 0.94, 3.0),
+        ("disk 2", 0.93, 5.0),
+        ("controller 0 processor", 0.3, 0.1),
+    ]);
     let finding = found(&run, "limit");
     assert!(finding.sentence.starts_with("disks are the limit"));
     assert!(
@@ -207,17 +233,86 @@ fn the_full_kind_of_part_of_an_array_is_the_limit() {
         "{}",
         finding.sentence
     );
-    let one = modelled(&[("disk 0", 0.99), ("disk 1", 0.2), ("disk 2", 0.2), ("link 0 back", 0.4)]);
+    let one = modelled(&[("disk 0", 0.99, 12.0), ("disk 1", 0.2, 0.0), ("link 0 back", 0.4, 0.1)]);
     assert!(found(&one, "limit").sentence.starts_with("disk 0 is the limit"));
 }
 
 #[test]
-fn an_array_far_from_all_its_ends_is_latency_bound() {
-    let run = modelled(&[("disk 0", 0.1), ("disk 1", 0.12), ("link 0 back", 0.05)]);
-    assert!(found(&run, "latency-bound").numbers["in_flight"] > 15.0);
-    assert!(find(&run, "limit").is_none());
-    let between = modelled(&[("disk 0", 0.8), ("disk 1", 0.82)]);
-    assert!(find(&between, "limit").is_none() && find(&between, "latency-bound").is_none());
+fn a_part_that_is_not_quite_busy_is_the_limit_where_what_is_in_flight_gathers() {
+    let run = modelled(&[("controller 0 processor", 0.79, 11.0), ("disk 0", 0.4, 0.3), ("disk 1", 0.4, 0.2)]);
+    let finding = found(&run, "limit");
+    assert!(finding.sentence.starts_with("controller 0 processor is the limit"), "{}", finding.sentence);
+    let few = modelled(&[("controller 0 processor", 0.79, 2.0), ("disk 0", 0.4, 0.3), ("disk 1", 0.4, 0.2)]);
+    assert!(find(&few, "limit").is_none() && find(&few, "limit-open").is_some());
+}
+
+#[test]
+fn a_part_that_is_busy_with_what_nobody_waits_for_is_not_named() {
+    let busy = modelled(&[("disk 0", 1.0, 0.0), ("link 0 back", 0.4, 12.0)]);
+    assert!(find(&busy, "limit").is_none() && find(&busy, "limit-open").is_some());
+    let parts = [("disk 0", 0.97, 12.0), ("link 0 back", 0.4, 0.1)];
+    let rebuilt = with_background(modelled(&parts), 0.6);
+    let finding = found(&rebuilt, "limit-open");
+    assert!(finding.sentence.contains("60 % of it background work"), "{}", finding.sentence);
+    assert!(find(&rebuilt, "limit").is_none());
+    assert!(find(&with_background(modelled(&parts), 0.1), "limit").is_some());
+}
+
+#[test]
+fn of_two_parts_that_are_full_the_record_names_neither() {
+    let run = modelled(&[("controller 0 bus", 0.97, 9.0), ("link 0 back", 0.96, 3.0)]);
+    assert!(find(&run, "limit").is_none() && find(&run, "limit-open").is_some());
+}
+
+#[test]
+fn many_in_flight_that_wait_at_no_part_are_not_told_to_be_latency_bound_without_another_depth() {
+    let run = modelled(&[("disk 0", 0.1, 0.1), ("disk 1", 0.12, 0.1), ("link 0 back", 0.05, 0.0)]);
+    assert!(find(&run, "latency-bound").is_none() && find(&run, "limit").is_none());
+    assert!(find(&run, "limit-open").is_some());
+    let mut alone = run;
+    workload(&mut alone).mean_in_flight = 1.0;
+    assert!(find(&alone, "latency-bound").is_some());
+}
+
+/// An effect that is there where it is not small.
+fn trial(change: &str, times: f64, gain: f64) -> Trial {
+    let ops = Effect { change: gain, low: gain - 0.01, high: gain + 0.01, is_there: gain.abs() > 0.02 };
+    Trial { change: change.into(), times, ops, p99: None }
+}
+
+fn tried(trials: Vec<Trial>) -> WhatIf {
+    WhatIf {
+        point: 0,
+        name: "reads".into(),
+        seeds: 3,
+        times: 1.5,
+        recorded_ops_per_s: 2_000.0,
+        recorded_low: None,
+        recorded_high: None,
+        again_ops_per_s: 2_000.0,
+        floor_ops: 0.02,
+        floor_p99: None,
+        trials,
+    }
+}
+
+#[test]
+fn trials_settle_what_the_record_leaves_open() {
+    let mut run = modelled(&[("controller 0 bus", 0.97, 9.0), ("link 0 back", 0.96, 3.0)]);
+    run.findings = explain::findings(&run);
+    assert_eq!(explain::open_points(&run), [0]);
+    let parts = |bus, link| vec![trial("controller bus", 1.5, bus), trial("link", 1.5, link)];
+    let settled = |trials| explain::settled(&run, &tried(trials));
+    let bus = settled(parts(0.44, 0.01)).unwrap();
+    assert!(bus.sentence.starts_with("controller bus is the limit, by trial: 50 % more speed"), "{bus:?}");
+    // Two that bring as much, and none that brings anything, are not told apart.
+    assert_eq!(settled(parts(0.3, 0.25)), None);
+    assert_eq!(settled(parts(0.05, 0.01)), None);
+    let deeper = [parts(0.2, 0.05), vec![trial("depth", 2.0, 0.9)]].concat();
+    assert_eq!(settled(deeper.clone()).unwrap().code, "latency-bound");
+    // What was tried is not what was recorded.
+    let elsewhere = WhatIf { again_ops_per_s: 2_600.0, ..tried(parts(0.44, 0.01)) };
+    assert_eq!(explain::settled(&run, &elsewhere), None);
 }
 
 /// Depths on one file and on four, at rates of `rate(files, depth)`.

@@ -17,6 +17,8 @@ fn tried(trials: Vec<Trial>) -> WhatIf {
         seeds: 5,
         times: 1.1,
         recorded_ops_per_s: 1_000.0,
+        recorded_low: Some(998.0),
+        recorded_high: Some(1_002.0),
         again_ops_per_s: 1_001.0,
         floor_ops: 0.004,
         floor_p99: Some(0.03),
@@ -50,4 +52,24 @@ fn what_brings_something_is_told_with_its_interval_and_the_rest_by_name() {
     assert_eq!(nothing.sentence, "10 % more speed of any part brings nothing.");
     let elsewhere = WhatIf { point: 9, ..tried(Vec::new()) };
     assert_eq!(explain::what_if(&run, &elsewhere), None);
+}
+
+#[test]
+fn nothing_is_recommended_where_the_array_as_it_is_misses_the_record() {
+    let run = sample::run("quick", vec![sample::point(0, "reads", Vec::new())]);
+    let trials = vec![trial("cache size", effect(0.08, true), None)];
+    let other = WhatIf { recorded_ops_per_s: 1_632.0, again_ops_per_s: 2_154.0, ..tried(trials) };
+    let finding = explain::what_if(&run, &other).unwrap();
+    assert!(finding.sentence.contains("2,154/s") && finding.sentence.contains("1,632/s"), "{finding:?}");
+    assert!(finding.sentence.contains("another state"), "{finding:?}");
+    assert!(!finding.remedy.contains("Spend"), "{finding:?}");
+}
+
+#[test]
+fn a_gain_within_the_interval_of_the_recorded_rate_is_not_recommended() {
+    let run = sample::run("quick", vec![sample::point(0, "reads", Vec::new())]);
+    let trials = vec![trial("disks", effect(0.03, true), None)];
+    let vague = WhatIf { recorded_low: Some(950.0), recorded_high: Some(1_050.0), ..tried(trials) };
+    let finding = explain::what_if(&run, &vague).unwrap();
+    assert!(finding.sentence.contains("brings nothing") && finding.remedy.contains("none"), "{finding:?}");
 }

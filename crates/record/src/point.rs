@@ -477,6 +477,9 @@ pub struct ClassShare {
     pub size_bytes: u64,
     /// Component.
     pub component: String,
+    /// How many visits; 0 where it was not kept.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub visits: u64,
     /// Mean time a visit waited there.
     pub wait_ns: f64,
     /// Mean time it was served there.

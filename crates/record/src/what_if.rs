@@ -15,8 +15,11 @@ pub struct WhatIf {
     pub times: f64,
     /// The rate in the record.
     pub recorded_ops_per_s: f64,
-    /// The rate with nothing changed and the same seed; other points of the plan, which may have warmed caches, were
-    /// not carried out before.
+    /// Lower end of its 95 % interval; absent where it has none.
+    pub recorded_low: Option<f64>,
+    /// Upper end.
+    pub recorded_high: Option<f64>,
+    /// The rate with nothing changed and the same seed, after all that the plan has before the point.
     pub again_ops_per_s: f64,
     /// What the rate differs by between equal runs of that many seeds in one comparison of twenty, as a part.
     pub floor_ops: f64,
@@ -25,6 +28,32 @@ pub struct WhatIf {
     pub floor_p99: Option<f64>,
     /// What was changed, the most worth first.
     pub trials: Vec<Trial>,
+}
+
+impl WhatIf {
+    /// By how much the rate of the unchanged array misses the record, as a part of the record.
+    pub fn off(&self) -> f64 {
+        self.again_ops_per_s / self.recorded_ops_per_s - 1.0
+    }
+
+    /// How far the rate is known: half of its interval in the record, at least what equal runs differ by.
+    pub fn within(&self) -> f64 {
+        let half = self.recorded_low.zip(self.recorded_high).map(|(low, high)| (high - low) / 2.0);
+        self.floor_ops.max(half.map_or(0.0, |half| half / self.recorded_ops_per_s))
+    }
+
+    /// Whether the unchanged array does again what the record holds, so that a change of it says something of the record.
+    pub fn is_the_record(&self) -> bool {
+        self.off().abs() <= self.within()
+    }
+
+    /// Whether `trial` is worth having: its gain is beyond the interval of the rate and its own leaves nothing out, or a
+    /// percentile falls by more than equal runs differ. Nothing is where the baseline is not the record.
+    pub fn gains(&self, trial: &Trial) -> bool {
+        let rate = trial.ops.is_there && trial.ops.low > 0.0 && trial.ops.change > self.within();
+        let p99 = trial.p99.is_some_and(|p99| p99.is_there && p99.change < 0.0);
+        self.is_the_record() && (rate || p99)
+    }
 }
 
 /// One change and what it brought.

@@ -12,10 +12,15 @@ pub fn what_if(tried: &WhatIf, style: Style) -> String {
     let mut text = style.paint(Look::Title, &format!("What if: {}", harmless(&tried.name)));
     text.push('\n');
     let about = format!(
-        "{} seeds each. Unchanged {}/s, in the record {}/s. Equal runs differ by {} in their rate{}.",
+        "{} seeds each. Recorded {}/s, carried out again {}/s{}. Equal runs differ by {} in their rate{}.",
         tried.seeds,
-        OpsPerSecond::new(tried.again_ops_per_s),
         OpsPerSecond::new(tried.recorded_ops_per_s),
+        OpsPerSecond::new(tried.again_ops_per_s),
+        if tried.is_the_record() {
+            ""
+        } else {
+            ", which is another state: nothing here holds for the record"
+        },
         percent(tried.floor_ops),
         tried.floor_p99.map_or(String::new(), |floor| format!(" and by {} in their p99", percent(floor)))
     );

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use record::names::ceiling;
-use record::{Ceiling, PathPart, Point, Run};
+use record::{Ceiling, ClassShare, Component, PathPart, Point, Run};
 use units::{BytesPerSecond, OpsPerSecond};
 
 use crate::draft::percent;
@@ -26,6 +26,17 @@ pub(super) struct Use {
     pub is_even: bool,
     /// What was looked at, for a sentence: the source of the ceiling, or how many parts.
     basis: String,
+    /// Who waits there; `None` where it is not counted.
+    pub queue: Option<Queue>,
+}
+
+/// Who waits at a part of a virtual array, and for whom it works.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Queue {
+    /// Visits that wait on average: of requests, of what a cache writes out, and of what it fetches ahead.
+    pub load: f64,
+    /// The share of the busy time that is background work: a rebuild, a verification.
+    pub background: f64,
 }
 
 impl Use {
@@ -53,6 +64,28 @@ impl Use {
         }
     }
 
+    /// `disks 72 % busy with 3.1 waiting`.
+    pub(super) fn in_short(&self) -> String {
+        let share = percent(self.share);
+        match (self.what.as_str(), self.queue) {
+            ("busy", Some(Queue { load, background })) => {
+                let own = if background >= 0.1 {
+                    format!(", {} of it background work,", percent(background))
+                } else {
+                    String::new()
+                };
+                format!("{} {share} busy{own} with {load:.1} waiting", self.part)
+            }
+            ("busy", None) => format!("{} {share} busy", self.part),
+            (what, _) => format!("{} at {share} of its {what}", self.part),
+        }
+    }
+
+    /// How near it is to being the limit: who waits, and where that is not counted or nobody does, how far it is used.
+    pub(super) fn weight(&self) -> f64 {
+        self.queue.map_or(0.0, |queue| queue.load) + self.share
+    }
+
     /// A key for a number of this use.
     pub(super) fn key(&self, what: &str) -> String {
         let words = format!("{} {} {what}", self.part, self.what);
@@ -63,13 +96,51 @@ impl Use {
 /// Every kind of part of a virtual array, the fullest first. Parts that differ by number alone are one kind: their mean
 /// counts, and the fullest of them where it stands out.
 pub(super) fn of_breakdown(point: &Point) -> Vec<Use> {
-    let mut kinds: BTreeMap<String, Vec<(f64, &str)>> = BTreeMap::new();
-    for part in point.breakdown.iter().flat_map(|breakdown| &breakdown.components) {
-        kinds.entry(kind(&part.name)).or_default().push((part.utilisation, &part.name));
+    let mut kinds: BTreeMap<String, Vec<Busy<'_>>> = BTreeMap::new();
+    let elapsed_ns = point.ended_ns.saturating_sub(point.started_ns).max(1) as f64;
+    if let Some(breakdown) = &point.breakdown {
+        let mut classes: BTreeMap<&str, Vec<&ClassShare>> = BTreeMap::new();
+        breakdown.classes.iter().for_each(|one| classes.entry(&one.component).or_default().push(one));
+        for part in &breakdown.components {
+            let own = classes.get(part.name.as_str()).map_or(&[][..], Vec::as_slice);
+            kinds.entry(kind(&part.name)).or_default().push(Busy::of(part, own, elapsed_ns));
+        }
     }
     let mut uses: Vec<Use> = kinds.into_iter().map(|(kind, parts)| of_kind(&kind, &parts)).collect();
     sort(&mut uses);
     uses
+}
+
+/// One part of a virtual array: how busy its servers were together, and who waited.
+#[derive(Clone, Copy)]
+struct Busy<'a> {
+    name: &'a str,
+    share: f64,
+    waiting: f64,
+    /// Busy time for background work, as a share of the servers' time.
+    background: f64,
+}
+
+impl<'a> Busy<'a> {
+    fn of(part: &'a Component, classes: &[&ClassShare], elapsed_ns: f64) -> Busy<'a> {
+        let sum = |of: fn(&ClassShare) -> f64, counts: fn(&ClassShare) -> bool| -> f64 {
+            classes.iter().filter(|one| counts(one)).map(|one| of(one) * one.visits as f64).sum()
+        };
+        let service = sum(|one| one.service_ns, |_| true);
+        let (waiting, background) = match service > 0.0 {
+            true => (
+                sum(|one| one.wait_ns, |one| !is_background(one)) / elapsed_ns,
+                sum(|one| one.service_ns, is_background) / service,
+            ),
+            // Records of before visits were kept by class.
+            false => (part.wait_ns as f64 / elapsed_ns, 0.0),
+        };
+        Busy { name: &part.name, share: part.utilisation, waiting, background: background * part.utilisation }
+    }
+}
+
+fn is_background(class: &ClassShare) -> bool {
+    class.op == "background"
 }
 
 /// `controller processor` of `controller 0 processor`.
@@ -78,26 +149,33 @@ fn kind(name: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-fn of_kind(kind: &str, parts: &[(f64, &str)]) -> Use {
-    let sum: f64 = parts.iter().map(|(share, _)| share).sum();
-    let mean = sum / parts.len() as f64;
-    let (most, fullest) =
-        parts.iter().fold((0.0, kind), |most, one| if one.0 > most.0 { *one } else { most });
+fn of_kind(kind: &str, parts: &[Busy<'_>]) -> Use {
+    let sum = |of: fn(&Busy<'_>) -> f64| parts.iter().map(of).sum::<f64>();
+    let mean = sum(|part| part.share) / parts.len() as f64;
+    let fullest = parts.iter().copied().reduce(|most, one| if one.share > most.share { one } else { most });
+    let (name, most) = fullest.map_or((kind, 0.0), |part| (part.name, part.share));
     // One of several that is full while the others are not is a limit of its own.
     let stands_out = parts.len() > 1 && most >= super::FULL && mean < super::FULL - 0.05;
     let (part, share, basis) = match (parts.len(), stands_out) {
-        (1, _) => (fullest.to_owned(), most, String::new()),
-        (_, true) => (
-            fullest.to_owned(),
-            most,
-            format!(", the {} of its kind {} on average", parts.len(), percent(mean)),
-        ),
+        (1, _) => (name.to_owned(), most, String::new()),
+        (_, true) => {
+            (name.to_owned(), most, format!(", the {} of its kind {} on average", parts.len(), percent(mean)))
+        }
         (count, false) => {
             (format!("{kind}s"), mean, format!(" on average of {count}, the fullest {}", percent(most)))
         }
     };
+    let (busy, background) = match fullest.filter(|_| stands_out) {
+        Some(one) => (one.share, one.background),
+        None => (sum(|part| part.share), sum(|part| part.background)),
+    };
+    let queue = Queue {
+        load: sum(|part| part.waiting),
+        background: if busy > 0.0 { background / busy } else { 0.0 },
+    };
     let is_even = parts.len() > 1 && !stands_out;
-    Use { part, what: "busy".into(), share, amount: None, unit: "share".into(), is_even, basis }
+    let what = "busy".into();
+    Use { part, what, share, amount: None, unit: "share".into(), is_even, basis, queue: Some(queue) }
 }
 
 /// Every part of the path that has a ceiling and is counted, the fullest first.
@@ -141,6 +219,7 @@ fn against(part: &PathPart, ceiling: &Ceiling, carried: &Carried) -> Vec<Use> {
         unit: unit.into(),
         is_even: false,
         basis: ceiling.basis.clone(),
+        queue: None,
     };
     match ceiling.what.as_str() {
         _ if ceiling.value <= 0.0 => Vec::new(),
@@ -242,6 +321,7 @@ impl<'a> Counts<'a> {
             unit: "share".into(),
             is_even: false,
             basis,
+            queue: None,
         })
     }
 }

@@ -6,6 +6,8 @@
 mod ceilings;
 mod curve;
 mod places;
+mod queues;
+pub(crate) mod settle;
 
 use record::{Point, PointKind, Run, Severity, World};
 
@@ -14,6 +16,7 @@ use crate::draft::{Draft, percent};
 use crate::evidence::on_nothing;
 use ceilings::Use;
 use curve::Answer;
+use queues::Shown;
 
 /// A part that is used so far has nothing left.
 const FULL: f64 = 0.95;
@@ -47,6 +50,22 @@ pub(crate) fn of_point(run: &Run, point: &Point) -> Option<Draft> {
     let (first, others) = uses.split_first()?;
     let answer = curve::answer(run, point);
     let spread = places::spread(run, point);
+    if run.world == World::Array {
+        let load = curve::load(point);
+        let in_flight = point.workloads.iter().map(|workload| workload.mean_in_flight).sum();
+        return Some(match queues::shown(&uses, in_flight, load.as_ref(), answer) {
+            Shown::Limit(place) => {
+                let mut others = uses.clone();
+                let first = others.remove(place);
+                with_spread(limit(&first, &others, answer), spread)
+            }
+            Shown::Latency => latency(first, &load?, answer),
+            Shown::Open => match spread {
+                Some(spread) => spread.finding(),
+                None => open(&uses, in_flight, answer),
+            },
+        });
+    }
     if first.share >= FULL || first.is_even && first.share >= FULL - 0.05 {
         return Some(with_spread(limit(first, others, answer), spread));
     }
@@ -54,15 +73,38 @@ pub(crate) fn of_point(run: &Run, point: &Point) -> Option<Draft> {
         return Some(spread.finding());
     }
     let load = curve::load(point)?;
-    let known_whole = run.world == World::Array;
     let flat = answer.is_some_and(|answer| answer.gain < FLAT);
     let follows = answer.is_some_and(|answer| answer.gain > FOLLOWS);
-    if flat && !known_whole && load.in_flight > ONE {
+    if flat && load.in_flight > ONE {
         return Some(unseen(first, answer?));
     }
-    let alone = load.in_flight <= ONE;
-    let bound = first.share < FAR && (alone || follows || known_whole && !flat);
-    bound.then(|| latency(first, &load, answer))
+    // One at a time waits for nobody; but where the next load of the sweep brought little, more in flight is no advice.
+    let alone = load.in_flight <= ONE && answer.is_none();
+    if first.share < FAR && (alone || follows) {
+        return Some(latency(first, &load, answer));
+    }
+    (first.share >= FAR || answer.is_some()).then(|| open(&uses, load.in_flight, answer))
+}
+
+/// The evidence does not name one.
+fn open(uses: &[Use], in_flight: f64, answer: Option<Answer>) -> Draft {
+    let mut near: Vec<&Use> = uses.iter().filter(|one| one.share > 0.0).collect();
+    near.sort_by(|one, other| other.weight().total_cmp(&one.weight()));
+    near.truncate(OTHERS);
+    let told: Vec<String> = near.iter().map(|one| one.in_short()).collect();
+    let mut sentence = format!("The limit is not identified: of {in_flight:.0} in flight ");
+    sentence = match told.is_empty() {
+        true => "The limit is not identified: no part that is counted did anything.".into(),
+        false => format!("{}no part gathers them alone; {}.", sentence, told.join(", ")),
+    };
+    if let Some(answer) = answer {
+        sentence += &format!(" {}", answer.in_words());
+    }
+    let draft = Draft::new(Code::LimitOpen, Severity::Note, sentence).remedy(
+        "Measure twice and half as many in flight (`depth = [8, 16, 32]`); on a virtual array `fathom explain` tries \
+         each part faster.",
+    );
+    with_answer(with_shares(draft.number("in_flight", in_flight), near), answer)
 }
 
 fn limit(first: &Use, others: &[Use], answer: Option<Answer>) -> Draft {

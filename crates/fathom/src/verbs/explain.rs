@@ -34,6 +34,11 @@ pub fn explain(arguments: &ExplainArgs, store: &Option<PathBuf>) -> Result<Endin
         run.findings = explain::model::findings(&run, &held);
     }
     let tried = if arguments.what_if { Some(what_if::try_parts(arguments, &run)?) } else { None };
+    match &tried {
+        Some(tried) => what_if::settle_by(&mut run, tried),
+        None if arguments.model.is_none() => what_if::settle(&mut run),
+        None => {}
+    }
     let found = tried.as_ref().and_then(|tried| explain::what_if(&run, tried));
     run.findings.extend(found);
     let text = match arguments.format {
