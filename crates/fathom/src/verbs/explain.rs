@@ -35,7 +35,7 @@ pub fn explain(arguments: &ExplainArgs, store: &Option<PathBuf>) -> Result<Endin
     }
     let tried = if arguments.what_if { Some(what_if::try_parts(arguments, &run)?) } else { None };
     match &tried {
-        Some(tried) => what_if::settle_by(&mut run, tried),
+        Some(tried) => what_if::settle_with(&mut run, tried),
         None if arguments.model.is_none() => what_if::settle(&mut run),
         None => {}
     }

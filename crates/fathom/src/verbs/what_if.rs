@@ -44,11 +44,11 @@ pub fn settle(run: &mut Run) {
         let Ok(tried) = again.trials(point, SETTLE_SEEDS, SETTLE_TIMES) else { return };
         settled.push(tried);
     }
-    settled.iter().for_each(|tried| settle_by(run, tried));
+    settled.iter().for_each(|tried| settle_with(run, tried));
 }
 
 /// Puts what `tried` says of the limit of its point in the place of the finding that leaves it open.
-pub fn settle_by(run: &mut Run, tried: &WhatIf) {
+pub fn settle_with(run: &mut Run, tried: &WhatIf) {
     if let Some(found) = explain::settled(run, tried)
         && explain::open_points(run).contains(&tried.point)
     {

@@ -4,6 +4,7 @@
 //! that depends on the machine.
 
 mod generators;
+mod limits;
 
 use serde_json::{Value, json};
 
@@ -90,7 +91,7 @@ impl Section {
 }
 
 /// All sections, in the order in which they are shown.
-const SECTIONS: [fn(Extent) -> Section; 1] = [generators::section];
+const SECTIONS: [fn(Extent) -> Section; 2] = [generators::section, limits::section];
 
 /// Runs every section and prints each as it ends; exit code 1 where a check is outside of what it states.
 pub fn self_test(extent: Extent, format: TreeFormat) -> Result<Ending, Failure> {

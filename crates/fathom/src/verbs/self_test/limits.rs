@@ -1,0 +1,95 @@
+//! Limits that were planted in arrays of the library, against what is said of them.
+
+use conduct::planted::{self, Case};
+use record::{Ending, Environment, Finding, PlanSource, Point, Run, Tool, World};
+
+use super::{Check, Extent, Section};
+use crate::verbs::what_if::settle_with;
+
+/// Cases of the short extent.
+const SHORT: u64 = 24;
+
+/// Cases of the full one, of which those with a clear limit count.
+const FULL: u64 = 330;
+
+/// As many are to be named first, in per cent. Of few cases one may be missed.
+const NAMED: f64 = 97.0;
+
+/// Draws cases from their numbers, makes a part of each the limit, and asks as `fathom explain` does.
+pub fn section(extent: Extent) -> Section {
+    let cases = if extent == Extent::Full { FULL } else { SHORT };
+    let tally = planted::judge(1_000..1_000 + cases, verdict);
+    let count = f64::from(tally.cases.max(1));
+    let low = if extent == Extent::Full { NAMED } else { 100.0 - 100.0 / count };
+    let checks = vec![
+        Check {
+            what: format!("{} limits in arrays of the library", tally.cases),
+            measure: "per cent named first".into(),
+            found: 100.0 * f64::from(tally.named) / count,
+            low: Some(low),
+            high: None,
+        },
+        Check {
+            what: format!("{} parts that are the limit", tally.limited),
+            measure: "told to be latency-bound".into(),
+            found: f64::from(tally.false_latency_bound),
+            low: None,
+            high: Some(0.0),
+        },
+    ];
+    let about =
+        "A part is the limit where the rate follows its speed and no other's; caches, flash, failed disks, \
+                 rebuilds and several hosts are among the cases."
+            .into();
+    Section {
+        title: "planted limits are named".into(),
+        checks,
+        notes: std::iter::once(about).chain(tally.missed).collect(),
+    }
+}
+
+/// The first finding about the limit of the point that `case` is about.
+fn verdict(case: &Case, points: Vec<Point>) -> Option<Finding> {
+    let mut run = run_of(points);
+    run.findings = explain::findings(&run);
+    let index = case.index as u32;
+    if explain::open_points(&run).contains(&index)
+        && let Some(tried) = case.tried(&run.points)
+    {
+        settle_with(&mut run, &tried);
+    }
+    let about = ["limit", "latency-bound", "limit-unseen", "limit-open"];
+    run.findings.into_iter().find(|one| one.point == Some(index) && about.contains(&one.code.as_str()))
+}
+
+/// A record that holds these points of a virtual array and nothing else.
+fn run_of(points: Vec<Point>) -> Run {
+    let nothing = String::new;
+    Run {
+        schema_version: record::SCHEMA_VERSION,
+        id: nothing(),
+        tool: Tool { name: "fathom".into(), version: env!("CARGO_PKG_VERSION").into() },
+        started: nothing(),
+        ended: None,
+        command: Vec::new(),
+        tags: Default::default(),
+        plan: PlanSource {
+            name: nothing(),
+            about: nothing(),
+            origin: nothing(),
+            text: nothing(),
+            overrides: Vec::new(),
+        },
+        world: World::Array,
+        targets: Vec::new(),
+        path: Vec::new(),
+        environment: Environment::default(),
+        consents: Vec::new(),
+        search: None,
+        rounds: Vec::new(),
+        points,
+        findings: Vec::new(),
+        grading: None,
+        ending: Ending { complete: true, code: 0, reason: nothing() },
+    }
+}
