@@ -276,9 +276,9 @@ fn tell(tally: &planted::Tally) {
 
 #[test]
 fn limits_planted_in_arrays_of_the_library_are_named_first() {
-    let tally = planted::judge(1_000..1_012, told);
+    let tally = planted::judge(1_000..1_006, told);
     tell(&tally);
-    assert!(tally.cases >= 10 && tally.named + 1 >= tally.cases, "{tally:?}");
+    assert!(tally.cases >= 5 && tally.named + 1 >= tally.cases, "{tally:?}");
     assert_eq!(tally.false_latency_bound, 0, "{tally:?}");
 }
 
@@ -299,8 +299,15 @@ fn limits_planted_in_arrays_of_the_library_are_named_first_in_97_of_100_cases() 
 }
 
 #[test]
-fn a_planted_limit_is_named_first_in_95_of_100_cases() {
+fn a_planted_limit_is_named_first() {
+    let missed = missed(1_000..1_028);
+    assert!(missed.len() <= 1, "{} of 28 are missed\n{}", missed.len(), missed.join("\n"));
+}
+
+#[test]
+#[ignore = "minutes: cargo test -p fathom-conduct --test planted -- --ignored --nocapture"]
+fn a_planted_limit_is_named_first_in_97_of_100_cases() {
     let missed = missed(1_000..1_300);
     println!("{} of 300 are named first\n{}", 300 - missed.len(), missed.join("\n"));
-    assert!(missed.len() <= 15, "{} of 300 are missed", missed.len());
+    assert!(missed.len() <= 9, "{} of 300 are missed", missed.len());
 }
