@@ -87,6 +87,12 @@ impl ReadAhead {
         ReadAhead { rule, streams: vec![Stream::default(); rule.streams as usize], clock: 0 }
     }
 
+    /// Knows no stream any more. Call it when nothing is being fetched.
+    pub fn clear(&mut self) {
+        self.streams.fill(Stream::default());
+        self.clock = 0;
+    }
+
     /// A read of `from..to` of `volume`, which ends at sector `end`. What is to be fetched goes to `fetches`: first
     /// what the reader waits for, then what it will want.
     pub fn access(&mut self, volume: u32, from: u64, to: u64, end: u64, fetches: &mut Vec<Fetch>) -> Verdict {

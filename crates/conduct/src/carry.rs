@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use record::{Point, PointKind};
 use units::Nanos;
-use workload::plan::{self, Load, Plan, State, Task};
+use workload::plan::{self, Load, Plan, Settle, State, Task};
 use workload::spec::Content;
 
 use crate::event::Event;
@@ -80,6 +80,8 @@ struct Course<'p> {
     curves: Curves,
     tracking: Tracking,
     outcome: Outcome,
+    /// Whether what came last was a load, and then whether it wrote.
+    wrote: Option<bool>,
 }
 
 impl<'p> Course<'p> {
@@ -94,6 +96,7 @@ impl<'p> Course<'p> {
             curves: Curves::default(),
             tracking: Tracking::default(),
             outcome: Outcome::begin(),
+            wrote: None,
         }
     }
 
@@ -103,7 +106,8 @@ impl<'p> Course<'p> {
             self.outcome.complete = false;
             return false;
         }
-        let point = &self.points[position];
+        let points = self.points;
+        let point = &points[position];
         if self.is_left_out(point) {
             return true;
         }
@@ -116,7 +120,7 @@ impl<'p> Course<'p> {
             expected: Some(expected).filter(|time| !time.is_zero()),
             expected_after: self.expected_after,
         });
-        match measure(self.plan, point, world, watch) {
+        match self.measure(point, world, watch) {
             Ok(measured) => {
                 self.outcome.complete &= measured.complete;
                 watch(Event::PointEnded { point: &measured });
@@ -146,6 +150,34 @@ impl<'p> Course<'p> {
         later.filter(|(point, _)| !self.is_left_out(point)).map(|(_, expected)| *expected).sum()
     }
 
+    fn measure(
+        &mut self,
+        point: &plan::Point,
+        world: &mut dyn World,
+        watch: &mut dyn FnMut(Event<'_>),
+    ) -> Result<Point, WorldError> {
+        let index = point.index;
+        let mut live = |live| watch(Event::Live { index, live });
+        let frame = frame(self.plan, point);
+        match &point.task {
+            Task::Load(load) => {
+                let settle = self.plan.phases[point.phase].settle;
+                let settled = match self.wrote.filter(|_| settle != Settle::None) {
+                    Some(wrote) => world.settle(settle, wrote, &mut live)?,
+                    None => None,
+                };
+                self.wrote = Some(load.changes_data());
+                let answer = world.load(load, &mut live)?;
+                let measured = load_point(frame, load, answer, !world.is_stopped());
+                Ok(Point { settled, ..measured })
+            }
+            Task::State(state) => {
+                self.wrote = None;
+                Ok(state_point(frame, world.state(state, &mut live)?))
+            }
+        }
+    }
+
     fn is_left_out(&self, point: &plan::Point) -> bool {
         self.curves.has_ended(point.group) || self.tracking.has_ended(point)
     }
@@ -154,24 +186,6 @@ impl<'p> Course<'p> {
         let mut outcome = self.outcome;
         outcome.rounds = self.tracking.into_record(self.plan);
         outcome
-    }
-}
-
-fn measure(
-    plan: &Plan,
-    point: &plan::Point,
-    world: &mut dyn World,
-    watch: &mut dyn FnMut(Event<'_>),
-) -> Result<Point, WorldError> {
-    let index = point.index;
-    let mut live = |live| watch(Event::Live { index, live });
-    let frame = frame(plan, point);
-    match &point.task {
-        Task::Load(load) => {
-            let answer = world.load(load, &mut live)?;
-            Ok(load_point(frame, load, answer, !world.is_stopped()))
-        }
-        Task::State(state) => Ok(state_point(frame, world.state(state, &mut live)?)),
     }
 }
 

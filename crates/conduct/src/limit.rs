@@ -15,10 +15,11 @@ pub fn broken(until: &Until, point: &Point) -> Option<String> {
 
 /// By the figure that was seen, without regard to how sure it is.
 fn breaks(promise: &Promise, point: &Point) -> bool {
-    let Promise::Latency { time, figure, below } = promise else {
+    let Promise::Latency { of, time, figure, below } = promise else {
         return failed(point) >= promise.limit();
     };
     let classes = point.workloads.iter().flat_map(|workload| &workload.classes);
+    let classes = classes.filter(|class| of.is_none_or(|of| class.op == of.name()));
     let times = classes.filter_map(|class| match (time, &class.service) {
         (Time::Service, Some(service)) => service.to_stats(),
         _ => class.response.to_stats(),
@@ -77,6 +78,17 @@ mod tests {
         assert_eq!(broken(&until(0.9), &point(0.125)), None);
         assert_eq!(broken(&until(0.875), &point(0.125)), Some("the processors are 88 % busy".into()));
         assert_eq!(broken(&until(0.9), &point(0.0)), Some("the processors are 100 % busy".into()));
+    }
+
+    #[test]
+    fn a_promise_about_reads_ends_a_sweep_by_reads_alone() {
+        let stream = |op, median_ns| Stream { op, size_bytes: 4096, per_s: 1_000, median_ns, spread: 0.1 };
+        let slow_writes = [stream("read", 100_000), stream("write", 9_000_000)];
+        let point = sample::point(0, "4k", vec![sample::workload("main", &slow_writes)]);
+        let until = |slo: &str| Until { slo: Some(slo.parse().expect("a promise")), ..Until::default() };
+        assert_eq!(broken(&until("read.p99<5ms"), &point), None);
+        assert_eq!(broken(&until("write.p99<5ms"), &point), Some("write.p99<5ms is broken".into()));
+        assert_eq!(broken(&until("p99<5ms"), &point), Some("p99<5ms is broken".into()));
     }
 
     #[test]

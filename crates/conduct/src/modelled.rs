@@ -17,7 +17,7 @@ use array::sim::{self, Client, FilePlace, Plant, Sim, Watch, WorkError, WorkOrde
 use array::spec::{self, ArraySpec, Shipped, Source, SpecError};
 use record::{Breakdown, ClassShare, EngineUsed, Environment, Series};
 use units::{Bytes, Instant, Nanos};
-use workload::plan::{self, Background, Load, Plan, State, Work};
+use workload::plan::{self, Background, Load, Plan, Settle, State, Work};
 use workload::spec::{Files, OpenSync, Workload};
 use workload::steady::SteadyWatch;
 use workload::tally::Interval;
@@ -29,6 +29,10 @@ use crate::real::{check_on, check_traces, explicit_size, refuse_verify};
 use crate::result::span_of;
 use crate::seconds::p99_of;
 use crate::world::{LoadAnswer, StateAnswer, WorkerAnswer, WorkloadAnswer, World, WorldError};
+
+/// What is waited for at the longest until caches are clean. The largest of the library take minutes; a set that has
+/// failed never takes what is left.
+const SETTLE_MOST: Nanos = Nanos::from_secs(3600);
 
 /// A virtual array with its hosts.
 pub struct ModelledWorld {
@@ -338,6 +342,29 @@ impl World for ModelledWorld {
             devices: Vec::new(),
             breakdown: Some(breakdown),
         })
+    }
+
+    fn settle(
+        &mut self,
+        settle: Settle,
+        _: bool,
+        _: &mut dyn FnMut(Live),
+    ) -> Result<Option<record::Settled>, WorldError> {
+        let started = self.sim.now();
+        let done = match settle {
+            Settle::None => return Ok(None),
+            Settle::Auto if self.sim.come_to_rest(SETTLE_MOST) => {
+                "write-back caches written out, read caches emptied".to_owned()
+            }
+            Settle::Auto => format!("write-back caches not yet written out after {SETTLE_MOST}"),
+            Settle::For(time) => {
+                self.sim.idle_until(started.saturating_add(time));
+                format!("{time} without I/O")
+            }
+        };
+        let left = self.sim.dirty() + self.held.unwritten();
+        let seconds = self.sim.now().saturating_since(started).as_secs_f64();
+        Ok(Some(record::Settled { done, seconds, left_bytes: Some(left.get()) }))
     }
 
     fn state(&mut self, state: &State, _: &mut dyn FnMut(Live)) -> Result<StateAnswer, WorldError> {

@@ -4,7 +4,7 @@ use host::verify::Verified;
 use record::{Breakdown, CpuUse, DeviceCounters, EngineUsed, Environment, Series, Target};
 use units::{Bytes, Instant, OpsPerSecond};
 use workload::CompileError;
-use workload::plan::{Load, State};
+use workload::plan::{Load, Settle, State};
 use workload::tally::{Interval, Tally};
 
 use crate::event::Live;
@@ -44,6 +44,15 @@ pub trait World {
 
     /// Runs workloads together until they are done or the world is told to stop. Calls `live` now and then.
     fn load(&mut self, load: &Load, live: &mut dyn FnMut(Live)) -> Result<LoadAnswer, WorldError>;
+
+    /// Lets the target come to rest before a load that follows another, which wrote or not: what was done, `None` where
+    /// nothing was. Calls `live` now and then.
+    fn settle(
+        &mut self,
+        settle: Settle,
+        wrote: bool,
+        live: &mut dyn FnMut(Live),
+    ) -> Result<Option<record::Settled>, WorldError>;
 
     /// Brings the target into a state.
     fn state(&mut self, state: &State, live: &mut dyn FnMut(Live)) -> Result<StateAnswer, WorldError>;

@@ -61,6 +61,8 @@ codes! {
     RepeatsDiffer => "repeats-differ",
     /// A figure was not steady, by the rule of SNIA.
     NotSteady => "not-steady",
+    /// What ran before a point had a part in its figures.
+    CarryOver => "carry-over",
     /// The page cache of this machine took part.
     Buffered => "buffered",
     /// Some of the reads were probably answered by a cache.
@@ -111,6 +113,8 @@ codes! {
     LimitOpen => "limit-open",
     /// What a faster part would have brought.
     WhatIf => "what-if",
+    /// Points of a sweep were not steady, so that its curve is not judged.
+    CurveUnsteady => "curve-unsteady",
     /// More in flight no longer pays beyond it.
     Knee => "knee",
     /// The curve bends slowly, or not within the sweep.

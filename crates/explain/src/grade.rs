@@ -81,9 +81,12 @@ pub(crate) fn weight(code: Code) -> Option<(About, [Grade; 3])> {
         Code::Conservation | Code::LittleLaw => (About::Bookkeeping, [B, D, F]),
         Code::FewSamples => (About::Samples, [A, C, F]),
         Code::ShortRun | Code::WideInterval => (About::Samples, [B, C, F]),
-        Code::Silence | Code::Drift | Code::Trend | Code::RepeatsDiffer | Code::NotSteady => {
-            (About::Steady, [B, C, F])
-        }
+        Code::Silence
+        | Code::Drift
+        | Code::Trend
+        | Code::RepeatsDiffer
+        | Code::NotSteady
+        | Code::CarryOver => (About::Steady, [B, C, F]),
         Code::Buffered | Code::DirectNotHonoured | Code::DirtyPages => (About::Direct, [B, D, F]),
         Code::CacheSuspected | Code::SloWriteCache => (About::Cache, [B, D, F]),
         Code::UnwrittenData | Code::CompressibleContent => (About::Content, [B, D, F]),
@@ -102,6 +105,7 @@ pub(crate) fn weight(code: Code) -> Option<(About, [Grade; 3])> {
         | Code::LimitUnseen
         | Code::LimitOpen
         | Code::WhatIf
+        | Code::CurveUnsteady
         | Code::Knee
         | Code::NoSharpKnee
         | Code::Retrograde

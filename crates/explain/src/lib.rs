@@ -9,6 +9,7 @@
 
 mod bookkeeping;
 mod caches;
+mod carry_over;
 mod client;
 mod code;
 mod company;
@@ -61,10 +62,10 @@ const RUN: [OfRun; 9] = [
 ];
 
 /// About a point, in either world.
-const POINT: [OfPoint; 1] = [limits::of_point];
+const POINT: [OfPoint; 2] = [carry_over::first_point_again, limits::of_point];
 
 /// About a workload, in either world.
-const WORKLOAD: [OfWorkload; 17] = [
+const WORKLOAD: [OfWorkload; 18] = [
     failures::data_corrupt,
     failures::data_verified,
     failures::errors,
@@ -79,6 +80,7 @@ const WORKLOAD: [OfWorkload; 17] = [
     steady::drift,
     steady::trend,
     steady::window_not_steady,
+    carry_over::from_the_point_before,
     company::lag,
     company::never_issued,
     company::fallback,

@@ -7,6 +7,7 @@ use stats::saturation::{LoadPoint, Saturation, TwoLines, saturation};
 use units::Nanos;
 
 use crate::Code;
+use crate::carry_over;
 use crate::draft::{Draft, percent};
 
 /// What the rate may fall from its best before the curve is called retrograde.
@@ -29,7 +30,10 @@ struct Curve {
 }
 
 /// All repetitions of one load.
+#[derive(Default)]
 struct Load {
+    /// The names of those whose rate is that of no lasting state.
+    in_doubt: Vec<String>,
     in_flight: Vec<f64>,
     rate: Vec<f64>,
     response_s: Vec<f64>,
@@ -55,11 +59,12 @@ fn curves(run: &Run) -> Vec<Curve> {
         let loads = &mut curves[place].loads;
         let spot = *spots.entry((place, value)).or_insert(loads.len());
         if spot == loads.len() {
-            loads.push(Load { in_flight: Vec::new(), rate: Vec::new(), response_s: Vec::new() });
+            loads.push(Load::default());
         }
         loads[spot].in_flight.push(in_flight);
         loads[spot].rate.push(rate);
         loads[spot].response_s.push(response_s);
+        loads[spot].in_doubt.extend(carry_over::is_in_doubt(run, point).then(|| point.name.clone()));
     }
     curves
 }
@@ -105,10 +110,29 @@ fn of_curve(curve: &Curve) -> Vec<Draft> {
     points.sort_by(|one, other| one.load.total_cmp(&other.load));
     let Some(found) = saturation(&points, 1) else { return Vec::new() };
     let name = name(curve);
+    let in_doubt: Vec<&str> =
+        curve.loads.iter().flat_map(|load| &load.in_doubt).map(String::as_str).collect();
+    if !in_doubt.is_empty() {
+        return vec![unsteady(&name, curve, &in_doubt)];
+    }
     let mut drafts = vec![bend(&name, &points, &found)];
     drafts.extend(retrograde(&name, &points, &found));
     drafts.extend(superlinear(&name, &points, &found));
     drafts
+}
+
+/// A curve through points that were not steady has no shape of its own.
+fn unsteady(name: &str, curve: &Curve, in_doubt: &[&str]) -> Draft {
+    let points: usize = curve.loads.iter().map(|load| load.rate.len()).sum();
+    let sentence = format!(
+        "{name}: no knee is told, and no fall: {} of the {points} points were not steady or carry over from the point \
+         before them, {} first.",
+        in_doubt.len(),
+        in_doubt.first().map_or_else(String::new, |first| format!("\"{first}\""))
+    );
+    Draft::new(Code::CurveUnsteady, Severity::Note, sentence)
+        .remedy("Warm up until the rate no longer changes (`warmup`), so that each point is that of a lasting state.")
+        .number("points_in_doubt", in_doubt.len() as f64)
 }
 
 /// The phase with the values of the sweeps around.

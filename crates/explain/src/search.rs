@@ -101,6 +101,9 @@ pub(crate) fn unkept(run: &Run) -> Option<Draft> {
     if !lowest.is_finite() {
         return None;
     }
+    if let Some(draft) = generator_saturated(search, lowest) {
+        return Some(draft);
+    }
     let sentence = format!(
         "No rate was seen to keep {}: {} were tried, from {} on.",
         promises(search),
@@ -110,6 +113,26 @@ pub(crate) fn unkept(run: &Run) -> Option<Draft> {
     let draft = Draft::new(Code::SloUnkept, Severity::Warning, sentence)
         .remedy("Promise less, or look at what one request at a time takes: no rate is below that.");
     Some(draft.number("lowest_per_s", lowest))
+}
+
+/// Where this machine was late at the lowest rate that failed, nothing is known of the storage.
+fn generator_saturated(search: &Search, lowest_per_s: f64) -> Option<Draft> {
+    let lowest =
+        search.ladder.iter().find(|rung| rung.rate_per_s == lowest_per_s && rung.verdict == "fail")?;
+    if lowest.cause.as_deref() != Some("client limited") {
+        return None;
+    }
+    let sentence = format!(
+        "The load generator was saturated at {} already, the lowest rate that was tried: whether the storage keeps {} is \
+         not known.",
+        per_s(lowest_per_s),
+        promises(search)
+    );
+    let draft = Draft::new(Code::SloUnkept, Severity::Warning, sentence).remedy(
+        "Give the generator more: more `workers`, fewer other programs, a faster machine. Or search lower rates with \
+         `--from` and `--to`.",
+    );
+    Some(draft.number("lowest_per_s", lowest_per_s))
 }
 
 pub(crate) fn hysteresis(run: &Run) -> Option<Draft> {

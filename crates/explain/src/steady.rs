@@ -40,7 +40,7 @@ pub(crate) fn drift(_: &Run, point: &Point, workload: &WorkloadResult) -> Option
 }
 
 /// Requests in each whole second of the window, all operations together.
-fn rates(point: &Point, workload: &WorkloadResult) -> Vec<f64> {
+pub(crate) fn rates(point: &Point, workload: &WorkloadResult) -> Vec<f64> {
     workload.whole_seconds(&point.series, record::names::series::OPS)
 }
 

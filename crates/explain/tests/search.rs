@@ -19,6 +19,7 @@ fn searched() -> Run {
     let mut run = reads();
     run.search = Some(Search {
         promises: vec!["p99<5ms".into()],
+        load: None,
         within: 0.02,
         ceiling_per_s: 10_000.0,
         kept_per_s: Some(9_000.0),
@@ -94,6 +95,23 @@ fn no_rate_that_keeps_a_promise_is_told() {
     assert!(find(&run, "slo-edge").is_none());
     search(&mut run).complete = false;
     assert!(find(&run, "slo-unkept").is_none(), "a search that was cut short has not tried enough to say so");
+}
+
+#[test]
+fn a_saturated_generator_is_no_reason_to_promise_less() {
+    let mut run = searched();
+    let own = search(&mut run);
+    own.kept_per_s = None;
+    for rung in &mut own.ladder {
+        (rung.verdict, rung.cause) = ("fail".into(), Some("client limited".into()));
+    }
+    let finding = found(&run, "slo-unkept");
+    assert!(finding.sentence.contains("load generator was saturated at 9,000/s"), "{}", finding.sentence);
+    assert!(
+        finding.remedy.contains("more `workers`") && !finding.remedy.contains("less"),
+        "{}",
+        finding.remedy
+    );
 }
 
 #[test]

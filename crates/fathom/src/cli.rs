@@ -179,18 +179,23 @@ pub struct AsArgs {
 
 #[derive(Debug, Args)]
 pub struct SearchArgs {
-    /// What must be kept: p99<5ms, service p99.9<10ms, mean<800us, errors<0.1%; several at once
+    /// What must be kept: p99<5ms, read.p99<5ms (write., trim.), service p99.9<10ms, mean<800us, errors<0.1%; several
+    /// at once
     #[arg(long = "slo", value_name = "PROMISE", required = true)]
     pub promises: Vec<Promise>,
+    /// The load to search, by the name of its point or phase [default: the only one of the plan; depth, workers, pace,
+    /// rounds and repeats make no loads of their own]
+    #[arg(long, value_name = "NAME")]
+    pub load: Option<String>,
     /// How near the rates that keep and break it have to come
     #[arg(long, value_name = "SHARE", default_value = "2%")]
     pub within: Share,
     /// The first look at a rate, at least 10s; each further look doubles what was seen
     #[arg(long, value_name = "TIME", default_value = "15s")]
     pub look: Nanos,
-    /// All looks at one rate together, before it stays undecided
-    #[arg(long, value_name = "TIME", default_value = "4min")]
-    pub longest: Nanos,
+    /// All looks at one rate together, before it stays undecided [default: 4min, 16min with a percentile beyond p99]
+    #[arg(long, value_name = "TIME")]
+    pub longest: Option<Nanos>,
     /// Requests in flight at most [default: twice what the promise allows at the ceiling, up to 1024]
     #[arg(long, value_name = "COUNT")]
     pub depth: Option<u32>,

@@ -31,7 +31,7 @@ pub use histogram::Histogram;
 pub use path::{Ceiling, PathPart};
 pub use point::{
     Breakdown, Class, ClassShare, Component, CpuUse, DeviceCounters, Edges, EngineUsed, ErrorSample, OpTotal,
-    PartShare, Point, PointKind, ResponseShare, Series, Shares, Silence, Verified, WorkerResult,
+    PartShare, Point, PointKind, ResponseShare, Series, Settled, Shares, Silence, Verified, WorkerResult,
     WorkloadResult,
 };
 pub use run::{

@@ -61,6 +61,9 @@ pub struct Point {
     /// Whether this program, not the storage, was the limit, as the finding `client-limited` tells.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub client_limited: bool,
+    /// What stood between this load and the one before it; absent where it began at once, or nothing came before it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub settled: Option<Settled>,
     /// How far its figures can be relied on; absent for a state, where no storage was asked, and where nothing was
     /// judged.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -94,9 +97,22 @@ impl Point {
             devices: Vec::new(),
             breakdown: None,
             client_limited: false,
+            settled: None,
             grading: None,
         }
     }
+}
+
+/// How a target came to rest before a load.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Settled {
+    /// What was done, in words: `flushed, then 2s without I/O`.
+    pub done: String,
+    /// How long it took in seconds, of the world's own time.
+    pub seconds: f64,
+    /// Bytes that were acknowledged before and had not reached the media afterwards; absent where nobody knows.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub left_bytes: Option<u64>,
 }
 
 /// What one workload did.

@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 pub struct Search {
     /// What was to be kept, as typed: `p99<5ms`.
     pub promises: Vec<String>,
+    /// The load that was searched, by the name of its point in the plan.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub load: Option<String>,
     /// The edge was searched until the rates above and below it differed by no more than this part.
     pub within: f64,
     /// No rate below was tried, as the user asked for.

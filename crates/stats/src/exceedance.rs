@@ -76,8 +76,14 @@ pub const BATCHES_LEAST: usize = 10;
 ///
 /// Each end alone holds with `confidence`. Batches are put together to 30 and to 15; the wider interval counts, so
 /// that what is correlated over a batch widens it. `None` with fewer than ten batches, or without any value.
+///
+/// Rare clusters make the ratio skewed, and a ratio that came out low comes with a deviation that is too low: an
+/// interval of equal arms lies below the truth far more often than above it. So the interval has the shape of that of a
+/// Poisson count with the same relative deviation, Student's factor in place of the normal one: its upper arm is the
+/// longer, and with many clusters the two are alike.
 /// Source: Law, *Simulation Modeling and Analysis*, section 9.5.3, for the ratio of two means (Cochran, *Sampling
-/// Techniques*, section 6.3).
+/// Techniques*, section 6.3); Wilson & Hilferty, *The distribution of chi-square*, PNAS 17 (1931), and Garwood,
+/// *Fiducial limits for the Poisson distribution*, Biometrika 28 (1936), for the shape.
 pub fn ratio_bounds(batches: &[Batch], confidence: f64) -> Option<Interval<f64>> {
     if batches.len() < BATCHES_LEAST {
         return None;
@@ -87,21 +93,35 @@ pub fn ratio_bounds(batches: &[Batch], confidence: f64) -> Option<Interval<f64>>
         return None;
     }
     let ratio = total.sum / total.count;
-    let half = [BATCHES, BATCHES / 2]
+    let (factor, deviation) = [BATCHES, BATCHES / 2]
         .into_iter()
         .filter(|parts| *parts <= batches.len().max(BATCHES / 2))
-        .filter_map(|parts| half_width(&grouped(batches, parts), ratio, confidence))
-        .fold(0.0, f64::max);
-    Some(Interval { low: ratio - half, high: ratio + half })
+        .filter_map(|parts| spread(&grouped(batches, parts), ratio, confidence))
+        .fold((0.0, 0.0), |widest, one| if one.0 * one.1 > widest.0 * widest.1 { one } else { widest });
+    // So many independent events would have that relative deviation.
+    let events = (ratio / deviation).powi(2);
+    if !events.is_finite() || events <= 0.0 {
+        return Some(Interval { low: ratio, high: ratio });
+    }
+    Some(Interval {
+        low: ratio * cubed(events, -factor),
+        high: ratio * (events + 1.0) / events * cubed(events + 1.0, factor),
+    })
 }
 
-fn half_width(groups: &[Batch], ratio: f64, confidence: f64) -> Option<f64> {
+/// The quantile of a gamma distribution of mean 1 and of that shape, `factor` normal deviations from its middle.
+fn cubed(shape: f64, factor: f64) -> f64 {
+    (1.0 - 1.0 / (9.0 * shape) + factor / (3.0 * shape.sqrt())).max(0.0).powi(3)
+}
+
+/// Student's factor and the deviation of the ratio.
+fn spread(groups: &[Batch], ratio: f64, confidence: f64) -> Option<(f64, f64)> {
     let n = groups.len() as f64;
     let total = together(groups);
     let squares: f64 = groups.iter().map(|group| (group.sum - ratio * group.count).powi(2)).sum();
     let deviation = (squares * n / (n - 1.0)).sqrt() / total.count;
     let factor = StudentsT::new(0.0, 1.0, n - 1.0).ok()?.inverse_cdf(confidence);
-    Some(factor * deviation)
+    Some((factor, deviation))
 }
 
 /// `batches` in at most so many groups of neighbours, as equal as can be.

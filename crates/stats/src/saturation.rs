@@ -41,6 +41,8 @@ pub struct Saturation {
     pub fall: f64,
     /// Whether some point does more than its load times the rate for one in flight at the lightest load.
     pub superlinear: bool,
+    /// Each load with its rate as a part of the highest.
+    pub shares: Vec<(f64, f64)>,
 }
 
 /// A bend between two straight lines.
@@ -75,6 +77,9 @@ pub struct Scaling {
 /// Estimators that are no further apart than this factor speak of the same knee: one step of a doubling load.
 const AGREE: f64 = 2.0;
 
+/// Below so much of the highest rate more load still pays, whatever the estimators say.
+const NO_LONGER_PAYS: f64 = 0.9;
+
 impl Saturation {
     /// The estimators' loads.
     pub fn knees(&self) -> Vec<f64> {
@@ -83,15 +88,29 @@ impl Saturation {
         knees
     }
 
-    /// Where the knee is, if the curve has one: it bends by half of its slope, and the estimators are no more than a
-    /// doubling apart. Their geometric mean.
+    /// Where the knee is, if the curve has one: it bends by half of its slope, the estimators are no more than a
+    /// doubling apart, and with so much in flight it does nine tenths of its highest rate. Their geometric mean.
     pub fn knee(&self) -> Option<f64> {
         let knees = self.knees();
         let (low, high) =
             knees.iter().fold((f64::INFINITY, 0.0f64), |(low, high), knee| (low.min(*knee), high.max(*knee)));
         let bends = self.two_lines.slope_after < self.two_lines.slope_before / 2.0;
         let mean = (knees.iter().map(|knee| knee.ln()).sum::<f64>() / knees.len() as f64).exp();
-        (bends && high / low <= AGREE * (1.0 + 1e-9)).then_some(mean)
+        let agrees = high / low <= AGREE * (1.0 + 1e-9);
+        (bends && agrees && self.share_at(mean) >= NO_LONGER_PAYS).then_some(mean)
+    }
+
+    /// The rate at `load` as a part of the highest one, on straight lines between the points.
+    pub fn share_at(&self, load: f64) -> f64 {
+        let above = self.shares.iter().position(|(own, _)| *own >= load);
+        match above {
+            None => self.shares.last().map_or(0.0, |(_, share)| *share),
+            Some(0) => self.shares[0].1,
+            Some(index) => {
+                let ((from, low), (to, high)) = (self.shares[index - 1], self.shares[index]);
+                low + (high - low) * (load - from) / (to - from)
+            }
+        }
     }
 }
 
@@ -121,6 +140,7 @@ pub fn saturation(points: &[LoadPoint], seed: u64) -> Option<Saturation> {
         two_lines: two_lines(points, seed),
         scaling: scaling(points),
         fall: 1.0 - last.rate / most,
+        shares: points.iter().map(|point| (point.load, point.rate / most)).collect(),
         superlinear,
     })
 }
@@ -326,6 +346,26 @@ mod tests {
     fn a_slow_bend_has_no_sharp_knee() {
         assert_eq!(saturation(&curve(|n| 1000.0 * n.powf(0.5)), 1).unwrap().knee(), None);
         assert_eq!(saturation(&curve(|n| 1000.0 * n), 1).unwrap().knee(), None, "it never bends");
+    }
+
+    #[test]
+    fn where_more_load_still_pays_a_third_there_is_no_knee() {
+        // As a mirrored set of disks behind a cache does: the estimators meet at 7.4, and 256 do 41 % more.
+        let rates = [300.0, 560.0, 960.0, 1_500.0, 1_760.0, 1_960.0, 2_060.0, 2_100.0, 2_110.0];
+        let points: Vec<LoadPoint> = (0..)
+            .zip(rates)
+            .map(|(step, rate)| {
+                let load = f64::from(1u32 << step);
+                LoadPoint { load, rate, response_s: load / rate }
+            })
+            .collect();
+        let found = saturation(&points, 1).unwrap();
+        let knees = found.knees();
+        let mean = (knees.iter().map(|knee| knee.ln()).sum::<f64>() / knees.len() as f64).exp();
+        assert!(found.share_at(mean) < 0.9, "{knees:?}");
+        assert_eq!(found.knee(), None, "{knees:?}");
+        assert!((found.share_at(12.0) - (1_500.0 + 1_760.0) / 2.0 / 2_110.0).abs() < 1e-9);
+        assert_eq!((found.share_at(0.5), found.share_at(999.0)), (300.0 / 2_110.0, 1.0));
     }
 
     #[test]

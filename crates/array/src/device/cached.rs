@@ -161,6 +161,12 @@ impl CachedFlash {
         arrived.max(room) + self.params.hit
     }
 
+    /// Forgets what its memory holds for reads; when all that it has acknowledged by `now` is on flash.
+    pub fn settle(&mut self, now: Instant) -> Instant {
+        self.tags.clear();
+        self.clean_at.max(now)
+    }
+
     /// Flash regions.
     pub fn servers(&self) -> u32 {
         self.params.regions.max(1)

@@ -170,6 +170,11 @@ impl Fitted {
         ended
     }
 
+    /// When the dies will have put on them all that was taken.
+    pub fn settled(&self) -> Instant {
+        self.programs.as_ref().map_or(self.written, |programs| programs.until().max(self.written))
+    }
+
     /// How long the last command takes of a device that does nothing else.
     pub fn alone(&self) -> Nanos {
         self.alone

@@ -141,6 +141,18 @@ impl Device {
         }
     }
 
+    /// Forgets what it keeps for reads; when all that it has taken by `now` is on its media, and what that left behind
+    /// is done.
+    pub fn settle(&mut self, now: Instant) -> Instant {
+        match self {
+            Device::Rotating(drive) => drive.settle(now),
+            Device::Flash(drive) => drive.settle(now),
+            Device::CachedFlash(device) => device.settle(now),
+            Device::Fitted(fitted) => fitted.settled().max(now),
+            Device::Queue(_) => now,
+        }
+    }
+
     /// When it has been told that nothing of `sectors` from `first` on is needed any more.
     pub fn trim(&mut self, now: Instant, first: u64, sectors: u32) -> Instant {
         match self {

@@ -88,6 +88,11 @@ impl Programs {
         room
     }
 
+    /// When all that is booked on them has ended.
+    pub fn until(&self) -> Instant {
+        self.dies.iter().map(|die| die.until).max().unwrap_or(Instant::START)
+    }
+
     fn free_first(&mut self) -> &mut Die {
         let free = self.dies.iter().enumerate().min_by_key(|(_, die)| die.until);
         let index = free.map_or(0, |(index, _)| index);

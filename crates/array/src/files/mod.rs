@@ -49,6 +49,13 @@ pub struct Held {
     content_bytes: u64,
 }
 
+impl Held {
+    /// Content that is in memory alone.
+    pub fn unwritten(&self) -> Bytes {
+        Bytes::new(self.content_bytes)
+    }
+}
+
 /// A tree job to be run: what a workload compiles to, and its tree.
 #[derive(Clone, Debug)]
 pub struct FileClient {

@@ -291,6 +291,14 @@ impl Cache {
         }
     }
 
+    /// Forgets what it keeps for reads, and which of them go on. Call it when nothing is fetched.
+    pub fn forget_reads(&mut self) {
+        self.tags.clear();
+        if let Some(ahead) = &mut self.ahead {
+            ahead.clear();
+        }
+    }
+
     /// The number of a transfer.
     pub fn begin(&mut self, transfer: Transfer) -> u32 {
         let place = self.transfers.take();

@@ -34,6 +34,7 @@ mod paths;
 mod plant;
 mod request;
 mod resource;
+mod rest;
 mod serve;
 mod unit_locks;
 mod work;

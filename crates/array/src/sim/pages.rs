@@ -256,7 +256,7 @@ impl Sim {
     }
 
     /// Sends the growing run of dirty pages on its way.
-    fn write_back_run(&mut self, host: u32, ready: Instant) {
+    pub(super) fn write_back_run(&mut self, host: u32, ready: Instant) {
         let Some(pages) = &mut self.hosts[host as usize].pages else { return };
         let Some((client, lun, from, to)) = pages.run.take() else { return };
         let place = self.place(ready);

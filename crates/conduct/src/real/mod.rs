@@ -24,7 +24,7 @@ use host::verify::Books;
 use host::{DevNo, SysRoot};
 use record::{CpuUse, EngineUsed, Environment};
 use units::{Bytes, Instant, Nanos, SECTOR_BYTES, Share};
-use workload::plan::{Background, Load, Plan, Point, State, Task, Watch};
+use workload::plan::{Background, Load, Plan, Point, SETTLE_IDLE, Settle, State, Task, Watch};
 use workload::spec::{EngineKind, Files, Workload};
 use workload::tally::Interval;
 use workload::{CompileError, Progress, compile, files_needed};
@@ -338,6 +338,33 @@ impl World for RealWorld {
             devices,
             breakdown: None,
         })
+    }
+
+    fn settle(
+        &mut self,
+        settle: Settle,
+        wrote: bool,
+        live: &mut dyn FnMut(Live),
+    ) -> Result<Option<record::Settled>, WorldError> {
+        let time = match settle {
+            Settle::None => return Ok(None),
+            // What a read leaves behind is no work that would end.
+            Settle::Auto if !wrote => return Ok(None),
+            Settle::Auto => SETTLE_IDLE,
+            Settle::For(time) => time,
+        };
+        if self.targets.iter().all(|each| matches!(each.target.place, Place::Null { .. })) {
+            return Ok(None);
+        }
+        let started = self.clock.now();
+        let flushed = if wrote { "flushed, then " } else { "" };
+        if wrote {
+            self.flush()?;
+        }
+        self.idle(time, live);
+        let seconds = self.clock.now().saturating_since(started).as_secs_f64();
+        let done = format!("{flushed}{time} without I/O");
+        Ok(Some(record::Settled { done, seconds, left_bytes: None }))
     }
 
     fn state(&mut self, state: &State, live: &mut dyn FnMut(Live)) -> Result<StateAnswer, WorldError> {

@@ -139,6 +139,29 @@ impl RealWorld {
         Ok(())
     }
 
+    /// Has what was written to the targets reach their media, as far as a flush commands it.
+    pub(super) fn flush(&self) -> Result<(), WorldError> {
+        let mut has_scratch = false;
+        for number in 0.. {
+            let Some(scratch) = self.scratch.file(number) else { break };
+            scratch.sync()?;
+            has_scratch = true;
+        }
+        for path in self.targets.iter().filter_map(|each| each.target.path()) {
+            // Of a directory with scratch files these are what was written.
+            if path.is_dir() && has_scratch {
+                continue;
+            }
+            let failed = |source| WorldError::System { what: format!("flushing {}", path.display()), source };
+            let file = fs::File::open(path).map_err(failed)?;
+            match path.is_dir() {
+                true => rustix::fs::syncfs(&file).map_err(|errno| failed(errno.into()))?,
+                false => file.sync_data().map_err(failed)?,
+            }
+        }
+        Ok(())
+    }
+
     fn set_read_ahead(&mut self, size: Bytes) -> Result<(), WorldError> {
         let devices: Vec<PathBuf> = self
             .targets

@@ -3,9 +3,10 @@
 use record::{Point, PointKind, Recovery, WriteCache};
 use stats::exceedance::relaxation;
 use units::{Bytes, Nanos, OpsPerSecond};
-use workload::plan::{self, Load, Plan, Promise, State, Task};
+use workload::plan::{self, LatencyFigure, Load, Plan, Promise, State, Task};
 use workload::spec::{Pace, Workload};
 
+use super::choose::{check, load_of};
 use super::evidence::{Cause, Evidence, Verdict};
 use super::ladder::{Answer, Ask, Bracket, Prober, Purpose, Rung, Settings, search};
 use crate::carry::Outcome;
@@ -29,6 +30,8 @@ pub struct SearchOptions {
     /// What a cache takes of writes before the storage behind it is seen: zero has none filled; `None` asks the world,
     /// and where it does not know looks whether writes become slower.
     pub write_cache: Option<Bytes>,
+    /// The name of the load in the plan; `None` where it has one.
+    pub load: Option<String>,
     /// No rate below is tried.
     pub from: Option<OpsPerSecond>,
     /// No rate above is offered, in whatever part of the search.
@@ -36,15 +39,27 @@ pub struct SearchOptions {
 }
 
 impl SearchOptions {
-    /// A search for the highest rate that keeps `promises`, to 2 %, with looks of fifteen seconds to four minutes.
+    /// All looks at a rate together, where nobody says how long: four minutes, and sixteen where a promise is about a
+    /// percentile beyond p99, of which the same time shows a tenth as many requests.
+    pub fn longest_for(promises: &[Promise]) -> Nanos {
+        let is_tail = |promise: &Promise| match promise {
+            Promise::Latency { figure: LatencyFigure::Quantile(share), .. } => share.get() > 0.99,
+            _ => false,
+        };
+        Nanos::from_secs(if promises.iter().any(is_tail) { 960 } else { 240 })
+    }
+
+    /// A search for the highest rate that keeps `promises`, to 2 %, with looks of fifteen seconds to those of
+    /// [`SearchOptions::longest_for`].
     pub fn of(promises: Vec<Promise>) -> SearchOptions {
         SearchOptions {
+            longest: SearchOptions::longest_for(&promises),
             promises,
             within: 0.02,
             look: Nanos::from_secs(15),
-            longest: Nanos::from_secs(240),
             depth: None,
             write_cache: None,
+            load: None,
             from: None,
             to: None,
         }
@@ -95,31 +110,14 @@ pub fn carry_out_search(
     }
 }
 
-/// The one load of a plan that is searched; or why there is none.
-pub fn load_of(plan: &Plan) -> Result<&plan::Point, String> {
-    let mut loads = plan.points().iter().filter(|point| matches!(point.task, Task::Load(_)));
-    match (loads.next(), loads.count()) {
-        (None, _) => Err("the plan has no load to search with, only states".into()),
-        (Some(load), 0) if load.workloads().iter().any(|workload| workload.replay().is_some()) => Err(
-            "a search chooses how many requests it needs, and a trace has an end; search with a plan that \
-             describes the load"
-                .into(),
-        ),
-        (Some(load), 0) => Ok(load),
-        (Some(_), more) => Err(format!(
-            "a search varies the rate of one load, and the plan has {} points with loads; give swept keys one value \
-             with --set KEY=VALUE (`--set repeat=1` too), or write a plan with one phase",
-            more + 1
-        )),
-    }
-}
-
 pub(super) struct Driver<'a, 'w> {
     plan: &'a Plan,
     pub(super) options: &'a SearchOptions,
     pub(super) world: &'w mut dyn World,
     pub(super) watch: &'w mut dyn FnMut(Event<'_>),
     pub(super) outcome: Outcome,
+    /// The point of the plan whose load it is.
+    searched: &'a plan::Point,
     pub(super) base: Load,
     /// Each workload's part of the rate.
     pub(super) parts: Vec<f64>,
@@ -148,7 +146,8 @@ impl<'a, 'w> Driver<'a, 'w> {
         watch: &'w mut dyn FnMut(Event<'_>),
         outcome: Outcome,
     ) -> Result<Driver<'a, 'w>, WorldError> {
-        let point = load_of(plan).map_err(WorldError::Unfit)?;
+        let point = load_of(plan, options.load.as_deref()).map_err(WorldError::Unfit)?;
+        options.promises.iter().try_for_each(|promise| check(promise, point)).map_err(WorldError::Unfit)?;
         let Task::Load(base) = &point.task else { unreachable!("`load_of` gives loads") };
         let warm_up = base.workloads[0].stop.warmup.max(WARM_UP);
         if options.to.is_some() && base.workloads.len() > 1 && !base.workloads.iter().all(has_rate) {
@@ -167,6 +166,7 @@ impl<'a, 'w> Driver<'a, 'w> {
             world,
             watch,
             outcome,
+            searched: point,
             base: base.clone(),
             parts: vec![1.0; base.workloads.len()],
             depth,
@@ -214,10 +214,10 @@ impl<'a, 'w> Driver<'a, 'w> {
 
     /// The states that stand before the load.
     fn states(&mut self) -> Result<(), WorldError> {
-        for point in self.plan.points() {
-            match &point.task {
-                Task::Load(_) => break,
-                Task::State(state) => self.state(&point.name, state)?,
+        let before = self.plan.points().iter().take_while(|point| point.index < self.searched.index);
+        for point in before {
+            if let Task::State(state) = &point.task {
+                self.state(&point.name, state)?;
             }
         }
         Ok(())
@@ -277,6 +277,7 @@ impl<'a, 'w> Driver<'a, 'w> {
         let recoveries = self.rungs.iter().filter_map(|rung| rung.recovery);
         record::Search {
             promises: self.options.promises.iter().map(ToString::to_string).collect(),
+            load: Some(self.searched.name.clone()),
             within: self.options.within,
             from_per_s: self.options.from.map(OpsPerSecond::get),
             to_per_s: self.options.to.map(OpsPerSecond::get),

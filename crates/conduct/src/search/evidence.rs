@@ -8,8 +8,19 @@ use stats::exceedance::{Batch, binomial_bounds, ratio_bounds, times_to_pass};
 
 use workload::plan::{Promise, Time};
 
-/// How sure each single look must be, one-sided. A rate is looked at a few times, each longer than the one before.
-pub const CONFIDENCE: f64 = 0.98;
+/// How sure each single look must be, one-sided. A rate is looked at up to five times, each longer than the one before,
+/// and each may err.
+pub const CONFIDENCE: f64 = 0.99;
+
+/// Of a percentile beyond p99 so many requests must be expected beyond its limit before a verdict near it counts: what
+/// lies beyond comes in a few clusters, and neither bound sees those that did not come yet. Up to p99 the bounds do.
+const BEYOND_LEAST: f64 = 1_000.0;
+
+/// The share beyond p99.
+const TAIL: f64 = 0.01;
+
+/// A bound on the far side of so many times the limit, or of that part of it, needs no more requests.
+const CLEAR: f64 = 2.0;
 
 /// What of the asked rate may be missing.
 const SHORT: f64 = 0.01;
@@ -64,6 +75,18 @@ impl Evidence {
         (count > 0.0).then(|| sum / count)
     }
 
+    /// How many times as much has to be seen until a verdict near the limit counts; at most 1 where it does.
+    fn times_to_count(&self, index: usize, promise: &Promise) -> f64 {
+        if !promise.counts()
+            || promise.limit() >= TAIL * (1.0 - 1e-9)
+            || matches!(promise, Promise::Errors { .. })
+        {
+            return 0.0;
+        }
+        let count: f64 = self.batches.get(index).into_iter().flatten().map(|batch| batch.count).sum();
+        BEYOND_LEAST / (count * promise.limit())
+    }
+
     /// Seconds that another look takes to pass with nine chances of ten, if the target goes on as it was seen; `None`
     /// where a figure is not below its limit, or nothing was seen of it.
     pub fn needs_s(&self, promises: &[Promise], confidence: f64) -> Option<f64> {
@@ -71,7 +94,8 @@ impl Evidence {
             let figure = self.figure(index, promise)?;
             let bounds = bounds(self, index, promise, confidence)?;
             let high = bounds.iter().map(|one| one.high).fold(0.0, f64::max);
-            Some(self.seconds * times_to_pass(figure, high, promise.limit(), confidence)?)
+            let times = times_to_pass(figure, high, promise.limit(), confidence)?;
+            Some(self.seconds * times.max(self.times_to_count(index, promise)))
         });
         needs.reduce(|most, one| Some(most?.max(one?))).flatten()
     }
@@ -114,6 +138,12 @@ pub fn judge(evidence: &Evidence, promises: &[Promise], confidence: f64) -> Verd
             undecided = true;
             continue;
         };
+        let is_clear =
+            |one: &Interval<f64>| one.high < promise.limit() / CLEAR || one.low > promise.limit() * CLEAR;
+        if evidence.times_to_count(index, promise) > 1.0 && !bounds.iter().all(is_clear) {
+            undecided = true;
+            continue;
+        }
         if bounds.iter().all(|one| one.low > promise.limit()) {
             // What this machine was late with is in the response times: they are not the target's.
             let own =
@@ -194,6 +224,26 @@ mod tests {
             batch.sum = if index == 7 { 200.0 } else { 0.0 };
         }
         assert_eq!(verdict(&clustered), Verdict::Undecided);
+    }
+
+    #[test]
+    fn a_percentile_beyond_p99_needs_requests_enough_beyond_it_unless_its_case_is_clear() {
+        let promises = ["p99.9<5ms".parse().unwrap()];
+        let of = |requests: f64, beyond: f64| Evidence {
+            seconds: 30.0,
+            asked: requests,
+            completed: requests as u64,
+            issued: requests as u64,
+            batches: vec![vec![Batch { count: requests / 30.0, sum: beyond / 30.0 }; 30]],
+            ..Evidence::default()
+        };
+        let verdict = |requests, beyond| judge(&of(requests, beyond), &promises, 0.95);
+        assert_eq!(verdict(200e3, 120.0), Verdict::Undecided, "200 of them are expected beyond the limit");
+        assert_eq!(verdict(1_200e3, 720.0), Verdict::Pass, "1,200 are");
+        assert_eq!(verdict(200e3, 60.0), Verdict::Pass, "far below it");
+        assert_eq!(verdict(200e3, 500.0), Verdict::Fail(Cause::Promise(0)), "far above it");
+        let needs_s = of(200e3, 120.0).needs_s(&promises, 0.95).unwrap();
+        assert!((needs_s - 150.0).abs() < 1e-6, "{needs_s}");
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! The highest rate at which every promise is kept.
 //!
 //! [`ladder`] decides which rate is tried next and [`evidence`] what follows from what was seen; neither knows a
-//! world. [`drive`] has the loads made: `loads` says which, `seen` what one showed, `settle` what stands between two.
+//! world. [`drive`] has the loads made: `choose` says which of a plan's, `loads` at which rates, `seen` what one showed, `settle` what stands between two.
 
+mod choose;
 pub mod drive;
 pub mod evidence;
 pub mod ladder;
@@ -10,7 +11,8 @@ mod loads;
 mod seen;
 mod settle;
 
-pub use drive::{LOOK_LEAST, SearchOptions, carry_out_search, load_of};
+pub use choose::load_of;
+pub use drive::{LOOK_LEAST, SearchOptions, carry_out_search};
 pub use evidence::{Cause, Evidence, Verdict, judge};
 pub use ladder::{Answer, Ask, Bracket, Prober, Purpose, Rung, Settings, search};
 pub use workload::plan::{Promise, PromiseError};

@@ -7,7 +7,7 @@ use stats::{Bucket, Histogram};
 use units::Instant;
 use workload::plan::{LatencyFigure, Load, Promise, Time};
 use workload::spec::{Pace, Workload};
-use workload::tally::ClassInterval;
+use workload::tally::{Action, Class, ClassInterval};
 
 use super::drive::Driver;
 use super::evidence::Evidence;
@@ -80,9 +80,11 @@ fn batches(promise: &Promise, answer: &LoadAnswer) -> Vec<Batch> {
         for interval in whole {
             // Workers cut theirs at the same instants; one that ended early has cut its last one short.
             let batch = seconds.entry(interval.from).or_default();
-            interval.classes.iter().for_each(|class| add(batch, of_interval(promise, class)));
+            let own = interval.classes.iter().filter(|class| is_about(promise, class.class));
+            own.for_each(|class| add(batch, of_interval(promise, class)));
         }
-        for class in workload.workers.iter().flat_map(|worker| &worker.tally.classes) {
+        let classes = workload.workers.iter().flat_map(|worker| &worker.tally.classes);
+        for class in classes.filter(|class| is_about(promise, class.class)) {
             let service = class.service.as_ref().unwrap_or(&class.response);
             add(&mut all, of_histogram(promise, if is_service(promise) { service } else { &class.response }));
         }
@@ -99,6 +101,11 @@ fn batches(promise: &Promise, answer: &LoadAnswer) -> Vec<Batch> {
         add(last.get_mut(), late);
     }
     seconds.into_values().collect()
+}
+
+/// Whether requests of a class are those that `promise` is about. It is about no names of files.
+fn is_about(promise: &Promise, class: Class) -> bool {
+    promise.of().is_none_or(|of| class.op == Action::Block(of))
 }
 
 fn is_service(promise: &Promise) -> bool {

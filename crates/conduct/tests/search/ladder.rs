@@ -1,8 +1,8 @@
 //! The whole search: how near it comes, and how often a rate is judged wrongly.
 
-use conduct::search::{Ask, Evidence, Prober, Purpose, Settings, Verdict, search};
+use conduct::search::{Ask, Evidence, Prober, Promise, Purpose, SearchOptions, Settings, Verdict, search};
 
-use crate::queue::{Case, Queue, Service, Target, cases, promise};
+use crate::queue::{Case, Queue, Service, Target, cases, promise, tail};
 
 /// What many searches of one case came to.
 #[derive(Debug, Default)]
@@ -16,11 +16,16 @@ struct Tally {
 }
 
 fn settings(seed: u64) -> Settings {
+    settings_of(promise(), seed)
+}
+
+fn settings_of(promise: Promise, seed: u64) -> Settings {
+    let longest = SearchOptions::longest_for(&[promise]);
     Settings {
-        promises: vec![promise()],
+        promises: vec![promise],
         within: 0.02,
         look_s: 20.0,
-        longest_s: 320.0,
+        longest_s: longest.as_secs_f64() / 15.0 * 20.0,
         lowest_per_s: 100.0,
         highest_per_s: 10_000.0,
         bound_per_s: None,
@@ -31,7 +36,7 @@ fn settings(seed: u64) -> Settings {
 fn many(case: &Case, seeds: std::ops::Range<u64>) -> Tally {
     let mut tally = Tally::default();
     for seed in seeds {
-        let settings = settings(seed);
+        let settings = settings_of(case.promise, seed);
         let mut target =
             Target { queue: Queue::new(case.servers, case.service, seed), limit_s: 5e-3, made: 0.0 };
         let answer = search(&settings, &mut target).unwrap();
@@ -150,15 +155,22 @@ fn a_bound_is_kept_even_by_overloads() {
 }
 
 fn two_hundred_searches(case: &Case) {
-    let tally = many(case, 0..200);
+    let searches = std::env::var("SEARCHES").ok().and_then(|count| count.parse().ok()).unwrap_or(200);
+    let tally = many(case, 0..searches);
     assert!(f64::from(tally.far) <= 0.05 * f64::from(tally.searches), "{}: {tally:?}", case.name);
-    assert!(f64::from(tally.wrong) <= 0.05 * f64::from(tally.verdicts), "{}: {tally:?}", case.name);
+    assert!(f64::from(tally.wrong) <= 0.01 * f64::from(tally.verdicts), "{}: {tally:?}", case.name);
 }
 
 #[test]
 #[ignore = "two hundred searches take minutes; figures are in benches/RESULTS.md"]
 fn the_edge_of_one_exponential_server_is_found_within_two_percent_two_hundred_times() {
     two_hundred_searches(&cases()[0]);
+}
+
+#[test]
+#[ignore = "two hundred searches take a quarter of an hour; figures are in benches/RESULTS.md"]
+fn the_edge_of_a_percentile_beyond_p99_is_found_within_two_percent_two_hundred_times() {
+    two_hundred_searches(&tail());
 }
 
 #[test]

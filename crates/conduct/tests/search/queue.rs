@@ -104,6 +104,7 @@ pub struct Case {
     pub name: &'static str,
     pub servers: usize,
     pub service: Service,
+    pub promise: Promise,
     pub edge: f64,
 }
 
@@ -115,10 +116,21 @@ pub fn promise() -> Promise {
 /// One exponential server, one constant one and four exponential ones, each good for 10,000 requests a second.
 pub fn cases() -> [Case; 3] {
     [
-        Case { name: "M/M/1", servers: 1, service: Service::Exponential(1e-4), edge: root(beyond_mm1) },
-        Case { name: "M/D/1", servers: 1, service: Service::Fixed(1e-4), edge: root(beyond_md1) },
-        Case { name: "M/M/4", servers: 4, service: Service::Exponential(4e-4), edge: root(beyond_mm4) },
+        case("M/M/1", 1, Service::Exponential(1e-4), root(beyond_mm1, 0.01)),
+        case("M/D/1", 1, Service::Fixed(1e-4), root(beyond_md1, 0.01)),
+        case("M/M/4", 4, Service::Exponential(4e-4), root(beyond_mm4, 0.01)),
     ]
+}
+
+fn case(name: &'static str, servers: usize, service: Service, edge: f64) -> Case {
+    Case { name, servers, service, promise: promise(), edge }
+}
+
+/// One exponential server, of which one request in a thousand may be beyond the limit.
+pub fn tail() -> Case {
+    let promise = "p99.9<5ms".parse().unwrap();
+    let edge = root(beyond_mm1, 0.001);
+    Case { name: "M/M/1, p99.9", servers: 1, service: Service::Exponential(1e-4), promise, edge }
 }
 
 const LIMIT_S: f64 = 5e-3;
@@ -154,12 +166,12 @@ fn beyond_mm4(rate: f64) -> f64 {
     (1.0 - waits) * (-own * LIMIT_S).exp() + waits * both
 }
 
-/// The rate at which one in a hundred is beyond the limit.
-fn root(beyond: fn(f64) -> f64) -> f64 {
+/// The rate at which that share is beyond the limit.
+fn root(beyond: fn(f64) -> f64, share: f64) -> f64 {
     let (mut low, mut high) = (8_000.0, 9_999.0);
     for _ in 0..100 {
         let middle = (low + high) / 2.0;
-        if beyond(middle) < 0.01 { low = middle } else { high = middle }
+        if beyond(middle) < share { low = middle } else { high = middle }
     }
     low
 }

@@ -158,3 +158,30 @@ fn a_rate_that_fails_is_recovered_from_before_the_next() {
         assert!(recovery.complete && recovery.seconds <= 3.0, "{rung:?}");
     }
 }
+
+#[test]
+fn a_promise_about_reads_alone_is_searched_and_one_about_what_is_not_issued_is_refused() {
+    let of = |promise: &str| SearchOptions { promises: vec![promise.parse().unwrap()], ..options() };
+    let mixed = "[[phase]]\npattern = 'random'\nreads = '50%'\nrun = '1s'\n";
+    let (_, found) = searched(mixed, &of("read.p99<5ms"));
+    let found = found.unwrap();
+    assert_eq!(found.promises, ["read.p99<5ms"]);
+    let kept = found.kept_per_s.unwrap();
+    assert!((kept / cases()[0].edge - 1.0).abs() < 0.06, "reads and writes share one queue: {kept}");
+    let (outcome, found) = searched(READS, &of("write.p99<5ms"));
+    assert!(found.is_none());
+    assert!(outcome.error.unwrap().to_string().contains("issues none"));
+}
+
+#[test]
+fn one_load_of_a_plan_with_several_is_searched_by_its_name() {
+    let text = "[defaults]\npattern = 'random'\nrun = '1s'\n[[phase]]\nname = 'a x{depth}'\n\
+                depth = { sweep = [1, 4] }\n[[phase]]\nstate = 'idle'\nrun = '1s'\n[[phase]]\nname = 'b'\n";
+    let named = SearchOptions { load: Some("b".into()), ..options() };
+    let (outcome, found) = searched(text, &named);
+    assert_eq!(found.unwrap().load.as_deref(), Some("b"));
+    assert_eq!(outcome.points[0].name, "idle", "the state before it, and not the load before that");
+    let (outcome, _) = searched(text, &options());
+    let said = outcome.error.unwrap().to_string();
+    assert!(said.contains("--load NAME") && said.contains("\"a x1\", \"b\""), "{said}");
+}

@@ -2,6 +2,7 @@
 
 use record::{Point, PointKind, Run};
 
+use crate::carry_over::is_in_doubt;
 use crate::draft::percent;
 use crate::saturation::{axis, figures};
 
@@ -54,7 +55,7 @@ pub(super) fn load(point: &Point) -> Option<Load> {
 }
 
 /// The step from `point` to the next heavier load of its sweep; for the heaviest the step to it. Repetitions of a load
-/// are taken together. `None` where it is in no sweep of depth or workers.
+/// are taken together. `None` where it is in no sweep of depth or workers, and where one of the two was not steady.
 pub(super) fn answer(run: &Run, point: &Point) -> Option<Answer> {
     let (_, around) = axis(point)?;
     let own = load(point)?;
@@ -62,15 +63,20 @@ pub(super) fn answer(run: &Run, point: &Point) -> Option<Answer> {
         let same = axis(other).is_some_and(|(_, theirs)| theirs == around);
         other.kind == PointKind::Load && other.complete && other.phase == point.phase && same
     };
-    let mut loads: Vec<Load> = run.points.iter().filter(of_sweep).filter_map(load).collect();
-    loads.sort_by(|one, other| one.in_flight.total_cmp(&other.in_flight));
-    let heavier = loads.iter().find(|other| other.in_flight > own.in_flight * 1.2);
-    let lighter = loads.iter().rev().find(|other| other.in_flight * 1.2 < own.in_flight);
-    let (from, to) = match (heavier, lighter) {
-        (Some(heavier), _) => (own, *heavier),
-        (None, Some(lighter)) => (*lighter, own),
+    let with_load = |point| Some((load(point)?, point));
+    let mut loads: Vec<(Load, &Point)> = run.points.iter().filter(of_sweep).filter_map(with_load).collect();
+    loads.sort_by(|(one, _), (other, _)| one.in_flight.total_cmp(&other.in_flight));
+    let heavier = loads.iter().find(|(other, _)| other.in_flight > own.in_flight * 1.2);
+    let lighter = loads.iter().rev().find(|(other, _)| other.in_flight * 1.2 < own.in_flight);
+    let (from, to, beside) = match (heavier, lighter) {
+        (Some((heavier, beside)), _) => (own, *heavier, *beside),
+        (None, Some((lighter, beside))) => (*lighter, own, *beside),
         (None, None) => return None,
     };
+    // What changed between rates of no lasting state is not what the load did.
+    if [point, beside].into_iter().any(|point| is_in_doubt(run, point)) {
+        return None;
+    }
     let load_times = to.in_flight / from.in_flight;
     let rate_times = to.rate / from.rate;
     Some(Answer {

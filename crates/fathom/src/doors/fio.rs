@@ -55,7 +55,7 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
 /// The search that `latency_target` asks for: of rates, where fio tries depths. Who waits sees on stderr how far it is.
 fn look_for(promise: &str, session: Session) -> Result<Recorded, Failure> {
     let promise = promise.parse().map_err(|error| Failure::Usage(format!("latency_target: {error}")))?;
-    let load = load_of(session.plan()).map_err(Failure::Usage)?;
+    let load = load_of(session.plan(), None).map_err(Failure::Usage)?;
     let run = load.workloads().first().and_then(|workload| workload.stop.run);
     let search = within(run.filter(|_| session.kind() == World::Host), SearchOptions::of(vec![promise]));
     let mut progress = Progress::new(false);

@@ -185,7 +185,8 @@ impl Door {
         for note in &order.notes {
             terminal::say(&format!("{tool}: {note}"));
         }
-        let overrides = Overrides::default();
+        // What stands between two loads of a tool is what its own plan says.
+        let overrides = Overrides { set: vec!["settle=none".into()], tags: Vec::new() };
         let origin = format!("fathom as {tool}");
         let mut plan = Plan::parse(&origin, &order.plan, &overrides).map_err(Failure::Plan)?;
         traces::attach(&mut plan)?;

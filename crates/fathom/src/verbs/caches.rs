@@ -78,7 +78,7 @@ fn enough(most: Bytes) -> Result<Bytes, Failure> {
 fn plan(most: Bytes) -> String {
     let mut text = format!(
         "name = \"{PLAN}\"\nabout = \"Random reads, one at a time, over spans of growing size\"\n\n\
-         [defaults]\npattern = \"random\"\nwarmup = \"0s\"\n"
+         [defaults]\npattern = \"random\"\nwarmup = \"0s\"\nsettle = \"none\"\n"
     );
     for span in spans(most) {
         let fill = span.get() / FILL.get();

@@ -29,7 +29,7 @@ pub fn search(arguments: &SearchArgs, store: &Option<PathBuf>) -> Result<Ending,
     let search = search_options(arguments)?;
     let overrides = plan::overrides(&run.change);
     let plan::Read { plan, origin, targets } = plan::read_on(&run.plan, &overrides, &run.targets)?;
-    load_of(&plan).map_err(Failure::Usage)?;
+    load_of(&plan, search.load.as_deref()).map_err(Failure::Usage)?;
     let mut options = options(run)?;
     if options.targets.is_empty() {
         options.targets = targets;
@@ -69,8 +69,9 @@ fn search_options(arguments: &SearchArgs) -> Result<SearchOptions, Failure> {
             arguments.look
         ));
     }
-    if arguments.longest < arguments.look {
-        return usage(format!("--longest {} is shorter than --look {}", arguments.longest, arguments.look));
+    let longest = arguments.longest.unwrap_or_else(|| SearchOptions::longest_for(&arguments.promises));
+    if longest < arguments.look {
+        return usage(format!("--longest {longest} is shorter than --look {}", arguments.look));
     }
     if !(0.001..=0.5).contains(&arguments.within.get()) {
         return usage(format!("--within {}: from 0.1% to 50%", percent(arguments.within)));
@@ -92,9 +93,10 @@ fn search_options(arguments: &SearchArgs) -> Result<SearchOptions, Failure> {
         promises: arguments.promises.clone(),
         within: arguments.within.get(),
         look: arguments.look,
-        longest: arguments.longest,
+        longest,
         depth: arguments.depth,
         write_cache: arguments.write_cache,
+        load: arguments.load.clone(),
         from: arguments.from,
         to: arguments.to,
     })

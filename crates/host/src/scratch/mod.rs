@@ -226,9 +226,14 @@ impl Scratch {
         self.permit.clone()
     }
 
+    /// Has what was written to the file reach its media.
+    pub fn sync(&self) -> Result<(), ScratchError> {
+        self.file.sync_data().map_err(os(&self.path, "write back"))
+    }
+
     /// Drops what the page cache holds of the file, as far as the system lets go.
     pub fn evict(&self) -> Result<(), ScratchError> {
-        self.file.sync_data().map_err(os(&self.path, "write back"))?;
+        self.sync()?;
         fadvise(&self.file, 0, None, Advice::DontNeed).map_err(|e| os(&self.path, "evict")(e.into()))
     }
 

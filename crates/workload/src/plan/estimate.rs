@@ -75,7 +75,7 @@ impl Point {
                     untimed_points: usize::from(timed.is_none()),
                     may_end_early: load.until.is_some(),
                     written,
-                    changes_data: load.workloads.iter().any(changes_data),
+                    changes_data: load.changes_data(),
                 }
             }
             Task::State(state) => of_state(state),
@@ -97,11 +97,6 @@ fn time(workload: &Workload) -> Option<Nanos> {
         (run, ..) => run,
     };
     Some(later(later(later(stop.start, stop.warmup), run?), stop.cooldown))
-}
-
-/// A tree is made before it can be read.
-fn changes_data(workload: &Workload) -> bool {
-    workload.tree.is_some() || workload.changes_data()
 }
 
 fn add_written(workload: &Workload, written: &mut Written) {

@@ -20,6 +20,7 @@ pub mod ready;
 pub mod reference;
 mod replay;
 mod rounds;
+mod settle;
 mod source;
 mod state;
 mod suggest;
@@ -41,6 +42,7 @@ pub use metric::{Flat, Gain, Metric, Until};
 pub use outline::MOST_WORKLOADS;
 pub use promise::{LatencyFigure, Promise, PromiseError, Time};
 pub use rounds::{ROUND, Rounds, Tracked};
+pub use settle::{PointOrder, SETTLE_IDLE, Settle};
 pub use source::{Place, SourceText};
 pub use state::{Background, Prepare, State, StateWord, Watch, Work};
 pub use suggest::slips_within;
@@ -82,6 +84,10 @@ pub struct Phase {
     pub until: Option<Until>,
     /// How often it is gone through; once for a state.
     pub rounds: Rounds,
+    /// What stands before each of its loads that follows another.
+    pub settle: Settle,
+    /// In which order its points are measured.
+    pub order: PointOrder,
     /// The keys that are swept, outermost first.
     pub swept: Vec<String>,
     /// The numbers of its points.
@@ -127,6 +133,13 @@ pub struct Load {
     pub headlines: Vec<Metric>,
     /// When to leave the sweep of the point's group.
     pub until: Option<Until>,
+}
+
+impl Load {
+    /// Whether anything on the target is written, trimmed or made: a tree is made before it can be read.
+    pub fn changes_data(&self) -> bool {
+        self.workloads.iter().any(|workload| workload.tree.is_some() || workload.changes_data())
+    }
 }
 
 /// What the command line changes in a plan.

@@ -1,4 +1,4 @@
-//! What is promised of a load: `p99<5ms`, `service mean<800us`, `errors<0.1%`.
+//! What is promised of a load: `p99<5ms`, `service mean<800us`, `read.p99<5ms`, `errors<0.1%`.
 //!
 //! **Invariant:** a written promise is read back to the same.
 
@@ -7,11 +7,15 @@ use std::str::FromStr;
 
 use units::{Nanos, Share};
 
+use crate::Op;
+
 /// One condition that a rate must keep.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Promise {
     /// A time stays below a limit.
     Latency {
+        /// Of which operations alone: reads, writes or trims; `None` of all together.
+        of: Option<Op>,
         /// Which time.
         time: Time,
         /// Which figure of it.
@@ -47,23 +51,32 @@ pub enum LatencyFigure {
 /// Why a text is no promise.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{text}` is not a promise: {why}; write for example p99<5ms, service p99.9<10ms, mean<800us or errors<0.1%"
+    "`{text}` is not a promise: {why}; write for example p99<5ms, read.p99<5ms, service p99.9<10ms, mean<800us or \
+     errors<0.1%"
 )]
 pub struct PromiseError {
     text: String,
     why: String,
 }
 
+/// Operations that a promise can be about.
+const OPS: [Op; 3] = [Op::Read, Op::Write, Op::Trim];
+
 impl fmt::Display for Promise {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Promise::Errors { below } => write!(f, "errors<{}", percent(*below)),
-            Promise::Latency { time, figure, below } => {
-                let time = if *time == Time::Service { "service " } else { "" };
+            Promise::Latency { of, time, figure, below } => {
+                if *time == Time::Service {
+                    f.write_str("service ")?;
+                }
+                if let Some(of) = of {
+                    write!(f, "{}.", of.name())?;
+                }
                 match figure {
-                    LatencyFigure::Mean => write!(f, "{time}mean<{}", below.exact()),
+                    LatencyFigure::Mean => write!(f, "mean<{}", below.exact()),
                     LatencyFigure::Quantile(share) => {
-                        write!(f, "{time}p{}<{}", percent(*share).trim_end_matches('%'), below.exact())
+                        write!(f, "p{}<{}", percent(*share).trim_end_matches('%'), below.exact())
                     }
                 }
             }
@@ -93,6 +106,13 @@ impl FromStr for Promise {
         };
         words.retain(|word| !["service", "response"].contains(word));
         let [figure] = words[..] else { return Err(wrong("it names no figure, or several")) };
+        let (of, figure) = match figure.split_once('.') {
+            Some((word, figure)) if word.starts_with(|first: char| first != 'p') => {
+                let of = OPS.into_iter().find(|op| op.name() == word);
+                (Some(of.ok_or_else(|| wrong("before the `.` stands read, write or trim"))?), figure)
+            }
+            _ => (None, figure),
+        };
         let figure = match figure {
             "mean" => LatencyFigure::Mean,
             "max" => return Err(wrong("the longest of ever more requests has no bound; promise p99.99")),
@@ -107,7 +127,7 @@ impl FromStr for Promise {
         if below.is_zero() {
             return Err(wrong("nothing takes no time"));
         }
-        Ok(Promise::Latency { time, figure, below })
+        Ok(Promise::Latency { of, time, figure, below })
     }
 }
 
@@ -126,6 +146,22 @@ impl Promise {
         !matches!(self, Promise::Latency { figure: LatencyFigure::Mean, .. })
     }
 
+    /// Whether it is about requests of `op`.
+    pub fn is_about(&self, op: Op) -> bool {
+        match self {
+            Promise::Latency { of: Some(of), .. } => *of == op,
+            Promise::Latency { of: None, .. } | Promise::Errors { .. } => true,
+        }
+    }
+
+    /// The operation that it is about alone.
+    pub fn of(&self) -> Option<Op> {
+        match self {
+            Promise::Latency { of, .. } => *of,
+            Promise::Errors { .. } => None,
+        }
+    }
+
     /// The time it speaks of; none where it speaks of errors.
     pub fn below(&self) -> Option<Nanos> {
         match self {
@@ -141,9 +177,17 @@ mod tests {
 
     #[test]
     fn promises_read_what_they_write() {
-        for text in
-            ["p99<5ms", "service p99.9<10ms", "mean<800us", "service mean<1s", "errors<0.1%", "p50<1ms"]
-        {
+        for text in [
+            "p99<5ms",
+            "service p99.9<10ms",
+            "mean<800us",
+            "service mean<1s",
+            "errors<0.1%",
+            "p50<1ms",
+            "read.p99<5ms",
+            "service write.p99.9<10ms",
+            "trim.mean<1ms",
+        ] {
             assert_eq!(text.parse::<Promise>().unwrap().to_string(), text);
         }
         assert_eq!("response p99 <= 5ms".parse::<Promise>().unwrap().to_string(), "p99<5ms");
@@ -153,6 +197,7 @@ mod tests {
     fn what_is_no_promise_says_why() {
         let said = |text: &str| text.parse::<Promise>().unwrap_err().to_string();
         assert!(said("p99").contains("no `<`"));
+        assert!(said("flush.p99<5ms").contains("read, write or trim"), "{}", said("flush.p99<5ms"));
         assert!(said("max<5ms").contains("p99.99"));
         assert!(said("p100<5ms").contains("between p0 and p100"));
         assert!(said("p99<5").contains("unit"), "{}", said("p99<5"));

@@ -1,11 +1,12 @@
 //! A plan in a few lines, for people: its phases, and what it costs.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use units::Bytes;
 
 use super::text::share_text;
-use super::{Load, Phase, Plan, Point, Prepare, State, Task, Until};
+use super::{Load, Phase, Plan, Point, PointOrder, Prepare, State, Task, Until};
 use crate::Op;
 use crate::spec::{Content, Pace, Workload};
 use crate::trace::Replay;
@@ -55,10 +56,18 @@ fn phase_line(plan: &Plan, phase: &Phase) -> String {
         let value = |point: Option<&Point>| {
             point.and_then(|point| point.swept.get(axis)).map_or_else(String::new, |(_, value)| value.clone())
         };
+        if phase.order == PointOrder::Shuffled {
+            let values: BTreeSet<String> = points.iter().map(|point| value(Some(point))).collect();
+            line += &format!(", {key} of {} values", values.len());
+            continue;
+        }
         line += &format!(", {key} {} to {}", value(points.first()), value(points.last()));
     }
     if phase.repeat > 1 {
         line += &format!(", each {} times", phase.repeat);
+    }
+    if phase.order == PointOrder::Shuffled {
+        line += &format!(", shuffled by seed {}", plan.seed);
     }
     if let Some(tracked) = &phase.rounds.steady {
         line += &format!(", until {tracked} is steady");

@@ -331,14 +331,24 @@ impl FlashDrive {
         if self.params.protected {
             return now + self.params.command;
         }
+        self.program_rest(now) + self.params.command
+    }
+
+    /// Programs what is less than a program's worth all the same, the rest of it left empty; when its buffer is empty.
+    fn program_rest(&mut self, now: Instant) -> Instant {
         if self.gathered > 0 {
-            // Less than a program's worth is programmed all the same, the rest of it left empty.
             let (offset, sequential) = self.gathering;
             let end = self.program(now, now, offset, sequential);
             self.buffer.hold(self.gathered, end);
             self.gathered = 0;
         }
-        self.buffer.last().map_or(now, |end| end.max(now)) + self.params.command
+        self.buffer.last().map_or(now, |end| end.max(now))
+    }
+
+    /// When all that it has taken by `now` is programmed, and the collections that this left behind are done.
+    pub fn settle(&mut self, now: Instant) -> Instant {
+        let programmed = self.program_rest(now);
+        self.dies.iter().map(Die::until).fold(programmed, Instant::max)
     }
 
     /// When a trim has been answered. Of a drive with a page map the pages that lie in it whole are copied no more; the

@@ -176,6 +176,16 @@ impl Drive {
         Instant::from_nanos(self.written_until.max(answered))
     }
 
+    /// Forgets what its buffer holds for reads; when all that it has acknowledged by `now` is on the media.
+    pub fn settle(&mut self, now: Instant) -> Instant {
+        let written = self.flush(now);
+        self.buffer = self.params.cache.map(|cache| Buffer::new(&cache));
+        self.ahead = None;
+        self.last_read_end = u64::MAX;
+        self.contiguous = 0;
+        written
+    }
+
     /// When a trim has been answered: it changes nothing here.
     pub fn trim(&self, now: Instant) -> Instant {
         now + Nanos::new(self.overhead(self.params.overhead.write_hit))

@@ -21,6 +21,7 @@ use crate::plan::layers::{Layers, overrides, pair};
 use crate::plan::mistakes::Mistakes;
 use crate::plan::outline::{Outline, PhaseTable, outline};
 use crate::plan::rounds::{ROUND, Rounds};
+use crate::plan::settle::{PointOrder, Settle};
 use crate::plan::source::{Place, SourceText};
 use crate::plan::state::StateWord;
 use crate::plan::suggest::sentence;
@@ -29,6 +30,7 @@ use crate::plan::template::Template;
 use crate::plan::text::SHARE_SLACK;
 use crate::plan::tree::{self, Node, Table, argument};
 use crate::plan::{Load, Metric, Overrides, Phase, Plan, Point, Task};
+use crate::rng::Streams;
 use crate::spec::Workload;
 
 /// The plan in `text`; see [`Plan::parse`].
@@ -172,12 +174,36 @@ impl Builder {
             let shown = head.name.unwrap_or_else(|| word.to_string());
             self.state(layers, index, table, word, shown);
             let points = first..self.points.len();
-            let rounds = Rounds::default();
-            return Phase { name, about, repeat: 1, until: None, rounds, swept: Vec::new(), points };
+            return Phase {
+                name,
+                about,
+                repeat: 1,
+                until: None,
+                rounds: Rounds::default(),
+                settle: Settle::None,
+                order: PointOrder::AsWritten,
+                swept: Vec::new(),
+                points,
+            };
         }
         let swept = self.load(layers, index, table, &head);
+        if head.order == PointOrder::Shuffled {
+            self.shuffle(first);
+        }
+        let PhaseHead { repeat, until, rounds, settle, order, .. } = head;
         let points = first..self.points.len();
-        Phase { name, about, repeat: head.repeat, until: head.until, rounds: head.rounds, swept, points }
+        Phase { name, about, repeat, until, rounds, settle, order, swept, points }
+    }
+
+    /// Brings the points from `first` on into an order that follows from the seed: a pass over all of them for each
+    /// repeat, in each round. What they issue stays what it was.
+    fn shuffle(&mut self, first: usize) {
+        let streams = Streams::new(self.seed);
+        let key = |point: &Point| streams.key(&format!("plan/order/{}", point.index));
+        self.points[first..].sort_by_cached_key(|point| (point.round, point.repeat, key(point)));
+        for (index, point) in self.points.iter_mut().enumerate().skip(first) {
+            point.index = index;
+        }
     }
 
     fn state(
@@ -385,6 +411,12 @@ impl Builder {
     /// That `until` has a sweep to leave.
     fn until(&mut self, layers: &Layers<'_>, phase: usize, head: &PhaseHead, axes: &[Axis<'_>]) {
         let Some((until, node)) = head.until.zip(layers.of_phase(phase, "until")) else { return };
+        if head.order == PointOrder::Shuffled {
+            let message = "`until` ends a sweep in the order of its values, and `point_order` shuffles them"
+                .to_string();
+            let help = "leave one of them out".to_string();
+            return self.mistakes.add(PlanError::new(&node.place, message, Some(help)));
+        }
         let found = axes.last().map_or(1, |axis| axis.values.len());
         // Every rule but that of the gain may hold after a single point.
         let points = until.gain.map_or(1, |gain| gain.points);

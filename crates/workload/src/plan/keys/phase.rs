@@ -4,6 +4,7 @@ use super::{Entry, KeyDoc, Kind, Level, or_none};
 use crate::plan::metric::Until;
 use crate::plan::mistakes::Wrong;
 use crate::plan::rounds::Rounds;
+use crate::plan::settle::{PointOrder, Settle};
 use crate::plan::tree::Node;
 
 /// What the top of the file says.
@@ -30,6 +31,10 @@ pub(crate) struct PhaseHead {
     pub until: Option<Until>,
     /// How often it is gone through.
     pub rounds: Rounds,
+    /// What stands before each of its loads that follows another.
+    pub settle: Settle,
+    /// In which order its points are measured.
+    pub order: PointOrder,
 }
 
 /// Keys at the top of the file.
@@ -80,7 +85,7 @@ pub(crate) static PLAN: [Entry<Head>; 3] = [
 ];
 
 /// Keys of a phase that are not its workloads'.
-pub(crate) static PHASE: [Entry<PhaseHead>; 5] = [
+pub(crate) static PHASE: [Entry<PhaseHead>; 7] = [
     Entry {
         doc: KeyDoc {
             key: "name",
@@ -162,6 +167,43 @@ pub(crate) static PHASE: [Entry<PhaseHead>; 5] = [
         },
         read: |h, n| Rounds::read(n).map(|rounds| h.rounds = rounds),
         write: |h| h.rounds.to_string(),
+    },
+    Entry {
+        doc: KeyDoc {
+            key: "settle",
+            level: Level::Phase,
+            section: "Phases",
+            kind: Kind::Choice(&["auto", "none", "60s"]),
+            default: "auto",
+            short: "What stands before a load that follows another, so that no point inherits the caches of the last.",
+            long: "`auto` on a virtual array: in virtual time, until every write-back cache is clean, and then its read \
+                   caches are emptied, so that a point gives the same figures alone and in its sweep. On real storage, \
+                   after a load that writes: a flush, and 2s without I/O; reads leave nothing to wait for, and caches \
+                   that no flush empties stay as they are (see the finding `carry-over`). A duration flushes and then \
+                   waits for so long: give one where an array takes longer to empty its write cache. `none` goes on at \
+                   once. The result says what was done before each point and for how long. Nothing stands before the \
+                   first load, beside a state of the plan, and on `null:`.",
+            example: "settle = \"60s\"",
+        },
+        read: |h, n| n.read("60s").map(|settle| h.settle = settle),
+        write: |h| h.settle.to_string(),
+    },
+    Entry {
+        doc: KeyDoc {
+            key: "point_order",
+            level: Level::Phase,
+            section: "Phases",
+            kind: Kind::Choice(&["as-written", "shuffled"]),
+            default: "as-written",
+            short: "The order in which the points of the phase are measured.",
+            long: "`as-written`: the last swept key fastest, repeats one after the other. `shuffled`: an order that \
+                   follows from `seed`, so that what drifts slowly does not look like an effect of the swept key; each \
+                   repeat is a pass over all points, in an order of its own, and rounds stay one after the other. Each \
+                   point uses the seed that it has as written. `until` needs the order as written.",
+            example: "point_order = \"shuffled\"",
+        },
+        read: |h, n| n.read("shuffled").map(|order| h.order = order),
+        write: |h| h.order.to_string(),
     },
 ];
 

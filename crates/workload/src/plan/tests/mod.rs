@@ -50,6 +50,32 @@ fn sweeps_nest_in_the_order_written_and_repeats_are_innermost() {
     assert_eq!(plan.points()[2].swept, [("size".into(), "4KiB".into()), ("depth".into(), "2".into())]);
 }
 
+#[test]
+fn shuffled_points_are_passes_in_orders_of_their_own_and_issue_what_they_would_as_written() {
+    let text = "[[phase]]\nname = \"x{depth}\"\nrun = \"1s\"\nrepeat = 2\ndepth = { sweep = [1, 2, 3, 4, 5, 6, 7, 8] }\n";
+    let (plan, written) = (with(text, &["point_order=shuffled"]), read(text));
+    let repeats: Vec<u32> = plan.points().iter().map(|point| point.repeat).collect();
+    assert_eq!(repeats, [[1; 8], [2; 8]].concat(), "a pass for each repeat");
+    let orders = names(&plan);
+    assert!(orders[..8] != orders[8..] && orders[..8] != names(&written)[..8], "{orders:?}");
+    for (position, point) in plan.points().iter().enumerate() {
+        assert_eq!(point.index, position);
+        let same = |other: &&Point| (&other.name, other.repeat) == (&point.name, point.repeat);
+        let as_written = written.points().iter().find(same).expect("the same points");
+        assert_eq!(point.task, as_written.task, "with the seed that it has as written");
+    }
+    assert_eq!(names(&with(text, &["point_order=shuffled", "seed=2"])).len(), 16);
+    assert_ne!(names(&with(text, &["point_order=shuffled", "seed=2"])), orders, "the seed decides");
+}
+
+#[test]
+fn a_sweep_that_ends_early_cannot_be_shuffled() {
+    let text = "[[phase]]\nrun = \"1s\"\npoint_order = \"shuffled\"\ndepth = { sweep = [1, 2, 4, 8, 16] }\n\
+                until = { flat = \"iops\" }\n";
+    let said = Plan::parse("t", text, &Overrides::default()).unwrap_err().plain();
+    assert!(said.contains("`point_order` shuffles them"), "{said}");
+}
+
 const IN_ROUNDS: &str = "[[phase]]\nname = \"{size}\"\nrun = \"1s\"\nsize = { sweep = [\"8KiB\", \"4KiB\"] }\n\
     rounds = { most = 6, steady = \"mean\", at = { size = \"4KiB\" } }\n";
 
