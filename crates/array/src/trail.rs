@@ -91,6 +91,8 @@ parts! {
     DiskRotation => "disk rotation",
     /// From the first sector to the last byte, or out of the drive's buffer.
     DiskTransfer => "disk transfer",
+    /// The host, where a request that has ended waits for others to be taken with it.
+    CompletionBatch => "completion batch",
     /// What no part claims.
     Unclaimed => "unclaimed",
 }

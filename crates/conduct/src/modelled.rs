@@ -398,6 +398,8 @@ fn answer(workload: &Workload, jobs: &[workload::JobSpec], files: &[FilePlace]) 
             details: vec![format!("{} on {luns} LUN{}", workload.workers, if luns == 1 { "" } else { "s" })],
             fallback: None,
             clock: "virtual".into(),
+            submit_batch: Some(workload.engine.submit_batch),
+            complete_batch: Some(workload.engine.complete_batch),
         },
         files: files.iter().map(name).collect(),
         span: span_of(jobs),

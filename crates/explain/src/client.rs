@@ -25,7 +25,7 @@ pub(crate) fn limited(run: &Run, point: &Point, workload: &WorkloadResult) -> Op
 
 fn draft(sentence: String) -> Draft {
     Draft::new(Code::ClientLimited, Severity::Warning, sentence)
-        .remedy("Use more `workers` with less `depth` each, a larger `batch`, or a larger machine.")
+        .remedy("Use more `workers` with less `depth` each, a larger `submit_batch`, or a larger machine.")
 }
 
 fn by_processors(point: &Point, workload: &WorkloadResult) -> Option<Draft> {

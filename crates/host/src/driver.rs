@@ -62,7 +62,8 @@ pub fn drive<E: Engine>(
     clock: &Clock,
     lines: &Lines<'_>,
 ) -> Result<(), EngineError> {
-    let mut batch = Vec::with_capacity(job.spec().batch as usize);
+    let mut batch = Vec::with_capacity(job.spec().submit_batch as usize);
+    let least = job.spec().complete_batch;
     let mut now = clock.now();
     loop {
         batch.clear();
@@ -74,8 +75,8 @@ pub fn drive<E: Engine>(
         now = match wake {
             Wake::Done => break,
             Wake::Again => engine.wait(Wait::No, &mut |done| job.settle(done))?,
-            Wake::OnCompletion => engine.wait(Wait::Completion, &mut |done| job.settle(done))?,
-            Wake::At(due) => engine.wait(Wait::Until(due), &mut |done| job.settle(done))?,
+            Wake::OnCompletion => engine.wait(Wait::For(least), &mut |done| job.settle(done))?,
+            Wake::At(due) => engine.wait(Wait::Until(due, least), &mut |done| job.settle(done))?,
         };
         report(job, lines);
     }

@@ -296,11 +296,7 @@ impl Seat<'_> {
                 self.run_with(engine, checks.as_ref(), gate, &mut outcome)?;
             }
             Chosen::Uring => {
-                let options = UringOptions {
-                    sqpoll: workload.engine.sqpoll,
-                    iopoll: workload.engine.iopoll,
-                    direct: workload.direct,
-                };
+                let options = UringOptions { sqpoll: workload.engine.sqpoll, iopoll: workload.engine.iopoll };
                 let mut ring = UringRing::new(clock, files, payload()?, flush, self.job.depth, options)?;
                 outcome.engine.details = ring.details().to_vec();
                 self.run_with(ring.engine()?, checks.as_ref(), gate, &mut outcome)?;

@@ -81,7 +81,8 @@ mod tests {
     fn engine(cpus: Vec<u32>, numa_node: Option<u32>) -> EngineSpec {
         EngineSpec {
             kind: EngineKind::Null,
-            batch: 1,
+            submit_batch: 1,
+            complete_batch: 1,
             sqpoll: false,
             iopoll: false,
             cpus,

@@ -256,6 +256,12 @@ pub struct EngineUsed {
     /// When issue and end are stamped: `batch` overstates a latency by at most the time to fill or reap a
     /// batch; `virtual` is exact.
     pub clock: String,
+    /// Requests handed over in one call at most; absent in records of before it could be chosen, and for a tree of files.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub submit_batch: Option<u32>,
+    /// Requests that must have ended before a waiting worker takes any; absent likewise.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub complete_batch: Option<u32>,
 }
 
 /// Requests of one operation and size.

@@ -157,6 +157,8 @@ pub fn workload(name: &str, streams: &[Stream]) -> WorkloadResult {
             details: vec!["registered files".into(), "registered buffers".into()],
             fallback: None,
             clock: "batch".into(),
+            submit_batch: Some(1),
+            complete_batch: Some(1),
         },
         summary: Vec::new(),
         totals: classes.iter().map(total).collect(),

@@ -201,7 +201,8 @@ fn check_counts(workload: &Workload, lengths: &[Bytes]) -> Result<(), CompileErr
         (workload.workers, "workers"),
         (workload.depth, "depth"),
         (files, "files"),
-        (workload.engine.batch, "batch"),
+        (workload.engine.submit_batch, "submit_batch"),
+        (workload.engine.complete_batch, "complete_batch"),
         (u32::try_from(lengths.len()).unwrap_or(u32::MAX), "targets"),
     ];
     for (count, what) in counts {
@@ -369,7 +370,8 @@ pub(crate) fn job_spec_of(
         part,
         files,
         depth: workload.depth,
-        batch: workload.engine.batch,
+        submit_batch: workload.engine.submit_batch,
+        complete_batch: workload.engine.complete_batch,
         pace: workload.pace,
         habits: workload.habits,
         start: workload.stop.start,

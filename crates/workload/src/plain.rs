@@ -14,7 +14,8 @@ impl Workload {
         let end = Durability { open: OpenSync::None, every: None, at_end: false, flush: FlushKind::Fsync };
         let engine = EngineSpec {
             kind: EngineKind::Auto,
-            batch: 32,
+            submit_batch: 1,
+            complete_batch: 1,
             sqpoll: false,
             iopoll: false,
             cpus: Vec::new(),

@@ -550,8 +550,10 @@ pub enum Verify {
 pub struct EngineSpec {
     /// Which.
     pub kind: EngineKind,
-    /// At most so many requests are handed over, and stamped with one clock reading, at a time.
-    pub batch: u32,
+    /// At most so many requests are handed over in one call, and stamped with one clock reading.
+    pub submit_batch: u32,
+    /// A worker that waits for requests to end waits for so many of them, or for all that are in flight.
+    pub complete_batch: u32,
     /// A kernel thread submits (io_uring).
     pub sqpoll: bool,
     /// Completions are polled for (io_uring, direct).

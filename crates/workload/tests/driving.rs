@@ -262,7 +262,7 @@ fn a_stopped_job_drains_and_keeps_what_it_saw() {
     let mut job = job(&Workload { depth: 4, stop, ..workload() });
     let mut batch = Vec::new();
     job.start(units::Instant::START);
-    job.plan(units::Instant::START, &mut batch);
+    while job.plan(units::Instant::START, &mut batch) == workload::Wake::Again {}
     job.stop();
     for request in batch.drain(..) {
         let outcome = Outcome::moved(request.len);

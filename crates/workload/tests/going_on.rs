@@ -83,10 +83,14 @@ fn a_reverse_stride_leaves_gaps_downwards() {
 
 #[test]
 fn slots_are_not_filled_again_before_the_low_water_mark() {
-    let answers = answers(&[("depth", "8"), ("low_water", "2"), ("ops", "20")], 1);
-    let issued: Vec<u64> = answers.iter().map(|answer| answer.issued.nanos() / 1_000_000).collect();
-    // Eight at once, six more when two are left, and so on.
-    assert_eq!(issued, [[0; 8].as_slice(), &[6; 6], &[12; 6]].concat());
+    // However many are handed over at a time.
+    for submit_batch in ["1", "3", "8", "32"] {
+        let keys = [("depth", "8"), ("low_water", "2"), ("ops", "20"), ("submit_batch", submit_batch)];
+        let answers = answers(&keys, 1);
+        let issued: Vec<u64> = answers.iter().map(|answer| answer.issued.nanos() / 1_000_000).collect();
+        // Eight at once, six more when two are left, and so on.
+        assert_eq!(issued, [[0; 8].as_slice(), &[6; 6], &[12; 6]].concat(), "in batches of {submit_batch}");
+    }
 }
 
 #[test]

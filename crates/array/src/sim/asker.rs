@@ -52,6 +52,23 @@ impl Asker {
         }
     }
 
+    /// How many completions it takes at a time; a file system takes each as it comes.
+    #[inline]
+    pub fn complete_batch(&self) -> u32 {
+        match self {
+            Asker::Job(job) => job.spec().complete_batch,
+            Asker::Files(_) => 1,
+        }
+    }
+
+    /// How many completions it waits for now: as many as it takes at a time, or all that are in flight.
+    pub fn awaited(&self) -> u32 {
+        match self {
+            Asker::Job(job) => job.spec().complete_batch.min(job.progress().in_flight),
+            Asker::Files(_) => 1,
+        }
+    }
+
     /// Whether it needs not be asked after a completion at `now`: what it asks next is due later, and it has said when.
     #[inline]
     pub fn waits_for_arrival(&self, now: Instant) -> bool {

@@ -290,20 +290,52 @@ impl Sim {
                 self.enter_session(next, host, self.requests[next].sent);
             }
         }
-        self.requests.give(place);
         if parent == NONE {
-            self.settle(place);
+            self.ended(place);
             return;
         }
+        self.requests.give(place);
         let whole = &mut self.requests[parent];
         whole.pending -= 1;
         whole.failed = whole.failed.or(failed);
         if whole.pending == 0 {
             // The parts began together; this one ended last.
             self.follow_request(parent, place, Part::HostProcessor);
-            self.requests.give(parent);
-            self.settle(parent);
+            self.ended(parent);
         }
+    }
+
+    /// A request has ended: its job is told now, or once so many have as it takes at a time.
+    #[inline]
+    fn ended(&mut self, place: u32) {
+        let HostRequest { client, purpose, .. } = self.requests[place];
+        if matches!(purpose, Purpose::Job) && self.running[client as usize].job.complete_batch() > 1 {
+            return self.hold(client, place);
+        }
+        self.requests.give(place);
+        self.settle(place);
+    }
+
+    /// Keeps a request that has ended until enough have, or all that are in flight.
+    #[cold]
+    fn hold(&mut self, client: u32, place: u32) {
+        let running = &mut self.running[client as usize];
+        running.ended.push(place);
+        if running.ended.len() >= running.job.awaited() as usize {
+            self.release(client);
+            self.ask(client);
+        }
+    }
+
+    /// Hands over what was kept: the client looks, because enough have ended or its next request is due.
+    pub(super) fn release(&mut self, client: u32) {
+        let mut ended = std::mem::take(&mut self.running[client as usize].ended);
+        for place in ended.drain(..) {
+            self.trails[place as usize].wait(Part::CompletionBatch, self.now);
+            self.requests.give(place);
+            self.tell_job(place);
+        }
+        self.running[client as usize].ended = ended;
     }
 
     /// A free place for a request whose way begins at `at`.
@@ -332,7 +364,7 @@ impl Sim {
 
     /// Tells the job and asks it for more.
     pub(super) fn settle(&mut self, place: u32) {
-        let HostRequest { client, token, len, failed, purpose, .. } = self.requests[place];
+        let HostRequest { client, len, failed, purpose, .. } = self.requests[place];
         let host = self.host_of(client);
         match purpose {
             Purpose::Job => {}
@@ -344,6 +376,16 @@ impl Sim {
             }
             Purpose::Writeback => return self.pages_left(host, len),
         }
+        self.tell_job(place);
+        if !self.running[client as usize].job.waits_for_arrival(self.now) {
+            self.ask(client);
+        }
+    }
+
+    /// Tells a job that its request has ended now.
+    #[inline]
+    fn tell_job(&mut self, place: u32) {
+        let HostRequest { client, token, len, failed, .. } = self.requests[place];
         let outcome = failed.map_or(End::moved(len), End::failed);
         if self.keeps_trails && failed.is_none() {
             self.keep_trail(place);
@@ -352,9 +394,6 @@ impl Sim {
         job.settle(Completion { token, outcome, finished_at: self.now });
         if job.has_news() {
             self.settled.push(client);
-        }
-        if !job.waits_for_arrival(self.now) {
-            self.ask(client);
         }
     }
 

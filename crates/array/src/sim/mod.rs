@@ -125,6 +125,8 @@ struct Running {
     done: bool,
     /// The wake-up that is already in the queue.
     wakes_at: Instant,
+    /// Requests that have ended and wait for others to be taken with them.
+    ended: Vec<u32>,
     /// Where the time of its measured requests went.
     trails: Trails,
 }
@@ -317,6 +319,7 @@ impl Sim {
             durable,
             done: false,
             wakes_at: Instant::NEVER,
+            ended: Vec::new(),
             trails: Trails::default(),
         };
         let running = clients.into_iter().map(running).collect();
@@ -346,6 +349,7 @@ impl Sim {
             durable: false,
             done: false,
             wakes_at: Instant::NEVER,
+            ended: Vec::new(),
             trails: Trails::default(),
         };
         self.run_askers(vec![running], &mut |_, asker| match asker {
@@ -460,6 +464,9 @@ impl Sim {
                 if let Some(running) = self.running.get_mut(client as usize) {
                     if running.wakes_at <= now {
                         running.wakes_at = Instant::NEVER;
+                    }
+                    if !running.ended.is_empty() {
+                        self.release(client);
                     }
                     self.ask(client);
                 }

@@ -269,7 +269,7 @@ fn workload(load: &Load, seed: u64) -> Workload {
         stop: Stop { warmup: load.warmup, run: Some(load.run), ..Stop::default() },
         seed,
         direct: load.direct,
-        engine: EngineSpec { batch: 64, ..plain.engine },
+        engine: EngineSpec { submit_batch: 64, ..plain.engine },
         ..plain
     }
 }

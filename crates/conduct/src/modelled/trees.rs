@@ -40,6 +40,8 @@ impl ModelledWorld {
                     details: vec!["a file system on LUN 0".into()],
                     fallback: None,
                     clock: "virtual".into(),
+                    submit_batch: None,
+                    complete_batch: None,
                 },
                 files: Vec::new(),
                 span: Bytes::new((tree.sizes.mean() * tree.count as f64) as u64),

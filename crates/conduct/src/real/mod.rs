@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use host::clock::Clock;
-use host::engine::FileRef;
+use host::engine::{FileRef, URING_DEPTH_MAX};
 use host::load::{Assignment, News, WorkerOutcome};
 use host::monitor::{DeviceCounters, Monitor, process_cpu};
 use host::safety::{Consent, Permit, consent_for, permit};
@@ -497,7 +497,14 @@ impl Heard {
 
 /// An answer without its workers, who come with [`fill_in`].
 fn answer(files: Vec<String>, span: Bytes, clock: &str, intervals: Vec<Interval>) -> WorkloadAnswer {
-    let engine = EngineUsed { name: String::new(), details: Vec::new(), fallback: None, clock: clock.into() };
+    let engine = EngineUsed {
+        name: String::new(),
+        details: Vec::new(),
+        fallback: None,
+        clock: clock.into(),
+        submit_batch: None,
+        complete_batch: None,
+    };
     WorkloadAnswer { engine, files, span, workers: Vec::new(), intervals }
 }
 
@@ -507,7 +514,10 @@ fn answers(
     intervals: Vec<Vec<Interval>>,
 ) -> Vec<WorkloadAnswer> {
     let answer = |(assignment, intervals): (&Assignment, _)| {
-        answer(names_of(assignment), span_of(&assignment.jobs), "batch", intervals)
+        let mut answer = answer(names_of(assignment), span_of(&assignment.jobs), "batch", intervals);
+        answer.engine.submit_batch = Some(assignment.workload.engine.submit_batch);
+        answer.engine.complete_batch = Some(assignment.workload.engine.complete_batch);
+        answer
     };
     fill_in(assignments.iter().zip(intervals).map(answer).collect(), outcomes)
 }
@@ -603,12 +613,28 @@ fn check_fit(plan: &Plan, targets: &[Resolved]) -> Result<(), WorldError> {
                 targets.iter().map(|each| each.target.name.as_str()).collect::<Vec<_>>().join(", ")
             ));
         }
+        check_depth(workload, targets)?;
         let used = targets.iter().enumerate().filter(|(number, _)| workload.uses(*number));
         for each in used.map(|(_, each)| each).filter(|each| !is_null(each) && workload.direct) {
             check_direct(workload, each)?;
         }
     }
     Ok(())
+}
+
+/// Says no to more requests of one worker than a ring holds.
+fn check_depth(workload: &Workload, targets: &[Resolved]) -> Result<(), WorldError> {
+    let takes_ring = matches!(workload.engine.kind, EngineKind::Auto | EngineKind::IoUring)
+        && workload.tree.is_none()
+        && !targets.iter().any(|each| matches!(each.target.place, Place::Null { .. }));
+    if !takes_ring || workload.depth <= URING_DEPTH_MAX {
+        return Ok(());
+    }
+    Err(WorldError::Unfit(format!(
+        "workload `{}`: io_uring holds {URING_DEPTH_MAX} requests of a worker, not {}; write `depth = \
+         {URING_DEPTH_MAX}` or less, and use more `workers`",
+        workload.name, workload.depth
+    )))
 }
 
 fn check_direct(workload: &Workload, each: &Resolved) -> Result<(), WorldError> {

@@ -442,6 +442,8 @@ fn member(
 /// How it goes on from request to request, and what ends it beside its own length.
 fn habits(job: &Job, keys: &mut Vec<(&'static str, String)>) -> Result<(), Refusal> {
     keys.extend(job.engine.low_water.map(|low| ("low_water", low.to_string())));
+    let batches = [("submit_batch", job.engine.submit_batch), ("complete_batch", job.engine.complete_batch)];
+    keys.extend(batches.into_iter().filter(|batch| batch.1 > 1).map(|(key, count)| (key, count.to_string())));
     keys.extend(job.flow.map(|flow| ("flow", flow.to_string())));
     keys.extend(job.steady.map(|steady| ("steady", quoted(&steady.to_string()))));
     if job.options.flag("exitall")? == Some(true) {

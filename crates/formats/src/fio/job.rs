@@ -117,6 +117,10 @@ pub(super) struct Engine {
     pub depth: u32,
     /// Once the depth is reached nothing more is sent before so few are in flight.
     pub low_water: Option<u32>,
+    /// Requests handed over at a time.
+    pub submit_batch: u32,
+    /// Completions waited for at a time.
+    pub complete_batch: u32,
 }
 
 impl Job {
@@ -281,17 +285,19 @@ fn engine(options: &Options, notes: &mut Vec<String>) -> Result<Engine, Refusal>
     if depth > 1 && !is_deep {
         notes.push(format!("ioengine={asked} keeps one request in flight; iodepth={depth} has no effect"));
     }
-    let low_water = low_water(options, depth)?.filter(|_| is_deep && depth > 1);
-    Ok(Engine { name, is_deep, depth: if is_deep { depth } else { 1 }, low_water })
+    let depth = if is_deep { depth } else { 1 };
+    let low_water = options.count32("iodepth_low")?.filter(|low| *low > 0 && *low < depth);
+    let submit_batch = batch(options, "iodepth_batch", depth)?.unwrap_or(depth);
+    // None is asked for where nobody waits; fio then waits for one as well.
+    let complete_batch = batch(options, "iodepth_batch_complete_min", depth)?.unwrap_or(1);
+    Ok(Engine { name, is_deep, depth, low_water, submit_batch, complete_batch })
 }
 
-/// So few are in flight before more are sent: `iodepth_low`, or what is left when a batch of completions is taken.
-fn low_water(options: &Options, depth: u32) -> Result<Option<u32>, Refusal> {
-    let low = options.count32("iodepth_low")?.filter(|low| *low > 0 && *low < depth);
-    // A batch of none is not waited for.
-    let batch = options.count32("iodepth_batch_complete_min")?.filter(|batch| *batch > 1);
-    let taken = batch.map(|batch| depth.saturating_sub(batch.min(depth)));
-    Ok(low.into_iter().chain(taken).min())
+/// So many requests at a time: one by default and no more than the depth, as in fio, and no more than a plan can say.
+/// `None` for 0.
+fn batch(options: &Options, name: &str, depth: u32) -> Result<Option<u32>, Refusal> {
+    let asked = options.count32(name)?.unwrap_or(1);
+    Ok((asked > 0).then(|| asked.min(depth).min(4096)))
 }
 
 /// How large the only file of a job is, or all of its files are; of a range one size is drawn, the same in every run.

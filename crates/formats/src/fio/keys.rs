@@ -192,9 +192,6 @@ pub(super) fn pattern_text(bytes: &[u8]) -> String {
 }
 
 fn engine(options: &Options, keys: &mut Vec<(&'static str, String)>) -> Result<(), Refusal> {
-    if let Some(batch) = options.count32("iodepth_batch")?.filter(|batch| *batch > 0) {
-        keys.push(("batch", batch.min(4096).to_string()));
-    }
     for (name, key) in [("hipri", "iopoll"), ("sqthread_poll", "sqpoll")] {
         let Some(setting) = options.get(name) else { continue };
         if options.flag(name)? != Some(true) {

@@ -205,8 +205,8 @@ const CASES: &[(u8, &str, &str, Want)] = &[
     (40, "ioengine=io_uring", "nowait=1", Refused("may wait")),
     (40, "ioengine=io_uring", "uncached=1", Refused("direct=1")),
     (40, "ioengine=io_uring", "cmdprio_percentage=10", Refused("no priority")),
-    (40, "ioengine=io_uring\niodepth=32", "iodepth_batch=16", Has(&["batch = 16"])),
-    (40, "ioengine=io_uring\niodepth=32", "iodepth_batch_complete_min=8", Has(&["low_water = 24"])),
+    (40, "ioengine=io_uring\niodepth=32", "iodepth_batch=16", Has(&["submit_batch = 16"])),
+    (40, "ioengine=io_uring\niodepth=32", "iodepth_batch_complete_min=8", Has(&["complete_batch = 8"])),
     (40, "ioengine=io_uring\niodepth=32", "iodepth_low=4", Has(&["low_water = 4"])),
 ];
 

@@ -157,7 +157,7 @@ const TABLE: &[Known] = &[
     served("iodepth", &[]),
     served("iodepth_batch", &["iodepth_batch_submit"]),
     served("iodepth_batch_complete_min", &["iodepth_batch_complete"]),
-    moot("iodepth_batch_complete_max", &[]),
+    noted("iodepth_batch_complete_max", &[], "all requests that have ended are taken at once"),
     served("iodepth_low", &[]),
     refused("serialize_overlap", OFF, "without norandommap no block is asked for twice before all were"),
     noted("io_submit_mode", &[], "a request is sent when it is due, whatever the ones before it do"),

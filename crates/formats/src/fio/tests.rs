@@ -427,12 +427,32 @@ fn patterns_are_content_and_what_is_read_may_be_held_against_them() {
 }
 
 #[test]
-fn a_low_water_mark_or_a_batch_of_completions_lets_slots_wait() {
+fn a_low_water_mark_lets_slots_wait() {
     let low =
         |text: &str| only(&format!("[a]\nioengine=libaio\niodepth=32\n{text}\n{TIMED}")).habits.low_water;
     assert_eq!(low("iodepth_low=8"), Some(8));
-    assert_eq!(low("iodepth_batch_complete_min=16"), Some(16));
-    assert_eq!((low("iodepth_batch_complete=1"), low("iodepth_low=32"), low("bs=4k")), (None, None, None));
+    assert_eq!((low("iodepth_low=32"), low("iodepth_batch_complete=16"), low("bs=4k")), (None, None, None));
+}
+
+#[test]
+fn requests_are_handed_over_and_taken_in_the_batches_that_fio_means() {
+    let batches = |text: &str| {
+        let engine = only(&format!("[a]\nioengine=libaio\niodepth=32\n{text}\n{TIMED}")).engine;
+        (engine.submit_batch, engine.complete_batch)
+    };
+    assert_eq!(batches("bs=4k"), (1, 1), "fio's own defaults");
+    assert_eq!(batches("iodepth_batch=8\niodepth_batch_complete_min=16"), (8, 16));
+    assert_eq!(
+        batches("iodepth_batch_submit=64\niodepth_batch_complete=64"),
+        (32, 32),
+        "no more than the depth"
+    );
+    assert_eq!(
+        batches("iodepth_batch=0\niodepth_batch_complete_min=0"),
+        (32, 1),
+        "0 submits all that the depth allows"
+    );
+    assert_eq!(batches("ioengine=psync\niodepth_batch=8"), (1, 1), "one request in flight");
 }
 
 #[test]

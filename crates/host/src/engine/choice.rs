@@ -5,6 +5,9 @@ use workload::spec::{EngineKind, Workload};
 use super::EngineError;
 use super::sync::Call;
 
+/// Entries of the largest ring that the kernel makes (`IORING_MAX_ENTRIES`).
+pub const URING_DEPTH_MAX: u32 = 32_768;
+
 /// An engine decided upon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chosen {
@@ -61,6 +64,13 @@ pub fn choose(workload: &Workload, refusal: Option<&str>) -> Result<(Chosen, Opt
             return Err(EngineError::Unfit { engine: "stdio", why });
         }
         (EngineKind::Auto, _) if one_at_a_time && !needs_ring => (Chosen::Sync(Call::Pread), None),
+        (EngineKind::Auto | EngineKind::IoUring, None) if workload.depth > URING_DEPTH_MAX => {
+            let why = format!(
+                "a ring holds {URING_DEPTH_MAX} requests, not {}: write `depth = {URING_DEPTH_MAX}` and use more workers",
+                workload.depth
+            );
+            return Err(EngineError::Unfit { engine: "io_uring", why });
+        }
         (EngineKind::Auto | EngineKind::IoUring, None) => (Chosen::Uring, None),
         (EngineKind::Auto, Some(reason)) if !needs_ring => {
             let fallback =
@@ -89,6 +99,15 @@ mod tests {
         let (chosen, fallback) = choose(&workload("depth = 1"), None).unwrap();
         assert_eq!((chosen.name(), fallback), ("pread", None));
         assert_eq!(choose(&workload("depth = 2"), None).unwrap().0, Chosen::Uring);
+    }
+
+    #[test]
+    fn more_requests_than_a_ring_holds_are_refused_with_what_to_do() {
+        assert_eq!(choose(&workload("depth = 32768"), None).unwrap().0, Chosen::Uring);
+        for keys in ["depth = 32769", "depth = 65536\nengine = 'io_uring'"] {
+            let error = choose(&workload(keys), None).unwrap_err().to_string();
+            assert!(error.contains("depth = 32768") && error.contains("more workers"), "{error}");
+        }
     }
 
     #[test]

@@ -26,7 +26,7 @@ use units::{Bytes, Instant};
 use crate::monitor::CpuTime;
 use workload::{Completion, Request};
 
-pub use choice::{Chosen, choose};
+pub use choice::{Chosen, URING_DEPTH_MAX, choose};
 pub use files::{FileRef, OpenFile, OpenFiles, open_files};
 pub(crate) use flush::flush;
 pub use mmap::Mmap;
@@ -43,18 +43,21 @@ pub use verifying::Verifying;
 pub enum Wait {
     /// Not at all: requests are handed over, completions taken if there are any.
     No,
-    /// Until something completes. With nothing in flight, not at all.
-    Completion,
+    /// Until at least so many have ended, or all that are in flight if they are fewer. With nothing in flight, not at
+    /// all.
+    For(u32),
     /// Likewise, but not past that instant. With nothing in flight, until then.
-    Until(Instant),
+    Until(Instant, u32),
 }
 
 /// Carries requests out. One thread, one job.
 pub trait Engine {
-    /// Takes over `requests`. Their buffers belong to the kernel until they complete.
+    /// Takes over `requests`, which reach the kernel at the next [`Engine::wait`] at the latest. Their buffers belong to
+    /// the kernel until they complete.
     fn submit(&mut self, requests: &[Request]) -> Result<(), EngineError>;
 
-    /// Waits as `wait` says and hands over all completions there are.
+    /// Waits as `wait` says and hands over all completions there are. No request that was submitted is held back, and no
+    /// completion beyond what `wait` asks for.
     ///
     /// Returns a reading of the clock that is not earlier than any completion handed over.
     fn wait(&mut self, wait: Wait, done: &mut impl FnMut(Completion)) -> Result<Instant, EngineError>;

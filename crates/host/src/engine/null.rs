@@ -33,7 +33,7 @@ impl Engine for Null {
     }
 
     fn wait(&mut self, wait: Wait, done: &mut impl FnMut(Completion)) -> Result<Instant, EngineError> {
-        if let (true, Wait::Until(due)) = (self.taken.is_empty(), wait) {
+        if let (true, Wait::Until(due, _)) = (self.taken.is_empty(), wait) {
             self.clock.sleep_until(due);
         }
         let finished_at = self.clock.now();

@@ -29,7 +29,7 @@ impl Ended {
         payload: &mut Payload,
         done: &mut impl FnMut(Completion),
     ) -> Instant {
-        if let (true, Wait::Until(due)) = (self.0.is_empty(), wait) {
+        if let (true, Wait::Until(due, _)) = (self.0.is_empty(), wait) {
             clock.sleep_until(due);
         }
         let finished_at = clock.now();
@@ -83,9 +83,10 @@ impl Payload {
         }
     }
 
-    /// Where the data of `request` is or goes.
+    /// Where the data of `request` is or goes, which is no longer than a piece.
     #[inline]
     pub fn address(&self, request: &Request) -> *mut u8 {
+        assert!(request.len as usize <= self.largest, "a request fits its piece of the buffers");
         let slot = request.token.0 as usize;
         self.buffers.piece(if request.op == Op::Write { self.depth + slot } else { slot })
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use units::{Instant, Nanos};
 use workload::spec::{FlushKind, Workload};
-use workload::{Completion, JobSpec, Op, Outcome, Request};
+use workload::{Completion, JobSpec, Op, Request};
 
 use super::sync::{Call, carry_out};
 use super::{Engine, EngineError, OpenFiles, Payload, Wait};
@@ -36,9 +36,11 @@ struct Taken {
 pub struct Pool {
     clock: Clock,
     hands: Vec<Hand>,
-    ended: Receiver<(Request, Outcome)>,
-    batch: Vec<(Request, Outcome)>,
+    ended: Receiver<Completion>,
+    taken: Vec<Completion>,
     in_flight: usize,
+    /// The latest end that was handed over: none that follows is earlier.
+    last_end: Instant,
 }
 
 impl Pool {
@@ -57,23 +59,33 @@ impl Pool {
         for slot in 0..job.depth {
             let own = JobSpec { depth: 1, name: format!("{}/slot{slot}", job.name), ..job.clone() };
             let payload = Payload::new(workload, &own)?;
-            let desk = Desk { call, flush: workload.durability.flush, files: files.clone(), payload };
+            let flush = workload.durability.flush;
+            let desk = Desk { clock: clock.clone(), call, flush, files: files.clone(), payload };
             let checker = checks.map(|checks| checks.checker(1));
             hands.push(Hand::start(desk, checker, report.clone())?);
         }
-        let batch = Vec::with_capacity(job.depth as usize);
-        Ok(Pool { clock, hands, ended, batch, in_flight: 0 })
+        let taken = Vec::with_capacity(job.depth as usize);
+        Ok(Pool { clock, hands, ended, taken, in_flight: 0, last_end: Instant::START })
     }
 
-    fn receive(&self, wait: Wait) -> Option<(Request, Outcome)> {
-        let Wait::Until(due) = wait else { return self.ended.recv().ok() };
-        let left = Duration::from_nanos(due.saturating_since(self.clock.now()).get());
-        self.ended.recv_timeout(left).ok()
+    /// Takes what has ended: at least so many, unless `due` comes first.
+    fn receive(&mut self, least: u32, due: Option<Instant>) {
+        let least = self.in_flight.min(least as usize);
+        while self.taken.len() < least {
+            let left = due.map(|due| due.saturating_since(self.clock.now()).get());
+            let one = match left.map(Duration::from_nanos) {
+                None => self.ended.recv().ok(),
+                Some(left) => self.ended.recv_timeout(left).ok(),
+            };
+            let Some(one) = one else { return };
+            self.taken.push(one);
+        }
     }
 }
 
 /// All that a hand works with.
 struct Desk {
+    clock: Clock,
     call: Call,
     flush: FlushKind,
     files: Arc<OpenFiles>,
@@ -81,14 +93,20 @@ struct Desk {
 }
 
 impl Desk {
-    fn carry_out(&mut self, request: &Request, checker: Option<&mut Checker>) -> Outcome {
-        let bytes = self.payload.bytes(request);
-        let Some(checker) = checker else {
-            return carry_out(self.call, self.flush, &self.files, request, bytes);
+    /// Carries `request` out and stamps its end here: a completion that waits to be taken is not late for that.
+    fn carry_out(&mut self, request: &Request, checker: Option<&mut Checker>) -> Completion {
+        // The hand owns one slot, so its only buffer has the number 0.
+        let own = Request { token: workload::Token(0), ..*request };
+        let bytes = self.payload.bytes(&own);
+        let outcome = match checker {
+            None => carry_out(self.call, self.flush, &self.files, &own, bytes),
+            Some(checker) => {
+                checker.prepare(&own, bytes);
+                let outcome = carry_out(self.call, self.flush, &self.files, &own, bytes);
+                checker.conclude(&own, outcome, bytes)
+            }
         };
-        checker.prepare(request, bytes);
-        let outcome = carry_out(self.call, self.flush, &self.files, request, bytes);
-        checker.conclude(request, outcome, bytes)
+        Completion { token: request.token, outcome, finished_at: self.clock.now() }
     }
 
     /// Tells the checker of new content.
@@ -103,7 +121,7 @@ impl Hand {
     fn start(
         mut desk: Desk,
         mut checker: Option<Checker>,
-        report: Sender<(Request, Outcome)>,
+        report: Sender<Completion>,
     ) -> Result<Hand, EngineError> {
         let (work, requests) = channel::<Request>();
         let taken = Arc::new(Taken::default());
@@ -112,10 +130,8 @@ impl Hand {
             let began = thread_cpu();
             desk.renew(checker.as_mut());
             for request in requests {
-                // The hand owns one slot, so its only buffer has the number 0.
-                let own = Request { token: workload::Token(0), ..request };
-                let outcome = desk.carry_out(&own, checker.as_mut());
-                if report.send((request, outcome)).is_err() {
+                let ended = desk.carry_out(&request, checker.as_mut());
+                if report.send(ended).is_err() {
                     return;
                 }
                 if request.op == Op::Write {
@@ -148,18 +164,19 @@ impl Engine for Pool {
 
     fn wait(&mut self, wait: Wait, done: &mut impl FnMut(Completion)) -> Result<Instant, EngineError> {
         match wait {
-            Wait::Until(due) if self.in_flight == 0 => self.clock.sleep_until(due),
-            Wait::Completion | Wait::Until(_) if self.in_flight > 0 => self.batch.extend(self.receive(wait)),
-            _ => {}
+            Wait::Until(due, _) if self.in_flight == 0 => self.clock.sleep_until(due),
+            Wait::Until(due, least) => self.receive(least, Some(due)),
+            Wait::For(least) => self.receive(least, None),
+            Wait::No => {}
         }
-        self.batch.extend(self.ended.try_iter());
-        // Read after the last one was taken: a stamp may be late, never early.
-        let finished_at = self.clock.now();
-        self.in_flight -= self.batch.len();
-        for (request, outcome) in self.batch.drain(..) {
-            done(Completion { token: request.token, outcome, finished_at });
+        self.taken.extend(self.ended.try_iter());
+        self.in_flight -= self.taken.len();
+        self.taken.sort_unstable_by_key(|ended| ended.finished_at);
+        for ended in self.taken.drain(..) {
+            self.last_end = self.last_end.max(ended.finished_at);
+            done(Completion { finished_at: self.last_end, ..ended });
         }
-        Ok(finished_at)
+        Ok(self.clock.now())
     }
 
     fn helpers_cpu(&self) -> CpuTime {

@@ -67,21 +67,40 @@ extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, _: *
         let start = STARTS[slot].load(Ordering::Acquire);
         start != 0 && start <= address && address < ENDS[slot].load(Ordering::Acquire)
     });
-    // SAFETY: the page lies within a mapping of ours and is replaced by an anonymous one; otherwise the default
-    // action is restored, and the faulting instruction raises the signal again.
+    if ours && replace_page(address & !(PAGE - 1), PAGE) {
+        FAULTED.set(true);
+        return;
+    }
+    // SAFETY: the default action is restored, and the faulting instruction raises the signal again: a fault that is
+    // none of ours, or that no page could be put under, ends the process instead of coming back for ever.
     unsafe {
-        if ours {
-            libc::mmap(
-                (address & !(PAGE - 1)) as *mut libc::c_void,
-                PAGE,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED,
-                -1,
-                0,
-            );
-            FAULTED.set(true);
-        } else {
-            libc::signal(signal, libc::SIG_DFL);
-        }
+        libc::signal(signal, libc::SIG_DFL);
+    }
+}
+
+/// Puts zeros in the place of a page; whether the kernel had a page for it.
+fn replace_page(page: usize, len: usize) -> bool {
+    // SAFETY: the caller has found the page to lie within a mapping of ours.
+    let made = unsafe {
+        libc::mmap(
+            page as *mut libc::c_void,
+            len,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED,
+            -1,
+            0,
+        )
+    };
+    made != libc::MAP_FAILED
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_that_the_kernel_does_not_give_is_not_taken_for_one() {
+        // Beyond what a process may map.
+        assert!(!replace_page(usize::MAX & !4095, 4096));
     }
 }

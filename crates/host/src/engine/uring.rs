@@ -1,20 +1,28 @@
-//! io_uring: requests are written into a ring, handed over and reaped in batches, one system call for both.
+//! io_uring: requests are written into a ring; one system call hands them over and waits for the first that ends.
+//!
+//! What is submitted is with the kernel after the next call, and each call takes all completions there are: nothing
+//! but the plan's batches decides how many requests wait for each other.
+//!
+//! The kernel writes into buffers until a request has ended, whatever becomes of the ring meanwhile. So they belong to
+//! [`Lent`], which gives back no memory while anything is in flight.
 //!
 //! Flags in order of what they bring (ratios of a cached 4 KiB read and of direct reads from a virtio disk):
 //! deferred task work halves the processor time of interrupt-driven I/O; a ring without the index array,
 //! registered files, buffers and ring descriptor bring a few per cent each. An older kernel gets those it knows.
 
 use std::io;
+use std::mem::ManuallyDrop;
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
 
 use io_uring::types::{Fixed, FsyncFlags, SubmitArgs, Timespec};
-use io_uring::{CompletionQueue, EnterFlags, IoUring, SubmissionQueue, Submitter, opcode, squeue};
+use io_uring::{Builder, CompletionQueue, EnterFlags, IoUring, SubmissionQueue, Submitter, opcode, squeue};
 use rustix::fs::FallocateFlags;
 use units::{Bytes, Instant, Nanos};
 use workload::spec::FlushKind;
-use workload::{Completion, Op, Outcome, Request, Token};
+use workload::{Completion, Errno, Op, Outcome, Request, Token};
 
+use super::choice::URING_DEPTH_MAX;
 use super::trim::trim;
 use super::{Engine, EngineError, HasPayload, OpenFiles, Payload, Wait};
 use crate::clock::Clock;
@@ -32,16 +40,38 @@ pub struct UringOptions {
     pub sqpoll: bool,
     /// Completions are polled for.
     pub iopoll: bool,
-    /// Requests bypass the page cache, so that none ends while it is handed over.
-    pub direct: bool,
+}
+
+/// The buffers that requests in flight use, and how many those are.
+struct Lent {
+    payload: ManuallyDrop<Payload>,
+    in_flight: u32,
+}
+
+impl Lent {
+    fn new(payload: Payload) -> Lent {
+        Lent { payload: ManuallyDrop::new(payload), in_flight: 0 }
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        if self.in_flight == 0 {
+            // SAFETY: this is the only place that drops it, and nothing uses it after.
+            unsafe { ManuallyDrop::drop(&mut self.payload) }
+        }
+        // Otherwise requests could not be waited for, or the engine was forgotten, and the kernel may still write:
+        // the memory is leaked on purpose, since whatever would be mapped there next could be overwritten.
+    }
 }
 
 /// A ring with everything registered, not yet in use.
 pub struct UringRing {
+    // Before the buffers, so that it is closed first.
     ring: IoUring,
+    lent: Lent,
     clock: Clock,
     files: Arc<OpenFiles>,
-    payload: Payload,
     flush: FlushKind,
     depth: u32,
     options: UringOptions,
@@ -56,12 +86,11 @@ pub struct Uring<'ring> {
     completions: CompletionQueue<'ring>,
     clock: &'ring Clock,
     files: Arc<OpenFiles>,
-    payload: &'ring mut Payload,
+    lent: &'ring mut Lent,
     flush: FlushKind,
     options: UringOptions,
     fixed_buffers: bool,
-    in_flight: u32,
-    trimmed: Vec<(Token, Outcome)>,
+    trimmed: Vec<Completion>,
 }
 
 impl UringRing {
@@ -79,7 +108,8 @@ impl UringRing {
             .register_files(&files.raw_fds())
             .map_err(|source| EngineError::System { call: "io_uring_register (files)", source })?;
         let fixed_buffers = register_buffers(&ring, &payload, &mut details);
-        let ring = UringRing { ring, clock, files, payload, flush, depth, options, fixed_buffers, details };
+        let lent = Lent::new(payload);
+        let ring = UringRing { ring, lent, clock, files, flush, depth, options, fixed_buffers, details };
         if options.iopoll { ring.refuse_without_poll_queues() } else { Ok(ring) }
     }
 
@@ -95,17 +125,12 @@ impl UringRing {
         let mut engine = self.engine()?;
         engine.submit(&[probe])?;
         while outcome.is_none() {
-            engine.wait(Wait::Completion, &mut |done| outcome = Some(done.outcome))?;
+            engine.wait(Wait::For(1), &mut |done| outcome = Some(done.outcome))?;
         }
         drop(engine);
-        match outcome.map(Outcome::result) {
-            Some(Err(errno)) => Err(EngineError::Feature {
-                feature: "IOPOLL",
-                remedy: "the device has no poll queues (nvme: load with poll_queues=N) or the file is not \
-                         opened direct; leave `iopoll` off",
-                source: io::Error::from_raw_os_error(errno.0),
-            }),
-            _ => Ok(self),
+        match outcome.and_then(polling_refused) {
+            Some(refusal) => Err(refusal),
+            None => Ok(self),
         }
     }
 
@@ -120,41 +145,80 @@ impl UringRing {
             completions,
             clock: &self.clock,
             files: self.files.clone(),
-            payload: &mut self.payload,
+            lent: &mut self.lent,
             flush: self.flush,
             options: self.options,
             fixed_buffers: self.fixed_buffers,
-            in_flight: 0,
             trimmed: Vec::with_capacity(self.depth as usize),
         })
     }
 }
 
+/// Why a device does not let itself be polled, if that is how the first polled request ended.
+///
+/// The kernel refuses such a request with EOPNOTSUPP, or EINVAL where it is not direct. Any other error is one of the
+/// device, which the requests that follow will meet and count.
+fn polling_refused(probe: Outcome) -> Option<EngineError> {
+    match probe.result() {
+        Err(Errno(errno @ (libc::EOPNOTSUPP | libc::EINVAL))) => Some(EngineError::Feature {
+            feature: "IOPOLL",
+            remedy: "the device has no poll queues (nvme: load with poll_queues=N) or the file is not \
+                     opened direct; leave `iopoll` off",
+            source: io::Error::from_raw_os_error(errno),
+        }),
+        _ => None,
+    }
+}
+
+/// A flag of a ring that makes it cheaper, and that older kernels do not know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Saving {
+    SingleIssuer,
+    DeferredTaskWork,
+    CooperativeTaskWork,
+    NoIndexArray,
+}
+
+impl Saving {
+    const fn name(self) -> &'static str {
+        match self {
+            Saving::SingleIssuer => "single issuer",
+            Saving::DeferredTaskWork => "deferred task work",
+            Saving::CooperativeTaskWork => "cooperative task work",
+            Saving::NoIndexArray => "no index array",
+        }
+    }
+
+    fn set(self, builder: &mut Builder) {
+        match self {
+            Saving::SingleIssuer => builder.setup_single_issuer(),
+            Saving::DeferredTaskWork => builder.setup_defer_taskrun(),
+            Saving::CooperativeTaskWork => builder.setup_coop_taskrun(),
+            Saving::NoIndexArray => builder.setup_no_sqarray(),
+        };
+    }
+}
+
 /// Tries the best set of flags first and drops what an older kernel does not know.
 fn build(depth: u32, options: UringOptions) -> Result<(IoUring, Vec<String>), EngineError> {
+    use Saving::{CooperativeTaskWork, DeferredTaskWork, NoIndexArray, SingleIssuer};
+    assert!(depth <= URING_DEPTH_MAX, "`choose` refuses more");
     let entries = depth.next_power_of_two();
-    let levels: &[&[&str]] = if options.sqpoll {
-        &[&["single issuer", "no index array"], &[]]
+    let levels: &[&[Saving]] = if options.sqpoll {
+        &[&[SingleIssuer, NoIndexArray], &[]]
     } else {
         &[
-            &["single issuer", "deferred task work", "no index array"],
-            &["single issuer", "deferred task work"],
-            &["cooperative task work"],
+            &[SingleIssuer, DeferredTaskWork, NoIndexArray],
+            &[SingleIssuer, DeferredTaskWork],
+            &[CooperativeTaskWork],
             &[],
         ]
     };
     let mut refused = None;
     for level in levels {
         let mut builder = IoUring::builder();
-        builder.setup_cqsize(entries * 2).setup_clamp();
-        for flag in *level {
-            match *flag {
-                "single issuer" => builder.setup_single_issuer(),
-                "deferred task work" => builder.setup_defer_taskrun(),
-                "no index array" => builder.setup_no_sqarray(),
-                _ => builder.setup_coop_taskrun(),
-            };
-        }
+        builder.setup_cqsize(entries * 2);
+        level.iter().for_each(|saving| saving.set(&mut builder));
         if options.sqpoll {
             builder.setup_sqpoll(SQPOLL_IDLE_MS);
         }
@@ -163,7 +227,7 @@ fn build(depth: u32, options: UringOptions) -> Result<(IoUring, Vec<String>), En
         }
         match builder.build(entries) {
             Ok(ring) => {
-                let mut details: Vec<String> = level.iter().map(|flag| (*flag).into()).collect();
+                let mut details: Vec<String> = level.iter().map(|saving| saving.name().into()).collect();
                 details.extend(options.sqpoll.then(|| "SQPOLL".into()));
                 details.extend(options.iopoll.then(|| "IOPOLL".into()));
                 return Ok((ring, details));
@@ -197,7 +261,8 @@ fn register_buffers(ring: &IoUring, payload: &Payload, details: &mut Vec<String>
     }
     let (base, len) = payload.whole();
     let whole = libc::iovec { iov_base: base.cast(), iov_len: len };
-    // SAFETY: the payload outlives the ring's use of it: both are owned by `UringRing`, the ring dropped first.
+    // SAFETY: the payload outlives the ring's use of it: both are owned by `UringRing`, the ring dropped first, and
+    // `Lent` keeps the memory while anything is in flight.
     match unsafe { ring.submitter().register_buffers(&[whole]) } {
         Ok(()) => {
             details.push("registered files and buffers".into());
@@ -217,21 +282,21 @@ impl Uring<'_> {
         let offset = request.offset.get();
         let entry = match request.op {
             Op::Read if self.fixed_buffers => {
-                opcode::ReadFixed::new(file, self.payload.address(request), request.len, 0)
+                opcode::ReadFixed::new(file, self.lent.payload.address(request), request.len, 0)
                     .offset(offset)
                     .build()
             }
             Op::Write if self.fixed_buffers => {
-                opcode::WriteFixed::new(file, self.payload.address(request), request.len, 0)
+                opcode::WriteFixed::new(file, self.lent.payload.address(request), request.len, 0)
                     .offset(offset)
                     .build()
             }
-            Op::Read => {
-                opcode::Read::new(file, self.payload.address(request), request.len).offset(offset).build()
-            }
-            Op::Write => {
-                opcode::Write::new(file, self.payload.address(request), request.len).offset(offset).build()
-            }
+            Op::Read => opcode::Read::new(file, self.lent.payload.address(request), request.len)
+                .offset(offset)
+                .build(),
+            Op::Write => opcode::Write::new(file, self.lent.payload.address(request), request.len)
+                .offset(offset)
+                .build(),
             Op::Flush if self.flush == FlushKind::SyncFileRange => {
                 opcode::SyncFileRange::new(file, 0).flags(libc::SYNC_FILE_RANGE_WRITE).build()
             }
@@ -247,11 +312,20 @@ impl Uring<'_> {
         entry.user_data(user_data(request))
     }
 
-    /// Hands over what is queued and waits for `want` completions, or for `left` to pass.
+    /// Hands over what is queued, takes what has ended, and waits for `want` completions, or for `left` to pass.
     fn enter(&mut self, want: u32, left: Option<Nanos>) -> Result<(), EngineError> {
         self.queue.sync();
         let result = match left {
-            None => self.submitter.submit_and_wait(want as usize),
+            // A thread of the kernel takes requests up, and must be woken only when it sleeps.
+            None if self.options.sqpoll => self.submitter.submit_and_wait(want as usize),
+            // Deferred completions appear only to who asks for events, also where none is waited for.
+            None => {
+                let queued = self.queue.len() as u32;
+                // SAFETY: no argument is passed beside the flag.
+                unsafe {
+                    self.submitter.enter::<libc::sigset_t>(queued, want, EnterFlags::GETEVENTS.bits(), None)
+                }
+            }
             Some(left) => {
                 let (secs, nanos) = (left.get() / 1_000_000_000, left.get() % 1_000_000_000);
                 let timeout = Timespec::new().sec(secs).nsec(nanos as u32);
@@ -276,21 +350,13 @@ impl Uring<'_> {
         }
     }
 
-    /// How many completions to wait for: a quarter of what is in flight.
-    ///
-    /// A wake-up costs more than a request; waiting for one of 128 wakes 128 times as often, waiting for all
-    /// would drain the device. Three quarters stay with it.
-    fn wanted(&self) -> u32 {
-        (self.in_flight / 4).clamp(1, 32)
-    }
-
     #[inline]
     fn reap(&mut self, done: &mut impl FnMut(Completion)) -> Instant {
         let finished_at = self.clock.now();
         let mut wrote = false;
-        for (token, outcome) in self.trimmed.drain(..) {
-            self.in_flight -= 1;
-            done(Completion { token, outcome, finished_at });
+        for ended in self.trimmed.drain(..) {
+            self.lent.in_flight -= 1;
+            done(ended);
         }
         for entry in &mut self.completions {
             let (token, is_write, is_trim, len) = parts(entry.user_data());
@@ -299,20 +365,30 @@ impl Uring<'_> {
                 0 if is_trim => Outcome::moved(len),
                 result => Outcome::from_raw(result),
             };
-            self.in_flight -= 1;
+            self.lent.in_flight -= 1;
             done(Completion { token, outcome, finished_at });
             if is_write {
-                self.payload.refill(token.0 as usize);
+                self.lent.payload.refill(token.0 as usize);
                 wrote = true;
             }
         }
         if wrote { self.clock.now() } else { finished_at }
     }
+
+    /// Trims a block device, for which a ring of this age has no request. What was submitted before goes ahead of it.
+    #[cold]
+    fn trim_at_once(&mut self, request: &Request) -> Result<(), EngineError> {
+        self.enter(0, None)?;
+        let outcome = trim(&self.files.0[usize::from(request.file)], request);
+        self.trimmed.push(Completion { token: request.token, outcome, finished_at: self.clock.now() });
+        self.lent.in_flight += 1;
+        Ok(())
+    }
 }
 
 impl HasPayload for Uring<'_> {
     fn payload(&mut self) -> &mut Payload {
-        self.payload
+        &mut self.lent.payload
     }
 }
 
@@ -328,9 +404,7 @@ impl Engine for Uring<'_> {
     fn submit(&mut self, requests: &[Request]) -> Result<(), EngineError> {
         for request in requests {
             if request.op == Op::Trim && self.files.0[usize::from(request.file)].is_block_device {
-                let outcome = trim(&self.files.0[usize::from(request.file)], request);
-                self.trimmed.push((request.token, outcome));
-                self.in_flight += 1;
+                self.trim_at_once(request)?;
                 continue;
             }
             let entry = self.entry(request);
@@ -338,40 +412,40 @@ impl Engine for Uring<'_> {
             // completes, and its file is registered; both outlive the ring's use of them.
             let pushed = unsafe { self.queue.push(&entry) };
             assert!(pushed.is_ok(), "the ring has at least `depth` entries and a slot is used once");
-            self.in_flight += 1;
+            self.lent.in_flight += 1;
         }
         Ok(())
     }
 
     fn wait(&mut self, wait: Wait, done: &mut impl FnMut(Completion)) -> Result<Instant, EngineError> {
+        let least = |least: u32, in_flight: u32| least.min(in_flight);
         match wait {
-            Wait::Until(due) if self.in_flight == 0 => self.clock.sleep_until(due),
-            Wait::Completion | Wait::Until(_) if !self.trimmed.is_empty() => self.enter(0, None)?,
-            Wait::Completion if self.in_flight > 0 => self.enter(self.wanted(), None)?,
-            Wait::Until(due) => self.enter_until(due)?,
-            // Nothing of these has ended: hand them over together with those that follow, 15 % fewer calls.
-            Wait::No if self.options.direct => return Ok(self.clock.now()),
-            Wait::No | Wait::Completion => self.enter(0, None)?,
+            Wait::Until(due, _) if self.lent.in_flight == 0 => self.clock.sleep_until(due),
+            // Some have ended: they are not to wait for others.
+            Wait::For(_) | Wait::Until(..) if !self.trimmed.is_empty() => self.enter(0, None)?,
+            Wait::For(count) => self.enter(least(count, self.lent.in_flight), None)?,
+            Wait::Until(due, count) => self.enter_until(due, least(count, self.lent.in_flight))?,
+            Wait::No => self.enter(0, None)?,
         }
         Ok(self.reap(done))
     }
 }
 
 impl Uring<'_> {
-    /// Waits for one completion, but not past `due`.
-    fn enter_until(&mut self, due: Instant) -> Result<(), EngineError> {
+    /// Waits for `want` completions, but not past `due`.
+    fn enter_until(&mut self, due: Instant, want: u32) -> Result<(), EngineError> {
         /// Below this a timer in the kernel would end late: look again and again instead.
         const SPIN: Nanos = Nanos::from_micros(60);
         self.enter(0, None)?;
-        while self.completions.is_empty() {
+        while self.completions.len() < want as usize {
             let left = due.saturating_since(self.clock.now());
             if left.is_zero() {
                 return Ok(());
             }
             if left > SPIN {
-                self.enter(1, Some(left - SPIN))?;
+                self.enter(want, Some(left - SPIN))?;
             } else if self.options.iopoll || self.runs_task_work_itself() {
-                self.get_events()?;
+                self.enter(0, None)?;
             } else {
                 self.completions.sync();
             }
@@ -382,25 +456,12 @@ impl Uring<'_> {
     fn runs_task_work_itself(&self) -> bool {
         !self.options.sqpoll
     }
-
-    /// With deferred task work completions appear only when the thread asks for them.
-    fn get_events(&mut self) -> Result<(), EngineError> {
-        // SAFETY: no argument is passed beside the flag.
-        let result =
-            unsafe { self.submitter.enter::<libc::sigset_t>(0, 0, EnterFlags::GETEVENTS.bits(), None) };
-        self.completions.sync();
-        match result {
-            Ok(_) => Ok(()),
-            Err(error) if error.raw_os_error() == Some(libc::EINTR) => Ok(()),
-            Err(source) => Err(EngineError::System { call: "io_uring_enter", source }),
-        }
-    }
 }
 
 impl Drop for Uring<'_> {
-    /// Buffers must not be given back while the kernel still fills them.
+    /// Waits for what is in flight; where that fails, the buffers are never given back.
     fn drop(&mut self) {
-        while self.in_flight > 0 && self.enter(1, None).is_ok() {
+        while self.lent.in_flight > 0 && self.enter(1, None).is_ok() {
             self.reap(&mut |_| ());
         }
     }
@@ -431,5 +492,114 @@ impl std::fmt::Debug for UringRing {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let fd = self.ring.as_raw_fd();
         f.debug_struct("UringRing").field("fd", &fd).field("depth", &self.depth).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::Write;
+    use std::path::PathBuf;
+
+    use workload::spec::Workload;
+    use workload::{JobSpec, compile};
+
+    use super::*;
+    use crate::engine::OpenFile;
+
+    const DEPTH: u32 = 4;
+
+    fn job(workload: &Workload) -> JobSpec {
+        compile(workload, &[Bytes::MIB]).expect("it fits").remove(0)
+    }
+
+    /// A ring that reads from a pipe, which answers when something is written to the other end.
+    fn ring() -> Option<(UringRing, File)> {
+        let (reader, writer) = std::io::pipe().expect("a process has two descriptors left");
+        let file = std::os::fd::OwnedFd::from(reader).into();
+        let open = OpenFile { path: PathBuf::from("a pipe"), file, is_block_device: false };
+        let workload = Workload { depth: DEPTH, direct: false, ..Workload::plain("pipe") };
+        let payload = Payload::new(&workload, &job(&workload)).expect("16 KiB");
+        let files = Arc::new(OpenFiles(vec![open]));
+        let ring =
+            UringRing::new(Clock::start(), files, payload, FlushKind::Fsync, DEPTH, UringOptions::default());
+        // Where io_uring is refused there is nothing to test.
+        Some((ring.ok()?, std::os::fd::OwnedFd::from(writer).into()))
+    }
+
+    fn read(slot: u32, len: u32) -> Request {
+        Request { offset: Bytes::ZERO, len, token: Token(slot), file: 0, op: Op::Read }
+    }
+
+    #[test]
+    fn an_engine_dropped_with_requests_in_flight_waits_for_them() {
+        let Some((mut ring, mut writer)) = ring() else { return };
+        let mut engine = ring.engine().expect("the first engine");
+        let place = engine.lent.payload.address(&read(1, 4096));
+        engine.submit(&[read(0, 4096), read(1, 4096)]).expect("there is room");
+        engine.wait(Wait::No, &mut |_| panic!("nothing was written yet")).expect("it hands over");
+        let answer = std::thread::spawn(move || {
+            for byte in [1, 2] {
+                Clock::start().sleep_until(Instant::START.saturating_add(Nanos::from_millis(50)));
+                writer.write_all(&[byte; 4096]).expect("somebody reads");
+            }
+        });
+        drop(engine);
+        assert_eq!(ring.lent.in_flight, 0);
+        // SAFETY: the payload is there as long as the ring.
+        assert!(matches!(unsafe { place.read() }, 1 | 2), "its data came before the drop had ended");
+        answer.join().expect("it wrote");
+    }
+
+    #[test]
+    fn buffers_of_a_forgotten_engine_are_never_given_back() {
+        let Some((mut ring, mut writer)) = ring() else { return };
+        let mut engine = ring.engine().expect("the first engine");
+        let place = engine.lent.payload.address(&read(0, 4096));
+        engine.submit(&[read(0, 4096)]).expect("there is room");
+        engine.wait(Wait::No, &mut |_| panic!("nothing was written yet")).expect("it hands over");
+        std::mem::forget(engine);
+        drop(ring);
+        let _nobody_reads = writer.write_all(&[7; 4096]);
+        // SAFETY: this is what the test is about: the memory is still mapped, and nothing else was mapped there.
+        let byte = unsafe { place.read_volatile() };
+        assert!(byte == 0 || byte == 7, "{byte}");
+    }
+
+    #[test]
+    fn buffers_are_kept_while_anything_is_in_flight_and_given_back_otherwise() {
+        let workload = Workload { depth: DEPTH, ..Workload::plain("kept") };
+        for in_flight in [1, 0] {
+            let payload = Payload::new(&workload, &job(&workload)).expect("16 KiB");
+            let (base, len) = payload.whole();
+            let mut lent = Lent::new(payload);
+            lent.in_flight = in_flight;
+            drop(lent);
+            let mut resident = [0u8; 16];
+            // SAFETY: mincore looks at mappings and touches no memory of them; 16 pages are more than there are.
+            let mapped = unsafe { libc::mincore(base.cast(), len, resident.as_mut_ptr()) } == 0;
+            // Given back it may be mapped by another thread by now, so only the kept one is a fact.
+            assert!(mapped || in_flight == 0);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "fits its piece")]
+    fn a_request_longer_than_its_piece_never_reaches_the_kernel() {
+        let Some((mut ring, _writer)) = ring() else { panic!("fits its piece: not tested without io_uring") };
+        let mut engine = ring.engine().expect("the first engine");
+        let _never = engine.submit(&[read(0, 8192)]);
+    }
+
+    #[test]
+    fn a_device_that_fails_is_not_taken_for_one_without_poll_queues() {
+        for errno in [libc::EOPNOTSUPP, libc::EINVAL] {
+            let refusal = polling_refused(Outcome::failed(Errno(errno))).expect("it was refused").to_string();
+            assert!(refusal.contains("poll_queues"), "{refusal}");
+        }
+        for errno in [libc::EIO, libc::ENODATA, libc::ETIMEDOUT] {
+            assert!(polling_refused(Outcome::failed(Errno(errno))).is_none());
+        }
+        assert!(polling_refused(Outcome::moved(4096)).is_none());
     }
 }

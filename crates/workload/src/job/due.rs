@@ -82,6 +82,26 @@ impl Job {
         }
     }
 
+    /// When to ask again after a full batch: at once only if another request is due and a slot is free for it.
+    #[inline]
+    pub(super) fn wake_after_batch(&mut self, now: Instant) -> Wake {
+        match &self.pacer {
+            Pacer::Capped { due, .. } | Pacer::Schedule { due, .. } if *due > now => {
+                Wake::At((*due).min(self.books.load_end))
+            }
+            _ if !self.slots.free.is_empty() => Wake::Again,
+            Pacer::Closed | Pacer::Capped { .. } => Wake::OnCompletion,
+            Pacer::Schedule { overflow: Overflow::Drop, .. } => self.drop_due(now),
+            Pacer::Schedule { .. } => {
+                if let Some(lateness) = &mut self.lateness {
+                    lateness.found_none();
+                }
+                Wake::OnCompletion
+            }
+            Pacer::Think { .. } | Pacer::Bursts(_) => Wake::Again,
+        }
+    }
+
     /// Whether a completion at `now` makes nothing due: what comes next has its instant in a schedule, for which the last
     /// `plan` asked to be woken.
     #[inline]

@@ -15,7 +15,7 @@ impl Job {
     #[inline(never)]
     pub(super) fn plan_rewrites(&mut self, now: Instant, out: &mut Vec<Request>) -> u32 {
         let mut count = 0;
-        while count < self.spec.batch
+        while count < self.spec.submit_batch
             && let Some(request) = self.next_rewrite(now)
         {
             out.push(request);

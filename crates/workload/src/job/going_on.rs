@@ -64,7 +64,7 @@ impl Job {
         // Others need not wait for one that has ended.
         self.going_on.flow = None;
         self.going_on.backlog.as_mut().filter(|_| !self.stopped)?.close();
-        while (out.len() as u32) < self.spec.batch
+        while (out.len() as u32) < self.spec.submit_batch
             && let Some(request) = self.next_read_back(now)
         {
             out.push(request);
@@ -107,6 +107,8 @@ impl Job {
     /// Counts a request that waits for nothing any more.
     pub(super) fn goes_ahead(&mut self) {
         self.going_on.is_admitted = false;
+        // Whatever ends before the next plan, the depth has been reached.
+        self.going_on.draining |= self.spec.habits.low_water.is_some() && self.slots.free.is_empty();
         self.going_on.since_open = self.going_on.since_open.saturating_add(1);
     }
 
@@ -116,7 +118,7 @@ impl Job {
         let in_flight = self.in_flight();
         let going_on = &mut self.going_on;
         if let Some(low) = self.spec.habits.low_water {
-            going_on.draining = (going_on.draining || self.slots.free.is_empty()) && in_flight > low;
+            going_on.draining = going_on.draining && in_flight > low;
             if going_on.draining {
                 return Some(Wake::OnCompletion);
             }

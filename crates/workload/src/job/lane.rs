@@ -60,7 +60,7 @@ impl Job {
     #[inline]
     pub(super) fn plan_uniform(&mut self, what: What, now: Instant, out: &mut Vec<Request>) -> Wake {
         let What { op, size, len } = what;
-        let room = self.slots.free.len().min(self.spec.batch as usize) as u64;
+        let room = self.slots.free.len().min(self.spec.submit_batch as usize) as u64;
         let mut count = room.min(self.ops_left);
         if self.spec.bytes.is_some() {
             count = count.min(self.bytes_left.div_ceil(u64::from(len)));
@@ -84,7 +84,7 @@ impl Job {
     /// Plans requests of one kind in a closed loop.
     #[inline]
     pub(super) fn plan_plain(&mut self, now: Instant, out: &mut Vec<Request>) -> Wake {
-        for _ in 0..self.spec.batch {
+        for _ in 0..self.spec.submit_batch {
             if self.has_ended() {
                 break;
             }
@@ -99,7 +99,7 @@ impl Job {
     /// Plans requests of one kind that are due by a schedule.
     pub(super) fn plan_scheduled(&mut self, now: Instant, out: &mut Vec<Request>) -> Wake {
         self.looks_at_schedule(now);
-        for _ in 0..self.spec.batch {
+        for _ in 0..self.spec.submit_batch {
             if self.is_over(now) {
                 return self.wind_up(now, out);
             }
@@ -112,6 +112,6 @@ impl Job {
             let place = self.generator.place(what.len);
             out.push(self.asked(due, now, token, place, what));
         }
-        if self.is_over(now) { self.drain() } else { Wake::Again }
+        if self.is_over(now) { self.drain() } else { self.wake_after_batch(now) }
     }
 }

@@ -301,7 +301,7 @@ impl Job {
             return Wake::At(self.going_on.begins);
         }
         let rewritten = if self.rewrites.is_some() { self.plan_rewrites(now, out) } else { 0 };
-        for _ in rewritten..self.spec.batch {
+        for _ in rewritten..self.spec.submit_batch {
             if self.is_over(now) {
                 return self.wind_up(now, out);
             }
@@ -320,16 +320,13 @@ impl Job {
             let request = self.next_request(due, now, token);
             out.push(request);
         }
-        if rewritten == self.spec.batch {
+        if rewritten == self.spec.submit_batch {
             return Wake::Again;
         }
         if self.is_over(now) && self.going_on.backlog.is_none() {
             return self.drain();
         }
-        match &self.pacer {
-            Pacer::Closed if self.slots.free.is_empty() => Wake::OnCompletion,
-            _ => Wake::Again,
-        }
+        self.wake_after_batch(now)
     }
 
     /// Books one completion of any kind, at any time.

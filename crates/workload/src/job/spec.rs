@@ -37,8 +37,10 @@ pub struct JobSpec {
     pub files: FileMap,
     /// Requests in flight at most; at least 1.
     pub depth: u32,
-    /// Requests planned at most at a time; at least 1.
-    pub batch: u32,
+    /// Requests planned, and so handed over, at most at a time; at least 1.
+    pub submit_batch: u32,
+    /// Whoever drives the job waits for so many completions, or for all that are in flight; at least 1.
+    pub complete_batch: u32,
     /// When they are due.
     pub pace: Pace,
     /// How it goes on from one request to the next.

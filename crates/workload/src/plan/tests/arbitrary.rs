@@ -223,10 +223,12 @@ fn engine() -> impl Strategy<Value = EngineSpec> {
     ];
     let cpus = proptest::collection::vec(0u32..300, 0..20);
     let node = proptest::option::of(0u32..=1023);
-    (kind, 1u32..=4096, any::<[bool; 3]>(), cpus, node).prop_map(
-        |(kind, batch, [sqpoll, iopoll, huge_pages], cpus, numa_node)| EngineSpec {
+    let batches = [1u32..=4096, 1u32..=4096];
+    (kind, batches, any::<[bool; 3]>(), cpus, node).prop_map(
+        |(kind, [submit_batch, complete_batch], [sqpoll, iopoll, huge_pages], cpus, numa_node)| EngineSpec {
             kind,
-            batch,
+            submit_batch,
+            complete_batch,
             sqpoll,
             iopoll,
             cpus,

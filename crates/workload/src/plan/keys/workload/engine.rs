@@ -7,7 +7,7 @@ use crate::plan::tree::Value;
 
 const SECTION: Section = Section("How requests reach the kernel");
 
-pub(super) const ENTRIES: [Entry<Draft>; 7] = [
+pub(super) const ENTRIES: [Entry<Draft>; 8] = [
     Entry {
         doc: SECTION.key(
             "engine",
@@ -26,18 +26,39 @@ pub(super) const ENTRIES: [Entry<Draft>; 7] = [
     },
     Entry {
         doc: SECTION.key(
-            "batch",
+            "submit_batch",
             Kind::Count,
-            "32",
+            "1",
             [
-                "At most so many requests are handed over at a time.",
-                "1 to 4096. One reading of the clock stamps them all, so a larger batch is cheaper and overstates \
-             response times by at most the time it takes to fill it.",
-                "batch = 32",
+                "At most so many requests are handed over in one system call.",
+                "1 to 4096; fio's `iodepth_batch_submit`. With 1 each request is handed over as soon as its slot is \
+                 free, so that `depth` requests are in the device. More are cheaper for the processor; those of a \
+                 call share one reading of the clock, and the first of them waits for the last to be made. No \
+                 request waits for one that is not due yet. A virtual array takes requests without a system call, \
+                 and answers alike whatever this is.",
+                "submit_batch = 32",
             ],
         ),
-        read: |d, n| n.count32(1..=4096).map(|batch| d.spec.engine.batch = batch),
-        write: |d| d.spec.engine.batch.to_string(),
+        read: |d, n| n.count32(1..=4096).map(|batch| d.spec.engine.submit_batch = batch),
+        write: |d| d.spec.engine.submit_batch.to_string(),
+    },
+    Entry {
+        doc: SECTION.key(
+            "complete_batch",
+            Kind::Count,
+            "1",
+            [
+                "A worker with nothing to hand over waits until at least so many requests have ended.",
+                "1 to 4096, or all that are in flight if they are fewer; fio's `iodepth_batch_complete_min`. With 1 \
+                 each completion is taken, and its slot filled again, at once. More wake the worker less often; a \
+                 response time then contains the wait for the others, and the device has between depth − batch and \
+                 depth requests. A worker with a schedule waits no longer than until its next request is due. All \
+                 requests that have ended are taken. A virtual host waits alike.",
+                "complete_batch = 32",
+            ],
+        ),
+        read: |d, n| n.count32(1..=4096).map(|batch| d.spec.engine.complete_batch = batch),
+        write: |d| d.spec.engine.complete_batch.to_string(),
     },
     Entry {
         doc: SECTION.key(

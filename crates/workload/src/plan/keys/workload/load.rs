@@ -24,7 +24,9 @@ pub(super) const ENTRIES: [Entry<Draft>; 6] = [
             "1",
             [
                 "Requests each worker keeps in flight.",
-                "1 to 65536. All together there are workers × depth in flight.",
+                "1 to 65536, with io_uring to 32768. All together there are workers × depth in flight: each request that \
+                 ends is followed by the next one at once, unless `submit_batch`, `complete_batch` or `low_water` say \
+                 otherwise.",
                 "depth = 32",
             ],
         ),
