@@ -31,7 +31,7 @@ pub fn read(path: &str) -> Result<Trace, Failure> {
     if let Some(files) = of_processors(path) {
         let mut reader = TraceReader::new(path);
         for name in &files {
-            reader.next_file(name);
+            reader.next_file(name).map_err(wrong)?;
             let mut file = File::open(name).map_err(unread(name))?;
             let mut head = Vec::new();
             pieces(&mut file, &mut head, |bytes| reader.bytes(bytes).map_err(wrong), unread(name))?;

@@ -92,9 +92,14 @@ impl Workload {
         self.mix.has_writes() || (self.rewrites != Share::NONE && self.mix.followed().is_some())
     }
 
+    /// Whether data is trimmed away.
+    pub fn discards(&self) -> bool {
+        self.mix.trims.get() > 0.0
+    }
+
     /// Whether anything on the target changes.
     pub fn changes_data(&self) -> bool {
-        self.writes() || self.mix.trims.get() > 0.0
+        self.writes() || self.discards()
     }
 
     /// The coarsest of all alignments.

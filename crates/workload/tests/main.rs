@@ -10,6 +10,7 @@ mod logging;
 mod mixing;
 mod pacing;
 mod placing;
+mod saying;
 mod sharing;
 mod traces;
 mod trees;

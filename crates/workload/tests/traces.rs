@@ -133,6 +133,7 @@ fn what_cannot_be_read_is_told_with_its_file_and_line() {
             "t.txt:2: `x` stands where a time in seconds",
         ),
         ("8,0 1 1 0.1 1 C R 8 + 8 [x]\n", "the trace ends without a request"),
+        ("1,h,0,Read,0,512,1\n2,h,0,Read,0,51", "t.txt:2: the line ends where a response time should stand"),
     ];
     for (text, expected) in cases {
         let said = wrong(text);
@@ -140,6 +141,19 @@ fn what_cannot_be_read_is_told_with_its_file_and_line() {
     }
     let binary = TraceReader::whole("t.bin", &[7, 0x74, 0x61, 0x66, 0xff, 0xfe]).unwrap_err();
     assert!(binary.to_string().contains("t.bin:1: this is neither text nor what blktrace records"));
+}
+
+#[test]
+fn a_line_of_blkparse_that_was_cut_off_anywhere_is_an_error_of_that_line() {
+    let whole = "8,0 1 2 0.2 1 Q W 223490 + 16 [fio]";
+    for words in 1..whole.split(' ').count() {
+        let cut: Vec<&str> = whole.split(' ').take(words).collect();
+        let text = format!("8,0 1 1 0.1 1 Q R 8 + 8 [fio]\n{}", cut.join(" "));
+        let error = TraceReader::whole("t.txt", text.as_bytes()).map(|trace| trace.len()).unwrap_err();
+        assert!(error.to_string().starts_with("t.txt:2: the line ends where"), "{error}");
+    }
+    let flush = "8,0 1 2 0.2 1 Q FWS [jbd2]\n8,0 1 3 0.3 1 Q R 8 + 8 [fio]";
+    assert_eq!(TraceReader::whole("t.txt", flush.as_bytes()).unwrap().len(), 2);
 }
 
 /// An event of blktrace: nanoseconds, sector, bytes, action, data behind it; in little-endian order or big.
@@ -198,15 +212,22 @@ fn what_blktrace_has_recorded_is_the_trace_that_its_text_is() {
         assert_eq!(trace.files(), ["8,16"]);
         assert_eq!(without_lines(&trace), without_lines(&read(text)));
         assert_eq!(trace.requests().map(|request| request.line).collect::<Vec<_>>(), [2, 5, 4, 6]);
-        // In pieces of any length, over several files, the last of them cut off within an event.
+        // In pieces of any length, over several files.
         let mut reader = TraceReader::new("sdb.blktrace.0");
         for piece in bytes.chunks(7) {
             reader.bytes(piece).unwrap();
         }
-        reader.next_file("sdb.blktrace.1");
+        reader.next_file("sdb.blktrace.1").unwrap();
         reader.bytes(&event(big, 7_000, 8, 512, QUEUED | WRITE, b"")).unwrap();
+        assert_eq!(reader.clone().finish().unwrap().len(), 5);
+        // An event that the end of a file cuts off is told with the file it is in.
         reader.bytes(&event(big, 8_000, 8, 512, QUEUED, b"")[..47]).unwrap();
-        assert_eq!(reader.finish().unwrap().len(), 5);
+        let last = reader.clone().finish().unwrap_err().to_string();
+        let before = reader.next_file("sdb.blktrace.2").unwrap_err().to_string();
+        for error in [last, before] {
+            assert!(error.starts_with("sdb.blktrace.1:"), "{error}");
+            assert!(error.contains("the file ends within this event, after 47 of its bytes"), "{error}");
+        }
     }
     let issued: Vec<u8> =
         [event(false, 1, 8, 512, ISSUED, b""), event(false, 2, 16, 512, ISSUED | WRITE, b"")].concat();
@@ -220,7 +241,7 @@ fn what_blktrace_has_recorded_is_the_trace_that_its_text_is() {
     assert!(wrong(&next_version).contains("t:1: an event of version 8; version 7 is read"));
     let damaged = [recorded(false), vec![0; 48]].concat();
     assert!(wrong(&damaged).contains("t:9: no event of blktrace begins here"), "{}", wrong(&damaged));
-    assert!(wrong(&[7, 0x74, 0x61, 0x65]).contains("the trace ends without a request"));
+    assert!(wrong(&[7, 0x74, 0x61, 0x65]).contains("t:1: the file ends within this event"));
     assert!(wrong(&event(false, 1, u64::MAX / 4, 512, QUEUED, b"")).contains("beyond any storage"));
 }
 

@@ -37,6 +37,12 @@ pub struct Written {
     pub unbounded: Nanos,
     /// How often a span is filled whose size is known only with the target.
     pub spans: u32,
+    /// Passes of workers that write, each over as much as its own files or span hold, which the target tells.
+    pub passes: u32,
+    /// Whether a workload writes until something else ends: another workload, or a figure that is steady.
+    pub endless: bool,
+    /// Whether data is taken away without being written over: trimmed, or files emptied.
+    pub discards: bool,
 }
 
 impl Plan {
@@ -53,6 +59,9 @@ impl Plan {
             sum.written.at_most = more(sum.written.at_most, one.written.at_most);
             sum.written.unbounded = later(sum.written.unbounded, one.written.unbounded);
             sum.written.spans = sum.written.spans.saturating_add(one.written.spans);
+            sum.written.passes = sum.written.passes.saturating_add(one.written.passes);
+            sum.written.endless |= one.written.endless;
+            sum.written.discards |= one.written.discards;
         }
         sum.may_end_early |= self.phases.iter().any(|phase| phase.rounds.steady.is_some());
         sum
@@ -106,6 +115,7 @@ fn add_written(workload: &Workload, written: &mut Written) {
         written.at_most = more(written.at_most, files);
         return;
     }
+    written.discards |= workload.discards();
     if !workload.writes() {
         return;
     }
@@ -123,10 +133,15 @@ fn add_written(workload: &Workload, written: &mut Written) {
         _ => None,
     };
     let bounds = [by_ops, workload.stop.bytes, by_pace];
-    match bounds.into_iter().flatten().min() {
-        Some(bound) => written.at_most = more(written.at_most, bound),
+    match (bounds.into_iter().flatten().min(), time(workload), workload.stop.passes) {
+        (Some(bound), ..) => written.at_most = more(written.at_most, bound),
         // Workloads of one point write at the same time.
-        None => written.unbounded = written.unbounded.max(time(workload).unwrap_or(Nanos::ZERO)),
+        (None, Some(time), _) => written.unbounded = written.unbounded.max(time),
+        (None, None, Some(passes)) => {
+            let passes = passes.saturating_mul(workload.workers);
+            written.passes = written.passes.saturating_add(passes);
+        }
+        (None, None, None) => written.endless = true,
     }
 }
 
@@ -139,6 +154,7 @@ fn of_state(state: &State) -> Estimate {
         State::Watch(watch) => estimate.untimed_points = usize::from(watch.wait),
         State::Prepare(prepare) => {
             estimate.untimed_points = 1;
+            estimate.written.discards = prepare.trim || prepare.empty;
             match prepare.span {
                 Span::Of(Extent::Bytes(span)) => {
                     estimate.written.at_most = Bytes::new(span.get().saturating_mul(prepare.fill.into()));
@@ -176,7 +192,8 @@ impl fmt::Display for Estimate {
 }
 
 impl fmt::Display for Written {
-    /// `nothing`, `at most 4 GiB`, `as much as the target takes in 30.0 s`, or several of these.
+    /// `nothing`, `at most 4 GiB`, `as much as the target takes in 30.0 s`, or several of these. `nothing` alone means
+    /// that the plan changes no data.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts = Vec::new();
         if !self.at_most.is_zero() {
@@ -187,9 +204,20 @@ impl fmt::Display for Written {
             1 => parts.push("the whole span once".into()),
             times => parts.push(format!("the whole span {times} times")),
         }
+        match self.passes {
+            0 => {}
+            1 => parts.push("at most what is used of the target, once".into()),
+            times => {
+                parts.push(format!("at most {times} passes of a worker over what it uses of the target"));
+            }
+        }
         if !self.unbounded.is_zero() {
             parts.push(format!("as much as the target takes in {}", self.unbounded));
         }
-        f.write_str(&if parts.is_empty() { "nothing".into() } else { parts.join(", and ") })
+        if self.endless {
+            parts.push("as much as the target takes until the point ends".into());
+        }
+        let nothing = if self.discards { "nothing, but takes data away" } else { "nothing" };
+        f.write_str(&if parts.is_empty() { nothing.into() } else { parts.join(", and ") })
     }
 }

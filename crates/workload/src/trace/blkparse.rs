@@ -7,7 +7,7 @@
 //! Source: blkparse(1), "Trace actions" and "Default output".
 
 use super::Entry;
-use super::reader::{Gathered, number};
+use super::reader::{Gathered, number, shown};
 use crate::Op;
 
 pub(super) const SECTOR_BYTES: u64 = 512;
@@ -42,18 +42,14 @@ impl Events {
         let mut fields = text.split_ascii_whitespace();
         let device = fields.next().unwrap_or_default();
         let (at, action) = (fields.nth(2), fields.nth(1));
-        let is_queued = match action {
-            Some("Q") => true,
-            Some("D") if self.wants(false) => false,
+        let is_queued = match action.ok_or_else(|| cut_off("an action such as Q"))? {
+            "Q" => true,
+            "D" if self.wants(false) => false,
             _ => return Ok(()),
         };
         let at_ns = nanos(at)?;
-        let letters = fields.next().unwrap_or_default();
-        let sector = fields.next().and_then(|word| word.parse::<u64>().ok());
-        let place = match (sector, fields.next()) {
-            (Some(sector), Some("+")) => Some((sector, number(fields.next(), "a number of sectors")?)),
-            _ => None,
-        };
+        let letters = fields.next().ok_or_else(|| cut_off("the kind of a request, such as R or WS,"))?;
+        let place = place(&mut fields)?;
         let Some((op, sector, sectors)) = asked(letters, place) else { return Ok(()) };
         let bytes = |sectors: u64| sectors.checked_mul(SECTOR_BYTES).ok_or("a sector beyond any storage");
         let asked = (op, bytes(sector)?, bytes(sectors)?);
@@ -92,6 +88,34 @@ impl Events {
     pub fn finish(self, queued: Vec<Entry>) -> Vec<Entry> {
         if self.queued { queued } else { self.issued.into_entries() }
     }
+}
+
+/// Where a request lies, `223490 + 8 [kjournald]`; `None` where only the process follows, as after a flush, or the
+/// bytes of a command that was passed through. A line that ends before the process was cut off, and so may its numbers
+/// be.
+fn place<'a>(fields: &mut impl Iterator<Item = &'a str>) -> Result<Option<(u64, u64)>, String> {
+    let process = || cut_off("the process, such as [fio],");
+    let first = fields.next().ok_or_else(process)?;
+    if first.starts_with(['[', '(']) {
+        return Ok(None);
+    }
+    let sector = number(Some(first), "a sector")?;
+    match fields.next() {
+        Some("+") => {}
+        Some(other) => {
+            return Err(format!("`{}` stands where `+` and a number of sectors should", shown(other)));
+        }
+        None => return Err(cut_off("`+` and a number of sectors")),
+    }
+    let sectors = number(fields.next(), "a number of sectors")?;
+    match fields.next() {
+        Some(_) => Ok(Some((sector, sectors))),
+        None => Err(process()),
+    }
+}
+
+fn cut_off(what: &str) -> String {
+    format!("the line ends where {what} should stand; it was cut off")
 }
 
 /// Seconds with nine digits behind the point, exactly.

@@ -73,9 +73,16 @@ impl Stream {
         Ok(())
     }
 
-    /// The file has ended, and another may begin. An event that was cut off is left out.
-    pub fn end_of_file(&mut self) {
-        self.rest.clear();
+    /// The file has ended, and another may begin. An event that was cut off is an error: what else is missing nobody
+    /// knows.
+    pub fn end_of_file(&mut self) -> Result<(), String> {
+        match std::mem::take(&mut self.rest).len() {
+            0 => Ok(()),
+            bytes => Err(format!(
+                "the file ends within this event, after {bytes} of its bytes; copy it again, or cut them off with \
+                 `truncate -s -{bytes}` if the events before them are all that is wanted"
+            )),
+        }
     }
 
     /// How many events there were.

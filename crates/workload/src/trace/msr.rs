@@ -34,6 +34,10 @@ pub(super) fn line(text: &str, to: &mut Gathered) -> Result<(), String> {
     };
     let offset = number(fields.next(), "an offset in bytes")?;
     let size = number(fields.next(), "a size in bytes")?;
+    // Without the last column the one before it may have been cut short too.
+    if fields.next().is_none_or(str::is_empty) {
+        return Err("the line ends where a response time should stand; it was cut off".into());
+    }
     let at_ns = ticks.checked_mul(TICK_NS).ok_or("a time later than time has room for")?;
     to.push(at_ns, op, &format!("{host}.{disk}"), offset, size)
 }

@@ -111,19 +111,30 @@ impl TraceReader {
         };
         let taken = stream.take(bytes, &mut self.gathered);
         self.line = stream.events();
-        taken.map_err(|what| TraceError { file: self.label.clone(), line: self.line.saturating_add(1), what })
+        taken.map_err(|what| self.next_event_error(what))
     }
 
-    /// Another file of the same trace follows, as blktrace has one for each processor; messages call it `label`.
-    pub fn next_file(&mut self, label: &str) {
+    /// Another file of the same trace follows, as blktrace has one for each processor; messages call it `label`. An
+    /// event that the file before it cuts off is an error of that file.
+    pub fn next_file(&mut self, label: &str) -> Result<(), TraceError> {
+        self.end_of_file()?;
         self.label = label.into();
-        if let Some(Format::Blktrace(stream)) = &mut self.format {
-            stream.end_of_file();
-        }
+        Ok(())
     }
 
-    /// The trace. A text without any request is an error.
-    pub fn finish(self) -> Result<Trace, TraceError> {
+    fn end_of_file(&mut self) -> Result<(), TraceError> {
+        let Some(Format::Blktrace(stream)) = &mut self.format else { return Ok(()) };
+        stream.end_of_file().map_err(|what| self.next_event_error(what))
+    }
+
+    /// An error of the event behind those that were read.
+    fn next_event_error(&self, what: String) -> TraceError {
+        TraceError { file: self.label.clone(), line: self.line.saturating_add(1), what }
+    }
+
+    /// The trace. A text without any request is an error, and so is an event that the end of the file cuts off.
+    pub fn finish(mut self) -> Result<Trace, TraceError> {
+        self.end_of_file()?;
         let none =
             |what: &str| TraceError { file: self.label.clone(), line: self.line.max(1), what: what.into() };
         let Gathered { mut entries, files, .. } = self.gathered;
