@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{Finding, Point, PointKind, Run, Severity};
+use record::{Finding, Point, PointKind, Run, Severity, is_named, phase_title};
 use stats::saturation::{LoadPoint, Saturation, TwoLines, saturation};
 use units::Nanos;
 
@@ -32,6 +32,8 @@ struct Curve {
 /// All repetitions of one load.
 #[derive(Default)]
 struct Load {
+    /// As the plan says it.
+    value: String,
     /// The names of those whose rate is that of no lasting state.
     in_doubt: Vec<String>,
     in_flight: Vec<f64>,
@@ -57,9 +59,9 @@ fn curves(run: &Run) -> Vec<Curve> {
             curves.push(Curve { phase: point.phase.clone(), around, loads: Vec::new() });
         }
         let loads = &mut curves[place].loads;
-        let spot = *spots.entry((place, value)).or_insert(loads.len());
+        let spot = *spots.entry((place, value.clone())).or_insert(loads.len());
         if spot == loads.len() {
-            loads.push(Load::default());
+            loads.push(Load { value, ..Load::default() });
         }
         loads[spot].in_flight.push(in_flight);
         loads[spot].rate.push(rate);
@@ -135,10 +137,21 @@ fn unsteady(name: &str, curve: &Curve, in_doubt: &[&str]) -> Draft {
         .number("points_in_doubt", in_doubt.len() as f64)
 }
 
-/// The phase with the values of the sweeps around.
+/// The phase with the values of the sweeps around, and from which load to which: `8 KiB x1…256`.
 fn name(curve: &Curve) -> String {
-    let around: Vec<String> = curve.around.iter().map(|(key, value)| format!("{key} {value}")).collect();
-    if around.is_empty() { curve.phase.clone() } else { format!("{} at {}", curve.phase, around.join(", ")) }
+    let ends =
+        [curve.loads.first(), curve.loads.last()].map(|load| load.map_or("", |load| load.value.as_str()));
+    let mut filled: Vec<&str> = Vec::new();
+    let name = phase_title(&curve.phase, |named| {
+        if let Some((key, value)) = curve.around.iter().find(|(key, _)| is_named(key, named)) {
+            filled.push(key);
+            return Some(value.clone());
+        }
+        ["depth", "workers"].iter().any(|key| is_named(named, key)).then(|| ends.join("…"))
+    });
+    let unnamed = curve.around.iter().filter(|(key, _)| !filled.contains(&key.as_str()));
+    let around: Vec<String> = unnamed.map(|(key, value)| format!("{key} {value}")).collect();
+    if around.is_empty() { name } else { format!("{name} at {}", around.join(", ")) }
 }
 
 fn bend(name: &str, points: &[LoadPoint], found: &Saturation) -> Draft {

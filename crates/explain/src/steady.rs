@@ -3,7 +3,7 @@
 //! SNIA's rule accepts a slow drift for ever, so a test for trends stands beside it, and where the two disagree it is
 //! said.
 
-use record::{Point, Rounds, Run, Severity, WorkloadResult};
+use record::{Point, Rounds, Run, Severity, WorkloadResult, phase_title};
 use stats::batch_mean;
 use stats::steady::{Steady, WINDOW};
 use stats::trend::Trend;
@@ -162,7 +162,7 @@ pub(crate) fn rounds_drift(run: &Run) -> Option<Draft> {
     let sentence = format!(
         "{} is steady by SNIA's rule, yet each of the last five rounds of \"{}\" is {} than the one before, by {} in all.",
         rounds.tracked(),
-        rounds.phase,
+        phase_title(&rounds.phase, |_| None),
         if change > 0.0 { "higher" } else { "lower" },
         percent(change.abs())
     );
@@ -182,7 +182,7 @@ pub(crate) fn rounds_not_steady(run: &Run) -> Option<Draft> {
         "{} was not steady after {} rounds of \"{}\": over the last five it differs by {}, and its line goes by {}.",
         rounds.tracked(),
         rounds.values.len(),
-        rounds.phase,
+        phase_title(&rounds.phase, |_| None),
         percent(range),
         percent(line)
     );

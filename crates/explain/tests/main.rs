@@ -58,7 +58,40 @@ pub(crate) fn set(run: &mut Run, key: &str, value: &str) {
 
 /// The first finding of that code.
 pub(crate) fn find(run: &Run, code: &str) -> Option<Finding> {
+    explain::findings(&unfilled(run)).iter().for_each(has_no_placeholder);
     explain::findings(run).into_iter().find(|finding| finding.code == code)
+}
+
+/// The same run of phases whose names have keys in them that are filled in for each point.
+fn unfilled(run: &Run) -> Run {
+    let mut run = run.clone();
+    let unfilled = |phase: &str| format!("{phase} {{reads}} at {{depth}} and {{workload.workers}}");
+    run.points.iter_mut().for_each(|point| point.phase = unfilled(&point.phase));
+    run.rounds.iter_mut().for_each(|rounds| rounds.phase = unfilled(&rounds.phase));
+    run
+}
+
+fn has_no_placeholder(finding: &Finding) {
+    for text in [&finding.sentence, &finding.remedy] {
+        assert!(!text.contains(['{', '}']), "{}: {text}", finding.code);
+    }
+}
+
+#[test]
+fn every_code_is_found_in_some_test_so_that_no_sentence_keeps_a_placeholder() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let sources = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    // The guide's test names every code and finds none.
+    let tests: String = sources
+        .filter(|path| !path.ends_with("guide.rs"))
+        .map(|path| std::fs::read_to_string(path).unwrap())
+        .collect();
+    let unfound: Vec<&str> = explain::Code::ALL
+        .iter()
+        .map(|code| code.name())
+        .filter(|name| !tests.contains(&format!("\"{name}\"")))
+        .collect();
+    assert!(unfound.is_empty(), "no test finds {unfound:?}");
 }
 
 /// The finding of that code, which must be there, say something and tell what to do.

@@ -41,6 +41,7 @@ fn what_brings_something_is_told_with_its_interval_and_the_rest_by_name() {
         ]),
     )
     .unwrap();
+    assert_eq!(finding.code, "what-if");
     assert_eq!(
         finding.sentence,
         "What 10 % more speed of a part brings: disks 8.0 % (7.0 % to 9.0 %) more a second and 5.0 % (4.0 % to 6.0 %) \

@@ -13,6 +13,7 @@ mod held;
 mod histogram;
 pub mod names;
 mod path;
+mod phase;
 mod point;
 mod run;
 #[cfg(feature = "sample")]
@@ -29,6 +30,7 @@ pub use grade::{Check, Grade, Grading, Outcome};
 pub use held::{Fitted, Held};
 pub use histogram::Histogram;
 pub use path::{Ceiling, PathPart};
+pub use phase::{is_named, phase_title};
 pub use point::{
     Breakdown, Class, ClassShare, Component, CpuUse, DeviceCounters, Edges, EngineUsed, ErrorSample, OpTotal,
     PartShare, Point, PointKind, ResponseShare, Series, Settled, Shares, Silence, Verified, WorkerResult,

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use record::{Finding, Run, Severity};
 
 use crate::figures::name_of;
+use crate::grade;
 use crate::style::{Look, Style};
 use crate::words::{harmless, wrap};
 
@@ -18,7 +19,24 @@ pub(crate) struct Group<'a> {
     pub others: Vec<String>,
 }
 
-/// The findings of `run` by code, the gravest first, in the order in which they were found.
+/// Notes that answer what a run is asked for, before those that only bound it.
+const ANSWERS: [&str; 12] = [
+    "slo-edge",
+    "slo-unkept",
+    "what-if",
+    "cache-seen",
+    "limit",
+    "limit-unseen",
+    "latency-bound",
+    "knee",
+    "no-sharp-knee",
+    "superlinear",
+    "below-model",
+    "above-model",
+];
+
+/// The findings of `run` by code and, where it names a part, by that part: the gravest first, among equals what answers
+/// the question, then in the order in which they were found.
 pub(crate) fn groups(run: &Run) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for finding in &run.findings {
@@ -26,7 +44,9 @@ pub(crate) fn groups(run: &Run) -> Vec<Group<'_>> {
         let name = point.map(name_of);
         // What is about the run has its place in its own sentence: the knee of one curve is not that of another.
         let same = |group: &&mut Group<'_>| {
-            group.first.code == finding.code && (group.point.is_some() || name.is_some())
+            group.first.code == finding.code
+                && subject(group.first) == subject(finding)
+                && (group.point.is_some() || name.is_some())
         };
         match groups.iter_mut().find(same) {
             Some(group) if finding.severity > group.first.severity => {
@@ -38,8 +58,21 @@ pub(crate) fn groups(run: &Run) -> Vec<Group<'_>> {
         }
     }
     groups.iter_mut().for_each(name_once);
-    groups.sort_by_key(|group| std::cmp::Reverse(group.first.severity));
+    groups.sort_by_key(|group| (std::cmp::Reverse(group.first.severity), answers(group)));
     groups
+}
+
+/// The place among the answers; behind them for what is none.
+fn answers(group: &Group<'_>) -> usize {
+    ANSWERS.iter().position(|code| *code == group.first.code).unwrap_or(ANSWERS.len())
+}
+
+/// The part that a limit is about, `disks are the limit`: another part at other points is another finding.
+fn subject(finding: &Finding) -> &str {
+    match finding.code.as_str() {
+        "limit" => finding.sentence.split([':', ',']).next().unwrap_or_default(),
+        _ => "",
+    }
 }
 
 /// Several workloads of a point may have the same finding.
@@ -72,7 +105,51 @@ pub(crate) fn lines(run: &Run, style: Style) -> Vec<String> {
     lines
 }
 
-fn of_group(group: &Group<'_>, style: Style) -> Vec<String> {
+/// The three findings that matter most, and how to see the others; no lines where there is nothing to tell.
+pub(crate) fn first(run: &Run, style: Style, rest: &str) -> Vec<String> {
+    const SHOWN: usize = 3;
+    let groups = groups(run);
+    let mut lines: Vec<String> =
+        chosen(&groups, SHOWN).into_iter().flat_map(|group| of_group(group, style)).collect();
+    if !lines.is_empty() {
+        lines.insert(0, style.paint(Look::Title, "Beware"));
+    }
+    if groups.len() > SHOWN || grade::has_reasons(run) {
+        lines.extend(wrap(
+            &style.spell(&more(groups.len().saturating_sub(SHOWN), rest)),
+            style.width,
+            "",
+            "  ",
+        ));
+    }
+    lines
+}
+
+/// The first so many; the last place is for the first answer, where cautions alone would take all of them.
+fn chosen<'a, 'b>(groups: &'a [Group<'b>], count: usize) -> Vec<&'a Group<'b>> {
+    let mut chosen: Vec<&Group<'b>> = groups.iter().take(count).collect();
+    let is_answer = |group: &&Group<'_>| answers(group) < ANSWERS.len();
+    let answer = groups.iter().find(is_answer);
+    if let (Some(last), Some(answer)) = (chosen.last_mut(), answer)
+        && groups.len() > count
+        && last.first.severity < Severity::Invalid
+        && !groups[..count].iter().any(|group| is_answer(&group))
+    {
+        *last = answer;
+    }
+    chosen
+}
+
+/// `4 more findings, and all the grade rests on: REST`.
+fn more(left: usize, rest: &str) -> String {
+    match left {
+        0 => format!("All that the grade rests on: {rest}"),
+        1 => format!("One more finding, and all that the grade rests on: {rest}"),
+        left => format!("{left} more findings, and all that the grade rests on: {rest}"),
+    }
+}
+
+pub(crate) fn of_group(group: &Group<'_>, style: Style) -> Vec<String> {
     let (mark, look) = match group.first.severity {
         Severity::Note => ("-", Look::Plain),
         Severity::Warning => ("!", Look::Warning),

@@ -3,9 +3,37 @@
 use record::{Finding, Run, Severity};
 
 use crate::figures::name_of;
-use crate::grade;
 use crate::style::{Look, Style};
 use crate::words::{harmless, wrap};
+use crate::{beware, grade};
+
+/// The grade of `run` with its reasons, and what its findings come to: those of one code, and of one part, together over
+/// the points, the gravest first, at most ten. `rest` says how to see the others and all numbers, as a command.
+pub fn explained_in_brief(run: &Run, style: Style, rest: &str) -> String {
+    const SHOWN: usize = 10;
+    let mut lines = grade::lines(run, style);
+    if !lines.is_empty() {
+        lines.push(String::new());
+    }
+    let groups = beware::groups(run);
+    if groups.is_empty() {
+        lines.push("The evidence in the record supports no finding.".into());
+    }
+    for group in groups.iter().take(SHOWN) {
+        lines.extend(beware::of_group(group, style));
+    }
+    if !groups.is_empty() {
+        let hidden = groups.len().saturating_sub(SHOWN);
+        let all = run.findings.len();
+        let what = match hidden {
+            0 => format!("Each of the {all} findings with its numbers"),
+            hidden => format!("{hidden} more, and each of the {all} findings with its numbers"),
+        };
+        lines.push(String::new());
+        lines.extend(wrap(&style.spell(&format!("{what}: {rest}")), style.width, "", "  "));
+    }
+    lines.join("\n") + "\n"
+}
 
 /// The grade of `run` with its reasons, and all its findings, in the order of its points, those about the whole run
 /// first.

@@ -56,32 +56,33 @@ pub(crate) fn figures(run: &Run) -> Figures {
     }
 }
 
-/// Which columns there are, and in which order they go where there is no room: cores first, then the far tail, the
-/// mean, the interval, and so on; a figure that is some point's headline goes last.
+/// Which columns there are, and in which order they go where there is no room: what the tool itself took first, then
+/// the mean, the longest, the far tail, the median, the interval, and so on; a figure that is some point's headline goes
+/// last.
 fn columns(quantiles: &[f64], headlines: &[Metric]) -> Vec<Column> {
     let dispensable = |metric: Metric, turn: u8| if headlines.contains(&metric) { 1 } else { turn };
     let mut columns = vec![
         Column::words("point"),
         Column::figures("IOPS", dispensable(Metric::Iops, 2)),
-        Column::figures("± 95 %", 7),
+        Column::figures("± 95 %", 5),
         Column::figures("MB/s", dispensable(Metric::MbPerS, 3)),
         Column::figures("mean", dispensable(Metric::Mean, 9)),
     ];
     for q in quantiles {
         let turn = match q {
-            0.5 => 5,
+            0.5 => 6,
             0.99 => 4,
-            _ => 10,
+            _ => 7,
         };
         let wanted = headlines.iter().any(|metric| metric.is_quantile(*q));
         columns.push(Column::figures(&quantile_name(*q), if wanted { 1 } else { turn }));
     }
     columns.extend([
         Column::figures("max", dispensable(Metric::Max, 8)),
-        Column::figures("CPU/IO", 6),
+        Column::figures("CPU/IO", 10),
         Column::figures("cores", 11),
         Column::figures("errors", 1),
-        Column { dispensable: 9, ..Column::words("grade") },
+        Column { dispensable: 3, ..Column::words("grade") },
     ]);
     columns
 }
@@ -167,8 +168,10 @@ pub(crate) fn name_of(point: &Point) -> String {
     if point.repeat > 1 {
         name += &format!(" #{}", point.repeat);
     }
-    if point.kind == PointKind::State {
-        name += &format!(" (took {})", Nanos::new(point.ended_ns.saturating_sub(point.started_ns)));
+    let took = Nanos::new(point.ended_ns.saturating_sub(point.started_ns));
+    // What a model does at an instant takes no time, and nothing was measured of it.
+    if point.kind == PointKind::State && !took.is_zero() {
+        name += &format!(" (took {took})");
     }
     if !point.complete {
         name += " (cut short)";

@@ -38,6 +38,36 @@ pub(crate) fn lines(run: &Run, style: Style) -> Vec<String> {
     lines
 }
 
+/// The grade in a line or two: which checks failed, and which were not made.
+pub(crate) fn short(run: &Run, style: Style) -> Vec<String> {
+    let Some(grading) = &run.grading else { return Vec::new() };
+    let title = format!("Grade {}", grading.grade);
+    let named = |outcome: Outcome| {
+        let checks = reasons(grading).into_iter().filter(|(check, _)| check.outcome == outcome);
+        checks.map(|(check, _)| harmless(&check.name)).collect::<Vec<_>>().join(", ")
+    };
+    let parts = [
+        (named(Outcome::Failed), "failed"),
+        (named(Outcome::NotChecked), "not checked"),
+        (passed(grading).map(|names| names.trim_end_matches('.').to_owned()).unwrap_or_default(), "passed"),
+    ];
+    let said: Vec<String> = parts
+        .iter()
+        .filter(|(names, _)| !names.is_empty())
+        .map(|(names, how)| format!("{how}: {names}"))
+        .collect();
+    let words = if said.is_empty() { title.clone() } else { format!("{title} · {}", said.join("; ")) };
+    let mut lines = wrap(&style.spell(&words), style.width, "", "  ");
+    if let Some(rest) = lines[0].strip_prefix(&title) {
+        let look = match look(grading.grade) {
+            Look::Plain => Look::Title,
+            other => other,
+        };
+        lines[0] = style.paint(look, &title) + rest;
+    }
+    lines
+}
+
 /// The section of a Markdown page; nothing where nothing was graded.
 pub(crate) fn markdown(run: &Run) -> String {
     use crate::markdown::{escaped, prose};
@@ -50,6 +80,11 @@ pub(crate) fn markdown(run: &Run) -> String {
         text += &format!("- Passed: {}\n", escaped(&passed));
     }
     text
+}
+
+/// Whether anything keeps the run from an A.
+pub(crate) fn has_reasons(run: &Run) -> bool {
+    run.grading.as_ref().is_some_and(|grading| !reasons(grading).is_empty())
 }
 
 /// What keeps the run from an A, the worst first: `failed (drift) at 4k read`, `not checked: …`.

@@ -99,7 +99,11 @@ fn dedup<T: PartialEq + Clone>(items: &mut Vec<T>) {
     });
 }
 
+/// The machine that asked. That of a virtual array is in its description, and this one has no part in its figures.
 fn where_(run: &Run) -> String {
+    if run.world == World::Array {
+        return String::new();
+    }
     let machine = &run.environment;
     let cpus = match machine.cpus {
         0 => String::new(),

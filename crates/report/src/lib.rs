@@ -32,12 +32,12 @@ mod words;
 
 pub use crate::csv::{CSV_COLUMNS, csv, csv_rows};
 pub use comparison::{COMPARISON_COLUMNS, comparison, comparison_csv, comparison_json, comparison_markdown};
-pub use explained::explained;
+pub use explained::{explained, explained_in_brief};
 pub use held::{fitted, held};
 pub use json::{json, json_lines};
 pub use list::list;
 pub use markdown::markdown;
-pub use page::text;
+pub use page::{brief, text};
 pub use path::path;
 pub use shares::shares;
 pub use spans::spans;

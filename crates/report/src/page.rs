@@ -9,10 +9,29 @@ use crate::{beware, figures, grade, header, ladder, rounds, sweep, upkeep};
 /// The whole of `run` as text: what was measured, the table with each point's headline figure set off, sweeps
 /// as curves, the first errors, the grade with its reasons, and what to beware of. Ends with a line end.
 ///
-/// No line is wider than the style's width, but for words that are. Where there is no room, columns are left
-/// out in this order and named below the table: cores, quantiles beyond p99, mean, max, interval, CPU, p50,
-/// p99, MB/s, IOPS; a figure that is a point's headline stays longest.
+/// No line is wider than the style's width, but for words that are. Where there is no room, names of points are cut
+/// as far as they stay different, then columns are left out in this order and named below the table: cores, CPU, mean,
+/// max, quantiles beyond p99, p50, interval, p99, MB/s, IOPS; a figure that is a point's headline stays longest.
 pub fn text(run: &Run, style: Style) -> String {
+    let mut sections = measured(run, style);
+    sections.push(grade::lines(run, style));
+    sections.push(beware::lines(run, style));
+    sections.push(tail(run, style));
+    joined(sections)
+}
+
+/// The same without what a first look does not need: the grade in one line, and the three findings that matter most.
+/// `rest` says how to see the others, as a command.
+pub fn brief(run: &Run, style: Style, rest: &str) -> String {
+    let mut sections = measured(run, style);
+    sections.push(grade::short(run, style));
+    sections.push(beware::first(run, style, rest));
+    sections.push(tail(run, style));
+    joined(sections)
+}
+
+/// What was measured and its figures.
+fn measured(run: &Run, style: Style) -> Vec<Vec<String>> {
     let mut sections = vec![head(run, style)];
     if run.points.is_empty() {
         sections.push(vec!["No point was measured.".into()]);
@@ -25,9 +44,10 @@ pub fn text(run: &Run, style: Style) -> String {
     sections.push(rounds::lines(run, style));
     sections.push(upkeep::lines(run, style));
     sections.push(errors(run, style));
-    sections.push(grade::lines(run, style));
-    sections.push(beware::lines(run, style));
-    sections.push(tail(run, style));
+    sections
+}
+
+fn joined(mut sections: Vec<Vec<String>>) -> String {
     sections.retain(|section| !section.is_empty());
     let sections: Vec<String> = sections.iter().map(|section| section.join("\n")).collect();
     sections.join("\n\n") + "\n"
@@ -55,7 +75,11 @@ fn table(run: &Run, style: Style) -> Vec<String> {
         note("A percentile is blank where fewer than ten requests were slower.");
     }
     if !drawn.left_out.is_empty() {
-        note(&format!("No room for: {}.", drawn.left_out.join(", ")));
+        note(&format!(
+            "No room for: {}; `--width {}` shows all.",
+            drawn.left_out.join(", "),
+            drawn.whole_width
+        ));
     }
     let curves = sweep::lines(run, style);
     if !curves.is_empty() {

@@ -1,6 +1,6 @@
 //! Rounds until a figure is steady: the verdict, and each cell's mean over the rounds of the window.
 
-use record::{Point, PointKind, Rounds, Run, Window, WorkloadResult};
+use record::{Point, PointKind, Rounds, Run, Window, WorkloadResult, phase_title};
 use units::{BytesPerSecond, Nanos, OpsPerSecond};
 
 use crate::style::{Look, Style};
@@ -23,7 +23,7 @@ pub(crate) fn lines(run: &Run, style: Style) -> Vec<String> {
 }
 
 fn verdict(rounds: &Rounds) -> String {
-    let (phase, figure) = (harmless(&rounds.phase), harmless(&rounds.tracked()));
+    let (phase, figure) = (harmless(&phase_title(&rounds.phase, |_| None)), harmless(&rounds.tracked()));
     match rounds.window.filter(|_| rounds.steady) {
         Some(window) => format!(
             "{phase}: {figure} is steady over rounds {} to {} (the rule of SNIA's PTS).",
@@ -81,7 +81,7 @@ fn cells(run: &Run, rounds: &Rounds, window: Window) -> Table {
         }
         let swept = point.swept.iter().filter(|(key, _)| *key != "round");
         let cell: Vec<String> = swept.map(|(key, value)| format!("{key} {value}")).collect();
-        let cell = if cell.is_empty() { point.phase.clone() } else { cell.join(", ") };
+        let cell = if cell.is_empty() { phase_title(&point.phase, |_| None) } else { cell.join(", ") };
         match rows.iter_mut().find(|(name, _)| *name == cell) {
             Some((_, points)) => points.push(point),
             None => rows.push((cell, vec![point])),

@@ -3,7 +3,7 @@
 use unicode_width::UnicodeWidthStr;
 
 use crate::style::{Look, Style};
-use crate::words::cut;
+use crate::words::{cut, cut_within};
 
 /// One column.
 #[derive(Clone, Debug)]
@@ -65,11 +65,17 @@ pub(crate) struct Drawn {
     pub lines: Vec<String>,
     /// Titles of the columns for which there was no room, in the order of the table.
     pub left_out: Vec<String>,
+    /// The width at which there is room for all of them.
+    pub whole_width: usize,
 }
 
 const GAP: &str = "  ";
 /// The first column is cut no shorter than this.
 const FIRST_COLUMN_MIN: usize = 8;
+/// Names are cut no shorter than this while there is a figure that could go instead, and not at all where they are
+/// hardly longer.
+const NAME_MIN: usize = 24;
+const NAME_LONG: usize = 32;
 
 impl Table {
     /// Draws the table within the width of `style`.
@@ -87,7 +93,18 @@ impl Table {
         let mut widths: Vec<usize> = (0..titles.len()).map(width_of).collect();
         let mut shown: Vec<usize> =
             (0..titles.len()).filter(|column| texts.iter().any(|row| !row[*column].is_empty())).collect();
+        let whole_width = total(&widths, &shown);
         let mut left_out = Vec::new();
+        // Before a figure goes, names give what they do not need to be told apart.
+        if let Some(first) = shown.first().copied().filter(|first| self.columns[*first].words) {
+            let names: Vec<&str> = texts.iter().map(|row| row[first].as_str()).collect();
+            let excess = total(&widths, &shown).saturating_sub(style.width);
+            let wanted = widths[first].saturating_sub(excess).max(NAME_MIN).min(widths[first]);
+            let cut = (wanted..widths[first]).find(|width| are_told_apart(&names, *width, style));
+            if let Some(cut) = cut.filter(|_| widths[first] > NAME_LONG) {
+                widths[first] = cut.max(titles[first].width());
+            }
+        }
         while total(&widths, &shown) > style.width {
             let least = shown.iter().copied().filter(|column| self.columns[*column].dispensable > 0);
             let Some(goes) = least.max_by_key(|column| self.columns[*column].dispensable) else { break };
@@ -101,6 +118,7 @@ impl Table {
         left_out.sort_unstable();
         let line = |cells: &[String], look: &dyn Fn(usize) -> Look| {
             let fields = shown.iter().map(|column| {
+                let cut = if self.columns[*column].words { cut_within } else { cut };
                 let text = cut(&cells[*column], widths[*column], style.ellipsis());
                 let pad = " ".repeat(widths[*column] - text.width());
                 let text = style.paint(look(*column), &text);
@@ -110,8 +128,20 @@ impl Table {
         };
         let mut lines = vec![line(&titles, &|_| Look::Faint)];
         lines.extend(texts.iter().zip(&self.rows).map(|(text, row)| line(text, &|column| row[column].look)));
-        Drawn { lines, left_out: left_out.into_iter().map(|column| titles[column].clone()).collect() }
+        let left_out = left_out.into_iter().map(|column| titles[column].clone()).collect();
+        Drawn { lines, left_out, whole_width }
     }
+}
+
+/// Whether names that differ still do once they are cut to `width`.
+fn are_told_apart(names: &[&str], width: usize, style: Style) -> bool {
+    let mut whole: Vec<&str> = names.to_vec();
+    whole.sort_unstable();
+    whole.dedup();
+    let mut cuts: Vec<String> = whole.iter().map(|name| cut_within(name, width, style.ellipsis())).collect();
+    cuts.sort_unstable();
+    cuts.dedup();
+    cuts.len() == whole.len()
 }
 
 fn total(widths: &[usize], shown: &[usize]) -> usize {
@@ -148,7 +178,18 @@ mod tests {
         assert_eq!(drawn.lines[1], "a name of some length  1,234");
         let drawn = table().draw(plain(12));
         assert_eq!(drawn.left_out, ["first", "second"]);
-        assert_eq!(drawn.lines[1], "a name of s…");
+        assert_eq!(drawn.lines[1], "a name…ength");
+    }
+
+    #[test]
+    fn a_long_name_gives_way_to_figures_as_far_as_it_stays_different() {
+        let mut table = table();
+        let long = "a name that is much longer than it would have to be, ";
+        table.rows.iter_mut().enumerate().for_each(|(row, cells)| cells[0].text = format!("{long}x{row}"));
+        let drawn = table.draw(plain(40));
+        assert!(drawn.left_out.is_empty(), "{:?}", drawn.lines);
+        assert_eq!(drawn.whole_width, 55 + 2 + 5 + 2 + 6);
+        assert!(drawn.lines[1].contains("be, x0") && drawn.lines[2].contains("be, x1"), "{:?}", drawn.lines);
     }
 
     #[test]

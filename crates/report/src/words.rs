@@ -41,6 +41,26 @@ pub(crate) fn cut(text: &str, width: usize, ellipsis: &str) -> String {
     kept + ellipsis
 }
 
+/// The beginning and the end of `text` in at most `width` columns, with `ellipsis` for what is left out between them:
+/// names of points differ at the end.
+pub(crate) fn cut_within(text: &str, width: usize, ellipsis: &str) -> String {
+    if text.width() <= width {
+        return text.into();
+    }
+    let room = width.saturating_sub(ellipsis.width());
+    let (front, back) = (room - room / 2, room / 2);
+    let mut end: Vec<char> = Vec::new();
+    for letter in text.chars().rev() {
+        end.push(letter);
+        if end.iter().collect::<String>().width() > back {
+            end.pop();
+            break;
+        }
+    }
+    let end: String = end.into_iter().rev().collect();
+    cut(text, front + ellipsis.width(), ellipsis) + &end
+}
+
 /// Control characters of names replaced, so that no name can move the cursor or recolour the screen.
 pub(crate) fn harmless(text: &str) -> String {
     text.chars().map(|letter| if letter.is_control() { '\u{FFFD}' } else { letter }).collect()
@@ -73,6 +93,14 @@ mod tests {
         assert_eq!(cut("数据数据", 5, "…"), "数据…");
         assert_eq!(cut("short", 7, "…"), "short");
         assert_eq!(cut("abc", 1, "…"), "…");
+    }
+
+    #[test]
+    fn a_name_keeps_its_beginning_and_its_end() {
+        assert_eq!(cut_within("8 KiB random, 128 in flight", 15, "…"), "8 KiB r… flight");
+        assert_eq!(cut_within("short", 7, "…"), "short");
+        assert_eq!(cut_within("数据数据", 5, "…"), "数…据");
+        assert_eq!(cut_within("abc", 1, "…"), "…");
     }
 
     #[test]

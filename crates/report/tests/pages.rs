@@ -102,3 +102,20 @@ fn a_list_of_runs() {
 fn an_empty_list_is_a_sentence() {
     assert_eq!(report::list(&[], at(80)).lines().count(), 1);
 }
+
+#[test]
+fn a_first_look_has_three_findings_at_most_and_says_how_to_see_the_others() {
+    let run = graded();
+    let page = report::brief(&run, at(100), "fathom show 7 --full");
+    let all = report::text(&run, at(100));
+    let findings = |page: &str| {
+        let marks = ["  ! ", "  X ", "  - "];
+        page.lines()
+            .skip_while(|line| *line != "Beware")
+            .filter(|line| marks.iter().any(|mark| line.starts_with(mark)))
+            .count()
+    };
+    assert!(findings(&page) <= 3 && findings(&page) <= findings(&all), "{page}");
+    assert!(page.contains("fathom show 7 --full"), "{page}");
+    assert_eq!(page.lines().filter(|line| line.starts_with("Grade ")).count(), 1, "{page}");
+}

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{OpSummary, Point, PointKind, Run, WorkloadResult};
+use record::{OpSummary, Point, PointKind, Run, WorkloadResult, is_named, phase_title};
 use stats::difference::Estimate;
 
 use super::measured::{Measured, Metric};
@@ -100,7 +100,12 @@ fn name(point: &Point) -> String {
         return point.name.clone();
     }
     let values: Vec<String> = swept(point).map(|(key, value)| format!("{key} {value}")).collect();
-    format!("{} {}", point.phase, values.join(", ")).trim_end().to_owned()
+    let filled =
+        |named: &str| swept(point).find(|(key, _)| is_named(key, named)).map(|(_, value)| value.to_owned());
+    match phase_title(&point.phase, filled) {
+        title if title != point.phase => title,
+        title => format!("{title} {}", values.join(", ")).trim_end().to_owned(),
+    }
 }
 
 impl<'a> Cell<'a> {
