@@ -111,7 +111,9 @@ fn explain_tells_where_the_time_went_and_what_a_faster_part_would_bring() {
     }
     let tried = told.split("What if: healthy").nth(1).expect("the trials follow");
     assert!(tried.contains("controller processor") && tried.contains("depth"), "{told}");
-    assert!(told.contains("note: what-if"), "{told}");
+    assert!(told.contains("- what-if"), "{told}");
+    let full = user.fathom("explain last --what-if --seeds 2 --point healthy --full").done().out;
+    assert!(full.contains("note: what-if"), "{full}");
 }
 
 #[test]

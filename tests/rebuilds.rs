@@ -135,7 +135,9 @@ fn replace_a_member(level: &str) {
     // A set whose member is being replaced may answer from memory, which Fathom says with 4.
     assert!(matches!(ended.code, Some(0 | 4)), "{level}:\n{}\n{}", ended.out, ended.err);
     assert!(ended.out.contains("rebuild: "), "{level}:\n{}", ended.out);
-    let courses = courses(&user.last());
+    let run = user.last();
+    the_new_device_is_counted(&run, spare.name(), level);
+    let courses = courses(&run);
     assert_eq!(courses.last().unwrap().last(), Some(&1.0), "{level}: {courses:?}");
     assert!(tool("btrfs", &["scrub", "start", "-B", &mnt]), "{level}: the set is whole");
     assert!(fs::read(point.join("data")).unwrap().iter().all(|byte| *byte == 0xA5), "{level}");
@@ -143,6 +145,18 @@ fn replace_a_member(level: &str) {
     for device in &loops {
         tool("btrfs", &["device", "scan", "--forget", &device.node]);
     }
+}
+
+/// Once the replacing has ended, the spare is one of the devices that answer, and what they did is what was asked.
+fn the_new_device_is_counted(run: &Value, spare: &str, level: &str) {
+    let after = run["points"].as_array().unwrap().last().unwrap();
+    let devices = after["devices"].as_array().unwrap();
+    let of_spare = devices.iter().find(|device| device["device"] == spare);
+    let of_spare = of_spare.unwrap_or_else(|| panic!("{level}: {spare} is not among {devices:?}"));
+    assert_eq!(of_spare["relation"], "target", "{level}");
+    let is_late = |finding: &&Value| finding["point"] == after["index"] && finding["severity"] == "invalid";
+    let wrong = run["findings"].as_array().unwrap().iter().find(is_late);
+    assert!(wrong.is_none(), "{level}: {wrong:?}");
 }
 
 #[test]

@@ -4,8 +4,9 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 
 use serde_json::Value;
+use units::Bytes;
 
-use crate::support::{Loop, SMALL, User};
+use crate::support::{Loop, Mounted, SMALL, User, mkfs};
 
 /// The one workload of the one point of a run.
 fn workload(run: &Value) -> &Value {
@@ -75,14 +76,104 @@ fn reads_of_a_file_that_was_never_written_are_told_as_nothing() {
 #[test]
 fn a_file_that_is_not_there_is_made_and_removed() {
     let user = User::with_plan(SMALL);
-    let ended = user.fathom("run plan.toml --on new --set reads=50%").done();
-    // It may be a directory's name that was mistyped.
+    let ended = user.fathom("run plan.toml --on new --create --set reads=50%").done();
     ended.saying(&["new is not there yet and is made as a file and removed at the end"]);
     assert_eq!(user.files(), ["plan.toml"]);
     let totals = user.last()["points"][0]["workloads"][0]["totals"].clone();
     let moved: Vec<&str> =
         totals.as_array().unwrap().iter().map(|total| total["op"].as_str().unwrap()).collect();
     assert_eq!(moved, ["read", "write"]);
+}
+
+#[test]
+fn a_name_that_was_mistyped_makes_no_file() {
+    let user = User::with_plan(SMALL);
+    user.directory("array");
+    for verb in ["run plan.toml --on arary", "run plan.toml --on arary --dry-run", "doctor arary --caches"] {
+        user.fathom(verb).with(2).saying(&[
+            "arary",
+            "there is no such file, directory or device",
+            "--create",
+        ]);
+    }
+    user.fathom("search plan.toml --on arary --slo p99<5ms").with(2).saying(&["--create"]);
+    user.fathom("run plan.toml --on array --against arary").with(2).saying(&["--create"]);
+    assert_eq!(user.files(), ["array", "plan.toml"]);
+}
+
+/// A plan that leaves the size of its file open.
+const OPEN: &str = "name = \"open\"\n[[phase]]\nreads = \"50%\"\nrun = \"200ms\"\n";
+
+fn size_of(run: &Value) -> Bytes {
+    Bytes::new(run["targets"][0]["size_bytes"].as_u64().unwrap())
+}
+
+/// A default run on a file system of `mib`: what it says beforehand is what it does, and it leaves room.
+fn runs_on_a_small_file_system(mib: u64) {
+    let user = User::with_plan(OPEN);
+    let Some(device) = Loop::sparse(&user, mib << 20) else { return };
+    if !mkfs(&device) {
+        return;
+    }
+    let point = user.directory("disk");
+    let Some(_mounted) = Mounted::make(&device, &point) else { return };
+    let said = user.fathom("run plan.toml --on disk --dry-run --width 1000").done().out;
+    user.fathom("run plan.toml --on disk --keep").done();
+    let size = size_of(&user.last());
+    assert!(
+        said.contains(&format!("fathom-scratch-0.dat, {}", size.exact())),
+        "{mib} MiB: {size}, and {said}"
+    );
+    assert!(size >= Bytes::MIB * (mib / 3), "{mib} MiB: {size} is less than could be");
+    let inode = fs::metadata(point.join("fathom-scratch-0.dat")).unwrap().ino();
+    // What was kept counts as free for the run that uses it.
+    user.fathom("run plan.toml --on disk").done();
+    assert_eq!(size_of(&user.last()), size);
+    assert_eq!(fs::metadata(point.join("fathom-scratch-0.dat")).unwrap().ino(), inode, "it is used again");
+}
+
+#[test]
+fn a_default_run_does_what_its_dry_run_says_on_small_file_systems() {
+    [64, 256].into_iter().for_each(runs_on_a_small_file_system);
+}
+
+#[test]
+#[ignore = "writes 5 GiB"]
+fn a_default_run_does_what_its_dry_run_says_on_file_systems_of_1_to_4_gib() {
+    [1024, 2048, 4096].into_iter().for_each(runs_on_a_small_file_system);
+}
+
+#[test]
+fn scratch_means_what_it_says_or_is_refused_with_what_would_fit() {
+    let user = User::with_plan(OPEN);
+    user.directory("disk");
+    for size in ["16MiB", "64KiB", "80MiB"] {
+        user.fathom(&format!("run plan.toml --on disk --scratch {size}")).done();
+        assert_eq!(size_of(&user.last()), size.parse().unwrap());
+    }
+    let refused = |line: &str, words: &[&str]| user.fathom(line).with(2).saying(words);
+    refused("run plan.toml --on disk --scratch 4PiB", &["--scratch 4PiB", "free", "or less would fit"]);
+    refused("run plan.toml --on disk --scratch 1000B", &["multiple of 4 KiB"]);
+    refused("run plan.toml --on null: --scratch 1GiB", &["no scratch file is made on null:", "span=1GiB"]);
+    refused("run quick --on array:md3000 --scratch 1GiB", &["no scratch file is made on array:md3000"]);
+    refused(
+        "run plan.toml --on disk --scratch 1MiB --set span=4MiB",
+        &["--scratch 1MiB", "take 4MiB or more"],
+    );
+    assert_eq!(fs::read_dir(user.path("disk")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_span_that_a_later_phase_has_no_room_for_is_told_before_anything_runs() {
+    let plan = "name = \"late\"\n[defaults]\nrun = \"1h\"\n[[phase]]\nname = \"first\"\n\
+                [[phase]]\nname = \"second\"\nspan = \"8PiB\"\n";
+    let user = User::with_plan(plan);
+    user.write("data", vec![3; 4 << 20]);
+    for target in ["data", "null:1GiB", "array:md3000"] {
+        let ended = user.fathom(&format!("run plan.toml --on {target}")).with(2);
+        ended.saying(&["workload `second`", "span 8 PiB", "reaches past a target"]);
+        user.fathom(&format!("run plan.toml --on {target} --dry-run")).with(2);
+    }
 }
 
 #[test]

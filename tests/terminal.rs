@@ -80,3 +80,23 @@ fn nothing_is_wider_than_asked_for() {
         }
     }
 }
+
+/// A sweep over more points than anybody reads one by one.
+const MANY: &str = "name = \"many\"\n[defaults]\nspan = \"1GiB\"\nrun = \"2s\"\n[[phase]]\n\
+    name = \"{size} {pattern}, {depth} in flight\"\n\
+    size = { sweep = [\"4KiB\", \"16KiB\", \"64KiB\"] }\npattern = { sweep = [\"random\", \"sequential\"] }\n\
+    depth = { sweep = [1, 2, 4, 8, 16, 32] }\n";
+
+#[test]
+fn what_many_points_come_to_fits_a_screen_or_two_and_the_rest_is_there_on_request() {
+    let user = User::with_plan(MANY);
+    user.fathom("run plan.toml --on array:md3000").done();
+    let brief = user.fathom("explain last").done().out;
+    let full = user.fathom("explain last --full").done().out;
+    assert!(brief.lines().count() < 120, "{} lines", brief.lines().count());
+    assert!(full.lines().count() > 2 * brief.lines().count());
+    assert!(brief.contains("--full"), "{brief}");
+    for text in [&brief, &full, &user.fathom("show last").done().out, &user.fathom("show last --full").done().out] {
+        assert!(!text.contains(['{', '}']), "{text}");
+    }
+}

@@ -43,6 +43,17 @@ impl Loop {
         Some(Loop { node: node?, image })
     }
 
+    /// Likewise over an image that takes room only for what is written.
+    pub fn sparse(user: &User, size: u64) -> Option<Loop> {
+        let image = user.path("sparse image");
+        File::create(&image).unwrap().set_len(size).unwrap();
+        let node = attach(&image);
+        if node.is_none() {
+            skipped("needs root and losetup, to make a loop device");
+        }
+        Some(Loop { node: node?, image })
+    }
+
     /// The text that lets Fathom write to it: it is not blank.
     pub fn consent(&self) -> String {
         format!("data:loop:{}", self.image.display())

@@ -130,7 +130,8 @@ impl<'p> Course<'p> {
                     self.tracking.add(phase, point, &measured),
                 ];
                 for why in ends.into_iter().flatten() {
-                    watch(Event::SweepEnded { phase: &phase.name, why });
+                    let title = record::phase_title(&phase.name, |_| None);
+                    watch(Event::SweepEnded { phase: &title, why });
                     self.expected_after = self.expected_from(position + 1);
                 }
                 self.outcome.points.push(measured);

@@ -25,7 +25,7 @@ use workload::{FlowTotals, Job, Progress, compile, files_needed};
 
 use crate::event::Live;
 use crate::listener::{self, Listener};
-use crate::real::{check_on, check_traces, explicit_size, refuse_verify};
+use crate::real::{check_on, check_room, explicit_size, refuse_verify};
 use crate::result::span_of;
 use crate::seconds::p99_of;
 use crate::world::{LoadAnswer, StateAnswer, WorkerAnswer, WorkloadAnswer, World, WorldError};
@@ -86,7 +86,7 @@ impl ModelledWorld {
             held: Held::default(),
             listener: None,
         };
-        check_traces(plan, |workload| world.files(workload).1)
+        check_room(plan, |workload| world.files(workload).1)
             .map_err(|error| ModelError::Unfit(error.to_string()))?;
         Ok(world)
     }

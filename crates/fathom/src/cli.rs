@@ -115,7 +115,11 @@ pub struct RunArgs {
     /// Let scratch files stay for the next run
     #[arg(long)]
     pub keep: bool,
-    /// Size of the scratch file where the plan leaves it open [default: large enough to defeat known caches]
+    /// Make a file of a target's name where there is none
+    #[arg(long)]
+    pub create: bool,
+    /// Size of all scratch files together, exactly [default: large enough to defeat known caches, as far as there is
+    /// room]
     #[arg(long, value_name = "SIZE")]
     pub scratch: Option<Bytes>,
     #[command(flatten)]
@@ -404,7 +408,8 @@ pub struct FitArgs {
     /// nothing is written, and what writes cost is not fitted
     #[arg(long, value_name = "IDENTITY")]
     pub destroy: Vec<String>,
-    /// Size of the scratch file in a directory [default: large enough to defeat known caches]
+    /// Size of the scratch file in a directory, exactly [default: large enough to defeat known caches, as far as there
+    /// is room]
     #[arg(long, value_name = "SIZE")]
     pub scratch: Option<Bytes>,
     /// Do not keep the runs in the library
@@ -459,6 +464,9 @@ pub struct ShowArgs {
     /// What stdout gets
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
+    /// All findings, and what the grade rests on
+    #[arg(long)]
+    pub full: bool,
     #[command(flatten)]
     pub look: Look,
 }
@@ -485,6 +493,9 @@ pub struct ExplainArgs {
     /// Hold every point against what this array file of `fathom array fit` gives
     #[arg(long, value_name = "FILE", conflicts_with = "parts")]
     pub model: Option<PathBuf>,
+    /// Every finding of every point with its numbers, not the ten that matter most
+    #[arg(long)]
+    pub full: bool,
     /// What stdout gets
     #[arg(long, value_enum, default_value_t = TreeFormat::Text)]
     pub format: TreeFormat,

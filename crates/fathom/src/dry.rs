@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use conduct::modelled::ModelledWorld;
 use conduct::real::{RealOptions, RealWorld};
 use host::SysRoot;
 use host::safety::{Judgement, consent_for, judge};
@@ -16,6 +17,8 @@ pub fn run(plan: &Plan, options: &RealOptions) -> Result<Ending, Failure> {
     let mut text = plan.summary().to_string() + "\n";
     if let Some(address) = models::address(&options.targets)? {
         let array = array::spec::array(&LIBRARY, address)?;
+        // Whether the plan fits it is asked as a run would.
+        ModelledWorld::open(plan, address, &LIBRARY, Arc::default())?;
         text += &format!("target {address}: {}; nothing real is touched\n", array.about);
         return print(&text).map(|()| Ending::done());
     }
@@ -50,7 +53,7 @@ fn scratch_words(plan: &Plan, options: &RealOptions) -> Result<String, Failure> 
     let files = world.scratch_files();
     let mut text = String::new();
     for (path, size) in &files {
-        text += &format!("scratch file {path}, {size}\n");
+        text += &format!("scratch file {path}, {}, written before the first point\n", size.exact());
     }
     if let Some(words) = world.scratch_words() {
         text += &format!("  {words}\n");

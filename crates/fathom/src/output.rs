@@ -12,9 +12,12 @@ use crate::ending::Failure;
 use crate::recorder::salt;
 use crate::terminal;
 
-/// `run` in `format`, for stdout.
-pub fn rendered(run: &Run, format: Format, look: &Look) -> Result<String, Failure> {
-    draw(run, format, terminal::style(look))
+/// `run` in `format`, for stdout. As text it is brief where `rest` says how to see the rest.
+pub fn rendered(run: &Run, format: Format, look: &Look, rest: Option<&str>) -> Result<String, Failure> {
+    match (format, rest) {
+        (Format::Text, Some(rest)) => Ok(report::brief(run, terminal::style(look), rest)),
+        _ => draw(run, format, terminal::style(look)),
+    }
 }
 
 fn draw(run: &Run, format: Format, style: report::Style) -> Result<String, Failure> {

@@ -129,31 +129,51 @@ fn device_facts(device: &Device, put: &mut impl FnMut(&str, Option<String>)) {
     }
 }
 
-/// Differences of the kernel's counters, for devices that had them before and after.
-pub(super) fn device_counters(
-    devices: &[(String, &'static str, DevNo)],
-    before: &[Option<monitor::DeviceCounters>],
-    after: &[Option<monitor::DeviceCounters>],
-) -> Vec<record::DeviceCounters> {
-    let difference = |((name, relation, _), (before, after)): (&(String, &str, DevNo), _)| {
-        let (Some(before), Some(after)): (&Option<_>, &Option<monitor::DeviceCounters>) = (before, after)
-        else {
-            return None;
-        };
-        let counted = after.since(before);
-        Some(record::DeviceCounters {
-            device: name.clone(),
-            relation: (*relation).into(),
-            read_requests: counted.reads,
-            read_sectors: counted.read_sectors.0,
-            write_requests: counted.writes,
-            write_sectors: counted.write_sectors.0,
-            discard_requests: counted.discards,
-            discard_sectors: counted.discard_sectors.0,
-            flush_requests: counted.flushes,
-        })
-    };
-    devices.iter().zip(before.iter().zip(after)).filter_map(difference).collect()
+/// The kernel's counters at an instant.
+pub(super) struct Counted {
+    /// What the targets stand on then: names, how they are related, numbers.
+    pub devices: Vec<(String, &'static str, DevNo)>,
+    /// Of every device that the kernel lists, so that one that the targets stand on only later is counted from the
+    /// beginning.
+    pub counters: Vec<(DevNo, monitor::DeviceCounters)>,
+}
+
+impl Counted {
+    fn of(&self, devno: DevNo) -> Option<monitor::DeviceCounters> {
+        self.counters.iter().find(|(other, _)| *other == devno).map(|(_, counters)| *counters)
+    }
+}
+
+/// Differences of the kernel's counters, for all devices that the targets stood on before or after.
+///
+/// None where a device that was asked first has come or gone meanwhile as far as the kernel is concerned: the sum of the
+/// others would be taken for all that the targets did.
+pub(super) fn device_counters(before: &Counted, after: &Counted) -> Vec<record::DeviceCounters> {
+    let is_new = |each: &&(String, &str, DevNo)| !before.devices.iter().any(|(_, _, known)| *known == each.2);
+    let all = before.devices.iter().chain(after.devices.iter().filter(is_new));
+    let mut counted = Vec::new();
+    for (name, relation, devno) in all {
+        match before.of(*devno).zip(after.of(*devno)) {
+            Some((before, after)) => counted.push(difference(name, relation, &after.since(&before))),
+            None if *relation == "target" => return Vec::new(),
+            None => {}
+        }
+    }
+    counted
+}
+
+fn difference(name: &str, relation: &str, counted: &monitor::DeviceCounters) -> record::DeviceCounters {
+    record::DeviceCounters {
+        device: name.into(),
+        relation: relation.into(),
+        read_requests: counted.reads,
+        read_sectors: counted.read_sectors.0,
+        write_requests: counted.writes,
+        write_sectors: counted.write_sectors.0,
+        discard_requests: counted.discards,
+        discard_sectors: counted.discard_sectors.0,
+        flush_requests: counted.flushes,
+    }
 }
 
 /// What the monitors saw, and what they could not.

@@ -65,6 +65,8 @@ pub struct RealOptions {
     pub keep: bool,
     /// The size of scratch files together, in place of `auto`.
     pub scratch: Option<Bytes>,
+    /// A target that is not there may be made as a file.
+    pub create: bool,
     /// For tools that make files of their own: how each target that is a file is treated. Empty where new files are
     /// scratch files.
     pub plain: Vec<PlainFile>,
@@ -127,6 +129,9 @@ impl RealWorld {
             let facts = Facts::read(&root, &target)?;
             targets.push(Resolved { target, facts, permit: None, stored: None });
         }
+        if !options.create {
+            check_there(&targets)?;
+        }
         check_fit(plan, &targets)?;
         Upkeep::check(plan, &options.upkeep)?;
         if plan.estimate().changes_data {
@@ -162,7 +167,7 @@ impl RealWorld {
             listener: None,
         };
         if !world.plain.is_any() {
-            check_traces(plan, |workload| world.lengths_for(workload))?;
+            check_room(plan, |workload| world.lengths_for(workload))?;
         }
         Ok(world)
     }
@@ -230,8 +235,23 @@ impl RealWorld {
         devices
     }
 
-    fn counters(&self) -> Vec<Option<DeviceCounters>> {
-        self.devices().iter().map(|(_, _, devno)| DeviceCounters::read(&self.root, *devno)).collect()
+    /// Looks again at what the targets stand on: a member that failed has gone, and one that replaced it has come.
+    /// Where the system does not say, what was known stays.
+    fn look_again(&mut self) {
+        for Resolved { target, facts, .. } in &mut self.targets {
+            if matches!(target.place, Place::Null { .. }) {
+                continue;
+            }
+            if let Ok(now) = Facts::read(&self.root, target) {
+                (facts.devices, facts.members) = (now.devices, now.members);
+            }
+        }
+    }
+
+    /// What the kernel has counted so far of every device there is, and which of them the targets stand on.
+    fn counted(&mut self) -> describe::Counted {
+        self.look_again();
+        describe::Counted { devices: self.devices(), counters: DeviceCounters::read_all(&self.root) }
     }
 
     fn monitor(&self) -> Result<Monitor, WorldError> {
@@ -299,9 +319,10 @@ impl World for RealWorld {
             self.look_inside();
         }
         let assignments = self.assignments(&load.workloads)?;
+        self.look_again();
         let monitor = self.monitor()?;
         let cached = cached_of(&assignments);
-        let (before, cpu_before) = (self.counters(), process_cpu());
+        let (before, cpu_before) = (self.counted(), process_cpu());
         let mut heard = Heard::new(assignments.len(), self.clock.now());
         let listener = &mut self.listener;
         let outcomes = host::load::run(&assignments, &self.clock, &self.stop, &mut |news| {
@@ -320,7 +341,7 @@ impl World for RealWorld {
             listener.end(ended);
         }
         let cpu = process_cpu().since(cpu_before);
-        let devices = describe::device_counters(&self.devices(), &before, &self.counters());
+        let devices = describe::device_counters(&before, &self.counted());
         let mut series = describe::series(monitor.stop());
         series.retain(|each| each.absent.is_some() || !each.values.is_empty());
         series.extend(self.upkeep.series(heard.started));
@@ -575,16 +596,30 @@ fn null_files(workload: &Workload) -> usize {
     trace.map_or(0, |trace| trace.files().len()).max(files_needed(workload) as usize)
 }
 
-/// Says no to requests of traces that have no place on files of those lengths, before anything is touched.
-pub(crate) fn check_traces(
-    plan: &Plan,
-    lengths: impl Fn(&Workload) -> Vec<Bytes>,
-) -> Result<(), CompileError> {
-    let workloads = plan.points().iter().flat_map(Point::workloads);
-    for workload in workloads.filter(|workload| workload.replay().is_some()) {
-        compile(workload, &lengths(workload))?;
+/// Says no to a workload, or to a request of its trace, that has no place on files of those lengths, before anything is
+/// touched: a later phase that cannot be would be found out after hours.
+pub(crate) fn check_room(plan: &Plan, lengths: impl Fn(&Workload) -> Vec<Bytes>) -> Result<(), CompileError> {
+    let mut before: Option<&Workload> = None;
+    for workload in plan.points().iter().flat_map(Point::workloads).filter(|each| each.tree.is_none()) {
+        // Rounds and repetitions ask the same again.
+        if before.is_none_or(|before| *before != *workload) {
+            compile(workload, &lengths(workload))?;
+        }
+        before = Some(workload);
     }
     Ok(())
+}
+
+/// Says no where a target is not there: its name may be a directory's that was mistyped, or one that is not mounted.
+fn check_there(targets: &[Resolved]) -> Result<(), WorldError> {
+    let absent = targets.iter().find(|each| matches!(each.target.place, Place::NewFile(_)));
+    absent.map_or(Ok(()), |each| {
+        let name = &each.target.name;
+        Err(WorldError::Unfit(format!(
+            "{name}: there is no such file, directory or device; check the name and whether it is mounted, or let a \
+             file be made there with `--create`"
+        )))
+    })
 }
 
 /// Says no where plan and targets do not go together, before anything is touched.

@@ -99,15 +99,16 @@ impl RealWorld {
             let jobs = compile_tree(workload, tree)?;
             assignments.push(TreeAssignment { workload: workload.clone(), jobs });
         }
+        self.look_again();
         let monitor = self.monitor()?;
-        let (before, cpu_before) = (self.counters(), host::monitor::process_cpu());
+        let (before, cpu_before) = (self.counted(), host::monitor::process_cpu());
         let mut heard = Heard::new(assignments.len(), self.clock.now());
         let mut outcomes = tree::run(&assignments, trees, &self.clock, &self.stop, &mut |news| {
             heard.listen(news, &self.clock, &monitor, live);
         })?;
         let ended = self.clock.now();
         let cpu = host::monitor::process_cpu().since(cpu_before);
-        let devices = describe::device_counters(&self.devices(), &before, &self.counters());
+        let devices = describe::device_counters(&before, &self.counted());
         let mut series = describe::series(monitor.stop());
         series.retain(|each| each.absent.is_some() || !each.values.is_empty());
         let mut answers = Vec::new();

@@ -174,6 +174,8 @@ impl Door {
             consents: self.consents.clone(),
             keep: scratch.keep,
             scratch: scratch.size,
+            // A classic tool makes the files that it names, or has said no by now.
+            create: true,
             plain,
             ..RealOptions::default()
         };

@@ -18,7 +18,7 @@ use crate::iologs;
 use crate::output;
 use crate::progress::Progress;
 use crate::session::{Planned, Session, final_ending};
-use crate::verbs::run::{options, say_where};
+use crate::verbs::run::{options, options_for, say_where};
 use crate::verbs::{compare, keep, plan};
 
 pub fn run(arguments: &MeasureArgs, against: &str, store: &Option<PathBuf>) -> Result<Ending, Failure> {
@@ -32,10 +32,7 @@ pub fn run(arguments: &MeasureArgs, against: &str, store: &Option<PathBuf>) -> R
             "both sides would write the iolog {log}; leave it out with `--set iolog=none`, or run the plan on each"
         )));
     }
-    let mut first = options(run)?;
-    if first.targets.is_empty() {
-        first.targets = targets;
-    }
+    let mut first = options_for(run, targets)?;
     let mut second = second(arguments, against, store)?;
     set_beside(&plan, &mut first, &mut second)?;
     if run.dry_run {

@@ -58,6 +58,7 @@ fn most(arguments: &DoctorArgs, target: &str) -> Result<Bytes, Failure> {
     let look = Look::at(target)?;
     match look.kind {
         LookKind::Device | LookKind::File => enough(asked.min(look.size.round_down(FILL))),
+        // What is not there is told when it is opened.
         LookKind::NewFile | LookKind::Directory => enough(asked),
     }
 }

@@ -44,7 +44,11 @@ pub fn explain(arguments: &ExplainArgs, store: &Option<PathBuf>) -> Result<Endin
     let text = match arguments.format {
         TreeFormat::Text => {
             let style = terminal::style(&arguments.look);
-            let mut text = table + &report::explained(&run, style);
+            let found = match arguments.full {
+                true => report::explained(&run, style),
+                false => report::explained_in_brief(&run, style, &in_full(arguments, store)),
+            };
+            let mut text = table + &found;
             let tables = [
                 report::shares(&run, style),
                 tried.map_or(String::new(), |one| report::what_if(&one, style)),
@@ -63,6 +67,15 @@ pub fn explain(arguments: &ExplainArgs, store: &Option<PathBuf>) -> Result<Endin
     };
     terminal::print(&text).map_err(|source| Failure::System { what: "writing to stdout".into(), source })?;
     Ok(Ending::done())
+}
+
+/// How the same is asked for with every finding.
+fn in_full(arguments: &ExplainArgs, store: &Option<PathBuf>) -> String {
+    let option = |name: &str, path: &Option<PathBuf>| {
+        path.as_ref().map(|path| format!(" {name} {}", path.display())).unwrap_or_default()
+    };
+    let (parts, model) = (option("--parts", &arguments.parts), option("--model", &arguments.model));
+    format!("fathom{} explain {}{parts}{model} --full", option("--store", store), arguments.run)
 }
 
 /// The loads of a run beside what the model in `file` answers to its plan.

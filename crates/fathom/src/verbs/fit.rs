@@ -82,6 +82,7 @@ fn carried_out(
         consents: run::consents(&arguments.destroy)?,
         keep: true,
         scratch: arguments.scratch,
+        create: false,
         plain: Vec::new(),
         upkeep: UpkeepOptions::default(),
         beside: Beside::default(),

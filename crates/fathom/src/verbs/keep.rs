@@ -48,7 +48,14 @@ pub fn ls(arguments: &LsArgs, store: &Option<PathBuf>) -> Result<Ending, Failure
 
 pub fn show(arguments: &ShowArgs, store: &Option<PathBuf>) -> Result<Ending, Failure> {
     let run = open(store)?.get(arguments.run.as_str())?;
-    print(&output::rendered(&run, arguments.format, &arguments.look)?)
+    let rest = (!arguments.full).then(|| in_full(&run.id, store));
+    print(&output::rendered(&run, arguments.format, &arguments.look, rest.as_deref())?)
+}
+
+/// How a run is shown with all that it has to say.
+pub fn in_full(id: &str, store: &Option<PathBuf>) -> String {
+    let store = store.as_ref().map(|path| format!(" --store {}", path.display())).unwrap_or_default();
+    format!("fathom{store} show {id} --full")
 }
 
 pub fn export(arguments: &ExportArgs, store: &Option<PathBuf>) -> Result<Ending, Failure> {
@@ -57,7 +64,7 @@ pub fn export(arguments: &ExportArgs, store: &Option<PathBuf>) -> Result<Ending,
     }
     let run = open(store)?.get(arguments.run.as_str())?;
     if arguments.outputs.is_empty() {
-        return print(&output::rendered(&run, arguments.format, &arguments.look)?);
+        return print(&output::rendered(&run, arguments.format, &arguments.look, None)?);
     }
     for path in &arguments.outputs {
         output::write(&run, path, &arguments.look)?;

@@ -1,6 +1,6 @@
 //! `fathom run`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use conduct::Event;
 use conduct::real::{Beside, RealOptions, UpkeepOptions};
@@ -30,10 +30,7 @@ pub fn run(arguments: &MeasureArgs, store: &Option<PathBuf>) -> Result<Ending, F
     let overrides = plan::overrides(&arguments.change);
     let plan::Read { plan, origin, targets } =
         plan::read_on(&arguments.plan, &overrides, &arguments.targets)?;
-    let mut options = options(arguments)?;
-    if options.targets.is_empty() {
-        options.targets = targets;
-    }
+    let options = options_for(arguments, targets)?;
     if shares && models::address(&options.targets)?.is_none() {
         return Err(Failure::Usage(
             "--shares follows each request through a virtual array, and real storage does not tell where it is; choose \
@@ -67,9 +64,37 @@ pub fn run(arguments: &MeasureArgs, store: &Option<PathBuf>) -> Result<Ending, F
         }
     });
     progress.finish();
-    deliver(&recorded.run, arguments)?;
+    deliver(&recorded.run, arguments, store)?;
     say_where(&recorded, arguments, store);
     Ok(final_ending(recorded))
+}
+
+/// What the command line says, on the targets of a tool's job file where it names none. What a job file names is made
+/// where it is not there, as the tool itself would.
+pub(super) fn options_for(arguments: &RunArgs, of_job: Vec<String>) -> Result<RealOptions, Failure> {
+    let mut options = options(arguments)?;
+    if options.targets.is_empty() {
+        options.targets = of_job;
+        options.create = true;
+    }
+    must_make_files(&options)?;
+    Ok(options)
+}
+
+/// A size of scratch files is for targets that have such.
+pub(super) fn must_make_files(options: &RealOptions) -> Result<(), Failure> {
+    let has_files =
+        |name: &String| Path::new(name).is_dir() || !(name.contains(':') || Path::new(name).exists());
+    match options.scratch {
+        Some(size) if !options.targets.is_empty() && !options.targets.iter().any(has_files) => {
+            Err(Failure::Usage(format!(
+                "--scratch {}: no scratch file is made on {}; say how much of it to use with `--set span={0}`",
+                size.exact(),
+                options.targets.join(", ")
+            )))
+        }
+        _ => Ok(()),
+    }
 }
 
 pub(super) fn options(arguments: &RunArgs) -> Result<RealOptions, Failure> {
@@ -78,6 +103,7 @@ pub(super) fn options(arguments: &RunArgs) -> Result<RealOptions, Failure> {
         consents: consents(&arguments.destroy)?,
         keep: arguments.keep,
         scratch: arguments.scratch,
+        create: arguments.create,
         plain: Vec::new(),
         upkeep: upkeep(&arguments.upkeep),
         beside: Beside::default(),
@@ -112,10 +138,14 @@ pub(super) fn say_where(recorded: &Recorded, arguments: &RunArgs, store: &Option
     }
 }
 
-pub(super) fn deliver(run: &Run, arguments: &RunArgs) -> Result<(), Failure> {
+pub(super) fn deliver(run: &Run, arguments: &RunArgs, store: &Option<PathBuf>) -> Result<(), Failure> {
+    let rest = match arguments.no_save {
+        true => "keep the run (without `--no-save`), or `-o result.txt`".into(),
+        false => keep::in_full(&run.id, store),
+    };
     let text = match arguments.format {
         Format::Jsonl => last_event(run),
-        format => output::rendered(run, format, &arguments.look)?,
+        format => output::rendered(run, format, &arguments.look, Some(&rest))?,
     };
     terminal::print(&text).map_err(|source| Failure::System { what: "writing to stdout".into(), source })?;
     for path in &arguments.outputs {

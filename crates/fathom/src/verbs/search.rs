@@ -12,7 +12,7 @@ use crate::output;
 use crate::progress::Progress;
 use crate::session::{Planned, Session, final_ending};
 use crate::terminal;
-use crate::verbs::run::{deliver, options, say_where, stream};
+use crate::verbs::run::{deliver, options_for, say_where, stream};
 use crate::verbs::{keep, plan};
 
 /// Of fewer requests a second no look could see enough.
@@ -30,10 +30,7 @@ pub fn search(arguments: &SearchArgs, store: &Option<PathBuf>) -> Result<Ending,
     let overrides = plan::overrides(&run.change);
     let plan::Read { plan, origin, targets } = plan::read_on(&run.plan, &overrides, &run.targets)?;
     load_of(&plan, search.load.as_deref()).map_err(Failure::Usage)?;
-    let mut options = options(run)?;
-    if options.targets.is_empty() {
-        options.targets = targets;
-    }
+    let options = options_for(run, targets)?;
     if run.dry_run {
         let ending = dry::run(&plan, &options)?;
         print(&what_it_would_do(&search))?;
@@ -56,7 +53,7 @@ pub fn search(arguments: &SearchArgs, store: &Option<PathBuf>) -> Result<Ending,
         }
     });
     progress.finish();
-    deliver(&recorded.run, run)?;
+    deliver(&recorded.run, run, store)?;
     say_where(&recorded, run, store);
     Ok(final_ending(recorded))
 }

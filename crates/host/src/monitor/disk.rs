@@ -51,6 +51,12 @@ impl DeviceCounters {
         find(&fs::read_to_string(root.proc.join("diskstats")).ok()?, devno)
     }
 
+    /// The counters of every device that the kernel lists now, in its order; none where it lists nothing.
+    pub fn read_all(root: &SysRoot) -> Vec<(DevNo, DeviceCounters)> {
+        let text = fs::read_to_string(root.proc.join("diskstats")).unwrap_or_default();
+        text.lines().filter_map(of_line).collect()
+    }
+
     /// What was counted since `before`; `in_flight` stays that of now.
     pub fn since(&self, before: &DeviceCounters) -> DeviceCounters {
         let sectors = |after: Sectors, before: Sectors| Sectors(after.0.saturating_sub(before.0));
@@ -75,13 +81,14 @@ impl DeviceCounters {
 }
 
 fn find(text: &str, devno: DevNo) -> Option<DeviceCounters> {
-    text.lines().find_map(|line| {
-        let mut fields = line.split_whitespace();
-        let mut number = || fields.next()?.parse::<u32>().ok();
-        let found = DevNo { major: number()?, minor: number()? };
-        (found == devno)
-            .then(|| counters(&fields.skip(1).map(|f| f.parse().unwrap_or(0)).collect::<Vec<u64>>()))
-    })
+    text.lines().filter_map(of_line).find(|(found, _)| *found == devno).map(|(_, counters)| counters)
+}
+
+fn of_line(line: &str) -> Option<(DevNo, DeviceCounters)> {
+    let mut fields = line.split_whitespace();
+    let mut number = || fields.next()?.parse::<u32>().ok();
+    let found = DevNo { major: number()?, minor: number()? };
+    Some((found, counters(&fields.skip(1).map(|f| f.parse().unwrap_or(0)).collect::<Vec<u64>>())))
 }
 
 fn counters(fields: &[u64]) -> DeviceCounters {

@@ -11,9 +11,10 @@ mod header;
 mod layout;
 mod size;
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -29,7 +30,7 @@ use crate::{handle, random};
 
 pub use extents::{Extents, Gaps, extents, gaps};
 pub use header::{HEADER_SIZE, Header, header_of};
-pub use size::{Budget, Choice, DIRECT, LEAST, Surroundings, auto_size, reserve};
+pub use size::{Budget, Choice, DIRECT, LEAST, Surroundings, asked_size, auto_size, reserve};
 
 /// How much is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -404,16 +405,57 @@ fn lock(path: &Path, file: &File) -> Result<(), ScratchError> {
 
 /// What is free for this user, and the size of the file system, where `path` is or would be.
 fn free(path: &Path) -> io::Result<(Bytes, Bytes)> {
-    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let space = statvfs(folder)?;
+    let space = statvfs(folder_of(path))?;
     let bytes = |blocks: u64| Bytes::new(blocks.saturating_mul(space.f_frsize));
     Ok((bytes(space.f_bavail), bytes(space.f_blocks)))
+}
+
+/// The room there is for scratch files on one file system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// Which file system: paths of one have the same number.
+    pub file_system: u64,
+    /// What is free for this user.
+    pub free: Bytes,
+    /// How large it is.
+    pub total: Bytes,
+}
+
+/// The room where `path` is or would be.
+pub fn room(path: &Path) -> Result<Room, ScratchError> {
+    let (free, total) = free(path).map_err(os(path, "ask for the free space of"))?;
+    let stat = std::fs::metadata(folder_of(path)).map_err(os(path, "look at the folder of"))?;
+    Ok(Room { file_system: stat.dev(), free, total })
+}
+
+/// A scratch file that an earlier run has left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// Its data region.
+    pub data: Bytes,
+    /// What it takes of the file system, which it gives back when it is replaced.
+    pub held: Bytes,
+    /// Whether all of it was written.
+    pub complete: bool,
+}
+
+/// What an earlier run has left at `path`; `None` where nothing is, or nothing of Fathom's.
+pub fn left_behind(path: &Path) -> Option<Left> {
+    let file =
+        OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path).ok()?;
+    let Header { data, complete, .. } = header_of(&file).ok()??;
+    let held = Bytes::new(file.metadata().ok()?.blocks().saturating_mul(512));
+    Some(Left { data, held, complete })
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Whether `size` more fit where `path` is or would be, and [`reserve`] stays free unless told otherwise.
 pub fn enough_room(path: &Path, size: Bytes, wanted_reserve: Option<Bytes>) -> Result<(), ScratchError> {
     let (free, total) = free(path).map_err(os(path, "ask for the free space of"))?;
-    let reserve = wanted_reserve.unwrap_or_else(|| reserve(total));
+    let reserve = wanted_reserve.unwrap_or_else(|| reserve(total, free));
     let needed = size.get().saturating_add(HEADER_SIZE.get()).saturating_add(reserve.get());
     match needed <= free.get() {
         true => Ok(()),

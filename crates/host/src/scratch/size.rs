@@ -6,30 +6,31 @@ use units::{Bytes, BytesPerSecond, Instant, Nanos};
 
 use crate::scratch::{Progress, Step};
 
-/// The least that is worth measuring on: below it nearly every device serves all from its own cache.
-pub const LEAST: Bytes = Bytes::new(64 << 20);
+/// The least that `auto` takes. Nearly every device serves so little from its own cache, which the words of a
+/// [`Choice`] say; less holds too few requests of 1 MiB to tell a pattern by.
+pub const LEAST: Bytes = Bytes::new(16 << 20);
 
 /// What `auto` takes with direct I/O when no cache is known: above the caches of single disks (256 MiB to 2 GiB of
 /// DRAM in today's data sheets) and of entry and middle arrays (1 to 4 GiB a controller).
 pub const DIRECT: Bytes = Bytes::new(8 << 30);
 
 /// What is known when a size has to be chosen.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Surroundings {
     /// Memory of this host.
     pub ram: Bytes,
-    /// What is free on the file system for this user.
+    /// What is free on the file system for this user, with what a scratch file gives back that is replaced.
     pub free: Bytes,
-    /// What has to stay free.
+    /// What has to stay free, see [`reserve`].
     pub reserve: Bytes,
+    /// What the marks of the files take, and files whose size is settled already.
+    pub taken: Bytes,
     /// The largest cache that is known to lie between this host and the medium, in the device or the array.
     pub known_cache: Bytes,
     /// Whether the page cache is bypassed.
     pub direct: bool,
     /// The hypervisor, where there is one: its memory may cache what this host cannot see.
     pub hypervisor: Option<String>,
-    /// The most the user wants.
-    pub most: Option<Bytes>,
     /// How long the laying-out may take, at which rate.
     pub time: Option<(Nanos, BytesPerSecond)>,
 }
@@ -48,7 +49,7 @@ pub struct Choice {
 }
 
 /// The size that beats every cache that is known: twice the memory for buffered I/O, [`DIRECT`] for direct I/O, in
-/// either case twice the known caches; less where the free space, the user or the time allow no more.
+/// either case twice the known caches; less where the free space or the time allow no more.
 ///
 /// Twice, because a file no larger than a cache may be served from it whole; of one twice as large at most half of all
 /// random reads are, and of repeated sequential passes none (least recently used).
@@ -56,9 +57,8 @@ pub struct Choice {
 pub fn auto_size(given: &Surroundings) -> Option<Choice> {
     let base = if given.direct { DIRECT } else { given.ram * 2 };
     let wanted = base.max(given.known_cache * 2);
-    let free = given.free.saturating_sub(given.reserve).saturating_sub(super::HEADER_SIZE);
+    let free = given.room();
     let mut limits = vec![(free, format!("{} free less a reserve of {}", given.free, given.reserve))];
-    limits.extend(given.most.map(|most| (most, format!("the {most} asked for"))));
     limits.extend(given.time.map(|(time, rate)| {
         let fits = Bytes::new((rate.get() * time.as_secs_f64()) as u64);
         (fits, format!("{time} for laying it out"))
@@ -68,29 +68,63 @@ pub fn auto_size(given: &Surroundings) -> Option<Choice> {
     if size < LEAST {
         return None;
     }
-    let beats_page_cache = given.direct || size >= given.ram * 2;
-    let beats_known_caches = size >= given.known_cache * 2;
-    let cut = (size < wanted).then_some(limit_words);
-    let why = why(given, size, wanted, cut, beats_page_cache, beats_known_caches);
-    Some(Choice { size, beats_page_cache, beats_known_caches, why })
+    let reason = match (size < wanted, given.direct) {
+        (true, _) => Reason::Cut(wanted, limit_words),
+        (false, true) => Reason::Direct,
+        (false, false) => Reason::TwiceTheMemory,
+    };
+    Some(given.choice(size, &reason))
+}
+
+/// The size that the user asks for, to the byte, or what would fit in its place: it is neither raised nor cut.
+pub fn asked_size(given: &Surroundings, asked: Bytes) -> Result<Choice, Bytes> {
+    match given.room() {
+        room if asked <= room => Ok(given.choice(asked, &Reason::Asked)),
+        room => Err(room.round_down(Bytes::MIB)),
+    }
+}
+
+/// Why a size and no other.
+enum Reason {
+    Direct,
+    TwiceTheMemory,
+    /// Less than that, and what cut it.
+    Cut(Bytes, String),
+    Asked,
+}
+
+impl Surroundings {
+    /// What data regions may take together.
+    fn room(&self) -> Bytes {
+        self.free.saturating_sub(self.reserve).saturating_sub(self.taken)
+    }
+
+    fn choice(&self, size: Bytes, reason: &Reason) -> Choice {
+        let beats_page_cache = self.direct || size >= self.ram * 2;
+        let beats_known_caches = size >= self.known_cache * 2;
+        let why = why(self, size, reason, beats_page_cache, beats_known_caches);
+        Choice { size, beats_page_cache, beats_known_caches, why }
+    }
 }
 
 fn why(
     given: &Surroundings,
     size: Bytes,
-    wanted: Bytes,
-    cut: Option<String>,
+    reason: &Reason,
     beats_page_cache: bool,
     beats_known_caches: bool,
 ) -> String {
-    let mut why = match (&cut, given.direct) {
-        (None, true) => format!("{size}: direct I/O bypasses the page cache"),
-        (None, false) => format!("{size}: at least twice the {} of memory", given.ram),
-        (Some(limit), _) => format!("{size}, though {wanted} would be better: limited by {limit}"),
+    let mut why = match reason {
+        Reason::Direct => format!("{size}: direct I/O bypasses the page cache"),
+        Reason::TwiceTheMemory => format!("{size}: at least twice the {} of memory", given.ram),
+        Reason::Cut(wanted, limit) => {
+            format!("{size}, though {wanted} would be better: limited by {limit}")
+        }
+        Reason::Asked => format!("{}, as asked for", size.exact()),
     };
-    why += &match (beats_page_cache, given.direct) {
-        (false, _) => format!("; the page cache ({} of memory) may hold a part or all of it", given.ram),
-        (true, true) if cut.is_some() => "; direct I/O bypasses the page cache".into(),
+    why += &match (beats_page_cache, given.direct, reason) {
+        (false, ..) => format!("; the page cache ({} of memory) may hold a part or all of it", given.ram),
+        (true, true, Reason::Cut(..) | Reason::Asked) => "; direct I/O bypasses the page cache".into(),
         _ => String::new(),
     };
     why += &match (given.known_cache.is_zero(), beats_known_caches) {
@@ -109,12 +143,12 @@ fn why(
     why + "."
 }
 
-/// What has to stay free on a file system of `size`: 5 %, at least 1 GiB, but never more than a quarter, so that a
-/// small file system can be measured at all.
+/// What has to stay of `free` on a file system of `size`: 5 % of its size, at least 1 GiB, but never more than a quarter
+/// of what is free, so that three quarters of it are left for a small file system and for a full one alike.
 ///
 /// 5 % is what ext4 itself keeps for root (mke2fs(8), `-m`): below it allocators fragment and logs fail.
-pub fn reserve(size: Bytes) -> Bytes {
-    Bytes::new(size.get() / 20).max(Bytes::GIB).min(Bytes::new(size.get() / 4))
+pub fn reserve(size: Bytes, free: Bytes) -> Bytes {
+    Bytes::new(size.get() / 20).max(Bytes::GIB).min(Bytes::new(free.get() / 4))
 }
 
 /// A limit on the time of laying out: what is written by then is enough, if it is at least `least`.
@@ -142,10 +176,10 @@ mod tests {
             ram: Bytes::GIB * 24,
             free: Bytes::TIB,
             reserve: Bytes::GIB * 50,
+            taken: Bytes::ZERO,
             known_cache: Bytes::ZERO,
             direct: false,
             hypervisor: None,
-            most: None,
             time: None,
         }
     }
@@ -174,7 +208,6 @@ mod tests {
     fn the_tightest_limit_cuts_and_is_named() {
         let limited = Surroundings {
             free: Bytes::GIB * 60,
-            most: Some(Bytes::GIB * 20),
             time: Some((Nanos::from_secs(10), BytesPerSecond::new(100e6))),
             ..plenty()
         };
@@ -188,10 +221,37 @@ mod tests {
     }
 
     #[test]
-    fn the_reserve_is_a_twentieth_at_least_a_gib_and_at_most_a_quarter() {
-        assert_eq!(reserve(Bytes::GIB * 200), Bytes::GIB * 10);
-        assert_eq!(reserve(Bytes::GIB * 8), Bytes::GIB);
-        assert_eq!(reserve(Bytes::MIB * 64), Bytes::MIB * 16);
+    fn the_size_that_is_asked_for_is_taken_to_the_byte_or_refused_with_what_would_fit() {
+        let given = Surroundings { direct: true, ..plenty() };
+        for size in [Bytes::KIB * 16, Bytes::MIB * 16, Bytes::GIB * 64, Bytes::new(12_345)] {
+            let choice = asked_size(&given, size).expect("there is room");
+            assert_eq!(choice.size, size);
+            assert!(choice.why.contains("as asked for; direct I/O bypasses"), "{}", choice.why);
+        }
+        let fits = asked_size(&given, Bytes::TIB).expect_err("the reserve is kept");
+        assert_eq!(fits, Bytes::GIB * (1024 - 50));
+        assert_eq!(asked_size(&given, fits).expect("what fits, fits").size, fits);
+    }
+
+    #[test]
+    fn the_reserve_is_a_twentieth_at_least_a_gib_and_at_most_a_quarter_of_what_is_free() {
+        assert_eq!(reserve(Bytes::GIB * 200, Bytes::GIB * 190), Bytes::GIB * 10);
+        assert_eq!(reserve(Bytes::GIB * 8, Bytes::GIB * 7), Bytes::GIB);
+        assert_eq!(reserve(Bytes::MIB * 64, Bytes::MIB * 60), Bytes::MIB * 15);
+        assert_eq!(reserve(Bytes::TIB, Bytes::GIB * 40), Bytes::GIB * 10);
+    }
+
+    #[test]
+    fn a_file_system_of_any_size_and_filling_leaves_a_size_down_to_the_least() {
+        for size in (5..22).map(|power| Bytes::MIB * (1 << power)) {
+            for free in [1, 2, 10, 50, 90, 99].map(|percent| Bytes::new(size.get() / 100 * percent)) {
+                let given = Surroundings { direct: true, free, reserve: reserve(size, free), ..plenty() };
+                let choice = auto_size(&given);
+                let is_enough = Bytes::new(free.get() / 4 * 3).round_down(Bytes::MIB) >= LEAST;
+                assert!(choice.is_some() || !is_enough, "{free} of {size} are free, and no size was found");
+                assert!(choice.is_none_or(|choice| choice.size + given.reserve <= free), "{size} {free}");
+            }
+        }
     }
 
     #[test]

@@ -249,7 +249,8 @@ impl Trees {
         let path = self.folder.path();
         let space = statvfs(path).map_err(os(path, "ask for the free space of"))?;
         let bytes = |blocks: u64| Bytes::new(blocks.saturating_mul(space.f_frsize));
-        let free = bytes(space.f_bavail).saturating_sub(scratch::reserve(bytes(space.f_blocks)));
+        let (free, total) = (bytes(space.f_bavail), bytes(space.f_blocks));
+        let free = free.saturating_sub(scratch::reserve(total, free));
         let asked = Bytes::new((tree.sizes.mean() * tree.count as f64) as u64);
         // File systems without a fixed number of files say 0 of 0.
         let names = if space.f_files == 0 { u64::MAX } else { space.f_favail };
