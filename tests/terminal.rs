@@ -96,7 +96,9 @@ fn what_many_points_come_to_fits_a_screen_or_two_and_the_rest_is_there_on_reques
     assert!(brief.lines().count() < 120, "{} lines", brief.lines().count());
     assert!(full.lines().count() > 2 * brief.lines().count());
     assert!(brief.contains("--full"), "{brief}");
-    for text in [&brief, &full, &user.fathom("show last").done().out, &user.fathom("show last --full").done().out] {
+    for text in
+        [&brief, &full, &user.fathom("show last").done().out, &user.fathom("show last --full").done().out]
+    {
         assert!(!text.contains(['{', '}']), "{text}");
     }
 }

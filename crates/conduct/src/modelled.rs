@@ -359,7 +359,7 @@ impl World for ModelledWorld {
             Settle::Auto => format!("write-back caches not yet written out after {SETTLE_MOST}"),
             Settle::For(time) => {
                 self.sim.idle_until(started.saturating_add(time));
-                format!("{time} without I/O")
+                format!("{} without I/O", time.exact())
             }
         };
         let left = self.sim.dirty() + self.held.unwritten();

@@ -104,7 +104,7 @@ fn without_coming_to_rest_a_point_depends_on_what_ran_before_it() {
     let settled = rested.settled.expect("what was done is kept");
     assert!(settled.left_bytes == Some(0) && settled.seconds > 1.0, "{settled:?}");
     assert_eq!(at_once.settled, None);
-    assert_eq!(waited.settled.unwrap().done, "5min without I/O");
+    assert!(waited.settled.unwrap().done.ends_with(" without I/O"));
 }
 
 #[test]

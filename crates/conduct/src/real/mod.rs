@@ -384,7 +384,7 @@ impl World for RealWorld {
         }
         self.idle(time, live);
         let seconds = self.clock.now().saturating_since(started).as_secs_f64();
-        let done = format!("{flushed}{time} without I/O");
+        let done = format!("{flushed}{} without I/O", time.exact());
         Ok(Some(record::Settled { done, seconds, left_bytes: None }))
     }
 
