@@ -40,10 +40,13 @@ pub fn say_exactly(text: &str) {
 
 /// The same for a sentence: in lines that fit the terminal. Where stderr is none it stays one line, as logs are
 /// searched by line.
+///
+/// Names in it may come from anywhere, so no letter of it commands the terminal.
 pub fn say_sentence(text: &str) {
+    let text = text.split('\n').map(report::harmless).collect::<Vec<_>>().join("\n");
     match stderr_is_terminal() {
-        true => say(&wrapped(text, stderr_width())),
-        false => say(text),
+        true => say(&wrapped(&text, stderr_width())),
+        false => say(&text),
     }
 }
 

@@ -7,7 +7,7 @@ use crate::ReportError;
 use crate::markdown;
 use crate::style::{Look, Style};
 use crate::table::{Cell, Column, Table};
-use crate::words::{harmless, wrap};
+use crate::words::{csv_cell, harmless, wrap};
 
 /// The names of the columns of [`comparison_csv`], in their order. A column is only ever added, at the end.
 pub const COMPARISON_COLUMNS: [&str; 21] = [
@@ -83,7 +83,8 @@ pub fn comparison_csv(comparison: &Comparison) -> Result<String, ReportError> {
     let mut writer = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(Vec::new());
     writer.write_record(COMPARISON_COLUMNS).map_err(|error| unwritable(error.to_string()))?;
     for row in &comparison.rows {
-        writer.write_record(fields(comparison, row)).map_err(|error| unwritable(error.to_string()))?;
+        let row = fields(comparison, row).map(|text| csv_cell(&text));
+        writer.write_record(row).map_err(|error| unwritable(error.to_string()))?;
     }
     let bytes = writer.into_inner().map_err(|error| unwritable(error.to_string()))?;
     String::from_utf8(bytes).map_err(|error| unwritable(error.to_string()))

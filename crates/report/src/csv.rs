@@ -3,6 +3,7 @@
 use record::{Figure, LATENCY_QUANTILES, LatencySummary, OpSummary, Point, Run, WorkloadResult};
 
 use crate::ReportError;
+use crate::words::csv_cell;
 
 /// The names of the columns, in their order. A column is only ever added, at the end.
 ///
@@ -81,7 +82,9 @@ fn table(run: &Run, titles: bool) -> Result<String, ReportError> {
         for workload in &point.workloads {
             for summary in &workload.summary {
                 let row = row(run, point, workload, summary);
-                writer.write_record(row).map_err(|error| unwritable(error.to_string()))?;
+                writer
+                    .write_record(row.iter().map(|text| csv_cell(text)))
+                    .map_err(|error| unwritable(error.to_string()))?;
             }
         }
     }

@@ -43,7 +43,7 @@ pub use shares::shares;
 pub use spans::spans;
 pub use style::Style;
 pub use what_if::what_if;
-pub use words::wrap;
+pub use words::{harmless, wrap};
 
 /// Why a record could not be drawn.
 #[derive(Debug, thiserror::Error)]

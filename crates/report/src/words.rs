@@ -61,9 +61,28 @@ pub(crate) fn cut_within(text: &str, width: usize, ellipsis: &str) -> String {
     cut(text, front + ellipsis.width(), ellipsis) + &end
 }
 
-/// Control characters of names replaced, so that no name can move the cursor or recolour the screen.
-pub(crate) fn harmless(text: &str) -> String {
-    text.chars().map(|letter| if letter.is_control() { '\u{FFFD}' } else { letter }).collect()
+/// Control characters of names replaced, so that no name can move the cursor, recolour the screen, or show its letters in
+/// another order than they have.
+pub fn harmless(text: &str) -> String {
+    text.chars().map(|letter| if is_hostile(letter) { '\u{FFFD}' } else { letter }).collect()
+}
+
+/// Controls of the terminal, of the direction of text (Unicode Standard Annex 9, 2.1 to 2.6), and breaks of lines that
+/// are no line ends.
+fn is_hostile(letter: char) -> bool {
+    let directs = matches!(letter, '\u{061C}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+    letter.is_control() || directs || matches!(letter, '\u{2028}' | '\u{2029}')
+}
+
+/// A cell of a table that a spreadsheet may read: harmless, and never a formula. A number is left as it is.
+///
+/// A formula gets an apostrophe before it, which spreadsheets take for "this is text" (OWASP, CSV injection).
+pub(crate) fn csv_cell(text: &str) -> String {
+    let text = harmless(text);
+    match text.starts_with(['=', '+', '-', '@', '\u{FFFD}']) && text.parse::<f64>().is_err() {
+        true => format!("'{text}"),
+        false => text,
+    }
 }
 
 /// A count with its thousands apart: `1,024`.
@@ -79,6 +98,25 @@ pub(crate) fn thousands(count: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_can_neither_command_the_terminal_nor_turn_its_letters_round() {
+        assert_eq!(harmless("a\u{1b}[31mb\nc\u{7f}\u{9b}"), "a\u{FFFD}[31mb\u{FFFD}c\u{FFFD}\u{FFFD}");
+        for turned in ['\u{202E}', '\u{2066}', '\u{200F}', '\u{061C}', '\u{2028}'] {
+            assert_eq!(harmless(&format!("txt{turned}exe")), "txt\u{FFFD}exe");
+        }
+        assert_eq!(harmless("größer, 東京 – 5 µs"), "größer, 東京 – 5 µs");
+    }
+
+    #[test]
+    fn a_cell_is_never_a_formula_and_a_number_stays_one() {
+        for formula in ["=1+1", "+A1", "-A1", "@SUM(A1)", "\t=1"] {
+            assert!(csv_cell(formula).starts_with('\''), "{formula}");
+        }
+        for plain in ["-1.5", "+2", "4096", "4k read", "", "a=b", "2026-01-02"] {
+            assert_eq!(csv_cell(plain), plain);
+        }
+    }
 
     #[test]
     fn words_move_to_the_next_line_and_are_never_broken() {
