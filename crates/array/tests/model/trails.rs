@@ -9,10 +9,11 @@ use array::sim::{Client, Outcome, Plant, Sim};
 use array::trail::{Part, Times, Trails};
 use stats::Histogram;
 use units::{Bytes, BytesPerSecond, Nanos, Sectors, Share};
+use workload::JobSpec;
 use workload::spec::Pattern;
 use workload::tally::ClassTally;
 
-use crate::fixture::plant::{Ask, bare, client};
+use crate::fixture::plant::{Ask, bare, client, client_of, job};
 use crate::fixture::{cheetah_9lp, tagged};
 
 const MS: u64 = 1_000_000;
@@ -90,6 +91,18 @@ fn in_a_closed_queue_of_one_server_each_waits_for_those_before_it_and_is_served(
     let times = all(&outcome);
     // The first four begin together: they wait for 0, 1, 2 and 3 others, all that follow for 3.
     assert_eq!(times.spent().collect::<Vec<_>>(), [(Part::Disk, (996 * 3 + 6) * MS, 1_000 * MS)]);
+}
+
+#[test]
+fn a_host_that_takes_four_completions_at_a_time_makes_each_wait_for_the_last_of_them() {
+    let plant = one_queue(1, Service::Fixed(Nanos::from_millis(1)));
+    let mut sim = Sim::new(&plant, 1).expect("the plant is possible");
+    let spec = JobSpec { complete_batch: 4, ..job(&ask(Bytes::KIB * 4, 1.0, 8, 400), sim.lun_sizes()[0]) };
+    let outcome = run_on(&mut sim, vec![client_of(spec)]);
+    // Four others are queued while four are taken and asked again: the server never rests.
+    assert_eq!(outcome.until.saturating_since(outcome.from), Nanos::from_millis(400));
+    // One ends each millisecond, so that those of a batch wait for 3, 2, 1 and 0.
+    assert_eq!(at(&all(&outcome), Part::CompletionBatch), (100 * (3 + 2 + 1) * MS, 0));
 }
 
 #[test]
