@@ -32,6 +32,8 @@ pub fn fit(probes: &[Probe]) -> ReadCache {
     let regions = probes.iter().filter(|probe| {
         probe.pattern == Pattern::Random
             && probe.is_read()
+            // Several at once wait for each other, and a hit takes as long as a miss then.
+            && probe.depth == 1.0
             && probe.region.is_some_and(|region| region > 32 << 20)
     });
     let (mut weights, mut sum, mut held) = (0.0, 0.0, 0u64);
@@ -70,4 +72,25 @@ fn between(probes: &[Probe]) -> Option<Nanos> {
     let cold = probes.iter().find(|probe| probe.is_read() && probe.is_everywhere() && probe.depth == 1.0)?;
     let miss = cold.responses.quantile(0.1)?.get() as f64;
     (miss > 1.2 * hit).then(|| Nanos::new((hit * miss).sqrt().min(hit * SLOWER) as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::probe::read_alone;
+
+    fn point(region: Option<u64>, depth: f64, micros: u64) -> Probe {
+        let mut responses = stats::Histogram::new();
+        responses.record_n(Nanos::from_micros(micros), 1_000);
+        Probe { region, depth, responses, ..read_alone(4096.0, micros as f64 * 1e3) }
+    }
+
+    #[test]
+    fn hits_that_wait_for_each_other_are_not_taken_for_misses() {
+        let region = Some(64 << 20);
+        let points = [point(Some(8 << 20), 1.0, 60), point(None, 1.0, 4_000), point(region, 1.0, 60)];
+        assert_eq!(fit(&points), ReadCache::AtLeast(64 << 20));
+        let deep = [&points[..], &[point(region, 128.0, 3_000)]].concat();
+        assert_eq!(fit(&deep), ReadCache::AtLeast(64 << 20));
+    }
 }

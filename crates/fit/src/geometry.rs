@@ -55,8 +55,9 @@ pub struct Geometry {
     pub chunk: Option<u64>,
     /// Another order and chunk of as many members, which explains the rates as well.
     pub also: Option<(Order, u64)>,
-    /// How many times less likely the best pair with another member count is, as a power of ten.
-    pub margin: f64,
+    /// By how much less likely other counts of members are, each with its best chunk: twice the difference of
+    /// log-likelihoods, as if every distance were a point of its own.
+    pub others: Vec<(u32, f64)>,
     /// What explains the rates about as well: every count of members with the order and the chunk that do it best, the
     /// likeliest count first.
     pub alike: Vec<(Order, u32, u64)>,
@@ -70,6 +71,13 @@ impl Geometry {
     /// Whether another count of members explains the rates about as well.
     pub fn is_doubtful(&self) -> bool {
         self.alike.len() > 1
+    }
+
+    /// So many times the squares that this count leaves are left by the next likeliest; endless where no other count
+    /// gives a curve that falls.
+    pub fn clearness(&self) -> f64 {
+        let next = self.others.iter().map(|(_, less)| *less).fold(f64::INFINITY, f64::min);
+        (next / self.distances.max(1) as f64).exp()
     }
 
     /// Every count of members that explains the rates about as well, in ascending order.
@@ -101,7 +109,7 @@ const FEWEST_OPEN: usize = 3;
 /// Members and chunk, or `None` where there are too few distances.
 pub fn fit(probes: &[Probe], front: &Front) -> Option<Geometry> {
     let full = |probe: &Probe| {
-        let most = front.most.map_or(f64::INFINITY, |most| most.value);
+        let most = front.most.seen().map_or(f64::INFINITY, |most| most.value);
         if front.cached { most.min(front.link.value / probe.size) } else { most }
     };
     let families = families(probes, &full);
@@ -121,7 +129,14 @@ pub fn fit(probes: &[Probe], front: &Front) -> Option<Geometry> {
         }
     }
     // A multiple of the members with a smaller chunk, which requests straddle, is another name of the same.
-    let other = ranked.iter().find(|each| each.members != best.members && each.chunk >= best.chunk);
+    let others = ranked
+        .iter()
+        .filter(|each| each.members != best.members && (each.members == 1 || each.chunk >= best.chunk));
+    let mut others: Vec<(u32, f64)> =
+        others.map(|each| (each.members, (each.misfit - best.misfit).max(0.0))).collect();
+    // The best of each count comes first.
+    let mut named = std::collections::BTreeSet::new();
+    others.retain(|(members, _)| named.insert(*members));
     let named_else = |each: &&Candidate| {
         each.members == best.members && (each.order, each.chunk) != (best.order, best.chunk)
     };
@@ -131,7 +146,7 @@ pub fn fit(probes: &[Probe], front: &Front) -> Option<Geometry> {
         also: also.map(|also| (also.order, also.chunk)),
         members: best.members,
         chunk: (best.members > 1).then_some(best.chunk),
-        margin: other.map_or(0.0, |other| (other.misfit - best.misfit) / 2.0 / std::f64::consts::LN_10),
+        others,
         alike: each_count,
         by_size: None,
         distances: places().count(),
@@ -192,8 +207,7 @@ struct Place {
 /// Probes that differ in the distance alone, as far as there are enough of them.
 fn families(probes: &[Probe], full: &dyn Fn(&Probe) -> f64) -> Vec<Vec<Place>> {
     let mut families: BTreeMap<(u64, u64), Vec<Place>> = BTreeMap::new();
-    let random =
-        |probe: &&Probe| probe.pattern == Pattern::Random && probe.region.is_none() && probe.is_read();
+    let random = |probe: &&Probe| probe.pattern == Pattern::Random && probe.is_whole() && probe.is_read();
     for probe in probes.iter().filter(random) {
         let place = Place {
             distance: probe.align,
@@ -217,6 +231,26 @@ fn families(probes: &[Probe], full: &dyn Fn(&Probe) -> f64) -> Vec<Vec<Place>> {
 /// The Bayesian information criterion where the variance is not known (Schwarz 1978); what is left is never taken to be
 /// less than a twentieth of what chance leaves.
 fn misfit(places: &[Place], order: Order, members: u32, chunk: u64) -> f64 {
+    let count = places.len() as f64;
+    match explained(places, order, members, chunk) {
+        None => 0.0,
+        Some(Curve { squares, terms }) => {
+            count * (squares / count).max(0.05).ln() + terms as f64 * count.ln()
+        }
+    }
+}
+
+/// A curve through the rates.
+struct Curve {
+    /// Sum of the squares of what it leaves, in standard errors, and what its bend costs; infinite where it does not
+    /// fall.
+    squares: f64,
+    /// Its coefficients.
+    terms: usize,
+}
+
+/// How that pair explains the rates; `None` where the way there is full at every distance.
+fn explained(places: &[Place], order: Order, members: u32, chunk: u64) -> Option<Curve> {
     // Members that are visited alike, in logarithms: arms gain by longer queues, so that the curve need not be
     // straight. What is larger than a chunk is the work of several wherever it is.
     let several = places.iter().any(|place| place.size > chunk);
@@ -230,10 +264,11 @@ fn misfit(places: &[Place], order: Order, members: u32, chunk: u64) -> f64 {
     let terms = levels.len().min(3);
     let rows: Vec<(f64, &Place)> =
         (0..places.len()).filter(open).map(|at| (spread[at], &places[at])).collect();
+    let never = Curve { squares: f64::INFINITY, terms };
     if rows.is_empty() {
-        return 0.0;
+        return None;
     }
-    let Some(curve) = curve(&rows, terms) else { return f64::INFINITY };
+    let Some(curve) = curve(&rows, terms) else { return Some(never) };
     let widest = rows.iter().map(|row| row.0).fold(0.0, f64::max);
     let at = |spread: f64| curve[0] + curve[1] * spread + curve[2] * spread * spread;
     let falls = |pair: &[i64]| {
@@ -242,24 +277,16 @@ fn misfit(places: &[Place], order: Order, members: u32, chunk: u64) -> f64 {
         (LEAST_GAIN..MOST_GAIN).contains(&gain)
     };
     if !levels.windows(2).all(falls) {
-        return f64::INFINITY;
+        return Some(never);
     }
-    let squares: f64 = places
-        .iter()
-        .zip(&spread)
-        .map(|(place, spread)| {
-            // Where the way there is full, the members may have more to give; beyond what was seen of them, as much
-            // more as they are more.
-            let off = match place.full {
-                true => (place.log_rate - at(spread.min(widest)) - (spread - widest).max(0.0)).max(0.0),
-                false => place.log_rate - at(*spread),
-            };
-            (off / place.error).powi(2)
-        })
-        .sum();
-    let count = places.len() as f64;
-    let squares = squares + STRAIGHT * curve[2] * curve[2];
-    count * (squares / count).max(0.05).ln() + terms as f64 * count.ln()
+    let off = |(place, spread): (&Place, &f64)| match place.full {
+        // Where the way there is full, the members may have more to give; beyond what was seen of them, as much more
+        // as they are more.
+        true => (place.log_rate - at(spread.min(widest)) - (spread - widest).max(0.0)).max(0.0),
+        false => place.log_rate - at(*spread),
+    };
+    let squares: f64 = places.iter().zip(&spread).map(|both| (off(both) / both.0.error).powi(2)).sum();
+    Some(Curve { squares: squares + STRAIGHT * curve[2] * curve[2], terms })
 }
 
 /// How much straighter curves are likelier: a bend is about a tenth. Without it a larger chunk with a bent curve looks

@@ -8,17 +8,25 @@
 //! do not tell is said to be not fitted; it is never invented.
 
 mod caches;
+mod concatenation;
 mod front;
 mod geometry;
+mod identified;
+mod lines;
 mod members;
 mod model;
+mod parts;
 mod pieces;
 mod probe;
 mod refine;
 mod said;
 mod statement;
+mod trust;
 mod writes;
 
+pub use concatenation::Concatenated;
+pub use identified::{Counted, Ground, Identified, Told, Unknown};
 pub use model::{Access, Cache, Dies, Level, Model};
 pub use refine::{Ask, Wanted};
-pub use statement::{Fit, FitError, fit};
+pub use statement::{Fit, FitError, fit, layout};
+pub use trust::{PREDICTED, PREDICTED_P99};

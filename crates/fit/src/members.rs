@@ -143,10 +143,7 @@ fn spread(alone: &Probe, way: f64) -> Vec<f64> {
 /// Whether one reader that goes on, one request at a time, is answered as from memory.
 pub fn reads_ahead(probes: &[Probe]) -> bool {
     let stream = probes.iter().find(|probe| {
-        probe.pattern == Pattern::Sequential
-            && probe.is_read()
-            && probe.depth == 1.0
-            && probe.region.is_none()
+        probe.pattern == Pattern::Sequential && probe.is_read() && probe.depth == 1.0 && probe.is_whole()
     });
     let cold = curve(probes).first().copied().filter(|probe| probe.depth == 1.0);
     match (stream, cold) {
@@ -158,12 +155,18 @@ pub fn reads_ahead(probes: &[Probe]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::front::Ceiling;
     use crate::probe::read_alone;
 
     #[test]
     fn what_a_die_reads_at_once_is_where_more_bytes_begin_to_cost_little() {
-        let front =
-            Front { link: crate::front::around(1e9, 0.01), most: None, fixed: None, byte: 1.0, cached: true };
+        let front = Front {
+            link: crate::front::around(1e9, 0.01),
+            most: Ceiling::Unknown,
+            fixed: None,
+            byte: 1.0,
+            cached: true,
+        };
         let told = |die: f64, sizes: &[f64]| {
             let time = |size: f64| 1e5 + size + 4.0 * size.min(die);
             let probes: Vec<Probe> = sizes.iter().map(|size| read_alone(*size, time(*size))).collect();
@@ -178,7 +181,7 @@ mod tests {
     #[test]
     fn a_single_member_without_a_cache_before_it_has_no_wire_of_its_own() {
         let link = crate::front::around(1e9, 0.01);
-        let front = |cached| Front { link, most: None, fixed: None, byte: 1.0, cached };
+        let front = |cached| Front { link, most: Ceiling::Unknown, fixed: None, byte: 1.0, cached };
         assert!(!has_wire(8, 1, &front(false)), "the way there is its wire");
         assert!(has_wire(8, 1, &front(true)) && has_wire(8, 2, &front(false)));
         assert!(!has_wire(1, 2, &front(true)), "an arm");

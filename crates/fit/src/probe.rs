@@ -21,8 +21,10 @@ pub struct Probe {
     pub reads: f64,
     /// Every offset is a multiple of it.
     pub align: u64,
-    /// The region, where it is smaller than the target.
+    /// Bytes of the region, where it is given in bytes.
     pub region: Option<u64>,
+    /// The region as a part of the target, where it is given so.
+    pub part: Option<f64>,
     /// Requests a second.
     pub rate: f64,
     /// Mean response time.
@@ -86,6 +88,7 @@ impl Probe {
             reads: reads_of(workload),
             align,
             region: text("span").and_then(|span| span.parse::<Bytes>().ok()).map(Bytes::get),
+            part: text("span").and_then(part_of),
             rate: total.ops_per_s.value,
             response_ns: mean,
             error: 1.96 * scatter,
@@ -129,8 +132,19 @@ impl Probe {
 
     /// Random over the whole target, every place that the size allows.
     pub fn is_everywhere(&self) -> bool {
-        self.pattern == Pattern::Random && self.region.is_none() && self.align as f64 <= self.size
+        self.pattern == Pattern::Random && self.is_whole() && self.align as f64 <= self.size
     }
+
+    /// Whether no region is named: requests go all over the target, or on from where they begin.
+    pub fn is_whole(&self) -> bool {
+        self.region.is_none() && self.part.is_none()
+    }
+}
+
+/// A part in percent, as a plan names it.
+fn part_of(span: &str) -> Option<f64> {
+    let percent: f64 = span.strip_suffix('%')?.parse().ok()?;
+    Some(percent / 100.0)
 }
 
 /// The part of the requests that read, by count.
@@ -162,6 +176,7 @@ pub(crate) fn read_alone(size: f64, response_ns: f64) -> Probe {
         reads: 1.0,
         align: size as u64,
         region: None,
+        part: None,
         rate: 1e9 / response_ns,
         response_ns,
         error: 0.01,

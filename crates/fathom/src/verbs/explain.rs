@@ -30,7 +30,10 @@ pub fn explain(arguments: &ExplainArgs, store: &Option<PathBuf>) -> Result<Endin
     let mut table = String::new();
     if let Some(model) = &arguments.model {
         let held = held(&run, model)?;
-        table = report::held(&held, terminal::style(&arguments.look));
+        let style = terminal::style(&arguments.look);
+        table = report::held(&held, style)
+            + &report::wrap(RATES_ALONE, style.width, "", "  ").join("\n")
+            + "\n\n";
         run.findings = explain::model::findings(&run, &held);
     }
     let tried = if arguments.what_if { Some(what_if::try_parts(arguments, &run)?) } else { None };
@@ -77,6 +80,9 @@ fn in_full(arguments: &ExplainArgs, store: &Option<PathBuf>) -> String {
     let (parts, model) = (option("--parts", &arguments.parts), option("--model", &arguments.model));
     format!("fathom{} explain {}{parts}{model} --full", option("--store", store), arguments.run)
 }
+
+const RATES_ALONE: &str = "Requests a second alone are compared: p99 and other percentiles of a fitted model are not given, \
+     as too few of them are within 25 %.";
 
 /// The loads of a run beside what the model in `file` answers to its plan.
 fn held(run: &Run, file: &Path) -> Result<Vec<Held>, Failure> {

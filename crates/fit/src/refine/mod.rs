@@ -222,12 +222,23 @@ fn is_behind(probe: &Probe, sources: &[Source]) -> bool {
 
 /// Cold reads, streams, and reads that one member has to answer alone.
 fn governs_reads(probe: &Probe, members: u32, chunk: u64) -> bool {
-    let stream = probe.pattern == Pattern::Sequential && probe.region.is_none();
+    let stream = probe.pattern == Pattern::Sequential && probe.is_whole();
     // What is larger alone tells one geometry from another, and many at once of the size that distances are asked with
     // say what smaller ones do.
     let many = probe.size == DISTANCES && probe.depth > 1.0;
     let everywhere = probe.is_everywhere() && !many && probe.size <= GOVERNING;
     probe.is_read() && (everywhere || stream || is_on_one(probe, members, chunk))
+}
+
+/// Whether no figure of the model was fitted to a point of `sources`: neither read off nor corrected by it. What the
+/// distances tell is which members there are, not how fast they are.
+pub(crate) fn is_held_out(probe: &Probe, sources: &[Source], model: &Model) -> bool {
+    let corrected = match probe.is_read() {
+        true => governs_reads(probe, model.members, model.chunk),
+        false => governs_writes(probe, telling_reads(model, sources)) || !is_behind(probe, sources),
+    };
+    let read_off = probe.region.is_some() || (probe.is_everywhere() && probe.depth == 1.0);
+    !corrected && !read_off
 }
 
 /// Bytes of the requests that are asked at distances.
@@ -240,11 +251,7 @@ const GOVERNING: f64 = 262_144.0;
 pub(crate) fn is_on_one(probe: &Probe, members: u32, chunk: u64) -> bool {
     let stripe = chunk * u64::from(members);
     let same = probe.align.is_multiple_of(stripe) && probe.align <= stripe * 4;
-    probe.pattern == Pattern::Random
-        && probe.region.is_none()
-        && !probe.is_everywhere()
-        && same
-        && members > 1
+    probe.pattern == Pattern::Random && probe.is_whole() && !probe.is_everywhere() && same && members > 1
 }
 
 /// The model's answers to the points of `sources` that `of` takes, beside the measured ones.

@@ -9,7 +9,7 @@ use crate::refine::{Pair, STEP};
 /// Corrects every figure of reads once.
 pub(super) fn correct_reads(model: &mut Model, front: &Front, pairs: &[Pair<'_>]) {
     let free = |pair: &&Pair<'_>| {
-        pair.measured.rate < FULL * front.most.map_or(f64::INFINITY, |most| most.value)
+        pair.measured.rate < FULL * front.most.seen().map_or(f64::INFINITY, |most| most.value)
             && pair.measured.bytes_per_s() < FULL * front.link.value
     };
     let random = |pair: &&Pair<'_>| pair.measured.is_everywhere();

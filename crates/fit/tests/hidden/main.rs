@@ -3,228 +3,15 @@
 #![expect(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 #![expect(clippy::print_stdout, reason = "what the long test gave goes to benches/RESULTS.md")]
 
-use std::sync::Arc;
+mod asking;
+mod calibrated;
+mod family;
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use conduct::modelled::{Asked, answers};
-use fit::{Ask, Fit, Wanted};
-use record::{Point, Run};
-use units::Nanos;
-use workload::plan::{Overrides, Plan};
-
-/// What the fit must find.
-#[derive(Clone, Copy, Debug)]
-struct Hidden {
-    members: u32,
-    chunk_kib: u32,
-    link_mb: u32,
-    cache_mib: u32,
-    write_part: u32,
-    read_command_us: u32,
-    processors: u32,
-    level: &'static str,
-    device: &'static str,
-}
-
-/// Drives of several kinds, with the array links that go with them.
-const DRIVES: [(&str, [u32; 2]); 5] = [
-    ("hds723020bla642", [400, 1600]),
-    ("st3146855ss", [400, 1600]),
-    ("nearline-18tb", [800, 3200]),
-    ("crucial-m4-128", [1600, 3200]),
-    ("sas-ssd-3840", [3200, 6400]),
-];
-
-/// RAID levels, each with the fewest members.
-const LEVELS: [(&str, u32); 4] = [("0", 2), ("5", 3), ("6", 5), ("10", 2)];
-
-/// One draw after the other (SplitMix64, Steele et al. 2014).
-struct Draws(u64);
-
-impl Draws {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (bits ^ (bits >> 31)) % limit
-    }
-
-    fn between(&mut self, low: u32, high: u32) -> u32 {
-        low + self.below(u64::from(high - low + 1)) as u32
-    }
-}
-
-impl Hidden {
-    fn draw(seed: u64) -> Hidden {
-        let mut draws = Draws(seed);
-        let (device, [slow, fast]) = DRIVES[seed as usize % DRIVES.len()];
-        let (level, least) = LEVELS[seed as usize % LEVELS.len()];
-        Hidden {
-            members: draws.between(2, 12).max(least),
-            chunk_kib: 16 << draws.below(6),
-            link_mb: draws.between(slow, fast),
-            cache_mib: draws.between(3, 80) * 64,
-            write_part: draws.between(20, 80),
-            read_command_us: draws.between(10, 60),
-            processors: draws.between(2, 6),
-            level,
-            device,
-        }
-    }
-
-    fn text(&self) -> String {
-        let Hidden {
-            members,
-            chunk_kib,
-            link_mb,
-            cache_mib,
-            write_part,
-            read_command_us,
-            processors,
-            level,
-            device,
-        } = self;
-        // A pair of a mirror is one member to whoever looks from outside.
-        let disks = if *level == "10" { members * 2 } else { *members };
-        format!(
-            r#"
-name = "hidden"
-[host]
-processors = 32
-request = "4us"
-lun_depth = 1024
-[link]
-rate = "{link_mb}MB/s"
-command = "1us"
-latency = "3us"
-[protocol]
-kind = "block"
-[controller]
-processors = {processors}
-read_command = "{read_command_us}us"
-write_command = "{}us"
-member_command = "1us"
-[cache]
-size = "{cache_mib}MiB"
-write_part = "{write_part}%"
-[cache.prefetch]
-max = "2MiB"
-start = "256KiB"
-[devices]
-model = "{device}"
-count = {disks}
-[raid]
-level = "{level}"
-disks = {disks}
-chunk = "{chunk_kib}KiB"
-"#,
-            read_command_us + read_command_us / 4
-        )
-    }
-}
-
-fn plan(text: &str) -> Plan {
-    Plan::parse("plan.toml", text, &Overrides::default())
-        .unwrap_or_else(|errors| panic!("{}", errors.plain()))
-}
-
-fn asked_in_full(plan: Plan, array: &str, at_most: Option<Nanos>) -> Vec<Point> {
-    let all: Vec<Asked> = plan.points().iter().map(|point| Asked { index: point.index, at_most }).collect();
-    answers(plan, array, &all, true, Arc::default()).unwrap()
-}
-
-/// The record of a ready plan, asked of an array; reads of flash take a second to be as many as those of disks in five.
-fn measured(name: &str, array: &str) -> Run {
-    let file = format!("{}/../../plans/{name}.toml", env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(file).unwrap();
-    let flash = name == "calibrate" && (array.contains("ssd") || array.contains("m4"));
-    let at_most = flash.then(|| Nanos::from_secs_f64(0.4));
-    let mut run = record::sample::run(name, asked_in_full(plan(&text), array, at_most));
-    run.plan.text = text;
-    run.targets[0].size_bytes = size_of(array);
-    run
-}
-
-fn size_of(array: &str) -> u64 {
-    let address = array::spec::Address::parse("hidden").unwrap();
-    let spec = array::spec::array_text(&array::spec::Shipped, "hidden", array, &address).unwrap();
-    spec.layout.luns.iter().map(|lun| lun.size.bytes().get()).sum()
-}
-
-struct Model<'r>(&'r [Run]);
-
-impl Ask for Model<'_> {
-    fn ask(&mut self, text: &str, wanted: &[Wanted], whole: bool) -> Result<Vec<(Wanted, Point)>, String> {
-        let mut all = Vec::new();
-        for (number, run) in self.0.iter().enumerate() {
-            let of_run: Vec<&Wanted> = wanted.iter().filter(|wanted| wanted.run == number).collect();
-            let asked: Vec<Asked> = of_run
-                .iter()
-                .map(|wanted| Asked {
-                    index: wanted.index as usize,
-                    at_most: wanted.seconds.map(Nanos::from_secs_f64),
-                })
-                .collect();
-            if of_run.is_empty() {
-                continue;
-            }
-            let points = answers(plan(&run.plan.text), text, &asked, whole, Arc::default());
-            for point in points.map_err(|error| error.to_string())? {
-                let same = of_run.iter().find(|wanted| wanted.index == point.index).unwrap();
-                all.push((**same, point));
-            }
-        }
-        Ok(all)
-    }
-}
-
-fn fitted(runs: &[Run]) -> Fit {
-    fit::fit(runs, "model", &mut Model(runs)).unwrap()
-}
-
-/// Sizes, depths and shares of reads that no probe has. `FIT_SECONDS=15` has each last so long instead of six seconds.
-const HELD_OUT: &str = r#"
-name = "held-out"
-[defaults]
-pattern = "random"
-warmup = "3s"
-run = "{SECONDS}s"
-[[phase]]
-name = "8k 70% x24"
-size = "8KiB"
-reads = "70%"
-depth = 24
-[[phase]]
-name = "4k and 64k x48"
-size = { "4KiB" = 60, "64KiB" = 40 }
-depth = 48
-[[phase]]
-name = "16k 90% x12"
-size = "16KiB"
-reads = "90%"
-depth = 12
-[[phase]]
-name = "32k 50% x8"
-size = "32KiB"
-reads = "50%"
-depth = 8
-[[phase]]
-name = "4k 8k 32k 2/3 x64"
-size = { "4KiB" = 50, "8KiB" = 30, "32KiB" = 20 }
-reads = "2/3"
-depth = 64
-"#;
-
-/// The model's rate over the array's, load by load.
-fn held_out(hidden: &str, model: &str) -> Vec<(String, f64)> {
-    let rate = |point: &Point| point.workloads[0].total().unwrap().ops_per_s.value;
-    let seconds = std::env::var("FIT_SECONDS").unwrap_or("6".into());
-    let loads = HELD_OUT.replace("{SECONDS}", &seconds);
-    let real = asked_in_full(plan(&loads), hidden, None);
-    let modelled = asked_in_full(plan(&loads), model, None);
-    real.iter().zip(&modelled).map(|(real, model)| (real.name.clone(), rate(model) / rate(real))).collect()
-}
+use asking::{Model, asked_in_full, fitted, held_out, measured, size_of};
+use family::Hidden;
+use fit::Fit;
 
 /// Disks are slow, so that their points are few requests and the whole way takes seconds.
 #[test]
@@ -308,7 +95,7 @@ depth = { sweep = [1, 64] }
 
 #[test]
 fn bytes_of_a_single_drive_pass_one_wire() {
-    let mut run = record::sample::run("single", asked_in_full(plan(SINGLE_PLAN), SINGLE, None));
+    let mut run = record::sample::run("single", asked_in_full(SINGLE_PLAN, SINGLE, None));
     run.plan.text = SINGLE_PLAN.into();
     run.targets[0].size_bytes = size_of(SINGLE);
     let fit = fitted(&[run]);
@@ -317,6 +104,47 @@ fn bytes_of_a_single_drive_pass_one_wire() {
     let off: Vec<(&str, f64)> = all.map(|held| (held.name.as_str(), 1.0 / held.ratio.value)).collect();
     assert!(fit.model.servers > 1 && fit.model.members == 1, "{:?}", fit.model);
     assert!(off.iter().all(|(_, ratio)| (ratio - 1.0).abs() < 0.06), "{off:?}");
+}
+
+/// What tells members that lie one after the other, and no more: it is a second of computing.
+const PARTS_PLAN: &str = r#"
+name = "parts"
+[defaults]
+direct = true
+pattern = "random"
+size = "4KiB"
+reads = "100%"
+warmup = "5ms"
+run = "20ms"
+[[phase]]
+name = "hot"
+depth = 1
+span = "8MiB"
+[[phase]]
+name = "cold, {depth} at once"
+depth = { sweep = [1, 256] }
+[[phase]]
+name = "the first {span}"
+depth = 256
+span = { sweep = ["50%", "25%", "12%", "6%"] }
+"#;
+
+fn layout_of(array: &str) -> fit::Identified {
+    let mut run = record::sample::run("parts", asked_in_full(PARTS_PLAN, array, None));
+    run.plan.text = PARTS_PLAN.into();
+    fit::layout(&[run]).unwrap()
+}
+
+#[test]
+fn eight_drives_one_after_the_other_are_not_told_as_one_member() {
+    let told = layout_of("name = \"hidden\"\ninherits = \"nvme-jbof-8\"\n");
+    let Err(fit::Unknown::Concatenated(found)) = told.members else { panic!("{told:?}") };
+    // One drive of eight does about an eighth of the work; its queue is deeper.
+    assert!(found.rate < 0.5, "{found:?}");
+    assert!(told.chunk.is_err() && told.level.is_err(), "{told:?}");
+    let striped = "[raid]\nlevel = \"0\"\nsets = 1\ndisks = 8\nluns = 1\nchunk = \"128KiB\"\n";
+    let told = layout_of(&format!("name = \"hidden\"\ninherits = \"nvme-jbof-8\"\n{striped}"));
+    assert_eq!(told.members, Err(fit::Unknown::Unmeasured), "no distances, and nothing that lies apart");
 }
 
 /// What became of a hidden array.
@@ -395,7 +223,7 @@ fn an_array_of_disks_is_told_and_predicted_from_reads_and_writes() {
     assert_eq!(told.misses(), [""; 0], "{}", told.row(6));
 }
 
-/// Ten arrays in full: `cargo test --release -p fathom-fit --test hidden -- --ignored --nocapture`; what it gave is in
+/// Ten arrays in full: `cargo test --release -p fathom-fit --test hidden -- --ignored --nocapture ten_hidden`; what it gave is in
 /// benches/RESULTS.md, "Calibration on ten hidden arrays". `FIT_SEEDS=3,4` takes some of them, `FIT_SHOW=1` shows more.
 #[test]
 #[ignore = "minutes of computing"]
