@@ -77,10 +77,10 @@ fn what_no_rate_keeps_is_found_without_searching_for_it() {
 
 #[test]
 fn a_plan_with_several_loads_is_refused_with_what_to_do() {
-    let text = format!("{READS}depth = {{ sweep = [1, 2] }}\n");
+    let text = READS.replace("'4KiB'", "{ sweep = ['4KiB', '8KiB'] }");
     let (outcome, found) = searched(&text, &options());
     assert!(found.is_none() && outcome.points.is_empty());
-    assert!(outcome.error.unwrap().to_string().contains("--set KEY=VALUE"));
+    assert!(outcome.error.unwrap().to_string().contains("--set size=VALUE"));
 }
 
 #[test]
