@@ -61,11 +61,11 @@ fn a_target_that_vanishes_between_two_points_costs_only_what_comes_after() {
 #[test]
 fn a_file_system_with_too_little_room_is_told_with_what_would_fit() {
     let user = User::with_plan(SMALL);
-    let Some(device) = Loop::make(&user, 32 << 20) else { return };
+    let Some(device) = Loop::make(&user, 16 << 20) else { return };
     let point = user.directory("mounted");
     let Some(_mounted) = mkfs(&device).then(|| Mounted::make(&device, &point)).flatten() else { return };
     user.fathom("run plan.toml --on mounted --set span=64MiB").with(2).saying(&["do not fit", "free"]);
-    user.fathom("run quick --on mounted").with(2).saying(&["free", "64 MiB"]);
+    user.fathom("run quick --on mounted").with(2).saying(&["free", "16 MiB"]);
     let left: Vec<_> = fs::read_dir(&point).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["lost+found"]);
     user.fathom("run plan.toml --on mounted --set span=1MiB").done();

@@ -65,8 +65,9 @@ fn json_lines_tell_what_happens_while_it_happens() {
 #[test]
 fn csv_has_one_line_for_each_point_and_operation() {
     let user = User::with_plan(SMALL);
-    let ended =
-        user.fathom("run plan.toml --on disk --format csv --set reads=50% --set depth={sweep=[1,2]}").done();
+    let ended = user
+        .fathom("run plan.toml --on disk --create --format csv --set reads=50% --set depth={sweep=[1,2]}")
+        .done();
     let mut reader = csv::Reader::from_reader(ended.out.as_bytes());
     let header = reader.headers().unwrap().clone();
     let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();

@@ -47,7 +47,7 @@ fn a_search_that_cannot_be_is_refused_before_anything_is_touched() {
     for (line, why) in [
         ("search plan.toml --on array:queue --slo p99", "no `<`"),
         ("search plan.toml --on array:queue --slo p99<5ms --look 2s", "at least 10"),
-        ("search random --on array:queue --slo p99<5ms", "--set KEY=VALUE"),
+        ("search random --on array:queue --slo p99<5ms", "--load NAME"),
         ("search plan.toml --on array:queue", "--slo"),
         ("search plan.toml --on array:queue --slo p99<5ms --from 900/s --to 800/s", "not below --to"),
         ("search plan.toml --on array:queue --slo p99<5ms --to 0.5/s", "no rates below 1/s"),
@@ -64,13 +64,12 @@ fn a_search_that_cannot_be_is_refused_before_anything_is_touched() {
 }
 
 /// Two rates near each other and a promise that every storage keeps: as short as a search in real time can be.
-const NARROW: &str =
-    "--slo p99<5s --within 50% --look 10s --longest 10s --from 60/s --to 80/s --scratch 64MiB";
+const NARROW: &str = "--slo p99<5s --within 50% --look 10s --longest 10s --from 60/s --to 80/s";
 
 #[test]
 fn a_search_on_real_storage_reads_a_scratch_file_within_its_bounds_and_keeps_the_ladder() {
     let user = User::with_plan(READS);
-    let ended = user.fathom(&format!("search plan.toml --on . {NARROW}")).done();
+    let ended = user.fathom(&format!("search plan.toml --on . --scratch 64MiB {NARROW}")).done();
     assert!(ended.out.contains("p99<5s holds up to 80.0/s (confirmed)"), "{}", ended.out);
     let run = user.last();
     assert_eq!((&run["world"], &run["search"]["complete"]), (&"host".into(), &true.into()));

@@ -97,7 +97,9 @@ fn a_name_that_was_mistyped_makes_no_file() {
         ]);
     }
     user.fathom("search plan.toml --on arary --slo p99<5ms").with(2).saying(&["--create"]);
-    user.fathom("run plan.toml --on array --against arary").with(2).saying(&["--create"]);
+    user.fathom("run plan.toml --on array --against arary")
+        .with(2)
+        .saying(&["arary: there is no such target"]);
     assert_eq!(user.files(), ["array", "plan.toml"]);
 }
 
@@ -152,7 +154,7 @@ fn scratch_means_what_it_says_or_is_refused_with_what_would_fit() {
         assert_eq!(size_of(&user.last()), size.parse().unwrap());
     }
     let refused = |line: &str, words: &[&str]| user.fathom(line).with(2).saying(words);
-    refused("run plan.toml --on disk --scratch 4PiB", &["--scratch 4PiB", "free", "or less would fit"]);
+    refused("run plan.toml --on disk --scratch 4096TiB", &["--scratch 4096TiB", "free", "or less would fit"]);
     refused("run plan.toml --on disk --scratch 1000B", &["multiple of 4 KiB"]);
     refused("run plan.toml --on null: --scratch 1GiB", &["no scratch file is made on null:", "span=1GiB"]);
     refused("run quick --on array:md3000 --scratch 1GiB", &["no scratch file is made on array:md3000"]);
@@ -166,12 +168,12 @@ fn scratch_means_what_it_says_or_is_refused_with_what_would_fit() {
 #[test]
 fn a_span_that_a_later_phase_has_no_room_for_is_told_before_anything_runs() {
     let plan = "name = \"late\"\n[defaults]\nrun = \"1h\"\n[[phase]]\nname = \"first\"\n\
-                [[phase]]\nname = \"second\"\nspan = \"8PiB\"\n";
+                [[phase]]\nname = \"second\"\nspan = \"8192TiB\"\n";
     let user = User::with_plan(plan);
     user.write("data", vec![3; 4 << 20]);
     for target in ["data", "null:1GiB", "array:md3000"] {
         let ended = user.fathom(&format!("run plan.toml --on {target}")).with(2);
-        ended.saying(&["workload `second`", "span 8 PiB", "reaches past a target"]);
+        ended.saying(&["point `second`", "span 8192 TiB", "reaches past a target"]);
         user.fathom(&format!("run plan.toml --on {target} --dry-run")).with(2);
     }
 }

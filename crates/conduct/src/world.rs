@@ -140,6 +140,14 @@ pub enum WorldError {
     /// The workload does not fit the target.
     #[error(transparent)]
     Compile(#[from] CompileError),
+    /// The workload of a point does not fit the target; found before anything runs.
+    #[error("point `{point}`: {why}")]
+    NoRoom {
+        /// The point's name.
+        point: String,
+        /// Why.
+        why: CompileError,
+    },
     /// No tree of files.
     #[error(transparent)]
     Tree(#[from] host::tree::TreeError),

@@ -1,5 +1,6 @@
 //! A point of a virtual array gives the same figures alone and after others.
 
+#![allow(clippy::print_stderr, reason = "the figures of a long test are its result")]
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that meets an error has failed")]
 
 use std::collections::HashMap;

@@ -113,7 +113,7 @@ fn a_state_and_a_point_that_is_not_there_cannot_be_tried() {
 
 #[test]
 fn the_unchanged_array_does_again_what_is_recorded_of_a_point_after_others_that_filled_its_cache() {
-    let plan = "seed = 5\n[defaults]\npattern = 'random'\nsize = '8KiB'\nspan = '1GiB'\ndepth = 32\n\
+    let plan = "seed = 5\n[defaults]\npattern = 'random'\nsize = '8KiB'\nspan = '1GiB'\ndepth = 32\nsettle = 'none'\n\
          [[phase]]\nname = 'fill'\nreads = '0%'\nops = 6000\n\
          [[phase]]\nname = 'oltp'\nreads = '50%'\nrun = '2s'\n";
     let address = "array:md3000?raid=5&cache.size=16MiB";

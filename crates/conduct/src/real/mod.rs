@@ -598,12 +598,15 @@ fn null_files(workload: &Workload) -> usize {
 
 /// Says no to a workload, or to a request of its trace, that has no place on files of those lengths, before anything is
 /// touched: a later phase that cannot be would be found out after hours.
-pub(crate) fn check_room(plan: &Plan, lengths: impl Fn(&Workload) -> Vec<Bytes>) -> Result<(), CompileError> {
+pub(crate) fn check_room(plan: &Plan, lengths: impl Fn(&Workload) -> Vec<Bytes>) -> Result<(), WorldError> {
     let mut before: Option<&Workload> = None;
-    for workload in plan.points().iter().flat_map(Point::workloads).filter(|each| each.tree.is_none()) {
+    let of_points =
+        plan.points().iter().flat_map(|point| point.workloads().iter().map(move |each| (point, each)));
+    for (point, workload) in of_points.filter(|(_, each)| each.tree.is_none()) {
         // Rounds and repetitions ask the same again.
         if before.is_none_or(|before| *before != *workload) {
-            compile(workload, &lengths(workload))?;
+            let no_room = |why| WorldError::NoRoom { point: point.name.clone(), why };
+            compile(workload, &lengths(workload)).map_err(no_room)?;
         }
         before = Some(workload);
     }

@@ -328,7 +328,7 @@ fn tables_that_cannot_be_read_mean_that_nothing_is_known_not_that_nothing_is_the
             true => std::fs::rename(&path, machine.path("away")).expect("the fixture is ours"),
             // A folder cannot be read as a file, by root either.
             false => {
-                std::fs::remove_file(&path).and_then(|()| std::fs::create_dir(&path)).expect("it is ours")
+                std::fs::remove_file(&path).and_then(|()| std::fs::create_dir(&path)).expect("it is ours");
             }
         }
         let target = Target { name: "file".into(), place: Place::File(file.clone()) };

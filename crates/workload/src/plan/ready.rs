@@ -175,7 +175,7 @@ mod tests {
             assert_eq!(estimate.may_end_early, name.starts_with("pts-"), "{name}");
         }
         // Half seconds of warm-up, and reading in of what a cache may hold.
-        let calibrating = [("calibrate", 162, 393_500, 5), ("calibrate-writes", 18, 599_000, 0)];
+        let calibrating = [("calibrate", 168, 408_500, 5), ("calibrate-writes", 18, 599_000, 0)];
         for (name, points, millis, untimed) in calibrating {
             let estimate = plan(name).estimate();
             let expected = (points, Nanos::from_millis(millis), untimed);
