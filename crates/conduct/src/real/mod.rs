@@ -27,7 +27,7 @@ use units::{Bytes, Instant, Nanos, SECTOR_BYTES, Share};
 use workload::plan::{Background, Load, Plan, Point, SETTLE_IDLE, Settle, State, Task, Watch};
 use workload::spec::{EngineKind, Files, Workload};
 use workload::tally::Interval;
-use workload::{CompileError, Progress, compile, files_needed};
+use workload::{Progress, compile, files_needed};
 
 use crate::event::Live;
 use crate::listener::{self, Listener};
