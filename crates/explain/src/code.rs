@@ -109,6 +109,10 @@ codes! {
     LatencyBound => "latency-bound",
     /// The limit lies where nothing is counted.
     LimitUnseen => "limit-unseen",
+    /// Somebody set the limit.
+    LimitImposed => "limit-imposed",
+    /// The cache of a virtual array answered most reads.
+    CacheAnswered => "cache-answered",
     /// The evidence does not tell what the limit is.
     LimitOpen => "limit-open",
     /// What a faster part would have brought.

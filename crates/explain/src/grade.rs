@@ -104,6 +104,8 @@ pub(crate) fn weight(code: Code) -> Option<(About, [Grade; 3])> {
         | Code::LatencyBound
         | Code::LimitUnseen
         | Code::LimitOpen
+        | Code::LimitImposed
+        | Code::CacheAnswered
         | Code::WhatIf
         | Code::CurveUnsteady
         | Code::Knee

@@ -42,9 +42,11 @@ use record::{Finding, Point, Run, WorkloadResult, World};
 
 use draft::Draft;
 use history::History;
+use limits::Loads;
 
 type OfRun = fn(&Run) -> Option<Draft>;
 type OfPoint = fn(&Run, &Point) -> Option<Draft>;
+type OfPointAmong = fn(&Run, &Loads<'_>, &Point) -> Option<Draft>;
 type OfWorkload = fn(&Run, &Point, &WorkloadResult) -> Option<Draft>;
 type OfWorkloadAfter = fn(&Run, &History, &Point, &WorkloadResult) -> Option<Draft>;
 
@@ -62,7 +64,11 @@ const RUN: [OfRun; 9] = [
 ];
 
 /// About a point, in either world.
-const POINT: [OfPoint; 2] = [carry_over::first_point_again, limits::of_point];
+const POINT: [OfPointAmong; 3] = [
+    |run, _, point| carry_over::first_point_again(run, point),
+    limits::of_point,
+    |run, _, point| limits::imposed::by_cache(run, point),
+];
 
 /// About a workload, in either world.
 const WORKLOAD: [OfWorkload; 18] = [
@@ -131,10 +137,12 @@ fn findings_with(run: &Run, history: &History) -> Vec<Finding> {
     found.extend(working_set::findings(run));
     let real = run.world == World::Host && !on_nothing;
     let mut repeats_differ = samples::repeats_differ(run);
+    let loads = Loads::of(run);
     for point in run.points.iter().filter(|point| search::is_result(run, point)) {
         found.extend(repeats_differ.remove(&point.index).map(|draft| draft.about(point)));
-        let points = POINT.iter().chain(REAL_POINT.iter().filter(|_| real));
-        found.extend(points.filter_map(|check| check(run, point)).map(|draft| draft.about(point)));
+        let among = POINT.iter().filter_map(|check| check(run, &loads, point));
+        let of_real = REAL_POINT.iter().filter(|_| real).filter_map(|check| check(run, point));
+        found.extend(among.chain(of_real).map(|draft| draft.about(point)));
         for workload in &point.workloads {
             let own = WORKLOAD.iter().filter_map(|check| check(run, point, workload));
             let after = REAL_WORKLOAD.iter().filter(|_| real);

@@ -315,6 +315,51 @@ fn trials_settle_what_the_record_leaves_open() {
     assert_eq!(explain::settled(&run, &elsewhere), None);
 }
 
+#[test]
+fn a_rate_at_the_limit_of_the_control_group_is_imposed_by_it() {
+    let mut run = reads(8, 500, 4096);
+    run.path = vec![part("sda", Some("disk.sda"), Vec::new(), Vec::new())];
+    let held = |run: &mut Run, limit: &str| {
+        run.environment.facts.insert("io limits of the control group".into(), limit.into());
+        find(run, "limit-imposed")
+    };
+    let finding = held(&mut run, "vda rbps=max riops=9; sda rbps=max wbps=max riops=502 wiops=max").unwrap();
+    assert!(
+        finding.sentence.contains("of the 502 requests a second") && finding.sentence.contains("sda (riops)"),
+        "{finding:?}"
+    );
+    assert!(held(&mut run, "sda rbps=max riops=800").is_none());
+    assert!(held(&mut run, "sdb rbps=max riops=502").is_none());
+}
+
+#[test]
+fn a_rate_that_is_the_same_in_every_second_and_at_every_depth_looks_imposed() {
+    let with_seconds = |rates: [f64; 2]| {
+        let mut run = swept(|_| 3_000);
+        for point in &mut run.points {
+            let mut seconds = series(point, "read ops", "per_s", rates[0]);
+            seconds.workload = Some(point.workloads[0].name.clone());
+            seconds.values.iter_mut().step_by(2).for_each(|value| *value = rates[1]);
+            point.series.push(seconds);
+        }
+        find(&run, "limit-imposed")
+    };
+    assert!(with_seconds([3_000.0, 3_001.0]).is_some());
+    assert!(with_seconds([2_900.0, 3_100.0]).is_none());
+}
+
+#[test]
+fn reads_that_no_member_was_asked_for_were_answered_by_the_cache() {
+    let run = with_background(modelled(&[("disk 0", 0.1, 0.0), ("link 0 back", 0.6, 0.3)]), 0.0);
+    let finding = found(&run, "cache-answered");
+    assert!(finding.numbers["answered_share"] > 0.9, "{finding:?}");
+    let mut asked = run;
+    for class in &mut asked.points[0].breakdown.as_mut().unwrap().classes {
+        class.visits *= 100;
+    }
+    assert!(find(&asked, "cache-answered").is_none());
+}
+
 /// Depths on one file and on four, at rates of `rate(files, depth)`.
 fn on_files(rate: impl Fn(u64, u64) -> u64) -> Run {
     let loads = [(1u64, 1u64), (1, 8), (1, 32), (4, 1), (4, 8), (4, 32)];

@@ -52,6 +52,10 @@ pub mod fact {
     /// A key of [`Environment::facts`](crate::Environment::facts): the hypervisor this machine runs under, as
     /// `kvm`; absent on real hardware.
     pub const HYPERVISOR: &str = "hypervisor";
+    /// A key of [`Environment::facts`](crate::Environment::facts): what the control groups of the program may move to
+    /// each device a second, as `io.max` writes it with the device by its name (`sda rbps=1048576 wiops=max`), apart by
+    /// `; `; absent where nothing is limited.
+    pub const IO_MAX: &str = "io limits of the control group";
 }
 
 /// Names of [`Series`](crate::Series). What is sampled beside the load has dotted names: what, which, how.

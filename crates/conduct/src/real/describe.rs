@@ -26,6 +26,7 @@ pub(super) fn environment(found: &host::environment::Environment) -> record::Env
     put("clock source", found.clock_source.clone());
     put("transparent huge pages", found.transparent_huge_pages.clone());
     put("io_uring", Some(uring_words(&found.uring)));
+    put(fact::IO_MAX, Some(found.io_max.join("; ")).filter(|text| !text.is_empty()));
     put("load average at start", found.load.map(|load| load.to_string()));
     record::Environment {
         hostname: found.hostname.clone(),

@@ -1,5 +1,7 @@
 //! What a point answered to more in flight.
 
+use std::collections::BTreeMap;
+
 use record::{Point, PointKind, Run};
 
 use crate::carry_over::is_in_doubt;
@@ -54,20 +56,44 @@ pub(super) fn load(point: &Point) -> Option<Load> {
     (in_flight > 0.0 && rate > 0.0 && response_s > 0.0).then_some(Load { in_flight, rate, response_s })
 }
 
+/// A phase and the values of what is swept beside the load.
+type Sweep = (String, Vec<(String, String)>);
+
+/// The points of each sweep of depth or workers, by what they had in flight: found in one pass, since a run may have
+/// thousands.
+#[derive(Debug)]
+pub(super) struct Sweeps<'r>(BTreeMap<Sweep, Vec<(Load, &'r Point)>>);
+
+impl<'r> Sweeps<'r> {
+    /// Of the complete points of `run`.
+    pub(super) fn of(run: &'r Run) -> Sweeps<'r> {
+        let mut sweeps: BTreeMap<Sweep, Vec<(Load, &Point)>> = BTreeMap::new();
+        for point in run.points.iter().filter(|point| point.kind == PointKind::Load && point.complete) {
+            if let Some(((_, around), load)) = axis(point).zip(load(point)) {
+                sweeps.entry((point.phase.clone(), around)).or_default().push((load, point));
+            }
+        }
+        for loads in sweeps.values_mut() {
+            loads.sort_by(|(one, _), (other, _)| one.in_flight.total_cmp(&other.in_flight));
+        }
+        Sweeps(sweeps)
+    }
+
+    /// The points of the sweep that `point` belongs to, the lightest first; none where it is in none.
+    pub(super) fn with(&self, point: &Point) -> &[(Load, &'r Point)] {
+        let sweep = axis(point).and_then(|(_, around)| self.0.get(&(point.phase.clone(), around)));
+        sweep.map_or(&[], Vec::as_slice)
+    }
+}
+
 /// The step from `point` to the next heavier load of its sweep; for the heaviest the step to it. Repetitions of a load
 /// are taken together. `None` where it is in no sweep of depth or workers, and where one of the two was not steady.
-pub(super) fn answer(run: &Run, point: &Point) -> Option<Answer> {
-    let (_, around) = axis(point)?;
+pub(super) fn answer(run: &Run, sweeps: &Sweeps<'_>, point: &Point) -> Option<Answer> {
     let own = load(point)?;
-    let of_sweep = |other: &&Point| {
-        let same = axis(other).is_some_and(|(_, theirs)| theirs == around);
-        other.kind == PointKind::Load && other.complete && other.phase == point.phase && same
-    };
-    let with_load = |point| Some((load(point)?, point));
-    let mut loads: Vec<(Load, &Point)> = run.points.iter().filter(of_sweep).filter_map(with_load).collect();
-    loads.sort_by(|(one, _), (other, _)| one.in_flight.total_cmp(&other.in_flight));
-    let heavier = loads.iter().find(|(other, _)| other.in_flight > own.in_flight * 1.2);
-    let lighter = loads.iter().rev().find(|(other, _)| other.in_flight * 1.2 < own.in_flight);
+    let loads = sweeps.with(point);
+    let lighter = loads.partition_point(|(other, _)| other.in_flight * 1.2 < own.in_flight);
+    let lighter = lighter.checked_sub(1).and_then(|last| loads.get(last));
+    let heavier = loads.get(loads.partition_point(|(other, _)| other.in_flight <= own.in_flight * 1.2));
     let (from, to, beside) = match (heavier, lighter) {
         (Some((heavier, beside)), _) => (own, *heavier, *beside),
         (None, Some((lighter, beside))) => (*lighter, own, *beside),

@@ -5,6 +5,7 @@
 
 mod ceilings;
 mod curve;
+pub(crate) mod imposed;
 mod places;
 mod queues;
 pub(crate) mod settle;
@@ -15,7 +16,8 @@ use crate::Code;
 use crate::draft::{Draft, percent};
 use crate::evidence::on_nothing;
 use ceilings::Use;
-use curve::Answer;
+use curve::{Answer, Sweeps};
+use places::Places;
 use queues::Shown;
 
 /// A part that is used so far has nothing left.
@@ -38,18 +40,37 @@ const ONE: f64 = 1.5;
 /// Parts named beside the limit.
 const OTHERS: usize = 4;
 
+/// How the loads of a run belong together.
+#[derive(Debug)]
+pub(crate) struct Loads<'r> {
+    sweeps: Sweeps<'r>,
+    places: Places<'r>,
+}
+
+impl<'r> Loads<'r> {
+    /// Of `run`, in one pass over its points.
+    pub(crate) fn of(run: &'r Run) -> Loads<'r> {
+        Loads { sweeps: Sweeps::of(run), places: Places::of(run) }
+    }
+}
+
 /// What bounds `point`, if the evidence names it.
-pub(crate) fn of_point(run: &Run, point: &Point) -> Option<Draft> {
+pub(crate) fn of_point(run: &Run, loads: &Loads<'_>, point: &Point) -> Option<Draft> {
     if point.kind != PointKind::Load || on_nothing(run) {
         return None;
+    }
+    if run.world == World::Host
+        && let Some(imposed) = imposed::by_group(run, point)
+    {
+        return Some(imposed);
     }
     let uses = match run.world {
         World::Array => ceilings::of_breakdown(point),
         World::Host => ceilings::of_path(run, point),
     };
     let (first, others) = uses.split_first()?;
-    let answer = curve::answer(run, point);
-    let spread = places::spread(run, point);
+    let answer = curve::answer(run, &loads.sweeps, point);
+    let spread = places::spread(run, &loads.places, point);
     if run.world == World::Array {
         let load = curve::load(point);
         let in_flight = point.workloads.iter().map(|workload| workload.mean_in_flight).sum();
@@ -68,6 +89,9 @@ pub(crate) fn of_point(run: &Run, point: &Point) -> Option<Draft> {
     }
     if first.share >= FULL || first.is_even && first.share >= FULL - 0.05 {
         return Some(with_spread(limit(first, others, answer), spread));
+    }
+    if let Some(imposed) = imposed::by_constancy(&loads.sweeps, point) {
+        return Some(imposed);
     }
     if let Some(spread) = spread {
         return Some(spread.finding());

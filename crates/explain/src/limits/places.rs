@@ -19,12 +19,48 @@ const SPREADS: f64 = 0.5;
 /// Keys in which two points may differ and still ask for the same, in more places or with more in flight.
 const LOOSE: [&str; 6] = ["depth", "workers", "files", "on", "seed", "worker_offset"];
 
+/// What a load asks for, wherever and with however much in flight.
+type Asks<'a> = BTreeMap<&'a str, &'a str>;
+
 /// One workload in a closed loop, and over how many files and LUNs it goes.
 struct Place<'a> {
     load: Load,
     files: u64,
     luns: u64,
-    asks: BTreeMap<&'a str, &'a str>,
+    asks: Asks<'a>,
+}
+
+/// What loads on so many files and LUNs did.
+#[derive(Debug, Default)]
+struct Cell {
+    /// The lightest first.
+    loads: Vec<Load>,
+    /// The one with the highest rate, the last of them by the order of the run, and its place there.
+    best: Option<(usize, Load)>,
+}
+
+/// The loads of a run by what they ask for and by the number of files and LUNs: found in one pass, since a run may have
+/// thousands of points.
+#[derive(Debug)]
+pub(super) struct Places<'r>(BTreeMap<Asks<'r>, BTreeMap<(u64, u64), Cell>>);
+
+impl<'r> Places<'r> {
+    /// Of the complete points of `run` that are one closed loop.
+    pub(super) fn of(run: &'r Run) -> Places<'r> {
+        let mut places: BTreeMap<Asks<'r>, BTreeMap<(u64, u64), Cell>> = BTreeMap::new();
+        for (at, point) in run.points.iter().enumerate() {
+            let Some(Place { load, files, luns, asks }) = Place::of(run, point) else { continue };
+            let cell = places.entry(asks).or_default().entry((files, luns)).or_default();
+            cell.loads.push(load);
+            if cell.best.is_none_or(|(_, best)| load.rate >= best.rate) {
+                cell.best = Some((at, load));
+            }
+        }
+        for cell in places.values_mut().flat_map(BTreeMap::values_mut) {
+            cell.loads.sort_by(|one, other| one.in_flight.total_cmp(&other.in_flight));
+        }
+        Places(places)
+    }
 }
 
 impl<'a> Place<'a> {
@@ -79,37 +115,38 @@ pub(super) struct Spread {
 }
 
 /// What the points of `run` that ask for the same as `point` say of it.
-pub(super) fn spread(run: &Run, point: &Point) -> Option<Spread> {
+pub(super) fn spread(run: &Run, places: &Places<'_>, point: &Point) -> Option<Spread> {
     let own = Place::of(run, point)?;
-    let all = run.points.iter().filter_map(|other| Place::of(run, other));
-    let peers: Vec<Place<'_>> = all.filter(|other| other.asks == own.asks).collect();
-    let lighter = peers
-        .iter()
-        .filter(|other| (other.files, other.luns) == (own.files, own.luns))
-        .filter(|other| other.load.in_flight * STEP <= own.load.in_flight)
-        .max_by(|one, other| one.load.in_flight.total_cmp(&other.load.in_flight))?;
+    let peers = places.0.get(&own.asks)?;
+    let alike = &peers.get(&(own.files, own.luns))?.loads;
+    let lighter = alike.partition_point(|other| other.in_flight * STEP <= own.load.in_flight);
+    let lighter = alike.get(lighter.checked_sub(1)?)?;
     let exponent = |rate: f64, by: f64| rate.ln() / by.ln();
-    let gain = exponent(own.load.rate / lighter.load.rate, own.load.in_flight / lighter.load.in_flight);
+    let gain = exponent(own.load.rate / lighter.rate, own.load.in_flight / lighter.in_flight);
     if gain >= super::FLAT {
         return None;
     }
-    let widest = |noun: &'static str, of: fn(&Place<'_>) -> u64, same: fn(&Place<'_>) -> u64| {
-        let wider = peers.iter().filter(|other| of(other) as f64 >= STEP * of(&own) as f64);
-        let best = wider
-            .filter(|other| same(other) == same(&own))
-            .max_by(|one, other| one.load.rate.total_cmp(&other.load.rate))?;
-        let follows = exponent(best.load.rate / own.load.rate, of(best) as f64 / of(&own) as f64);
+    let here = (own.files, own.luns);
+    let widest = |noun: &'static str, of: fn((u64, u64)) -> u64, same: fn((u64, u64)) -> u64| {
+        let wider = peers.iter().filter(|(there, _)| of(**there) as f64 >= STEP * of(here) as f64);
+        let (many, (_, best)) = wider
+            .filter(|(there, _)| same(**there) == same(here))
+            .filter_map(|(there, cell)| Some((of(*there), cell.best?)))
+            .max_by(|(_, (one_at, one)), (_, (other_at, other))| {
+                one.rate.total_cmp(&other.rate).then(one_at.cmp(other_at))
+            })?;
+        let follows = exponent(best.rate / own.load.rate, many as f64 / of(here) as f64);
         (follows > SPREADS).then(|| Spread {
             noun,
-            few: of(&own),
-            many: of(best),
-            from: lighter.load,
+            few: of(here),
+            many,
+            from: *lighter,
             to: own.load,
-            wide: best.load,
+            wide: best,
         })
     };
-    widest("file", |place| place.files, |place| place.luns)
-        .or_else(|| widest("LUN", |place| place.luns, |place| place.files))
+    widest("file", |(files, _)| files, |(_, luns)| luns)
+        .or_else(|| widest("LUN", |(_, luns)| luns, |(files, _)| files))
 }
 
 impl Spread {

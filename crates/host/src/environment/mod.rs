@@ -1,5 +1,6 @@
 //! The machine that asks: what of it may matter to a result.
 
+mod cgroup;
 mod uring;
 
 use std::fs;
@@ -48,6 +49,8 @@ pub struct Environment {
     pub uptime: Option<Nanos>,
     /// Processes that want a processor, mean over the last minute.
     pub load: Option<f64>,
+    /// What the control groups of this process may move to each device a second: `sda rbps=1048576 wiops=max`.
+    pub io_max: Vec<String>,
 }
 
 /// Huge pages of one size.
@@ -88,6 +91,7 @@ impl Environment {
             uring: uring(root),
             uptime: first_number(root, "uptime").map(Nanos::from_secs_f64),
             load: first_number(root, "loadavg"),
+            io_max: cgroup::limits(root),
         }
     }
 }
