@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use record::Series;
+use record::{ClassSecond, Series};
 use stats::Histogram;
 use units::{Instant, Nanos};
 use workload::tally::{Action, Class, ClassInterval, Interval};
@@ -70,9 +70,14 @@ impl Seconds {
         self.rows.iter().filter(|row| row.measured && row.length() == SECOND)
     }
 
-    /// For each whole measured second, operations and bytes of each of `classes`.
-    pub fn whole_seconds(&self, classes: &[Class]) -> Vec<Vec<(u64, u64)>> {
-        self.whole().map(|second| classes.iter().map(|class| second.counts(class)).collect()).collect()
+    /// For each whole measured second, what ended in it of each of `classes`.
+    pub fn whole_seconds(&self, classes: &[Class]) -> Vec<Vec<ClassSecond>> {
+        let of = |second: &Second, class: &Class| {
+            let (ops, bytes) = second.counts(class);
+            let responses = second.responses(|other| other == class).buckets().collect();
+            ClassSecond { ops, bytes, responses }
+        };
+        self.whole().map(|second| classes.iter().map(|class| of(second, class)).collect()).collect()
     }
 
     /// Rate, throughput, mean (at most a thousandth too high), 99th percentile and longest response of each operation
@@ -191,7 +196,7 @@ mod tests {
             seconds.rows.iter().map(|row| (row.until.nanos() / 1_000_000, row.counts(&CLASS).0)).collect();
         assert_eq!(rows, [(1500, 7), (2500, 30), (3500, 0), (4500, 0), (5500, 3), (5700, 7)]);
         assert!(seconds.rows.windows(2).all(|pair| pair[0].until == pair[1].from));
-        let whole: Vec<u64> = seconds.whole_seconds(&[CLASS]).iter().map(|second| second[0].0).collect();
+        let whole: Vec<u64> = seconds.whole_seconds(&[CLASS]).iter().map(|second| second[0].ops).collect();
         assert_eq!(whole, [30, 0, 0, 3]);
         let series = seconds.series("a");
         assert_eq!(series[0].from_ns, Some(500_000_000));

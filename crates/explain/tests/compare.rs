@@ -1,6 +1,6 @@
 //! Comparisons: what is the same is not told to differ, what differs is found, and what is not known is said.
 
-use explain::compare::{Group, Limit, Outcome, by, compare, value_of};
+use explain::compare::{FailOn, Group, Limit, MARGIN, Outcome, by, compare, value_of};
 use record::sample::{self, Stream};
 use record::{Basis, Compared, Comparison, Run, Verdict};
 
@@ -84,7 +84,7 @@ fn template() -> Run {
 
 fn held(first: &Run, second: &Run) -> Comparison {
     let group = |name: &str, run| Group { name: name.into(), runs: vec![run] };
-    compare(None, &[group("A", first), group("B", second)])
+    compare(None, &[group("A", first), group("B", second)], MARGIN)
 }
 
 fn row<'a>(comparison: &'a Comparison, cell: &str, metric: &str) -> &'a Compared {
@@ -192,15 +192,87 @@ fn the_noise_of_repeats_widens_what_was_measured_once() {
 }
 
 #[test]
-fn a_latency_of_an_open_loop_that_nothing_is_known_of_is_not_judged() {
+fn a_latency_without_an_interval_is_inconclusive_and_so_is_one_for_independent_requests() {
     let mut first = template();
-    first.points.iter_mut().for_each(|point| {
-        point.workloads[0].spec.insert("pace".into(), "rate(1000/s, poisson)".into());
-    });
+    for point in &mut first.points {
+        let response = point.workloads[0].summary[0].response.as_mut().unwrap();
+        (response.mean_low_ns, response.mean_high_ns, response.no_interval) = (None, None, None);
+    }
     let comparison = held(&first, &first);
-    let p99 = row(&comparison, "4k", "p99");
-    assert_eq!((p99.verdict, p99.basis, p99.low), (Verdict::Unknown, Basis::Nothing, None));
-    assert_eq!(row(&comparison, "4k", "iops").verdict, Verdict::NoDifference);
+    for metric in ["mean", "p50", "p99"] {
+        let latency = row(&comparison, "4k", metric);
+        assert_eq!(
+            (latency.verdict, latency.basis, latency.low),
+            (Verdict::Inconclusive, Basis::Nothing, None)
+        );
+    }
+    assert!(row(&comparison, "4k", "iops").low.is_some());
+}
+
+#[test]
+fn equal_is_said_only_where_the_whole_interval_is_within_the_margin() {
+    let mut template = template();
+    template.world = record::World::Array;
+    let varies = |seconds| Varies { runs: 0.0, seconds };
+    let verdict = |seconds: f64, margin: f64| {
+        let mut draw = Draw(5);
+        let sides = [(); 2].map(|()| run(&template, 1, varies(seconds), 0.0, &mut draw));
+        let groups = sides.iter().map(|run| Group { name: "side".into(), runs: vec![run] });
+        let comparison = compare(None, &groups.collect::<Vec<_>>(), margin);
+        let rate = row(&comparison, "4k", "iops");
+        let inside = rate.low.unwrap() >= 1.0 / (1.0 + margin) && rate.high.unwrap() <= 1.0 + margin;
+        assert_eq!(inside, rate.verdict == Verdict::Equivalent, "{rate:?}");
+        rate.verdict
+    };
+    assert_eq!(verdict(0.001, 0.05), Verdict::Equivalent);
+    assert_eq!(verdict(0.5, 0.05), Verdict::Inconclusive);
+    assert_ne!(verdict(0.02, 0.0), Verdict::Equivalent);
+}
+
+#[test]
+fn single_measurements_of_real_storage_are_never_surer_than_runs_repeat() {
+    let template = template();
+    let mut draw = Draw(6);
+    let sides =
+        [0.0, 0.03].map(|faster| run(&template, 1, Varies { runs: 0.0, seconds: 0.0001 }, faster, &mut draw));
+    let rate = held(&sides[0], &sides[1]);
+    assert_eq!(row(&rate, "4k", "iops").verdict, Verdict::Inconclusive, "2 % each explain 3 %");
+}
+
+#[test]
+fn searches_are_compared_by_the_rates_that_they_found_and_not_by_their_trials() {
+    let search = |kept: f64, broken: f64| record::Search {
+        promises: vec!["p99<5ms".into()],
+        load: None,
+        within: 0.02,
+        from_per_s: None,
+        to_per_s: None,
+        ceiling_per_s: 0.0,
+        kept_per_s: Some(kept),
+        broken_per_s: Some(broken),
+        edge_per_s: None,
+        broken_by: None,
+        confirmed: true,
+        confirm_needs_s: None,
+        after_overload_per_s: None,
+        quiet_ns: None,
+        recovery_s: None,
+        write_cache: None,
+        relaxation_s: None,
+        complete: true,
+        ladder: Vec::new(),
+    };
+    let with = |kept, broken| Run { search: Some(search(kept, broken)), ..template() };
+    let comparison = held(&with(1000.0, 1020.0), &with(1500.0, 1530.0));
+    let [only] = comparison.rows.as_slice() else { panic!("{:?}", comparison.rows) };
+    assert_eq!(
+        (only.metric.as_str(), only.verdict, only.basis),
+        ("kept_per_s", Verdict::Better, Basis::Search)
+    );
+    let equal = held(&with(1000.0, 1020.0), &with(1010.0, 1030.0));
+    assert_eq!(equal.rows[0].verdict, Verdict::Equivalent);
+    let unlike = held(&with(1000.0, 1020.0), &with(1000.0, 1400.0));
+    assert_eq!(unlike.rows[0].verdict, Verdict::Inconclusive);
 }
 
 #[test]
@@ -298,7 +370,7 @@ fn runs_are_put_together_by_labels_facts_and_options() {
     assert_eq!(value_of(&runs[0], "engine").as_deref(), Some("auto"), "a key of the plan");
     assert_eq!(value_of(&runs[1], "raid").as_deref(), Some("5"));
     assert_eq!(value_of(&runs[0], "raid"), None);
-    let comparison = compare(Some("room"), &groups);
+    let comparison = compare(Some("room"), &groups, MARGIN);
     assert_eq!(comparison.sides[0].runs.len(), 2);
     assert_eq!(row(&comparison, "4k", "iops").repeats, [2, 1]);
 }
@@ -320,18 +392,24 @@ fn a_limit_is_broken_only_where_the_whole_interval_is_beyond_it() {
     assert_eq!(outcomes("mean>+10%"), [Outcome::Broken; 4]);
     assert!(outcomes("iops<-20%").contains(&Outcome::Undecided));
     assert!(outcomes("p12>5%").is_empty());
+    // 15,000 a second of 8 KiB were asked for, a fifth less is what the second side does.
+    assert_eq!(outcomes("iops<1k"), [Outcome::Kept; 4]);
+    assert_eq!(outcomes("iops<13k"), [Outcome::Kept, Outcome::Broken, Outcome::Broken, Outcome::Broken]);
+    assert_eq!(outcomes("p99>1us"), [Outcome::Broken; 4]);
+    assert_eq!("inconclusive".parse::<FailOn>().unwrap(), FailOn::Inconclusive);
 }
 
 #[test]
 fn a_limit_is_read_as_it_is_shown_and_nothing_else_is_one() {
-    for text in ["iops<-5%", "p99.9>10%", "mean>0.5%", "mb_per_s<0%"] {
+    for text in ["iops<-5%", "p99.9>10%", "mean>0.5%", "mb_per_s<0%", "p99>5ms", "iops<20k", "mb_per_s<500"] {
         assert_eq!(text.parse::<Limit>().unwrap().to_string(), text);
     }
     for text in [
         "",
         "iops",
         "iops<",
-        "iops<5",
+        "iops<5ms",
+        "p99>5",
         "iops<x%",
         "size<5%",
         "p0>1%",

@@ -14,6 +14,7 @@ mod guide;
 mod limits;
 mod model;
 mod parts;
+mod power;
 mod samples;
 mod saturation;
 mod search;

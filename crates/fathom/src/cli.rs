@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use clap::builder::PossibleValue;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use conduct::search::Promise;
-use explain::compare::Limit;
+use explain::compare::FailOn;
 use units::{Bytes, Nanos, OpsPerSecond, Share};
 
 use crate::doors;
@@ -90,9 +90,10 @@ pub struct MeasureArgs {
     /// are asked again; --destroy once for each
     #[arg(long, value_name = "TARGET|RUN")]
     pub against: Option<String>,
-    /// Exit with 1 where a figure of the second surely differs by more, such as iops<-5% or p99>10%
+    /// Exit with 1 where a figure of the second surely differs by more, such as iops<-5% or p99>10%, or is beyond, such
+    /// as p99>5ms; `inconclusive`: also where that is not decided
     #[arg(long, value_name = "LIMIT", requires = "against")]
-    pub fail_on: Vec<Limit>,
+    pub fail_on: Vec<FailOn>,
     /// On a virtual array, follow each request: `fathom explain` then tells where its time went. The model takes longer
     #[arg(long, conflicts_with = "against")]
     pub shares: bool,
@@ -518,9 +519,17 @@ pub struct CompareArgs {
     /// With --by: only runs of this plan [default: the plan of the latest run that says something to the key]
     #[arg(long, requires = "by")]
     pub plan: Option<String>,
-    /// Exit with 1 where a figure surely changed by more, such as iops<-5% or p99>10%; may be given several times
+    /// Exit with 1 where a figure surely changed by more, such as iops<-5% or p99>10%, or surely is beyond, such as
+    /// p99>5ms or iops<20k; `inconclusive`: also where a limit, or without one a verdict, is not decided; may be given
+    /// several times
     #[arg(long, value_name = "LIMIT")]
-    pub fail_on: Vec<Limit>,
+    pub fail_on: Vec<FailOn>,
+    /// A change that surely is no more than this, up or down, counts as equivalent
+    #[arg(long, value_name = "PERCENT", default_value = "5%")]
+    pub margin: Share,
+    /// Everything that is compared, where several sides are shown on one screen
+    #[arg(long)]
+    pub full: bool,
     /// Write the comparison to a file as well, in the format of its ending: .txt .json .csv .md; may be given several
     /// times
     #[arg(short, long = "output", value_name = "FILE")]

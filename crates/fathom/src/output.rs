@@ -94,17 +94,19 @@ pub fn rendered_comparison(
     comparison: &Comparison,
     format: CompareFormat,
     look: &Look,
+    full: bool,
 ) -> Result<String, Failure> {
-    draw_comparison(comparison, format, terminal::style(look))
+    draw_comparison(comparison, format, terminal::style(look), full)
 }
 
 fn draw_comparison(
     comparison: &Comparison,
     format: CompareFormat,
     style: report::Style,
+    full: bool,
 ) -> Result<String, Failure> {
     Ok(match format {
-        CompareFormat::Text => report::comparison(comparison, style),
+        CompareFormat::Text => report::comparison(comparison, style, full),
         CompareFormat::Json => report::comparison_json(comparison)?,
         CompareFormat::Csv => report::comparison_csv(comparison)?,
         CompareFormat::Md => report::comparison_markdown(comparison),
@@ -124,7 +126,7 @@ pub fn write(run: &Run, path: &Path, look: &Look) -> Result<(), Failure> {
 /// The same of a comparison.
 pub fn write_comparison(comparison: &Comparison, path: &Path, look: &Look) -> Result<(), Failure> {
     let format = comparison_format_of(path)?;
-    write_whole(path, &draw_comparison(comparison, format, terminal::file_style(look))?)
+    write_whole(path, &draw_comparison(comparison, format, terminal::file_style(look), true)?)
 }
 
 /// Writes `text` to `path`, which holds it whole or what it held before.

@@ -23,6 +23,9 @@ pub struct Comparison {
     pub unmatched: Vec<Unmatched>,
     /// What else a reader has to know.
     pub notes: Vec<String>,
+    /// A change of no more than this part, up or down, counts as none.
+    #[serde(default)]
+    pub margin: f64,
 }
 
 impl Comparison {
@@ -36,6 +39,7 @@ impl Comparison {
             rows: Vec::new(),
             unmatched: Vec::new(),
             notes: Vec::new(),
+            margin: 0.0,
         }
     }
 }
@@ -71,7 +75,7 @@ pub struct Compared {
     pub op: String,
     /// Whether these are all operations of the workload together.
     pub total: bool,
-    /// `iops`, `mb_per_s`, `mean`, `p50`, `p99`, …
+    /// `iops`, `mb_per_s`, `mean`, `p50`, `p99`, …; of two searches `kept_per_s`
     pub metric: String,
     /// `per_s`, `bytes_per_s` or `ns`.
     pub unit: String,
@@ -89,6 +93,12 @@ pub struct Compared {
     /// Its upper end.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub high: Option<f64>,
+    /// The range that holds this side's figure itself with 95 % confidence; absent where it is not known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub value_low: Option<f64>,
+    /// Its upper end.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub value_high: Option<f64>,
     /// The probability of such a ratio where there is no difference.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub p_value: Option<f64>,
@@ -118,8 +128,11 @@ pub enum Basis {
     Repeats,
     /// One measurement on a side, with the noise that repeats of other cells or of the other side show.
     Noise,
-    /// The seconds within single measurements: what differs from one measurement to the next is not in it.
+    /// The seconds within single measurements, and on real storage a deviation of 2 % from one measurement to the next:
+    /// a single one does not show its own.
     Seconds,
+    /// The highest rates that two searches saw kept and broken.
+    Search,
     /// Nothing says how sure the figures are.
     Nothing,
 }
@@ -132,10 +145,10 @@ pub enum Verdict {
     Better,
     /// Fewer requests or more time.
     Worse,
-    /// No difference that chance does not explain.
-    NoDifference,
-    /// Nobody knows: the figures have no interval.
-    Unknown,
+    /// The whole interval of the change lies within the margin of the comparison.
+    Equivalent,
+    /// Neither: what was measured does not decide it. Longer or more measurements would.
+    Inconclusive,
 }
 
 /// A cell that some sides do not have.

@@ -41,5 +41,7 @@ pub use run::{
 };
 pub use search::{Recovery, Rung, Search, WriteCache};
 pub use steady::{Rounds, Window};
-pub use summary::{Figure, LATENCY_QUANTILES, LatencySummary, OpSummary, QuantileFigure, summarise};
+pub use summary::{
+    ClassSecond, Figure, LATENCY_QUANTILES, LatencySummary, OpSummary, QuantileFigure, summarise,
+};
 pub use what_if::{Effect, Trial, WhatIf};

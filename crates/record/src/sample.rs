@@ -9,9 +9,9 @@ use units::Nanos;
 
 use crate::names::{fact, series};
 use crate::{
-    Class, CpuUse, DeviceCounters, Edges, Ending, EngineUsed, Environment, Histogram, OpTotal, PlanSource,
-    Point, PointKind, Run, SCHEMA_VERSION, Series, Target, Tool, WorkerResult, WorkloadResult, World,
-    summarise,
+    Class, ClassSecond, CpuUse, DeviceCounters, Edges, Ending, EngineUsed, Environment, Histogram, OpTotal,
+    PlanSource, Point, PointKind, Run, SCHEMA_VERSION, Series, Target, Tool, WorkerResult, WorkloadResult,
+    World, summarise,
 };
 
 /// Requests of one kind that a sample workload makes.
@@ -212,12 +212,17 @@ pub fn responses(count: u64, median_ns: u64, spread: f64) -> Histogram {
     Histogram::from(&histogram)
 }
 
-/// Each second a hundredth above or below the mean in turn.
-fn seconds(classes: &[Class]) -> Vec<Vec<(u64, u64)>> {
+/// Each second a hundredth above or below the mean in turn, its responses a share of all.
+fn seconds(classes: &[Class]) -> Vec<Vec<ClassSecond>> {
     let second = |number: u64, class: &Class| {
         let mean = class.ops / SECONDS;
         let ops = if number.is_multiple_of(2) { mean + mean / 100 } else { mean - mean / 100 };
-        (ops, ops * class.size_bytes)
+        let share = |bucket: stats::Bucket| {
+            let count = bucket.count * (number + 1) / SECONDS - bucket.count * number / SECONDS;
+            stats::Bucket { count, ..bucket }
+        };
+        let responses = class.response.to_stats().map(|all| all.buckets().map(share).collect());
+        ClassSecond { ops, bytes: ops * class.size_bytes, responses: responses.unwrap_or_default() }
     };
     (0..SECONDS).map(|number| classes.iter().map(|class| second(number, class)).collect()).collect()
 }
@@ -231,7 +236,7 @@ fn rates(workload: &WorkloadResult) -> Vec<Series> {
         source: "completions".into(),
         from_ns: None,
         at_ns: ends(),
-        values: seconds.iter().map(|second| second[index].0 as f64).collect(),
+        values: seconds.iter().map(|second| second[index].ops as f64).collect(),
         absent: None,
     };
     workload.classes.iter().enumerate().map(of).collect()

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use stats::dependent::{NoInterval, Stretch, Stretches, mean_interval};
 
 use crate::point::{Class, WorkloadResult};
 
@@ -36,7 +37,9 @@ pub struct QuantileFigure {
     pub q: f64,
     /// Never below the truth, at most a thousandth above.
     pub value_ns: u64,
-    /// Lower end of the 95 % interval for independent requests; absent with fewer than ten beyond.
+    /// Lower end of the 95 % interval, which holds for requests that depend on each other; absent where the run has too
+    /// little for one, as `no_interval` of the summary says. A record without that key and without `mean_low_ns` is of
+    /// an earlier version, whose interval was one for independent requests and mostly too narrow.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub low_ns: Option<u64>,
     /// Upper end.
@@ -51,6 +54,13 @@ pub struct LatencySummary {
     pub count: u64,
     /// Exact.
     pub mean_ns: f64,
+    /// Lower end of the mean's 95 % interval, which holds for requests that depend on each other; absent where there
+    /// is none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub mean_low_ns: Option<f64>,
+    /// Upper end.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub mean_high_ns: Option<f64>,
     /// From the buckets.
     pub std_dev_ns: f64,
     /// Exact.
@@ -59,34 +69,93 @@ pub struct LatencySummary {
     pub max_ns: u64,
     /// Only quantiles with at least ten requests beyond them, and the median.
     pub quantiles: Vec<QuantileFigure>,
+    /// Which of these figures have no interval, and why: `p99, p99.9: slow requests came in too few groups`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub no_interval: Option<String>,
+}
+
+/// What ended in one second of the measured window, of one class.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ClassSecond {
+    /// Requests.
+    pub ops: u64,
+    /// Bytes they moved.
+    pub bytes: u64,
+    /// Their response times, in any order.
+    pub responses: Vec<stats::Bucket>,
 }
 
 impl LatencySummary {
-    /// The figures of `histogram`; `None` when it is empty.
-    pub fn of(histogram: &stats::Histogram) -> Option<LatencySummary> {
+    /// The figures of `histogram`, with the intervals that its `stretches` in order of time give; `None` when it is
+    /// empty.
+    pub fn of(histogram: &stats::Histogram, stretches: &Stretches) -> Option<LatencySummary> {
         let enough = |q: &f64| *q <= 0.5 || histogram.count() as f64 * (1.0 - q) >= 10.0;
-        let quantile = |q: f64| {
-            let interval = histogram.quantile_interval(q);
+        let mut missing = Missing::default();
+        let mean_ns = histogram.mean()?;
+        let mean = missing.note("mean".into(), stretches.mean_interval(mean_ns));
+        let mut quantile = |q: f64| {
+            let value = histogram.quantile(q)?;
+            let interval = missing.note(quantile_name(q), stretches.quantile_interval(q));
+            // What ended after the window is in the figure and in no stretch of it.
             Some(QuantileFigure {
                 q,
-                value_ns: histogram.quantile(q)?.get(),
-                low_ns: interval.map(|interval| interval.low.get()),
-                high_ns: interval.map(|interval| interval.high.get()),
+                value_ns: value.get(),
+                low_ns: interval.map(|interval| interval.low.min(value).get()),
+                high_ns: interval.map(|interval| interval.high.max(value).get()),
             })
         };
+        let quantiles = LATENCY_QUANTILES.into_iter().filter(enough).filter_map(&mut quantile).collect();
         Some(LatencySummary {
             count: histogram.count(),
-            mean_ns: histogram.mean()?,
+            mean_ns,
+            mean_low_ns: mean.map(|mean| mean.low),
+            mean_high_ns: mean.map(|mean| mean.high),
             std_dev_ns: histogram.std_dev()?,
             min_ns: histogram.min()?.get(),
             max_ns: histogram.max()?.get(),
-            quantiles: LATENCY_QUANTILES.into_iter().filter(enough).filter_map(quantile).collect(),
+            quantiles,
+            no_interval: missing.told(),
         })
     }
 
     /// The quantile `q`, if there were requests enough for it.
     pub fn quantile(&self, q: f64) -> Option<QuantileFigure> {
         self.quantiles.iter().find(|figure| (figure.q - q).abs() < 1e-9).copied()
+    }
+
+    /// Whether its intervals hold for requests that depend on each other, as those of every present version do.
+    pub fn holds_for_dependent(&self) -> bool {
+        self.mean_low_ns.is_some() || self.no_interval.is_some()
+    }
+}
+
+/// `p99.9`. Seven digits of a percentage are more than any summary has, and hide what binary adds.
+fn quantile_name(q: f64) -> String {
+    format!("p{}", (q * 1e9).round() / 1e7)
+}
+
+/// Figures without an interval, by the reason.
+#[derive(Default)]
+struct Missing {
+    figures: Vec<(NoInterval, Vec<String>)>,
+}
+
+impl Missing {
+    fn note<T>(&mut self, figure: String, interval: Result<T, NoInterval>) -> Option<T> {
+        let why = match interval {
+            Ok(interval) => return Some(interval),
+            Err(why) => why,
+        };
+        match self.figures.iter_mut().find(|(same, _)| *same == why) {
+            Some((_, figures)) => figures.push(figure),
+            None => self.figures.push((why, vec![figure])),
+        }
+        None
+    }
+
+    fn told(&self) -> Option<String> {
+        let each = self.figures.iter().map(|(why, figures)| format!("{}: {why}", figures.join(", ")));
+        (!self.figures.is_empty()).then(|| each.collect::<Vec<_>>().join("; "))
     }
 }
 
@@ -106,7 +175,7 @@ pub struct OpSummary {
 
 /// A rate over the window with its interval from the per-second rates in it.
 fn rate(total: f64, seconds: f64, per_second: &[f64]) -> Figure {
-    let interval = stats::batch_mean(per_second).and_then(|mean| mean.interval);
+    let interval = mean_interval(per_second).ok();
     let value = if seconds > 0.0 { total / seconds } else { 0.0 };
     // The interval is about the mean of whole seconds; centre it on the figure that is shown.
     let half = interval.map(|interval| (interval.high - interval.low) / 2.0);
@@ -115,9 +184,9 @@ fn rate(total: f64, seconds: f64, per_second: &[f64]) -> Figure {
 
 /// One summary for each operation that occurred, and first one for all where there are several.
 ///
-/// `seconds` holds, for each whole second of the measured window, the operations and bytes of each class, in
-/// the order of `workload.classes`.
-pub fn summarise(workload: &WorkloadResult, seconds: &[Vec<(u64, u64)>]) -> Vec<OpSummary> {
+/// `seconds` holds, for each whole second of the measured window, what ended in it of each class, in the order of
+/// `workload.classes`.
+pub fn summarise(workload: &WorkloadResult, seconds: &[Vec<ClassSecond>]) -> Vec<OpSummary> {
     let mut ops: Vec<&str> = Vec::new();
     for class in &workload.classes {
         if class.response.count > 0 && !ops.contains(&class.op.as_str()) {
@@ -135,7 +204,7 @@ pub fn summarise(workload: &WorkloadResult, seconds: &[Vec<(u64, u64)>]) -> Vec<
 fn summary(
     op: &str,
     workload: &WorkloadResult,
-    seconds: &[Vec<(u64, u64)>],
+    seconds: &[Vec<ClassSecond>],
     belongs: impl Fn(&Class) -> bool,
 ) -> OpSummary {
     let chosen: Vec<usize> = workload
@@ -152,17 +221,22 @@ fn summary(
         }
     }
     let sum = |of: fn(&Class) -> u64| chosen.iter().map(|index| of(&workload.classes[*index])).sum::<u64>();
-    let each_second = |of: fn(&(u64, u64)) -> u64| -> Vec<f64> {
-        let total = |second: &Vec<(u64, u64)>| {
-            chosen.iter().filter_map(|index| second.get(*index)).map(of).sum::<u64>()
-        };
-        seconds.iter().map(|second| total(second) as f64).collect()
+    let chosen_of = |second: &'_ Vec<ClassSecond>| -> Vec<ClassSecond> {
+        chosen.iter().filter_map(|index| second.get(*index)).cloned().collect()
     };
+    let seconds: Vec<Vec<ClassSecond>> = seconds.iter().map(chosen_of).collect();
+    let each_second = |of: fn(&ClassSecond) -> u64| -> Vec<f64> {
+        seconds.iter().map(|second| second.iter().map(of).sum::<u64>() as f64).collect()
+    };
+    let stretches: Vec<Stretch> = seconds
+        .iter()
+        .map(|second| Stretch::of(second.iter().flat_map(|class| class.responses.iter().copied())))
+        .collect();
     let window_s = workload.measured_ns as f64 / 1e9;
     OpSummary {
         op: op.into(),
-        ops_per_s: rate(sum(|class| class.ops) as f64, window_s, &each_second(|second| second.0)),
-        bytes_per_s: rate(sum(|class| class.bytes) as f64, window_s, &each_second(|second| second.1)),
-        response: LatencySummary::of(&response),
+        ops_per_s: rate(sum(|class| class.ops) as f64, window_s, &each_second(|second| second.ops)),
+        bytes_per_s: rate(sum(|class| class.bytes) as f64, window_s, &each_second(|second| second.bytes)),
+        response: LatencySummary::of(&response, &Stretches::of(&stretches)),
     }
 }

@@ -10,7 +10,7 @@ use crate::table::{Cell, Column, Table};
 use crate::words::{csv_cell, harmless, wrap};
 
 /// The names of the columns of [`comparison_csv`], in their order. A column is only ever added, at the end.
-pub const COMPARISON_COLUMNS: [&str; 21] = [
+pub const COMPARISON_COLUMNS: [&str; 24] = [
     "cell",
     "workload",
     "op",
@@ -32,13 +32,20 @@ pub const COMPARISON_COLUMNS: [&str; 21] = [
     "repeats",
     "basis",
     "verdict",
+    "value_low",
+    "value_high",
+    "margin",
 ];
 
 /// `comparison` as text: the sides, what is set otherwise, the table of figures, what could not be compared, and what
 /// a reader has to know. Ends with a line end.
 ///
-/// Throughput is left out of the table where it changes exactly as the rate does.
-pub fn comparison(comparison: &Comparison, style: Style) -> String {
+/// Throughput is left out of the table where it changes exactly as the rate does. Of more than two sides, and not in
+/// `full`, the table comes first and has what fits one screen: figures, change and verdict.
+pub fn comparison(comparison: &Comparison, style: Style, full: bool) -> String {
+    if comparison.sides.len() > 2 && !full {
+        return one_screen(comparison, style);
+    }
     let mut sections =
         vec![sides(comparison, style), settings(comparison, style), figures(comparison, style)];
     sections.push(wrapped(&unmatched(comparison), style));
@@ -46,6 +53,60 @@ pub fn comparison(comparison: &Comparison, style: Style) -> String {
     sections.retain(|section| !section.is_empty());
     let sections: Vec<String> = sections.iter().map(|section| section.join("\n")).collect();
     sections.join("\n\n") + "\n"
+}
+
+/// Rows of a table that still leave room on a screen of 50 lines.
+const SCREEN_ROWS: usize = 30;
+
+/// Rate, median and 99th percentile of all operations, those that differ first where not all fit.
+fn one_screen(comparison: &Comparison, style: Style) -> String {
+    let wanted =
+        |row: &&Compared| row.total && matches!(row.metric.as_str(), "iops" | "p50" | "p99" | "kept_per_s");
+    let mut rows: Vec<&Compared> = comparison.rows.iter().filter(wanted).collect();
+    if rows.len() > SCREEN_ROWS {
+        let differs = |row: &&Compared| matches!(row.verdict, Verdict::Better | Verdict::Worse);
+        let (mut first, rest): (Vec<_>, Vec<_>) = rows.iter().copied().partition(differs);
+        first.extend(rest);
+        first.truncate(SCREEN_ROWS);
+        rows.retain(|row| first.iter().any(|kept| std::ptr::eq(*kept, *row)));
+    }
+    let mut lines = vec![style.paint(Look::Title, &title(comparison))];
+    for side in &comparison.sides {
+        let text = harmless(&format!("{}: {}", side.name, side.about));
+        lines.extend(wrap(&style.spell(&text), style.width, "  ", "    "));
+    }
+    lines.push(String::new());
+    let mut notes = vec![];
+    if comparison.rows.is_empty() {
+        notes.extend(comparison.notes.clone());
+    } else {
+        let drawn = table_of(comparison, &rows, Columns::Few).draw(style);
+        lines.extend(drawn.lines);
+        notes.push(summary(comparison));
+        if !drawn.left_out.is_empty() {
+            notes.push(format!("No room for: {}.", drawn.left_out.join(", ")));
+        }
+    }
+    notes.push(format!(
+        "{} of {} figures are shown; `--full` shows all of them with their intervals, what is set otherwise ({} \
+         settings), cells of some sides only ({}) and {} notes.",
+        rows.len(),
+        comparison.rows.len(),
+        comparison.settings.len(),
+        comparison.unmatched.len(),
+        comparison.notes.len()
+    ));
+    lines.extend(wrapped(&notes, style));
+    lines.join("\n") + "\n"
+}
+
+/// How much of each figure a table has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Columns {
+    /// The figure on both sides, the change and the verdict.
+    Few,
+    /// How sure that is as well.
+    All,
 }
 
 /// The same as GitHub-flavoured Markdown.
@@ -95,7 +156,7 @@ fn unwritable(comparison: &Comparison, format: &'static str, why: &str) -> Repor
     ReportError::Unwritable { id: ids, format, why: why.into() }
 }
 
-fn fields(comparison: &Comparison, row: &Compared) -> [String; 21] {
+fn fields(comparison: &Comparison, row: &Compared) -> [String; 24] {
     let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
     [
         row.cell.clone(),
@@ -119,6 +180,9 @@ fn fields(comparison: &Comparison, row: &Compared) -> [String; 21] {
         row.repeats[1].to_string(),
         word(&row.basis),
         word(&row.verdict),
+        number(row.value_low),
+        number(row.value_high),
+        comparison.margin.to_string(),
     ]
 }
 
@@ -189,13 +253,19 @@ fn figures(comparison: &Comparison, style: Style) -> Vec<String> {
 }
 
 fn table(comparison: &Comparison) -> Table {
+    let rows: Vec<&Compared> =
+        comparison.rows.iter().filter(|row| !repeats_the_rate(comparison, row)).collect();
+    table_of(comparison, &rows, Columns::All)
+}
+
+fn table_of(comparison: &Comparison, chosen: &[&Compared], wanted: Columns) -> Table {
     let several = comparison.sides.len() > 2;
     let titles = if several {
-        ["base".to_owned(), "figure".to_owned()]
+        [format!("base {}", name_of(comparison, 0)), "figure".to_owned()]
     } else {
         [0, 1].map(|side| name_of(comparison, side))
     };
-    let columns = vec![
+    let mut columns = vec![
         Column::words("cell"),
         Column::words("figure"),
         Column::words("side"),
@@ -207,14 +277,22 @@ fn table(comparison: &Comparison) -> Table {
         Column::figures("visible from", 2),
         Column::words("verdict"),
     ];
+    let few = wanted == Columns::Few;
+    if few {
+        columns.drain(6..9);
+    }
     let mut rows = Vec::new();
     let mut before = String::new();
-    for row in comparison.rows.iter().filter(|row| !repeats_the_rate(comparison, row)) {
+    for row in chosen {
         let cell = cell_of(comparison, row);
         let shown = if cell == before { String::new() } else { cell.clone() };
         before = cell;
         let side = if several { name_of(comparison, row.side) } else { String::new() };
-        rows.push(cells(row, shown, side));
+        let mut drawn = cells(row, shown, side);
+        if few {
+            drawn.drain(6..9);
+        }
+        rows.push(drawn);
     }
     Table { columns, rows }
 }
@@ -248,8 +326,8 @@ fn cells(row: &Compared, cell: String, side: String) -> Vec<Cell> {
     let (look, verdict) = match row.verdict {
         Verdict::Better => (Look::Title, "better"),
         Verdict::Worse => (Look::Wrong, "worse"),
-        Verdict::NoDifference => (Look::Plain, "no difference"),
-        Verdict::Unknown => (Look::Faint, "not known"),
+        Verdict::Equivalent => (Look::Plain, "equivalent"),
+        Verdict::Inconclusive => (Look::Faint, "inconclusive"),
     };
     let part = |part: Option<f64>| part.map(percent).unwrap_or_default();
     vec![
@@ -257,6 +335,7 @@ fn cells(row: &Compared, cell: String, side: String) -> Vec<Cell> {
         Cell::plain(match row.metric.as_str() {
             "iops" => "IOPS".into(),
             "mb_per_s" => "MB/s".into(),
+            "kept_per_s" => "highest rate".into(),
             other => harmless(other),
         }),
         Cell::plain(side),
@@ -300,22 +379,25 @@ fn digits(percent: f64) -> usize {
     }
 }
 
-/// How many figures differ, and what that rests on.
+/// How many figures differ, are equivalent, and are not decided, and what that rests on.
 fn summary(comparison: &Comparison) -> String {
-    let known = comparison.rows.iter().filter(|row| row.verdict != Verdict::Unknown).count();
-    let differ =
-        comparison.rows.iter().filter(|row| matches!(row.verdict, Verdict::Better | Verdict::Worse)).count();
-    match (differ, known) {
-        (_, 0) => "No figure has an interval: nothing can be said to differ.".into(),
-        (0, known) => format!(
-            "No difference in any of {known} figures: what chance does explains them all. From the size of \
-             `visible from` on, a difference would have been found nine times of ten."
-        ),
-        (differ, known) => format!(
-            "{differ} of {known} figures differ; of such differences no more than one in twenty is chance. From the \
-             size of `visible from` on, a difference is found nine times of ten."
-        ),
+    let count =
+        |wanted: &[Verdict]| comparison.rows.iter().filter(|row| wanted.contains(&row.verdict)).count();
+    let differ = count(&[Verdict::Better, Verdict::Worse]);
+    let (equivalent, open) = (count(&[Verdict::Equivalent]), count(&[Verdict::Inconclusive]));
+    let margin = percent(comparison.margin);
+    let mut text = format!(
+        "{differ} of {} figures differ, {equivalent} are equivalent within \u{b1} {margin}, {open} are inconclusive.",
+        comparison.rows.len()
+    );
+    if differ > 0 {
+        text += " Of such differences no more than one in twenty is chance.";
     }
+    if open > 0 {
+        text += " Inconclusive is no `equal`: from the size of `visible from` on, a difference is found nine times of ten; \
+                 more repeats or longer runs bring it down.";
+    }
+    text
 }
 
 fn unmatched(comparison: &Comparison) -> Vec<String> {

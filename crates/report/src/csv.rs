@@ -10,7 +10,7 @@ use crate::words::csv_cell;
 /// `swept` holds `key=value` pairs apart by blanks; `size` to `span_bytes` are the workload's own keys, as the
 /// plan language writes them. `errors`, `cpu_*` and `settled_ops` are the workload's, from the start, and are
 /// the same in each of its rows.
-pub const CSV_COLUMNS: [&str; 48] = [
+pub const CSV_COLUMNS: [&str; 62] = [
     "run_id",
     "run_started_utc",
     "run_complete",
@@ -59,6 +59,20 @@ pub const CSV_COLUMNS: [&str; 48] = [
     "point_cpu_user_s",
     "point_cpu_system_s",
     "tags",
+    "response_ns_mean_low",
+    "response_ns_mean_high",
+    "response_ns_p50_low",
+    "response_ns_p50_high",
+    "response_ns_p90_low",
+    "response_ns_p90_high",
+    "response_ns_p95_low",
+    "response_ns_p95_high",
+    "response_ns_p99_low",
+    "response_ns_p99_high",
+    "response_ns_p99_9_low",
+    "response_ns_p99_9_high",
+    "response_ns_p99_99_low",
+    "response_ns_p99_99_high",
 ];
 
 /// `run` with a line of titles: one row for each operation of each workload of each point, `all` first where
@@ -137,6 +151,7 @@ fn row(run: &Run, point: &Point, workload: &WorkloadResult, summary: &OpSummary)
         point.cpu.map(|cpu| number(cpu.system_s)).unwrap_or_default(),
         pairs(&run.tags),
     ]);
+    row.extend(intervals(summary.response.as_ref()));
     row
 }
 
@@ -168,4 +183,16 @@ fn latency(latency: Option<&LatencySummary>) -> Vec<String> {
     }));
     fields.push(of(&|latency| latency.max_ns.to_string()));
     fields
+}
+
+/// Both ends of the interval of the mean and of each quantile; empty where there is none.
+fn intervals(latency: Option<&LatencySummary>) -> Vec<String> {
+    let mean = latency.map_or((None, None), |latency| (latency.mean_low_ns, latency.mean_high_ns));
+    let quantiles = LATENCY_QUANTILES.into_iter().map(|q| {
+        let figure = latency.and_then(|latency| latency.quantile(q));
+        figure.map_or((None, None), |figure| (figure.low_ns, figure.high_ns))
+    });
+    let text = |end: Option<u64>| end.map(|ns| ns.to_string()).unwrap_or_default();
+    let mean = [mean.0, mean.1].map(|end| end.map(number).unwrap_or_default());
+    mean.into_iter().chain(quantiles.flat_map(|(low, high)| [text(low), text(high)])).collect()
 }

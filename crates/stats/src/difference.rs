@@ -65,6 +65,28 @@ impl Estimate {
         found.reduce(|widest, one| if width(&one) > width(&widest) { one } else { widest })
     }
 
+    /// The range that holds the figure with 95 % confidence.
+    pub fn interval(self) -> Interval<f64> {
+        let half = student(self.freedom, 0.5 + CONFIDENCE / 2.0) * self.variance.sqrt();
+        Interval { low: self.value * (-half).exp(), high: self.value * half.exp() }
+    }
+
+    /// The figure with the half width that its 95 % interval has on the scale of logarithms, and the degrees of freedom
+    /// behind it; `None` where that cannot be.
+    pub fn of_half_width(value: f64, half: f64, freedom: f64) -> Option<Estimate> {
+        Estimate::new(value, (half / student(freedom, 0.5 + CONFIDENCE / 2.0)).powi(2), freedom)
+    }
+
+    /// The same figure with that variance besides its own, of another source.
+    ///
+    /// Degrees of freedom after Satterthwaite (1946).
+    pub fn and(self, variance: f64, freedom: f64) -> Estimate {
+        let sum = self.variance + variance;
+        let parts = self.variance.powi(2) / self.freedom + variance.powi(2) / freedom;
+        let freedom = if parts > 0.0 { sum.powi(2) / parts } else { self.freedom };
+        Estimate::new(self.value, sum, freedom).unwrap_or(self)
+    }
+
     /// The same figure with at least that variance, where it is the larger.
     pub fn at_least(self, variance: f64, freedom: f64) -> Estimate {
         match variance > self.variance {

@@ -11,8 +11,6 @@
 
 use units::Nanos;
 
-use crate::Interval;
-
 /// Each power of two above the exact range is cut into `2^SUB_BUCKET_BITS` buckets.
 pub const SUB_BUCKET_BITS: u32 = 10;
 
@@ -231,24 +229,6 @@ impl Histogram {
         (self.count > 0).then(|| self.value_at_rank(rank_of(q, self.count)))
     }
 
-    /// The range that holds the true quantile `q` with 95 % confidence, if the values were independent.
-    ///
-    /// From order statistics: the number of values below the quantile is binomial, here in its normal
-    /// approximation. `None` where fewer than ten values are expected beyond the quantile, because the range
-    /// then has no upper end. Slow I/Os cluster, so the true range is wider, never narrower.
-    /// Source: Conover, *Practical Nonparametric Statistics*, 3rd edition, section 3.2.
-    pub fn quantile_interval(&self, q: f64) -> Option<Interval<Nanos>> {
-        const Z_95_TWO_SIDED: f64 = 1.959_964;
-        let n = self.count as f64;
-        if n * (1.0 - q) < 10.0 || n * q < 10.0 {
-            return None;
-        }
-        let half = Z_95_TWO_SIDED * (n * q * (1.0 - q)).sqrt();
-        let low = ((n * q - half).floor() as u64).max(1);
-        let high = ((n * q + half).ceil() as u64 + 1).min(self.count);
-        Some(Interval { low: self.value_at_rank(low), high: self.value_at_rank(high) })
-    }
-
     /// Values above `limit`. Those that share the bucket of `limit` count as not above it.
     pub fn count_above(&self, limit: Nanos) -> u64 {
         self.counts.iter().skip(index_of(limit.get()) + 1).sum()
@@ -373,14 +353,6 @@ mod tests {
         assert_eq!(histogram.max(), Some(Nanos::MAX));
         let hours = histogram.quantile(0.5).unwrap().as_secs_f64() / 3600.0;
         assert!((5.0..5.005).contains(&hours), "{hours}");
-    }
-
-    #[test]
-    fn too_few_values_beyond_a_percentile_give_it_no_interval() {
-        let values: Vec<u64> = (1..=900).collect();
-        assert_eq!(of(&values).quantile_interval(0.99), None);
-        let median = of(&values).quantile_interval(0.5).unwrap();
-        assert_eq!((median.low, median.high), (Nanos::new(420), Nanos::new(481)));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! **Invariant:** this crate does not know where its numbers come from, nor how they are shown.
 
 mod batch;
+pub mod dependent;
 pub mod difference;
 pub mod exceedance;
 mod forecast;
@@ -12,6 +13,7 @@ mod histogram;
 mod interval;
 mod open;
 pub mod saturation;
+pub mod selftest;
 pub mod steady;
 pub mod trend;
 pub mod working_set;

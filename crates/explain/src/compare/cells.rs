@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{OpSummary, Point, PointKind, Run, WorkloadResult, is_named, phase_title};
+use record::{Point, PointKind, Run, World, is_named, phase_title};
 use stats::difference::Estimate;
 
 use super::measured::{Measured, Metric};
@@ -37,7 +37,8 @@ pub(super) fn of<'a>(runs: &[&'a Run]) -> Vec<Cell<'a>> {
         for point in run.points.iter().filter(|point| counts(run, point)) {
             for workload in &point.workloads {
                 for (position, summary) in workload.summary.iter().enumerate() {
-                    add(&mut cells, point, workload, summary, position == 0);
+                    let is_real = run.world == World::Host;
+                    add(&mut cells, Measured { point, workload, summary, is_real }, position == 0);
                 }
             }
         }
@@ -50,7 +51,8 @@ const ROUND: &str = "round";
 
 fn counts(run: &Run, point: &Point) -> bool {
     let whole = point.kind == PointKind::Load && point.complete;
-    whole && crate::search::is_result(run, point) && is_of_window(run, point)
+    // Of a search the rates that it found are compared, not its trials.
+    whole && run.search.is_none() && is_of_window(run, point)
 }
 
 /// Whether the point is of one of the rounds that its phase was last held against the rule of steady state with.
@@ -63,20 +65,14 @@ fn is_of_window(run: &Run, point: &Point) -> bool {
     }
 }
 
-fn add<'a>(
-    cells: &mut Vec<Cell<'a>>,
-    point: &'a Point,
-    workload: &'a WorkloadResult,
-    summary: &'a OpSummary,
-    total: bool,
-) {
+fn add<'a>(cells: &mut Vec<Cell<'a>>, measured: Measured<'a>, total: bool) {
+    let Measured { point, workload, summary, .. } = measured;
     let key = Key {
         phase: &point.phase,
         swept: swept(point).collect(),
         workload: workload.name.clone(),
         op: summary.op.clone(),
     };
-    let measured = Measured { point, workload, summary };
     match cells.iter_mut().find(|cell| cell.key == key) {
         Some(cell) => cell.measured.push(measured),
         None => cells.push(Cell {

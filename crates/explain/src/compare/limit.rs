@@ -1,4 +1,5 @@
-//! A change that is too much: `iops<-5%`, `p99>10%`.
+//! What a comparison has to keep: a change, `iops<-5%`, `p99>10%`, a figure, `p99>5ms`, `iops<20k`, or that it is
+//! decided, `inconclusive`.
 //!
 //! **Invariant:** a limit is broken only where the whole interval lies beyond it.
 
@@ -6,21 +7,48 @@ use std::fmt;
 use std::str::FromStr;
 
 use record::{Compared, Comparison};
+use units::{BytesPerSecond, Nanos, OpsPerSecond};
 
-/// The change of one figure from which on a comparison has failed.
+/// What makes a comparison fail.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FailOn {
+    /// A limit that is surely broken.
+    Limit(Limit),
+    /// A limit that is not decided, or a verdict where there is no limit.
+    Inconclusive,
+}
+
+/// The change or the figure from which on a comparison has failed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limit {
     /// `iops`, `mb_per_s`, `mean`, `p99`, …
     pub metric: String,
-    /// Whether it is a change above that is too much, otherwise one below.
+    /// Whether it is what lies above that is too much, otherwise what lies below.
     pub above: bool,
-    /// The change as a part: `-0.05`.
-    pub change: f64,
+    /// Of what.
+    pub bound: Bound,
+}
+
+/// What a limit is a limit of.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Bound {
+    /// Of the change from the first side, as a part: `-0.05`.
+    Change(f64),
+    /// Of each other side's figure itself, in its unit.
+    Figure {
+        /// The figure.
+        value: f64,
+        /// As it was written.
+        text: String,
+    },
 }
 
 /// Why a text is no limit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no limit; write a figure, < or >, and a change in per cent: iops<-5%, p99>10%")]
+#[error(
+    "`{0}` is no limit; write a figure, < or >, and a change in per cent or a value: iops<-5%, p99>10%, p99>5ms, \
+     iops<20k, mb_per_s<500MB/s; or `inconclusive`"
+)]
 pub struct LimitError(String);
 
 /// What became of a limit in one cell.
@@ -44,8 +72,11 @@ impl Limit {
     }
 
     fn outcome(&self, row: &Compared) -> Outcome {
-        let (Some(low), Some(high)) = (row.low, row.high) else { return Outcome::Undecided };
-        let limit = 1.0 + self.change;
+        let (range, limit) = match &self.bound {
+            Bound::Change(change) => (row.low.zip(row.high), 1.0 + change),
+            Bound::Figure { value, .. } => (row.value_low.zip(row.value_high), *value),
+        };
+        let Some((low, high)) = range else { return Outcome::Undecided };
         let (broken, kept) = match self.above {
             true => (low > limit, high <= limit),
             false => (high < limit, low >= limit),
@@ -66,23 +97,46 @@ impl FromStr for Limit {
         let at = text.find(['<', '>']).ok_or_else(wrong)?;
         let (metric, rest) = text.split_at(at);
         let (metric, above) = (metric.trim(), rest.starts_with('>'));
-        let number = rest[1..].trim().strip_suffix('%').ok_or_else(wrong)?.trim();
-        let percent: f64 = number.parse().map_err(|_| wrong())?;
-        if !percent.is_finite() || percent <= -100.0 || !is_metric(metric) {
-            return Err(wrong());
-        }
-        Ok(Limit { metric: metric.into(), above, change: percent / 100.0 })
+        let bound = bound(metric, rest[1..].trim()).ok_or_else(wrong)?;
+        Ok(Limit { metric: metric.into(), above, bound })
     }
 }
 
-fn is_metric(name: &str) -> bool {
-    let percent = || name.strip_prefix('p').and_then(|digits| digits.parse::<f64>().ok());
-    matches!(name, "iops" | "mb_per_s" | "mean") || percent().is_some_and(|p| p > 0.0 && p < 100.0)
+fn bound(metric: &str, text: &str) -> Option<Bound> {
+    let percent = || metric.strip_prefix('p').and_then(|digits| digits.parse::<f64>().ok());
+    let is_latency = metric == "mean" || percent().is_some_and(|p| p > 0.0 && p < 100.0);
+    if !is_latency && !matches!(metric, "iops" | "mb_per_s" | "kept_per_s") {
+        return None;
+    }
+    if let Some(number) = text.strip_suffix('%') {
+        let percent: f64 = number.trim().parse().ok()?;
+        return (percent.is_finite() && percent > -100.0).then_some(Bound::Change(percent / 100.0));
+    }
+    // The figure names the unit already: `iops<20k`, `mb_per_s<500`.
+    let with = |unit: &str| if text.contains('/') { text.to_owned() } else { format!("{text}{unit}") };
+    let plain = text.parse::<f64>().is_ok();
+    let value = match metric {
+        "iops" | "kept_per_s" => with("/s").parse::<OpsPerSecond>().ok()?.get(),
+        "mb_per_s" => with(if plain { "MB/s" } else { "/s" }).parse::<BytesPerSecond>().ok()?.get(),
+        _ => text.parse::<Nanos>().ok()?.get() as f64,
+    };
+    (value.is_finite() && value > 0.0).then(|| Bound::Figure { value, text: text.into() })
 }
 
 impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.above { '>' } else { '<' };
-        write!(f, "{}{sign}{}%", self.metric, (self.change * 1e9).round() / 1e7)
+        match &self.bound {
+            Bound::Change(change) => write!(f, "{}{sign}{}%", self.metric, (change * 1e9).round() / 1e7),
+            Bound::Figure { text, .. } => write!(f, "{}{sign}{text}", self.metric),
+        }
+    }
+}
+
+impl FromStr for FailOn {
+    type Err = LimitError;
+
+    fn from_str(text: &str) -> Result<FailOn, LimitError> {
+        if text.trim() == "inconclusive" { Ok(FailOn::Inconclusive) } else { text.parse().map(FailOn::Limit) }
     }
 }

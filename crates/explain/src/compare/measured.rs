@@ -1,12 +1,11 @@
 //! The figures of one measurement, and how sure it is of them by itself.
 //!
-//! **Invariant:** a latency has an estimate only where something in the record says how slow requests cluster.
+//! **Invariant:** a latency has an estimate only where the record has an interval of it that holds for requests that
+//! depend on each other.
 
 use record::names::series;
 use record::{OpSummary, Point, WorkloadResult};
 use stats::difference::Estimate;
-
-use crate::evidence::{key, within};
 
 /// A figure that is compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,18 +39,21 @@ impl Metric {
 
 /// Quantiles that are always compared where there were requests enough.
 const QUANTILES: [f64; 3] = [0.5, 0.99, 0.999];
-/// Two-sided 95 % of the normal distribution, by which stored intervals of quantiles were made.
-const NORMAL: f64 = 1.959_964;
+/// The deviation from one measurement of real storage to the next, as a part, that is reckoned with where nothing was
+/// repeated: placement, caches, clocks and neighbours change between measurements, and a single one cannot show it.
+pub(super) const RUN_TO_RUN: f64 = 0.02;
+/// How sure that is: as sure as the deviation of some ten measurements.
+const RUN_TO_RUN_FREEDOM: f64 = 10.0;
 /// How the rates of a workload's bytes end in the names of their series.
 const BYTES: &str = " bytes";
-/// How the names of series of 99th percentiles end.
-const P99: &str = " response p99";
 
 /// One workload and operation of one point.
 pub(super) struct Measured<'a> {
     pub point: &'a Point,
     pub workload: &'a WorkloadResult,
     pub summary: &'a OpSummary,
+    /// Whether it was measured on real storage.
+    pub is_real: bool,
 }
 
 impl Measured<'_> {
@@ -77,59 +79,42 @@ impl Measured<'_> {
         (value.is_finite() && value > 0.0).then_some(value)
     }
 
-    /// The figure with what its own seconds say of it.
+    /// The figure with what its own seconds say of it; on real storage with what runs are known to differ by besides.
     pub fn estimate(&self, metric: Metric) -> Option<Estimate> {
+        let within = self.within(metric)?;
+        Some(if self.is_real { within.and(RUN_TO_RUN.powi(2), RUN_TO_RUN_FREEDOM) } else { within })
+    }
+
+    fn within(&self, metric: Metric) -> Option<Estimate> {
         let value = self.value(metric)?;
-        let rate = Estimate::of_stretches(self.summary.ops_per_s.value, &self.each_second(series::OPS));
+        let rate = || Estimate::of_stretches(self.summary.ops_per_s.value, &self.each_second(series::OPS));
         match metric {
-            Metric::Iops => rate,
-            Metric::Throughput => Estimate::of_stretches(value, &self.each_second(BYTES))
-                .or_else(|| Estimate::new(value, rate?.variance, rate?.freedom)),
+            Metric::Iops => rate(),
+            Metric::Throughput => Estimate::of_stretches(value, &self.each_second(BYTES)).or_else(|| {
+                let rate = rate()?;
+                Estimate::new(value, rate.variance, rate.freedom)
+            }),
             Metric::Mean | Metric::Quantile(_) => {
-                let (factor, freedom) = self.clustering(rate)?;
-                Estimate::new(value, self.independent(metric)? * factor, freedom)
+                let (low, high) = self.interval(metric)?;
+                let seconds = (self.workload.measured_ns / 1_000_000_000) as usize;
+                // A few groups of requests say less of a tail than all seconds do.
+                let freedom = stats::dependent::freedom(seconds)?;
+                Estimate::of_half_width(value, (high / low).ln() / 2.0, freedom)
             }
         }
     }
 
-    /// The variance that the logarithm of a latency would have if requests were independent.
-    fn independent(&self, metric: Metric) -> Option<f64> {
-        let response = self.summary.response.as_ref()?;
-        match metric {
+    /// The stored interval of a latency; `None` where there is none, or one for independent requests.
+    fn interval(&self, metric: Metric) -> Option<(f64, f64)> {
+        let response = self.summary.response.as_ref().filter(|response| response.holds_for_dependent())?;
+        let (low, high) = match metric {
             Metric::Quantile(q) => {
                 let figure = response.quantile(q)?;
-                let (low, high) = (figure.low_ns?.max(1) as f64, figure.high_ns?.max(1) as f64);
-                Some(((high / low).ln() / (2.0 * NORMAL)).powi(2))
+                (figure.low_ns?.max(1) as f64, figure.high_ns?.max(1) as f64)
             }
-            _ => Some((response.std_dev_ns / response.mean_ns).powi(2) / response.count.max(1) as f64),
-        }
-    }
-
-    /// By how much more latencies vary than independent ones would, at least 1, and the degrees of freedom behind it.
-    ///
-    /// The seconds' own 99th percentiles show it; in a closed loop the rate does as well, which is there the number
-    /// in flight over the mean response. The larger counts. `None` where there is neither.
-    fn clustering(&self, rate: Option<Estimate>) -> Option<(f64, f64)> {
-        let over = |found: Option<Estimate>, metric: Metric| {
-            let (found, independent) = (found?, self.independent(metric)?);
-            (independent > 0.0).then(|| (found.variance / independent, found.freedom))
+            _ => (response.mean_low_ns?, response.mean_high_ns?),
         };
-        let is_closed = key(self.workload, "pace").is_some_and(|pace| pace == "closed");
-        let of_rate = over(rate.filter(|_| is_closed), Metric::Mean);
-        let tails = self.seconds_of(P99).into_iter().map(|series| {
-            let value = series.iter().sum::<f64>() / series.len().max(1) as f64;
-            over(Estimate::of_stretches(value, &series), Metric::Quantile(0.99))
-        });
-        let all = tails.chain([of_rate]).flatten();
-        all.reduce(|most, one| if one.0 > most.0 { one } else { most })
-            .map(|(factor, freedom)| (factor.max(1.0), freedom))
-    }
-
-    /// The values of each of the workload's series with that ending, within the measured window.
-    fn seconds_of(&self, ending: &str) -> Vec<Vec<f64>> {
-        let until = self.workload.measured_from_ns.saturating_add(self.workload.measured_ns);
-        let chosen = self.point.series.iter().filter(|series| self.is_ours(series, ending));
-        chosen.map(|series| within(series, self.workload.measured_from_ns, until)).collect()
+        (low > 0.0 && high >= low).then_some((low, high))
     }
 
     /// The sum of those series in each whole second of the window.

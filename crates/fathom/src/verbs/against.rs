@@ -67,8 +67,8 @@ pub fn run(arguments: &MeasureArgs, against: &str, store: &Option<PathBuf>) -> R
         .enumerate()
         .map(|(side, one)| Group { name: compare::letter(side), runs: vec![&one.run] })
         .collect();
-    let comparison = compared(None, &groups);
-    compare::deliver(&comparison, format, &run.outputs, &run.look)?;
+    let comparison = compared(None, &groups, explain::compare::MARGIN);
+    compare::deliver(&comparison, format, &run.outputs, &run.look, false)?;
     recorded.iter().for_each(|one| say_where(one, run, store));
     let endings = recorded.map(final_ending);
     match endings.into_iter().find(|ending| ending.code != 0) {

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use explain::compare::{Group, Limit, Outcome, by, compare as compared, value_of};
+use explain::compare::{FailOn, Group, Outcome, by, compare as compared, value_of};
 use library::{Filter, Library};
-use record::{Comparison, Run};
+use record::{Compared, Comparison, Run, Verdict};
 
 use crate::cli::{CompareArgs, CompareFormat, Look};
 use crate::ending::{Ending, Failure};
@@ -19,10 +19,10 @@ const LOOKED_AT: u64 = 500;
 pub fn compare(arguments: &CompareArgs, store: &Option<PathBuf>) -> Result<Ending, Failure> {
     arguments.outputs.iter().try_for_each(|path| output::check_comparison(path))?;
     let comparison = match &arguments.by {
-        None => one_by_one(&arguments.runs, store)?,
+        None => one_by_one(&arguments.runs, arguments.margin.get(), store)?,
         Some(key) => pivot(arguments, key, store)?,
     };
-    deliver(&comparison, arguments.format, &arguments.outputs, &arguments.look)?;
+    deliver(&comparison, arguments.format, &arguments.outputs, &arguments.look, arguments.full)?;
     judge(&comparison, &arguments.fail_on)
 }
 
@@ -32,13 +32,14 @@ pub fn deliver(
     format: CompareFormat,
     files: &[PathBuf],
     look: &Look,
+    full: bool,
 ) -> Result<(), Failure> {
-    let text = output::rendered_comparison(comparison, format, look)?;
+    let text = output::rendered_comparison(comparison, format, look, full)?;
     terminal::print(&text).map_err(|source| Failure::System { what: "writing to stdout".into(), source })?;
     files.iter().try_for_each(|path| output::write_comparison(comparison, path, look))
 }
 
-fn one_by_one(sides: &[String], store: &Option<PathBuf>) -> Result<Comparison, Failure> {
+fn one_by_one(sides: &[String], margin: f64, store: &Option<PathBuf>) -> Result<Comparison, Failure> {
     if sides.len() < 2 {
         return Err(Failure::Usage(
             "a comparison needs two runs, such as `fathom compare last~1 last`, or --by KEY".into(),
@@ -51,7 +52,7 @@ fn one_by_one(sides: &[String], store: &Option<PathBuf>) -> Result<Comparison, F
         .enumerate()
         .map(|(index, runs)| Group { name: letter(index), runs: runs.iter().collect() })
         .collect();
-    Ok(compared(None, &groups))
+    Ok(compared(None, &groups, margin))
 }
 
 /// `A`, `B`, …, `Z`, `side 27`.
@@ -93,7 +94,7 @@ fn pivot(arguments: &CompareArgs, key: &str, store: &Option<PathBuf>) -> Result<
              fact of `fathom show --format json`"
         )));
     }
-    Ok(compared(Some(key), &groups))
+    Ok(compared(Some(key), &groups, arguments.margin.get()))
 }
 
 fn names(groups: &[Group<'_>]) -> String {
@@ -142,10 +143,18 @@ pub fn read(path: &str) -> Result<Run, Failure> {
     record::read(&text).map_err(|error| Failure::Usage(format!("{path}: {error}")))
 }
 
-/// The ending that the limits ask for: 1 where one is surely broken. Says of which nobody can tell.
-pub fn judge(comparison: &Comparison, limits: &[Limit]) -> Result<Ending, Failure> {
-    let mut broken = Vec::new();
-    for limit in limits {
+/// The ending that the limits ask for: 1 where one is surely broken, or not decided where that is asked for as well.
+/// Says of which nobody can tell.
+pub fn judge(comparison: &Comparison, wanted: &[FailOn]) -> Result<Ending, Failure> {
+    let (mut failed, mut undecided) = (Vec::new(), Vec::new());
+    let limits: Vec<_> = wanted
+        .iter()
+        .filter_map(|one| match one {
+            FailOn::Limit(limit) => Some(limit),
+            FailOn::Inconclusive => None,
+        })
+        .collect();
+    for limit in &limits {
         let judged = limit.judge(comparison);
         if judged.is_empty() {
             return Err(Failure::Usage(format!(
@@ -154,31 +163,41 @@ pub fn judge(comparison: &Comparison, limits: &[Limit]) -> Result<Ending, Failur
             )));
         }
         for (row, outcome) in judged {
-            let range = match (row.low, row.high) {
-                (Some(low), Some(high)) => {
-                    format!("{:+.1} % to {:+.1} %", (low - 1.0) * 100.0, (high - 1.0) * 100.0)
-                }
-                _ => "an unknown range".into(),
-            };
-            let side = comparison.sides.get(row.side as usize).map_or("", |side| &side.name);
-            let what = format!(
-                "{} of {} on {side}: {:+.1} % ({range})",
-                row.metric,
-                row.cell,
-                (row.ratio - 1.0) * 100.0
-            );
+            let what = told(comparison, row);
             match outcome {
                 Outcome::Kept => {}
-                Outcome::Broken => broken.push(format!("{what} breaks {limit}")),
-                Outcome::Undecided => terminal::say_sentence(&format!("{limit} is undecided: {what}")),
+                Outcome::Broken => failed.push(format!("{what} breaks {limit}")),
+                Outcome::Undecided => undecided.push(format!("{limit} is undecided: {what}")),
             }
         }
     }
-    match broken.first() {
+    if limits.is_empty() && !wanted.is_empty() {
+        let open = comparison.rows.iter().filter(|row| row.total && row.verdict == Verdict::Inconclusive);
+        undecided.extend(open.map(|row| format!("inconclusive: {}", told(comparison, row))));
+        if comparison.rows.is_empty() {
+            undecided.push("inconclusive: no cell is on two sides".into());
+        }
+    }
+    if wanted.contains(&FailOn::Inconclusive) {
+        failed.append(&mut undecided);
+    }
+    undecided.iter().for_each(|each| terminal::say_sentence(each));
+    match failed.first() {
         None => Ok(Ending::done()),
         Some(first) => {
-            broken.iter().skip(1).for_each(|each| terminal::say_sentence(each));
+            failed.iter().skip(1).for_each(|each| terminal::say_sentence(each));
             Ok(Ending { code: 1, reason: first.clone() })
         }
     }
+}
+
+/// Which figure, by how much it changed, and how sure that is.
+fn told(comparison: &Comparison, row: &Compared) -> String {
+    let range = match (row.low, row.high) {
+        (Some(low), Some(high)) => format!("{:+.1} % to {:+.1} %", (low - 1.0) * 100.0, (high - 1.0) * 100.0),
+        _ => "an unknown range".into(),
+    };
+    let side = comparison.sides.get(row.side as usize).map_or("", |side| &side.name);
+    let change = (row.ratio - 1.0) * 100.0;
+    format!("{} of {} on {side}: {change:+.1} % ({range})", row.metric, row.cell)
 }

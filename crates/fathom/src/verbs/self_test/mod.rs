@@ -3,6 +3,7 @@
 //! **Invariant:** every draw comes from a fixed seed, so a section passes always or never; nothing is measured here
 //! that depends on the machine.
 
+mod coverage;
 mod generators;
 mod limits;
 
@@ -91,7 +92,7 @@ impl Section {
 }
 
 /// All sections, in the order in which they are shown.
-const SECTIONS: [fn(Extent) -> Section; 2] = [generators::section, limits::section];
+const SECTIONS: [fn(Extent) -> Section; 3] = [generators::section, coverage::section, limits::section];
 
 /// Runs every section and prints each as it ends; exit code 1 where a check is outside of what it states.
 pub fn self_test(extent: Extent, format: TreeFormat) -> Result<Ending, Failure> {

@@ -1,0 +1,55 @@
+//! Searches held against each other: by the highest rates that kept the promises, not by their trials.
+//!
+//! **Invariant:** only searches for the same promises are held against each other.
+
+use record::{Basis, Compared, Run, Search, Verdict};
+
+use super::Group;
+
+/// One row for each other side whose search asked for the same as the first side's.
+pub(super) fn rows(groups: &[Group<'_>]) -> Vec<Compared> {
+    let Some((base, others)) = groups.split_first() else { return Vec::new() };
+    let of = |(side, group): (u32, &Group<'_>)| Some(row(found(base)?, found(group)?, side)?);
+    (1u32..).zip(others).filter_map(of).collect()
+}
+
+/// The first search of a side that kept a rate.
+fn found<'a>(group: &Group<'a>) -> Option<&'a Search> {
+    let searches = group.runs.iter().filter_map(|run: &&'a Run| run.search.as_ref());
+    searches.into_iter().find(|search| search.kept_per_s.is_some())
+}
+
+fn row(first: &Search, second: &Search, side: u32) -> Option<Compared> {
+    let (base, value) = (first.kept_per_s?, second.kept_per_s?);
+    if first.promises != second.promises || first.load != second.load || base <= 0.0 || value <= 0.0 {
+        return None;
+    }
+    // Each edge lies between the rate that was kept and the one that was broken.
+    let sure = first.confirmed && second.confirmed;
+    let low = first.broken_per_s.filter(|_| sure).map(|broken| value / broken);
+    let high = second.broken_per_s.filter(|_| sure).map(|broken| broken / base);
+    let interval = low.zip(high);
+    Some(Compared {
+        cell: format!("search {}", first.promises.join(" and ")),
+        workload: String::new(),
+        op: "all".into(),
+        total: true,
+        metric: "kept_per_s".into(),
+        unit: "per_s".into(),
+        side,
+        base,
+        value,
+        ratio: value / base,
+        low: interval.map(|(low, _)| low),
+        high: interval.map(|(_, high)| high),
+        value_low: interval.map(|_| value),
+        value_high: interval.and(second.broken_per_s),
+        p_value: None,
+        adjusted_p: None,
+        noise_floor: None,
+        smallest_effect: None,
+        repeats: [1, 1],
+        basis: if interval.is_some() { Basis::Search } else { Basis::Nothing },
+        verdict: Verdict::Inconclusive,
+    })
+}

@@ -1,0 +1,376 @@
+//! Intervals of rates, mean times and percentiles of requests that depend on each other.
+//!
+//! Slow requests come together, so the number of requests says little of how sure a figure is. What counts is how much
+//! stretches of a run differ from each other, and that over the longest times the run has room for: the variance of a
+//! mean is the spectrum of its stretches at frequency zero. It is estimated from the slowest cosines of the run, which
+//! are nearly independent of each other whatever the requests do, and Student's distribution has as many degrees of
+//! freedom as there are cosines.
+//!
+//! **Invariant:** an interval is given where the run has enough of what it is about, decided by another share of the
+//! requests than the interval's own: a run that is let through because its own tail looks calm misses the truth.
+//!
+//! Sources: Müller, *HAC corrections for strongly autocorrelated time series*, Journal of Business & Economic
+//! Statistics 32 (2014), and Lazarus, Lewis, Stock & Watson, the same 36 (2018), for equally weighted cosines; Woodruff,
+//! *Confidence intervals for medians and other position measures*, Journal of the American Statistical Association 47
+//! (1952), for percentiles by the share above each candidate; Cochran, *Sampling Techniques*, section 6.3, for shares
+//! as ratios of two means.
+
+use std::f64::consts::PI;
+use std::fmt;
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+use units::Nanos;
+
+use crate::{Bucket, Interval};
+
+/// Fewer stretches than these say nothing of how they differ.
+pub const STRETCHES_LEAST: usize = 4;
+/// More stretches than these are put together: only slow changes count, and memory stays what it is.
+const STRETCHES_MOST: usize = 128;
+/// Cosines of a run of 16 to 64 stretches; a Student factor of 2.3.
+const COSINES: usize = 8;
+/// Cosines of the longest runs; more would gain a twentieth in width and see less of what is slow.
+const COSINES_MOST: usize = 16;
+/// The variance is never below this part of what independent stretches would have: cosines may be small by chance.
+const INDEPENDENT_PART: f64 = 0.5;
+/// So many times as strong as those that follow, the slowest cosines are a drift, or a change slower than the run.
+const STEEP: f64 = 5.0;
+/// Independent groups of requests that have to be beyond a more common percentile.
+const GROUPS_LEAST: f64 = 40.0;
+/// How much more common that percentile is.
+const MORE_COMMON: f64 = 10.0;
+/// Fewer requests beyond a percentile give it no upper end.
+const BEYOND_LEAST: f64 = 10.0;
+
+/// Why a figure has no interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoInterval {
+    /// Fewer stretches than four, or nothing in them.
+    TooShort,
+    /// Too few independent requests beyond it.
+    TooFew,
+    /// Changes that are slower than the run has room for.
+    TooSlow,
+}
+
+impl fmt::Display for NoInterval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            NoInterval::TooShort => "fewer than 4 whole seconds were measured",
+            NoInterval::TooFew => "slow requests came in too few groups independent of each other",
+            NoInterval::TooSlow => "it changed more slowly than the run is long",
+        })
+    }
+}
+
+/// A stretch of a run: the times of the requests that ended in it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Stretch {
+    /// From the smallest values up, each index once.
+    buckets: Vec<Bucket>,
+    count: u64,
+    sum_ns: f64,
+}
+
+impl Stretch {
+    /// Of `buckets` in any order, of several histograms.
+    pub fn of(buckets: impl IntoIterator<Item = Bucket>) -> Stretch {
+        let mut sorted: Vec<Bucket> = buckets.into_iter().filter(|bucket| bucket.count > 0).collect();
+        sorted.sort_unstable_by_key(|bucket| bucket.index);
+        sorted.dedup_by(|next, kept| {
+            let same = next.index == kept.index;
+            kept.count += if same { next.count } else { 0 };
+            same
+        });
+        let count = sorted.iter().map(|bucket| bucket.count).sum();
+        let sum_ns = sorted.iter().map(|bucket| middle_ns(*bucket) * bucket.count as f64).sum();
+        Stretch { buckets: sorted, count, sum_ns }
+    }
+
+    /// What it holds, from the smallest values up.
+    pub fn buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
+        self.buckets.iter().copied()
+    }
+
+    /// Requests that ended in it.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    fn above(&self, index: u32) -> f64 {
+        let from = self.buckets.partition_point(|bucket| bucket.index <= index);
+        self.buckets[from..].iter().map(|bucket| bucket.count as f64).sum()
+    }
+}
+
+fn middle_ns(bucket: Bucket) -> f64 {
+    (bucket.low().get() as f64 + bucket.high().get() as f64) / 2.0
+}
+
+/// The stretches of a run in order of time, each as long as the others.
+#[derive(Clone, Debug, Default)]
+pub struct Stretches {
+    cells: Vec<Stretch>,
+    /// All of them together.
+    pooled: Stretch,
+}
+
+impl Stretches {
+    /// Of equally long stretches. Many are put together to at most 128; leading ones that fill none are left out.
+    pub fn of(stretches: &[Stretch]) -> Stretches {
+        let cells: Vec<Stretch> = grouped(stretches)
+            .map(|group| Stretch::of(group.iter().flat_map(|one| one.buckets.clone())))
+            .collect();
+        let pooled = Stretch::of(cells.iter().flat_map(|cell| cell.buckets.iter().copied()));
+        Stretches { cells, pooled }
+    }
+
+    /// What all of them hold, from the smallest values up.
+    pub fn buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
+        self.pooled.buckets.iter().copied()
+    }
+
+    /// The mean time, from the middles of the buckets; `None` without any request.
+    pub fn mean_ns(&self) -> Option<f64> {
+        (self.pooled.count > 0).then(|| self.pooled.sum_ns / self.pooled.count as f64)
+    }
+
+    /// The range that holds the long-run mean time with 95 % confidence, in nanoseconds, around `mean_ns`.
+    ///
+    /// It is symmetric on the scale of logarithms. The reason where there is none.
+    pub fn mean_interval(&self, mean_ns: f64) -> Result<Interval<f64>, NoInterval> {
+        self.enough(0.5)?;
+        let own = self.pooled.sum_ns / self.pooled.count as f64;
+        let residuals = self.residuals(|cell| cell.sum_ns - own * cell.count as f64);
+        let half = half_width(&residuals)? / own;
+        Ok(Interval { low: mean_ns * (-half).exp(), high: mean_ns * half.exp() })
+    }
+
+    /// The range that holds the long-run quantile `q` with 95 % confidence.
+    ///
+    /// Each bound is the last candidate that the share of requests above it does not speak against. The reason where
+    /// there is none.
+    pub fn quantile_interval(&self, q: f64) -> Result<Interval<Nanos>, NoInterval> {
+        let tail = 1.0 - q;
+        if (self.pooled.count as f64) * tail.min(q) < BEYOND_LEAST {
+            return Err(NoInterval::TooFew);
+        }
+        self.enough((MORE_COMMON * tail).min(0.5))?;
+        let own = self.at_share(tail);
+        // A drift speaks against every candidate; elsewhere few requests may, and then nothing is refused.
+        half_width(&self.above(own).1)?;
+        let agrees = |bucket: usize| self.agrees(self.pooled.buckets[bucket].index, tail);
+        let last = self.pooled.buckets.len() - 1;
+        let low = boundary(own, 0, agrees);
+        let high = boundary(own, last, agrees);
+        if high == last {
+            return Err(NoInterval::TooFew);
+        }
+        // What agrees is that the quantile lies above the bucket before the lowest and not above the highest.
+        Ok(Interval {
+            low: self.pooled.buckets[low].low(),
+            high: self.pooled.buckets[(high + 1).min(last)].high(),
+        })
+    }
+
+    /// Whether requests above a share that is more common come in enough independent groups.
+    fn enough(&self, share: f64) -> Result<(), NoInterval> {
+        if self.cells.len() < STRETCHES_LEAST || self.pooled.count == 0 {
+            return Err(NoInterval::TooShort);
+        }
+        let (found, residuals) = self.above(self.at_share(share));
+        let variance = variance(&residuals)?.0.max(independent(&residuals));
+        if variance > 0.0 && found * found / variance < GROUPS_LEAST {
+            Err(NoInterval::TooFew)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// The first bucket of all that no more than that share of the requests lie above.
+    fn at_share(&self, share: f64) -> usize {
+        let most = share * self.pooled.count as f64;
+        let mut above = self.pooled.count as f64;
+        let fits = |bucket: &Bucket| {
+            above -= bucket.count as f64;
+            above <= most
+        };
+        let last = self.pooled.buckets.len().saturating_sub(1);
+        self.pooled.buckets.iter().position(fits).unwrap_or(last)
+    }
+
+    /// The share of requests above that bucket of all, and by how much each stretch deviates from it.
+    fn above(&self, bucket: usize) -> (f64, Vec<f64>) {
+        let index = self.pooled.buckets[bucket].index;
+        let share = self.pooled.above(index) / self.pooled.count as f64;
+        (share, self.residuals(|cell| cell.above(index) - share * cell.count as f64))
+    }
+
+    fn residuals(&self, of: impl Fn(&Stretch) -> f64) -> Vec<f64> {
+        let each = self.pooled.count as f64 / self.cells.len() as f64;
+        self.cells.iter().map(|cell| of(cell) / each).collect()
+    }
+
+    /// Whether the share of requests above `index` may be `tail` in the long run, on the scale of log odds.
+    fn agrees(&self, index: u32, tail: f64) -> bool {
+        let found = self.pooled.above(index) / self.pooled.count as f64;
+        if found <= 0.0 || found >= 1.0 {
+            return false;
+        }
+        let residuals = self.residuals(|cell| cell.above(index) - found * cell.count as f64);
+        let Ok((variance, freedom)) = variance(&residuals) else { return true };
+        let half = student(freedom) * variance.sqrt() / (found * (1.0 - found));
+        let odds = |share: f64| (share / (1.0 - share)).ln();
+        (odds(found) - odds(tail)).abs() <= half
+    }
+}
+
+/// The last place from `inside` towards `end` where `agrees` still holds, if it holds up to one place and no further.
+fn boundary(inside: usize, end: usize, agrees: impl Fn(usize) -> bool) -> usize {
+    let (mut holds, mut fails) = (inside, end);
+    if agrees(end) {
+        return end;
+    }
+    while holds.abs_diff(fails) > 1 {
+        let between = usize::midpoint(holds, fails);
+        if agrees(between) { holds = between } else { fails = between }
+    }
+    holds
+}
+
+/// The range that holds the long-run mean of `values`, taken at equal spacing, with 95 % confidence; the reason where
+/// there is none.
+pub fn mean_interval(values: &[f64]) -> Result<Interval<f64>, NoInterval> {
+    if values.len() < STRETCHES_LEAST {
+        return Err(NoInterval::TooShort);
+    }
+    let cells: Vec<f64> = grouped(values).map(average).collect();
+    let mean = average(&cells);
+    let residuals: Vec<f64> = cells.iter().map(|cell| cell - mean).collect();
+    let half = half_width(&residuals)?;
+    let centre = average(values);
+    Ok(Interval { low: centre - half, high: centre + half })
+}
+
+/// The degrees of freedom behind an interval of that many equally long stretches; `None` where there is none.
+pub fn freedom(stretches: usize) -> Option<f64> {
+    let cells = stretches / stretches.div_ceil(STRETCHES_MOST).max(1);
+    (cells >= STRETCHES_LEAST).then(|| cosines_of(cells) as f64)
+}
+
+fn grouped<T>(values: &[T]) -> std::slice::Chunks<'_, T> {
+    let length = values.len().div_ceil(STRETCHES_MOST).max(1);
+    values[values.len() % length..].chunks(length)
+}
+
+fn cosines_of(cells: usize) -> usize {
+    (cells / 8).clamp(COSINES, COSINES_MOST).min(cells / 2)
+}
+
+/// Half the width of the interval of the mean of what `residuals` are the deviations of.
+fn half_width(residuals: &[f64]) -> Result<f64, NoInterval> {
+    let (variance, freedom) = variance(residuals)?;
+    Ok(student(freedom) * variance.sqrt())
+}
+
+/// The variance of the mean, and its degrees of freedom.
+fn variance(residuals: &[f64]) -> Result<(f64, f64), NoInterval> {
+    let n = residuals.len();
+    if n < STRETCHES_LEAST {
+        return Err(NoInterval::TooShort);
+    }
+    let slow = cosines_of(n);
+    let powers: Vec<f64> = (1..=(3 * slow).min(n - 1)).map(|number| power(residuals, number)).collect();
+    let (slowest, following) = (average(&powers[..slow]), average(&powers[slow..]));
+    if n >= 2 * COSINES && slowest > STEEP * following {
+        return Err(NoInterval::TooSlow);
+    }
+    let variance = (slowest / n as f64).max(INDEPENDENT_PART * independent(residuals));
+    Ok((variance, slow as f64))
+}
+
+/// The power of the cosine that has `number` half periods in the run.
+fn power(residuals: &[f64], number: usize) -> f64 {
+    let n = residuals.len() as f64;
+    let wave = |place: usize| (PI * number as f64 * (place as f64 + 0.5) / n).cos();
+    let sum: f64 = residuals.iter().enumerate().map(|(place, value)| value * wave(place)).sum();
+    sum * sum * 2.0 / n
+}
+
+/// The variance of the mean if neighbours told nothing of each other.
+fn independent(residuals: &[f64]) -> f64 {
+    let n = residuals.len() as f64;
+    residuals.iter().map(|value| value * value).sum::<f64>() / (n - 1.0) / n
+}
+
+/// The two-sided 95 % factor.
+pub(crate) fn student(freedom: f64) -> f64 {
+    StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |law| law.inverse_cdf(0.975))
+}
+
+fn average(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Histogram;
+
+    fn stretch(values: impl IntoIterator<Item = u64>) -> Stretch {
+        let mut histogram = Histogram::new();
+        values.into_iter().for_each(|value| histogram.record(Nanos::new(value)));
+        Stretch::of(histogram.buckets())
+    }
+
+    #[test]
+    fn stretches_that_are_all_alike_leave_no_doubt() {
+        let all = Stretches::of(&vec![stretch(1..=1000); 20]);
+        let median = all.quantile_interval(0.5).unwrap();
+        assert!(median.low.get() <= 500 && median.high.get() <= 502, "{median:?}");
+        let mean = all.mean_interval(500.5).unwrap();
+        assert!((mean.high - mean.low).abs() < 1e-6, "{mean:?}");
+    }
+
+    #[test]
+    fn slow_stretches_that_come_together_widen_the_interval_or_leave_none() {
+        let of = |slow: fn(u64) -> bool| {
+            let each =
+                |second: u64| stretch((0..1000).map(move |n| 1000 + n + if slow(second) { 500 } else { 0 }));
+            Stretches::of(&(0..60).map(each).collect::<Vec<_>>())
+        };
+        let width = |all: &Stretches| {
+            let range = all.quantile_interval(0.5).ok()?;
+            Some(range.high.get() - range.low.get())
+        };
+        let quick = width(&of(|second| second % 2 == 0)).unwrap();
+        assert!(width(&of(|second| (second / 8) % 2 == 0)).is_none_or(|slow| slow > quick));
+        assert_eq!(of(|second| second < 30).quantile_interval(0.5), Err(NoInterval::TooSlow));
+        assert_eq!(of(|second| second < 30).mean_interval(1.0), Err(NoInterval::TooSlow));
+    }
+
+    #[test]
+    fn three_stretches_and_a_tail_of_nine_requests_have_no_interval() {
+        assert_eq!(
+            Stretches::of(&vec![stretch(1..=1000); 3]).quantile_interval(0.5),
+            Err(NoInterval::TooShort)
+        );
+        assert_eq!(mean_interval(&[5.0; 3]), Err(NoInterval::TooShort));
+        assert_eq!(Stretches::default().mean_interval(1.0), Err(NoInterval::TooShort));
+        let few = Stretches::of(&vec![stretch(1..=90); 10]);
+        assert_eq!(few.quantile_interval(0.99), Err(NoInterval::TooFew));
+        assert!(few.quantile_interval(0.9).is_ok());
+    }
+
+    #[test]
+    fn an_hour_of_seconds_is_put_together_and_keeps_its_figures() {
+        let hour: Vec<f64> = (0..3600).map(|second| 100.0 + f64::from(second % 7)).collect();
+        let range = mean_interval(&hour).unwrap();
+        assert!((range.low..range.high).contains(&103.0) && range.high - range.low < 0.2, "{range:?}");
+        assert_eq!(
+            (freedom(3), freedom(4), freedom(10), freedom(60)),
+            (None, Some(2.0), Some(5.0), Some(8.0))
+        );
+        assert_eq!(freedom(3600), Some(15.0));
+    }
+}

@@ -1,0 +1,158 @@
+//! How often intervals hold the truth, for a user who wants to see it.
+//!
+//! Queues whose long-run figures are known are run again and again; each run gives its intervals as a measurement
+//! would, and those that hold the long-run figure are counted.
+
+mod queue;
+
+use units::Nanos;
+
+use crate::Histogram;
+use crate::dependent::{Stretches, mean_interval};
+
+pub use queue::Queue;
+
+/// Service time of every queue here, in seconds: ten thousand requests a second at most.
+pub const SERVICE_S: f64 = 0.0001;
+
+/// The percentiles that are tried.
+const QUANTILES: [f64; 3] = [0.5, 0.9, 0.99];
+
+/// How often the interval of one figure of one queue held the truth.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Coverage {
+    /// Which queue.
+    pub queue: Queue,
+    /// `rate`, `mean`, `p50`, …
+    pub figure: String,
+    /// Runs.
+    pub runs: u32,
+    /// Runs that gave an interval.
+    pub given: u32,
+    /// Intervals that held the truth.
+    pub held: u32,
+}
+
+impl Coverage {
+    /// The part of the intervals that held the truth; `None` without any.
+    pub fn share(&self) -> Option<f64> {
+        (self.given > 0).then(|| f64::from(self.held) / f64::from(self.given))
+    }
+}
+
+/// The queues of a self-test: 30 to 95 % busy, and closed loops.
+pub const QUEUES: [Queue; 10] = [
+    Queue::Open(0.3),
+    Queue::Open(0.8),
+    Queue::Open(0.9),
+    Queue::Open(0.95),
+    Queue::OpenConstant(0.5),
+    Queue::OpenConstant(0.8),
+    Queue::OpenConstant(0.95),
+    Queue::Thinking(32, 96.0),
+    Queue::Thinking(32, 33.7),
+    Queue::Closed(32),
+];
+
+/// Runs `queue` so often, each for so many seconds, and counts which intervals hold the long-run figure.
+///
+/// The long-run figures of an M/M/1 queue are its closed forms, of the others those of all runs together.
+pub fn coverage(queue: Queue, service_s: f64, seconds: u32, runs: u32) -> Vec<Coverage> {
+    let mut each = Vec::with_capacity(runs as usize);
+    let mut all = Histogram::new();
+    for seed in 1..=u64::from(runs) {
+        let stretches = queue.seconds(service_s, seconds, seed);
+        let pooled = Stretches::of(&stretches);
+        pooled.buckets().for_each(|bucket| all.record_n(bucket.high(), bucket.count));
+        let counts: Vec<f64> = stretches.iter().map(|one| one.count() as f64).collect();
+        let mut found = vec![mean_interval(&counts).ok().map(|range| (range.low, range.high))];
+        let mean = pooled.mean_ns().and_then(|mean| pooled.mean_interval(mean).ok());
+        found.push(mean.map(|range| (range.low, range.high)));
+        let ns = |value: Nanos| value.get() as f64;
+        for q in QUANTILES {
+            found.push(pooled.quantile_interval(q).ok().map(|range| (ns(range.low), ns(range.high))));
+        }
+        each.push(found);
+    }
+    let truths = truths(queue, service_s, f64::from(runs) * f64::from(seconds), &all);
+    let names =
+        ["rate".into(), "mean".into()].into_iter().chain(QUANTILES.map(|q| format!("p{}", q * 100.0)));
+    let of = |(place, figure): (usize, String)| {
+        let given: Vec<(f64, f64)> = each.iter().filter_map(|found| found[place]).collect();
+        let held = given.iter().filter(|(low, high)| (*low..=*high).contains(&truths[place])).count();
+        Coverage { queue, figure, runs, given: given.len() as u32, held: held as u32 }
+    };
+    names.enumerate().map(of).collect()
+}
+
+/// In the order of the figures. Source of the closed forms: Kleinrock, *Queueing Systems* 1, section 3.2 and 5.7.
+fn truths(queue: Queue, service_s: f64, seconds: f64, all: &Histogram) -> Vec<f64> {
+    if let Queue::Open(busy) = queue {
+        let mean = service_s / (1.0 - busy) * 1e9;
+        let quantiles = QUANTILES.map(|q| -(1.0 - q).ln() * mean);
+        return [busy / service_s, mean].into_iter().chain(quantiles).collect();
+    }
+    let quantiles = QUANTILES.map(|q| all.quantile(q).map_or(0.0, |value| value.get() as f64));
+    let mean = all.mean().unwrap_or(0.0);
+    [all.count() as f64 / seconds, mean].into_iter().chain(quantiles).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_of_a_queue_that_is_80_per_cent_busy_hold_the_closed_forms() {
+        for one in coverage(Queue::Open(0.8), 0.001, 30, 200) {
+            if one.figure == "p99" {
+                continue;
+            }
+            assert!(one.given > 190, "{one:?}");
+            // 95 % of 200, and three standard errors.
+            assert!((0.904..=0.996).contains(&one.share().unwrap()), "{one:?}");
+        }
+    }
+
+    #[test]
+    fn a_tail_that_few_groups_of_requests_are_in_has_no_interval() {
+        let all = coverage(Queue::Open(0.95), 0.001, 20, 40);
+        let p99 = all.iter().find(|one| one.figure == "p99").unwrap();
+        assert!(p99.given <= 2, "{p99:?}");
+    }
+
+    #[test]
+    fn queues_follow_their_closed_forms() {
+        let mut all = Histogram::new();
+        for seed in 1..=50 {
+            Queue::OpenConstant(0.8).run(0.001, 100.0, seed, |_, response| {
+                all.record(Nanos::new((response * 1e9) as u64));
+            });
+        }
+        // Pollaczek and Khinchine: 1 + 0.8 / (2 x 0.2) services.
+        assert!((all.mean().unwrap() / 3e6 - 1.0).abs() < 0.02, "{all:?}");
+        let mut count = 0;
+        Queue::Closed(8).run(0.001, 100.0, 1, |_, _| count += 1);
+        assert!((f64::from(count) / 100_000.0 - 1.0).abs() < 0.015, "{count}");
+    }
+
+    /// `cargo test --release -p fathom-stats -- --ignored coverage --nocapture`; minutes.
+    #[test]
+    #[ignore = "minutes; prints the table of benches/RESULTS.md"]
+    fn coverage_of_intervals_by_queue_and_length() {
+        println!("| queue | seconds | figure | given | held |\n|---|---|---|---|---|");
+        for (service_s, seconds) in [(0.0001, 60), (0.0001, 30), (0.0005, 30), (0.0005, 10)] {
+            for queue in QUEUES {
+                for one in coverage(queue, service_s, seconds, 400) {
+                    let held =
+                        one.share().map_or(String::from("-"), |share| format!("{:.1} %", share * 100.0));
+                    let given = 100.0 * f64::from(one.given) / f64::from(one.runs);
+                    println!(
+                        "| {queue}, {} µs | {seconds} | {} | {given:.0} % | {held} |",
+                        service_s * 1e6,
+                        one.figure
+                    );
+                }
+            }
+        }
+    }
+}
