@@ -7,7 +7,9 @@
 //! freedom as there are cosines.
 //!
 //! **Invariant:** an interval is given where the run has enough of what it is about, decided by another share of the
-//! requests than the interval's own: a run that is let through because its own tail looks calm misses the truth.
+//! requests than the interval's own: a run that is let through because its own tail looks calm misses the truth. For
+//! the same reason intervals widen above the figure more than below it, and that of the mean the closer a run is to
+//! having none: a run that found too short times found too little deviation with them.
 //!
 //! Sources: Müller, *HAC corrections for strongly autocorrelated time series*, Journal of Business & Economic
 //! Statistics 32 (2014), and Lazarus, Lewis, Stock & Watson, the same 36 (2018), for equally weighted cosines; Woodruff,
@@ -36,7 +38,16 @@ const INDEPENDENT_PART: f64 = 0.5;
 /// So many times as strong as those that follow, the slowest cosines are a drift, or a change slower than the run.
 const STEEP: f64 = 5.0;
 /// Independent groups of requests that have to be beyond a more common percentile.
-const GROUPS_LEAST: f64 = 40.0;
+const GROUPS_LEAST: f64 = 100.0;
+/// The interval of a mean grows by this over those groups: what it is decided by is its own deviation.
+const GROUPS_DOUBTED: f64 = 40.0;
+/// The deviation of a mean time, as a part, grows with so high a power of the mean: near saturation the mean is one
+/// over what is left free and its deviation the square of that; the deviation that a run finds is later still.
+const MEAN_POWER: f64 = 2.0;
+/// The same of the odds of a share of slow requests.
+const SHARE_POWER: f64 = 1.0;
+/// No interval where deviations would grow beyond any bound, or nearly so, on the way to its upper end.
+const GROWTH_MOST: f64 = 0.9;
 /// How much more common that percentile is.
 const MORE_COMMON: f64 = 10.0;
 /// Fewer requests beyond a percentile give it no upper end.
@@ -137,13 +148,16 @@ impl Stretches {
 
     /// The range that holds the long-run mean time with 95 % confidence, in nanoseconds, around `mean_ns`.
     ///
-    /// It is symmetric on the scale of logarithms. The reason where there is none.
+    /// Its upper end is further away. The reason where there is none.
     pub fn mean_interval(&self, mean_ns: f64) -> Result<Interval<f64>, NoInterval> {
-        self.enough(0.5)?;
+        let groups = self.groups(0.5)?;
         let own = self.pooled.sum_ns / self.pooled.count as f64;
         let residuals = self.residuals(|cell| cell.sum_ns - own * cell.count as f64);
-        let half = half_width(&residuals)? / own;
-        Ok(Interval { low: mean_ns * (-half).exp(), high: mean_ns * half.exp() })
+        let half = (1.0 + GROUPS_DOUBTED / groups) * half_width(&residuals)? / own;
+        Ok(Interval {
+            low: mean_ns * (-half).exp(),
+            high: mean_ns * (half * growth(half, MEAN_POWER)?).exp(),
+        })
     }
 
     /// The range that holds the long-run quantile `q` with 95 % confidence.
@@ -155,14 +169,16 @@ impl Stretches {
         if (self.pooled.count as f64) * tail.min(q) < BEYOND_LEAST {
             return Err(NoInterval::TooFew);
         }
-        self.enough((MORE_COMMON * tail).min(0.5))?;
+        self.groups((MORE_COMMON * tail).min(0.5))?;
         let own = self.at_share(tail);
+        let (share, residuals) = self.above(own);
         // A drift speaks against every candidate; elsewhere few requests may, and then nothing is refused.
-        half_width(&self.above(own).1)?;
-        let agrees = |bucket: usize| self.agrees(self.pooled.buckets[bucket].index, tail);
+        let half = half_width(&residuals)? / (share * (1.0 - share));
+        let further = growth(if share > 0.0 { half } else { 0.0 }, SHARE_POWER)?;
+        let agrees = |bucket: usize, times: f64| self.agrees(self.pooled.buckets[bucket].index, tail, times);
         let last = self.pooled.buckets.len() - 1;
-        let low = boundary(own, 0, agrees);
-        let high = boundary(own, last, agrees);
+        let low = boundary(own, 0, |bucket| agrees(bucket, 1.0));
+        let high = boundary(own, last, |bucket| agrees(bucket, further));
         if high == last {
             return Err(NoInterval::TooFew);
         }
@@ -173,18 +189,16 @@ impl Stretches {
         })
     }
 
-    /// Whether requests above a share that is more common come in enough independent groups.
-    fn enough(&self, share: f64) -> Result<(), NoInterval> {
+    /// In how many independent groups requests above a share that is more common come; the reason where in too few.
+    fn groups(&self, share: f64) -> Result<f64, NoInterval> {
         if self.cells.len() < STRETCHES_LEAST || self.pooled.count == 0 {
             return Err(NoInterval::TooShort);
         }
         let (found, residuals) = self.above(self.at_share(share));
         let variance = variance(&residuals)?.0.max(independent(&residuals));
-        if variance > 0.0 && found * found / variance < GROUPS_LEAST {
-            Err(NoInterval::TooFew)
-        } else {
-            Ok(())
-        }
+        // Stretches that are all alike have groups without end.
+        let groups = if variance > 0.0 { found * found / variance } else { f64::INFINITY };
+        if groups < GROUPS_LEAST { Err(NoInterval::TooFew) } else { Ok(groups) }
     }
 
     /// The first bucket of all that no more than that share of the requests lie above.
@@ -211,15 +225,16 @@ impl Stretches {
         self.cells.iter().map(|cell| of(cell) / each).collect()
     }
 
-    /// Whether the share of requests above `index` may be `tail` in the long run, on the scale of log odds.
-    fn agrees(&self, index: u32, tail: f64) -> bool {
+    /// Whether the share of requests above `index` may be `tail` in the long run, on the scale of log odds, with an
+    /// interval so many times as wide.
+    fn agrees(&self, index: u32, tail: f64, times: f64) -> bool {
         let found = self.pooled.above(index) / self.pooled.count as f64;
         if found <= 0.0 || found >= 1.0 {
             return false;
         }
         let residuals = self.residuals(|cell| cell.above(index) - found * cell.count as f64);
         let Ok((variance, freedom)) = variance(&residuals) else { return true };
-        let half = student(freedom) * variance.sqrt() / (found * (1.0 - found));
+        let half = times * student(freedom) * variance.sqrt() / (found * (1.0 - found));
         let odds = |share: f64| (share / (1.0 - share)).ln();
         (odds(found) - odds(tail)).abs() <= half
     }
@@ -236,6 +251,19 @@ fn boundary(inside: usize, end: usize, agrees: impl Fn(usize) -> bool) -> usize 
         if agrees(between) { holds = between } else { fails = between }
     }
     holds
+}
+
+/// By how much further the upper end is than `half`, on the scale of logarithms, where deviations grow with that power
+/// of what they are deviations of: halves are then equal on the scale of one over that power.
+fn growth(half: f64, power: f64) -> Result<f64, NoInterval> {
+    let grown = power * half;
+    if grown >= GROWTH_MOST {
+        Err(NoInterval::TooFew)
+    } else if grown <= f64::EPSILON {
+        Ok(1.0)
+    } else {
+        Ok(-(-grown).ln_1p() / grown)
+    }
 }
 
 /// The range that holds the long-run mean of `values`, taken at equal spacing, with 95 % confidence; the reason where
