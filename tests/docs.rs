@@ -19,7 +19,16 @@ fn pages() -> Vec<PathBuf> {
 fn commands(text: &str) -> Vec<String> {
     let blocks = text.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next());
     let lines = blocks.flat_map(str::lines).filter(|line| line.starts_with("fathom "));
-    lines.map(|line| line.split([';', '|', '>']).next().unwrap().trim().to_owned()).collect()
+    lines.map(|line| before_redirection(line).trim().to_owned()).collect()
+}
+
+fn before_redirection(line: &str) -> &str {
+    let mut quoted = false;
+    let ends = |letter: char| {
+        quoted ^= letter == '\'';
+        !quoted && [';', '|', '>'].contains(&letter)
+    };
+    line.find(ends).map_or(line, |end| &line[..end])
 }
 
 /// Splits as a shell does, as far as the guide needs it: quotes keep words together.
