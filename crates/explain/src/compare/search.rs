@@ -9,7 +9,7 @@ use super::Group;
 /// One row for each other side whose search asked for the same as the first side's.
 pub(super) fn rows(groups: &[Group<'_>]) -> Vec<Compared> {
     let Some((base, others)) = groups.split_first() else { return Vec::new() };
-    let of = |(side, group): (u32, &Group<'_>)| Some(row(found(base)?, found(group)?, side)?);
+    let of = |(side, group): (u32, &Group<'_>)| row(found(base)?, found(group)?, side);
     (1u32..).zip(others).filter_map(of).collect()
 }
 

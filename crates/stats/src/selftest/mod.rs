@@ -138,6 +138,7 @@ mod tests {
     /// `cargo test --release -p fathom-stats -- --ignored coverage --nocapture`; minutes.
     #[test]
     #[ignore = "minutes; prints the table of benches/RESULTS.md"]
+    #[allow(clippy::print_stdout, reason = "a table for whoever runs it")]
     fn coverage_of_intervals_by_queue_and_length() {
         println!(
             "| queue | service | seconds | rate | mean | p50 | p90 | p99 |\n|---|---|---|---|---|---|---|---|"
