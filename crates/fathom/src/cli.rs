@@ -597,6 +597,9 @@ pub struct DoctorArgs {
     /// Hold the program's own generators, intervals and verdicts to what it says of them, in less than a minute
     #[arg(long)]
     pub self_test: bool,
+    /// This part of it alone; may be given again
+    #[arg(long, value_enum, value_name = "PART", requires = "self_test")]
+    pub only: Vec<crate::verbs::self_test::Part>,
     /// With as many cases as the published figures rest on, in some minutes
     #[arg(long, requires = "self_test")]
     pub full: bool,

@@ -24,7 +24,7 @@ pub fn doctor(arguments: &DoctorArgs, store: &Option<PathBuf>) -> Result<Ending,
                 "--self-test --format json takes no target: it prints the checks alone".into(),
             ));
         }
-        return self_test::self_test(extent, arguments.format);
+        return self_test::self_test(&arguments.only, extent, arguments.format);
     }
     let root = SysRoot::real();
     if arguments.format == TreeFormat::Json {
@@ -38,7 +38,11 @@ pub fn doctor(arguments: &DoctorArgs, store: &Option<PathBuf>) -> Result<Ending,
             &format!("\n{}", report::path(&path(&root, name, arguments)?, terminal::style(&arguments.look)));
     }
     terminal::print(&text).map_err(|source| Failure::System { what: "writing to stdout".into(), source })?;
-    if arguments.self_test { self_test::self_test(extent, arguments.format) } else { Ok(Ending::done()) }
+    if arguments.self_test {
+        self_test::self_test(&arguments.only, extent, arguments.format)
+    } else {
+        Ok(Ending::done())
+    }
 }
 
 fn row(what: &str, value: &str) -> String {

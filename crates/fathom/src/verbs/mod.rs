@@ -14,6 +14,6 @@ pub mod parts;
 pub mod plan;
 pub mod run;
 pub mod search;
-mod self_test;
+pub mod self_test;
 pub mod validate;
 mod what_if;
