@@ -48,7 +48,7 @@ fn a_run_is_named_by_its_place_its_number_or_its_id() {
 #[test]
 fn what_is_shown_is_what_was_printed_after_the_run() {
     let user = User::with_plan(SMALL);
-    let ended = user.fathom("run plan.toml --on null:").done().saying(&["Bring it back with: fathom show"]);
+    let ended = user.fathom("run plan.toml --on null:").done().saying(&["Saved; show it with: fathom show"]);
     let printed = ended.out;
     assert_eq!(user.fathom("show last").done().out, printed);
     assert_eq!(user.fathom("show").done().out, printed);

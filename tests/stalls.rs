@@ -22,6 +22,13 @@ run    = "6s"
 
 const STALL: Duration = Duration::from_millis(1400);
 
+/// A file system at `mnt` that can be frozen. The mount goes first: it is unmounted before its device is taken away.
+fn that_freezes(user: &User) -> Option<(Loop, Mounted)> {
+    let device = Loop::make(user, 64 << 20)?;
+    let mounted = mkfs(&device).then(|| Mounted::make(&device, &user.directory("mnt"))).flatten()?;
+    Frozen::make(&mounted).map(|_thawed_at_once| (device, mounted))
+}
+
 fn workload(user: &User) -> WorkloadResult {
     let run = record::read(&user.fathom("show last --format json").done().out).unwrap();
     run.points[0].workloads[0].clone()
@@ -39,14 +46,7 @@ fn p99(class: &Class, service: bool) -> Duration {
 )]
 fn a_real_target_that_stands_for_a_while_shows_in_the_response_and_not_in_the_service() {
     let user = User::with_plan(PLAN);
-    let Some(device) = Loop::make(&user, 64 << 20) else { return };
-    if !mkfs(&device) {
-        return;
-    }
-    let Some(mounted) = Mounted::make(&device, &user.directory("mnt")) else { return };
-    // Thawed before it is unmounted, however the test ends.
-    let Some(frozen) = Frozen::make(&mounted) else { return };
-    drop(frozen);
+    let Some((_device, mounted)) = that_freezes(&user) else { return };
 
     let mut running = user.start("run plan.toml --on mnt");
     running.wait_for("[1/1] writes");
@@ -91,13 +91,7 @@ run     = "5s"
 )]
 fn a_target_that_stops_before_the_end_of_the_window_is_silent_in_every_figure_and_breaks_no_law() {
     let user = User::with_plan(CLOSED);
-    let Some(device) = Loop::make(&user, 64 << 20) else { return };
-    if !mkfs(&device) {
-        return;
-    }
-    let Some(mounted) = Mounted::make(&device, &user.directory("mnt")) else { return };
-    let Some(frozen) = Frozen::make(&mounted) else { return };
-    drop(frozen);
+    let Some((_device, mounted)) = that_freezes(&user) else { return };
 
     let mut running = user.start("run plan.toml --on mnt");
     running.wait_for("[1/1] writes");

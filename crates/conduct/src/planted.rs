@@ -1,6 +1,6 @@
 //! Limits that are known: arrays of the library in which one part was made so slow that it bounds a load.
 //!
-//! What a program says of a limit can only be held against one that is known. Every case is drawn from its number: an
+//! A verdict on the bottleneck can be scored only where the bottleneck is known. Every case is drawn from its number: an
 //! array of the library with its options, one to four hosts, a pattern, a request size, a mix, a cache that was warmed
 //! or filled or is cold, a set that is whole, lacks a disk or is being rebuilt, and one part that is to be the limit.
 //! That part is made slower by powers of two until the limit is clear by *sensitivity*: twice as fast it raises the rate

@@ -27,6 +27,6 @@ mod writes;
 pub use concatenation::Concatenated;
 pub use identified::{Counted, Ground, Identified, Told, Unknown};
 pub use model::{Access, Cache, Dies, Level, Model};
-pub use refine::{Ask, Wanted};
+pub use refine::{Ask, Wanted, by_run};
 pub use statement::{Fit, FitError, fit, layout};
 pub use trust::{PREDICTED, PREDICTED_P99};

@@ -205,7 +205,7 @@ impl<'scope> Crew<'scope> {
                 Ok(Report::Intervals(..) | Report::Logged(..)) => unreachable!("nobody has started"),
             }
         }
-        let start = clock.now().saturating_add(START_AHEAD);
+        let start = clock.now().saturating_add(start_ahead(tids.len()));
         news(News::Started(start, &tids));
         for gate in self.gates.drain(..) {
             gate.send(start).expect("the worker waits at its gate");
@@ -228,8 +228,11 @@ impl<'scope> Crew<'scope> {
     }
 }
 
-/// Workers wake at their gates within this time, so that the last one is not late.
-const START_AHEAD: Nanos = Nanos::from_millis(2);
+/// That many workers wake at their gates within this time, so that the last one is not late: a wake-up takes some tens
+/// of microseconds, and many share a processor. At most 2 ms, since each point of a plan waits for it.
+fn start_ahead(workers: usize) -> Nanos {
+    Nanos::from_micros(200 + 25 * workers as u64).min(Nanos::from_millis(2))
+}
 
 fn sum(lives: &[Live]) -> Progress {
     lives.iter().map(Live::progress).fold(Progress::default(), |sum, one| Progress {

@@ -84,7 +84,7 @@ fn one_screen(comparison: &Comparison, style: Style) -> String {
         lines.extend(drawn.lines);
         notes.push(summary(comparison));
         if !drawn.left_out.is_empty() {
-            notes.push(format!("No room for: {}.", drawn.left_out.join(", ")));
+            notes.push(format!("Columns hidden: {}.", drawn.left_out.join(", ")));
         }
     }
     notes.push(format!(
@@ -246,7 +246,7 @@ fn figures(comparison: &Comparison, style: Style) -> Vec<String> {
     let mut lines = drawn.lines;
     let mut notes = vec![summary(comparison)];
     if !drawn.left_out.is_empty() {
-        notes.push(format!("No room for: {}.", drawn.left_out.join(", ")));
+        notes.push(format!("Columns hidden: {}.", drawn.left_out.join(", ")));
     }
     lines.extend(wrapped(&notes, style));
     lines

@@ -5,7 +5,7 @@ use record::{Finding, Run, Severity};
 use crate::figures::name_of;
 use crate::style::{Look, Style};
 use crate::words::{harmless, wrap};
-use crate::{beware, grade};
+use crate::{grade, warnings};
 
 /// The grade of `run` with its reasons, and what its findings come to: those of one code, and of one part, together over
 /// the points, the gravest first, at most ten. `rest` says how to see the others and all numbers, as a command.
@@ -15,12 +15,12 @@ pub fn explained_in_brief(run: &Run, style: Style, rest: &str) -> String {
     if !lines.is_empty() {
         lines.push(String::new());
     }
-    let groups = beware::groups(run);
+    let groups = warnings::groups(run);
     if groups.is_empty() {
         lines.push("The evidence in the record supports no finding.".into());
     }
     for group in groups.iter().take(SHOWN) {
-        lines.extend(beware::of_group(group, style));
+        lines.extend(warnings::of_group(group, style));
     }
     if !groups.is_empty() {
         let hidden = groups.len().saturating_sub(SHOWN);

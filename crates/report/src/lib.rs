@@ -5,7 +5,6 @@
 //!
 //! **Invariant:** nothing here knows a world, nor how anything was measured.
 
-mod beware;
 mod comparison;
 mod csv;
 mod explained;
@@ -27,6 +26,7 @@ mod style;
 mod sweep;
 mod table;
 mod upkeep;
+mod warnings;
 mod what_if;
 mod words;
 

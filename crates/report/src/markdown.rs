@@ -4,10 +4,10 @@ use record::{Run, Severity};
 
 use crate::style::Look;
 use crate::table::Table;
-use crate::{beware, figures, grade, header};
+use crate::{figures, grade, header, warnings};
 
-/// `run` as GitHub-flavoured Markdown: title, identity, the table with headline figures in bold, the grade, what to
-/// beware of. Ends with a line end.
+/// `run` as GitHub-flavoured Markdown: title, identity, the table with headline figures in bold, the grade, and
+/// the warnings. Ends with a line end.
 pub fn markdown(run: &Run) -> String {
     let mut header = header::lines(run).into_iter();
     let mut text = format!("### {}\n\n", escaped(&header.next().unwrap_or_default()));
@@ -17,9 +17,9 @@ pub fn markdown(run: &Run) -> String {
     text.push('\n');
     text += &if run.points.is_empty() { "No point was measured.\n".into() } else { table(run) };
     text += &grade::markdown(run);
-    let groups = beware::groups(run);
+    let groups = warnings::groups(run);
     if !groups.is_empty() {
-        text += "\n#### Beware\n\n";
+        text += "\n#### Warnings\n\n";
     }
     for group in groups {
         let finding = group.first;
@@ -35,7 +35,7 @@ pub fn markdown(run: &Run) -> String {
             text += &format!(" *{}*", prose(&finding.remedy));
         }
         if !group.others.is_empty() {
-            text += &format!(" {}", escaped(&beware::also(&group.others)));
+            text += &format!(" {}", escaped(&warnings::also(&group.others)));
         }
         text.push('\n');
     }

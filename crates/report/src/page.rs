@@ -4,10 +4,10 @@ use record::{Run, WorkloadResult};
 
 use crate::style::{Look, Style};
 use crate::words::{harmless, thousands, wrap};
-use crate::{beware, figures, grade, header, ladder, rounds, sweep, upkeep};
+use crate::{figures, grade, header, ladder, rounds, sweep, upkeep, warnings};
 
 /// The whole of `run` as text: what was measured, the table with each point's headline figure set off, sweeps
-/// as curves, the first errors, the grade with its reasons, and what to beware of. Ends with a line end.
+/// as curves, the first errors, the grade with its reasons, and the warnings. Ends with a line end.
 ///
 /// No line is wider than the style's width, but for words that are. Where there is no room, names of points are cut
 /// as far as they stay different, then columns are left out in this order and named below the table: cores, CPU, mean,
@@ -15,7 +15,7 @@ use crate::{beware, figures, grade, header, ladder, rounds, sweep, upkeep};
 pub fn text(run: &Run, style: Style) -> String {
     let mut sections = measured(run, style);
     sections.push(grade::lines(run, style));
-    sections.push(beware::lines(run, style));
+    sections.push(warnings::lines(run, style));
     sections.push(tail(run, style));
     joined(sections)
 }
@@ -25,7 +25,7 @@ pub fn text(run: &Run, style: Style) -> String {
 pub fn brief(run: &Run, style: Style, rest: &str) -> String {
     let mut sections = measured(run, style);
     sections.push(grade::short(run, style));
-    sections.push(beware::first(run, style, rest));
+    sections.push(warnings::first(run, style, rest));
     sections.push(tail(run, style));
     joined(sections)
 }
@@ -76,7 +76,7 @@ fn table(run: &Run, style: Style) -> Vec<String> {
     }
     if !drawn.left_out.is_empty() {
         note(&format!(
-            "No room for: {}; `--width {}` shows all.",
+            "Columns hidden: {}; `--width {}` shows all.",
             drawn.left_out.join(", "),
             drawn.whole_width
         ));

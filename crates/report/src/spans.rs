@@ -3,9 +3,9 @@
 use record::{Point, Run};
 use units::{Bytes, Nanos};
 
-use crate::beware;
 use crate::style::{Look, Style};
 use crate::table::{Cell, Column, Table};
+use crate::warnings;
 use crate::words::{harmless, wrap};
 
 /// A line for each span that was read one request at a time, and what follows from them. Ends with a line end.
@@ -22,7 +22,7 @@ pub fn spans(run: &Run, style: Style) -> String {
     for finding in run.findings.iter().filter(|finding| finding.code == "cache-seen") {
         let sentence = style.spell(&harmless(&finding.sentence));
         lines.extend(wrap(&sentence, style.width, "", "  "));
-        lines.extend(beware::remedy(finding, style));
+        lines.extend(warnings::remedy(finding, style));
     }
     if !run.ending.complete {
         let text = format!("Not complete: {}.", harmless(&run.ending.reason));

@@ -23,7 +23,7 @@ pub(crate) enum Look {
     Title,
     /// Of less interest.
     Faint,
-    /// Something to beware of.
+    /// A warning.
     Warning,
     /// Something wrong.
     Wrong,

@@ -111,7 +111,7 @@ fn a_first_look_has_three_findings_at_most_and_says_how_to_see_the_others() {
     let findings = |page: &str| {
         let marks = ["  ! ", "  X ", "  - "];
         page.lines()
-            .skip_while(|line| *line != "Beware")
+            .skip_while(|line| *line != "Warnings")
             .filter(|line| marks.iter().any(|mark| line.starts_with(mark)))
             .count()
     };

@@ -305,7 +305,7 @@ impl Sim {
         }
     }
 
-    /// A request has ended: its job is told now, or once so many have as it takes at a time.
+    /// Completes a request: its job takes the completion at once, or in batches of its `complete_batch`.
     #[inline]
     fn ended(&mut self, place: u32) {
         let HostRequest { client, purpose, .. } = self.requests[place];

@@ -1,7 +1,7 @@
 //! Coming to rest between two loads: what was written is on the media, and nothing is kept for reads.
 //!
 //! **Invariant:** afterwards a load meets what it would meet on an array that has done nothing yet, but for what lasts:
-//! the health of its sets, work that goes on in the background, the pages of flash that hold data, and where arms are.
+//! the health of its sets, background work in progress, the flash pages in use, and the positions of the arms.
 
 use units::{Instant, Nanos};
 

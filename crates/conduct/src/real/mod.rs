@@ -319,10 +319,9 @@ impl World for RealWorld {
             self.look_inside();
         }
         let assignments = self.assignments(&load.workloads)?;
-        self.look_again();
-        let monitor = self.monitor()?;
         let cached = cached_of(&assignments);
         let (before, cpu_before) = (self.counted(), process_cpu());
+        let monitor = self.monitor()?;
         let mut heard = Heard::new(assignments.len(), self.clock.now());
         let listener = &mut self.listener;
         let outcomes = host::load::run(&assignments, &self.clock, &self.stop, &mut |news| {
@@ -475,7 +474,7 @@ fn cached_of(assignments: &[Assignment]) -> Option<Bytes> {
     Some(Bytes::new(bytes?.into_iter().sum()))
 }
 
-/// A second is told when the next one has its first completion; after another nothing has.
+/// An interval closes with the first completion after it; a latency older than this is not shown as the current one.
 const FRESH: Nanos = Nanos::from_secs(2);
 
 /// What was heard of a load while it ran.

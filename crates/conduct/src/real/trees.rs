@@ -99,9 +99,8 @@ impl RealWorld {
             let jobs = compile_tree(workload, tree)?;
             assignments.push(TreeAssignment { workload: workload.clone(), jobs });
         }
-        self.look_again();
-        let monitor = self.monitor()?;
         let (before, cpu_before) = (self.counted(), host::monitor::process_cpu());
+        let monitor = self.monitor()?;
         let mut heard = Heard::new(assignments.len(), self.clock.now());
         let mut outcomes = tree::run(&assignments, trees, &self.clock, &self.stop, &mut |news| {
             heard.listen(news, &self.clock, &monitor, live);

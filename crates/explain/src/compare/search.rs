@@ -1,6 +1,6 @@
-//! Searches held against each other: by the highest rates that kept the promises, not by their trials.
+//! Compares searches by the highest rate that met the SLO, not by their trials.
 //!
-//! **Invariant:** only searches for the same promises are held against each other.
+//! **Invariant:** only searches with the same SLO are compared.
 
 use record::{Basis, Compared, Run, Search, Verdict};
 

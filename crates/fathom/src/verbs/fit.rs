@@ -155,31 +155,17 @@ impl fit::Ask for Model<'_> {
         wanted: &[fit::Wanted],
         whole: bool,
     ) -> Result<Vec<(fit::Wanted, Point)>, String> {
-        let mut all = Vec::new();
-        for (number, run) in self.runs.iter().enumerate() {
-            let of_run: Vec<&fit::Wanted> = wanted.iter().filter(|wanted| wanted.run == number).collect();
-            if of_run.is_empty() {
-                continue;
-            }
-            let plan = plan_of(run)?;
-            let asked: Vec<Asked> = of_run
-                .iter()
-                .map(|wanted| Asked {
-                    index: wanted.index as usize,
-                    at_most: wanted.seconds.map(Nanos::from_secs_f64),
-                })
-                .collect();
+        fit::by_run(self.runs, wanted, |run, wanted| {
+            let asked: Vec<Asked> = wanted.iter().map(asked_of).collect();
             let there = |point: &plan::Point| run.points.iter().any(|had| had.index as usize == point.index);
-            let plan = plan.only(|point| there(point));
-            let points =
-                answers(plan, text, &asked, whole, Arc::default()).map_err(|error| error.to_string())?;
-            for point in points {
-                let same = of_run.iter().find(|wanted| wanted.index == point.index);
-                all.extend(same.map(|wanted| (**wanted, point)));
-            }
-        }
-        Ok(all)
+            let plan = plan_of(run)?.only(|point| there(point));
+            answers(plan, text, &asked, whole, Arc::default()).map_err(|error| error.to_string())
+        })
     }
+}
+
+fn asked_of(wanted: &fit::Wanted) -> Asked {
+    Asked { index: wanted.index as usize, at_most: wanted.seconds.map(Nanos::from_secs_f64) }
 }
 
 /// The plan that a run carried out.

@@ -77,10 +77,9 @@ pub fn loss(arguments: &LossArgs, store: &Option<PathBuf>) -> Result<String, Fai
 }
 
 /// What a model of independent disks leaves out.
-const WARNING: &str = "Beware: disks are taken to die independently of each other, one by one and for good, spares to \
-    be there at once. Disks of one batch, heat, shocks, firmware, controllers, power and people are not in it, and \
-    they lose more data than this: take it for the least that is to be expected, good for comparing arrays, and keep a \
-    backup.";
+const WARNING: &str = "Assumptions: disks fail independently of each other, one at a time and for good, and spares start \
+    at once. Disks of one batch, heat, shocks, firmware, controllers, power and people are not modelled and lose \
+    more data than this: a lower bound, good for comparing arrays. Keep a backup.";
 
 fn of_set(answer: &Loss, question: &Question, rebuild: Nanos, over: Nanos) -> String {
     let mut text = format!("  deaths expected in {over}      {:.3}\n", answer.deaths);

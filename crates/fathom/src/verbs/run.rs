@@ -134,7 +134,7 @@ pub(super) fn say_where(recorded: &Recorded, arguments: &RunArgs, store: &Option
         let store = store.as_ref().map(|path| format!("--store {} ", path.display())).unwrap_or_default();
         // Apart from the table where both are on the same screen.
         let gap = if terminal::is_one_screen() { "\n" } else { "" };
-        terminal::say(&format!("{gap}Bring it back with: fathom {store}show {}", recorded.run.id));
+        terminal::say(&format!("{gap}Saved; show it with: fathom {store}show {}", recorded.run.id));
     }
 }
 

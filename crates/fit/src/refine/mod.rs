@@ -8,7 +8,7 @@ mod figures;
 mod lasting;
 mod reads;
 
-use record::Point;
+use record::{Point, Run};
 
 use crate::front::{FULL, Front};
 use crate::model::{Dies, Level, Model, Words};
@@ -37,6 +37,28 @@ pub trait Ask {
     ///
     /// An error in words where the array cannot be built or the points cannot be asked.
     fn ask(&mut self, text: &str, wanted: &[Wanted], whole: bool) -> Result<Vec<(Wanted, Point)>, String>;
+}
+
+/// `wanted` with its answers, asked run by run: `ask` gets a run and what is wanted of it, and may leave points out.
+///
+/// The first error of `ask`.
+pub fn by_run(
+    runs: &[Run],
+    wanted: &[Wanted],
+    mut ask: impl FnMut(&Run, &[Wanted]) -> Result<Vec<Point>, String>,
+) -> Result<Vec<(Wanted, Point)>, String> {
+    let mut all = Vec::new();
+    for (number, run) in runs.iter().enumerate() {
+        let own: Vec<Wanted> = wanted.iter().filter(|wanted| wanted.run == number).copied().collect();
+        if own.is_empty() {
+            continue;
+        }
+        for point in ask(run, &own)? {
+            let same = own.iter().find(|wanted| wanted.index == point.index);
+            all.extend(same.map(|wanted| (*wanted, point)));
+        }
+    }
+    Ok(all)
 }
 
 /// A probe with where it came from.

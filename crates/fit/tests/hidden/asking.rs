@@ -65,25 +65,16 @@ pub struct Model<'r>(pub &'r [Run]);
 
 impl Ask for Model<'_> {
     fn ask(&mut self, text: &str, wanted: &[Wanted], whole: bool) -> Result<Vec<(Wanted, Point)>, String> {
-        let mut all = Vec::new();
-        for (number, run) in self.0.iter().enumerate() {
-            let of_run: Vec<&Wanted> = wanted.iter().filter(|wanted| wanted.run == number).collect();
-            let asked: Vec<Asked> = of_run
+        fit::by_run(self.0, wanted, |run, wanted| {
+            let asked: Vec<Asked> = wanted
                 .iter()
                 .map(|wanted| Asked {
                     index: wanted.index as usize,
                     at_most: wanted.seconds.map(Nanos::from_secs_f64),
                 })
                 .collect();
-            if of_run.is_empty() {
-                continue;
-            }
-            for point in ask(&run.plan.text, text, &asked, whole)? {
-                let same = of_run.iter().find(|wanted| wanted.index == point.index).unwrap();
-                all.push((**same, point));
-            }
-        }
-        Ok(all)
+            ask(&run.plan.text, text, &asked, whole)
+        })
     }
 }
 
@@ -91,8 +82,8 @@ pub fn fitted(runs: &[Run]) -> Fit {
     fit::fit(runs, "model", &mut Model(runs)).unwrap()
 }
 
-/// Sizes, depths and shares of reads that no probe has. `FIT_SECONDS=15` has each last so long instead of six seconds.
-const HELD_OUT: &str = r#"
+/// Sizes, depths and shares of reads that no probe has, each for `{SECONDS}`.
+pub const HELD_OUT: &str = r#"
 name = "held-out"
 [defaults]
 pattern = "random"
@@ -117,6 +108,10 @@ name = "32k 50% x8"
 size = "32KiB"
 reads = "50%"
 depth = 8
+"#;
+
+/// One more, of three sizes.
+const THREE_SIZES: &str = r#"
 [[phase]]
 name = "4k 8k 32k 2/3 x64"
 size = { "4KiB" = 50, "8KiB" = 30, "32KiB" = 20 }
@@ -124,11 +119,11 @@ reads = "2/3"
 depth = 64
 "#;
 
-/// The model's rate over the array's, load by load.
+/// The model's rate over the array's, load by load, each of six seconds or `FIT_SECONDS`.
 pub fn held_out(hidden: &str, model: &str) -> Vec<(String, f64)> {
     let rate = |point: &Point| point.workloads[0].total().unwrap().ops_per_s.value;
     let seconds = std::env::var("FIT_SECONDS").unwrap_or("6".into());
-    let loads = HELD_OUT.replace("{SECONDS}", &seconds);
+    let loads = HELD_OUT.replace("{SECONDS}", &seconds) + THREE_SIZES;
     let real = asked_in_full(&loads, hidden, None);
     let modelled = asked_in_full(&loads, model, None);
     real.iter().zip(&modelled).map(|(real, model)| (real.name.clone(), rate(model) / rate(real))).collect()

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fit::{Counted, Ground, Identified, Told, Unknown};
 use record::Point;
 
-use crate::asking::{asked_in_full, fitted, measured};
+use crate::asking::{HELD_OUT, asked_in_full, fitted, measured};
 use crate::family::Hidden;
 
 /// An array of which everything is known, and what of it can be named from outside.
@@ -155,6 +155,7 @@ fn levels_and_loads_are_as_often_right_as_their_statement_says() {
     let mut tally = Tally::default();
     let mut rates = BTreeMap::<&str, Counted>::new();
     let mut p99s = Counted::default();
+    let loads = HELD_OUT.replace("{SECONDS}", "6") + STREAMS;
     for case in wanted().into_iter().filter(|case| FITTED.contains(&case.name.as_str())) {
         let runs = [measured("calibrate", &case.text), measured("calibrate-writes", &case.text)];
         let fit = fitted(&runs);
@@ -165,8 +166,8 @@ fn levels_and_loads_are_as_often_right_as_their_statement_says() {
         fit.trust.iter().for_each(|sentence| println!("  {sentence}"));
         let level = fit.identified.level.map(named);
         tally.add(&case.name, &level, case.members.map(|_| case.level));
-        let real = asked_in_full(HELD_OUT, &case.text, None);
-        let modelled = asked_in_full(HELD_OUT, &fit.text, None);
+        let real = asked_in_full(&loads, &case.text, None);
+        let modelled = asked_in_full(&loads, &fit.text, None);
         for (real, model) in real.iter().zip(&modelled) {
             let off = rate(model) / rate(real);
             count(rates.entry(kind(&real.name)).or_default(), off, 0.15);
@@ -230,32 +231,8 @@ fn p99(point: &Point, op: &str) -> Option<f64> {
     all.quantile(0.99).map(|at| at.get() as f64)
 }
 
-/// Loads that no probe has: sizes, depths and shares of reads of their own.
-const HELD_OUT: &str = r#"
-name = "held-out"
-[defaults]
-pattern = "random"
-warmup = "3s"
-run = "6s"
-[[phase]]
-name = "8k 70% x24"
-size = "8KiB"
-reads = "70%"
-depth = 24
-[[phase]]
-name = "4k and 64k x48"
-size = { "4KiB" = 60, "64KiB" = 40 }
-depth = 48
-[[phase]]
-name = "16k 90% x12"
-size = "16KiB"
-reads = "90%"
-depth = 12
-[[phase]]
-name = "32k 50% x8"
-size = "32KiB"
-reads = "50%"
-depth = 8
+/// Streams beside the loads of [`HELD_OUT`].
+const STREAMS: &str = r#"
 [[phase]]
 name = "sequential 256k reads x4"
 pattern = "sequential"

@@ -98,7 +98,7 @@ pub(crate) fn lines(run: &Run, style: Style) -> Vec<String> {
     if groups.is_empty() {
         return Vec::new();
     }
-    let mut lines = vec![style.paint(Look::Title, "Beware")];
+    let mut lines = vec![style.paint(Look::Title, "Warnings")];
     for group in groups {
         lines.extend(of_group(&group, style));
     }
@@ -112,7 +112,7 @@ pub(crate) fn first(run: &Run, style: Style, rest: &str) -> Vec<String> {
     let mut lines: Vec<String> =
         chosen(&groups, SHOWN).into_iter().flat_map(|group| of_group(group, style)).collect();
     if !lines.is_empty() {
-        lines.insert(0, style.paint(Look::Title, "Beware"));
+        lines.insert(0, style.paint(Look::Title, "Warnings"));
     }
     if groups.len() > SHOWN || grade::has_reasons(run) {
         lines.extend(wrap(
