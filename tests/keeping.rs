@@ -1,4 +1,4 @@
-//! Runs that are kept: listed, shown, exported and removed.
+//! Runs that are kept: listed, shown, exported and removed, also where something is wrong with them.
 
 use crate::support::{SMALL, User};
 
@@ -88,4 +88,68 @@ fn a_library_that_is_no_library_is_told_before_anything_is_measured() {
     user.fathom("run plan.toml --on . --store letter").with(2).saying(&["letter"]);
     user.fathom("run plan.toml --on . --store no/such/place.sqlite --dry-run").done();
     assert_eq!(std::fs::read(user.path("letter")).unwrap(), b"Dear Sir, this is not a database.");
+}
+
+#[test]
+fn a_plan_that_turns_out_not_to_fit_leaves_no_run() {
+    let user = User::with_plan(SMALL);
+    user.directory("d");
+    // Found by the engine, once scratch files are there.
+    let ended = user.fathom("run plan.toml --on d --scratch 8MiB --set depth=40000 --set engine=io_uring");
+    let ended = ended.with(2).saying(&["40000"]);
+    assert_eq!((ended.out.as_str(), ended.err.contains("fathom show")), ("", false), "{}", ended.err);
+    assert_eq!(listed(&user, ""), [0; 0]);
+}
+
+#[test]
+fn what_a_medium_has_damaged_is_named_and_the_rest_is_shown() {
+    let user = user();
+    let library = user.path(".local/share/fathom/runs.sqlite");
+    let mut bytes = std::fs::read(&library).unwrap();
+    let (word, other) = (b"\"planned\":", b"\"plannee\":");
+    let at = bytes.windows(word.len()).position(|bytes| bytes == word).unwrap();
+    bytes[at..at + word.len()].copy_from_slice(other);
+    std::fs::write(&library, bytes).unwrap();
+    let ended = user
+        .fathom("ls --check")
+        .with(8)
+        .saying(&["does not hold it as it was saved", "the checksum of point 0"]);
+    assert_eq!(ended.out, user.fathom("ls").done().out);
+    let shown: Vec<Option<i32>> = (1..=3).map(|number| user.fathom(&format!("show {number}")).code).collect();
+    assert_eq!(shown.iter().filter(|code| **code == Some(0)).count(), 2, "{shown:?}");
+    let damaged = 1 + shown.iter().position(|code| *code == Some(2)).unwrap();
+    user.fathom(&format!("show {damaged}")).with(2).saying(&[&format!("fathom rm {damaged}")]);
+    user.fathom(&format!("rm {damaged}")).done();
+    user.fathom("ls --check").done();
+}
+
+#[test]
+fn too_few_descriptors_are_told_as_such_with_what_to_do() {
+    let user = User::with_plan(SMALL);
+    user.directory("d");
+    user.fathom("run plan.toml --on null:").done();
+    let limited = |limit: u32, line: &str| {
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", &format!("ulimit -n {limit}; exec \"$0\" \"$@\"")]);
+        let program = user.command(line);
+        command.arg(program.get_program()).args(program.get_args()).current_dir(user.path(""));
+        command.env("HOME", user.path("")).output().unwrap()
+    };
+    let mut failures = 0;
+    for limit in 4..14 {
+        for line in ["ls", "run plan.toml --on d --scratch 8MiB", "run plan.toml --on null: -o out.json"] {
+            let ended = limited(limit, line);
+            let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+            let last = said.lines().last().unwrap_or_default();
+            match ended.status.code() {
+                Some(0) => {}
+                Some(_) => {
+                    failures += 1;
+                    assert!(last.contains("ulimit -n"), "{limit} descriptors, {line}: {said}");
+                }
+                None => panic!("{limit} descriptors, {line}: {said}"),
+            }
+        }
+    }
+    assert!(failures > 3, "only {failures} failed");
 }

@@ -453,6 +453,9 @@ pub struct LsArgs {
     /// At most so many
     #[arg(short = 'n', long, default_value_t = 20)]
     pub limit: u64,
+    /// Read every run in the library, and name those that are not as they were saved
+    #[arg(long)]
+    pub check: bool,
     #[command(flatten)]
     pub look: Look,
 }

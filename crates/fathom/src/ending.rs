@@ -28,8 +28,18 @@ impl Ending {
     /// Says anything but success.
     pub fn say(&self) {
         if self.code != 0 {
-            terminal::say_sentence(&format!("fathom: exit {}: {}", self.code, self.reason));
+            let Ending { code, reason } = self;
+            terminal::say_sentence(&format!("fathom: exit {code}: {reason}{}", remedy(reason)));
         }
+    }
+}
+
+/// What to do where any file of many could not be opened, whoever tried. Empty where that is not why, or is said.
+fn remedy(reason: &str) -> &'static str {
+    let is_limit = reason.contains("(os error 24)") || reason.contains("(os error 23)");
+    match is_limit && !reason.contains("ulimit") {
+        true => "; raise the limit of open files with `ulimit -n 1024` and try again",
+        false => "",
     }
 }
 

@@ -32,6 +32,8 @@ pub struct Recorded {
     pub run: Run,
     /// Why it is not in the library although it should be.
     pub lost: Option<LibraryError>,
+    /// Whether nothing was measured because what was asked cannot be: there is no result, and nothing is kept.
+    pub is_refused: bool,
 }
 
 impl Recorder {
@@ -115,8 +117,13 @@ impl Recorder {
         self.recall_caches();
         explain::judge(&mut self.run);
         self.run.ending = stored(judged(&self.run.findings, ending));
-        self.keep();
-        Recorded { run: self.run, lost: self.lost }
+        let is_refused = self.run.points.is_empty()
+            && self.run.search.is_none()
+            && REFUSED.contains(&self.run.ending.code);
+        if !is_refused {
+            self.keep();
+        }
+        Recorded { run: self.run, lost: self.lost, is_refused }
     }
 
     /// What an earlier run has seen of the caches of a target, by `fathom doctor TARGET --caches`.
@@ -144,6 +151,9 @@ impl Recorder {
         }
     }
 }
+
+/// The codes of a command line or a plan that cannot be, and of a target that must not be written.
+const REFUSED: [u8; 2] = [2, 3];
 
 /// What a power cut may cost of a run that goes on.
 const DURABLE_EVERY: Nanos = Nanos::from_secs(1);

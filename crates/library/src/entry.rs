@@ -8,8 +8,29 @@ use serde::de::DeserializeOwned;
 pub(crate) const COLUMNS: &str = "number, id, started, ended, plan, world, hostname, targets, tags, points, \
      peak_ops_per_s, peak_bytes_per_s, warnings, invalid, complete, code, reason, json_bytes, grade";
 
+/// The line of a run as it was found.
+pub(crate) enum Line {
+    /// As it was saved.
+    Sound(Box<Entry>),
+    /// Not as it was saved, under that number.
+    Damaged(i64),
+}
+
+/// The columns that [`line`] reads.
+pub(crate) fn columns() -> String {
+    format!("{COLUMNS}, sum IS checksum({COLUMNS})")
+}
+
+/// Reads the [`columns`].
+pub(crate) fn line(row: &Row<'_>) -> rusqlite::Result<Line> {
+    match row.get(19)? {
+        true => Ok(Line::Sound(Box::new(from_row(row)?))),
+        false => Ok(Line::Damaged(row.get(0)?)),
+    }
+}
+
 /// Reads the [`COLUMNS`].
-pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Entry> {
+fn from_row(row: &Row<'_>) -> rusqlite::Result<Entry> {
     Ok(Entry {
         number: row.get(0)?,
         id: row.get(1)?,

@@ -62,6 +62,30 @@ pub enum LibraryError {
         /// The file.
         path: PathBuf,
     },
+    /// This process may open no further file.
+    #[error("{path}: the library cannot be opened, because this process has as many files open as its limit allows; raise it with `ulimit -n 1024` and try again", path = .path.display())]
+    Descriptors {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A run is not as it was saved.
+    #[error("run {number}: the library {path} does not hold it as it was saved: {what}; other runs can be read, a copy of the file may hold this one too, and `fathom rm {number}` removes it", path = .path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// The run.
+        number: i64,
+        /// Which part of it, and how that is known.
+        what: String,
+    },
+    /// The file's own structure is damaged.
+    #[error("{path}: the library's file is damaged: {source}; `fathom ls` shows the runs that can still be read, and `fathom export` brings them out", path = .path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite said.
+        source: rusqlite::Error,
+    },
     /// Anything else that SQLite reports.
     #[error("{path}: {doing} failed: {source}", path = .path.display())]
     Sqlite {
@@ -112,7 +136,26 @@ pub enum LibraryError {
 /// on a slow disk may take seconds.
 pub(crate) const BUSY_S: u64 = 20;
 
+/// SQLite does not pass on why a file could not be opened.
+pub(crate) fn no_file_can_be_opened() -> bool {
+    const EMFILE: i32 = 24;
+    const ENFILE: i32 = 23;
+    let tried = std::fs::File::open("/dev/null");
+    tried.is_err_and(|error| matches!(error.raw_os_error(), Some(EMFILE | ENFILE)))
+}
+
 impl LibraryError {
+    /// Whether room on the file system may be what it lacked. A quota is told as a failure of input and output.
+    pub(crate) fn may_lack_room(&self) -> bool {
+        match self {
+            LibraryError::Full { .. } => true,
+            LibraryError::Sqlite { source, .. } => {
+                source.sqlite_error_code() == Some(ErrorCode::SystemIoFailure)
+            }
+            _ => false,
+        }
+    }
+
     /// What `source` means for whoever was `doing` something with the file at `path`.
     pub(crate) fn of(path: &Path, doing: &'static str, source: rusqlite::Error) -> LibraryError {
         let path = path.to_path_buf();
@@ -121,6 +164,10 @@ impl LibraryError {
             Some(ErrorCode::NotADatabase) => LibraryError::NotALibrary { path },
             Some(ErrorCode::DatabaseBusy) => LibraryError::Busy { path, waited_s: BUSY_S },
             Some(ErrorCode::DiskFull) => LibraryError::Full { path },
+            Some(ErrorCode::DatabaseCorrupt) => LibraryError::Malformed { path, source },
+            Some(ErrorCode::CannotOpen | ErrorCode::SystemIoFailure) if no_file_can_be_opened() => {
+                LibraryError::Descriptors { path }
+            }
             _ => LibraryError::Sqlite { path, doing, source },
         }
     }

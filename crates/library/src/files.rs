@@ -8,8 +8,10 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::LibraryError;
-use crate::error::BUSY_S;
-use crate::schema::{Kind, STEPS, kind, migrate};
+use crate::checksum;
+use crate::error::{BUSY_S, no_file_can_be_opened};
+use crate::reserve;
+use crate::schema::{Kind, STEPS, kind, migrate, views};
 
 /// An open file, and whether it can be written.
 pub(crate) struct Opened {
@@ -21,11 +23,17 @@ pub(crate) struct Opened {
 pub(crate) fn open(path: &Path) -> Result<Opened, LibraryError> {
     make_folder(path)?;
     match open_to_write(path) {
-        // SQLite opens a file that it may not write for reading only, and then cannot set up the journal.
-        Err(LibraryError::ReadOnly { .. } | LibraryError::Sqlite { .. }) if path.is_file() => {
+        // SQLite opens a file that it may not write for reading only, and then cannot set up the journal. On a full
+        // file system there is no room for the journal's index, nor for what an older file lacks.
+        Err(LibraryError::ReadOnly { .. } | LibraryError::Sqlite { .. } | LibraryError::Full { .. })
+            if path.is_file() =>
+        {
             open_to_read(path)
         }
-        other => other.map(|connection| Opened { connection, writable: true }),
+        other => other.map(|connection| {
+            reserve::keep(path);
+            Opened { connection, writable: true }
+        }),
     }
 }
 
@@ -47,13 +55,14 @@ fn open_to_write(path: &Path) -> Result<Connection, LibraryError> {
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags).map_err(|source| {
         let unopened = source.sqlite_error_code() == Some(ErrorCode::CannotOpen) && !path.exists();
-        if unopened {
+        if unopened && !no_file_can_be_opened() {
             LibraryError::ReadOnly { path: path.into() }
         } else {
             failed("opening the library")(source)
         }
     })?;
     connection.busy_timeout(Duration::from_secs(BUSY_S)).map_err(failed("opening the library"))?;
+    checksum::register(&connection).map_err(failed("opening the library"))?;
     let found = kind(&connection).map_err(failed("reading the library's header"))?;
     match found {
         Kind::Foreign => return Err(LibraryError::NotALibrary { path: path.into() }),
@@ -116,9 +125,14 @@ fn open_to_read(path: &Path) -> Result<Opened, LibraryError> {
         }
         Err(_) => return Err(LibraryError::Unfinished { path: path.into() }),
     };
+    checksum::register(&connection).map_err(failed)?;
     match found {
         Kind::Library(found) if found == STEPS.len() as i64 => Ok(Opened { connection, writable: false }),
         Kind::Library(found) if found > STEPS.len() as i64 => Err(too_new(path, found)),
+        Kind::Library(found) if found > 0 => {
+            connection.execute_batch(&views(found)).map_err(failed)?;
+            Ok(Opened { connection, writable: false })
+        }
         Kind::Library(_) | Kind::Empty => Err(LibraryError::ReadOnly { path: path.into() }),
         Kind::Foreign => Err(LibraryError::NotALibrary { path: path.into() }),
     }

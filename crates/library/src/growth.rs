@@ -17,6 +17,13 @@ pub struct Kept {
     peak_bytes_per_s: Option<f64>,
 }
 
+impl Kept {
+    /// Whether anything of the run was saved.
+    pub(crate) fn is_something(&self) -> bool {
+        self.points > 0
+    }
+}
+
 /// When what was saved has to be on storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
@@ -101,13 +108,15 @@ impl Growth {
 
     /// Writes it under `number`, whose line is there.
     pub fn put(&self, transaction: &Transaction<'_>, number: i64) -> rusqlite::Result<()> {
-        let put = "INSERT INTO records (number, json, verdicts) VALUES (?1, ?2, ?3)
-                   ON CONFLICT (number) DO UPDATE SET json = excluded.json, verdicts = excluded.verdicts";
+        let put =
+            "INSERT INTO records (number, json, verdicts, sum) VALUES (?1, ?2, ?3, checksum(?1, ?2, ?3))
+                   ON CONFLICT (number) DO UPDATE SET
+                       json = excluded.json, verdicts = excluded.verdicts, sum = excluded.sum";
         transaction.prepare_cached(put)?.execute(params![number, self.head, self.verdicts])?;
         if self.first == 0 {
             transaction.execute("DELETE FROM points WHERE run = ?1", [number])?;
         }
-        let put = "INSERT INTO points (run, position, json) VALUES (?1, ?2, ?3)";
+        let put = "INSERT INTO points (run, position, json, sum) VALUES (?1, ?2, ?3, checksum(?1, ?2, ?3))";
         let mut put = transaction.prepare_cached(put)?;
         for (position, json) in (self.first..).zip(&self.points) {
             put.execute(params![number, position as i64, json])?;

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use record::{Entry, Run};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
-use crate::entry::{COLUMNS, from_row};
-use crate::files;
+use crate::entry::{COLUMNS, Line, columns, line};
 use crate::growth::{Durability, Growth, Kept, Verdict};
-use crate::{LibraryError, Selector};
+use crate::listing::{Filter, Listed, list};
+use crate::{LibraryError, Selector, files, reserve};
 
 /// An open library.
 ///
@@ -20,41 +20,42 @@ pub struct Library {
     writable: bool,
 }
 
-/// Which runs to list. The default is all of them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Filter {
-    /// Only of the plan of this name.
-    pub plan: Option<String>,
-    /// Only with a target whose name, as it was typed, contains this.
-    pub target: Option<String>,
-    /// Only with all of these labels; a label without a value matches any.
-    pub tags: Vec<(String, Option<String>)>,
-    /// Only started at this time or later: UTC, RFC 3339, of which the end may be left out (`2026-01-31`).
-    pub since: Option<String>,
-    /// Only so many, the newest of them.
-    pub limit: Option<u64>,
-}
-
 /// Which runs a clean-up leaves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Keep {
-    /// The newest so many, however old.
+    /// The last so many, however old.
     pub newest: u64,
     /// Everything started at this time or later: UTC, RFC 3339, of which the end may be left out.
     pub since: Option<String>,
 }
 
-/// The one order of runs, wherever there is a first and a last.
-const NEWEST_FIRST: &str = "ORDER BY started DESC, number DESC";
+/// The one order of runs, wherever there is a first and a last: that in which they were first saved. A clock may have
+/// been set back between two runs.
+pub(crate) const NEWEST_FIRST: &str = "ORDER BY number DESC";
 
 impl Library {
     /// The library in the file at `path`, made where it is not there, brought up to date where it is older.
     ///
-    /// A file that cannot be written is opened to be read; saving then says so. A file of a newer version or of
-    /// another program is refused and left alone.
+    /// A file that cannot be written is opened to be read, also one of an older version; saving then says so. A file of
+    /// a newer version or of another program is refused and left alone.
     pub fn open(path: &Path) -> Result<Library, LibraryError> {
         let opened = files::open(path)?;
         Ok(Library { path: path.into(), connection: opened.connection, writable: opened.writable })
+    }
+
+    /// The same, to remove runs: where the file system is full, in the room that the library sets aside for that.
+    pub fn open_to_remove(path: &Path) -> Result<Library, LibraryError> {
+        let opened = Library::open(path);
+        match &opened {
+            Ok(library) if library.writable => opened,
+            Ok(_) => {
+                drop(opened);
+                reserve::release(path);
+                Library::open(path)
+            }
+            Err(error) if error.may_lack_room() && reserve::release(path) => Library::open(path),
+            Err(_) => opened,
+        }
     }
 
     /// Its file.
@@ -83,6 +84,9 @@ impl Library {
         kept: &mut Kept,
         durability: Durability,
     ) -> Result<i64, LibraryError> {
+        if kept.is_something() && self.is_gone(&run.id)? {
+            *kept = Kept::default();
+        }
         let growth = Growth::of(run, kept)?;
         let durable = self.connection.pragma_update(None, "synchronous", durability.pragma());
         durable.map_err(|source| LibraryError::of(&self.path, "saving a run", source))?;
@@ -95,18 +99,36 @@ impl Library {
         Ok(number)
     }
 
+    /// Whether somebody has removed the run meanwhile.
+    fn is_gone(&self, id: &str) -> Result<bool, LibraryError> {
+        let sql = "SELECT NOT EXISTS (SELECT 1 FROM runs WHERE id = ?1)";
+        let gone = self.connection.query_row(sql, [id], |row| row.get(0));
+        gone.map_err(|source| LibraryError::of(&self.path, "saving a run", source))
+    }
+
     /// The run that `selector` names: `last`, `last~2`, a number, an id or the beginning of one.
+    ///
+    /// It is as it was saved. Where a checksum shows that it is not, that is an error which names what is damaged.
     pub fn get(&self, selector: impl Into<Selector>) -> Result<Run, LibraryError> {
-        let entry = self.find(selector)?;
         let reading = |source| LibraryError::of(&self.path, "reading a run", source);
-        let unreadable = |source| LibraryError::Record { id: entry.id.clone(), source };
         // Nothing that another process saves comes between the parts of a run.
         let one_look = self.connection.unchecked_transaction().map_err(reading)?;
-        let (head, verdicts) = record_of(&one_look, entry.number).map_err(reading)?;
+        let entry = self.find(selector)?;
+        let unreadable = |source| LibraryError::Record { id: entry.id.clone(), source };
+        let damaged = |what| self.damaged(entry.number, what);
+        let head = record_of(&one_look, entry.number).map_err(reading)?;
+        let Some(Head { json, verdicts }) = head else {
+            return Err(damaged("the record is not there, or its checksum is wrong".into()));
+        };
         let points = points_of(&one_look, entry.number).map_err(reading)?;
-        let mut run = record::read(&head).map_err(unreadable)?;
-        for json in points {
+        let mut run = record::read(&json).map_err(unreadable)?;
+        for (position, json) in points.into_iter().enumerate() {
+            let json = json.ok_or_else(|| damaged(format!("the checksum of point {position} is wrong")))?;
             run.points.push(serde_json::from_str(&json).map_err(|error| unreadable(error.into()))?);
+        }
+        if run.points.len() as u64 != entry.points {
+            let (found, saved) = (run.points.len(), entry.points);
+            return Err(damaged(format!("{found} points are there, {saved} were saved")));
         }
         if let Some(verdicts) = verdicts {
             let verdicts: Vec<Verdict> =
@@ -116,90 +138,97 @@ impl Library {
         Ok(run)
     }
 
+    fn damaged(&self, number: i64, what: String) -> LibraryError {
+        LibraryError::Damaged { path: self.path.clone(), number, what }
+    }
+
     /// The line of that run in the list.
     pub fn find(&self, selector: impl Into<Selector>) -> Result<Entry, LibraryError> {
         let selector = selector.into();
         match &selector {
             Selector::Last(back) => {
-                let sql = format!("SELECT {COLUMNS} FROM runs {NEWEST_FIRST} LIMIT 1 OFFSET ?1");
+                let sql = format!("SELECT {} FROM runs {NEWEST_FIRST} LIMIT 1 OFFSET ?1", columns());
                 let back = i64::try_from(*back).unwrap_or(i64::MAX);
                 self.first(&sql, back)?.ok_or_else(|| self.no_such_run(&selector))
             }
             Selector::Number(number) => {
                 let by_number =
-                    self.first(&format!("SELECT {COLUMNS} FROM runs WHERE number = ?1"), *number)?;
+                    self.first(&format!("SELECT {} FROM runs WHERE number = ?1", columns()), *number)?;
                 by_number.map_or_else(|| self.by_prefix(&number.to_string()), Ok)
             }
             Selector::Id(id) => self.by_prefix(id),
         }
     }
 
-    /// The runs that pass `filter`, the newest first. Reads no record.
+    /// The runs that pass `filter`, the last saved first. Reads no record. Lines that are damaged are left out.
     pub fn list(&self, filter: &Filter) -> Result<Vec<Entry>, LibraryError> {
-        let mut conditions = vec!["1".to_owned()];
-        let mut values: Vec<String> = Vec::new();
-        let mut must = |condition: &str, value: &str| {
-            values.push(value.into());
-            conditions.push(condition.replace('?', &format!("?{}", values.len())));
-        };
-        if let Some(plan) = &filter.plan {
-            must("plan = ?", plan);
-        }
-        if let Some(target) = &filter.target {
-            must(
-                "EXISTS (SELECT 1 FROM json_each(targets) AS target WHERE instr(target.value, ?) > 0)",
-                target,
-            );
-        }
-        if let Some(since) = &filter.since {
-            must("started >= ?", since);
-        }
-        let limit = filter.limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
-        let sql = format!("SELECT {COLUMNS} FROM runs WHERE {} {NEWEST_FIRST}", conditions.join(" AND "));
-        let found = self.connection.prepare(&sql).and_then(|mut statement| {
-            let rows = statement.query_map(rusqlite::params_from_iter(&values), from_row)?;
-            let tagged =
-                rows.filter(|entry| entry.as_ref().map_or(true, |entry| has_tags(entry, &filter.tags)));
-            tagged.take(usize::try_from(limit).unwrap_or(usize::MAX)).collect::<Result<Vec<Entry>, _>>()
-        });
-        found.map_err(|source| LibraryError::of(&self.path, "listing the runs", source))
+        self.survey(filter).map(|listed| listed.entries)
+    }
+
+    /// The same, and what is known to be damaged or lost of the lines that were looked at.
+    pub fn survey(&self, filter: &Filter) -> Result<Listed, LibraryError> {
+        let listed = list(&self.connection, filter);
+        listed.map_err(|source| LibraryError::of(&self.path, "listing the runs", source))
     }
 
     /// Removes the runs that `selectors` name, all of them or, where one is not found, none. Returns their ids.
+    ///
+    /// A damaged run is removed likewise. Where the file system is full, the room that was set aside is used.
     pub fn remove(&mut self, selectors: &[Selector]) -> Result<Vec<String>, LibraryError> {
-        let found = selectors.iter().map(|selector| self.find(selector.clone()));
-        let entries: Vec<Entry> = found.collect::<Result<_, _>>()?;
-        self.remove_entries(&entries)
+        let found = selectors.iter().map(|selector| match self.find(selector.clone()) {
+            Ok(entry) => Ok((entry.number, entry.id)),
+            Err(LibraryError::Damaged { number, .. }) => Ok((number, format!("run {number}, damaged"))),
+            Err(error) => Err(error),
+        });
+        let found: Vec<(i64, String)> = found.collect::<Result<_, _>>()?;
+        self.remove_found(&found)?;
+        Ok(found.into_iter().map(|(_, id)| id).collect())
     }
 
-    /// Removes every run that `keep` does not hold, and returns their ids, the newest first.
+    /// Removes every run that `keep` does not hold, and returns their ids, the last saved first.
     pub fn prune(&mut self, keep: &Keep) -> Result<Vec<String>, LibraryError> {
         let all = self.list(&Filter::default())?;
         let old = |entry: &Entry| keep.since.as_ref().is_none_or(|since| entry.started < *since);
         let newest = usize::try_from(keep.newest).unwrap_or(usize::MAX);
-        let entries: Vec<Entry> = all.into_iter().skip(newest).filter(old).collect();
-        self.remove_entries(&entries)
+        let old = all.into_iter().skip(newest).filter(old);
+        let found: Vec<(i64, String)> = old.map(|entry| (entry.number, entry.id)).collect();
+        self.remove_found(&found)?;
+        Ok(found.into_iter().map(|(_, id)| id).collect())
     }
 
-    /// Whether the file is sound, as SQLite judges it: empty where it is, otherwise what is wrong.
+    /// What is wrong with the file or with any run in it: empty where all is as it was saved. Reads everything.
     pub fn check(&self) -> Result<Vec<String>, LibraryError> {
         let said = self.connection.prepare("PRAGMA integrity_check").and_then(|mut statement| {
             statement.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<String>, _>>()
         });
         let said = said.map_err(|source| LibraryError::of(&self.path, "checking the library", source))?;
-        Ok(said.into_iter().filter(|line| line != "ok").collect())
+        let mut wrong: Vec<String> = said.into_iter().filter(|line| line != "ok").collect();
+        let Listed { entries, damaged, lost } = self.survey(&Filter::default())?;
+        wrong.extend(damaged.into_iter().map(|number| self.damaged(number, LINE.into()).to_string()));
+        wrong.extend((lost > 0).then(|| format!("{lost} runs of the library are not found")));
+        let run = |entry: &Entry| self.get(Selector::Number(entry.number)).err();
+        wrong.extend(entries.iter().filter_map(run).map(|error| error.to_string()));
+        Ok(wrong)
     }
 
-    fn remove_entries(&mut self, entries: &[Entry]) -> Result<Vec<String>, LibraryError> {
-        self.change("removing runs", |transaction| {
-            let mut remove = transaction.prepare("DELETE FROM runs WHERE number = ?1")?;
-            entries.iter().try_for_each(|entry| remove.execute([entry.number]).map(drop))
-        })?;
-        if !entries.is_empty() {
-            give_back(&self.connection)
-                .map_err(|source| LibraryError::of(&self.path, "giving back space", source))?;
+    fn remove_found(&mut self, found: &[(i64, String)]) -> Result<(), LibraryError> {
+        if found.is_empty() {
+            return Ok(());
         }
-        Ok(entries.iter().map(|entry| entry.id.clone()).collect())
+        let delete = |transaction: &Transaction<'_>| {
+            let mut remove = transaction.prepare("DELETE FROM runs WHERE number = ?1")?;
+            found.iter().try_for_each(|(number, _)| remove.execute([number]).map(drop))
+        };
+        match self.change("removing runs", delete) {
+            Err(error) if error.may_lack_room() && reserve::release(&self.path) => {
+                self.change("removing runs", delete)?;
+            }
+            done => done?,
+        }
+        // The runs are gone. What room they took is used again, also where it cannot be given back now.
+        let _later = give_back(&self.connection);
+        reserve::keep(&self.path);
+        Ok(())
     }
 
     /// Does `work` in one transaction that waits for other writers before it begins.
@@ -221,28 +250,37 @@ impl Library {
     }
 
     fn first(&self, sql: &str, value: impl rusqlite::ToSql) -> Result<Option<Entry>, LibraryError> {
-        let entry = self.connection.query_row(sql, [value], from_row).optional();
-        entry.map_err(|source| LibraryError::of(&self.path, "looking for a run", source))
+        let found = self.connection.query_row(sql, [value], line).optional();
+        match found.map_err(|source| LibraryError::of(&self.path, "looking for a run", source))? {
+            Some(Line::Sound(entry)) => Ok(Some(*entry)),
+            Some(Line::Damaged(number)) => Err(self.damaged(number, LINE.into())),
+            None => Ok(None),
+        }
     }
 
     /// The run of that id, or the only one whose id begins so.
     fn by_prefix(&self, asked: &str) -> Result<Entry, LibraryError> {
-        if let Some(entry) = self.first(&format!("SELECT {COLUMNS} FROM runs WHERE id = ?1"), asked)? {
+        if let Some(entry) = self.first(&format!("SELECT {} FROM runs WHERE id = ?1", columns()), asked)? {
             return Ok(entry);
         }
         const SHOWN: usize = 5;
         let sql = format!(
-            "SELECT {COLUMNS} FROM runs WHERE substr(id, 1, length(?1)) = ?1 {NEWEST_FIRST} LIMIT {SHOWN}"
+            "SELECT number, id FROM runs WHERE substr(id, 1, length(?1)) = ?1 {NEWEST_FIRST} LIMIT {SHOWN}"
         );
         let found = self.connection.prepare(&sql).and_then(|mut statement| {
-            statement.query_map([asked], from_row)?.collect::<Result<Vec<Entry>, _>>()
+            let found = statement.query_map([asked], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            found.collect::<Result<Vec<(i64, String)>, _>>()
         });
-        let mut found = found.map_err(|source| LibraryError::of(&self.path, "looking for a run", source))?;
-        match found.len() {
-            1 if !asked.is_empty() => Ok(found.remove(0)),
-            0 | 1 => Err(self.no_such_run(&Selector::Id(asked.into()))),
+        let found = found.map_err(|source| LibraryError::of(&self.path, "looking for a run", source))?;
+        let no_such_run = || self.no_such_run(&Selector::Id(asked.into()));
+        match &found[..] {
+            [(number, _)] if !asked.is_empty() => {
+                let sql = format!("SELECT {} FROM runs WHERE number = ?1", columns());
+                self.first(&sql, *number)?.ok_or_else(no_such_run)
+            }
+            [] | [_] => Err(no_such_run()),
             _ => {
-                let candidates = found.into_iter().map(|entry| entry.id).collect();
+                let candidates = found.into_iter().map(|(_, id)| id).collect();
                 Err(LibraryError::Ambiguous { asked: asked.into(), candidates })
             }
         }
@@ -259,25 +297,54 @@ impl Library {
     }
 }
 
+/// How a line is known to be damaged.
+const LINE: &str = "the checksum of its line in the list is wrong";
+
 /// The record without its points, and what a judge says of them.
-fn record_of(connection: &Connection, number: i64) -> rusqlite::Result<(String, Option<String>)> {
-    let sql = "SELECT json, verdicts FROM records WHERE number = ?1";
-    connection.query_row(sql, [number], |row| Ok((row.get(0)?, row.get(1)?)))
+struct Head {
+    json: String,
+    verdicts: Option<String>,
 }
 
-/// The points of a run in their order; none where its record holds them.
-fn points_of(connection: &Connection, number: i64) -> rusqlite::Result<Vec<String>> {
-    let mut statement = connection.prepare("SELECT json FROM points WHERE run = ?1 ORDER BY position")?;
-    statement.query_map([number], |row| row.get(0))?.collect()
+/// `None` where it is not there or not as it was saved.
+fn record_of(connection: &Connection, number: i64) -> rusqlite::Result<Option<Head>> {
+    let sql = "SELECT sum IS checksum(number, json, verdicts), json, verdicts FROM records WHERE number = ?1";
+    let found = connection.query_row(sql, [number], |row| match row.get(0)? {
+        true => Ok(Some(Head { json: row.get(1)?, verdicts: row.get(2)? })),
+        false => Ok(None),
+    });
+    found.optional().map(Option::flatten)
 }
 
-/// Shortens the file by the pages that nothing uses.
+/// The points of a run in their order, `None` for one that is not as it was saved; none where its record holds them.
+fn points_of(connection: &Connection, number: i64) -> rusqlite::Result<Vec<Option<String>>> {
+    let sql =
+        "SELECT sum IS checksum(run, position, json), json FROM points WHERE run = ?1 ORDER BY position";
+    let mut statement = connection.prepare(sql)?;
+    let point = |row: &rusqlite::Row<'_>| if row.get(0)? { row.get(1).map(Some) } else { Ok(None) };
+    statement.query_map([number], point)?.collect()
+}
+
+/// Shortens the file by the pages that nothing uses, a few at a time, so that the journal needs little room.
 fn give_back(connection: &Connection) -> rusqlite::Result<()> {
-    let mut statement = connection.prepare("PRAGMA incremental_vacuum")?;
-    let mut pages = statement.query([])?;
-    // Each step frees one page.
-    while pages.next()?.is_some() {}
-    Ok(())
+    const PAGES: i64 = 64;
+    let free = || connection.pragma_query_value(None, "freelist_count", |row| row.get::<_, i64>(0));
+    let mut left = free()?;
+    loop {
+        let mut statement = connection.prepare(&format!("PRAGMA incremental_vacuum({PAGES})"))?;
+        let mut pages = statement.query([])?;
+        // Each step frees one page.
+        while pages.next()?.is_some() {}
+        drop(pages);
+        drop(statement);
+        // Brings the journal's pages into the file and cuts both.
+        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        let now = free()?;
+        if now == 0 || now >= left {
+            return Ok(());
+        }
+        left = now;
+    }
 }
 
 /// Writes the line of a run and returns its number: the one it has, or a new one.
@@ -319,13 +386,8 @@ fn put_entry(transaction: &Transaction<'_>, entry: &Entry) -> rusqlite::Result<i
         entry.json_bytes as i64,
         entry.grade.map(|grade| grade.to_string()),
     ])?;
-    Ok(number.unwrap_or_else(|| transaction.last_insert_rowid()))
-}
-
-fn has_tags(entry: &Entry, tags: &[(String, Option<String>)]) -> bool {
-    tags.iter().all(|(key, wanted)| match (entry.tags.get(key), wanted) {
-        (Some(value), Some(wanted)) => value == wanted,
-        (value, None) => value.is_some(),
-        (None, Some(_)) => false,
-    })
+    let number = number.unwrap_or_else(|| transaction.last_insert_rowid());
+    let sum = format!("UPDATE runs SET sum = checksum({COLUMNS}) WHERE number = ?1");
+    transaction.prepare_cached(&sum)?.execute([number])?;
+    Ok(number)
 }

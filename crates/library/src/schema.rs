@@ -4,15 +4,18 @@
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
+use crate::entry::COLUMNS;
+
 /// Tells a library from any other SQLite file: "FTHM".
 pub(crate) const APPLICATION_ID: i64 = 0x4654_484D;
 
-/// What each version added. `tags` is a JSON object, `targets` a JSON array of texts.
+/// What each version added. `tags` is a JSON object, `targets` a JSON array of texts. `checksum` is a function of
+/// [`checksum`](crate::checksum).
 ///
 /// The records lie in a table of their own, so that a walk over `runs` touches none of their pages, and their points in
 /// another, so that a run that grows by a point is not written anew. What a judge says of the points comes last of all
 /// and lies beside the record.
-pub(crate) const STEPS: [&str; 3] = [
+pub(crate) const STEPS: [&str; 4] = [
     "
     CREATE TABLE runs (
         number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -53,7 +56,43 @@ pub(crate) const STEPS: [&str; 3] = [
     CREATE UNIQUE INDEX points_by_run ON points (run, position);
     ALTER TABLE records ADD COLUMN verdicts TEXT;
 ",
+    // Every row has a sum, and how many runs there are is known, so that a row that is gone is missed. Runs are in the
+    // order of their numbers.
+    "
+    ALTER TABLE runs ADD COLUMN sum INTEGER;
+    ALTER TABLE records ADD COLUMN sum INTEGER;
+    ALTER TABLE points ADD COLUMN sum INTEGER;
+    UPDATE runs SET sum = checksum(number, id, started, ended, plan, world, hostname, targets, tags, points,
+        peak_ops_per_s, peak_bytes_per_s, warnings, invalid, complete, code, reason, json_bytes, grade);
+    UPDATE records SET sum = checksum(number, json, verdicts);
+    UPDATE points SET sum = checksum(run, position, json);
+    CREATE TABLE tally (runs INTEGER NOT NULL) STRICT;
+    INSERT INTO tally SELECT count(*) FROM runs;
+    CREATE TRIGGER run_added AFTER INSERT ON runs BEGIN UPDATE tally SET runs = runs + 1; END;
+    CREATE TRIGGER run_removed AFTER DELETE ON runs BEGIN UPDATE tally SET runs = runs - 1; END;
+    DROP INDEX runs_by_time;
+",
 ];
+
+/// What shows a file of the older version `found` as one of today's, for a connection that must not change it: views
+/// that take the places of its tables, in memory.
+pub(crate) fn views(found: i64) -> String {
+    let grade = if found < 2 { "NULL AS grade" } else { "grade" };
+    let verdicts = if found < 3 { "NULL AS verdicts" } else { "verdicts" };
+    let points = match found {
+        ..3 => "SELECT 0 AS run, 0 AS position, '' AS json WHERE 0",
+        _ => "SELECT run, position, json FROM main.points",
+    };
+    let ungraded = COLUMNS.trim_end_matches("grade");
+    format!(
+        "PRAGMA temp_store = MEMORY;
+         CREATE TEMP VIEW runs AS SELECT *, checksum({COLUMNS}) AS sum FROM (SELECT {ungraded}{grade} FROM main.runs);
+         CREATE TEMP VIEW records AS SELECT *, checksum(number, json, verdicts) AS sum
+             FROM (SELECT number, json, {verdicts} FROM main.records);
+         CREATE TEMP VIEW points AS SELECT *, checksum(run, position, json) AS sum FROM ({points});
+         CREATE TEMP VIEW tally AS SELECT count(*) AS runs FROM main.runs;"
+    )
+}
 
 /// What a file is, judged by its header alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,6 +141,30 @@ fn carry_out(transaction: &Transaction<'_>, steps: &[&str]) -> rusqlite::Result<
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_of_every_older_version_is_shown_as_one_of_today_without_a_change() {
+        for found in 1..STEPS.len() {
+            let mut connection = Connection::open_in_memory().unwrap();
+            crate::checksum::register(&connection).unwrap();
+            migrate(&mut connection, &STEPS[..found]).unwrap();
+            let put = "INSERT INTO runs (id, started, plan, world, hostname, targets, tags, points, warnings, invalid,
+                           complete, code, reason, json_bytes) VALUES ('a', 'b', 'c', 'd', 'e', '[]', '{}', 0, 0, 0, 1, 0,
+                           'f', 9);
+                       INSERT INTO records (number, json) VALUES (1, '{}');";
+            connection.execute_batch(put).unwrap();
+            connection.execute_batch(&views(found as i64)).unwrap();
+            connection.pragma_update(None, "query_only", true).unwrap();
+            let of_runs = format!("SELECT grade, sum IS checksum({COLUMNS}) FROM runs");
+            let row = connection.query_row(&of_runs, [], |row| Ok((row.get(0)?, row.get(1)?)));
+            assert_eq!(row, Ok((None::<String>, true)), "version {found}");
+            let of_rest = "SELECT verdicts, sum IS checksum(number, json, verdicts),
+                               (SELECT count(*) FROM points), (SELECT runs FROM tally) FROM records";
+            let row = connection
+                .query_row(of_rest, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)));
+            assert_eq!(row, Ok((None::<String>, true, 0, 1)), "version {found}");
+        }
+    }
 
     fn version(connection: &Connection) -> i64 {
         connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap()

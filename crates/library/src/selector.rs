@@ -5,7 +5,7 @@ use std::fmt;
 /// One of the ways to name a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Selector {
-    /// `last` is 0, `last~1` the one before it, and so on, by the time they were started.
+    /// `last` is 0, `last~1` the one before it, and so on, in the order in which they were first saved.
     Last(u64),
     /// The number that `fathom ls` shows; where no run has it, the beginning of an id.
     Number(i64),

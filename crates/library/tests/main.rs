@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 
+mod damage;
 mod finding;
+mod full;
 mod killing;
 mod opening;
 mod saving;
@@ -35,6 +37,23 @@ impl Shelf {
     pub(crate) fn open(&self) -> Library {
         Library::open(&self.path()).expect("the folder can be written")
     }
+}
+
+/// The library of `shelf` as an older program left it, which knew no checksums. Nobody may have it open.
+pub(crate) fn as_version_3(shelf: &Shelf) -> rusqlite::Connection {
+    let connection = rusqlite::Connection::open(shelf.path()).unwrap();
+    let down = "DROP TRIGGER run_added; DROP TRIGGER run_removed; DROP TABLE tally;
+                ALTER TABLE runs DROP COLUMN sum; ALTER TABLE records DROP COLUMN sum;
+                ALTER TABLE points DROP COLUMN sum;
+                CREATE INDEX runs_by_time ON runs (started, number); PRAGMA user_version = 3;";
+    connection.execute_batch(down).unwrap();
+    connection
+}
+
+/// Says that a test was not run, and why.
+pub(crate) fn skipped(why: &str) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stderr(), "skipped: {why}");
 }
 
 /// Fails without printing two whole records.

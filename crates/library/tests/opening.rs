@@ -5,7 +5,7 @@ use std::process::Command;
 use library::{Filter, Library, LibraryError};
 use rusqlite::Connection;
 
-use crate::{Shelf, run, same};
+use crate::{Shelf, as_version_3, run, same, skipped};
 
 #[test]
 fn the_default_place_follows_the_environment() {
@@ -19,7 +19,7 @@ fn a_newer_library_is_refused_with_what_to_do_and_left_alone() {
     shelf.open().save(&run(1)).unwrap();
     Connection::open(shelf.path()).unwrap().pragma_update(None, "user_version", 99).unwrap();
     let error = Library::open(&shelf.path()).unwrap_err();
-    assert!(matches!(error, LibraryError::TooNew { found: 99, known: 3, .. }), "{error}");
+    assert!(matches!(error, LibraryError::TooNew { found: 99, known: 4, .. }), "{error}");
     assert!(error.to_string().contains("use a newer fathom"), "{error}");
     let version: i64 = Connection::open(shelf.path())
         .and_then(|connection| connection.pragma_query_value(None, "user_version", |row| row.get(0)))
@@ -62,7 +62,7 @@ const READ_ONLY: &str = "FATHOM_TEST_READ_ONLY_LIBRARY";
 
 /// Runs in a mount namespace of its own, where the folder of the library is mounted read-only.
 #[test]
-#[ignore = "started by `a_library_on_a_read_only_file_system_can_be_read_and_says_why_it_cannot_be_written`"]
+#[ignore = "started by `read_where_nothing_can_be_written`"]
 fn in_a_read_only_folder() {
     let Some(path) = std::env::var_os(READ_ONLY) else { return };
     let mut library = Library::open(path.as_ref()).expect("it can be read");
@@ -84,6 +84,20 @@ fn in_a_read_only_folder() {
 fn a_library_on_a_read_only_file_system_can_be_read_and_says_why_it_cannot_be_written() {
     let shelf = Shelf::new();
     shelf.open().save(&run(1)).unwrap();
+    read_where_nothing_can_be_written(&shelf);
+}
+
+#[test]
+fn a_library_of_an_older_version_can_be_read_where_it_cannot_be_brought_up_to_date() {
+    let shelf = Shelf::new();
+    shelf.open().save(&run(1)).unwrap();
+    as_version_3(&shelf).close().unwrap();
+    let before = std::fs::read(shelf.path()).unwrap();
+    read_where_nothing_can_be_written(&shelf);
+    assert!(std::fs::read(shelf.path()).unwrap() == before);
+}
+
+fn read_where_nothing_can_be_written(shelf: &Shelf) {
     let folder = shelf.path().parent().unwrap().to_owned();
     let script =
         "mount --bind \"$1\" \"$1\" && mount -o remount,bind,ro \"$1\" || exit 77; shift; exec \"$@\"";
@@ -94,10 +108,6 @@ fn a_library_on_a_read_only_file_system_can_be_read_and_says_why_it_cannot_be_wr
         .args(["--ignored", "--exact", "opening::in_a_read_only_folder"])
         .env(READ_ONLY, shelf.path())
         .output();
-    let skipped = |why: &str| {
-        use std::io::Write;
-        let _ = writeln!(std::io::stderr(), "skipped: a folder cannot be mounted read-only here: {why}");
-    };
     match child {
         Err(error) => skipped(&error.to_string()),
         Ok(child) if child.status.code() == Some(77) || child.stdout.is_empty() => {

@@ -4,7 +4,7 @@ use library::{Durability, Filter, Kept, LibraryError, Selector};
 use record::sample::{self, Stream};
 use record::{Finding, Severity};
 
-use crate::{Shelf, run, same};
+use crate::{Shelf, as_version_3, run, same};
 
 #[test]
 fn a_saved_run_comes_back_the_same() {
@@ -116,6 +116,23 @@ fn a_run_that_grows_is_whole_after_each_point_and_after_it_is_judged() {
 }
 
 #[test]
+fn a_run_that_was_removed_while_it_grew_is_saved_whole_again() {
+    let shelf = Shelf::new();
+    let mut library = shelf.open();
+    let whole = of_points(3);
+    let mut growing = whole.without_points();
+    let mut kept = Kept::default();
+    for (number, point) in whole.points.iter().enumerate() {
+        growing.points.push(point.clone());
+        library.extend(&growing, &mut kept, Durability::Later).unwrap();
+        if number == 1 {
+            shelf.open().remove(&[Selector::from("last")]).unwrap();
+        }
+    }
+    same(&shelf.open().get("last").unwrap(), &whole);
+}
+
+#[test]
 fn what_a_point_adds_does_not_grow_with_the_points_before_it() {
     let shelf = Shelf::new();
     let mut library = shelf.open();
@@ -141,7 +158,7 @@ fn a_run_of_an_older_library_keeps_its_points() {
     let shelf = Shelf::new();
     let old = of_points(3);
     shelf.open().save(&old).unwrap();
-    let connection = rusqlite::Connection::open(shelf.path()).unwrap();
+    let connection = as_version_3(&shelf);
     connection.execute("UPDATE records SET json = ?1", [serde_json::to_string(&old).unwrap()]).unwrap();
     let down = "DROP TABLE points; ALTER TABLE records DROP COLUMN verdicts; PRAGMA user_version = 2;";
     connection.execute_batch(down).unwrap();

@@ -62,6 +62,10 @@ pub fn run(arguments: &MeasureArgs, against: &str, store: &Option<PathBuf>) -> R
         show(&mut progress, side, event);
     });
     progress.finish();
+    if recorded.iter().any(|one| one.is_refused) {
+        let mut endings = recorded.map(final_ending).into_iter();
+        return Ok(endings.find(|ending| ending.code != 0).unwrap_or_else(Ending::done));
+    }
     let groups: Vec<Group<'_>> = recorded
         .iter()
         .enumerate()

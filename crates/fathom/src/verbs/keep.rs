@@ -1,8 +1,8 @@
 //! `fathom ls`, `show`, `export` and `rm`: runs that are kept.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use library::{Filter, Library, Selector, default_path};
+use library::{Filter, Library, Listed, Selector, default_path};
 
 use crate::cli::{ExportArgs, LsArgs, RmArgs, ShowArgs};
 use crate::ending::{Ending, Failure};
@@ -11,11 +11,14 @@ use crate::terminal;
 
 /// The library named on the command line, or the default one.
 pub fn open(store: &Option<PathBuf>) -> Result<Library, Failure> {
-    let path = match store {
-        Some(path) => path.clone(),
-        None => default_path()?,
-    };
-    Ok(Library::open(Path::new(&path))?)
+    Ok(Library::open(&path(store)?)?)
+}
+
+fn path(store: &Option<PathBuf>) -> Result<PathBuf, Failure> {
+    match store {
+        Some(path) => Ok(path.clone()),
+        None => Ok(default_path()?),
+    }
 }
 
 /// The same, for a run that is going to be kept there.
@@ -42,8 +45,30 @@ pub fn ls(arguments: &LsArgs, store: &Option<PathBuf>) -> Result<Ending, Failure
         since: arguments.since.clone(),
         limit: Some(arguments.limit),
     };
-    let entries = open(store)?.list(&filter)?;
-    print(&report::list(&entries, terminal::style(&arguments.look)))
+    let library = open(store)?;
+    let Listed { entries, damaged, lost } = library.survey(&filter)?;
+    print(&report::list(&entries, terminal::style(&arguments.look)))?;
+    let damaged = damages(&library, &damaged, lost, arguments.check)?;
+    damaged.iter().for_each(|what| terminal::say_sentence(&format!("fathom: {what}")));
+    match damaged.len() {
+        0 => Ok(Ending::done()),
+        1 => Ok(Ending { code: 8, reason: "the library is damaged".into() }),
+        count => Ok(Ending { code: 8, reason: format!("the library is damaged in {count} places") }),
+    }
+}
+
+/// What is damaged, a sentence for each: all of it where everything `is_read`, otherwise what the list shows.
+fn damages(library: &Library, damaged: &[i64], lost: u64, is_read: bool) -> Result<Vec<String>, Failure> {
+    if is_read {
+        return Ok(library.check()?);
+    }
+    let line = |number: &i64| {
+        format!("run {number} is not as it was saved and is not shown; `fathom rm {number}` removes it")
+    };
+    let path = library.path().display();
+    let gone =
+        format!("{path}: {lost} of its runs cannot be found any more; a copy of the file may hold them");
+    Ok(damaged.iter().map(line).chain((lost > 0).then_some(gone)).collect())
 }
 
 pub fn show(arguments: &ShowArgs, store: &Option<PathBuf>) -> Result<Ending, Failure> {
@@ -74,7 +99,7 @@ pub fn export(arguments: &ExportArgs, store: &Option<PathBuf>) -> Result<Ending,
 
 pub fn rm(arguments: &RmArgs, store: &Option<PathBuf>) -> Result<Ending, Failure> {
     let selectors: Vec<Selector> = arguments.runs.iter().map(|text| text.as_str().into()).collect();
-    for id in open(store)?.remove(&selectors)? {
+    for id in Library::open_to_remove(&path(store)?)?.remove(&selectors)? {
         terminal::say(&format!("removed {id}"));
     }
     Ok(Ending::done())

@@ -64,6 +64,9 @@ pub fn run(arguments: &MeasureArgs, store: &Option<PathBuf>) -> Result<Ending, F
         }
     });
     progress.finish();
+    if recorded.is_refused {
+        return Ok(final_ending(recorded));
+    }
     deliver(&recorded.run, arguments, store)?;
     say_where(&recorded, arguments, store);
     Ok(final_ending(recorded))

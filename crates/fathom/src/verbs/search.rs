@@ -53,6 +53,9 @@ pub fn search(arguments: &SearchArgs, store: &Option<PathBuf>) -> Result<Ending,
         }
     });
     progress.finish();
+    if recorded.is_refused {
+        return Ok(final_ending(recorded));
+    }
     deliver(&recorded.run, run, store)?;
     say_where(&recorded, run, store);
     Ok(final_ending(recorded))

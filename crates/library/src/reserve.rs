@@ -1,0 +1,84 @@
+//! Room that is set aside, so that runs can be removed where no other is left.
+//!
+//! SQLite writes what it removes to its journal first, and needs a file beside it for the journal's index. On a full
+//! file system neither can grow, and nobody could make room by removing runs.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// Enough for the journal of a removal: of each 800 pages that become free SQLite writes some four.
+pub(crate) const RESERVE_BYTES: usize = 1024 * 1024;
+
+/// By which the file is known as ours.
+const MARK: &[u8] = b"Room that fathom sets aside to remove runs on a full file system. It may be deleted.\n";
+
+fn path_of(library: &Path) -> PathBuf {
+    let mut path = OsString::from(library.as_os_str());
+    path.push("-reserve");
+    path.into()
+}
+
+/// Sets room aside for `library` where there is none. Where there is no space for it, there is none.
+pub(crate) fn keep(library: &Path) {
+    let path = path_of(library);
+    if fs::symlink_metadata(&path).is_ok() {
+        return;
+    }
+    if let Ok(file) = File::options().write(true).create_new(true).open(&path)
+        && fill(file).is_err()
+    {
+        // Half of it helps nobody.
+        let _nothing_more = fs::remove_file(&path);
+    }
+}
+
+/// Bytes that no file system stores in less room.
+fn fill(mut file: File) -> io::Result<()> {
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    let mut bytes = MARK.to_vec();
+    while bytes.len() < RESERVE_BYTES {
+        // xorshift64, Marsaglia 2003.
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        bytes.extend(state.to_le_bytes());
+    }
+    file.write_all(&bytes)
+}
+
+/// Gives the room of `library` back to the file system. Whether there was any.
+pub(crate) fn release(library: &Path) -> bool {
+    let path = path_of(library);
+    let is_file = fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
+    is_file && is_ours(&path).unwrap_or(false) && fs::remove_file(&path).is_ok()
+}
+
+fn is_ours(path: &Path) -> io::Result<bool> {
+    let mut head = vec![0; MARK.len()];
+    File::open(path)?.read_exact(&mut head)?;
+    Ok(head == MARK)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn room_is_set_aside_once_and_given_back_and_a_strangers_file_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let library = folder.path().join("runs.sqlite");
+        keep(&library);
+        keep(&library);
+        let kept = fs::metadata(path_of(&library)).unwrap().len() as usize;
+        assert!((RESERVE_BYTES..RESERVE_BYTES + 8).contains(&kept), "{kept}");
+        assert!(release(&library));
+        assert!(!release(&library));
+        let long = vec![b'x'; 200];
+        fs::write(path_of(&library), &long).unwrap();
+        keep(&library);
+        assert!(!release(&library));
+        assert_eq!(fs::read(path_of(&library)).unwrap(), long);
+    }
+}

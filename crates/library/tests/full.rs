@@ -1,0 +1,77 @@
+//! Where no space is left, runs can be read and removed.
+
+use std::io::Write;
+use std::process::Command;
+
+use library::{Filter, Keep, Library, LibraryError, Selector};
+
+use crate::{run, same, skipped};
+
+const FULL: &str = "FATHOM_TEST_FULL_LIBRARY";
+
+/// Runs in a mount namespace of its own, where the folder is a small file system.
+#[test]
+#[ignore = "started by `runs_are_listed_and_removed_where_no_space_is_left`"]
+fn in_a_folder_that_is_full() {
+    let Some(folder) = std::env::var_os(FULL) else { return };
+    let folder = std::path::PathBuf::from(folder);
+    let path = folder.join("runs.sqlite");
+    let mut library = Library::open(&path).unwrap();
+    for second in 0..40 {
+        library.save(&run(second)).unwrap();
+    }
+    drop(library);
+    fill(&folder.join("others"));
+
+    let mut library = Library::open(&path).unwrap();
+    let error = library.save(&run(99)).unwrap_err();
+    assert!(matches!(error, LibraryError::Full { .. } | LibraryError::ReadOnly { .. }), "{error}");
+    assert_eq!(library.list(&Filter::default()).unwrap().len(), 40);
+    same(&library.get("last").unwrap(), &run(39));
+    drop(library);
+
+    let before = std::fs::metadata(&path).unwrap().len();
+    let mut library = Library::open_to_remove(&path).unwrap();
+    library.remove(&[Selector::from("last"), Selector::from("7")]).unwrap();
+    assert_eq!(library.list(&Filter::default()).unwrap().len(), 38);
+    library.prune(&Keep { newest: 10, since: None }).unwrap();
+    drop(library);
+    assert!(std::fs::metadata(&path).unwrap().len() < before / 2, "the space is given back");
+
+    // What it gave back others may take, and runs can be removed all the same.
+    fill(&folder.join("more"));
+    let mut library = Library::open_to_remove(&path).unwrap();
+    library.remove(&[Selector::from("last")]).unwrap();
+    assert_eq!(library.check().unwrap(), [] as [String; 0]);
+    assert_eq!(library.list(&Filter::default()).unwrap().len(), 9);
+}
+
+fn fill(path: &std::path::Path) {
+    let mut file = std::fs::File::create(path).unwrap();
+    for size in [65_536, 4_096, 1] {
+        while file.write_all(&vec![b'x'; size]).is_ok() {}
+    }
+}
+
+#[test]
+fn runs_are_listed_and_removed_where_no_space_is_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "mount -t tmpfs -o size=12m tmpfs \"$1\" || exit 77; shift; exec \"$@\"";
+    let child = Command::new("unshare")
+        .args(["--map-root-user", "--mount", "sh", "-c", script, "sh"])
+        .arg(folder.path())
+        .arg(std::env::current_exe().unwrap())
+        .args(["--ignored", "--exact", "full::in_a_folder_that_is_full"])
+        .env(FULL, folder.path())
+        .output();
+    match child {
+        Err(error) => skipped(&error.to_string()),
+        Ok(child) if child.status.code() == Some(77) || child.stdout.is_empty() => {
+            skipped(&String::from_utf8_lossy(&child.stderr));
+        }
+        Ok(child) => {
+            let said = String::from_utf8_lossy(&child.stdout);
+            assert!(child.status.success() && said.contains("1 passed"), "{said}");
+        }
+    }
+}
