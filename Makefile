@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-guest fuzz lint docs bench cargo test-tools
+.PHONY: help demo build test test-guest mutants fuzz lint docs bench cargo test-tools
 
 # rustup puts cargo here, and not every shell has been told.
 export PATH := $(PATH):$(HOME)/.cargo/bin
@@ -19,8 +19,10 @@ help:
 	@echo 'make demo    build, measure five figures of this disk, keep the result (3 minutes after the build)'
 	@echo '             another disk: make demo DEMO_DIR=/mnt/array'
 	@echo 'make test    every test; those that need root or a missing tool say so and are skipped'
+	@echo '             (FATHOM_TESTS=strict: a missing tool fails them)'
 	@echo 'make test-tools  install the tools that tests need (root, Debian); make test installs nothing'
 	@echo 'make test-guest  rebuilds of real md sets, in a virtual machine (needs qemu)'
+	@echo 'make mutants  faults put into the sources, and how many of them the tests find (needs cargo-mutants; hours)'
 	@echo 'make fuzz    every parser with bytes nobody would write, FUZZ_SECONDS (600) each'
 	@echo 'make lint    formatting, clippy and the API documentation, warnings as errors'
 	@echo 'make docs    the guide, into docs/book'
@@ -43,6 +45,10 @@ test: cargo
 
 test-guest: build
 	tests/guest/rebuild-on-md '$(FATHOM)'; code=$$?; [ $$code -eq 77 ] || exit $$code
+
+# MUTANTS='--count 5 library' tries five in one area.
+mutants: cargo
+	tests/mutants $(MUTANTS)
 
 fuzz: cargo
 	fuzz/run

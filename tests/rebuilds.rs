@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::support::{Loop, User, skipped};
+use crate::support::{Loop, User, lacks, skipped};
 
 const PLAN: &str = r#"
 name = "life"
@@ -113,7 +113,7 @@ fn replace_a_member(level: &str) {
     let nodes: Vec<&str> = members.iter().map(|device| device.node.as_str()).collect();
     let options = ["-q", "-f", "-d", level, "-m", level];
     if !tool("mkfs.btrfs", &[&options[..], &nodes[..]].concat()) {
-        return skipped("needs mkfs.btrfs");
+        return lacks("mkfs.btrfs", "needs mkfs.btrfs");
     }
     let user = &users[0];
     let point = user.directory("mnt");

@@ -47,7 +47,7 @@ fn on_a_terminal(user: &User, line: &str, variables: &[(&str, &str)]) -> Option<
     match script.output() {
         Ok(output) => Some(Ended::of(&output)),
         Err(_) => {
-            crate::support::skipped("needs script, from the package bsdutils");
+            crate::support::lacks("script", "needs script, from the package bsdutils");
             None
         }
     }

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::support::{User, skipped};
+use crate::support::{User, lacks};
 
 const PLAN: &str = "name = \"again\"\n\n[[phase]]\npattern = \"trace\"\ntrace   = \"t.csv\"\nseed    = 1\n";
 
@@ -93,7 +93,7 @@ fn what_blktrace_has_recorded_is_read_from_the_files_of_all_processors() {
     let Ok(text) =
         Command::new("blkparse").args(["-i", "sdb", "-o", "sdb.txt"]).current_dir(user.path(".")).output()
     else {
-        return skipped("needs blkparse, to make text of the same events");
+        return lacks("blkparse", "needs blkparse, to make text of the same events");
     };
     assert!(text.status.success());
     assert_eq!(digests("--on null: --set trace=sdb.txt"), expected);
@@ -138,7 +138,7 @@ fn a_file_is_asked_for_the_requests_of_the_trace_in_their_order_and_for_nothing_
         };
     }
     let Some(output) = traced.output().ok().filter(|output| output.status.success()) else {
-        return skipped("needs strace, and leave to use it");
+        return lacks("strace", "needs strace, and leave to use it");
     };
     let run: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(workload(&run)["digests"], expected);
@@ -249,7 +249,7 @@ fn what_fio_has_recorded_is_asked_again_by_a_plan_and_by_its_own_job_file() {
                 --write_iolog=log --output=out";
     let fio = Command::new("fio").args(line.split_whitespace()).current_dir(user.path("")).output();
     if !fio.is_ok_and(|output| output.status.success()) {
-        return skipped("needs fio, to record a trace");
+        return lacks("fio", "needs fio, to record a trace");
     }
     let log = std::fs::read_to_string(user.path("log")).unwrap();
     let asked = log.lines().filter(|line| line.contains(" read ") || line.contains(" write ")).count();
@@ -337,7 +337,7 @@ fn the_real_fio_asks_a_log_again() {
     let line = "--name=again --read_iolog=log --replay_no_stall=1 --output-format=json --output=out";
     match Command::new("fio").args(line.split_whitespace()).current_dir(user.path("")).output() {
         Ok(output) => assert!(output.status.success(), "{output:?}"),
-        Err(_) => return skipped("needs fio, to ask a log again"),
+        Err(_) => return lacks("fio", "needs fio, to ask a log again"),
     }
     let theirs: Value = serde_json::from_str(&std::fs::read_to_string(user.path("out")).unwrap()).unwrap();
     for op in ["read", "write"] {

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::support::{Ended, User, skipped};
+use crate::support::{Ended, User, lacks, skipped};
 
 /// One figure of a line: a rate and processor time in per cent.
 #[derive(Clone, Debug, PartialEq)]
@@ -292,7 +292,7 @@ fn copies_wait_for_each_other_before_each_test() {
 fn converted(program: &str, line: &str) -> Option<String> {
     let child = Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
     let Ok(mut child) = child else {
-        skipped(&format!("needs {program} of the package bonnie++"));
+        lacks(program, &format!("needs {program} of the package bonnie++"));
         return None;
     };
     writeln!(child.stdin.take().unwrap(), "{line}").unwrap();

@@ -6,7 +6,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use super::original;
-use crate::support::{Ended, User, skipped, wait_until};
+use crate::support::{Ended, User, lacks, skipped, wait_until};
 
 /// What a reader of dd's output takes from it.
 #[derive(Debug)]
@@ -253,7 +253,7 @@ fn every_line_is_that_of_the_dd_which_is_installed() {
         let theirs: Vec<String> = line.replace("OUT", "theirs").split(' ').map(str::to_owned).collect();
         let theirs: Vec<&str> = theirs.iter().map(String::as_str).collect();
         let Some([out, err]) = original(&user, "dd", &theirs) else {
-            return skipped("needs dd, to print beside it");
+            return lacks("dd", "needs dd, to print beside it");
         };
         if !err.is_empty() && !err.contains("records in") || err.contains("bytes transferred") {
             return skipped("the dd that is installed is not that of GNU");

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::support::{User, skipped};
+use crate::support::{User, lacks};
 
 /// What a reader such as fio-plot takes from one job and direction.
 #[derive(Debug, PartialEq)]
@@ -357,7 +357,7 @@ fn the_json_has_every_key_of_the_real_fio() {
     let user = User::new();
     let arguments = ["--name=a", "--rw=randrw", "--size=1m", "--bs=4k", "--output-format=json"];
     let Ok(real) = Command::new("fio").args(arguments).current_dir(user.path("")).output() else {
-        skipped("there is no fio here");
+        lacks("fio", "needs fio, to compare keys with");
         return;
     };
     std::fs::remove_file(user.path("a.0.0")).unwrap();

@@ -7,7 +7,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use super::{masked, original};
-use crate::support::{Ended, Loop, User, skipped, wait_until};
+use crate::support::{Ended, Loop, User, lacks, wait_until};
 
 /// One line of hdparm's output.
 #[derive(Debug)]
@@ -116,7 +116,7 @@ fn every_line_is_that_of_the_hdparm_which_is_installed() {
         let mut arguments: Vec<&str> = options.split(' ').collect();
         arguments.push(&device.node);
         let Some([theirs, _]) = original(&user, "hdparm", &arguments) else {
-            return skipped("needs hdparm, to print beside it");
+            return lacks("hdparm", "needs hdparm, to print beside it");
         };
         let ours = user.fathom(&format!("as hdparm {options} {}", device.node)).done().out;
         assert_eq!(masked(&ours), masked(&theirs), "{options}\n{ours}\n{theirs}");

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 
-use super::{User, skipped};
+use super::{User, lacks};
 
 /// Runs a program; what it printed, or `None` where it failed or is not there.
 fn run(program: &str, arguments: &[&str]) -> Option<String> {
@@ -38,7 +38,7 @@ impl Loop {
         file.sync_all().unwrap();
         let node = attach(&image);
         if node.is_none() {
-            skipped("needs root and losetup, to make a loop device");
+            lacks("losetup", "needs root and losetup, to make a loop device");
         }
         Some(Loop { node: node?, image })
     }
@@ -49,7 +49,7 @@ impl Loop {
         File::create(&image).unwrap().set_len(size).unwrap();
         let node = attach(&image);
         if node.is_none() {
-            skipped("needs root and losetup, to make a loop device");
+            lacks("losetup", "needs root and losetup, to make a loop device");
         }
         Some(Loop { node: node?, image })
     }
@@ -80,7 +80,7 @@ impl Drop for Loop {
 pub fn mkfs(device: &Loop) -> bool {
     let made = run("mkfs.ext4", &["-q", "-F", &device.node]).is_some();
     if !made {
-        skipped("needs mkfs.ext4");
+        lacks("mkfs.ext4", "needs mkfs.ext4");
     }
     made
 }
@@ -92,7 +92,7 @@ impl Mounted {
     pub fn make(device: &Loop, point: &Path) -> Option<Mounted> {
         let mounted = run("mount", &[&device.node, point.to_str().unwrap()]);
         if mounted.is_none() {
-            skipped("needs the right to mount");
+            lacks("mount", "needs the right to mount");
         }
         mounted.map(|_| Mounted(point.into()))
     }
@@ -105,7 +105,7 @@ impl Frozen {
     pub fn make(mounted: &Mounted) -> Option<Frozen> {
         let frozen = run("fsfreeze", &["--freeze", mounted.0.to_str().unwrap()]);
         if frozen.is_none() {
-            skipped("needs fsfreeze and a file system that can be frozen");
+            lacks("fsfreeze", "needs fsfreeze and a file system that can be frozen");
         }
         frozen.map(|_| Frozen(mounted.0.clone()))
     }

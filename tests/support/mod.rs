@@ -1,10 +1,11 @@
 //! A user with a home, and what came back from the program.
 
 mod devices;
+mod skip;
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
 use std::time::Duration;
@@ -13,6 +14,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 pub use devices::{Frozen, Loop, Mounted, mkfs};
+pub use skip::{lacks, skipped};
 
 /// The shortest measurement that says something: a target of 4 MiB, read for a fifth of a second.
 pub const SMALL: &str = r#"
@@ -215,12 +217,6 @@ pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
         assert!(std::time::Instant::now() < until, "waited for ten seconds: {what}");
         std::thread::sleep(Duration::from_millis(10));
     }
-}
-
-/// Tells whoever runs the tests that one was left out. Not `println!`, which the test runner hides.
-pub fn skipped(why: &str) {
-    let name = std::thread::current().name().unwrap_or("a test").to_owned();
-    let _closed = writeln!(std::io::stderr(), "skipped: {name}: {why}");
 }
 
 /// Every file of the repository is found from here.

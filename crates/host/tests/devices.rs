@@ -2,13 +2,9 @@
 //!
 //! Needs root and losetup; says so and skips where they are missing.
 
-// A skipped test must say so, and a test has no other door.
-#![allow(clippy::print_stdout)]
-
 mod loops;
 
 use std::fs::{File, OpenOptions};
-use std::io::Write;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -20,7 +16,7 @@ use host::{Facts, SysRoot, Target};
 use tempfile::TempDir;
 use units::Bytes;
 
-use loops::{Loop, attach, run};
+use loops::{Loop, attach, lacks, run, skipped};
 
 fn consent(device: &Loop) -> Consent {
     Consent::parse(&format!("data:loop:{}", device.image.display())).expect("it is a path")
@@ -38,7 +34,7 @@ impl Mounted {
         let folder = TempDir::new().expect("the test has a temporary folder");
         let point = folder.path().to_str().expect("it is text");
         if run("mount", &[node, point]).is_none() {
-            let _closed = writeln!(std::io::stderr(), "skipped: needs the right to mount");
+            lacks("mount", "needs the right to mount");
             return None;
         }
         Some(Mounted(folder))
@@ -71,7 +67,7 @@ impl Drop for Swapping<'_> {
 fn mkfs(node: &str, options: &[&str]) -> bool {
     let done = run("mkfs.ext4", &[&["-q", "-F"], options, &[node]].concat()).is_some();
     if !done {
-        let _closed = writeln!(std::io::stderr(), "skipped: needs mkfs.ext4");
+        lacks("mkfs.ext4", "needs mkfs.ext4");
     }
     done
 }
@@ -117,7 +113,7 @@ fn a_loop_that_is_swapped_to_is_refused() {
     let Some(device) = Loop::make(SIZE, &[], &[]) else { return };
     let ready = run("mkswap", &[&device.node]).and_then(|_| run("swapon", &[&device.node]));
     if ready.is_none() {
-        let _closed = writeln!(std::io::stderr(), "skipped: needs mkswap and swapon");
+        lacks("mkswap", "needs mkswap and swapon");
         return;
     }
     let swapping = Swapping(&device);
@@ -148,8 +144,7 @@ fn a_loop_whose_partition_is_mounted_is_refused_as_a_whole() {
     let part = format!("{}p1", device.node);
     // A kernel that reads no such tables can still be told of the partition.
     if !Path::new(&part).exists() && run("addpart", &[&device.node, "1", "2048", "30720"]).is_none() {
-        let _closed =
-            writeln!(std::io::stderr(), "skipped: needs a kernel that reads partition tables, or addpart");
+        lacks("addpart", "needs a kernel that reads partition tables, or addpart");
         return;
     }
     if !mkfs(&part, &[]) {
@@ -219,7 +214,7 @@ fn a_file_behind_a_loop_that_was_made_in_another_mount_namespace_is_known() {
                   losetup --find --show /mnt/own/image";
     let there = folder.path().to_str().expect("it is text");
     let Some(node) = run("unshare", &["--mount", "sh", "-c", script, "sh", there]) else {
-        let _closed = writeln!(std::io::stderr(), "skipped: needs root, unshare and losetup");
+        lacks("unshare", "needs root, unshare and losetup");
         return;
     };
     let reasons = against_file(&image);
@@ -239,7 +234,7 @@ fn a_file_that_is_swapped_to_is_refused() {
     let path = file.to_str().expect("it is text");
     std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("it is ours");
     if run("mkswap", &[path]).and_then(|_| run("swapon", &[path])).is_none() {
-        let _closed = writeln!(std::io::stderr(), "skipped: needs mkswap and swapon");
+        lacks("mkswap", "needs mkswap and swapon");
         return;
     }
     let reasons = against_file(&file);
@@ -252,10 +247,7 @@ fn the_disk_of_this_very_system_is_refused() {
     let root = SysRoot::real();
     let here = Facts::read(&root, &Target::parse("/").expect("it is there")).expect("it is there");
     let Some(device) = here.devices.first().filter(|device| device.node.exists()) else {
-        let _closed = writeln!(
-            std::io::stderr(),
-            "skipped: the root of this system is on no block device that can be seen"
-        );
+        skipped("the root of this system is on no block device that can be seen");
         return;
     };
     let target =

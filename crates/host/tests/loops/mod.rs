@@ -1,7 +1,9 @@
 //! Loop devices for tests: each made by the test that uses it, and gone afterwards, however it ends.
 
+#[path = "../../../../tests/support/skip.rs"]
+mod skip;
+
 use std::fs::File;
-use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::process::Command;
@@ -11,6 +13,9 @@ use host::target::Place;
 use host::{DevNo, Target};
 use tempfile::TempDir;
 use units::Bytes;
+
+#[allow(unused_imports, reason = "not every binary of tests skips for other reasons")]
+pub use skip::{lacks, skipped};
 
 /// Runs a program; what it printed, or `None` where it failed or is not there.
 pub fn run(program: &str, arguments: &[&str]) -> Option<String> {
@@ -48,7 +53,7 @@ impl Loop {
         let path = image.to_str().expect("it is text").to_owned();
         let node = attach(&[options, &[path.as_str()]].concat());
         if node.is_none() {
-            let _closed = writeln!(std::io::stderr(), "skipped: needs root and losetup");
+            lacks("losetup", "needs root and losetup");
         }
         Some(Loop { node: node?, image, _folder: folder })
     }
