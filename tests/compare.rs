@@ -157,6 +157,19 @@ fn two_targets_are_measured_by_turns_and_compared() {
 }
 
 #[test]
+fn a_measurement_of_two_targets_takes_a_margin_as_a_comparison_of_two_runs_does() {
+    let user = user();
+    let run =
+        "run plan.toml --on array:queue?kind=queue-mm1 --against array:queue?kind=queue-mm1 --format json";
+    let wide = user.fathom(&format!("{run} --margin 90%")).done().json();
+    assert_eq!(wide["margin"], serde_json::json!(0.9));
+    assert!(verdicts(&wide, "iops").contains(&"equivalent".to_owned()), "{wide:#}");
+    let narrow = user.fathom(&format!("{run} --margin 0.01%")).done().json();
+    assert!(!verdicts(&narrow, "iops").contains(&"equivalent".to_owned()), "{narrow:#}");
+    user.fathom("run plan.toml --on null: --margin 3%").with(2).saying(&["--against"]);
+}
+
+#[test]
 fn a_kept_run_names_the_targets_to_measure_against() {
     let user = user();
     user.fathom("run plan.toml --on array:queue?kind=queue-mm4").done();

@@ -1,6 +1,6 @@
 //! Models that are fitted to what was measured.
 
-use crate::support::User;
+use crate::support::{SMALL, User};
 
 /// Two disks behind a cache: few requests a second, so that virtual minutes are soon computed.
 const ARRAY: &str = "array:local-sata-raid1";
@@ -20,7 +20,19 @@ fn a_run_that_is_kept_becomes_an_array_that_answers_alike() {
     assert!(held.out.contains("cold, 1 at once"), "{}", held.out);
     assert!(held.out.contains("of a fitted model are not given"), "{}", held.out);
     let run = user.fathom("run quick --on array:./my.toml --set span=1GiB").done();
-    assert!(run.out.contains("array:./my.toml"), "{}", run.out);
+    assert!(
+        run.out.contains("array:./my.toml") && run.out.contains("Percentiles are not given"),
+        "{}",
+        run.out
+    );
+    let latency = &user.last()["points"][0]["workloads"][0]["summary"][0]["response"];
+    assert!(
+        latency["mean_ns"].as_f64().unwrap() > 0.0 && latency["quantiles"] == serde_json::json!([]),
+        "{latency}"
+    );
+    user.write("plan.toml", SMALL);
+    let by_p99 = user.fathom("search plan.toml --on array:./my.toml --slo p99<50ms");
+    by_p99.with(2).saying(&["p99<50ms", "fitted to rates and mean response times", "mean<"]);
 }
 
 #[test]

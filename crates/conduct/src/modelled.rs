@@ -15,6 +15,7 @@ use array::files::Held;
 use array::raid::HealthError;
 use array::sim::{self, Client, FilePlace, Plant, Sim, Watch, WorkError, WorkOrder};
 use array::spec::{self, ArraySpec, Shipped, Source, SpecError};
+use record::names::fact;
 use record::{Breakdown, ClassShare, EngineUsed, Environment, Series};
 use units::{Bytes, Instant, Nanos};
 use workload::plan::{self, Background, Load, Plan, Settle, State, Work};
@@ -248,14 +249,20 @@ impl World for ModelledWorld {
 
     fn targets(&self) -> Vec<record::Target> {
         let facts = [("model", self.spec.name.clone()), ("about", self.spec.about.clone())];
+        let fitted =
+            self.spec.is_fitted().then(|| (fact::FITTED, "rates and mean response times".to_owned()));
         vec![record::Target {
             asked: self.asked.clone(),
             kind: "array".into(),
             path: None,
             size_bytes: self.sizes.iter().copied().sum::<Bytes>().get(),
             caches: Vec::new(),
-            facts: facts.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
+            facts: facts.into_iter().chain(fitted).map(|(key, value)| (key.to_owned(), value)).collect(),
         }]
+    }
+
+    fn has_percentiles(&self) -> bool {
+        !self.spec.is_fitted()
     }
 
     fn write_cache(&self) -> Option<Bytes> {

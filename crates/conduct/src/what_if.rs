@@ -263,7 +263,10 @@ fn figures(point: &Point) -> Option<Figures> {
     }
     let totals = point.workloads.iter().filter_map(|workload| workload.total());
     let ops_per_s: f64 = totals.map(|total| total.ops_per_s.value).sum();
-    let enough = response.count() as f64 * 0.01 >= 10.0;
+    let given =
+        |summary: &record::OpSummary| summary.response.as_ref().is_none_or(|of| !of.quantiles.is_empty());
+    let are_given = point.workloads.iter().filter_map(|workload| workload.total()).all(given);
+    let enough = are_given && response.count() as f64 * 0.01 >= 10.0;
     let p99_ns = enough.then(|| response.quantile(0.99)).flatten().map(|value| value.get() as f64);
     (ops_per_s.is_finite() && ops_per_s > 0.0).then_some(Figures { ops_per_s, p99_ns })
 }

@@ -32,6 +32,12 @@ pub trait World {
         None
     }
 
+    /// Whether its response times are those of single requests. A model that was fitted to means has a distribution of
+    /// its own making, of which no percentile is given.
+    fn has_percentiles(&self) -> bool {
+        true
+    }
+
     /// The present of this world.
     fn now(&self) -> Instant;
 

@@ -47,6 +47,8 @@ codes! {
     LittleLaw => "little-law",
     /// Too few requests for a percentile.
     FewSamples => "few-samples",
+    /// The model answers for rates and means alone.
+    PercentilesNotModelled => "percentiles-not-modelled",
     /// The measured window is short.
     ShortRun => "short-run",
     /// The rate is not known well.

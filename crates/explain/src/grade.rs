@@ -79,7 +79,7 @@ pub(crate) fn weight(code: Code) -> Option<(About, [Grade; 3])> {
         Code::DataCorrupt => (About::Requests, [F, F, F]),
         Code::DataVerified => (About::Requests, [A, B, F]),
         Code::Conservation | Code::LittleLaw => (About::Bookkeeping, [B, D, F]),
-        Code::FewSamples => (About::Samples, [A, C, F]),
+        Code::FewSamples | Code::PercentilesNotModelled => (About::Samples, [A, C, F]),
         Code::ShortRun | Code::WideInterval => (About::Samples, [B, C, F]),
         Code::Silence
         | Code::Drift

@@ -71,7 +71,7 @@ const POINT: [OfPointAmong; 3] = [
 ];
 
 /// About a workload, in either world.
-const WORKLOAD: [OfWorkload; 18] = [
+const WORKLOAD: [OfWorkload; 19] = [
     failures::data_corrupt,
     failures::data_verified,
     failures::errors,
@@ -80,6 +80,7 @@ const WORKLOAD: [OfWorkload; 18] = [
     bookkeeping::conservation,
     bookkeeping::little_law,
     samples::few_samples,
+    samples::percentiles_not_modelled,
     samples::short_run,
     samples::wide_interval,
     steady::silence,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use record::names::fact;
 use record::{Figure, Point, PointKind, Run, Severity, WorkloadResult};
 use units::Nanos;
 
@@ -13,7 +14,20 @@ const SHOWN: [(f64, &str); 2] = [(0.99, "p99"), (0.999, "p99.9")];
 /// A percentile needs so many requests beyond it.
 const BEYOND: f64 = 10.0;
 
-pub(crate) fn few_samples(_: &Run, point: &Point, workload: &WorkloadResult) -> Option<Draft> {
+/// A model that was fitted to rates and means answers for these alone.
+pub(crate) fn percentiles_not_modelled(run: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {
+    let of = run.targets.iter().find_map(|target| target.facts.get(fact::FITTED))?;
+    workload.total()?.response.as_ref()?;
+    let sentence =
+        format!("Percentiles are not given: the model was fitted to {of}, and answers for nothing else.");
+    let remedy = "Compare rates and means with this model; measure percentiles on the storage itself.";
+    Some(Draft::new(Code::PercentilesNotModelled, Severity::Note, sentence).remedy(remedy))
+}
+
+pub(crate) fn few_samples(run: &Run, point: &Point, workload: &WorkloadResult) -> Option<Draft> {
+    if run.targets.iter().any(|target| target.facts.contains_key(fact::FITTED)) {
+        return None;
+    }
     let total = workload.total()?;
     let response = total.response.as_ref()?;
     let headline = point.headline.strip_prefix('p').and_then(|text| text.parse::<f64>().ok());

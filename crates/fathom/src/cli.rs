@@ -94,6 +94,9 @@ pub struct MeasureArgs {
     /// as p99>5ms; `inconclusive`: also where that is not decided
     #[arg(long, value_name = "LIMIT", requires = "against")]
     pub fail_on: Vec<FailOn>,
+    /// With --against: a change that surely is no more than this, up or down, counts as equivalent
+    #[arg(long, value_name = "PERCENT", default_value = "5%", requires = "against")]
+    pub margin: Share,
     /// On a virtual array, follow each request: `fathom explain` then tells where its time went. The model takes longer
     #[arg(long, conflicts_with = "against")]
     pub shares: bool,

@@ -46,6 +46,9 @@ pub mod fact {
     /// A key of [`PathPart::facts`](crate::PathPart::facts): the memory of a part that may hold data, as `Bytes` prints
     /// it exactly.
     pub const CACHE: &str = "cache";
+    /// What a model was fitted to and answers for, where it was fitted: `rates and mean response times`. Of such a model
+    /// no percentile is given.
+    pub const FITTED: &str = "fitted to";
     /// Where the storage is if not in this machine, in words: `nfs4 from server:/export`.
     pub const REMOTE: &str = "remote";
 

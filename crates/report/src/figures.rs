@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use record::names::fact;
 use record::{CpuUse, Grade, LatencySummary, OpSummary, Point, PointKind, Run, WorkloadResult};
 use units::{BytesPerSecond, Nanos, OpsPerSecond};
 
@@ -48,7 +49,8 @@ pub(crate) fn figures(run: &Run) -> Figures {
     let missing = |latency: &LatencySummary| quantiles.iter().any(|q| latency.quantile(*q).is_none());
     let latencies = lines.iter().filter_map(|line| line.summary?.response.as_ref());
     Figures {
-        too_few: latencies.into_iter().any(missing),
+        too_few: !run.targets.iter().any(|target| target.facts.contains_key(fact::FITTED))
+            && latencies.into_iter().any(missing),
         table: Table {
             columns: columns(&quantiles, &headlines),
             rows: lines.iter().map(|line| cells(line, &quantiles)).collect(),

@@ -41,6 +41,7 @@ pub use tree::Confidence;
 
 use crate::background::BackgroundParams;
 use crate::controller::ControllerParams;
+use crate::device::DeviceParams;
 use crate::host::HostParams;
 use crate::link::LinkParams;
 use crate::protocol::ProtocolParams;
@@ -84,6 +85,13 @@ pub struct ArraySpec {
     pub background: Vec<BackgroundParams>,
     /// Every figure used, with what it rests on.
     pub figures: Vec<Figure>,
+}
+
+impl ArraySpec {
+    /// Whether its devices are a model that was fitted to measured rates and mean response times, and to no more.
+    pub fn is_fitted(&self) -> bool {
+        self.layout.models.iter().any(|model| matches!(model.params, DeviceParams::Fitted(_)))
+    }
 }
 
 /// An array's file before anything is chosen: what `fathom array show` prints.

@@ -147,7 +147,9 @@ impl<'a, 'w> Driver<'a, 'w> {
         outcome: Outcome,
     ) -> Result<Driver<'a, 'w>, WorldError> {
         let point = load_of(plan, options.load.as_deref()).map_err(WorldError::Unfit)?;
-        options.promises.iter().try_for_each(|promise| check(promise, point)).map_err(WorldError::Unfit)?;
+        let has_percentiles = world.has_percentiles();
+        let check = |promise| check(promise, point, has_percentiles);
+        options.promises.iter().try_for_each(check).map_err(WorldError::Unfit)?;
         let Task::Load(base) = &point.task else { unreachable!("`load_of` gives loads") };
         let warm_up = base.workloads[0].stop.warmup.max(WARM_UP);
         if options.to.is_some() && base.workloads.len() > 1 && !base.workloads.iter().all(has_rate) {

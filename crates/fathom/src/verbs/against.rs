@@ -71,7 +71,7 @@ pub fn run(arguments: &MeasureArgs, against: &str, store: &Option<PathBuf>) -> R
         .enumerate()
         .map(|(side, one)| Group { name: compare::letter(side), runs: vec![&one.run] })
         .collect();
-    let comparison = compared(None, &groups, explain::compare::MARGIN);
+    let comparison = compared(None, &groups, arguments.margin.get());
     compare::deliver(&comparison, format, &run.outputs, &run.look, false)?;
     recorded.iter().for_each(|one| say_where(one, run, store));
     let endings = recorded.map(final_ending);
