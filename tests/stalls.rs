@@ -116,3 +116,50 @@ fn a_target_that_stops_before_the_end_of_the_window_is_silent_in_every_figure_an
     let found = |code: &str| run.findings.iter().any(|finding| finding.code == code);
     assert!(found("silence") && !found("little-law") && !found("conservation"), "{:?}", run.findings);
 }
+
+#[test]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "the test freezes a file system of the kernel's, whose clock is the real one"
+)]
+fn storage_that_hangs_is_said_to_and_the_second_interrupt_leaves_at_once() {
+    let user = User::with_plan(
+        &format!(
+            "{PLAN}\n[[phase]]\nname = \"after\"\nrun = \"60s\"\nreads = \"0%\"\n\
+        span = \"8MiB\"\nengine = \"pread\"\n"
+        )
+        .replace("run    = \"6s\"", "run    = \"300ms\""),
+    );
+    let Some(device) = Loop::make(&user, 64 << 20) else { return };
+    if !mkfs(&device) {
+        return;
+    }
+    let point = user.directory("mnt");
+    let Some(mounted) = Mounted::make(&device, &point) else { return };
+    let Some(frozen) = Frozen::make(&mounted) else { return };
+    drop(frozen);
+
+    let mut running = user.start("run plan.toml --on mnt");
+    running.wait_for("[2/2] after");
+    let frozen = Frozen::make(&mounted).unwrap();
+    running.wait_for("waiting for storage since");
+    running.signal(rustix::process::Signal::INT);
+    running.wait_for("Ctrl-C again leaves at once");
+    running.signal(rustix::process::Signal::INT);
+    let since = std::time::Instant::now();
+    // Not read to its end: the process that measures has it open until the storage answers.
+    let code = running.wait();
+    assert_eq!(code, Some(130));
+    assert!(since.elapsed() < Duration::from_secs(20), "it waited for the storage");
+    let run = user.last();
+    assert_eq!(run["points"].as_array().unwrap().len(), 1, "what was finished is kept");
+    let told = user.fathom("doctor --restore --store elsewhere.sqlite").done();
+    assert!(told.out.contains("nothing is to be put back"));
+    drop(frozen);
+    crate::support::wait_until("the process that measures has put back", || {
+        let left = std::fs::read_dir(&point)
+            .unwrap()
+            .filter(|entry| entry.as_ref().unwrap().file_name() != "lost+found");
+        left.count() == 0
+    });
+}

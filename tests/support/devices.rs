@@ -54,6 +54,15 @@ impl Loop {
         Some(Loop { node: node?, image })
     }
 
+    /// Likewise over a file that is there, whoever uses it.
+    pub fn over(image: &Path) -> Option<Loop> {
+        let node = attach(image);
+        if node.is_none() {
+            lacks("losetup", "needs root and losetup, to make a loop device");
+        }
+        Some(Loop { node: node?, image: image.into() })
+    }
+
     /// The text that lets Fathom write to it: it is not blank.
     pub fn consent(&self) -> String {
         format!("data:loop:{}", self.image.display())

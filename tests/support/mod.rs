@@ -6,6 +6,7 @@ mod skip;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
 use std::time::Duration;
@@ -89,10 +90,7 @@ impl User {
 
     /// Starts `fathom LINE` and lets it run; killed if it outlives the test.
     pub fn start(&self, line: &str) -> Running {
-        let mut command = self.command(line);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let err = BufReader::new(child.stderr.take().unwrap());
-        Running { child: Some(child), err: Some(err), heard: String::new() }
+        Running::of(&mut self.command(line))
     }
 
     /// The last run that was kept, as a record.
@@ -164,6 +162,14 @@ pub struct Running {
 }
 
 impl Running {
+    /// Starts it, in a group of processes of its own.
+    pub fn of(command: &mut Command) -> Running {
+        let command = command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+        let mut child = command.spawn().unwrap();
+        let err = BufReader::new(child.stderr.take().unwrap());
+        Running { child: Some(child), err: Some(err), heard: String::new() }
+    }
+
     /// Waits until a line on stderr has `words` in it. Fails where the program ends before.
     #[track_caller]
     pub fn wait_for(&mut self, words: &str) {
@@ -182,12 +188,42 @@ impl Running {
         rustix::process::kill_process(rustix::process::Pid::from_child(child), signal).unwrap();
     }
 
+    /// Sends a signal to the process that measures, whose guard was started; `false` where it is not there yet.
+    pub fn signal_worker(&self, signal: rustix::process::Signal) -> bool {
+        let guard = self.child.as_ref().unwrap().id();
+        let children = fs::read_to_string(format!("/proc/{guard}/task/{guard}/children")).unwrap_or_default();
+        let worker = children.split_whitespace().next().and_then(|pid| pid.parse().ok());
+        let worker = worker.and_then(rustix::process::Pid::from_raw);
+        worker.is_some_and(|pid| rustix::process::kill_process(pid, signal).is_ok())
+    }
+
+    /// Kills it and all that it has started.
+    pub fn kill_all(&self) {
+        let group = rustix::process::Pid::from_child(self.child.as_ref().unwrap());
+        rustix::process::kill_process_group(group, rustix::process::Signal::KILL).unwrap();
+    }
+
+    /// Goes away from the end of its stdout.
+    pub fn stop_reading(&mut self) {
+        self.child.as_mut().unwrap().stdout = None;
+    }
+
+    /// The same of its stderr, which nothing more is known of.
+    pub fn stop_hearing(&mut self) {
+        self.err = None;
+    }
+
+    /// Its exit code, once it has ended; what it has started may live on.
+    pub fn wait(mut self) -> Option<i32> {
+        self.child.take().unwrap().wait().unwrap().code()
+    }
+
     /// What it printed by the time it ended.
     pub fn end(mut self) -> Ended {
-        let mut err = self.err.take().unwrap();
+        let err = self.err.take();
         let rest = std::thread::spawn(move || {
             let mut text = String::new();
-            err.read_to_string(&mut text).map(|_| text)
+            err.map_or(Ok(0), |mut err| err.read_to_string(&mut text)).map(|_| text)
         });
         let output = self.child.take().unwrap().wait_with_output().unwrap();
         let mut ended = Ended::of(&output);

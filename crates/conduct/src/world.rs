@@ -65,6 +65,12 @@ pub trait World {
 
     /// Whether the user has asked for an end.
     fn is_stopped(&self) -> bool;
+
+    /// Puts back what was changed and removes what was made, at the end: what could not be, in sentences without their
+    /// stops. What was put back already is so.
+    fn put_back(&mut self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// What a load saw.
@@ -171,6 +177,9 @@ pub enum WorldError {
         /// Why it failed.
         source: std::io::Error,
     },
+    /// A mistake of Fathom's own.
+    #[error("internal error: {0}")]
+    Internal(String),
     /// The user asked for an end while the target was prepared.
     #[error("interrupted while the target was prepared")]
     Interrupted,
@@ -178,11 +187,13 @@ pub enum WorldError {
 
 impl WorldError {
     /// The exit code that belongs to it: 3 where writing was refused as unsafe, 5 where the storage or the system
-    /// failed, 130 after an interrupt, otherwise 2.
+    /// failed, 8 where Fathom itself did, 130 after an interrupt, otherwise 2.
     pub fn exit_code(&self) -> u8 {
         match self {
             WorldError::Unsafe(_) | WorldError::Engine(host::engine::EngineError::Unsafe(_)) => 3,
-            WorldError::Scratch(host::scratch::ScratchError::NotOurs { .. }) => 3,
+            WorldError::Scratch(
+                host::scratch::ScratchError::NotOurs { .. } | host::scratch::ScratchError::BehindLoop { .. },
+            ) => 3,
             WorldError::Tree(
                 host::tree::TreeError::NotOurs { .. } | host::tree::TreeError::Stranger { .. },
             ) => 3,
@@ -193,6 +204,7 @@ impl WorldError {
                 | host::scratch::ScratchError::Os { .. },
             ) => 5,
             WorldError::System { .. } | WorldError::Engine(host::engine::EngineError::System { .. }) => 5,
+            WorldError::Engine(host::engine::EngineError::Internal { .. }) | WorldError::Internal(_) => 8,
             WorldError::Interrupted => 130,
             _ => 2,
         }

@@ -106,8 +106,8 @@ pub(crate) fn nothing_measured(_: &Run, point: &Point, workload: &WorkloadResult
     )
 }
 
-/// Exit codes of interrupts: 128 and the number of the signal.
-const INTERRUPTS: [u8; 2] = [130, 143];
+/// Exit codes of interrupts, 128 and the number of the signal: SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGXFSZ.
+const INTERRUPTS: [u8; 6] = [129, 130, 131, 141, 143, 153];
 
 pub(crate) fn interrupted(run: &Run) -> Option<Draft> {
     let cut_short = run.points.iter().filter(|point| !point.complete).count() as u64;

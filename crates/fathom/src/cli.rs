@@ -22,6 +22,19 @@ pub struct Cli {
     pub verb: Verb,
 }
 
+impl Cli {
+    /// Whether it asks storage for more than what is written on it, and so may change something for that time.
+    pub fn measures(&self) -> bool {
+        match &self.verb {
+            Verb::Run(arguments) => !arguments.run.dry_run,
+            Verb::Search(arguments) => !arguments.run.dry_run,
+            Verb::Doctor(arguments) => arguments.caches,
+            Verb::Array(ArrayVerb::Fit(_)) | Verb::As(_) => true,
+            _ => false,
+        }
+    }
+}
+
 // Lines of less than 80 columns: clap breaks longer ones without regard to the columns.
 const EXAMPLES: &str = "\
 Examples:
@@ -39,8 +52,8 @@ Exit codes:
   0  done                               5  I/O errors, or the storage went away
   1  an assertion failed                6  data integrity
   2  usage; nothing was touched         8  internal, or the run was not kept
-  3  refused as unsafe; likewise        130, 143  interrupted, and kept
-  4  finished, but the result is invalid
+  3  refused as unsafe; likewise        128 + signal  interrupted, and kept:
+  4  finished, but the result is invalid   130 Ctrl-C, 143 TERM, 129 HUP
 
 `fathom COMMAND --help` has the rest; the guide is in docs/ of the source.";
 
@@ -597,6 +610,10 @@ pub struct DoctorArgs {
     /// The largest of these spans [default: 4GiB]
     #[arg(long, value_name = "SIZE", requires = "caches")]
     pub most: Option<Bytes>,
+    /// Put back what runs have changed that were killed, and list it: scratch files removed, read-ahead set back. Every
+    /// run does that for those before it
+    #[arg(long, conflicts_with_all = ["target", "parts", "caches", "self_test", "format"])]
+    pub restore: bool,
     /// What stdout gets
     #[arg(long, value_enum, default_value_t = TreeFormat::Text)]
     pub format: TreeFormat,

@@ -5,10 +5,13 @@ mod cli;
 mod doors;
 mod dry;
 mod ending;
+mod guard;
 mod iologs;
 mod models;
 mod output;
+mod panics;
 mod progress;
+mod put_back;
 mod recorder;
 mod session;
 mod signals;
@@ -23,15 +26,34 @@ use clap::Parser;
 
 use crate::cli::{Cli, Verb};
 use crate::ending::{Ending, Failure};
+use crate::guard::Side;
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse_from(command_line()) {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
-    let ending = carry_out(&cli).unwrap_or_else(|failure| failure.ending());
+    panics::speak_plainly();
+    if cli.measures() {
+        match guard::divide(&cli.store) {
+            Side::Ended(code) => return ExitCode::from(code),
+            Side::Measures(guard) => begin_to_measure(&cli, guard),
+        }
+    }
+    let ending = match panics::caught(|| carry_out(&cli)) {
+        Ok(ending) => ending.unwrap_or_else(|failure| failure.ending()),
+        Err(what) => Ending { code: 8, reason: format!("internal error: {what}") },
+    };
     ending.say();
     ExitCode::from(ending.code)
+}
+
+/// What comes before any verb that changes something for the time that it measures.
+fn begin_to_measure(cli: &Cli, guard: Option<u32>) {
+    if let Err(error) = signals::begin(guard) {
+        terminal::say_sentence(&format!("fathom: signals cannot be listened for: {error}"));
+    }
+    put_back::begin(&cli.store, guard);
 }
 
 /// The arguments; where the program was called by a tool's name, `fathom as` that tool.

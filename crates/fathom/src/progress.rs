@@ -1,5 +1,7 @@
 //! What a person sees while a run goes on: one line that changes, or plain lines where nothing can change.
 
+mod waiting;
+
 use std::time::Duration;
 
 use conduct::{Event, Live};
@@ -8,6 +10,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use units::{Bytes, BytesPerSecond, Instant, Nanos, OpsPerSecond};
 
 use crate::terminal;
+use waiting::Waiting;
 
 /// How often a plain line is printed.
 const PLAIN_EVERY: Nanos = Nanos::from_secs(5);
@@ -22,6 +25,8 @@ pub struct Progress {
     now: Option<Running>,
     last_plain: Instant,
     last_live: Option<Live>,
+    /// Tells when storage does not answer; `None` of a world that has none, or before one is known.
+    waiting: Option<Waiting>,
 }
 
 /// The point that is being measured.
@@ -37,12 +42,24 @@ impl Progress {
         let bar = (!quiet && terminal::stderr_is_terminal()).then(line);
         let clock = Clock::start();
         let last_plain = clock.now();
-        Progress { bar, quiet, clock, is_virtual: false, now: None, last_plain, last_live: None }
+        Progress {
+            bar,
+            quiet,
+            clock,
+            is_virtual: false,
+            now: None,
+            last_plain,
+            last_live: None,
+            waiting: None,
+        }
     }
 
     /// Whose time the events tell.
     pub fn of_world(&mut self, world: record::World) {
         self.is_virtual = world == record::World::Array;
+        if !self.is_virtual && !self.quiet {
+            self.waiting = Waiting::watch(&self.clock, self.bar.clone());
+        }
     }
 
     pub fn show(&mut self, event: &Event<'_>) {
@@ -57,11 +74,10 @@ impl Progress {
                 }
                 let (expected, expected_after) = (*expected, *expected_after);
                 let since = self.clock.now();
-                self.now = Some(Running { title, since, expected, expected_after });
-                (self.last_plain, self.last_live) = (since, None);
+                self.begin(Running { title, since, expected, expected_after });
             }
             Event::Live { live, .. } => self.live(live),
-            Event::PointEnded { .. } => {}
+            Event::PointEnded { .. } => self.rest(),
             Event::Aside { what, expected } => self.aside(what, *expected),
             Event::RateDecided { search } => self.decided(search),
             Event::SweepEnded { phase, why } => self.say(&format!("{phase}: {why}")),
@@ -69,6 +85,7 @@ impl Progress {
     }
 
     pub fn finish(&mut self) {
+        self.waiting = None;
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
         }
@@ -81,8 +98,22 @@ impl Progress {
         }
         let since = self.clock.now();
         let (title, expected_after) = (what.to_owned(), Nanos::ZERO);
-        self.now = Some(Running { title, since, expected: Some(expected), expected_after });
-        (self.last_plain, self.last_live) = (since, None);
+        self.begin(Running { title, since, expected: Some(expected), expected_after });
+    }
+
+    fn begin(&mut self, running: Running) {
+        (self.last_plain, self.last_live) = (running.since, None);
+        if let Some(waiting) = &self.waiting {
+            waiting.begin(&running.title);
+        }
+        self.now = Some(running);
+    }
+
+    /// Nothing is asked of storage for a while.
+    fn rest(&self) {
+        if let Some(waiting) = &self.waiting {
+            waiting.rest();
+        }
     }
 
     /// What became of the last rate of a search, and between which rates the edge lies.
@@ -105,6 +136,9 @@ impl Progress {
     fn live(&mut self, live: &Live) {
         let Some(running) = &self.now else { return };
         let now = self.clock.now();
+        if self.waiting.as_ref().is_some_and(|waiting| waiting.hear(live)) {
+            return;
+        }
         let text = format!("{}  {}  {}", running.title, self.left(running, live, now), self.rates(live));
         match &self.bar {
             Some(bar) => bar.set_message(text),

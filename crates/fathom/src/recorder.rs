@@ -2,7 +2,7 @@
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-use conduct::World;
+use conduct::{Outcome, World, WorldError};
 use host::clock::Clock;
 use jiff::{Timestamp, Unit};
 use library::{Durability, Filter, Kept, Library, LibraryError};
@@ -86,6 +86,12 @@ impl Recorder {
     pub fn add(&mut self, point: &Point) {
         self.run.points.push(point.clone());
         self.keep();
+    }
+
+    /// What has become of a plan that a mistake of Fathom's own has cut short: the points so far.
+    pub fn cut_short(&self, what: String) -> Outcome {
+        let (points, error) = (self.run.points.clone(), Some(WorldError::Internal(what)));
+        Outcome { points, complete: false, error, rounds: Vec::new() }
     }
 
     /// What is known of the targets once scratch files are laid out.

@@ -11,8 +11,11 @@ use workload::plan::{Overrides, Plan};
 use crate::ending::{Ending, Failure};
 use crate::iologs::{Iologs, Trouble};
 use crate::models::{self, LIBRARY};
+use crate::panics;
+use crate::put_back;
 use crate::recorder::{Recorded, Recorder};
 use crate::signals::Signals;
+use crate::terminal;
 
 /// A plan and where it came from.
 pub struct Planned {
@@ -45,6 +48,7 @@ impl Session {
         let signals = Signals::listen()
             .map_err(|source| Failure::System { what: "listening for signals".into(), source })?;
         let logs = Iologs::of(&planned.plan)?;
+        let options = &RealOptions { journal: put_back::journal(), ..options.clone() };
         let Opened { mut world, consents, scratch_words, leftover_words } =
             open(&planned.plan, options, &signals)?;
         let trouble = logs.map(|(logs, trouble)| {
@@ -53,6 +57,12 @@ impl Session {
         });
         let trouble = trouble.unwrap_or_default();
         let Planned { plan, origin, overrides } = &planned;
+        if scratch_words.is_some() && !options.journal.is_kept() {
+            terminal::say_sentence(
+                "fathom: nothing can be noted beside the library, so a kill would leave the scratch file behind; \
+                 `--store` names another place",
+            );
+        }
         let recorder = Recorder::start(plan, origin, overrides, &*world, consents, library);
         Ok(Session { planned, signals, world, recorder, trouble, scratch_words, leftover_words })
     }
@@ -90,12 +100,16 @@ impl Session {
     /// Carries the plan out, and keeps the record after each point where there is a library.
     pub fn measure(mut self, watch: &mut dyn FnMut(&Event<'_>)) -> Recorded {
         let recorder = &mut self.recorder;
-        let outcome = carry_out(&self.planned.plan, &mut *self.world, &mut |event| {
-            watch(&event);
-            if let Event::PointEnded { point } = event {
-                recorder.add(point);
-            }
+        let outcome = panics::caught(|| {
+            carry_out(&self.planned.plan, &mut *self.world, &mut |event| {
+                host::fault::here("main");
+                watch(&event);
+                if let Event::PointEnded { point } = event {
+                    recorder.add(point);
+                }
+            })
         });
+        let outcome = outcome.unwrap_or_else(|what| self.recorder.cut_short(what));
         self.end(outcome)
     }
 
@@ -107,31 +121,46 @@ impl Session {
     ) -> [Recorded; 2] {
         let mut recorders = [&mut self.recorder, &mut other.recorder];
         let worlds: [&mut dyn World; 2] = [&mut *self.world, &mut *other.world];
-        let [here, there] = take_turns(&self.planned.plan, worlds, &mut |side, event| {
-            watch(side, &event);
-            if let Event::PointEnded { point } = event {
-                recorders[side].add(point);
-            }
+        let outcomes = panics::caught(|| {
+            take_turns(&self.planned.plan, worlds, &mut |side, event| {
+                watch(side, &event);
+                if let Event::PointEnded { point } = event {
+                    recorders[side].add(point);
+                }
+            })
         });
+        let [here, there] = outcomes
+            .unwrap_or_else(|what| [self.recorder.cut_short(what.clone()), other.recorder.cut_short(what)]);
         [self.end(here), other.end(there)]
     }
 
     fn end(mut self, outcome: Outcome) -> Recorded {
-        let ending = self.logged(ending(&outcome, &self.signals));
+        let ending = self.settled(ending(&outcome, &self.signals));
         self.recorder.set_targets(self.world.targets());
         self.recorder.set_rounds(outcome.rounds);
         self.recorder.finish(outcome.complete, ending)
     }
 
-    /// `ending`, unless all went well but for a log.
-    fn logged(&self, ending: Ending) -> Ending {
-        if ending.code == 0 { self.trouble.ending().unwrap_or(ending) } else { ending }
+    /// Puts back what was changed: `ending`, unless all went well but for that, or for a log.
+    fn settled(&mut self, ending: Ending) -> Ending {
+        let left = self.world.put_back();
+        for sentence in &left {
+            terminal::say_sentence(&format!("fathom: not put back: {sentence}"));
+        }
+        // Of a thread that nobody waits for, too.
+        let internal =
+            panics::last().map(|what| Ending { code: 8, reason: format!("internal error: {what}") });
+        let told = internal.or_else(|| self.trouble.ending()).or_else(|| {
+            let first = left.first()?;
+            Some(Ending { code: 5, reason: format!("what was changed could not be put back: {first}") })
+        });
+        if ending.code == 0 { told.unwrap_or(ending) } else { ending }
     }
 
     /// Searches the highest rate at which the plan's load keeps its promises; likewise.
     pub fn search(mut self, options: &SearchOptions, watch: &mut dyn FnMut(&Event<'_>)) -> Recorded {
         let recorder = &mut self.recorder;
-        let (outcome, found) =
+        let searched = panics::caught(|| {
             carry_out_search(&self.planned.plan, options, &mut *self.world, &mut |event| {
                 watch(&event);
                 match event {
@@ -139,14 +168,16 @@ impl Session {
                     Event::RateDecided { search } => recorder.add_search(search),
                     _ => {}
                 }
-            });
+            })
+        });
+        let (outcome, found) = searched.unwrap_or_else(|what| (self.recorder.cut_short(what), None));
         let mut ending = ending(&outcome, &self.signals);
         let unkept = found.as_ref().filter(|found| found.complete && found.kept_per_s.is_none());
         if let (0, Some(found)) = (ending.code, unkept) {
             let reason = format!("no rate keeps {}", found.promises.join(" and "));
             ending = Ending { code: 1, reason };
         }
-        let ending = self.logged(ending);
+        let ending = self.settled(ending);
         self.recorder.set_targets(self.world.targets());
         // Cut short before the first rate there is nothing; after it the ladder so far is kept already.
         if let Some(found) = found {

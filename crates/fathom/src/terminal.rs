@@ -5,16 +5,20 @@ use std::io::{self, IsTerminal, Write};
 use report::Style;
 
 use crate::cli::{Colour, Look};
+use crate::signals;
 
 /// Columns where no terminal says how many.
 const WIDTH: usize = 100;
 
-/// Prints a result to stdout. A reader that has gone, as `head` does, is no failure.
+/// Prints a result to stdout. A reader that has gone, as `head` does, is no failure; a run that goes on ends.
 pub fn print(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let printed = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     match printed {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+            signals::reader_has_gone();
+            Ok(())
+        }
         other => other,
     }
 }

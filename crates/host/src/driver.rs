@@ -29,6 +29,12 @@ impl Live {
         }
     }
 
+    /// So many are in flight now, before they are waited for: who watches can tell waiting from having nothing to do.
+    #[inline]
+    pub(crate) fn asked(&self, in_flight: u32) {
+        self.in_flight.store(u64::from(in_flight), Ordering::Relaxed);
+    }
+
     pub(crate) fn publish(&self, progress: Progress) {
         self.ops.store(progress.ops, Ordering::Relaxed);
         self.bytes.store(progress.bytes, Ordering::Relaxed);
@@ -71,6 +77,9 @@ pub fn drive<E: Engine>(
         if job.reopens() {
             engine.reopen((lines.open)()?)?;
         }
+        crate::fault::here("worker");
+        // Some engines carry requests out as they are handed over.
+        lines.live.asked(job.progress().in_flight);
         engine.submit(&batch)?;
         now = match wake {
             Wake::Done => break,

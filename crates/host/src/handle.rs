@@ -39,13 +39,21 @@ pub fn is_at(path: &Path, file: impl AsFd) -> io::Result<bool> {
     Ok((there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino))
 }
 
+/// The path of the directory that `path` lies in.
+pub fn parent_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// The directory that `path` lies in, and its name there.
 pub fn folder_of(path: &Path) -> io::Result<(OwnedFd, &OsStr)> {
-    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = parent_of(path);
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     Ok((openat(CWD, folder, flags, Mode::empty())?, name))
 }
+
+/// How names end that files have between being put aside and being removed.
+pub(crate) const ASIDE: &str = ".removed";
 
 /// Removes the name `path` of the file that `file` is open on; `false`, and nothing is removed, where it is another
 /// file's by now.
@@ -58,7 +66,7 @@ pub fn remove(path: &Path, file: &File) -> io::Result<bool> {
         return Ok(false);
     }
     let mut aside = name.to_owned();
-    aside.push(format!(".{:016x}.removed", random()));
+    aside.push(format!(".{:016x}{ASIDE}", random()));
     match renameat_with(&folder, name, &folder, &aside, RenameFlags::NOREPLACE) {
         Ok(()) => {}
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {

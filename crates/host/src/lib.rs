@@ -9,6 +9,7 @@ pub mod content;
 pub mod driver;
 pub mod engine;
 pub mod environment;
+pub mod fault;
 #[cfg(test)]
 mod fixture;
 pub mod handle;
@@ -18,6 +19,7 @@ pub mod pages;
 mod placement;
 pub mod plain;
 pub mod progress;
+pub mod restore;
 pub mod safety;
 pub mod scratch;
 pub mod semaphores;
@@ -25,6 +27,7 @@ pub mod sysroot;
 pub mod target;
 pub mod topology;
 pub mod tree;
+mod unwinding;
 pub mod verify;
 
 pub use sysroot::{DevNo, SysRoot};

@@ -1,5 +1,6 @@
 //! Workers on real storage: set up, started together, watched, and gathered.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -22,6 +23,7 @@ use crate::environment::{self, UringState};
 use crate::monitor::{CpuTime, thread_cpu};
 use crate::placement::place;
 use crate::sysroot::SysRoot;
+use crate::unwinding::StopOnPanic;
 use crate::verify::{Checks, Verification, Verified};
 
 /// One workload with its workers' specifications and the files they use.
@@ -131,7 +133,7 @@ pub fn run(
                     live: lives_left.next().expect("one for each worker"),
                     report: report.clone(),
                 };
-                crew.hire(scope, move |gate| seat.work(gate));
+                crew.hire(scope, report.clone(), move |gate| seat.work(gate));
             }
         }
         drop(report);
@@ -176,15 +178,21 @@ impl<'scope> Crew<'scope> {
         (Crew { threads: Vec::new(), gates: Vec::new() }, Reporter(report), reports)
     }
 
-    /// One more worker, which waits at the gate it is given until it may start.
+    /// One more worker, which waits at the gate it is given until it may start. Should it panic, the others go home.
     pub fn hire<'env>(
         &mut self,
         scope: &'scope Scope<'scope, 'env>,
+        report: Reporter,
         work: impl FnOnce(&Receiver<Instant>) -> Result<WorkerOutcome, EngineError> + Send + 'scope,
     ) {
         let (gate, opened) = channel();
         self.gates.push(gate);
-        self.threads.push(scope.spawn(move || work(&opened)));
+        self.threads.push(scope.spawn(move || {
+            catch_unwind(AssertUnwindSafe(|| work(&opened))).unwrap_or_else(|_| {
+                report.say(Report::Broken);
+                Err(EngineError::Internal { thread: "a worker" })
+            })
+        }));
     }
 
     /// Waits until all are ready, starts them, and passes news on until the last one has hung up.
@@ -196,6 +204,8 @@ impl<'scope> Crew<'scope> {
         reports: &Receiver<Report>,
         news: &mut dyn FnMut(News<'_>),
     ) {
+        // Should whoever is told the news panic, the workers would go on to the end of their jobs.
+        let _workers = StopOnPanic(stop);
         let mut tids = Vec::with_capacity(self.threads.len());
         while tids.len() < self.threads.len() {
             match reports.recv() {
@@ -224,7 +234,8 @@ impl<'scope> Crew<'scope> {
 
     /// Every worker's outcome, or the first error.
     pub fn gather(self) -> Result<Vec<WorkerOutcome>, EngineError> {
-        self.threads.into_iter().map(|thread| thread.join().expect("a worker does not panic")).collect()
+        let internal = || Err(EngineError::Internal { thread: "a worker" });
+        self.threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| internal())).collect()
     }
 }
 

@@ -317,6 +317,7 @@ fn a_file_system_that_fills_up_while_laying_out_says_so_and_leaves_nothing() {
         size: free.round_down(Bytes::KIB * 4) - Bytes::KIB * 4,
         seed: 1,
         reserve: Some(Bytes::ZERO),
+        journal: host::restore::Journal::default(),
     };
     let error = Scratch::prepare(&spec, &mut |_| Step::Continue).expect_err("it cannot fit");
     let ScratchError::Full { asked, free: left, .. } = &error else { panic!("{error}") };

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use host::clock::Clock;
+use host::restore::Journal;
 use host::tree::{FOLDER, Found, MARK, TreeAssignment, TreeError, Trees, look, run};
 use tempfile::TempDir;
 use units::Bytes;
@@ -81,7 +82,7 @@ fn doing(op: &str) -> Workload {
 #[test]
 fn after_each_operation_the_directory_holds_what_was_asked_and_nothing_when_all_is_over() {
     let (directory, path) = folder();
-    let mut trees = Trees::open(directory.path(), false).unwrap();
+    let mut trees = Trees::open(directory.path(), false, &Journal::default()).unwrap();
     let names = |suffix: &str, size: &str| -> BTreeSet<String> {
         let file = |(node, file): (u32, &str)| format!("d{node}/f{file}{suffix}{size}");
         let files = [(1, "000-0000000"), (1, "000-0000001"), (2, "000-0000002")];
@@ -123,7 +124,7 @@ fn after_each_operation_the_directory_holds_what_was_asked_and_nothing_when_all_
 #[test]
 fn workers_have_trees_of_their_own_where_that_is_asked() {
     let (directory, path) = folder();
-    let mut trees = Trees::open(directory.path(), false).unwrap();
+    let mut trees = Trees::open(directory.path(), false, &Journal::default()).unwrap();
     carry_out(&mut trees, &workload(&format!("{KEYS}tree = 'create'\nown_trees = true")));
     let held: Vec<usize> =
         ["w0/d1", "w0/d2", "w1/d1", "w1/d2"].map(|d| listing(&path.join("t0").join(d)).len()).to_vec();
@@ -133,7 +134,7 @@ fn workers_have_trees_of_their_own_where_that_is_asked() {
 #[test]
 fn durable_operations_end_without_an_error_whatever_they_are() {
     let (directory, _) = folder();
-    let mut trees = Trees::open(directory.path(), false).unwrap();
+    let mut trees = Trees::open(directory.path(), false, &Journal::default()).unwrap();
     for op in FileOp::ALL.iter().filter(|op| **op != FileOp::Sync) {
         for fsync in ["each", "end"] {
             let tallies =
@@ -146,7 +147,7 @@ fn durable_operations_end_without_an_error_whatever_they_are() {
 #[test]
 fn content_is_what_was_asked_for() {
     let (directory, path) = folder();
-    let mut trees = Trees::open(directory.path(), false).unwrap();
+    let mut trees = Trees::open(directory.path(), false, &Journal::default()).unwrap();
     carry_out(&mut trees, &workload("count = 2\nfile_size = '3MiB'\ntree = 'create'\ncontent = 'zeros'"));
     assert_eq!(fs::read(path.join("t0/f000-0000001")).unwrap(), vec![0; 3 << 20]);
     let tallies = carry_out(&mut trees, &workload("count = 2\nfile_size = '3MiB'\ntree = 'write'"));
@@ -162,18 +163,21 @@ fn a_folder_without_the_mark_is_refused_and_one_left_behind_is_cleared() {
     fs::create_dir(&path).unwrap();
     fs::write(path.join("precious"), "kept").unwrap();
     assert_eq!(look(directory.path()).unwrap(), Found::Foreign);
-    let error = Trees::open(directory.path(), false).unwrap_err();
+    let error = Trees::open(directory.path(), false, &Journal::default()).unwrap_err();
     assert!(matches!(error, TreeError::NotOurs { .. }), "{error}");
     assert!(path.join("precious").exists());
     fs::remove_dir_all(&path).unwrap();
 
-    let mut left = Trees::open(directory.path(), true).unwrap();
+    let mut left = Trees::open(directory.path(), true, &Journal::default()).unwrap();
     carry_out(&mut left, &doing("create"));
     assert_eq!(look(directory.path()).unwrap(), Found::InUse);
-    assert!(matches!(Trees::open(directory.path(), false).unwrap_err(), TreeError::InUse { .. }));
+    assert!(matches!(
+        Trees::open(directory.path(), false, &Journal::default()).unwrap_err(),
+        TreeError::InUse { .. }
+    ));
     drop(left);
     assert_eq!(look(directory.path()).unwrap(), Found::Left);
-    let trees = Trees::open(directory.path(), false).unwrap();
+    let trees = Trees::open(directory.path(), false, &Journal::default()).unwrap();
     assert_eq!(listing(&path).len(), 1, "the mark alone");
     drop(trees);
     assert!(!path.exists());
@@ -183,28 +187,31 @@ fn a_folder_without_the_mark_is_refused_and_one_left_behind_is_cleared() {
 fn a_link_in_place_of_the_folder_is_not_followed() {
     let (directory, path) = folder();
     let elsewhere = tempfile::tempdir().unwrap();
-    drop(Trees::open(elsewhere.path(), true).unwrap());
+    drop(Trees::open(elsewhere.path(), true, &Journal::default()).unwrap());
     std::os::unix::fs::symlink(elsewhere.path().join(FOLDER), &path).unwrap();
-    assert!(matches!(Trees::open(directory.path(), false).unwrap_err(), TreeError::NotOurs { .. }));
+    assert!(matches!(
+        Trees::open(directory.path(), false, &Journal::default()).unwrap_err(),
+        TreeError::NotOurs { .. }
+    ));
     assert!(elsewhere.path().join(FOLDER).join(MARK).exists());
 }
 
 #[test]
 fn what_somebody_else_put_into_the_folder_stays() {
     let (directory, path) = folder();
-    let mut trees = Trees::open(directory.path(), false).unwrap();
+    let mut trees = Trees::open(directory.path(), false, &Journal::default()).unwrap();
     carry_out(&mut trees, &doing("create"));
     fs::write(path.join("t0/d1/precious"), "kept").unwrap();
     drop(trees);
     assert_eq!(fs::read_to_string(path.join("t0/d1/precious")).unwrap(), "kept");
-    let error = Trees::open(directory.path(), false).unwrap_err();
+    let error = Trees::open(directory.path(), false, &Journal::default()).unwrap_err();
     assert!(matches!(error, TreeError::Stranger { .. }), "{error}");
 }
 
 #[test]
 fn a_tree_that_vanishes_beneath_its_workers_gives_errors_and_no_panic() {
     let (directory, path) = folder();
-    let mut trees = Trees::open(directory.path(), false).unwrap();
+    let mut trees = Trees::open(directory.path(), false, &Journal::default()).unwrap();
     let stat = doing("stat");
     prepare(&mut trees, &stat).unwrap();
     fs::remove_dir_all(&path).unwrap();
@@ -224,7 +231,7 @@ fn a_tree_that_vanishes_beneath_its_workers_gives_errors_and_no_panic() {
 #[test]
 fn what_failed_in_part_is_made_anew() {
     let (directory, path) = folder();
-    let mut trees = Trees::open(directory.path(), false).unwrap();
+    let mut trees = Trees::open(directory.path(), false, &Journal::default()).unwrap();
     let read = doing("read");
     prepare(&mut trees, &read).unwrap();
     fs::remove_file(path.join("t0/d1/f000-0000001")).unwrap();
@@ -236,7 +243,7 @@ fn what_failed_in_part_is_made_anew() {
 #[test]
 fn more_files_than_fit_are_refused_before_any_is_made() {
     let (directory, path) = folder();
-    let mut trees = Trees::open(directory.path(), false).unwrap();
+    let mut trees = Trees::open(directory.path(), false, &Journal::default()).unwrap();
     let error = prepare(&mut trees, &workload("count = 1_000_000_000\nfile_size = '1GiB'\ntree = 'read'"));
     assert!(matches!(error, Err(TreeError::TooLarge { .. })), "{error:?}");
     assert_eq!(listing(&path).iter().filter(|name| name.contains("/f")).count(), 0);

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use host::clock::Clock;
+use host::engine::EngineError;
 use host::load::{Assignment, WorkerOutcome, run};
 use units::{Nanos, OpsPerSecond};
 use workload::JobSpec;
@@ -35,7 +36,14 @@ pub(super) fn measure(
         let idle: Vec<Assignment> = assignments.iter().map(|each| on_null(each, time)).collect();
         // No thread for it is no reason to lose what was measured, nor to end the plan.
         let own_stop = AtomicBool::new(false);
-        let Ok(outcomes) = run(&idle, clock, &own_stop, &mut |_| ()) else { return };
+        let outcomes = match run(&idle, clock, &own_stop, &mut |_| ()) {
+            Ok(outcomes) => outcomes,
+            Err(error) => {
+                // A mistake of Fathom's own does.
+                stop.fetch_or(matches!(error, EngineError::Internal { .. }), Ordering::Relaxed);
+                return;
+            }
+        };
         for outcome in &outcomes {
             if let Some(worker) = answers[outcome.workload].workers.get_mut(outcome.worker as usize) {
                 worker.ceiling = ceiling(outcome);

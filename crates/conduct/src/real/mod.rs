@@ -18,6 +18,7 @@ use host::clock::Clock;
 use host::engine::{FileRef, URING_DEPTH_MAX};
 use host::load::{Assignment, News, WorkerOutcome};
 use host::monitor::{DeviceCounters, Monitor, process_cpu};
+use host::restore::{Journal, ReadAhead};
 use host::safety::{Consent, Permit, consent_for, permit};
 use host::target::{Facts, Place, Stored, Target};
 use host::verify::Books;
@@ -76,6 +77,8 @@ pub struct RealOptions {
     pub beside: Beside,
     /// Look at what a file or device holds before it is first read from: sixty blocks of it.
     pub looks_inside: bool,
+    /// Where it is noted what is to be put back.
+    pub journal: Journal,
 }
 
 /// Another world of this program on the same file system, whose scratch files are there as well.
@@ -107,7 +110,8 @@ pub struct RealWorld {
     targets: Vec<Resolved>,
     scratch: ScratchSet,
     plain: PlainSet,
-    read_ahead: Vec<prepare::ReadAhead>,
+    read_ahead: Vec<ReadAhead>,
+    journal: Journal,
     trees: trees::TreeSet,
     upkeep: Upkeep,
     /// What was written where; `None` where nothing is to be held against it.
@@ -145,12 +149,12 @@ impl RealWorld {
             }
         }
         let environment = host::environment::Environment::read(&root);
-        let plain = PlainSet::plan(&root, &options.plain, &mut targets, &options.consents)?;
+        let plain = PlainSet::plan(&root, &options.plain, &mut targets, &options.consents, &options.journal)?;
         let scratch = match plain.is_any() {
             true => ScratchSet::default(),
             false => ScratchSet::plan(plan, &targets, options, &environment)?,
         };
-        let trees = trees::TreeSet::plan(plan, &targets, options.plain.len(), options.keep)?;
+        let trees = trees::TreeSet::plan(plan, &targets, options)?;
         let world = RealWorld {
             root,
             clock: Clock::start(),
@@ -160,6 +164,7 @@ impl RealWorld {
             scratch,
             plain,
             read_ahead: Vec::new(),
+            journal: options.journal.clone(),
             trees,
             upkeep: Upkeep::new(&options.upkeep),
             books: books(plan),
@@ -410,6 +415,14 @@ impl World for RealWorld {
 
     fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
+    }
+
+    fn put_back(&mut self) -> Vec<String> {
+        let mut left = self.scratch.remove();
+        left.extend(self.plain.end());
+        left.extend(self.trees.remove().err().map(|error| error.to_string()));
+        left.extend(self.read_ahead.iter_mut().filter_map(|set| set.put_back(&self.root).err()));
+        left
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use host::clock::Clock;
 use host::handle;
 use host::plain;
+use host::restore::{Change, Journal, MadeFile, Noted};
 use host::safety::{Consent, Permit, consent_for, permit};
 use host::scratch::{Step, enough_room};
 use host::target::Place;
@@ -44,6 +45,7 @@ pub(super) struct PlainSet {
     wanted: Vec<PlainFile>,
     ready: bool,
     made: Vec<Made>,
+    journal: Journal,
 }
 
 /// A file that is Fathom's own.
@@ -52,6 +54,27 @@ struct Made {
     path: PathBuf,
     file: File,
     keep: bool,
+    /// That it is to be removed, where it is; `None` as well once it has been left or removed.
+    noted: Option<Noted>,
+}
+
+impl Made {
+    /// Leaves or removes the file, once. An error says what stays behind.
+    fn end(&mut self) -> Result<(), String> {
+        if self.keep {
+            // A file that could not be marked counts as the user's from now on.
+            let _users = plain::leave(&self.file);
+            return Ok(());
+        }
+        let Some(noted) = self.noted.take() else { return Ok(()) };
+        match handle::remove(&self.path, &self.file) {
+            Ok(_) => {
+                noted.done();
+                Ok(())
+            }
+            Err(error) => Err(format!("{}: cannot remove: {error}", self.path.display())),
+        }
+    }
 }
 
 impl PlainSet {
@@ -62,6 +85,7 @@ impl PlainSet {
         wanted: &[PlainFile],
         targets: &mut [Resolved],
         consents: &[Consent],
+        journal: &Journal,
     ) -> Result<PlainSet, WorldError> {
         for (wanted, each) in wanted.iter().zip(targets.iter_mut()) {
             match &each.target.place {
@@ -85,7 +109,8 @@ impl PlainSet {
             let kept = wanted.cut.map_or(each.facts.size, |cut| cut.min(each.facts.size));
             each.facts.size = kept.max(wanted.size);
         }
-        Ok(PlainSet { wanted: wanted.to_vec(), ready: false, made: Vec::new() })
+        let journal = journal.clone();
+        Ok(PlainSet { wanted: wanted.to_vec(), ready: false, made: Vec::new(), journal })
     }
 
     /// Whether targets are plain files.
@@ -174,11 +199,22 @@ impl PlainSet {
         };
         match each.target.place.clone() {
             Place::NewFile(path) => {
-                let file = plain::create(&path).map_err(system(each, "making"))?;
+                let journal = if wanted.keep { &Journal::default() } else { &self.journal };
+                let made = MadeFile::before(&path).map_err(system(each, "making"))?;
+                let mut noted = journal.note(Change::Plain(made.clone())).map_err(system(each, "noting"))?;
+                let file = match plain::create(&path) {
+                    Ok(file) => file,
+                    Err(error) => {
+                        noted.done();
+                        return Err(system(each, "making")(error));
+                    }
+                };
+                let made = made.made(&file).map_err(system(each, "looking at"))?;
+                noted.amend(Change::Plain(made)).map_err(system(each, "noting"))?;
                 let leave = Permit::for_own(&path, &file, format!("the new file {}", path.display()))
                     .map_err(system(each, "looking at"))?;
                 let handle = file.try_clone().map_err(system(each, "opening"))?;
-                self.made.push(Made { path: path.clone(), file, keep: wanted.keep });
+                self.made.push(Made { path: path.clone(), file, keep: wanted.keep, noted: Some(noted) });
                 each.permit = Some(Arc::new(leave));
                 each.target.place = Place::File(path);
                 Ok(Some(handle))
@@ -188,7 +224,11 @@ impl PlainSet {
                 let Some(file) = permit.open(0)? else { return Ok(None) };
                 if permit.consent.is_none() && plain::is_as_left(&file) {
                     let handle = file.try_clone().map_err(system(each, "opening"))?;
-                    self.made.push(Made { path, file: handle, keep: wanted.keep });
+                    let journal = if wanted.keep { &Journal::default() } else { &self.journal };
+                    let made = MadeFile::before(&path).and_then(|made| made.made(&file));
+                    let change = Change::Plain(made.map_err(system(each, "looking at"))?);
+                    let noted = Some(journal.note(change).map_err(system(each, "noting"))?);
+                    self.made.push(Made { path, file: handle, keep: wanted.keep, noted });
                 }
                 Ok(Some(file))
             }
@@ -205,15 +245,17 @@ fn writable(each: &Resolved) -> Result<Option<File>, WorldError> {
     }
 }
 
+impl PlainSet {
+    /// Leaves or removes the files; what stays behind that should not.
+    pub(super) fn end(&mut self) -> Vec<String> {
+        self.made.iter_mut().filter_map(|made| made.end().err()).collect()
+    }
+}
+
 impl Drop for PlainSet {
     fn drop(&mut self) {
-        for Made { path, file, keep } in &self.made {
-            // Nobody can be told here. A file that could not be marked counts as the user's from now on.
-            let _ = match keep {
-                true => plain::leave(file),
-                false => handle::remove(path, file).map(|_| ()),
-            };
-        }
+        // Nobody can be told here; what stays behind is in the journal.
+        let _untold = self.end();
     }
 }
 

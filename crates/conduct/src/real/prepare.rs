@@ -1,9 +1,10 @@
 //! Bringing a real target into a known condition: trimmed, filled, its cache dropped, its read-ahead set.
 
 use std::fs;
-use std::path::PathBuf;
 
 use host::load::{News, run};
+use host::restore::ReadAhead;
+use host::target::Device;
 use units::{Bytes, Share};
 use workload::compile;
 use workload::plan::Prepare;
@@ -15,37 +16,6 @@ use crate::world::WorldError;
 
 /// Requests that fill or trim. Large enough that the device, not the calls, is the limit.
 const STEP: Bytes = Bytes::MIB;
-
-/// A read-ahead setting that was changed; put back when dropped.
-#[derive(Debug)]
-pub(super) struct ReadAhead {
-    path: PathBuf,
-    before: String,
-}
-
-impl ReadAhead {
-    fn set(path: PathBuf, size: Bytes) -> Result<ReadAhead, WorldError> {
-        let failed = |source| WorldError::System { what: format!("setting {}", path.display()), source };
-        let before = fs::read_to_string(&path).map_err(failed)?;
-        fs::write(&path, format!("{}\n", size.get() / 1024)).map_err(failed)?;
-        Ok(ReadAhead { path, before })
-    }
-
-    /// Leaves the setting as it is.
-    fn forget(mut self) {
-        self.before.clear();
-    }
-}
-
-impl Drop for ReadAhead {
-    fn drop(&mut self) {
-        if self.before.is_empty() {
-            return;
-        }
-        // The setting was writable a moment ago; if the device has gone meanwhile there is nothing to put back.
-        let _gone = fs::write(&self.path, &self.before);
-    }
-}
 
 impl RealWorld {
     pub(super) fn prepare(
@@ -163,23 +133,21 @@ impl RealWorld {
     }
 
     fn set_read_ahead(&mut self, size: Bytes) -> Result<(), WorldError> {
-        let devices: Vec<PathBuf> = self
-            .targets
-            .iter()
-            .flat_map(|each| &each.facts.devices)
-            .map(|device| device.folder.join("queue/read_ahead_kb"))
-            .collect();
+        let devices: Vec<Device> =
+            self.targets.iter().flat_map(|each| &each.facts.devices).cloned().collect();
         if devices.is_empty() {
             let why = "read-ahead belongs to a block device, and the target has none".to_owned();
             return Err(WorldError::Unfit(why));
         }
-        for path in devices {
-            let set = ReadAhead::set(path, size)?;
+        for device in devices {
             // Of several settings in a run, the one before the first is put back.
-            match self.read_ahead.iter().any(|known| known.path == set.path) {
-                true => set.forget(),
-                false => self.read_ahead.push(set),
-            }
+            let set = match self.read_ahead.iter_mut().find(|known| known.is_of(&device)) {
+                Some(known) => known.again(size),
+                None => ReadAhead::set(&self.root, &self.journal, &device, size)
+                    .map(|set| self.read_ahead.push(set)),
+            };
+            let what = || format!("setting the read-ahead of {}", device.node.display());
+            set.map_err(|source| WorldError::System { what: what(), source })?;
         }
         Ok(())
     }

@@ -69,6 +69,7 @@ impl ScratchSet {
                 size,
                 seed: plan.seed,
                 reserve: None,
+                journal: options.journal.clone(),
             })
         };
         let least = needs.least();
@@ -105,6 +106,12 @@ impl ScratchSet {
     /// Size of all files together.
     pub(super) fn total(&self) -> Bytes {
         self.all_planned().into_iter().map(|(_, size)| size).sum()
+    }
+
+    /// Removes the files, unless they are to be kept; what stays behind, and why.
+    pub(super) fn remove(&mut self) -> Vec<String> {
+        let made = self.made.iter_mut().flatten();
+        made.filter_map(|scratch| scratch.remove().err()).map(|error| error.to_string()).collect()
     }
 
     /// Makes what is not there yet.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use host::restore::Journal;
 use host::target::Place;
 use host::tree::{self, FOLDER, Found, TreeAssignment, TreeError, Trees};
 use record::CpuUse;
@@ -11,7 +12,7 @@ use workload::plan::{Load, Plan, Point};
 use workload::spec::Workload;
 use workload::tree::{Tree, compile_tree};
 
-use super::{Heard, RealWorld, Resolved, answer, describe, fill_in};
+use super::{Heard, RealOptions, RealWorld, Resolved, answer, describe, fill_in};
 use crate::event::Live;
 use crate::world::{LoadAnswer, WorldError};
 
@@ -20,24 +21,24 @@ use crate::world::{LoadAnswer, WorldError};
 pub(super) struct TreeSet {
     directory: Option<PathBuf>,
     keep: bool,
+    journal: Journal,
     leftover: Option<String>,
     trees: Option<Trees>,
 }
 
 impl TreeSet {
-    /// Looks at where the folder will be: in the only target behind the first `plain`, which are a tool's own files.
+    /// Looks at where the folder will be: in the only target behind the plain files of a tool.
     /// Changes nothing.
     pub(super) fn plan(
         plan: &Plan,
         targets: &[Resolved],
-        plain: usize,
-        keep: bool,
+        options: &RealOptions,
     ) -> Result<TreeSet, WorldError> {
         let mut workloads = plan.points().iter().flat_map(Point::workloads);
         let Some(workload) = workloads.find(|workload| workload.tree.is_some()) else {
             return Ok(TreeSet::default());
         };
-        let [Resolved { target, .. }] = targets.get(plain..).unwrap_or_default() else {
+        let [Resolved { target, .. }] = targets.get(options.plain.len()..).unwrap_or_default() else {
             return Err(no_directory(workload, targets));
         };
         let Place::Directory(directory) = &target.place else { return Err(no_directory(workload, targets)) };
@@ -48,7 +49,8 @@ impl TreeSet {
             Found::InUse => return Err(TreeError::InUse { path }.into()),
             Found::Foreign => return Err(TreeError::NotOurs { path }.into()),
         };
-        Ok(TreeSet { directory: Some(directory.clone()), keep, leftover, trees: None })
+        let (keep, journal) = (options.keep, options.journal.clone());
+        Ok(TreeSet { directory: Some(directory.clone()), keep, journal, leftover, trees: None })
     }
 
     pub(super) fn leftover_words(&self) -> Option<&str> {
@@ -60,8 +62,13 @@ impl TreeSet {
         let directory = self.directory.as_ref().expect("a plan with trees has one directory");
         match &mut self.trees {
             Some(trees) => Ok(trees),
-            none => Ok(none.insert(Trees::open(directory, self.keep)?)),
+            none => Ok(none.insert(Trees::open(directory, self.keep, &self.journal)?)),
         }
+    }
+
+    /// Removes the trees. An error says what stays behind.
+    pub(super) fn remove(&mut self) -> Result<(), TreeError> {
+        self.trees.as_mut().map_or(Ok(()), Trees::remove)
     }
 }
 

@@ -184,6 +184,9 @@ impl Upkeep {
 impl Watched {
     fn stage(&mut self, options: &UpkeepOptions) -> Result<Stage, WorldError> {
         self.ask_command(options)?;
+        if !self.watcher.is_asking() {
+            return Err(WorldError::Internal("the thread that watches has panicked".into()));
+        }
         let samples = self.watcher.samples();
         let ran = samples.iter().any(|sample| matches!(sample.said, Ok(Reading::Running(_))));
         let Some(last) = samples.last() else { return Ok(Stage::Waits("is not known of yet".into())) };

@@ -9,11 +9,11 @@ use conduct::Event;
 use conduct::real::{LookKind, PlainFile};
 use formats::Refusal;
 use formats::dd::{Command, Copied, Found, FoundKind, Generation, Side, Status, Work};
-use signal_hook::consts::SIGUSR1;
 use units::Bytes;
 
 use super::{Door, look};
 use crate::ending::{Ending, Failure};
+use crate::signals;
 use crate::terminal;
 
 pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
@@ -35,7 +35,7 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
     };
     let session = door.open_on_files("dd", &command.order(work, found, door.seed()), files)?;
     let asked = Arc::new(AtomicBool::new(false));
-    signal_hook::flag::register(SIGUSR1, asked.clone())
+    signals::set_when_asked(asked.clone())
         .map_err(|source| Failure::System { what: "listening for signals".into(), source })?;
     let mut words = Words { command: &command, asked, before: (0, 0), width: 0, seconds: 0 };
     let recorded = door.measure(session, &mut |event| words.hear(event));

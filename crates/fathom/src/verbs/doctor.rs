@@ -9,11 +9,15 @@ use host::target::{Facts, Target};
 
 use crate::cli::{DoctorArgs, TreeFormat};
 use crate::ending::{Ending, Failure};
+use crate::put_back;
 use crate::terminal;
 use crate::verbs::self_test::{self, Extent};
 use crate::verbs::{caches, keep, parts};
 
 pub fn doctor(arguments: &DoctorArgs, store: &Option<PathBuf>) -> Result<Ending, Failure> {
+    if arguments.restore {
+        return put_back::restore(store);
+    }
     if let (true, Some(target)) = (arguments.caches, &arguments.target) {
         return caches::caches(arguments, target, store);
     }

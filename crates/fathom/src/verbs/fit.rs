@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use conduct::modelled::{Asked, answers};
 use conduct::real::{Beside, RealOptions, UpkeepOptions};
+use host::restore::Journal;
 use record::{Point, Run};
 use units::{Bytes, Nanos};
 use workload::plan::{self, Overrides, Plan};
@@ -15,6 +16,7 @@ use crate::ending::{Ending, Failure};
 use crate::output;
 use crate::progress::Progress;
 use crate::session::{Planned, Session};
+use crate::signals;
 use crate::terminal;
 use crate::verbs::{compare, keep, plan as plans, run};
 
@@ -42,6 +44,8 @@ pub fn fit(arguments: &FitArgs, store: &Option<PathBuf>) -> Result<Ending, Failu
         let reason = runs.iter().find(|run| run.ending.code == code).map(|run| run.ending.reason.clone());
         return Ok(Ending { code, reason: reason.unwrap_or_default() });
     }
+    // What was measured is kept; the model is thought out without listening.
+    signals::unattended();
     let mut model = Model { runs: &runs };
     let fitted = fit::fit(&runs, &name, &mut model).map_err(|error| Failure::Usage(error.to_string()))?;
     output::write_whole(&arguments.output, &fitted.text)?;
@@ -87,6 +91,7 @@ fn carried_out(
         upkeep: UpkeepOptions::default(),
         beside: Beside::default(),
         looks_inside: false,
+        journal: Journal::default(),
     };
     let plans::Read { plan, origin, .. } = plans::read(name, &overrides)?;
     let size = size_of(&plan, target, arguments, &options)?;

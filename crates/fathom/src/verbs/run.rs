@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use conduct::Event;
 use conduct::real::{Beside, RealOptions, UpkeepOptions};
 use host::progress::Source;
+use host::restore::Journal;
 use host::safety::Consent;
 use record::Run;
 
@@ -111,6 +112,7 @@ pub(super) fn options(arguments: &RunArgs) -> Result<RealOptions, Failure> {
         upkeep: upkeep(&arguments.upkeep),
         beside: Beside::default(),
         looks_inside: true,
+        journal: Journal::default(),
     })
 }
 

@@ -145,6 +145,12 @@ pub enum EngineError {
         /// The system's reason.
         source: io::Error,
     },
+    /// A mistake of Fathom's own.
+    #[error("internal error: {thread} panicked")]
+    Internal {
+        /// Which thread.
+        thread: &'static str,
+    },
     /// Processor or node that is not there.
     #[error("cannot run on {what}: {source}; online are {online}")]
     Placement {

@@ -1,5 +1,6 @@
 //! pread and pwrite with a thread for each request in flight: what is left where io_uring is refused.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -31,12 +32,15 @@ struct Taken {
     system: AtomicU64,
 }
 
+const PANICKED: EngineError = EngineError::Internal { thread: "a thread that carries out requests" };
+
 /// One thread for each slot; the slot's number is its thread's.
 #[derive(Debug)]
 pub struct Pool {
     clock: Clock,
     hands: Vec<Hand>,
-    ended: Receiver<Completion>,
+    /// `None`: the hand that says it has panicked, and its request will never end.
+    ended: Receiver<Option<Completion>>,
     taken: Vec<Completion>,
     in_flight: usize,
     /// The latest end that was handed over: none that follows is earlier.
@@ -69,7 +73,7 @@ impl Pool {
     }
 
     /// Takes what has ended: at least so many, unless `due` comes first.
-    fn receive(&mut self, least: u32, due: Option<Instant>) {
+    fn receive(&mut self, least: u32, due: Option<Instant>) -> Result<(), EngineError> {
         let least = self.in_flight.min(least as usize);
         while self.taken.len() < least {
             let left = due.map(|due| due.saturating_since(self.clock.now()).get());
@@ -77,9 +81,10 @@ impl Pool {
                 None => self.ended.recv().ok(),
                 Some(left) => self.ended.recv_timeout(left).ok(),
             };
-            let Some(one) = one else { return };
-            self.taken.push(one);
+            let Some(one) = one else { return Ok(()) };
+            self.taken.push(one.ok_or(PANICKED)?);
         }
+        Ok(())
     }
 }
 
@@ -121,17 +126,18 @@ impl Hand {
     fn start(
         mut desk: Desk,
         mut checker: Option<Checker>,
-        report: Sender<Completion>,
+        report: Sender<Option<Completion>>,
     ) -> Result<Hand, EngineError> {
         let (work, requests) = channel::<Request>();
         let taken = Arc::new(Taken::default());
         let ledger = taken.clone();
-        let serve = move || {
+        let mut serve = move |report: &Sender<Option<Completion>>| {
             let began = thread_cpu();
             desk.renew(checker.as_mut());
-            for request in requests {
+            for request in &requests {
+                crate::fault::here("hand");
                 let ended = desk.carry_out(&request, checker.as_mut());
-                if report.send(ended).is_err() {
+                if report.send(Some(ended)).is_err() {
                     return;
                 }
                 if request.op == Op::Write {
@@ -141,6 +147,12 @@ impl Hand {
                 let so_far = thread_cpu().since(began);
                 ledger.user.store(so_far.user.get(), Ordering::Relaxed);
                 ledger.system.store(so_far.system.get(), Ordering::Relaxed);
+            }
+        };
+        let serve = move || {
+            if catch_unwind(AssertUnwindSafe(|| serve(&report))).is_err() {
+                // The worker may have gone for another reason.
+                let _unheard = report.send(None);
             }
         };
         let thread =
@@ -156,7 +168,7 @@ impl Engine for Pool {
         for request in requests {
             let hand = &self.hands[request.token.0 as usize];
             let work = hand.work.as_ref().expect("doors close only on drop");
-            work.send(*request).expect("a hand ends only after its door");
+            work.send(*request).map_err(|_| PANICKED)?;
             self.in_flight += 1;
         }
         Ok(())
@@ -165,11 +177,13 @@ impl Engine for Pool {
     fn wait(&mut self, wait: Wait, done: &mut impl FnMut(Completion)) -> Result<Instant, EngineError> {
         match wait {
             Wait::Until(due, _) if self.in_flight == 0 => self.clock.sleep_until(due),
-            Wait::Until(due, least) => self.receive(least, Some(due)),
-            Wait::For(least) => self.receive(least, None),
+            Wait::Until(due, least) => self.receive(least, Some(due))?,
+            Wait::For(least) => self.receive(least, None)?,
             Wait::No => {}
         }
-        self.taken.extend(self.ended.try_iter());
+        for one in self.ended.try_iter() {
+            self.taken.push(one.ok_or(PANICKED)?);
+        }
         self.in_flight -= self.taken.len();
         self.taken.sort_unstable_by_key(|ended| ended.finished_at);
         for ended in self.taken.drain(..) {
@@ -195,8 +209,8 @@ impl Drop for Pool {
         self.hands.iter_mut().for_each(|hand| drop(hand.work.take()));
         for hand in &mut self.hands {
             if let Some(thread) = hand.thread.take() {
-                let ended = thread.join();
-                debug_assert!(ended.is_ok(), "a hand does not panic");
+                // One that panicked has said so.
+                let _panicked = thread.join();
             }
         }
     }

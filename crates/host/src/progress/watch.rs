@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 
 use units::{Instant, Nanos};
 
@@ -25,6 +26,7 @@ pub struct Sample {
 pub struct Watcher {
     samples: Arc<Mutex<Vec<Sample>>>,
     ended: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
 }
 
 impl Watcher {
@@ -34,7 +36,7 @@ impl Watcher {
         let samples: Arc<Mutex<Vec<Sample>>> = Arc::default();
         let ended: Arc<AtomicBool> = Arc::default();
         let (filled, end) = (samples.clone(), ended.clone());
-        std::thread::Builder::new().name("progress".into()).spawn(move || {
+        let thread = std::thread::Builder::new().name("progress".into()).spawn(move || {
             let started = clock.now();
             while !end.load(Ordering::Relaxed) {
                 let said = source.read();
@@ -44,12 +46,17 @@ impl Watcher {
                 clock.sleep_until(at.saturating_add(hundredth.clamp(MOST_OFTEN, LEAST_OFTEN)));
             }
         })?;
-        Ok(Watcher { samples, ended })
+        Ok(Watcher { samples, ended, thread })
     }
 
     /// Every answer so far, in order of time.
     pub fn samples(&self) -> Vec<Sample> {
         lock(&self.samples).clone()
+    }
+
+    /// Whether it still asks. It ends by itself where it panics, and nothing new will come.
+    pub fn is_asking(&self) -> bool {
+        !self.thread.is_finished()
     }
 
     /// The last of them.

@@ -33,6 +33,7 @@ use crate::{handle, plain, scratch};
 pub use consent::{Consent, ConsentError, Subject};
 pub use reason::{Reason, Refusal};
 pub use signatures::{Signature, signatures};
+pub(crate) use usage::loop_over;
 
 /// Why no permit was given, or why one no longer holds.
 #[derive(Debug, thiserror::Error)]

@@ -586,7 +586,13 @@ fn fathoms_own_file_and_what_is_not_there_yet_need_no_consent() {
     let folder = tempfile::tempdir().expect("the test has a temporary folder");
     let folder = std::fs::canonicalize(folder.path()).expect("it is there");
     let (path, size) = (folder.join("own"), Bytes::MIB);
-    let spec = scratch::Spec { path: path.clone(), size, seed: 1, reserve: Some(Bytes::ZERO) };
+    let spec = scratch::Spec {
+        path: path.clone(),
+        size,
+        seed: 1,
+        reserve: Some(Bytes::ZERO),
+        journal: Default::default(),
+    };
     let mut own = scratch::Scratch::prepare(&spec, &mut |_| scratch::Step::Continue).expect("there is room");
     let root = SysRoot::real();
     let target = Target { name: "own".into(), place: Place::File(path.clone()) };

@@ -47,6 +47,13 @@ pub(super) fn of_file(root: &SysRoot, path: &Path, file: &File) -> Vec<Reason> {
     reasons
 }
 
+/// The loop device over the file at `path`, which `file` is open on; `None` where there is none, or none is known of.
+pub(crate) fn loop_over(root: &SysRoot, path: &Path, file: &File) -> Option<PathBuf> {
+    let id = file.metadata().ok().map(|stat| (stat.dev(), stat.ino()));
+    let over = loops(root).ok()?.into_iter().find(|each| each.is_over(path, id))?;
+    Some(root.node(&over.name))
+}
+
 /// That it is not known `what`, since `table` cannot be read: not the same as that there is nothing.
 pub(super) fn unknown(what: &'static str, table: PathBuf, error: &io::Error) -> Reason {
     Reason::Unknown { what, table, why: error.to_string() }

@@ -90,7 +90,7 @@ impl Header {
 }
 
 /// Fowler, Noll, Vo, 64 bits, variant 1a (RFC 9923): finds a torn or foreign mark, no more.
-fn fnv1a(bytes: &[u8]) -> u64 {
+pub(crate) fn fnv1a(bytes: &[u8]) -> u64 {
     let fold = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, fold)
 }

@@ -16,6 +16,7 @@ use units::Bytes;
 
 use crate::handle;
 use crate::scratch::{Progress, Step};
+use crate::unwinding::StopOnPanic;
 
 /// One write of the laying-out: large enough to fill the stripes of wide arrays.
 const CHUNK: Bytes = Bytes::new(4 << 20);
@@ -95,11 +96,14 @@ fn write_chunks(
     let mut memory = vec![0; CHUNK.get() as usize + ALIGNMENT];
     let start = memory.as_ptr().align_offset(ALIGNMENT);
     let buffer = &mut memory[start..start + CHUNK.get() as usize];
+    // The file will not be used then.
+    let _others = StopOnPanic(stop);
     while !stop.load(Ordering::Relaxed) {
         let offset = CHUNK * next.fetch_add(1, Ordering::Relaxed);
         if offset >= length {
             return;
         }
+        crate::fault::here("layout");
         let count = (length - offset).min(CHUNK);
         let part = &mut buffer[..count.get() as usize];
         noise(seed, offset, part);

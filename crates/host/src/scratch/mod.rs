@@ -1,8 +1,9 @@
 //! Fathom's own files: the only ones it writes without being told that they may be destroyed.
 //!
 //! **Invariant:** a file without Fathom's mark is never overwritten, truncated or removed.
-//! **Invariant:** when a [`Scratch`] is dropped its file is gone, unless it was to be kept; so it is after an error and
-//! after an interrupt that lets `main` return.
+//! **Invariant:** when a [`Scratch`] is dropped its file is gone, unless it was to be kept or a loop device is over it; so
+//! it is after an error and after an interrupt that lets `main` return. Whatever else ends the process: it is in the
+//! journal from before it is made until it has gone.
 //! **Invariant:** the data region is written by real writes; holes and unwritten extents are looked for and are an
 //! error.
 
@@ -11,6 +12,7 @@ mod header;
 mod layout;
 mod size;
 
+use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
@@ -19,16 +21,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::fs::{
-    Advice, AtFlags, CWD, FallocateFlags, FlockOperation, Mode, OFlags, fadvise, fallocate, flock, linkat,
-    openat, statvfs,
+    Advice, AtFlags, CWD, FallocateFlags, FlockOperation, Mode, OFlags, RenameFlags, fadvise, fallocate,
+    flock, linkat, openat, renameat_with, statvfs, unlinkat,
 };
 use rustix::io::Errno;
 use units::Bytes;
 
-use crate::safety::Permit;
+use crate::restore::{Change, Journal, MadeFile, Noted, unfinished};
+use crate::safety::{Permit, loop_over};
+use crate::sysroot::SysRoot;
 use crate::{handle, random};
 
 pub use extents::{Extents, Gaps, extents, gaps};
+pub(crate) use header::fnv1a;
 pub use header::{HEADER_SIZE, Header, header_of};
 pub use size::{Budget, Choice, DIRECT, LEAST, Surroundings, asked_size, auto_size, reserve};
 
@@ -63,6 +68,8 @@ pub struct Spec {
     pub seed: u64,
     /// What must stay free; [`reserve`] of the file system where not given.
     pub reserve: Option<Bytes>,
+    /// Where it is noted that the file is to be removed.
+    pub journal: Journal,
 }
 
 /// Why there is no scratch file.
@@ -90,6 +97,35 @@ pub enum ScratchError {
     InUse {
         /// The path.
         path: PathBuf,
+    },
+    /// A loop device reads and writes it, and perhaps a mount that.
+    #[error(
+        "{path} is behind {by}, so it is neither written nor removed; detach that: `losetup --detach {by}`"
+    )]
+    BehindLoop {
+        /// The path.
+        path: PathBuf,
+        /// The loop device.
+        by: String,
+    },
+    /// Its name leads to something else by now.
+    #[error(
+        "{path} leads to another file than the scratch file by now, which was moved; remove that where it is"
+    )]
+    Moved {
+        /// The path.
+        path: PathBuf,
+    },
+    /// That it is to be removed cannot be noted.
+    #[error(
+        "{path}: it cannot be noted that it is to be removed, so it was not made: {source}; free some space for the \
+         library, or name another one with `--store`"
+    )]
+    NotNoted {
+        /// The path.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
     },
     /// It would not fit, or leave too little.
     #[error(
@@ -158,6 +194,8 @@ pub struct Scratch {
     extents: Extents,
     direct: bool,
     reused: bool,
+    /// That it is to be removed; `None` once it has gone or is to be kept.
+    noted: Option<Noted>,
 }
 
 /// The path of scratch file number `index` in a directory.
@@ -172,7 +210,7 @@ impl Scratch {
     /// since) is replaced. `progress` is asked after every few MiB, and not at all where a file is reused.
     pub fn prepare(spec: &Spec, progress: &mut dyn FnMut(Progress) -> Step) -> Result<Scratch, ScratchError> {
         let size = spec.size.round_up(HEADER_SIZE);
-        if let Some(found) = Scratch::found(&spec.path)? {
+        if let Some(found) = Scratch::found(&spec.path, &spec.journal)? {
             let fits = found.header.complete && found.header.data == size && !found.extents.has_gap();
             if fits {
                 return Ok(found);
@@ -180,7 +218,7 @@ impl Scratch {
             found.discard()?;
         }
         enough_room(&spec.path, size, spec.reserve)?;
-        Scratch::lay_out(&spec.path, size, spec.seed, progress)
+        Scratch::lay_out(spec, size, progress)
     }
 
     /// Where the file is.
@@ -219,6 +257,7 @@ impl Scratch {
         let os = os(&self.path, "mark as kept");
         kept.write(&self.file).and_then(|()| self.file.sync_data()).map_err(os)?;
         self.header = kept;
+        self.settle();
         Ok(())
     }
 
@@ -238,8 +277,43 @@ impl Scratch {
         fadvise(&self.file, 0, None, Advice::DontNeed).map_err(|e| os(&self.path, "evict")(e.into()))
     }
 
+    /// Removes the file, unless it is to be kept; nothing where that was done already. An error says what stays behind.
+    pub fn remove(&mut self) -> Result<(), ScratchError> {
+        if self.header.keep {
+            self.settle();
+        }
+        if self.noted.is_none() {
+            return Ok(());
+        }
+        let root = SysRoot::real();
+        if let Some(by) = loop_over(&root, &self.path, &self.file) {
+            return Err(ScratchError::BehindLoop { path: self.path.clone(), by: by.display().to_string() });
+        }
+        let is_removed = handle::remove(&self.path, &self.file).map_err(os(&self.path, "remove"))?;
+        self.settle();
+        let names = self.file.metadata().map_or(0, |stat| stat.nlink());
+        match is_removed || names == 0 {
+            true => Ok(()),
+            false => Err(ScratchError::Moved { path: self.path.clone() }),
+        }
+    }
+
+    /// Leaves the file behind as a kill would: its creation id.
+    #[cfg(test)]
+    pub(crate) fn abandon(mut self) -> u128 {
+        self.noted = None;
+        self.header.creation
+    }
+
+    /// Nothing is to be put back any more.
+    fn settle(&mut self) {
+        if let Some(noted) = self.noted.take() {
+            noted.done();
+        }
+    }
+
     /// Fathom's file at `path`, locked; `None` where there is nothing. One that was to be kept stays kept.
-    fn found(path: &Path) -> Result<Option<Scratch>, ScratchError> {
+    fn found(path: &Path, journal: &Journal) -> Result<Option<Scratch>, ScratchError> {
         let not_ours = || ScratchError::NotOurs { path: path.into() };
         let look = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let first = match rustix::fs::open(path, look, Mode::empty()) {
@@ -258,33 +332,42 @@ impl Scratch {
         let header = header_of(&first).map_err(os(path, "read"))?.ok_or_else(not_ours)?;
         let file = handle::reopen(&first, path, OFlags::RDWR).map_err(os(path, "open"))?;
         lock(path, &file)?;
+        if let Some(by) = loop_over(&SysRoot::real(), path, &file) {
+            return Err(ScratchError::BehindLoop { path: path.into(), by: by.display().to_string() });
+        }
         let extents = extents(&file, header.data).map_err(os(path, "ask for the extents of"))?;
         let permit = leave(path, &file)?;
-        Ok(Some(Scratch { path: path.into(), file, permit, header, extents, direct: false, reused: true }))
+        let made = MadeFile::before(path).and_then(|made| made.made(&file));
+        let noted = journal.note(Change::Scratch(made.map_err(os(path, "look at"))?, header.creation));
+        let noted = Some(noted.map_err(not_noted(path))?);
+        let path = path.into();
+        Ok(Some(Scratch { path, file, permit, header, extents, direct: false, reused: true, noted }))
     }
 
     fn lay_out(
-        path: &Path,
+        spec: &Spec,
         size: Bytes,
-        seed: u64,
         progress: &mut dyn FnMut(Progress) -> Step,
     ) -> Result<Scratch, ScratchError> {
+        let path = spec.path.as_path();
         let creation = u128::from(random()) << 64 | u128::from(random());
-        let header = Header { complete: false, keep: false, data: size, seed, creation };
+        let header = Header { complete: false, keep: false, data: size, seed: spec.seed, creation };
         let full = |written: Bytes, source| {
             let free = free(path).map_or(Bytes::ZERO, |(free, _)| free);
             ScratchError::Full { path: path.into(), asked: size, written, free, source }
         };
-        let file = match create(path, &header) {
+        let (file, noted) = match create(path, &header, &spec.journal) {
             Err(ScratchError::Os { source, .. }) if is_full(&source) => {
                 return Err(full(Bytes::ZERO, source));
             }
             created => created?,
         };
         let (permit, extents) = (leave(path, &file)?, Extents::Unknown);
+        let (path, noted) = (path.to_owned(), Some(noted));
         // From here on dropping it removes the file.
         let mut scratch =
-            Scratch { path: path.into(), file, permit, header, extents, direct: false, reused: false };
+            Scratch { path, file, permit, header, extents, direct: false, reused: false, noted };
+        let path = spec.path.as_path();
         let mut written = Bytes::ZERO;
         let mut watch = |now: Progress| {
             written = now.written;
@@ -332,9 +415,10 @@ impl Scratch {
             layout::Filled::Aborted => return Err(ScratchError::Aborted { path }),
             layout::Filled::Bytes(written) => self.header.data = written,
         }
-        self.file.set_len((self.header.data + HEADER_SIZE).get()).map_err(os(&path, "shorten"))?;
         self.header.complete = true;
+        // The mark first: one of the two ends the file at any moment.
         self.header.write(&self.file).map_err(os(&path, "mark"))?;
+        self.file.set_len((self.header.data + HEADER_SIZE).get()).map_err(os(&path, "shorten"))?;
         self.file.sync_data().map_err(os(&path, "write back"))?;
         // A hint: what was laid out through the page cache must not be served from it.
         let _ = fadvise(&self.file, 0, None, Advice::DontNeed);
@@ -343,32 +427,49 @@ impl Scratch {
 
     /// Removes the file whether it was to be kept or not.
     fn discard(mut self) -> Result<(), ScratchError> {
-        self.header.keep = true;
-        handle::remove(&self.path, &self.file).map(|_| ()).map_err(os(&self.path, "remove"))
+        self.header.keep = false;
+        self.remove()
     }
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        if !self.header.keep {
-            // Nobody can be told here; a file that stays behind is known by its mark and replaced by the next run.
-            let _ = handle::remove(&self.path, &self.file);
+        // Nobody can be told here; a file that stays behind is in the journal, and is known by its mark.
+        let _untold = self.remove();
+    }
+}
+
+/// A new file at `path` with its mark, locked and noted: whoever finds the name finds the mark.
+fn create(path: &Path, header: &Header, journal: &Journal) -> Result<(File, Noted), ScratchError> {
+    let made = MadeFile::before(path).map_err(os(path, "look at the folder of"))?;
+    let mut noted = journal.note(Change::Scratch(made.clone(), header.creation)).map_err(not_noted(path))?;
+    let mut note = |file: &File| {
+        let made = made.made(file).map_err(os(path, "look at"))?;
+        noted.amend(Change::Scratch(made, header.creation)).map_err(not_noted(path))
+    };
+    match create_noted(path, header, &mut note) {
+        Ok(file) => Ok((file, noted)),
+        Err(error) => {
+            noted.done();
+            Err(error)
         }
     }
 }
 
-/// A new file at `path` with its mark, locked: whoever finds the name finds the mark.
-///
-/// The file gets its name when it has its mark. On a file system without unnamed files (`O_TMPFILE`, open(2)) it has its
-/// name a moment before; one that is killed in that moment leaves [`ScratchError::Empty`] for the next.
-fn create(path: &Path, header: &Header) -> Result<File, ScratchError> {
+/// The file gets its name when it has its mark, which is on storage by then. On a file system without unnamed files
+/// (`O_TMPFILE`, open(2)) it is made by a name that no other file has.
+fn create_noted(
+    path: &Path,
+    header: &Header,
+    note: &mut dyn FnMut(&File) -> Result<(), ScratchError>,
+) -> Result<File, ScratchError> {
     let (folder, name) = handle::folder_of(path).map_err(os(path, "open the directory of"))?;
-    let mode = Mode::from_raw_mode(0o666);
-    let unnamed = openat(&folder, ".", OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, mode);
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+    let unnamed = openat(&folder, ".", flags, Mode::from_raw_mode(0o666));
     if let Ok(unnamed) = unnamed {
         let file = File::from(unnamed);
-        lock(path, &file)?;
-        header.write(&file).map_err(os(path, "mark"))?;
+        mark(path, &file, header)?;
+        note(&file)?;
         let own = format!("/proc/self/fd/{}", file.as_raw_fd());
         match linkat(CWD, &own, &folder, name, AtFlags::SYMLINK_FOLLOW) {
             Ok(()) => return Ok(file),
@@ -377,17 +478,64 @@ fn create(path: &Path, header: &Header) -> Result<File, ScratchError> {
             Err(_) => {}
         }
     }
-    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::RDWR | OFlags::CLOEXEC;
-    let file = File::from(openat(&folder, name, flags, mode).map_err(|error| match error {
-        Errno::EXIST => ScratchError::NotOurs { path: path.into() },
-        error => os(path, "create")(error.into()),
-    })?);
-    let marked = lock(path, &file).and_then(|()| header.write(&file).map_err(os(path, "mark")));
-    if let Err(error) = marked {
+    create_named(path, header, note)
+}
+
+/// Makes it by a name of its creation id, which gives way to `path` when it has its mark. Where the file system can give
+/// no name without replacing what is there, it is made at `path` itself; a kill in the moment before its mark leaves
+/// [`ScratchError::Empty`] for the next.
+fn create_named(
+    path: &Path,
+    header: &Header,
+    note: &mut dyn FnMut(&File) -> Result<(), ScratchError>,
+) -> Result<File, ScratchError> {
+    let (folder, name) = handle::folder_of(path).map_err(os(path, "open the directory of"))?;
+    let make = |name: &OsStr| {
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::RDWR | OFlags::CLOEXEC;
+        let made = openat(&folder, name, flags, Mode::from_raw_mode(0o666));
+        made.map(File::from).map_err(|error| match error {
+            Errno::EXIST => ScratchError::NotOurs { path: path.into() },
+            error => os(path, "create")(error.into()),
+        })
+    };
+    let first = unfinished(path, header.creation);
+    let first_name = first.file_name().unwrap_or_default();
+    let file = make(first_name)?;
+    let named = mark(path, &file, header).and_then(|()| note(&file)).and_then(|()| {
+        let renamed = renameat_with(&folder, first_name, &folder, name, RenameFlags::NOREPLACE);
+        let named = match renamed {
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+                let linked = linkat(&folder, first_name, &folder, name, AtFlags::empty());
+                linked.and_then(|()| unlinkat(&folder, first_name, AtFlags::empty()))
+            }
+            renamed => renamed,
+        };
+        match named {
+            Ok(()) => Ok(true),
+            Err(Errno::EXIST) => Err(ScratchError::NotOurs { path: path.into() }),
+            Err(_) => Ok(false),
+        }
+    });
+    match named {
+        Ok(true) => return Ok(file),
+        Ok(false) => handle::remove(&first, &file).map_err(os(path, "remove"))?,
+        Err(error) => {
+            handle::remove(&first, &file).map_err(os(path, "remove"))?;
+            return Err(error);
+        }
+    };
+    let file = make(name)?;
+    if let Err(error) = mark(path, &file, header).and_then(|()| note(&file)) {
         handle::remove(path, &file).map_err(os(path, "remove"))?;
         return Err(error);
     }
     Ok(file)
+}
+
+/// Locks a new file and gives it its mark, on storage when this returns.
+fn mark(path: &Path, file: &File, header: &Header) -> Result<(), ScratchError> {
+    lock(path, file)?;
+    header.write(file).and_then(|()| file.sync_all()).map_err(os(path, "mark"))
 }
 
 fn leave(path: &Path, file: &File) -> Result<Arc<Permit>, ScratchError> {
@@ -463,6 +611,11 @@ pub fn enough_room(path: &Path, size: Bytes, wanted_reserve: Option<Bytes>) -> R
     }
 }
 
+fn not_noted(path: &Path) -> impl FnOnce(io::Error) -> ScratchError {
+    let path = path.to_owned();
+    move |source| ScratchError::NotNoted { path, source }
+}
+
 fn is_full(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::ENOSPC | libc::EDQUOT | libc::EFBIG))
 }
@@ -476,7 +629,13 @@ mod tests {
     use super::*;
 
     fn spec(folder: &tempfile::TempDir, size: Bytes) -> Spec {
-        Spec { path: path_in(folder.path(), 0), size, seed: 7, reserve: Some(Bytes::ZERO) }
+        Spec {
+            path: path_in(folder.path(), 0),
+            size,
+            seed: 7,
+            reserve: Some(Bytes::ZERO),
+            journal: Journal::default(),
+        }
     }
 
     fn folder() -> tempfile::TempDir {
@@ -604,8 +763,7 @@ mod tests {
         let folder = folder();
         // Larger than any file can be, which the file system says only when it is tried.
         let size = Bytes::new(i64::MAX as u64).round_down(HEADER_SIZE) - HEADER_SIZE;
-        let error =
-            Scratch::lay_out(&path_in(folder.path(), 0), size, 1, &mut go_on).expect_err("it cannot fit");
+        let error = Scratch::lay_out(&spec(&folder, size), size, &mut go_on).expect_err("it cannot fit");
         assert!(matches!(error, ScratchError::Full { .. }), "{error}");
         assert_eq!(std::fs::read_dir(folder.path()).expect("it is ours").count(), 0);
     }
@@ -673,6 +831,29 @@ mod tests {
             is_over.store(true, std::sync::atomic::Ordering::Relaxed);
             assert_eq!(watcher.join().expect("it only looks"), 0);
         });
+    }
+
+    #[test]
+    fn where_no_file_can_be_made_without_a_name_it_has_another_one_until_it_has_its_mark() {
+        let folder = folder();
+        let path = path_in(folder.path(), 0);
+        let header = Header { complete: false, keep: false, data: Bytes::KIB * 64, seed: 1, creation: 0xabc };
+        let mut named_by_then = None;
+        let mut note = |_: &File| {
+            named_by_then = Some(path.exists());
+            Ok(())
+        };
+        let file = create_named(&path, &header, &mut note).expect("there is room");
+        assert_eq!(named_by_then, Some(false));
+        assert_eq!(header_of(&file).expect("it can be read"), Some(header));
+        assert!(handle::is_at(&path, &file).expect("it is there"));
+        let again = create_named(&path, &header, &mut |_| Ok(())).expect_err("it is not made over another");
+        assert!(matches!(again, ScratchError::NotOurs { .. }), "{again}");
+        let full = ScratchError::NotNoted { path: path.clone(), source: io::ErrorKind::StorageFull.into() };
+        let other = path_in(folder.path(), 1);
+        let mut full = Some(full);
+        create_named(&other, &header, &mut |_| Err(full.take().expect("once"))).expect_err("it is not noted");
+        assert_eq!(std::fs::read_dir(folder.path()).expect("it is there").count(), 1);
     }
 
     #[test]

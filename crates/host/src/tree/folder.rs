@@ -13,6 +13,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use super::{TreeError, os};
+use crate::restore::{Change, FileId, Journal, MadeFile, Noted};
 
 /// The folder's name.
 pub const FOLDER: &str = "fathom-tree";
@@ -64,12 +65,39 @@ pub(super) struct Folder {
     top: OwnedFd,
     /// Locked as long as it is open.
     _mark: std::fs::File,
-    keep: bool,
+    /// That it is to be removed; `None` once it has gone, or where it is to be kept.
+    noted: Option<Noted>,
 }
 
 impl Folder {
     /// The folder in `directory`. One that an earlier run has left is cleared.
-    pub fn claim(directory: &Path, keep: bool) -> Result<Folder, TreeError> {
+    pub fn claim(directory: &Path, keep: bool, journal: &Journal) -> Result<Folder, TreeError> {
+        let path = directory.join(FOLDER);
+        let not_noted =
+            |source| TreeError::Os { path: path.clone(), action: "note what is to become of", source };
+        let made = MadeFile::before(&path).map_err(not_noted)?;
+        let journal = if keep { &Journal::default() } else { journal };
+        let mut noted = journal.note(Change::Tree(made.clone())).map_err(not_noted)?;
+        let claimed = Folder::take(directory, &mut |top| {
+            let id = Some(FileId::of(top)?);
+            noted.amend(Change::Tree(MadeFile { id, ..made.clone() }))
+        });
+        match claimed {
+            Ok(mut folder) => {
+                folder.noted = (!keep).then_some(noted);
+                Ok(folder)
+            }
+            Err(error) => {
+                noted.done();
+                Err(error)
+            }
+        }
+    }
+
+    fn take(
+        directory: &Path,
+        note: &mut dyn FnMut(BorrowedFd<'_>) -> std::io::Result<()>,
+    ) -> Result<Folder, TreeError> {
         let path = directory.join(FOLDER);
         let parent = open_directory(rustix::fs::CWD, directory).map_err(os(directory, "open"))?;
         let is_new = match mkdirat(&parent, FOLDER, Mode::RWXU) {
@@ -81,18 +109,24 @@ impl Folder {
             Errno::NOTDIR | Errno::LOOP => TreeError::NotOurs { path: path.clone() },
             error => os(&path, "open")(error),
         })?;
+        // Half a folder is of no use to anybody.
+        let undo = |source, action: &'static str| {
+            if is_new {
+                let _none = unlinkat(&top, MARK, AtFlags::empty());
+                let _used = unlinkat(&parent, FOLDER, AtFlags::REMOVEDIR);
+            }
+            TreeError::Os { path: path.clone(), action, source }
+        };
         let mark = match is_new {
-            true => new_mark(top.as_fd()).map_err(|source| {
-                let path = path.clone();
-                TreeError::Os { path, action: "mark", source }
-            })?,
+            true => new_mark(top.as_fd()).map_err(|source| undo(source, "mark"))?,
             false => mark_in(top.as_fd()).ok_or_else(|| TreeError::NotOurs { path: path.clone() })?,
         };
         // A file system without locks (some network ones) is used without.
         if flock(&mark, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {
             return Err(TreeError::InUse { path });
         }
-        let folder = Folder { path, parent, top, _mark: mark, keep };
+        note(top.as_fd()).map_err(|source| undo(source, "note what is to become of"))?;
+        let folder = Folder { path, parent, top, _mark: mark, noted: None };
         folder.clear()?;
         Ok(folder)
     }
@@ -124,21 +158,35 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
-    fn drop(&mut self) {
+impl Folder {
+    /// Clears it and removes it, unless it is to be kept; nothing where that was done already. An error says what stays
+    /// behind.
+    pub fn remove_all(&mut self) -> Result<(), TreeError> {
+        if self.noted.is_none() {
+            return Ok(());
+        }
         // Another folder may stand at the path by now, or none at all: ours is what the descriptor leads to.
         let is_same = || {
             let there = open_directory(self.parent.as_fd(), Path::new(FOLDER)).ok()?;
             let (there, ours) = (fstat(&there).ok()?, fstat(&self.top).ok()?);
             Some((there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino))
         };
-        if self.keep || is_same() != Some(true) {
-            return;
+        if is_same() == Some(true) {
+            self.clear()?;
+            unlinkat(&self.top, MARK, AtFlags::empty()).map_err(os(&self.path, "remove the mark of"))?;
+            unlinkat(&self.parent, FOLDER, AtFlags::REMOVEDIR).map_err(os(&self.path, "remove"))?;
         }
-        // Nobody can be told here; what stays behind is known by its mark and cleared by the next run.
-        if self.clear().is_ok() && unlinkat(&self.top, MARK, AtFlags::empty()).is_ok() {
-            let _ = unlinkat(&self.parent, FOLDER, AtFlags::REMOVEDIR);
+        if let Some(noted) = self.noted.take() {
+            noted.done();
         }
+        Ok(())
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // Nobody can be told here; what stays behind is in the journal, and is known by its mark.
+        let _untold = self.remove_all();
     }
 }
 

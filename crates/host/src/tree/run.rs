@@ -48,7 +48,7 @@ pub fn run(
                 let live = lives_left.next().expect("one for each worker");
                 let report = reporter.clone();
                 let seat = Seat { workload: index, assignment, job, trees, clock, stop, live, report };
-                crew.hire(scope, move |gate| seat.work(gate));
+                crew.hire(scope, reporter.clone(), move |gate| seat.work(gate));
             }
         }
         drop(reporter);
@@ -108,6 +108,8 @@ impl Seat<'_> {
         let (mut now, mut batch) = (self.clock.now(), Vec::with_capacity(1));
         while job.plan(now, &mut batch) != Wake::Done {
             let Some(request) = batch.pop() else { break };
+            crate::fault::here("worker");
+            self.live.asked(1);
             let outcome = carrier.carry_out(&request);
             now = self.clock.now();
             job.settle(Completion { token: request.token, outcome, finished_at: now });

@@ -14,6 +14,7 @@ use workload::{Completion, Wake};
 use super::carry::Carrier;
 use super::folder::{Folder, open_directory};
 use super::{TreeError, os};
+use crate::restore::Journal;
 use crate::scratch;
 
 /// What files are called at present.
@@ -65,9 +66,15 @@ pub struct Trees {
 }
 
 impl Trees {
-    /// The folder in `directory`; what an earlier run has left there is cleared.
-    pub fn open(directory: &Path, keep: bool) -> Result<Trees, TreeError> {
-        Ok(Trees { folder: Folder::claim(directory, keep)?, trees: BTreeMap::new(), made: 0 })
+    /// The folder in `directory`; what an earlier run has left there is cleared. It is noted in `journal` unless it is to
+    /// be kept.
+    pub fn open(directory: &Path, keep: bool, journal: &Journal) -> Result<Trees, TreeError> {
+        Ok(Trees { folder: Folder::claim(directory, keep, journal)?, trees: BTreeMap::new(), made: 0 })
+    }
+
+    /// Clears and removes everything, unless it is to be kept. An error says what stays behind.
+    pub fn remove(&mut self) -> Result<(), TreeError> {
+        self.folder.remove_all()
     }
 
     /// Where it is.

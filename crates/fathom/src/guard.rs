@@ -1,0 +1,138 @@
+//! A process that only watches over the one that measures.
+//!
+//! It is the one that the user started; the one that measures is its child. Whatever ends the child, the guard puts back
+//! what the child had changed. Whatever ends the guard, the child is told and ends as after Ctrl-C. And where storage
+//! hangs, so that the child cannot even be killed, the guard leaves.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use host::clock::Clock;
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
+use units::Nanos;
+
+use crate::ending::Ending;
+use crate::panics;
+use crate::put_back;
+use crate::signals;
+use crate::terminal;
+
+/// After the second signal the child may take so long.
+const PATIENCE: Nanos = Nanos::from_secs(2);
+
+/// Who goes on after the call.
+pub enum Side {
+    /// The process that measures, and who watches over it.
+    Measures(Option<u32>),
+    /// The guard, whose child has ended with that code.
+    Ended(u8),
+}
+
+/// Divides the process in two. Call while it has one thread. Where the system allows no second process, the only one
+/// measures.
+pub fn divide(store: &Option<PathBuf>) -> Side {
+    let parent = std::process::id();
+    if signals::begin_to_guard().is_err() {
+        return Side::Measures(None);
+    }
+    // SAFETY: no other thread is there whose locks the child could find taken.
+    match unsafe { libc::fork() } {
+        0 => {
+            // As the user would: everything is put back and kept.
+            let told = rustix::process::set_parent_process_death_signal(Some(Signal::TERM));
+            let is_there = rustix::process::getppid()
+                .is_some_and(|pid| pid.as_raw_nonzero().get().cast_unsigned() == parent);
+            if told.is_err() || !is_there {
+                return Side::Measures(None);
+            }
+            Side::Measures(Some(parent))
+        }
+        child => match Pid::from_raw(child) {
+            Some(child) if child.as_raw_nonzero().get() > 0 => Side::Ended(watch(child, store)),
+            _ => Side::Measures(None),
+        },
+    }
+}
+
+/// Until the child has ended: its exit code.
+fn watch(child: Pid, store: &Option<PathBuf>) -> u8 {
+    static IS_LATE: AtomicBool = AtomicBool::new(false);
+    let mut passed_on = signals::counts().map(|(signal, _)| (signal, 0));
+    let mut is_hurried = false;
+    loop {
+        match rustix::process::waitpid(Some(child), WaitOptions::NOHANG) {
+            Ok(None) | Err(rustix::io::Errno::INTR) => {}
+            Ok(Some((_, status))) => return ended(status, store),
+            Err(error) => return said(8, format!("the process that measures cannot be waited for: {error}")),
+        }
+        for ((signal, count), (_, passed)) in signals::counts().into_iter().zip(&mut passed_on) {
+            for _ in *passed..count {
+                if let Some(signal) = Signal::from_named_raw(signal) {
+                    // It may have ended just now.
+                    let _gone = rustix::process::kill_process(child, signal);
+                }
+            }
+            *passed = count;
+        }
+        if signals::events() > 1 && !is_hurried {
+            is_hurried = true;
+            std::thread::spawn(|| {
+                let clock = Clock::start();
+                clock.sleep_until(clock.now().saturating_add(PATIENCE));
+                IS_LATE.store(true, Ordering::Relaxed);
+                signals::ring();
+            });
+        }
+        if IS_LATE.load(Ordering::Relaxed) {
+            let reason = "interrupted again; storage does not answer, so the process that measures cannot end before it \
+                          does; it then puts back what was changed, and points that were finished are kept";
+            return said(signals::exit_code().unwrap_or(130), reason.into());
+        }
+        signals::wait();
+    }
+}
+
+fn ended(status: WaitStatus, store: &Option<PathBuf>) -> u8 {
+    if let Some(code) = status.exit_status() {
+        return u8::try_from(code).unwrap_or(8);
+    }
+    let signal = status.terminating_signal().unwrap_or_default();
+    put_back::say(&put_back::replayed(store, Nanos::ZERO));
+    let name = name_of(signal);
+    if matches!(
+        signal,
+        libc::SIGABRT
+            | libc::SIGSEGV
+            | libc::SIGBUS
+            | libc::SIGILL
+            | libc::SIGFPE
+            | libc::SIGTRAP
+            | libc::SIGSYS
+    ) {
+        terminal::say_sentence(&panics::how_to_report(&format!("the process that measures ended by {name}")));
+        return said(8, format!("internal error: ended by {name}; points that were finished are kept"));
+    }
+    let why = if signal == libc::SIGKILL { ", as the kernel does where memory runs out" } else { "" };
+    let code = u8::try_from(128 + signal).unwrap_or(8);
+    said(
+        code,
+        format!("the process that measures was ended by {name}{why}; points that were finished are kept"),
+    )
+}
+
+fn said(code: u8, reason: String) -> u8 {
+    let ending = Ending { code, reason };
+    ending.say();
+    ending.code
+}
+
+fn name_of(signal: i32) -> String {
+    let names = [
+        (libc::SIGABRT, "SIGABRT"),
+        (libc::SIGSEGV, "SIGSEGV"),
+        (libc::SIGBUS, "SIGBUS"),
+        (libc::SIGKILL, "SIGKILL"),
+    ];
+    let known = names.iter().find(|(number, _)| *number == signal);
+    known.map_or_else(|| format!("signal {signal}"), |(_, name)| (*name).to_owned())
+}
