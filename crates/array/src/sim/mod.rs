@@ -155,7 +155,8 @@ pub struct Sim {
     paused: Vec<Instant>,
     /// Volumes that change hands and have something dirty at the old controller.
     moves: Vec<Move>,
-    turn: u32,
+    /// Paths that each host chose for each LUN, LUN after LUN: round robin is a matter of one map of one host.
+    turns: Vec<u32>,
     /// Sizes of what jobs can use.
     sizes: Vec<Bytes>,
     requests: Slab<HostRequest>,
@@ -228,7 +229,7 @@ impl Sim {
             extents: Vec::new(),
             drained: Vec::new(),
             flows: vec![Instant::START; links.max(sessions * plant.hosts.max(1)) as usize],
-            turn: 0,
+            turns: vec![0; plant.hosts.max(1) as usize * luns],
             sizes: Vec::new(),
             requests: Slab::new(),
             trails: Vec::new(),

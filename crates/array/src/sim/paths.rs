@@ -73,8 +73,9 @@ impl Sim {
     /// left, when the host has noticed.
     pub(super) fn choose_path(&mut self, host: u32, lun: u32, session: u32) -> Result<(u32, Nanos), Instant> {
         let owner = self.owners[lun as usize];
-        self.turn = self.turn.wrapping_add(1);
-        let turn = self.turn;
+        let own = &mut self.turns[host as usize * self.owners.len() + lun as usize];
+        *own = own.wrapping_add(1);
+        let turn = *own;
         let first = match self.plant.host.multipath {
             // Nobody knows whose the volume is: the controllers are addressed in turn.
             Multipath::None => turn % self.plant.controllers.max(1),

@@ -55,6 +55,28 @@ fn a_path_that_fails_moves_its_requests_to_its_twin_and_gets_them_back() {
 }
 
 #[test]
+fn round_robin_of_a_host_takes_all_its_paths_whatever_other_hosts_do() {
+    let address = "dsi3500?ports=4&luns=4&host.count=2";
+    let spec = array::spec::array(&Shipped, address).expect("the shipped array is sound");
+    let plant = Plant::from(&spec);
+    assert!(matches!(plant.host.multipath, Multipath::RoundRobin { .. }));
+    let mut sim = Sim::new(&plant, 1).expect("possible");
+    // Two hosts that ask alike ask by turns.
+    let reads = ask(Pattern::RandomWithRepeats, 4, 1.0, 8, 4_000);
+    let size = sim.lun_sizes()[0];
+    let of_host = |host: u32| array::sim::Client { host, ..client(&reads, size) };
+    let outcome = sim.run(vec![of_host(0), of_host(1)]);
+    for host in 0..2 {
+        let adapters = outcome.breakdown.iter().filter(|part| {
+            part.name.starts_with(&format!("host {host} adapter")) && part.name.ends_with(" out")
+        });
+        let came = adapters.map(|part| part.visits.iter().map(|(_, visits)| visits.count).sum::<u64>());
+        let came: Vec<u64> = came.collect();
+        assert_eq!(came, [2_000, 2_000], "of host {host}");
+    }
+}
+
+#[test]
 fn without_its_partner_a_mirrored_cache_writes_through() {
     let writes = ask(Pattern::RandomWithRepeats, 8, 0.0, 4, 300);
     let mut sim = Sim::new(&md3000(), 1).expect("possible");
