@@ -16,6 +16,7 @@ mod doors;
 mod faults;
 mod fitting;
 mod formats;
+mod imposed;
 mod interrupts;
 mod issued;
 mod keeping;

@@ -1,6 +1,6 @@
 //! Loop devices and mounts: each made by the test that uses it and gone afterwards, however it ends.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
@@ -117,6 +117,63 @@ impl Frozen {
             lacks("fsfreeze", "needs fsfreeze and a file system that can be frozen");
         }
         frozen.map(|_| Frozen(mounted.0.clone()))
+    }
+}
+
+/// A control group whose processes may move so much to a device; gone when dropped.
+pub struct Throttled(PathBuf);
+
+impl Throttled {
+    /// `limit` by its name in `io.max`, `riops` or `rbps`.
+    pub fn make(device: &Loop, limit: &str, most: u64) -> Option<Throttled> {
+        let group = Throttled::limited(device, limit, most);
+        if group.is_none() {
+            skipped(
+                "needs root and a control group of version 1 (blkio) or 2 (io) in /sys/fs/cgroup that throttles",
+            );
+        }
+        group
+    }
+
+    fn limited(device: &Loop, limit: &str, most: u64) -> Option<Throttled> {
+        let number = fs::read_to_string(format!("/sys/block/{}/dev", device.name())).ok()?;
+        let number = number.trim();
+        let name = format!("fathom-{}-{}", std::process::id(), device.name());
+        let old = Path::new("/sys/fs/cgroup/blkio");
+        let (folder, file, text) = if old.join("cgroup.procs").exists() {
+            let file = match limit {
+                "riops" => "blkio.throttle.read_iops_device",
+                "rbps" => "blkio.throttle.read_bps_device",
+                _ => return None,
+            };
+            (old.join(name), file, format!("{number} {most}"))
+        } else {
+            let root = Path::new("/sys/fs/cgroup");
+            fs::write(root.join("cgroup.subtree_control"), "+io").ok()?;
+            (root.join(name), "io.max", format!("{number} {limit}={most}"))
+        };
+        fs::create_dir(&folder).ok()?;
+        let group = Throttled(folder);
+        fs::write(group.0.join(file), text).ok()?;
+        Some(group)
+    }
+
+    /// `command` as a process of the group.
+    pub fn within(&self, command: &Command) -> Command {
+        let mut within = Command::new("/bin/sh");
+        within.args(["-c", "echo $$ > \"$0\" && exec \"$@\""]).arg(self.0.join("cgroup.procs"));
+        within.arg(command.get_program()).args(command.get_args()).env_clear();
+        within.envs(command.get_envs().filter_map(|(key, value)| Some((key, value?))));
+        command.get_current_dir().into_iter().for_each(|home| {
+            within.current_dir(home);
+        });
+        within
+    }
+}
+
+impl Drop for Throttled {
+    fn drop(&mut self) {
+        let _gone = fs::remove_dir(&self.0);
     }
 }
 

@@ -14,7 +14,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tempfile::TempDir;
 
-pub use devices::{Frozen, Loop, Mounted, mkfs};
+pub use devices::{Frozen, Loop, Mounted, Throttled, mkfs};
 pub use skip::{lacks, skipped};
 
 /// The shortest measurement that says something: a target of 4 MiB, read for a fifth of a second.

@@ -11,8 +11,12 @@ use crate::evidence::{mean, within};
 /// A rate so near to a limit is held by it.
 const AT: f64 = 0.95;
 
-/// Seconds of a steady rate differ by no more where it is imposed (standard deviation over mean).
+/// Seconds differ by no more from the middle one where a rate is imposed, as a share, or by a request: one falls on
+/// either side of a second's end.
 const CONSTANT: f64 = 0.005;
+
+/// So many of the seconds do: in others the machine did something else.
+const NEARLY_ALL: f64 = 0.8;
 
 /// Rates of loads that are so near are one.
 const SAME: f64 = 0.01;
@@ -29,15 +33,17 @@ const ABOVE: f64 = 1.05;
 /// The limit of the control group that the rate of a point of real storage is at.
 pub(super) fn by_group(run: &Run, point: &Point) -> Option<Draft> {
     let limits = run.environment.facts.get(fact::IO_MAX)?;
-    let on_path = |name: &str| run.path.iter().flat_map(PathPart::all).any(|part| part.name == name);
     for line in limits.split("; ") {
         let (device, limits) = line.split_once(' ')?;
+        let Some(part) = run.path.iter().flat_map(PathPart::all).find(|part| part.name == device) else {
+            continue;
+        };
         for (key, most) in limits.split(' ').filter_map(|one| one.split_once('=')) {
-            let (Ok(most), Some(rate)) = (most.parse::<f64>(), carried(point, key)) else { continue };
+            let Ok(most) = most.parse::<f64>() else { continue };
+            let rates = [carried(point, key), counted(point, part, key)];
+            let at = |rate: &f64| (AT..ABOVE).contains(&(rate / most));
+            let Some(rate) = rates.into_iter().flatten().find(at) else { continue };
             let share = rate / most;
-            if !on_path(device) || !(AT..ABOVE).contains(&share) {
-                continue;
-            }
             let sentence = format!(
                 "The control group of this program is the limit: {} of the {most:.0} {} a second that it allows on \
                  {device} ({key}).",
@@ -67,46 +73,82 @@ fn carried(point: &Point, key: &str) -> Option<f64> {
     Some(sum.sum())
 }
 
+/// What the kernel counted of it on the device: requests that it divided count as often as it did so, as they do for the
+/// limit.
+fn counted(point: &Point, part: &PathPart, key: &str) -> Option<f64> {
+    let what = match key {
+        "rbps" => "read_bytes_per_s",
+        "wbps" => "write_bytes_per_s",
+        "riops" => "reads_per_s",
+        "wiops" => "writes_per_s",
+        _ => return None,
+    };
+    let name = format!("{}.{what}", part.series.as_ref()?);
+    let series = point.series.iter().find(|series| series.workload.is_none() && series.name == name)?;
+    let from = point.workloads.iter().map(|workload| workload.measured_from_ns).min()?;
+    let until =
+        point.workloads.iter().map(|one| one.measured_from_ns.saturating_add(one.measured_ns)).max()?;
+    mean(&within(series, from, until))
+}
+
 /// Storage varies from second to second and answers to more in flight; where no counted part is full, what does neither
 /// looks as if somebody keeps it so.
 pub(super) fn by_constancy(sweeps: &Sweeps<'_>, point: &Point) -> Option<Draft> {
     let own = load(point)?;
-    let varies = variation(point).filter(|varies| *varies <= CONSTANT)?;
+    let here = Constant::of(point)?;
     let loads = sweeps.with(point);
     let lighter = loads.partition_point(|(there, _)| there.in_flight * TIMES <= own.in_flight);
     let lighter = lighter.checked_sub(1).and_then(|last| loads.get(last));
     let heavier = loads.get(loads.partition_point(|(there, _)| there.in_flight < own.in_flight * TIMES));
-    let (apart, _) = [lighter, heavier].into_iter().flatten().find(|(there, other)| {
-        let same = (there.rate / own.rate - 1.0).abs() <= SAME;
-        same && variation(other).is_some_and(|varies| varies <= CONSTANT)
+    let (apart, there) = [lighter, heavier].into_iter().flatten().find_map(|(load, other)| {
+        let there = Constant::of(other)?;
+        ((there.rate / here.rate - 1.0).abs() <= SAME).then_some((load, there))
     })?;
     let sentence = format!(
-        "The rate looks imposed: {:.0}/s with {:.0} in flight and {:.0}/s with {:.0}, and its seconds differ by {}.",
-        own.rate,
+        "The rate looks imposed: {:.0}/s with {:.0} in flight and {:.0}/s with {:.0}, and {} of its seconds are within \
+         {} of it.",
+        here.rate,
         own.in_flight,
-        apart.rate,
+        there.rate,
         apart.in_flight,
-        percent(varies)
+        percent(here.share),
+        percent(here.within)
     );
     let remedy = "Look for a limit that somebody set: a hypervisor, a cloud volume, a quality of service of the array; \
                   where there is none, it is a link that nothing here counts.";
     let draft = Draft::new(Code::LimitImposed, Severity::Note, sentence).remedy(remedy);
-    Some(draft.number("rate_per_s", own.rate).number("variation", varies))
+    Some(draft.number("rate_per_s", here.rate).number("constant_share", here.share))
 }
 
-/// Standard deviation over mean of the rate of the whole seconds within the measured window.
-fn variation(point: &Point) -> Option<f64> {
-    let [workload] = point.workloads.as_slice() else { return None };
-    let (from, until) = (workload.measured_from_ns, workload.measured_from_ns + workload.measured_ns);
-    let own = point.series.iter().filter(|one| {
-        one.workload.as_deref() == Some(workload.name.as_str()) && one.name.ends_with(series::OPS)
-    });
-    let all: Vec<Vec<f64>> = own.map(|one| within(one, from, until)).collect();
-    let length = all.iter().map(Vec::len).min().filter(|length| *length >= SECONDS)?;
-    let rates: Vec<f64> = (0..length).map(|second| all.iter().map(|one| one[second]).sum()).collect();
-    let middle = mean(&rates).filter(|mean| *mean > 0.0)?;
-    let squares: Vec<f64> = rates.iter().map(|rate| (rate - middle).powi(2)).collect();
-    Some(mean(&squares)?.sqrt() / middle)
+/// A rate that nearly all seconds have.
+struct Constant {
+    /// Requests of the middle second.
+    rate: f64,
+    /// The part of the seconds that have it.
+    share: f64,
+    /// To which share of the rate.
+    within: f64,
+}
+
+impl Constant {
+    /// Of the whole seconds within the measured window; `None` where they are too few or differ.
+    fn of(point: &Point) -> Option<Constant> {
+        let [workload] = point.workloads.as_slice() else { return None };
+        let (from, until) = (workload.measured_from_ns, workload.measured_from_ns + workload.measured_ns);
+        let own = point.series.iter().filter(|one| {
+            one.workload.as_deref() == Some(workload.name.as_str()) && one.name.ends_with(series::OPS)
+        });
+        let all: Vec<Vec<f64>> = own.map(|one| within(one, from, until)).collect();
+        let length = all.iter().map(Vec::len).min().filter(|length| *length >= SECONDS)?;
+        let mut rates: Vec<f64> = (0..length).map(|second| all.iter().map(|one| one[second]).sum()).collect();
+        rates.sort_by(f64::total_cmp);
+        let rate = rates.get(length / 2).copied().filter(|rate| *rate > 0.0)?;
+        // Beyond rounding: a second's rate is a count over a duration that is not quite one second.
+        let within = CONSTANT.max(1.001 / rate);
+        let alike = rates.iter().filter(|other| (*other / rate - 1.0).abs() <= within).count();
+        let share = alike as f64 / length as f64;
+        (share >= NEARLY_ALL).then_some(Constant { rate, share, within })
+    }
 }
 
 /// Fewer member commands than this part of the requests, and the cache answered.
