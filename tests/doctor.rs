@@ -10,10 +10,21 @@ fn a_part_of_the_self_test_can_be_tried_alone_and_passes() {
 }
 
 #[test]
+fn a_family_of_the_self_test_is_a_line_and_every_check_of_it_is_told_in_full() {
+    let user = User::new();
+    let short = user.fathom("doctor --self-test --only generators").done().out;
+    let (_, short) = short.split_once("passed: generators").unwrap();
+    assert!(short.lines().count() <= 4 && short.contains("% of what is allowed"), "{short}");
+    let full = user.fathom("doctor --self-test --only generators --full").done().out;
+    assert!(full.matches("  ok  ").count() > 10, "{full}");
+}
+
+#[test]
 #[ignore = "takes minutes without optimisation; each part is tested where it is made"]
-fn the_whole_self_test_passes() {
+fn the_whole_self_test_passes_and_fits_a_screen() {
     let ended = User::new().fathom("doctor --self-test").done();
-    assert!(!ended.out.contains("FAILED"), "{}", ended.out);
+    assert!(!ended.out.contains("FAILED") && ended.out.lines().count() <= 24, "{}", ended.out);
+    assert!(ended.out.lines().all(|line| line.chars().count() <= 120), "{}", ended.out);
 }
 
 #[test]
@@ -122,6 +133,46 @@ fn the_limit_of_a_virtual_array_is_told_from_the_record_alone() {
     assert!(codes.contains(&"limit") && codes.contains(&"latency-bound"), "{codes:?}");
     user.write("parts.toml", "[[part]]\nname = \"box\"\nunder = \"x\"\nrequests = 1\n");
     user.fathom("explain --parts parts.toml").with(2);
+}
+
+const OPEN: &str = r#"
+name = "open"
+
+[defaults]
+reads = "100%"
+size  = "64KiB"
+depth = 64
+
+[[phase]]
+name = "short"
+run  = "100ms"
+
+[[phase]]
+name = "long"
+run  = "60s"
+"#;
+
+#[test]
+fn a_limit_that_takes_long_to_try_is_left_open_with_what_to_ask_for() {
+    let user = User::with_plan(OPEN);
+    user.fathom("run plan.toml --on array:local-ssd-raid0").done();
+    let findings = user.last()["findings"].as_array().unwrap().clone();
+    let open = findings.iter().filter(|finding| finding["code"] == "limit-open");
+    assert!(open.clone().count() == 2, "{findings:?}");
+    assert!(open.clone().all(|finding| finding["remedy"].as_str().unwrap().starts_with("`fathom explain`")));
+    let told: serde_json::Value =
+        serde_json::from_str(&user.fathom("explain last --format json").done().out).unwrap();
+    let of_point = |index: u64| {
+        let about = |finding: &&serde_json::Value| {
+            finding["point"] == index && finding["code"].as_str().unwrap().starts_with("limit")
+        };
+        told.as_array().unwrap().iter().find(about).unwrap().clone()
+    };
+    let (short, long) = (of_point(0), of_point(1));
+    assert!(short["sentence"].as_str().unwrap().contains("are the limit, by trial"), "{short}");
+    assert_eq!(long["code"], "limit-open");
+    let remedy = long["remedy"].as_str().unwrap();
+    assert!(remedy.contains("--what-if --point 2`") && !remedy.starts_with("`fathom explain`"), "{remedy}");
 }
 
 /// What the descriptions say the controllers have, in MiB.

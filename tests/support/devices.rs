@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 
-use super::{User, lacks};
+use super::{User, lacks, skipped};
 
 /// Runs a program; what it printed, or `None` where it failed or is not there.
 fn run(program: &str, arguments: &[&str]) -> Option<String> {

@@ -6,9 +6,15 @@
 //! That part is made slower by powers of two until the limit is clear by *sensitivity*: twice as fast it raises the rate
 //! by [`CLEAR`] or more, every other part that is made twice as fast by no more than a quarter of that gain, and twice
 //! as much in flight by no more than [`NO_GAIN`]. Where concurrency is to be the limit, little is in flight, and twice as
-//! much raises the rate by [`FOLLOWS`] or more. A draw that gives no clear limit is dropped and drawn again.
+//! much raises the rate by [`FOLLOWS`] or more.
 //!
-//! **Invariant:** the truth comes from trials alone. Nothing here looks at utilisations, queues or findings.
+//! One trial is no truth where equal loads differ: all of that has to hold with each of [`SEEDS`] seeds. Nor is what
+//! holds for a moment only, such as while reads ahead pile up before a device or a cache fills: a run [`LONGER`] times as
+//! long has to have the same rate, to [`LASTING`]. A draw that gives no clear and lasting limit is dropped and drawn
+//! again, whatever is said of it.
+//!
+//! **Invariant:** the truth comes from trials alone. Nothing here looks at utilisations, queues or findings, and but for
+//! the load that is judged no seed is one that `fathom explain` tries.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,6 +40,18 @@ pub const NO_GAIN: f64 = 0.10;
 
 /// It brings at least so much where concurrency is.
 pub const FOLLOWS: f64 = 0.70;
+
+/// With so many seeds a limit has to be clear.
+pub const SEEDS: u64 = 3;
+
+/// A run so many times as long has the same rate.
+pub const LONGER: f64 = 4.0;
+
+/// Rates that differ by no more, as a share, are the same.
+pub const LASTING: f64 = 0.10;
+
+/// Between one seed and the next: what is drawn beside a case and what `fathom explain` tries are others.
+const APART: u64 = 0x5EED_0000_0000;
 
 /// Requests of a measured window: enough that its ends are a small part of it.
 const REQUESTS: f64 = 4_000.0;
@@ -114,7 +132,8 @@ pub struct Case {
     pub plan: Plan,
     /// The point that is judged.
     pub index: usize,
-    /// What twice of each brought, as a share of the rate: parts by name, and `depth`.
+    /// What twice of each brought, as a share of the rate: the planted part by its name, `depth`, `all others` at once,
+    /// and where these bring more than a little each by itself.
     pub gains: Vec<(&'static str, f64)>,
 }
 
@@ -132,8 +151,9 @@ impl Case {
 
 impl Case {
     /// Its points with each part made faster in turn, as `fathom explain` tries them where a record leaves the limit
-    /// open; `None` where that gives no figure.
-    pub fn tried(&self, points: &[Point]) -> Option<WhatIf> {
+    /// open, and those that matter once more where `is_settled` says that it still does; `None` where that gives no
+    /// figure.
+    pub fn tried(&self, points: &[Point], is_settled: impl Fn(&WhatIf) -> bool) -> Option<WhatIf> {
         let point = points.iter().find(|point| point.index as usize == self.index)?;
         let altered = match self.planted {
             Planted::Part(part) => vec![(part, 1.0 / self.slower)],
@@ -148,7 +168,7 @@ impl Case {
             seeds: what_if::SETTLE_SEEDS,
             times: what_if::SETTLE_TIMES,
         };
-        what_if::what_if(&asked, &Shipped, &Arc::new(AtomicBool::new(false))).ok()
+        what_if::settle(&asked, &Shipped, &Arc::new(AtomicBool::new(false)), is_settled).ok()
     }
 }
 
@@ -258,9 +278,9 @@ impl Draft {
     }
 
     /// The plan: what prepares the array, and the load, which ends as `ends` says, at a depth as `depth` says.
-    fn text(&self, ends: &str, depth: &str) -> String {
-        let Draft { number, sequential, size, reads, workers, .. } = self;
-        let mut text = format!("seed = {number}\n");
+    fn text(&self, seed: u64, ends: &str, depth: &str) -> String {
+        let Draft { sequential, size, reads, workers, .. } = self;
+        let mut text = format!("seed = {}\n", self.number + seed * APART);
         let span = if self.warmth == Warmth::Cold { "auto" } else { self.span };
         if self.warmth != Warmth::Cold {
             let reads = if self.warmth == Warmth::Read { "100%" } else { "0%" };
@@ -293,9 +313,9 @@ impl Draft {
     }
 
     /// The rate with `change` made to the array; `None` where the array refuses the plan.
-    fn rate(&self, ends: &str, depth: u32, change: impl FnOnce(&mut Plant)) -> Option<f64> {
-        let plan =
-            Plan::parse("planted", &self.text(ends, &depth.to_string()), &Overrides::default()).ok()?;
+    fn rate(&self, seed: u64, ends: &str, depth: u32, change: impl FnOnce(&mut Plant)) -> Option<f64> {
+        let text = self.text(seed, ends, &depth.to_string());
+        let plan = Plan::parse("planted", &text, &Overrides::default()).ok()?;
         let points = carried_out(&plan, &self.address, change)?;
         let point = points.get(self.index())?;
         let rate = rate_of(point).value;
@@ -313,42 +333,23 @@ impl Draft {
         }
         let (slower, rate) = self.slowed()?;
         let run_s = (REQUESTS / rate).max(0.02);
-        let ends = format!("warmup = \"{:.0}us\"\nrun = \"{:.0}us\"\n", run_s * 0.25e6, run_s * 1e6);
-        let of = |depth: u32, change: &dyn Fn(&mut Plant)| {
-            self.rate(&ends, depth, |plant| {
-                slow(self.planted, slower, plant);
-                change(plant);
-            })
+        let ends = |longer: f64| {
+            format!("warmup = \"{:.0}us\"\nrun = \"{:.0}us\"\n", run_s * 0.25e6, run_s * longer * 1e6)
         };
-        let before = of(self.depth, &|_| ())?;
-        let deeper = of(self.depth * 2, &|_| ())? / before - 1.0;
-        let mut gains = vec![("depth", deeper)];
-        match self.planted {
-            Planted::Concurrency if deeper < FOLLOWS => return None,
-            Planted::Part(_) if deeper > NO_GAIN => return None,
-            Planted::Concurrency => {}
-            Planted::Part(part) => {
-                let twice =
-                    |part: Resource| Some(of(self.depth, &|plant| part.speed_up(plant, 2.0))? / before - 1.0);
-                let own = twice(part)?;
-                if own < CLEAR {
-                    return None;
-                }
-                gains.insert(0, (part.name(), own));
-                for other in Resource::ALL.into_iter().filter(|other| *other != part && other.is_in(&plant)) {
-                    let gain = twice(other)?;
-                    if gain > own * OTHERS {
-                        return None;
-                    }
-                    gains.push((other.name(), gain));
-                }
-            }
+        let gains = self.gains(0, slower, &ends(1.0), &plant)?;
+        let as_planted =
+            |longer: f64| self.rate(0, &ends(longer), self.depth, |plant| slow(self.planted, slower, plant));
+        if (as_planted(LONGER)? / as_planted(1.0)? - 1.0).abs() > LASTING {
+            return None;
+        }
+        if (1..SEEDS).any(|seed| self.gains(seed, slower, &ends(1.0), &plant).is_none()) {
+            return None;
         }
         let depths = match self.swept {
             true => format!("[{}, {}, {}]", self.depth, self.depth * 2, self.depth * 4),
             false => self.depth.to_string(),
         };
-        let text = self.text(&ends, &depths);
+        let text = self.text(0, &ends(1.0), &depths);
         let plan = Plan::parse("planted", &text, &Overrides::default()).ok()?;
         let index = self.index();
         Some(Case {
@@ -363,10 +364,45 @@ impl Draft {
         })
     }
 
+    /// What twice of each brings with `seed`, that of the planted part first; `None` where the limit is not clear.
+    fn gains(&self, seed: u64, slower: f64, ends: &str, plant: &Plant) -> Option<Vec<(&'static str, f64)>> {
+        let of = |depth: u32, change: &dyn Fn(&mut Plant)| {
+            self.rate(seed, ends, depth, |plant| {
+                slow(self.planted, slower, plant);
+                change(plant);
+            })
+        };
+        let before = of(self.depth, &|_| ())?;
+        let deeper = of(self.depth * 2, &|_| ())? / before - 1.0;
+        let Planted::Part(part) = self.planted else {
+            return (deeper >= FOLLOWS).then(|| vec![("depth", deeper)]);
+        };
+        if deeper > NO_GAIN {
+            return None;
+        }
+        let faster = |parts: &[Resource]| {
+            let change = |plant: &mut Plant| parts.iter().for_each(|part| part.speed_up(plant, 2.0));
+            Some(of(self.depth, &change)? / before - 1.0)
+        };
+        let own = faster(&[part]).filter(|own| *own >= CLEAR)?;
+        let mut gains = vec![(part.name(), own), ("depth", deeper)];
+        let others = Resource::ALL.into_iter().filter(|other| *other != part && other.is_in(plant));
+        let others: Vec<Resource> = others.collect();
+        let together = faster(&others)?;
+        gains.push(("all others", together));
+        // Where all of them at once bring little none is the limit; each by itself may still bring little where they do.
+        if together > own * OTHERS {
+            for other in others {
+                gains.push((other.name(), faster(&[other]).filter(|gain| *gain <= own * OTHERS)?));
+            }
+        }
+        Some(gains)
+    }
+
     /// How many times as slow the planted part has to be, and the rate then.
     fn slowed(&self) -> Option<(f64, f64)> {
         let ends = format!("ops = {PROBE}\n");
-        let at = |slower: f64| self.rate(&ends, self.depth, |plant| slow(self.planted, slower, plant));
+        let at = |slower: f64| self.rate(0, &ends, self.depth, |plant| slow(self.planted, slower, plant));
         if self.planted == Planted::Concurrency {
             return Some((1.0, at(1.0)?));
         }

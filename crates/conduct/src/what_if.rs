@@ -33,6 +33,12 @@ pub const SETTLE_TIMES: f64 = 1.5;
 /// How often each is tried for that.
 pub const SETTLE_SEEDS: u32 = 3;
 
+/// How often what then seems to matter is tried, where so few leave it open: an interval of nine is a third as wide.
+pub const SETTLE_AGAIN: u32 = 9;
+
+/// As many parts are tried again, beside the array as it is and twice as much in flight.
+pub const SETTLE_PARTS: usize = 2;
+
 /// The rate of all workloads of a point together; its interval is as wide as theirs together.
 pub fn rate_of(point: &Point) -> Figure {
     let totals =
@@ -108,9 +114,52 @@ pub fn what_if(
     let Task::Load(load) = &point.task else { return Err(WhatIfError::NoLoad(asked.index)) };
     let mut plant = Plant::from(&spec::array(library, asked.address).map_err(ModelError::from)?);
     alter(asked, &mut plant);
-    let mut changes = vec![Change::Nothing];
-    changes.extend(Resource::ALL.into_iter().filter(|one| one.is_in(&plant)).map(Change::Faster));
-    changes.extend(is_closed(load).then_some(Change::Deeper));
+    let parts = Resource::ALL.into_iter().filter(|one| one.is_in(&plant)).map(Change::Faster);
+    let changes: Vec<Change> = parts.chain(is_closed(load).then_some(Change::Deeper)).collect();
+    tried(asked, &point.name, &changes, library, stop)
+}
+
+/// The same [`SETTLE_TIMES`] as fast with [`SETTLE_SEEDS`] seeds, whatever `asked` says of both; where `is_settled` says
+/// that this leaves the limit open, the [`SETTLE_PARTS`] parts that brought most, and the depth, with [`SETTLE_AGAIN`].
+pub fn settle(
+    asked: &Asked<'_>,
+    library: &(dyn Source + Sync),
+    stop: &Arc<AtomicBool>,
+    is_settled: impl Fn(&WhatIf) -> bool,
+) -> Result<WhatIf, WhatIfError> {
+    let asked = Asked { seeds: SETTLE_SEEDS, times: SETTLE_TIMES, ..*asked };
+    let first = what_if(&asked, library, stop)?;
+    if is_settled(&first) || !first.is_the_record() {
+        return Ok(first);
+    }
+    let mut parts: Vec<(f64, Change)> = Vec::new();
+    for part in Resource::ALL {
+        let trial = first.trials.iter().find(|trial| trial.change == part.name());
+        parts.extend(trial.map(|trial| (trial.ops.change, Change::Faster(part))));
+    }
+    parts.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    let deeper = first.trials.iter().any(|trial| trial.change == name(Change::Deeper));
+    let parts = parts.into_iter().take(SETTLE_PARTS).map(|(_, part)| part);
+    let changes: Vec<Change> = parts.chain(deeper.then_some(Change::Deeper)).collect();
+    let mut again = tried(&Asked { seeds: SETTLE_AGAIN, ..asked }, &first.name, &changes, library, stop)?;
+    for trial in first.trials {
+        if again.trials.iter().all(|other| other.change != trial.change) {
+            again.trials.push(trial);
+        }
+    }
+    again.trials.sort_by(|one, other| worth(other).total_cmp(&worth(one)));
+    Ok(again)
+}
+
+/// What each of `changes` brings.
+fn tried(
+    asked: &Asked<'_>,
+    point: &str,
+    changes: &[Change],
+    library: &(dyn Source + Sync),
+    stop: &Arc<AtomicBool>,
+) -> Result<WhatIf, WhatIfError> {
+    let changes: Vec<Change> = std::iter::once(Change::Nothing).chain(changes.iter().copied()).collect();
     let figures = all(asked, &changes, library, stop)?;
     let (unchanged, changed) = figures.split_first().ok_or(WhatIfError::NoFigure)?;
     let first = unchanged.first().ok_or(WhatIfError::NoFigure)?;
@@ -133,7 +182,7 @@ pub fn what_if(
     trials.sort_by(|one, other| worth(other).total_cmp(&worth(one)));
     Ok(WhatIf {
         point: asked.index as u32,
-        name: point.name.clone(),
+        name: point.to_owned(),
         seeds: seeds as u32,
         times: asked.times,
         recorded_ops_per_s: asked.recorded.value,

@@ -215,7 +215,8 @@ fn verdict(case: Case) -> Option<Finding> {
         seeds: what_if::SETTLE_SEEDS,
         times: what_if::SETTLE_TIMES,
     };
-    let tried = what_if::what_if(&asked, &library, &Arc::default()).unwrap();
+    let is_settled = |tried: &_| explain::settled(&run, tried).is_some();
+    let tried = what_if::settle(&asked, &library, &Arc::default(), is_settled).unwrap();
     explain::settled(&run, &tried).or(Some(first))
 }
 
@@ -263,7 +264,10 @@ fn told(case: &planted::Case, points: Vec<record::Point>) -> Option<Finding> {
     let run = Run { world: World::Array, targets: Vec::new(), ..sample::run("planted", points) };
     let first = first(&run, case.index)?;
     match first.code == "limit-open" {
-        true => case.tried(&run.points).and_then(|tried| explain::settled(&run, &tried)).or(Some(first)),
+        true => {
+            let tried = case.tried(&run.points, |tried| explain::settled(&run, tried).is_some());
+            tried.and_then(|tried| explain::settled(&run, &tried)).or(Some(first))
+        }
         false => Some(first),
     }
 }

@@ -34,7 +34,7 @@ mod writes;
 
 pub use code::Code;
 pub use grade::{CHECKS, CheckAbout, judge, weights};
-pub use limits::settle::{open_points, settled};
+pub use limits::settle::{Untried, open_points, settled, unsettled, untried};
 pub use parts::{Parts, PartsError};
 pub use what_if::what_if;
 

@@ -233,6 +233,8 @@ fn the_kind_of_part_that_is_busy_and_waited_for_is_the_limit() {
         "{}",
         finding.sentence
     );
+    let buses = modelled(&[("controller 0 bus", 0.98, 8.0), ("controller 1 bus", 0.97, 7.0)]);
+    assert!(found(&buses, "limit").sentence.starts_with("controller buses are the limit"));
     let one = modelled(&[("disk 0", 0.99, 12.0), ("disk 1", 0.2, 0.0), ("link 0 back", 0.4, 0.1)]);
     assert!(found(&one, "limit").sentence.starts_with("disk 0 is the limit"));
 }
@@ -256,6 +258,44 @@ fn a_part_that_is_busy_with_what_nobody_waits_for_is_not_named() {
     assert!(finding.sentence.contains("60 % of it background work"), "{}", finding.sentence);
     assert!(find(&rebuilt, "limit").is_none());
     assert!(find(&with_background(modelled(&parts), 0.1), "limit").is_some());
+}
+
+#[test]
+fn reads_ahead_that_pile_up_name_a_part_only_where_requests_may_wait_for_them() {
+    // The disk is busy with reads ahead alone; requests are at the processor, or at no part at all.
+    let with_requests_at_the_processor = |present: f64| {
+        let mut run = modelled(&[("disk 0", 1.0, 2_000.0), ("controller 0 processor", 0.4, 0.0)]);
+        let elapsed_ns = (run.points[0].ended_ns - run.points[0].started_ns) as f64;
+        let breakdown = run.points[0].breakdown.as_mut().unwrap();
+        let class = |op: &str, component: &str, waiting: f64, served: f64| ClassShare {
+            op: op.into(),
+            size_bytes: 0,
+            component: component.into(),
+            visits: 1_000,
+            wait_ns: waiting * elapsed_ns / 1_000.0,
+            service_ns: served * elapsed_ns / 1_000.0,
+        };
+        breakdown.classes.push(class("prefetch", "disk 0", 2_000.0, 1.0));
+        breakdown.classes.push(class("host-read", "controller 0 processor", 0.0, present));
+        run
+    };
+    assert!(find(&with_requests_at_the_processor(15.5), "limit").is_none());
+    assert!(find(&with_requests_at_the_processor(15.5), "limit-open").is_some());
+    // A request that joins such a queue and is still there at the end says nothing of the rate of the others.
+    let mut stuck = with_requests_at_the_processor(15.5);
+    let elapsed_ns = (stuck.points[0].ended_ns - stuck.points[0].started_ns) as f64;
+    let read = ClassShare {
+        op: "host-read".into(),
+        visits: 8,
+        wait_ns: 2.0 * elapsed_ns,
+        service_ns: 0.0,
+        ..stuck.points[0].breakdown.as_ref().unwrap().classes[0].clone()
+    };
+    stuck.points[0].breakdown.as_mut().unwrap().classes.push(read);
+    assert!(find(&stuck, "limit").is_none() && find(&stuck, "limit-open").is_some());
+    let waited_for = with_requests_at_the_processor(1.0);
+    let finding = found(&waited_for, "limit");
+    assert!(finding.sentence.starts_with("disk 0 is the limit"), "{}", finding.sentence);
 }
 
 #[test]
@@ -316,6 +356,42 @@ fn trials_settle_what_the_record_leaves_open() {
 }
 
 #[test]
+fn trials_that_settle_nothing_tell_what_they_brought_and_send_nobody_to_where_he_is() {
+    let mut run = modelled(&[("controller 0 bus", 0.97, 9.0), ("link 0 back", 0.96, 3.0)]);
+    run.findings = explain::findings(&run);
+    let open = find(&run, "limit-open").unwrap();
+    assert!(open.remedy.starts_with("`fathom explain` carries the point out again"), "{}", open.remedy);
+    let parts = |bus, link| vec![trial("controller bus", 1.5, bus), trial("link", 1.5, link)];
+    let after = |trials: Vec<Trial>| explain::unsettled("3", &open, &tried(trials));
+    let both = after(parts(0.3, 0.25));
+    assert!(both.sentence.contains("controller bus brings 30 %, of link 25 %"), "{}", both.sentence);
+    assert!(both.remedy.starts_with("They bound the rate together"), "{}", both.remedy);
+    let one = after(parts(0.05, 0.01));
+    assert!(one.remedy.contains("controller bus faster first"), "{}", one.remedy);
+    let none = after(parts(0.01, 0.01));
+    assert!(none.remedy.contains("`fathom explain 3 --what-if --point 1 --seeds 20`"), "{}", none.remedy);
+    let elsewhere =
+        explain::unsettled("3", &open, &WhatIf { again_ops_per_s: 2_600.0, ..tried(parts(0.44, 0.01)) });
+    assert!(
+        elsewhere.sentence.contains("the array does 130 % of what was recorded"),
+        "{}",
+        elsewhere.sentence
+    );
+    for finding in [both, one, none, elsewhere] {
+        assert_eq!((finding.code.as_str(), finding.point), ("limit-open", Some(0)));
+        assert!(finding.sentence.starts_with(&open.sentence), "{}", finding.sentence);
+        assert!(!finding.remedy.starts_with(&open.remedy), "{}", finding.remedy);
+    }
+}
+
+#[test]
+fn what_was_not_tried_can_be_asked_for_by_its_point() {
+    let asked = explain::untried("7", 2, explain::Untried::Unasked);
+    assert!(asked.contains("`fathom explain 7 --what-if --point 3`"), "{asked}");
+    assert!(explain::untried("7", 2, explain::Untried::Unable).contains("cannot be carried out again"));
+}
+
+#[test]
 fn a_rate_at_the_limit_of_the_control_group_is_imposed_by_it() {
     let mut run = reads(8, 500, 4096);
     run.path = vec![part("sda", Some("disk.sda"), Vec::new(), Vec::new())];
@@ -330,22 +406,34 @@ fn a_rate_at_the_limit_of_the_control_group_is_imposed_by_it() {
     );
     assert!(held(&mut run, "sda rbps=max riops=800").is_none());
     assert!(held(&mut run, "sdb rbps=max riops=502").is_none());
+    // The kernel divides what is larger than a device takes at once, and counts every piece.
+    let counted = series(&run.points[0], "disk.sda.reads_per_s", "per_s", 1_500.0);
+    run.points[0].series.push(counted);
+    let finding = held(&mut run, "sda rbps=max riops=1502").unwrap();
+    assert!((finding.numbers["rate_per_s"] - 1_500.0).abs() < 1.0, "{finding:?}");
 }
 
 #[test]
-fn a_rate_that_is_the_same_in_every_second_and_at_every_depth_looks_imposed() {
-    let with_seconds = |rates: [f64; 2]| {
+fn a_rate_that_is_the_same_in_nearly_every_second_and_at_every_depth_looks_imposed() {
+    // What every `nth` second does, beside the other seconds.
+    let with_seconds = |usual: f64, nth: usize, other: f64| {
         let mut run = swept(|_| 3_000);
         for point in &mut run.points {
-            let mut seconds = series(point, "read ops", "per_s", rates[0]);
+            let mut seconds = series(point, "read ops", "per_s", usual);
             seconds.workload = Some(point.workloads[0].name.clone());
-            seconds.values.iter_mut().step_by(2).for_each(|value| *value = rates[1]);
+            seconds.values.iter_mut().step_by(nth).for_each(|value| *value = other);
             point.series.push(seconds);
         }
         find(&run, "limit-imposed")
     };
-    assert!(with_seconds([3_000.0, 3_001.0]).is_some());
-    assert!(with_seconds([2_900.0, 3_100.0]).is_none());
+    assert!(with_seconds(3_000.0, 2, 3_001.0).is_some());
+    assert!(with_seconds(2_900.0, 2, 3_100.0).is_none());
+    // A second in which the machine did something else changes nothing; every third is no exception.
+    assert!(with_seconds(3_000.0, 10, 2_000.0).is_some());
+    assert!(with_seconds(3_000.0, 3, 2_900.0).is_none());
+    // Of few requests a second one falls on either side of the second's end.
+    assert!(with_seconds(64.0, 2, 65.0).is_some());
+    assert!(with_seconds(64.0, 2, 68.0).is_none());
 }
 
 #[test]

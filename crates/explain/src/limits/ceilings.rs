@@ -33,7 +33,8 @@ pub(super) struct Use {
 /// Who waits at a part of a virtual array, and for whom it works.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Queue {
-    /// Visits that wait on average: of requests, of what a cache writes out, and of what it fetches ahead.
+    /// Visits that wait on average: of requests, and of what a cache writes out and fetches ahead as far as requests may
+    /// wait for it.
     pub load: f64,
     /// The share of the busy time that is background work: a rebuild, a verification.
     pub background: f64,
@@ -98,6 +99,7 @@ impl Use {
 pub(super) fn of_breakdown(point: &Point) -> Vec<Use> {
     let mut kinds: BTreeMap<String, Vec<Busy<'_>>> = BTreeMap::new();
     let elapsed_ns = point.ended_ns.saturating_sub(point.started_ns).max(1) as f64;
+    let elsewhere = elsewhere(point, elapsed_ns);
     if let Some(breakdown) = &point.breakdown {
         let mut classes: BTreeMap<&str, Vec<&ClassShare>> = BTreeMap::new();
         breakdown.classes.iter().for_each(|one| classes.entry(&one.component).or_default().push(one));
@@ -106,9 +108,31 @@ pub(super) fn of_breakdown(point: &Point) -> Vec<Use> {
             kinds.entry(kind(&part.name)).or_default().push(Busy::of(part, own, elapsed_ns));
         }
     }
-    let mut uses: Vec<Use> = kinds.into_iter().map(|(kind, parts)| of_kind(&kind, &parts)).collect();
+    let mut uses: Vec<Use> =
+        kinds.into_iter().map(|(kind, parts)| of_kind(&kind, &parts, elsewhere)).collect();
     sort(&mut uses);
     uses
+}
+
+/// Of the requests in flight those that are at no part that is counted: they are on a way that takes time, or wait for
+/// what a cache writes out or fetches ahead.
+fn elsewhere(point: &Point, elapsed_ns: f64) -> f64 {
+    let in_flight: f64 = point.workloads.iter().map(|workload| workload.mean_in_flight).sum();
+    let classes = point.breakdown.iter().flat_map(|breakdown| &breakdown.classes);
+    let asked = classes.filter(|one| is_asked(one) && has_ended(one, elapsed_ns));
+    let at_parts: f64 = asked.map(|one| (one.wait_ns + one.service_ns) * one.visits as f64).sum();
+    (in_flight - at_parts / elapsed_ns).max(0.0)
+}
+
+/// A visit of the load's own, not of a cache.
+fn is_asked(class: &ClassShare) -> bool {
+    class.op.starts_with("host-")
+}
+
+/// Whether such visits ended while the point lasted. A device says when it will serve: what waits for longer than all of
+/// the point is still there at its end, and the rate is that of the others.
+fn has_ended(class: &ClassShare, elapsed_ns: f64) -> bool {
+    class.wait_ns <= elapsed_ns
 }
 
 /// One part of a virtual array: how busy its servers were together, and who waited.
@@ -116,26 +140,34 @@ pub(super) fn of_breakdown(point: &Point) -> Vec<Use> {
 struct Busy<'a> {
     name: &'a str,
     share: f64,
+    /// Requests of the load.
     waiting: f64,
+    /// What a cache writes out and fetches ahead.
+    for_cache: f64,
     /// Busy time for background work, as a share of the servers' time.
     background: f64,
 }
 
 impl<'a> Busy<'a> {
     fn of(part: &'a Component, classes: &[&ClassShare], elapsed_ns: f64) -> Busy<'a> {
-        let sum = |of: fn(&ClassShare) -> f64, counts: fn(&ClassShare) -> bool| -> f64 {
+        let sum = |of: fn(&ClassShare) -> f64, counts: &dyn Fn(&ClassShare) -> bool| -> f64 {
             classes.iter().filter(|one| counts(one)).map(|one| of(one) * one.visits as f64).sum()
         };
-        let service = sum(|one| one.service_ns, |_| true);
-        let (waiting, background) = match service > 0.0 {
+        let service = sum(|one| one.service_ns, &|_| true);
+        let of_load = |one: &ClassShare| is_asked(one) && has_ended(one, elapsed_ns);
+        let of_cache = |one: &ClassShare| !is_asked(one) && !is_background(one);
+        let share = if service > 0.0 { sum(|one| one.service_ns, &is_background) / service } else { 0.0 };
+        let (waiting, for_cache, background) = match classes.iter().any(|one| one.visits > 0) {
             true => (
-                sum(|one| one.wait_ns, |one| !is_background(one)) / elapsed_ns,
-                sum(|one| one.service_ns, is_background) / service,
+                sum(|one| one.wait_ns, &of_load) / elapsed_ns,
+                sum(|one| one.wait_ns, &of_cache) / elapsed_ns,
+                share,
             ),
             // Records of before visits were kept by class.
-            false => (part.wait_ns as f64 / elapsed_ns, 0.0),
+            false => (part.wait_ns as f64 / elapsed_ns, 0.0, 0.0),
         };
-        Busy { name: &part.name, share: part.utilisation, waiting, background: background * part.utilisation }
+        let background = background * part.utilisation;
+        Busy { name: &part.name, share: part.utilisation, waiting, for_cache, background }
     }
 }
 
@@ -149,7 +181,16 @@ fn kind(name: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-fn of_kind(kind: &str, parts: &[Busy<'_>]) -> Use {
+/// `disks`, `controller buses`, `stripe locks`.
+fn plural(kind: &str) -> String {
+    match kind {
+        _ if kind.ends_with("us") => format!("{kind}es"),
+        _ if kind.ends_with('s') => kind.into(),
+        _ => format!("{kind}s"),
+    }
+}
+
+fn of_kind(kind: &str, parts: &[Busy<'_>], elsewhere: f64) -> Use {
     let sum = |of: fn(&Busy<'_>) -> f64| parts.iter().map(of).sum::<f64>();
     let mean = sum(|part| part.share) / parts.len() as f64;
     let fullest = parts.iter().copied().reduce(|most, one| if one.share > most.share { one } else { most });
@@ -162,7 +203,7 @@ fn of_kind(kind: &str, parts: &[Busy<'_>]) -> Use {
             (name.to_owned(), most, format!(", the {} of its kind {} on average", parts.len(), percent(mean)))
         }
         (count, false) => {
-            (format!("{kind}s"), mean, format!(" on average of {count}, the fullest {}", percent(most)))
+            (plural(kind), mean, format!(" on average of {count}, the fullest {}", percent(most)))
         }
     };
     let (busy, background) = match fullest.filter(|_| stands_out) {
@@ -170,7 +211,8 @@ fn of_kind(kind: &str, parts: &[Busy<'_>]) -> Use {
         None => (sum(|part| part.share), sum(|part| part.background)),
     };
     let queue = Queue {
-        load: sum(|part| part.waiting),
+        // Of a thousand reads ahead that wait none is waited for by more requests than there are.
+        load: sum(|part| part.waiting) + sum(|part| part.for_cache).min(elsewhere),
         background: if busy > 0.0 { background / busy } else { 0.0 },
     };
     let is_even = parts.len() > 1 && !stands_out;

@@ -83,7 +83,7 @@ pub(crate) fn of_point(run: &Run, loads: &Loads<'_>, point: &Point) -> Option<Dr
             Shown::Latency => latency(first, &load?, answer),
             Shown::Open => match spread {
                 Some(spread) => spread.finding(),
-                None => open(&uses, in_flight, answer),
+                None => open(&uses, in_flight, answer, settle::REMEDY),
             },
         });
     }
@@ -107,11 +107,15 @@ pub(crate) fn of_point(run: &Run, loads: &Loads<'_>, point: &Point) -> Option<Dr
     if first.share < FAR && (alone || follows) {
         return Some(latency(first, &load, answer));
     }
-    (first.share >= FAR || answer.is_some()).then(|| open(&uses, load.in_flight, answer))
+    (first.share >= FAR || answer.is_some()).then(|| open(&uses, load.in_flight, answer, DEEPER))
 }
 
+/// What to do on real storage where the evidence names nothing.
+const DEEPER: &str = "Measure twice and half as many in flight (`depth = [8, 16, 32]`), or name what the kernel cannot \
+                      know with `fathom explain --parts FILE`.";
+
 /// The evidence does not name one.
-fn open(uses: &[Use], in_flight: f64, answer: Option<Answer>) -> Draft {
+fn open(uses: &[Use], in_flight: f64, answer: Option<Answer>, remedy: &str) -> Draft {
     let mut near: Vec<&Use> = uses.iter().filter(|one| one.share > 0.0).collect();
     near.sort_by(|one, other| other.weight().total_cmp(&one.weight()));
     near.truncate(OTHERS);
@@ -124,10 +128,7 @@ fn open(uses: &[Use], in_flight: f64, answer: Option<Answer>) -> Draft {
     if let Some(answer) = answer {
         sentence += &format!(" {}", answer.in_words());
     }
-    let draft = Draft::new(Code::LimitOpen, Severity::Note, sentence).remedy(
-        "Measure twice and half as many in flight (`depth = [8, 16, 32]`); on a virtual array `fathom explain` tries \
-         each part faster.",
-    );
+    let draft = Draft::new(Code::LimitOpen, Severity::Note, sentence).remedy(remedy);
     with_answer(with_shares(draft.number("in_flight", in_flight), near), answer)
 }
 

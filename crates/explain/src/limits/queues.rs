@@ -1,9 +1,10 @@
 //! Which part of a virtual array the record shows to be the limit: busy, and waited for.
 //!
 //! Busy time alone does not tell. A part may be busy with what nobody waits for, such as a device that writes its own
-//! cache out, or with a rebuild; and one that bounds the load may be idle whenever the parts before it are uneven. In a
-//! closed loop what is in flight gathers before the part that bounds it (Denning and Buzen, *The operational analysis of
-//! queueing network models*, 1978), and so its queue tells.
+//! cache out, reads ahead, or a rebuild; and one that bounds the load may be idle whenever the parts before it are
+//! uneven. In a closed loop what is in flight gathers before the part that bounds it (Denning and Buzen, *The
+//! operational analysis of queueing network models*, 1978), and so its queue tells. What a cache asks for on its own is
+//! no more than the requests that may wait for it, which are those that are at no other part.
 
 use super::ceilings::Use;
 use super::curve::{Answer, Load};

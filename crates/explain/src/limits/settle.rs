@@ -15,13 +15,26 @@ const FIRST: f64 = 2.0;
 /// Twice as much in flight that brings so much is not stopped by a part.
 const FOLLOWS: f64 = 0.4;
 
+/// Less is not told.
+const LITTLE: f64 = 0.01;
+
 /// The change of how much is in flight, which is no part.
 pub(crate) const DEPTH: &str = "depth";
+
+/// What to do where nothing was tried yet.
+pub(super) const REMEDY: &str =
+    "`fathom explain` carries the point out again with each part faster, and with more in flight.";
 
 /// The points of a virtual array whose limit the record leaves open, as the findings of `run` say.
 pub fn open_points(run: &Run) -> Vec<u32> {
     let open = run.findings.iter().filter(|finding| finding.code == Code::LimitOpen.name());
     open.filter(|_| run.world == World::Array).filter_map(|finding| finding.point).collect()
+}
+
+/// What a change brought of the rate, 0 where its interval leaves that out. The interval is of pairs with the same
+/// seed each, so that what seeds differ by does not count.
+fn effect(trial: &Trial) -> f64 {
+    if trial.ops.low > 0.0 { trial.ops.change } else { 0.0 }
 }
 
 /// What the trials of a point say of its limit; `None` where they leave it open too, or where the array as it is did
@@ -31,7 +44,6 @@ pub fn settled(run: &Run, tried: &WhatIf) -> Option<Finding> {
     if !tried.is_the_record() {
         return None;
     }
-    let effect = |trial: &Trial| if trial.ops.is_there { trial.ops.change.max(0.0) } else { 0.0 };
     let depth = tried.trials.iter().find(|trial| trial.change == DEPTH);
     let mut parts: Vec<&Trial> = tried.trials.iter().filter(|trial| trial.change != DEPTH).collect();
     parts.sort_by(|one, other| effect(other).total_cmp(&effect(one)));
@@ -70,4 +82,84 @@ pub fn settled(run: &Run, tried: &WhatIf) -> Option<Finding> {
         draft.number(&format!("{}_rate_change", trial.change.replace(' ', "_")), trial.ops.change)
     });
     Some(draft.number("times_as_fast", tried.times).about(point))
+}
+
+/// Why nothing was tried of a point whose limit is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Untried {
+    /// It takes long, or something else was asked for.
+    Unasked,
+    /// Its record cannot be carried out again.
+    Unable,
+}
+
+/// What to do about the open limit of the point `index` of `run`, of which nothing was tried.
+pub fn untried(run: &str, index: u32, why: Untried) -> String {
+    match why {
+        Untried::Unasked => format!(
+            "Ask for this point alone, which may take minutes: `fathom explain {run} --what-if --point {}` carries it \
+             out again with each part faster, and with more in flight.",
+            index + 1
+        ),
+        Untried::Unable => {
+            "This record cannot be carried out again. Measure twice and half as many in flight (`depth = [8, 16, 32]`)."
+                .into()
+        }
+    }
+}
+
+/// `open`, a finding of `run`, with what was tried of its point in vain, and what to do then: for trials of which
+/// [`settled`] says nothing.
+pub fn unsettled(run: &str, open: &Finding, tried: &WhatIf) -> Finding {
+    let parts = tried.trials.iter().filter(|trial| trial.change != DEPTH && effect(trial) >= LITTLE);
+    let mut parts: Vec<&Trial> = parts.collect();
+    parts.sort_by(|one, other| effect(other).total_cmp(&effect(one)));
+    let speed = percent(tried.times - 1.0);
+    let number = open.point.map_or(1, |index| index + 1);
+    let (told, remedy) = match parts.as_slice() {
+        _ if !tried.is_the_record() => (
+            format!(
+                "carried out again the array does {} of what was recorded, so that no trial says anything of the record",
+                percent(1.0 + tried.off())
+            ),
+            "Carry the plan out again with this program, and ask of that run.".into(),
+        ),
+        [] => (
+            format!(
+                "{speed} more speed of any part, and twice as much in flight, bring no more than equal runs differ by, {}",
+                percent(tried.floor_ops)
+            ),
+            format!(
+                "Run longer, so that equal runs differ by less, or try it more often: `fathom explain {run} --what-if \
+                 --point {number} --seeds 20`."
+            ),
+        ),
+        [only] => (
+            format!(
+                "{speed} more speed of {} brings {}, of any other nothing",
+                only.change,
+                percent(only.ops.change)
+            ),
+            format!(
+                "What it brings is less than a limit would: several bound the rate one after the other. Make {} faster \
+                 first, and ask again.",
+                only.change
+            ),
+        ),
+        [first, second, ..] => (
+            format!(
+                "{speed} more speed of {} brings {}, of {} {}",
+                first.change,
+                percent(first.ops.change),
+                second.change,
+                percent(second.ops.change)
+            ),
+            format!(
+                "They bound the rate together: make {} and {} faster, or ask less of both.",
+                first.change, second.change
+            ),
+        ),
+    };
+    let sentence = format!("{} Trials leave it open: {told}.", open.sentence);
+    Finding { sentence, remedy, ..open.clone() }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use conduct::modelled::{Asked, answers};
+use explain::Untried;
 use record::{Held, PointKind, Run};
 
 use crate::cli::{ExplainArgs, TreeFormat};
@@ -38,9 +39,17 @@ pub fn explain(arguments: &ExplainArgs, store: &Option<PathBuf>) -> Result<Endin
     }
     let tried = if arguments.what_if { Some(what_if::try_parts(arguments, &run)?) } else { None };
     match &tried {
-        Some(tried) => what_if::settle_with(&mut run, tried),
+        Some(tried) => {
+            what_if::settle_with(&mut run, tried);
+            let others: Vec<u32> =
+                explain::open_points(&run).into_iter().filter(|index| *index != tried.point).collect();
+            what_if::leave(&mut run, &others, Untried::Unasked);
+        }
         None if arguments.model.is_none() => what_if::settle(&mut run),
-        None => {}
+        None => {
+            let open = explain::open_points(&run);
+            what_if::leave(&mut run, &open, Untried::Unasked);
+        }
     }
     let found = tried.as_ref().and_then(|tried| explain::what_if(&run, tried));
     run.findings.extend(found);

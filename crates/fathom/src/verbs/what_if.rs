@@ -1,6 +1,9 @@
 //! `fathom explain --what-if`: a point of a virtual run again, one part faster at a time.
 
-use conduct::what_if::{Asked, SETTLE_SEEDS, SETTLE_TIMES, rate_of, what_if};
+use conduct::what_if::{
+    self, Asked, SETTLE_AGAIN, SETTLE_PARTS, SETTLE_SEEDS, SETTLE_TIMES, WhatIfError, rate_of,
+};
+use explain::Untried;
 use record::{Finding, Point, PointKind, Run, WhatIf, World};
 use workload::plan::{Overrides, Plan};
 
@@ -13,11 +16,12 @@ use crate::signals::Signals;
 const TIMES: f64 = 1.1;
 
 /// A trial asks for as many requests as the record has up to the point. Where all trials of it ask for no more than
-/// these, seconds of one processor, an open limit is settled without being asked to.
-const SETTLE_REQUESTS: u64 = 5_000_000;
+/// these, some ten seconds of one processor, an open limit is settled without being asked to.
+const SETTLE_REQUESTS: u64 = 10_000_000;
 
-/// Trials of one point: of each seed some twelve parts, the array as it is, and twice the depth.
-const SETTLE_TRIALS: u64 = SETTLE_SEEDS as u64 * 14;
+/// Trials of one point: of each seed some twelve parts, the array as it is, and twice the depth; and once more, where
+/// that leaves it open, what matters.
+const SETTLE_TRIALS: u64 = SETTLE_SEEDS as u64 * 14 + SETTLE_AGAIN as u64 * (SETTLE_PARTS as u64 + 2);
 
 /// Carries a point of `run` out again as its record says, on the array that the record names.
 pub fn try_parts(arguments: &ExplainArgs, run: &Run) -> Result<WhatIf, Failure> {
@@ -27,47 +31,69 @@ pub fn try_parts(arguments: &ExplainArgs, run: &Run) -> Result<WhatIf, Failure> 
 /// Finds the limit of points of a virtual array by trial where their records leave it open, and puts it in the place of
 /// the finding that says so.
 ///
-/// Points that would take long are left as they are, and those that cannot be carried out again, such as a search's.
+/// Points that would take long are left as they are, and those that cannot be carried out again, such as a search's;
+/// their finding then tells what else to do.
 pub fn settle(run: &mut Run) {
     let open = explain::open_points(run);
     if open.is_empty() {
         return;
     }
-    let Ok(again) = Again::of(run) else { return };
-    let mut settled = Vec::new();
+    let Ok(again) = Again::of(run) else { return leave(run, &open, Untried::Unable) };
+    let (mut settled, mut long) = (Vec::new(), Vec::new());
     for point in run.points.iter().filter(|point| open.contains(&point.index)) {
         let before = run.points.iter().filter(|other| other.index <= point.index);
         let requests: u64 = before.flat_map(|other| &other.workloads).map(|workload| workload.settled).sum();
         if requests.saturating_mul(SETTLE_TRIALS) > SETTLE_REQUESTS {
+            long.push(point.index);
             continue;
         }
-        let Ok(tried) = again.trials(point, SETTLE_SEEDS, SETTLE_TIMES) else { return };
+        let Ok(tried) = again.settled(run, point) else { break };
         settled.push(tried);
     }
+    let tried: Vec<u32> = settled.iter().map(|tried| tried.point).collect();
+    let unable: Vec<u32> =
+        open.into_iter().filter(|index| !tried.contains(index) && !long.contains(index)).collect();
     settled.iter().for_each(|tried| settle_with(run, tried));
+    leave(run, &long, Untried::Unasked);
+    leave(run, &unable, Untried::Unable);
 }
 
 /// Puts what `tried` says of the limit of its point in the place of the finding that leaves it open.
 pub fn settle_with(run: &mut Run, tried: &WhatIf) {
-    if let Some(found) = explain::settled(run, tried)
-        && explain::open_points(run).contains(&tried.point)
-    {
-        let open =
-            |finding: &&mut Finding| finding.code == "limit-open" && finding.point == Some(tried.point);
-        run.findings.iter_mut().filter(open).for_each(|finding| *finding = found.clone());
+    let (found, id) = (explain::settled(run, tried), run.id.clone());
+    for open in open_of(run, &[tried.point]) {
+        *open = found.clone().unwrap_or_else(|| explain::unsettled(&id, open, tried));
     }
 }
 
+/// Tells what to do about open limits of points of which nothing was tried.
+pub fn leave(run: &mut Run, points: &[u32], why: Untried) {
+    let id = run.id.clone();
+    for open in open_of(run, points) {
+        open.remedy = open.point.map_or_else(String::new, |index| explain::untried(&id, index, why));
+    }
+}
+
+/// The findings of a virtual array that leave the limit of one of `points` open.
+fn open_of<'r>(run: &'r mut Run, points: &[u32]) -> Vec<&'r mut Finding> {
+    let open: Vec<u32> =
+        explain::open_points(run).into_iter().filter(|index| points.contains(index)).collect();
+    let is_open = |finding: &&mut Finding| {
+        finding.code == "limit-open" && finding.point.is_some_and(|index| open.contains(&index))
+    };
+    run.findings.iter_mut().filter(is_open).collect()
+}
+
 /// A run of a virtual array that can be carried out again.
-struct Again<'r> {
-    run: &'r str,
+struct Again {
+    run: String,
     plan: Plan,
     address: String,
     signals: Signals,
 }
 
-impl Again<'_> {
-    fn of(run: &Run) -> Result<Again<'_>, Failure> {
+impl Again {
+    fn of(run: &Run) -> Result<Again, Failure> {
         let refuse = |why: &str| Failure::Usage(format!("run {}: {why}", run.id));
         if run.world != World::Array {
             return Err(refuse(
@@ -87,16 +113,28 @@ impl Again<'_> {
         let plan = Plan::parse(&run.plan.origin, &run.plan.text, &overrides).map_err(Failure::Plan)?;
         let signals = Signals::listen()
             .map_err(|source| Failure::System { what: "listening for signals".into(), source })?;
-        Ok(Again { run: &run.id, plan, address, signals })
+        Ok(Again { run: run.id.clone(), plan, address, signals })
     }
 
     fn trials(&self, point: &Point, seeds: u32, times: f64) -> Result<WhatIf, Failure> {
-        let refuse = |why: &str| Failure::Usage(format!("run {}: {why}", self.run));
+        let asked = self.asked(point, seeds, times)?;
+        what_if::what_if(&asked, &LIBRARY, &self.signals.stop()).map_err(|error| self.failed(error))
+    }
+
+    /// Likewise until `explain` can name the limit, or what matters was tried once more.
+    fn settled(&self, run: &Run, point: &Point) -> Result<WhatIf, Failure> {
+        let asked = self.asked(point, SETTLE_SEEDS, SETTLE_TIMES)?;
+        let is_settled = |tried: &WhatIf| explain::settled(run, tried).is_some();
+        what_if::settle(&asked, &LIBRARY, &self.signals.stop(), is_settled)
+            .map_err(|error| self.failed(error))
+    }
+
+    fn asked(&self, point: &Point, seeds: u32, times: f64) -> Result<Asked<'_>, Failure> {
         let index = point.index as usize;
         if self.plan.points().get(index).is_none_or(|planned| planned.name != point.name) {
-            return Err(refuse("its plan, as this program reads it, has other points than its record"));
+            return Err(self.refuse("its plan, as this program reads it, has other points than its record"));
         }
-        let asked = Asked {
+        Ok(Asked {
             plan: &self.plan,
             index,
             address: &self.address,
@@ -104,12 +142,19 @@ impl Again<'_> {
             recorded: rate_of(point),
             seeds,
             times,
-        };
-        what_if(&asked, &LIBRARY, &self.signals.stop()).map_err(|error| match error {
-            conduct::what_if::WhatIfError::Model(error) => error.into(),
-            conduct::what_if::WhatIfError::World(error) => error.into(),
-            error => refuse(&error.to_string()),
         })
+    }
+
+    fn failed(&self, error: WhatIfError) -> Failure {
+        match error {
+            WhatIfError::Model(error) => error.into(),
+            WhatIfError::World(error) => error.into(),
+            error => self.refuse(&error.to_string()),
+        }
+    }
+
+    fn refuse(&self, why: &str) -> Failure {
+        Failure::Usage(format!("run {}: {why}", self.run))
     }
 }
 

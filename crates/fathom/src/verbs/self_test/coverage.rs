@@ -1,8 +1,8 @@
 //! How often the 95 % intervals of rates, means and percentiles hold the truth, on queues whose truth is known.
 
-use stats::selftest::{Coverage, QUEUES, SERVICE_S, coverage};
+use stats::selftest::{Coverage, QUEUES, Queue, SERVICE_S, coverage};
 
-use super::{Check, Extent, Section};
+use super::{Check, Extent, Family, Section};
 
 /// What is asked of an interval of 95 %, in per cent.
 const ASKED: (f64, f64) = (93.0, 97.0);
@@ -24,12 +24,56 @@ pub fn section(extent: Extent) -> Section {
          there no more than 5 % of all runs may give one that misses."
             .into(),
     ];
-    Section { title: "95 % intervals hold the truth".into(), checks: all.iter().map(check).collect(), notes }
+    Section {
+        title: format!("95 % intervals hold the truth, in {runs} runs of {seconds} s each"),
+        checks: all.iter().map(check).collect(),
+        families: KINDS.into_iter().filter_map(|kind| family(kind, &all)).collect(),
+        notes,
+    }
+}
+
+/// Queues of one kind.
+type Kind = (&'static str, fn(Queue) -> bool);
+
+/// Every queue is of one of them.
+const KINDS: [Kind; 3] = [
+    ("M/M/1", |queue| matches!(queue, Queue::Open(_))),
+    ("M/D/1", |queue| matches!(queue, Queue::OpenConstant(_))),
+    ("closed loops", |queue| matches!(queue, Queue::Thinking(..) | Queue::Closed(_))),
+];
+
+/// The worst and the best figure of the queues of that kind; `None` where there are none.
+fn family((name, is_of): Kind, all: &[Coverage]) -> Option<Family> {
+    let own: Vec<&Coverage> = all.iter().filter(|one| is_of(one.queue)).collect();
+    let (few, many): (Vec<&Coverage>, Vec<&Coverage>) = own.iter().partition(|one| is_sparse(one));
+    let checks: Vec<Check> = own.iter().map(|one| check(one)).collect();
+    let range = |of: &[&Coverage]| {
+        let found = of.iter().map(|one| check(one).found);
+        found.fold(None, |range: Option<(f64, f64)>, one| {
+            Some(range.map_or((one, one), |(low, high)| (low.min(one), high.max(one))))
+        })
+    };
+    let held = range(&many).map(|(low, high)| {
+        let (asked_low, asked_high) = ASKED;
+        format!("{low:.1} to {high:.1} % hold it, {asked_low} to {asked_high} and chance asked")
+    });
+    let missed = range(&few)
+        .map(|(_, most)| format!("of {} with few intervals {most:.1} % of runs miss at most", few.len()));
+    (!own.is_empty()).then(|| Family {
+        what: format!("{name}, {} figures", own.len()),
+        told: held.into_iter().chain(missed).collect::<Vec<_>>().join("; "),
+        passed: checks.iter().all(Check::passed),
+    })
+}
+
+/// Too few of its runs give an interval for those that do to be a fair sample.
+fn is_sparse(one: &Coverage) -> bool {
+    one.given * 2 < one.runs
 }
 
 fn check(one: &Coverage) -> Check {
     let what = format!("{} of {}", one.figure, one.queue);
-    if one.given * 2 < one.runs {
+    if is_sparse(one) {
         let missed = one.given - one.held;
         return Check {
             what,

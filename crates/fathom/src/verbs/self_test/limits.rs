@@ -3,7 +3,7 @@
 use conduct::planted::{self, Case};
 use record::{Ending, Environment, Finding, PlanSource, Point, Run, Tool, World};
 
-use super::{Check, Extent, Section};
+use super::{Check, Extent, Family, Section};
 use crate::verbs::what_if::settle_with;
 
 /// Cases of the short extent.
@@ -41,9 +41,27 @@ pub fn section(extent: Extent) -> Section {
         "A part is the limit where the rate follows its speed and no other's; caches, flash, failed disks, \
                  rebuilds and several hosts are among the cases."
             .into();
+    let families = vec![
+        Family {
+            what: format!("{} limits in arrays of the library", tally.cases),
+            told: format!(
+                "{} named first, {} said to be not identified, {} named wrongly; {low:.1} % asked",
+                tally.named,
+                tally.silent,
+                tally.cases - tally.named - tally.silent
+            ),
+            passed: checks[0].passed(),
+        },
+        Family {
+            what: format!("{} of them parts", tally.limited),
+            told: format!("{} told to be latency-bound, none asked", tally.false_latency_bound),
+            passed: checks[1].passed(),
+        },
+    ];
     Section {
         title: "planted limits are named".into(),
         checks,
+        families,
         notes: std::iter::once(about).chain(tally.missed).collect(),
     }
 }
@@ -54,7 +72,7 @@ fn verdict(case: &Case, points: Vec<Point>) -> Option<Finding> {
     run.findings = explain::findings(&run);
     let index = case.index as u32;
     if explain::open_points(&run).contains(&index)
-        && let Some(tried) = case.tried(&run.points)
+        && let Some(tried) = case.tried(&run.points, |tried| explain::settled(&run, tried).is_some())
     {
         settle_with(&mut run, &tried);
     }

@@ -43,14 +43,13 @@ impl Check {
     }
 
     fn line(&self) -> String {
-        let verdict = if self.passed() { "ok    " } else { "FAILED" };
         let asked = match (self.low, self.high) {
             (Some(low), Some(high)) => format!(", {low:.1} to {high:.1} asked"),
             (Some(low), None) => format!(", at least {low:.1} asked"),
             (None, Some(high)) => format!(", at most {high:.3} asked"),
             (None, None) => String::new(),
         };
-        format!("  {verdict} {:>8.3}  {}: {}{asked}\n", self.found, self.what, self.measure)
+        format!("  {} {:>8.3}  {}: {}{asked}\n", verdict(self.passed()), self.found, self.what, self.measure)
     }
 
     fn json(&self) -> Value {
@@ -61,6 +60,28 @@ impl Check {
     }
 }
 
+/// Checks that belong together, in a line.
+#[derive(Clone, Debug)]
+pub struct Family {
+    /// What they are about, and how many.
+    pub what: String,
+    /// The worst and the best of them, with what is asked.
+    pub told: String,
+    /// Whether all of them passed.
+    pub passed: bool,
+}
+
+impl Family {
+    fn line(&self) -> String {
+        format!("  {} {}: {}\n", verdict(self.passed), self.what, self.told)
+    }
+}
+
+/// As wide in either case.
+fn verdict(passed: bool) -> &'static str {
+    if passed { "ok    " } else { "FAILED" }
+}
+
 /// Checks of one kind.
 #[derive(Clone, Debug)]
 pub struct Section {
@@ -68,6 +89,8 @@ pub struct Section {
     pub title: String,
     /// In the order in which they were made.
     pub checks: Vec<Check>,
+    /// Their families: each check is in one.
+    pub families: Vec<Family>,
     /// What a reader has to know of all of them.
     pub notes: Vec<String>,
 }
@@ -77,12 +100,21 @@ impl Section {
         self.checks.iter().all(Check::passed)
     }
 
-    fn text(&self) -> String {
+    /// A line for each family and each check that failed; of the full extent every check with the notes.
+    fn text(&self, extent: Extent) -> String {
         let passed = self.checks.iter().filter(|check| check.passed()).count();
         let head = format!("\n{passed} of {} passed: {}\n", self.checks.len(), self.title);
-        let checks = self.checks.iter().map(Check::line);
-        let notes = self.notes.iter().map(|note| format!("  {note}\n"));
-        std::iter::once(head).chain(checks).chain(notes).collect()
+        match extent {
+            Extent::Short => {
+                let failed = self.checks.iter().filter(|check| !check.passed()).map(Check::line);
+                std::iter::once(head).chain(self.families.iter().map(Family::line)).chain(failed).collect()
+            }
+            Extent::Full => {
+                let checks = self.checks.iter().map(Check::line);
+                let notes = self.notes.iter().map(|note| format!("  {note}\n"));
+                std::iter::once(head).chain(checks).chain(notes).collect()
+            }
+        }
     }
 
     fn json(&self) -> Value {
@@ -115,8 +147,8 @@ impl Part {
     }
 }
 
-/// Runs `only` these parts, or all where none is named, and prints each as it ends; exit code 1 where a check is
-/// outside of what it states.
+/// Runs `only` these parts, or all where none is named, and prints each as it ends: by families, so that all of it fits
+/// one screen, or of the full extent check by check. Exit code 1 where a check is outside of what it states.
 pub fn self_test(only: &[Part], extent: Extent, format: TreeFormat) -> Result<Ending, Failure> {
     let print = |text: &str| {
         terminal::print(text).map_err(|source| Failure::System { what: "writing to stdout".into(), source })
@@ -125,9 +157,14 @@ pub fn self_test(only: &[Part], extent: Extent, format: TreeFormat) -> Result<En
     for part in Part::ALL.into_iter().filter(|part| only.is_empty() || only.contains(part)) {
         let section = part.section(extent);
         if format == TreeFormat::Text {
-            print(&section.text())?;
+            print(&section.text(extent))?;
         }
         sections.push(section);
+    }
+    if format == TreeFormat::Text && extent == Extent::Short {
+        print(
+            "\nEach figure: --format json; with as many cases as the published figures rest on: --full.\n",
+        )?;
     }
     let failed = sections.iter().filter(|section| !section.passed()).count();
     if format == TreeFormat::Json {
