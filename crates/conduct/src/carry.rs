@@ -169,10 +169,7 @@ impl<'p> Course<'p> {
                 };
                 self.wrote = Some(load.changes_data());
                 let answer = world.load(load, &mut live)?;
-                let mut measured = load_point(frame, load, answer, !world.is_stopped());
-                if !world.has_percentiles() {
-                    without_percentiles(&mut measured);
-                }
+                let measured = load_point(frame, load, answer, world);
                 Ok(Point { settled, ..measured })
             }
             Task::State(state) => {
@@ -194,14 +191,6 @@ impl<'p> Course<'p> {
 }
 
 /// What is known of a point before it is measured.
-/// Leaves counts, rates and means.
-fn without_percentiles(point: &mut Point) {
-    let summaries = point.workloads.iter_mut().flat_map(|workload| &mut workload.summary);
-    for latency in summaries.filter_map(|summary| summary.response.as_mut()) {
-        latency.quantiles.clear();
-    }
-}
-
 fn frame(plan: &Plan, point: &plan::Point) -> Point {
     let headline = match &point.task {
         Task::Load(Load { headlines, .. }) => headlines.first().map(ToString::to_string).unwrap_or_default(),

@@ -12,10 +12,10 @@ use workload::tally::{self, Action, ClassTally, Failure, Tally};
 
 use crate::seconds::Seconds;
 use crate::silence::silences;
-use crate::world::{LoadAnswer, StateAnswer, WorkerAnswer, WorkloadAnswer};
+use crate::world::{LoadAnswer, StateAnswer, WorkerAnswer, WorkloadAnswer, World};
 
-/// The stored shape of a load.
-pub fn load_point(frame: Point, load: &Load, answer: LoadAnswer, complete: bool) -> Point {
+/// The stored shape of a load that `world` has just answered.
+pub fn load_point(frame: Point, load: &Load, answer: LoadAnswer, world: &dyn World) -> Point {
     let mut series = Vec::new();
     let mut workloads = Vec::new();
     for (workload, seen) in load.workloads.iter().zip(answer.workloads) {
@@ -23,17 +23,27 @@ pub fn load_point(frame: Point, load: &Load, answer: LoadAnswer, complete: bool)
         series.extend(curves);
         workloads.push(result);
     }
+    if !world.has_percentiles() {
+        workloads.iter_mut().for_each(without_percentiles);
+    }
     series.extend(answer.series);
     Point {
         started_ns: answer.started.nanos(),
         ended_ns: answer.ended.nanos(),
-        complete,
+        complete: !world.is_stopped(),
         workloads,
         series,
         cpu: answer.cpu,
         devices: answer.devices,
         breakdown: answer.breakdown,
         ..frame
+    }
+}
+
+/// Leaves counts, rates and means.
+fn without_percentiles(workload: &mut WorkloadResult) {
+    for latency in workload.summary.iter_mut().filter_map(|summary| summary.response.as_mut()) {
+        latency.quantiles.clear();
     }
 }
 

@@ -3,11 +3,11 @@
 use record::{Point, PointKind, Recovery, WriteCache};
 use stats::exceedance::relaxation;
 use units::{Bytes, Nanos, OpsPerSecond};
-use workload::plan::{self, LatencyFigure, Load, Plan, Promise, State, Task};
+use workload::plan::{self, Load, Plan, Promise, State, Task};
 use workload::spec::{Pace, Workload};
 
 use super::choose::{check, load_of};
-use super::evidence::{Cause, Evidence, Verdict};
+use super::evidence::{Cause, Evidence, Verdict, is_tail};
 use super::ladder::{Answer, Ask, Bracket, Prober, Purpose, Rung, Settings, search};
 use crate::carry::Outcome;
 use crate::event::Event;
@@ -42,10 +42,6 @@ impl SearchOptions {
     /// All looks at a rate together, where nobody says how long: four minutes, and sixteen where a promise is about a
     /// percentile beyond p99, of which the same time shows a tenth as many requests.
     pub fn longest_for(promises: &[Promise]) -> Nanos {
-        let is_tail = |promise: &Promise| match promise {
-            Promise::Latency { figure: LatencyFigure::Quantile(share), .. } => share.get() > 0.99,
-            _ => false,
-        };
         Nanos::from_secs(if promises.iter().any(is_tail) { 960 } else { 240 })
     }
 
@@ -253,8 +249,7 @@ impl<'a, 'w> Driver<'a, 'w> {
         let watch = &mut *self.watch;
         let answer = self.world.load(load, &mut |live| watch(Event::Live { index, live }))?;
         let evidence = self.evidence(load, &answer);
-        let complete = !self.world.is_stopped();
-        let point = load_point(frame(index, name, PointKind::Load, &headline), load, answer, complete);
+        let point = load_point(frame(index, name, PointKind::Load, &headline), load, answer, self.world);
         (self.watch)(Event::PointEnded { point: &point });
         self.outcome.points.push(point);
         Ok(evidence)

@@ -6,7 +6,7 @@
 //! **Invariant:** knows no world and no clock; what it decides follows from what it was shown, and the order of its
 //! grid from the seed.
 
-use super::evidence::{CONFIDENCE, Cause, Evidence, Verdict, judge};
+use super::evidence::{Cause, Evidence, Rule, Verdict, judge};
 use workload::plan::Promise;
 
 /// How a search goes about it.
@@ -204,7 +204,7 @@ impl<P: Prober> Search<'_, P> {
             };
             evidence.add(seen);
             seen_s += seconds;
-            verdict = judge(&evidence, promises, CONFIDENCE);
+            verdict = judge(&evidence, promises, Rule::of(purpose == Purpose::Grid));
             if verdict != Verdict::Undecided || !purpose.is_prolonged() {
                 break;
             }
@@ -309,7 +309,7 @@ impl<P: Prober> Search<'_, P> {
         for _ in 0..STEPS_DOWN {
             let Some(rate) = self.bracket().0 else { return Ok(Confirmation::Failed) };
             let Settings { promises, look_s, longest_s, .. } = self.settings;
-            self.confirm_needs_s = self.seen_at(rate).needs_s(promises, CONFIDENCE);
+            self.confirm_needs_s = self.seen_at(rate).needs_s(promises, Rule::of(false).confidence);
             let first_s = self.confirm_needs_s.unwrap_or(*look_s).clamp(*look_s, *longest_s).ceil();
             let mut verdicts = Vec::new();
             for purpose in [Purpose::Confirm, Purpose::AfterRest] {
@@ -328,7 +328,8 @@ impl<P: Prober> Search<'_, P> {
                 let held = verdicts.iter().all(|verdict| *verdict == Verdict::Pass);
                 if !held {
                     // What made it the winner was seen at its best.
-                    self.confirm_needs_s = self.seen_at(rate).needs_s(promises, CONFIDENCE);
+                    self.confirm_needs_s =
+                        self.seen_at(rate).needs_s(promises, Rule::of(false).confidence);
                 }
                 return Ok(if held { Confirmation::Held } else { Confirmation::Open });
             }

@@ -45,11 +45,19 @@ fn many(case: &Case, seeds: std::ops::Range<u64>) -> Tally {
         for rung in &answer.ladder {
             let below = rung.rate_per_s < case.edge;
             tally.verdicts += u32::from(rung.verdict != Verdict::Undecided);
-            tally.wrong += u32::from(match rung.verdict {
+            let is_wrong = match rung.verdict {
                 Verdict::Pass => !below,
                 Verdict::Fail(_) => below,
                 Verdict::Undecided => false,
-            });
+            };
+            if is_wrong {
+                let (purpose, seconds) = (rung.purpose, rung.evidence.seconds);
+                eprintln!(
+                    "seed {seed}: {:.1}/s {purpose:?} {seconds} s: {:?}",
+                    rung.rate_per_s, rung.verdict
+                );
+            }
+            tally.wrong += u32::from(is_wrong);
         }
         tally.searches += 1;
         tally.far += u32::from(off > 0.02 || (kept / case.edge - 1.0).abs() > 0.02);

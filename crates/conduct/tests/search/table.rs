@@ -1,6 +1,6 @@
 //! How often each rule judges rightly, at and about the edge of one exponential server.
 
-use conduct::search::{Evidence, Verdict, judge};
+use conduct::search::{Evidence, Rule, Verdict, judge};
 use stats::exceedance::binomial_bounds;
 
 use crate::queue::{Case, Queue, cases, promise};
@@ -29,7 +29,7 @@ fn shares(case: &Case, offset: f64, requests: f64, probes: u64) -> (Shares, Shar
             batches: vec![batches],
             ..Evidence::default()
         };
-        let index = match judge(&evidence, &[promise()], 0.95) {
+        let index = match judge(&evidence, &[promise()], Rule { confidence: 0.95, takes_clear: true }) {
             Verdict::Pass => 0,
             Verdict::Fail(_) => 1,
             Verdict::Undecided => 2,
