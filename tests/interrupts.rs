@@ -295,7 +295,7 @@ fn two_interrupts_at_once_put_everything_back_and_keep_what_was_finished() {
         let what = format!("after {} ms", some_moment());
         running.signal(Signal::INT);
         running.signal(Signal::INT);
-        running.end().with(130);
+        running.end().with(130).saying(&["valid partial run"]);
         place.is_as_before(&what);
         assert_eq!(place.user.last()["points"][0]["name"], "short", "{what}");
     }

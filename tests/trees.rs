@@ -67,14 +67,29 @@ fn a_run_that_is_killed_leaves_its_marked_folder_which_the_next_run_clears_and_s
     let last = folder.join("t0/f000-0000199");
     wait_until("all files are there", || last.exists());
     user.fathom("run plan.toml --on disk").with(2).saying(&["in use by another run"]);
-    running.signal(Signal::KILL);
+    running.kill_all();
     assert_eq!(running.end().code, None, "it was killed");
     let left: Vec<_> = fs::read_dir(&disk).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["fathom-tree"]);
     assert!(folder.join(".fathom-tree").exists());
-    user.fathom("run plan.toml --on disk --set run=100ms")
+    // With another library nothing is known of it but its mark.
+    user.fathom("run plan.toml --on disk --set run=100ms --store elsewhere.sqlite")
         .done()
         .saying(&["disk/fathom-tree is left from an earlier run and is cleared"]);
+    assert_eq!(fs::read_dir(&disk).unwrap().count(), 0);
+}
+
+#[test]
+fn a_run_that_is_killed_has_its_folder_cleared_and_removed_by_the_next_one_wherever_that_measures() {
+    let user = User::with_plan(&format!("[[phase]]\n{ENDLESS}"));
+    let disk = user.directory("disk");
+    let mut running = user.start("run plan.toml --on disk");
+    running.wait_for("[1/1]");
+    wait_until("files are there", || disk.join("fathom-tree/t0/f000-0000199").exists());
+    running.kill_all();
+    assert_eq!(running.end().code, None, "it was killed");
+    let told = user.fathom("run quick --on null: --set run=100ms --no-save").done();
+    told.saying(&["put back", "disk/fathom-tree: cleared and removed"]);
     assert_eq!(fs::read_dir(&disk).unwrap().count(), 0);
 }
 

@@ -14,7 +14,7 @@ use units::Nanos;
 use crate::ending::Ending;
 use crate::panics;
 use crate::put_back;
-use crate::signals;
+use crate::signals::{self, Hurry};
 use crate::terminal;
 
 /// After the second signal the child may take so long.
@@ -58,7 +58,9 @@ pub fn divide(store: &Option<PathBuf>) -> Side {
 fn watch(child: Pid, store: &Option<PathBuf>) -> u8 {
     static IS_LATE: AtomicBool = AtomicBool::new(false);
     let mut passed_on = signals::counts().map(|(signal, _)| (signal, 0));
-    let mut is_hurried = false;
+    // Made with the first signal: to calibrate a clock takes processor time, which the child wants.
+    let clock = std::cell::LazyCell::new(Clock::start);
+    let (mut hurry, mut is_hurried) = (Hurry::default(), false);
     loop {
         match rustix::process::waitpid(Some(child), WaitOptions::NOHANG) {
             Ok(None) | Err(rustix::io::Errno::INTR) => {}
@@ -74,7 +76,8 @@ fn watch(child: Pid, store: &Option<PathBuf>) -> u8 {
             }
             *passed = count;
         }
-        if signals::events() > 1 && !is_hurried {
+        let events = signals::events();
+        if events > 0 && !is_hurried && hurry.is_hurried(events, clock.now()) {
             is_hurried = true;
             std::thread::spawn(|| {
                 let clock = Clock::start();

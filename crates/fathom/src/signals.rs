@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use host::clock::Clock;
 use libc::{SIGCHLD, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGUSR1, SIGXFSZ};
-use units::Nanos;
+use units::{Instant, Nanos};
 
 use crate::put_back;
 use crate::terminal;
@@ -42,6 +42,8 @@ static EAR: Mutex<Option<UnixStream>> = Mutex::new(None);
 /// Whether somebody sees to it that the program ends after the first signal.
 static IS_ATTENDED: AtomicBool = AtomicBool::new(false);
 
+/// Signals that come within this time are one.
+const AT_ONCE: Nanos = Nanos::from_millis(300);
 /// After the second signal the program may still end by itself for so long.
 const GRACE: Nanos = Nanos::from_millis(500);
 /// Putting back may take so long then.
@@ -218,15 +220,36 @@ fn came(signal: i32, info: &libc::siginfo_t, stop: &AtomicBool) {
     ring();
 }
 
+/// Tells a second interrupt from one that came twice, as from `timeout`, which signals the process and its group.
+#[derive(Debug, Default)]
+pub struct Hurry {
+    first: Option<Instant>,
+    /// How many count as the first.
+    first_ones: u32,
+}
+
+impl Hurry {
+    /// Whether, of `events` that have come until `now`, one came so long after the first that it is another.
+    pub fn is_hurried(&mut self, events: u32, now: Instant) -> bool {
+        if events == 0 {
+            return false;
+        }
+        let first = *self.first.get_or_insert(now);
+        if now.saturating_since(first) < AT_ONCE {
+            self.first_ones = events;
+        }
+        events > self.first_ones
+    }
+}
+
 /// Waits for signals, and ends the program where nobody else does.
 fn attend() {
+    let (clock, mut hurry) = (Clock::start(), Hurry::default());
     loop {
         wait();
         let is_attended = IS_ATTENDED.load(Ordering::Relaxed);
-        match events() {
-            0 => {}
-            1 if is_attended => {}
-            _ => leave(is_attended),
+        if hurry.is_hurried(events(), clock.now()) || (events() > 0 && !is_attended) {
+            leave(is_attended);
         }
     }
 }
@@ -261,4 +284,23 @@ fn leave(is_attended: bool) {
     terminal::say_sentence(&format!("fathom: exit {code}: {again}; {words}"));
     #[expect(clippy::disallowed_methods, reason = "everything was put back, or cannot be")]
     std::process::exit(code.into());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_at_once_is_one_interrupt_and_what_comes_later_another() {
+        let at = |millis| Instant::START.saturating_add(Nanos::from_millis(millis));
+        let mut hurry = Hurry::default();
+        assert!(!hurry.is_hurried(0, at(5)));
+        assert!(!hurry.is_hurried(1, at(1_000)));
+        assert!(!hurry.is_hurried(3, at(1_200)));
+        assert!(!hurry.is_hurried(3, at(9_000)), "nothing has come since");
+        assert!(hurry.is_hurried(4, at(9_001)));
+        let mut late = Hurry::default();
+        assert!(!late.is_hurried(1, at(0)));
+        assert!(late.is_hurried(2, at(300)));
+    }
 }
