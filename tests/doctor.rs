@@ -14,7 +14,7 @@ fn a_family_of_the_self_test_is_a_line_and_every_check_of_it_is_told_in_full() {
     let user = User::new();
     let short = user.fathom("doctor --self-test --only generators").done().out;
     let (_, short) = short.split_once("passed: generators").unwrap();
-    assert!(short.lines().count() <= 4 && short.contains("% of what is allowed"), "{short}");
+    assert!(short.lines().count() <= 4 && short.contains("% of their limits"), "{short}");
     let full = user.fathom("doctor --self-test --only generators --full").done().out;
     assert!(full.matches("  ok  ").count() > 10, "{full}");
 }

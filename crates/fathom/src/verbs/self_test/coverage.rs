@@ -55,10 +55,10 @@ fn family((name, is_of): Kind, all: &[Coverage]) -> Option<Family> {
     };
     let held = range(&many).map(|(low, high)| {
         let (asked_low, asked_high) = ASKED;
-        format!("{low:.1} to {high:.1} % hold it, {asked_low} to {asked_high} and chance asked")
+        format!("{low:.1} to {high:.1} % hold it ({asked_low} to {asked_high} and chance asked)")
     });
     let missed = range(&few)
-        .map(|(_, most)| format!("of {} with few intervals {most:.1} % of runs miss at most", few.len()));
+        .map(|(_, most)| format!("{} with few intervals: {most:.1} % of all runs miss at most", few.len()));
     (!own.is_empty()).then(|| Family {
         what: format!("{name}, {} figures", own.len()),
         told: held.into_iter().chain(missed).collect::<Vec<_>>().join("; "),

@@ -21,7 +21,7 @@ pub fn section(_extent: Extent) -> Section {
     }
 }
 
-/// How far each is from its law, as a share of what is allowed.
+/// How near each statistic is to its limit. Below zero it is smaller than the law expects.
 fn family(checks: &[workload::selftest::Check]) -> Family {
     let share = |check: &workload::selftest::Check| 100.0 * check.found / check.limit;
     let (best, worst) = checks
@@ -32,7 +32,7 @@ fn family(checks: &[workload::selftest::Check]) -> Family {
         checks.iter().max_by(|one, other| share(one).total_cmp(&share(other))).map_or("", |one| one.what);
     Family {
         what: format!("{} laws", checks.len()),
-        told: format!("off by {best:.0} to {worst:.0} % of what is allowed; farthest: {name}"),
+        told: format!("at {best:.0} to {worst:.0} % of their limits; nearest: {name}"),
         passed: checks.iter().all(workload::selftest::Check::passed),
     }
 }
