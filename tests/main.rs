@@ -24,6 +24,7 @@ mod kernel;
 mod plans;
 mod rebuilds;
 mod searching;
+mod soak;
 mod stalls;
 mod streams;
 mod targets;

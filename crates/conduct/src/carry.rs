@@ -7,9 +7,9 @@ use units::Nanos;
 use workload::plan::{self, Load, Plan, Settle, State, Task};
 use workload::spec::Content;
 
-use crate::event::Event;
+use crate::event::{Event, Live};
 use crate::limit;
-use crate::result::{load_point, state_point};
+use crate::result::{growing_point, load_point, state_point};
 use crate::rounds::Tracking;
 use crate::world::{World, WorldError};
 
@@ -158,8 +158,18 @@ impl<'p> Course<'p> {
         watch: &mut dyn FnMut(Event<'_>),
     ) -> Result<Point, WorldError> {
         let index = point.index;
-        let mut live = |live| watch(Event::Live { index, live });
         let frame = frame(self.plan, point);
+        let has_percentiles = world.has_percentiles();
+        let mut live = |live: Live<'_>| {
+            let heard = live.clone();
+            let grown = |load| growing_point(frame.clone(), load, &heard, has_percentiles);
+            match &point.task {
+                Task::Load(load) if !live.heard.is_empty() => {
+                    watch(Event::Live { index, live, so_far: Some(&|| grown(load)) });
+                }
+                _ => watch(Event::Live { index, live, so_far: None }),
+            }
+        };
         match &point.task {
             Task::Load(load) => {
                 let settle = self.plan.phases[point.phase].settle;
@@ -169,12 +179,12 @@ impl<'p> Course<'p> {
                 };
                 self.wrote = Some(load.changes_data());
                 let answer = world.load(load, &mut live)?;
-                let measured = load_point(frame, load, answer, world);
+                let measured = load_point(frame.clone(), load, answer, world);
                 Ok(Point { settled, ..measured })
             }
             Task::State(state) => {
                 self.wrote = None;
-                Ok(state_point(frame, world.state(state, &mut live)?))
+                Ok(state_point(frame.clone(), world.state(state, &mut live)?))
             }
         }
     }

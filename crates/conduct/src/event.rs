@@ -4,8 +4,9 @@ use record::Point;
 use units::{Instant, Nanos};
 use workload::Progress;
 
+use crate::history::History;
+
 /// One thing that happened.
-#[derive(Debug)]
 pub enum Event<'a> {
     /// A point begins.
     PointStarted {
@@ -25,7 +26,9 @@ pub enum Event<'a> {
         /// The point's number.
         index: usize,
         /// What is going on.
-        live: Live,
+        live: Live<'a>,
+        /// Gives the point as far as it has come, where it is one that may take long: worth some milliseconds.
+        so_far: Option<&'a dyn Fn() -> Point>,
     },
     /// A point ended.
     PointEnded {
@@ -54,8 +57,8 @@ pub enum Event<'a> {
 }
 
 /// A glance at a running point.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Live {
+#[derive(Clone, Debug)]
+pub struct Live<'a> {
     /// The present of the world.
     pub now: Instant,
     /// When the point's load began.
@@ -68,4 +71,6 @@ pub struct Live {
     pub p99: Option<Nanos>,
     /// The part that is done, where it can be known.
     pub done: Option<f64>,
+    /// What was seen of each workload so far; empty before a load and between loads.
+    pub heard: &'a [History],
 }

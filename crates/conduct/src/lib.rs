@@ -6,6 +6,7 @@
 
 mod carry;
 mod event;
+mod history;
 mod limit;
 mod listener;
 pub mod modelled;
@@ -21,5 +22,6 @@ mod world;
 
 pub use carry::{Outcome, carry_out, take_turns};
 pub use event::{Event, Live};
+pub use history::History;
 pub use listener::Listener;
 pub use world::{LoadAnswer, StateAnswer, WorkerAnswer, WorkloadAnswer, World, WorldError};

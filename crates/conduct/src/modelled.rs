@@ -21,10 +21,10 @@ use units::{Bytes, Instant, Nanos};
 use workload::plan::{self, Background, Load, Plan, Settle, State, Work};
 use workload::spec::{Files, OpenSync, Workload};
 use workload::steady::SteadyWatch;
-use workload::tally::Interval;
 use workload::{FlowTotals, Job, Progress, compile, files_needed};
 
 use crate::event::Live;
+use crate::history::History;
 use crate::listener::{self, Listener};
 use crate::real::{check_on, check_room, explicit_size, refuse_verify};
 use crate::result::span_of;
@@ -47,6 +47,7 @@ pub struct ModelledWorld {
     /// What the file system of its host has not yet written.
     held: Held,
     listener: Option<Box<dyn Listener>>,
+    keeps_seconds: bool,
 }
 
 impl ModelledWorld {
@@ -86,6 +87,7 @@ impl ModelledWorld {
             works: Vec::new(),
             held: Held::default(),
             listener: None,
+            keeps_seconds: false,
         };
         check_room(plan, |workload| world.files(workload).1)
             .map_err(|error| ModelError::Unfit(error.to_string()))?;
@@ -277,6 +279,10 @@ impl World for ModelledWorld {
         self.sim.keep_trails();
     }
 
+    fn keep_seconds(&mut self) {
+        self.keeps_seconds = true;
+    }
+
     fn tell(&mut self, listener: Box<dyn Listener>) {
         self.listener = Some(listener);
     }
@@ -308,7 +314,7 @@ impl World for ModelledWorld {
         }
         let watch = |workload: &Workload| workload.stop.steady.map(SteadyWatch::new);
         let mut watches: Vec<Option<SteadyWatch>> = load.workloads.iter().map(watch).collect();
-        let mut heard: Vec<Vec<Interval>> = vec![Vec::new(); load.workloads.len()];
+        let mut heard = vec![History::new(self.keeps_seconds); load.workloads.len()];
         let started = self.sim.now();
         let stop = self.stop.clone();
         let listener = &mut self.listener;
@@ -323,9 +329,9 @@ impl World for ModelledWorld {
             let p99 = p99_of(&intervals);
             let watch = watches[workload_of[client]].as_mut();
             let is_steady = watch.is_some_and(|watch| watch.take(&intervals));
-            heard[workload_of[client]].extend(intervals);
+            heard[workload_of[client]].take(intervals);
             let progress: Progress = job.progress();
-            live(Live { now: until, started, doing: "load", progress, p99, done: None });
+            live(Live { now: until, started, doing: "load", progress, p99, done: None, heard: &heard });
             if is_steady || stop.load(Ordering::Relaxed) { Watch::Stop } else { Watch::GoOn }
         });
         let mut breakdown = breakdown(&outcome);
@@ -337,8 +343,8 @@ impl World for ModelledWorld {
         if let Some(listener) = &mut self.listener {
             listener.end(outcome.until);
         }
-        for (answer, intervals) in answers.iter_mut().zip(heard) {
-            answer.intervals = intervals;
+        for (answer, history) in answers.iter_mut().zip(heard) {
+            answer.history = history;
         }
         Ok(LoadAnswer {
             started: outcome.from,
@@ -411,7 +417,7 @@ fn answer(workload: &Workload, jobs: &[workload::JobSpec], files: &[FilePlace]) 
         files: files.iter().map(name).collect(),
         span: span_of(jobs),
         workers: Vec::new(),
-        intervals: Vec::new(),
+        history: History::new(false),
     }
 }
 

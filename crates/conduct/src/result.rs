@@ -3,19 +3,27 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use host::verify::Verified;
-use record::{Class, Edges, ErrorSample, OpTotal, Point, WorkerResult, WorkloadResult, summarise};
+use record::{
+    Class, Edges, EngineUsed, ErrorSample, OpTotal, Point, WorkerResult, WorkloadResult, summarise,
+};
 use stats::Histogram;
 use units::{Bytes, Instant, OpsPerSecond};
 use workload::plan::{Load, texts};
 use workload::spec::Workload;
 use workload::tally::{self, Action, ClassTally, Failure, Tally};
 
+use crate::event::Live;
+use crate::history::{Equal, History};
 use crate::seconds::Seconds;
 use crate::silence::silences;
 use crate::world::{LoadAnswer, StateAnswer, WorkerAnswer, WorkloadAnswer, World};
 
 /// The stored shape of a load that `world` has just answered.
 pub fn load_point(frame: Point, load: &Load, answer: LoadAnswer, world: &dyn World) -> Point {
+    point(frame, load, answer, !world.is_stopped(), world.has_percentiles())
+}
+
+fn point(frame: Point, load: &Load, answer: LoadAnswer, complete: bool, has_percentiles: bool) -> Point {
     let mut series = Vec::new();
     let mut workloads = Vec::new();
     for (workload, seen) in load.workloads.iter().zip(answer.workloads) {
@@ -23,14 +31,14 @@ pub fn load_point(frame: Point, load: &Load, answer: LoadAnswer, world: &dyn Wor
         series.extend(curves);
         workloads.push(result);
     }
-    if !world.has_percentiles() {
+    if !has_percentiles {
         workloads.iter_mut().for_each(without_percentiles);
     }
     series.extend(answer.series);
     Point {
         started_ns: answer.started.nanos(),
         ended_ns: answer.ended.nanos(),
-        complete: !world.is_stopped(),
+        complete,
         workloads,
         series,
         cpu: answer.cpu,
@@ -59,22 +67,20 @@ pub fn state_point(frame: Point, answer: StateAnswer) -> Point {
 }
 
 fn workload_result(workload: &Workload, seen: WorkloadAnswer) -> (WorkloadResult, Vec<record::Series>) {
-    let WorkloadAnswer { engine, files, span, workers, mut intervals } = seen;
+    let WorkloadAnswer { engine, files, span, workers, mut history } = seen;
     let mut tallies = Vec::with_capacity(workers.len());
     let mut results = Vec::with_capacity(workers.len());
     let mut checks = Vec::new();
     for (index, WorkerAnswer { mut tally, cpu, ceiling, verified }) in (0..).zip(workers) {
-        intervals.append(&mut tally.intervals);
+        history.take(std::mem::take(&mut tally.intervals));
         let bytes = tally.classes.iter().map(|class| class.bytes).sum::<Bytes>().get();
         let ceiling_per_s = ceiling.map(OpsPerSecond::get);
         results.push(WorkerResult { index, ops: tally.ops(), bytes, cpu, ceiling_per_s });
         tallies.push(tally);
         checks.push(verified);
     }
-    let merged = merge_classes(&tallies);
-    let (from, until) = window(&tallies);
-    let begun = tallies.iter().map(|tally| tally.begun).min().unwrap_or(from);
-    let seconds = Seconds::of(intervals, begun, (from, until));
+    let Overall { merged, begun, window: (from, until) } = overall(&tallies, &history);
+    let seconds = Seconds::of(history, begun, (from, until));
     let measured = until.saturating_since(from);
     let in_flight_ns: u128 = tallies.iter().map(|tally| tally.in_flight_ns).sum();
     let sum = |of: fn(&Tally) -> u64| tallies.iter().map(of).sum::<u64>();
@@ -114,9 +120,56 @@ fn workload_result(workload: &Workload, seen: WorkloadAnswer) -> (WorkloadResult
         workers: results,
     };
     let kinds: Vec<tally::Class> = merged.iter().map(|class| class.class).collect();
-    result.summary = summarise(&result, &seconds.whole_seconds(&kinds));
+    let Equal { each_s, rows } = seconds.equal(&kinds);
+    result.summary = summarise(&result, each_s, &rows);
     let series = seconds.series(&workload.name);
     (result, series)
+}
+
+/// What all workers did, and when.
+struct Overall {
+    merged: Vec<ClassTally>,
+    begun: Instant,
+    window: (Instant, Instant),
+}
+
+/// Of their tallies; while they still run, of what was heard of them.
+fn overall(tallies: &[Tally], history: &History) -> Overall {
+    if let ([], Some((begun, window))) = (tallies, history.extent()) {
+        return Overall { merged: history.classes(), begun, window };
+    }
+    let window = window(tallies);
+    let begun = tallies.iter().map(|tally| tally.begun).min().unwrap_or(window.0);
+    Overall { merged: merge_classes(tallies), begun, window }
+}
+
+/// The stored shape of a load as far as it has come: rates, response times and what they were over time. What only the
+/// workers know is not in it: the processor's time, service times, requests in flight.
+pub fn growing_point(frame: Point, load: &Load, live: &Live<'_>, has_percentiles: bool) -> Point {
+    let answers = live.heard.iter().map(|history| WorkloadAnswer {
+        engine: EngineUsed {
+            name: "not told before the end".into(),
+            details: Vec::new(),
+            fallback: None,
+            clock: "batch".into(),
+            submit_batch: None,
+            complete_batch: None,
+        },
+        files: Vec::new(),
+        span: Bytes::ZERO,
+        workers: Vec::new(),
+        history: history.clone(),
+    });
+    let answer = LoadAnswer {
+        started: live.started,
+        ended: live.now,
+        workloads: answers.collect(),
+        series: Vec::new(),
+        cpu: None,
+        devices: Vec::new(),
+        breakdown: None,
+    };
+    point(frame, load, answer, false, has_percentiles)
 }
 
 /// The earliest start and the latest end of the workers' windows: the same for all, unless one ended early.

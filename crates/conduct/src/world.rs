@@ -5,9 +5,10 @@ use record::{Breakdown, CpuUse, DeviceCounters, EngineUsed, Environment, Series,
 use units::{Bytes, Instant, OpsPerSecond};
 use workload::CompileError;
 use workload::plan::{Load, Settle, State};
-use workload::tally::{Interval, Tally};
+use workload::tally::Tally;
 
 use crate::event::Live;
+use crate::history::History;
 use crate::listener::Listener;
 
 /// Real or virtual storage.
@@ -44,6 +45,9 @@ pub trait World {
     /// Follows each request from now on, so that loads tell where its time went. Call before the first; a world that
     /// cannot know does nothing.
     fn keep_shares(&mut self) {}
+
+    /// Keeps every second of the loads that follow by itself, for whoever judges them so.
+    fn keep_seconds(&mut self);
 
     /// Tells `listener` of the requests it wants to hear of, in the loads that follow.
     fn tell(&mut self, listener: Box<dyn Listener>);
@@ -103,8 +107,8 @@ pub struct WorkloadAnswer {
     pub span: Bytes,
     /// Its workers.
     pub workers: Vec<WorkerAnswer>,
-    /// Intervals that workers closed while they ran.
-    pub intervals: Vec<Interval>,
+    /// What workers told while they ran.
+    pub history: History,
 }
 
 /// What one worker saw.

@@ -445,3 +445,30 @@ fn the_shares_of_a_response_add_up_to_its_mean_on_every_array() {
     }
     assert!(arrays >= 10, "{arrays} arrays");
 }
+
+#[test]
+fn a_point_can_be_told_as_far_as_it_has_come() {
+    let plan = plan("[[phase]]\nsize = '4KiB'\npace = 'rate(50/s)'\nwarmup = '5s'\nrun = '60s'\n");
+    let mut world = array(&plan);
+    let mut grown = Vec::new();
+    let outcome = carry_out(&plan, &mut world, &mut |event| {
+        if let Event::Live { so_far: Some(so_far), .. } = event {
+            grown.push(so_far());
+        }
+    });
+    let whole = &outcome.points[0];
+    assert!(grown.len() > 30, "{}", grown.len());
+    let ops = |point: &record::Point| -> Vec<f64> {
+        let series = point.series.iter().find(|series| series.name == "read ops");
+        series.map(|series| series.values.clone()).unwrap_or_default()
+    };
+    let all = ops(whole);
+    for (number, point) in grown.iter().enumerate() {
+        let own = ops(point);
+        assert!(!point.complete && own.len() > number, "{} seconds after {number}", own.len());
+        assert_eq!(own[..], all[..own.len()], "after {number}");
+    }
+    let last = grown.last().unwrap();
+    let rate = |point: &record::Point| point.workloads[0].total().unwrap().ops_per_s.value;
+    assert!((rate(last) - rate(whole)).abs() < 2.0, "{} of {}", rate(last), rate(whole));
+}

@@ -85,10 +85,21 @@ pub(crate) fn sampled<'a>(point: &'a Point, name: &str) -> Vec<f64> {
     series.map(|series| within(series, point.started_ns, point.ended_ns)).unwrap_or_default()
 }
 
-/// Values of `series` whose stretches ended after `from` and no later than `until`.
+/// Values of `series` whose stretches ended after `from` and no later than `until`. That of a stretch which is several
+/// times as long as the shortest, as in an old part of a long load, is there as often.
 pub(crate) fn within(series: &Series, from: u64, until: u64) -> Vec<f64> {
-    let pairs = series.at_ns.iter().zip(&series.values);
-    pairs.filter(|(at, _)| **at > from && **at <= until).map(|(_, value)| *value).collect()
+    let first = series.from_ns.unwrap_or(0);
+    let began = std::iter::once(first).chain(series.at_ns.iter().copied());
+    let mut lengths: Vec<u64> =
+        series.at_ns.iter().zip(began).map(|(at, began)| at.saturating_sub(began)).collect();
+    if let (None, Some(unknown)) = (series.from_ns, lengths.first_mut()) {
+        *unknown = 0;
+    }
+    let shortest = lengths.iter().copied().filter(|length| *length > 0).min().unwrap_or(1);
+    let times = |length: u64| length.saturating_add(shortest / 2) / shortest;
+    let all = series.at_ns.iter().zip(&series.values).zip(lengths);
+    let own = all.filter(|((at, _), _)| **at > from && **at <= until);
+    own.flat_map(|((_, value), length)| std::iter::repeat_n(*value, times(length).max(1) as usize)).collect()
 }
 
 /// `None` for no values.

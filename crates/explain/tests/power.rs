@@ -30,7 +30,7 @@ fn run(service_s: f64, seconds: u32, seed: u64) -> Run {
         responses: one.buckets().collect(),
     };
     workload.summary =
-        summarise(&workload, &stretches.iter().map(|one| vec![second(one)]).collect::<Vec<_>>());
+        summarise(&workload, 1.0, &stretches.iter().map(|one| vec![second(one)]).collect::<Vec<_>>());
     let mut point = sample::point(0, "queue", vec![workload]);
     let from = point.workloads[0].measured_from_ns;
     for series in point.series.iter_mut().filter(|series| series.workload.is_some()) {

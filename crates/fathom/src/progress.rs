@@ -24,7 +24,7 @@ pub struct Progress {
     is_virtual: bool,
     now: Option<Running>,
     last_plain: Instant,
-    last_live: Option<Live>,
+    last_live: Option<Live<'static>>,
     /// Tells when storage does not answer; `None` of a world that has none, or before one is known.
     waiting: Option<Waiting>,
 }
@@ -133,7 +133,7 @@ impl Progress {
         }
     }
 
-    fn live(&mut self, live: &Live) {
+    fn live(&mut self, live: &Live<'_>) {
         let Some(running) = &self.now else { return };
         let now = self.clock.now();
         if self.waiting.as_ref().is_some_and(|waiting| waiting.hear(live)) {
@@ -150,7 +150,7 @@ impl Progress {
         }
         let stale = |last: &Live| live.now.saturating_since(last.now) >= Nanos::from_secs(1);
         if self.last_live.as_ref().is_none_or(stale) {
-            self.last_live = Some(live.clone());
+            self.last_live = Some(Live { heard: &[], ..live.clone() });
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-use conduct::{Outcome, World, WorldError};
+use conduct::{Event, Outcome, World, WorldError};
 use host::clock::Clock;
 use jiff::{Timestamp, Unit};
 use library::{Durability, Filter, Kept, Library, LibraryError};
@@ -23,6 +23,8 @@ pub struct Recorder {
     clock: Clock,
     /// When all that is kept was on storage.
     durable_at: Option<Instant>,
+    /// When the point that goes on began, or was last kept as far as it had come.
+    grown_at: Instant,
     /// Why the last save failed; none where it went well or nothing is to be kept.
     lost: Option<LibraryError>,
 }
@@ -78,12 +80,40 @@ impl Recorder {
                 reason: "still running, or ended without a word".into(),
             },
         };
-        Recorder { run, library, kept: Kept::default(), clock: Clock::start(), durable_at: None, lost: None }
+        let clock = Clock::start();
+        let grown_at = clock.now();
+        Recorder { run, library, kept: Kept::default(), clock, durable_at: None, grown_at, lost: None }
+    }
+
+    /// Keeps what `event` tells.
+    pub fn hear(&mut self, event: &Event<'_>) {
+        match event {
+            Event::PointStarted { .. } => self.grown_at = self.clock.now(),
+            Event::Live { so_far: Some(so_far), .. } => self.grow(so_far),
+            Event::PointEnded { point } => self.add(point),
+            Event::RateDecided { search } => self.add_search(search),
+            _ => {}
+        }
+    }
+
+    /// Keeps a point that takes long as far as it has come, so that the end of this process does not lose it.
+    fn grow(&mut self, so_far: &dyn Fn() -> Point) {
+        let now = self.clock.now();
+        let Some(library) = &mut self.library else { return };
+        if now.saturating_since(self.grown_at) < GROWN_EVERY {
+            return;
+        }
+        self.grown_at = now;
+        self.run.points.push(so_far());
+        // The next save puts what has become of it in its place.
+        self.lost = library.extend(&self.run, &mut self.kept.clone(), Durability::Now).err();
+        self.durable_at = self.durable_at.max(self.lost.is_none().then_some(now));
+        self.run.points.pop();
     }
 
     /// Adds a point and keeps the run so far. A library that fails costs no result: it is asked again after the
     /// next point.
-    pub fn add(&mut self, point: &Point) {
+    fn add(&mut self, point: &Point) {
         self.run.points.push(point.clone());
         self.keep();
     }
@@ -105,7 +135,7 @@ impl Recorder {
     }
 
     /// A search as far as it has come, and keeps it.
-    pub fn add_search(&mut self, search: &record::Search) {
+    fn add_search(&mut self, search: &record::Search) {
         self.run.search = Some(search.clone());
         self.keep();
     }
@@ -125,6 +155,7 @@ impl Recorder {
         self.run.ending = stored(judged(&self.run.findings, ending));
         let is_refused = self.run.points.is_empty()
             && self.run.search.is_none()
+            && self.durable_at.is_none()
             && REFUSED.contains(&self.run.ending.code);
         if !is_refused {
             self.keep();
@@ -160,6 +191,10 @@ impl Recorder {
 
 /// The codes of a command line or a plan that cannot be, and of a target that must not be written.
 const REFUSED: [u8; 2] = [2, 3];
+
+/// What the end of the process may cost of a point that goes on. A save takes some milliseconds: too little of a minute
+/// to be seen in it.
+const GROWN_EVERY: Nanos = Nanos::from_secs(60);
 
 /// What a power cut may cost of a run that goes on.
 const DURABLE_EVERY: Nanos = Nanos::from_secs(1);

@@ -104,9 +104,7 @@ impl Session {
             carry_out(&self.planned.plan, &mut *self.world, &mut |event| {
                 host::fault::here("main");
                 watch(&event);
-                if let Event::PointEnded { point } = event {
-                    recorder.add(point);
-                }
+                recorder.hear(&event);
             })
         });
         let outcome = outcome.unwrap_or_else(|what| self.recorder.cut_short(what));
@@ -124,9 +122,7 @@ impl Session {
         let outcomes = panics::caught(|| {
             take_turns(&self.planned.plan, worlds, &mut |side, event| {
                 watch(side, &event);
-                if let Event::PointEnded { point } = event {
-                    recorders[side].add(point);
-                }
+                recorders[side].hear(&event);
             })
         });
         let [here, there] = outcomes
@@ -163,11 +159,7 @@ impl Session {
         let searched = panics::caught(|| {
             carry_out_search(&self.planned.plan, options, &mut *self.world, &mut |event| {
                 watch(&event);
-                match event {
-                    Event::PointEnded { point } => recorder.add(point),
-                    Event::RateDecided { search } => recorder.add_search(search),
-                    _ => {}
-                }
+                recorder.hear(&event);
             })
         });
         let (outcome, found) = searched.unwrap_or_else(|what| (self.recorder.cut_short(what), None));

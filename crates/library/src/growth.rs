@@ -113,9 +113,9 @@ impl Growth {
                    ON CONFLICT (number) DO UPDATE SET
                        json = excluded.json, verdicts = excluded.verdicts, sum = excluded.sum";
         transaction.prepare_cached(put)?.execute(params![number, self.head, self.verdicts])?;
-        if self.first == 0 {
-            transaction.execute("DELETE FROM points WHERE run = ?1", [number])?;
-        }
+        // Among them a point that was kept as far as it had come.
+        let drop = "DELETE FROM points WHERE run = ?1 AND position >= ?2";
+        transaction.prepare_cached(drop)?.execute(params![number, self.first as i64])?;
         let put = "INSERT INTO points (run, position, json, sum) VALUES (?1, ?2, ?3, checksum(?1, ?2, ?3))";
         let mut put = transaction.prepare_cached(put)?;
         for (position, json) in (self.first..).zip(&self.points) {

@@ -133,6 +133,32 @@ fn a_run_that_was_removed_while_it_grew_is_saved_whole_again() {
 }
 
 #[test]
+fn a_point_that_is_kept_as_far_as_it_has_come_is_replaced_by_what_becomes_of_it_or_goes_with_it() {
+    let shelf = Shelf::new();
+    let mut library = shelf.open();
+    let whole = of_points(3);
+    let mut growing = whole.without_points();
+    let mut kept = Kept::default();
+    for point in &whole.points[..2] {
+        let young = record::Point { complete: false, series: Vec::new(), ..point.clone() };
+        growing.points.push(young);
+        library.extend(&growing, &mut kept.clone(), Durability::Now).unwrap();
+        same(&shelf.open().get("last").unwrap(), &growing);
+        growing.points.pop();
+        growing.points.push(point.clone());
+        library.extend(&growing, &mut kept, Durability::Now).unwrap();
+        same(&shelf.open().get("last").unwrap(), &growing);
+    }
+    // The third one fails.
+    growing.points.push(whole.points[2].clone());
+    library.extend(&growing, &mut kept.clone(), Durability::Now).unwrap();
+    growing.points.pop();
+    library.extend(&growing, &mut kept, Durability::Now).unwrap();
+    same(&shelf.open().get("last").unwrap(), &growing);
+    assert_eq!(library.check().unwrap(), [] as [String; 0]);
+}
+
+#[test]
 fn what_a_point_adds_does_not_grow_with_the_points_before_it() {
     let shelf = Shelf::new();
     let mut library = shelf.open();

@@ -186,7 +186,8 @@ fn is_zero(count: &u64) -> bool {
 
 impl WorkloadResult {
     /// The sum of this workload's series whose names end with `ending`, as ` ops` or ` bytes`, for each whole second of
-    /// the measured window; seconds that no series tells of are zero. Empty where there is no such series.
+    /// the measured window; seconds that no series tells of are zero. Empty where there is no such series. Of longer
+    /// stretches, as an old part of a long load has, each second has the value of its stretch.
     ///
     /// `series` are those of the workload's point.
     pub fn whole_seconds<'a>(&self, series: impl IntoIterator<Item = &'a Series>, ending: &str) -> Vec<f64> {
@@ -199,14 +200,18 @@ impl WorkloadResult {
         if own.peek().is_none() {
             return Vec::new();
         }
-        for (at, value) in own.flat_map(|series| series.at_ns.iter().zip(&series.values)) {
-            // Seconds are cut from the start of the window; what ends elsewhere is a part of one.
-            let Some(after) = at.checked_sub(self.measured_from_ns) else { continue };
-            if after % SECOND_NS == 0
-                && let Some(second) = (after / SECOND_NS).checked_sub(1)
-                && let Some(sum) = seconds.get_mut(second as usize)
-            {
-                *sum += value;
+        for series in own {
+            let mut from = series.from_ns;
+            for (at, value) in series.at_ns.iter().zip(&series.values) {
+                let began = from.unwrap_or_else(|| at.saturating_sub(SECOND_NS));
+                from = series.from_ns.map(|_| *at);
+                // Seconds are cut from the start of the window; what ends elsewhere is a part of one.
+                let Some(after) = at.checked_sub(self.measured_from_ns) else { continue };
+                if after % SECOND_NS == 0 {
+                    let first = began.saturating_sub(self.measured_from_ns).div_ceil(SECOND_NS);
+                    let whole = first as usize..(after / SECOND_NS) as usize;
+                    seconds.get_mut(whole).into_iter().flatten().for_each(|sum| *sum += value);
+                }
             }
         }
         seconds

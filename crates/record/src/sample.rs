@@ -181,7 +181,7 @@ pub fn workload(name: &str, streams: &[Stream]) -> WorkloadResult {
         gave_up: false,
         workers: vec![WorkerResult { index: 0, ops, bytes, cpu: Some(cpu), ceiling_per_s: Some(5e6) }],
     };
-    result.summary = summarise(&result, &seconds(&result.classes));
+    result.summary = summarise(&result, 1.0, &seconds(&result.classes));
     result
 }
 

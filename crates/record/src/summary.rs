@@ -74,7 +74,7 @@ pub struct LatencySummary {
     pub no_interval: Option<String>,
 }
 
-/// What ended in one second of the measured window, of one class.
+/// What ended in one of equally long stretches of the measured window, of one class.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClassSecond {
     /// Requests.
@@ -173,20 +173,20 @@ pub struct OpSummary {
     pub response: Option<LatencySummary>,
 }
 
-/// A rate over the window with its interval from the per-second rates in it.
-fn rate(total: f64, seconds: f64, per_second: &[f64]) -> Figure {
-    let interval = mean_interval(per_second).ok();
+/// A rate over the window with its interval from the rates of equally long stretches in it.
+fn rate(total: f64, seconds: f64, of_stretches: &[f64]) -> Figure {
+    let interval = mean_interval(of_stretches).ok();
     let value = if seconds > 0.0 { total / seconds } else { 0.0 };
-    // The interval is about the mean of whole seconds; centre it on the figure that is shown.
+    // The interval is about the mean of whole stretches; centre it on the figure that is shown.
     let half = interval.map(|interval| (interval.high - interval.low) / 2.0);
     Figure { value, low: half.map(|half| (value - half).max(0.0)), high: half.map(|half| value + half) }
 }
 
 /// One summary for each operation that occurred, and first one for all where there are several.
 ///
-/// `seconds` holds, for each whole second of the measured window, what ended in it of each class, in the order of
-/// `workload.classes`.
-pub fn summarise(workload: &WorkloadResult, seconds: &[Vec<ClassSecond>]) -> Vec<OpSummary> {
+/// `stretches` holds, for each whole stretch of `each_s` seconds of the measured window, what ended in it of each class,
+/// in the order of `workload.classes`.
+pub fn summarise(workload: &WorkloadResult, each_s: f64, stretches: &[Vec<ClassSecond>]) -> Vec<OpSummary> {
     let mut ops: Vec<&str> = Vec::new();
     for class in &workload.classes {
         if class.response.count > 0 && !ops.contains(&class.op.as_str()) {
@@ -195,16 +195,17 @@ pub fn summarise(workload: &WorkloadResult, seconds: &[Vec<ClassSecond>]) -> Vec
     }
     let mut summaries = Vec::new();
     if ops.len() > 1 {
-        summaries.push(summary("all", workload, seconds, |_| true));
+        summaries.push(summary("all", workload, (each_s, stretches), |_| true));
     }
-    summaries.extend(ops.iter().map(|op| summary(op, workload, seconds, |class| class.op == *op)));
+    summaries
+        .extend(ops.iter().map(|op| summary(op, workload, (each_s, stretches), |class| class.op == *op)));
     summaries
 }
 
 fn summary(
     op: &str,
     workload: &WorkloadResult,
-    seconds: &[Vec<ClassSecond>],
+    (each_s, stretches): (f64, &[Vec<ClassSecond>]),
     belongs: impl Fn(&Class) -> bool,
 ) -> OpSummary {
     let chosen: Vec<usize> = workload
@@ -224,19 +225,19 @@ fn summary(
     let chosen_of = |second: &'_ Vec<ClassSecond>| -> Vec<ClassSecond> {
         chosen.iter().filter_map(|index| second.get(*index)).cloned().collect()
     };
-    let seconds: Vec<Vec<ClassSecond>> = seconds.iter().map(chosen_of).collect();
-    let each_second = |of: fn(&ClassSecond) -> u64| -> Vec<f64> {
-        seconds.iter().map(|second| second.iter().map(of).sum::<u64>() as f64).collect()
+    let own: Vec<Vec<ClassSecond>> = stretches.iter().map(chosen_of).collect();
+    let rates = |of: fn(&ClassSecond) -> u64| -> Vec<f64> {
+        own.iter().map(|one| one.iter().map(of).sum::<u64>() as f64 / each_s).collect()
     };
-    let stretches: Vec<Stretch> = seconds
+    let stretches: Vec<Stretch> = own
         .iter()
         .map(|second| Stretch::of(second.iter().flat_map(|class| class.responses.iter().copied())))
         .collect();
     let window_s = workload.measured_ns as f64 / 1e9;
     OpSummary {
         op: op.into(),
-        ops_per_s: rate(sum(|class| class.ops) as f64, window_s, &each_second(|second| second.ops)),
-        bytes_per_s: rate(sum(|class| class.bytes) as f64, window_s, &each_second(|second| second.bytes)),
+        ops_per_s: rate(sum(|class| class.ops) as f64, window_s, &rates(|one| one.ops)),
+        bytes_per_s: rate(sum(|class| class.bytes) as f64, window_s, &rates(|one| one.bytes)),
         response: LatencySummary::of(&response, &Stretches::of(&stretches)),
     }
 }

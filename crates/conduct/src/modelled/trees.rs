@@ -11,11 +11,11 @@ use units::Bytes;
 use workload::Progress;
 use workload::plan::Load;
 use workload::spec::OpenSync;
-use workload::tally::Interval;
 use workload::tree::compile_tree;
 
 use super::{ModelledWorld, breakdown};
 use crate::event::Live;
+use crate::history::History;
 use crate::seconds::p99_of;
 use crate::world::{LoadAnswer, WorkerAnswer, WorkloadAnswer, WorldError};
 
@@ -46,10 +46,10 @@ impl ModelledWorld {
                 files: Vec::new(),
                 span: Bytes::new((tree.sizes.mean() * tree.count as f64) as u64),
                 workers: Vec::new(),
-                intervals: Vec::new(),
+                history: History::new(false),
             });
         }
-        let mut heard: Vec<Vec<Interval>> = vec![Vec::new(); answers.len()];
+        let mut heard = vec![History::new(self.keeps_seconds); answers.len()];
         let (started, stop) = (self.sim.now(), self.stop.clone());
         let held = std::mem::take(&mut self.held);
         let (outcome, held) = self.sim.run_files(&clients, held, |files| {
@@ -59,14 +59,14 @@ impl ModelledWorld {
                 let intervals = job.take_intervals();
                 until = intervals.last().map_or(until, |interval| interval.until.max(until));
                 p99 = p99_of(&intervals).or(p99);
-                heard[*workload].extend(intervals);
+                heard[*workload].take(intervals);
                 let one = job.progress();
                 progress.ops += one.ops;
                 progress.bytes += one.bytes;
                 progress.errors += one.errors;
                 progress.in_flight += one.in_flight;
             }
-            live(Live { now: until, started, doing: "load", progress, p99, done: None });
+            live(Live { now: until, started, doing: "load", progress, p99, done: None, heard: &heard });
             if stop.load(Ordering::Relaxed) { Watch::Stop } else { Watch::GoOn }
         });
         self.held = held;
@@ -85,8 +85,8 @@ impl ModelledWorld {
             }
             answer.workers.push(WorkerAnswer { tally, cpu: None, ceiling: None, verified: None });
         }
-        for (answer, intervals) in answers.iter_mut().zip(heard) {
-            answer.intervals = intervals;
+        for (answer, history) in answers.iter_mut().zip(heard) {
+            answer.history = history;
         }
         Ok(LoadAnswer {
             started: outcome.from,

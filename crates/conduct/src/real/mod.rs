@@ -27,10 +27,10 @@ use record::{CpuUse, EngineUsed, Environment};
 use units::{Bytes, Instant, Nanos, SECTOR_BYTES, Share};
 use workload::plan::{Background, Load, Plan, Point, SETTLE_IDLE, Settle, State, Task, Watch};
 use workload::spec::{EngineKind, Files, Workload};
-use workload::tally::Interval;
 use workload::{Progress, compile, files_needed};
 
 use crate::event::Live;
+use crate::history::History;
 use crate::listener::{self, Listener};
 use crate::result::span_of;
 use crate::seconds::p99_of;
@@ -119,6 +119,7 @@ pub struct RealWorld {
     /// Whether what targets hold is still to be looked at.
     looks_inside: bool,
     listener: Option<Box<dyn Listener>>,
+    keeps_seconds: bool,
 }
 
 impl RealWorld {
@@ -170,6 +171,7 @@ impl RealWorld {
             books: books(plan),
             looks_inside: options.looks_inside,
             listener: None,
+            keeps_seconds: false,
         };
         if !world.plain.is_any() {
             check_room(plan, |workload| world.lengths_for(workload))?;
@@ -310,6 +312,10 @@ impl World for RealWorld {
         self.clock.now()
     }
 
+    fn keep_seconds(&mut self) {
+        self.keeps_seconds = true;
+    }
+
     fn tell(&mut self, listener: Box<dyn Listener>) {
         self.listener = Some(listener);
     }
@@ -327,7 +333,7 @@ impl World for RealWorld {
         let cached = cached_of(&assignments);
         let (before, cpu_before) = (self.counted(), process_cpu());
         let monitor = self.monitor()?;
-        let mut heard = Heard::new(assignments.len(), self.clock.now());
+        let mut heard = Heard::new(assignments.len(), self.keeps_seconds, self.clock.now());
         let listener = &mut self.listener;
         let outcomes = host::load::run(&assignments, &self.clock, &self.stop, &mut |news| {
             match (&news, &mut *listener) {
@@ -351,7 +357,7 @@ impl World for RealWorld {
         series.extend(self.upkeep.series(heard.started));
         let cached = cached.zip(cached_of(&assignments));
         series.extend(cached.map(|held| describe::cached_series(heard.started, ended, held)));
-        let mut workloads = answers(&assignments, outcomes, heard.intervals);
+        let mut workloads = answers(&assignments, outcomes, heard.histories);
         // After the load and the monitors, so that it disturbs neither.
         ceiling::measure(&assignments, &self.clock, &self.stop, &mut workloads);
         Ok(LoadAnswer {
@@ -468,6 +474,7 @@ impl RealWorld {
                 progress: Progress::default(),
                 p99: None,
                 done: Some(done),
+                heard: &[],
             });
         }
     }
@@ -493,14 +500,14 @@ const FRESH: Nanos = Nanos::from_secs(2);
 /// What was heard of a load while it ran.
 struct Heard {
     started: Instant,
-    intervals: Vec<Vec<Interval>>,
+    histories: Vec<History>,
     /// Of the last second in which something ended, and its end.
     p99: Option<(Instant, Nanos)>,
 }
 
 impl Heard {
-    fn new(workloads: usize, now: Instant) -> Heard {
-        Heard { started: now, intervals: vec![Vec::new(); workloads], p99: None }
+    fn new(workloads: usize, keeps_seconds: bool, now: Instant) -> Heard {
+        Heard { started: now, histories: vec![History::new(keeps_seconds); workloads], p99: None }
     }
 
     fn listen(&mut self, news: News<'_>, clock: &Clock, monitor: &Monitor, live: &mut dyn FnMut(Live)) {
@@ -514,7 +521,7 @@ impl Heard {
             News::Intervals(workload, intervals) => {
                 let until = intervals.last().map(|interval| interval.until);
                 self.p99 = until.zip(p99_of(&intervals)).or(self.p99);
-                self.intervals[workload].extend(intervals);
+                self.histories[workload].take(intervals);
             }
             News::Logged(..) => {}
             News::Progress(progress) => {
@@ -522,14 +529,15 @@ impl Heard {
                 // A silent target has no percentile.
                 let fresh = self.p99.filter(|(until, _)| now.saturating_since(*until) < FRESH);
                 let p99 = fresh.map(|(_, p99)| p99);
-                live(Live { now, started: self.started, doing: "load", progress, p99, done: None });
+                let heard = &self.histories;
+                live(Live { now, started: self.started, doing: "load", progress, p99, done: None, heard });
             }
         }
     }
 }
 
 /// An answer without its workers, who come with [`fill_in`].
-fn answer(files: Vec<String>, span: Bytes, clock: &str, intervals: Vec<Interval>) -> WorkloadAnswer {
+fn answer(files: Vec<String>, span: Bytes, clock: &str, history: History) -> WorkloadAnswer {
     let engine = EngineUsed {
         name: String::new(),
         details: Vec::new(),
@@ -538,21 +546,21 @@ fn answer(files: Vec<String>, span: Bytes, clock: &str, intervals: Vec<Interval>
         submit_batch: None,
         complete_batch: None,
     };
-    WorkloadAnswer { engine, files, span, workers: Vec::new(), intervals }
+    WorkloadAnswer { engine, files, span, workers: Vec::new(), history }
 }
 
 fn answers(
     assignments: &[Assignment],
     outcomes: Vec<WorkerOutcome>,
-    intervals: Vec<Vec<Interval>>,
+    histories: Vec<History>,
 ) -> Vec<WorkloadAnswer> {
-    let answer = |(assignment, intervals): (&Assignment, _)| {
-        let mut answer = answer(names_of(assignment), span_of(&assignment.jobs), "batch", intervals);
+    let answer = |(assignment, history): (&Assignment, _)| {
+        let mut answer = answer(names_of(assignment), span_of(&assignment.jobs), "batch", history);
         answer.engine.submit_batch = Some(assignment.workload.engine.submit_batch);
         answer.engine.complete_batch = Some(assignment.workload.engine.complete_batch);
         answer
     };
-    fill_in(assignments.iter().zip(intervals).map(answer).collect(), outcomes)
+    fill_in(assignments.iter().zip(histories).map(answer).collect(), outcomes)
 }
 
 /// The names of the files of each of `assignments`.

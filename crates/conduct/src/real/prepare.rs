@@ -71,7 +71,7 @@ impl RealWorld {
         let outcomes = run(&assignments, &self.clock, &self.stop, &mut |news| {
             if let News::Progress(progress) = news {
                 let done = Some(progress.ops as f64 / steps.max(1) as f64);
-                live(Live { now: self.clock.now(), started, doing, progress, p99: None, done });
+                live(Live { now: self.clock.now(), started, doing, progress, p99: None, done, heard: &[] });
             }
         })?;
         let errors: u64 = outcomes.iter().map(|outcome| outcome.tally.errors).sum();

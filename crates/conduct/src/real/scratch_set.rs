@@ -152,10 +152,10 @@ impl ScratchSet {
     }
 }
 
-fn layout_news(now: units::Instant, started: units::Instant, written: Bytes, total: Bytes) -> Live {
+fn layout_news(now: units::Instant, started: units::Instant, written: Bytes, total: Bytes) -> Live<'static> {
     let progress = Progress { ops: 0, bytes: written.get(), errors: 0, in_flight: 0 };
     let done = Some(written.as_f64() / total.as_f64().max(1.0));
-    Live { now, started, doing: "lay out", progress, p99: None, done }
+    Live { now, started, doing: "lay out", progress, p99: None, done, heard: &[] }
 }
 
 fn interrupted(error: ScratchError) -> WorldError {

@@ -108,7 +108,7 @@ impl RealWorld {
         }
         let (before, cpu_before) = (self.counted(), host::monitor::process_cpu());
         let monitor = self.monitor()?;
-        let mut heard = Heard::new(assignments.len(), self.clock.now());
+        let mut heard = Heard::new(assignments.len(), self.keeps_seconds, self.clock.now());
         let mut outcomes = tree::run(&assignments, trees, &self.clock, &self.stop, &mut |news| {
             heard.listen(news, &self.clock, &monitor, live);
         })?;
@@ -118,7 +118,7 @@ impl RealWorld {
         let mut series = describe::series(monitor.stop());
         series.retain(|each| each.absent.is_some() || !each.values.is_empty());
         let mut answers = Vec::new();
-        for ((index, (workload, tree)), intervals) in asked().enumerate().zip(heard.intervals) {
+        for ((index, (workload, tree)), history) in asked().enumerate().zip(heard.histories) {
             let own = outcomes.iter_mut().filter(|outcome| outcome.workload == index);
             let (mut files, mut settled, mut errors) = (Vec::new(), 0, 0);
             for outcome in own {
@@ -133,7 +133,7 @@ impl RealWorld {
             }
             trees.done(&workload.name, tree.op, errors == 0 && settled >= everything(workload, tree));
             let span = Bytes::new((tree.sizes.mean() * tree.count as f64) as u64);
-            answers.push(answer(files, span, "each request", intervals));
+            answers.push(answer(files, span, "each request", history));
         }
         Ok(LoadAnswer {
             started: heard.started,
@@ -157,7 +157,15 @@ impl RealWorld {
         let prepared = trees.prepare(workload, tree, &self.stop, &mut |made, wanted| {
             let progress = Progress { ops: made, ..Progress::default() };
             let done = Some(made as f64 / wanted.max(1) as f64);
-            live(Live { now: self.clock.now(), started, doing: "lay out", progress, p99: None, done });
+            live(Live {
+                now: self.clock.now(),
+                started,
+                doing: "lay out",
+                progress,
+                p99: None,
+                done,
+                heard: &[],
+            });
         });
         prepared.map_err(|error| match error {
             TreeError::Interrupted { .. } => WorldError::Interrupted,

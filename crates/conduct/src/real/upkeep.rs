@@ -155,7 +155,7 @@ impl Upkeep {
                 Stage::Waits(_) => {}
             }
             let progress = Progress::default();
-            live(Live { now, started, doing: watched.work.name(), progress, p99: None, done });
+            live(Live { now, started, doing: watched.work.name(), progress, p99: None, done, heard: &[] });
             clock.sleep_until(now.saturating_add(Nanos::from_millis(100)));
         }
         Ok(false)

@@ -87,6 +87,7 @@ pub fn carry_out_search(
     watch: &mut dyn FnMut(Event<'_>),
 ) -> (Outcome, Option<record::Search>) {
     let outcome = Outcome::begin();
+    world.keep_seconds();
     let mut driver = match Driver::new(plan, options, world, watch, outcome) {
         Ok(driver) => driver,
         Err(error) => return (Outcome { complete: false, error: Some(error), ..Outcome::begin() }, None),
@@ -227,7 +228,7 @@ impl<'a, 'w> Driver<'a, 'w> {
         let of = index + 1;
         (self.watch)(Event::PointStarted { index, of, name, expected: None, expected_after: Nanos::ZERO });
         let watch = &mut *self.watch;
-        let answer = self.world.state(state, &mut |live| watch(Event::Live { index, live }))?;
+        let answer = self.world.state(state, &mut |live| watch(Event::Live { index, live, so_far: None }))?;
         let point = state_point(frame, answer);
         (self.watch)(Event::PointEnded { point: &point });
         self.outcome.points.push(point);
@@ -247,7 +248,7 @@ impl<'a, 'w> Driver<'a, 'w> {
             expected_after: Nanos::ZERO,
         });
         let watch = &mut *self.watch;
-        let answer = self.world.load(load, &mut |live| watch(Event::Live { index, live }))?;
+        let answer = self.world.load(load, &mut |live| watch(Event::Live { index, live, so_far: None }))?;
         let evidence = self.evidence(load, &answer);
         let point = load_point(frame(index, name, PointKind::Load, &headline), load, answer, self.world);
         (self.watch)(Event::PointEnded { point: &point });

@@ -328,8 +328,7 @@ impl<P: Prober> Search<'_, P> {
                 let held = verdicts.iter().all(|verdict| *verdict == Verdict::Pass);
                 if !held {
                     // What made it the winner was seen at its best.
-                    self.confirm_needs_s =
-                        self.seen_at(rate).needs_s(promises, Rule::of(false).confidence);
+                    self.confirm_needs_s = self.seen_at(rate).needs_s(promises, Rule::of(false).confidence);
                 }
                 return Ok(if held { Confirmation::Held } else { Confirmation::Open });
             }

@@ -76,7 +76,8 @@ fn batches(promise: &Promise, answer: &LoadAnswer) -> Vec<Batch> {
     let mut all = Batch::default();
     for workload in &answer.workloads {
         let of_workers = workload.workers.iter().flat_map(|worker| &worker.tally.intervals);
-        let whole = workload.intervals.iter().chain(of_workers).filter(|interval| interval.measured);
+        let whole =
+            workload.history.intervals().iter().chain(of_workers).filter(|interval| interval.measured);
         for interval in whole {
             // Workers cut theirs at the same instants; one that ended early has cut its last one short.
             let batch = seconds.entry(interval.from).or_default();

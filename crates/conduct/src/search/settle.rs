@@ -71,7 +71,7 @@ impl Driver<'_, '_> {
     fn apart(&mut self, load: &Load) -> Result<LoadAnswer, WorldError> {
         let index = self.outcome.points.len();
         let watch = &mut *self.watch;
-        self.world.load(load, &mut |live| watch(Event::Live { index, live }))
+        self.world.load(load, &mut |live| watch(Event::Live { index, live, so_far: None }))
     }
 
     /// Waits until the light load is answered as when the target was quiet, or has been waited for long enough. `None`

@@ -166,7 +166,7 @@ pub(super) fn stream(event: &Event<'_>) {
             "event": "point-started", "index": index, "of": of, "name": name,
             "expected_ns": expected.map(units::Nanos::get),
         }),
-        Event::Live { index, live } => serde_json::json!({
+        Event::Live { index, live, .. } => serde_json::json!({
             "event": "live", "index": index, "doing": live.doing, "now_ns": live.now.nanos(),
             "ops": live.progress.ops, "bytes": live.progress.bytes, "errors": live.progress.errors,
             "in_flight": live.progress.in_flight, "response_p99_ns": live.p99.map(units::Nanos::get),

@@ -1,6 +1,6 @@
 //! Values of one thing over time.
 
-use units::Instant;
+use units::{Instant, Nanos};
 
 /// One thing watched.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,8 +12,17 @@ pub struct Series {
     /// The file of the kernel it comes from.
     pub source: String,
     /// In order of time. A rate, a share or a mean is that of the time since the sample before.
+    ///
+    /// What is older than two hours has a point for each minute, their mean.
     pub points: Vec<(Instant, f64)>,
 }
+
+/// For how long each sample is kept by itself.
+const KEPT: Nanos = Nanos::from_secs(2 * 3600);
+/// What takes the place of older ones is so long.
+const LONGER_NS: u64 = 60_000_000_000;
+/// Samples that are put together at once, at least.
+const TOGETHER: usize = 600;
 
 /// Something that could not be watched.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +38,8 @@ pub struct Absent {
 pub(super) struct Sink {
     pub(super) series: Vec<Series>,
     pub(super) absent: Vec<Absent>,
+    /// For each series, how many of its points stand for a minute each.
+    minutes: Vec<usize>,
 }
 
 /// A series of a sink.
@@ -43,6 +54,7 @@ pub(super) trait Sampler {
 impl Sink {
     pub(super) fn open(&mut self, name: impl Into<String>, unit: &'static str, source: &str) -> Slot {
         self.series.push(Series { name: name.into(), unit, source: source.into(), points: Vec::new() });
+        self.minutes.push(0);
         Slot(self.series.len() - 1)
     }
 
@@ -51,8 +63,43 @@ impl Sink {
     }
 
     pub(super) fn push(&mut self, slot: Slot, now: Instant, value: f64) {
-        self.series[slot.0].points.push((now, value));
+        let (points, minutes) = (&mut self.series[slot.0].points, &mut self.minutes[slot.0]);
+        points.push((now, value));
+        let old = Instant::from_nanos(
+            now.saturating_since(Instant::default()).saturating_sub(KEPT).get() / LONGER_NS * LONGER_NS,
+        );
+        if points.get(*minutes + TOGETHER).is_some_and(|(at, _)| *at <= old) {
+            *minutes = put_together(points, *minutes, old);
+        }
     }
+}
+
+/// Puts the points up to `old` that follow the first `from` together by the minute they end in; how many there are then
+/// up to `old`. Each weighs as much as its stretch is long, which begins where the one before it ended.
+fn put_together(points: &mut Vec<(Instant, f64)>, from: usize, old: Instant) -> usize {
+    let until = points.partition_point(|(at, _)| *at <= old);
+    let mut minutes: Vec<(Instant, f64)> = Vec::new();
+    let (mut number, mut weight) = (None, 0.0);
+    for place in from..until {
+        let (at, value) = points[place];
+        let began = place.checked_sub(1).map(|before| points[before].0);
+        let length = began.map_or(1.0, |began| at.saturating_since(began).as_secs_f64()).max(1e-9);
+        let own = Some(at.nanos().saturating_sub(1) / LONGER_NS);
+        match minutes.last_mut() {
+            Some((end, mean)) if number == own => {
+                weight += length;
+                *mean += (value - *mean) * length / weight;
+                *end = at;
+            }
+            _ => {
+                (number, weight) = (own, length);
+                minutes.push((at, value));
+            }
+        }
+    }
+    let count = minutes.len();
+    points.splice(from..until, minutes);
+    from + count
 }
 
 /// The last reading of a source, to take differences from.
@@ -83,4 +130,36 @@ impl<T> Last<T> {
 /// `after - before`; zero where the counter went back, as when a device or a thread was replaced.
 pub(super) fn grown(before: u64, after: u64) -> f64 {
     after.saturating_sub(before) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn old_samples_become_minutes_whose_means_are_those_of_their_samples() {
+        let mut sink = Sink::default();
+        let slot = sink.open("x", "share", "test");
+        let seconds = 86_400;
+        for second in 1..=seconds {
+            sink.push(slot, Instant::from_nanos(second * 1_000_000_000), (second % 60) as f64);
+        }
+        let points = &sink.series[0].points;
+        assert!(points.len() < 7_200 + TOGETHER + 1_440, "{}", points.len());
+        assert!(points.windows(2).all(|pair| pair[0].0 < pair[1].0));
+        let (first, last) = (points[0], points[points.len() - 1]);
+        assert_eq!(first.0, Instant::from_nanos(60_000_000_000));
+        assert!((first.1 - 29.5).abs() < 1e-9, "{}", first.1);
+        assert_eq!(last, (Instant::from_nanos(seconds * 1_000_000_000), 0.0));
+        let fine = points.iter().rev().take(7_200).map(|(_, value)| *value).sum::<f64>() / 7_200.0;
+        assert!((fine - 29.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_short_run_keeps_every_sample() {
+        let mut sink = Sink::default();
+        let slot = sink.open("x", "share", "test");
+        (1..=7_200).for_each(|second| sink.push(slot, Instant::from_nanos(second * 1_000_000_000), 1.0));
+        assert_eq!(sink.series[0].points.len(), 7_200);
+    }
 }
