@@ -261,7 +261,7 @@ fn random(most: u64) -> u64 {
     RandomState::new().build_hasher().finish() % most
 }
 
-/// Some moment of the second and a half in which a run begins: laying out, the first point, the setting, the last point.
+/// Some moment of the second and a half in which a run begins: laying out, the first point, the setting, the last.
 #[allow(clippy::disallowed_methods, reason = "any moment will do, and the run has the real clock")]
 fn some_moment() -> u64 {
     let moment = random(1_500);

@@ -1,7 +1,7 @@
 //! A process that only watches over the one that measures.
 //!
-//! It is the one that the user started; the one that measures is its child. Whatever ends the child, the guard puts back
-//! what the child had changed. Whatever ends the guard, the child is told and ends as after Ctrl-C. And where storage
+//! It is the one that the user started; the one that measures is its child. Whatever ends the child, the guard puts
+//! back what the child had changed. Whatever ends the guard, the child is told and ends as after Ctrl-C. And where storage
 //! hangs, so that the child cannot even be killed, the guard leaves.
 
 use std::path::PathBuf;
@@ -87,8 +87,8 @@ fn watch(child: Pid, store: &Option<PathBuf>) -> u8 {
             });
         }
         if IS_LATE.load(Ordering::Relaxed) {
-            let reason = "interrupted again; storage does not answer, so the process that measures cannot end before it \
-                          does; it then puts back what was changed, and points that were finished are kept";
+            let reason = "interrupted again; storage does not answer, so the process that measures cannot end before \
+                          it does; it then puts back what was changed, and points that were finished are kept";
             return said(signals::exit_code().unwrap_or(130), reason.into());
         }
         signals::wait();

@@ -34,8 +34,8 @@ pub fn last() -> Option<String> {
 /// What a person can do about it.
 pub fn how_to_report(what: &str) -> String {
     format!(
-        "fathom: internal error: {what}\nThis is a mistake in Fathom, not in your storage. Points that were finished are \
-         kept: `fathom show last`. To have it mended, report it where you have Fathom from, and attach: this text, the \
+        "fathom: internal error: {what}\nThis is a mistake in Fathom, not in your storage. Points that were finished \
+         are kept: `fathom show last`. To have it mended, report it where you have Fathom from, and attach: this text, the \
          command line, what `fathom doctor` says, and what the same command says with RUST_BACKTRACE=1 set."
     )
 }

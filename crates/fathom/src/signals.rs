@@ -1,7 +1,7 @@
 //! The first signal ends the load and keeps what was measured; the second ends the program at once.
 //!
-//! SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ and SIGPIPE are one to it: all end a run alike. Those that the kernel sends
-//! for a write of this process's own are left to the error of that write, which says more.
+//! SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ and SIGPIPE are one to it: all end a run alike. Those that the kernel
+//! sends for a write of this process's own are left to the error of that write, which says more.
 
 use std::io::{self, Read};
 use std::os::fd::IntoRawFd;
@@ -275,8 +275,8 @@ fn leave(is_attended: bool) {
             "points that were finished are kept"
         }
         None => {
-            "points that were finished are kept; storage does not answer, so the next start puts back what was changed, \
-             or `fathom doctor --restore`"
+            "points that were finished are kept; storage does not answer, so the next start puts back what was changed, or \
+             `fathom doctor --restore`"
         }
     };
     let code = exit_code().unwrap_or(130);

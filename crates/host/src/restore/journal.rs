@@ -1,8 +1,8 @@
 //! The journal of a process that lives: a line for each change that is still to be put back.
 //!
-//! The first line tells whose it is; a line `+ NUMBER CHANGE` stands for a change that is about to be made, or says more
-//! of it, and `- NUMBER` for one that was put back. Each line ends with a checksum, so that one that a power cut tore is
-//! known: its change was not made yet.
+//! The first line tells whose it is; a line `+ NUMBER CHANGE` stands for a change that is about to be made, or says
+//! more of it, and `- NUMBER` for one that was put back. Each line ends with a checksum, so that one that a power cut
+//! tore is known: its change was not made yet.
 
 use std::collections::BTreeMap;
 use std::fs::{DirBuilder, File, OpenOptions};

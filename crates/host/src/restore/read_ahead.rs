@@ -27,8 +27,8 @@ impl ReadAhead {
     /// An error, with nothing changed, where that cannot be noted, another run has set it, or the system refuses.
     pub fn set(root: &SysRoot, journal: &Journal, device: &Device, size: Bytes) -> io::Result<ReadAhead> {
         if !journal.is_kept() {
-            let why = "what it was can be noted nowhere, and would be lost with a kill; name a library in a folder that \
-                       can be written, with `--store`";
+            let why = "what it was can be noted nowhere, and would be lost with a kill; name a library in a folder \
+                       that can be written, with `--store`";
             return Err(io::Error::other(why));
         }
         let folder = disk_folder(&device.folder);

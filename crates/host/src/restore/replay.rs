@@ -66,10 +66,16 @@ impl Report {
 
 /// Puts back what is left in the journals of `folder` whose processes have gone.
 ///
-/// A process whose guard has gone is about to end: it is waited for, at most `patience`. What stays in a journal is told
-/// with the journal's path, which may be removed to have it forgotten.
+/// A process whose guard has gone is about to end: it is waited for, at most `patience`. What stays in a journal is
+/// told with the journal's path, which may be removed to have it forgotten.
 pub fn replay(folder: &Path, patience: Nanos) -> Report {
     let mut report = Report::default();
+    match std::fs::read_dir(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            report.failed.push(format!("the journals in {}: {error}", folder.display()));
+        }
+        _ => {}
+    }
     for path in journals(folder) {
         if let Err(error) = replay_one(&path, patience, &mut report) {
             report.failed.push(format!("the journal {}: {error}", path.display()));
@@ -182,8 +188,8 @@ pub(super) fn read(path: &Path) -> io::Result<Contents> {
     read_from(&mut File::open(path)?)
 }
 
-/// Reads a journal from its start. A last line without its end was torn, and stands for nothing that was done; any other
-/// line that is not as it was written is an error.
+/// Reads a journal from its start. A last line without its end was torn, and stands for nothing that was done; any
+/// other line that is not as it was written is an error.
 fn read_from(file: &mut File) -> io::Result<Contents> {
     io::Seek::rewind(file)?;
     let mut bytes = Vec::new();

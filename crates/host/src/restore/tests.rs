@@ -220,3 +220,13 @@ fn a_torn_line_stands_for_nothing_that_was_done_and_a_changed_one_has_the_journa
     fs::write(file(home.path()), text).unwrap();
     assert_eq!(replay(home.path(), Nanos::ZERO).restored.len(), 1);
 }
+
+#[test]
+fn journals_that_cannot_be_read_do_not_mean_that_there_are_none() {
+    let home = folder();
+    let journals = home.path().join("journals");
+    fs::write(&journals, "no folder").unwrap();
+    let report = replay(&journals, Nanos::ZERO);
+    assert!(report.failed[0].contains("the journals in"), "{report:?}");
+    assert_eq!(replay(&home.path().join("none"), Nanos::ZERO), Report::default());
+}

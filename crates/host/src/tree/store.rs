@@ -66,8 +66,8 @@ pub struct Trees {
 }
 
 impl Trees {
-    /// The folder in `directory`; what an earlier run has left there is cleared. It is noted in `journal` unless it is to
-    /// be kept.
+    /// The folder in `directory`; what an earlier run has left there is cleared. It is noted in `journal` unless it is
+    /// to be kept.
     pub fn open(directory: &Path, keep: bool, journal: &Journal) -> Result<Trees, TreeError> {
         Ok(Trees { folder: Folder::claim(directory, keep, journal)?, trees: BTreeMap::new(), made: 0 })
     }

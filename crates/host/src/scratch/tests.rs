@@ -1,0 +1,240 @@
+use super::create::create_named;
+use super::*;
+
+fn spec(folder: &tempfile::TempDir, size: Bytes) -> Spec {
+    Spec {
+        path: path_in(folder.path(), 0),
+        size,
+        seed: 7,
+        reserve: Some(Bytes::ZERO),
+        journal: Journal::default(),
+    }
+}
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("the test has a temporary folder")
+}
+
+fn go_on(_: Progress) -> Step {
+    Step::Continue
+}
+
+const SIZE: Bytes = Bytes::new(9 << 20);
+
+#[test]
+fn a_scratch_file_has_its_mark_no_gap_and_is_gone_when_dropped() {
+    let folder = folder();
+    let mut reports = Vec::new();
+    let mut note = |progress: Progress| {
+        reports.push(progress.written);
+        Step::Continue
+    };
+    let scratch = Scratch::prepare(&spec(&folder, SIZE), &mut note).expect("there is room");
+    assert_eq!(scratch.size(), SIZE);
+    assert_eq!(reports.last(), Some(&SIZE));
+    assert!(!scratch.extents().has_gap(), "{}", scratch.extents().in_words());
+    let file = File::open(scratch.path()).expect("it is there");
+    assert_eq!(header_of(&file).expect("it can be read"), Some(*scratch.header()));
+    let path = scratch.path().to_owned();
+    drop(scratch);
+    assert!(!path.exists());
+}
+
+#[test]
+fn a_file_without_the_mark_is_neither_overwritten_nor_removed() {
+    let folder = folder();
+    let spec = spec(&folder, SIZE);
+    for content in [vec![], vec![1; 100], vec![2; 8192]] {
+        std::fs::write(&spec.path, &content).expect("the folder is ours");
+        let error = Scratch::prepare(&spec, &mut go_on).expect_err("it is not Fathom's");
+        let fits = match content.is_empty() {
+            true => matches!(error, ScratchError::Empty { .. }),
+            false => matches!(error, ScratchError::NotOurs { .. }),
+        };
+        assert!(fits, "{error}");
+        assert_eq!(std::fs::read(&spec.path).expect("it is there"), content);
+    }
+    std::fs::remove_file(&spec.path).expect("it is there");
+    std::os::unix::fs::symlink("/dev/null", &spec.path).expect("the folder is ours");
+    let error = Scratch::prepare(&spec, &mut go_on).expect_err("a link is not followed");
+    assert!(matches!(error, ScratchError::NotOurs { .. }), "{error}");
+}
+
+#[test]
+fn a_kept_file_is_reused_and_stays_while_another_size_replaces_it() {
+    let folder = folder();
+    let mut first = Scratch::prepare(&spec(&folder, SIZE), &mut go_on).expect("there is room");
+    first.keep().expect("the file is ours");
+    let creation = first.header().creation;
+    drop(first);
+    let again = Scratch::prepare(&spec(&folder, SIZE), &mut go_on).expect("it is there");
+    assert!(again.reused());
+    assert_eq!(again.header().creation, creation);
+    let path = again.path().to_owned();
+    drop(again);
+    assert!(path.exists());
+    let other = Scratch::prepare(&spec(&folder, SIZE + Bytes::MIB), &mut go_on).expect("there is room");
+    assert!(!other.reused());
+    assert_ne!(other.header().creation, creation);
+    drop(other);
+    assert!(!path.exists());
+}
+
+#[test]
+fn a_file_that_lost_its_data_since_is_laid_out_again() {
+    let folder = folder();
+    let mut first = Scratch::prepare(&spec(&folder, SIZE), &mut go_on).expect("there is room");
+    first.keep().expect("the file is ours");
+    let punch = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+    let punched = fallocate(&first.file, punch, 1 << 20, 1 << 20).is_ok();
+    drop(first);
+    let again = Scratch::prepare(&spec(&folder, SIZE), &mut go_on).expect("there is room");
+    assert!(!again.extents().has_gap());
+    assert_eq!(again.reused(), !punched);
+    std::fs::remove_file(again.path()).expect("it is there");
+}
+
+#[test]
+fn two_runs_do_not_share_a_file() {
+    let folder = folder();
+    let first = Scratch::prepare(&spec(&folder, SIZE), &mut go_on).expect("there is room");
+    let error = Scratch::prepare(&spec(&folder, SIZE), &mut go_on).expect_err("it is in use");
+    assert!(matches!(error, ScratchError::InUse { .. }), "{error}");
+    assert!(first.path().exists());
+}
+
+#[test]
+fn an_interrupt_while_laying_out_removes_the_partial_file() {
+    let folder = folder();
+    let error = Scratch::prepare(&spec(&folder, SIZE), &mut |_| Step::Abort).expect_err("it was aborted");
+    assert!(matches!(error, ScratchError::Aborted { .. }), "{error}");
+    assert_eq!(std::fs::read_dir(folder.path()).expect("it is ours").count(), 0);
+}
+
+#[test]
+fn what_is_enough_becomes_the_file() {
+    let folder = folder();
+    let scratch = Scratch::prepare(&spec(&folder, Bytes::MIB * 64), &mut |_| Step::Enough);
+    let scratch = scratch.expect("there is room");
+    assert!(scratch.size() < Bytes::MIB * 64 && scratch.size() >= Bytes::MIB * 4, "{}", scratch.size());
+    let length = std::fs::metadata(scratch.path()).expect("it is there").len();
+    assert_eq!(length, (scratch.size() + HEADER_SIZE).get());
+    assert!(!scratch.extents().has_gap());
+}
+
+#[test]
+fn more_than_fits_is_refused_before_anything_is_created() {
+    let folder = folder();
+    let spec = Spec { reserve: None, ..spec(&folder, Bytes::TIB * 4096) };
+    let error = Scratch::prepare(&spec, &mut go_on).expect_err("it cannot fit");
+    assert!(matches!(error, ScratchError::TooLarge { .. }), "{error}");
+    assert!(!spec.path.exists());
+}
+
+#[test]
+fn a_limit_met_while_writing_says_what_was_tried_and_leaves_nothing() {
+    let folder = folder();
+    // Larger than any file can be, which the file system says only when it is tried.
+    let size = Bytes::new(i64::MAX as u64).round_down(HEADER_SIZE) - HEADER_SIZE;
+    let error = Scratch::lay_out(&spec(&folder, size), size, &mut go_on).expect_err("it cannot fit");
+    assert!(matches!(error, ScratchError::Full { .. }), "{error}");
+    assert_eq!(std::fs::read_dir(folder.path()).expect("it is ours").count(), 0);
+}
+
+/// How often a stranger puts a link to a file of his in the place of the scratch file while it is made and removed.
+const RACES: u64 = 300;
+
+#[test]
+fn a_link_put_in_the_place_of_the_scratch_file_while_it_is_made_leads_nowhere() {
+    let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("the test has a folder");
+    let spec = Spec { reserve: Some(Bytes::ZERO), size: Bytes::KIB * 64, ..spec(&folder, SIZE) };
+    let (victim, aside) = (folder.path().join("victim"), folder.path().join("aside"));
+    let precious = vec![7; 256 << 10];
+    std::fs::write(&victim, &precious).expect("the folder is ours");
+    let tries: u64 = std::env::var("FATHOM_RACES").ok().and_then(|n| n.parse().ok()).unwrap_or(RACES);
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    let exchanged = std::sync::atomic::AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                if std::fs::rename(&spec.path, &aside).is_ok() {
+                    let _taken = std::os::unix::fs::symlink(&victim, &spec.path);
+                    exchanged.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                }
+            }
+        });
+        for attempt in 0..tries {
+            let made = Scratch::prepare(&spec, &mut go_on);
+            if let Ok(scratch) = &made {
+                // As the engines do, by its permit: refused, or the scratch file itself.
+                if let Ok(Some(file)) = scratch.permit().open(0) {
+                    std::os::unix::fs::FileExt::write_all_at(&file, b"load", 0).expect("it is ours");
+                }
+            }
+            drop(made);
+            let found = std::fs::read(&victim).expect("nobody removes it");
+            assert!(found == precious, "try {attempt} wrote to a file of somebody else");
+            let _link = std::fs::remove_file(&spec.path);
+            let _own = std::fs::remove_file(&aside);
+        }
+        is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    assert!(exchanged.into_inner() > 0, "nobody tried");
+}
+
+#[test]
+fn a_new_scratch_file_never_has_its_name_without_its_mark() {
+    let folder = folder();
+    let spec = spec(&folder, Bytes::KIB * 64);
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let watcher = scope.spawn(|| {
+            let mut bare = 0;
+            while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                let found = File::open(&spec.path).ok();
+                bare +=
+                    u32::from(found.is_some_and(|file| header_of(&file).is_ok_and(|mark| mark.is_none())));
+            }
+            bare
+        });
+        for _ in 0..50 {
+            drop(Scratch::prepare(&spec, &mut go_on).expect("there is room"));
+        }
+        is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert_eq!(watcher.join().expect("it only looks"), 0);
+    });
+}
+
+#[test]
+fn where_no_file_can_be_made_without_a_name_it_has_another_one_until_it_has_its_mark() {
+    let folder = folder();
+    let path = path_in(folder.path(), 0);
+    let header = Header { complete: false, keep: false, data: Bytes::KIB * 64, seed: 1, creation: 0xabc };
+    let mut named_by_then = None;
+    let mut note = |_: &File| {
+        named_by_then = Some(path.exists());
+        Ok(())
+    };
+    let file = create_named(&path, &header, &mut note).expect("there is room");
+    assert_eq!(named_by_then, Some(false));
+    assert_eq!(header_of(&file).expect("it can be read"), Some(header));
+    assert!(handle::is_at(&path, &file).expect("it is there"));
+    let again = create_named(&path, &header, &mut |_| Ok(())).expect_err("it is not made over another");
+    assert!(matches!(again, ScratchError::NotOurs { .. }), "{again}");
+    let full = ScratchError::NotNoted { path: path.clone(), source: io::ErrorKind::StorageFull.into() };
+    let other = path_in(folder.path(), 1);
+    let mut full = Some(full);
+    create_named(&other, &header, &mut |_| Err(full.take().expect("once"))).expect_err("it is not noted");
+    assert_eq!(std::fs::read_dir(folder.path()).expect("it is there").count(), 1);
+}
+
+#[test]
+fn a_file_put_in_the_place_of_the_scratch_file_is_not_removed() {
+    let folder = folder();
+    let scratch = Scratch::prepare(&spec(&folder, SIZE), &mut go_on).expect("there is room");
+    let path = scratch.path().to_owned();
+    std::fs::rename(&path, folder.path().join("moved")).expect("the folder is ours");
+    std::fs::write(&path, "somebody else's").expect("the folder is ours");
+    drop(scratch);
+    assert!(path.exists());
+}
