@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-guest mutants fuzz lint docs bench cargo test-tools
+.PHONY: help demo build test test-guest mutants miri fuzz lint docs bench cargo test-tools
 
 # rustup puts cargo here, and not every shell has been told.
 export PATH := $(PATH):$(HOME)/.cargo/bin
@@ -23,6 +23,7 @@ help:
 	@echo 'make test-tools  install the tools that tests need (root, Debian); make test installs nothing'
 	@echo 'make test-guest  rebuilds of real md sets, in a virtual machine (needs qemu)'
 	@echo 'make mutants  faults put into the sources, and how many of them the tests find (needs cargo-mutants; hours)'
+	@echo 'make miri    what is unsafe and can run there, under Miri (needs a nightly compiler with miri)'
 	@echo 'make fuzz    every parser with bytes nobody would write, FUZZ_SECONDS (600) each'
 	@echo 'make lint    formatting, clippy and the API documentation, warnings as errors'
 	@echo 'make docs    the guide, into docs/book'
@@ -49,6 +50,9 @@ test-guest: build
 # MUTANTS='--count 5 library' tries five in one area.
 mutants: cargo
 	tests/mutants $(MUTANTS)
+
+miri: cargo
+	tests/miri
 
 fuzz: cargo
 	fuzz/run

@@ -128,7 +128,7 @@ pub enum Basis {
     Repeats,
     /// One measurement on a side, with the noise that repeats of other cells or of the other side show.
     Noise,
-    /// The seconds within single measurements, and on real storage a deviation of 2 % from one measurement to the next:
+    /// The seconds within single measurements, and on real storage a deviation from one measurement to the next:
     /// a single one does not show its own.
     Seconds,
     /// The highest rates that two searches saw kept and broken.

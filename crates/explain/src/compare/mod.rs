@@ -240,12 +240,12 @@ fn notes(groups: &[Group<'_>], rows: &[Compared]) -> Vec<String> {
         );
     }
     if based(Basis::Seconds) {
-        notes.push(
+        notes.push(format!(
             "Cells were measured once, so intervals come from the seconds within them, and on real storage from a \
-             deviation of 2 % from one measurement to the next, which a single one does not show. Set `repeat = 5`, \
-             or name several runs for a side."
-                .into(),
-        );
+             deviation of {:.0} % from one measurement to the next, which a single one does not show. Set \
+             `repeat = 5`, or name several runs for a side.",
+            100.0 * measured::RUN_TO_RUN
+        ));
     }
     if based(Basis::Nothing) {
         notes.push(

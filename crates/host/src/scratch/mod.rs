@@ -375,7 +375,11 @@ impl Scratch {
         match scratch.write_all(&mut watch) {
             Ok(()) => {}
             Err(ScratchError::Os { source, .. }) if is_full(&source) => {
+                let removed = scratch.file.try_clone();
                 drop(scratch);
+                // A process that was started meanwhile holds the file until it runs its own program: the blocks go now,
+                // so that what is said to be free is free.
+                let _they_go_later = removed.and_then(|file| file.set_len(0));
                 return Err(full(written, source));
             }
             Err(error) => return Err(error),
