@@ -118,10 +118,15 @@ impl<'a> Cell<'a> {
     /// How sure a single measurement is by its own seconds: the first, with the mean variance of all.
     pub fn within(&self, metric: Metric) -> Option<Estimate> {
         let each: Vec<Estimate> =
-            self.measured.iter().filter_map(|measured| measured.estimate(metric)).collect();
+            self.measured.iter().filter_map(|measured| measured.within(metric)).collect();
         let first = each.first()?;
         let variance = each.iter().map(|one| one.variance).sum::<f64>() / each.len() as f64;
         Estimate::new(first.value, variance, first.freedom)
+    }
+
+    /// How sure it is if it was measured once and nothing else was repeated.
+    pub fn alone(&self, metric: Metric) -> Option<Estimate> {
+        self.measured.first()?.alone(metric)
     }
 
     /// Keys of the workload as text, in the first measurement.

@@ -79,13 +79,15 @@ impl Measured<'_> {
         (value.is_finite() && value > 0.0).then_some(value)
     }
 
-    /// The figure with what its own seconds say of it; on real storage with what runs are known to differ by besides.
-    pub fn estimate(&self, metric: Metric) -> Option<Estimate> {
+    /// The figure of a single measurement: with what its own seconds say of it, and on real storage with what
+    /// measurements are known to differ by besides.
+    pub fn alone(&self, metric: Metric) -> Option<Estimate> {
         let within = self.within(metric)?;
         Some(if self.is_real { within.and(RUN_TO_RUN.powi(2), RUN_TO_RUN_FREEDOM) } else { within })
     }
 
-    fn within(&self, metric: Metric) -> Option<Estimate> {
+    /// The figure with what its own seconds say of it.
+    pub fn within(&self, metric: Metric) -> Option<Estimate> {
         let value = self.value(metric)?;
         let rate = || Estimate::of_stretches(self.summary.ops_per_s.value, &self.each_second(series::OPS));
         match metric {

@@ -178,7 +178,7 @@ fn estimate(cell: &Cell<'_>, metric: Metric, noise: Option<Noise>) -> Option<Est
             let of_noise = Estimate::new(*one, noise.variance, noise.freedom);
             within.map(|within| within.at_least(noise.variance, noise.freedom)).or(of_noise)
         }
-        ([_], None) => within,
+        ([_], None) => cell.alone(metric),
         (several, _) => {
             let count = several.len() as f64;
             let repeats = Estimate::of_repeats(several)?;
