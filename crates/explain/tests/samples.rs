@@ -1,5 +1,6 @@
 //! Enough was measured to say so much.
 
+use record::names::fact;
 use record::sample::{self, Stream};
 use record::{Figure, Run, Severity};
 
@@ -24,6 +25,17 @@ fn too_few_requests_for_the_tail_are_told_with_how_many_it_takes() {
     let warning = found(&at_rate(20), "few-samples");
     assert_eq!(warning.severity, Severity::Warning);
     assert!(warning.sentence.contains("p99 and p99.9"), "{}", warning.sentence);
+}
+
+#[test]
+fn a_fitted_model_has_no_percentiles_and_more_requests_are_not_asked_for() {
+    let mut run = at_rate(20);
+    run.targets[0].facts.insert(fact::FITTED.into(), "rates and mean response times".into());
+    let note = found(&run, "percentiles-not-modelled");
+    assert_eq!(note.severity, Severity::Note);
+    assert!(note.sentence.contains("fitted to rates and mean response times"), "{}", note.sentence);
+    assert!(find(&run, "few-samples").is_none());
+    assert!(find(&at_rate(20), "percentiles-not-modelled").is_none());
 }
 
 #[test]

@@ -161,8 +161,9 @@ pub fn judge(evidence: &Evidence, promises: &[Promise], rule: Rule) -> Verdict {
         };
         let is_clear =
             |one: &Interval<f64>| one.high < promise.limit() / CLEAR || one.low > promise.limit() * CLEAR;
-        let is_enough = evidence.times_to_count(index, promise) <= 1.0;
-        if !is_enough && !(rule.takes_clear && bounds.iter().all(is_clear)) {
+        let counts = evidence.times_to_count(index, promise) <= 1.0;
+        let is_decided = counts || (rule.takes_clear && bounds.iter().all(is_clear));
+        if !is_decided {
             undecided = true;
             continue;
         }
