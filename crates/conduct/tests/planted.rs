@@ -287,7 +287,7 @@ fn limits_planted_in_arrays_of_the_library_are_named_first() {
 }
 
 #[test]
-#[ignore = "a quarter of an hour: cargo test -p fathom-conduct --test planted -- --ignored --nocapture"]
+#[ignore = "twenty processor minutes: cargo test --release -p fathom-conduct --test planted -- --ignored --nocapture"]
 fn limits_planted_in_arrays_of_the_library_are_named_first_in_97_of_100_cases() {
     for range in [1_000..1_330, 50_000..50_330] {
         println!("cases {range:?}");
