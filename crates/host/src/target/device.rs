@@ -57,6 +57,8 @@ pub struct Identity {
     pub by_id: Vec<String>,
     /// The uuid of its md array.
     pub md_uuid: Option<String>,
+    /// Of a partition: the name of its disk by what is behind that, with the partition's number, and its uuid.
+    pub part: Vec<String>,
 }
 
 /// The queue's settings; each `None` where this kernel or driver does not tell.
@@ -187,7 +189,8 @@ impl Device {
     ///
     /// A partition is `<serial of the disk>-partN`, as udev names it, so that a disk's serial never stands
     /// for a part of it nor the reverse. A loop device is `loop:<path of its file>`, since it has no serial of
-    /// its own and its number moves. Empty where nothing names it: such a device cannot be consented to.
+    /// its own and its number moves, and a partition of it `loop:<path>-partN`. Where the disk has no serial number a
+    /// partition has its own uuid, `partuuid-<uuid>`, as `blkid` and `/dev/disk/by-partuuid` tell it. Empty where nothing names it: such a device cannot be consented to.
     pub fn consents(&self) -> Vec<String> {
         let suffix = match &self.kind {
             DeviceKind::Partition { number, .. } => format!("-part{number}"),
@@ -196,6 +199,7 @@ impl Device {
         let own = [&self.identity.serial, &self.identity.wwid].into_iter().flatten();
         let mut consents: Vec<String> = own.map(|id| format!("{id}{suffix}")).collect();
         consents.extend(self.identity.by_id.iter().cloned());
+        consents.extend(self.identity.part.iter().cloned());
         match &self.kind {
             DeviceKind::Loop { backing: Some(file), deleted: false, .. } => {
                 consents.push(format!("loop:{}", file.display()));
@@ -282,7 +286,30 @@ fn identity(root: &SysRoot, folder: &Path, disk: &Path, name: &str, kind: &Devic
         DeviceKind::Md { .. } => text(&folder.join("md/uuid")),
         _ => None,
     };
-    Identity { serial, wwid, by_id: by_id(root, name), md_uuid }
+    let part = match kind {
+        DeviceKind::Partition { number, .. } => part_names(root, folder, disk, name, *number),
+        _ => Vec::new(),
+    };
+    Identity { serial, wwid, by_id: by_id(root, name), md_uuid, part }
+}
+
+/// What names a partition of a disk that has no serial number: what its disk is made of, and its own uuid.
+fn part_names(root: &SysRoot, folder: &Path, disk: &Path, name: &str, number: u64) -> Vec<String> {
+    let disk_name = disk.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let of_disk = match self::kind(disk, disk_name) {
+        DeviceKind::Loop { backing: Some(file), deleted: false, .. } => {
+            Some(format!("loop:{}", file.display()))
+        }
+        DeviceKind::Md { .. } => text(&disk.join("md/uuid")).map(|uuid| format!("md-uuid-{uuid}")),
+        _ => None,
+    };
+    let told = text(&folder.join("uevent")).unwrap_or_default();
+    let told = told.lines().find_map(|line| line.strip_prefix("PARTUUID=").map(str::to_owned));
+    let uuid = told.or_else(|| linked(root, "disk/by-partuuid", name).into_iter().next());
+    // A table without an identity of its own gives all its partitions zeros.
+    let uuid = uuid.filter(|uuid| uuid.trim_end_matches(|c| c != '-').chars().any(|c| c != '0' && c != '-'));
+    let of_disk = of_disk.map(|disk| format!("{disk}-part{number}"));
+    of_disk.into_iter().chain(uuid.map(|uuid| format!("partuuid-{uuid}"))).collect()
 }
 
 /// The unit serial number page of SCSI: four bytes of head, the last two the length, then text
@@ -297,7 +324,12 @@ fn scsi_serial(path: &Path) -> Option<String> {
 }
 
 fn by_id(root: &SysRoot, name: &str) -> Vec<String> {
-    let folder = root.dev.join("disk/by-id");
+    linked(root, "disk/by-id", name)
+}
+
+/// The names in a folder of links below `/dev` that lead to a node, sorted.
+fn linked(root: &SysRoot, folder: &str, name: &str) -> Vec<String> {
+    let folder = root.dev.join(folder);
     let points_here = |link: &String| {
         let end = fs::read_link(folder.join(link)).ok();
         end.and_then(|end| Some(end.file_name()?.to_str()? == name)).unwrap_or(false)
@@ -365,6 +397,30 @@ mod tests {
         let device = Device::read(&machine.root(), part).expect("the fixture has it");
         assert_eq!(device.kind, DeviceKind::Partition { number: 2, of: DevNo { major: 8, minor: 0 } });
         assert_eq!(device.consents(), ["Z1-part2"]);
+    }
+
+    #[test]
+    fn a_partition_of_a_disk_without_a_serial_is_named_by_its_uuid_and_by_what_is_behind_the_disk() {
+        let machine = Fixture::new();
+        machine.disk("vda", "254:0", 4096);
+        let part = machine.partition("vda", "vda1", "254:1", 1);
+        let consents = || Device::read(&machine.root(), part).expect("the fixture has it").consents();
+        assert!(consents().is_empty());
+        machine.link("dev/disk/by-partuuid/5c1b2a40-01", "../../vda1");
+        assert_eq!(consents(), ["partuuid-5c1b2a40-01"]);
+        machine.write(
+            "sys/devices/virtual/block/vda/vda1/uevent",
+            "DEVNAME=vda1\nPARTN=1\nPARTUUID=0fc63daf-8483-4772-8e79-3d69d8477de4\n",
+        );
+        assert_eq!(consents(), ["partuuid-0fc63daf-8483-4772-8e79-3d69d8477de4"]);
+        machine.write("sys/devices/virtual/block/vda/vda1/uevent", "PARTUUID=00000000-01\n");
+        assert!(consents().is_empty(), "many tables have that one");
+
+        machine.disk("loop3", "7:3", 8);
+        machine.write("sys/block/loop3/loop/backing_file", "/var/tmp/x.img\n");
+        let part = machine.partition("loop3", "loop3p2", "259:0", 2);
+        let device = Device::read(&machine.root(), part).expect("the fixture has it");
+        assert_eq!(device.consents(), ["loop:/var/tmp/x.img-part2"]);
     }
 
     #[test]
