@@ -62,16 +62,16 @@ pub(crate) fn cut_within(text: &str, width: usize, ellipsis: &str) -> String {
 }
 
 /// Control characters of names replaced, so that no name can move the cursor, recolour the screen, or show its letters in
-/// another order than they have.
+/// another order than they have. A byte of a name that is no text is shown by its number: `\xFF`.
 pub fn harmless(text: &str) -> String {
-    text.chars().map(|letter| if is_hostile(letter) { '\u{FFFD}' } else { letter }).collect()
-}
-
-/// Controls of the terminal, of the direction of text (Unicode Standard Annex 9, 2.1 to 2.6), and breaks of lines that
-/// are no line ends.
-fn is_hostile(letter: char) -> bool {
-    let directs = matches!(letter, '\u{061C}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
-    letter.is_control() || directs || matches!(letter, '\u{2028}' | '\u{2029}')
+    let mut shown = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match units::name::byte_of(letter) {
+            Some(byte) => shown.push_str(&format!("\\x{byte:02X}")),
+            None => shown.push(if units::name::is_hostile(letter) { '\u{FFFD}' } else { letter }),
+        }
+    }
+    shown
 }
 
 /// A cell of a table that a spreadsheet may read: harmless, and never a formula. A number is left as it is.
@@ -106,6 +106,7 @@ mod tests {
             assert_eq!(harmless(&format!("txt{turned}exe")), "txt\u{FFFD}exe");
         }
         assert_eq!(harmless("größer, 東京 – 5 µs"), "größer, 東京 – 5 µs");
+        assert_eq!(harmless("/mnt/\u{10FEFF}a"), "/mnt/\\xFFa");
     }
 
     #[test]

@@ -64,9 +64,10 @@ impl Bytes {
         Bytes(self.0 - self.0 % unit.0)
     }
 
-    /// The smallest multiple of `unit` that is not below this. `unit` must not be zero.
+    /// The smallest multiple of `unit` that is not below this, or all that 64 bits hold where that is less. `unit` must
+    /// not be zero.
     pub const fn round_up(self, unit: Bytes) -> Bytes {
-        Bytes(self.0.div_ceil(unit.0) * unit.0)
+        Bytes(self.0.div_ceil(unit.0).saturating_mul(unit.0))
     }
 
     /// This less `other`, or zero where `other` is larger.

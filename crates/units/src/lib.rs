@@ -9,6 +9,7 @@ mod bytes;
 mod duration;
 mod error;
 mod instant;
+pub mod name;
 mod rate;
 mod share;
 

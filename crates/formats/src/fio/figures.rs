@@ -281,11 +281,12 @@ fn add(sum: &mut stats::Histogram, histogram: &record::Histogram) {
 fn stretches(point: &Point, workload: &WorkloadResult, name: &str) -> BTreeMap<u64, f64> {
     let own =
         |series: &&record::Series| series.name == name && series.workload.as_ref() == Some(&workload.name);
-    let (from, to) = (workload.measured_from_ns, workload.measured_from_ns + workload.measured_ns);
+    let from = workload.measured_from_ns;
+    let to = from.saturating_add(workload.measured_ns);
     let is_whole = |at: u64| workload.measured_ns < SECOND_NS || (at - from).is_multiple_of(SECOND_NS);
     let all =
         point.series.iter().find(own).into_iter().flat_map(|series| series.at_ns.iter().zip(&series.values));
-    let within = all.filter(|(at, _)| (from + 1..=to).contains(*at) && is_whole(**at));
+    let within = all.filter(|(at, _)| (from.saturating_add(1)..=to).contains(*at) && is_whole(**at));
     within.map(|(at, value)| (*at, *value)).collect()
 }
 
@@ -389,7 +390,7 @@ fn said(workload: &WorkloadResult) -> Vec<(String, String)> {
 }
 
 pub(super) fn millis(ns: u64) -> u64 {
-    (ns + 500_000) / 1_000_000
+    ns.saturating_add(500_000) / 1_000_000
 }
 
 /// Seconds since 1970 of `2026-11-21T07:36:53Z`, fractions cut.

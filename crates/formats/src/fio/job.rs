@@ -132,7 +132,8 @@ impl Job {
     ) -> Result<Job, Refusal> {
         let options = Options::of(globals, section)?;
         let mut notes = Vec::new();
-        let name = options.text("name").unwrap_or(&section.name).to_owned();
+        // A name stands on one line in tables.
+        let name = options.text("name").unwrap_or(&section.name).replace(char::is_control, " ");
         let rw = Rw::read(&options)?;
         let sizes = asked::sizes(&options)?;
         let mut engine = engine(&options, &mut notes)?;

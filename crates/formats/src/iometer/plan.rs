@@ -571,9 +571,9 @@ fn unused(name: String, taken: &mut BTreeSet<String>) -> String {
     unused
 }
 
-/// Braces in a name of a plan would be filled in.
+/// Braces in a name of a plan would be filled in, and a name stands on one line: no line breaks and tabs.
 fn braceless(name: &str) -> String {
-    name.replace('{', "(").replace('}', ")")
+    name.replace(char::is_control, " ").replace('{', "(").replace('}', ")")
 }
 
 /// What may stand in a comment.

@@ -334,6 +334,18 @@ impl Reader<'_> {
             );
             return Err(self.lines.wrong(row, what));
         }
+        // Iometer asks past the system's cache, as its disk workers do.
+        if !line.size.is_multiple_of(SECTOR) || !line.align.is_multiple_of(SECTOR) {
+            let what = format!(
+                "a request of {} bytes at a multiple of {}: a disk has sectors of {SECTOR} bytes, of which both are multiples",
+                line.size, line.align
+            );
+            return Err(self.lines.wrong(row, what));
+        }
+        if line.delay_ms > DELAY_MOST_MS {
+            let what = format!("a delay of {} ms is longer than a day", line.delay_ms);
+            return Err(self.lines.wrong(row, what));
+        }
         if line.reply > 0 {
             let what = format!(
                 "a reply of {} bytes is an answer over a network; storage answers with what was asked: set it to 0",
@@ -641,6 +653,10 @@ fn is_version(line: Line<'_>) -> bool {
 const MOST_NAMES: usize = 4096;
 /// Iometer takes no more lines.
 const MOST_LINES: usize = 100;
+/// Bytes of a sector.
+const SECTOR: u64 = 512;
+/// The longest pause before a burst.
+const DELAY_MOST_MS: u64 = 86_400_000;
 /// The longest request, and the coarsest alignment.
 const MOST_BYTES: u64 = 1 << 30;
 /// The most outstanding I/Os.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, Severity, SourceCode};
 
-use super::source::Place;
+use super::source::{Place, SourceText};
 
 /// One mistake in a plan, or one thing to beware of.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,28 +77,89 @@ impl PlanError {
 
     /// Four lines without colours: place and message, the line as typed, a pointer, what would be right.
     pub fn plain(&self) -> String {
-        // What would move the cursor or colour the terminal must not reach it.
-        let line: String = self
-            .line_text()
-            .chars()
-            .map(|c| {
-                if c == '\t' {
-                    ' '
-                } else if c.is_control() {
-                    '\u{fffd}'
-                } else {
-                    c
-                }
-            })
-            .collect();
+        let line = harmless(self.line_text()).replace('\t', " ");
         let width = self.place.text().lines().next().unwrap_or_default().chars().count().max(1);
-        let mut text = format!("{}:{}:{}: {}\n", self.file(), self.line(), self.column(), self.message);
+        let mut text = format!(
+            "{}:{}:{}: {}\n",
+            harmless(self.file()),
+            self.line(),
+            self.column(),
+            harmless(&self.message)
+        );
         text += &format!("    {line}\n");
         text += &format!("    {}{}\n", " ".repeat(self.column() - 1), "^".repeat(width));
         if let Some(help) = &self.help {
-            text += &format!("    {help}\n");
+            text += &format!("    {}\n", harmless(help));
         }
         text
+    }
+}
+
+/// `text` with what would move the cursor, colour the terminal or turn its letters round replaced. Line ends and tabs
+/// stay.
+fn harmless(text: &str) -> String {
+    let letter = |letter: char| match letter {
+        '\n' | '\t' => letter,
+        _ if units::name::is_hostile(letter) => '\u{fffd}',
+        _ => letter,
+    };
+    text.chars().map(letter).collect()
+}
+
+/// A mistake of which every text is harmless, its places as they were.
+struct Harmless {
+    message: String,
+    help: Option<String>,
+    severity: Severity,
+    source: SourceText,
+    range: std::ops::Range<usize>,
+}
+
+impl Harmless {
+    fn of(error: &PlanError) -> Harmless {
+        let source = error.place.source();
+        let text = super::source::same_length(&source.text);
+        let source = SourceText { label: harmless(&source.label), text, number: source.number };
+        Harmless {
+            message: harmless(&error.message),
+            help: error.help.as_deref().map(harmless),
+            severity: Diagnostic::severity(error).unwrap_or(Severity::Error),
+            source,
+            range: error.place.range(),
+        }
+    }
+}
+
+impl fmt::Debug for Harmless {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl fmt::Display for Harmless {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Harmless {}
+
+impl Diagnostic for Harmless {
+    fn severity(&self) -> Option<Severity> {
+        Some(self.severity)
+    }
+
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.help.as_ref().map(|help| Box::new(help) as Box<dyn fmt::Display>)
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        Some(&self.source)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        let label = LabeledSpan::new(None, self.range.start, self.range.len());
+        Some(Box::new(std::iter::once(label)))
     }
 }
 
@@ -108,7 +169,7 @@ impl PlanError {
         let theme = if colour { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
         let handler = GraphicalReportHandler::new_themed(theme).with_width(width);
         let mut text = String::new();
-        match handler.render_report(&mut text, self) {
+        match handler.render_report(&mut text, &Harmless::of(self)) {
             Ok(()) => text,
             // The frames are an ornament; without them the facts remain.
             Err(_) => self.plain(),

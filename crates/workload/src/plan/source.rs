@@ -109,6 +109,20 @@ impl PartialEq for Place {
     }
 }
 
+/// `text` as long as it is, what is hostile to a terminal replaced: places in it are places in the other.
+pub(super) fn same_length(text: &str) -> String {
+    let mut same = String::with_capacity(text.len());
+    for letter in text.chars() {
+        let is_hostile = units::name::is_hostile(letter) && !matches!(letter, '\n' | '\t' | '\r');
+        match (is_hostile, letter.len_utf8()) {
+            (false, _) => same.push(letter),
+            (true, 3) => same.push('\u{fffd}'),
+            (true, bytes) => same.extend(std::iter::repeat_n('?', bytes)),
+        }
+    }
+    same
+}
+
 fn boundary(text: &str, index: usize) -> usize {
     let index = index.min(text.len());
     (0..=index).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
@@ -126,6 +140,14 @@ mod tests {
         assert_eq!((place.line(), place.column()), (2, 17));
         assert_eq!(place.line_text(), "about = \"größe\" # here");
         assert_eq!(place.text(), "#");
+    }
+
+    #[test]
+    fn a_text_without_what_is_hostile_is_as_long_as_before() {
+        let text = "a\u{1b}[2J\u{202E}b\u{061C}c\u{9b}\r\n\tö";
+        let same = same_length(text);
+        assert_eq!(same, "a?[2J\u{fffd}b??c??\r\n\tö");
+        assert_eq!(same.len(), text.len());
     }
 
     #[test]
