@@ -21,6 +21,7 @@ mod interrupts;
 mod issued;
 mod keeping;
 mod kernel;
+mod mutations;
 mod plans;
 mod rebuilds;
 mod searching;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{SMALL, User, repository};
+use crate::support::{Ended, SMALL, User, repository};
 
 #[test]
 fn every_mistake_in_a_plan_is_told_with_its_place_and_nothing_is_touched() {
@@ -95,4 +95,57 @@ fn the_shortest_plan_reads_and_writes_nothing() {
     let user = User::with_plan("[[phase]]\nrun = \"100ms\"\n");
     let out = user.fathom("plan check plan.toml").done().out;
     assert!(out.contains("only reads") && out.contains("changes nothing"), "{out}");
+}
+
+#[test]
+fn what_this_machine_has_no_room_for_is_refused_with_its_figures_before_anything_is_made() {
+    let user = User::with_plan(SMALL);
+    user.directory("d");
+    for (changes, words) in [
+        ("--set engine=pread --set depth=32768 --set workers=4", ["131076 threads", "vm.max_map_count"]),
+        ("--set engine=pread --set depth=4 --set workers=40000", ["200000 threads", "room for"]),
+        (
+            "--set size=1GiB --set span=auto --set depth=4096 --set workers=64",
+            ["256.00 TiB of memory", "smaller requests"],
+        ),
+        ("--set engine=io_uring --set depth=40000", ["32768", "more `workers`"]),
+    ] {
+        let ended = user.fathom(&format!("run plan.toml --on d --scratch 2GiB {changes}"));
+        // A machine may have more mappings; what is left is then a run of a fifth of a second.
+        if ended.code == Some(0) {
+            continue;
+        }
+        ended.with(2).saying(&words);
+        assert_eq!(std::fs::read_dir(user.path("d")).unwrap().count(), 0, "{changes}");
+    }
+    let dry = user.fathom("run plan.toml --on d --scratch 8MiB --dry-run").done();
+    assert!(dry.out.contains("of memory and 1 thread of this machine"), "{}", dry.out);
+}
+
+#[test]
+fn a_limit_of_the_address_space_is_told_before_anything_is_made() {
+    let user = User::with_plan(SMALL);
+    user.directory("d");
+    let line = "run plan.toml --on d --scratch 1GiB --set size=8MiB --set span=auto --set depth=256";
+    let program = user.command(line);
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", "ulimit -v 1500000; exec \"$0\" \"$@\""]);
+    command
+        .arg(program.get_program())
+        .args(program.get_args())
+        .current_dir(user.path(""))
+        .env("HOME", user.path(""));
+    let ended = Ended::of(&command.output().unwrap()).with(2);
+    ended.saying(&["2.00 GiB of memory", "ulimit -v"]);
+    assert_eq!(std::fs::read_dir(user.path("d")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_plan_from_a_stranger_cannot_command_the_terminal() {
+    let user = User::new();
+    let plan = "name = \"a\"\n[[phase]]\nrun = \"1s\"\npattern = \"\u{1b}[2J\u{202E}moor\" # \u{9b}2J\n\u{7}bad\u{2066} = 1\n";
+    user.write("hostile.toml", plan);
+    let ended = user.fathom("plan check hostile.toml").with(2);
+    let hostile = |text: &str| text.chars().any(|c| units::name::is_hostile(c) && c != '\n');
+    assert!(!hostile(&ended.err) && !hostile(&ended.out), "{:?}", ended.err);
 }

@@ -275,3 +275,45 @@ fn files_of_their_own_lie_side_by_side_on_the_lun_of_a_virtual_array() {
     let run = user.last();
     assert_eq!(run["points"][0]["workloads"][0]["span_bytes"], 8u64 << 30);
 }
+
+#[test]
+fn names_that_are_no_text_work_as_bytes() {
+    use std::ffi::OsString;
+    use std::os::unix::ffi::OsStringExt;
+    let user = User::with_plan(SMALL);
+    let odd = |text: &str| {
+        let bytes = text.bytes().map(|byte| if byte == b'*' { 0xFF } else { byte }).collect();
+        OsString::from_vec(bytes)
+    };
+    let home = user.path("");
+    std::fs::create_dir(home.join(odd("d*"))).unwrap();
+    std::fs::copy(home.join("plan.toml"), home.join(odd("d*/p*.toml"))).unwrap();
+    let fathom = |line: &str| user.command_of(line.split(' ').map(odd)).output().unwrap();
+    let done = |line: &str| {
+        let ended = fathom(line);
+        assert_eq!(ended.status.code(), Some(0), "{line}: {}", String::from_utf8_lossy(&ended.stderr));
+        String::from_utf8(ended.stdout).unwrap()
+    };
+    done("run d*/p*.toml --on d* --scratch 8MiB --store d*/r*.sqlite -o d*/o*.json");
+    for made in ["d*/r*.sqlite", "d*/o*.json"] {
+        assert!(home.join(odd(made)).is_file(), "{made}");
+    }
+    assert!(done("ls --store d*/r*.sqlite").contains("d\\xFF"));
+    assert!(done("compare d*/o*.json d*/o*.json").contains("d\\xFF"));
+    done("plan check d*/p*.toml");
+    std::fs::write(home.join(odd("d*/f*")), vec![0; 4 << 20]).unwrap();
+    done("run plan.toml --on d*/f* --no-save");
+    let refused = fathom("run plan.toml --on d*/f* --no-save --set reads=0%");
+    assert_eq!(refused.status.code(), Some(3), "{}", String::from_utf8_lossy(&refused.stderr));
+    let consent = OsString::from_vec(
+        [b"--destroy=", home.join(odd("d*/f*")).into_os_string().as_encoded_bytes()].concat(),
+    );
+    let words = ["run", "plan.toml", "--on", "d*/f*", "--no-save", "--set", "reads=0%"].map(odd);
+    let ended = user.command_of(words.into_iter().chain([consent])).output().unwrap();
+    assert_eq!(ended.status.code(), Some(0), "{}", String::from_utf8_lossy(&ended.stderr));
+    done("as dd if=/dev/zero of=d*/g* bs=4k count=4");
+    assert_eq!(std::fs::metadata(home.join(odd("d*/g*"))).unwrap().len(), 16_384);
+    let absent = fathom("run no*.toml --on null:");
+    assert_eq!(absent.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&absent.stderr).contains("no\\xFF.toml"));
+}

@@ -15,6 +15,7 @@ use array::files::Held;
 use array::raid::HealthError;
 use array::sim::{self, Client, FilePlace, Plant, Sim, Watch, WorkError, WorkOrder};
 use array::spec::{self, ArraySpec, Shipped, Source, SpecError};
+use host::room::Need;
 use record::names::fact;
 use record::{Breakdown, ClassShare, EngineUsed, Environment, Series};
 use units::{Bytes, Instant, Nanos};
@@ -26,7 +27,7 @@ use workload::{FlowTotals, Job, Progress, compile, files_needed};
 use crate::event::Live;
 use crate::history::History;
 use crate::listener::{self, Listener};
-use crate::real::{check_on, check_room, explicit_size, refuse_verify};
+use crate::real::{check_need, check_on, check_room, explicit_size, refuse_verify};
 use crate::result::span_of;
 use crate::seconds::p99_of;
 use crate::world::{LoadAnswer, StateAnswer, WorkerAnswer, WorkloadAnswer, World, WorldError};
@@ -90,6 +91,8 @@ impl ModelledWorld {
             keeps_seconds: false,
         };
         check_room(plan, |workload| world.files(workload).1)
+            .map_err(|error| ModelError::Unfit(error.to_string()))?;
+        check_need(plan, |workload| Ok(Need::virtually(workload)))
             .map_err(|error| ModelError::Unfit(error.to_string()))?;
         Ok(world)
     }

@@ -164,6 +164,14 @@ pub enum WorldError {
         /// Why.
         why: CompileError,
     },
+    /// This machine has no room for a point; found before anything runs.
+    #[error("point `{point}`: {why}")]
+    NoRoomHere {
+        /// The point's name.
+        point: String,
+        /// Why.
+        why: host::room::NoRoom,
+    },
     /// No tree of files.
     #[error(transparent)]
     Tree(#[from] host::tree::TreeError),

@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
 
 use formats::Surroundings;
 use host::SysRoot;
@@ -32,7 +31,7 @@ pub fn with<T>(name: &str, targets: &[String], reader: impl FnOnce(&Surroundings
 /// The text of a file of reasonable size.
 pub fn text(path: &str) -> io::Result<String> {
     let mut text = String::new();
-    File::open(path)?.take(LARGEST + 1).read_to_string(&mut text)?;
+    File::open(units::name::path(path))?.take(LARGEST + 1).read_to_string(&mut text)?;
     match text.len() as u64 > LARGEST {
         true => Err(io::Error::new(io::ErrorKind::FileTooLarge, "larger than any job file")),
         false => Ok(text),
@@ -40,8 +39,9 @@ pub fn text(path: &str) -> io::Result<String> {
 }
 
 fn beside(name: &str, path: &str) -> Option<String> {
-    let folder = Path::new(name).parent().filter(|folder| !folder.as_os_str().is_empty())?;
-    Some(folder.join(path).to_str()?.to_owned())
+    let own = units::name::path(name);
+    let folder = own.parent().filter(|folder| !folder.as_os_str().is_empty())?;
+    Some(units::name::text(folder.join(units::name::path(path)).as_os_str()))
 }
 
 fn size_bytes(name: &str) -> Option<u64> {

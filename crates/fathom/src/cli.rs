@@ -1,6 +1,8 @@
 //! The command line's grammar.
 
 use std::path::PathBuf;
+
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::sync::LazyLock;
 
 use clap::builder::PossibleValue;
@@ -17,6 +19,7 @@ use crate::doors;
 pub struct Cli {
     /// The library of runs; by default runs.sqlite under the XDG data folder
     #[arg(long, global = true, value_name = "FILE", env = "FATHOM_STORE")]
+    #[arg(value_parser = named())]
     pub store: Option<PathBuf>,
     #[command(subcommand)]
     pub verb: Verb,
@@ -150,6 +153,7 @@ pub struct RunArgs {
     /// Write the result to a file as well, in the format of its ending; may be given several times. With --against
     /// the comparison: .txt .json .csv .md
     #[arg(short, long = "output", value_name = "FILE")]
+    #[arg(value_parser = named())]
     pub outputs: Vec<PathBuf>,
     /// Do not keep the run in the library
     #[arg(long)]
@@ -420,6 +424,7 @@ pub struct FitArgs {
     pub what: Vec<String>,
     /// The array file to write
     #[arg(short, long, value_name = "FILE")]
+    #[arg(value_parser = named())]
     pub output: PathBuf,
     /// Consent to destroy what is on the target: its serial number, by-id name, or a file's absolute path. Without it
     /// nothing is written, and what writes cost is not fitted
@@ -443,6 +448,7 @@ pub struct FitArgs {
 pub struct ValidateArgs {
     /// Cases of your own in place of the shipped ones; may be given several times
     #[arg(long, value_name = "FILE")]
+    #[arg(value_parser = named())]
     pub cases: Vec<PathBuf>,
     /// Only cases with this in their id
     #[arg(long, value_name = "TEXT")]
@@ -498,6 +504,7 @@ pub struct ExplainArgs {
     pub run: String,
     /// What the kernel did not know of the path to the media, or not well: parts and ceilings in TOML
     #[arg(long, value_name = "FILE")]
+    #[arg(value_parser = named())]
     pub parts: Option<PathBuf>,
     /// Of a run on a virtual array: carry its last point out again with each part 10 % faster, and with twice as much
     /// in flight, and say what that brings
@@ -512,6 +519,7 @@ pub struct ExplainArgs {
     pub seeds: u32,
     /// Hold every point against what this array file of `fathom array fit` gives
     #[arg(long, value_name = "FILE", conflicts_with = "parts")]
+    #[arg(value_parser = named())]
     pub model: Option<PathBuf>,
     /// Every finding of every point with its numbers, not the ten that matter most
     #[arg(long)]
@@ -552,6 +560,7 @@ pub struct CompareArgs {
     /// Write the comparison to a file as well, in the format of its ending: .txt .json .csv .md; may be given several
     /// times
     #[arg(short, long = "output", value_name = "FILE")]
+    #[arg(value_parser = named())]
     pub outputs: Vec<PathBuf>,
     /// What stdout gets
     #[arg(long, value_enum, default_value_t = CompareFormat::Text)]
@@ -581,6 +590,7 @@ pub struct ExportArgs {
     /// Where to, in the format of its ending: .json .jsonl .csv .md .txt, or a tool's, such as .fio.json; may be
     /// given several times
     #[arg(short, long = "output", value_name = "FILE")]
+    #[arg(value_parser = named())]
     pub outputs: Vec<PathBuf>,
     /// What stdout gets where no file is named
     #[arg(long, value_enum, default_value_t = Format::Json)]
@@ -602,6 +612,7 @@ pub struct DoctorArgs {
     pub target: Option<String>,
     /// What the kernel does not know of the path to the media, or not well: parts and ceilings in TOML
     #[arg(long, value_name = "FILE", requires = "target")]
+    #[arg(value_parser = named())]
     pub parts: Option<PathBuf>,
     /// Find the caches below the target, or in a virtual array, by random reads over spans of growing size; the run is
     /// kept, and later runs on the target know them
@@ -637,4 +648,10 @@ pub enum TreeFormat {
     Text,
     /// What records keep of it, and nothing else
     Json,
+}
+
+/// A path, of which bytes that are no text have come as characters.
+fn named() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new()
+        .map(|name| name.to_str().map_or_else(|| PathBuf::from(&name), units::name::path))
 }

@@ -51,7 +51,7 @@ fn print(text: &str) -> Result<(), Failure> {
 fn scratch_words(plan: &Plan, options: &RealOptions) -> Result<String, Failure> {
     let world = RealWorld::open(plan, options, Arc::default())?;
     let files = world.scratch_files();
-    let mut text = String::new();
+    let mut text = format!("needs about {} of this machine\n", world.need(plan)?);
     for (path, size) in &files {
         text += &format!("scratch file {path}, {}, written before the first point\n", size.exact());
     }

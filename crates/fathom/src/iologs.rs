@@ -15,6 +15,7 @@ use workload::spec::Workload;
 use workload::trace::{IologWriter, is_iolog};
 
 use crate::ending::{Ending, Failure};
+use crate::output::Growing;
 
 /// What went wrong while logs were written, for whoever waits for the end.
 #[derive(Clone, Debug, Default)]
@@ -44,7 +45,7 @@ pub struct Iologs {
 #[derive(Debug)]
 struct OpenLog {
     path: String,
-    file: BufWriter<File>,
+    file: BufWriter<Growing>,
     lines: IologWriter,
 }
 
@@ -110,8 +111,8 @@ impl Listener for Iologs {
         for position in 0..self.open.len() {
             let tail = self.open[position].as_ref().map(|log| log.lines.tail(at));
             self.write(position, &tail.unwrap_or_default());
-            if let Some(OpenLog { path, mut file, .. }) = self.open[position].take()
-                && let Err(error) = file.flush()
+            if let Some(OpenLog { path, file, .. }) = self.open[position].take()
+                && let Err(error) = finished(file)
             {
                 self.trouble.add(format!("writing the iolog {path}: {error}"));
             }
@@ -124,13 +125,19 @@ fn open(path: &str, workload: &Workload, files: &[String], at: Instant) -> Resul
     check(path).map_err(|failure| failure.to_string())?;
     let names = files.iter().map(|name| whole(name)).collect::<Result<Vec<String>, _>>()?;
     let lines = IologWriter::new(&names, at, workload.durability.flush);
-    let file = File::create(path).map_err(|error| format!("opening the iolog {path}: {error}"))?;
+    let file = Growing::create(&units::name::path(path), false);
+    let file = file.map_err(|error| format!("opening the iolog {path}: {error}"))?;
     Ok(OpenLog { path: path.to_owned(), file: BufWriter::new(file), lines })
+}
+
+/// Gives the log its name, with all that was written.
+fn finished(file: BufWriter<Growing>) -> io::Result<()> {
+    file.into_inner().map_err(io::IntoInnerError::into_error)?.finish()
 }
 
 /// A name under which a file is found from anywhere; that of a LUN as it is.
 fn whole(name: &str) -> Result<String, String> {
-    if !Path::new(name).exists() {
+    if !units::name::path(name).exists() {
         return Ok(name.to_owned());
     }
     if name.contains(char::is_whitespace) {
@@ -138,14 +145,14 @@ fn whole(name: &str) -> Result<String, String> {
             "{name} has a blank in its name, which ends a name in a log of fio; use a link without one"
         ));
     }
-    let path = std::path::absolute(name).map_err(|error| format!("{name}: {error}"))?;
+    let path = std::path::absolute(units::name::path(name)).map_err(|error| format!("{name}: {error}"))?;
     Ok(path.to_string_lossy().into_owned())
 }
 
 /// Whether a log can be written to `path`: a file that is not there yet in a folder that is, or a log.
 fn check(path: &str) -> Result<(), Failure> {
     let refuse = |why: String| Err(Failure::Usage(format!("iolog {path}: {why}")));
-    let target = Path::new(path);
+    let target = &units::name::path(path);
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match fs::metadata(target) {
         Ok(found) if !found.is_file() => refuse("it is no file; name one".into()),

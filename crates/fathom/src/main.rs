@@ -56,9 +56,10 @@ fn begin_to_measure(cli: &Cli, guard: Option<u32>) {
     put_back::begin(&cli.store, guard);
 }
 
-/// The arguments; where the program was called by a tool's name, `fathom as` that tool.
+/// The arguments as text, also names that are none; where the program was called by a tool's name, `fathom as` that tool.
 fn command_line() -> Vec<OsString> {
-    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let arguments: Vec<OsString> =
+        std::env::args_os().map(|argument| units::name::text(&argument).into()).collect();
     let called = arguments.first().and_then(|program| doors::called_as(program.to_str()?));
     match called {
         Some(tool) => {

@@ -13,7 +13,7 @@ pub struct Files;
 impl Source for Files {
     fn find(&self, _: Shelf, name: &str) -> Option<Found<'_>> {
         let is_path = name.contains('/') || name.ends_with(".toml");
-        let text = is_path.then(|| fs::read_to_string(name).ok())??;
+        let text = is_path.then(|| fs::read_to_string(units::name::path(name)).ok())??;
         Some(Found { label: Cow::Owned(name.into()), text: Cow::Owned(text) })
     }
 

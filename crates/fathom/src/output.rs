@@ -143,6 +143,7 @@ pub fn write_whole(path: &Path, text: &str) -> Result<(), Failure> {
 }
 
 /// A file of a name that nobody had, removed when dropped unless it has taken its place.
+#[derive(Debug)]
 struct Fresh {
     path: PathBuf,
     file: Option<File>,
@@ -167,10 +168,68 @@ impl Fresh {
     fn become_whole(mut self, path: &Path, text: &str) -> io::Result<()> {
         if let Some(file) = &mut self.file {
             file.write_all(text.as_bytes())?;
+        }
+        self.take_the_place_of(path)
+    }
+
+    fn take_the_place_of(mut self, path: &Path) -> io::Result<()> {
+        if let Some(file) = &self.file {
             file.sync_all()?;
         }
         fs::rename(&self.path, path)?;
         self.file = None;
+        Ok(())
+    }
+}
+
+/// A file that is written while something goes on, and has its name when it is whole; what had the name before keeps it
+/// until then.
+#[derive(Debug)]
+pub struct Growing {
+    path: PathBuf,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Fresh(Fresh),
+    /// What is no regular file, such as a pipe, a terminal or a link, is written as it is.
+    Itself(File),
+}
+
+impl Growing {
+    /// Of nothing, or of what is there if it `keeps` that.
+    pub fn create(path: &Path, keeps: bool) -> io::Result<Growing> {
+        let found = fs::symlink_metadata(path);
+        if found.as_ref().is_ok_and(|found| !found.is_file()) {
+            let file = File::options().write(true).append(keeps).truncate(!keeps).create(true).open(path)?;
+            return Ok(Growing { path: path.into(), kind: Kind::Itself(file) });
+        }
+        let mut fresh = Fresh::beside(path)?;
+        if let (true, true, Some(file)) = (keeps, found.is_ok(), &mut fresh.file) {
+            io::copy(&mut File::open(path)?, file)?;
+        }
+        Ok(Growing { path: path.into(), kind: Kind::Fresh(fresh) })
+    }
+
+    /// Gives it its name.
+    pub fn finish(self) -> io::Result<()> {
+        match self.kind {
+            Kind::Fresh(fresh) => fresh.take_the_place_of(&self.path),
+            Kind::Itself(_) => Ok(()),
+        }
+    }
+}
+
+impl Write for Growing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.kind {
+            Kind::Fresh(Fresh { file: Some(file), .. }) | Kind::Itself(file) => file.write(bytes),
+            Kind::Fresh(_) => Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
 }
@@ -202,6 +261,27 @@ mod tests {
         assert_eq!(fs::read(&path).expect("it is there"), b"after");
         assert_eq!(fs::read(&other).expect("it is there"), b"a letter");
         assert_eq!(fs::read_dir(folder.path()).expect("it is there").count(), 4);
+    }
+
+    #[test]
+    fn a_file_that_grows_has_its_name_when_it_is_whole_and_goes_where_it_is_not() {
+        let folder = tempfile::tempdir().expect("the test has a temporary folder");
+        let path = folder.path().join("x.log");
+        let text = || fs::read_to_string(&path).expect("it is there");
+        fs::write(&path, "before\n").expect("the folder is ours");
+        let mut cut_short = Growing::create(&path, false).expect("there is room");
+        cut_short.write_all(b"half").expect("there is room");
+        drop(cut_short);
+        assert_eq!(text(), "before\n");
+        for (keeps, whole) in [(true, "before\nafter\n"), (false, "after\n")] {
+            let mut growing = Growing::create(&path, keeps).expect("there is room");
+            growing.write_all(b"after\n").expect("there is room");
+            assert_eq!(text(), "before\n");
+            growing.finish().expect("the folder is ours");
+            assert_eq!(text(), whole);
+            fs::write(&path, "before\n").expect("the folder is ours");
+        }
+        assert_eq!(fs::read_dir(folder.path()).expect("it is there").count(), 1);
     }
 
     #[test]

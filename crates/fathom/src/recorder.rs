@@ -55,7 +55,7 @@ impl Recorder {
             tool: Tool { name: "fathom".into(), version: env!("CARGO_PKG_VERSION").into() },
             started: started.to_string(),
             ended: None,
-            command: std::env::args().collect(),
+            command: std::env::args_os().map(|argument| units::name::text(&argument)).collect(),
             tags: plan.tags.iter().cloned().collect(),
             plan: PlanSource {
                 name: plan.name.clone(),

@@ -32,13 +32,13 @@ pub fn read(path: &str) -> Result<Trace, Failure> {
         let mut reader = TraceReader::new(path);
         for name in &files {
             reader.next_file(name).map_err(wrong)?;
-            let mut file = File::open(name).map_err(unread(name))?;
+            let mut file = File::open(units::name::path(name)).map_err(unread(name))?;
             let mut head = Vec::new();
             pieces(&mut file, &mut head, |bytes| reader.bytes(bytes).map_err(wrong), unread(name))?;
         }
         return reader.finish().map_err(wrong);
     }
-    let mut file = File::open(path).map_err(unread(path))?;
+    let mut file = File::open(units::name::path(path)).map_err(unread(path))?;
     let mut reader = TraceReader::new(path);
     let mut head = Vec::new();
     file.by_ref().take(MARK).read_to_end(&mut head).map_err(unread(path))?;
@@ -87,10 +87,11 @@ fn of_processors(path: &str) -> Option<Vec<String>> {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let base = match path.rsplit_once('.') {
         Some((base, number)) if is_number(number) && base.ends_with(".blktrace") => base.to_owned(),
-        _ if Path::new(path).exists() => return None,
+        _ if units::name::path(path).exists() => return None,
         _ => format!("{path}.blktrace"),
     };
-    let (folder, name) = (Path::new(&base).parent()?, Path::new(&base).file_name()?.to_str()?);
+    let of_base = units::name::path(&base);
+    let (folder, name) = (of_base.parent()?, of_base.file_name()?.to_str()?);
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let entries = fs::read_dir(folder).ok()?.filter_map(Result::ok);
     let number_of = |entry: &fs::DirEntry| {

@@ -20,6 +20,7 @@ mod placement;
 pub mod plain;
 pub mod progress;
 pub mod restore;
+pub mod room;
 pub mod safety;
 pub mod scratch;
 pub mod semaphores;

@@ -133,7 +133,7 @@ pub fn run(
                     live: lives_left.next().expect("one for each worker"),
                     report: report.clone(),
                 };
-                crew.hire(scope, report.clone(), move |gate| seat.work(gate));
+                crew.hire(scope, report.clone(), move |gate| seat.work(gate))?;
             }
         }
         drop(report);
@@ -179,20 +179,24 @@ impl<'scope> Crew<'scope> {
     }
 
     /// One more worker, which waits at the gate it is given until it may start. Should it panic, the others go home.
+    /// Fails where the system has no thread for it.
     pub fn hire<'env>(
         &mut self,
         scope: &'scope Scope<'scope, 'env>,
         report: Reporter,
         work: impl FnOnce(&Receiver<Instant>) -> Result<WorkerOutcome, EngineError> + Send + 'scope,
-    ) {
+    ) -> Result<(), EngineError> {
         let (gate, opened) = channel();
-        self.gates.push(gate);
-        self.threads.push(scope.spawn(move || {
+        let work = move || {
             catch_unwind(AssertUnwindSafe(|| work(&opened))).unwrap_or_else(|_| {
                 report.say(Report::Broken);
                 Err(EngineError::Internal { thread: "a worker" })
             })
-        }));
+        };
+        let thread = std::thread::Builder::new().spawn_scoped(scope, work);
+        self.threads.push(thread.map_err(|source| EngineError::System { call: "clone (a worker)", source })?);
+        self.gates.push(gate);
+        Ok(())
     }
 
     /// Waits until all are ready, starts them, and passes news on until the last one has hung up.

@@ -16,9 +16,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use host::clock::Clock;
 use host::engine::{FileRef, URING_DEPTH_MAX};
+use host::environment::UringState;
 use host::load::{Assignment, News, WorkerOutcome};
 use host::monitor::{DeviceCounters, Monitor, process_cpu};
 use host::restore::{Journal, ReadAhead};
+use host::room::{Need, Room};
 use host::safety::{Consent, Permit, consent_for, permit};
 use host::target::{Facts, Place, Stored, Target};
 use host::verify::Books;
@@ -176,7 +178,28 @@ impl RealWorld {
         if !world.plain.is_any() {
             check_room(plan, |workload| world.lengths_for(workload))?;
         }
+        world.need(plan)?;
         Ok(world)
+    }
+
+    /// What the point that needs most of this machine needs of it. An error where that is more than there is.
+    pub fn need(&self, plan: &Plan) -> Result<Need, WorldError> {
+        let refusal = match &self.environment.uring {
+            UringState::Allowed { .. } => None,
+            UringState::Refused { why } => Some(why.as_str()),
+        };
+        let is_null =
+            matches!(self.targets[..], [Resolved { target: Target { place: Place::Null { .. }, .. }, .. }]);
+        check_need(plan, |workload| {
+            if workload.tree.is_some() {
+                return Ok(Need::of_files(workload));
+            }
+            let mut workload = workload.clone();
+            if is_null {
+                workload.engine.kind = EngineKind::Null;
+            }
+            Ok(Need::of(&workload, refusal)?)
+        })
     }
 
     /// What a scratch file's size was decided by, in words; `None` where there is none.
@@ -631,6 +654,22 @@ pub(crate) fn check_room(plan: &Plan, lengths: impl Fn(&Workload) -> Vec<Bytes>)
         before = Some(workload);
     }
     Ok(())
+}
+
+/// What the point that needs most of this machine needs of it, where there is room for that.
+pub(crate) fn check_need(
+    plan: &Plan,
+    need: impl Fn(&Workload) -> Result<Need, WorldError>,
+) -> Result<Need, WorldError> {
+    let room = Room::read(&SysRoot::real());
+    let mut most = Need::default();
+    for point in plan.points() {
+        let all = point.workloads().iter().map(&need);
+        let together = all.reduce(|sum, one| Ok(sum?.and(one?))).transpose()?.unwrap_or_default();
+        room.check(together).map_err(|why| WorldError::NoRoomHere { point: point.name.clone(), why })?;
+        most = most.max(together);
+    }
+    Ok(most)
 }
 
 /// Says no where a target is not there: its name may be a directory's that was mistyped, or one that is not mounted.

@@ -46,7 +46,7 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
 
 /// The arguments that an XML profile stands for.
 fn read_profile(path: &str) -> Result<Vec<String>, Failure> {
-    let text = std::fs::read_to_string(path)
+    let text = std::fs::read_to_string(units::name::path(path))
         .map_err(|error| Failure::Usage(format!("diskspd: {path}: the profile cannot be read: {error}")))?;
     Ok(profile_arguments(path, &text)?)
 }

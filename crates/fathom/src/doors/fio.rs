@@ -80,7 +80,7 @@ fn within(run: Option<Nanos>, search: SearchOptions) -> SearchOptions {
 
 /// Whether a report can go to `path`: a file, or one that is not there yet in a directory that is.
 fn check_file(path: &str) -> Result<(), Failure> {
-    let target = Path::new(path);
+    let target = units::name::path(path);
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match target.metadata() {
         Ok(found) if !found.is_file() => Err(Failure::Usage(format!("--output={path} is no file"))),

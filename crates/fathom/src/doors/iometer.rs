@@ -17,7 +17,7 @@ use crate::terminal;
 pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
     let command = Command::parse(arguments)?;
     let file = &command.config;
-    let bytes = fs::read(file).map_err(|error| {
+    let bytes = fs::read(units::name::path(file)).map_err(|error| {
         Failure::Usage(format!("iometer: {file}: the configuration cannot be read: {error}"))
     })?;
     let mut config = Config::read(file, &formats::decoded(&bytes))?;
@@ -68,8 +68,9 @@ fn listed(disks: &[String]) -> String {
 
 /// A directory is a drive, and of a drive Iometer asks the file `iobw.tst`.
 fn file_of_drive(target: &str) -> String {
-    match Path::new(target).is_dir() {
-        true => Path::new(target).join("iobw.tst").display().to_string(),
+    let path = units::name::path(target);
+    match path.is_dir() {
+        true => units::name::text(path.join("iobw.tst").as_os_str()),
         false => target.into(),
     }
 }
@@ -77,7 +78,7 @@ fn file_of_drive(target: &str) -> String {
 /// That results can be appended, before anything is measured.
 fn check_results(results: &Place) -> Result<(), Failure> {
     let Place::File(path) = results else { return Ok(()) };
-    let path = Path::new(path);
+    let path = units::name::path(path);
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match folder.is_dir() && !path.is_dir() {
         true => Ok(()),
@@ -88,7 +89,8 @@ fn check_results(results: &Place) -> Result<(), Failure> {
 fn deliver(results: &Place, text: &str) -> Result<(), Failure> {
     let Place::File(path) = results else { return print(text) };
     let system = |source| Failure::System { what: format!("writing {path}"), source };
-    let mut file = OpenOptions::new().append(true).create(true).open(path).map_err(system)?;
+    let mut file =
+        OpenOptions::new().append(true).create(true).open(units::name::path(path)).map_err(system)?;
     file.write_all(text.as_bytes()).map_err(system)?;
     terminal::say(&format!("iometer: results are at the end of {path}"));
     Ok(())

@@ -54,7 +54,7 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
         }
     });
     lost?;
-    if let Some(what) = latencies.trouble() {
+    if let Some(what) = latencies.finish() {
         return Ok(Ending { code: 5, reason: what });
     }
     print(&words.end())?;

@@ -1,7 +1,7 @@
 //! Writes IOzone's offset and latency files while its passes go on.
 
-use std::fs::File;
 use std::io::Write;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use conduct::Listener;
@@ -12,6 +12,8 @@ use workload::Logged;
 use workload::plan::Load;
 use workload::spec::Workload;
 
+use crate::output::Growing;
+
 /// The files, shared between whoever hears which pass begins and whoever hears its requests.
 #[derive(Clone, Debug, Default)]
 pub struct Latencies(Arc<Mutex<Open>>);
@@ -21,7 +23,7 @@ struct Open {
     /// Of the pass that goes on; none where IOzone writes none.
     current: Option<&'static str>,
     /// Those that have their head.
-    files: Vec<(&'static str, File)>,
+    files: Vec<(&'static str, Growing)>,
     began: Option<(Instant, CpuTime)>,
     trouble: Option<String>,
     /// Whether the program's processor time is that of requests, not of a simulation.
@@ -39,9 +41,16 @@ impl Latencies {
         self.with(|open| open.current = iozone::latency_file(phase));
     }
 
-    /// What went wrong, if anything did.
-    pub fn trouble(&self) -> Option<String> {
-        self.with(|open| open.trouble.take())
+    /// Gives the files their names; what went wrong, if anything did.
+    pub fn finish(&self) -> Option<String> {
+        self.with(|open| {
+            for (name, file) in std::mem::take(&mut open.files) {
+                if let Err(error) = file.finish() {
+                    open.trouble.get_or_insert(format!("writing {name}: {error}"));
+                }
+            }
+            open.trouble.take()
+        })
     }
 
     fn with<T>(&self, act: impl FnOnce(&mut Open) -> T) -> T {
@@ -62,7 +71,7 @@ impl Open {
         let index = match known {
             Some(index) => index,
             None => {
-                let mut file = File::options().append(true).create(true).open(name)?;
+                let mut file = Growing::create(Path::new(name), true)?;
                 file.write_all(iozone::LATENCY_HEAD.as_bytes())?;
                 self.files.push((name, file));
                 self.files.len() - 1

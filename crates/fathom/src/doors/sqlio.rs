@@ -16,7 +16,8 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
     let of_file = match &command.params {
         None => Vec::new(),
         Some(path) => {
-            let text = fs::read_to_string(path).map_err(|error| usage(format!("{path}: {error}")))?;
+            let text = fs::read_to_string(units::name::path(path))
+                .map_err(|error| usage(format!("{path}: {error}")))?;
             read_params(path, &text)?
         }
     };

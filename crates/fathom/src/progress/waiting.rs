@@ -134,7 +134,7 @@ mod tests {
         Instant::START.saturating_add(Nanos::from_secs_f64(seconds))
     }
 
-    fn live(doing: &'static str, ops: u64, in_flight: u32) -> Live {
+    fn live(doing: &'static str, ops: u64, in_flight: u32) -> Live<'static> {
         let progress = Progress { ops, in_flight, ..Progress::default() };
         Live { now: at(0.0), started: at(0.0), doing, progress, p99: None, done: None, heard: &[] }
     }

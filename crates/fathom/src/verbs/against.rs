@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use conduct::Event;
@@ -120,7 +120,10 @@ fn second(arguments: &MeasureArgs, against: &str, store: &Option<PathBuf>) -> Re
 
 /// Lets both sides have scratch files on one file system, or in one directory.
 fn set_beside(plan: &Plan, first: &mut RealOptions, second: &mut RealOptions) -> Result<(), Failure> {
-    let folder = |name: &String| Path::new(name).is_dir().then(|| fs::canonicalize(name).ok()).flatten();
+    let folder = |name: &String| {
+        let path = units::name::path(name);
+        path.is_dir().then(|| fs::canonicalize(path).ok()).flatten()
+    };
     let folders = |options: &RealOptions| options.targets.iter().filter_map(folder).collect::<Vec<_>>();
     let (here, there) = (folders(first), folders(second));
     let device = |path: &PathBuf| fs::metadata(path).ok().map(|found| found.dev());
@@ -146,7 +149,7 @@ fn set_beside(plan: &Plan, first: &mut RealOptions, second: &mut RealOptions) ->
 
 /// The target itself, or the targets of the run that is named; a record's file is a run.
 fn targets_of(against: &str, store: &Option<PathBuf>) -> Result<Vec<String>, Failure> {
-    let path = Path::new(against);
+    let path = units::name::path(against);
     let is_target = against.starts_with("array:") || against.starts_with("null:") || path.exists();
     let record = path.extension().is_some_and(|ending| ending == "json") && path.is_file();
     let run = match (record, is_target) {

@@ -1,7 +1,7 @@
 //! `fathom compare`
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use explain::compare::{FailOn, Group, Outcome, by, compare as compared, value_of};
 use library::{Filter, Library};
@@ -117,14 +117,14 @@ impl Shelf<'_> {
 
     /// The runs that one word names, apart by commas; a file's name may have some itself.
     fn side(&mut self, word: &str) -> Result<Vec<Run>, Failure> {
-        if Path::new(word).is_file() {
+        if units::name::path(word).is_file() {
             return Ok(vec![read(word)?]);
         }
         word.split(',').filter(|name| !name.trim().is_empty()).map(|name| self.run(name.trim())).collect()
     }
 
     fn run(&mut self, name: &str) -> Result<Run, Failure> {
-        if Path::new(name).is_file() {
+        if units::name::path(name).is_file() {
             return read(name);
         }
         Ok(self.library()?.get(name)?)
@@ -139,7 +139,8 @@ impl Shelf<'_> {
 }
 
 pub fn read(path: &str) -> Result<Run, Failure> {
-    let text = fs::read_to_string(path).map_err(|error| Failure::Usage(format!("{path}: {error}")))?;
+    let text = fs::read_to_string(units::name::path(path))
+        .map_err(|error| Failure::Usage(format!("{path}: {error}")))?;
     record::read(&text).map_err(|error| Failure::Usage(format!("{path}: {error}")))
 }
 

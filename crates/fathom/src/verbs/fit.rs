@@ -57,13 +57,13 @@ pub fn fit(arguments: &FitArgs, store: &Option<PathBuf>) -> Result<Ending, Failu
 fn is_target(what: &str) -> bool {
     what.starts_with("array:")
         || what.starts_with("null:")
-        || (Path::new(what).exists() && !what.ends_with(".json"))
+        || (units::name::path(what).exists() && !what.ends_with(".json"))
 }
 
 /// The runs on a target: reads, and writes where they are allowed.
 fn measured(target: &str, arguments: &FitArgs, store: &Option<PathBuf>) -> Result<Vec<Run>, Failure> {
     let may_write =
-        target.starts_with("array:") || Path::new(target).is_dir() || !arguments.destroy.is_empty();
+        target.starts_with("array:") || units::name::path(target).is_dir() || !arguments.destroy.is_empty();
     let mut runs = Vec::new();
     for name in PLANS.iter().take(if may_write { 2 } else { 1 }) {
         runs.push(carried_out(name, target, arguments, store)?);
@@ -118,7 +118,7 @@ fn size_of(
     arguments: &FitArgs,
     options: &RealOptions,
 ) -> Result<Option<Bytes>, Failure> {
-    if Path::new(target).is_dir() {
+    if units::name::path(target).is_dir() {
         return Ok(arguments.scratch);
     }
     // What asks for no region fits any target, so that this opens the world and no more.

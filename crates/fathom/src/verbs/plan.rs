@@ -46,7 +46,7 @@ pub fn overrides(change: &PlanChange) -> Overrides {
 
 /// A tool's job file as a plan, its targets in a comment.
 fn converted(file: &str, from: Option<&str>) -> Result<String, Failure> {
-    let bytes = fs::read(file)
+    let bytes = fs::read(units::name::path(file))
         .map_err(|error| Failure::Usage(format!("{file}: the job file cannot be read: {error}")))?;
     let text = formats::decoded(&bytes);
     let kind = match from {
@@ -115,7 +115,7 @@ fn find(name: &str, on: &[String]) -> Result<Found, Failure> {
     if !looks_like_path && let Some(ready) = ready::find(name) {
         return Ok(Found { origin: name.into(), text: ready.text.into(), targets: Vec::new() });
     }
-    match fs::read(name) {
+    match fs::read(units::name::path(name)) {
         Ok(bytes) => read_text(name, bytes, on),
         Err(error) if looks_like_path => {
             Err(Failure::Usage(format!("{name}: the plan cannot be read: {error}")))

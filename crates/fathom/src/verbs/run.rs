@@ -1,6 +1,6 @@
 //! `fathom run`
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use conduct::Event;
 use conduct::real::{Beside, RealOptions, UpkeepOptions};
@@ -8,6 +8,7 @@ use host::progress::Source;
 use host::restore::Journal;
 use host::safety::Consent;
 use record::Run;
+use units::name::path;
 
 use crate::cli::{Format, MeasureArgs, RunArgs, Upkeep};
 use crate::dry;
@@ -87,8 +88,7 @@ pub(super) fn options_for(arguments: &RunArgs, of_job: Vec<String>) -> Result<Re
 
 /// A size of scratch files is for targets that have such.
 pub(super) fn must_make_files(options: &RealOptions) -> Result<(), Failure> {
-    let has_files =
-        |name: &String| Path::new(name).is_dir() || !(name.contains(':') || Path::new(name).exists());
+    let has_files = |name: &String| path(name).is_dir() || !(name.contains(':') || path(name).exists());
     match options.scratch {
         Some(size) if !options.targets.is_empty() && !options.targets.iter().any(has_files) => {
             Err(Failure::Usage(format!(

@@ -94,7 +94,7 @@ impl Subject {
         let identity = match text.strip_prefix("/dev/disk/by-id/") {
             Some(id) => id,
             None if text.starts_with("/dev/") => return Err(ConsentError::MovingName(text.into())),
-            None if text.starts_with('/') => return Ok(Subject::File(text.into())),
+            None if text.starts_with('/') => return Ok(Subject::File(units::name::path(text))),
             None => text,
         };
         if identity.contains(['*', '?', '[']) {
@@ -112,7 +112,7 @@ impl fmt::Display for Consent {
         f.write_str(if self.data { DATA } else { "" })?;
         match &self.to {
             Subject::Device(text) => f.write_str(text),
-            Subject::File(path) => write!(f, "{}", path.display()),
+            Subject::File(path) => f.write_str(&units::name::text(path.as_os_str())),
         }
     }
 }

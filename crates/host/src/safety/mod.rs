@@ -257,7 +257,7 @@ fn judge_file(
     opened: &io::Result<File>,
     consent: Option<&Consent>,
 ) -> Judgement {
-    let text = path.display().to_string();
+    let text = units::name::text(path.as_os_str());
     let mut reasons = Vec::new();
     match not_storage(root, path) {
         Ok(Some(fs_type)) => reasons.push(Reason::NoStorage { path: path.into(), fs_type }),

@@ -131,7 +131,7 @@ impl Target {
             _ if name.trim().is_empty() => return Err(TargetError::Empty),
             Some(("null", size)) => Place::Null { size: null_size(name, size)? },
             Some(("array", _)) => return Err(TargetError::Array { name: name.into() }),
-            _ => place(Path::new(name))?,
+            _ => place(&units::name::path(name))?,
         };
         Ok(Target { name: name.into(), place })
     }

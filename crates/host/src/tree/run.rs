@@ -48,7 +48,7 @@ pub fn run(
                 let live = lives_left.next().expect("one for each worker");
                 let report = reporter.clone();
                 let seat = Seat { workload: index, assignment, job, trees, clock, stop, live, report };
-                crew.hire(scope, reporter.clone(), move |gate| seat.work(gate));
+                crew.hire(scope, reporter.clone(), move |gate| seat.work(gate))?;
             }
         }
         drop(reporter);
