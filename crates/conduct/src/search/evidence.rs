@@ -30,7 +30,7 @@ pub(super) fn is_tail(promise: &Promise) -> bool {
 pub struct Rule {
     /// How sure each bound must be, one-sided.
     pub confidence: f64,
-    /// Whether bounds far from the limit decide on a percentile beyond p99 before [`BEYOND_LEAST`] requests were
+    /// Whether bounds far from the limit decide on a percentile beyond p99 before a thousand requests were
     /// expected beyond it: good enough to find where the edge may be, since rates there are looked at again. Few
     /// clusters are expected in so short a time, and near the edge none may come in it by chance.
     pub takes_clear: bool,
