@@ -14,18 +14,10 @@ use workload::plan::{Overrides, Plan};
 use workload::trace::TraceReader;
 use workload::{Job, compile};
 
-/// SplitMix64, Steele, Lea and Flood 2014.
-struct Draws(u64);
+#[path = "support/draws.rs"]
+mod draws;
 
-impl Draws {
-    fn next(&mut self, below: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((mixed ^ (mixed >> 31)) % below.max(1) as u64) as usize
-    }
-}
+use draws::Draws;
 
 /// What a line of a configuration may hold that is hard to take.
 const HARD: [&[u8]; 30] = [

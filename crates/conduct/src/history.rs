@@ -23,8 +23,8 @@ const LEVELS: [(u64, Option<u64>); 3] = [
     (3600 * SECOND_NS, None),
 ];
 
-/// A worker that hangs tells of the stretch before only when it goes on. A percentile is taken of a stretch once it is
-/// so old; what comes still later may only raise it.
+/// How long after its end a stretch gets its percentile. A worker that hangs reports the stretch before only when it goes
+/// on; what it reports after this time can only raise the percentile.
 const LATE_NS: u64 = 300 * SECOND_NS;
 
 /// Stretches that intervals are taken from, at most. Statistics put them together to 128 or fewer.
@@ -45,7 +45,7 @@ pub struct History {
 }
 
 impl History {
-    /// Of nothing yet. It `keeps` every interval where that is asked for; memory then grows with time.
+    /// An empty history. With `keeps` it stores every interval, so that its memory grows with the duration of the load.
     pub fn new(keeps: bool) -> History {
         History {
             phases: [None; 2],

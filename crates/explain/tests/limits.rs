@@ -105,7 +105,7 @@ fn one_request_at_a_time_far_from_every_ceiling_is_latency_bound() {
     counted(&mut run, "sda", 5_000.0 * 4096.0);
     let finding = found(&run, "latency-bound");
     assert!(
-        finding.sentence.contains("No resource is saturated, you are latency-bound"),
+        finding.sentence.contains("Latency-bound: queue depth"),
         "{}",
         finding.sentence
     );

@@ -106,11 +106,11 @@ pub struct MeasureArgs {
     /// are asked again; --destroy once for each
     #[arg(long, value_name = "TARGET|RUN")]
     pub against: Option<String>,
-    /// Exit with 1 where a figure of the second surely differs by more, such as iops<-5% or p99>10%, or is beyond, such
-    /// as p99>5ms; `inconclusive`: also where that is not decided
+    /// Exit 1 if the second target breaks the limit, with 95 % confidence: a change (iops<-5%, p99>10%) or a value
+    /// (p99>5ms); `inconclusive`: exit 1 also where a limit cannot be decided
     #[arg(long, value_name = "LIMIT", requires = "against")]
     pub fail_on: Vec<FailOn>,
-    /// With --against: a change that surely is no more than this, up or down, counts as equivalent
+    /// With --against: equivalent where the whole interval of the change is within ± this
     #[arg(long, value_name = "PERCENT", default_value = "5%", requires = "against")]
     pub margin: Share,
     /// On a virtual array, follow each request: `fathom explain` then tells where its time went. The model takes longer
@@ -450,7 +450,7 @@ pub struct ValidateArgs {
     #[arg(long, value_name = "FILE")]
     #[arg(value_parser = named())]
     pub cases: Vec<PathBuf>,
-    /// Only cases with this in their id
+    /// Only cases whose id contains this
     #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,
     /// Seed of what is drawn at random
@@ -475,7 +475,7 @@ pub struct LsArgs {
     /// At most so many
     #[arg(short = 'n', long, default_value_t = 20)]
     pub limit: u64,
-    /// Read every run in the library, and name those that are not as they were saved
+    /// Read every run in the library and list those whose checksum does not match
     #[arg(long)]
     pub check: bool,
     #[command(flatten)]
@@ -546,15 +546,15 @@ pub struct CompareArgs {
     /// With --by: only runs of this plan [default: the plan of the latest run that says something to the key]
     #[arg(long, requires = "by")]
     pub plan: Option<String>,
-    /// Exit with 1 where a figure surely changed by more, such as iops<-5% or p99>10%, or surely is beyond, such as
-    /// p99>5ms or iops<20k; `inconclusive`: also where a limit, or without one a verdict, is not decided; may be given
+    /// Exit 1 if the limit is broken, with 95 % confidence: a change (iops<-5%, p99>10%) or a value (p99>5ms,
+    /// iops<20k); `inconclusive`: exit 1 also where a limit, or without one a verdict, cannot be decided; may be given
     /// several times
     #[arg(long, value_name = "LIMIT")]
     pub fail_on: Vec<FailOn>,
-    /// A change that surely is no more than this, up or down, counts as equivalent
+    /// Equivalent where the whole interval of the change is within ± this
     #[arg(long, value_name = "PERCENT", default_value = "5%")]
     pub margin: Share,
-    /// Everything that is compared, where several sides are shown on one screen
+    /// With three sides or more: all figures and verdicts, not the one-screen summary
     #[arg(long)]
     pub full: bool,
     /// Write the comparison to a file as well, in the format of its ending: .txt .json .csv .md; may be given several
@@ -621,8 +621,8 @@ pub struct DoctorArgs {
     /// The largest of these spans [default: 4GiB]
     #[arg(long, value_name = "SIZE", requires = "caches")]
     pub most: Option<Bytes>,
-    /// Put back what runs have changed that were killed, and list it: scratch files removed, read-ahead set back. Every
-    /// run does that for those before it
+    /// Restore what killed runs left changed, and list it: scratch files removed, read-ahead reset. Every run does that
+    /// for the runs before it
     #[arg(long, conflicts_with_all = ["target", "parts", "caches", "self_test", "format"])]
     pub restore: bool,
     /// What stdout gets
@@ -631,7 +631,7 @@ pub struct DoctorArgs {
     /// Hold the program's own generators, intervals and verdicts to what it says of them, in less than a minute
     #[arg(long)]
     pub self_test: bool,
-    /// This part of it alone; may be given again
+    /// Only this part; may be given several times
     #[arg(long, value_enum, value_name = "PART", requires = "self_test")]
     pub only: Vec<crate::verbs::self_test::Part>,
     /// With as many cases as the published figures rest on, in some minutes

@@ -1,8 +1,8 @@
-//! A process that only watches over the one that measures.
+//! The guard: a process that supervises the one that measures.
 //!
-//! It is the one that the user started; the one that measures is its child. Whatever ends the child, the guard puts
-//! back what the child had changed. Whatever ends the guard, the child is told and ends as after Ctrl-C. And where storage
-//! hangs, so that the child cannot even be killed, the guard leaves.
+//! The guard is the process that the user started; the one that measures is its child. When the child ends, by whatever
+//! signal, the guard restores what the child had changed. When the guard ends, the child gets SIGTERM and ends as after
+//! Ctrl-C. When storage hangs, so that not even SIGKILL ends the child, the guard exits on the second Ctrl-C.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,10 +17,10 @@ use crate::put_back;
 use crate::signals::{self, Hurry};
 use crate::terminal;
 
-/// After the second signal the child may take so long.
+/// How long the child may take after the second signal.
 const PATIENCE: Nanos = Nanos::from_secs(2);
 
-/// Who goes on after the call.
+/// Which of the two processes returned from the fork.
 pub enum Side {
     /// The process that measures, and who watches over it.
     Measures(Option<u32>),
@@ -54,10 +54,12 @@ pub fn divide(store: &Option<PathBuf>) -> Side {
     }
 }
 
-/// Until the child has ended: its exit code.
+/// Set once the child took longer than [`PATIENCE`] after the second signal.
+static IS_LATE: AtomicBool = AtomicBool::new(false);
+
+/// The child's exit code, once it has ended; that of the signal where it does not end in time.
 fn watch(child: Pid, store: &Option<PathBuf>) -> u8 {
-    static IS_LATE: AtomicBool = AtomicBool::new(false);
-    let mut passed_on = signals::counts().map(|(signal, _)| (signal, 0));
+    let mut passed_on = signals::counts().map(|_| 0);
     // Made with the first signal: to calibrate a clock takes processor time, which the child wants.
     let clock = std::cell::LazyCell::new(Clock::start);
     let (mut hurry, mut is_hurried) = (Hurry::default(), false);
@@ -67,24 +69,11 @@ fn watch(child: Pid, store: &Option<PathBuf>) -> u8 {
             Ok(Some((_, status))) => return ended(status, store),
             Err(error) => return said(8, format!("the process that measures cannot be waited for: {error}")),
         }
-        for ((signal, count), (_, passed)) in signals::counts().into_iter().zip(&mut passed_on) {
-            for _ in *passed..count {
-                if let Some(signal) = Signal::from_named_raw(signal) {
-                    // It may have ended just now.
-                    let _gone = rustix::process::kill_process(child, signal);
-                }
-            }
-            *passed = count;
-        }
+        pass_on(child, &mut passed_on);
         let events = signals::events();
         if events > 0 && !is_hurried && hurry.is_hurried(events, clock.now()) {
             is_hurried = true;
-            std::thread::spawn(|| {
-                let clock = Clock::start();
-                clock.sleep_until(clock.now().saturating_add(PATIENCE));
-                IS_LATE.store(true, Ordering::Relaxed);
-                signals::ring();
-            });
+            ring_after_patience();
         }
         if IS_LATE.load(Ordering::Relaxed) {
             let reason = "interrupted again; storage does not answer, so the process that measures cannot end before \
@@ -93,6 +82,29 @@ fn watch(child: Pid, store: &Option<PathBuf>) -> u8 {
         }
         signals::wait();
     }
+}
+
+/// Sends the child each signal that came since the last call; `passed_on` is how many of each it has got.
+fn pass_on<const N: usize>(child: Pid, passed_on: &mut [u32; N]) {
+    for ((signal, count), passed) in signals::counts().into_iter().zip(passed_on) {
+        for _ in *passed..count {
+            if let Some(signal) = Signal::from_named_raw(signal) {
+                // It may have ended just now.
+                let _gone = rustix::process::kill_process(child, signal);
+            }
+        }
+        *passed = count;
+    }
+}
+
+/// Sets [`IS_LATE`] and wakes the guard after [`PATIENCE`].
+fn ring_after_patience() {
+    std::thread::spawn(|| {
+        let clock = Clock::start();
+        clock.sleep_until(clock.now().saturating_add(PATIENCE));
+        IS_LATE.store(true, Ordering::Relaxed);
+        signals::ring();
+    });
 }
 
 fn ended(status: WaitStatus, store: &Option<PathBuf>) -> u8 {

@@ -182,8 +182,8 @@ impl Fresh {
     }
 }
 
-/// A file that is written while something goes on, and has its name when it is whole; what had the name before keeps it
-/// until then.
+/// A file that is written over the whole run and appears under its name only when it is complete; an older file of that
+/// name stays until then.
 #[derive(Debug)]
 pub struct Growing {
     path: PathBuf,

@@ -109,7 +109,7 @@ impl Progress {
         self.now = Some(running);
     }
 
-    /// Nothing is asked of storage for a while.
+    /// No I/O is expected for a while: silence is not reported as waiting for storage.
     fn rest(&self) {
         if let Some(waiting) = &self.waiting {
             waiting.rest();

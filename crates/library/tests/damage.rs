@@ -8,6 +8,7 @@ use record::Run;
 use record::sample::{self, Stream};
 use rusqlite::Connection;
 
+use crate::draws::Draws;
 use crate::{Shelf, run, same};
 
 /// A run of some points, so that it lies on many pages.
@@ -33,19 +34,6 @@ fn shelf_of(runs: &[Run]) -> Shelf {
 /// How often a library is damaged: `FATHOM_MUTATIONS`, or 120 times.
 fn damages() -> u64 {
     std::env::var("FATHOM_MUTATIONS").ok().and_then(|text| text.parse().ok()).unwrap_or(120)
-}
-
-/// SplitMix64, Steele, Lea and Flood 2014.
-struct Draws(u64);
-
-impl Draws {
-    fn next(&mut self, below: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((mixed ^ (mixed >> 31)) % below as u64) as usize
-    }
 }
 
 /// What media, file systems and memory do to a file: `seed` decides what and where.

@@ -1,11 +1,11 @@
 //! Where no space is left, runs can be read and removed.
 
 use std::io::Write;
-use std::process::Command;
 
 use library::{Filter, Keep, Library, LibraryError, Selector};
 
-use crate::{run, same, skipped};
+use crate::namespace::run_in;
+use crate::{run, same};
 
 const FULL: &str = "FATHOM_TEST_FULL_LIBRARY";
 
@@ -56,22 +56,10 @@ fn fill(path: &std::path::Path) {
 #[test]
 fn runs_are_listed_and_removed_where_no_space_is_left() {
     let folder = tempfile::tempdir().unwrap();
-    let script = "mount -t tmpfs -o size=12m tmpfs \"$1\" || exit 77; shift; exec \"$@\"";
-    let child = Command::new("unshare")
-        .args(["--map-root-user", "--mount", "sh", "-c", script, "sh"])
-        .arg(folder.path())
-        .arg(std::env::current_exe().unwrap())
-        .args(["--ignored", "--exact", "full::in_a_folder_that_is_full"])
-        .env(FULL, folder.path())
-        .output();
-    match child {
-        Err(error) => skipped(&error.to_string()),
-        Ok(child) if child.status.code() == Some(77) || child.stdout.is_empty() => {
-            skipped(&String::from_utf8_lossy(&child.stderr));
-        }
-        Ok(child) => {
-            let said = String::from_utf8_lossy(&child.stdout);
-            assert!(child.status.success() && said.contains("1 passed"), "{said}");
-        }
-    }
+    run_in(
+        "mount -t tmpfs -o size=12m tmpfs \"$1\"",
+        folder.path(),
+        "full::in_a_folder_that_is_full",
+        (FULL, folder.path().as_os_str()),
+    );
 }

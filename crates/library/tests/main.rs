@@ -3,12 +3,17 @@
 #![expect(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 
 mod damage;
+#[path = "../../../tests/support/draws.rs"]
+mod draws;
 mod finding;
 mod full;
 mod killing;
+mod namespace;
 mod opening;
 mod saving;
 mod sharing;
+#[path = "../../../tests/support/skip.rs"]
+mod skip;
 
 use std::path::PathBuf;
 
@@ -48,12 +53,6 @@ pub(crate) fn as_version_3(shelf: &Shelf) -> rusqlite::Connection {
                 CREATE INDEX runs_by_time ON runs (started, number); PRAGMA user_version = 3;";
     connection.execute_batch(down).unwrap();
     connection
-}
-
-/// Says that a test was not run, and why.
-pub(crate) fn skipped(why: &str) {
-    use std::io::Write;
-    let _ = writeln!(std::io::stderr(), "skipped: {why}");
 }
 
 /// Fails without printing two whole records.

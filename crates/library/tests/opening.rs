@@ -1,11 +1,11 @@
 //! A file that is not an ordinary library of this version is recognised, and left alone.
 
-use std::process::Command;
 
 use library::{Filter, Library, LibraryError};
 use rusqlite::Connection;
 
-use crate::{Shelf, as_version_3, run, same, skipped};
+use crate::namespace::run_in;
+use crate::{Shelf, as_version_3, run, same};
 
 #[test]
 fn the_default_place_follows_the_environment() {
@@ -99,23 +99,10 @@ fn a_library_of_an_older_version_can_be_read_where_it_cannot_be_brought_up_to_da
 
 fn read_where_nothing_can_be_written(shelf: &Shelf) {
     let folder = shelf.path().parent().unwrap().to_owned();
-    let script =
-        "mount --bind \"$1\" \"$1\" && mount -o remount,bind,ro \"$1\" || exit 77; shift; exec \"$@\"";
-    let child = Command::new("unshare")
-        .args(["--map-root-user", "--mount", "sh", "-c", script, "sh"])
-        .arg(&folder)
-        .arg(std::env::current_exe().unwrap())
-        .args(["--ignored", "--exact", "opening::in_a_read_only_folder"])
-        .env(READ_ONLY, shelf.path())
-        .output();
-    match child {
-        Err(error) => skipped(&error.to_string()),
-        Ok(child) if child.status.code() == Some(77) || child.stdout.is_empty() => {
-            skipped(&String::from_utf8_lossy(&child.stderr));
-        }
-        Ok(child) => {
-            let said = String::from_utf8_lossy(&child.stdout);
-            assert!(child.status.success() && said.contains("1 passed"), "{said}");
-        }
-    }
+    run_in(
+        "mount --bind \"$1\" \"$1\" && mount -o remount,bind,ro \"$1\"",
+        &folder,
+        "opening::in_a_read_only_folder",
+        (READ_ONLY, shelf.path().as_os_str()),
+    );
 }

@@ -38,8 +38,8 @@ pub enum CompileError {
     },
     /// Not every worker has room for one request.
     #[error(
-        "workload `{workload}`: {workers} workers with requests of {largest} need a span of at least {need}, \
-         there is {span}; use fewer workers, smaller requests or a larger target"
+        "workload `{workload}`: {workers} worker(s) with requests of {largest} need a span of at least {need}, \
+         but have {span}; use fewer workers, smaller requests or a larger target"
     )]
     TooSmall {
         /// The workload's name.

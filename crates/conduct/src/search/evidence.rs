@@ -37,7 +37,7 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// The rule where rates near the edge are told apart, or, where `is_rough`, are looked for.
+    /// The rule for rates near the edge; with `is_rough`, the one for finding where the edge may be.
     pub fn of(is_rough: bool) -> Rule {
         Rule { confidence: CONFIDENCE, takes_clear: is_rough }
     }

@@ -1,4 +1,4 @@
-//! A limit that somebody set: the control group of the program, or what keeps a rate the same whatever is asked.
+//! A limit imposed from outside: the throttle of a control group, or whatever keeps the rate constant at every depth.
 
 use record::names::{fact, series};
 use record::{PathPart, Point, Run, Severity};

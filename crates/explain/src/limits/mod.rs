@@ -164,8 +164,7 @@ fn limit(first: &Use, others: &[Use], answer: Option<Answer>) -> Draft {
 
 fn latency(first: &Use, load: &curve::Load, answer: Option<Answer>) -> Draft {
     let mut sentence = format!(
-        "No resource is saturated, you are latency-bound: {:.1} in flight over {:.3} ms each give {:.0}/s, and the \
-         fullest part, {}, is at {}.",
+        "Latency-bound: queue depth {:.1} / {:.3} ms = {:.0} IOPS. No part is saturated; the busiest, {}, is at {}.",
         load.in_flight,
         load.response_s * 1e3,
         load.rate,
@@ -176,7 +175,7 @@ fn latency(first: &Use, load: &curve::Load, answer: Option<Answer>) -> Draft {
         sentence += &format!(" {}", answer.in_words());
     }
     let draft = Draft::new(Code::LatencyBound, Severity::Note, sentence)
-        .remedy("Ask with more in flight, or make each request faster: more bandwidth brings nothing.");
+        .remedy("Increase the queue depth, or lower the latency of each request; more bandwidth gains nothing.");
     let draft = draft
         .number("in_flight", load.in_flight)
         .number("response_ms", load.response_s * 1e3)

@@ -23,7 +23,7 @@ pub(crate) const DEPTH: &str = "depth";
 
 /// What to do where nothing was tried yet.
 pub(super) const REMEDY: &str =
-    "`fathom explain` carries the point out again with each part faster, and with more in flight.";
+    "`fathom explain` carries the point out again with each part faster, and at twice the queue depth.";
 
 /// The points of a virtual array whose limit the record leaves open, as the findings of `run` say.
 pub fn open_points(run: &Run) -> Vec<u32> {
@@ -53,17 +53,17 @@ pub fn settled(run: &Run, tried: &WhatIf) -> Option<Finding> {
         format!("; the next, {}, {}", second.change, percent(second.ops.change))
     });
     let deeper = depth
-        .map_or(String::new(), |depth| format!("; twice as much in flight {}", percent(depth.ops.change)));
+        .map_or(String::new(), |depth| format!("; doubling the queue depth {}", percent(depth.ops.change)));
     let draft = if let Some(depth) = depth.filter(|depth| effect(depth) >= FOLLOWS) {
         let sentence = format!(
-            "No resource is saturated, you are latency-bound, by trial: twice as much in flight raises the rate by {}; \
-             {speed} more speed of the part that matters most, {}, by {}.",
+            "Latency-bound, by trial: doubling the queue depth raises the rate by {}; {speed} more speed of the part \
+             that matters most, {}, by {}.",
             percent(depth.ops.change),
             first.change,
             percent(first.ops.change)
         );
         Draft::new(Code::LatencyBound, Severity::Note, sentence)
-            .remedy("Ask with more in flight, or make each request faster.")
+            .remedy("Increase the queue depth, or lower the latency of each request.")
     } else if effect(first) >= CLEAR * (tried.times - 1.0)
         && second.is_none_or(|second| effect(first) >= FIRST * effect(second))
     {
@@ -98,11 +98,11 @@ pub fn untried(run: &str, index: u32, why: Untried) -> String {
     match why {
         Untried::Unasked => format!(
             "Ask for this point alone, which may take minutes: `fathom explain {run} --what-if --point {}` carries it \
-             out again with each part faster, and with more in flight.",
+             out again with each part faster, and at twice the queue depth.",
             index + 1
         ),
         Untried::Unable => {
-            "This record cannot be carried out again. Measure twice and half as many in flight (`depth = [8, 16, 32]`)."
+            "This record cannot be carried out again. Measure twice and half the queue depth (`depth = [8, 16, 32]`)."
                 .into()
         }
     }
@@ -126,7 +126,7 @@ pub fn unsettled(run: &str, open: &Finding, tried: &WhatIf) -> Finding {
         ),
         [] => (
             format!(
-                "{speed} more speed of any part, and twice as much in flight, bring no more than equal runs differ by, {}",
+                "{speed} more speed of any part, and doubling the queue depth, bring no more than equal runs differ by, {}",
                 percent(tried.floor_ops)
             ),
             format!(

@@ -144,7 +144,7 @@ pub fn read(path: &str) -> Result<Run, Failure> {
     record::read(&text).map_err(|error| Failure::Usage(format!("{path}: {error}")))
 }
 
-/// The ending that the limits ask for: 1 where one is surely broken, or not decided where that is asked for as well.
+/// The ending by the limits: 1 where one is broken with 95 % confidence, or cannot be decided and `inconclusive` is given.
 /// Says of which nobody can tell.
 pub fn judge(comparison: &Comparison, wanted: &[FailOn]) -> Result<Ending, Failure> {
     let (mut failed, mut undecided) = (Vec::new(), Vec::new());
