@@ -1,7 +1,9 @@
 //! Real storage as a world: targets resolved, scratch files laid out, load driven, monitors beside it.
 
 mod ceiling;
+mod checks;
 mod describe;
+mod heard;
 mod path;
 mod plain_set;
 mod prepare;
@@ -10,7 +12,6 @@ mod trees;
 mod upkeep;
 mod verify;
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -38,6 +39,9 @@ use crate::result::span_of;
 use crate::seconds::p99_of;
 use crate::world::{LoadAnswer, StateAnswer, WorkerAnswer, WorkloadAnswer, World, WorldError};
 
+pub(crate) use checks::{check_need, check_on, check_room};
+use checks::{check_fit, check_there, is_changed};
+use heard::{Heard, answer, answers, cached_of, fill_in, names};
 use plain_set::PlainSet;
 pub use plain_set::{Look, LookKind, PlainFile};
 pub(crate) use scratch_set::explicit_size;
@@ -503,256 +507,8 @@ impl RealWorld {
     }
 }
 
-/// What the page cache holds of all files of `assignments`; `None` where that is not known of one, or there are too
-/// many to ask between two points.
-fn cached_of(assignments: &[Assignment]) -> Option<Bytes> {
-    const MOST: usize = 64;
-    let mut paths: Vec<&Path> =
-        assignments.iter().flat_map(|each| &each.files).map(|file| file.path.as_path()).collect();
-    paths.sort_unstable();
-    paths.dedup();
-    let all = (1..=MOST).contains(&paths.len()).then_some(paths)?;
-    let bytes: Option<Vec<u64>> =
-        all.into_iter().map(|path| Some(host::pages::cached(path)?.get())).collect();
-    Some(Bytes::new(bytes?.into_iter().sum()))
-}
-
-/// An interval closes with the first completion after it; a latency older than this is not shown as the current one.
-const FRESH: Nanos = Nanos::from_secs(2);
-
-/// What was heard of a load while it ran.
-struct Heard {
-    started: Instant,
-    histories: Vec<History>,
-    /// Of the last second in which something ended, and its end.
-    p99: Option<(Instant, Nanos)>,
-}
-
-impl Heard {
-    fn new(workloads: usize, keeps_seconds: bool, now: Instant) -> Heard {
-        Heard { started: now, histories: vec![History::new(keeps_seconds); workloads], p99: None }
-    }
-
-    fn listen(&mut self, news: News<'_>, clock: &Clock, monitor: &Monitor, live: &mut dyn FnMut(Live)) {
-        match news {
-            News::Started(start, threads) => {
-                self.started = start;
-                for (worker, thread) in threads.iter().enumerate() {
-                    monitor.watch_thread(thread.unsigned_abs(), &format!("worker {worker}"));
-                }
-            }
-            News::Intervals(workload, intervals) => {
-                let until = intervals.last().map(|interval| interval.until);
-                self.p99 = until.zip(p99_of(&intervals)).or(self.p99);
-                self.histories[workload].take(intervals);
-            }
-            News::Logged(..) => {}
-            News::Progress(progress) => {
-                let now = clock.now();
-                // A silent target has no percentile.
-                let fresh = self.p99.filter(|(until, _)| now.saturating_since(*until) < FRESH);
-                let p99 = fresh.map(|(_, p99)| p99);
-                let heard = &self.histories;
-                live(Live { now, started: self.started, doing: "load", progress, p99, done: None, heard });
-            }
-        }
-    }
-}
-
-/// An answer without its workers, who come with [`fill_in`].
-fn answer(files: Vec<String>, span: Bytes, clock: &str, history: History) -> WorkloadAnswer {
-    let engine = EngineUsed {
-        name: String::new(),
-        details: Vec::new(),
-        fallback: None,
-        clock: clock.into(),
-        submit_batch: None,
-        complete_batch: None,
-    };
-    WorkloadAnswer { engine, files, span, workers: Vec::new(), history }
-}
-
-fn answers(
-    assignments: &[Assignment],
-    outcomes: Vec<WorkerOutcome>,
-    histories: Vec<History>,
-) -> Vec<WorkloadAnswer> {
-    let answer = |(assignment, history): (&Assignment, _)| {
-        let mut answer = answer(names_of(assignment), span_of(&assignment.jobs), "batch", history);
-        answer.engine.submit_batch = Some(assignment.workload.engine.submit_batch);
-        answer.engine.complete_batch = Some(assignment.workload.engine.complete_batch);
-        answer
-    };
-    fill_in(assignments.iter().zip(histories).map(answer).collect(), outcomes)
-}
-
-/// The names of the files of each of `assignments`.
-fn names(assignments: &[Assignment]) -> Vec<Vec<String>> {
-    assignments.iter().map(names_of).collect()
-}
-
-fn names_of(assignment: &Assignment) -> Vec<String> {
-    assignment.files.iter().map(|file| file.path.display().to_string()).collect()
-}
-
-/// What the workers saw, given to the answers of their workloads.
-fn fill_in(mut answers: Vec<WorkloadAnswer>, outcomes: Vec<WorkerOutcome>) -> Vec<WorkloadAnswer> {
-    for outcome in outcomes {
-        let answer = &mut answers[outcome.workload];
-        answer.engine.name = outcome.engine.name.into();
-        answer.engine.details = outcome.engine.details;
-        answer.engine.fallback = outcome.engine.fallback;
-        let (user, system) = (outcome.time.user, outcome.time.system);
-        let cpu = Some(CpuUse { user_s: user.as_secs_f64(), system_s: system.as_secs_f64() });
-        let (tally, verified) = (outcome.tally, outcome.verified);
-        answer.workers.push(WorkerAnswer { tally, cpu, ceiling: None, verified });
-    }
-    answers
-}
-
-/// Whether anything of `plan` changes the target of that number, from 0.
-fn is_changed(plan: &Plan, number: usize) -> bool {
-    plan.points().iter().any(|point| match &point.task {
-        Task::Load(load) => {
-            load.workloads.iter().any(|workload| workload.uses(number) && workload.changes_data())
-        }
-        Task::State(_) => point.estimate().changes_data,
-    })
-}
-
-/// Says no where a workload names a target that there is not.
-pub(crate) fn check_on(plan: &Plan, targets: usize, what: &str) -> Result<(), String> {
-    for workload in plan.points().iter().flat_map(Point::workloads) {
-        if let Some(number) = workload.on.iter().find(|number| **number as usize > targets) {
-            return Err(format!(
-                "workload `{}` is `on` target {number}, and there are {targets} {what}",
-                workload.name
-            ));
-        }
-    }
-    Ok(())
-}
-
 /// As many files of no storage as a workload, or its trace, names.
 fn null_files(workload: &Workload) -> usize {
     let trace = workload.replay().and_then(|replay| replay.requests.as_ref());
     trace.map_or(0, |trace| trace.files().len()).max(files_needed(workload) as usize)
-}
-
-/// Says no to a workload, or to a request of its trace, that has no place on files of those lengths, before anything is
-/// touched: a later phase that cannot be would be found out after hours.
-pub(crate) fn check_room(plan: &Plan, lengths: impl Fn(&Workload) -> Vec<Bytes>) -> Result<(), WorldError> {
-    let mut before: Option<&Workload> = None;
-    let of_points =
-        plan.points().iter().flat_map(|point| point.workloads().iter().map(move |each| (point, each)));
-    for (point, workload) in of_points.filter(|(_, each)| each.tree.is_none()) {
-        // Rounds and repetitions ask the same again.
-        if before.is_none_or(|before| *before != *workload) {
-            let no_room = |why| WorldError::NoRoom { point: point.name.clone(), why };
-            compile(workload, &lengths(workload)).map_err(no_room)?;
-        }
-        before = Some(workload);
-    }
-    Ok(())
-}
-
-/// What the point that needs most of this machine needs of it, where there is room for that.
-pub(crate) fn check_need(
-    plan: &Plan,
-    need: impl Fn(&Workload) -> Result<Need, WorldError>,
-) -> Result<Need, WorldError> {
-    let room = Room::read(&SysRoot::real());
-    let mut most = Need::default();
-    for point in plan.points() {
-        let all = point.workloads().iter().map(&need);
-        let together = all.reduce(|sum, one| Ok(sum?.and(one?))).transpose()?.unwrap_or_default();
-        room.check(together).map_err(|why| WorldError::NoRoomHere { point: point.name.clone(), why })?;
-        most = most.max(together);
-    }
-    Ok(most)
-}
-
-/// Says no where a target is not there: its name may be a directory's that was mistyped, or one that is not mounted.
-fn check_there(targets: &[Resolved]) -> Result<(), WorldError> {
-    let absent = targets.iter().find(|each| matches!(each.target.place, Place::NewFile(_)));
-    absent.map_or(Ok(()), |each| {
-        let name = &each.target.name;
-        Err(WorldError::Unfit(format!(
-            "{name}: there is no such file, directory or device; check the name and whether it is mounted, or let a \
-             file be made there with `--create`"
-        )))
-    })
-}
-
-/// Says no where plan and targets do not go together, before anything is touched.
-fn check_fit(plan: &Plan, targets: &[Resolved]) -> Result<(), WorldError> {
-    let unfit = |why: String| Err(WorldError::Unfit(why));
-    let is_null = |each: &Resolved| matches!(each.target.place, Place::Null { .. });
-    if targets.is_empty() {
-        return unfit("no target; name one with `--on`, such as `--on /mnt/array`".into());
-    }
-    if targets.iter().any(is_null) {
-        verify::refuse(plan, "`null:`").or_else(unfit)?;
-    }
-    check_on(plan, targets.len(), "named with `--on`").or_else(unfit)?;
-    if targets.len() > 1 && targets.iter().any(is_null) {
-        return unfit("`null:` cannot be joined with other targets; name it alone".into());
-    }
-    let makes_files = |each: &Resolved| matches!(each.target.place, Place::Directory(_) | Place::Null { .. });
-    let one_directory = targets.len() == 1 && makes_files(&targets[0]);
-    for workload in plan.points().iter().flat_map(Point::workloads) {
-        if workload.files != Files::Shared && !one_directory && !owns_targets(workload, targets) {
-            return unfit(format!(
-                "workload `{}` wants {} files of its own; that takes one directory as target, or so many files or \
-                 devices that it is `on`, not {}",
-                workload.name,
-                files_needed(workload),
-                targets.iter().map(|each| each.target.name.as_str()).collect::<Vec<_>>().join(", ")
-            ));
-        }
-        check_depth(workload, targets)?;
-        let used = targets.iter().enumerate().filter(|(number, _)| workload.uses(*number));
-        for each in used.map(|(_, each)| each).filter(|each| !is_null(each) && workload.direct) {
-            check_direct(workload, each)?;
-        }
-    }
-    Ok(())
-}
-
-/// Says no to more requests of one worker than a ring holds.
-fn check_depth(workload: &Workload, targets: &[Resolved]) -> Result<(), WorldError> {
-    let takes_ring = matches!(workload.engine.kind, EngineKind::Auto | EngineKind::IoUring)
-        && workload.tree.is_none()
-        && !targets.iter().any(|each| matches!(each.target.place, Place::Null { .. }));
-    if !takes_ring || workload.depth <= URING_DEPTH_MAX {
-        return Ok(());
-    }
-    Err(WorldError::Unfit(format!(
-        "workload `{}`: io_uring holds {URING_DEPTH_MAX} requests of a worker, not {}; write `depth = \
-         {URING_DEPTH_MAX}` or less, and use more `workers`",
-        workload.name, workload.depth
-    )))
-}
-
-fn check_direct(workload: &Workload, each: &Resolved) -> Result<(), WorldError> {
-    let name = &each.target.name;
-    let Some(direct) = &each.facts.direct else { return Ok(()) };
-    let Some(unit) = direct.offset() else {
-        return Err(WorldError::Unfit(format!(
-            "{name}: its file system has no direct I/O; run with `--set direct=false` and read the warning"
-        )));
-    };
-    let sizes = workload.sizes.0.iter().map(|(size, _)| *size);
-    let aligns = workload.lines.iter().filter_map(|line| line.align).chain([workload.alignment()]);
-    // What no device could take is told later with the line of the trace.
-    let is_told_later =
-        |size: &Bytes| workload.replay().is_some() && !size.is_multiple_of(Bytes::new(SECTOR_BYTES));
-    match sizes.chain(aligns).find(|size| !size.is_multiple_of(unit) && !is_told_later(size)) {
-        None => Ok(()),
-        Some(size) => Err(WorldError::Unfit(format!(
-            "{name}: direct I/O needs multiples of {unit}, workload `{}` asks for {size}; \
-             use a multiple, or `--set direct=false`",
-            workload.name
-        ))),
-    }
 }
