@@ -6,21 +6,25 @@
 //! are nearly independent of each other whatever the requests do, and Student's distribution has as many degrees of
 //! freedom as there are cosines.
 //!
-//! **Invariant:** an interval is given where the run has enough of what it is about, decided by another share of the
-//! requests than the interval's own: a run that is let through because its own tail looks calm misses the truth. For
-//! the same reason intervals widen above the figure more than below it, and that of the mean the closer a run is to
-//! having none: a run that found too short times found too little deviation with them.
+//! **Invariant:** an interval is given where the run surely has enough of what it is about: not the number of independent
+//! groups that it seems to have decides but the lower bound of that number, and where the tail is concerned that of a
+//! more common share. Runs that are given an interval are no fair sample: one that found too short times found too little
+//! deviation with them, and too many groups. Therefore intervals widen steeply towards the fewest groups that are given
+//! one, until they are so wide that there is none, and above the figure more than below it: near saturation the deviation
+//! of a mean grows with its square, so halves are equal on the scale on which the deviation stays what it is.
 //!
 //! Sources: Müller, *HAC corrections for strongly autocorrelated time series*, Journal of Business & Economic
 //! Statistics 32 (2014), and Lazarus, Lewis, Stock & Watson, the same 36 (2018), for equally weighted cosines; Woodruff,
 //! *Confidence intervals for medians and other position measures*, Journal of the American Statistical Association 47
 //! (1952), for percentiles by the share above each candidate; Cochran, *Sampling Techniques*, section 6.3, for shares
-//! as ratios of two means.
+//! as ratios of two means; Whitt, *Planning queueing simulations*, Management Science 35 (1989), and Asmussen, *Queueing
+//! simulation in heavy traffic*, Mathematics of Operations Research 17 (1992), for how deviations grow near saturation;
+//! Fithian, Sun & Taylor, *Optimal inference after model selection* (2014), for intervals of what was let through.
 
 use std::f64::consts::PI;
 use std::fmt;
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::distribution::{ChiSquared, ContinuousCDF, StudentsT};
 use units::Nanos;
 
 use crate::{Bucket, Interval};
@@ -34,20 +38,27 @@ const COSINES: usize = 8;
 /// Cosines of the longest runs; more would gain a twentieth in width and see less of what is slow.
 const COSINES_MOST: usize = 16;
 /// The variance is never below this part of what independent stretches would have: cosines may be small by chance.
-const INDEPENDENT_PART: f64 = 0.5;
+const INDEPENDENT_PART: f64 = 2.0 / 3.0;
 /// So many times as strong as those that follow, the slowest cosines are a drift, or a change slower than the run.
 const STEEP: f64 = 5.0;
-/// Independent groups of requests that have to be beyond a more common percentile.
-const GROUPS_LEAST: f64 = 100.0;
-/// The interval of a mean grows by this over those groups: what it is decided by is its own deviation.
-const GROUPS_DOUBTED: f64 = 40.0;
+/// Independent groups of requests that there surely have to be beyond a more common percentile.
+const GROUPS_LEAST: f64 = 50.0;
+/// How sure that is.
+const GROUPS_SURE: f64 = 0.95;
+/// Intervals of percentiles grow by this over the groups that there surely are above the median: the fewer, the more a
+/// run owes to luck that it has enough of them. The number is from runs of M/M/1, M/D/1 and closed loops, with other
+/// seeds, loads and service times than those of benches/RESULTS.md.
+const DOUBTED: f64 = 20.0;
+/// The same of means. Near saturation a mean has one group where the share above the median has three: it is 1.7 times
+/// as far off, for it forgets more slowly.
+const MEAN_DOUBTED: f64 = 3.0 * DOUBTED;
 /// The deviation of a mean time, as a part, grows with so high a power of the mean: near saturation the mean is one
 /// over what is left free and its deviation the square of that; the deviation that a run finds is later still.
 const MEAN_POWER: f64 = 2.0;
 /// The same of the odds of a share of slow requests.
 const SHARE_POWER: f64 = 1.0;
 /// No interval where deviations would grow beyond any bound, or nearly so, on the way to its upper end.
-const GROWTH_MOST: f64 = 0.9;
+const GROWTH_MOST: f64 = 0.95;
 /// How much more common that percentile is.
 const MORE_COMMON: f64 = 10.0;
 /// Fewer requests beyond a percentile give it no upper end.
@@ -153,10 +164,11 @@ impl Stretches {
         let groups = self.groups(0.5)?;
         let own = self.pooled.sum_ns / self.pooled.count as f64;
         let residuals = self.residuals(|cell| cell.sum_ns - own * cell.count as f64);
-        let half = (1.0 + GROUPS_DOUBTED / groups) * half_width(&residuals)? / own;
+        let half = (1.0 + MEAN_DOUBTED / groups) * half_width(&residuals)? / own;
+        let sides = Sides::of(half, MEAN_POWER)?;
         Ok(Interval {
-            low: mean_ns * (-half).exp(),
-            high: mean_ns * (half * growth(half, MEAN_POWER)?).exp(),
+            low: mean_ns * (-half * sides.below).exp(),
+            high: mean_ns * (half * sides.above).exp(),
         })
     }
 
@@ -169,16 +181,19 @@ impl Stretches {
         if (self.pooled.count as f64) * tail.min(q) < BEYOND_LEAST {
             return Err(NoInterval::TooFew);
         }
-        self.groups((MORE_COMMON * tail).min(0.5))?;
+        let doubt = 1.0 + DOUBTED / self.groups(0.5)?;
+        if MORE_COMMON * tail < 0.5 {
+            self.groups(MORE_COMMON * tail)?;
+        }
         let own = self.at_share(tail);
         let (share, residuals) = self.above(own);
         // A drift speaks against every candidate; elsewhere few requests may, and then nothing is refused.
-        let half = half_width(&residuals)? / (share * (1.0 - share));
-        let further = growth(if share > 0.0 { half } else { 0.0 }, SHARE_POWER)?;
+        let half = doubt * half_width(&residuals)? / (share * (1.0 - share));
+        let sides = Sides::of(if share > 0.0 { half } else { 0.0 }, SHARE_POWER)?;
         let agrees = |bucket: usize, times: f64| self.agrees(self.pooled.buckets[bucket].index, tail, times);
         let last = self.pooled.buckets.len() - 1;
-        let low = boundary(own, 0, |bucket| agrees(bucket, 1.0));
-        let high = boundary(own, last, |bucket| agrees(bucket, further));
+        let low = boundary(own, 0, |bucket| agrees(bucket, doubt * sides.below));
+        let high = boundary(own, last, |bucket| agrees(bucket, doubt * sides.above));
         if high == last {
             return Err(NoInterval::TooFew);
         }
@@ -189,7 +204,8 @@ impl Stretches {
         })
     }
 
-    /// In how many independent groups requests above a share that is more common come; the reason where in too few.
+    /// In how many independent groups at least requests above a share that is more common come; the reason where in too
+    /// few.
     fn groups(&self, share: f64) -> Result<f64, NoInterval> {
         if self.cells.len() < STRETCHES_LEAST || self.pooled.count == 0 {
             return Err(NoInterval::TooShort);
@@ -198,7 +214,8 @@ impl Stretches {
         let variance = variance(&residuals)?.0.max(independent(&residuals));
         // Stretches that are all alike have groups without end.
         let groups = if variance > 0.0 { found * found / variance } else { f64::INFINITY };
-        if groups < GROUPS_LEAST { Err(NoInterval::TooFew) } else { Ok(groups) }
+        let least = groups * least_part(residuals.len());
+        if least < GROUPS_LEAST { Err(NoInterval::TooFew) } else { Ok(least) }
     }
 
     /// The first bucket of all that no more than that share of the requests lie above.
@@ -253,17 +270,32 @@ fn boundary(inside: usize, end: usize, agrees: impl Fn(usize) -> bool) -> usize 
     holds
 }
 
-/// By how much further the upper end is than `half`, on the scale of logarithms, where deviations grow with that power
-/// of what they are deviations of: halves are then equal on the scale of one over that power.
-fn growth(half: f64, power: f64) -> Result<f64, NoInterval> {
-    let grown = power * half;
-    if grown >= GROWTH_MOST {
-        Err(NoInterval::TooFew)
-    } else if grown <= f64::EPSILON {
-        Ok(1.0)
-    } else {
-        Ok(-(-grown).ln_1p() / grown)
+/// How far the ends of an interval are, in halves on the scale of logarithms.
+struct Sides {
+    below: f64,
+    above: f64,
+}
+
+impl Sides {
+    /// Where deviations grow with that power of what they are deviations of: halves are then equal on the scale of one
+    /// over that power.
+    fn of(half: f64, power: f64) -> Result<Sides, NoInterval> {
+        let grown = power * half;
+        if grown >= GROWTH_MOST {
+            Err(NoInterval::TooFew)
+        } else if grown <= f64::EPSILON {
+            Ok(Sides { below: 1.0, above: 1.0 })
+        } else {
+            Ok(Sides { below: grown.ln_1p() / grown, above: -(-grown).ln_1p() / grown })
+        }
     }
+}
+
+/// The part of the groups that so many stretches seem to have that there surely are: their variance is known as well as
+/// that of independent stretches.
+fn least_part(stretches: usize) -> f64 {
+    let freedom = stretches.saturating_sub(1) as f64;
+    ChiSquared::new(freedom).map_or(0.0, |law| law.inverse_cdf(1.0 - GROUPS_SURE) / freedom)
 }
 
 /// The range that holds the long-run mean of `values`, taken at equal spacing, with 95 % confidence; the reason where
@@ -375,6 +407,23 @@ mod tests {
         assert!(width(&of(|second| (second / 8) % 2 == 0)).is_none_or(|slow| slow > quick));
         assert_eq!(of(|second| second < 30).quantile_interval(0.5), Err(NoInterval::TooSlow));
         assert_eq!(of(|second| second < 30).mean_interval(1.0), Err(NoInterval::TooSlow));
+    }
+
+    #[test]
+    fn groups_are_what_they_surely_are_and_surer_of_a_longer_run() {
+        // The fifth percentile of chi-square with 9 and 29 degrees of freedom is 3.33 and 17.7.
+        assert!((least_part(10) - 3.325 / 9.0).abs() < 1e-3, "{}", least_part(10));
+        assert!((least_part(30) - 17.708 / 29.0).abs() < 1e-3, "{}", least_part(30));
+        assert_eq!((least_part(0), least_part(1)), (0.0, 0.0));
+    }
+
+    #[test]
+    fn halves_are_equal_where_the_deviation_stays_what_it_is() {
+        let sides = Sides::of(0.2, 2.0).unwrap();
+        let at = |logarithm: f64| (-2.0 * logarithm).exp();
+        let (low, high) = (at(-0.2 * sides.below), at(0.2 * sides.above));
+        assert!((low - 1.4).abs() < 1e-9 && (high - 0.6).abs() < 1e-9, "{low} {high}");
+        assert!(Sides::of(0.48, 2.0).is_err() && Sides::of(0.0, 2.0).is_ok());
     }
 
     #[test]
