@@ -125,11 +125,13 @@ mod tests {
         assert!(p99.given <= 2, "{p99:?}");
     }
 
-    /// Without doubt near the fewest groups these hold it in 84 %.
+    /// Where the groups that a run found decide, not those that there surely are, these hold it in 86 %.
     #[test]
     fn intervals_that_few_of_the_runs_give_hold_the_truth_as_well() {
-        let queues = [Queue::Open(0.93), Queue::OpenConstant(0.95)];
-        let all = queues.into_iter().flat_map(|queue| coverage(queue, 0.0013, 20, 250));
+        let cells = [(0.93, 0.0013, 20), (0.94, 0.001, 15)];
+        let all = cells
+            .into_iter()
+            .flat_map(|(busy, service_s, seconds)| coverage(Queue::Open(busy), service_s, seconds, 250));
         let few: Vec<Coverage> = all.filter(|one| one.is_sparse() && one.figure != "p99").collect();
         let (held, given) =
             few.iter().fold((0, 0), |(held, given), one| (held + one.held, given + one.given));

@@ -20,14 +20,14 @@ pub fn section(extent: Extent) -> Section {
         format!(
             "{runs} runs of {seconds} s each; 93 to 97 % are asked, and what so many runs vary by chance is allowed."
         ),
-        "Where less than half of the runs have requests enough for an interval, those that have are no fair sample; \
-         there no more than 5 % of all runs may give one that misses."
+        "Where less than half of the runs have requests enough for an interval, those that have met less that is slow \
+         than the others. As they are few, they are counted together."
             .into(),
     ];
     Section {
         title: format!("95 % intervals hold the truth, in {runs} runs of {seconds} s each"),
-        checks: all.iter().map(check).collect(),
-        families: KINDS.into_iter().filter_map(|kind| family(kind, &all)).collect(),
+        checks: KINDS.into_iter().flat_map(|kind| Own::of(kind, &all).checks()).collect(),
+        families: KINDS.into_iter().filter_map(|kind| Own::of(kind, &all).family()).collect(),
         notes,
     }
 }
@@ -42,49 +42,70 @@ const KINDS: [Kind; 3] = [
     ("closed loops", |queue| matches!(queue, Queue::Thinking(..) | Queue::Closed(_))),
 ];
 
-/// The worst and the best figure of the queues of that kind; `None` where there are none.
-fn family((name, is_of): Kind, all: &[Coverage]) -> Option<Family> {
-    let own: Vec<&Coverage> = all.iter().filter(|one| is_of(one.queue)).collect();
-    let (few, many): (Vec<&Coverage>, Vec<&Coverage>) = own.iter().partition(|one| is_sparse(one));
-    let checks: Vec<Check> = own.iter().map(|one| check(one)).collect();
-    let range = |of: &[&Coverage]| {
-        let found = of.iter().map(|one| check(one).found);
-        found.fold(None, |range: Option<(f64, f64)>, one| {
-            Some(range.map_or((one, one), |(low, high)| (low.min(one), high.max(one))))
-        })
-    };
-    let held = range(&many).map(|(low, high)| {
-        let (asked_low, asked_high) = ASKED;
-        format!("{low:.1} to {high:.1} % hold it ({asked_low} to {asked_high} and chance asked)")
-    });
-    let missed = range(&few)
-        .map(|(_, most)| format!("{} with few intervals: {most:.1} % of all runs miss at most", few.len()));
-    (!own.is_empty()).then(|| Family {
-        what: format!("{name}, {} figures", own.len()),
-        told: held.into_iter().chain(missed).collect::<Vec<_>>().join("; "),
-        passed: checks.iter().all(Check::passed),
-    })
+/// The figures of the queues of one kind.
+struct Own<'a> {
+    name: &'static str,
+    /// Half of the runs gave an interval.
+    many: Vec<&'a Coverage>,
+    /// Less gave one.
+    few: Vec<&'a Coverage>,
 }
 
-/// Too few of its runs give an interval for those that do to be a fair sample.
-fn is_sparse(one: &Coverage) -> bool {
-    one.given * 2 < one.runs
+impl<'a> Own<'a> {
+    fn of((name, is_of): Kind, all: &'a [Coverage]) -> Own<'a> {
+        let own = all.iter().filter(|one| is_of(one.queue));
+        let (few, many) = own.partition(|one| one.is_sparse());
+        Own { name, many, few }
+    }
+
+    fn checks(&self) -> Vec<Check> {
+        self.many.iter().map(|one| check(one)).chain(self.together()).collect()
+    }
+
+    /// The worst and the best figure; `None` where there are none.
+    fn family(&self) -> Option<Family> {
+        let (low, high) = ASKED;
+        let found = self.many.iter().map(|one| check(one).found);
+        let range = found.fold(None, |range: Option<(f64, f64)>, one| {
+            Some(range.map_or((one, one), |(least, most)| (least.min(one), most.max(one))))
+        });
+        let held = range.map(|(least, most)| {
+            format!("{least:.1} to {most:.1} % hold it ({low} to {high} and chance asked)")
+        });
+        let together = self.together().map(|one| format!("{:.1} % of those that few runs give", one.found));
+        let count = self.many.len() + self.few.len();
+        (count > 0).then(|| Family {
+            what: format!("{}, {count} figures", self.name),
+            told: held.into_iter().chain(together).collect::<Vec<_>>().join("; "),
+            passed: self.checks().iter().all(Check::passed),
+        })
+    }
+
+    /// All intervals of figures that less than half of the runs give; `None` where no run gives one.
+    fn together(&self) -> Option<Check> {
+        let sum = |of: fn(&Coverage) -> u32| self.few.iter().map(|one| of(one)).sum::<u32>();
+        let given = sum(|one| one.given);
+        (given > 0).then(|| Check {
+            what: format!("{} of {}, where few runs give an interval", self.figures(), self.name),
+            measure: format!("% of {given} intervals hold it, of {} runs", sum(|one| one.runs)),
+            found: 100.0 * f64::from(sum(|one| one.held)) / f64::from(given),
+            low: Some(ASKED.0 - chance(given)),
+            high: Some((ASKED.1 + chance(given)).min(100.0)),
+        })
+    }
+
+    fn figures(&self) -> String {
+        let one = |few: &&Coverage| (few.given > 0).then(|| few.figure.clone());
+        let mut names: Vec<String> = self.few.iter().filter_map(one).collect();
+        names.sort();
+        names.dedup();
+        names.join(", ")
+    }
 }
 
 fn check(one: &Coverage) -> Check {
-    let what = format!("{} of {}", one.figure, one.queue);
-    if is_sparse(one) {
-        let missed = one.given - one.held;
-        return Check {
-            what,
-            measure: format!("% of {} runs gave an interval that misses, {} gave one", one.runs, one.given),
-            found: 100.0 * f64::from(missed) / f64::from(one.runs.max(1)),
-            low: None,
-            high: Some(100.0 - ASKED.0.midpoint(ASKED.1) + chance(one.runs)),
-        };
-    }
     Check {
-        what,
+        what: format!("{} of {}", one.figure, one.queue),
         measure: format!("% of {} intervals hold it, of {} runs", one.given, one.runs),
         found: one.share().unwrap_or(0.0) * 100.0,
         low: Some(ASKED.0 - chance(one.given)),
