@@ -1,6 +1,5 @@
 //! A file that is not an ordinary library of this version is recognised, and left alone.
 
-
 use library::{Filter, Library, LibraryError};
 use rusqlite::Connection;
 

@@ -2,16 +2,16 @@
 
 use std::path::Path;
 
-use host::clock::Clock;
-use host::load::{Assignment, News, WorkerOutcome};
-use host::monitor::Monitor;
-use record::{CpuUse, EngineUsed};
-use units::{Bytes, Instant, Nanos};
 use crate::event::Live;
 use crate::history::History;
 use crate::result::span_of;
 use crate::seconds::p99_of;
 use crate::world::{WorkerAnswer, WorkloadAnswer};
+use host::clock::Clock;
+use host::load::{Assignment, News, WorkerOutcome};
+use host::monitor::Monitor;
+use record::{CpuUse, EngineUsed};
+use units::{Bytes, Instant, Nanos};
 
 /// What the page cache holds of all files of `assignments`; `None` where that is not known of one, or there are too
 /// many to ask between two points.
@@ -43,7 +43,13 @@ impl Heard {
         Heard { started: now, histories: vec![History::new(keeps_seconds); workloads], p99: None }
     }
 
-    pub(super) fn listen(&mut self, news: News<'_>, clock: &Clock, monitor: &Monitor, live: &mut dyn FnMut(Live)) {
+    pub(super) fn listen(
+        &mut self,
+        news: News<'_>,
+        clock: &Clock,
+        monitor: &Monitor,
+        live: &mut dyn FnMut(Live),
+    ) {
         match news {
             News::Started(start, threads) => {
                 self.started = start;

@@ -174,8 +174,9 @@ fn latency(first: &Use, load: &curve::Load, answer: Option<Answer>) -> Draft {
     if let Some(answer) = answer.filter(|answer| answer.gain > FOLLOWS) {
         sentence += &format!(" {}", answer.in_words());
     }
-    let draft = Draft::new(Code::LatencyBound, Severity::Note, sentence)
-        .remedy("Increase the queue depth, or lower the latency of each request; more bandwidth gains nothing.");
+    let draft = Draft::new(Code::LatencyBound, Severity::Note, sentence).remedy(
+        "Increase the queue depth, or lower the latency of each request; more bandwidth gains nothing.",
+    );
     let draft = draft
         .number("in_flight", load.in_flight)
         .number("response_ms", load.response_s * 1e3)
