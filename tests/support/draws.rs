@@ -1,5 +1,6 @@
 //! Draws that a test repeats by its seed.
 
+use units::convert::narrow;
 /// SplitMix64, Steele, Lea and Flood 2014.
 pub struct Draws(pub u64);
 
@@ -10,6 +11,6 @@ impl Draws {
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((mixed ^ (mixed >> 31)) % below.max(1) as u64) as usize
+        narrow::<usize>((mixed ^ (mixed >> 31)) % below.max(1) as u64)
     }
 }

@@ -1,5 +1,6 @@
 //! An array controller: processors, cache, internal bus, XOR engine, ownership.
 
+use units::convert::truncated;
 use units::{Bytes, BytesPerSecond, Nanos, Share};
 
 use crate::link::LinkParams;
@@ -116,7 +117,7 @@ impl CacheParams {
     pub fn write_room(&self) -> Bytes {
         // The other half holds the partner's writes.
         let own = if self.mirrored { self.size.get() / 2 } else { self.size.get() };
-        Bytes::new((self.write_part.get() * own as f64) as u64)
+        Bytes::new(truncated(self.write_part.get() * own as f64))
     }
 }
 

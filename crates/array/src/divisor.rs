@@ -21,6 +21,7 @@ impl Divisor {
     ///
     /// With shift `s = 63 + floor(log2 d)` the reciprocal `ceil(2^s / d)` fits 64 bits and is too large by less
     /// than one part in `2^s / d`, hence the quotient of any `n` with `n · d <= 2^s`, so of any `n < 2^62`, is exact.
+    #[expect(clippy::cast_possible_truncation, reason = "fits, as said; constants convert by `as`")]
     pub const fn new(divisor: u64) -> Divisor {
         assert!(divisor != 0 && divisor < 1 << 62, "a divisor is between 1 and 2^62");
         let shift = 63 + divisor.ilog2();
@@ -30,6 +31,7 @@ impl Divisor {
 
     /// Quotient and remainder.
     #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "a quotient is no more than the dividend")]
     pub const fn divide(self, dividend: u64) -> (u64, u64) {
         let quotient = ((dividend as u128 * self.reciprocal as u128) >> self.shift) as u64;
         (quotient, dividend - quotient * self.divisor)

@@ -1,5 +1,6 @@
 //! A bus or link: bandwidth each way, cost per command, distance.
 
+use units::convert::narrow;
 use units::{Bytes, BytesPerSecond, Nanos};
 
 use crate::wire::Wire;
@@ -72,12 +73,12 @@ pub struct Link {
 impl Link {
     /// Lays its wires: they join `wires`.
     pub fn lay(params: &LinkParams, wires: &mut Vec<Wire>) -> Link {
-        let out = wires.len() as u32;
+        let out = narrow::<u32>(wires.len());
         wires.push(params.wire());
         if params.duplex == Duplex::Full {
             wires.push(params.wire());
         }
-        Link { params: *params, out, back: wires.len() as u32 - 1 }
+        Link { params: *params, out, back: narrow::<u32>(wires.len()) - 1 }
     }
 
     /// Its wires with their names: one where it is half duplex.

@@ -4,6 +4,7 @@
 //!
 //! **Invariant:** what is fetched for a stream is one run without gaps, from what its reader has taken on.
 
+use units::convert::narrow;
 /// How a stream is recognised and how far it is read ahead. Addresses and lengths are in sectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rule {
@@ -114,7 +115,7 @@ impl ReadAhead {
         if stream.count == rule.confirm {
             (stream.ready, stream.issued) = (from, from);
         }
-        let index = index as u32;
+        let index = narrow::<u32>(index);
         match rule.growth {
             Growth::Half => stream.top_up(rule, index, from, to, end, fetches),
             Growth::Linux { piece } => stream.follow(rule.max, piece, index, from, to, end, fetches),

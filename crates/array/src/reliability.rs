@@ -15,6 +15,7 @@
 //! **Invariant:** no world and no clock: figures in, figures out, the same for a seed.
 
 use units::Bytes;
+use units::convert::narrow;
 
 use crate::raid::{Level, SetSpec};
 use crate::streams::Stream;
@@ -291,7 +292,7 @@ impl<'q> History<'q> {
     /// A disk dies now. Whether there still is something to lose.
     fn die(&mut self, disk: usize, draws: &mut Stream) -> bool {
         let Question { group, rebuild, unreadable, .. } = *self.question;
-        let gone = 1 + self.disks.iter().filter(|disk| matches!(disk, Disk::Gone(_))).count() as u32;
+        let gone = 1 + narrow::<u32>(self.disks.iter().filter(|disk| matches!(disk, Disk::Gone(_))).count());
         if gone > group.spare {
             self.lost += self.weight;
             return false;
@@ -346,7 +347,7 @@ mod tests {
         let rate = |state: &[f64]| -> Vec<f64> {
             let mut change = vec![0.0; states];
             for gone in 0..states {
-                let dies = f64::from(disks - gone as u32) / mttf_h * state[gone];
+                let dies = f64::from(disks - narrow::<u32>(gone)) / mttf_h * state[gone];
                 let rebuilt = gone as f64 / mttr_h * state[gone];
                 change[gone] -= dies + rebuilt;
                 if gone + 1 < states {

@@ -3,6 +3,7 @@
 //! **Invariant:** the end of a visit is known at its arrival, so a visit costs no event of its own; callers must
 //! arrive in order of time.
 
+use units::convert::narrow;
 use units::{Instant, Nanos};
 
 /// Alike servers with one queue, served in order of arrival.
@@ -32,7 +33,7 @@ impl Servers {
 
     /// How many there are.
     pub fn count(&self) -> u32 {
-        self.free_at.len() as u32
+        narrow::<u32>(self.free_at.len())
     }
 }
 

@@ -3,6 +3,7 @@
 //! **Invariant:** nothing is allocated once as many places exist as were ever in use at once; a place keeps what it
 //! held, so that vectors inside it keep their memory.
 
+use units::convert::narrow;
 /// Places for `T`, numbered from 0.
 #[derive(Clone, Debug, Default)]
 pub struct Slab<T> {
@@ -20,7 +21,7 @@ impl<T: Default> Slab<T> {
     pub fn take(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| {
             self.places.push(T::default());
-            (self.places.len() - 1) as u32
+            narrow::<u32>(self.places.len() - 1)
         })
     }
 

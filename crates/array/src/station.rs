@@ -3,6 +3,7 @@
 //! **Invariant:** the end of a visit is known when it is booked, so it costs no event; the station never does more
 //! work than its servers can, and its past is metered by class.
 
+use units::convert::narrow;
 use units::{Instant, Nanos};
 
 use crate::meter::{Class, Meter, Metered};
@@ -94,7 +95,7 @@ impl Station {
 
 impl Metered for Station {
     fn servers(&self) -> u32 {
-        self.servers as u32
+        narrow::<u32>(self.servers)
     }
 
     /// The work that is booked and not done lies in the window.

@@ -2,6 +2,7 @@
 //!
 //! **Invariant:** memory is fixed at the start; a line is in at most one place.
 
+use units::convert::narrow;
 /// Lines in a set. With 8, hits under uniform access differ from full LRU by less than 1 % of the requests.
 const WAYS: usize = 8;
 /// Most lines that are told apart: 8 MiB of tags. A larger cache gets longer lines instead, which leaves the share
@@ -27,7 +28,7 @@ impl Tags {
             line_bytes *= 2;
         }
         let sets = (size / line_bytes / WAYS as u64).max(1);
-        Tags { lines: vec![NOTHING; sets as usize * WAYS], sets, line_bytes }
+        Tags { lines: vec![NOTHING; narrow::<usize>(sets) * WAYS], sets, line_bytes }
     }
 
     /// Bytes of a line as it is told apart.
@@ -87,7 +88,7 @@ impl Tags {
     fn set_of(&self, line: u64) -> usize {
         // Multiplying scatters neighbouring lines over the sets (Fibonacci hashing, Knuth 6.4).
         let mixed = line.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        ((u128::from(mixed) * u128::from(self.sets)) >> 64) as usize * WAYS
+        narrow::<usize>((u128::from(mixed) * u128::from(self.sets)) >> 64) * WAYS
     }
 
     fn set(&mut self, line: u64) -> &mut [u64] {
@@ -130,7 +131,7 @@ mod tests {
     #[test]
     fn a_huge_cache_gets_longer_lines_and_not_more_memory() {
         let tags = Tags::new(64 << 30, 4096);
-        assert!(tags.lines.len() <= LINES_MAX as usize);
+        assert!(tags.lines.len() <= narrow::<usize>(LINES_MAX));
         assert_eq!(tags.line_bytes(), 65_536);
     }
 }

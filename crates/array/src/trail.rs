@@ -11,6 +11,7 @@
 //! A trail that has not begun goes nowhere, whatever it is told to pass: where nobody asks for trails none begins, and
 //! all that is left of them is a comparison at every part.
 
+use units::convert::{narrow, truncated};
 use units::{Instant, Nanos};
 use workload::tally::Class;
 
@@ -341,7 +342,7 @@ impl Trails {
     /// Whole buckets of response times, so that it is somewhat more than `share`; how many is in [`Times::count`].
     pub fn tail(&self, class: Class, share: f64) -> Option<Tail> {
         let count: u64 = self.buckets(class).map(|(_, times)| times.count).sum();
-        let least = (count as f64 * share).ceil().max(1.0) as u64;
+        let least = truncated::<u64>((count as f64 * share).ceil().max(1.0));
         let mut times = Times::default();
         let buckets: Vec<(usize, &Times)> = self.buckets(class).collect();
         for (bucket, slowest) in buckets.into_iter().rev() {
@@ -364,7 +365,7 @@ impl Trails {
 fn bucket(nanos: u64) -> usize {
     let magnitude = (nanos >> SUB_BITS).checked_ilog2().map_or(0, |power| power + 1);
     let within = if magnitude == 0 { nanos } else { (nanos >> (magnitude - 1)) - (1 << SUB_BITS) };
-    ((u64::from(magnitude) << SUB_BITS) + within) as usize
+    narrow::<usize>((u64::from(magnitude) << SUB_BITS) + within)
 }
 
 /// The smallest response time of a bucket.

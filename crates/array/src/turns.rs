@@ -5,6 +5,7 @@
 //!
 //! **Invariant:** the lane never rests while somebody is present, and what it did is what all have moved.
 
+use units::convert::narrow;
 /// Those present on one lane.
 #[derive(Clone, Debug, Default)]
 pub struct Turns {
@@ -82,7 +83,7 @@ impl Turns {
         self.ring[self.turn].left += self.into;
         let (round, time) = (quantum * count as u64, time + self.into);
         let (rounds, rest) = (time / round, time % round);
-        let (ended, into) = ((rest / quantum) as usize, rest % quantum);
+        let (ended, into) = (narrow::<usize>(rest / quantum), rest % quantum);
         for index in 0..count {
             let place = self.place(index);
             let last = if place < ended { quantum } else { into * u64::from(place == ended) };

@@ -9,6 +9,7 @@
 
 use std::collections::VecDeque;
 
+use units::convert::narrow;
 use units::{Instant, Nanos};
 
 use crate::meter::{Class, Meter, Metered};
@@ -310,7 +311,7 @@ impl Wire {
 
 impl Metered for Wire {
     fn servers(&self) -> u32 {
-        self.lanes.len() as u32
+        narrow::<u32>(self.lanes.len())
     }
 
     fn restart_meter(&mut self, now: Instant) {
@@ -349,6 +350,7 @@ impl Metered for Wire {
 mod tests {
     use super::*;
     use crate::streams::Stream;
+    use units::convert::truncated;
 
     fn at(nanos: u64) -> Instant {
         Instant::from_nanos(nanos)
@@ -470,7 +472,7 @@ mod tests {
         let transfers: Vec<_> = (0..200_000)
             .map(|_| {
                 now += arrivals.exponential(10_000.0 / rho);
-                (now as u64, now as u64, work(&mut works).max(1))
+                (truncated::<u64>(now), truncated::<u64>(now), work(&mut works).max(1))
             })
             .collect();
         let ends = ends(1, quantum, &transfers);
@@ -484,7 +486,7 @@ mod tests {
         // M/G/1-PS: S / (1 - rho), insensitive to the law of the sizes.
         for wanted in [0.5, 0.8] {
             let equal = response(wanted, 100, |_| 10_000);
-            let exponential = response(wanted, 100, |draws| draws.exponential(10_000.0) as u64);
+            let exponential = response(wanted, 100, |draws| truncated::<u64>(draws.exponential(10_000.0)));
             let two_kinds = response(wanted, 100, |draws| if draws.below(2) == 0 { 19_000 } else { 1_000 });
             for (mean, rho) in [equal, exponential, two_kinds] {
                 println!("{mean:.3} against {:.3}", 1.0 / (1.0 - rho));

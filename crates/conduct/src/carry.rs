@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use record::{Point, PointKind};
 use units::Nanos;
+use units::convert::narrow;
 use workload::plan::{self, Load, Plan, Settle, State, Task};
 use workload::spec::Content;
 
@@ -212,7 +213,7 @@ fn frame(plan: &Plan, point: &plan::Point) -> Point {
         repeat: point.repeat,
         swept: point.swept.iter().cloned().collect(),
         state: state_of(&point.task),
-        ..Point::before(point.index as u32, &plan.phases[point.phase].name, kind, headline)
+        ..Point::before(narrow::<u32>(point.index), &plan.phases[point.phase].name, kind, headline)
     }
 }
 

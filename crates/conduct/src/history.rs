@@ -488,6 +488,7 @@ mod tests {
     use workload::Op;
 
     use super::*;
+    use units::convert::truncated;
 
     const CLASS: Class = Class { op: Action::Block(Op::Read), size: Bytes::KIB };
 
@@ -564,7 +565,7 @@ mod tests {
         for seconds in [40, 600, 3_000, 100_000] {
             let history = of(seconds);
             let equal = history.equal(&[CLASS], (instant(10), instant(seconds)));
-            let each = equal.each_s as u64;
+            let each = truncated::<u64>(equal.each_s);
             let whole = (10_u64.div_ceil(each) * each)..(seconds / each * each);
             assert!(equal.rows.len() as u64 == (whole.end - whole.start) / each && equal.rows.len() <= 512);
             let ops: u64 = equal.rows.iter().map(|row| row[0].ops).sum();

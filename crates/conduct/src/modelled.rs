@@ -18,6 +18,7 @@ use array::spec::{self, ArraySpec, Shipped, Source, SpecError};
 use host::room::Need;
 use record::names::fact;
 use record::{Breakdown, ClassShare, EngineUsed, Environment, Series};
+use units::convert::{narrow, truncated};
 use units::{Bytes, Instant, Nanos};
 use workload::plan::{self, Background, Load, Plan, Settle, State, Work};
 use workload::spec::{Files, OpenSync, Workload};
@@ -119,7 +120,7 @@ impl ModelledWorld {
         let on_each = count.div_ceil(luns.len().max(1) as u64).max(1);
         (0..count)
             .map(|number| {
-                let (lun, size) = luns[number as usize % luns.len()];
+                let (lun, size) = luns[narrow::<usize>(number) % luns.len()];
                 let len = Bytes::new(size.get() / on_each).round_down(Bytes::KIB * 4);
                 let len = explicit_size(workload).unwrap_or(len).min(len);
                 (FilePlace { lun, start: len * (number / luns.len() as u64) }, len)
@@ -304,7 +305,7 @@ impl World for ModelledWorld {
             answers.push(answer(workload, &jobs, &files));
             for job in jobs {
                 let files = files.clone();
-                let (host, buffered) = (workload_of.len() as u32, !workload.direct);
+                let (host, buffered) = (narrow::<u32>(workload_of.len()), !workload.direct);
                 let durable = workload.durability.open != OpenSync::None;
                 let mut job = Job::new(job);
                 job.share_flow(&flows);
@@ -459,5 +460,5 @@ fn breakdown(outcome: &sim::Outcome) -> Breakdown {
 /// Busy time over utilisation and elapsed time; at least one.
 fn servers_of(part: &sim::Component, elapsed: Nanos) -> u32 {
     let servers = part.busy.as_secs_f64() / (part.utilisation * elapsed.as_secs_f64());
-    if servers.is_finite() { (servers.round() as u32).max(1) } else { 1 }
+    if servers.is_finite() { truncated::<u32>(servers.round()).max(1) } else { 1 }
 }

@@ -23,6 +23,7 @@ use array::sim::{Plant, Resource};
 use array::spec::{self, Shipped};
 use array::streams::Stream;
 use record::{Finding, Point, WhatIf};
+use units::convert::narrow;
 use workload::plan::{Overrides, Plan};
 
 use crate::carry::carry_out;
@@ -180,7 +181,7 @@ fn slow(planted: Planted, times: f64, plant: &mut Plant) {
 
 /// The case of that number; `None` where no draw gave a clear limit.
 pub fn case(number: u64) -> Option<Case> {
-    let planted = TURNS[(number % TURNS.len() as u64) as usize];
+    let planted = TURNS[narrow::<usize>(number % TURNS.len() as u64)];
     (0..DRAWS).find_map(|draw| Draft::of(number, draw, planted).clear())
 }
 
@@ -432,7 +433,7 @@ struct Draws(Stream);
 
 impl Draws {
     fn of<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[self.0.below(choices.len() as u64) as usize]
+        choices[narrow::<usize>(self.0.below(choices.len() as u64))]
     }
 }
 

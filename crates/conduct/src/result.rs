@@ -89,6 +89,11 @@ fn workload_result(workload: &Workload, seen: WorkloadAnswer) -> (WorkloadResult
         sum.merge(&one);
         sum
     });
+    let silences = silences(
+        tallies.iter().map(|tally| tally.gaps.as_slice()),
+        (from, until),
+        merged.iter().map(|class| class.ops).sum(),
+    );
     let mut result = WorkloadResult {
         name: workload.name.clone(),
         spec: texts(workload).into_iter().map(|(key, text)| (key.to_owned(), text)).collect(),
@@ -106,7 +111,7 @@ fn workload_result(workload: &Workload, seen: WorkloadAnswer) -> (WorkloadResult
         late: late.as_ref().map(record::Histogram::from),
         mean_in_flight: if measured.is_zero() { 0.0 } else { in_flight_ns as f64 / measured.get() as f64 },
         edges: Some(edges(&tallies)),
-        silences: silences(tallies.iter().map(|tally| tally.gaps.as_slice()), (from, until)),
+        silences,
         digests: tallies.iter().map(|tally| format!("{:016x}", tally.digest)).collect(),
         errors: sum(|tally| tally.errors),
         error_samples: tallies

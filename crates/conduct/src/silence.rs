@@ -1,15 +1,22 @@
 //! When a target was silent: no worker of a workload had a completion, although some waited for one.
 
 use record::Silence;
-use units::Instant;
+use units::{Instant, Nanos};
 use workload::tally::Gap;
 
-/// The stretches of `window` of a second or more in which no worker had a completion and at least one waited, in
-/// order. `of_workers` holds each worker's gaps.
-pub fn silences<'a>(of_workers: impl Iterator<Item = &'a [Gap]>, window: (Instant, Instant)) -> Vec<Silence> {
+/// The stretches of `window` in which no worker had a completion and at least one waited, in order: of a second or more,
+/// and of twenty times as long as one of the `ops` completions came on average, since requests that take seconds are no
+/// silence. `of_workers` holds each worker's gaps.
+pub fn silences<'a>(
+    of_workers: impl Iterator<Item = &'a [Gap]>,
+    window: (Instant, Instant),
+    ops: u64,
+) -> Vec<Silence> {
+    let usual_ns = window.1.saturating_since(window.0).get().checked_div(ops).unwrap_or(0);
+    let least = Gap::LEAST.max(Nanos::new(usual_ns.saturating_mul(Silence::TIMES)));
     let all = Gap { from: window.0, until: window.1, waiting_since: Instant::NEVER };
     let common = of_workers.fold(vec![all], |common, own| shared(&common, own));
-    let silent = common.iter().filter(|gap| gap.waited() >= Gap::LEAST);
+    let silent = common.iter().filter(|gap| gap.waited() >= least);
     silent
         .map(|gap| Silence {
             from_ns: gap.from.max(gap.waiting_since).nanos(),
@@ -53,7 +60,7 @@ mod tests {
     }
 
     fn found(of_workers: &[&[Gap]]) -> Vec<(u64, u64)> {
-        let silences = silences(of_workers.iter().copied(), (at(1_000), at(31_000)));
+        let silences = silences(of_workers.iter().copied(), (at(1_000), at(31_000)), 30_000);
         silences.iter().map(|one| (one.from_ns / 1_000_000, one.length_ns / 1_000_000)).collect()
     }
 
@@ -77,5 +84,15 @@ mod tests {
     #[test]
     fn nothing_is_silent_without_a_gap() {
         assert_eq!(found(&[&[], &[gap(10_000, 14_000, Some(9_000))]]), []);
+    }
+
+    #[test]
+    fn requests_that_take_seconds_are_no_silence() {
+        let of_a_worker: Vec<Gap> =
+            (0..10).map(|n| gap(1_000 + n * 3_000, 4_000 + n * 3_000, Some(1_000))).collect();
+        assert_eq!(silences([&of_a_worker[..]].into_iter(), (at(1_000), at(31_000)), 10), []);
+        let one = [gap(1_000, 31_000, Some(1_000))];
+        assert_eq!(silences([&one[..]].into_iter(), (at(1_000), at(61_000)), 60).len(), 1);
+        assert_eq!(silences([&one[..]].into_iter(), (at(1_000), at(61_000)), 0).len(), 1, "nothing ended");
     }
 }

@@ -14,6 +14,7 @@ use array::spec::{self, Source};
 use record::{Effect, Figure, Point, Trial, WhatIf};
 use stats::Histogram;
 use stats::difference::{Estimate, Noise, Ratio};
+use units::convert::narrow;
 use workload::plan::{Load, Plan, Task};
 use workload::spec::Pace;
 
@@ -181,9 +182,9 @@ fn tried(
     }
     trials.sort_by(|one, other| worth(other).total_cmp(&worth(one)));
     Ok(WhatIf {
-        point: asked.index as u32,
+        point: narrow::<u32>(asked.index),
         name: point.to_owned(),
-        seeds: seeds as u32,
+        seeds: narrow::<u32>(seeds),
         times: asked.times,
         recorded_ops_per_s: asked.recorded.value,
         recorded_low: asked.recorded.low,

@@ -22,6 +22,7 @@ use conduct::carry_out;
 use conduct::modelled::ModelledWorld;
 use conduct::{planted, what_if};
 use record::{Finding, Run, World, sample};
+use units::convert::narrow;
 use units::{Lba, Sectors};
 use workload::plan::{Overrides, Plan};
 
@@ -90,7 +91,7 @@ struct Draws(Stream);
 
 impl Draws {
     fn of<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[self.0.below(choices.len() as u64) as usize]
+        choices[narrow::<usize>(self.0.below(choices.len() as u64))]
     }
 
     /// Evenly on the logarithm.
@@ -117,7 +118,7 @@ fn cost_of_write(level: Level, disks: u32, size: u64) -> (f64, f64) {
 }
 
 fn case(number: u64) -> Case {
-    let planted = ALL[number as usize % ALL.len()];
+    let planted = ALL[narrow::<usize>(number) % ALL.len()];
     let mut draws = Draws(Stream::open(number, "planted"));
     let parity = [Level::Raid5, Level::Raid6];
     let level = match planted {
@@ -224,7 +225,7 @@ fn verdict(case: Case) -> Option<Finding> {
 fn first(run: &Run, index: usize) -> Option<Finding> {
     let about = ["limit", "latency-bound", "limit-unseen", "limit-open"];
     let mut findings = explain::findings(run).into_iter();
-    findings.find(|one| one.point == Some(index as u32) && about.contains(&one.code.as_str()))
+    findings.find(|one| one.point == Some(narrow::<u32>(index)) && about.contains(&one.code.as_str()))
 }
 
 fn is_named(planted: Planted, finding: &Finding) -> bool {

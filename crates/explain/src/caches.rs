@@ -3,6 +3,7 @@
 use record::names::{fact, series};
 use record::{Point, Run, Severity, WorkloadResult};
 use units::Bytes;
+use units::convert::truncated;
 
 use crate::Code;
 use crate::draft::{Draft, percent};
@@ -150,7 +151,7 @@ fn by_page_cache(point: &Point) -> Option<Draft> {
     let sentence = format!(
         "Direct I/O was asked for, but the page cache of this machine holds {} more of the target than before, of {} \
          that were moved.",
-        Bytes::new(grown as u64),
+        Bytes::new(truncated(grown)),
         Bytes::new(asked)
     );
     let draft = Draft::new(Code::DirectNotHonoured, Severity::Invalid, sentence)

@@ -2,6 +2,7 @@
 
 use record::names::{fact, series};
 use record::{Point, Run, Severity, WorkloadResult};
+use units::convert::truncated;
 use units::{Bytes, Nanos, OpsPerSecond};
 
 use crate::Code;
@@ -47,8 +48,10 @@ pub(crate) fn throttled(_: &Run, point: &Point) -> Option<Draft> {
     if events <= 0.0 {
         return None;
     }
-    let sentence =
-        format!("Processors were slowed down {} because of heat or power.", several(events as u64, "time"));
+    let sentence = format!(
+        "Processors were slowed down {} because of heat or power.",
+        several(truncated::<u64>(events), "time")
+    );
     let draft = Draft::new(Code::Throttled, Severity::Warning, sentence)
         .remedy("See to cooling and to the power limit.");
     Some(draft.number("events", events))

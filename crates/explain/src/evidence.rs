@@ -2,6 +2,7 @@
 
 use record::names::fact;
 use record::{Cache, Histogram, PathPart, Point, Run, Series, Target, WorkloadResult};
+use units::convert::narrow;
 use units::{Bytes, SECTOR_BYTES};
 
 /// Whether every target is `null:`, or every request was answered by nothing.
@@ -99,7 +100,8 @@ pub(crate) fn within(series: &Series, from: u64, until: u64) -> Vec<f64> {
     let times = |length: u64| length.saturating_add(shortest / 2) / shortest;
     let all = series.at_ns.iter().zip(&series.values).zip(lengths);
     let own = all.filter(|((at, _), _)| **at > from && **at <= until);
-    own.flat_map(|((_, value), length)| std::iter::repeat_n(*value, times(length).max(1) as usize)).collect()
+    own.flat_map(|((_, value), length)| std::iter::repeat_n(*value, narrow::<usize>(times(length).max(1))))
+        .collect()
 }
 
 /// `None` for no values.

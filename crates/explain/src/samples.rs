@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use record::names::fact;
 use record::{Figure, Point, PointKind, Run, Severity, WorkloadResult};
 use units::Nanos;
+use units::convert::truncated;
 
 use crate::Code;
 use crate::draft::{Draft, percent, several};
@@ -49,10 +50,10 @@ pub(crate) fn few_samples(run: &Run, point: &Point, workload: &WorkloadResult) -
     let remedy = if seconds.is_finite() && seconds < 86_400.0 {
         format!(
             "Measure {} or more: at this rate `run = \"{seconds:.0}s\"`.",
-            several(needed as u64, "request")
+            several(truncated::<u64>(needed), "request")
         )
     } else {
-        format!("Measure {} or more.", several(needed as u64, "request"))
+        format!("Measure {} or more.", several(truncated::<u64>(needed), "request"))
     };
     let draft = Draft::new(Code::FewSamples, severity, sentence).remedy(remedy);
     Some(draft.number("samples", response.count as f64).number("samples_needed", needed))

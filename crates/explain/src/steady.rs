@@ -3,7 +3,7 @@
 //! SNIA's rule accepts a slow drift for ever, so a test for trends stands beside it, and where the two disagree it is
 //! said.
 
-use record::{Point, Rounds, Run, Severity, WorkloadResult, phase_title};
+use record::{Point, Rounds, Run, Severity, Silence, WorkloadResult, phase_title};
 use stats::batch_mean;
 use stats::steady::{Steady, WINDOW};
 use stats::trend::Trend;
@@ -44,16 +44,14 @@ pub(crate) fn rates(point: &Point, workload: &WorkloadResult) -> Vec<f64> {
     workload.whole_seconds(&point.series, record::names::series::OPS)
 }
 
-/// A stretch without a completion that is so many times as long as one comes on average is no chance: a request that
-/// takes long is not silence.
-const SILENT_TIMES: f64 = 20.0;
 /// A figure of which nothing was heard for this part of the window is none.
 const SILENT_MOST: f64 = 0.5;
 
 /// Requests were in flight, and for a second or more none ended.
 pub(crate) fn silence(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {
     let ops: u64 = workload.classes.iter().map(|class| class.ops).sum();
-    let least_ns = SILENT_TIMES * workload.measured_ns as f64 / ops as f64;
+    // Records of earlier programs hold shorter ones.
+    let least_ns = Silence::TIMES as f64 * workload.measured_ns as f64 / ops as f64;
     let silent: Vec<_> =
         workload.silences.iter().filter(|silence| silence.length_ns as f64 >= least_ns).collect();
     let longest = silent.iter().max_by_key(|silence| silence.length_ns)?;

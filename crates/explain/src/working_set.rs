@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use record::{Cache, Finding, Point, PointKind, Run, Severity};
 use stats::working_set::{SPANS_LEAST, SpanPoint, Step, steps};
+use units::convert::truncated;
 use units::{Bytes, Nanos};
 
 use crate::Code;
@@ -47,7 +48,7 @@ pub(crate) fn is_probe(run: &Run) -> bool {
 
 /// The caches that `run` has seen, the smallest first.
 pub(crate) fn caches(run: &Run) -> Vec<Cache> {
-    let cache = |step: &Step| Cache { name: NAME.into(), size_bytes: step.size as u64 };
+    let cache = |step: &Step| Cache { name: NAME.into(), size_bytes: truncated::<u64>(step.size) };
     steps(&spans(run)).iter().map(cache).collect()
 }
 
@@ -66,7 +67,7 @@ pub(crate) fn findings(run: &Run) -> Vec<Finding> {
 
 /// `512.00 MiB`, to the nearest of what the fit can tell.
 fn size(bytes: f64) -> Bytes {
-    Bytes::new(bytes as u64)
+    Bytes::new(truncated(bytes))
 }
 
 fn time(ns: f64) -> Nanos {

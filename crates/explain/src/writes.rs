@@ -3,6 +3,7 @@
 use record::names::{fact, series};
 use record::{Point, Run, Severity, WorkloadResult};
 use units::Bytes;
+use units::convert::truncated;
 
 use crate::Code;
 use crate::draft::{Draft, percent};
@@ -41,7 +42,7 @@ fn by_memory(point: &Point) -> Option<(u64, &'static str)> {
     let (dirty, writeback) = (sampled(point, series::MEMORY_DIRTY), sampled(point, series::MEMORY_WRITEBACK));
     let end = dirty.last()? + writeback.last().copied().unwrap_or(0.0);
     let start = dirty.first()? + writeback.first().copied().unwrap_or(0.0);
-    Some(((end - start).max(0.0) as u64, "were still waiting in memory at the end"))
+    Some((truncated::<u64>((end - start).max(0.0)), "were still waiting in memory at the end"))
 }
 
 fn by_counters(point: &Point, written: u64) -> Option<(u64, &'static str)> {

@@ -2,6 +2,7 @@
 
 use record::sample::{self, Stream};
 use record::{Point, Run, Settled, Severity};
+use units::convert::truncated;
 
 use crate::{codes, find, found};
 
@@ -9,7 +10,7 @@ use crate::{codes, find, found};
 fn swept(op: &'static str, rate: impl Fn(f64) -> u64) -> Run {
     let point = |(index, depth): (u32, u32)| {
         let per_s = rate(f64::from(depth));
-        let median_ns = (f64::from(depth) / per_s as f64 * 1e9) as u64;
+        let median_ns = truncated::<u64>(f64::from(depth) / per_s as f64 * 1e9);
         let stream = Stream { op, size_bytes: 4096, per_s, median_ns, spread: 0.1 };
         let mut workload = sample::workload("main", &[stream]);
         workload.mean_in_flight = f64::from(depth);
@@ -30,7 +31,7 @@ fn step(point: &mut Point, times: f64) {
 
 #[test]
 fn a_rate_that_rises_after_a_point_that_wrote_carries_over_and_costs_the_grade() {
-    let mut run = swept("write", |depth| (1_000.0 * depth.min(8.0)) as u64);
+    let mut run = swept("write", |depth| truncated::<u64>(1_000.0 * depth.min(8.0)));
     assert!(find(&run, "carry-over").is_none());
     step(&mut run.points[3], 2.0);
     let finding = found(&run, "carry-over");
@@ -44,7 +45,7 @@ fn a_rate_that_rises_after_a_point_that_wrote_carries_over_and_costs_the_grade()
 
 #[test]
 fn the_first_point_and_one_whose_cache_was_clean_inherit_nothing() {
-    let mut run = swept("write", |depth| (1_000.0 * depth.min(8.0)) as u64);
+    let mut run = swept("write", |depth| truncated::<u64>(1_000.0 * depth.min(8.0)));
     step(&mut run.points[0], 0.5);
     step(&mut run.points[3], 0.5);
     run.points[3].settled = Some(Settled { done: "clean".into(), seconds: 20.0, left_bytes: Some(0) });
@@ -56,7 +57,7 @@ fn the_first_point_and_one_whose_cache_was_clean_inherit_nothing() {
 
 #[test]
 fn reads_leave_no_write_cache_to_empty() {
-    let mut run = swept("read", |depth| (1_000.0 * depth.min(8.0)) as u64);
+    let mut run = swept("read", |depth| truncated::<u64>(1_000.0 * depth.min(8.0)));
     step(&mut run.points[3], 2.0);
     assert!(find(&run, "carry-over").is_none());
 }

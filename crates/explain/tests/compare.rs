@@ -3,6 +3,7 @@
 use explain::compare::{FailOn, Group, Limit, MARGIN, Outcome, by, compare, value_of};
 use record::sample::{self, Stream};
 use record::{Basis, Compared, Comparison, Run, Verdict};
+use units::convert::truncated;
 
 /// Numbers that look random and are the same every time (SplitMix64).
 struct Draw(u64);
@@ -56,7 +57,7 @@ fn run(template: &Run, repeat: u32, varies: Varies, faster: f64, draw: &mut Draw
         response.mean_ns /= change;
         for quantile in &mut response.quantiles {
             let slower = 1.0 / change * (varies.runs / 2.0 * draw.normal()).exp();
-            let scaled = |ns: u64| (ns as f64 * slower) as u64;
+            let scaled = |ns: u64| truncated::<u64>(ns as f64 * slower);
             [quantile.value_ns] = [quantile.value_ns].map(scaled);
             quantile.low_ns = quantile.low_ns.map(scaled);
             quantile.high_ns = quantile.high_ns.map(scaled);

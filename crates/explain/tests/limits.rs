@@ -4,6 +4,7 @@ use record::sample::{self, Stream};
 use record::{
     Breakdown, Ceiling, ClassShare, Component, Effect, PathPart, Point, Run, Series, Trial, WhatIf, World,
 };
+use units::convert::{narrow, truncated};
 
 use crate::{find, found, workload};
 
@@ -188,8 +189,8 @@ fn modelled(parts: &[(&str, f64, f64)]) -> Run {
         utilisation: *utilisation,
         mean_in_system: utilisation + waiting,
         visits: 1_000,
-        wait_ns: (waiting * elapsed_ns) as u64,
-        service_ns: (utilisation * elapsed_ns) as u64,
+        wait_ns: truncated::<u64>(waiting * elapsed_ns),
+        service_ns: truncated::<u64>(utilisation * elapsed_ns),
     };
     let components = parts.iter().map(component).collect();
     run.points[0].breakdown = Some(Breakdown { components, classes: Vec::new(), shares: Vec::new() });
@@ -205,7 +206,7 @@ fn with_background(mut run: Run, share: f64) -> Run {
                 op: op.into(),
                 size_bytes: 0,
                 component: part.name.clone(),
-                visits: (visits * part.visits as f64) as u64,
+                visits: truncated::<u64>(visits * part.visits as f64),
                 wait_ns: part.wait_ns as f64 / part.visits as f64,
                 service_ns: part.service_ns as f64 / part.visits as f64,
             });
@@ -454,7 +455,7 @@ fn on_files(rate: impl Fn(u64, u64) -> u64) -> Run {
         workload.measured_from_ns = point.started_ns;
         workload.spec.insert("files".into(), "per_worker(1)".into());
         let worker = workload.workers[0].clone();
-        workload.workers = vec![worker; files as usize];
+        workload.workers = vec![worker; narrow::<usize>(files)];
         point.workloads = vec![workload];
         point.swept =
             [("depth".to_owned(), depth.to_string()), ("workers".to_owned(), files.to_string())].into();

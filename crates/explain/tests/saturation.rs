@@ -2,14 +2,15 @@
 
 use record::sample::{self, Stream};
 use record::{Point, Run};
+use units::convert::truncated;
 
 use crate::{codes, find, found};
 
 /// A sweep of depth over a device that does so many requests a second with so many in flight.
 fn swept(rate: impl Fn(f64) -> f64) -> Run {
     let point = |(index, depth): (u32, u32)| {
-        let per_s = rate(f64::from(depth)) as u64;
-        let median_ns = (f64::from(depth) / per_s as f64 * 1e9) as u64;
+        let per_s = truncated::<u64>(rate(f64::from(depth)));
+        let median_ns = truncated::<u64>(f64::from(depth) / per_s as f64 * 1e9);
         let stream = Stream { op: "read", size_bytes: 4096, per_s, median_ns, spread: 0.1 };
         let mut workload = sample::workload("main", &[stream]);
         // The round figure; the times in service come near it.

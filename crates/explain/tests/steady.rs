@@ -1,6 +1,7 @@
 //! Slow changes that SNIA's rule lets pass.
 
 use record::{Outcome, Rounds, Run, Severity, Silence};
+use units::convert::truncated;
 
 use crate::{find, found, point, reads, workload};
 
@@ -49,8 +50,8 @@ fn silence_is_named_with_its_length_and_beginning_and_fails_the_check_of_steadin
     let mut run = reads();
     let from_ns = workload(&mut run).measured_from_ns;
     let silence = |from_s: f64, length_s: f64| Silence {
-        from_ns: from_ns + (from_s * 1e9) as u64,
-        length_ns: (length_s * 1e9) as u64,
+        from_ns: from_ns + truncated::<u64>(from_s * 1e9),
+        length_ns: truncated::<u64>(length_s * 1e9),
     };
     workload(&mut run).silences = vec![silence(2.0, 1.1), silence(13.2, 12.4)];
     let finding = found(&run, "silence");
@@ -88,7 +89,10 @@ fn a_clear_drift_is_told_once() {
 #[test]
 fn what_goes_up_and_down_is_not_steady_by_the_common_rule() {
     let mut run = reads();
-    rates(&mut run, |second| if ((second / 6.0) as u32).is_multiple_of(2) { 20_000.0 } else { 14_000.0 });
+    rates(
+        &mut run,
+        |second| if truncated::<u32>(second / 6.0).is_multiple_of(2) { 20_000.0 } else { 14_000.0 },
+    );
     let finding = found(&run, "not-steady");
     assert!((finding.numbers["range_share"] - 6_000.0 / 17_600.0).abs() < 1e-9, "{finding:?}");
     assert!(find(&run, "trend").is_none());

@@ -2,6 +2,7 @@
 
 use record::Run;
 use record::sample::{self, Stream};
+use units::convert::truncated;
 
 use crate::{codes, find, found};
 
@@ -11,11 +12,11 @@ const MIB: u64 = 1 << 20;
 fn probe(response_ns: impl Fn(f64) -> f64) -> Run {
     let point = |half: u32| {
         let span = MIB as f64 * (f64::from(half) / 2.0).exp2();
-        let median_ns = response_ns(span) as u64;
+        let median_ns = truncated::<u64>(response_ns(span));
         let per_s = 1_000_000_000 / median_ns;
         let stream = Stream { op: "read", size_bytes: 4096, per_s, median_ns, spread: 0.1 };
         let mut workload = sample::workload("main", &[stream]);
-        workload.span_bytes = Some(span as u64);
+        workload.span_bytes = Some(truncated::<u64>(span));
         sample::point(half, &format!("{span:.0}"), vec![workload])
     };
     sample::run("caches", (0..=20).map(point).collect())

@@ -8,6 +8,7 @@ use jiff::{Timestamp, Unit};
 use library::{Durability, Filter, Kept, Library, LibraryError};
 use record::names::fact;
 use record::{Cache, Finding, PlanSource, Point, Run, SCHEMA_VERSION, Severity, Target, Tool};
+use units::convert::narrow;
 use units::{Instant, Nanos};
 use workload::plan::{Overrides, Plan};
 
@@ -250,5 +251,5 @@ fn now() -> Timestamp {
 
 /// Tells runs of the same second apart. Another at every call.
 pub fn salt() -> u16 {
-    RandomState::new().build_hasher().finish() as u16
+    narrow(RandomState::new().build_hasher().finish() & 0xffff)
 }

@@ -2,6 +2,7 @@
 
 use record::Figure;
 use units::Nanos;
+use units::convert::truncated;
 
 use crate::front;
 use crate::probe::{Pattern, Probe};
@@ -71,7 +72,7 @@ fn between(probes: &[Probe]) -> Option<Nanos> {
     let hit = hot.filter_map(|probe| probe.responses.quantile(0.99)).max()?.get() as f64;
     let cold = probes.iter().find(|probe| probe.is_read() && probe.is_everywhere() && probe.depth == 1.0)?;
     let miss = cold.responses.quantile(0.1)?.get() as f64;
-    (miss > 1.2 * hit).then(|| Nanos::new((hit * miss).sqrt().min(hit * SLOWER) as u64))
+    (miss > 1.2 * hit).then(|| Nanos::new(truncated((hit * miss).sqrt().min(hit * SLOWER))))
 }
 
 #[cfg(test)]

@@ -8,6 +8,8 @@
 
 use std::collections::BTreeMap;
 
+use units::convert::{narrow, truncated};
+
 use crate::front::{FULL, Front};
 use crate::probe::{Pattern, Probe};
 
@@ -211,13 +213,13 @@ fn families(probes: &[Probe], full: &dyn Fn(&Probe) -> f64) -> Vec<Vec<Place>> {
     for probe in probes.iter().filter(random) {
         let place = Place {
             distance: probe.align,
-            size: probe.size as u64,
+            size: truncated::<u64>(probe.size),
             log_rate: probe.rate.ln(),
             // What is in flight at the ends of a short run is left to chance.
             error: (probe.responses.count().max(1) as f64).sqrt().recip().max(0.01),
             full: probe.rate > FULL * full(probe),
         };
-        families.entry((place.size, probe.depth as u64)).or_default().push(place);
+        families.entry((place.size, truncated::<u64>(probe.depth))).or_default().push(place);
     }
     let distances = |places: &Vec<Place>| {
         places.iter().map(|place| place.distance).collect::<std::collections::BTreeSet<_>>().len()
@@ -258,7 +260,7 @@ fn explained(places: &[Place], order: Order, members: u32, chunk: u64) -> Option
     let spread: Vec<f64> = places.iter().map(|place| -part(place).ln()).collect();
     let open = |at: &usize| !places[*at].full;
     let mut levels: Vec<i64> =
-        (0..places.len()).filter(open).map(|at| (spread[at] * 25.0).round() as i64).collect();
+        (0..places.len()).filter(open).map(|at| truncated::<i64>((spread[at] * 25.0).round())).collect();
     levels.sort_unstable();
     levels.dedup();
     let terms = levels.len().min(3);
@@ -342,9 +344,9 @@ fn busiest(place: &Place, order: Order, members: u32, chunk: u64) -> f64 {
     }
     let mut visits = vec![0u32; members as usize];
     let mut all = 0;
-    for at in (0..whole).step_by(step as usize) {
+    for at in (0..whole).step_by(narrow::<usize>(step)) {
         for piece in at / chunk..=(at + place.size - 1) / chunk {
-            visits[order.member(piece, members) as usize] += 1;
+            visits[narrow::<usize>(order.member(piece, members))] += 1;
             all += 1;
         }
     }

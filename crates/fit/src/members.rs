@@ -1,5 +1,7 @@
 //! First figures of the members, from places all over the target; [`crate::refine`] makes them agree.
 
+use units::convert::truncated;
+
 use crate::front::Front;
 use crate::model::{Access, Dies};
 use crate::probe::{Pattern, Probe};
@@ -54,7 +56,8 @@ pub fn fit(probes: &[Probe], front: &Front, members: u32, chunk: u64) -> Option<
     let count = f64::from(members);
     let most = curve.iter().map(|probe| probe.rate).fold(0.0, f64::max);
     let gain = (most / count * first / 1e9).max(gain_of_one(probes, way, members, chunk));
-    let servers = if gain < ARM || first > MECHANICAL_NS { 1 } else { gain.round().min(4_096.0) as u32 };
+    let servers =
+        if gain < ARM || first > MECHANICAL_NS { 1 } else { truncated::<u32>(gain.round().min(4_096.0)) };
     let mut times = vec![(1, first)];
     let peak = curve.iter().max_by(|one, two| one.rate.total_cmp(&two.rate)).map_or(0.0, |probe| probe.depth);
     for probe in curve.iter().skip(1).filter(|probe| probe.depth <= peak) {
@@ -62,7 +65,7 @@ pub fn fit(probes: &[Probe], front: &Front, members: u32, chunk: u64) -> Option<
         if each >= 1.9 {
             let rate = probe.rate / count;
             let busy = each.min(f64::from(servers));
-            times.push((each.round() as u32, busy / rate * 1e9));
+            times.push((truncated::<u32>(each.round()), busy / rate * 1e9));
         }
     }
     times.dedup_by_key(|(count, _)| *count);
@@ -99,7 +102,7 @@ fn piece(probes: &[Probe], front: &Front) -> Option<u64> {
     let each = |pair: &[(f64, f64)]| (pair[1].1 - pair[0].1) / (pair[1].0 - pair[0].0) - front.byte;
     let first = each(times.get(..2)?);
     let flat = times.windows(2).find(|pair| each(pair) < BESIDE * first)?;
-    (first > 0.0).then_some(flat[0].0 as u64)
+    (first > 0.0).then_some(truncated::<u64>(flat[0].0))
 }
 
 /// A byte that another die moves meanwhile costs so much of one that the same die moves, or less.

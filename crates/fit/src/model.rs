@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use units::convert::truncated;
 use units::{Bytes, BytesPerSecond, Nanos};
 
 /// All figures of a fitted array. Times are nanoseconds, rates bytes a second.
@@ -195,7 +196,7 @@ impl Model {
             let source = if fitted { format!("fitted; {words}") } else { format!("not fitted: {words}") };
             format!("{{ value = {value}, source = {source:?}, confidence = \"{confidence}\" }}")
         };
-        let time = |ns: f64| format!("\"{}\"", Nanos::new(ns.max(0.0).round() as u64).exact());
+        let time = |ns: f64| format!("\"{}\"", Nanos::new(truncated(ns.max(0.0).round())).exact());
         let rate = |value: f64| format!("\"{}\"", BytesPerSecond::new(value.round()).exact());
         let size = |bytes: u64| format!("\"{}\"", Bytes::new(bytes).exact());
         let mut text = String::new();

@@ -1,6 +1,7 @@
 //! What showed by itself, and the model that it comes to before the model itself is asked.
 
 use record::Run;
+use units::convert::truncated;
 
 use crate::caches::{self, ReadCache};
 use crate::concatenation::{self, Concatenated};
@@ -24,7 +25,7 @@ fn processors(front: &Front, writes: Option<&Writes>) -> u32 {
         let count = (alone / together).round();
         let least = DIFFERENT * read;
         let fits = (1.0..=MOST_PROCESSORS).contains(&count) && count * 1e9 / most_read < read;
-        (alone > least && together > 0.0 && fits).then_some(count as u32)
+        (alone > least && together > 0.0 && fits).then_some(truncated::<u32>(count))
     };
     told().unwrap_or(1)
 }
@@ -106,7 +107,7 @@ impl Parts {
             about: format!("fitted by `fathom array fit` to {} as measured on {started}", asked.join(", ")),
             capacity,
             link: front.link.value,
-            lanes: (front.link.value * front.byte / 1e9).round().clamp(1.0, 64.0) as u32,
+            lanes: truncated::<u32>((front.link.value * front.byte / 1e9).round().clamp(1.0, 64.0)),
             latency: (fixed - command).max(0.0) / 2.0,
             processors,
             read_command: command,
@@ -177,7 +178,7 @@ impl Parts {
         let members = self.geometry.as_ref().map_or(1, |geometry| geometry.members);
         let ahead = (chunk * u64::from(members) * 2).clamp(1 << 20, 16 << 20);
         Some(Cache {
-            size: ((whole / 1_048_576.0).round().max(1.0) as u64) << 20,
+            size: truncated::<u64>((whole / 1_048_576.0).round().max(1.0)) << 20,
             reads: size.is_some() || self.ahead,
             write_part: back.then_some(room.map_or(1.0, |room| (room / whole).clamp(0.001, 1.0))),
             read_ahead: self.ahead.then_some(ahead),

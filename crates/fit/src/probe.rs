@@ -174,7 +174,7 @@ pub(crate) fn read_alone(size: f64, response_ns: f64) -> Probe {
         size,
         depth: 1.0,
         reads: 1.0,
-        align: size as u64,
+        align: units::convert::truncated(size),
         region: None,
         part: None,
         rate: 1e9 / response_ns,

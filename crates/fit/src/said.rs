@@ -1,6 +1,7 @@
 //! What is said of a model: lines for people, and words for the file.
 
 use record::{Figure, Fitted};
+use units::convert::truncated;
 use units::{Bytes, BytesPerSecond, Nanos};
 
 use crate::model::Words;
@@ -49,12 +50,12 @@ pub fn bytes_per_s(value: f64) -> String {
 
 /// A size as text.
 pub fn bytes(value: f64) -> String {
-    Bytes::new(value.max(0.0).round() as u64).to_string()
+    Bytes::new(truncated(value.max(0.0).round())).to_string()
 }
 
 /// A time as text.
 pub fn time(ns: f64) -> String {
-    Nanos::new(ns.max(0.0).round() as u64).to_string()
+    Nanos::new(truncated(ns.max(0.0).round())).to_string()
 }
 
 /// Requests a second as text.

@@ -2,6 +2,7 @@
 //! it does not describe.
 
 use record::Held;
+use units::convert::truncated;
 
 use crate::identified::Counted;
 use crate::model::Model;
@@ -84,8 +85,9 @@ fn points<'s>(sources: &'s [Source], residuals: &[Held], model: &Model) -> Vec<C
 fn held_out(points: &[Compared<'_>]) -> Option<String> {
     let mut held: Vec<&Compared<'_>> = points.iter().filter(|point| point.held_out).collect();
     held.sort_by(|one, two| one.off.abs().total_cmp(&two.off.abs()));
-    let at =
-        |part: f64| held.get(((held.len() - 1) as f64 * part).round() as usize).map(|point| point.off.abs());
+    let at = |part: f64| {
+        held.get(truncated::<usize>(((held.len() - 1) as f64 * part).round())).map(|point| point.off.abs())
+    };
     let farthest = held.last().filter(|_| held.len() >= FEWEST)?;
     let (half, most) = (at(0.5)?, at(0.9)?);
     let off = format!(

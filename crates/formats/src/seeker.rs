@@ -5,6 +5,7 @@
 //! every call has a seed of its own.
 
 use record::{OpSummary, Point, Run};
+use units::convert::{narrow, truncated};
 
 use crate::{NoFigures, Order, Output, Refusal, quoted};
 
@@ -125,7 +126,7 @@ impl Command {
         if reads == 0 {
             return "\n".into();
         }
-        let (per_second, ms) = ((reads as f64 / seconds) as u64, 1000.0 * seconds / reads as f64);
+        let (per_second, ms) = (truncated::<u64>(reads as f64 / seconds), 1000.0 * seconds / reads as f64);
         match self.seekers {
             Seekers::One => format!("\nResults: {per_second} seeks/second, {ms:.2} ms random access time\n"),
             Seekers::Threads(_) | Seekers::UntilFlat => format!(
@@ -185,7 +186,7 @@ fn text(run: &Run) -> Result<String, NoFigures> {
         .filter(is_random)
         .filter_map(|point| Figures::of(point, size_bytes))
         .map(|figures| {
-            let dots = ".".repeat(SECONDS as usize);
+            let dots = ".".repeat(narrow::<usize>(SECONDS));
             command.banner(figures.size_bytes) + &dots + &command.result(figures)
         })
         .collect();

@@ -11,6 +11,7 @@ use host::clock::Clock;
 use host::engine::FileRef;
 use host::load::{Assignment, run};
 use units::Bytes;
+use units::convert::narrow;
 use workload::compile;
 use workload::plan::{Overrides, Plan};
 
@@ -24,7 +25,7 @@ const FILE: Bytes = Bytes::new(8 << 20);
 /// Reads [`REQUESTS`] blocks through `engine`, set-up included: threads, ring and buffers cost a millisecond.
 fn reads(bencher: Bencher<'_, '_>, engine: &str, depth: u32) {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("fathom-bench.dat");
-    fs::write(&path, vec![7u8; FILE.get() as usize]).expect("the build folder can be written");
+    fs::write(&path, vec![7u8; narrow::<usize>(FILE.get())]).expect("the build folder can be written");
     let text = format!(
         "[[phase]]\nname = 'bench'\npattern = 'random'\nsize = '4KiB'\ndirect = false\nengine = '{engine}'\n\
          depth = {depth}\nops = {REQUESTS}\nrun = '1h'\n"

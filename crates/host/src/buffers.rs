@@ -6,6 +6,7 @@ use std::ptr::NonNull;
 
 use rustix::mm::{MapFlags, ProtFlags};
 use units::Bytes;
+use units::convert::narrow;
 
 use crate::engine::EngineError;
 
@@ -35,7 +36,7 @@ impl Buffers {
         if huge_pages {
             flags |= MapFlags::HUGETLB;
         }
-        let length = mapped.get() as usize;
+        let length = narrow::<usize>(mapped.get());
         // SAFETY: an anonymous mapping at an address of the kernel's choice touches nothing that exists.
         let base = unsafe {
             rustix::mm::mmap_anonymous(
@@ -47,7 +48,7 @@ impl Buffers {
         }
         .map_err(|errno| EngineError::Memory { need: mapped, huge_pages, source: errno.into() })?;
         let base = NonNull::new(base.cast::<u8>()).expect("a successful mmap is not at address zero");
-        Ok(Buffers { base, mapped: length, piece: piece.get() as usize, count })
+        Ok(Buffers { base, mapped: length, piece: narrow::<usize>(piece.get()), count })
     }
 
     /// The start of piece `index`.
@@ -88,7 +89,7 @@ mod tests {
         let mut buffers = Buffers::new(3, Bytes::new(5000), false).unwrap();
         for index in 0..3 {
             assert!((buffers.piece(index) as usize).is_multiple_of(4096));
-            buffers.piece_mut(index, 5000).fill(index as u8 + 1);
+            buffers.piece_mut(index, 5000).fill(narrow::<u8>(index) + 1);
         }
         assert_eq!(buffers.piece_mut(0, 5000)[4999], 1);
         assert_eq!(buffers.piece_mut(2, 5000)[0], 3);

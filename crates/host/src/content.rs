@@ -5,6 +5,7 @@
 
 use rand_core::Rng;
 use units::Bytes;
+use units::convert::{narrow, truncated};
 use workload::spec::Content;
 use workload::{Stream, Streams};
 
@@ -39,9 +40,9 @@ impl Filler {
                     .for_each(|chunk| chunk.copy_from_slice(&bytes[..chunk.len()]));
             }
             &Content::Random { compress, dedupe } => {
-                for block in buffer.chunks_mut(BLOCK.get() as usize) {
+                for block in buffer.chunks_mut(narrow::<usize>(BLOCK.get())) {
                     let number = self.next_number(dedupe);
-                    let random = (block.len() as f64 / compress).ceil() as usize;
+                    let random = truncated::<usize>((block.len() as f64 / compress).ceil());
                     let (noise, rest) = block.split_at_mut(random.min(block.len()));
                     fill_with_noise(noise, self.key ^ number);
                     rest.fill(0);
@@ -76,7 +77,7 @@ fn fill_with_noise(bytes: &mut [u8], number: u64) {
         }
     }
     for byte in tail {
-        *byte = stream.next_u64() as u8;
+        *byte = stream.next_u64().to_le_bytes()[0];
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use units::convert::narrow;
 use workload::tally::Interval;
 use workload::{Job, Logged, Progress, Wake};
 
@@ -25,7 +26,7 @@ impl Live {
             ops: self.ops.load(Ordering::Relaxed),
             bytes: self.bytes.load(Ordering::Relaxed),
             errors: self.errors.load(Ordering::Relaxed),
-            in_flight: self.in_flight.load(Ordering::Relaxed) as u32,
+            in_flight: narrow::<u32>(self.in_flight.load(Ordering::Relaxed)),
         }
     }
 

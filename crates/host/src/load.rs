@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{Scope, ScopedJoinHandle};
 use std::time::Duration;
 
+use units::convert::narrow;
 use units::{Instant, Nanos};
 use workload::spec::{Verify, Workload};
 use workload::steady::SteadyWatch;
@@ -102,7 +103,7 @@ pub fn run(
         .iter()
         .map(|each| open_files(&each.workload, &each.files).map(Arc::new))
         .collect::<Result<_, _>>()?;
-    let workers: u32 = assignments.iter().map(|each| each.jobs.len() as u32).sum();
+    let workers: u32 = assignments.iter().map(|each| narrow::<u32>(each.jobs.len())).sum();
     let lives: Vec<Live> = (0..workers).map(|_| Live::default()).collect();
     let (first, flows) = (AtomicBool::new(false), Arc::new(FlowTotals::default()));
     let watch = |each: &Assignment| each.workload.stop.steady.map(SteadyWatch::new);

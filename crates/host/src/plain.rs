@@ -13,6 +13,7 @@ use std::path::Path;
 
 use rustix::fs::{XattrFlags, fgetxattr, fsetxattr};
 use units::Bytes;
+use units::convert::narrow;
 
 use crate::scratch::Step;
 
@@ -35,14 +36,14 @@ pub fn create(path: &Path) -> io::Result<File> {
 /// Writes zeros from the end of the file to `size`, and back to the storage. `step` is asked before each MiB with
 /// what is there by then. Returns whether it came to the end.
 pub fn fill(file: &mut File, size: Bytes, step: &mut dyn FnMut(Bytes) -> Step) -> io::Result<bool> {
-    let zeros = vec![0u8; PIECE.get() as usize];
+    let zeros = vec![0u8; narrow::<usize>(PIECE.get())];
     let mut at = Bytes::new(io::Seek::seek(file, io::SeekFrom::End(0))?);
     while at < size {
         if step(at) != Step::Continue {
             return Ok(false);
         }
         let piece = (size - at).min(PIECE);
-        file.write_all(&zeros[..piece.get() as usize])?;
+        file.write_all(&zeros[..narrow::<usize>(piece.get())])?;
         at += piece;
     }
     file.sync_all()?;

@@ -5,6 +5,8 @@
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use units::convert::narrow;
+
 /// A set of semaphores that other processes know by the same key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Semaphores {
@@ -66,7 +68,7 @@ impl Semaphores {
 
     /// One operation; waits for [`LOOK`] at most.
     fn operate(self, index: u16, by: i16, flags: i32) -> io::Result<()> {
-        let mut operation = libc::sembuf { sem_num: index, sem_op: by, sem_flg: flags as i16 };
+        let mut operation = libc::sembuf { sem_num: index, sem_op: by, sem_flg: narrow::<i16>(flags) };
         let longest = LOOK;
         let call = libc::SYS_semtimedop;
         // SAFETY: one operation and a time, both alive during the call.
@@ -102,7 +104,7 @@ mod tests {
 
     /// A key of this process and test.
     fn key(test: i32) -> i32 {
-        0x4646_0000 | (std::process::id() as i32 & 0xfff) << 4 | test
+        0x4646_0000 | (narrow::<i32>(std::process::id()) & 0xfff) << 4 | test
     }
 
     #[test]

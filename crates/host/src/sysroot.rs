@@ -3,8 +3,10 @@
 //! **Invariant:** every fact of this crate that comes from sysfs or procfs is read through a [`SysRoot`], so
 //! that a test can show any machine without owning one.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::fs;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -57,6 +59,16 @@ pub fn text(path: &Path) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     let text = text.trim();
     (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// The path that a small file holds, which need not be text, without the line's end; `None` where it is absent,
+/// unreadable or empty.
+pub fn path(file: &Path) -> Option<PathBuf> {
+    let mut bytes = fs::read(file).ok()?;
+    if bytes.ends_with(b"\n") {
+        bytes.pop();
+    }
+    (!bytes.is_empty()).then(|| OsString::from_vec(bytes).into())
 }
 
 /// The number in a small file; `None` where there is none.

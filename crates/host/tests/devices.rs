@@ -15,6 +15,7 @@ use host::target::{DeviceKind, Direct, Link, Place};
 use host::{Facts, SysRoot, Target};
 use tempfile::TempDir;
 use units::Bytes;
+use units::convert::narrow;
 
 use loops::{Loop, attach, lacks, run, skipped};
 
@@ -133,7 +134,7 @@ fn mbr() -> Vec<u8> {
     let mut sector = vec![0; 512];
     sector[446 + 4] = 0x83;
     sector[446 + 8..446 + 12].copy_from_slice(&2048u32.to_le_bytes());
-    sector[446 + 12..446 + 16].copy_from_slice(&((SIZE.get() / 512) as u32 - 2048).to_le_bytes());
+    sector[446 + 12..446 + 16].copy_from_slice(&(narrow::<u32>(SIZE.get() / 512) - 2048).to_le_bytes());
     sector[510..].copy_from_slice(&[0x55, 0xaa]);
     sector
 }

@@ -21,6 +21,7 @@ use host::monitor::DeviceCounters;
 use host::safety::{Consent, Permit, Reason, SafetyError, judge, permit};
 use loops::Loop;
 use units::Bytes;
+use units::convert::narrow;
 use workload::spec::*;
 use workload::tally::{Failure, Tally};
 use workload::{Errno, Op, compile};
@@ -81,7 +82,7 @@ fn the_kernel_counts_the_same_requests_and_sectors_as_the_record() {
 #[test]
 fn a_device_that_returns_errors_is_counted_with_place_and_number_by_every_engine() {
     for (engine, depth) in ENGINES {
-        let content = vec![1; SIZE.get() as usize];
+        let content = vec![1; narrow::<usize>(SIZE.get())];
         let Some(device) = Loop::make(SIZE, &[], &[(0, &content)]) else { return };
         let half = SIZE.get() / 2;
         // The loop keeps its size; what lies behind the new end can no longer be read.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
+use units::convert::narrow;
 
 use crate::LibraryError;
 use crate::checksum;
@@ -66,14 +67,14 @@ fn open_to_write(path: &Path) -> Result<Connection, LibraryError> {
     let found = kind(&connection).map_err(failed("reading the library's header"))?;
     match found {
         Kind::Foreign => return Err(LibraryError::NotALibrary { path: path.into() }),
-        Kind::Library(found) if found > STEPS.len() as i64 => return Err(too_new(path, found)),
+        Kind::Library(found) if found > known() => return Err(too_new(path, found)),
         _ => (),
     }
     if connection.is_readonly("main").map_err(failed("opening the library"))? {
         return Err(LibraryError::ReadOnly { path: path.into() });
     }
     set_up(&connection, found).map_err(failed("setting up the library's journal"))?;
-    if found != Kind::Library(STEPS.len() as i64) {
+    if found != Kind::Library(known()) {
         let newer = migrate(&mut connection, &STEPS).map_err(failed("bringing the library up to date"))?;
         if let Some(found) = newer {
             return Err(too_new(path, found));
@@ -127,8 +128,8 @@ fn open_to_read(path: &Path) -> Result<Opened, LibraryError> {
     };
     checksum::register(&connection).map_err(failed)?;
     match found {
-        Kind::Library(found) if found == STEPS.len() as i64 => Ok(Opened { connection, writable: false }),
-        Kind::Library(found) if found > STEPS.len() as i64 => Err(too_new(path, found)),
+        Kind::Library(found) if found == known() => Ok(Opened { connection, writable: false }),
+        Kind::Library(found) if found > known() => Err(too_new(path, found)),
         Kind::Library(found) if found > 0 => {
             connection.execute_batch(&views(found)).map_err(failed)?;
             Ok(Opened { connection, writable: false })
@@ -159,6 +160,11 @@ fn percent_encoded(path: &Path) -> String {
     text
 }
 
+/// The version of a library that this program writes.
+fn known() -> i64 {
+    narrow(STEPS.len())
+}
+
 fn too_new(path: &Path, found: i64) -> LibraryError {
-    LibraryError::TooNew { path: path.into(), found, known: STEPS.len() as i64 }
+    LibraryError::TooNew { path: path.into(), found, known: known() }
 }

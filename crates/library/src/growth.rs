@@ -3,6 +3,7 @@
 use record::{Entry, Grading, Point, Run};
 use rusqlite::{Transaction, params};
 use serde::{Deserialize, Serialize};
+use units::convert::narrow;
 
 use crate::LibraryError;
 
@@ -115,11 +116,11 @@ impl Growth {
         transaction.prepare_cached(put)?.execute(params![number, self.head, self.verdicts])?;
         // Among them a point that was kept as far as it had come.
         let drop = "DELETE FROM points WHERE run = ?1 AND position >= ?2";
-        transaction.prepare_cached(drop)?.execute(params![number, self.first as i64])?;
+        transaction.prepare_cached(drop)?.execute(params![number, narrow::<i64>(self.first)])?;
         let put = "INSERT INTO points (run, position, json, sum) VALUES (?1, ?2, ?3, checksum(?1, ?2, ?3))";
         let mut put = transaction.prepare_cached(put)?;
         for (position, json) in (self.first..).zip(&self.points) {
-            put.execute(params![number, position as i64, json])?;
+            put.execute(params![number, narrow::<i64>(position), json])?;
         }
         Ok(())
     }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use record::{Entry, Run};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use units::convert::narrow;
 
 use crate::entry::{COLUMNS, Line, columns, line};
 use crate::growth::{Durability, Growth, Kept, Verdict};
@@ -375,15 +376,15 @@ fn put_entry(transaction: &Transaction<'_>, entry: &Entry) -> rusqlite::Result<i
         entry.hostname,
         targets,
         serde_json::Value::Object(tags).to_string(),
-        entry.points as i64,
+        narrow::<i64>(entry.points),
         entry.peak_ops_per_s,
         entry.peak_bytes_per_s,
-        entry.warnings as i64,
-        entry.invalid as i64,
+        narrow::<i64>(entry.warnings),
+        narrow::<i64>(entry.invalid),
         entry.complete,
         entry.code,
         entry.reason,
-        entry.json_bytes as i64,
+        narrow::<i64>(entry.json_bytes),
         entry.grade.map(|grade| grade.to_string()),
     ])?;
     let number = number.unwrap_or_else(|| transaction.last_insert_rowid());

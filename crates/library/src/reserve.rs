@@ -64,6 +64,7 @@ fn is_ours(path: &Path) -> io::Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use units::convert::narrow;
 
     #[test]
     fn room_is_set_aside_once_and_given_back_and_a_strangers_file_is_left_alone() {
@@ -71,7 +72,7 @@ mod tests {
         let library = folder.path().join("runs.sqlite");
         keep(&library);
         keep(&library);
-        let kept = fs::metadata(path_of(&library)).unwrap().len() as usize;
+        let kept = narrow::<usize>(fs::metadata(path_of(&library)).unwrap().len());
         assert!((RESERVE_BYTES..RESERVE_BYTES + 8).contains(&kept), "{kept}");
         assert!(release(&library));
         assert!(!release(&library));

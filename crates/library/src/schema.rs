@@ -3,6 +3,7 @@
 //! **Invariant:** `user_version` is the number of steps done; a step, once published, is never changed.
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
+use units::convert::narrow;
 
 use crate::entry::COLUMNS;
 
@@ -128,7 +129,7 @@ pub(crate) fn migrate(connection: &mut Connection, steps: &[&str]) -> rusqlite::
         return Ok(Some(found));
     }
     carry_out(&transaction, &steps[done..])?;
-    transaction.pragma_update(None, "user_version", steps.len() as i64)?;
+    transaction.pragma_update(None, "user_version", narrow::<i64>(steps.len()))?;
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
     transaction.commit()?;
     Ok(None)
@@ -153,7 +154,7 @@ mod tests {
                            'f', 9);
                        INSERT INTO records (number, json) VALUES (1, '{}');";
             connection.execute_batch(put).unwrap();
-            connection.execute_batch(&views(found as i64)).unwrap();
+            connection.execute_batch(&views(narrow::<i64>(found))).unwrap();
             connection.pragma_update(None, "query_only", true).unwrap();
             let of_runs = format!("SELECT grade, sum IS checksum({COLUMNS}) FROM runs");
             let row = connection.query_row(&of_runs, [], |row| Ok((row.get(0)?, row.get(1)?)));

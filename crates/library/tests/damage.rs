@@ -7,6 +7,7 @@ use library::{Filter, Library, LibraryError, Selector};
 use record::Run;
 use record::sample::{self, Stream};
 use rusqlite::Connection;
+use units::convert::narrow;
 
 use crate::draws::Draws;
 use crate::{Shelf, run, same};
@@ -50,7 +51,7 @@ fn damage(bytes: &mut Vec<u8>, seed: u64) -> String {
             format!("bit {bit} of byte {at} is turned")
         }
         2 => {
-            bytes[at] = bytes[at].wrapping_add(1 + draws.next(255) as u8);
+            bytes[at] = bytes[at].wrapping_add(1 + narrow::<u8>(draws.next(255)));
             format!("byte {at} is another")
         }
         3 => {
@@ -58,7 +59,7 @@ fn damage(bytes: &mut Vec<u8>, seed: u64) -> String {
             format!("the sector at {sector} is zeros")
         }
         4 => {
-            bytes[page..page + 4096].fill_with(|| draws.next(256) as u8);
+            bytes[page..page + 4096].fill_with(|| narrow::<u8>(draws.next(256)));
             format!("the page at {page} is noise")
         }
         5 => {

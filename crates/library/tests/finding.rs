@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use library::{Filter, Keep, Library, LibraryError, Selector};
+use units::convert::narrow;
 
 use crate::{Shelf, as_version_3, run, same};
 
@@ -165,5 +166,5 @@ fn quick_clock() -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` is a valid timespec for the call to fill in.
     unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+    Duration::new(narrow::<u64>(time.tv_sec), narrow::<u32>(time.tv_nsec))
 }

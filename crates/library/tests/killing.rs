@@ -8,6 +8,7 @@ use std::time::Duration;
 use library::{Durability, Filter, Keep, Kept, Library};
 use record::Run;
 use record::sample::{self, Stream};
+use units::convert::narrow;
 
 use crate::{Shelf, same};
 
@@ -86,7 +87,7 @@ fn points_that_were_reported_are_there_after_a_kill() {
         let library = shelf.open();
         assert_eq!(library.check().unwrap(), [] as [String; 0]);
         let run = library.get("last").unwrap();
-        let saved = run.points.len() as u32;
+        let saved = narrow::<u32>(run.points.len());
         assert!((heard.done..=heard.begun).contains(&saved), "{saved} saved, {} reported", heard.done);
         assert!(run.points.iter().map(|point| point.index).eq(0..saved));
     }
@@ -144,7 +145,7 @@ fn a_save_that_is_killed_leaves_every_reported_run_whole_and_no_other() {
         assert_eq!(library.check().unwrap(), [] as [String; 0]);
         let prefix = format!("round-{round:03}-");
         let entries = library.list(&Filter::default()).unwrap();
-        let saved = entries.iter().filter(|entry| entry.id.starts_with(&prefix)).count() as u32;
+        let saved = narrow::<u32>(entries.iter().filter(|entry| entry.id.starts_with(&prefix)).count());
         // Between the end of a save and its report there is time to be killed, too.
         assert!((heard.done..=heard.begun).contains(&saved), "{saved} saved, {} reported", heard.done);
         cut_short += heard.begun - saved;

@@ -3,6 +3,7 @@
 use library::{Durability, Filter, Kept, LibraryError, Selector};
 use record::sample::{self, Stream};
 use record::{Finding, Severity};
+use units::convert::narrow;
 
 use crate::{Shelf, as_version_3, run, same};
 
@@ -67,7 +68,11 @@ fn the_line_of_a_run_says_what_its_record_says() {
     assert_eq!(entry.peak_ops_per_s, Some(1_000.0));
     assert_eq!(entry.peak_bytes_per_s, Some(4_096_000.0));
     let whole = serde_json::to_string(&saved).unwrap().len();
-    assert!((entry.json_bytes as usize).abs_diff(whole) < whole / 10, "{} of {whole}", entry.json_bytes);
+    assert!(
+        narrow::<usize>(entry.json_bytes).abs_diff(whole) < whole / 10,
+        "{} of {whole}",
+        entry.json_bytes
+    );
 }
 
 /// A run of so many points, each with another rate.
@@ -94,7 +99,7 @@ fn a_run_that_grows_is_whole_after_each_point_and_after_it_is_judged() {
         growing.points.push(point.clone());
         library.extend(&growing, &mut kept, Durability::Later).unwrap();
         same(&shelf.open().get("last").unwrap(), &growing);
-        assert_eq!(library.find("last").unwrap().points as usize, growing.points.len());
+        assert_eq!(narrow::<usize>(library.find("last").unwrap().points), growing.points.len());
     }
     growing.ended = whole.ended.clone();
     growing.points[3].client_limited = true;

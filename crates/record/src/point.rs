@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use units::convert::narrow;
 
 use crate::histogram::Histogram;
 use crate::summary::OpSummary;
@@ -209,7 +210,7 @@ impl WorkloadResult {
                 let Some(after) = at.checked_sub(self.measured_from_ns) else { continue };
                 if after % SECOND_NS == 0 {
                     let first = began.saturating_sub(self.measured_from_ns).div_ceil(SECOND_NS);
-                    let whole = first as usize..(after / SECOND_NS) as usize;
+                    let whole = narrow::<usize>(first)..(after / SECOND_NS) as usize;
                     seconds.get_mut(whole).into_iter().flatten().for_each(|sum| *sum += value);
                 }
             }
@@ -239,13 +240,19 @@ pub struct Edges {
     pub lag_ns: u64,
 }
 
-/// A stretch in which requests were in flight and none ended.
+/// A stretch in which requests were in flight and none ended: of a second or more, and of twenty times as long as one
+/// ended on average.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Silence {
     /// When it began, since the start of the run.
     pub from_ns: u64,
     /// How long it lasted within the window.
     pub length_ns: u64,
+}
+
+impl Silence {
+    /// A stretch without a completion that is so many times as long as one comes on average is no chance.
+    pub const TIMES: u64 = 20;
 }
 
 /// How requests reached the kernel, or that they did not.

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use units::Nanos;
+use units::convert::{narrow, truncated};
 
 use crate::names::{fact, series};
 use crate::{
@@ -130,7 +131,7 @@ pub fn workload(name: &str, streams: &[Stream]) -> WorkloadResult {
     let bytes: u64 = classes.iter().map(|class| class.bytes).sum();
     let in_flight_ns: u64 = classes.iter().map(|class| class.response.sum_ns).sum();
     let mean_in_flight = in_flight_ns as f64 / (SECONDS as f64 * 1e9);
-    let depth = (mean_in_flight.round() as u64).max(1).to_string();
+    let depth = truncated::<u64>(mean_in_flight.round()).max(1).to_string();
     let spec = [
         ("pattern", "random"),
         ("workers", "1"),
@@ -207,7 +208,7 @@ pub fn responses(count: u64, median_ns: u64, spread: f64) -> Histogram {
         let rank = (step as f64 + 0.5) / steps as f64;
         let value = median_ns as f64 * (rank / (1.0 - rank)).powf(spread / 3.0);
         let share = count * (step + 1) / steps - count * step / steps;
-        histogram.record_n(Nanos::new(value as u64), share);
+        histogram.record_n(Nanos::new(truncated(value)), share);
     }
     Histogram::from(&histogram)
 }
@@ -250,7 +251,7 @@ fn idle() -> Series {
         source: "/proc/stat".into(),
         from_ns: None,
         at_ns: ends(),
-        values: vec![0.8; SECONDS as usize],
+        values: vec![0.8; narrow::<usize>(SECONDS)],
         absent: None,
     }
 }

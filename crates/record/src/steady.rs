@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use units::convert::narrow;
 
 /// The rounds of one phase and what SNIA's rule says of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -60,8 +61,8 @@ impl Rounds {
 impl From<stats::steady::Steady> for Window {
     fn from(found: stats::steady::Steady) -> Window {
         Window {
-            first_round: found.first_round as u32,
-            last_round: found.last_round as u32,
+            first_round: narrow::<u32>(found.first_round),
+            last_round: narrow::<u32>(found.last_round),
             mean: found.mean,
             range: found.range,
             range_allowed: found.range_allowed,

@@ -1,6 +1,7 @@
 //! Findings at length: every one of them with its numbers, its point and what to do.
 
 use record::{Finding, Run, Severity};
+use units::convert::truncated;
 
 use crate::figures::name_of;
 use crate::style::{Look, Style};
@@ -96,7 +97,7 @@ fn figure(value: f64) -> String {
     if value == value.trunc() && value.abs() < 1e15 {
         return format!("{value:.0}");
     }
-    let digits = 3 - (value.abs().log10().floor() as i32).clamp(-6, 3);
+    let digits = 3 - truncated::<i32>(value.abs().log10().floor()).clamp(-6, 3);
     format!("{value:.*}", digits.unsigned_abs() as usize)
 }
 

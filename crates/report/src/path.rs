@@ -2,6 +2,7 @@
 
 use record::{Ceiling, PathPart};
 use unicode_width::UnicodeWidthStr;
+use units::convert::truncated;
 use units::{Bytes, BytesPerSecond, OpsPerSecond};
 
 use crate::style::{Look, Style};
@@ -87,7 +88,7 @@ fn amount(ceiling: &Ceiling) -> String {
             format!("{}/s one at a time", OpsPerSecond::new(value))
         }
         "per_s" => format!("{}/s", OpsPerSecond::new(value)),
-        "bytes" => format!("requests of {}", Bytes::new(value as u64)),
-        _ => format!("{} {}", thousands(value as u64), ceiling.what),
+        "bytes" => format!("requests of {}", Bytes::new(truncated(value))),
+        _ => format!("{} {}", thousands(truncated::<u64>(value)), ceiling.what),
     }
 }

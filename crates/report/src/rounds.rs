@@ -114,13 +114,15 @@ mod tests {
     use super::*;
     use record::sample::{self, Stream};
     use stats::steady::Steady;
+    use units::convert::narrow;
 
     const STYLE: Style = Style { colour: false, unicode: true, width: 300 };
 
     fn run_of(values: &[f64], steady: bool) -> Run {
         let stream = Stream { op: "write", size_bytes: 4096, per_s: 1000, median_ns: 100_000, spread: 0.2 };
         let points = (0..values.len()).map(|round| {
-            let mut point = sample::point(round as u32, "cells", vec![sample::workload("load", &[stream])]);
+            let mut point =
+                sample::point(narrow::<u32>(round), "cells", vec![sample::workload("load", &[stream])]);
             point.phase = "cells".into();
             point.swept = [("round".to_owned(), (round + 1).to_string())].into();
             point

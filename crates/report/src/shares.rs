@@ -1,6 +1,7 @@
 //! Where the response time went in a virtual array: a table for each class of requests, the largest part first.
 
 use record::{PartShare, Point, ResponseShare, Run, Shares};
+use units::convert::truncated;
 use units::{Bytes, Nanos};
 
 use crate::figures::name_of;
@@ -114,7 +115,7 @@ fn some(nanos: f64) -> Cell {
 }
 
 fn duration(nanos: f64) -> String {
-    Nanos::new(nanos.round() as u64).to_string()
+    Nanos::new(truncated(nanos.round())).to_string()
 }
 
 #[cfg(test)]

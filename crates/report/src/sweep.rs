@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use record::{Point, Run};
 use units::OpsPerSecond;
+use units::convert::truncated;
 
 use crate::style::Style;
 use crate::words::{cut, harmless};
@@ -98,7 +99,7 @@ fn level(rate: f64, peak: f64, style: Style) -> char {
     const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     const DIGITS: [char; 8] = ['1', '2', '3', '4', '5', '6', '7', '8'];
     let part = if peak > 0.0 { (rate / peak).clamp(0.0, 1.0) } else { 0.0 };
-    let step = ((part * 8.0).ceil() as usize).clamp(1, 8) - 1;
+    let step = truncated::<usize>((part * 8.0).ceil()).clamp(1, 8) - 1;
     if style.unicode { BLOCKS[step] } else { DIGITS[step] }
 }
 

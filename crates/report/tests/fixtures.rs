@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use record::names::fact;
 use record::sample::{self, Stream};
 use record::{Check, Ending, ErrorSample, Finding, Grade, Grading, Outcome, PointKind, Run, Severity};
+use units::convert::narrow;
 
 fn stream(op: &'static str, size_bytes: u64, per_s: u64, median_ns: u64, spread: f64) -> Stream {
     Stream { op, size_bytes, per_s, median_ns, spread }
@@ -58,8 +59,11 @@ pub(crate) fn sweep() -> Run {
         let depth = 1_u64 << step;
         let median_ns = depth * 1_000_000_000 / rate;
         let load = stream("read", 4096, *rate, median_ns, 0.4);
-        let mut point =
-            sample::point(step as u32, &format!("4k read x{depth}"), vec![sample::workload("main", &[load])]);
+        let mut point = sample::point(
+            narrow::<u32>(step),
+            &format!("4k read x{depth}"),
+            vec![sample::workload("main", &[load])],
+        );
         point.phase = "4k read x{depth}".into();
         point.swept.insert("depth".into(), depth.to_string());
         point

@@ -2,6 +2,7 @@
 
 use record::{Entry, Run};
 use report::Style;
+use units::convert::narrow;
 
 use crate::fixtures::{corners, empty, errored, graded, hostile, interrupted, mixed, sweep};
 
@@ -92,7 +93,7 @@ fn a_list_of_runs() {
     warned.findings.truncate(1);
     let runs = [corners(), warned, mixed(), errored(), interrupted(), empty()];
     let mut entries: Vec<Entry> =
-        runs.iter().enumerate().map(|(index, run)| entry(120 - index as i64, run)).collect();
+        runs.iter().enumerate().map(|(index, run)| entry(120 - narrow::<i64>(index), run)).collect();
     entries[2].targets = vec!["/dev/disk/by-id/nvme-Acme_P5_960GB_AC5-00042".into(), "/dev/sdb".into()];
     let page = |width: usize| format!("{}\n{}", "=".repeat(width), report::list(&entries, at(width)));
     insta::assert_snapshot!([60, 80, 140].map(page).join("\n"));

@@ -10,6 +10,7 @@
 //! far.
 
 use units::Nanos;
+use units::convert::{narrow, truncated};
 
 /// Each power of two above the exact range is cut into `2^SUB_BUCKET_BITS` buckets.
 pub const SUB_BUCKET_BITS: u32 = 10;
@@ -17,6 +18,10 @@ pub const SUB_BUCKET_BITS: u32 = 10;
 const SUB_BUCKETS: u64 = 1 << SUB_BUCKET_BITS;
 const BUCKETS: usize = index_of(u64::MAX) + 1;
 
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the largest index is far below; constants convert by `as`"
+)]
 pub(crate) const fn index_of(value: u64) -> usize {
     let shift = (u64::BITS - SUB_BUCKET_BITS - 1).saturating_sub(value.leading_zeros());
     ((shift as u64 * SUB_BUCKETS) + (value >> shift)) as usize
@@ -147,7 +152,7 @@ impl Histogram {
         for (run, from) in runs.iter_mut().zip((first..).step_by(RUN)).filter(|(run, _)| holds_any(*run)) {
             for (count, index) in run.iter_mut().zip(from..).filter(|(count, _)| **count > 0) {
                 let count = std::mem::take(count);
-                buckets.push(Bucket { index: index as u32, count });
+                buckets.push(Bucket { index: narrow::<u32>(index), count });
                 if let Some(into) = &mut into {
                     into.counts[index] += count;
                 }
@@ -162,7 +167,7 @@ impl Histogram {
     #[cold]
     fn counts_to(&mut self, index: usize) -> &mut [u64] {
         if index >= self.counts.len() {
-            let (octave, octaves) = (SUB_BUCKETS as usize, index / SUB_BUCKETS as usize + 1);
+            let (octave, octaves) = (narrow::<usize>(SUB_BUCKETS), index / narrow::<usize>(SUB_BUCKETS) + 1);
             self.counts.reserve_exact(octaves * octave - self.counts.len());
             self.counts.resize(octaves * octave, 0);
         }
@@ -292,7 +297,7 @@ fn holds_any(counts: &[u64]) -> bool {
 /// rank 100.
 fn rank_of(q: f64, count: u64) -> u64 {
     let exact = q.clamp(0.0, 1.0) * count as f64;
-    let rank = (exact - exact * 4.0 * f64::EPSILON).ceil() as u64;
+    let rank = truncated::<u64>((exact - exact * 4.0 * f64::EPSILON).ceil());
     rank.clamp(1, count)
 }
 
@@ -309,7 +314,7 @@ mod tests {
 
     /// The definition, on the sorted samples themselves.
     fn true_quantile(sorted: &[u64], q: f64) -> u64 {
-        sorted[rank_of(q, sorted.len() as u64) as usize - 1]
+        sorted[narrow::<usize>(rank_of(q, sorted.len() as u64)) - 1]
     }
 
     #[test]

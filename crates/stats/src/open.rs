@@ -6,6 +6,7 @@
 //! **Invariant:** the histogram holds nothing while `first` has room, but for values that came several at once.
 
 use units::Nanos;
+use units::convert::narrow;
 
 use crate::histogram::{Bucket, Histogram, index_of};
 
@@ -80,7 +81,7 @@ impl OpenHistogram {
         let buckets = self
             .first
             .chunk_by(|one, next| index(one) == index(next))
-            .map(|equal| Bucket { index: index(&equal[0]) as u32, count: equal.len() as u64 })
+            .map(|equal| Bucket { index: narrow::<u32>(index(&equal[0])), count: equal.len() as u64 })
             .collect();
         self.first.clear();
         buckets

@@ -5,6 +5,8 @@
 //!
 //! **Invariant:** no estimate outside the loads that were measured, but for the asymptotes, which say so.
 
+use units::convert::{narrow, truncated};
+
 use crate::Interval;
 
 /// A point of a curve.
@@ -199,7 +201,7 @@ fn two_lines(points: &[LoadPoint], seed: u64) -> TwoLines {
         })
         .collect();
     knees.sort_by(f64::total_cmp);
-    let quantile = |q: f64| knees[((DRAWS - 1) as f64 * q) as usize].exp();
+    let quantile = |q: f64| knees[truncated::<usize>((DRAWS - 1) as f64 * q)].exp();
     let knee = bend.at.exp();
     TwoLines {
         knee,
@@ -315,7 +317,7 @@ impl Draws {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((u128::from(z ^ (z >> 31)) * bound as u128) >> 64) as usize
+        narrow::<usize>((u128::from(z ^ (z >> 31)) * bound as u128) >> 64)
     }
 }
 

@@ -7,6 +7,7 @@
 //! other, whoever asks puts them together to batches first.
 
 use statrs::distribution::{ContinuousCDF, Normal};
+use units::convert::{narrow, truncated};
 
 use crate::Interval;
 
@@ -102,10 +103,12 @@ fn exact(n: usize, rises: i64) -> f64 {
         }
         orders = next;
     }
-    let pairs = (orders.len() - 1) as i64;
+    let pairs = narrow::<i64>(orders.len() - 1);
     let all: f64 = orders.iter().sum();
-    let as_far =
-        orders.iter().enumerate().filter(|(inversions, _)| pairs - 2 * *inversions as i64 >= rises.abs());
+    let as_far = orders
+        .iter()
+        .enumerate()
+        .filter(|(inversions, _)| pairs - 2 * narrow::<i64>(*inversions) >= rises.abs());
     (2.0 * as_far.map(|(_, count)| count).sum::<f64>() / all).min(1.0)
 }
 
@@ -122,8 +125,10 @@ fn slope_interval(sorted: &[f64], variance: f64) -> Option<Interval<f64>> {
     let pairs = sorted.len() as f64;
     let low = ((pairs - half) / 2.0).floor();
     let high = ((pairs + half) / 2.0).ceil();
-    (low >= 1.0 && high < pairs)
-        .then(|| Interval { low: sorted[low as usize - 1], high: sorted[high as usize] })
+    (low >= 1.0 && high < pairs).then(|| Interval {
+        low: sorted[truncated::<usize>(low) - 1],
+        high: sorted[truncated::<usize>(high)],
+    })
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 //! matters; it is never found outside the spans that were asked.
 
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
+use units::convert::truncated;
 
 use crate::Interval;
 
@@ -80,7 +81,7 @@ pub fn steps(points: &[SpanPoint]) -> Vec<Step> {
 }
 
 fn candidates(from: f64, to: f64) -> Vec<f64> {
-    let count = ((to / from).log2() * CANDIDATES).floor() as usize;
+    let count = truncated::<usize>(((to / from).log2() * CANDIDATES).floor());
     (0..count).map(|step| from * (step as f64 / CANDIDATES).exp2()).collect()
 }
 

@@ -1,5 +1,6 @@
 //! Spans of time in whole nanoseconds.
 
+use crate::convert::truncated;
 use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul, Sub};
@@ -48,7 +49,7 @@ impl Nanos {
 
     /// The nearest whole span. Negative and not-a-number give zero, too large gives [`Nanos::MAX`].
     pub fn from_secs_f64(secs: f64) -> Nanos {
-        Nanos((secs * 1e9).round() as u64)
+        Nanos(truncated::<u64>((secs * 1e9).round()))
     }
 
     /// The count.

@@ -6,6 +6,7 @@
 //! **Invariant:** this crate knows no file, no clock and no other crate of the workspace.
 
 mod bytes;
+pub mod convert;
 mod duration;
 mod error;
 mod instant;

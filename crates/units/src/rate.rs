@@ -1,5 +1,6 @@
 //! Operations and bytes per second.
 
+use crate::convert::truncated;
 use std::fmt;
 use std::str::FromStr;
 
@@ -107,7 +108,7 @@ impl BytesPerSecond {
     ///
     /// A rate of zero gives [`Nanos::MAX`].
     pub fn time_for(self, bytes: Bytes) -> Nanos {
-        Nanos::new((bytes.as_f64() * 1e9 / self.0).ceil() as u64)
+        Nanos::new(truncated((bytes.as_f64() * 1e9 / self.0).ceil()))
     }
 
     /// The text that [`FromStr`] reads back: `125000000B/s`.

@@ -2,6 +2,7 @@
 
 use rand_core::Rng;
 use units::Bytes;
+use units::convert::truncated;
 
 use crate::Op;
 use crate::rng::Stream;
@@ -26,7 +27,7 @@ impl<T: Copy> Choice<T> {
             .filter(|(_, weight)| *weight > 0.0)
             .map(|(value, weight)| {
                 seen += weight / total;
-                ((seen * u64::MAX as f64) as u64, *value)
+                (truncated::<u64>(seen * u64::MAX as f64), *value)
             })
             .collect();
         Choice { alternatives, stream }

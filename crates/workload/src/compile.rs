@@ -1,5 +1,6 @@
 //! From what is asked of a target to what each worker does: the one step that can say no to a user.
 
+use units::convert::{narrow, truncated};
 use units::{Bytes, Nanos, Share};
 
 use crate::address::{Part, Region};
@@ -147,7 +148,7 @@ impl Joined {
     fn of(workload: &Workload, lengths: &[Bytes]) -> Result<Joined, CompileError> {
         let shortest = lengths.iter().copied().min().unwrap_or(Bytes::ZERO);
         Ok(match workload.files {
-            Files::PerWorker(files) => Joined { length: shortest, layout: Layout::Own(files as u16) },
+            Files::PerWorker(files) => Joined { length: shortest, layout: Layout::Own(narrow::<u16>(files)) },
             Files::WorkersPerFile(workers) => {
                 Joined { length: shortest, layout: Layout::SharedInGroups(workers) }
             }
@@ -181,7 +182,7 @@ fn join_luns(workload: &Workload, lengths: &[Bytes]) -> Result<Joined, CompileEr
                 let why = format!("a stripe unit of {unit} is no multiple of the request size {largest}");
                 return crosses(why, "make the stripe unit a multiple of every size");
             }
-            let count = lengths.len() as u16;
+            let count = narrow::<u16>(lengths.len());
             let shortest = lengths.iter().copied().min().unwrap_or(Bytes::ZERO).round_down(unit);
             Joined {
                 length: shortest * u64::from(count),
@@ -294,7 +295,7 @@ pub(crate) fn extent(extent: Extent, of: Bytes) -> Bytes {
 }
 
 fn part_of(whole: Bytes, share: Share) -> Bytes {
-    if share.get() >= 1.0 { whole } else { Bytes::new((whole.as_f64() * share.get()) as u64) }
+    if share.get() >= 1.0 { whole } else { Bytes::new(truncated(whole.as_f64() * share.get())) }
 }
 
 fn check_room(workload: &Workload, region: Region, joined: &Joined) -> Result<(), CompileError> {
@@ -338,9 +339,11 @@ fn job_spec(workload: &Workload, index: u32, region: Region, joined: &Joined) ->
     let (files, part) = match &joined.layout {
         Layout::Map(map) if workload.worker_offset.is_some() => (map.clone(), Part::WHOLE),
         Layout::Map(map) => (map.clone(), worker),
-        Layout::Own(count) => (FileMap::Turns { first: index as u16 * count, count: *count }, Part::WHOLE),
+        Layout::Own(count) => {
+            (FileMap::Turns { first: narrow::<u16>(index) * count, count: *count }, Part::WHOLE)
+        }
         Layout::SharedInGroups(group) => {
-            let first = (index / group) as u16;
+            let first = narrow::<u16>(index / group);
             let members = (*group).min(workload.workers - index / group * group);
             (FileMap::Turns { first, count: 1 }, Part { index: index % group, of: members })
         }

@@ -3,6 +3,7 @@
 //! **Invariant:** which line, operation, size and place come next depends on seed and specification alone; each
 //! line draws from streams of its own, so that a line more or less shifts nothing within the others.
 
+use units::convert::narrow;
 use units::{Bytes, Nanos, Share};
 
 use crate::Op;
@@ -147,7 +148,7 @@ impl Kind {
 fn positions(own: &SizeSplit, all: &SizeSplit) -> Vec<((u16, u32), f64)> {
     let known = |size: &Bytes| all.0.iter().position(|(known, _)| known == size);
     let entry = |(size, weight): &(Bytes, f64)| {
-        let position = known(size).expect("the sizes of all lines are the workload's") as u16;
+        let position = narrow::<u16>(known(size).expect("the sizes of all lines are the workload's"));
         let length = u32::try_from(size.get()).expect("the plan has checked that a size is below 2 GiB");
         ((position, length), *weight)
     };

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use units::convert::truncated;
 use units::{Instant, Nanos};
 
 use crate::address::Part;
@@ -40,7 +41,7 @@ impl Cap {
     #[inline]
     fn next_ns(&mut self, len: u32) -> Nanos {
         self.sent += if self.counts_bytes { u64::from(len) } else { 1 };
-        Nanos::new((self.first_ns + self.sent as f64 * self.ns_each) as u64)
+        Nanos::new(truncated(self.first_ns + self.sent as f64 * self.ns_each))
     }
 }
 
@@ -217,11 +218,11 @@ impl Pacer {
         }
         if let Pacer::Capped { start, due, cap } = self {
             *start = now;
-            *due = now + Nanos::new(cap.first_ns as u64);
+            *due = now + Nanos::new(truncated(cap.first_ns));
         }
         if let Pacer::Schedule { start, due, arrivals, .. } = self {
             *start = now;
-            *due = now.saturating_add(Nanos::new(arrivals.next_ns() as u64));
+            *due = now.saturating_add(Nanos::new(truncated(arrivals.next_ns())));
         }
     }
 
@@ -243,7 +244,7 @@ impl Pacer {
     pub(crate) fn expected_before(&self, end: Instant) -> u64 {
         match self {
             Pacer::Schedule { due, arrivals, .. } => {
-                (end.saturating_since(*due).get() as f64 / arrivals.gap_ns()).ceil() as u64
+                truncated::<u64>((end.saturating_since(*due).get() as f64 / arrivals.gap_ns()).ceil())
             }
             _ => 0,
         }
@@ -261,7 +262,7 @@ impl Pacer {
     #[inline]
     pub(crate) fn advance(&mut self) {
         if let Pacer::Schedule { start, due, arrivals, .. } = self {
-            *due = start.saturating_add(Nanos::new(arrivals.next_ns() as u64));
+            *due = start.saturating_add(Nanos::new(truncated(arrivals.next_ns())));
         }
     }
 }

@@ -82,16 +82,17 @@ const fn scramble(half: u64, key: u64) -> u64 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use units::convert::narrow;
 
     proptest! {
         #[test]
         fn every_number_comes_once(len in 1u64..5_000, key: u64) {
             let permutation = Permutation::new(len, key);
-            let mut seen = vec![false; len as usize];
+            let mut seen = vec![false; narrow::<usize>(len)];
             for position in 0..len {
                 let value = permutation.at(position);
                 prop_assert!(value < len);
-                prop_assert!(!std::mem::replace(&mut seen[value as usize], true), "{} came twice", value);
+                prop_assert!(!std::mem::replace(&mut seen[narrow::<usize>(value)], true), "{} came twice", value);
             }
         }
     }

@@ -7,6 +7,7 @@
 
 use std::collections::VecDeque;
 
+use units::convert::truncated;
 use units::{Instant, Share};
 
 use crate::Token;
@@ -32,7 +33,7 @@ impl Rewrites {
         let slots = depth as usize;
         (part != Share::NONE).then(|| Rewrites {
             // Rounded up, so that a tenth is gathered by the tenth read.
-            part: (part.get() * WHOLE as f64).ceil() as u64,
+            part: truncated::<u64>((part.get() * WHOLE as f64).ceil()),
             gathered: 0,
             marked: vec![false; slots],
             due: VecDeque::with_capacity(slots),

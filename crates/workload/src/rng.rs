@@ -56,6 +56,7 @@ pub(crate) fn unit(stream: &mut Stream) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use units::convert::narrow;
 
     #[test]
     fn the_same_name_gives_the_same_stream_and_another_name_another() {
@@ -70,7 +71,7 @@ mod tests {
     fn numbers_below_a_bound_cover_it_evenly() {
         let mut stream = Streams::new(1).open("test");
         let mut counts = [0u32; 10];
-        (0..100_000).for_each(|_| counts[below(&mut stream, 10) as usize] += 1);
+        (0..100_000).for_each(|_| counts[narrow::<usize>(below(&mut stream, 10))] += 1);
         // Five standard deviations of a binomial with n = 100,000 and p = 0.1 are 474.
         assert!(counts.iter().all(|count| count.abs_diff(10_000) < 474), "{counts:?}");
     }

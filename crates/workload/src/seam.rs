@@ -77,7 +77,7 @@ impl Outcome {
     /// `bytes` were moved. At most 2 GiB less one, the kernel's own limit for one request.
     pub const fn moved(bytes: u32) -> Outcome {
         assert!(bytes <= i32::MAX as u32);
-        Outcome(bytes as i32)
+        Outcome(bytes.cast_signed())
     }
 
     /// It failed with `errno`, which must be positive.
@@ -98,7 +98,7 @@ impl Outcome {
 
     /// The bytes moved, or the error.
     pub const fn result(self) -> Result<u32, Errno> {
-        if self.0 >= 0 { Ok(self.0 as u32) } else { Err(Errno(-self.0)) }
+        if self.0 >= 0 { Ok(self.0.cast_unsigned()) } else { Err(Errno(-self.0)) }
     }
 }
 

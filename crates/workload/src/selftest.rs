@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use units::convert::narrow;
 use units::{Bytes, OpsPerSecond, Share};
 
 use crate::address::{Addresses, Grain, Part, Region};
@@ -66,7 +67,7 @@ fn addresses(pattern: &Pattern, blocks: u64) -> impl FnMut() -> u64 + use<> {
     let region = Region { start: Bytes::ZERO, len: BLOCK * blocks };
     let grain = Grain { align: BLOCK, largest: BLOCK, keeps_slots: false };
     let mut addresses = Addresses::new(pattern, region, Part::WHOLE, grain, Streams::new(SEED), "selftest");
-    move || addresses.next(BLOCK.get() as u32).get() / BLOCK.get()
+    move || addresses.next(narrow::<u32>(BLOCK.get())).get() / BLOCK.get()
 }
 
 /// Chi-square of counts against equal shares, in standard deviations above its mean.
@@ -87,8 +88,8 @@ const DEVIATIONS: &str = "standard deviations from the law";
 
 fn no_repeats() -> Check {
     let mut next = addresses(&Pattern::Random, DRAWS);
-    let mut seen = vec![false; DRAWS as usize];
-    (0..DRAWS).for_each(|_| seen[next() as usize] = true);
+    let mut seen = vec![false; narrow::<usize>(DRAWS)];
+    (0..DRAWS).for_each(|_| seen[narrow::<usize>(next())] = true);
     let missed = seen.iter().filter(|seen| !**seen).count() as f64;
     Check { what: "random visits each block once", found: missed, limit: 0.0, measure: "blocks missed" }
 }
@@ -109,7 +110,7 @@ fn scattered() -> Check {
 fn uniform() -> Check {
     let mut next = addresses(&Pattern::RandomWithRepeats, 1000);
     let mut counts = vec![0; 1000];
-    (0..DRAWS).for_each(|_| counts[next() as usize] += 1);
+    (0..DRAWS).for_each(|_| counts[narrow::<usize>(next())] += 1);
     let found = chi_square_deviation(&counts);
     Check { what: "random(repeats) is uniform", found, limit: 5.0, measure: DEVIATIONS }
 }
@@ -118,8 +119,8 @@ fn zipf() -> Check {
     const THETA: f64 = 1.2;
     const BLOCKS: u64 = 1000;
     let mut next = addresses(&Pattern::Zipf(THETA), BLOCKS);
-    let mut counts = vec![0u64; BLOCKS as usize];
-    (0..DRAWS).for_each(|_| counts[next() as usize] += 1);
+    let mut counts = vec![0u64; narrow::<usize>(BLOCKS)];
+    (0..DRAWS).for_each(|_| counts[narrow::<usize>(next())] += 1);
     counts.sort_unstable_by(|a, b| b.cmp(a));
     let norm: f64 = (1..=BLOCKS).map(|rank| (rank as f64).powf(-THETA)).sum();
     let worst = |rank: usize| deviation(counts[rank - 1], DRAWS, (rank as f64).powf(-THETA) / norm);
@@ -130,7 +131,7 @@ fn zipf() -> Check {
 fn pareto() -> Check {
     let mut next = addresses(&Pattern::Pareto(0.2), 1000);
     let mut counts = vec![0u64; 1000];
-    (0..DRAWS).for_each(|_| counts[next() as usize] += 1);
+    (0..DRAWS).for_each(|_| counts[narrow::<usize>(next())] += 1);
     counts.sort_unstable_by(|a, b| b.cmp(a));
     let found = deviation(counts[..200].iter().sum(), DRAWS, 0.8);
     Check {

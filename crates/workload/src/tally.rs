@@ -117,9 +117,52 @@ impl Gap {
     /// Shorter ones are no gaps.
     pub const LEAST: Nanos = Nanos::from_secs(1);
 
+    /// How long nothing ended.
+    pub fn length(&self) -> Nanos {
+        self.until.saturating_since(self.from)
+    }
+
     /// How long nothing ended although something was in flight.
     pub fn waited(&self) -> Nanos {
         self.until.saturating_since(self.from.max(self.waiting_since))
+    }
+}
+
+/// The gaps of a job, in order of time; of very many the longest.
+///
+/// A worker whose every request takes seconds has a gap with each. Where there are 65,536 of them, the least length that
+/// is kept doubles, so that memory does not grow with the duration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gaps {
+    list: Vec<Gap>,
+    least: Nanos,
+}
+
+impl Gaps {
+    const MOST: usize = 1 << 16;
+
+    /// Adds the next; what is shorter than the least length is none.
+    pub fn push(&mut self, gap: Gap) {
+        if gap.length() < self.least {
+            return;
+        }
+        self.list.push(gap);
+        while self.list.len() >= Gaps::MOST {
+            self.least = Nanos::new(self.least.get() * 2);
+            let least = self.least;
+            self.list.retain(|gap| gap.length() >= least);
+        }
+    }
+
+    /// All that are kept, in order of time.
+    pub fn as_slice(&self) -> &[Gap] {
+        &self.list
+    }
+}
+
+impl Default for Gaps {
+    fn default() -> Gaps {
+        Gaps { list: Vec::new(), least: Gap::LEAST }
     }
 }
 
@@ -200,8 +243,8 @@ pub struct Tally {
     pub in_flight_ns: u128,
     /// What the edges of the window cut of service times.
     pub edges: Edges,
-    /// Stretches of a second or more without a completion, in order; the last one has no end.
-    pub gaps: Vec<Gap>,
+    /// Stretches of a second or more without a completion; the last one has no end.
+    pub gaps: Gaps,
     /// Requests that fell due in the window while all slots were taken and were left out, as the pace asked for.
     /// They are in no histogram.
     pub dropped: u64,
@@ -230,5 +273,28 @@ impl Tally {
     /// Requests that finished within the window.
     pub fn ops(&self) -> u64 {
         self.classes.iter().map(|class| class.ops).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_very_many_gaps_the_longest_stay_in_order() {
+        let mut gaps = Gaps::default();
+        let mut at = Instant::from_nanos(0);
+        for number in 0..1_000_000_u64 {
+            let ms = if number % 1000 == 7 { 60_000 + number / 1000 } else { 500 + number % 2001 };
+            let until = at.saturating_add(Nanos::from_millis(ms));
+            gaps.push(Gap { from: at, until, waiting_since: at });
+            at = until;
+        }
+        let kept = gaps.as_slice();
+        assert!(kept.len() < Gaps::MOST, "{}", kept.len());
+        let long = kept.iter().filter(|gap| gap.length() >= Nanos::from_secs(60)).count();
+        assert_eq!(long, 1000);
+        assert!(kept.is_sorted_by_key(|gap| gap.from));
+        assert!(kept.iter().all(|gap| gap.length() >= Gap::LEAST));
     }
 }

@@ -76,7 +76,7 @@ fn the_last_interval_ends_with_the_window_and_a_stall_leaves_a_gap() {
     let tally = job.into_tally();
     let ends: Vec<u64> = tally.intervals.iter().map(|interval| interval.until.nanos() / 1_000_000).collect();
     assert_eq!(ends, [1000, 2000], "what nothing ended in is no interval");
-    let gap = tally.gaps[0];
+    let gap = tally.gaps.as_slice()[0];
     assert!(gap.waiting_since <= gap.from && gap.waited() > MS * 5900, "{gap:?}");
     // Few requests of a schedule, the last of them long before the end.
     let pace = Pace::even(OpsPerSecond::new(0.7));
@@ -84,7 +84,11 @@ fn the_last_interval_ends_with_the_window_and_a_stall_leaves_a_gap() {
     let mut job = self::job(&Workload { pace, stop, ..workload() });
     drive(&mut job, &mut Servers::new(1, MS));
     let tally = job.into_tally();
-    assert!(tally.gaps.iter().all(|gap| gap.waited() <= MS * 2), "nobody waited: {:?}", tally.gaps);
+    assert!(
+        tally.gaps.as_slice().iter().all(|gap| gap.waited() <= MS * 2),
+        "nobody waited: {:?}",
+        tally.gaps
+    );
     let partial =
         tally.intervals.iter().find(|interval| (interval.until - interval.from).get() % 500_000_000 != 0);
     assert_eq!(partial, None);

@@ -1,5 +1,6 @@
 //! The workers of one workload follow one schedule: together they ask exactly as its pace says.
 
+use units::convert::truncated;
 use units::{Instant, Nanos, OpsPerSecond};
 use workload::Job;
 use workload::spec::*;
@@ -31,7 +32,8 @@ fn issued(pace: Pace, workers: u32, seconds: u64) -> Vec<u64> {
 fn even_arrivals_are_evenly_spaced_over_all_workers_to_the_nanosecond() {
     for workers in [1, 3, 4, 7] {
         let at = issued(paced(3000.0, Spacing::Even), workers, 2);
-        let wanted: Vec<u64> = (0..6000).map(|number| (f64::from(number) * (1e9 / 3000.0)) as u64).collect();
+        let wanted: Vec<u64> =
+            (0..6000).map(|number| truncated::<u64>(f64::from(number) * (1e9 / 3000.0))).collect();
         assert_eq!(at, wanted, "{workers} workers");
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
+use units::convert::narrow;
 use units::{Bytes, Instant, Nanos};
 use workload::plan::{Overrides, Plan, Task};
 use workload::spec::{SizeSplit, Workload};
@@ -64,7 +65,7 @@ proptest! {
         let shape = Shape::of(&tree, workers).unwrap();
         let mut seen = BTreeSet::new();
         for (worker, job) in jobs(tree.clone(), workers).into_iter().enumerate() {
-            let worker = worker as u32;
+            let worker = narrow::<u32>(worker);
             for request in drive(job).0 {
                 let path = match tree.op.is_of_directories() {
                     true => shape.node_path(worker, request.node),
@@ -107,7 +108,7 @@ proptest! {
         let shape = Shape::of(&tree, workers).unwrap();
         for worker in 0..workers {
             let mut held: BTreeMap<u32, u64> = BTreeMap::new();
-            for node in (0..shape.nodes() as u32).filter(|node| shape.holds_files(*node)) {
+            for node in (0..narrow::<u32>(shape.nodes())).filter(|node| shape.holds_files(*node)) {
                 held.insert(node, 0);
             }
             for file in 0..shape.files_of(worker) {

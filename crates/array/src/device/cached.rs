@@ -1,5 +1,6 @@
 //! Flash modules behind a large DRAM cache, as one device (the RamSan-500 kind).
 
+use units::convert::truncated;
 use units::{Bytes, BytesPerSecond, Instant, Nanos, SECTOR_BYTES};
 
 use crate::backlog::Backlog;
@@ -156,7 +157,7 @@ impl CachedFlash {
         // The cache takes writes while the time to write out what is dirty stays below that of the dirty limit.
         let limit_lines =
             self.params.dirty_limit.get() * self.params.cache.as_f64() / self.params.line.as_f64();
-        let limit = Nanos::new((limit_lines * self.line_write.get() as f64) as u64);
+        let limit = Nanos::new(truncated(limit_lines * self.line_write.get() as f64));
         let room = Instant::from_nanos(self.clean_at.nanos().saturating_sub(limit.get()));
         arrived.max(room) + self.params.hit
     }

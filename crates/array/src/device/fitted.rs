@@ -8,6 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use units::convert::{narrow, truncated};
 use units::{Bytes, BytesPerSecond, Instant, Nanos, SECTOR_BYTES};
 
 use crate::device::Command;
@@ -76,7 +77,7 @@ impl Access {
         };
         let part = (at.ln() - f64::from(low).ln()) / (f64::from(high).ln() - f64::from(low).ln());
         let (short, long) = (short.get() as f64, long.get() as f64);
-        Nanos::new((short + (long - short) * part).round() as u64)
+        Nanos::new(truncated((short + (long - short) * part).round()))
     }
 }
 
@@ -208,8 +209,8 @@ impl Fitted {
         let access = match self.params.spread.len() as u64 {
             0 => mean,
             many => {
-                let part = self.params.spread[(drawn(now, command.first, from) % many) as usize];
-                Nanos::new((mean.get() as f64 * part).round() as u64)
+                let part = self.params.spread[narrow::<usize>(drawn(now, command.first, from) % many)];
+                Nanos::new(truncated((mean.get() as f64 * part).round()))
             }
         };
         Service { access, moving, rewritten: moved }

@@ -2,6 +2,7 @@
 //!
 //! **Invariant:** no die does two things at once; what a read waits for is what is under way, never what is queued.
 
+use units::convert::narrow;
 use units::{Bytes, Instant, Nanos};
 
 use crate::device::write_buffer::WriteBuffer;
@@ -107,7 +108,7 @@ impl Programs {
         let many = self.dies.len() as u64;
         let mut longest = now;
         for piece in 0..bytes.get().div_ceil(self.piece).max(1) {
-            let die = &mut self.dies[(place.wrapping_add(piece) % many) as usize];
+            let die = &mut self.dies[narrow::<usize>(place.wrapping_add(piece) % many)];
             let start = now.max(die.reads_until);
             let left = die.until.saturating_since(start).get();
             if left == 0 {
@@ -136,7 +137,7 @@ impl Work {
     /// The part of it that a piece of its `bytes` is.
     fn of_piece(self, bytes: u64) -> Work {
         let part = |work: Nanos| {
-            Nanos::new((u128::from(work.get()) * u128::from(PIECE.get()) / u128::from(bytes)) as u64)
+            Nanos::new(narrow(u128::from(work.get()) * u128::from(PIECE.get()) / u128::from(bytes)))
         };
         Work { program: part(self.program), copies: part(self.copies) }
     }

@@ -1,5 +1,6 @@
 //! A plain queue: servers and a service time, for tests against closed forms and for parts known only so.
 
+use units::convert::truncated;
 use units::{Instant, Nanos};
 
 use crate::device::Command;
@@ -53,7 +54,7 @@ impl Queue {
         let service = match self.service {
             Service::Fixed(time) => time,
             Service::Exponential(mean) => {
-                Nanos::new(self.draws.exponential(mean.get() as f64).round() as u64)
+                Nanos::new(truncated(self.draws.exponential(mean.get() as f64).round()))
             }
         };
         let (started, ended) = self.servers.occupy(now.max(command.ready), service);

@@ -19,6 +19,7 @@ mod tests;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
+use units::convert::{narrow, truncated};
 use units::{Bytes, Instant, Nanos};
 use workload::tally::Tally;
 use workload::tree::{FileOp, TreeJob, TreeJobSpec, TreeRequest};
@@ -383,7 +384,7 @@ impl FileSystem {
     }
 
     fn limit(&self, share: units::Share) -> u64 {
-        (self.params.memory.as_f64() * share.get()) as u64
+        truncated::<u64>(self.params.memory.as_f64() * share.get())
     }
 
     /// The next step of a worker's request, if nothing is pending.
@@ -473,7 +474,7 @@ impl FileSystem {
     fn send(&mut self, op: Op, at: u64, len: u64, flight: Flight) {
         let token = self.free.pop().unwrap_or_else(|| {
             self.flights.push(None);
-            self.flights.len() as u32 - 1
+            narrow::<u32>(self.flights.len()) - 1
         });
         self.flights[token as usize] = Some(flight);
         self.in_flight += 1;

@@ -4,6 +4,7 @@
 //! ext4 has it. Source: Linux, `Documentation/filesystems/ext4/allocators.rst`; mke2fs(8) for the sizes.
 
 use units::Bytes;
+use units::convert::narrow;
 use workload::tree::{FileOp, Shape, TreeRequest};
 
 /// The unit in which the file system reads and writes.
@@ -39,7 +40,7 @@ impl Places {
         let slot = largest.get().div_ceil(BLOCK).max(1) * BLOCK;
         // A volume smaller than a group is one group.
         let (groups, group) = ((rest / GROUP).max(1), GROUP.min(rest));
-        let nodes = 0..shape.nodes() as u32;
+        let nodes = 0..narrow::<u32>(shape.nodes());
         let holders = nodes.filter(|node| shape.holds_files(*node)).count() as u64;
         Places { shape: shape.clone(), workers: workers.into(), holders, groups, group, slot }
     }

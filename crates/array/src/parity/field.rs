@@ -17,6 +17,7 @@ pub const MAX_DATA_STRIPS: usize = 255;
 const TABLES: ([u8; 256], [u8; 256]) = tables();
 
 /// Powers of the generator and, from the same walk, their logarithms.
+#[expect(clippy::cast_possible_truncation, reason = "exponents are below 255; constants convert by `as`")]
 const fn tables() -> ([u8; 256], [u8; 256]) {
     let (mut power, mut log) = ([0; 256], [0; 256]);
     let mut value = 1;

@@ -20,6 +20,7 @@ pub struct Avx2(__m256i);
 /// Products of one constant with the low and with the high half of a byte.
 const NIBBLES: [[u8; 32]; 256] = nibbles();
 
+#[expect(clippy::cast_possible_truncation, reason = "factors are bytes; constants convert by `as`")]
 const fn nibbles() -> [[u8; 32]; 256] {
     let mut tables = [[0; 32]; 256];
     let mut by = 0;
@@ -62,7 +63,7 @@ impl Lane for Avx2 {
         // SAFETY: the caller promises AVX2.
         unsafe {
             let carried = _mm256_cmpgt_epi8(_mm256_setzero_si256(), self.0);
-            let reduced = _mm256_and_si256(carried, _mm256_set1_epi8(field::REDUCTION as i8));
+            let reduced = _mm256_and_si256(carried, _mm256_set1_epi8(field::REDUCTION.cast_signed()));
             Avx2(_mm256_xor_si256(_mm256_add_epi8(self.0, self.0), reduced))
         }
     }
@@ -97,6 +98,7 @@ pub struct Gfni(__m512i);
 /// Multiplication by each constant as a matrix: byte `7 - i` of the word is the row that gives bit `i`.
 const MATRICES: [u64; 256] = matrices();
 
+#[expect(clippy::cast_possible_truncation, reason = "factors are bytes; constants convert by `as`")]
 const fn matrices() -> [u64; 256] {
     let mut matrices = [0; 256];
     let mut by = 0;
@@ -147,7 +149,7 @@ impl Lane for Gfni {
     #[inline(always)]
     unsafe fn factor(by: u8) -> __m512i {
         // SAFETY: the caller promises AVX-512.
-        unsafe { _mm512_set1_epi64(MATRICES[usize::from(by)] as i64) }
+        unsafe { _mm512_set1_epi64(MATRICES[usize::from(by)].cast_signed()) }
     }
 
     #[inline(always)]

@@ -4,6 +4,7 @@
 
 use std::ops::Range;
 
+use units::convert::narrow;
 use units::{Lba, SECTOR_BYTES, Sectors};
 
 use super::geometry::{Geometry, Kind, Row};
@@ -236,7 +237,7 @@ impl Executor {
     }
 
     fn rebuild(&mut self, geometry: &Geometry, stripe: &Stripe, reads: &[Step], slot: u16) {
-        let read = |slot: u32| reads.iter().any(|step| step.role == Role::Column(slot as u16));
+        let read = |slot: u32| reads.iter().any(|step| step.role == Role::Column(narrow::<u16>(slot)));
         for (row, part) in rows(geometry, stripe) {
             let data = (0..geometry.data)
                 .filter(|&strip| !read(geometry.data_slot(&row, strip)))
@@ -275,7 +276,7 @@ impl Executor {
     /// Each second row is the first one moved by one member.
     fn verify_shifted(&self, geometry: &Geometry, stripe: &Stripe) -> bool {
         let (len, width) = (length(stripe), geometry.width as usize);
-        let chunk = (geometry.chunk * SECTOR_BYTES) as usize;
+        let chunk = narrow::<usize>(geometry.chunk * SECTOR_BYTES);
         (0..width).all(|slot| {
             let (here, there) = (&self.held[slot * len..], &self.held[(slot + 1) % width * len..]);
             (0..len).step_by(2 * chunk).all(|at| here[at..at + chunk] == there[at + chunk..at + 2 * chunk])
@@ -295,12 +296,12 @@ impl Executor {
 }
 
 fn bytes(at: Sectors, count: Sectors) -> Range<usize> {
-    (at.0 * SECTOR_BYTES) as usize..((at.0 + count.0) * SECTOR_BYTES) as usize
+    narrow::<usize>(at.0 * SECTOR_BYTES)..narrow::<usize>((at.0 + count.0) * SECTOR_BYTES)
 }
 
 /// Bytes that one member holds of the stripe.
 fn length(stripe: &Stripe) -> usize {
-    ((stripe.to.0 - stripe.from.0) * SECTOR_BYTES) as usize
+    narrow::<usize>((stripe.to.0 - stripe.from.0) * SECTOR_BYTES)
 }
 
 /// The rows that a range of columns passes through, with the part of the columns in each.

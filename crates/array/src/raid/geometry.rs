@@ -7,6 +7,7 @@
 //! **Invariant:** every host sector below [`Geometry::capacity`] has exactly one data place, no two share one, and
 //! no place lies beyond a member's end.
 
+use units::convert::narrow;
 use units::{Lba, Sectors};
 
 use super::error::{GeometryError, PlanError};
@@ -219,7 +220,7 @@ impl Geometry {
                 (self.data_slot(&row, spot.strip), row.base)
             }
         };
-        Place { slot: slot as u16, lba: Lba(base + spot.offset) }
+        Place { slot: narrow::<u16>(slot), lba: Lba(base + spot.offset) }
     }
 
     /// The stripe that the host's sector belongs to. The address must be inside the set.
@@ -256,7 +257,7 @@ impl Geometry {
         let (strip, offset) = self.by_chunk.divide(lba.0);
         let (row, column) = self.by_columns.divide(strip);
         let (group, strip) = if self.groups == 1 { (0, column) } else { self.by_data.divide(column) };
-        Spot { group: group as u32, row, strip: strip as u32, offset }
+        Spot { group: narrow::<u32>(group), row, strip: narrow::<u32>(strip), offset }
     }
 
     /// The start of the strip that follows in the host's order.
@@ -277,7 +278,7 @@ impl Geometry {
     /// A row of a parity group.
     #[inline]
     pub(super) fn row(&self, group: u32, row: u64) -> Row {
-        let turn = self.by_width.divide(row).1 as u32;
+        let turn = narrow::<u32>(self.by_width.divide(row).1);
         let p = if self.spec.layout.is_left() { self.width - 1 - turn } else { turn };
         Row { first: group * self.width, base: row * self.chunk, group, row, p }
     }
@@ -345,4 +346,5 @@ fn shape(spec: &SetSpec) -> (Kind, u32, u32) {
 }
 
 /// Most members of one group of a level with two parity strips.
+#[expect(clippy::cast_possible_truncation, reason = "a constant, which converts by `as`: 255")]
 pub(super) const MOST_WITH_Q: u32 = MAX_DATA_STRIPS as u32 + 2;

@@ -7,6 +7,7 @@
 //! these. What lies below a rebuild's mark is as good as on any other member.
 
 use units::Lba;
+use units::convert::narrow;
 
 use super::error::HealthError;
 use super::geometry::Geometry;
@@ -69,11 +70,13 @@ impl Health {
     /// Every member optimal, every spare waiting, parity built.
     pub fn new(geometry: &Geometry) -> Health {
         let spec = geometry.spec();
-        let slots = (0..spec.members as u16)
+        let slots = (0..narrow::<u16>(spec.members))
             .map(|member| Slot { member, state: MemberState::Optimal, twin: None })
             .collect();
-        let bays =
-            (0..spec.members as u16).map(Bay::Slot).chain((0..spec.spares).map(|_| Bay::Spare)).collect();
+        let bays = (0..narrow::<u16>(spec.members))
+            .map(Bay::Slot)
+            .chain((0..spec.spares).map(|_| Bay::Spare))
+            .collect();
         Health {
             slots,
             bays,
@@ -284,16 +287,19 @@ impl Health {
     }
 
     fn bay(&self, member: u32) -> Result<(u16, Bay), HealthError> {
-        let last = (self.bays.len() - 1) as u16;
+        let last = narrow::<u16>(self.bays.len() - 1);
         match self.bays.get(member as usize) {
-            Some(&bay) => Ok((member as u16, bay)),
+            Some(&bay) => Ok((narrow::<u16>(member), bay)),
             None => Err(HealthError::NoSuchMember { member, last }),
         }
     }
 
     fn needs_failed(&self, slot: u16) -> Result<(), HealthError> {
         match self.slots.get(usize::from(slot)) {
-            None => Err(HealthError::NoSuchMember { member: slot.into(), last: self.slots.len() as u16 - 1 }),
+            None => Err(HealthError::NoSuchMember {
+                member: slot.into(),
+                last: narrow::<u16>(self.slots.len()) - 1,
+            }),
             Some(Slot { state: MemberState::Failed, .. }) => Ok(()),
             Some(place) => {
                 let advice = "only a failed one is rebuilt";

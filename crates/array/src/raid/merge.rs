@@ -5,6 +5,7 @@
 //!
 //! **Invariant:** the commands cover exactly the sectors of the steps, in the order of the first step of each.
 
+use units::convert::narrow;
 use units::{Lba, Sectors};
 
 use super::plan::Step;
@@ -53,7 +54,7 @@ impl Merger {
                 }
                 _ => {
                     self.commands.push(Command { member: step.member, lba: step.lba, sectors: step.sectors });
-                    self.last[member] = self.commands.len() as u32;
+                    self.last[member] = narrow::<u32>(self.commands.len());
                 }
             }
         }

@@ -9,6 +9,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use units::convert::narrow;
 use units::{Bytes, Lba, Sectors};
 
 /// What a step carries.
@@ -107,7 +108,7 @@ impl Solve {
     pub(super) fn push(&mut self, strip: u32) -> bool {
         let free = self.count < 2;
         if free {
-            self.unknown[usize::from(self.count)] = strip as u16;
+            self.unknown[usize::from(self.count)] = narrow::<u16>(strip);
             self.count += 1;
         }
         free

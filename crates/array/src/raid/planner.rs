@@ -2,6 +2,7 @@
 //!
 //! **Invariant:** planning is a function of geometry, health and request; it reads no clock and does no I/O.
 
+use units::convert::narrow;
 use units::{Lba, Sectors};
 
 use super::error::PlanError;
@@ -137,8 +138,8 @@ impl Geometry {
             let (slot, base) = self.copy_of(spot, copy);
             let lba = base + spot.offset;
             if health.can_read(slot, lba + sectors) {
-                let member = health.member(slot as u16);
-                plan.candidates.push(Candidate { member, copy: copy as u16, lba: Lba(lba) });
+                let member = health.member(narrow::<u16>(slot));
+                plan.candidates.push(Candidate { member, copy: narrow::<u16>(copy), lba: Lba(lba) });
             }
         }
         match plan.candidates.len() {
@@ -158,7 +159,8 @@ impl Geometry {
                 let before = plan.writes.len();
                 for copy in 0..self.copies() {
                     let (slot, base) = self.copy_of(spot, copy);
-                    let role = if self.copies() == 1 { Role::Data(0) } else { Role::Copy(copy as u16) };
+                    let role =
+                        if self.copies() == 1 { Role::Data(0) } else { Role::Copy(narrow::<u16>(copy)) };
                     let host = Some(Sectors(host));
                     push_write(health, slot, base + spot.offset, sectors, role, host, plan);
                 }
@@ -207,7 +209,7 @@ pub(super) fn push_write(
 ) {
     let step = |member| Step { member, role, lba: Lba(lba), sectors: Sectors(sectors), host };
     if health.must_write(slot, lba) {
-        plan.writes.push(step(health.member(slot as u16)));
+        plan.writes.push(step(health.member(narrow::<u16>(slot))));
     }
     if let Some(twin) = health.twin_behind(slot, lba) {
         plan.writes.push(step(twin));

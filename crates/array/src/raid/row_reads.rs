@@ -2,6 +2,7 @@
 //!
 //! **Invariant:** a strip that can be read is read once, whether the host wants it, a recovery needs it, or both.
 
+use units::convert::narrow;
 use units::{Lba, Sectors};
 
 use super::error::PlanError;
@@ -83,8 +84,8 @@ impl Geometry {
             if !own.is_empty() {
                 all = all.cover(own);
             }
-            let unknown = solve.unknown().contains(&(strip as u16));
-            let role = Role::Data(strip as u16);
+            let unknown = solve.unknown().contains(&narrow::<u16>(strip));
+            let role = Role::Data(narrow::<u16>(strip));
             match (unknown, own.is_empty()) {
                 (false, false) if own.touches(lost) => {
                     self.push_read(health, row, role, own.cover(lost), None, plan);

@@ -5,6 +5,8 @@
 
 use std::ops::Range;
 
+use units::convert::narrow;
+
 use super::error::PlanError;
 use super::geometry::{Geometry, Row};
 use super::health::Health;
@@ -122,7 +124,7 @@ impl Geometry {
             Method::ReconstructWrite => self.push_rest_reads(health, row, span, pieces.clone(), plan),
             Method::RecoverAndWrite => {
                 solve = self.solve(health, row, span)?;
-                for strip in (0..self.data as u16).filter(|strip| !solve.unknown().contains(strip)) {
+                for strip in (0..narrow::<u16>(self.data)).filter(|strip| !solve.unknown().contains(strip)) {
                     self.push_read(health, row, Role::Data(strip), span, None, plan);
                 }
                 self.push_parity_reads(health, row, span, (solve.from_p, solve.from_q), plan);
@@ -139,7 +141,7 @@ impl Geometry {
         let arithmetic = costed(found.q.write || solve.from_q, taken);
         self.push_stripe(row, span, method, solve, arithmetic, start, plan);
         let stripe = plan.stripes.last_mut().expect("it was just added");
-        stripe.pieces = pieces.start as u32..pieces.end as u32;
+        stripe.pieces = narrow::<u32>(pieces.start)..narrow::<u32>(pieces.end);
         Ok(())
     }
 
@@ -158,7 +160,7 @@ impl Geometry {
             return Err(self.lost(row.group));
         }
         let start = (plan.reads.len(), plan.writes.len(), plan.pieces.len());
-        for strip in 0..self.data as u16 {
+        for strip in 0..narrow::<u16>(self.data) {
             self.push_read(health, row, Role::Data(strip), span, None, plan);
         }
         self.push_parity_writes(health, row, parity, span, plan);
@@ -186,7 +188,7 @@ impl Geometry {
         let p = Parity::of(health, self.p_slot(row), row, span);
         let q = if parity == 2 { Parity::of(health, self.q_slot(row), row, span) } else { none };
         let readable = u32::from(p.read) + u32::from(q.read);
-        if unknown.unknown().len() as u32 > readable {
+        if narrow::<u32>(unknown.unknown().len()) > readable {
             return Err(self.lost(row.group));
         }
         Ok(Found { unknown, p, q })
@@ -213,9 +215,15 @@ impl Geometry {
             && health.has_parity(row.base + span.to)
             && !pieces.iter().any(|piece| unknown.contains(&piece.strip));
         let can_reconstruct = unknown.iter().all(|&strip| covers(pieces, strip, span));
-        let modify_reads = pieces.len() as u32 + u32::from(found.p.write) + u32::from(found.q.write);
-        let prefers_modify =
-            || self.spec().rule.modifies(modify_reads, self.data - covered, pieces.len() as u32, self.data);
+        let modify_reads = narrow::<u32>(pieces.len()) + u32::from(found.p.write) + u32::from(found.q.write);
+        let prefers_modify = || {
+            self.spec().rule.modifies(
+                modify_reads,
+                self.data - covered,
+                narrow::<u32>(pieces.len()),
+                self.data,
+            )
+        };
         match (can_modify, can_reconstruct) {
             (true, true) if prefers_modify() => Method::ReadModifyWrite,
             (_, true) => Method::ReconstructWrite,
@@ -227,7 +235,7 @@ impl Geometry {
     /// Reads what the pieces leave of the span in every data strip: of a strip written at one end, the other end.
     fn push_rest_reads(&self, health: &Health, row: &Row, span: Span, pieces: Range<usize>, plan: &mut Plan) {
         let mut next = pieces.start;
-        for strip in 0..self.data as u16 {
+        for strip in 0..narrow::<u16>(self.data) {
             let start = next;
             while next < pieces.end && plan.pieces[next].strip == strip {
                 next += 1;
@@ -268,8 +276,12 @@ impl Geometry {
 
 /// Strips that the pieces, ordered by strip and not overlapping, cover over the whole span.
 fn covered(pieces: &[Piece], span: Span) -> u32 {
-    pieces.chunk_by(|one, other| one.strip == other.strip).filter(|strip| sum(strip) == span.len()).count()
-        as u32
+    narrow::<u32>(
+        pieces
+            .chunk_by(|one, other| one.strip == other.strip)
+            .filter(|strip| sum(strip) == span.len())
+            .count(),
+    )
 }
 
 fn covers(pieces: &[Piece], strip: u16, span: Span) -> bool {

@@ -2,6 +2,7 @@
 //!
 //! **Invariant:** a span lies inside one chunk, and every step of a row is made here or by `push_write`.
 
+use units::convert::narrow;
 use units::{Bytes, Lba, Sectors};
 
 use super::error::PlanError;
@@ -106,7 +107,7 @@ impl Geometry {
     ) {
         let slot = self.slot_of(row, role);
         plan.reads.push(Step {
-            member: health.member(slot as u16),
+            member: health.member(narrow::<u16>(slot)),
             role,
             lba: Lba(row.base + span.from),
             sectors: Sectors(span.len()),
@@ -134,16 +135,16 @@ impl Geometry {
             method,
             solve,
             arithmetic,
-            reads: reads as u32..plan.reads.len() as u32,
-            writes: writes as u32..plan.writes.len() as u32,
+            reads: narrow::<u32>(reads)..narrow::<u32>(plan.reads.len()),
+            writes: narrow::<u32>(writes)..narrow::<u32>(plan.writes.len()),
             checks: 0..0,
-            pieces: pieces as u32..plan.pieces.len() as u32,
+            pieces: narrow::<u32>(pieces)..narrow::<u32>(plan.pieces.len()),
         });
     }
 }
 
 pub(super) fn piece(strip: u32, at: u64, sectors: u64, host: u64) -> Piece {
-    Piece { strip: strip as u16, at: Sectors(at), sectors: Sectors(sectors), host: Sectors(host) }
+    Piece { strip: narrow::<u16>(strip), at: Sectors(at), sectors: Sectors(sectors), host: Sectors(host) }
 }
 
 pub(super) fn parities(solve: &Solve) -> u64 {

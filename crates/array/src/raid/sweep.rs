@@ -11,6 +11,7 @@
 //!
 //! **Invariant:** units come in ascending order, without gaps, each once.
 
+use units::convert::narrow;
 use units::{Bytes, Lba, Sectors, Share};
 
 use super::error::PlanError;
@@ -242,7 +243,7 @@ impl<'a> Work<'a> {
         for group in 0..self.geometry.groups() {
             let start = self.starts();
             for slot in self.slots(group) {
-                let role = Role::Column(slot as u16);
+                let role = Role::Column(narrow::<u16>(slot));
                 push_write(self.health, slot, self.unit.lba.0, self.unit.sectors.0, role, None, self.plan);
             }
             self.stripe(group, Method::Zero, Arithmetic::default(), start, verify);
@@ -291,12 +292,13 @@ impl<'a> Work<'a> {
         let end = self.unit.lba.0 + self.unit.sectors.0;
         let needed = self.geometry.width - parity;
         let readable = |work: &Self, other: u32| other != u32::from(slot) && work.health.can_read(other, end);
-        let survivors = self.slots(group).filter(|&other| readable(self, other)).count() as u32;
+        let survivors = narrow::<u32>(self.slots(group).filter(|&other| readable(self, other)).count());
         if survivors < needed || !self.health.has_parity(end) {
             return Err(self.geometry.lost(group));
         }
         let turn = self.unit.lba.0 / self.unit.sectors.0;
-        let left_out = if survivors > needed { (turn % u64::from(survivors)) as u32 } else { survivors };
+        let left_out =
+            if survivors > needed { narrow::<u32>(turn % u64::from(survivors)) } else { survivors };
         let start = self.starts();
         let mut seen = 0;
         for other in self.slots(group) {
@@ -382,15 +384,15 @@ impl<'a> Work<'a> {
     }
 
     fn read(&mut self, slot: u32) {
-        let step = self.step(self.health.member(slot as u16), Role::Column(slot as u16));
+        let step = self.step(self.health.member(narrow::<u16>(slot)), Role::Column(narrow::<u16>(slot)));
         self.plan.reads.push(step);
     }
 
     fn copy_step(&self, spot: Spot, copy: u32, sectors: u64) -> Step {
         let (slot, base) = self.geometry.copy_of(spot, copy);
         Step {
-            member: self.health.member(slot as u16),
-            role: Role::Copy(copy as u16),
+            member: self.health.member(narrow::<u16>(slot)),
+            role: Role::Copy(narrow::<u16>(copy)),
             lba: Lba(base + spot.offset),
             sectors: Sectors(sectors),
             host: None,
@@ -407,7 +409,7 @@ impl<'a> Work<'a> {
     }
 
     fn starts(&self) -> (u32, u32) {
-        (self.plan.reads.len() as u32, self.plan.writes.len() as u32)
+        (narrow::<u32>(self.plan.reads.len()), narrow::<u32>(self.plan.writes.len()))
     }
 
     /// Ends a stripe of columns that began at `start`.
@@ -465,8 +467,8 @@ impl<'a> Work<'a> {
     fn check_last(&mut self) {
         let Plan { writes, checks, stripes, .. } = &mut *self.plan;
         let stripe = stripes.last_mut().expect("a stripe was just planned");
-        let from = checks.len() as u32;
+        let from = narrow::<u32>(checks.len());
         checks.extend_from_slice(super::plan::slice(writes, &stripe.writes));
-        stripe.checks = from..checks.len() as u32;
+        stripe.checks = from..narrow::<u32>(checks.len());
     }
 }

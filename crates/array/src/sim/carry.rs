@@ -5,6 +5,7 @@
 //!
 //! **Invariant:** a request that has set out is there exactly once.
 
+use units::convert::narrow;
 use units::{Instant, Nanos};
 
 use crate::trail::Part;
@@ -87,7 +88,7 @@ impl Sim {
 
     /// The number of a session among those of all hosts.
     pub(super) fn connection(&self, client: u32, session: u32) -> u32 {
-        self.host_of(client) * self.hosts[0].sessions.len() as u32 + session
+        self.host_of(client) * narrow::<u32>(self.hosts[0].sessions.len()) + session
     }
 
     fn arm(&mut self, wire: u32) {

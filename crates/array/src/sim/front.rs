@@ -2,6 +2,7 @@
 //!
 //! **Invariant:** a request has as many parts on the way as it counts, and is settled when the last has answered.
 
+use units::convert::narrow;
 use units::{Instant, Nanos, SECTOR_BYTES};
 use workload::spec::FlushKind;
 use workload::{Completion, Op, Outcome as End, Request};
@@ -68,9 +69,9 @@ impl Sim {
         let HostRequest { op, lun, offset, len, .. } = self.requests[place];
         let protocol = &self.plant.protocol;
         let carried = if op == Op::Write { protocol.write_size } else { protocol.read_size };
-        let limit =
-            carried.get().min(self.plant.host.max_transfer.get()).clamp(SECTOR_BYTES, u64::from(u32::MAX))
-                as u32;
+        let limit = narrow::<u32>(
+            carried.get().min(self.plant.host.max_transfer.get()).clamp(SECTOR_BYTES, u64::from(u32::MAX)),
+        );
         if let (Op::Flush, Some(stripe), 0) = (op, self.plant.host.stripe, lun) {
             return self.flush_all(place, host, ready, stripe);
         }
@@ -86,7 +87,7 @@ impl Sim {
         let mut at = 0;
         while at < whole.len {
             let (lun, offset, run) = self.on_lun(whole.lun, whole.offset + u64::from(at));
-            let len = u64::from(limit.min(whole.len - at)).min(run) as u32;
+            let len = narrow::<u32>(u64::from(limit.min(whole.len - at)).min(run));
             let part = self.part_of(place);
             let last = at + len == whole.len;
             self.requests[part] = HostRequest { parent: place, lun, offset, len, pending: 0, last, ..whole };
@@ -100,7 +101,7 @@ impl Sim {
     /// Sends a flush of a striped volume to each of its LUNs.
     fn flush_all(&mut self, place: u32, host: u32, ready: Instant, stripe: StripeParams) {
         let whole = self.requests[place];
-        let luns = stripe.luns.clamp(1, self.plant.luns.len() as u32);
+        let luns = stripe.luns.clamp(1, narrow::<u32>(self.plant.luns.len()));
         self.requests[place].pending = luns;
         for lun in 0..luns {
             let part = self.part_of(place);
@@ -118,7 +119,7 @@ impl Sim {
             Some(StripeParams { chunk, luns }) => {
                 let (chunk, luns) = (chunk.get().max(SECTOR_BYTES), u64::from(luns.max(1)));
                 let (number, within) = (offset / chunk, offset % chunk);
-                ((number % luns) as u32, number / luns * chunk + within, chunk - within)
+                (narrow::<u32>(number % luns), number / luns * chunk + within, chunk - within)
             }
         }
     }

@@ -9,6 +9,7 @@
 //! **Invariant:** no two that conflict hold a stripe at once, and who holds one never waits for another: a request over
 //! several stripes asks for each on its own, in ascending order, so that nobody can wait for ever.
 
+use units::convert::narrow;
 use units::{Bytes, Instant, SECTOR_BYTES};
 
 use crate::meter::{Class, Meter};
@@ -54,7 +55,7 @@ impl Claim {
             Some(block) => {
                 let block = (block.get() / SECTOR_BYTES).max(1);
                 let end = stripe.to.0.div_ceil(block) * block;
-                ((stripe.from.0 / block * block) as u32, u32::try_from(end).unwrap_or(u32::MAX))
+                (narrow::<u32>(stripe.from.0 / block * block), u32::try_from(end).unwrap_or(u32::MAX))
             }
         };
         Some(Claim { row: stripe.row, set, group: stripe.group, from, to, operation, shared })
@@ -75,7 +76,7 @@ impl Claim {
     fn list(&self) -> usize {
         // Multiplying scatters neighbouring rows over the lists (Fibonacci hashing, Knuth 6.4).
         let number = self.row ^ u64::from(self.set) << 48 ^ u64::from(self.group) << 32;
-        (number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - LISTS.ilog2())) as usize
+        narrow::<usize>(number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - LISTS.ilog2()))
     }
 }
 
@@ -296,22 +297,22 @@ mod tests {
         for now in 0..200_000 {
             let asks = draws.below(2) == 0;
             if asks && let Some(who) = free.pop() {
-                let from = draws.below(64) as u32;
+                let from = narrow::<u32>(draws.below(64));
                 let claim = Claim {
                     // Many rows of which some meet in a list, and few of which much meets.
                     row: if draws.below(2) == 0 { draws.below(3) } else { draws.below(1 << 40) },
-                    set: draws.below(2) as u32,
-                    group: draws.below(2) as u32,
+                    set: narrow::<u32>(draws.below(2)),
+                    group: narrow::<u32>(draws.below(2)),
                     from,
-                    to: from + 1 + draws.below(64) as u32,
-                    operation: now as u32,
+                    to: from + 1 + narrow::<u32>(draws.below(64)),
+                    operation: narrow::<u32>(now),
                     shared: draws.below(3) == 0,
                 };
                 let waits = held.iter().chain(&queue).any(|(_, other)| other.conflicts(&claim));
                 assert_eq!(bench.enter(now, who, claim), !waits);
                 if waits { queue.push((who, claim)) } else { held.push((who, claim)) }
             } else if !held.is_empty() {
-                let (who, _) = held.swap_remove(draws.below(held.len() as u64) as usize);
+                let (who, _) = held.swap_remove(narrow::<usize>(draws.below(held.len() as u64)));
                 free.push(who);
                 // Who goes now: each that nobody before it holds up, in order of arrival.
                 let (mut go, mut stay) = (Claims::new(), Claims::new());

@@ -39,6 +39,7 @@ mod serve;
 mod unit_locks;
 mod work;
 
+use units::convert::narrow;
 use units::{Bytes, Instant};
 use workload::{Errno, Job, Request, Wake};
 
@@ -294,7 +295,7 @@ impl Sim {
     pub fn fail_disk(&mut self, disk: u32) -> Result<(), HealthError> {
         for set in &mut self.back.sets {
             if let Some(member) = set.disks.iter().position(|&number| number == disk) {
-                return set.health.fail(member as u32).map(|_| ());
+                return set.health.fail(narrow::<u32>(member)).map(|_| ());
             }
         }
         Ok(())
@@ -372,7 +373,7 @@ impl Sim {
         }
         self.restart_meters();
         self.running.iter_mut().for_each(|client| client.job.start(from));
-        for client in 0..self.running.len() as u32 {
+        for client in 0..narrow::<u32>(self.running.len()) {
             self.ask(client);
         }
         while self.running.iter().any(|client| !client.done) {
@@ -446,7 +447,7 @@ impl Sim {
     }
 
     fn stop(&mut self) {
-        for client in 0..self.running.len() as u32 {
+        for client in 0..narrow::<u32>(self.running.len()) {
             self.running[client as usize].job.stop();
             self.ask(client);
         }
@@ -579,7 +580,7 @@ fn adapter(host: &Host, link: u32) -> Option<Link> {
 
 /// A set with the array's spares among its disks.
 fn new_set(plant: &Plant, set: &SetPlant) -> Result<Set, GeometryError> {
-    let spec = SetSpec { spares: plant.spares.len() as u32, ..set.geometry.spec().clone() };
+    let spec = SetSpec { spares: narrow::<u32>(plant.spares.len()), ..set.geometry.spec().clone() };
     let geometry = Geometry::new(spec)?;
     let health = Health::new(&geometry);
     let disks = set.members.iter().chain(&plant.spares).copied().collect();

@@ -7,6 +7,7 @@
 
 use std::collections::VecDeque;
 
+use units::convert::{narrow, truncated};
 use units::{Bytes, Instant, Nanos, SECTOR_BYTES};
 use workload::{Errno, Op};
 
@@ -73,7 +74,7 @@ impl Pages {
     }
 
     fn limit(&self) -> u64 {
-        (self.params.dirty_limit.get() * self.params.size.as_f64()) as u64
+        truncated::<u64>(self.params.dirty_limit.get() * self.params.size.as_f64())
     }
 
     /// Drops all clean pages, as `echo 3 > /proc/sys/vm/drop_caches` does.
@@ -145,8 +146,14 @@ impl Sim {
             Verdict::Stranger if here => self.copy_out(place, host, ready),
             Verdict::Stranger if whole => self.dispatch(place, host, ready),
             Verdict::Stranger => {
-                let part =
-                    HostRequest { client, class, lun, offset, len: len as u32, ..HostRequest::default() };
+                let part = HostRequest {
+                    client,
+                    class,
+                    lun,
+                    offset,
+                    len: narrow::<u32>(len),
+                    ..HostRequest::default()
+                };
                 self.fetch_for(part, Purpose::Step(place), host, ready);
             }
             Verdict::Coming(_) => {}
@@ -163,7 +170,7 @@ impl Sim {
     /// Copies between page cache and user: the present step of a read, which ends with the last, or a whole write.
     pub(super) fn copy_out(&mut self, place: u32, host: u32, ready: Instant) {
         let HostRequest { op, len, class, .. } = self.requests[place];
-        let bytes = if op == Op::Read { self.step_of(place, host).1 as u32 } else { len };
+        let bytes = if op == Op::Read { narrow::<u32>(self.step_of(place, host).1) } else { len };
         let host = &mut self.hosts[host as usize];
         let copy = host.pages.as_ref().map_or(Nanos::ZERO, |pages| pages.copy(bytes));
         let done = host.operation(self.now, ready, copy, class, &mut self.trails[place as usize]);
@@ -174,7 +181,8 @@ impl Sim {
     }
 
     fn fetch_pages(&mut self, client: u32, lun: u32, fetch: Fetch, host: u32, class: Class, ready: Instant) {
-        let (offset, len) = (fetch.from * SECTOR_BYTES, ((fetch.to - fetch.from) * SECTOR_BYTES) as u32);
+        let (offset, len) =
+            (fetch.from * SECTOR_BYTES, narrow::<u32>((fetch.to - fetch.from) * SECTOR_BYTES));
         let part = HostRequest { client, class, lun, offset, len, ..HostRequest::default() };
         self.fetch_for(part, Purpose::Pages(lun, fetch), host, ready);
     }
@@ -266,7 +274,7 @@ impl Sim {
             class: Class::HostWrite,
             lun,
             offset: from,
-            len: (to - from) as u32,
+            len: narrow::<u32>(to - from),
             purpose: Purpose::Writeback,
             ..HostRequest::default()
         };

@@ -7,6 +7,7 @@
 //! **Invariant:** a command that was lost on its way out is not carried out; one whose answer was lost is carried out
 //! again. Either way it is settled once.
 
+use units::convert::narrow;
 use units::{Instant, Nanos};
 
 use crate::controller::{Handover, Ownership};
@@ -90,7 +91,7 @@ impl Sim {
         if delay.is_none() && (self.nodes[first as usize].alive || self.links.is_empty()) {
             return Ok((wanted, Nanos::ZERO));
         }
-        let all = 0..self.links.len() as u32;
+        let all = 0..narrow::<u32>(self.links.len());
         // A twin to the same controller first, then any other.
         let twin = all.clone().filter(|&link| self.end_of(link) == first).find(|&link| self.is_live(link));
         match twin.or_else(|| all.clone().find(|&link| self.is_live(link))) {

@@ -2,6 +2,7 @@
 //!
 //! **Invariant:** a part that is made faster is faster in all it does: rates are multiplied, times divided.
 
+use units::convert::truncated;
 use units::{Bytes, BytesPerSecond, Nanos};
 
 use crate::device::queue::Service;
@@ -150,7 +151,7 @@ struct Faster(f64);
 
 impl Faster {
     fn time(self, time: &mut Nanos) {
-        *time = Nanos::new((time.get() as f64 / self.0).round() as u64);
+        *time = Nanos::new(truncated((time.get() as f64 / self.0).round()));
     }
 
     fn rate(self, rate: &mut BytesPerSecond) {
@@ -158,7 +159,7 @@ impl Faster {
     }
 
     fn size(self, size: &mut Bytes) {
-        *size = Bytes::new((size.as_f64() * self.0) as u64);
+        *size = Bytes::new(truncated(size.as_f64() * self.0));
     }
 
     /// All but its length.

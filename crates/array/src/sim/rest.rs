@@ -3,6 +3,7 @@
 //! **Invariant:** afterwards a load meets what it would meet on an array that has done nothing yet, but for what lasts:
 //! the health of its sets, background work in progress, the flash pages in use, and the positions of the arms.
 
+use units::convert::narrow;
 use units::{Instant, Nanos};
 
 use super::Sim;
@@ -15,7 +16,7 @@ impl Sim {
     /// Call it when no load runs. What a controller holds that has failed stays there: that is no rest.
     pub fn come_to_rest(&mut self, most: Nanos) -> bool {
         let until = self.now.saturating_add(most);
-        for host in 0..self.hosts.len() as u32 {
+        for host in 0..narrow::<u32>(self.hosts.len()) {
             self.write_back_run(host, self.now);
         }
         self.step_while(until, |sim| sim.requests.in_use() > 0);
@@ -24,7 +25,7 @@ impl Sim {
             let working = self.nodes.iter_mut().filter(|node| node.alive);
             working.filter_map(|node| node.cache.as_mut()).for_each(|cache| cache.urge(volume));
         }
-        for controller in 0..self.nodes.len() as u32 {
+        for controller in 0..narrow::<u32>(self.nodes.len()) {
             self.destage(controller);
         }
         self.step_while(until, |sim| sim.is_writing_out() || sim.back.foreground() > 0);

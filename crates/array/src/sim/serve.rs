@@ -2,6 +2,7 @@
 //!
 //! **Invariant:** what a controller has acknowledged and not yet written is in its cache as dirty.
 
+use units::convert::narrow;
 use units::{Bytes, Instant, Lba, Nanos, SECTOR_BYTES, Sectors};
 use workload::Op;
 
@@ -235,7 +236,7 @@ impl Sim {
         if waits == 0 {
             return self.flush_members(place, ready);
         }
-        for controller in 0..self.nodes.len() as u32 {
+        for controller in 0..narrow::<u32>(self.nodes.len()) {
             self.destage(controller);
         }
     }
@@ -279,7 +280,8 @@ impl Sim {
 
     /// The working partner of a controller.
     pub(super) fn partner_of(&self, controller: u32) -> Option<u32> {
-        (0..self.nodes.len() as u32).find(|&other| other != controller && self.nodes[other as usize].alive)
+        (0..narrow::<u32>(self.nodes.len()))
+            .find(|&other| other != controller && self.nodes[other as usize].alive)
     }
 
     /// Takes a write into the cache and acknowledges it, if there is room.

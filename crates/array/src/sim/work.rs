@@ -5,6 +5,7 @@
 //!
 //! **Invariant:** units under way never exceed the window, and each is settled once.
 
+use units::convert::{narrow, truncated};
 use units::{Bytes, Instant, Nanos, SECTOR_BYTES, Sectors, Share};
 
 use crate::background::{BackgroundKind, BackgroundParams, BackgroundPolicy};
@@ -153,7 +154,7 @@ impl Sim {
             ended: None,
             stops_jobs_at: None,
         });
-        let number = self.works.len() as u32 - 1;
+        let number = narrow::<u32>(self.works.len()) - 1;
         self.back.work_begins(order.set);
         self.pump(number);
         Ok(number)
@@ -166,7 +167,7 @@ impl Sim {
         }
         let whole = self.work_alone(order, BackgroundParams { startup: Share::NONE, ..params }, 10)?;
         let last = whole.last().copied().unwrap_or(Nanos::ZERO);
-        Ok(Nanos::new((last.get() as f64 * params.startup.get()) as u64))
+        Ok(Nanos::new(truncated(last.get() as f64 * params.startup.get())))
     }
 
     /// When each whole percent would be reached if nothing else went on: from `samples` places of the pass instead
@@ -191,11 +192,11 @@ impl Sim {
         Ok((0..100)
             .map(|percent| {
                 let at = (f64::from(percent) + 0.5) / 100.0 * f64::from(samples) - 0.5;
-                let left = (at.max(0.0) as usize).min(pace.len() - 1);
+                let left = truncated::<usize>(at.max(0.0)).min(pace.len() - 1);
                 let right = (left + 1).min(pace.len() - 1);
                 let part = (at - left as f64).clamp(0.0, 1.0);
                 elapsed += (pace[left] + (pace[right] - pace[left]) * part) / 100.0;
-                Nanos::new(elapsed as u64)
+                Nanos::new(truncated(elapsed))
             })
             .collect())
     }
@@ -213,13 +214,13 @@ impl Sim {
         let used = trial.back.sets[order.set as usize].geometry.member_used().0;
         let unit = (params.unit.get() / SECTOR_BYTES).max(1);
         let units = (4 * u64::from(params.window)).max(48);
-        let from = ((used as f64 * at) as u64).min(used.saturating_sub(units * unit));
+        let from = truncated::<u64>(used as f64 * at).min(used.saturating_sub(units * unit));
         work.sweep.abandon();
         work.sweep = work.sweep.clone().between(units::Lba(from), units::Lba(from + units * unit));
         (work.under_way, work.wakes_at) = (0, Instant::NEVER);
         trial.restart_back();
         trial.pump(number);
-        let mut ends = Vec::with_capacity(units as usize);
+        let mut ends = Vec::with_capacity(narrow::<usize>(units));
         while trial.works[number as usize].ended.is_none() {
             let before = trial.works[number as usize].moved;
             if !trial.step() {
@@ -253,7 +254,7 @@ impl Sim {
             }
             BackgroundKind::Rebuild => {
                 use crate::raid::MemberState;
-                let members = set.geometry.spec().members as u16;
+                let members = narrow::<u16>(set.geometry.spec().members);
                 let failed = |slot: &u16| set.health.state(*slot) == MemberState::Failed;
                 let rebuilding = |slot: &u16| {
                     !matches!(set.health.state(*slot), MemberState::Optimal | MemberState::Failed)
@@ -401,12 +402,12 @@ impl Sim {
             // While hosts wait too, a unit's time is a share of the disk's: the rest of it is theirs.
             BackgroundPolicy::Share(share) if !quiet && share.get() > 0.0 => {
                 let theirs = (1.0 - share.get()) / share.get();
-                Nanos::new((work.shortest.get() as f64 * theirs) as u64)
+                Nanos::new(truncated(work.shortest.get() as f64 * theirs))
             }
             _ => Nanos::ZERO,
         };
         work.not_before = work.not_before.max(now + rest);
-        let percent = (work.sweep.done().get() * 100.0 + 1e-9) as usize;
+        let percent = truncated::<usize>(work.sweep.done().get() * 100.0 + 1e-9);
         while work.percents.len() < percent {
             work.percents.push(now - work.begun);
         }
@@ -439,7 +440,7 @@ impl Sim {
         if self.back.foreground() > 0 && !self.back.units_are_free() {
             return;
         }
-        for number in 0..self.works.len() as u32 {
+        for number in 0..narrow::<u32>(self.works.len()) {
             if self.works[number as usize].ended.is_none() {
                 self.pump(number);
             }

@@ -1,5 +1,6 @@
 //! Reads a device's figures.
 
+use units::convert::truncated;
 use units::{Bytes, BytesPerSecond, Nanos, Sectors, Share};
 
 use super::error::SpecError;
@@ -90,7 +91,7 @@ fn rotating(fields: &Fields<'_>, capacity: Bytes) -> Result<RotatingParams, Spec
         (None, None, Zones::Rates { outer, inner }) => {
             // The mean track holds what passes under a head in one revolution at the mean rate.
             let track = (outer.get() + inner.get()) / 2.0 * 60.0 / rpm;
-            (capacity.as_f64() / (track * f64::from(surfaces))).round().max(2.0) as u32
+            truncated::<u32>((capacity.as_f64() / (track * f64::from(surfaces))).round().max(2.0))
         }
         (None, None, Zones::Exact(_)) => return Err(fields.wrong("zones", "give `cylinders` too")),
     };
@@ -137,7 +138,7 @@ fn seek(fields: &Fields<'_>) -> Result<Seek, SpecError> {
     }
     let average: Nanos = fields.need("seek_average")?;
     // Source: ten measured drives, where the first is 0.08 to 0.22 and the last 1.8 to 2.05 of the average.
-    let scaled = |factor: f64| Nanos::new((average.get() as f64 * factor) as u64);
+    let scaled = |factor: f64| Nanos::new(truncated(average.get() as f64 * factor));
     let track_to_track = fields.or("seek_track", scaled(0.15))?;
     let full = fields.or("seek_full", scaled(1.9))?;
     if !(track_to_track <= average && average <= full) {

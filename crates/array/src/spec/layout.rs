@@ -4,6 +4,7 @@
 
 use std::str::FromStr;
 
+use units::convert::narrow;
 use units::{Bytes, Sectors};
 
 use super::device::{self, DeviceSpec};
@@ -131,7 +132,7 @@ fn read_devices(library: &dyn Source, fields: Fields<'_>) -> Result<(Vec<DeviceS
                 models.len() - 1
             }
         };
-        disks.extend(std::iter::repeat_n(index as u32, count as usize));
+        disks.extend(std::iter::repeat_n(narrow::<u32>(index), count as usize));
     }
     Ok((models, disks))
 }
@@ -200,7 +201,7 @@ fn read_sets(
             rule,
             ..SetSpec::new(
                 level,
-                members.len() as u32,
+                narrow::<u32>(members.len()),
                 Sectors(chunk.get() / units::SECTOR_BYTES),
                 smallest.unwrap_or(Sectors(0)),
             )
@@ -209,7 +210,7 @@ fn read_sets(
             Geometry::new(spec).map_err(|why| SpecError::at(blame(raid, &why), Fault::Raid { why }))?;
         sets.push(RaidSet { members, geometry });
     }
-    let spares: Vec<u32> = (0..disks.len() as u32)
+    let spares: Vec<u32> = (0..narrow::<u32>(disks.len()))
         .filter(|disk| !sets.iter().any(|set| set.members.contains(disk)))
         .take(spares_wanted as usize)
         .collect();
@@ -272,7 +273,7 @@ impl Read for OneOrMore {
 }
 
 fn in_range(disk: i64, there_are: usize, at: &Place) -> Result<u32, SpecError> {
-    let count = there_are as u32;
+    let count = narrow::<u32>(there_are);
     u32::try_from(disk)
         .ok()
         .filter(|number| *number < count)
@@ -296,7 +297,7 @@ fn blame(raid: &Fields<'_>, why: &GeometryError) -> Place {
 }
 
 fn read_luns(raid: &Fields<'_>, sets: &[RaidSet], controllers: u32) -> Result<Vec<LunSpec>, SpecError> {
-    let count: u32 = raid.or("luns", sets.len() as u32)?;
+    let count: u32 = raid.or("luns", narrow::<u32>(sets.len()))?;
     let wanted: Option<Bytes> = raid.unless_none("lun_size")?;
     let owner: Option<u32> = raid.unless_none("owner")?;
     if count == 0 || count > 4096 {
@@ -305,7 +306,7 @@ fn read_luns(raid: &Fields<'_>, sets: &[RaidSet], controllers: u32) -> Result<Ve
     if owner.is_some_and(|owner| owner >= controllers) {
         return Err(raid.wrong("owner", format!("controllers are numbered 0 to {}", controllers - 1)));
     }
-    let many = sets.len() as u32;
+    let many = narrow::<u32>(sets.len());
     let mut luns = Vec::with_capacity(count as usize);
     for lun in 0..count {
         let (set, nth) = (lun % many, lun / many);

@@ -1,5 +1,6 @@
 //! What an array holds of written data that is not yet on its media.
 
+use units::convert::truncated;
 use units::{Bytes, SECTOR_BYTES};
 
 use super::ArraySpec;
@@ -27,7 +28,7 @@ fn buffer(device: &DeviceParams) -> Bytes {
         },
         DeviceParams::Flash(drive) => drive.write_buffer,
         DeviceParams::CachedFlash(device) => {
-            Bytes::new((device.cache.as_f64() * device.dirty_limit.get()) as u64)
+            Bytes::new(truncated(device.cache.as_f64() * device.dirty_limit.get()))
         }
         DeviceParams::Queue(_) | DeviceParams::Fitted(_) => Bytes::ZERO,
     }

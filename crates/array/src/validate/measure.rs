@@ -1,6 +1,7 @@
 //! Runs a case's configuration through the simulation.
 
 use stats::Histogram;
+use units::convert::{narrow, truncated};
 use units::{Bytes, Nanos, Share};
 
 use workload::spec::{EngineSpec, Extent, OpMix, OpenSync, Pattern, SizeSplit, Span, Stop, Workload};
@@ -127,8 +128,8 @@ fn reached(percents: &[Nanos], done: Share) -> Option<f64> {
     let percent = done.get() * 100.0;
     // A share that was written as a whole percent is one.
     let whole = if (percent - percent.round()).abs() < 1e-6 { percent.round() } else { percent.floor() };
-    let (below, part) = (at(whole as usize)?, (percent - whole).max(0.0));
-    if part < 1e-6 { Some(below) } else { Some(below + (at(whole as usize + 1)? - below) * part) }
+    let (below, part) = (at(truncated::<usize>(whole))?, (percent - whole).max(0.0));
+    if part < 1e-6 { Some(below) } else { Some(below + (at(truncated::<usize>(whole) + 1)? - below) * part) }
 }
 
 /// The work in the set that holds `disk`. A slot has the number that its disk has in the set.
@@ -137,7 +138,7 @@ fn order(spec: &ArraySpec, kind: BackgroundKind, disk: u32) -> WorkOrder {
     let found =
         spec.layout.sets.iter().zip(0u32..).find_map(|(set, number)| Some((number, place(&set.members)?)));
     let (set, slot) = found.unwrap_or((0, disk as usize));
-    let slot = matches!(kind, BackgroundKind::Clone | BackgroundKind::Rebuild).then_some(slot as u16);
+    let slot = matches!(kind, BackgroundKind::Clone | BackgroundKind::Rebuild).then_some(narrow::<u16>(slot));
     WorkOrder { kind, set, slot }
 }
 

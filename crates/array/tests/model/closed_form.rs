@@ -2,6 +2,7 @@
 
 use array::device::queue::{Queue, QueueParams, Service};
 use array::streams::Stream;
+use units::convert::truncated;
 use units::{Instant, Nanos};
 
 use crate::fixture::{micros, read};
@@ -17,7 +18,7 @@ fn response(params: &QueueParams, rho: f64) -> f64 {
     let (mut at, mut sum, mut last) = (0.0, 0u128, Instant::START);
     for _ in 0..REQUESTS {
         at += arrivals.exponential(gap_ns);
-        let now = Instant::from_nanos(at as u64);
+        let now = Instant::from_nanos(truncated::<u64>(at));
         let end = queue.submit(now, read(0, 1));
         sum += u128::from((end - now).get());
         last = last.max(end);

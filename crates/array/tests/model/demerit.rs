@@ -10,6 +10,7 @@ use array::device::Command;
 use array::device::rotating::{Drive, RotatingParams};
 use array::meter::Class;
 use units::Instant;
+use units::convert::truncated;
 
 use crate::fixture::diskspecs::{self, Measured};
 
@@ -64,7 +65,7 @@ fn replay(params: &RotatingParams, trace: &[Measured]) -> Vec<f64> {
         let end = drive.submit(now, command).expect("an idle drive starts at once");
         drive.finish(end);
         times.push((end - now).get() as f64 / 1e3);
-        now = Instant::from_nanos(end.nanos() + (request.think_us * 1e3) as u64);
+        now = Instant::from_nanos(end.nanos() + truncated::<u64>(request.think_us * 1e3));
     }
     times
 }

@@ -2,6 +2,7 @@
 
 use array::device::Command;
 use array::device::rotating::Order;
+use units::convert::truncated;
 
 use crate::fixture::{SplitMix, cheetah_9lp, closed_ms, one_at_a_time, open_mean_ms, read, tagged};
 
@@ -23,7 +24,7 @@ fn t1() -> impl FnMut() -> (f64, Command) {
     let mut at = 0.0;
     move || {
         at += -(1.0 - draws.unit()).ln() * 1000.0 / 60.0;
-        let first = 8 * (draws.unit() * 2_222_903.0) as u64;
+        let first = 8 * truncated::<u64>(draws.unit() * 2_222_903.0);
         (at, read(first, if draws.unit() < 0.5 { 8 } else { 16 }))
     }
 }
@@ -83,7 +84,7 @@ fn each_queue_order_gains_with_depth_what_it_gains_in_disksim() {
             params.queue = queue;
             let mut draws = SplitMix::new(3);
             let next = move || {
-                let first = 8 * (draws.unit() * 2_222_903.0) as u64;
+                let first = 8 * truncated::<u64>(draws.unit() * 2_222_903.0);
                 read(first, if draws.unit() < 0.875 { 16 } else { 8 })
             };
             agrees(

@@ -8,6 +8,7 @@ use array::device::queue::{QueueParams, Service};
 use array::meter::{Class, Visits};
 use array::raid::Level;
 use array::sim::{Client, FilePlace, Outcome, Plant, Sim, WorkOrder};
+use units::convert::narrow;
 use units::{Bytes, Nanos, Sectors, Share};
 use workload::spec::Pattern;
 use workload::{Job, Region};
@@ -59,7 +60,7 @@ fn waited(outcome: &Outcome, class: Class) -> Option<Visits> {
 /// Mean response in milliseconds of what a client asked for.
 fn mean_ms(outcome: &Outcome, client: usize) -> f64 {
     let classes = &outcome.tallies[client].classes;
-    let sum: u64 = classes.iter().map(|class| class.response.sum_ns() as u64).sum();
+    let sum: u64 = classes.iter().map(|class| narrow::<u64>(class.response.sum_ns())).sum();
     let count: u64 = classes.iter().map(|class| class.response.count()).sum();
     sum as f64 / MS as f64 / count as f64
 }

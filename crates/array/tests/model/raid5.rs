@@ -5,6 +5,7 @@ use array::events::Events;
 use array::meter::Class;
 use array::raid::{Extent, Health, Level};
 use array::sim::{BackEnd, Ended, Engine, Errand, Event, Outcome, Owner, Plant, Set, Sim};
+use units::convert::{narrow, truncated};
 use units::{Bytes, Instant, Lba, Sectors};
 use workload::Op;
 use workload::spec::Pattern;
@@ -66,9 +67,9 @@ fn t2() -> impl FnMut() -> (Instant, Lba, bool) {
     let mut at = 0.0;
     move || {
         at += -(1.0 - draws.unit()).ln() * 1000.0 / 200.0;
-        let first = 16 * (draws.unit() * 7_780_136.0) as u64;
+        let first = 16 * truncated::<u64>(draws.unit() * 7_780_136.0);
         // The trace has six places of a millisecond.
-        (Instant::from_nanos((at * 1e6).round() as u64), Lba(first), draws.unit() < 2.0 / 3.0)
+        (Instant::from_nanos(truncated::<u64>((at * 1e6).round())), Lba(first), draws.unit() < 2.0 / 3.0)
     }
 }
 
@@ -90,7 +91,7 @@ fn t2_means(count: usize) -> [f64; 3] {
             Event::Job(_) => {
                 let (arrived, lba, reads) = next;
                 let class = if reads { Class::HostRead } else { Class::HostWrite };
-                let owner = Owner::Request(requests.len() as u32);
+                let owner = Owner::Request(narrow::<u32>(requests.len()));
                 let errand = Errand { set: 0, owner, class, controller: 0, ready: now };
                 requests.push((arrived, reads));
                 let started = if reads {

@@ -5,6 +5,7 @@
 use array::files::FileClient;
 use array::sim::Watch;
 use std::sync::atomic::Ordering;
+use units::convert::{narrow, truncated};
 
 use record::EngineUsed;
 use units::Bytes;
@@ -44,7 +45,7 @@ impl ModelledWorld {
                     complete_batch: None,
                 },
                 files: Vec::new(),
-                span: Bytes::new((tree.sizes.mean() * tree.count as f64) as u64),
+                span: Bytes::new(truncated(tree.sizes.mean() * tree.count as f64)),
                 workers: Vec::new(),
                 history: History::new(false),
             });
@@ -77,9 +78,9 @@ impl ModelledWorld {
             for sample in &mut tally.error_samples {
                 let number = std::mem::replace(&mut sample.offset, Bytes::ZERO).get();
                 let (shape, worker) = (&client.job.shape, client.job.worker);
-                sample.file = answer.files.len() as u16;
+                sample.file = narrow::<u16>(answer.files.len());
                 answer.files.push(match client.job.op.is_of_directories() {
-                    true => shape.node_path(worker, number as u32),
+                    true => shape.node_path(worker, narrow::<u32>(number)),
                     false => shape.file_path(worker, number),
                 });
             }

@@ -27,6 +27,7 @@ use host::target::{Facts, Place, Stored, Target};
 use host::verify::Books;
 use host::{DevNo, SysRoot};
 use record::{CpuUse, Environment};
+use units::convert::narrow;
 use units::{Bytes, Instant, Nanos, Share};
 use workload::plan::{Background, Load, Plan, SETTLE_IDLE, Settle, State, Watch};
 use workload::spec::{EngineKind, Workload};
@@ -507,5 +508,5 @@ impl RealWorld {
 /// As many files of no storage as a workload, or its trace, names.
 fn null_files(workload: &Workload) -> usize {
     let trace = workload.replay().and_then(|replay| replay.requests.as_ref());
-    trace.map_or(0, |trace| trace.files().len()).max(files_needed(workload) as usize)
+    trace.map_or(0, |trace| trace.files().len()).max(narrow::<usize>(files_needed(workload)))
 }

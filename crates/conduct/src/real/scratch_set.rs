@@ -10,6 +10,7 @@ use host::scratch::{
     self, Budget, HEADER_SIZE, Room, Scratch, ScratchError, Spec, Step, Surroundings, asked_size, auto_size,
 };
 use host::target::Place;
+use units::convert::narrow;
 use units::{Bytes, Nanos};
 use workload::plan::{Plan, Point};
 use workload::spec::{Extent, Files, Span, Workload};
@@ -186,7 +187,7 @@ pub(super) fn files_of(workload: &Workload, targets: &[Resolved]) -> Vec<usize> 
     let used = || (0..targets.len()).filter(|number| workload.uses(*number)).collect();
     match workload.files == Files::Shared || owns_targets(workload, targets) {
         true => used(),
-        false => (0..files_needed(workload) as usize).collect(),
+        false => (0..narrow::<usize>(files_needed(workload))).collect(),
     }
 }
 

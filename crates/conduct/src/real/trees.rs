@@ -7,6 +7,7 @@ use host::target::Place;
 use host::tree::{self, FOLDER, Found, TreeAssignment, TreeError, Trees};
 use record::CpuUse;
 use units::Bytes;
+use units::convert::{narrow, truncated};
 use workload::Progress;
 use workload::plan::{Load, Plan, Point};
 use workload::spec::Workload;
@@ -127,12 +128,12 @@ impl RealWorld {
                 // A record names the files that failed; the job knows their numbers.
                 for sample in &mut outcome.tally.error_samples {
                     let file = std::mem::replace(&mut sample.offset, Bytes::ZERO).get();
-                    sample.file = files.len() as u16;
+                    sample.file = narrow::<u16>(files.len());
                     files.push(trees.path_of(&workload.name, outcome.worker, tree.op, file));
                 }
             }
             trees.done(&workload.name, tree.op, errors == 0 && settled >= everything(workload, tree));
-            let span = Bytes::new((tree.sizes.mean() * tree.count as f64) as u64);
+            let span = Bytes::new(truncated(tree.sizes.mean() * tree.count as f64));
             answers.push(answer(files, span, "each request", history));
         }
         Ok(LoadAnswer {

@@ -2,6 +2,7 @@
 
 use record::{Point, PointKind, Recovery, WriteCache};
 use stats::exceedance::relaxation;
+use units::convert::narrow;
 use units::{Bytes, Nanos, OpsPerSecond};
 use workload::plan::{self, Load, Plan, Promise, State, Task};
 use workload::spec::{Pace, Workload};
@@ -323,7 +324,7 @@ impl Prober for Driver<'_, '_> {
             Verdict::Fail(cause) => ("fail", Some(cause_words(*cause, promises))),
             Verdict::Undecided => ("undecided", None),
         };
-        let points = (self.rung_from..self.outcome.points.len()).map(|index| index as u32);
+        let points = (self.rung_from..self.outcome.points.len()).map(|index| narrow::<u32>(index));
         self.rungs.push(record::Rung {
             rate_per_s: rung.rate_per_s,
             purpose: rung.purpose.words().into(),
@@ -376,5 +377,5 @@ fn cause_words(cause: Cause, promises: &[Promise]) -> String {
 }
 
 fn frame(index: usize, name: &str, kind: PointKind, headline: &str) -> Point {
-    Point { name: name.into(), ..Point::before(index as u32, "search", kind, headline) }
+    Point { name: name.into(), ..Point::before(narrow::<u32>(index), "search", kind, headline) }
 }

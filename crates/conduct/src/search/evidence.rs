@@ -5,6 +5,7 @@
 
 use stats::Interval;
 use stats::exceedance::{Batch, binomial_bounds, ratio_bounds, times_to_pass};
+use units::convert::truncated;
 
 use workload::plan::{Promise, Time};
 
@@ -211,7 +212,7 @@ fn bounds(
     let batches = evidence.batches.get(index)?;
     let mut bounds = vec![ratio_bounds(batches, confidence)?];
     if promise.counts() {
-        let sum = |of: fn(&Batch) -> f64| batches.iter().map(of).sum::<f64>().round() as u64;
+        let sum = |of: fn(&Batch) -> f64| truncated::<u64>(batches.iter().map(of).sum::<f64>().round());
         bounds.push(binomial_bounds(sum(|one| one.sum), sum(|one| one.count), confidence));
     }
     Some(bounds)
@@ -258,8 +259,8 @@ mod tests {
         let of = |requests: f64, beyond: f64| Evidence {
             seconds: 30.0,
             asked: requests,
-            completed: requests as u64,
-            issued: requests as u64,
+            completed: truncated::<u64>(requests),
+            issued: truncated::<u64>(requests),
             batches: vec![vec![Batch { count: requests / 30.0, sum: beyond / 30.0 }; 30]],
             ..Evidence::default()
         };
@@ -314,8 +315,8 @@ mod tests {
                 &Evidence {
                     seconds: needs_s,
                     asked: requests,
-                    completed: requests as u64,
-                    issued: requests as u64,
+                    completed: truncated::<u64>(requests),
+                    issued: truncated::<u64>(requests),
                     batches,
                     ..Evidence::default()
                 },

@@ -7,6 +7,7 @@
 //! grid from the seed.
 
 use super::evidence::{Cause, Evidence, Rule, Verdict, judge};
+use units::convert::{narrow, truncated};
 use workload::plan::Promise;
 
 /// How a search goes about it.
@@ -227,10 +228,10 @@ impl<P: Prober> Search<'_, P> {
         let high = bound_per_s.unwrap_or(highest_per_s * BEYOND);
         let range = (high / low).max(1.0);
         // Bounds that are near to each other leave no room for more rates than are to be told apart.
-        let apart = (range.ln() / (1.0 + self.settings.within).ln()).ceil() as usize;
+        let apart = truncated::<usize>((range.ln() / (1.0 + self.settings.within).ln()).ceil());
         let points = GRID.min(apart + 1).max(2);
         let ratio = range.powf(1.0 / (points - 1) as f64);
-        let mut rates: Vec<f64> = (0..points as i32 - 1).map(|step| low * ratio.powi(step)).collect();
+        let mut rates: Vec<f64> = (0..narrow::<i32>(points) - 1).map(|step| low * ratio.powi(step)).collect();
         // Exactly, for it may be a bound.
         rates.push(high);
         shuffle(&mut rates, self.settings.seed);

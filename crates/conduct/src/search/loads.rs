@@ -1,5 +1,6 @@
 //! The loads of a search: closed loops up to the ceiling, and rates.
 
+use units::convert::{narrow, truncated};
 use units::{Nanos, OpsPerSecond};
 use workload::plan::{Load, Promise};
 use workload::spec::{Overflow, Pace, Schedule, Spacing, Stop, Workload};
@@ -30,7 +31,7 @@ impl Driver<'_, '_> {
             }
             None => self.ceiling()?,
         }
-        self.depth = self.most_in_flight().div_ceil(self.workers() as u32).max(1);
+        self.depth = self.most_in_flight().div_ceil(narrow::<u32>(self.workers())).max(1);
         Ok(())
     }
 
@@ -81,7 +82,7 @@ impl Driver<'_, '_> {
         let slowest =
             self.options.promises.iter().filter_map(Promise::below).max().unwrap_or(Nanos::from_millis(100));
         let chosen = (2.0 * self.top_per_s * slowest.as_secs_f64()).ceil();
-        self.options.depth.unwrap_or((chosen as u32).clamp(DEPTH_LEAST, DEPTH_MOST))
+        self.options.depth.unwrap_or(truncated::<u32>(chosen).clamp(DEPTH_LEAST, DEPTH_MOST))
     }
 
     pub(super) fn closed(&self, depth: u32, run: Nanos, warm_up: Nanos) -> Load {
@@ -104,7 +105,7 @@ impl Driver<'_, '_> {
             let rate = OpsPerSecond::new((rate_per_s * part).max(1e-3));
             workload.pace = Pace::Open(Schedule { rate, spacing, overflow });
             workload.depth = self.depth;
-            workload.stop = stop(Nanos::from_secs(seconds.ceil() as u64), warm_up);
+            workload.stop = stop(Nanos::from_secs(truncated::<u64>(seconds.ceil())), warm_up);
             // Looks at one rate are only worth as much as they differ.
             workload.seed = workload.seed.wrapping_add(self.outcome.points.len() as u64);
         }

@@ -4,6 +4,7 @@
 
 use record::{Recovery, WriteCache};
 use stats::Histogram;
+use units::convert::truncated;
 use units::{Bytes, Nanos, OpsPerSecond};
 use workload::Op;
 use workload::plan::Load;
@@ -141,10 +142,11 @@ impl Driver<'_, '_> {
                 break;
             }
         }
-        found.written_bytes = writes.bytes() as u64;
+        found.written_bytes = truncated::<u64>(writes.bytes());
         let fell_after = writes.fell_after();
         if let (None, Some(slices)) = (found.bytes, fell_after) {
-            found.bytes = Some(writes.slices[..slices].iter().map(|slice| slice.bytes).sum::<f64>() as u64);
+            found.bytes =
+                Some(truncated::<u64>(writes.slices[..slices].iter().map(|slice| slice.bytes).sum::<f64>()));
         }
         let enough = found.bytes.is_some_and(|bytes| writes.bytes() >= bytes as f64 * WRITTEN_ENOUGH);
         // Nobody knows of one and none was seen: the rates are those of the storage as far as can be told.

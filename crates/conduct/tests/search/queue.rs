@@ -3,6 +3,7 @@
 use array::streams::Stream;
 use conduct::search::{Ask, Evidence, Prober, Promise};
 use stats::exceedance::Batch;
+use units::convert::truncated;
 
 /// How long a server takes.
 #[derive(Clone, Copy, Debug)]
@@ -57,10 +58,10 @@ impl Queue {
             self.next(rate);
         }
         let from = self.now;
-        let mut batches = vec![Batch::default(); (seconds / batch_s).round() as usize];
+        let mut batches = vec![Batch::default(); truncated::<usize>((seconds / batch_s).round())];
         loop {
             let response = self.next(rate);
-            let index = ((self.now - from) / batch_s) as usize;
+            let index = truncated::<usize>((self.now - from) / batch_s);
             let Some(batch) = batches.get_mut(index) else { return batches };
             batch.count += 1.0;
             batch.sum += f64::from(response > limit);
@@ -91,8 +92,8 @@ impl Prober for Target {
         Ok(Some(Evidence {
             seconds: ask.seconds,
             asked: ask.rate_per_s * ask.seconds,
-            completed: (completed - unfinished) as u64,
-            issued: completed as u64,
+            completed: truncated::<u64>(completed - unfinished),
+            issued: truncated::<u64>(completed),
             batches: vec![batches],
             ..Evidence::default()
         }))

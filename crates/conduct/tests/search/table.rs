@@ -2,6 +2,7 @@
 
 use conduct::search::{Evidence, Rule, Verdict, judge};
 use stats::exceedance::binomial_bounds;
+use units::convert::truncated;
 
 use crate::queue::{Case, Queue, cases, promise};
 
@@ -16,7 +17,8 @@ fn shares(case: &Case, offset: f64, requests: f64, probes: u64) -> (Shares, Shar
     for probe in 0..probes {
         let mut queue = Queue::new(case.servers, case.service, 1_000 + probe);
         let batches = queue.batches(rate, seconds, seconds / 30.0, 5e-3, 1.0);
-        let sum = |of: fn(&stats::exceedance::Batch) -> f64| batches.iter().map(of).sum::<f64>() as u64;
+        let sum =
+            |of: fn(&stats::exceedance::Batch) -> f64| truncated::<u64>(batches.iter().map(of).sum::<f64>());
         let bounds = binomial_bounds(sum(|one| one.sum), sum(|one| one.count), 0.95);
         let index = if bounds.high < 0.01 { 0 } else { 1 + usize::from(bounds.low <= 0.01) };
         naive[index] += 1.0 / probes as f64;

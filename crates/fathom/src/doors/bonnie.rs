@@ -10,6 +10,7 @@ use host::SysRoot;
 use host::environment::Environment;
 use host::semaphores::Semaphores;
 use units::Bytes;
+use units::convert::narrow;
 
 use super::{Door, look, print};
 use crate::ending::{Ending, Failure};
@@ -35,7 +36,7 @@ fn serve(generation: Generation, door: &Door, arguments: &[String]) -> Result<En
     match Asked::parse(generation, arguments)? {
         Asked::Test(command) => test(&command, door),
         Asked::Semaphores(copies) => {
-            let made = Semaphores::create(key, number, copies as i32);
+            let made = Semaphores::create(key, number, narrow::<i32>(copies));
             made.map_err(system("making semaphores"))?;
             terminal::say(&format!("Creating semaphore for {copies} procs."));
             Ok(Ending::done())

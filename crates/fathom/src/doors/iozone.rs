@@ -11,6 +11,7 @@ use formats::iozone::{self, Cell, Command, Ground, Row, Table, Throughput, Throu
 use jiff::Zoned;
 use record::Point;
 use units::Bytes;
+use units::convert::narrow;
 
 use super::latencies::Latencies;
 use super::{Door, look, print};
@@ -152,7 +153,7 @@ impl Words<'_> {
             Some((_, sums)) => sums.push(sum),
             None => self.sums.push((test, vec![sum])),
         }
-        let children = result.children.len() as u32;
+        let children = narrow::<u32>(result.children.len());
         let heading = match self.children.replace(children) == Some(children) {
             true => String::new(),
             false => format!("\n{}", self.command.throughput_heading(children)),

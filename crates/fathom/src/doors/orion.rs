@@ -16,6 +16,7 @@ use formats::orion::{
 };
 use jiff::Zoned;
 use record::Run;
+use units::convert::narrow;
 
 use super::{Door, Scratch, look, print};
 use crate::around;
@@ -34,7 +35,7 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
         command.shape = Shape::named(&version).ok_or_else(unknown)?;
     }
     let luns = listed(&command)?;
-    let grid = command.grid(luns.len() as u32)?;
+    let grid = command.grid(narrow::<u32>(luns.len()))?;
     let order = command.order(&luns, &grid, door.seed())?;
     let files = Files::named(&command);
     files.check()?;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use conduct::real::{Look, LookKind, RealOptions};
 use units::Bytes;
+use units::convert::truncated;
 use workload::plan::{Overrides, Plan};
 
 use crate::cli::{DoctorArgs, TreeFormat};
@@ -96,7 +97,7 @@ fn plan(most: Bytes) -> String {
 
 fn spans(most: Bytes) -> Vec<Bytes> {
     let span =
-        |half: u32| Bytes::new((LEAST.as_f64() * (f64::from(half) / 2.0).exp2()) as u64).round_down(FILL);
+        |half: u32| Bytes::new(truncated(LEAST.as_f64() * (f64::from(half) / 2.0).exp2())).round_down(FILL);
     (0..).map(span).take_while(|span| *span <= most).collect()
 }
 

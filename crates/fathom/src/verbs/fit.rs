@@ -7,6 +7,7 @@ use conduct::modelled::{Asked, answers};
 use conduct::real::{Beside, RealOptions, UpkeepOptions};
 use host::restore::Journal;
 use record::{Point, Run};
+use units::convert::truncated;
 use units::{Bytes, Nanos};
 use workload::plan::{self, Overrides, Plan};
 use workload::spec::{Extent, Span};
@@ -137,7 +138,7 @@ fn fits(point: &plan::Point, size: Option<Bytes>) -> bool {
     point.workloads().iter().all(|workload| {
         let of = |extent: &Extent| match extent {
             Extent::Bytes(bytes) => bytes.get(),
-            Extent::Part(share) => (share.get() * size.as_f64()) as u64,
+            Extent::Part(share) => truncated::<u64>(share.get() * size.as_f64()),
         };
         let span = match &workload.span {
             Span::Of(extent) => of(extent),

@@ -8,6 +8,7 @@ use array::spec;
 use record::Run;
 use record::names::series;
 use units::Nanos;
+use units::convert::truncated;
 
 use crate::cli::LossArgs;
 use crate::ending::Failure;
@@ -142,7 +143,7 @@ fn rebuild_of(run: &Run) -> Option<Nanos> {
     let ended = samples[begun..].iter().position(|(_, done)| *done >= 1.0)? + begun;
     let ((from, first), (until, _)) = (samples[begun], samples[ended]);
     let took = until.checked_sub(from).filter(|took| *took > 0 && first < 0.1)?;
-    Some(Nanos::new((took as f64 / (1.0 - first)).round() as u64))
+    Some(Nanos::new(truncated((took as f64 / (1.0 - first)).round())))
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Figures of writes, each corrected by what the points in the long run say of it.
 
+use units::convert::truncated;
+
 use crate::model::{Dies, Level, Model};
 use crate::refine::STEP;
 use crate::refine::lasting::Lasting;
@@ -93,7 +95,7 @@ fn correct_beside(model: &mut Model, excess: &Lasting) {
     }
     if let (Some(left), true) = (excess.left, model.dies != Dies::Arm) {
         let each = left / f64::from(model.members);
-        model.buffer = (model.buffer as f64 + each).clamp(0.0, LARGEST_BUFFER) as u64;
+        model.buffer = truncated::<u64>((model.buffer as f64 + each).clamp(0.0, LARGEST_BUFFER));
     }
     // As long as the wait of one read is not known, or what dies have to do, that of several says nothing.
     let known = |excess: Option<f64>| excess.is_none_or(|excess| excess.abs() < KNOWN);
@@ -110,7 +112,7 @@ fn correct_beside(model: &mut Model, excess: &Lasting) {
 fn spread_over(model: &mut Model, dies: f64) {
     let dies = dies.clamp(FEWEST_DIES, MOST_DIES);
     let more = dies / f64::from(model.dies.count());
-    model.dies = Dies::Told(dies as u32);
+    model.dies = Dies::Told(truncated::<u32>(dies));
     model.write.rate /= more;
     model.write_on /= more;
 }

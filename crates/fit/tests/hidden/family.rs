@@ -1,5 +1,6 @@
 //! A seeded family of arrays.
 
+use units::convert::narrow;
 /// What the fit must find.
 #[derive(Clone, Copy, Debug)]
 pub struct Hidden {
@@ -39,15 +40,15 @@ impl Draws {
     }
 
     fn between(&mut self, low: u32, high: u32) -> u32 {
-        low + self.below(u64::from(high - low + 1)) as u32
+        low + narrow::<u32>(self.below(u64::from(high - low + 1)))
     }
 }
 
 impl Hidden {
     pub fn draw(seed: u64) -> Hidden {
         let mut draws = Draws(seed);
-        let (device, [slow, fast]) = DRIVES[seed as usize % DRIVES.len()];
-        let (level, least) = LEVELS[seed as usize % LEVELS.len()];
+        let (device, [slow, fast]) = DRIVES[narrow::<usize>(seed) % DRIVES.len()];
+        let (level, least) = LEVELS[narrow::<usize>(seed) % LEVELS.len()];
         Hidden {
             members: draws.between(2, 12).max(least),
             chunk_kib: 16 << draws.below(6),

@@ -1,6 +1,7 @@
 //! The twelve figures of a test, from the points of a record.
 
 use record::{Point, WorkloadResult};
+use units::convert::truncated;
 
 /// One test, in the order in which they are carried out and printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,7 +137,7 @@ impl Figure {
 
     /// Whole per cent, more than 100 on several processors.
     pub(super) fn cpu_percent(&self) -> Option<u64> {
-        self.cpu_s.map(|cpu| (cpu / self.seconds * 100.0) as u64)
+        self.cpu_s.map(|cpu| truncated::<u64>(cpu / self.seconds * 100.0))
     }
 
     fn of(test: Test, point: &Point, workload: &WorkloadResult) -> Option<Figure> {

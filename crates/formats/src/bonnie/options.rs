@@ -1,5 +1,7 @@
 //! Bonnie++'s options, every letter of both versions.
 
+use units::convert::narrow;
+
 use super::{CHUNK, Generation, SEEKS, usage};
 use crate::Refusal;
 
@@ -246,7 +248,7 @@ impl Reader {
             if !chunk.is_power_of_two() || !(256..=1 << 20).contains(&chunk) {
                 return Err(self.wrong('s', value, "a chunk is a power of two from 256 to 1048576 bytes"));
             }
-            self.command.chunk = chunk as u32;
+            self.command.chunk = narrow::<u32>(chunk);
         }
         let is_new = self.generation == Generation::V200;
         if let Some(text) = parts.next().filter(|text| is_new && !text.is_empty()) {

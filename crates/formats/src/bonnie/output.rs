@@ -1,6 +1,7 @@
 //! Bonnie++'s outputs of any run that has some of its figures.
 
 use record::Run;
+use units::convert::truncated;
 
 use super::{CHUNK, Figures, FileTest, Generation, Sheet, Test};
 use crate::{NoFigures, Output};
@@ -72,12 +73,13 @@ fn found(format: &'static str, generation: Generation, run: &Run) -> Result<(She
             name: run.environment.hostname.clone(),
             size_mib: if no_blocks { 0 } else { (span.unwrap_or(0) >> 20).max(1) },
             chunk: block.and_then(|figure| u32::try_from(figure.request).ok()).unwrap_or(CHUNK),
-            seeks: seeks.map_or(super::SEEKS, |figure| figure.amount as u32),
+            seeks: seeks.map_or(super::SEEKS, |figure| truncated::<u32>(figure.amount)),
             seekers: seekers.filter_map(key("workers")).max().unwrap_or(generation.seekers()),
             copies: 1,
             seed: workloads().find_map(key("seed")).unwrap_or(0),
             files: (!no_files).then(|| FileTest {
-                thousands: files.map_or(1, |figure| (figure.amount / 1024.0).round().max(1.0) as u32),
+                thousands: files
+                    .map_or(1, |figure| truncated::<u32>((figure.amount / 1024.0).round().max(1.0))),
                 max: files.map_or(0, |figure| figure.request),
                 min: 0,
                 dirs: 0,

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use units::convert::truncated;
+
 use super::figures::{Figure, Test};
 use super::{CHUNK, Figures, FileTest, Generation, SEEKS};
 
@@ -264,7 +266,7 @@ fn field(figure: Option<&Figure>, rate: impl Fn(&Figure) -> String) -> String {
 }
 
 fn whole(figure: &Figure) -> String {
-    (figure.per_second as u64).to_string()
+    truncated::<u64>(figure.per_second).to_string()
 }
 
 fn seeks(figure: &Figure) -> String {

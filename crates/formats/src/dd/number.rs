@@ -1,5 +1,6 @@
 //! Numbers as dd reads and writes them.
 
+use units::convert::narrow;
 /// A number of an operand with its multipliers: `1M`, `512`, `2x1KiB`, `10kB`. `None` where it is none or too large.
 ///
 /// `c` 1, `w` 2, `b` 512, `K M G T P E` powers of 1024, the same with `iB`, and with `B` powers of 1000.
@@ -130,7 +131,7 @@ pub(super) fn shortest(value: f64) -> String {
         false => text.to_owned(),
     };
     match exponent {
-        -4..=5 => trimmed(&format!("{value:.*}", (5 - exponent) as usize)),
+        -4..=5 => trimmed(&format!("{value:.*}", narrow::<usize>(5 - exponent))),
         _ => {
             let sign = if exponent < 0 { '-' } else { '+' };
             format!("{}e{sign}{:02}", trimmed(mantissa), exponent.abs())

@@ -16,6 +16,7 @@ pub use text::{OUTPUT, text};
 pub use totals::Row;
 pub use xml::{OUTPUT_XML, xml};
 
+use units::convert::narrow;
 use workload::plan::MOST_WORKLOADS;
 
 use crate::{Order, Refusal, quoted};
@@ -66,7 +67,7 @@ impl Command {
         match (together, self.total_threads) {
             (true, total) => {
                 let threads = total.unwrap_or(self.threads);
-                let first = |target: usize| if total.is_some() { 0 } else { target as u32 * threads };
+                let first = |target: usize| if total.is_some() { 0 } else { narrow::<u32>(target) * threads };
                 targets.map(|target| Part { thread: first(target), threads, target }).collect()
             }
             (_, Some(total)) => (0..total)
@@ -75,7 +76,7 @@ impl Command {
             (_, None) => targets
                 .flat_map(|target| {
                     (0..self.threads).map(move |index| Part {
-                        thread: target as u32 * self.threads + index,
+                        thread: narrow::<u32>(target) * self.threads + index,
                         threads: 1,
                         target,
                     })
@@ -86,7 +87,7 @@ impl Command {
 
     /// Threads in all.
     pub fn thread_count(&self) -> u32 {
-        self.total_threads.unwrap_or(self.threads.saturating_mul(self.targets.len() as u32))
+        self.total_threads.unwrap_or(self.threads.saturating_mul(narrow::<u32>(self.targets.len())))
     }
 
     /// What writes contain, as a plan says it.
@@ -145,7 +146,7 @@ impl Command {
         // Threads of one target are told apart from its first.
         let index = match self.total_threads {
             Some(_) => part.thread,
-            None => part.thread - part.target as u32 * self.threads,
+            None => part.thread - narrow::<u32>(part.target) * self.threads,
         };
         let start = self.base.saturating_add(self.thread_stride.saturating_mul(u64::from(index)));
         let end = self.most.map_or(size, |most| most.min(size));

@@ -4,6 +4,7 @@
 //! and in virtual time nothing is.
 
 use record::{Point, Run};
+use units::convert::narrow;
 
 use super::totals::{Counts, Row, processor, rows, seconds};
 use super::{Access, Buffers, Command};
@@ -262,7 +263,7 @@ fn any_text(run: &Run) -> Result<String, NoFigures> {
     }
     for (number, point) in (1..).zip(points()) {
         let rows = super::xml::any_rows(run, point);
-        let threads = point.workloads.iter().map(|workload| workload.workers.len() as u32).sum();
+        let threads = point.workloads.iter().map(|workload| narrow::<u32>(workload.workers.len())).sum();
         let columns = Columns { latency: true, deviation: true };
         text += &results(number, point, &rows, threads, run.environment.cpus, columns);
     }

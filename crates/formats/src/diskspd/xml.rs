@@ -1,6 +1,7 @@
 //! diskspd's XML.
 
 use record::{Point, Run};
+use units::convert::narrow;
 
 use super::totals::{Counts, Row, processor, rows, seconds};
 use super::{Access, Buffers, Command};
@@ -288,7 +289,7 @@ fn any_xml(run: &Run) -> Result<String, NoFigures> {
     out.inside("Results", |out| {
         system(out, run);
         for point in points {
-            let threads = point.workloads.iter().map(|workload| workload.workers.len() as u32).sum();
+            let threads = point.workloads.iter().map(|workload| narrow::<u32>(workload.workers.len())).sum();
             time_span(out, point, &any_rows(run, point), run.environment.cpus, threads, true, true);
         }
     });
@@ -299,7 +300,7 @@ fn any_xml(run: &Run) -> Result<String, NoFigures> {
 pub(super) fn any_rows(run: &Run, point: &Point) -> Vec<Row> {
     let names: Vec<&str> = run.targets.iter().map(|target| target.asked.as_str()).collect();
     let size = run.targets.iter().map(|target| target.size_bytes).sum();
-    rows(point, |index, _| (index as u32, names.join(" "), size))
+    rows(point, |index, _| (narrow::<u32>(index), names.join(" "), size))
 }
 
 /// Whether requests of a point read or wrote.

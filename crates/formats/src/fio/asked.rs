@@ -1,5 +1,6 @@
 //! Which requests a job asks for: operations, sizes, places.
 
+use units::convert::narrow;
 use workload::plan::text::{LARGEST_REQUEST, MOST_SIZES};
 
 use crate::Refusal;
@@ -323,7 +324,7 @@ fn stream(options: &Options, rw: Rw, size: Option<u64>) -> Result<String, Refusa
         return Err(setting.unserved("a stream that skips has requests of one size; say bs="));
     };
     // The skip counts from the end of a request: minus two requests is the one before.
-    if rw.skip == -2 * size as i64 {
+    if rw.skip == -2 * narrow::<i64>(size) {
         return Ok("reverse".into());
     }
     let exact = |step: u64| units::Bytes::new(step).exact();

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use record::{Point, PointKind, Run, WorkloadResult};
 use units::Nanos;
+use units::convert::truncated;
 
 use super::steady::Attained;
 
@@ -110,11 +111,15 @@ impl Samples {
     }
 
     pub(super) fn least(&self) -> u64 {
-        if self.0.is_empty() { 0 } else { self.0.iter().copied().fold(f64::INFINITY, f64::min) as u64 }
+        if self.0.is_empty() {
+            0
+        } else {
+            truncated::<u64>(self.0.iter().copied().fold(f64::INFINITY, f64::min))
+        }
     }
 
     pub(super) fn most(&self) -> u64 {
-        self.0.iter().copied().fold(0.0, f64::max) as u64
+        truncated::<u64>(self.0.iter().copied().fold(0.0, f64::max))
     }
 }
 
@@ -222,7 +227,7 @@ impl Entry {
     /// kept, or the mean where requests come by a schedule.
     pub(super) fn depth_table(&self) -> [f64; 7] {
         let mut table = [0.0; 7];
-        let depth = self.depth.round().max(1.0) as u64;
+        let depth = truncated::<u64>(self.depth.round().max(1.0));
         if self.requests() > 0 {
             table[(depth.ilog2() as usize).min(6)] = 100.0;
         }

@@ -1,5 +1,7 @@
 //! Which files the clones of a job use, and in which order they visit several.
 
+use units::convert::narrow;
+
 use crate::{Refusal, Surroundings};
 
 use super::options::Options;
@@ -104,7 +106,7 @@ impl Files {
             }
             return Files { unlink, ..base }.named(names, &folders, clones, around);
         }
-        base.made(options, job, count as usize, &folders, clones, around)
+        base.made(options, job, narrow::<usize>(count), &folders, clones, around)
     }
 
     /// Whether `filename` names nothing but devices that throw away what is written and hold nothing to read.

@@ -1,5 +1,7 @@
 //! One job of fio with its values read: what each of its clones does.
 
+use units::convert::truncated;
+
 use crate::{Refusal, Surroundings};
 
 use super::asked::{self, Places, READ, Rw, Sizes, TRIM, WRITE};
@@ -332,7 +334,7 @@ fn region(options: &Options, files: &Files, smallest: u64) -> Result<Region, Ref
         None => 0,
         Some(Amount::Bytes(bytes)) => bytes,
         Some(Amount::Percent(part)) => match files.known_size {
-            Some(size) => (size as f64 * part / 100.0) as u64 / smallest * smallest,
+            Some(size) => truncated::<u64>(size as f64 * part / 100.0) / smallest * smallest,
             None => {
                 let setting = options.get("offset_increment").expect("it has a value");
                 return Err(setting.wrong(format!(
@@ -348,7 +350,7 @@ fn region(options: &Options, files: &Files, smallest: u64) -> Result<Region, Ref
                 let rest = filesize - at;
                 Some(Amount::Bytes(match size {
                     Some(Amount::Percent(part)) => {
-                        let part = ((filesize as f64 * part / 100.0) as u64).min(rest);
+                        let part = truncated::<u64>(filesize as f64 * part / 100.0).min(rest);
                         (part - part % smallest).max(smallest)
                     }
                     _ => rest,
@@ -369,7 +371,7 @@ fn region(options: &Options, files: &Files, smallest: u64) -> Result<Region, Ref
     };
     let known = |amount: Amount| match amount {
         Amount::Bytes(bytes) => Some(bytes),
-        Amount::Percent(part) => files.known_size.map(|size| (size as f64 * part / 100.0) as u64),
+        Amount::Percent(part) => files.known_size.map(|size| truncated::<u64>(size as f64 * part / 100.0)),
     };
     let total = match span {
         Some(span) => known(span),
@@ -410,7 +412,9 @@ fn length(
         return Err(refuse(options, "time_based", "it goes with runtime="));
     }
     let io_size = match options.amount("io_size")? {
-        Some(Amount::Percent(part)) => region.total.map(|total| (total as f64 * part / 100.0) as u64),
+        Some(Amount::Percent(part)) => {
+            region.total.map(|total| truncated::<u64>(total as f64 * part / 100.0))
+        }
         Some(Amount::Bytes(bytes)) => Some(bytes).filter(|bytes| *bytes > 0),
         None => None,
     };

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use record::Run;
 use units::Nanos;
+use units::convert::truncated;
 
 use super::figures::{self, Direction, Entry, Samples};
 use super::steady::Attained;
@@ -112,7 +113,7 @@ fn job(job: &Entry, bins: bool) -> Json {
         keys.push(entry("first_error", Json::Signed(first.into())));
     }
     keys.extend([
-        entry("latency_depth", Json::Count(job.depth.round() as u64)),
+        entry("latency_depth", Json::Count(truncated::<u64>(job.depth.round()))),
         entry("latency_target", Json::Count(job.target.ns)),
         entry("latency_percentile", Json::Figure(job.target.percent)),
         entry("latency_window", Json::Count(job.target.window_us)),
@@ -123,10 +124,12 @@ fn job(job: &Entry, bins: bool) -> Json {
 
 fn steady(of: &Attained) -> (String, Json) {
     let mean = |all: &[f64]| all.iter().sum::<f64>() / all.len().max(1) as f64;
-    let list = |all: &[f64]| Json::List(all.iter().map(|value| Json::Count(value.round() as u64)).collect());
+    let list = |all: &[f64]| {
+        Json::List(all.iter().map(|value| Json::Count(truncated::<u64>(value.round()))).collect())
+    };
     let data = vec![
-        entry("bw_mean", Json::Count(mean(&of.bytes) as u64)),
-        entry("iops_mean", Json::Count(mean(&of.iops) as u64)),
+        entry("bw_mean", Json::Count(truncated::<u64>(mean(&of.bytes)))),
+        entry("iops_mean", Json::Count(truncated::<u64>(mean(&of.iops)))),
         entry("iops", list(&of.iops)),
         entry("bw", list(&of.bytes)),
     ];

@@ -6,6 +6,8 @@
 
 use std::fmt::Write;
 
+use units::convert::truncated;
+
 use crate::Refusal;
 
 use super::figures::{Direction, Entry};
@@ -88,7 +90,12 @@ impl Logs {
                     false => window.iter().sum::<f64>() / window.len() as f64,
                 };
                 let offset = if self.offsets { "0, " } else { "" };
-                let _ = writeln!(text, "{}, {}, {number}, 0, {offset}0", until * 1000, value.round() as u64);
+                let _ = writeln!(
+                    text,
+                    "{}, {}, {number}, 0, {offset}0",
+                    until * 1000,
+                    truncated::<u64>(value.round())
+                );
             }
         }
         text

@@ -1,6 +1,7 @@
 //! fio's reports of a run: of one that fio's own jobs asked for, and of any other.
 
 use record::{Point, Run, WorkloadResult};
+use units::convert::narrow;
 
 use crate::{NoFigures, Output};
 
@@ -44,7 +45,7 @@ fn any(run: &Run) -> Result<Report, NoFigures> {
     for (group, point) in figures::loads(run).enumerate() {
         for workload in &point.workloads {
             let mut entry = Entry::of(run, point, &[workload]);
-            entry.group = group as u32;
+            entry.group = narrow::<u32>(group);
             if point.workloads.len() == 1 {
                 entry.name.clone_from(&point.name);
             }

@@ -46,11 +46,11 @@ fn part(text: &str) -> Result<(Vec<u8>, &str), String> {
         end -= 1;
     }
     let number: i32 = text[..end].parse().map_err(|_| format!("`{text}` is no number of 32 bits"))?;
-    let mut number = number as u32;
-    let mut bytes = vec![number as u8];
+    let mut number = number.cast_unsigned();
+    let mut bytes = vec![number.to_le_bytes()[0]];
     while number > 0xff {
         number >>= 8;
-        bytes.push(number as u8);
+        bytes.push(number.to_le_bytes()[0]);
     }
     Ok((bytes, &text[end..]))
 }

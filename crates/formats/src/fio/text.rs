@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use record::Run;
 use units::Nanos;
+use units::convert::truncated;
 
 use super::figures::{self, Direction, Entry};
 use super::json::{self, Report};
@@ -72,7 +73,7 @@ fn job(text: &mut String, run: &Run, entry: &Entry) {
     if let Some(steady) = &entry.steady {
         let attained = if steady.criterion.is_met { "yes" } else { "no" };
         let (name, value) = (steady.name(), steady.value());
-        let mean = |all: &[f64]| (all.iter().sum::<f64>() / all.len().max(1) as f64) as u64;
+        let mean = |all: &[f64]| truncated::<u64>(all.iter().sum::<f64>() / all.len().max(1) as f64);
         let (bytes, iops) = (mean(&steady.bytes), mean(&steady.iops));
         let bandwidth = format!("{}/s ({}/s)", short(bytes, 4, 1024, "B"), short(bytes, 4, 1000, "B"));
         let _ = writeln!(
@@ -87,7 +88,7 @@ fn direction(text: &mut String, name: &str, of: &Direction, entry: &Entry) {
     let _ = writeln!(
         text,
         "  {name}: IOPS={}, BW={}/s ({}/s)({}/{runtime}msec)",
-        short(of.per_second() as u64, 4, 1000, ""),
+        short(truncated::<u64>(of.per_second()), 4, 1000, ""),
         short(bw, 4, 1024, "B"),
         short(bw, 4, 1000, "B"),
         short(of.bytes, 4, 1024, "B"),
@@ -120,8 +121,8 @@ fn direction(text: &mut String, name: &str, of: &Direction, entry: &Entry) {
         let _ = writeln!(
             text,
             "   bw ({unit:>5}/s): min={:5}, max={:5}, per=100.00%, avg={:5.2}, stdev={:5.2}, samples={}",
-            (of.bandwidth.least() as f64 / scale) as u64,
-            (of.bandwidth.most() as f64 / scale) as u64,
+            truncated::<u64>(of.bandwidth.least() as f64 / scale),
+            truncated::<u64>(of.bandwidth.most() as f64 / scale),
             of.bandwidth.mean() / scale,
             of.bandwidth.deviation() / scale,
             of.bandwidth.0.len()
@@ -275,7 +276,7 @@ pub(super) fn terse(run: &Run, report: &Report) -> String {
 
 fn terse_direction(fields: &mut Vec<String>, of: &Direction, list: &[f64]) {
     let bw = of.bytes_per_second() >> 10;
-    let figures = [of.bytes >> 10, bw, of.per_second() as u64, of.runtime_ms];
+    let figures = [of.bytes >> 10, bw, truncated::<u64>(of.per_second()), of.runtime_ms];
     fields.extend(figures.map(|figure| figure.to_string()));
     let micros = |value: Option<Nanos>| (value.map_or(0, Nanos::get) / 1000).to_string();
     let latency = |fields: &mut Vec<String>, of: &stats::Histogram| {

@@ -2,6 +2,7 @@
 //!
 //! **Invariant:** no text makes a reader panic or run long; what overflows is a mistake.
 
+use units::convert::truncated;
 /// 1024 or 1000: what `k` stands for. The doubled spellings (`KiB`) then stand for the other, as in fio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KbBase {
@@ -119,7 +120,7 @@ pub(super) fn three(text: &str) -> [Option<String>; 3] {
 fn whole(value: f64, text: &str) -> Result<u64, String> {
     // 2^63 is beyond every disk and within the exact powers of a double.
     match value.is_finite() && (0.0..9.2e18).contains(&value) {
-        true => Ok(value as u64),
+        true => Ok(truncated::<u64>(value)),
         false => Err(format!("`{}` is too large, or below 0", text.trim())),
     }
 }

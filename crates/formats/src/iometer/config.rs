@@ -1,5 +1,6 @@
 //! What a configuration file says, before anything is made of it.
 
+use units::convert::narrow;
 /// A configuration file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Config {
@@ -139,7 +140,9 @@ impl TestType {
 
     /// Its number.
     pub fn number(self) -> u8 {
-        TestType::ALL.iter().position(|(_, test)| *test == self).expect("all of them are listed") as u8
+        narrow::<u8>(
+            TestType::ALL.iter().position(|(_, test)| *test == self).expect("all of them are listed"),
+        )
     }
 }
 

@@ -3,6 +3,8 @@
 //! **Invariant:** a test always has more targets at work than the one before it in the same row, so rows end.
 //! Source: the test series of Iometer 1.1.0 as its user's guide describes them, compared with what it does.
 
+use units::convert::narrow;
+
 use super::config::{Cycle, Setup, TestType};
 
 /// How many of its targets each worker uses: by manager and worker.
@@ -20,10 +22,10 @@ pub fn sets(setup: &Setup, has: &Active) -> Vec<Active> {
         }
         TestType::CycleWorkers => growing(setup.workers, |count| first_workers(has, count)),
         TestType::IncrementTargetsParallel => growing(setup.targets, |count| {
-            has.iter().map(|workers| filled(workers.iter(), count as usize)).collect()
+            has.iter().map(|workers| filled(workers.iter(), narrow::<usize>(count))).collect()
         }),
         TestType::IncrementTargetsSerial => growing(setup.targets, |count| {
-            let flat = filled(has.iter().flatten(), count as usize);
+            let flat = filled(has.iter().flatten(), narrow::<usize>(count));
             let mut rest = flat.into_iter();
             has.iter().map(|workers| rest.by_ref().take(workers.len()).collect()).collect()
         }),

@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use units::convert::narrow;
 use workload::plan::{MOST_POINTS, MOST_WORKLOADS};
 
 use super::builtin;
@@ -211,7 +212,7 @@ impl<'a> Maker<'a> {
             Some(spec) => Err(self.usage(format!(
                 "the maximum disk size of worker `{}`, {}, holds no request of {} bytes of `{}`",
                 worker.name,
-                counted(worker.sectors as usize, "sector"),
+                counted(narrow::<usize>(worker.sectors), "sector"),
                 of(spec),
                 spec.name
             ))),

@@ -5,6 +5,8 @@
 //!
 //! **Invariant:** reading never looks back, so that any text is read in a time that grows with its length.
 
+use units::convert::narrow;
+
 use super::TOOL;
 use super::builtin;
 use super::config::{
@@ -309,7 +311,7 @@ impl Reader<'_> {
             }),
         };
         let per_cent = |index: usize, what: &str| match number(index, 0)? {
-            part @ 0..=100 => Ok(part as u32),
+            part @ 0..=100 => Ok(narrow::<u32>(part)),
             part => Err(self.lines.wrong(row, format!("{part}% {what} is more than all"))),
         };
         let line = SpecLine {
@@ -318,7 +320,7 @@ impl Reader<'_> {
             reads: per_cent(2, "reads")?,
             random: per_cent(3, "random")?,
             delay_ms: number(4, 0)?,
-            burst: number(5, 1)?.clamp(1, u64::from(u32::MAX)) as u32,
+            burst: narrow::<u32>(number(5, 1)?.clamp(1, u64::from(u32::MAX))),
             align: number(6, 0)?,
             reply: number(7, 0)?,
             at: row.number,

@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use record::{Point, PointKind, Run, WorkloadResult};
 use units::Nanos;
+use units::convert::{narrow, truncated};
 
 use super::config::{Record, Spec};
 use super::sheet::{Sheet, Test, Worker};
@@ -450,7 +451,7 @@ impl Row {
         decimals(&[longest, read_ms, write_ms, longest, 0.0]);
         fields.extend([self.errors, self.read_errors, self.write_errors].map(|errors| errors.to_string()));
         fields.extend([reads.bytes, writes.bytes, reads.count, writes.count].map(|count| count.to_string()));
-        fields.push((((reads.count + writes.count) as f64 / per_connection) as u64).to_string());
+        fields.push(truncated::<u64>((reads.count + writes.count) as f64 / per_connection).to_string());
         fields.push(self.transactions.to_string());
         let (sum_ns, max_ns) = (reads.sum_ns.saturating_add(writes.sum_ns), reads.max_ns.max(writes.max_ns));
         let raw =
@@ -486,7 +487,7 @@ fn errors(result: &WorkloadResult) -> (i64, i64) {
     if result.errors == 0 {
         return (0, 0);
     }
-    let of = |op: &str| result.error_samples.iter().filter(|sample| sample.op == op).count() as i64;
+    let of = |op: &str| narrow::<i64>(result.error_samples.iter().filter(|sample| sample.op == op).count());
     match result.error_samples.len() as u64 == result.errors {
         true => (of("read"), of("write")),
         false => (AMBIGUOUS, AMBIGUOUS),

@@ -1,6 +1,7 @@
 //! Who asked whom for what in each test: what the results file says beside the figures.
 
 use record::{PointKind, Run, WorkloadResult};
+use units::convert::truncated;
 
 use super::config::{Assignment, Record, Spec, SpecLine};
 
@@ -206,8 +207,10 @@ fn rounded(lines: Vec<(f64, SpecLine)>) -> Vec<SpecLine> {
     let mut by_remainder: Vec<(f64, usize)> =
         lines.iter().enumerate().map(|(at, (share, _))| (exact(*share).fract(), at)).collect();
     by_remainder.sort_by(|one, other| other.0.total_cmp(&one.0));
-    let mut rounded: Vec<SpecLine> =
-        lines.iter().map(|(share, line)| SpecLine { share: exact(*share) as u32, ..*line }).collect();
+    let mut rounded: Vec<SpecLine> = lines
+        .iter()
+        .map(|(share, line)| SpecLine { share: truncated::<u32>(exact(*share)), ..*line })
+        .collect();
     let given: u32 = rounded.iter().map(|line| line.share).sum();
     for (_, at) in by_remainder.iter().take(100u32.saturating_sub(given) as usize) {
         rounded[*at].share += 1;
@@ -235,5 +238,5 @@ fn reads(text: &str) -> u32 {
 /// A share as whole per cents.
 fn random(text: &str) -> Option<u32> {
     let share: units::Share = text.trim_matches('"').parse().ok()?;
-    Some((share.get() * 100.0).round() as u32)
+    Some(truncated::<u32>((share.get() * 100.0).round()))
 }

@@ -1,5 +1,7 @@
 //! The reports of `-R`, as text and as a workbook.
 
+use units::convert::narrow;
+
 use super::children::{TESTS, Test};
 use super::options::Command;
 use super::pass::Pass;
@@ -133,7 +135,7 @@ struct Sheet {
 impl Sheet {
     fn record(&mut self, kind: u16, content: &[u8]) {
         self.bytes.extend(kind.to_le_bytes());
-        self.bytes.extend((content.len() as u16).to_le_bytes());
+        self.bytes.extend(narrow::<u16>(content.len()).to_le_bytes());
         self.bytes.extend(content);
     }
 
@@ -153,7 +155,7 @@ impl Sheet {
                 Value::Text(text) if text.is_empty() => {}
                 Value::Text(text) => {
                     let text: Vec<u8> = text.bytes().take(255).collect();
-                    cell.push(text.len() as u8);
+                    cell.push(narrow::<u8>(text.len()));
                     cell.extend(text);
                     self.record(0x0004, &cell);
                 }

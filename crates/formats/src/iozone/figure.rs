@@ -1,6 +1,7 @@
 //! One figure of IOzone: what a pass moved over how long it took.
 
 use record::{Point, WorkloadResult};
+use units::convert::truncated;
 
 use super::grid::Pair;
 use super::pass::{Pass, Walk};
@@ -72,7 +73,7 @@ impl Timed {
 
     /// The figure of the tables: without what is behind the point.
     pub fn whole(self, unit: Unit) -> u64 {
-        self.rate(unit) as u64
+        truncated::<u64>(self.rate(unit))
     }
 }
 

@@ -7,6 +7,7 @@ use super::figure::Unit;
 use super::grid::Grid;
 use super::telemetry::Telemetry;
 use super::{TESTS_MAX, TOOL};
+use units::convert::narrow;
 use workload::plan::MOST_WORKLOADS;
 use workload::plan::text::LARGEST_REQUEST;
 
@@ -17,6 +18,7 @@ const RECORD_MOST_KIB: u64 = LARGEST_REQUEST.get() >> 10;
 /// No file is larger.
 const FILE_MOST_KIB: u64 = (i64::MAX as u64) >> 10;
 /// A phase has no more workloads.
+#[expect(clippy::cast_possible_truncation, reason = "a constant, which converts by `as`: 64")]
 pub(super) const CHILDREN_MOST: u32 = MOST_WORKLOADS as u32;
 
 const WITH_VALUE: &str = "bdfgHiJjklLnPqrsStuUVXY";
@@ -336,7 +338,7 @@ impl Draft {
                 self.sizes_given = true;
                 self.announce(&format!("File size set to {kib} kB"));
             }
-            'i' => command.tests.push(count(option, value, 0..=TESTS_MAX.into())? as u8),
+            'i' => command.tests.push(narrow::<u8>(count(option, value, 0..=TESTS_MAX.into())?)),
             'k' | 'H' => {
                 let depth = count(option, value, 1..=4096)?;
                 command.depth = Some(depth);
@@ -365,7 +367,7 @@ impl Draft {
                 ));
             }
             'V' => {
-                let pattern = count(option, value, 1..=255)? as u8;
+                let pattern = narrow::<u8>(count(option, value, 1..=255)?);
                 command.pattern = Some(pattern);
                 self.announce(&format!("Verify Mode. Pattern {pattern:x}"));
                 self.announce("Performance measurements are invalid in this mode.");

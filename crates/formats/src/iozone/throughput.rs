@@ -1,6 +1,7 @@
 //! What IOzone prints of several children.
 
 use record::Point;
+use units::convert::narrow;
 
 use super::children::Test;
 use super::figure::{Timed, Unit};
@@ -63,7 +64,7 @@ impl Command {
     pub fn throughput_lines(&self, result: &Throughput) -> String {
         let (unit, who) = (self.unit, if self.threads { "thread" } else { "process" });
         let label = unit.label();
-        let count = result.children.len() as u32;
+        let count = narrow::<u32>(result.children.len());
         let rates: Vec<f64> = result.children.iter().map(|child| child.rate(unit)).collect();
         let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
         let most = rates.iter().copied().fold(0.0, f64::max);

@@ -281,6 +281,7 @@ mod tests {
     use record::sample::{Stream, point, workload};
 
     use super::*;
+    use units::convert::truncated;
 
     fn stream(op: &'static str, size_bytes: u64, per_s: u64) -> Stream {
         Stream { op, size_bytes, per_s, median_ns: 2_000_000, spread: 0.2 }
@@ -331,8 +332,8 @@ mod tests {
         let [mean, least, most, deviation] = times.microseconds().unwrap();
         assert!((mean * 1e3 - whole.mean().unwrap()).abs() < 1e-6 * mean * 1e3);
         assert!((deviation * 1e3 - whole.std_dev().unwrap()).abs() < 1e-6 * mean * 1e3);
-        assert_eq!((least * 1e3).round() as u64, whole.min().unwrap().get());
-        assert_eq!((most * 1e3).round() as u64, whole.max().unwrap().get());
+        assert_eq!(truncated::<u64>((least * 1e3).round()), whole.min().unwrap().get());
+        assert_eq!(truncated::<u64>((most * 1e3).round()), whole.max().unwrap().get());
         let half = times.below(1_000_000);
         assert!((1995..=2005).contains(&half), "{half}");
         assert_eq!(times.below(u64::MAX), 4000);

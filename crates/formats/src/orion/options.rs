@@ -1,5 +1,7 @@
 //! Orion's command line.
 
+use units::convert::narrow;
+
 use super::TOOL;
 use crate::Refusal;
 
@@ -256,7 +258,7 @@ impl Seen {
             Ok(number) if (from..=to).contains(&number) => Ok(number),
             _ => Err(wrong(&format!("a whole number from {from} to {to}"))),
         };
-        let count = |from: u32| number(from.into(), MOST.into()).map(|count| count as u32);
+        let count = |from: u32| number(from.into(), MOST.into()).map(|count| narrow::<u32>(count));
         match option {
             "-run" => {
                 self.run = Some(match lower.as_str() {
@@ -297,9 +299,9 @@ impl Seen {
                 });
             }
             "-stripe" => self.stripe_kib = Some(number(1, 1 << 30)?),
-            "-write" => self.write = Some(number(0, 100)? as u8),
+            "-write" => self.write = Some(narrow::<u8>(number(0, 100)?)),
             "-cache_size" => self.cache_mib = Some(number(0, 1 << 40)?),
-            "-duration" => self.seconds = Some(number(1, 1_000_000)? as u32),
+            "-duration" => self.seconds = Some(narrow::<u32>(number(1, 1_000_000)?)),
             "-num_small" => self.num_small = Some(count(0)?),
             "-num_large" => self.num_large = Some(count(0)?),
             "-matrix" => {

@@ -195,6 +195,7 @@ mod tests {
     use workload::spec::Pattern;
 
     use super::*;
+    use units::convert::narrow;
 
     fn command(line: &str) -> Command {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
@@ -204,7 +205,7 @@ mod tests {
     fn plan(line: &str, names: &[&str]) -> Plan {
         let command = command(line);
         let luns: Vec<Lun> = names.iter().map(|name| Lun { line: 1, name: (*name).into() }).collect();
-        let grid = command.grid(luns.len() as u32).unwrap();
+        let grid = command.grid(narrow::<u32>(luns.len())).unwrap();
         let order = command.order(&luns, &grid, 7).unwrap();
         Plan::parse("orion", &order.plan, &Default::default())
             .unwrap_or_else(|errors| panic!("{line}: {}\n{}", errors.plain(), order.plan))

@@ -6,6 +6,8 @@
 
 use std::collections::BTreeSet;
 
+use units::convert::narrow;
+
 use super::TOOL;
 use super::options::{Command, Large, MOST, Matrix, Mode};
 use crate::Refusal;
@@ -110,7 +112,7 @@ fn multiples(disks: u32, times: u32, load: impl Fn(u32) -> Load) -> Grid {
     let points: Vec<Load> = loads.iter().map(|count| load(*count)).collect();
     let is_small = points.iter().all(|point| point.large == 0);
     let listed = if is_small { (loads, vec![0]) } else { (vec![0], loads) };
-    Grid { points, listed, total: rungs(disks * times, disks).len() as u32 + 1 }
+    Grid { points, listed, total: narrow::<u32>(rungs(disks * times, disks).len()) + 1 }
 }
 
 impl Grid {
@@ -119,7 +121,7 @@ impl Grid {
         let rows = small.iter().map(|small| Load { small: *small, large: 0 });
         let columns = large.iter().map(|large| Load { small: 0, large: *large });
         let points: Vec<Load> = rows.chain(columns).collect();
-        let total = points.len() as u32 + 1;
+        let total = narrow::<u32>(points.len()) + 1;
         Grid { points, listed: (vec![0], with_none(large)), total }
     }
 
@@ -134,7 +136,11 @@ impl Grid {
         let mut points = all(|load| load.small > 0 && load.large == 0);
         points.extend(all(|load| load.small == 0 && load.large > 0));
         points.extend(all(|load| load.small > 0 && load.large > 0));
-        Grid { points, listed: (small.to_vec(), large.to_vec()), total: (small.len() * large.len()) as u32 }
+        Grid {
+            points,
+            listed: (small.to_vec(), large.to_vec()),
+            total: narrow::<u32>(small.len() * large.len()),
+        }
     }
 
     /// Small loads that occur, by size.
@@ -166,7 +172,7 @@ mod tests {
     fn simple_runs_have_the_points_of_the_published_ones() {
         for (disks, total, small, large) in [(1, 8, 5, 2), (4, 29, 20, 8), (8, 38, 40, 16)] {
             let grid = grid(&format!("-run simple -num_disks {disks}"), 1);
-            assert_eq!((grid.total, grid.points.len() as u32), (total, total - 1), "{disks}");
+            assert_eq!((grid.total, narrow::<u32>(grid.points.len())), (total, total - 1), "{disks}");
             assert_eq!((grid.small().last(), grid.large().last()), (Some(&small), Some(&large)));
             assert_eq!(grid.listed, (vec![0], (0..=large).collect()));
             assert_eq!(grid.points.iter().filter(|load| load.small > 0 && load.large > 0).count(), 0);

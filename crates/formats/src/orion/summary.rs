@@ -1,6 +1,7 @@
 //! The summary: what was asked, of what, and the best figures.
 
 use record::{Point, Run, WorkloadResult};
+use units::convert::{narrow, truncated};
 
 use super::figures::{Cell, Figures, Flow, is_sequential};
 use super::histogram::histograms_of;
@@ -80,11 +81,11 @@ impl Test {
             large: if streams.is_some() { Large::Sequential } else { Large::Random },
             stream_ios: streams.and_then(of_streams).unwrap_or(4),
             array: stripe.map_or(Simulated::Concat, |stripe_kib| Simulated::Raid0 { stripe_kib }),
-            write: (writes as f64 * 100.0 / (reads + writes).max(1) as f64).round() as u8,
+            write: truncated::<u8>((writes as f64 * 100.0 / (reads + writes).max(1) as f64).round()),
             cache_mib: None,
             seconds: (longest_ns + 500_000_000) / 1_000_000_000,
             listed: (small, large),
-            total: figures.cells().count() as u32,
+            total: narrow::<u32>(figures.cells().count()),
         }
     }
 

@@ -4,6 +4,7 @@
 
 use record::{Point, Run};
 use stats::Histogram;
+use units::convert::{narrow, truncated};
 
 use super::{Access, Buffering, Command, File};
 use crate::{NoFigures, Output};
@@ -123,7 +124,7 @@ impl Figures {
             counts[(ms as usize).min(BINS - 1)] += bucket.count;
         }
         let total = self.response.count().max(1);
-        counts.map(|count| (u128::from(count) * 100 / u128::from(total)) as u64)
+        counts.map(|count| narrow::<u64>(u128::from(count) * 100 / u128::from(total)))
     }
 }
 
@@ -136,7 +137,7 @@ pub fn result(figures: &Figures, with_latency: bool) -> String {
     if !with_latency {
         return text;
     }
-    let ms = |ns: f64| (ns / 1e6) as u64;
+    let ms = |ns: f64| truncated::<u64>(ns / 1e6);
     let of = |nanos: Option<units::Nanos>| ms(nanos.map_or(0.0, |nanos| nanos.get() as f64));
     text += &format!(
         "latency metrics:\nMin_Latency(ms): {}\nAvg_Latency(ms): {}\nMax_Latency(ms): {}\nhistogram:\n",
@@ -205,7 +206,7 @@ fn text(run: &Run) -> Result<String, NoFigures> {
 fn size_of(point: &Point) -> (u64, u32) {
     let measured_ns = point.workloads.iter().map(|workload| workload.measured_ns).max().unwrap_or(0);
     let workers: usize = point.workloads.iter().map(|workload| workload.workers.len()).sum();
-    ((measured_ns as f64 / 1e9).round() as u64, workers as u32)
+    (truncated::<u64>((measured_ns as f64 / 1e9).round()), narrow::<u32>(workers))
 }
 
 fn doing(point: &Point) -> &'static str {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::fs::{FileType, Mode, OFlags};
+use units::convert::narrow;
 use workload::Op;
 use workload::spec::{OpenSync, Workload};
 
@@ -66,7 +67,7 @@ fn open_file(workload: &Workload, FileRef { path, permit }: &FileRef) -> Result<
 }
 
 fn open_permitted(workload: &Workload, path: &Path, permit: &Permit) -> Result<File, EngineError> {
-    let file = permit.open(open_flags(workload).bits() as i32).map_err(|error| match error {
+    let file = permit.open(narrow::<i32>(open_flags(workload).bits())).map_err(|error| match error {
         SafetyError::Os { source, .. } => open_error(workload, path, true, source),
         error => error.into(),
     })?;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rustix::mm::{MapFlags, MsyncFlags, ProtFlags};
 use units::Instant;
+use units::convert::narrow;
 use workload::{Completion, Errno, Op, Outcome, Request};
 
 use super::payload::{Ended, HasPayload};
@@ -45,9 +46,9 @@ impl Mmap {
     fn carry_out(&mut self, request: &Request) -> Outcome {
         let file = usize::from(request.file);
         let mapping = &self.mappings[file];
-        let (offset, len) = (request.offset.get() as usize, request.len as usize);
+        let (offset, len) = (narrow::<usize>(request.offset.get()), request.len as usize);
         if offset + len > mapping.len {
-            return Outcome::moved(mapping.len.saturating_sub(offset) as u32);
+            return Outcome::moved(narrow::<u32>(mapping.len.saturating_sub(offset)));
         }
         // SAFETY: the range was checked to lie within the mapping.
         let place = unsafe { mapping.base.add(offset) };
@@ -75,8 +76,10 @@ impl Mmap {
 fn map(open: &super::OpenFile, writes: bool) -> Result<Mapping, EngineError> {
     let system = |source| EngineError::System { call: "mmap", source };
     // A block device says 0 in stat; the end of the file is its size.
-    let len = rustix::fs::seek(&open.file, rustix::fs::SeekFrom::End(0))
-        .map_err(|errno| EngineError::System { call: "lseek", source: errno.into() })? as usize;
+    let len = narrow::<usize>(
+        rustix::fs::seek(&open.file, rustix::fs::SeekFrom::End(0))
+            .map_err(|errno| EngineError::System { call: "lseek", source: errno.into() })?,
+    );
     if len == 0 {
         return Err(EngineError::Unfit { engine: "mmap", why: format!("{} is empty", open.path.display()) });
     }

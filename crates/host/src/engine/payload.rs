@@ -3,6 +3,7 @@
 //! Content is made anew when a slot becomes free, not when its next request is planned: then no request's
 //! latency includes it. Reads have pieces of their own, because what they fetch must not be written back.
 
+use units::convert::narrow;
 use units::{Bytes, Instant};
 use workload::spec::Workload;
 use workload::{Completion, JobSpec, Op, Outcome, Request, Streams};
@@ -70,7 +71,7 @@ impl Payload {
         let buffers = Buffers::new(pieces, largest, workload.engine.huge_pages)?;
         let name = format!("{}/{}", job.name, job.worker.index);
         let filler = writes.then(|| Filler::new(workload.content.clone(), Streams::new(job.seed), &name));
-        let mut payload = Payload { buffers, depth, largest: largest.get() as usize, writes: filler };
+        let mut payload = Payload { buffers, depth, largest: narrow::<usize>(largest.get()), writes: filler };
         if writes {
             (0..depth).for_each(|slot| payload.fill(slot));
         }

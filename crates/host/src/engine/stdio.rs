@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rustix::io::Errno as OsErrno;
 use units::Instant;
+use units::convert::narrow;
 use workload::spec::FlushKind;
 use workload::{Completion, Errno, Op, Outcome, Request};
 
@@ -68,7 +69,7 @@ impl Stdio {
             Op::Flush => stream.hand_over(fd).and_then(|()| super::flush(self.flush, fd).map(|()| 0)),
         };
         match moved {
-            Ok(moved) => Outcome::moved(moved as u32),
+            Ok(moved) => Outcome::moved(narrow::<u32>(moved)),
             Err(errno) => Outcome::failed(Errno(errno.raw_os_error())),
         }
     }
@@ -83,7 +84,7 @@ impl Stream {
             let held = at.checked_sub(self.start).filter(|from| *from < self.len as u64);
             done += match held {
                 Some(from) => {
-                    let held = &self.buffer[from as usize..self.len];
+                    let held = &self.buffer[narrow::<usize>(from)..self.len];
                     let count = held.len().min(left.len());
                     left[..count].copy_from_slice(&held[..count]);
                     count
@@ -167,7 +168,7 @@ impl Drop for Stdio {
     fn drop(&mut self) {
         for (number, stream) in self.streams.iter_mut().enumerate() {
             // As in a program that does not look at what fclose returns.
-            let _unseen = stream.hand_over(self.files.fd(number as u16));
+            let _unseen = stream.hand_over(self.files.fd(narrow::<u16>(number)));
         }
     }
 }
@@ -205,7 +206,7 @@ mod tests {
     }
 
     fn length(file: &File) -> usize {
-        file.metadata().unwrap().len() as usize
+        narrow::<usize>(file.metadata().unwrap().len())
     }
 
     #[test]
@@ -213,14 +214,14 @@ mod tests {
         let file = tempfile::tempfile().unwrap();
         let mut stream = stream();
         for at in 0..3 * BUFFER + 5 {
-            assert_eq!(stream.write(file.as_fd(), at as u64, &[at as u8]), Ok(1));
+            assert_eq!(stream.write(file.as_fd(), at as u64, &[narrow::<u8>(at % 256)]), Ok(1));
             assert_eq!(length(&file), (at + 1) / BUFFER * BUFFER, "after character {at}");
         }
         stream.hand_over(file.as_fd()).unwrap();
         let mut written = Vec::new();
         (&file).rewind().unwrap();
         (&file).read_to_end(&mut written).unwrap();
-        let expected: Vec<u8> = (0..3 * BUFFER + 5).map(|at| at as u8).collect();
+        let expected: Vec<u8> = (0..3 * BUFFER + 5).map(|at| narrow::<u8>(at % 256)).collect();
         assert_eq!(written, expected);
 
         // What is in the buffer is not read again: it is served although the file has lost it.
@@ -228,7 +229,10 @@ mod tests {
         assert_eq!(stream.read(file.as_fd(), 0, &mut one), Ok(1));
         file.set_len(0).unwrap();
         for at in 1..BUFFER {
-            assert_eq!((stream.read(file.as_fd(), at as u64, &mut one), one), (Ok(1), [at as u8]));
+            assert_eq!(
+                (stream.read(file.as_fd(), at as u64, &mut one), one),
+                (Ok(1), [narrow::<u8>(at % 256)])
+            );
         }
         assert_eq!(stream.read(file.as_fd(), BUFFER as u64, &mut one), Ok(0));
     }

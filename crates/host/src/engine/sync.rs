@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rustix::io::ReadWriteFlags;
 use units::Instant;
+use units::convert::narrow;
 use workload::spec::FlushKind;
 use workload::{Completion, Errno, Op, Outcome, Request};
 
@@ -88,7 +89,7 @@ pub(super) fn carry_out(
             (Op::Flush, _) => super::flush(flush, fd).map(|()| 0),
         };
         match moved {
-            Ok(moved) => return Outcome::moved(moved as u32),
+            Ok(moved) => return Outcome::moved(narrow::<u32>(moved)),
             Err(rustix::io::Errno::INTR) => {}
             Err(errno) => return Outcome::failed(Errno(errno.raw_os_error())),
         }

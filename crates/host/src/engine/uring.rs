@@ -18,6 +18,7 @@ use std::sync::Arc;
 use io_uring::types::{Fixed, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{Builder, CompletionQueue, EnterFlags, IoUring, SubmissionQueue, Submitter, opcode, squeue};
 use rustix::fs::FallocateFlags;
+use units::convert::narrow;
 use units::{Bytes, Instant, Nanos};
 use workload::spec::FlushKind;
 use workload::{Completion, Errno, Op, Outcome, Request, Token};
@@ -305,7 +306,7 @@ impl Uring<'_> {
                 let mode = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
                 opcode::Fallocate::new(file, u64::from(request.len))
                     .offset(offset)
-                    .mode(mode.bits() as i32)
+                    .mode(narrow::<i32>(mode.bits()))
                     .build()
             }
         };
@@ -320,7 +321,7 @@ impl Uring<'_> {
             None if self.options.sqpoll => self.submitter.submit_and_wait(want as usize),
             // Deferred completions appear only to who asks for events, also where none is waited for.
             None => {
-                let queued = self.queue.len() as u32;
+                let queued = narrow::<u32>(self.queue.len());
                 // SAFETY: no argument is passed beside the flag.
                 unsafe {
                     self.submitter.enter::<libc::sigset_t>(queued, want, EnterFlags::GETEVENTS.bits(), None)
@@ -328,7 +329,7 @@ impl Uring<'_> {
             }
             Some(left) => {
                 let (secs, nanos) = (left.get() / 1_000_000_000, left.get() % 1_000_000_000);
-                let timeout = Timespec::new().sec(secs).nsec(nanos as u32);
+                let timeout = Timespec::new().sec(secs).nsec(narrow::<u32>(nanos));
                 self.submitter.submit_with_args(want as usize, &SubmitArgs::new().timespec(&timeout))
             }
         };
@@ -485,7 +486,7 @@ fn user_data(request: &Request) -> u64 {
 
 #[inline]
 fn parts(data: u64) -> (Token, bool, bool, u32) {
-    (Token(data as u32 & 0x3FFF_FFFF), data & (1 << 30) != 0, data & (1 << 31) != 0, (data >> 32) as u32)
+    (Token(narrow(data & 0x3FFF_FFFF)), data & (1 << 30) != 0, data & (1 << 31) != 0, (data >> 32) as u32)
 }
 
 impl std::fmt::Debug for UringRing {

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
+use units::convert::narrow;
 use units::{Instant, Nanos};
 
 use super::series::{Last, Sampler, Sink, Slot, grown};
@@ -52,8 +53,9 @@ fn usage_of(who: libc::c_int) -> CpuTime {
         libc::getrusage(who, usage.as_mut_ptr());
         usage.assume_init()
     };
-    let nanos =
-        |time: libc::timeval| Nanos::new(time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1000);
+    let nanos = |time: libc::timeval| {
+        Nanos::new(narrow::<u64>(time.tv_sec) * 1_000_000_000 + narrow::<u64>(time.tv_usec) * 1000)
+    };
     CpuTime { user: nanos(usage.ru_utime), system: nanos(usage.ru_stime) }
 }
 

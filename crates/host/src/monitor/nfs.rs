@@ -130,7 +130,9 @@ fn find(text: &str, point: &Path) -> Option<Counters> {
 /// `10.0.0.7:/vol mounted on /mnt/nas with fstype nfs4 statvers=1.1`
 fn is_of(rest: &str, point: &Path) -> bool {
     let parts = rest.split_once(" mounted on ").and_then(|(_, rest)| rest.rsplit_once(" with fstype "));
-    parts.is_some_and(|(place, kind)| kind.starts_with("nfs") && Path::new(&unescape(place)) == point)
+    parts.is_some_and(|(place, kind)| {
+        kind.starts_with("nfs") && Path::new(&unescape(place.as_bytes())) == point
+    })
 }
 
 fn add(line: &str, counters: &mut Counters) {

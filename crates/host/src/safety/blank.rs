@@ -5,6 +5,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 use units::Bytes;
+use units::convert::narrow;
 
 /// So much at either end is looked at: twice as far in as any known header lies (the second one of LUKS2, 4 MiB).
 pub(super) const EDGE: Bytes = Bytes::new(8 << 20);
@@ -22,7 +23,7 @@ pub(super) fn first_data(file: &File, size: Bytes) -> io::Result<Option<Bytes>> 
         let mut at = from.get();
         let mut buffer = vec![0; PIECE];
         while at < to.get() {
-            let length = PIECE.min((to.get() - at) as usize);
+            let length = PIECE.min(narrow::<usize>(to.get() - at));
             match file.read_at(&mut buffer[..length], at) {
                 Ok(0) => break,
                 Ok(count) => {

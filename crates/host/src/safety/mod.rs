@@ -24,6 +24,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 use units::Bytes;
+use units::convert::narrow;
 
 use crate::sysroot::{DevNo, SysRoot};
 use crate::target::mounts::{self, holding};
@@ -177,7 +178,7 @@ impl Permit {
         if !self.seal.fits().map_err(os)? {
             return Err(exchanged());
         }
-        let flags = OFlags::from_bits_retain(flags as u32) | OFlags::RDWR;
+        let flags = OFlags::from_bits_retain(narrow::<u32>(flags)) | OFlags::RDWR;
         // What is read beside the writes should leave no trace, where that is allowed.
         let opened = handle::reopen(first, path, flags | OFlags::NOATIME).or_else(|error| {
             match error.raw_os_error() {

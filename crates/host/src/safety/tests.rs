@@ -1,5 +1,7 @@
 //! Each refusal, on made-up machines. The same on real loop devices is in `tests/devices.rs`.
 
+use units::convert::narrow;
+
 use super::*;
 use crate::fixture::Fixture;
 
@@ -392,7 +394,7 @@ fn a_file_under_any_kind_of_lock_is_refused() {
         let file = std::fs::File::options().read(true).write(true).open(&own.path).expect("it is ours");
         // SAFETY: all zeros is a valid `struct flock`.
         let mut lock: libc::flock = unsafe { std::mem::zeroed() };
-        lock.l_type = libc::F_WRLCK as libc::c_short;
+        lock.l_type = narrow::<libc::c_short>(libc::F_WRLCK);
         // SAFETY: the descriptor is open and `lock` is a `struct flock`.
         let taken = unsafe { libc::fcntl(std::os::fd::AsRawFd::as_raw_fd(&file), command, &raw mut lock) };
         assert_eq!(taken, 0);
@@ -579,6 +581,26 @@ fn a_file_that_is_swap_or_behind_a_loop_or_a_kernel_knob_is_refused_in_spite_of_
     machine.write("sys/block/loop0/loop/backing_file", "/elsewhere");
     machine.mount("0:5", &path.parent().expect("it has one").display().to_string(), "proc", "proc");
     only(&reasons(), |reason| matches!(reason, Reason::NoStorage { .. }));
+}
+
+#[test]
+fn a_file_that_is_in_use_is_so_where_its_path_is_no_text() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    let machine = machine();
+    let folder = std::fs::canonicalize(machine.path("dev")).expect("the fixture has it");
+    let path = folder.join(OsStr::from_bytes(b"x\xff.img"));
+    std::fs::write(&path, vec![0; 8192]).expect("the folder is ours");
+    let target = Target { name: "x".into(), place: Place::File(path.clone()) };
+    let has = |wanted: fn(&Reason) -> bool| judge(&machine.root(), &target, None).reasons.iter().any(wanted);
+    let bytes = path.as_os_str().as_bytes();
+    assert!(!has(|reason| matches!(reason, Reason::Swap { .. } | Reason::BehindLoop { .. })));
+    machine.write_bytes("proc/swaps", &[b"Filename Type\n", bytes, b" file 100 0 -2\n"].concat());
+    assert!(has(|reason| matches!(reason, Reason::Swap { .. })));
+    machine.disk("loop0", "7:0", 8);
+    machine.write_bytes("sys/block/loop0/loop/backing_file", &[bytes, b"\n"].concat());
+    assert!(has(|reason| matches!(reason, Reason::BehindLoop { .. })));
 }
 
 #[test]

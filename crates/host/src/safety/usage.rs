@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
+use units::convert::narrow;
 
 use crate::safety::reason::Reason;
-use crate::sysroot::{DevNo, SysRoot, names, text};
+use crate::sysroot::{DevNo, SysRoot, names, path};
 use crate::target::mounts::unescape;
 
 /// A file, by the file system it lies on and its number there.
@@ -62,13 +63,15 @@ pub(super) fn unknown(what: &'static str, table: PathBuf, error: &io::Error) -> 
 /// The files and devices that are swapped to (`Documentation/filesystems/proc.rst`, `/proc/swaps`). None on a kernel
 /// without swap, which has no such table beside its others.
 pub(super) fn swaps(root: &SysRoot) -> io::Result<Vec<PathBuf>> {
-    let table = match std::fs::read_to_string(root.proc.join("swaps")) {
+    let table = match std::fs::read(root.proc.join("swaps")) {
         Err(error) if error.kind() == io::ErrorKind::NotFound && root.proc.join("meminfo").exists() => {
             return Ok(Vec::new());
         }
         table => table?,
     };
-    let names = table.lines().skip(1).filter_map(|line| line.split_whitespace().next());
+    let lines = table.split(|byte| *byte == b'\n').skip(1);
+    let names =
+        lines.filter_map(|line| line.split(|byte| byte.is_ascii_whitespace()).find(|word| !word.is_empty()));
     Ok(names.map(|name| unescape(name).into()).collect())
 }
 
@@ -110,7 +113,7 @@ pub(super) fn loops(root: &SysRoot) -> io::Result<Vec<LoopOver>> {
     std::fs::read_dir(&devices)?;
     let loops = names(&devices).into_iter().filter(|name| name.starts_with("loop"));
     let set_up = loops.filter_map(|name| {
-        let named = text(&devices.join(&name).join("loop/backing_file"))?.into();
+        let named = path(&devices.join(&name).join("loop/backing_file"))?;
         let (id, over) = asked(&root.node(&name)).map_or((None, None), |(id, over)| (Some(id), over));
         Some(LoopOver { name, named, id, over })
     });
@@ -160,8 +163,8 @@ fn lock_on(file: &File) -> Option<&'static str> {
     }
     // SAFETY: all zeros is a valid `struct flock`.
     let mut asked: libc::flock = unsafe { std::mem::zeroed() };
-    asked.l_type = libc::F_WRLCK as libc::c_short;
-    asked.l_whence = libc::SEEK_SET as libc::c_short;
+    asked.l_type = narrow::<libc::c_short>(libc::F_WRLCK);
+    asked.l_whence = narrow::<libc::c_short>(libc::SEEK_SET);
     // SAFETY: the descriptor is open, `asked` is a `struct flock` with `l_pid` 0 as F_OFD_GETLK wants it (fcntl(2)).
     let answer = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_GETLK, &raw mut asked) };
     match (answer, libc::c_int::from(asked.l_type), asked.l_pid) {

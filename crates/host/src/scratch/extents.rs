@@ -9,6 +9,7 @@ use std::os::fd::AsRawFd;
 
 use rustix::fs::{SeekFrom, seek};
 use units::Bytes;
+use units::convert::narrow;
 
 /// What the file system says about a range of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -160,7 +161,7 @@ fn map(file: &File, start: u64, length: u64) -> io::Result<(Box<[Extent; BATCH]>
         length,
         flags: FIEMAP_FLAG_SYNC,
         mapped: 0,
-        count: BATCH as u32,
+        count: narrow::<u32>(BATCH),
         reserved: 0,
         extents: [Extent::default(); BATCH],
     });
@@ -201,7 +202,7 @@ mod tests {
     #[test]
     fn a_written_file_has_no_gap_and_a_hole_is_found() {
         let file = file();
-        file.write_all_at(&vec![1; LENGTH.get() as usize], 0).expect("the file is ours");
+        file.write_all_at(&vec![1; narrow::<usize>(LENGTH.get())], 0).expect("the file is ours");
         file.sync_data().expect("the file is ours");
         assert!(!extents(&file, LENGTH).expect("it can be asked").has_gap());
         let before = extents(&file, LENGTH).expect("it can be asked");

@@ -13,6 +13,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::fs::OFlags;
 use units::Bytes;
+use units::convert::narrow;
 
 use crate::handle;
 use crate::scratch::{Progress, Step};
@@ -93,9 +94,9 @@ fn write_chunks(
     stop: &AtomicBool,
     reports: &mpsc::SyncSender<io::Result<Bytes>>,
 ) {
-    let mut memory = vec![0; CHUNK.get() as usize + ALIGNMENT];
+    let mut memory = vec![0; narrow::<usize>(CHUNK.get()) + ALIGNMENT];
     let start = memory.as_ptr().align_offset(ALIGNMENT);
-    let buffer = &mut memory[start..start + CHUNK.get() as usize];
+    let buffer = &mut memory[start..start + narrow::<usize>(CHUNK.get())];
     // The file will not be used then.
     let _others = StopOnPanic(stop);
     while !stop.load(Ordering::Relaxed) {
@@ -105,7 +106,7 @@ fn write_chunks(
         }
         crate::fault::here("layout");
         let count = (length - offset).min(CHUNK);
-        let part = &mut buffer[..count.get() as usize];
+        let part = &mut buffer[..narrow::<usize>(count.get())];
         noise(seed, offset, part);
         let report = file.write_all_at(part, offset.get()).map(|()| count);
         let failed = report.is_err();
@@ -130,7 +131,7 @@ mod tests {
 
     #[test]
     fn no_block_of_4_kib_is_written_twice_and_bytes_are_even() {
-        let mut first = vec![0; CHUNK.get() as usize];
+        let mut first = vec![0; narrow::<usize>(CHUNK.get())];
         let mut second = first.clone();
         noise(1, Bytes::ZERO, &mut first);
         noise(1, CHUNK, &mut second);
@@ -158,7 +159,7 @@ mod tests {
             panic!("nobody aborted");
         };
         assert!(written >= CHUNK * 2 && written < length, "{written}");
-        let mut expected = vec![0; CHUNK.get() as usize];
+        let mut expected = vec![0; narrow::<usize>(CHUNK.get())];
         let mut found = expected.clone();
         for chunk in 0..written.get() / CHUNK.get() {
             noise(3, CHUNK * chunk, &mut expected);

@@ -2,6 +2,7 @@
 //!
 //! **Invariant:** decides only; every figure it goes by is handed in.
 
+use units::convert::truncated;
 use units::{Bytes, BytesPerSecond, Instant, Nanos};
 
 use crate::scratch::{Progress, Step};
@@ -60,7 +61,7 @@ pub fn auto_size(given: &Surroundings) -> Option<Choice> {
     let free = given.room();
     let mut limits = vec![(free, format!("{} free less a reserve of {}", given.free, given.reserve))];
     limits.extend(given.time.map(|(time, rate)| {
-        let fits = Bytes::new((rate.get() * time.as_secs_f64()) as u64);
+        let fits = Bytes::new(truncated(rate.get() * time.as_secs_f64()));
         (fits, format!("{time} for laying it out"))
     }));
     let (limit, limit_words) = limits.into_iter().min_by_key(|(limit, _)| *limit)?;

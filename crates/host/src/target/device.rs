@@ -2,12 +2,14 @@
 //!
 //! Source of the attributes: `Documentation/ABI/stable/sysfs-block`, `Documentation/block/queue-sysfs.rst`.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use units::Bytes;
 
-use crate::sysroot::{DevNo, SysRoot, names, number, text, times};
+use crate::sysroot::{DevNo, SysRoot, names, number, path, text, times};
 
 /// What a block device is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -202,7 +204,7 @@ impl Device {
         consents.extend(self.identity.part.iter().cloned());
         match &self.kind {
             DeviceKind::Loop { backing: Some(file), deleted: false, .. } => {
-                consents.push(format!("loop:{}", file.display()));
+                consents.extend(loop_name(file));
             }
             DeviceKind::Mapper { name, uuid } => {
                 consents.extend((!uuid.is_empty()).then(|| format!("dm-uuid-{uuid}")));
@@ -264,17 +266,17 @@ fn kind(folder: &Path, name: &str) -> DeviceKind {
 }
 
 fn loop_kind(folder: &Path) -> DeviceKind {
-    let file = text(&folder.join("loop/backing_file"));
+    let file = path(&folder.join("loop/backing_file"));
     // The kernel appends this to the path of a file that has no name left (fs/d_path.c).
     let (file, deleted) = match file {
-        Some(path) => match path.strip_suffix(" (deleted)") {
-            Some(path) => (Some(path.to_owned()), true),
+        Some(path) => match path.as_os_str().as_bytes().strip_suffix(b" (deleted)") {
+            Some(path) => (Some(PathBuf::from(OsStr::from_bytes(path))), true),
             None => (Some(path), false),
         },
         None => (None, false),
     };
     let direct = number(&folder.join("loop/dio")) == Some(1);
-    DeviceKind::Loop { backing: file.map(PathBuf::from), deleted, direct }
+    DeviceKind::Loop { backing: file, deleted, direct }
 }
 
 fn identity(root: &SysRoot, folder: &Path, disk: &Path, name: &str, kind: &DeviceKind) -> Identity {
@@ -293,13 +295,16 @@ fn identity(root: &SysRoot, folder: &Path, disk: &Path, name: &str, kind: &Devic
     Identity { serial, wwid, by_id: by_id(root, name), md_uuid, part }
 }
 
+/// What names a loop device: its file, where that is text. What is only like another name names nothing.
+fn loop_name(file: &Path) -> Option<String> {
+    file.to_str().map(|file| format!("loop:{file}"))
+}
+
 /// What names a partition of a disk that has no serial number: what its disk is made of, and its own uuid.
 fn part_names(root: &SysRoot, folder: &Path, disk: &Path, name: &str, number: u64) -> Vec<String> {
     let disk_name = disk.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let of_disk = match self::kind(disk, disk_name) {
-        DeviceKind::Loop { backing: Some(file), deleted: false, .. } => {
-            Some(format!("loop:{}", file.display()))
-        }
+        DeviceKind::Loop { backing: Some(file), deleted: false, .. } => loop_name(&file),
         DeviceKind::Md { .. } => text(&disk.join("md/uuid")).map(|uuid| format!("md-uuid-{uuid}")),
         _ => None,
     };
@@ -433,6 +438,14 @@ mod tests {
         machine.write("sys/block/loop3/loop/backing_file", "/var/tmp/x.img (deleted)\n");
         let device = Device::read(&machine.root(), devno).expect("the fixture has it");
         assert!(device.consents().is_empty());
+
+        machine.write_bytes("sys/block/loop3/loop/backing_file", b"/var/tmp/\xff.img\n");
+        let device = Device::read(&machine.root(), devno).expect("the fixture has it");
+        assert!(device.consents().is_empty(), "another file may look the same");
+        let DeviceKind::Loop { backing: Some(file), deleted: false, .. } = device.kind else {
+            panic!("{:?}", device.kind)
+        };
+        assert_eq!(file.as_os_str().as_bytes(), b"/var/tmp/\xff.img");
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub fn mounts(root: &SysRoot) -> Vec<Mount> {
 /// The same for whom an unreadable table must not mean that nothing is mounted.
 pub fn read(root: &SysRoot) -> std::io::Result<Vec<Mount>> {
     let bytes = std::fs::read(table(root))?;
-    Ok(parse(&String::from_utf8_lossy(&bytes)))
+    Ok(parse(&bytes))
 }
 
 /// Where the kernel lists them.
@@ -59,38 +59,39 @@ pub fn holding<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
         .max_by_key(|mount| mount.point.components().count())
 }
 
-fn parse(text: &str) -> Vec<Mount> {
-    text.lines().filter_map(line).collect()
+fn parse(table: &[u8]) -> Vec<Mount> {
+    table.split(|byte| *byte == b'\n').filter_map(line).collect()
 }
 
 /// `36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue`
-fn line(text: &str) -> Option<Mount> {
-    let (here, there) = text.split_once(" - ")?;
-    let mut here = here.split(' ');
-    let devno = here.nth(2)?.parse().ok()?;
-    let point = here.nth(1)?;
-    let mount_options = here.next()?;
-    let mut there = there.split(' ');
-    let fs_type = there.next()?.to_owned();
-    let source = there.next()?;
-    let super_options = there.next().unwrap_or_default();
+///
+/// In bytes: a path need not be text.
+fn line(line: &[u8]) -> Option<Mount> {
+    let text = |word: &[u8]| String::from_utf8_lossy(word).into_owned();
+    let mut words = line.split(|byte| *byte == b' ');
+    let devno = text(words.nth(2)?).parse().ok()?;
+    let point = unescape(words.nth(1)?);
+    let mount_options = text(words.next()?);
+    words.find(|word| *word == b"-")?;
+    let fs_type = text(words.next()?);
+    let source = unescape(words.next()?).to_string_lossy().into_owned();
+    let super_options = words.next().map(text).unwrap_or_default();
     let mut options: Vec<String> = Vec::new();
     for option in mount_options.split(',').chain(super_options.split(',')) {
         if !option.is_empty() && !options.iter().any(|known| known == option) {
             options.push(option.to_owned());
         }
     }
-    let source = unescape(source).to_string_lossy().into_owned();
-    Some(Mount { devno, point: unescape(point).into(), fs_type, source, options })
+    Some(Mount { devno, point: point.into(), fs_type, source, options })
 }
 
 /// Undoes the octal escapes of blanks, tabs, line ends and backslashes (`\040`), as procfs writes them.
-pub(crate) fn unescape(text: &str) -> OsString {
-    let bytes = text.as_bytes();
+pub(crate) fn unescape(bytes: &[u8]) -> OsString {
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;
     while at < bytes.len() {
-        let octal = (bytes[at] == b'\\').then(|| text.get(at + 1..at + 4)).flatten();
+        let octal = (bytes[at] == b'\\').then(|| bytes.get(at + 1..at + 4)).flatten();
+        let octal = octal.and_then(|digits| str::from_utf8(digits).ok());
         match octal.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
             Some(byte) => {
                 out.push(byte);
@@ -120,7 +121,7 @@ a line that is not one
 
     #[test]
     fn mounts_are_read_with_optional_fields_and_escapes() {
-        let mounts = parse(TEXT);
+        let mounts = parse(TEXT.as_bytes());
         assert_eq!(mounts.len(), 5);
         assert_eq!(mounts[2].point, Path::new("/mnt/my disk"));
         assert_eq!(mounts[2].fs_type, "xfs");
@@ -131,7 +132,7 @@ a line that is not one
 
     #[test]
     fn a_path_belongs_to_the_longest_and_latest_mount_point() {
-        let mounts = parse(TEXT);
+        let mounts = parse(TEXT.as_bytes());
         let source = |path: &str| holding(&mounts, Path::new(path)).map(|mount| mount.source.as_str());
         assert_eq!(source("/mnt/my disk/file"), Some("/dev/sdb1"));
         assert_eq!(source("/mnt/other"), Some("/dev/sdc1"));
@@ -141,28 +142,27 @@ a line that is not one
 
     #[test]
     fn a_backslash_that_escapes_nothing_stays() {
-        assert_eq!(unescape(r"a\b\04"), r"a\b\04");
-        assert_eq!(unescape(r"a\134b"), r"a\b");
-        assert_eq!(unescape("\\é"), "\\é");
+        assert_eq!(unescape(br"a\b\04"), r"a\b\04");
+        assert_eq!(unescape(br"a\134b"), r"a\b");
+        assert_eq!(unescape("\\é".as_bytes()), "\\é");
     }
 
     proptest::proptest! {
         #[test]
         fn any_text_is_read_without_a_crash_and_every_path_comes_back_from_its_escapes(
-            text in "\\PC*", path in "/[ -~\t\n]{0,20}",
+            text: Vec<u8>, path: Vec<u8>,
         ) {
             parse(&text);
             unescape(&text);
-            let escaped: String = path
-                .bytes()
-                .map(|byte| match byte {
-                    b' ' | b'\t' | b'\n' | b'\\' => format!("\\{byte:03o}"),
-                    byte => char::from(byte).to_string(),
-                })
-                .collect();
-            proptest::prop_assert_eq!(unescape(&escaped), OsString::from(&path));
-            let line = format!("1 2 8:1 / {escaped} rw - ext4 /dev/sda1 rw");
-            proptest::prop_assert_eq!(parse(&line)[0].point.clone(), PathBuf::from(&path));
+            let escape = |byte: &u8| match byte {
+                b' ' | b'\t' | b'\n' | b'\\' => format!("\\{byte:03o}").into_bytes(),
+                byte => vec![*byte],
+            };
+            let escaped: Vec<u8> = path.iter().flat_map(escape).collect();
+            let path = OsString::from_vec(path);
+            proptest::prop_assert_eq!(unescape(&escaped), path.clone());
+            let line = [b"1 2 8:1 / /", &escaped[..], b" rw shared:1 - ext4 /dev/sda1 rw"].concat();
+            proptest::prop_assert_eq!(parse(&line)[0].point.clone(), Path::new("/").join(path));
         }
     }
 }

@@ -9,6 +9,7 @@ use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
+use units::convert::narrow;
 use units::{Bytes, Nanos};
 
 use crate::buffers::Buffers;
@@ -65,7 +66,7 @@ pub fn stored(path: &Path, size: Bytes, clock: &Clock) -> io::Result<Option<Stor
         if clock.now().saturating_since(begun) > AT_MOST {
             break;
         }
-        let block = buffer.piece_mut(0, BLOCK.get() as usize);
+        let block = buffer.piece_mut(0, narrow::<usize>(BLOCK.get()));
         file.read_exact_at(block, place(number, places, blocks) * BLOCK.get())?;
         seen += 1;
         if block.iter().all(|byte| *byte == 0) {
@@ -77,7 +78,13 @@ pub fn stored(path: &Path, size: Bytes, clock: &Clock) -> io::Result<Option<Stor
     }
     let held = seen - zeros;
     let bits_per_byte = (held > 0).then(|| bits / f64::from(held));
-    Ok(Some(Stored { blocks: seen, zeros, bits_per_byte, repeats: held - known.len() as u32, unwritten }))
+    Ok(Some(Stored {
+        blocks: seen,
+        zeros,
+        bits_per_byte,
+        repeats: held - narrow::<u32>(known.len()),
+        unwritten,
+    }))
 }
 
 /// Which of `blocks` is looked at as number `number` of `places`: one in each of equal parts, at a place within it that

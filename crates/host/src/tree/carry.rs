@@ -7,6 +7,7 @@ use rustix::fs::{
     symlinkat, syncfs, unlinkat,
 };
 use rustix::io::{Errno, pread, pwrite, retry_on_intr};
+use units::convert::narrow;
 use workload::spec::{FlushKind, OpenSync, Workload};
 use workload::tree::{Extra, FileOp, Shape, TreeRequest};
 use workload::{Outcome, Streams};
@@ -70,7 +71,7 @@ impl<'a> Carrier<'a> {
             filler: Filler::new(workload.content.clone(), Streams::new(workload.seed), &name),
             flush: workload.durability.flush,
             open,
-            buffer: vec![0; PIECE.min(largest as usize)],
+            buffer: vec![0; PIECE.min(narrow::<usize>(largest))],
             node: None,
             directory: String::new(),
             name: String::new(),
@@ -152,7 +153,7 @@ impl<'a> Carrier<'a> {
             if moved == 0 {
                 break;
             }
-            written += moved as u32;
+            written += narrow::<u32>(moved);
         }
         if request.durable {
             flush(self.flush, file.as_fd())?;
@@ -169,7 +170,7 @@ impl<'a> Carrier<'a> {
             if moved == 0 {
                 break;
             }
-            read += moved as u32;
+            read += narrow::<u32>(moved);
         }
         Ok(read)
     }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{Mode, mkdirat, statvfs, syncfs};
+use units::convert::{narrow, truncated};
 use units::{Bytes, Instant, Nanos};
 use workload::spec::Workload;
 use workload::tree::{Extra, FileOp, FileSizes, Fsync, Order, Shape, Tree, TreeJob, TreeJobSpec};
@@ -86,7 +87,7 @@ impl Trees {
     pub fn path_of(&self, workload: &str, worker: u32, op: FileOp, number: u64) -> String {
         let inner = self.trees.get(workload).map(|stored| {
             let name = match op.is_of_directories() {
-                true => stored.shape.node_path(worker, number as u32),
+                true => stored.shape.node_path(worker, narrow::<u32>(number)),
                 false => stored.shape.file_path(worker, number),
             };
             PathBuf::from(&stored.folder).join(name)
@@ -258,7 +259,7 @@ impl Trees {
         let bytes = |blocks: u64| Bytes::new(blocks.saturating_mul(space.f_frsize));
         let (free, total) = (bytes(space.f_bavail), bytes(space.f_blocks));
         let free = free.saturating_sub(scratch::reserve(total, free));
-        let asked = Bytes::new((tree.sizes.mean() * tree.count as f64) as u64);
+        let asked = Bytes::new(truncated(tree.sizes.mean() * tree.count as f64));
         // File systems without a fixed number of files say 0 of 0.
         let names = if space.f_files == 0 { u64::MAX } else { space.f_favail };
         if asked <= free && tree.count <= names {

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use units::Bytes;
+use units::convert::narrow;
 
 /// Words that are made together.
 const CHUNK: usize = 1 << 14;
@@ -69,7 +70,7 @@ impl Books {
     pub fn ledger(&self, path: &Path, len: Bytes) -> Arc<Ledger> {
         let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.into());
         let mut ledgers = self.ledgers.lock().unwrap_or_else(PoisonError::into_inner);
-        let blocks = (len.get() / self.block) as usize;
+        let blocks = narrow::<usize>(len.get() / self.block);
         let ledger = ledgers.entry(path).or_insert_with(|| Arc::new(Ledger::new(blocks)));
         ledger.settle();
         ledger.clone()
@@ -99,15 +100,15 @@ impl Ledger {
 
     /// The word of a block; `None` behind the end of the file as it was.
     fn word(&self, block: u64) -> Option<&AtomicU32> {
-        let chunk = self.chunks.get(block as usize / CHUNK)?;
+        let chunk = self.chunks.get(narrow::<usize>(block) / CHUNK)?;
         let words = chunk.get_or_init(|| (0..CHUNK).map(|_| AtomicU32::new(0)).collect());
-        Some(&words[block as usize % CHUNK])
+        Some(&words[narrow::<usize>(block) % CHUNK])
     }
 
     /// The word as it is.
     pub(super) fn look(&self, block: u64) -> u32 {
-        match self.chunks.get(block as usize / CHUNK).map(OnceLock::get) {
-            Some(Some(words)) => words[block as usize % CHUNK].load(Ordering::SeqCst),
+        match self.chunks.get(narrow::<usize>(block) / CHUNK).map(OnceLock::get) {
+            Some(Some(words)) => words[narrow::<usize>(block) % CHUNK].load(Ordering::SeqCst),
             Some(None) => 0,
             None => UNKNOWN,
         }

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use units::Bytes;
+use units::convert::narrow;
 use workload::spec::{Content, Verify, Workload};
 use workload::{JobSpec, Op, Outcome, Request};
 
@@ -38,7 +39,7 @@ struct Found {
 impl Checks {
     /// For one worker of `workload`, with the books of its files.
     pub fn new(known: &Verification, workload: &Workload, job: &JobSpec) -> Checks {
-        let blocks = (job.sizes.largest().get() / known.books.block) as usize;
+        let blocks = narrow::<usize>(job.sizes.largest().get() / known.books.block);
         let pattern = match (workload.verify, &workload.content) {
             (Verify::Content, Content::Pattern(bytes)) => Some(bytes.as_slice().into()),
             (Verify::Content, _) => Some([0].as_slice().into()),
@@ -98,7 +99,7 @@ impl Checker {
         if !self.stamps() {
             return;
         }
-        let blocks = content.chunks_exact(self.known.books.block as usize);
+        let blocks = content.chunks_exact(narrow::<usize>(self.known.books.block));
         self.slots[slot].sums.iter_mut().zip(blocks).for_each(|(sum, block)| *sum = stamp::sum_of(block));
     }
 
@@ -159,8 +160,10 @@ impl Checker {
         if !is_stamped {
             return;
         }
-        let offsets = (request.offset.get()..).step_by(block as usize);
-        for ((bytes, sum), offset) in bytes.chunks_exact_mut(block as usize).zip(&slot.sums).zip(offsets) {
+        let offsets = (request.offset.get()..).step_by(narrow::<usize>(block));
+        for ((bytes, sum), offset) in
+            bytes.chunks_exact_mut(narrow::<usize>(block)).zip(&slot.sums).zip(offsets)
+        {
             stamp::put(bytes, key, Stamp { offset, number }, *sum);
         }
     }
@@ -189,9 +192,9 @@ impl Checker {
         let (mut checked, mut wrong) = (0, None);
         for (block, before) in whole.clone().zip(before) {
             let offset = block * size;
-            let start = (offset - request.offset.get()) as usize;
+            let start = narrow::<usize>(offset - request.offset.get());
             let known = Known::between(*before, ledger.look(block));
-            let content = &bytes[start..][..size as usize];
+            let content = &bytes[start..][..narrow::<usize>(size)];
             let verdict = match &self.pattern {
                 Some(pattern) => judge_content(pattern, known, start, content),
                 None => judge(self.verify, self.known.books.key, known, offset, content),

@@ -75,9 +75,10 @@ fn checksum(head: &[u8], sum: u32) -> u32 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use units::convert::narrow;
 
     fn stamped(len: usize, stamp: Stamp) -> Vec<u8> {
-        let mut block: Vec<u8> = (0..len).map(|i| (i * 7 % 251) as u8).collect();
+        let mut block: Vec<u8> = (0..len).map(|i| narrow::<u8>(i * 7 % 251)).collect();
         let sum = sum_of(&block);
         put(&mut block, 9, stamp, sum);
         block

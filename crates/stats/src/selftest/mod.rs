@@ -6,6 +6,7 @@
 mod queue;
 
 use units::Nanos;
+use units::convert::narrow;
 
 use crate::Histogram;
 use crate::dependent::{Stretches, mean_interval};
@@ -85,7 +86,7 @@ pub fn coverage(queue: Queue, service_s: f64, seconds: u32, runs: u32) -> Vec<Co
     let of = |(place, figure): (usize, String)| {
         let given: Vec<(f64, f64)> = each.iter().filter_map(|found| found[place]).collect();
         let held = given.iter().filter(|(low, high)| (*low..=*high).contains(&truths[place])).count();
-        Coverage { queue, figure, runs, given: given.len() as u32, held: held as u32 }
+        Coverage { queue, figure, runs, given: narrow::<u32>(given.len()), held: narrow::<u32>(held) }
     };
     names.enumerate().map(of).collect()
 }
@@ -105,6 +106,7 @@ fn truths(queue: Queue, service_s: f64, seconds: f64, all: &Histogram) -> Vec<f6
 #[cfg(test)]
 mod tests {
     use super::*;
+    use units::convert::truncated;
 
     #[test]
     fn intervals_of_a_queue_that_is_80_per_cent_busy_hold_the_closed_forms() {
@@ -144,7 +146,7 @@ mod tests {
         let mut all = Histogram::new();
         for seed in 1..=50 {
             Queue::OpenConstant(0.8).run(0.001, 100.0, seed, |_, response| {
-                all.record(Nanos::new((response * 1e9) as u64));
+                all.record(Nanos::new(truncated(response * 1e9)));
             });
         }
         // Pollaczek and Khinchine: 1 + 0.8 / (2 x 0.2) services.

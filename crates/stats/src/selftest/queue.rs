@@ -10,6 +10,7 @@ use std::collections::BinaryHeap;
 use std::fmt;
 
 use units::Nanos;
+use units::convert::truncated;
 
 use crate::Histogram;
 use crate::dependent::Stretch;
@@ -85,7 +86,7 @@ impl Queue {
             }
             Queue::Thinking(users, think) => {
                 let from = 50.0 * service_s * f64::from(users);
-                let nanos = |at: f64| Reverse((at * 1e9) as u64);
+                let nanos = |at: f64| Reverse(truncated::<u64>(at * 1e9));
                 let mut ready: BinaryHeap<Reverse<u64>> =
                     (0..users).map(|_| nanos(draws.exponential(think * service_s))).collect();
                 while let Some(Reverse(at)) = ready.pop() {
@@ -112,7 +113,7 @@ impl Queue {
     pub fn seconds(self, service_s: f64, seconds: u32, seed: u64) -> Vec<Stretch> {
         let mut all: Vec<Histogram> = (0..seconds).map(|_| Histogram::new()).collect();
         self.run(service_s, f64::from(seconds), seed, |at, response| {
-            all[at as usize].record(Nanos::new((response * 1e9) as u64));
+            all[truncated::<usize>(at)].record(Nanos::new(truncated(response * 1e9)));
         });
         all.iter().map(|second| Stretch::of(second.buckets())).collect()
     }

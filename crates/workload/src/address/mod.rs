@@ -12,6 +12,7 @@ mod slots;
 mod tests;
 
 use units::Bytes;
+use units::convert::narrow;
 
 use crate::rng::Streams;
 use crate::spec::Pattern;
@@ -227,7 +228,7 @@ impl Addresses {
             Walk::Slots(slots) => slots.next(len, slots.align),
             Walk::Continued { slots, .. } => {
                 let step = Step { go: Go::Elsewhere, align: slots.align };
-                return self.next_of(len as u32, step);
+                return self.next_of(narrow::<u32>(len), step);
             }
         };
         Bytes::new(self.base + within)

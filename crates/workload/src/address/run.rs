@@ -2,6 +2,8 @@
 //!
 //! **Invariant:** a request lies within the stretch, which holds one of the largest.
 
+use units::convert::narrow;
+
 use super::{Grain, Part, Region};
 
 /// A worker's own stretch of the region and where it is in it.
@@ -17,7 +19,7 @@ impl Run {
     pub(super) fn of(region: Region, part: Part, grain: Grain, from_end: bool) -> Run {
         let unit = grain.align.get();
         let units = u128::from(region.len.get() / unit);
-        let cut = |index: u32| (units * u128::from(index) / u128::from(part.of)) as u64 * unit;
+        let cut = |index: u32| narrow::<u64>(units * u128::from(index) / u128::from(part.of)) * unit;
         let (start, end) = (cut(part.index), cut(part.index + 1));
         Run { next: if from_end { end } else { start }, start, end }
     }

@@ -2,6 +2,7 @@
 
 use rand_core::Rng;
 use rand_distr::{Distribution, Normal, Zipf};
+use units::convert::truncated;
 
 use super::{Grain, Part, Region};
 use crate::permutation::Permutation;
@@ -145,25 +146,27 @@ impl Draw {
             }
             // A part x of the blocks, the hottest, gets x^(1/power) of the requests; so h gets 1 - h.
             Draw::Pareto { stream, power, place } => {
-                let rank = (place.len() as f64 * unit(stream).powf(*power)) as u64;
+                let rank = truncated::<u64>(place.len() as f64 * unit(stream).powf(*power));
                 place.at(rank.min(place.len() - 1))
             }
             Draw::Uniform { stream, slots } => below(stream, *slots),
             Draw::Anywhere { .. } => unreachable!("any place is drawn without slots"),
             Draw::Zipf { stream, law, place } => {
-                let rank = law.sample(stream) as u64;
+                let rank = truncated::<u64>(law.sample(stream));
                 place.at((rank - 1).min(place.len() - 1))
             }
             Draw::Normal { stream, law, slots, place } => loop {
                 let drawn = law.sample(stream);
                 if (0.0..*slots as f64).contains(&drawn) {
-                    return place.as_ref().map_or(drawn as u64, |place| place.at(drawn as u64));
+                    return place
+                        .as_ref()
+                        .map_or(truncated::<u64>(drawn), |place| place.at(truncated::<u64>(drawn)));
                 }
             },
             Draw::Zones { stream, zones } => {
                 let drawn = stream.next_u64();
                 let band = zones.iter().find(|band| drawn <= band.until).unwrap_or(&zones[zones.len() - 1]);
-                band.first + ((unit(stream) * band.slots as f64) as u64).min(band.slots - 1)
+                band.first + truncated::<u64>(unit(stream) * band.slots as f64).min(band.slots - 1)
             }
         }
     }
@@ -189,9 +192,9 @@ fn bands(zones: &[Zone], slots: u64, slot: u64) -> Vec<Band> {
     let (mut requests, mut span) = (0.0, 0.0);
     let mut bands = Vec::with_capacity(zones.len() + 1);
     let mut push = |requests: f64, from: f64, to: f64| {
-        let first = ((from * slots as f64) as u64).min(slots - 1);
-        let end = ((to * slots as f64) as u64).clamp(first + 1, slots);
-        bands.push(Band { until: (requests * u64::MAX as f64) as u64, first, slots: end - first });
+        let first = truncated::<u64>(from * slots as f64).min(slots - 1);
+        let end = truncated::<u64>(to * slots as f64).clamp(first + 1, slots);
+        bands.push(Band { until: truncated::<u64>(requests * u64::MAX as f64), first, slots: end - first });
     };
     for zone in zones {
         requests += zone.requests.get();

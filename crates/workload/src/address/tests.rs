@@ -3,6 +3,7 @@ use crate::spec::{Extent, Zone};
 use proptest::prelude::*;
 use std::collections::HashMap;
 use units::Share;
+use units::convert::narrow;
 
 const KIB4: u64 = 4096;
 const DRAWS: u64 = 1_000_000;
@@ -20,17 +21,17 @@ fn of(pattern: Pattern, len: u64, part: Part) -> Addresses {
 }
 
 fn draws(addresses: &mut Addresses, count: u64) -> Vec<u64> {
-    (0..count).map(|_| addresses.next(KIB4 as u32).get() / KIB4).collect()
+    (0..count).map(|_| addresses.next(narrow::<u32>(KIB4)).get() / KIB4).collect()
 }
 
 #[test]
 fn random_workers_together_visit_each_block_once() {
     let (blocks, workers) = (DRAWS, 7);
-    let mut seen = vec![0u8; blocks as usize];
+    let mut seen = vec![0u8; narrow::<usize>(blocks)];
     for index in 0..workers {
         let mut worker = of(Pattern::Random, blocks * KIB4, Part { index, of: workers });
         let turns = blocks / u64::from(workers) + u64::from(u64::from(index) < blocks % u64::from(workers));
-        draws(&mut worker, turns).into_iter().for_each(|block| seen[block as usize] += 1);
+        draws(&mut worker, turns).into_iter().for_each(|block| seen[narrow::<usize>(block)] += 1);
     }
     assert!(seen.iter().all(|count| *count == 1));
 }
@@ -54,7 +55,7 @@ fn draws_with_repeats_are_uniform() {
     let blocks = 1000;
     let mut counts = vec![0u64; blocks];
     let mut worker = of(Pattern::RandomWithRepeats, blocks as u64 * KIB4, Part::WHOLE);
-    draws(&mut worker, DRAWS).into_iter().for_each(|block| counts[block as usize] += 1);
+    draws(&mut worker, DRAWS).into_iter().for_each(|block| counts[narrow::<usize>(block)] += 1);
     let expected = DRAWS as f64 / blocks as f64;
     let chi_square: f64 = counts.iter().map(|count| (*count as f64 - expected).powi(2) / expected).sum();
     // 999 degrees of freedom: mean 999, standard deviation 44.7; four of them above.
@@ -68,7 +69,7 @@ fn draws_with_repeats_reach_every_aligned_place_where_the_request_fits() {
     let mut worker = Addresses::new(&pattern, region(6 * KIB4), Part::WHOLE, grain, Streams::new(11), "test");
     let mut counts = [0u64; 41];
     for _ in 0..DRAWS {
-        counts[worker.next(KIB4 as u32).get() as usize / 512] += 1;
+        counts[narrow::<usize>(worker.next(narrow::<u32>(KIB4)).get()) / 512] += 1;
     }
     let expected = DRAWS as f64 / 41.0;
     let chi_square: f64 = counts.iter().map(|count| (*count as f64 - expected).powi(2) / expected).sum();
@@ -98,9 +99,9 @@ fn zipf_ranks_have_the_shares_of_the_law() {
 #[test]
 fn a_fifth_of_the_blocks_gets_four_fifths_of_a_pareto_of_a_fifth() {
     let blocks = 1_000u64;
-    let mut counts = vec![0u64; blocks as usize];
+    let mut counts = vec![0u64; narrow::<usize>(blocks)];
     let mut worker = of(Pattern::Pareto(0.2), blocks * KIB4, Part::WHOLE);
-    draws(&mut worker, DRAWS).into_iter().for_each(|block| counts[block as usize] += 1);
+    draws(&mut worker, DRAWS).into_iter().for_each(|block| counts[narrow::<usize>(block)] += 1);
     counts.sort_unstable_by(|a, b| b.cmp(a));
     for (hottest, share) in [(200, 0.8), (40, 0.64), (8, 0.512)] {
         let seen: u64 = counts[..hottest].iter().sum();
@@ -142,9 +143,9 @@ fn normal_draws_have_the_asked_spread_about_the_middle() {
 fn the_blocks_of_a_scattered_bell_are_as_hot_and_lie_anywhere() {
     let blocks = 1_000u64;
     let [together, scattered] = [Pattern::Normal, Pattern::NormalScattered].map(|pattern| {
-        let mut counts = vec![0u64; blocks as usize];
+        let mut counts = vec![0u64; narrow::<usize>(blocks)];
         let mut worker = of(pattern(Share::new(0.05).unwrap()), blocks * KIB4, Part::WHOLE);
-        draws(&mut worker, DRAWS).into_iter().for_each(|block| counts[block as usize] += 1);
+        draws(&mut worker, DRAWS).into_iter().for_each(|block| counts[narrow::<usize>(block)] += 1);
         counts
     });
     let upper = |counts: &[u64]| counts[..100].iter().chain(&counts[900..]).sum::<u64>();
@@ -238,7 +239,7 @@ proptest! {
             &pattern, region, Part { index, of: 4 }, grain, Streams::new(seed), "property",
         );
         for step in 0..200u32 {
-            let len = (align as u32) << (step % 3);
+            let len = narrow::<u32>(align) << (step % 3);
             let offset = addresses.next(len.min(65536)).get();
             prop_assert!(offset.is_multiple_of(align));
             prop_assert!(offset >= region.start.get());

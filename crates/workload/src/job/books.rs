@@ -3,13 +3,14 @@
 //! **Invariant:** nothing is allocated for a request; a closed interval, once a second, is.
 
 use stats::{Histogram, OpenHistogram};
+use units::convert::narrow;
 use units::{Bytes, Instant, Nanos, Share};
 
 use crate::Op;
 use crate::choice::op_weights;
 use crate::lines::JobLine;
 use crate::spec::Pattern;
-use crate::tally::{Class, ClassInterval, ClassTally, Edges, Gap, Interval};
+use crate::tally::{Class, ClassInterval, ClassTally, Edges, Gap, Gaps, Interval};
 use crate::trace::Replay;
 use crate::window::Window;
 
@@ -31,7 +32,7 @@ pub(super) struct Books {
     pub in_flight_ns: u128,
     in_flight_since: Instant,
     pub edges: Edges,
-    pub gaps: Vec<Gap>,
+    pub gaps: Gaps,
     ledgers: Vec<Ledger>,
     /// Where the ledgers of each operation begin.
     base: [u16; 4],
@@ -65,7 +66,7 @@ impl Books {
             in_flight_ns: 0,
             in_flight_since: Instant::START,
             edges: Edges::default(),
-            gaps: Vec::new(),
+            gaps: Gaps::default(),
             ledgers,
             base,
         };
@@ -188,9 +189,7 @@ impl Books {
                 self.edges.before_ns += u128::from(from.saturating_since(issued).get());
             }
         }
-        if now.saturating_since(last_finish) >= Gap::LEAST {
-            self.gaps.push(Gap { from: last_finish, until: now, waiting_since });
-        }
+        self.gaps.push(Gap { from: last_finish, until: now, waiting_since });
         self.close_until(now);
     }
 
@@ -321,7 +320,7 @@ fn ledgers(spec: &JobSpec, scheduled: bool) -> (Vec<Ledger>, [u16; 4]) {
     let mut ledgers = Vec::new();
     let mut base = [0; 4];
     for op in Op::ALL {
-        base[op as usize] = ledgers.len() as u16;
+        base[op as usize] = narrow::<u16>(ledgers.len());
         let may_come = ops.iter().any(|(possible, _)| *possible == op)
             || (op == Op::Flush && (spec.flush_every.is_some() || spec.flush_at_end))
             || (op == Op::Write && spec.rewrites != Share::NONE)

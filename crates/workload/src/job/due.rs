@@ -1,6 +1,7 @@
 //! When a job's next request is due, and what becomes of those that nobody serves.
 
 use units::Instant;
+use units::convert::narrow;
 
 use crate::lines::Lines;
 use crate::pace::{Bursts, Pacer};
@@ -52,7 +53,7 @@ impl Job {
                 None => Err(Wake::OnCompletion),
             },
             Pacer::Bursts(bursts) => {
-                let in_flight = (self.planned - self.settled) as u32;
+                let in_flight = narrow::<u32>(self.planned - self.settled);
                 match bursts.due(now, in_flight, self.last_finish, !self.slots.free.is_empty()) {
                     Err(Wake::At(ready)) => Err(Wake::At(ready.min(self.books.load_end))),
                     Err(wake) => Err(wake),

@@ -2,6 +2,7 @@
 //!
 //! **Invariant:** what comes next depends on the specification alone.
 
+use units::convert::narrow;
 use units::{Bytes, Nanos};
 
 use crate::Op;
@@ -135,7 +136,7 @@ impl Generator {
     /// A flush goes to the file whose turn it is.
     pub fn flush_place(&self) -> Place {
         let file = match &self.files {
-            FileMap::Turns { first, .. } => first + self.turn as u16,
+            FileMap::Turns { first, .. } => first + narrow::<u16>(self.turn),
             _ => 0,
         };
         Place { file, offset: Bytes::ZERO }
@@ -147,7 +148,7 @@ impl Generator {
         let (file, offset) = match &self.files {
             FileMap::One => (0, at),
             FileMap::Turns { first, count } => {
-                let file = first + self.turn as u16;
+                let file = first + narrow::<u16>(self.turn);
                 self.turn = if self.turn + 1 == usize::from(*count) { 0 } else { self.turn + 1 };
                 (file, at)
             }

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use units::convert::narrow;
 use units::{Instant, Nanos};
 
 use crate::backlog::{Backlog, Written};
@@ -64,7 +65,7 @@ impl Job {
         // Others need not wait for one that has ended.
         self.going_on.flow = None;
         self.going_on.backlog.as_mut().filter(|_| !self.stopped)?.close();
-        while (out.len() as u32) < self.spec.submit_batch
+        while narrow::<u32>(out.len()) < self.spec.submit_batch
             && let Some(request) = self.next_read_back(now)
         {
             out.push(request);

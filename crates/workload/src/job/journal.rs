@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 
+use units::convert::narrow;
 use units::{Bytes, Instant, Nanos};
 
 use crate::{Op, Request, Token};
@@ -63,7 +64,7 @@ impl Journal {
 
     /// Takes down the end of the request in that slot.
     pub fn ended(&mut self, token: Token, at: Instant) {
-        let number = (self.of_slot[token.0 as usize] - self.taken) as usize;
+        let number = narrow::<usize>(self.of_slot[token.0 as usize] - self.taken);
         self.entries[number].finished = at;
     }
 

@@ -2,6 +2,7 @@
 //!
 //! What a specification needs is decided once, when the job is made; the loops repeat no question that has one answer.
 
+use units::convert::narrow;
 use units::{Instant, Share};
 
 use crate::pace::Pacer;
@@ -71,7 +72,7 @@ impl Job {
         let class = self.books.class(op, size);
         let mut digest = self.digest;
         let slots = &mut self.slots;
-        self.generator.offsets(len, count as u32, |offset| {
+        self.generator.offsets(len, narrow::<u32>(count), |offset| {
             let token = slots.free.pop().expect("no more than are free");
             digest = fold(digest, op, 0, offset, len);
             slots.put(token, Slot { due: now, issued: now, offset, len, file: 0, class });

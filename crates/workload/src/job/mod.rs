@@ -21,6 +21,7 @@ mod spec;
 
 use std::ops::Range;
 
+use units::convert::narrow;
 use units::{Bytes, Instant};
 
 use self::books::Books;
@@ -210,7 +211,7 @@ impl Job {
     }
 
     fn in_flight(&self) -> u32 {
-        (self.planned - self.settled) as u32
+        narrow::<u32>(self.planned - self.settled)
     }
 
     /// Whether a closed interval waits to be taken.

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use units::convert::narrow;
 use units::{Bytes, Nanos, Share};
 
 use crate::address::{Part, Region};
@@ -96,7 +97,7 @@ impl FileMap {
         match self {
             FileMap::One => 0..1,
             FileMap::Turns { first, count } => *first..first + count,
-            FileMap::Concatenated(lengths) => 0..lengths.len() as u16,
+            FileMap::Concatenated(lengths) => 0..narrow::<u16>(lengths.len()),
             FileMap::Striped { count, .. } => 0..*count,
         }
     }
@@ -125,6 +126,6 @@ pub(super) fn concatenated(lengths: &[Bytes], at: Bytes) -> (u16, Bytes) {
 #[inline]
 pub(super) fn striped(unit: Bytes, count: u16, at: Bytes) -> (u16, Bytes) {
     let (stripe, within) = (at.get() / unit.get(), at.get() % unit.get());
-    let file = (stripe % u64::from(count)) as u16;
+    let file = narrow::<u16>(stripe % u64::from(count));
     (file, unit * (stripe / u64::from(count)) + Bytes::new(within))
 }

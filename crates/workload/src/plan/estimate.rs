@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use units::convert::truncated;
 use units::{Bytes, Nanos};
 
 use super::state::State;
@@ -110,7 +111,7 @@ fn time(workload: &Workload) -> Option<Nanos> {
 
 fn add_written(workload: &Workload, written: &mut Written) {
     if let Some(tree) = &workload.tree {
-        let files = Bytes::new((tree.sizes.mean() * tree.count as f64).ceil() as u64);
+        let files = Bytes::new(truncated((tree.sizes.mean() * tree.count as f64).ceil()));
         // What another phase needs is made where it is not there, so that each may write the files once.
         written.at_most = more(written.at_most, files);
         return;
@@ -127,7 +128,7 @@ fn add_written(workload: &Workload, written: &mut Written) {
     let by_ops = workload.stop.ops.map(|ops| Bytes::new(ops.saturating_mul(largest.get())));
     let by_pace = match (workload.pace, time(workload)) {
         (Pace::Open(Schedule { rate, spacing: Spacing::Even, .. }), Some(time)) => {
-            let requests = (rate.get() * time.as_secs_f64()).ceil() as u64 + 1;
+            let requests = truncated::<u64>((rate.get() * time.as_secs_f64()).ceil()) + 1;
             Some(Bytes::new(requests.saturating_mul(largest.get())))
         }
         _ => None,

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use units::convert::narrow;
+
 use super::keys::phase_count;
 use super::metric::{Metric, only};
 use super::mistakes::Wrong;
@@ -44,7 +46,7 @@ impl Rounds {
         only(table, &["most", "steady", "at"])?;
         let most = match table.get("most") {
             Some(most) => phase_count(most)?,
-            None => stats::steady::ROUNDS_MAX as u32,
+            None => narrow::<u32>(stats::steady::ROUNDS_MAX),
         };
         let at = table.get("at");
         let Some(steady) = table.get("steady") else {
@@ -55,7 +57,7 @@ impl Rounds {
                 None => Ok(Rounds { most, steady: None }),
             };
         };
-        if most < stats::steady::WINDOW as u32 {
+        if most < narrow::<u32>(stats::steady::WINDOW) {
             let message = format!("{most} rounds are too few to be steady");
             return Err(Wrong::new(message, "steady state is a matter of five rounds; write `most = 25`"));
         }

@@ -1,5 +1,6 @@
 //! One value after the other: `{ sweep = [1, 2, 4] }` and `{ sweep = { from = 1, to = 64, times = 2 } }`.
 
+use units::convert::truncated;
 use units::{Bytes, Nanos, Share};
 
 use super::keys::Kind;
@@ -149,7 +150,9 @@ impl Scale {
             Scale::Count => node.count(0..=u64::MAX),
             Scale::Bytes => node.read::<Bytes>("4KiB").map(Bytes::get),
             Scale::Nanos => node.read::<Nanos>("10s").map(Nanos::get),
-            Scale::Share => node.read::<Share>("10%").map(|share| (share.get() * BILLION).round() as u64),
+            Scale::Share => {
+                node.read::<Share>("10%").map(|share| truncated::<u64>((share.get() * BILLION).round()))
+            }
         }
     }
 

@@ -5,6 +5,8 @@
 //!
 //! Source: `struct blk_io_trace` of Linux, `include/uapi/linux/blktrace_api.h`; blkparse's `fill_rwbs`.
 
+use units::convert::narrow;
+
 use super::blkparse::{self, SECTOR_BYTES};
 use super::reader::Gathered;
 use crate::Op;
@@ -167,11 +169,11 @@ impl Head<'_> {
     }
 
     fn half(&self, at: usize) -> u16 {
-        self.number::<2>(at) as u16
+        narrow::<u16>(self.number::<2>(at))
     }
 
     fn word(&self, at: usize) -> u32 {
-        self.number::<4>(at) as u32
+        narrow::<u32>(self.number::<4>(at))
     }
 
     fn long(&self, at: usize) -> u64 {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use units::convert::narrow;
 use units::{Bytes, Nanos};
 
 use super::{Replay, Trace, TraceRequest};
@@ -31,7 +32,7 @@ impl Cursor {
     pub fn new(replay: &Replay, sizes: &SizeSplit, part: Part) -> Option<Cursor> {
         let trace = replay.requests.clone().filter(|trace| !trace.is_empty())?;
         let first = part.index as usize % trace.len();
-        let positions = (0u16..).zip(&sizes.0).map(|(index, (size, _))| (size.get() as u32, index));
+        let positions = (0u16..).zip(&sizes.0).map(|(index, (size, _))| (narrow::<u32>(size.get()), index));
         let mut sizes: Vec<(u32, u16)> = positions.collect();
         sizes.sort_unstable();
         let others = sizes.first().filter(|(size, _)| *size == 0).map_or(0, |(_, index)| *index);
@@ -94,7 +95,7 @@ impl Arrivals {
     }
 
     pub fn skip(&mut self, requests: u64) {
-        self.next = self.next.saturating_add(self.step.saturating_mul(requests as usize));
+        self.next = self.next.saturating_add(self.step.saturating_mul(narrow::<usize>(requests)));
     }
 
     /// When the next request is due, since the start; never after the last.

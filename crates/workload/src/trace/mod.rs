@@ -17,6 +17,7 @@ mod telemetry;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use units::convert::narrow;
 use units::{Bytes, Nanos};
 
 use crate::Op;
@@ -87,14 +88,14 @@ impl Entry {
 
     /// The same request, that does something else.
     fn with_op(self, op: Op) -> Entry {
-        Entry { what: ((op as u16) << 14) | (self.what & (MOST_FILES as u16 - 1)), ..self }
+        Entry { what: ((op as u16) << 14) | (self.what & (narrow::<u16>(MOST_FILES) - 1)), ..self }
     }
 
     fn request(&self) -> TraceRequest {
         TraceRequest {
             at: Nanos::new(self.at_ns),
             op: Op::ALL[usize::from(self.what >> 14)],
-            file: self.what & (MOST_FILES as u16 - 1),
+            file: self.what & (narrow::<u16>(MOST_FILES) - 1),
             offset: Bytes::new(self.offset),
             len: self.len,
             line: self.line,

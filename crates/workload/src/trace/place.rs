@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use units::convert::narrow;
 use units::{Bytes, SECTOR_BYTES};
 
 use super::{Entry, Replay, Trace, TraceRequest};
@@ -31,7 +32,7 @@ pub(crate) fn specs(
     let rooms: Vec<Room> = lengths.iter().map(|length| Room::of(workload, *length)).collect();
     let placed = placed(workload, replay, trace, &rooms)?;
     let files = if lengths.len() > 1 {
-        FileMap::Turns { first: 0, count: lengths.len() as u16 }
+        FileMap::Turns { first: 0, count: narrow::<u16>(lengths.len()) }
     } else {
         FileMap::One
     };
@@ -114,7 +115,7 @@ fn placed(
             return Err(wrong(&request, what));
         }
         if moves {
-            let (file, offset) = (file as u16, Bytes::new(offset));
+            let (file, offset) = (narrow::<u16>(file), Bytes::new(offset));
             entries.push(Entry::of(TraceRequest { file, offset, ..request }));
         }
     }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
 
+use units::convert::narrow;
 use units::{Bytes, Nanos};
 
 use super::{Entry, LONGEST, MOST_FILES, MOST_REQUESTS, Trace, TraceRequest};
@@ -222,7 +223,7 @@ impl Gathered {
                 ));
             }
             None => {
-                let number = self.files.len() as u16;
+                let number = narrow::<u16>(self.files.len());
                 self.files.push(name.to_owned());
                 self.numbers.insert(name.to_owned(), number);
                 number
@@ -294,7 +295,8 @@ impl Gathered {
                 ));
             }
             let at = Nanos::new(at_ns);
-            let request = TraceRequest { at, op, file, offset: Bytes::new(offset), len: part as u32, line };
+            let request =
+                TraceRequest { at, op, file, offset: Bytes::new(offset), len: narrow::<u32>(part), line };
             self.entries.push(Entry::of(request));
             (offset, left) = (offset + part, left - part);
             if left == 0 {

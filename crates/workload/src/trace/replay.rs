@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use units::convert::truncated;
 use units::{Bytes, Nanos, Share};
 
 use super::{Entry, Trace};
@@ -43,7 +44,7 @@ impl Replay {
     /// How long asking it takes where it sets the pace; `None` where it has not been read.
     pub fn lasts(&self) -> Option<Nanos> {
         let lasts = self.requests.as_ref()?.duration().get() as f64 / self.speed;
-        Some(Nanos::new(lasts as u64))
+        Some(Nanos::new(truncated(lasts)))
     }
 
     /// What of `trace` is asked: offsets scaled, and rounded down to `align`, and operations changed; the same one where

@@ -3,7 +3,7 @@
 use stats::{Histogram, OpenHistogram};
 use units::{Bytes, Instant, Nanos};
 
-use crate::tally::{Class, ClassInterval, ClassTally, Edges, Gap, Interval};
+use crate::tally::{Class, ClassInterval, ClassTally, Edges, Gap, Gaps, Interval};
 use crate::window::Window;
 
 /// The collector of one class: all measured intervals, and the one that is open.
@@ -22,7 +22,7 @@ pub(super) struct Books {
     pub intervals: Vec<Interval>,
     pub in_flight_ns: u128,
     pub edges: Edges,
-    pub gaps: Vec<Gap>,
+    pub gaps: Gaps,
 }
 
 impl Books {
@@ -47,7 +47,7 @@ impl Books {
             intervals: Vec::new(),
             in_flight_ns: 0,
             edges: Edges::default(),
-            gaps: Vec::new(),
+            gaps: Gaps::default(),
         }
     }
 
@@ -60,9 +60,7 @@ impl Books {
         (issued, finished): (Instant, Instant),
         bytes: Option<u64>,
     ) {
-        if finished.saturating_since(last_finish) >= Gap::LEAST {
-            self.gaps.push(Gap { from: last_finish, until: finished, waiting_since: issued });
-        }
+        self.gaps.push(Gap { from: last_finish, until: finished, waiting_since: issued });
         self.close_until(finished);
         let Window { from, until, .. } = self.window;
         let within = u128::from(self.window.part_of(issued, finished).get());

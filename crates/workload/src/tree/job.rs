@@ -6,6 +6,7 @@
 //! **Invariants:** each file or directory is visited once before any comes again; planned equals settled plus in
 //! flight.
 
+use units::convert::narrow;
 use units::{Bytes, Instant, Nanos};
 
 use super::books::Books;
@@ -152,7 +153,7 @@ impl TreeJob {
         let (op, durable) = (self.spec.op, self.spec.fsync == Fsync::Each);
         let token = Token(0);
         if op.is_of_directories() {
-            let node = self.nodes[item as usize];
+            let node = self.nodes[narrow::<usize>(item)];
             let durable = durable && op != FileOp::Readdir;
             return Some((TreeRequest { token, op, file: 0, node, size: 0, durable }, 0));
         }

@@ -6,6 +6,8 @@
 
 use std::fmt::Write;
 
+use units::convert::narrow;
+
 use super::{FilesIn, Tree};
 
 /// The most directories that a workload may have, all workers together.
@@ -81,12 +83,12 @@ impl Shape {
     pub fn node_of(&self, worker: u32, index: u64) -> u32 {
         let holders = u128::from(self.nodes - self.first_holder);
         let files = u128::from(self.files_of(worker).max(1));
-        (self.first_holder + (u128::from(index) * holders / files) as u64) as u32
+        narrow::<u32>(self.first_holder + narrow::<u64>(u128::from(index) * holders / files))
     }
 
     /// The directory above `node`; `None` above the top.
     pub fn parent(&self, node: u32) -> Option<u32> {
-        (node > 0).then(|| ((u64::from(node) - 1) / self.branch) as u32)
+        (node > 0).then(|| narrow::<u32>((u64::from(node) - 1) / self.branch))
     }
 
     /// Whether `node` holds files.
@@ -107,7 +109,7 @@ impl Shape {
                 Some(first) => (first - 1) % self.workers == worker,
             }
         };
-        (0..self.nodes as u32).filter(mine).collect()
+        (0..narrow::<u32>(self.nodes)).filter(mine).collect()
     }
 
     /// The directory of the first level that `node` is or lies below.

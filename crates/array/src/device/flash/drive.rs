@@ -3,6 +3,7 @@
 //! **Invariant:** a command's end is known when it arrives; programs and collections that it causes are booked on
 //! their die then, and reads pass them as the drive allows.
 
+use units::convert::{narrow, truncated};
 use units::{Bytes, Instant, Nanos, SECTOR_BYTES};
 
 use super::map::{PageMap, write_amplification};
@@ -128,7 +129,7 @@ impl FlashDrive {
             }
             Translation::Mapped { scale } => {
                 let pages = params.capacity.get() / params.page.get().max(1) / u64::from(scale.max(1));
-                let pages = pages.clamp(u64::from(params.pages_per_block) * 8, 1 << 26) as u32;
+                let pages = narrow::<u32>(pages.clamp(u64::from(params.pages_per_block) * 8, 1 << 26));
                 let map = PageMap::new(pages, params.pages_per_block.max(1), params.over_provisioning, seed);
                 State::Mapped { map: Box::new(map), owed: 0 }
             }
@@ -198,7 +199,7 @@ impl FlashDrive {
         for number in first + kept..=last {
             let (from, to) = (offset.max(number * page), (offset + bytes.get()).min((number + 1) * page));
             let within = to.next_multiple_of(mapping) - from / mapping * mapping;
-            let die = spread(number) as usize % self.dies.len();
+            let die = narrow::<usize>(spread(number)) % self.dies.len();
             let ready = self.read_page(now, die, number, begun);
             let channel = die % self.channels.len();
             // A die gives only what is mapped together with the bytes asked for.
@@ -213,7 +214,7 @@ impl FlashDrive {
     /// When a page is in its die's register.
     fn read_page(&mut self, now: Instant, die: usize, number: u64, begun: Instant) -> Instant {
         let kinds = &self.params.read_page;
-        let time = kinds.get((number / self.dies.len() as u64) as usize % kinds.len().max(1)).copied();
+        let time = kinds.get(narrow::<usize>(number / self.dies.len() as u64) % kinds.len().max(1)).copied();
         let time = time.unwrap_or(Nanos::ZERO);
         let program = self.params.program_page.get().max(1);
         let die = &mut self.dies[die];
@@ -306,14 +307,14 @@ impl FlashDrive {
                 die.owed += per_page * f64::from(planes);
                 (die.owed >= valid).then(|| {
                     die.owed -= valid;
-                    valid as u32
+                    truncated::<u32>(valid)
                 })
             }
             State::Mapped { map, owed } => {
                 let page = offset / self.params.page.get();
                 let pages = u64::from(map.pages());
                 for number in page..page + u64::from(planes) {
-                    let collection = map.write((number % pages) as u32);
+                    let collection = map.write(narrow::<u32>(number % pages));
                     *owed += collection.map_or(0, |collection| collection.copied);
                 }
                 // Blocks lie on different dies: each program's die pays for one of them at most.
@@ -360,7 +361,7 @@ impl FlashDrive {
             let pages = u64::from(map.pages());
             let (from, to) = (from.div_ceil(page), to / page);
             for number in from..to.min(from + pages).max(from) {
-                map.trim((number % pages) as u32);
+                map.trim(narrow::<u32>(number % pages));
             }
         }
         self.processor.book(now, now, self.params.command_gap)
@@ -370,7 +371,7 @@ impl FlashDrive {
 
     /// Dies.
     pub fn servers(&self) -> u32 {
-        self.dies.len() as u32
+        narrow::<u32>(self.dies.len())
     }
 
     /// Begins a window of its meters at `now`: what the dies still have to do lies in it.

@@ -3,6 +3,8 @@
 //! **Invariant:** every logical page that was written and not trimmed since is valid in exactly one block, and the
 //! valid pages of all blocks add up to these pages.
 
+use units::convert::{narrow, truncated};
+
 use crate::streams::Stream;
 
 /// Erase blocks kept free: one that takes host writes, one that takes copies, and one in reserve.
@@ -61,7 +63,7 @@ impl PageMap {
     /// overwritten at random until collection is steady.
     pub fn new(logical: u32, pages_per_block: u32, over_provisioning: f64, seed: u64) -> PageMap {
         let logical_blocks = f64::from(logical) / f64::from(pages_per_block);
-        let blocks = ((logical_blocks * (1.0 + over_provisioning)).ceil() as u32)
+        let blocks = truncated::<u32>((logical_blocks * (1.0 + over_provisioning)).ceil())
             .max(logical.div_ceil(pages_per_block) + RESERVE);
         let mut map = PageMap {
             place: vec![NOBODY; logical as usize],
@@ -78,14 +80,14 @@ impl PageMap {
         }
         let mut draws = Stream::open(seed, "flash/precondition");
         for _ in 0..2 * u64::from(logical) {
-            map.write(draws.below(u64::from(logical)) as u32);
+            map.write(narrow::<u32>(draws.below(u64::from(logical))));
         }
         map
     }
 
     /// Logical pages.
     pub fn pages(&self) -> u32 {
-        self.place.len() as u32
+        narrow::<u32>(self.place.len())
     }
 
     /// Drops a logical page: nothing of it needs to be kept.
@@ -132,7 +134,7 @@ impl PageMap {
     /// Empties the full block with the fewest valid pages; how many it had.
     fn collect(&mut self) -> u32 {
         let busy = [self.open.block, self.copies.block];
-        let victim = (0..self.valid.len() as u32)
+        let victim = (0..narrow::<u32>(self.valid.len()))
             .filter(|block| !self.is_free[*block as usize] && !busy.contains(block))
             .min_by_key(|&block| self.valid[block as usize])
             .expect("there are more blocks than fronts");
@@ -180,7 +182,7 @@ mod tests {
         for over_provisioning in [0.15, 0.28] {
             let mut map = PageMap::new(64 * 512, 64, over_provisioning, 5);
             let mut draws = Stream::open(6, "test");
-            let amplification = measured(&mut map, 200_000, |_| draws.below(64 * 512) as u32);
+            let amplification = measured(&mut map, 200_000, |_| narrow::<u32>(draws.below(64 * 512)));
             let law = write_amplification(over_provisioning);
             assert!((amplification / law - 1.0).abs() < 0.10, "{amplification} against {law}");
         }
@@ -197,7 +199,7 @@ mod tests {
     fn every_page_stays_valid_once() {
         let mut map = PageMap::new(64 * 100, 64, 0.1, 5);
         let mut draws = Stream::open(6, "test");
-        measured(&mut map, 50_000, |_| draws.below(64 * 100) as u32);
+        measured(&mut map, 50_000, |_| narrow::<u32>(draws.below(64 * 100)));
         assert_eq!(map.valid.iter().sum::<u32>(), 64 * 100);
         for page in 0..6_400 {
             assert_eq!(map.owner[map.place[page as usize] as usize], page);

@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 
+use units::convert::truncated;
 use units::{Instant, Nanos, Sectors};
 
 use super::buffer::Buffer;
@@ -135,7 +136,7 @@ impl Drive {
 
     /// The same drive, its spindle ahead by a share of a revolution.
     pub fn ahead_by(mut self, share: f64) -> Drive {
-        self.phase = self.revolution.divide((share * self.revolution.get() as f64) as u64).1;
+        self.phase = self.revolution.divide(truncated::<u64>(share * self.revolution.get() as f64)).1;
         self
     }
 
@@ -302,7 +303,7 @@ impl Drive {
     /// one follows the head by one sector's time, or the first by all of them where the interface is slower.
     fn delivered(&self, media: Media, sectors: u64) -> u64 {
         let forward = self.params.cache.map_or(0.0, |cache| cache.forward_after.get());
-        let first_out = media.start + (forward * (media.end - media.start) as f64) as u64;
+        let first_out = media.start + truncated::<u64>(forward * (media.end - media.start) as f64);
         (media.end + self.sector_ns).max(first_out + self.sector_ns * sectors)
     }
 

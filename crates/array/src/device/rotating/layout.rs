@@ -5,6 +5,7 @@
 //! transfer is a difference of two stream clocks, and where a read-ahead has got to is the inverse. So skews and
 //! head switches are accounted once, and a stream stays in phase by construction.
 
+use units::convert::{narrow, truncated};
 use units::{Nanos, SECTOR_BYTES};
 
 use crate::divisor::Divisor;
@@ -175,7 +176,7 @@ impl Exact {
             let cylinder = (heads - 1) * track + revolution + skew(zone.cylinder_skew, cylinder_switch);
             let first_cylinder = zone.first_cylinder;
             rows.push(Row {
-                first_sector: sector as u64,
+                first_sector: truncated::<u64>(sector),
                 first_cylinder,
                 per_track: Divisor::new(per_track),
                 clock,
@@ -185,7 +186,7 @@ impl Exact {
             let sectors = (span * heads * per_track) as f64 * usable;
             sector += sectors;
             // A stream goes on to the next zone from the last cylinder in use, not from the last there is.
-            clock += (sectors as u64).div_ceil(heads * per_track) * cylinder;
+            clock += truncated::<u64>(sectors).div_ceil(heads * per_track) * cylinder;
         }
         let longest = rows.iter().map(|row| row.per_track.get()).max().unwrap_or(1);
         let least = revolution * LEAST_PARTS / longest;
@@ -219,7 +220,7 @@ impl Exact {
         }
         let track = place.clock - self.passing(row, place.on_track);
         let Place { cylinder, head, .. } = place;
-        End { cylinder, head, clock: track + self.passing(row, after as u32) }
+        End { cylinder, head, clock: track + self.passing(row, narrow::<u32>(after)) }
     }
 
     /// How long so many sectors of a track take to pass.
@@ -234,8 +235,17 @@ impl Exact {
         let (track, rest) = row.per_track.divide(sector - row.first_sector);
         let (cylinder, head) = self.heads.divide(track);
         let clock = row.clock + cylinder * row.cylinder.get() + head * row.track.get();
-        let cylinder = row.first_cylinder + cylinder as u32;
-        (Place { cylinder, head: head as u32, clock, zone: zone as u32, on_track: rest as u32 }, row)
+        let cylinder = row.first_cylinder + narrow::<u32>(cylinder);
+        (
+            Place {
+                cylinder,
+                head: narrow::<u32>(head),
+                clock,
+                zone: narrow::<u32>(zone),
+                on_track: narrow::<u32>(rest),
+            },
+            row,
+        )
     }
 
     /// The first sector that has not passed; where it is not the first of its track, with its cylinder and head.
@@ -251,7 +261,7 @@ impl Exact {
         // The last cylinder of a zone is not always used whole.
         let end = next.map_or(self.capacity, |next| next.first_sector);
         let inside = rest > 0 && sector <= end;
-        let at = inside.then_some((row.first_cylinder + cylinder as u32, head as u32));
+        let at = inside.then_some((row.first_cylinder + narrow::<u32>(cylinder), narrow::<u32>(head)));
         (sector.min(self.capacity), at)
     }
 }
@@ -290,7 +300,7 @@ impl Spiral {
             whole: capacity * SECTOR_BYTES as f64 * 2.0 / (outer + inner) * 1e9,
             capacity,
             cylinders: f64::from(params.cylinders),
-            least: (SECTOR_BYTES as f64 * 1e9 * LEAST_PARTS as f64 / outer) as u64,
+            least: truncated::<u64>(SECTOR_BYTES as f64 * 1e9 * LEAST_PARTS as f64 / outer),
         }
     }
 
@@ -301,18 +311,18 @@ impl Spiral {
     }
 
     fn clock(&self, sector: u64) -> u64 {
-        (self.depth(sector) * self.whole) as u64
+        truncated::<u64>(self.depth(sector) * self.whole)
     }
 
     fn place(&self, sector: u64) -> Place {
         let depth = self.depth(sector);
-        let cylinder = (depth * self.cylinders).min(self.cylinders - 1.0) as u32;
-        Place { cylinder, head: 0, clock: (depth * self.whole) as u64, zone: 0, on_track: 0 }
+        let cylinder = truncated::<u32>((depth * self.cylinders).min(self.cylinders - 1.0));
+        Place { cylinder, head: 0, clock: truncated::<u64>(depth * self.whole), zone: 0, on_track: 0 }
     }
 
     fn reach(&self, clock: u64) -> u64 {
         let rate = self.outer - (clock as f64 / self.whole).min(1.0) * self.span;
-        ((self.outer * self.outer - rate * rate) / self.squares * self.capacity) as u64
+        truncated::<u64>((self.outer * self.outer - rate * rate) / self.squares * self.capacity)
     }
 }
 
@@ -353,7 +363,7 @@ mod tests {
         for params in [cheetah_9lp(), nearline()] {
             let (layout, revolution) = layout(&params);
             let whole = layout.end_clock(params.capacity.0 - 1, 1);
-            for clock in (0..whole + revolution).step_by(whole as usize / 4_001) {
+            for clock in (0..whole + revolution).step_by(narrow::<usize>(whole) / 4_001) {
                 let (sector, cylinder, head) = layout.reach_at(clock);
                 let last = layout.place(sector.saturating_sub(1));
                 assert_eq!((sector, cylinder, head), (layout.reach(clock), last.cylinder, last.head));

@@ -4,6 +4,7 @@
 //! leads to the run that a piece begins in, from where it is a step or none, and spares the branches of a search by
 //! halves, which no processor foresees.
 
+use units::convert::narrow;
 /// Pieces of the table, of which at least half are used.
 const PIECES: u32 = 256;
 
@@ -22,14 +23,14 @@ impl Runs {
         let last = starts.last().copied().unwrap_or(0);
         let shift = (last.max(1).ilog2() + 1).saturating_sub(PIECES.ilog2());
         let begun_by = |number: u64| starts.partition_point(|&start| start <= number).saturating_sub(1);
-        let pieces = (0..=last >> shift).map(|piece| begun_by(piece << shift) as u32).collect();
+        let pieces = (0..=last >> shift).map(|piece| narrow::<u32>(begun_by(piece << shift))).collect();
         Runs { starts, pieces, shift }
     }
 
     /// The run that `number` is in.
     #[inline]
     pub fn of(&self, number: u64) -> usize {
-        let Some(&run) = self.pieces.get((number >> self.shift) as usize) else {
+        let Some(&run) = self.pieces.get(narrow::<usize>(number >> self.shift)) else {
             return self.starts.len() - 1;
         };
         let mut run = run as usize;

@@ -1,6 +1,7 @@
 //! Seek time by distance, as a table.
 
 use units::Nanos;
+use units::convert::{narrow, truncated};
 
 use super::Seek;
 
@@ -24,7 +25,7 @@ impl SeekTable {
     pub fn new(seek: &Seek, cylinders: u32) -> SeekTable {
         let curve = Curve::new(seek, cylinders);
         let far_shift = (cylinders / FAR).max(1).ilog2() + 1;
-        let at = |distance: u32| curve.nanos(distance).round().min(f64::from(u32::MAX)) as u32;
+        let at = |distance: u32| truncated::<u32>(curve.nanos(distance).round().min(f64::from(u32::MAX)));
         SeekTable {
             near: (0..NEAR).map(at).collect(),
             far: (0..(cylinders >> far_shift) + 2).map(|index| at(index << far_shift)).collect(),
@@ -42,7 +43,9 @@ impl SeekTable {
             return self.far[self.far.len() - 1];
         };
         let part = u64::from(distance & ((1 << self.far_shift) - 1));
-        (i64::from(low) + (((i64::from(high) - i64::from(low)) * part as i64) >> self.far_shift)) as u32
+        narrow::<u32>(
+            i64::from(low) + (((i64::from(high) - i64::from(low)) * narrow::<i64>(part)) >> self.far_shift),
+        )
     }
 }
 

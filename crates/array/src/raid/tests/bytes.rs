@@ -1,6 +1,7 @@
 //! Random histories of writes, failures, rebuilds and copies on disks of bytes.
 
 use units::SECTOR_BYTES;
+use units::convert::narrow;
 
 use super::*;
 
@@ -10,7 +11,7 @@ pub struct Disks {
 }
 
 fn place(lba: Lba, len: usize) -> std::ops::Range<usize> {
-    let start = (lba.0 * SECTOR_BYTES) as usize;
+    let start = narrow::<usize>(lba.0 * SECTOR_BYTES);
     start..start + len
 }
 
@@ -57,13 +58,15 @@ impl Set {
     pub fn raw(spec: SetSpec) -> Set {
         let geometry = Geometry::new(spec).unwrap();
         let spec = geometry.spec();
-        let size = (spec.member_size.0 * SECTOR_BYTES) as usize;
+        let size = narrow::<usize>(spec.member_size.0 * SECTOR_BYTES);
         let disks = (0..spec.members + spec.spares)
-            .map(|disk| (0..size).map(|at| (at as u32 * 37 + at as u32 / 251 + disk * 101) as u8).collect())
+            .map(|disk| {
+                (0..size).map(|at| narrow::<u8>((at * 37 + at / 251 + disk as usize * 101) % 256)).collect()
+            })
             .collect();
         let mut set = Set {
             health: Health::new(&geometry),
-            host: vec![0; (geometry.capacity().0 * SECTOR_BYTES) as usize],
+            host: vec![0; narrow::<usize>(geometry.capacity().0 * SECTOR_BYTES)],
             geometry,
             disks: Disks { bytes: disks },
             executor: Executor::new(),
@@ -78,14 +81,14 @@ impl Set {
 
     pub fn read(&mut self, lba: u64, sectors: u64) -> Result<Vec<u8>, PlanError> {
         // A different copy each time, so that all copies are held to be right.
-        let any = if self.first_copy { 0 } else { (lba + sectors) as usize };
+        let any = if self.first_copy { 0 } else { narrow::<usize>(lba + sectors) };
         let choose = |copies: &[Candidate]| any % copies.len();
         self.geometry.plan_read(&self.health, Lba(lba), Sectors(sectors), choose, &mut self.plan)?;
         if let Some(lone) = self.geometry.lone_read(&self.health, Lba(lba), Sectors(sectors)) {
             let steps: Vec<_> = self.plan.reads().iter().map(|step| (step.member, step.lba)).collect();
             assert_eq!((steps, self.plan.stripes().len()), (vec![lone], 0), "{:?}", self.health);
         }
-        let mut found = vec![0x5a; (sectors * SECTOR_BYTES) as usize];
+        let mut found = vec![0x5a; narrow::<usize>(sectors * SECTOR_BYTES)];
         self.executor.read(&self.geometry, &self.plan, &mut found, &mut self.disks).unwrap();
         Ok(found)
     }
@@ -94,7 +97,9 @@ impl Set {
         self.writes = self.writes.wrapping_add(1);
         let total: u64 = extents.iter().map(|(_, sectors)| sectors).sum();
         let salt = self.writes;
-        let new: Vec<u8> = (0..total * SECTOR_BYTES).map(|at| (at / 7) as u8 ^ at as u8 ^ salt).collect();
+        let new: Vec<u8> = (0..total * SECTOR_BYTES)
+            .map(|at| narrow::<u8>(at / 7 % 256) ^ narrow::<u8>(at % 256) ^ salt)
+            .collect();
         let gathered: Vec<Extent> = extents
             .iter()
             .map(|&(lba, sectors)| Extent { lba: Lba(lba), sectors: Sectors(sectors) })
@@ -103,7 +108,7 @@ impl Set {
         self.executor.write(&self.geometry, &self.plan, &new, &mut self.disks).unwrap();
         let mut from = 0;
         for &(lba, sectors) in extents {
-            let to = place(Lba(lba), (sectors * SECTOR_BYTES) as usize);
+            let to = place(Lba(lba), narrow::<usize>(sectors * SECTOR_BYTES));
             let len = to.len();
             self.host[to].copy_from_slice(&new[from..from + len]);
             from += len;
@@ -172,10 +177,10 @@ impl Set {
 /// Whether every group still has enough slots that are whole: what a partial rebuild holds does not count.
 fn lost_slots(health: &Health, geometry: &Geometry) -> bool {
     let spec = geometry.spec();
-    let bad = |slot: u32| health.state(slot as u16) != MemberState::Optimal;
+    let bad = |slot: u32| health.state(narrow::<u16>(slot)) != MemberState::Optimal;
     let width = geometry.group_width();
     (0..geometry.groups()).all(|group| {
-        let lost = (group * width..(group + 1) * width).filter(|&slot| bad(slot)).count() as u32;
+        let lost = narrow::<u32>((group * width..(group + 1) * width).filter(|&slot| bad(slot)).count());
         lost <= if spec.level == Level::Raid10 { 1 } else { spec.level.survives(width.max(1)) }
     })
 }
@@ -219,11 +224,11 @@ impl History {
         let capacity = self.set.geometry.capacity().0;
         match act {
             Act::Write { at, sectors } => {
-                let lba = at.index(capacity as usize) as u64;
+                let lba = at.index(narrow::<usize>(capacity)) as u64;
                 self.write(vec![(lba, sectors.min(capacity - lba))]);
             }
             Act::Gather { at, runs } => {
-                let mut next = at.index(capacity as usize) as u64;
+                let mut next = at.index(narrow::<usize>(capacity)) as u64;
                 let mut extents = Vec::new();
                 for (gap, sectors) in runs {
                     next += gap;
@@ -235,12 +240,12 @@ impl History {
                 self.write(extents);
             }
             Act::Read { at, sectors } => {
-                let lba = at.index(capacity as usize) as u64;
+                let lba = at.index(narrow::<usize>(capacity)) as u64;
                 let found = self.set.read(lba, sectors.min(capacity - lba)).unwrap();
                 assert!(found == self.set.host[place(Lba(lba), found.len())], "{:?}", self.set.health);
             }
             Act::Fail { slot } => {
-                let slot = slot.index(self.set.geometry.spec().members as usize) as u16;
+                let slot = narrow::<u16>(slot.index(self.set.geometry.spec().members as usize));
                 let twin = self.set.health.twin(slot);
                 if !self.set.fail(slot) {
                     return;
@@ -277,12 +282,12 @@ impl History {
     }
 
     fn slots(&self) -> impl Iterator<Item = u16> {
-        0..self.set.geometry.spec().members as u16
+        0..narrow::<u16>(self.set.geometry.spec().members)
     }
 
     fn replace(&mut self) {
         let health = &mut self.set.health;
-        let slots = 0..self.set.geometry.spec().members as u16;
+        let slots = 0..narrow::<u16>(self.set.geometry.spec().members);
         if self.sweep.is_some() {
             return;
         }
@@ -305,7 +310,7 @@ impl History {
     }
 
     fn clone(&mut self, slot: prop::sample::Index) {
-        let slot = slot.index(self.slots().count()) as u16;
+        let slot = narrow::<u16>(slot.index(self.slots().count()));
         let Some(spare) = self.set.health.spares().next() else { return };
         if self.sweep.is_some() || self.set.health.clone_to(slot, spare.into()).is_err() {
             return;
@@ -393,8 +398,8 @@ fn every_single_and_double_loss_that_a_level_survives_loses_nothing() {
             let members = level.least_members() * if level.is_nested() { 2 } else { 1 } + 2;
             let spec = SetSpec { layout, ..SetSpec::new(level, members, Sectors(4), Sectors(44)) };
             let survives = level.survives(members).min(2);
-            let pairs =
-                (0..members as u16).flat_map(|one| (one..members as u16).map(move |other| [one, other]));
+            let pairs = (0..narrow::<u16>(members))
+                .flat_map(|one| (one..narrow::<u16>(members)).map(move |other| [one, other]));
             for pair in pairs {
                 let lost = if pair[0] == pair[1] { &pair[..1] } else { &pair[..] };
                 if lost.len() > survives as usize {
@@ -457,7 +462,7 @@ fn q_weighs_the_members_in_the_order_of_linux_md() {
                 let p = if left { members - 1 - turn } else { turn };
                 let q = (p + 1) % members;
                 let byte = |member: u32| {
-                    set.disks.bytes[member as usize][(u64::from(row) * SECTOR_BYTES) as usize + 77]
+                    set.disks.bytes[member as usize][narrow::<usize>(u64::from(row) * SECTOR_BYTES) + 77]
                 };
                 let walk = (1..members).map(|step| (q + step) % members).filter(|&member| member != p);
                 let weighted = walk.enumerate().fold(0, |sum, (power, member)| {

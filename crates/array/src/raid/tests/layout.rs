@@ -1,5 +1,7 @@
 //! What lies where.
 
+use units::convert::narrow;
+
 use super::*;
 
 /// Parity and data members of a chunk as Linux md computes them, written from its formulas by level and layout.
@@ -51,7 +53,7 @@ proptest! {
     fn the_parts_of_a_read_lie_where_single_sectors_lie(spec in specs(), at: prop::sample::Index, len in 1u64..80) {
         let geometry = Geometry::new(spec).unwrap();
         let health = Health::new(&geometry);
-        let lba = at.index(geometry.capacity().0 as usize) as u64;
+        let lba = at.index(narrow::<usize>(geometry.capacity().0)) as u64;
         let len = len.min(geometry.capacity().0 - lba);
         let mut plan = Plan::new();
         geometry.plan_read(&health, Lba(lba), Sectors(len), first, &mut plan).unwrap();
@@ -93,8 +95,8 @@ fn left_symmetric_raid_5_of_five_disks_is_the_table_in_mds_manual() {
     let (geometry, _) = raid(Level::Raid5, 5, 1);
     for (row, members) in table.iter().enumerate() {
         for (member, &chunk) in members.iter().enumerate().filter(|(_, chunk)| **chunk >= 0) {
-            let place = geometry.place(Lba(chunk as u64)).unwrap();
-            assert_eq!(place, Place { slot: member as u16, lba: Lba(row as u64) }, "chunk {chunk}");
+            let place = geometry.place(Lba(narrow::<u64>(chunk))).unwrap();
+            assert_eq!(place, Place { slot: narrow::<u16>(member), lba: Lba(row as u64) }, "chunk {chunk}");
         }
     }
 }

@@ -6,6 +6,7 @@
 //! **Invariant:** a chain goes on when all commands of its phase have ended, and holds its lock from its first command
 //! to its last.
 
+use units::convert::narrow;
 use units::{Instant, Lba, Nanos, Sectors};
 
 use crate::events::Events;
@@ -116,7 +117,7 @@ impl BackEnd {
         let part = |member: u16, lba: Lba, sectors: Sectors| Part {
             disk: disks[usize::from(member)],
             first: lba.0,
-            sectors: sectors.0 as u32,
+            sectors: narrow::<u32>(sectors.0),
         };
         match steps {
             [] => {}
@@ -135,7 +136,7 @@ impl BackEnd {
             self.advance(now, events, chain, ready);
             return;
         }
-        self.chains[chain].pending = self.parts.len() as u32;
+        self.chains[chain].pending = narrow::<u32>(self.parts.len());
         for index in 0..self.parts.len() {
             let part = self.parts[index];
             self.give_out(now, events, chain, ready, part);

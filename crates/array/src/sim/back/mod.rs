@@ -8,6 +8,7 @@
 mod chains;
 mod members;
 
+use units::convert::{narrow, truncated};
 use units::{Bytes, Instant, Lba, Nanos, Sectors, Share};
 
 use crate::controller::ControllerParams;
@@ -164,7 +165,7 @@ impl BackEnd {
         let disk = |(number, device)| Disk {
             device,
             outstanding: 0,
-            channel: (count > 0).then(|| number as u32 % count),
+            channel: (count > 0).then(|| narrow::<u32>(number) % count),
         };
         let mut wires = Vec::new();
         let links = channel.iter().flat_map(|(_, link)| std::iter::repeat_n(link, count as usize));
@@ -222,7 +223,7 @@ impl BackEnd {
         self.turn = self.turn.wrapping_add(1);
         if let Some((member, Lba(first))) = set.geometry.lone_read(&set.health, lba, sectors) {
             let disk = set.disks[usize::from(member)];
-            self.launch_lone(now, events, errand, Part { disk, first, sectors: sectors.0 as u32 });
+            self.launch_lone(now, events, errand, Part { disk, first, sectors: narrow::<u32>(sectors.0) });
             return Ok(());
         }
         let mut plan = self.plan.take().unwrap_or_default();
@@ -285,13 +286,13 @@ impl BackEnd {
             tags = tags.min(self.disks[disk as usize].device.order_background());
         }
         // At most as many as there are tags.
-        ((share.get() * f64::from(tags)).round() as u32).max(1)
+        truncated::<u32>((share.get() * f64::from(tags)).round()).max(1)
     }
 
     /// Has every member of a set that works write what its own cache holds. `false`: none is left to ask.
     pub fn flush(&mut self, now: Instant, events: &mut Events, errand: Errand) -> bool {
         let Set { geometry, health, disks } = &self.sets[errand.set as usize];
-        let working = (0..geometry.spec().members as u16)
+        let working = (0..narrow::<u16>(geometry.spec().members))
             .filter(|&slot| health.state(slot) != MemberState::Failed)
             .map(|slot| disks[usize::from(health.member(slot))]);
         self.parts.clear();
@@ -333,7 +334,7 @@ impl BackEnd {
         let chain = self.new_chain(operation, Nanos::ZERO, ready);
         // There is nothing after it.
         self.chains[chain].phase = Phase::Checks;
-        self.chains[chain].pending = self.parts.len() as u32;
+        self.chains[chain].pending = narrow::<u32>(self.parts.len());
         for index in 0..self.parts.len() {
             let part = self.parts[index];
             let ready = self.engines[controller as usize].member_command(now, ready, class);

@@ -2,6 +2,7 @@
 
 use conduct::planted::{self, Case};
 use record::{Ending, Environment, Finding, PlanSource, Point, Run, Tool, World};
+use units::convert::narrow;
 
 use super::{Check, Extent, Family, Section};
 use crate::verbs::what_if::settle_with;
@@ -70,7 +71,7 @@ pub fn section(extent: Extent) -> Section {
 fn verdict(case: &Case, points: Vec<Point>) -> Option<Finding> {
     let mut run = run_of(points);
     run.findings = explain::findings(&run);
-    let index = case.index as u32;
+    let index = narrow::<u32>(case.index);
     if explain::open_points(&run).contains(&index)
         && let Some(tried) = case.tried(&run.points, |tried| explain::settled(&run, tried).is_some())
     {

@@ -3,6 +3,8 @@
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
+use units::convert::narrow;
+
 use super::{TextError, call, unknown, wrong};
 use crate::spec::MOST_PATTERN;
 
@@ -53,7 +55,7 @@ fn pattern(digits: &str) -> Result<Vec<u8>, TextError> {
     let values: Option<Vec<u32>> = digits.chars().map(digit).collect();
     match values {
         Some(values) if values.len() % 2 == 0 && (1..=MOST_PATTERN).contains(&(values.len() / 2)) => {
-            Ok(values.chunks_exact(2).map(|pair| (pair[0] * 16 + pair[1]) as u8).collect())
+            Ok(values.chunks_exact(2).map(|pair| narrow::<u8>(pair[0] * 16 + pair[1])).collect())
         }
         _ => wrong(
             format!("`{digits}` is no pattern of bytes"),

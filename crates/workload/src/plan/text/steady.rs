@@ -3,6 +3,7 @@
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
+use units::convert::truncated;
 use units::{BytesPerSecond, Nanos, Share};
 
 use super::{TextError, call, unit, unknown, wrong};
@@ -33,7 +34,7 @@ impl Display for Steady {
                 f.write_str(&BytesPerSecond::new(value).exact())
             }
             (SteadyLimit::Value(value), SteadyFigure::Latency) => {
-                f.write_str(&Nanos::new(value as u64).exact())
+                f.write_str(&Nanos::new(truncated(value)).exact())
             }
         }?;
         write!(f, ", {}s", self.over_s)?;
