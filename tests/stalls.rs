@@ -163,3 +163,16 @@ fn storage_that_hangs_is_said_to_and_the_second_interrupt_leaves_at_once() {
         left.count() == 0
     });
 }
+
+#[test]
+fn storage_that_hangs_while_files_are_laid_out_is_said_to_and_the_run_goes_on_when_it_answers() {
+    let user = User::with_plan(&PLAN.replace("run    = \"6s\"", "run    = \"300ms\""));
+    let Some((_device, mounted)) = that_freezes(&user) else { return };
+
+    let frozen = Frozen::make(&mounted).unwrap();
+    let mut running = user.start("run plan.toml --on mnt");
+    running.wait_for("waiting for storage since");
+    drop(frozen);
+    running.end().done();
+    assert!(workload(&user).settled > 0);
+}

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use serde_json::Value;
+use units::convert::truncated;
 
 use crate::support::{Ended, User};
 
@@ -61,7 +62,7 @@ fn recorded(run: &Value) -> BTreeMap<(u64, u64, String), (u64, u64)> {
         let classes = workload["classes"].as_array().unwrap();
         let bytes: u64 = classes.iter().map(|class| class["bytes"].as_u64().unwrap()).sum();
         let rate = bytes as f64 / 1024.0 / (workload["measured_ns"].as_f64().unwrap() / 1e9);
-        figures.insert((file, record, pass.to_owned()), (rate as u64, bytes));
+        figures.insert((file, record, pass.to_owned()), (truncated::<u64>(rate), bytes));
     }
     figures
 }
@@ -330,7 +331,7 @@ fn any_run_can_be_written_as_iozone_prints_it() {
     let point = |name: &str| {
         let points = run["points"].as_array().unwrap();
         let workload = &points.iter().find(|point| point["name"] == name).unwrap()["workloads"][0];
-        (8192.0 / (workload["measured_ns"].as_f64().unwrap() / 1e9)) as u64
+        truncated::<u64>(8192.0 / (workload["measured_ns"].as_f64().unwrap() / 1e9))
     };
     for (place, name) in [
         ((8192, 4, "write"), "write 4KiB"),

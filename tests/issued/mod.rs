@@ -3,6 +3,7 @@
 mod trace;
 
 use serde_json::Value;
+use units::convert::narrow;
 
 use self::trace::{Asked, Trace};
 use crate::support::{Loop, User};
@@ -44,7 +45,8 @@ fn hold(arguments: &str, points: &[Expected]) {
     let measured: Vec<&Value> =
         run["points"].as_array().unwrap().iter().filter(|point| point["kind"] == "load").collect();
     assert_eq!(measured.len(), points.len());
-    let counts: Vec<usize> = measured.iter().map(|point| total(point, None, "ops") as usize).collect();
+    let counts: Vec<usize> =
+        measured.iter().map(|point| narrow::<usize>(total(point, None, "ops"))).collect();
     // Before it writes, Fathom looks for signatures, which takes some reads.
     let looked = asked.len().checked_sub(counts.iter().sum()).expect("nothing was asked twice of the kernel");
     assert!(looked < 200, "{looked} requests more than the record has");
