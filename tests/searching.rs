@@ -14,7 +14,7 @@ run     = "1s"
 "#;
 
 /// Short and coarse: what is tested here is the way through, not how near it comes.
-const COARSE: &str = "--within 10% --look 10s --longest 10s";
+const COARSE: &str = "--tolerance 10% --trial 10s --max-trial 10s";
 
 #[test]
 fn a_search_prints_its_ladder_and_keeps_it() {
@@ -46,7 +46,7 @@ fn a_search_that_cannot_be_is_refused_before_anything_is_touched() {
     let user = User::with_plan(READS);
     for (line, why) in [
         ("search plan.toml --on array:queue --slo p99", "no `<`"),
-        ("search plan.toml --on array:queue --slo p99<5ms --look 2s", "at least 10"),
+        ("search plan.toml --on array:queue --slo p99<5ms --trial 2s", "at least 10"),
         ("search random --on array:queue --slo p99<5ms", "--load NAME"),
         ("search plan.toml --on array:queue", "--slo"),
         ("search plan.toml --on array:queue --slo p99<5ms --from 900/s --to 800/s", "not below --to"),
@@ -59,12 +59,12 @@ fn a_search_that_cannot_be_is_refused_before_anything_is_touched() {
     }
     let line = "search plan.toml --on array:queue --slo p99<5ms --dry-run";
     let ended = user.fathom_of(line.split(' ').collect::<Vec<_>>()).done();
-    assert!(ended.out.contains("the highest rate that keeps p99<5ms"), "{}", ended.out);
+    assert!(ended.out.contains("the maximum sustained rate with p99<5ms"), "{}", ended.out);
     assert_eq!(user.files(), ["plan.toml"]);
 }
 
 /// Two rates near each other and a promise that every storage keeps: as short as a search in real time can be.
-const NARROW: &str = "--slo p99<5s --within 50% --look 10s --longest 10s --from 60/s --to 80/s";
+const NARROW: &str = "--slo p99<5s --tolerance 50% --trial 10s --max-trial 10s --from 60/s --to 80/s";
 
 #[test]
 fn a_search_on_real_storage_reads_a_scratch_file_within_its_bounds_and_keeps_the_ladder() {

@@ -13,11 +13,20 @@ use units::{Bytes, Nanos, OpsPerSecond, Share};
 
 use crate::doors;
 
+mod examples;
+
+/// Headings of options, by task.
+const TARGET: &str = "Target";
+const AGAINST: &str = "Comparing with a second target";
+const TRIALS: &str = "Trials";
+const REBUILD: &str = "Rebuilds";
+const OUTPUT: &str = "Output";
+
 /// Measures storage, models it, and says why.
 #[derive(Debug, Parser)]
 #[command(name = "fathom", version, max_term_width = 100, after_help = EXAMPLES)]
 pub struct Cli {
-    /// The library of runs; by default runs.sqlite under the XDG data folder
+    /// The library of runs [default: runs.sqlite in the XDG data folder]
     #[arg(long, global = true, value_name = "FILE", env = "FATHOM_STORE")]
     #[arg(value_parser = named())]
     pub store: Option<PathBuf>,
@@ -42,58 +51,68 @@ impl Cli {
 const EXAMPLES: &str = "\
 Examples:
   fathom run corners --on /mnt/array       five figures, on a scratch file
-  fathom run oltp --on /dev/sdb --dry-run  what it would do, write and destroy
+  fathom run oltp --on /dev/sdb --dry-run  points, bytes, time; writes nothing
   fathom run random --on /dev/sdb --set reads=100%
-                                           rising depth; nothing is written
+                                           queue depth sweep; writes nothing
   fathom run quick --on array:md3000       the same on a virtual array
-  fathom run quick --on null:              what the tool itself can do
-  fathom show last                         the last result again
+  fathom run quick --on null:              the overhead of the tool itself
+  fathom show last                         show the last result again
   fathom export last -o result.csv         for a spreadsheet
-  fathom compare last~1 last               what differs, and how sure that is
+  fathom compare last~1 last               changes, and their significance
 
 Exit codes:
   0  done                               5  I/O errors, or the storage went away
   1  an assertion failed                6  data integrity
-  2  usage; nothing was touched         8  internal, or the run was not kept
-  3  refused as unsafe; likewise        128 + signal  interrupted, and kept:
+  2  usage; nothing was touched         8  internal, or the run was not saved
+  3  refused as unsafe; likewise        128 + signal  interrupted, and saved:
   4  finished, but the result is invalid   130 Ctrl-C, 143 TERM, 129 HUP
 
 `fathom COMMAND --help` has the rest; the guide is in docs/ of the source.";
 
 #[derive(Debug, Subcommand)]
 pub enum Verb {
-    /// Measure a target with a plan, and keep the result
+    /// Measure a target with a plan, and save the result
+    #[command(after_help = examples::RUN)]
     Run(MeasureArgs),
-    /// Find the highest rate at which promises such as p99<5ms are kept
+    /// Find the maximum sustained rate that meets SLOs such as p99<5ms
+    #[command(after_help = examples::SEARCH)]
     Search(SearchArgs),
     /// List, show and check plans
     #[command(subcommand)]
     Plan(PlanVerb),
-    /// Take a classic tool's own arguments, and print what it prints
+    /// Run as a classic tool (fio, dd, IOzone, …): its arguments, its output
     #[command(after_help = doors::list())]
     As(AsArgs),
-    /// List the runs that are kept
+    /// List saved runs
+    #[command(after_help = examples::LS)]
     Ls(LsArgs),
-    /// Show a run again
+    /// Show a saved run
+    #[command(after_help = examples::SHOW)]
     Show(ShowArgs),
-    /// Say what the evidence of a run supports: what is the limit, what is to be doubted
+    /// Name the bottleneck of a run, with the evidence, and what makes its figures doubtful
+    #[command(after_help = examples::EXPLAIN)]
     Explain(ExplainArgs),
-    /// Say what differs between runs, how sure that is, and what else is set otherwise
+    /// Compare runs: changes with 95 % intervals, verdicts, and configuration differences
+    #[command(after_help = examples::COMPARE)]
     Compare(CompareArgs),
     /// Write a run in another format
+    #[command(after_help = examples::EXPORT)]
     Export(ExportArgs),
-    /// Remove runs
+    /// Remove saved runs
+    #[command(after_help = examples::RM)]
     Rm(RmArgs),
-    /// Look at this machine, a target, and the tool itself
+    /// Check this machine, a target's path and caches, and the tool itself
+    #[command(after_help = examples::DOCTOR)]
     Doctor(DoctorArgs),
     /// List, show and check virtual arrays
     #[command(subcommand)]
     Array(ArrayVerb),
-    /// Hold virtual arrays to published figures
+    /// Validate virtual arrays against published results
+    #[command(after_help = examples::VALIDATE)]
     Validate(ValidateArgs),
-    /// Print completions for a shell
+    /// Print shell completions
     Completions {
-        /// Which shell
+        /// The shell
         shell: clap_complete::Shell,
     },
 }
@@ -102,18 +121,18 @@ pub enum Verb {
 pub struct MeasureArgs {
     #[command(flatten)]
     pub run: RunArgs,
-    /// Measure a second target by turns with the first, point by point, and compare: a target, or a run, whose targets
-    /// are asked again; --destroy once for each
-    #[arg(long, value_name = "TARGET|RUN")]
+    /// A/B test: measure a second target interleaved with the first, point by point, and compare. A target, or a saved
+    /// run, whose targets are measured again; --destroy once for each
+    #[arg(long, value_name = "TARGET|RUN", help_heading = AGAINST)]
     pub against: Option<String>,
     /// Exit 1 if the second target breaks the limit, with 95 % confidence: a change (iops<-5%, p99>10%) or a value
     /// (p99>5ms); `inconclusive`: exit 1 also where a limit cannot be decided
-    #[arg(long, value_name = "LIMIT", requires = "against")]
+    #[arg(long, value_name = "LIMIT", requires = "against", help_heading = AGAINST)]
     pub fail_on: Vec<FailOn>,
     /// With --against: equivalent where the whole interval of the change is within ± this
-    #[arg(long, value_name = "PERCENT", default_value = "5%", requires = "against")]
+    #[arg(long, value_name = "PERCENT", default_value = "5%", requires = "against", help_heading = AGAINST)]
     pub margin: Share,
-    /// On a virtual array, follow each request: `fathom explain` then tells where its time went. The model takes longer
+    /// On a virtual array: record the latency breakdown of each request for `fathom explain`. The model runs slower
     #[arg(long, conflicts_with = "against")]
     pub shares: bool,
 }
@@ -124,42 +143,41 @@ pub struct RunArgs {
     pub plan: String,
     #[command(flatten)]
     pub change: PlanChange,
-    /// What is measured: a directory, a file, a block device, or `null:`; several are joined as LUNs
-    #[arg(long = "on", value_name = "TARGET")]
+    /// The target: a directory, a file, a block device, a virtual array (array:NAME) or `null:`; several are used
+    /// together, as LUNs
+    #[arg(long = "on", value_name = "TARGET", help_heading = TARGET)]
     pub targets: Vec<String>,
-    /// Consent to destroy what is on the target: its serial number, by-id name, or a file's absolute path, with `data:`
-    /// before it where a device is not blank; once for
-    /// each of several targets
-    #[arg(long, value_name = "IDENTITY")]
+    /// Consent to destroy the data on the target: its serial number, by-id name, or a file's absolute path, with
+    /// `data:` before it where a device is not blank; once for each target
+    #[arg(long, value_name = "IDENTITY", help_heading = TARGET)]
     pub destroy: Vec<String>,
-    /// Let scratch files stay for the next run
-    #[arg(long)]
+    /// Keep the scratch files for the next run
+    #[arg(long, help_heading = TARGET)]
     pub keep: bool,
-    /// Make a file of a target's name where there is none
-    #[arg(long)]
+    /// Create a file where the target does not exist
+    #[arg(long, help_heading = TARGET)]
     pub create: bool,
-    /// Size of all scratch files together, exactly [default: large enough to defeat known caches, as far as there is
-    /// room]
-    #[arg(long, value_name = "SIZE")]
+    /// Total size of the scratch files, exactly [default: larger than the known caches, as far as space allows]
+    #[arg(long, value_name = "SIZE", help_heading = TARGET)]
     pub scratch: Option<Bytes>,
     #[command(flatten)]
     pub upkeep: Upkeep,
-    /// Open nothing for writing; print points, bytes, time, and what would be destroyed
+    /// Print points, bytes, time and what would be destroyed; run nothing and open nothing for writing
     #[arg(long)]
     pub dry_run: bool,
-    /// What stdout gets
-    #[arg(long, value_enum, default_value_t = Format::Text)]
+    /// Format of stdout
+    #[arg(long, value_enum, default_value_t = Format::Text, help_heading = OUTPUT)]
     pub format: Format,
-    /// Write the result to a file as well, in the format of its ending; may be given several times. With --against
+    /// Also write the result to this file, in the format of its extension; may be given several times. With --against
     /// the comparison: .txt .json .csv .md
-    #[arg(short, long = "output", value_name = "FILE")]
+    #[arg(short, long = "output", value_name = "FILE", help_heading = OUTPUT)]
     #[arg(value_parser = named())]
     pub outputs: Vec<PathBuf>,
-    /// Do not keep the run in the library
-    #[arg(long)]
+    /// Do not save the run in the library
+    #[arg(long, help_heading = OUTPUT)]
     pub no_save: bool,
     /// No progress on stderr
-    #[arg(short, long)]
+    #[arg(short, long, help_heading = OUTPUT)]
     pub quiet: bool,
     #[command(flatten)]
     pub look: Look,
@@ -167,28 +185,27 @@ pub struct RunArgs {
 
 #[derive(Debug, Args)]
 pub struct Upkeep {
-    /// What says how far a rebuild is: md:md0, btrfs-replace:/mnt, btrfs-scrub:/mnt or zpool:tank
-    #[arg(long, value_name = "SOURCE")]
+    /// Where to read the progress of a rebuild: md:md0, btrfs-replace:/mnt, btrfs-scrub:/mnt or zpool:tank
+    #[arg(long, value_name = "SOURCE", help_heading = REBUILD)]
     pub progress: Option<host::progress::Source>,
-    /// A command that prints how many per cent of a rebuild are done
-    #[arg(long, value_name = "COMMAND", conflicts_with = "progress")]
+    /// A command that prints the progress of a rebuild in percent
+    #[arg(long, value_name = "COMMAND", conflicts_with = "progress", help_heading = REBUILD)]
     pub progress_cmd: Option<String>,
-    /// A command that makes a disk fail where the plan says so; its number is in FATHOM_DISK
-    #[arg(long, value_name = "COMMAND")]
+    /// A command that fails a disk where the plan has `fail_disk`; its number is in FATHOM_DISK
+    #[arg(long, value_name = "COMMAND", help_heading = REBUILD)]
     pub fail_cmd: Option<String>,
-    /// A command that begins a rebuild where the plan says so
-    #[arg(long, value_name = "COMMAND")]
+    /// A command that starts a rebuild where the plan has one
+    #[arg(long, value_name = "COMMAND", help_heading = REBUILD)]
     pub rebuild_cmd: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub struct AsArgs {
-    /// Consent to destroy what is on the target: its serial number, by-id name, or a file's absolute path, with `data:`
-    /// before it where a device is not blank; once for
-    /// each of several targets, in the environment one on each line
+    /// Consent to destroy the data on the target: its serial number, by-id name, or a file's absolute path, with
+    /// `data:` before it where a device is not blank; once for each target, in the environment one per line
     #[arg(long, value_name = "IDENTITY", env = "FATHOM_DESTROY", value_delimiter = '\n')]
     pub destroy: Vec<String>,
-    /// Do not keep the run in the library
+    /// Do not save the run in the library
     #[arg(long, env = "FATHOM_NO_SAVE")]
     pub no_save: bool,
     /// The tool and its own arguments
@@ -204,36 +221,35 @@ pub struct AsArgs {
 
 #[derive(Debug, Args)]
 pub struct SearchArgs {
-    /// What must be kept: p99<5ms, read.p99<5ms (write., trim.), service p99.9<10ms, mean<800us, errors<0.1%; several
-    /// at once
-    #[arg(long = "slo", value_name = "PROMISE", required = true)]
+    /// The SLO: p99<5ms, read.p99<5ms (write., trim.), service p99.9<10ms, mean<800us, errors<0.1%; may be given
+    /// several times
+    #[arg(long = "slo", value_name = "SLO", required = true)]
     pub promises: Vec<Promise>,
-    /// The load to search, by the name of its point or phase [default: the only one of the plan; depth, workers, pace,
-    /// rounds and repeats make no loads of their own]
+    /// The load to search, by the name of its point or phase [default: the only one; depth, workers, pace, rounds and
+    /// repeats make no loads of their own]
     #[arg(long, value_name = "NAME")]
     pub load: Option<String>,
-    /// How near the rates that keep and break it have to come
-    #[arg(long, value_name = "SHARE", default_value = "2%")]
-    pub within: Share,
-    /// The first look at a rate, at least 10s; each further look doubles what was seen
-    #[arg(long, value_name = "TIME", default_value = "15s")]
-    pub look: Nanos,
-    /// All looks at one rate together, before it stays undecided [default: 4min, 16min with a percentile beyond p99]
-    #[arg(long, value_name = "TIME")]
-    pub longest: Option<Nanos>,
-    /// Requests in flight at most [default: twice what the promise allows at the ceiling, up to 1024]
-    #[arg(long, value_name = "COUNT")]
+    /// Stop the bisection when the highest rate that meets and the lowest that violates the SLO are this close
+    #[arg(long, value_name = "PERCENT", default_value = "2%", help_heading = TRIALS)]
+    pub tolerance: Share,
+    /// Duration of the first trial at a rate, at least 10s; each further trial doubles the total
+    #[arg(long, value_name = "TIME", default_value = "15s", help_heading = TRIALS)]
+    pub trial: Nanos,
+    /// Total duration of the trials at one rate; undecided beyond it [default: 4min, 16min for SLOs beyond p99]
+    #[arg(long, value_name = "TIME", help_heading = TRIALS)]
+    pub max_trial: Option<Nanos>,
+    /// Maximum queue depth [default: twice what the SLO allows at the highest rate, up to 1024]
+    #[arg(long, value_name = "COUNT", help_heading = TRIALS)]
     pub depth: Option<u32>,
-    /// What a write cache takes: it is filled before each rate, so that the storage behind it answers; 0B leaves it be
-    /// [default: what is known of an array; otherwise it is looked for by writing]
-    #[arg(long, value_name = "SIZE")]
+    /// Size of the write cache: it is filled before each rate, so that the storage behind it is measured; 0B: do not
+    /// fill [default: known of a virtual array; otherwise found by writing]
+    #[arg(long, value_name = "SIZE", help_heading = TRIALS)]
     pub write_cache: Option<Bytes>,
-    /// Try no rate below, such as 500/s or 20k/s [default: a hundredth of what a closed loop does]
-    #[arg(long, value_name = "RATE")]
+    /// Lowest rate to try, such as 500/s or 20k/s [default: a hundredth of the closed loop's]
+    #[arg(long, value_name = "RATE", help_heading = TRIALS)]
     pub from: Option<OpsPerSecond>,
-    /// Offer no rate above, in no part of the search: no closed loop and no overload either [default: as far as it
-    /// goes]
-    #[arg(long, value_name = "RATE")]
+    /// Highest rate to offer at any time; then there is no closed loop and no overload either [default: no maximum]
+    #[arg(long, value_name = "RATE", help_heading = TRIALS)]
     pub to: Option<OpsPerSecond>,
     #[command(flatten)]
     pub run: RunArgs,
@@ -241,7 +257,7 @@ pub struct SearchArgs {
 
 #[derive(Debug, Args)]
 pub struct PlanChange {
-    /// Change a key of the plan, such as depth=32 or phase.1.size=8KiB; may be given several times
+    /// Set a key of the plan, such as depth=32 or phase.1.size=8KiB; may be given several times
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Label the run, such as room=3; may be given several times
@@ -251,11 +267,11 @@ pub struct PlanChange {
 
 #[derive(Debug, Args)]
 pub struct Look {
-    /// Colours
-    #[arg(long, value_enum, default_value_t = Colour::Auto, value_name = "WHEN")]
+    /// When to use colours
+    #[arg(long, value_enum, default_value_t = Colour::Auto, value_name = "WHEN", help_heading = OUTPUT)]
     pub color: Colour,
-    /// Columns to fill [default: those of the terminal, or 100]
-    #[arg(long, value_name = "COLUMNS")]
+    /// Width of tables [default: the terminal's, or 100]
+    #[arg(long, value_name = "COLUMNS", help_heading = OUTPUT)]
     pub width: Option<usize>,
 }
 
@@ -289,11 +305,11 @@ pub enum Format {
 impl Format {
     /// Our own, with their names and what they are.
     const OWN: [(Format, &str, &str); 5] = [
-        (Format::Text, "text", "A table to read"),
-        (Format::Json, "json", "The record itself"),
-        (Format::Jsonl, "jsonl", "Events while the run goes on, one JSON object a line"),
-        (Format::Csv, "csv", "One line for each point, workload and operation"),
-        (Format::Md, "md", "A table for a ticket"),
+        (Format::Text, "text", "Tables"),
+        (Format::Json, "json", "The record"),
+        (Format::Jsonl, "jsonl", "Events during the run, one JSON object per line"),
+        (Format::Csv, "csv", "One line per point, workload and operation"),
+        (Format::Md, "md", "Markdown tables"),
     ];
 
     fn name(self) -> &'static str {
@@ -334,14 +350,14 @@ impl ValueEnum for Format {
 
 #[derive(Debug, Subcommand)]
 pub enum PlanVerb {
-    /// The ready plans
+    /// List the ready plans
     List,
-    /// The text of a plan
+    /// Print the text of a plan
     Show {
         /// A ready plan or a file
         plan: String,
     },
-    /// Read a plan, and print what it would do
+    /// Check a plan, and print its points, bytes and time
     Check {
         /// A ready plan or a file
         plan: String,
@@ -352,7 +368,7 @@ pub enum PlanVerb {
     Convert {
         /// The job file
         file: String,
-        /// The tool it is for, where the file does not show it
+        /// The tool of the job file, where the file does not show it
         #[arg(long, value_name = "TOOL")]
         from: Option<String>,
     },
@@ -360,21 +376,21 @@ pub enum PlanVerb {
 
 #[derive(Debug, Subcommand)]
 pub enum ArrayVerb {
-    /// The virtual arrays there are
+    /// List the virtual arrays
     List,
-    /// What an array is made of: its options, and every figure with its source
+    /// Show an array: its options, and every figure with its source
     Show {
         /// A name, a TOML file, or an address such as md3000?raid=10&luns=2
         array: String,
     },
-    /// Read an array, and print what it comes to
+    /// Check an array file, and print its capacity and limits
     Check {
         /// A name, a TOML file, or an address such as md3000?raid=10&luns=2
         array: String,
     },
-    /// How likely an array loses data, while it is rebuilt and over a time
+    /// Probability of data loss of an array, during a rebuild and over time
     Loss(LossArgs),
-    /// Measure what tells a model its figures, and write the model of what was measured
+    /// Measure a target, and write a model fitted to it
     Fit(FitArgs),
 }
 
@@ -382,33 +398,33 @@ pub enum ArrayVerb {
 pub struct LossArgs {
     /// A name, a TOML file, or an address such as md3000?raid=6
     pub array: String,
-    /// How long a rebuild takes, such as 12h
+    /// Duration of a rebuild, such as 12h
     #[arg(long, value_name = "TIME", required_unless_present = "run")]
     pub rebuild: Option<Nanos>,
-    /// The rebuild that this run saw to its end: last, last~1, a number of `fathom ls`, or the beginning of an id
+    /// Take the duration of the rebuild from this run: last, last~1, a number of `fathom ls`, or the beginning of an id
     #[arg(long, value_name = "RUN", conflicts_with = "rebuild")]
     pub run: Option<String>,
-    /// The age that 37 % of the disks reach
+    /// Weibull characteristic life: the age that 37 % of the disks reach
     // Elerath & Pecht, IEEE Transactions on Computers 58 (2009): disks in the field.
     #[arg(long, value_name = "TIME", default_value = "461386h")]
     pub disk_life: Nanos,
-    /// Weibull shape of the lives: below 1 the young die, at 1 age does not matter, above 1 the old die
+    /// Weibull shape: below 1 infant mortality, 1 a constant failure rate, above 1 wear-out
     #[arg(long, value_name = "SHAPE", default_value_t = 1.12)]
     pub shape: f64,
-    /// How old the disks are
+    /// Age of the disks
     #[arg(long, value_name = "TIME", default_value = "0h")]
     pub age: Nanos,
-    /// Probability that a bit cannot be read: a data sheet's non-recoverable read errors
+    /// Unrecoverable read errors per bit, as in the data sheet
     #[arg(long, value_name = "PROBABILITY", default_value_t = 1e-15)]
     pub ure: f64,
-    /// The time asked about
+    /// The period to predict
     #[arg(long, value_name = "TIME", default_value = "8766h")]
     pub over: Nanos,
-    /// Histories that are drawn
+    /// Simulated histories
     #[arg(long, value_name = "COUNT", default_value_t = 40_000,
         value_parser = clap::value_parser!(u32).range(1_000..=10_000_000))]
     pub histories: u32,
-    /// Seed of what is drawn at random
+    /// Random seed
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Print JSON
@@ -418,23 +434,22 @@ pub struct LossArgs {
 
 #[derive(Debug, Args)]
 pub struct FitArgs {
-    /// What is measured: a block device, a file, a directory, a virtual array; or runs that hold enough points: last,
-    /// last~1, numbers of `fathom ls`, beginnings of ids, records' files
+    /// What to measure: a block device, a file, a directory, a virtual array; or saved runs with enough points: last,
+    /// last~1, numbers of `fathom ls`, beginnings of ids, record files
     #[arg(required = true, value_name = "TARGET|RUN")]
     pub what: Vec<String>,
     /// The array file to write
     #[arg(short, long, value_name = "FILE")]
     #[arg(value_parser = named())]
     pub output: PathBuf,
-    /// Consent to destroy what is on the target: its serial number, by-id name, or a file's absolute path. Without it
-    /// nothing is written, and what writes cost is not fitted
+    /// Consent to destroy the data on the target: its serial number, by-id name, or a file's absolute path. Without it
+    /// nothing is written, and writes are not fitted
     #[arg(long, value_name = "IDENTITY")]
     pub destroy: Vec<String>,
-    /// Size of the scratch file in a directory, exactly [default: large enough to defeat known caches, as far as there
-    /// is room]
+    /// Size of the scratch file in a directory, exactly [default: larger than the known caches, as far as space allows]
     #[arg(long, value_name = "SIZE")]
     pub scratch: Option<Bytes>,
-    /// Do not keep the runs in the library
+    /// Do not save the runs in the library
     #[arg(long)]
     pub no_save: bool,
     /// No progress on stderr
@@ -446,14 +461,14 @@ pub struct FitArgs {
 
 #[derive(Debug, Args)]
 pub struct ValidateArgs {
-    /// Cases of your own in place of the shipped ones; may be given several times
+    /// Use these cases in place of the shipped ones; may be given several times
     #[arg(long, value_name = "FILE")]
     #[arg(value_parser = named())]
     pub cases: Vec<PathBuf>,
     /// Only cases whose id contains this
     #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,
-    /// Seed of what is drawn at random
+    /// Random seed
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
 }
@@ -463,16 +478,16 @@ pub struct LsArgs {
     /// Only runs of this plan
     #[arg(long)]
     pub plan: Option<String>,
-    /// Only runs with this in a target's name
+    /// Only runs whose target's name contains this
     #[arg(long, value_name = "TEXT")]
     pub on: Option<String>,
     /// Only runs with this label: KEY or KEY=VALUE
     #[arg(long = "tag", value_name = "KEY[=VALUE]")]
     pub tags: Vec<String>,
-    /// Only runs started then or later: 2026-01-31
+    /// Only runs started on this day or later, such as 2026-01-31
     #[arg(long, value_name = "DATE")]
     pub since: Option<String>,
-    /// At most so many
+    /// Maximum number of runs listed
     #[arg(short = 'n', long, default_value_t = 20)]
     pub limit: u64,
     /// Read every run in the library and list those whose checksum does not match
@@ -487,10 +502,10 @@ pub struct ShowArgs {
     /// last, last~1, a number of `fathom ls`, or the beginning of an id
     #[arg(default_value = "last")]
     pub run: String,
-    /// What stdout gets
+    /// Format of stdout
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    /// All findings, and what the grade rests on
+    /// All findings, and the checks behind the grade
     #[arg(long)]
     pub full: bool,
     #[command(flatten)]
@@ -502,29 +517,29 @@ pub struct ExplainArgs {
     /// last, last~1, a number of `fathom ls`, or the beginning of an id
     #[arg(default_value = "last")]
     pub run: String,
-    /// What the kernel did not know of the path to the media, or not well: parts and ceilings in TOML
+    /// Parts and ceilings of the path to the media that the kernel does not know, in TOML
     #[arg(long, value_name = "FILE")]
     #[arg(value_parser = named())]
     pub parts: Option<PathBuf>,
-    /// Of a run on a virtual array: carry its last point out again with each part 10 % faster, and with twice as much
-    /// in flight, and say what that brings
+    /// Of a run on a virtual array: repeat its last point with each part 10 % faster, and at twice the queue depth, and
+    /// print the gains
     #[arg(long, conflicts_with = "model")]
     pub what_if: bool,
     /// With --what-if: another point, by its number from 1 or its name
     #[arg(long, value_name = "POINT", requires = "what_if")]
     pub point: Option<String>,
-    /// With --what-if: how often each is tried, with other seeds; more see smaller effects
+    /// With --what-if: repetitions of each, with different seeds; more detect smaller effects
     #[arg(long, value_name = "COUNT", requires = "what_if", default_value_t = 5,
         value_parser = clap::value_parser!(u32).range(2..=100))]
     pub seeds: u32,
-    /// Hold every point against what this array file of `fathom array fit` gives
+    /// Compare every point with the prediction of this model, an array file of `fathom array fit`
     #[arg(long, value_name = "FILE", conflicts_with = "parts")]
     #[arg(value_parser = named())]
     pub model: Option<PathBuf>,
-    /// Every finding of every point with its numbers, not the ten that matter most
+    /// Every finding of every point with its numbers, not only the top ten
     #[arg(long)]
     pub full: bool,
-    /// What stdout gets
+    /// Format of stdout
     #[arg(long, value_enum, default_value_t = TreeFormat::Text)]
     pub format: TreeFormat,
     #[command(flatten)]
@@ -533,17 +548,17 @@ pub struct ExplainArgs {
 
 #[derive(Debug, Args)]
 pub struct CompareArgs {
-    /// Sides, the first of which is the base: each last, last~1, a number of `fathom ls`, the beginning of an id, or
-    /// a record's file; several apart by commas count as repeats. With --by, the runs to put together
+    /// The runs, the first of which is the baseline: last, last~1, a number of `fathom ls`, the beginning of an id, or
+    /// a record file; runs joined by commas count as repeats. With --by, the runs to group
     pub runs: Vec<String>,
-    /// Put runs together by what they say to a key: a label, a fact such as firmware or file-system, kernel, host,
-    /// target, an array's option, a key of the plan [default runs: those of one plan in the library]
+    /// Group runs by the value of a key: a label, a fact such as firmware or file-system, kernel, host, target, an
+    /// array's option, a key of the plan [default runs: those of one plan in the library]
     #[arg(long, value_name = "KEY")]
     pub by: Option<String>,
-    /// With --by: the value that the others are held against [default: that of the oldest run]
+    /// With --by: the value that is the baseline [default: that of the oldest run]
     #[arg(long, value_name = "VALUE", requires = "by")]
     pub base: Option<String>,
-    /// With --by: only runs of this plan [default: the plan of the latest run that says something to the key]
+    /// With --by: only runs of this plan [default: the plan of the latest run that has the key]
     #[arg(long, requires = "by")]
     pub plan: Option<String>,
     /// Exit 1 if the limit is broken, with 95 % confidence: a change (iops<-5%, p99>10%) or a value (p99>5ms,
@@ -557,12 +572,12 @@ pub struct CompareArgs {
     /// With three sides or more: all figures and verdicts, not the one-screen summary
     #[arg(long)]
     pub full: bool,
-    /// Write the comparison to a file as well, in the format of its ending: .txt .json .csv .md; may be given several
-    /// times
+    /// Also write the comparison to this file, in the format of its extension: .txt .json .csv .md; may be given
+    /// several times
     #[arg(short, long = "output", value_name = "FILE")]
     #[arg(value_parser = named())]
     pub outputs: Vec<PathBuf>,
-    /// What stdout gets
+    /// Format of stdout
     #[arg(long, value_enum, default_value_t = CompareFormat::Text)]
     pub format: CompareFormat,
     #[command(flatten)]
@@ -572,13 +587,13 @@ pub struct CompareArgs {
 /// What a comparison is written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CompareFormat {
-    /// Tables to read
+    /// Tables
     Text,
-    /// The comparison itself
+    /// The comparison
     Json,
-    /// One line for each figure
+    /// One line per figure
     Csv,
-    /// Tables for a ticket
+    /// Markdown tables
     Md,
 }
 
@@ -587,12 +602,12 @@ pub struct ExportArgs {
     /// last, last~1, a number of `fathom ls`, or the beginning of an id
     #[arg(default_value = "last")]
     pub run: String,
-    /// Where to, in the format of its ending: .json .jsonl .csv .md .txt, or a tool's, such as .fio.json; may be
-    /// given several times
+    /// The file to write, in the format of its extension: .json .jsonl .csv .md .txt, or a tool's, such as .fio.json;
+    /// may be given several times
     #[arg(short, long = "output", value_name = "FILE")]
     #[arg(value_parser = named())]
     pub outputs: Vec<PathBuf>,
-    /// What stdout gets where no file is named
+    /// Format of stdout, where no file is named
     #[arg(long, value_enum, default_value_t = Format::Json)]
     pub format: Format,
     #[command(flatten)]
@@ -608,33 +623,33 @@ pub struct RmArgs {
 
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
-    /// A directory, file or device to look at; it is only read
+    /// A directory, file or device to check; it is only read
     pub target: Option<String>,
-    /// What the kernel does not know of the path to the media, or not well: parts and ceilings in TOML
+    /// Parts and ceilings of the path to the media that the kernel does not know, in TOML
     #[arg(long, value_name = "FILE", requires = "target")]
     #[arg(value_parser = named())]
     pub parts: Option<PathBuf>,
-    /// Find the caches below the target, or in a virtual array, by random reads over spans of growing size; the run is
-    /// kept, and later runs on the target know them
+    /// Find the caches of the target, or of a virtual array, by random reads over working sets of growing size; the run
+    /// is saved, and later runs on the target use it
     #[arg(long, requires = "target", conflicts_with_all = ["parts", "self_test"])]
     pub caches: bool,
-    /// The largest of these spans [default: 4GiB]
+    /// The largest working set [default: 4GiB]
     #[arg(long, value_name = "SIZE", requires = "caches")]
     pub most: Option<Bytes>,
     /// Restore what killed runs left changed, and list it: scratch files removed, read-ahead reset. Every run does that
     /// for the runs before it
     #[arg(long, conflicts_with_all = ["target", "parts", "caches", "self_test", "format"])]
     pub restore: bool,
-    /// What stdout gets
+    /// Format of stdout
     #[arg(long, value_enum, default_value_t = TreeFormat::Text)]
     pub format: TreeFormat,
-    /// Hold the program's own generators, intervals and verdicts to what it says of them, in less than a minute
+    /// Test the program's own generators, intervals and verdicts against known answers, in about a minute
     #[arg(long)]
     pub self_test: bool,
     /// Only this part; may be given several times
     #[arg(long, value_enum, value_name = "PART", requires = "self_test")]
     pub only: Vec<crate::verbs::self_test::Part>,
-    /// With as many cases as the published figures rest on, in some minutes
+    /// As many cases as the published figures rest on; takes minutes
     #[arg(long, requires = "self_test")]
     pub full: bool,
     #[command(flatten)]
@@ -644,9 +659,9 @@ pub struct DoctorArgs {
 /// What a path to the media, or findings, are written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum TreeFormat {
-    /// Text to read
+    /// Text
     Text,
-    /// What records keep of it, and nothing else
+    /// JSON, as in the record
     Json,
 }
 

@@ -63,18 +63,18 @@ pub fn search(arguments: &SearchArgs, store: &Option<PathBuf>) -> Result<Ending,
 
 fn search_options(arguments: &SearchArgs) -> Result<SearchOptions, Failure> {
     let usage = |text: String| Err(Failure::Usage(text));
-    if arguments.look < LOOK_LEAST {
+    if arguments.trial < LOOK_LEAST {
         return usage(format!(
-            "--look {}: a look takes at least {LOOK_LEAST}, because its seconds are compared with each other",
-            arguments.look
+            "--trial {}: a trial takes at least {LOOK_LEAST}, because its seconds are compared with each other",
+            arguments.trial
         ));
     }
-    let longest = arguments.longest.unwrap_or_else(|| SearchOptions::longest_for(&arguments.promises));
-    if longest < arguments.look {
-        return usage(format!("--longest {longest} is shorter than --look {}", arguments.look));
+    let longest = arguments.max_trial.unwrap_or_else(|| SearchOptions::longest_for(&arguments.promises));
+    if longest < arguments.trial {
+        return usage(format!("--max-trial {longest} is shorter than --trial {}", arguments.trial));
     }
-    if !(0.001..=0.5).contains(&arguments.within.get()) {
-        return usage(format!("--within {}: from 0.1% to 50%", percent(arguments.within)));
+    if !(0.001..=0.5).contains(&arguments.tolerance.get()) {
+        return usage(format!("--tolerance {}: from 0.1% to 50%", percent(arguments.tolerance)));
     }
     if let Some(bound) =
         [arguments.from, arguments.to].into_iter().flatten().find(|bound| bound.get() < RATE_LEAST)
@@ -87,12 +87,12 @@ fn search_options(arguments: &SearchArgs) -> Result<SearchOptions, Failure> {
         return usage(format!("--from {} is not below --to {}", from.exact(), to.exact()));
     }
     if arguments.depth == Some(0) {
-        return usage("--depth 0: at least one request is in flight".into());
+        return usage("--depth 0: the queue depth is at least 1".into());
     }
     Ok(SearchOptions {
         promises: arguments.promises.clone(),
-        within: arguments.within.get(),
-        look: arguments.look,
+        within: arguments.tolerance.get(),
+        look: arguments.trial,
         longest,
         depth: arguments.depth,
         write_cache: arguments.write_cache,
@@ -110,13 +110,13 @@ fn what_it_would_do(search: &SearchOptions) -> String {
     let promises: Vec<String> = search.promises.iter().map(ToString::to_string).collect();
     let times = |each: Nanos| Nanos::new(each.get().saturating_mul(RATES_USUAL));
     let first = match search.to {
-        Some(to) => format!("no request above {} a second", to.exact()),
+        Some(to) => format!("never more than {}/s", to.exact()),
         None => "a closed loop first, 5s at each depth".into(),
     };
     format!(
-        "search  the highest rate that keeps {}, to {}\n  {first}; then about {RATES_USUAL} rates, {} to {} each: {} to {} \
+        "search  the maximum sustained rate with {}, to {}\n  {first}; then about {RATES_USUAL} rates, {} to {} each: {} to {} \
          together\n  after a rate that fails up to 2min until the target has recovered; a load that writes fills the write \
-         cache before each rate\n  the time that the plan says does not count\n",
+         cache before each rate\n  `run` of the plan does not apply\n",
         promises.join(" and "),
         Share::new(search.within).map_or_else(|| "2%".into(), percent),
         search.look,

@@ -1,0 +1,65 @@
+//! Worked examples below each verb's help. Lines of less than 80 columns: clap breaks longer ones without regard to the
+//! columns.
+
+pub const RUN: &str = "\
+Examples:
+  fathom run corners --on /mnt/array        on a scratch file, removed afterwards
+  fathom run oltp --on /dev/sdb --destroy Z1X2AB34 --set run=60s
+                                            writes to the disk with that serial
+  fathom run oltp --on /mnt/new --against /mnt/old --fail-on 'p99>10%'
+                                            A/B test of two targets, for CI";
+
+pub const SEARCH: &str = "\
+Examples:
+  fathom search oltp --on array:md3000 --slo 'p99<20ms'
+  fathom search mixed --load 'oltp alone' --on /mnt/array --slo 'read.p99<5ms'
+  fathom search oltp --on /dev/sdb --destroy Z1X2AB34 --slo 'p99.9<50ms' \\
+      --to 2k/s                             never offer more than 2,000/s";
+
+pub const LS: &str = "\
+Examples:
+  fathom ls                                 the latest 20 runs
+  fathom ls --plan oltp --tag room=3        by plan and label
+  fathom ls --check                         verify the checksums of all runs";
+
+pub const SHOW: &str = "\
+Examples:
+  fathom show                               the last run
+  fathom show last~1 --full                 with all findings and checks
+  fathom show 7 --format md                 as Markdown, for a ticket";
+
+pub const EXPLAIN: &str = "\
+Examples:
+  fathom explain                            the last run's bottlenecks
+  fathom explain last --what-if             gain of each part 10 % faster
+  fathom explain 7 --parts san.toml         with the SAN's ceilings";
+
+pub const COMPARE: &str = "\
+Examples:
+  fathom compare last~1 last                two runs
+  fathom compare 3,4,5 6,7,8 --margin 3%    two groups of repeats
+  fathom compare --by firmware --plan oltp --fail-on 'iops<-5%'";
+
+pub const EXPORT: &str = "\
+Examples:
+  fathom export last -o result.csv          for a spreadsheet
+  fathom export 7 -o result.json -o result.md
+  fathom export last --format fio           as fio's JSON";
+
+pub const RM: &str = "\
+Examples:
+  fathom rm last                            the last run
+  fathom rm 3 4 5                           by number of `fathom ls`
+  fathom rm 20260131-1200                   by the beginning of the id";
+
+pub const DOCTOR: &str = "\
+Examples:
+  fathom doctor                             this machine and the tool
+  fathom doctor /mnt/array                  the path to its media, ceilings
+  fathom doctor /mnt/array --caches         find its caches by reading";
+
+pub const VALIDATE: &str = "\
+Examples:
+  fathom validate                           all published results
+  fathom validate --only md3000             those of one array
+  fathom validate --cases mine.toml         your own";
