@@ -5,7 +5,7 @@ use super::{Entry, KeyDoc, Kind, Section, or_none};
 use crate::plan::text::{DataOp, Factor, OpList};
 use crate::trace::MOST_SCALE;
 
-const SECTION: Section = Section("Asking a trace again");
+const SECTION: Section = Section("Trace replay");
 
 /// Whether the key says how a trace is asked again, and says nothing where there is none.
 pub(crate) fn is_detail(doc: &KeyDoc) -> bool {
@@ -25,7 +25,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 6] = [
             Kind::Text,
             "none",
             [
-                "The file of the trace that `pattern = \"trace\"` asks again.",
+                "The file of the trace that `pattern = \"trace\"` replays.",
                 "fio's iolog of version 2 or 3, what blktrace records, the text of blkparse, the CSV of MSR Cambridge, \
                  telemetry of IOzone, or a CSV with the columns `at_s,op,file,offset_bytes,size_bytes`, of which time \
                  and file may be left out. A path is taken from where the program runs. Operation, offset and size of \
