@@ -91,6 +91,16 @@ fn every_ready_plan_is_listed_shown_and_checked() {
 }
 
 #[test]
+fn a_key_is_explained_at_the_command_line_and_a_word_of_fio_leads_to_it() {
+    let user = User::new();
+    let out = user.fathom("plan help depth").done().out;
+    assert!(out.starts_with("depth: ") && out.contains("Default:  1"), "{out}");
+    assert!(user.fathom("plan help").done().out.lines().any(|line| line.starts_with("  depth ")));
+    let ended = user.fathom("plan help iodepth");
+    assert!(ended.code == Some(2) && ended.err.contains("write `depth`"), "{}", ended.err);
+}
+
+#[test]
 fn the_shortest_plan_reads_and_writes_nothing() {
     let user = User::with_plan("[[phase]]\nrun = \"100ms\"\n");
     let out = user.fathom("plan check plan.toml").done().out;

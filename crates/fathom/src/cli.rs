@@ -77,8 +77,8 @@ pub enum Verb {
     /// Find the maximum sustained rate that meets SLOs such as p99<5ms
     #[command(after_help = examples::SEARCH)]
     Search(SearchArgs),
-    /// List, show and check plans
-    #[command(subcommand)]
+    /// List, show and check plans; explain their keys
+    #[command(subcommand, disable_help_subcommand = true)]
     Plan(PlanVerb),
     /// Run as a classic tool (fio, dd, IOzone, …): its arguments, its output
     #[command(after_help = doors::list())]
@@ -363,6 +363,11 @@ pub enum PlanVerb {
         plan: String,
         #[command(flatten)]
         change: PlanChange,
+    },
+    /// Explain a key of the plan language, or list all keys
+    Help {
+        /// The key, such as depth; a word of fio's is translated
+        key: Option<String>,
     },
     /// Print a classic tool's job file as a plan
     Convert {

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use workload::plan::{Overrides, Plan, ready};
+use workload::plan::{Overrides, Plan, ready, reference};
 
 use crate::around;
 use crate::cli::{PlanChange, PlanVerb};
@@ -33,6 +33,10 @@ pub fn plan(verb: &PlanVerb) -> Result<Ending, Failure> {
         PlanVerb::Check { plan, change } => {
             let read = read(plan, &overrides(change))?;
             terminal::print_wrapped(&read.plan.summary().to_string())
+        }
+        PlanVerb::Help { key: None } => terminal::print_wrapped(&reference::list()),
+        PlanVerb::Help { key: Some(key) } => {
+            terminal::print_wrapped(&reference::help(key).map_err(Failure::Usage)?)
         }
         PlanVerb::Convert { file, from } => terminal::print(&converted(file, from.as_deref())?),
     };

@@ -1,6 +1,7 @@
 //! The reference page of the plan language, made from the entries of its keys.
 
 use super::keys::{self, KeyDoc, Kind, Level};
+use super::suggest;
 
 /// Marks where the generated part of the page begins.
 pub const BEGIN: &str = "<!-- begin: made from the program, see the end of this page -->";
@@ -19,6 +20,50 @@ pub fn markdown() -> String {
         text += &entry(doc);
     }
     text
+}
+
+/// Every key with its line, by section, for a terminal.
+pub fn list() -> String {
+    let widest = keys::all().iter().map(|doc| doc.key.len()).max().unwrap_or(0);
+    let (mut text, mut section) = (String::new(), "");
+    for doc in in_sections() {
+        if doc.section != section {
+            let gap = if section.is_empty() { "" } else { "\n" };
+            section = doc.section;
+            text += &format!("{gap}{section}\n");
+        }
+        text += &format!("  {:widest$}  {}\n", doc.key, doc.short);
+    }
+    text
+}
+
+/// What `key` means, what may be written and what holds without it, for a terminal; for each level where the key stands
+/// with another meaning. A word of fio or vdbench, and a slip of the finger, give an error that names the key.
+pub fn help(key: &str) -> Result<String, String> {
+    let all = keys::all();
+    let found: Vec<String> = all.iter().filter(|doc| doc.key == key).map(|doc| plain(doc)).collect();
+    if !found.is_empty() {
+        return Ok(found.join("\n"));
+    }
+    let hint = suggest::sentence(key, all.iter().map(|doc| doc.key));
+    let hint = hint.unwrap_or_else(|| "`fathom plan help` lists the keys".into());
+    Err(format!("there is no key `{key}`; {hint}"))
+}
+
+fn plain(doc: &KeyDoc) -> String {
+    let default = if doc.default.is_empty() { "none" } else { doc.default };
+    let long = if doc.long.is_empty() { String::new() } else { format!("\n  {}\n", doc.long) };
+    let example = doc.example.replace('\n', "\n            ");
+    format!(
+        "{}: {}\n{long}\n  Value:    {}{}\n  Default:  {default}\n  Where:    {}{}\n  Example:  {example}\n",
+        doc.key,
+        doc.short,
+        doc.kind,
+        also(doc),
+        level(doc.level),
+        swept(doc)
+    )
+    .replace('`', "")
 }
 
 /// All keys, those of one section together, sections in the order of their first key.
@@ -95,6 +140,16 @@ mod tests {
             return format!("{block}\n[[phase]]\nrun = \"1s\"\n");
         }
         format!("[[phase]]\nwarmup = \"0s\"\n{block}\n")
+    }
+
+    #[test]
+    fn help_of_a_key_has_its_default_and_a_word_of_fio_leads_to_the_key() {
+        let depth = help("depth").unwrap();
+        assert!(depth.starts_with("depth: ") && depth.contains("Default:  1\n"), "{depth}");
+        assert!(help("iodepth").unwrap_err().contains("`depth`"));
+        assert!(help("dpeth").unwrap_err().contains("did you mean `depth`?"));
+        assert!(help("nothing of the kind").unwrap_err().contains("fathom plan help"));
+        assert!(keys::all().iter().all(|doc| help(doc.key).is_ok() && list().contains(doc.short)));
     }
 
     /// UPDATE_DOCS=1 cargo test -p fathom-workload the_reference_page_is_up_to_date
