@@ -63,6 +63,26 @@ mod tests {
     }
 
     #[test]
+    fn the_interval_of_a_series_is_that_of_thirty_batches_at_its_end() {
+        let rough = |count: usize| -> Vec<f64> {
+            (0..count).map(|at| 100.0 + ((at * 7_919 + 13) % 101) as f64 / 10.0).collect()
+        };
+        // Computed apart from this program. Of 64 values the first four fill no batch of two.
+        for (count, batches, mean, low, high) in [
+            (64, 30, 104.989_062_5, 104.407_377_932_32, 105.570_747_067_68),
+            (7, 7, 104.942_857_142_86, 102.139_258_713_32, 107.746_455_572_39),
+        ] {
+            let found = batch_mean(&rough(count)).unwrap();
+            let range = found.interval.unwrap();
+            assert_eq!(found.batches, batches);
+            for (found, wanted) in [(found.mean, mean), (range.low, low), (range.high, high)] {
+                assert!((found - wanted).abs() < 1e-6, "{found} in place of {wanted}");
+            }
+        }
+        assert!(batch_mean(&rough(2)).unwrap().interval.is_some());
+    }
+
+    #[test]
     fn one_value_has_a_mean_and_no_interval() {
         let result = batch_mean(&[7.0]).unwrap();
         assert_eq!((result.mean, result.interval), (7.0, None));

@@ -439,6 +439,142 @@ mod tests {
         assert!(few.quantile_interval(0.9).is_ok());
     }
 
+    /// Values of 100 to 110 without a pattern, each held for so many places.
+    fn rough(count: usize, held: usize) -> Vec<f64> {
+        (0..count).map(|at| 100.0 + (((at / held) * 7_919 + 13) % 101) as f64 / 10.0).collect()
+    }
+
+    fn near(found: f64, wanted: f64) {
+        assert!((found / wanted - 1.0).abs() < 1e-6, "{found} in place of {wanted}");
+    }
+
+    #[test]
+    fn the_interval_of_a_mean_is_that_of_the_slowest_cosines() {
+        // Length, how long values are held, low, high, variance, cosines; computed apart from this program.
+        for (count, held, low, high, spread, cosines) in [
+            (5, 1, 99.419_909_203_657, 111.500_090_796_343, 1.970_671_989_327_5, 2.0),
+            (12, 1, 103.570_541_277_865, 107.096_125_388_801, 0.518_997_804_154_94, 6.0),
+            (16, 1, 103.451_452_638_595, 106.361_047_361_405, 0.398_001_625_577_91, 8.0),
+            (47, 1, 104.424_083_540_772, 105.835_490_927_314, 0.093_653_630_405_259, 8.0),
+            (60, 3, 103.558_897_775_398, 106.241_102_224_602, 0.338_223_362_106_394, 8.0),
+        ] {
+            let values = rough(count, held);
+            let found = mean_interval(&values).unwrap();
+            near(found.low, low);
+            near(found.high, high);
+            let mean = average(&values);
+            let residuals: Vec<f64> = values.iter().map(|value| value - mean).collect();
+            let (variance, freedom) = variance(&residuals).unwrap();
+            near(variance, spread);
+            assert_eq!(freedom, cosines);
+        }
+        // Put together by three, and the first one, which fills no three, counts for the mean alone.
+        let found = mean_interval(&rough(301, 1)).unwrap();
+        near(found.low, 104.821_537_767_209);
+        near(found.high, 105.175_139_973_655);
+    }
+
+    #[test]
+    fn a_run_has_cosines_by_its_length() {
+        let found = [4, 5, 15, 16, 17, 63, 64, 71, 72, 128, 129, 300, 3600].map(freedom);
+        let wanted = [2, 2, 7, 8, 8, 8, 8, 8, 9, 16, 8, 12, 15];
+        assert_eq!(found, wanted.map(|cosines| Some(f64::from(cosines))));
+    }
+
+    #[test]
+    fn the_upper_end_is_further_by_what_deviations_grow() {
+        near(growth(0.3, 1.0).unwrap(), 1.188_916_479_795_77);
+        near(growth(0.2, 2.0).unwrap(), 1.277_064_059_414_98);
+        assert_eq!(growth(0.0, 2.0), Ok(1.0));
+        assert_eq!(growth(0.45, 2.0), Err(NoInterval::TooFew));
+        assert!(growth(0.449, 2.0).is_ok());
+    }
+
+    #[test]
+    fn the_last_place_that_agrees_is_found_in_either_direction() {
+        assert_eq!(boundary(5, 20, |place| place <= 13), 13);
+        assert_eq!(boundary(5, 0, |place| place >= 3), 3);
+        assert_eq!(boundary(5, 20, |_| true), 20);
+        assert_eq!(boundary(5, 20, |_| false), 5);
+        assert_eq!(boundary(5, 6, |place| place <= 5), 5);
+    }
+
+    #[test]
+    fn mean_and_percentiles_of_stretches_have_the_ranges_that_the_sources_give() {
+        let times = |second: u64| {
+            (0..100 + second % 7)
+                .map(move |n| 100 + second % 5 * 20 + (n * 7_919 + second * 613) % 997)
+                .collect::<Vec<u64>>()
+        };
+        let all = Stretches::of(&(0..24).map(|second| stretch(times(second))).collect::<Vec<_>>());
+        // Computed apart from this program.
+        near(all.groups(0.5).unwrap(), 6_683.218_382_02);
+        let own = all.mean_ns().unwrap();
+        let mean = all.mean_interval(own).unwrap();
+        near(mean.low, 627.044_147_352_36);
+        near(mean.high, 646.232_783_181_7);
+        for (quantile, low, high) in [(0.5, 627, 646), (0.9, 1026, 1045), (0.95, 1075, 1097)] {
+            let range = all.quantile_interval(quantile).unwrap();
+            assert_eq!((range.low.get(), range.high.get()), (low, high), "{quantile}");
+        }
+        // Around another figure the interval is as wide as a part of it.
+        let twice = all.mean_interval(2.0 * own).unwrap();
+        near(twice.low, 2.0 * mean.low);
+        near(twice.high, 2.0 * mean.high);
+    }
+
+    #[test]
+    fn the_upper_end_of_a_percentile_is_further_by_what_the_odds_of_its_share_leave() {
+        let times = |second: u64| {
+            (0..60 + second % 7).map(move |n| 100 + second % 7 * 40 + (n * 7_919 + second * 613) % 997)
+        };
+        let all = Stretches::of(&(0..24).map(|second| stretch(times(second))).collect::<Vec<_>>());
+        // Computed apart from this program.
+        for (quantile, low, high) in [(0.5, 662, 770), (0.75, 913, 1030), (0.9, 1063, 1244)] {
+            let range = all.quantile_interval(quantile).unwrap();
+            assert_eq!((range.low.get(), range.high.get()), (low, high), "{quantile}");
+        }
+    }
+
+    #[test]
+    fn ten_requests_beyond_a_percentile_are_enough_and_nine_are_not() {
+        let median = |count: usize| {
+            Stretches::of(&vec![stretch((1..=5).cycle().take(count)); 4]).quantile_interval(0.5)
+        };
+        assert_eq!(median(5).map(|range| (range.low.get(), range.high.get())), Ok((3, 4)));
+        assert_eq!(median(4), Err(NoInterval::TooFew));
+    }
+
+    #[test]
+    fn each_reason_for_no_interval_has_its_own_words() {
+        let words =
+            [NoInterval::TooShort, NoInterval::TooFew, NoInterval::TooSlow].map(|why| why.to_string());
+        for (words, part) in words.iter().zip(["4 whole seconds", "too few groups", "more slowly"]) {
+            assert!(words.contains(part), "{words}");
+        }
+    }
+
+    #[test]
+    fn buckets_of_several_histograms_are_put_together() {
+        let bucket = |index, count| Bucket { index, count };
+        let both = Stretch::of([bucket(7, 2), bucket(3, 1), bucket(7, 5), bucket(9, 0), bucket(3, 1)]);
+        assert_eq!(both.buckets().collect::<Vec<_>>(), [bucket(3, 2), bucket(7, 7)]);
+        assert_eq!((both.count(), both.sum_ns), (9, 55.0));
+        assert_eq!((both.above(2), both.above(3), both.above(6), both.above(7)), (9.0, 7.0, 7.0, 0.0));
+        // 4,096 to 4,099 share a bucket, whose middle counts.
+        assert_eq!(stretch([4_096, 4_099]).sum_ns, 2.0 * 4_097.5);
+        assert_eq!(Stretches::default().mean_ns(), None);
+    }
+
+    #[test]
+    fn the_first_bucket_beyond_a_share_is_found() {
+        let all = Stretches::of(&vec![stretch(1..=100); 10]);
+        let at = |share: f64| all.pooled.buckets[all.at_share(share)].index;
+        assert_eq!((at(0.5), at(0.1), at(0.0), at(1.0)), (50, 90, 100, 1));
+        let (share, residuals) = all.above(89);
+        assert_eq!((share, residuals.len()), (0.1, 10));
+    }
+
     #[test]
     fn an_hour_of_seconds_is_put_together_and_keeps_its_figures() {
         let hour: Vec<f64> = (0..3600).map(|second| 100.0 + f64::from(second % 7)).collect();

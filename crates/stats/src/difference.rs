@@ -336,6 +336,105 @@ mod tests {
         near(variance(&alone), 60.0 * 0.25 / 59.0 / 60.0 / 100.5f64.powi(2));
     }
 
+    /// Values of 100 to 110 without a pattern, each held for so many places.
+    fn rough(count: usize, held: usize) -> Vec<f64> {
+        (0..count).map(|at| 100.0 + (((at / held) * 7_919 + 13) % 101) as f64 / 10.0).collect()
+    }
+
+    /// Within a millionth: the figures beside it were computed apart from this program, from the sources that are named.
+    fn equal(found: f64, wanted: f64) {
+        assert!((found / wanted - 1.0).abs() < 1e-6, "{found} in place of {wanted}");
+    }
+
+    #[test]
+    fn batches_of_a_series_have_the_variance_of_their_means() {
+        for (series, batches, variance) in [
+            (rough(47, 1), 30, 1.648_216_670_067_3e-5),
+            (rough(47, 1), 15, 8.006_397_137_500_4e-6),
+            (rough(47, 1), 10, 4.921_839_150_565_5e-6),
+            (rough(60, 8), 15, 5.685_084_480_114_7e-5),
+        ] {
+            let found = of_batches(100.0, &series, batches).unwrap();
+            equal(found.variance, variance);
+            assert_eq!((found.value, found.freedom), (100.0, batches as f64 - 1.0));
+        }
+    }
+
+    #[test]
+    fn a_series_has_as_many_values_as_the_correlation_of_neighbours_leaves() {
+        for (series, variance, freedom) in [
+            (rough(47, 1), 1.694_739_851_075_5e-5, 46.0),
+            (rough(47, 3), 1.085_275_852_499_5e-4, 6.631_534_212_485_8),
+            // The correlation is no longer believed here: of 60 values 60 / 19 are left.
+            (rough(60, 8), 2.563_105_884_255_1e-4, 60.0 / 19.0 - 1.0),
+        ] {
+            let found = of_series(100.0, &series).unwrap();
+            equal(found.variance, variance);
+            equal(found.freedom, freedom);
+        }
+        assert_eq!(of_series(100.0, &[7.0; 20]), None, "nothing deviates");
+        assert_eq!(of_series(100.0, &[-1.0, -2.0, -1.0, -2.0]), None);
+    }
+
+    #[test]
+    fn of_batches_and_the_series_the_widest_counts() {
+        let widest = |series: &[f64]| Estimate::of_stretches(100.0, series).unwrap();
+        assert_eq!(Some(widest(&rough(47, 1))), of_batches(100.0, &rough(47, 1), 30));
+        assert_eq!(Some(widest(&rough(47, 3))), of_series(100.0, &rough(47, 3)));
+        assert_eq!(Some(widest(&rough(12, 1))), of_batches(100.0, &rough(12, 1), 10));
+        assert!(Estimate::of_stretches(100.0, &rough(10, 1)).is_some());
+        assert_eq!(Estimate::of_stretches(100.0, &rough(9, 1)), None);
+    }
+
+    #[test]
+    fn an_interval_is_as_wide_on_either_side_as_a_part() {
+        let range = Estimate::new(100.0, 0.0004, 9.0).unwrap().interval();
+        equal(range.low, 95.576_506_574_902);
+        equal(range.high, 104.628_222_545_078);
+        let back = Estimate::of_half_width(100.0, 0.1, 5.0).unwrap();
+        equal(back.variance, 0.001_513_342_160_122_77);
+        equal(back.interval().high, 100.0 * 0.1f64.exp());
+    }
+
+    #[test]
+    fn a_second_source_of_deviation_adds_to_the_first_and_shares_its_freedom() {
+        let own = Estimate::new(100.0, 0.0004, 9.0).unwrap();
+        let both = own.and(0.0009, 4.0);
+        equal(both.variance, 0.0013);
+        equal(both.freedom, 7.672_131_147_540_98);
+        let exact = Estimate::new(100.0, 0.0, 9.0).unwrap();
+        assert_eq!(exact.and(0.0, 4.0), exact, "none and none is none");
+        assert_eq!(own.at_least(0.0009, 4.0), Estimate { variance: 0.0009, freedom: 4.0, ..own });
+        assert_eq!(own.at_least(0.0004, 4.0), own);
+        assert_eq!(own.at_least(0.0001, 4.0), own);
+    }
+
+    #[test]
+    fn a_difference_has_the_probability_of_students_distribution_either_way() {
+        equal(two_sided(0.05, 0.02, 7.0), 0.040_992_218_585_752_9);
+        equal(two_sided(-0.05, 0.02, 7.0), 0.040_992_218_585_752_9);
+        assert_eq!(two_sided(0.0, 0.02, 7.0), 1.0);
+    }
+
+    #[test]
+    fn what_deviates_by_nothing_has_the_freedom_of_the_lesser() {
+        let exact = |freedom: f64| Estimate::new(3.0, 0.0, freedom).unwrap();
+        assert_eq!(welch(exact(5.0), exact(9.0)), 5.0);
+        assert_eq!(Estimate::new(3.0, 0.1, 1.0).map(|one| one.freedom), Some(1.0));
+        assert_eq!(Estimate::new(3.0, 0.1, 1e9).map(|one| one.freedom), Some(FREEDOM_MOST));
+        assert_eq!(Estimate::new(f64::INFINITY, 0.1, 3.0), None);
+        assert_eq!(Estimate::new(1.0, -0.1, 3.0), None);
+    }
+
+    #[test]
+    fn the_floor_of_noise_is_that_of_as_many_measurements_as_there_are() {
+        let noise = Noise { variance: 0.0009, freedom: 5.0 };
+        // t(5, 0.975) = 2.5706.
+        let floor = |means: f64| (2.570_581_8 * (0.0009 * means).sqrt()).exp_m1();
+        equal(noise.floor(4, 2), floor(0.75));
+        equal(noise.floor(0, 1), floor(2.0));
+    }
+
     #[test]
     fn noise_pools_groups_by_their_degrees_of_freedom() {
         let groups = [vec![1.0, 1f64.exp()], vec![1.0, 2f64.exp(), 4f64.exp()], vec![7.0]];

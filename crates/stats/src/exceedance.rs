@@ -230,6 +230,68 @@ mod tests {
         assert_eq!(ratio_bounds(&batches(|_| 1.0)[..9], 0.95), None);
     }
 
+    fn near(found: f64, wanted: f64) {
+        assert!((found / wanted - 1.0).abs() < 1e-6, "{found} in place of {wanted}");
+    }
+
+    #[test]
+    fn bounds_of_a_ratio_are_those_of_a_count_with_the_deviation_of_batches() {
+        // Batches, for how long a sum is held, low, high, relaxation; computed apart from this program.
+        for (count, held, low, high, relaxes) in [
+            (47, 1, 0.141_152_299_684_77, 0.217_830_881_802_61, Some(0.811_535_557_952_96)),
+            (47, 3, 0.116_950_381_954_13, 0.240_625_014_961_24, Some(1.559_464_911_424_33)),
+            (100, 5, 0.135_048_684_176_99, 0.240_227_512_885_65, Some(2.358_068_078_447_93)),
+            (12, 1, 0.118_169_031_367_69, 0.288_193_207_499_71, None),
+            (30, 1, 0.129_063_017_857_8, 0.241_648_637_420_3, Some(0.712_860_599_169_98)),
+            (29, 2, 0.118_451_472_316_52, 0.236_229_316_668_4, Some(1.029_909_406_967_26)),
+        ] {
+            let batches: Vec<Batch> = (0..count)
+                .map(|at| Batch {
+                    count: (10 + at % 3) as f64,
+                    sum: (((at / held) * 7_919 + 13) % 101 % 5) as f64,
+                })
+                .collect();
+            let bounds = ratio_bounds(&batches, 0.95).unwrap();
+            near(bounds.low, low);
+            near(bounds.high, high);
+            match (relaxation(&batches), relaxes) {
+                (Some(found), Some(wanted)) => near(found, wanted),
+                (found, wanted) => assert_eq!(found, wanted),
+            }
+        }
+    }
+
+    #[test]
+    fn a_ratio_without_deviation_or_without_values_has_the_bounds_that_follow() {
+        let alike = ratio_bounds(&batches(|_| 2.5), 0.95).unwrap();
+        assert_eq!((alike.low, alike.high), (0.25, 0.25));
+        assert_eq!(ratio_bounds(&[Batch::default(); 20], 0.95), None);
+        assert_eq!(ratio_bounds(&batches(|_| 0.0), 0.95), Some(Interval { low: 0.0, high: 0.0 }));
+        assert!(ratio_bounds(&batches(|at| at as f64)[..10], 0.95).is_some());
+        assert_eq!(relaxation(&batches(|at| at as f64)[..19]), None);
+        assert!(relaxation(&batches(|at| at as f64)[..20]).is_some());
+        assert_eq!(relaxation(&batches(|_| 1.0)), None, "nothing deviates");
+    }
+
+    #[test]
+    fn groups_are_as_equal_as_can_be_and_hold_all() {
+        let all: Vec<Batch> = (0..7).map(|at| Batch { count: 1.0, sum: f64::from(at) }).collect();
+        let counts = |groups: usize| grouped(&all, groups).iter().map(|one| one.count).collect::<Vec<_>>();
+        assert_eq!(counts(3), [2.0, 2.0, 3.0]);
+        assert_eq!(counts(9), [1.0; 7]);
+        assert_eq!(counts(0), [7.0]);
+        assert_eq!(grouped(&all, 1)[0].sum, 21.0);
+    }
+
+    #[test]
+    fn more_has_to_be_seen_the_wider_the_bound_and_the_less_the_room() {
+        near(times_to_pass(0.004, 0.007, 0.01, 0.95).unwrap(), 0.791_324_136_533_9);
+        near(times_to_pass(0.004, 0.0041, 0.01, 0.99).unwrap(), 1.0 / 60.0);
+        near(times_to_pass(0.0, 0.001, 0.01, 0.95).unwrap(), 0.1);
+        assert_eq!(times_to_pass(0.004, f64::INFINITY, 0.01, 0.95), None);
+        assert_eq!(times_to_pass(0.02, 0.03, 0.01, 0.95), None);
+    }
+
     #[test]
     fn a_value_that_stays_for_long_is_found_to_relax_slowly() {
         let slow = relaxation(&batches(|i| f64::from((i / 16) % 2 == 0) * 10.0));

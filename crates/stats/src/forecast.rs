@@ -69,6 +69,45 @@ mod tests {
     }
 
     #[test]
+    fn a_course_of_uneven_samples_has_the_figures_of_its_line_and_its_stretches() {
+        let near = |found: f64, wanted: f64| {
+            assert!((found / wanted - 1.0).abs() < 1e-9, "{found} in place of {wanted}");
+        };
+        // Computed apart from this program.
+        let samples = [
+            (5.0, 0.10),
+            (7.0, 0.13),
+            (8.0, 0.16),
+            (12.0, 0.21),
+            (17.0, 0.30),
+            (20.0, 0.34),
+            (26.0, 0.44),
+            (31.0, 0.50),
+        ];
+        let found = forecast(&samples).expect("it moves");
+        near(found.done, 0.5);
+        near(found.per_s, 0.4 / 26.0);
+        near(found.left_s, 32.5);
+        let range = found.left_range_s.expect("enough samples");
+        near(range.low, 28.337_761_038_458);
+        near(range.high, 38.095_443_433_227);
+        let few = forecast(&[(0.0, 0.0), (1.0, 0.1), (4.0, 0.25), (6.0, 0.4)]).expect("it moves");
+        let range = few.left_range_s.expect("enough samples");
+        near(range.low, 5.852_396_355_616_4);
+        near(range.high, 19.473_421_006_277_6);
+    }
+
+    #[test]
+    fn between_samples_a_course_is_on_their_line_and_beyond_them_where_they_end() {
+        let samples = [(1.0, 0.1), (3.0, 0.5), (3.0, 0.6)];
+        let at = |time: f64| part_at(&samples, time);
+        assert!((at(2.0) - 0.3).abs() < 1e-12 && (at(1.5) - 0.2).abs() < 1e-12);
+        assert_eq!((at(0.0), at(1.0), at(9.0)), (0.1, 0.1, 0.6));
+        assert!((at(3.0) - 0.5).abs() < 1e-12);
+        assert_eq!(part_at(&[], 1.0), 0.0);
+    }
+
+    #[test]
     fn an_uneven_course_has_a_wide_range_around_its_mean() {
         let mut part = 0.0;
         let samples: Vec<(f64, f64)> = (0..=40)

@@ -353,6 +353,79 @@ mod tests {
     }
 
     #[test]
+    fn the_deviation_is_that_of_the_middles_of_the_buckets() {
+        // Around 4 lie -2, -1, 1, 2: the mean of 4, 1, 1, 4 is 2.5.
+        assert_eq!(of(&[2, 3, 5, 6]).std_dev(), Some(2.5f64.sqrt()));
+        // Buckets of 4,096 to 4,099 and of 8,192 to 8,199, whose middles lie 4,098 apart, around the exact mean.
+        let found = of(&[4_096, 8_192]).std_dev().unwrap();
+        let (low, high) = (6_144.0 - 4_097.5, 8_195.5 - 6_144.0);
+        assert!((found - ((low * low + high * high) / 2.0f64).sqrt()).abs() < 1e-9, "{found}");
+        assert_eq!(Histogram::new().std_dev(), None);
+    }
+
+    #[test]
+    fn what_shares_the_bucket_of_a_limit_is_not_above_it() {
+        let histogram = of(&[10, 10, 11, 12, 4_096, 4_099, 4_100]);
+        let above = |limit: u64| histogram.count_above(Nanos::new(limit));
+        assert_eq!([9, 10, 11, 12].map(above), [7, 5, 4, 3]);
+        assert_eq!([4_095, 4_096, 4_099, 4_100, u64::MAX].map(above), [3, 1, 1, 0, 0]);
+    }
+
+    #[test]
+    fn parts_that_contradict_each_other_are_no_histogram() {
+        let bucket = |index, count| Bucket { index, count };
+        let parts = |buckets: &[Bucket], min: u64, max: u64| {
+            Histogram::from_parts(buckets.iter().copied(), 30, Nanos::new(min), Nanos::new(max))
+        };
+        let sound = [bucket(10, 1), bucket(20, 1)];
+        let whole = parts(&sound, 10, 20).expect("they agree");
+        assert_eq!((whole.count(), whole.sum_ns(), whole.mean()), (2, 30, Some(15.0)));
+        assert_eq!(parts(&sound, 9, 20), None);
+        assert_eq!(parts(&sound, 10, 21), None);
+        assert_eq!(parts(&[bucket(BUCKETS as u32, 1)], 10, 10), None);
+        assert_eq!(parts(&[bucket(10, u64::MAX), bucket(10, 1)], 10, 10), None);
+        assert_eq!(parts(&[bucket(10, u64::MAX), bucket(20, 1)], 10, 20), None);
+        assert_eq!(parts(&[bucket(10, 1), bucket(10, 2)], 10, 10).map(|all| all.count()), Some(3));
+        assert!(parts(&[], 10, 20).is_some_and(|none| none.is_empty() && none.min().is_none()));
+        let last = BUCKETS as u32 - 1;
+        assert!(parts(&[bucket(last, 1)], u64::MAX, u64::MAX).is_some());
+    }
+
+    #[test]
+    fn a_rank_is_that_of_the_decimal_fraction_that_was_written() {
+        assert_eq!(
+            [(0.99, 100), (0.07, 100), (0.29, 100), (0.999, 1_000)].map(|(q, n)| rank_of(q, n)),
+            [99, 7, 29, 999]
+        );
+        assert_eq!([0.0, -1.0, 1.0, 2.0].map(|q| rank_of(q, 10)), [1, 1, 10, 10]);
+        assert_eq!(rank_of(0.901, 10), 10);
+    }
+
+    #[test]
+    fn memory_grows_by_whole_powers_of_two_of_values_and_a_few_figures_are_shown() {
+        assert_eq!(Histogram::new().counts.len(), 0);
+        assert_eq!(of(&[1_023]).counts.len(), 1_024);
+        assert_eq!(of(&[1_024]).counts.len(), 2_048);
+        assert_eq!(of(&[1 << 20]).counts.len(), 11 * 1_024 + 1_024);
+        let shown = format!("{:?}", of(&[10, 20]));
+        for part in ["Histogram", "count: 2", "10", "15.0", "20"] {
+            assert!(shown.contains(part), "{shown}");
+        }
+    }
+
+    #[test]
+    fn equal_counts_of_other_sums_are_not_equal() {
+        // Both fall into the bucket of 4,096.
+        assert_ne!(of(&[4_096]), of(&[4_097]));
+        assert_ne!(of(&[1, 2, 9]), of(&[1, 3, 8]));
+        assert_ne!(of(&[1]), of(&[1, 1]));
+        let mut same = of(&[5]);
+        same.merge(&Histogram::new());
+        same.record_n(Nanos::new(7), 0);
+        assert_eq!(same, of(&[5]));
+    }
+
+    #[test]
     fn hours_and_the_largest_span_do_not_saturate() {
         let histogram = of(&[1, 5 * 3_600_000_000_000, u64::MAX]);
         assert_eq!(histogram.max(), Some(Nanos::MAX));

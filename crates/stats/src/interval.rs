@@ -16,3 +16,17 @@ impl Interval<f64> {
         if middle == 0.0 { f64::INFINITY } else { (self.high - self.low) / 2.0 / middle.abs() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_the_width_is_a_part_of_the_middle_on_either_side_of_zero() {
+        let part = |low: f64, high: f64| Interval { low, high }.relative_half_width();
+        assert_eq!(part(3.0, 5.0), 0.25);
+        assert_eq!(part(-5.0, -3.0), 0.25);
+        assert_eq!(part(4.0, 4.0), 0.0);
+        assert_eq!(part(-1.0, 1.0), f64::INFINITY);
+    }
+}

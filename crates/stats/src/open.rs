@@ -105,6 +105,23 @@ mod tests {
         prop::collection::vec((value, prop_oneof![5 => Just(1u64), 1 => 0u64..4]), 1..600)
     }
 
+    #[test]
+    fn the_first_are_kept_as_they_are_and_more_of_them_in_buckets() {
+        let mut open = OpenHistogram::new();
+        for at in 0..FIRST as u64 {
+            open.record(Nanos::new(at));
+        }
+        assert_eq!((open.first.len(), open.rest.count()), (FIRST, 0));
+        open.record(Nanos::new(7));
+        open.record_n(Nanos::new(9), 1);
+        assert_eq!((open.first.len(), open.rest.count()), (FIRST, 2));
+        let mut several = OpenHistogram::new();
+        several.record_n(Nanos::new(7), 1);
+        several.record_n(Nanos::new(7), 2);
+        several.record_n(Nanos::new(7), 0);
+        assert_eq!((several.first.len(), several.rest.count(), several.count()), (1, 2, 3));
+    }
+
     proptest! {
         #[test]
         fn what_is_poured_is_what_a_histogram_of_the_same_values_holds(

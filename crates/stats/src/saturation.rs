@@ -344,6 +344,61 @@ mod tests {
         assert!(found.fall.abs() < 1e-9 && !found.superlinear);
     }
 
+    fn doubling(rates: &[f64]) -> Vec<LoadPoint> {
+        let point = |(step, rate): (u32, &f64)| {
+            let load = f64::from(1u32 << step);
+            LoadPoint { load, rate: *rate, response_s: load / rate }
+        };
+        (0..).zip(rates).map(point).collect()
+    }
+
+    fn near(found: f64, wanted: f64) {
+        assert!((found / wanted - 1.0).abs() < 1e-6, "{found} in place of {wanted}");
+    }
+
+    #[test]
+    fn two_lines_and_the_law_of_scalability_have_the_figures_of_their_sources() {
+        // All computed apart from this program.
+        let found =
+            saturation(&doubling(&[1000.0, 1900.0, 3500.0, 6000.0, 8200.0, 9100.0, 9000.0]), 7).unwrap();
+        near(found.two_lines.knee, 10.834_044_375_495);
+        near(found.two_lines.interval.low, 9.110_309_078_053_5);
+        near(found.two_lines.interval.high, 12.337_686_603_263_5);
+        near(found.two_lines.slope_before, 0.867_066_971_561);
+        near(found.two_lines.slope_after, 0.074_091_414_796_36);
+        let law = found.scaling.unwrap();
+        near(law.single, 1_016.533_749_731_3);
+        near(law.sigma, 0.053_664_231_142_512);
+        near(law.kappa, 0.000_743_421_504_833_95);
+        near(law.peak.unwrap(), 35.678_375_167_707_6);
+        near(law.explained, 0.995_436_597_857_4);
+        assert_eq!((found.power_knee, found.kneedle), (8.0, Some(16.0)));
+        near(found.asymptote_knee, 9.1);
+        near(found.fall, 1.0 / 91.0);
+        assert!(!found.superlinear);
+
+        let falling =
+            saturation(&doubling(&[1000.0, 2100.0, 4300.0, 8500.0, 9000.0, 8500.0, 7000.0]), 1).unwrap();
+        near(falling.two_lines.knee, 9.513_656_920_021_8);
+        near(falling.two_lines.interval.low, 8.724_061_861_322);
+        near(falling.two_lines.interval.high, 10.374_716_437_208);
+        near(falling.two_lines.slope_after, -0.190_453_887_051_847);
+        near(falling.scaling.unwrap().explained, 0.930_729_734_622_14);
+        near(falling.knee().unwrap(), 8.603_843_305_150_4);
+        near(falling.fall, 2.0 / 9.0);
+        assert!(falling.superlinear);
+        // The straight line between its ends is nowhere a tenth below it.
+        let straight = [1000.0, 1950.0, 3800.0, 7000.0, 11_000.0, 13_000.0, 14_500.0];
+        assert_eq!(saturation(&doubling(&straight), 1).unwrap().kneedle, None);
+    }
+
+    #[test]
+    fn deviations_are_drawn_again_in_an_order_that_the_seed_decides() {
+        let mut draws = Draws(42);
+        let drawn: Vec<usize> = (0..12).map(|_| draws.below(10)).collect();
+        assert_eq!(drawn, [7, 1, 2, 3, 0, 8, 2, 8, 3, 6, 2, 4]);
+    }
+
     #[test]
     fn a_slow_bend_has_no_sharp_knee() {
         assert_eq!(saturation(&curve(|n| 1000.0 * n.powf(0.5)), 1).unwrap().knee(), None);

@@ -107,6 +107,7 @@ fn truths(queue: Queue, service_s: f64, seconds: f64, all: &Histogram) -> Vec<f6
 mod tests {
     use super::*;
     use units::convert::truncated;
+    use crate::dependent::Stretch;
 
     #[test]
     fn intervals_of_a_queue_that_is_80_per_cent_busy_hold_the_closed_forms() {
@@ -139,6 +140,41 @@ mod tests {
             few.iter().fold((0, 0), |(held, given), one| (held + one.held, given + one.given));
         assert!(few.len() >= 4 && given >= 100, "{few:?}");
         assert!(f64::from(held) / f64::from(given) > 0.9, "{few:?}");
+    }
+
+    #[test]
+    fn the_requests_of_each_queue_are_those_of_its_recursion() {
+        // Requests in two seconds, sums of their ends and of their times, computed apart from this program.
+        for (queue, count, ends, times) in [
+            (Queue::Open(0.8), 1599, 1_605.358_526_505_6, 7.815_949_150_967_5),
+            (Queue::OpenConstant(0.5), 968, 936.181_271_137_9, 1.441_997_695_599),
+            (Queue::Thinking(4, 3.0), 1563, 1_570.732_522_060_5, 3.317_429_416_474_2),
+            (Queue::Closed(4), 1973, 2_000.827_569_667_7, 7.999_517_168_846),
+        ] {
+            let mut found = (0, 0.0, 0.0);
+            queue.run(0.001, 2.0, 3, |end, time| {
+                found = (found.0 + 1, found.1 + end, found.2 + time);
+            });
+            assert_eq!(found.0, count, "{queue}");
+            assert!((found.1 - ends).abs() < 1e-3 && (found.2 - times).abs() < 1e-3, "{queue}: {found:?}");
+            let seconds = queue.seconds(0.001, 2, 3);
+            assert_eq!(seconds.iter().map(Stretch::count).sum::<u64>(), count, "{queue}");
+        }
+    }
+
+    #[test]
+    fn the_long_run_of_an_open_queue_is_its_closed_form_and_of_another_what_was_seen() {
+        let near = |found: &[f64], wanted: [f64; 5]| {
+            found.iter().zip(wanted).for_each(|(one, other)| {
+                assert!((one / other - 1.0).abs() < 1e-9, "{found:?} in place of {wanted:?}");
+            });
+        };
+        let mut all = Histogram::new();
+        (1..=100).for_each(|value| all.record(Nanos::new(value)));
+        // 800 a second, 5 ms, and that times ln 2, ln 10, ln 100.
+        let open = truths(Queue::Open(0.8), 0.001, 20.0, &all);
+        near(&open, [800.0, 5e6, 3_465_735.902_8, 11_512_925.464_97, 23_025_850.929_94]);
+        near(&truths(Queue::Closed(8), 0.001, 20.0, &all), [5.0, 50.5, 50.0, 90.0, 99.0]);
     }
 
     #[test]
