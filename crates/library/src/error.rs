@@ -172,3 +172,46 @@ impl LibraryError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::ffi;
+
+    use super::*;
+
+    fn of(code: i32) -> LibraryError {
+        let source = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
+        LibraryError::of(Path::new("/runs"), "saving a run", source)
+    }
+
+    #[test]
+    fn each_failure_of_sqlite_is_told_as_what_it_means() {
+        for (code, part) in [
+            (ffi::SQLITE_READONLY, "cannot be written"),
+            (ffi::SQLITE_NOTADB, "is not a library of runs"),
+            (ffi::SQLITE_BUSY, "for 20 s"),
+            (ffi::SQLITE_FULL, "no space is left"),
+            (ffi::SQLITE_CORRUPT, "the library's file is damaged"),
+            (ffi::SQLITE_CANTOPEN, "saving a run failed"),
+            (ffi::SQLITE_IOERR, "saving a run failed"),
+            (ffi::SQLITE_ERROR, "saving a run failed"),
+        ] {
+            let told = of(code).to_string();
+            assert!(told.starts_with("/runs: ") && told.contains(part), "{code}: {told}");
+        }
+    }
+
+    #[test]
+    fn only_a_full_file_system_and_a_failed_write_may_lack_room() {
+        let lacking = [ffi::SQLITE_FULL, ffi::SQLITE_IOERR, ffi::SQLITE_IOERR_WRITE];
+        assert!(lacking.into_iter().all(|code| of(code).may_lack_room()));
+        let others = [ffi::SQLITE_ERROR, ffi::SQLITE_READONLY, ffi::SQLITE_CORRUPT, ffi::SQLITE_CANTOPEN];
+        assert!(!others.into_iter().any(|code| of(code).may_lack_room()));
+        assert!(!LibraryError::NoHome.may_lack_room());
+    }
+
+    #[test]
+    fn files_can_be_opened_here() {
+        assert!(!no_file_can_be_opened());
+    }
+}

@@ -168,3 +168,82 @@ fn known() -> i64 {
 fn too_new(path: &Path, found: i64) -> LibraryError {
     LibraryError::TooNew { path: path.into(), found, known: known() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::APPLICATION_ID;
+
+    /// A file with the mark of a library and that version, without a table.
+    fn bare(folder: &Path, version: i64) -> PathBuf {
+        let path = folder.join(format!("{version}.sqlite"));
+        let connection = Connection::open(&path).unwrap();
+        connection.pragma_update(None, "application_id", APPLICATION_ID).unwrap();
+        connection.pragma_update(None, "user_version", version).unwrap();
+        path
+    }
+
+    #[test]
+    fn what_can_only_be_read_is_refused_by_kind() {
+        let folder = tempfile::tempdir().unwrap();
+        let refused = |path: &Path| open_to_read(path).err().expect("it cannot be read");
+        let unmade = bare(folder.path(), 0);
+        assert!(matches!(refused(&unmade), LibraryError::ReadOnly { .. }));
+        let newer = bare(folder.path(), STEPS.len() as i64 + 1);
+        assert!(matches!(refused(&newer), LibraryError::TooNew { found: 5, known: 4, .. }));
+        let empty = folder.path().join("empty.sqlite");
+        std::fs::write(&empty, "").unwrap();
+        assert!(matches!(refused(&empty), LibraryError::ReadOnly { .. }));
+        let foreign = folder.path().join("foreign.sqlite");
+        Connection::open(&foreign).unwrap().execute_batch("CREATE TABLE mine (a)").unwrap();
+        assert!(matches!(refused(&foreign), LibraryError::NotALibrary { .. }));
+        let text = folder.path().join("text");
+        std::fs::write(&text, vec![b'x'; 4096]).unwrap();
+        assert!(matches!(refused(&text), LibraryError::NotALibrary { .. }));
+    }
+
+    #[test]
+    fn what_is_opened_to_be_read_cannot_be_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("runs.sqlite");
+        assert!(open(&path).unwrap().writable);
+        let opened = open_to_read(&path).unwrap();
+        assert!(!opened.writable);
+        let removed = opened.connection.execute("DELETE FROM runs", []);
+        assert_eq!(removed.unwrap_err().sqlite_error_code(), Some(ErrorCode::ReadOnly));
+    }
+
+    #[test]
+    fn a_library_is_made_to_give_space_back_and_to_keep_what_was_saved() {
+        let folder = tempfile::tempdir().unwrap();
+        let opened = open(&folder.path().join("below/runs.sqlite")).unwrap();
+        let number = |pragma: &str| -> i64 {
+            opened.connection.pragma_query_value(None, pragma, |row| row.get(0)).unwrap()
+        };
+        // Incremental; full.
+        assert_eq!((number("auto_vacuum"), number("synchronous"), number("foreign_keys")), (2, 2, 1));
+        let journal: String =
+            opened.connection.pragma_query_value(None, "journal_mode", |row| row.get(0)).unwrap();
+        assert_eq!(journal, "wal");
+        let mode = std::fs::metadata(folder.path().join("below")).unwrap();
+        assert_eq!(std::os::unix::fs::MetadataExt::mode(&mode) & 0o777, 0o700);
+    }
+
+    #[test]
+    fn a_journal_is_empty_where_it_is_not_or_holds_no_byte() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("runs.sqlite");
+        assert!(journal_is_empty(&path));
+        let journal = folder.path().join("runs.sqlite-wal");
+        std::fs::write(&journal, "").unwrap();
+        assert!(journal_is_empty(&path));
+        std::fs::write(&journal, "x").unwrap();
+        assert!(!journal_is_empty(&path));
+    }
+
+    #[test]
+    fn a_path_in_an_address_has_its_unusual_bytes_by_number() {
+        assert_eq!(percent_encoded(Path::new("/a-Z_0.9~/b")), "/a-Z_0.9~/b");
+        assert_eq!(percent_encoded(Path::new("/a b?c#d%\u{e4}")), "/a%20b%3Fc%23d%25%C3%A4");
+    }
+}

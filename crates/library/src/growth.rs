@@ -134,3 +134,52 @@ impl Growth {
 fn higher(one: Option<f64>, other: Option<f64>) -> Option<f64> {
     one.into_iter().chain(other).reduce(f64::max)
 }
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::*;
+
+    #[test]
+    fn what_must_be_on_storage_waits_for_it_and_what_may_come_later_does_not() {
+        let connection = Connection::open_in_memory().unwrap();
+        // SQLite's numbers: 1 for normal, 2 for full.
+        for (durability, number) in [(Durability::Later, 1), (Durability::Now, 2)] {
+            connection.pragma_update(None, "synchronous", durability.pragma()).unwrap();
+            let found: i64 = connection.pragma_query_value(None, "synchronous", |row| row.get(0)).unwrap();
+            assert_eq!(found, number, "{durability:?}");
+        }
+    }
+
+    #[test]
+    fn of_two_figures_the_higher_counts_and_none_is_no_figure() {
+        assert_eq!(higher(Some(1.0), Some(2.0)), Some(2.0));
+        assert_eq!(higher(Some(3.0), Some(2.0)), Some(3.0));
+        assert_eq!((higher(None, Some(2.0)), higher(Some(1.0), None)), (Some(2.0), Some(1.0)));
+        assert_eq!(higher(None, None), None);
+    }
+
+    #[test]
+    fn a_run_that_grows_gives_the_texts_of_what_is_not_kept_and_the_size_of_all() {
+        let points = (0..3).map(|index| record::sample::point(index, "p", Vec::new())).collect();
+        let whole = record::sample::run("grows", points);
+        let first = Run { points: whole.points[..1].to_vec(), ..whole.clone() };
+        let one = Growth::of(&first, &Kept::default()).unwrap();
+        assert_eq!((one.first, one.points.len(), one.entry.points, one.verdicts.as_ref()), (0, 1, 1, None));
+        let rest = Growth::of(&whole, &one.kept()).unwrap();
+        assert_eq!((rest.first, rest.points.len(), rest.entry.points), (1, 2, 3));
+        let all = Growth::of(&whole, &Kept::default()).unwrap();
+        assert_eq!(rest.entry.json_bytes, all.entry.json_bytes);
+        let texts = all.head.len() + all.points.iter().map(String::len).sum::<usize>();
+        assert_eq!(all.entry.json_bytes, texts as u64);
+        assert_eq!(all.after.points_bytes + all.head.len(), texts);
+        let mut judged = whole.clone();
+        judged.points[1].client_limited = true;
+        let judged = Growth::of(&judged, &Kept::default()).unwrap();
+        let verdicts = judged.verdicts.as_ref().unwrap().len();
+        let points: usize = judged.points.iter().map(String::len).sum();
+        assert_eq!(judged.entry.json_bytes, (judged.head.len() + verdicts + points) as u64);
+        assert!(!Kept::default().is_something() && judged.kept().is_something());
+    }
+}

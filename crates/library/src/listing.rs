@@ -115,3 +115,85 @@ fn has_tags(entry: &Entry, tags: &[(String, Option<String>)]) -> bool {
         (None, Some(_)) => false,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use record::{Grade, sample};
+    use rusqlite::Connection;
+
+    use super::*;
+    use crate::Library;
+
+    /// Six runs were saved: the second was removed, the fourth has vanished, and the line of the fifth is damaged.
+    fn damaged() -> (tempfile::TempDir, Connection) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("runs.sqlite");
+        let mut library = Library::open(&path).unwrap();
+        for number in 1..=6 {
+            let id = format!("run-{number}");
+            library.save(&record::Run { id, ..sample::run("quick", Vec::new()) }).unwrap();
+        }
+        library.remove(&["2".into()]).unwrap();
+        let connection = crate::files::open(&path).unwrap().connection;
+        let damage = "DROP TRIGGER run_removed; DELETE FROM runs WHERE number = 4;
+                      UPDATE runs SET plan = 'other' WHERE number = 5;";
+        connection.execute_batch(damage).unwrap();
+        (folder, connection)
+    }
+
+    fn numbers(listed: &Listed) -> Vec<i64> {
+        listed.entries.iter().map(|entry| entry.number).collect()
+    }
+
+    #[test]
+    fn a_walk_and_a_salvage_find_the_same_sound_damaged_and_lost_runs() {
+        let (_folder, connection) = damaged();
+        for look in [walk, salvage, list] {
+            let listed = look(&connection, &Filter::default()).unwrap();
+            assert_eq!(numbers(&listed), [6, 3, 1]);
+            assert_eq!((&listed.damaged[..], listed.lost), (&[5][..], 1));
+            let two = look(&connection, &Filter { limit: Some(2), ..Filter::default() }).unwrap();
+            assert_eq!((numbers(&two), two.lost), (vec![6, 3], 1));
+            let none = look(&connection, &Filter { limit: Some(0), ..Filter::default() }).unwrap();
+            assert_eq!((numbers(&none), none.damaged.len(), none.lost), (vec![], 0, 1));
+        }
+    }
+
+    #[test]
+    fn what_has_to_be_salvaged_has_lost_something_even_where_the_tally_does_not_tell() {
+        let (_folder, connection) = damaged();
+        connection.execute_batch("UPDATE tally SET runs = 4").unwrap();
+        assert_eq!(salvage(&connection, &Filter::default()).unwrap().lost, 1);
+        assert_eq!(walk(&connection, &Filter::default()).unwrap().lost, 0);
+        connection.execute_batch("UPDATE tally SET runs = 9").unwrap();
+        assert_eq!(salvage(&connection, &Filter::default()).unwrap().lost, 5);
+        assert_eq!(walk(&connection, &Filter::default()).unwrap().lost, 5);
+    }
+
+    #[test]
+    fn each_part_of_a_filter_alone_leaves_a_run_out() {
+        let mut run = sample::run("oltp", Vec::new());
+        run.started = "2026-01-02T00:00:20Z".into();
+        run.tags.insert("firmware".into(), "2.1".into());
+        run.targets[0].asked = "/dev/sdb".into();
+        let entry = Entry { grade: Some(Grade::A), ..Entry::of(&run, 7) };
+        let all = Filter {
+            plan: Some("oltp".into()),
+            target: Some("sdb".into()),
+            tags: vec![("firmware".into(), Some("2.1".into())), ("firmware".into(), None)],
+            since: Some("2026-01-02T00:00:20Z".into()),
+            limit: None,
+        };
+        assert!(Filter::default().passes(&entry) && all.passes(&entry));
+        for wrong in [
+            Filter { plan: Some("olt".into()), ..all.clone() },
+            Filter { target: Some("sdc".into()), ..all.clone() },
+            Filter { since: Some("2026-01-02T00:00:21Z".into()), ..all.clone() },
+            Filter { tags: vec![("firmware".into(), Some("2".into()))], ..all.clone() },
+            Filter { tags: vec![("model".into(), None)], ..all.clone() },
+            Filter { tags: vec![("model".into(), Some("2.1".into()))], ..all.clone() },
+        ] {
+            assert!(!wrong.passes(&entry), "{wrong:?}");
+        }
+    }
+}

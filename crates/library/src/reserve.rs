@@ -67,6 +67,37 @@ mod tests {
     use units::convert::narrow;
 
     #[test]
+    fn what_is_shorter_than_the_mark_or_only_a_link_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let library = folder.path().join("runs.sqlite");
+        fs::write(path_of(&library), "short").unwrap();
+        assert!(!release(&library));
+        fs::remove_file(path_of(&library)).unwrap();
+        let other = folder.path().join("other.sqlite");
+        keep(&other);
+        std::os::unix::fs::symlink(path_of(&other), path_of(&library)).unwrap();
+        assert!(!release(&library));
+        assert!(path_of(&library).is_symlink() && path_of(&other).exists());
+    }
+
+    #[test]
+    fn the_room_that_is_set_aside_is_of_bytes_without_a_pattern() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("room");
+        fill(File::create(&path).unwrap()).unwrap();
+        let bytes = fs::read(&path).unwrap();
+        assert!(bytes.starts_with(MARK));
+        let mut words: Vec<&[u8]> = bytes[MARK.len()..].chunks_exact(8).collect();
+        let count = words.len();
+        words.sort_unstable();
+        words.dedup();
+        assert_eq!(words.len(), count, "no eight bytes come twice");
+        let ones: u32 = bytes[MARK.len()..].iter().map(|byte| byte.count_ones()).sum();
+        let half = 4.0 * count as f64 * 8.0;
+        assert!((f64::from(ones) / half - 1.0).abs() < 0.01, "{ones} of {half} bits");
+    }
+
+    #[test]
     fn room_is_set_aside_once_and_given_back_and_a_strangers_file_is_left_alone() {
         let folder = tempfile::tempdir().unwrap();
         let library = folder.path().join("runs.sqlite");

@@ -59,6 +59,31 @@ mod tests {
         assert_eq!(Selector::from("0"), Selector::Id("0".into()));
     }
 
+    #[test]
+    fn what_lies_at_the_edge_of_a_form_is_that_form_and_what_lies_beyond_is_an_id() {
+        let id = |text: &str| Selector::Id(text.into());
+        for (text, meant) in [
+            ("last~0", Selector::Last(0)),
+            ("last~18446744073709551615", Selector::Last(u64::MAX)),
+            ("last~18446744073709551616", id("last~18446744073709551616")),
+            ("last~-1", id("last~-1")),
+            ("last~~", id("last~~")),
+            ("last1", id("last1")),
+            ("LAST", id("LAST")),
+            ("1", Selector::Number(1)),
+            ("9223372036854775807", Selector::Number(i64::MAX)),
+            ("9223372036854775808", id("9223372036854775808")),
+            ("-1", id("-1")),
+            ("#0", id("#0")),
+            ("##1", id("##1")),
+            ("#", id("#")),
+            ("", id("")),
+            (" last~2\n", Selector::Last(2)),
+        ] {
+            assert_eq!(Selector::from(text), meant, "{text:?}");
+        }
+    }
+
     proptest! {
         #[test]
         fn what_is_shown_means_the_same_again(text in "(last(~[0-9]{1,4})?|#?[0-9]{1,5}|[a-z0-9~-]{1,12})") {

@@ -53,6 +53,18 @@ fn a_beginning_that_several_share_is_refused_with_their_ids() {
 }
 
 #[test]
+fn nothing_names_no_run_even_where_there_is_only_one() {
+    let shelf = Shelf::new();
+    let mut library = shelf.open();
+    library.save(&run(1)).unwrap();
+    for asked in ["", "  ", "0", "#0", "-1", "last~1", "last~18446744073709551615", "9223372036854775807"] {
+        let error = library.get(asked).unwrap_err();
+        assert!(matches!(error, LibraryError::NoSuchRun { .. }), "{asked:?}: {error}");
+        assert!(error.to_string().contains("there is one run"), "{error}");
+    }
+}
+
+#[test]
 fn wildcards_of_sql_are_only_letters() {
     let shelf = Shelf::new();
     let library = three(&shelf);

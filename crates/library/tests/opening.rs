@@ -96,12 +96,31 @@ fn a_library_of_an_older_version_can_be_read_where_it_cannot_be_brought_up_to_da
     assert!(std::fs::read(shelf.path()).unwrap() == before);
 }
 
+/// Runs where the folder of the library is mounted read-only.
+#[test]
+#[ignore = "started by `a_newer_library_that_cannot_be_written_is_refused_as_well`"]
+fn a_newer_one_in_a_read_only_folder() {
+    let Some(path) = std::env::var_os(READ_ONLY) else { return };
+    let error = Library::open(path.as_ref()).unwrap_err();
+    assert!(matches!(error, LibraryError::TooNew { found: 5, known: 4, .. }), "{error}");
+}
+
+#[test]
+fn a_newer_library_that_cannot_be_written_is_refused_as_well() {
+    let shelf = Shelf::new();
+    shelf.open().save(&run(1)).unwrap();
+    Connection::open(shelf.path()).unwrap().pragma_update(None, "user_version", 5).unwrap();
+    let before = std::fs::read(shelf.path()).unwrap();
+    where_nothing_can_be_written(&shelf, "opening::a_newer_one_in_a_read_only_folder");
+    assert!(std::fs::read(shelf.path()).unwrap() == before);
+}
+
 fn read_where_nothing_can_be_written(shelf: &Shelf) {
+    where_nothing_can_be_written(shelf, "opening::in_a_read_only_folder");
+}
+
+fn where_nothing_can_be_written(shelf: &Shelf, test: &str) {
     let folder = shelf.path().parent().unwrap().to_owned();
-    run_in(
-        "mount --bind \"$1\" \"$1\" && mount -o remount,bind,ro \"$1\"",
-        &folder,
-        "opening::in_a_read_only_folder",
-        (READ_ONLY, shelf.path().as_os_str()),
-    );
+    let read_only = "mount --bind \"$1\" \"$1\" && mount -o remount,bind,ro \"$1\"";
+    run_in(read_only, &folder, test, (READ_ONLY, shelf.path().as_os_str()));
 }
