@@ -20,8 +20,8 @@ use host::load::{Assignment, run};
 use host::monitor::DeviceCounters;
 use host::safety::{Consent, Permit, Reason, SafetyError, judge, permit};
 use loops::Loop;
-use units::Bytes;
 use units::convert::narrow;
+use units::{Bytes, Share};
 use workload::spec::*;
 use workload::tally::{Failure, Tally};
 use workload::{Errno, Op, compile};
@@ -76,6 +76,35 @@ fn the_kernel_counts_the_same_requests_and_sectors_as_the_record() {
             assert_eq!(counted.reads + counted.read_merges, asked(Op::Read), "{engine:?} at depth {depth}");
             assert_eq!(counted.read_sectors.0, asked(Op::Read) * 8, "{engine:?} at depth {depth}");
         }
+    }
+}
+
+#[test]
+fn trims_are_counted_by_the_kernel_as_discards_to_the_last_sector() {
+    let content = vec![1; SIZE.get() as usize];
+    for (engine, depth) in ENGINES {
+        let Some(device) = Loop::make(SIZE, &[], &[(0, &content)]) else { return };
+        let (root, devno) = (SysRoot::real(), device.devno());
+        if host::target::Device::read(&root, devno).unwrap().queue.largest_discard.is_none_or(Bytes::is_zero)
+        {
+            loops::skipped("the file system of the tests cannot punch holes, so its loops cannot discard");
+            return;
+        }
+        let permit = allowed(&device);
+        let mix = OpMix { reads: Share::NONE, trims: Share::ALL, flushes: Share::NONE };
+        let trims = Workload { mix, ..workload(engine, depth, "0%") };
+        let before = DeviceCounters::read(&root, devno).unwrap();
+        let tally = load(&trims, &device, Some(permit));
+        let counted = DeviceCounters::read(&root, devno).unwrap().since(&before);
+        assert_eq!((tally.errors, tally.ops()), (0, BLOCKS), "{engine:?}: {:?}", tally.error_samples);
+        // Neighbours in flight at once may be merged; never at depth 1.
+        assert!((1..=BLOCKS).contains(&counted.discards), "{engine:?} at depth {depth}: {counted:?}");
+        assert!(depth > 1 || counted.discards == BLOCKS, "{engine:?}: {counted:?}");
+        assert_eq!(counted.discard_sectors.0, BLOCKS * 8, "{engine:?} at depth {depth}");
+        assert_eq!((counted.writes, counted.write_sectors.0), (0, 0), "{engine:?} at depth {depth}");
+        let mut left = content.clone();
+        File::open(&device.node).unwrap().read_exact_at(&mut left, 0).unwrap();
+        assert!(left.iter().all(|byte| *byte == 0), "{engine:?} at depth {depth}");
     }
 }
 

@@ -3,6 +3,7 @@
 //! An engine takes batches of requests and gives completions back; it decides nothing. Which one is used is
 //! chosen once for each worker, and the driver is compiled for it.
 
+mod again;
 mod choice;
 mod files;
 mod flush;

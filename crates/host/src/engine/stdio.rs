@@ -9,6 +9,7 @@ use units::convert::narrow;
 use workload::spec::FlushKind;
 use workload::{Completion, Errno, Op, Outcome, Request};
 
+use super::again::again;
 use super::payload::{Ended, HasPayload};
 use super::trim::trim;
 use super::{Engine, EngineError, OpenFiles, Payload, Wait};
@@ -152,16 +153,6 @@ fn write_all(fd: BorrowedFd<'_>, offset: u64, bytes: &[u8]) -> Result<(), OsErrn
         }
     }
     Ok(())
-}
-
-/// A call that a signal interrupted is made again.
-fn again(mut call: impl FnMut() -> Result<usize, OsErrno>) -> Result<usize, OsErrno> {
-    loop {
-        match call() {
-            Err(OsErrno::INTR) => {}
-            other => return other,
-        }
-    }
 }
 
 impl Drop for Stdio {

@@ -9,6 +9,7 @@ use units::convert::narrow;
 use workload::spec::FlushKind;
 use workload::{Completion, Errno, Op, Outcome, Request};
 
+use super::again::again;
 use super::payload::{Ended, HasPayload};
 use super::trim::trim;
 use super::{Engine, EngineError, OpenFiles, Payload, Wait};
@@ -75,23 +76,21 @@ pub(super) fn carry_out(
     bytes: &mut [u8],
 ) -> Outcome {
     let (fd, offset) = (files.fd(request.file), request.offset.get());
-    loop {
-        let moved = match (request.op, call) {
-            (Op::Read, Call::Pread) => rustix::io::pread(fd, &mut *bytes, offset),
-            (Op::Write, Call::Pread) => rustix::io::pwrite(fd, bytes, offset),
-            (Op::Read, Call::Preadv2) => {
-                rustix::io::preadv2(fd, &mut [IoSliceMut::new(bytes)], offset, ReadWriteFlags::empty())
-            }
-            (Op::Write, Call::Preadv2) => {
-                rustix::io::pwritev2(fd, &[IoSlice::new(bytes)], offset, ReadWriteFlags::empty())
-            }
-            (Op::Trim, _) => return trim(&files.0[usize::from(request.file)], request),
-            (Op::Flush, _) => super::flush(flush, fd).map(|()| 0),
-        };
-        match moved {
-            Ok(moved) => return Outcome::moved(narrow::<u32>(moved)),
-            Err(rustix::io::Errno::INTR) => {}
-            Err(errno) => return Outcome::failed(Errno(errno.raw_os_error())),
+    let none = ReadWriteFlags::empty();
+    let moved = match (request.op, call) {
+        (Op::Read, Call::Pread) => again(|| rustix::io::pread(fd, &mut *bytes, offset)),
+        (Op::Write, Call::Pread) => again(|| rustix::io::pwrite(fd, bytes, offset)),
+        (Op::Read, Call::Preadv2) => {
+            again(|| rustix::io::preadv2(fd, &mut [IoSliceMut::new(&mut *bytes)], offset, none))
         }
+        (Op::Write, Call::Preadv2) => {
+            again(|| rustix::io::pwritev2(fd, &[IoSlice::new(bytes)], offset, none))
+        }
+        (Op::Trim, _) => return trim(&files.0[usize::from(request.file)], request),
+        (Op::Flush, _) => again(|| super::flush(flush, fd).map(|()| 0)),
+    };
+    match moved {
+        Ok(moved) => Outcome::moved(narrow::<u32>(moved)),
+        Err(errno) => Outcome::failed(Errno(errno.raw_os_error())),
     }
 }

@@ -213,6 +213,104 @@ mod tests {
         }
     }
 
+    /// A file of more extents than one call tells of, each of one block and written; `None` where the file system
+    /// cannot make one.
+    fn shredded() -> Option<(File, Bytes)> {
+        const BLOCK: u64 = 4096;
+        const KEPT: u64 = BATCH as u64 + 44;
+        let file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).expect("the test has a folder");
+        file.write_all_at(&vec![1; (2 * KEPT * BLOCK) as usize], 0).expect("the file is ours");
+        file.sync_data().expect("the file is ours");
+        for block in (1..=KEPT).rev() {
+            // Of each two blocks the second goes, and what follows moves up: neighbours in the file lie apart.
+            fallocate(&file, FallocateFlags::COLLAPSE_RANGE, (2 * block - 1) * BLOCK, BLOCK).ok()?;
+        }
+        let length = Bytes::new(KEPT * BLOCK);
+        let (_, mapped) = map(&file, 0, length.get()).ok()?;
+        (mapped == BATCH).then_some((file, length))
+    }
+
+    #[test]
+    fn more_extents_than_one_call_tells_of_are_all_looked_at() {
+        let Some((file, length)) = shredded() else { return };
+        assert_eq!(extents(&file, length).expect("it can be asked"), Extents::Written);
+        assert_eq!(gaps(&file, length).expect("it can be asked"), Gaps::Bytes(Bytes::ZERO));
+        let last = length - Bytes::new(4096);
+        let punch = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        fallocate(&file, punch, last.get(), 4096).expect("it can collapse, so it can punch");
+        assert_eq!(extents(&file, length).expect("it can be asked"), gap(last.get(), "hole"));
+        assert_eq!(gaps(&file, length).expect("it can be asked"), Gaps::Bytes(Bytes::new(4096)));
+        let inner = Bytes::new(280 * 4096);
+        fallocate(&file, punch, inner.get(), 8192).expect("it can collapse, so it can punch");
+        assert_eq!(extents(&file, length).expect("it can be asked"), gap(inner.get(), "hole"));
+        assert_eq!(gaps(&file, length).expect("it can be asked"), Gaps::Bytes(Bytes::new(3 * 4096)));
+    }
+
+    #[test]
+    fn what_is_reserved_and_not_written_counts_as_a_gap_and_what_is_written_within_it_does_not() {
+        let file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).expect("the test has a folder");
+        if fallocate(&file, FallocateFlags::empty(), 0, LENGTH.get()).is_err() {
+            return;
+        }
+        if gaps(&file, LENGTH).expect("it can be asked") != Gaps::Bytes(LENGTH) {
+            return;
+        }
+        file.write_all_at(&[1; 8192], 65_536).expect("the file is ours");
+        let left = LENGTH - Bytes::new(8192);
+        assert_eq!(gaps(&file, LENGTH).expect("it can be asked"), Gaps::Bytes(left));
+        // Of a part: what lies beyond it is not counted.
+        assert_eq!(
+            gaps(&file, Bytes::new(69_632)).expect("it can be asked"),
+            Gaps::Bytes(Bytes::new(65_536))
+        );
+        assert_eq!(extents(&file, LENGTH).expect("it can be asked"), gap(0, "unwritten extent"));
+        file.write_all_at(&[1; 65_536], 0).expect("the file is ours");
+        assert_eq!(extents(&file, LENGTH).expect("it can be asked"), gap(73_728, "unwritten extent"));
+        assert_eq!(extents(&file, Bytes::new(73_728)).expect("it can be asked"), Extents::Written);
+    }
+
+    #[test]
+    fn a_range_without_a_byte_has_no_gap() {
+        let file = file();
+        assert!(!extents(&file, Bytes::ZERO).expect("it can be asked").has_gap());
+        assert_eq!(gaps(&file, Bytes::ZERO).expect("it can be asked"), Gaps::Bytes(Bytes::ZERO));
+    }
+
+    #[test]
+    fn where_extents_are_not_told_a_hole_is_looked_for() {
+        let file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).expect("the test has a folder");
+        file.write_all_at(&vec![1; LENGTH.get() as usize], 0).expect("the file is ours");
+        assert_eq!(first_hole(&file, LENGTH), Extents::NoHoles);
+        file.set_len(2 * LENGTH.get()).expect("the file is ours");
+        assert_eq!(first_hole(&file, LENGTH), Extents::NoHoles, "the hole lies beyond");
+        assert_eq!(first_hole(&file, LENGTH * 2), gap(LENGTH.get(), "hole"));
+        let (pipe, _other) = std::io::pipe().expect("there is a descriptor left");
+        assert_eq!(first_hole(&File::from(std::os::fd::OwnedFd::from(pipe)), LENGTH), Extents::Unknown);
+    }
+
+    #[test]
+    fn only_a_question_that_the_file_system_does_not_know_is_unsupported() {
+        for errno in [libc::EOPNOTSUPP, libc::ENOTTY, libc::EINVAL] {
+            assert!(is_unsupported(&io::Error::from_raw_os_error(errno)), "{errno}");
+        }
+        assert!(!is_unsupported(&io::Error::from_raw_os_error(libc::EIO)));
+        let (pipe, _other) = std::io::pipe().expect("there is a descriptor left");
+        let pipe = File::from(std::os::fd::OwnedFd::from(pipe));
+        assert_eq!(extents(&pipe, LENGTH).expect("it is unsupported"), Extents::Unknown);
+        assert_eq!(gaps(&pipe, LENGTH).expect("it is unsupported"), Gaps::Unknown);
+    }
+
+    #[test]
+    fn each_answer_has_its_own_words_and_only_a_gap_is_one() {
+        let told = [Extents::Written, Extents::NoHoles, gap(4096, "hole"), Extents::Unknown];
+        let words = told.each_ref().map(Extents::in_words);
+        assert_eq!(words[0], "every extent is written");
+        assert!(words[1].starts_with("no holes"), "{}", words[1]);
+        assert!(words[2].starts_with("hole at byte 4096"), "{}", words[2]);
+        assert!(words[3].contains("does not tell whether there are holes"), "{}", words[3]);
+        assert_eq!(told.each_ref().map(Extents::has_gap), [false, false, true, false]);
+    }
+
     #[test]
     fn an_unwritten_extent_is_a_gap_where_the_file_system_tells() {
         let file = file();

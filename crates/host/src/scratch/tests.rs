@@ -61,6 +61,80 @@ fn a_file_without_the_mark_is_neither_overwritten_nor_removed() {
 }
 
 #[test]
+fn a_link_to_a_file_with_the_mark_is_not_taken_for_that_file() {
+    let folder = folder();
+    let mut kept = Scratch::prepare(&spec(&folder, SIZE), &mut go_on).expect("there is room");
+    kept.keep().expect("the file is ours");
+    let marked = kept.path().to_owned();
+    drop(kept);
+    let before = std::fs::read(&marked).expect("it was kept");
+    let link = Spec { path: path_in(folder.path(), 1), ..spec(&folder, SIZE) };
+    std::os::unix::fs::symlink(&marked, &link.path).expect("the folder is ours");
+    for size in [SIZE, SIZE + Bytes::MIB] {
+        let error = Scratch::prepare(&Spec { size, ..link.clone() }, &mut go_on).expect_err("it is a link");
+        assert!(matches!(error, ScratchError::NotOurs { .. }), "{error}");
+    }
+    assert_eq!(left_behind(&link.path), None);
+    assert!(left_behind(&marked).is_some());
+    assert!(link.path.is_symlink());
+    assert!(std::fs::read(&marked).expect("it was kept") == before);
+}
+
+/// Does `work` as a user who owns nothing: of this thread alone, and only where the test runs as root.
+fn as_nobody<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
+    const NOBODY: libc::uid_t = 65_534;
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            // SAFETY: changes the user by which the kernel judges this thread's opening of files, and no memory.
+            let now = unsafe {
+                libc::setfsuid(NOBODY);
+                libc::setfsuid(NOBODY)
+            };
+            (now == NOBODY as libc::c_int).then(work)
+        });
+        thread.join().expect("its assertions hold")
+    })
+}
+
+#[test]
+fn where_a_user_may_not_it_is_said_what_he_may_not_and_nothing_is_changed() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = folder();
+    let permit = |path: &Path, mode| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("the folder is ours");
+    };
+    let mut kept = Scratch::prepare(&spec(&folder, SIZE), &mut go_on).expect("there is room");
+    kept.keep().expect("the file is ours");
+    let path = kept.path().to_owned();
+    drop(kept);
+    let refused = |wanted: &Spec| {
+        let made = as_nobody(|| Scratch::prepare(wanted, &mut go_on).map(drop));
+        match made.map(|made| made.expect_err("he may not")) {
+            Some(ScratchError::Os { action, source, .. }) => {
+                assert_eq!(source.kind(), io::ErrorKind::PermissionDenied, "{action}: {source}");
+                Some(action)
+            }
+            Some(other) => panic!("{other}"),
+            None => None,
+        }
+    };
+    permit(folder.path(), 0o755);
+    permit(&path, 0o600);
+    // Neither the mark nor the data of a file that may not be read.
+    let Some(action) = refused(&spec(&folder, SIZE)) else { return };
+    assert_eq!(action, "open");
+    // Its mark may be read, and nothing be written.
+    permit(&path, 0o644);
+    assert_eq!(refused(&spec(&folder, SIZE)), Some("open"));
+    let other = Spec { path: path_in(folder.path(), 1), ..spec(&folder, SIZE) };
+    assert_eq!(refused(&other), Some("create"));
+    permit(folder.path(), 0o700);
+    assert!(refused(&other).is_some());
+    let there: Vec<_> = std::fs::read_dir(folder.path()).expect("it is there").collect();
+    assert_eq!(there.len(), 1, "{there:?}");
+}
+
+#[test]
 fn a_kept_file_is_reused_and_stays_while_another_size_replaces_it() {
     let folder = folder();
     let mut first = Scratch::prepare(&spec(&folder, SIZE), &mut go_on).expect("there is room");
