@@ -247,8 +247,8 @@ mod tests {
         ] {
             let batches: Vec<Batch> = (0..count)
                 .map(|at| Batch {
-                    count: (10 + at % 3) as f64,
-                    sum: (((at / held) * 7_919 + 13) % 101 % 5) as f64,
+                    count: f64::from(10 + at % 3),
+                    sum: f64::from(((at / held) * 7_919 + 13) % 101 % 5),
                 })
                 .collect();
             let bounds = ratio_bounds(&batches, 0.95).unwrap();
