@@ -150,3 +150,19 @@ impl AsRef<Path> for Fixture {
         self.folder.path()
     }
 }
+
+/// Does `work` as a user who owns nothing: of this thread alone, and only where the test runs as root.
+pub(crate) fn as_nobody<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
+    const NOBODY: libc::uid_t = 65_534;
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            // SAFETY: changes the user by which the kernel judges this thread's opening of files, and no memory.
+            let now = unsafe {
+                libc::setfsuid(NOBODY);
+                libc::setfsuid(NOBODY)
+            };
+            (now == NOBODY as libc::c_int).then(work)
+        });
+        thread.join().expect("its assertions hold")
+    })
+}

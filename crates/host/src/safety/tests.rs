@@ -3,7 +3,7 @@
 use units::convert::narrow;
 
 use super::*;
-use crate::fixture::Fixture;
+use crate::fixture::{Fixture, as_nobody};
 
 /// A machine with a root disk `vda`, and a spare disk `sda` with serial number `S1`, whose node is empty.
 fn machine() -> Fixture {
@@ -211,6 +211,7 @@ fn members_of_arrays_and_maps_are_refused_in_the_words_of_their_trade() {
         ("dm-0", "dm/uuid", "CRYPT-LUKS2-1", "encrypted volume"),
         ("dm-0", "dm/uuid", "", "device-mapper map map0"),
         ("bcache0", "x", "x", "bcache set"),
+        ("nvme0n1", "x", "x", "held by"),
     ] {
         let machine = machine();
         machine.disk(upper, "250:0", 2048);
@@ -225,6 +226,7 @@ fn members_of_arrays_and_maps_are_refused_in_the_words_of_their_trade() {
             let reasons = against(&machine, name);
             only(&reasons, |reason| matches!(reason, Reason::Held { .. }));
             assert!(reasons[0].to_string().contains(words), "{}", reasons[0]);
+            assert_eq!(reasons[0].to_string().contains("bcache"), upper == "bcache0", "{}", reasons[0]);
         }
     }
 }
@@ -557,6 +559,84 @@ fn a_users_file_needs_its_own_path_as_consent() {
     std::fs::rename(&path, folder.join("moved")).expect("the folder is ours");
     std::fs::write(&path, "other data").expect("the folder is ours");
     assert!(matches!(permit.open(0), Err(SafetyError::Exchanged { .. })));
+}
+
+#[test]
+fn what_cannot_be_opened_is_told_by_the_systems_reason_and_is_not_taken_for_exchanged() {
+    let own = Own::of(b"data");
+    let target = Target { name: "file".into(), place: Place::File(own.path.clone()) };
+    let consent = named(&own.path.display().to_string());
+    let permit = permit(&SysRoot::real(), &target, Some(&consent)).expect("nothing is against it");
+    let error = permit.open(libc::O_DIRECTORY).expect_err("it is no directory");
+    let SafetyError::Os { path, source } = &error else { panic!("{error}") };
+    assert_eq!((path, source.raw_os_error()), (&own.path, Some(libc::ENOTDIR)));
+}
+
+#[test]
+fn who_may_write_a_file_and_does_not_own_it_opens_it_too() {
+    use std::os::fd::AsFd;
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().expect("the test has a temporary folder");
+    let path = std::fs::canonicalize(folder.path()).expect("it is there").join("file");
+    std::fs::write(&path, "data").expect("the folder is ours");
+    for (path, mode) in [(folder.path(), 0o755), (&path, 0o666)] {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("it is ours");
+    }
+    let target = Target { name: "file".into(), place: Place::File(path.clone()) };
+    let consent = named(&path.display().to_string());
+    let permit = permit(&SysRoot::real(), &target, Some(&consent)).expect("nothing is against it");
+    let flags = |file: &File| rustix::fs::fcntl_getfl(file.as_fd()).expect("it is open");
+    let own = permit.open(0).expect("it is ours").expect("there is something to open");
+    assert!(flags(&own).contains(OFlags::RDWR | OFlags::NOATIME));
+    // Only an owner may ask that reading leaves no trace (open(2), O_NOATIME).
+    let Some(opened) = as_nobody(|| permit.open(0)) else { return };
+    let opened = opened.expect("everybody may write it").expect("there is something to open");
+    assert!(flags(&opened).contains(OFlags::RDWR) && !flags(&opened).contains(OFlags::NOATIME));
+}
+
+#[test]
+fn the_node_that_was_named_is_the_one_that_is_looked_at_and_opened() {
+    let machine = machine();
+    let node = machine.node("another-name");
+    let devno = crate::target::device::devno_of_name(&machine.root(), "sda").expect("the fixture has it");
+    let target = Target { name: "copy".into(), place: Place::Block { node: node.clone(), devno } };
+    let judged = judge(&machine.root(), &target, Some(&named("S1")));
+    assert_eq!((judged.reasons, judged.destroys), (vec![], true));
+    let mut content = vec![0; 2 << 20];
+    content[..4].copy_from_slice(b"XFSB");
+    std::fs::write(&node, &content).expect("the fixture is ours");
+    let found = judge(&machine.root(), &target, Some(&named("S1")));
+    let device = node.display().to_string();
+    let name = "XFS file system".into();
+    assert_eq!(found.reasons, [Reason::Signature { device: device.clone(), name, offset: Bytes::ZERO }]);
+    assert!(found.what.contains(&device), "{}", found.what);
+    assert_eq!(against(&machine, "sda"), [], "the other node is as it was");
+}
+
+#[test]
+fn what_is_said_before_anything_is_opened_names_what_would_be_written() {
+    let root = SysRoot::real();
+    let of = |place: Place| judge(&root, &Target { name: "t".into(), place }, None);
+    let folder = of(Place::Directory("/srv/scratch".into()));
+    assert_eq!(
+        (folder.what.as_str(), folder.destroys, folder.consents),
+        ("scratch files in /srv/scratch", false, vec![])
+    );
+    assert_eq!(of(Place::NewFile("/srv/new".into())).what, "the new file /srv/new");
+    let own = Own::of(b"data");
+    let judged = of(Place::File(own.path.clone()));
+    let text = own.path.display().to_string();
+    assert_eq!(judged.what, format!("{text} (4 B, a file that is not Fathom's own)"));
+    assert_eq!((judged.destroys, judged.consents), (true, vec![text]));
+}
+
+#[test]
+fn consent_where_none_is_needed_is_not_recorded() {
+    let folder = tempfile::tempdir().expect("the test has a temporary folder");
+    let target = Target { name: "new".into(), place: Place::NewFile(folder.path().join("new")) };
+    let permit = permit(&SysRoot::real(), &target, Some(&named("S1"))).expect("it is not there yet");
+    assert_eq!(permit.consent, None);
+    assert!(permit.open(0).expect("there is nothing to open").is_none());
 }
 
 #[test]

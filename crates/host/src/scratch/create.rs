@@ -31,7 +31,7 @@ pub(super) fn create(path: &Path, header: &Header, journal: &Journal) -> Result<
 
 /// The file gets its name when it has its mark, which is on storage by then. On a file system without unnamed files
 /// (`O_TMPFILE`, open(2)) it is made by a name that no other file has.
-fn create_noted(
+pub(super) fn create_noted(
     path: &Path,
     header: &Header,
     note: &mut dyn FnMut(&File) -> Result<(), ScratchError>,

@@ -149,6 +149,46 @@ mod tests {
     }
 
     #[test]
+    fn the_data_of_a_chunk_is_that_of_a_seed_of_its_own() {
+        let (mut chunk, mut seeded) = (vec![0; 64], vec![0; 64]);
+        for number in 0..4u64 {
+            noise(5, CHUNK * number, &mut chunk);
+            noise(5u64.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)), Bytes::ZERO, &mut seeded);
+            assert_eq!(chunk, seeded, "chunk {number}");
+        }
+    }
+
+    #[test]
+    fn a_write_that_fails_is_told_and_nobody_is_asked_whether_to_go_on() {
+        let path = tempfile::NamedTempFile::new().expect("the test has a temporary folder");
+        let file = File::open(path.path()).expect("it is there");
+        let mut asked = 0;
+        let mut go_on = |_: Progress| {
+            asked += 1;
+            Step::Continue
+        };
+        let error = fill(&file, CHUNK * 16, 3, &mut go_on).map(|_| ()).expect_err("it is open for reading");
+        assert_eq!((error.raw_os_error(), asked), (Some(libc::EBADF), 0));
+    }
+
+    #[test]
+    fn once_it_is_given_up_nobody_is_asked_again() {
+        let file = tempfile::tempfile().expect("the test has a temporary folder");
+        let mut asked = 0;
+        let mut abort = |_: Progress| {
+            asked += 1;
+            Step::Abort
+        };
+        assert!(matches!(fill(&file, CHUNK * 16, 3, &mut abort), Ok(Filled::Aborted)));
+        assert_eq!(asked, 1);
+        let short = CHUNK + Bytes::new(4096);
+        let Ok(Filled::Bytes(written)) = fill(&file, short, 3, &mut |_| Step::Continue) else {
+            panic!("there is room");
+        };
+        assert_eq!(written, short);
+    }
+
+    #[test]
     fn stopping_early_leaves_one_piece_from_the_start() {
         let file = tempfile::tempfile().expect("the test has a temporary folder");
         let length = CHUNK * 16;

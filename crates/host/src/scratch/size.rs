@@ -206,6 +206,55 @@ mod tests {
     }
 
     #[test]
+    fn a_size_that_only_just_beats_a_cache_beats_it() {
+        let given = Surroundings { ram: Bytes::GIB * 4, known_cache: Bytes::GIB * 2, ..plenty() };
+        for (asked, page, known) in [
+            (Bytes::GIB * 8, true, true),
+            (Bytes::GIB * 8 - Bytes::new(1), false, true),
+            (Bytes::GIB * 4, false, true),
+            (Bytes::GIB * 4 - Bytes::new(1), false, false),
+        ] {
+            let choice = asked_size(&given, asked).expect("there is room");
+            assert_eq!((choice.beats_page_cache, choice.beats_known_caches), (page, known), "{asked}");
+        }
+    }
+
+    #[test]
+    fn every_choice_has_its_whole_reason() {
+        let words = |given: Surroundings| auto_size(&given).expect("there is room").why;
+        assert_eq!(
+            words(plenty()),
+            "48 GiB: at least twice the 24 GiB of memory; a cache of 24 GiB or more in a device or an array may hold \
+             half of it."
+        );
+        assert_eq!(
+            words(Surroundings { direct: true, known_cache: Bytes::GIB * 2, ..plenty() }),
+            "8 GiB: direct I/O bypasses the page cache; at least twice the largest known cache (2 GiB)."
+        );
+        let small = Surroundings { free: Bytes::GIB * 60, known_cache: Bytes::GIB * 6, ..plenty() };
+        assert_eq!(
+            words(Surroundings { direct: true, hypervisor: Some("kvm".into()), ..small.clone() }),
+            "10 GiB, though 12 GiB would be better: limited by 60 GiB free less a reserve of 50 GiB; direct I/O bypasses \
+             the page cache; the known cache of 6 GiB may hold a part or all of it; this is a virtual machine (kvm), \
+             whose host may cache it in memory of its own."
+        );
+        assert_eq!(
+            words(small),
+            "10 GiB, though 48 GiB would be better: limited by 60 GiB free less a reserve of 50 GiB; the page cache \
+             (24 GiB of memory) may hold a part or all of it; the known cache of 6 GiB may hold a part or all of it."
+        );
+    }
+
+    #[test]
+    fn the_least_is_taken_and_no_less_and_what_is_taken_already_counts() {
+        let given = |free: Bytes| Surroundings { free, reserve: Bytes::ZERO, direct: true, ..plenty() };
+        assert_eq!(auto_size(&given(LEAST)).map(|choice| choice.size), Some(LEAST));
+        assert_eq!(auto_size(&given(LEAST - Bytes::new(1))), None);
+        let taken = Surroundings { taken: Bytes::MIB * 4, ..given(LEAST + Bytes::MIB * 5) };
+        assert_eq!(auto_size(&taken).map(|choice| choice.size), Some(LEAST + Bytes::MIB));
+    }
+
+    #[test]
     fn the_tightest_limit_cuts_and_is_named() {
         let limited = Surroundings {
             free: Bytes::GIB * 60,

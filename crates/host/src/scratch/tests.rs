@@ -1,5 +1,6 @@
-use super::create::create_named;
+use super::create::{create_named, create_noted};
 use super::*;
+use crate::fixture::as_nobody;
 
 fn spec(folder: &tempfile::TempDir, size: Bytes) -> Spec {
     Spec {
@@ -80,22 +81,6 @@ fn a_link_to_a_file_with_the_mark_is_not_taken_for_that_file() {
     assert!(std::fs::read(&marked).expect("it was kept") == before);
 }
 
-/// Does `work` as a user who owns nothing: of this thread alone, and only where the test runs as root.
-fn as_nobody<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
-    const NOBODY: libc::uid_t = 65_534;
-    std::thread::scope(|scope| {
-        let thread = scope.spawn(|| {
-            // SAFETY: changes the user by which the kernel judges this thread's opening of files, and no memory.
-            let now = unsafe {
-                libc::setfsuid(NOBODY);
-                libc::setfsuid(NOBODY)
-            };
-            (now == NOBODY as libc::c_int).then(work)
-        });
-        thread.join().expect("its assertions hold")
-    })
-}
-
 #[test]
 fn where_a_user_may_not_it_is_said_what_he_may_not_and_nothing_is_changed() {
     use std::os::unix::fs::PermissionsExt;
@@ -132,6 +117,160 @@ fn where_a_user_may_not_it_is_said_what_he_may_not_and_nothing_is_changed() {
     assert!(refused(&other).is_some());
     let there: Vec<_> = std::fs::read_dir(folder.path()).expect("it is there").collect();
     assert_eq!(there.len(), 1, "{there:?}");
+}
+
+#[test]
+fn a_new_file_has_no_name_at_all_until_it_is_noted() {
+    // On the disk of the build: not every file system makes files without a name.
+    let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("the test has a folder");
+    let flags = OFlags::TMPFILE | OFlags::RDWR;
+    if rustix::fs::open(folder.path(), flags, Mode::from_raw_mode(0o600)).is_err() {
+        return;
+    }
+    let path = path_in(folder.path(), 0);
+    let header = Header { complete: false, keep: false, data: Bytes::KIB * 64, seed: 1, creation: 0xabc };
+    let names = || std::fs::read_dir(folder.path()).expect("it is there").count();
+    let mut by_then = None;
+    let mut note = |_: &File| {
+        by_then = Some(names());
+        Ok(())
+    };
+    let file = create_noted(&path, &header, &mut note).expect("there is room");
+    assert_eq!((by_then, names()), (Some(0), 1));
+    assert!(handle::is_at(&path, &file).expect("it is there"));
+    assert!(matches!(lock(&path, &File::open(&path).expect("it is there")), Err(ScratchError::InUse { .. })));
+}
+
+#[test]
+fn the_least_file_is_one_block_and_reports_grow_up_to_the_whole() {
+    let folder = folder();
+    let least = Scratch::prepare(&spec(&folder, Bytes::new(1)), &mut go_on).expect("there is room");
+    assert_eq!((least.size(), least.path()), (HEADER_SIZE, path_in(folder.path(), 0).as_path()));
+    assert_eq!(std::fs::metadata(least.path()).expect("it is there").len(), 8192);
+    drop(least);
+    let mut reports = Vec::new();
+    let mut note = |progress: Progress| {
+        reports.push((progress.written.get(), progress.total));
+        Step::Continue
+    };
+    drop(Scratch::prepare(&spec(&folder, SIZE), &mut note).expect("there is room"));
+    assert!(reports.windows(2).all(|pair| pair[0].0 < pair[1].0), "{reports:?}");
+    assert!(reports.iter().all(|report| report.1 == SIZE), "{reports:?}");
+    assert_eq!(reports.len(), 3, "chunks of 4 MiB: {reports:?}");
+}
+
+#[test]
+fn a_file_is_laid_out_past_the_page_cache_where_that_can_be_and_says_whether() {
+    let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("the test has a folder");
+    let mut scratch = Scratch::prepare(&spec(&folder, SIZE), &mut go_on).expect("there is room");
+    let can = layout::reopen_direct(&scratch.file, scratch.path()).is_some();
+    assert_eq!(scratch.laid_out_direct(), can);
+    scratch.keep().expect("the file is ours");
+    drop(scratch);
+    let again = Scratch::prepare(&spec(&folder, SIZE), &mut go_on).expect("it is there");
+    assert!(again.reused() && !again.laid_out_direct(), "it may be cached in part");
+    let header = *again.header();
+    assert!(header.complete && header.keep && header.seed == 7 && header.data == SIZE, "{header:?}");
+}
+
+/// Whether the first block of a file is in the page cache, as far as the file system tells (preadv2(2), `RWF_NOWAIT`).
+fn is_cached(file: &File) -> Option<bool> {
+    let mut bytes = [0; 4096];
+    let flags = rustix::io::ReadWriteFlags::NOWAIT;
+    match rustix::io::preadv2(file, &mut [io::IoSliceMut::new(&mut bytes)], 0, flags) {
+        Ok(_) => Some(true),
+        Err(Errno::AGAIN) => Some(false),
+        Err(_) => None,
+    }
+}
+
+#[test]
+fn what_is_evicted_is_written_back_first_and_then_no_longer_in_memory() {
+    let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("the test has a folder");
+    let scratch = Scratch::prepare(&spec(&folder, SIZE), &mut go_on).expect("there is room");
+    let file = scratch.permit().open(0).expect("it is there").expect("there is something to open");
+    std::os::unix::fs::FileExt::write_all_at(&file, &[5; 4096], 0).expect("it is ours");
+    if is_cached(&file) != Some(true) {
+        return;
+    }
+    scratch.evict().expect("the file is ours");
+    assert_eq!(is_cached(&file), Some(false));
+}
+
+#[test]
+fn a_file_whose_name_leads_elsewhere_is_said_to_be_moved_and_one_without_a_name_is_gone() {
+    let folder = folder();
+    let mut moved = Scratch::prepare(&spec(&folder, SIZE), &mut go_on).expect("there is room");
+    let elsewhere = folder.path().join("moved");
+    std::fs::rename(moved.path(), &elsewhere).expect("the folder is ours");
+    let error = moved.remove().expect_err("its name is gone, and it is not");
+    assert!(matches!(error, ScratchError::Moved { .. }), "{error}");
+    assert!(moved.remove().is_ok(), "it is said once");
+    drop(moved);
+    std::fs::remove_file(&elsewhere).expect("it was left");
+    let mut gone = Scratch::prepare(&spec(&folder, SIZE), &mut go_on).expect("there is room");
+    std::fs::remove_file(gone.path()).expect("it is there");
+    gone.remove().expect("there is nothing left to remove");
+}
+
+#[test]
+fn the_journal_holds_a_file_from_before_it_is_made_until_it_has_gone() {
+    let folder = folder();
+    let journals = folder.path().join("journals");
+    let journal = Journal::in_folder(&journals, None).expect("the folder is ours");
+    let noted = || std::fs::read_dir(&journals).map_or(0, Iterator::count);
+    let spec = Spec { journal, ..spec(&folder, SIZE) };
+    let scratch = Scratch::prepare(&spec, &mut go_on).expect("there is room");
+    assert_eq!(noted(), 1);
+    drop(scratch);
+    assert_eq!(noted(), 0);
+    let mut kept = Scratch::prepare(&spec, &mut go_on).expect("there is room");
+    kept.keep().expect("the file is ours");
+    assert_eq!(noted(), 0, "what is kept is not to be removed");
+}
+
+#[test]
+fn the_room_for_a_file_is_that_of_the_folder_it_would_be_in() {
+    let folder = folder();
+    let path = path_in(folder.path(), 3);
+    assert_eq!(path, folder.path().join("fathom-scratch-3.dat"));
+    let room = room(&path).expect("the folder is there");
+    let stat = std::fs::metadata(folder.path()).expect("it is there");
+    assert_eq!(room.file_system, stat.dev());
+    assert!(room.free > Bytes::ZERO && room.free < room.total, "{room:?}");
+    assert_eq!(folder_of(Path::new("a/b")), Path::new("a"));
+    assert_eq!(folder_of(Path::new("b")), Path::new("."));
+    assert!(enough_room(&path, SIZE, Some(Bytes::ZERO)).is_ok());
+    let error = enough_room(&path, SIZE, Some(room.total)).expect_err("less than all is free");
+    let ScratchError::TooLarge { asked, reserve, .. } = error else { panic!("{error}") };
+    assert_eq!((asked, reserve), (SIZE, room.total));
+    assert!(super::room(Path::new("/nowhere/at/all")).is_err());
+}
+
+#[test]
+fn what_an_earlier_run_has_left_is_told_with_what_it_holds() {
+    let folder = folder();
+    let path = path_in(folder.path(), 0);
+    assert_eq!(left_behind(&path), None);
+    let mut kept = Scratch::prepare(&spec(&folder, SIZE), &mut go_on).expect("there is room");
+    kept.keep().expect("the file is ours");
+    drop(kept);
+    let left = left_behind(&path).expect("it was kept");
+    assert_eq!((left.data, left.complete), (SIZE, true));
+    let whole = SIZE + HEADER_SIZE;
+    assert!(left.held >= whole && left.held < whole + Bytes::MIB, "{left:?}");
+    std::fs::write(&path, vec![1; 8192]).expect("the folder is ours");
+    assert_eq!(left_behind(&path), None, "it is no longer Fathom's");
+}
+
+#[test]
+fn only_what_lacks_space_is_full() {
+    for errno in [libc::ENOSPC, libc::EDQUOT, libc::EFBIG] {
+        assert!(is_full(&io::Error::from_raw_os_error(errno)), "{errno}");
+    }
+    for errno in [libc::EIO, libc::EACCES, libc::EINVAL] {
+        assert!(!is_full(&io::Error::from_raw_os_error(errno)), "{errno}");
+    }
 }
 
 #[test]
