@@ -123,6 +123,48 @@ mod tests {
     use crate::engine::Null;
 
     #[test]
+    fn what_others_see_is_what_the_worker_published() {
+        let live = Live::default();
+        let published = Progress { ops: 7, bytes: 4096, errors: 2, in_flight: 3 };
+        live.publish(published);
+        assert_eq!(live.progress(), published);
+        live.asked(9);
+        assert_eq!(live.progress(), Progress { in_flight: 9, ..published });
+    }
+
+    /// Runs a job of so many requests; what it did, and whether the others were told to end.
+    fn driven(ops: &str, stop: bool, first: bool, first_ends: bool) -> (u64, bool) {
+        let texts = [("ops", ops), ("depth", "4"), ("engine", "null")];
+        let workload = workload::plan::from_texts("test", texts).unwrap_or_else(|e| panic!("{}", e.plain()));
+        let mut job = Job::new(compile(&workload, &[Bytes::MIB]).expect("it fits").remove(0));
+        let clock = Clock::start();
+        let (stop, first) = (AtomicBool::new(stop), AtomicBool::new(first));
+        let live = Live::default();
+        let open = || Ok(Arc::new(OpenFiles(Vec::new())));
+        let lines = Lines {
+            stop: &stop,
+            first: &first,
+            first_ends,
+            live: &live,
+            intervals: &|_| (),
+            logged: &|_| (),
+            open: &open,
+        };
+        job.start(clock.now());
+        drive(&mut job, &mut Null::new(clock.clone(), 4), &clock, &lines).expect("nothing can fail");
+        assert_eq!(live.progress(), job.progress());
+        (job.progress().ops, first.load(Ordering::Relaxed))
+    }
+
+    #[test]
+    fn a_worker_ends_when_it_is_told_to_and_ends_the_others_where_that_is_its_part() {
+        assert_eq!(driven("1000", false, false, false), (1000, false));
+        assert_eq!(driven("1000", false, false, true), (1000, true));
+        assert!(driven("1000000", true, false, false).0 < 1000);
+        assert!(driven("1000000", false, true, false).0 < 1000);
+    }
+
+    #[test]
     fn files_are_opened_again_as_often_as_the_job_says() {
         let texts = [("ops", "100"), ("depth", "4"), ("reopen_every", "10"), ("engine", "null")];
         let workload = workload::plan::from_texts("test", texts).unwrap_or_else(|e| panic!("{}", e.plain()));

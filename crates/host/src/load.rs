@@ -383,3 +383,24 @@ impl Seat<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_workers_start_later_and_none_more_than_two_milliseconds_ahead() {
+        let micros = [0, 1, 8, 72, 73, 10_000].map(|workers| start_ahead(workers).get() / 1_000);
+        assert_eq!(micros, [200, 225, 400, 2_000, 2_000, 2_000]);
+    }
+
+    #[test]
+    fn what_all_workers_did_is_the_sum_of_each() {
+        let (one, other) = (Live::default(), Live::default());
+        one.publish(Progress { ops: 3, bytes: 10, errors: 1, in_flight: 4 });
+        other.publish(Progress { ops: 5, bytes: 20, errors: 3, in_flight: 2 });
+        let all = Progress { ops: 8, bytes: 30, errors: 4, in_flight: 6 };
+        assert_eq!(sum(&[one, other]), all);
+        assert_eq!(sum(&[]), Progress::default());
+    }
+}

@@ -111,6 +111,30 @@ mod tests {
     }
 
     #[test]
+    fn every_engine_has_its_name_and_what_is_asked_for_by_name_is_taken() {
+        for (keys, name) in [
+            ("depth = 1\nengine = 'null'", "null"),
+            ("depth = 1\nengine = 'pread'", "pread"),
+            ("depth = 2\nengine = 'pread'", "pread with threads"),
+            ("depth = 1\nengine = 'preadv2'", "preadv2"),
+            ("depth = 2\nengine = 'preadv2'", "preadv2 with threads"),
+            ("depth = 1\nengine = 'mmap'\ndirect = false", "mmap"),
+            ("depth = 1\nengine = 'stdio'\ndirect = false", "stdio"),
+            ("depth = 1\nengine = 'io_uring'", "io_uring"),
+            // What only a ring can do is asked of one at any depth.
+            ("depth = 1\nsqpoll = true", "io_uring"),
+            ("depth = 1\niopoll = true", "io_uring"),
+        ] {
+            let (chosen, fallback) = choose(&workload(keys), None).unwrap();
+            assert_eq!((chosen.name(), fallback), (name, None), "{keys}");
+        }
+        for keys in ["depth = 1\nengine = 'null'", "depth = 8\nengine = 'pread'", "depth = 1"] {
+            assert_eq!(choose(&workload(keys), Some("refused")).unwrap().1, None, "{keys}");
+        }
+        assert!(choose(&workload("depth = 1\niopoll = true"), Some("refused")).is_err());
+    }
+
+    #[test]
     fn a_refused_ring_is_replaced_by_threads_and_the_reason_is_kept() {
         let (chosen, fallback) = choose(&workload("depth = 8"), Some("a sandbox forbids it")).unwrap();
         assert_eq!(chosen.name(), "pread with threads");

@@ -111,3 +111,84 @@ fn open_error(workload: &Workload, path: &Path, writes: bool, source: io::Error)
     };
     EngineError::Open { path: path.into(), mode, remedy: remedy.into(), source }
 }
+
+#[cfg(test)]
+mod tests {
+    use workload::spec::Durability;
+
+    use super::*;
+
+    fn workload(direct: bool, open: OpenSync) -> Workload {
+        let plain = Workload::plain("files");
+        Workload { direct, durability: Durability { open, ..plain.durability.clone() }, ..plain }
+    }
+
+    #[test]
+    fn a_file_is_opened_as_the_workload_says() {
+        let flags = |direct, open| open_flags(&workload(direct, open));
+        assert_eq!(flags(false, OpenSync::None), OFlags::NOCTTY);
+        assert_eq!(flags(true, OpenSync::None), OFlags::NOCTTY | OFlags::DIRECT);
+        assert_eq!(flags(false, OpenSync::Dsync), OFlags::NOCTTY | OFlags::DSYNC);
+        assert_eq!(flags(true, OpenSync::Sync), OFlags::NOCTTY | OFlags::DIRECT | OFlags::SYNC);
+    }
+
+    #[test]
+    fn each_reason_why_a_file_cannot_be_opened_has_its_remedy() {
+        let told = |direct, errno| {
+            let source = io::Error::from_raw_os_error(errno);
+            open_error(&workload(direct, OpenSync::None), Path::new("/f"), false, source).to_string()
+        };
+        for (direct, errno, remedy) in [
+            (true, libc::EINVAL, "set `direct = false`"),
+            (false, libc::EINVAL, "see whether it is still there"),
+            (true, libc::EACCES, "run as a user who may"),
+            (true, libc::EPERM, "run as a user who may"),
+            (true, libc::EBUSY, "something else holds it"),
+            (true, libc::EROFS, "mounted read-only"),
+            (true, libc::EMFILE, "ulimit -n"),
+            (true, libc::ENFILE, "ulimit -n"),
+            (true, libc::ENOENT, "see whether it is still there"),
+        ] {
+            let told = told(direct, errno);
+            assert!(told.ends_with(remedy) || told.contains(remedy), "{errno}: {told}");
+            let mode = if direct { "direct read" } else { "buffered read" };
+            assert!(told.contains(mode), "{told}");
+        }
+        let source = io::Error::from_raw_os_error(libc::EROFS);
+        let writing = open_error(&workload(true, OpenSync::None), Path::new("/f"), true, source).to_string();
+        assert!(writing.contains("direct write"), "{writing}");
+    }
+
+    #[test]
+    fn what_is_read_needs_no_permit_what_is_written_does_and_a_file_is_no_block_device() {
+        let file = tempfile::NamedTempFile::new().expect("the test has a temporary folder");
+        let refs = [FileRef { path: file.path().into(), permit: None }];
+        let reads = workload(false, OpenSync::None);
+        assert!(!reads.changes_data());
+        let opened = open_files(&reads, &refs).expect("it is there");
+        assert!(!opened.0[0].is_block_device && opened.0[0].path == file.path());
+        assert_eq!(opened.raw_fds(), [opened.fd(0).as_raw_fd()]);
+        let mix = workload::spec::OpMix { reads: units::Share::NONE, ..reads.mix.clone() };
+        let error = open_files(&Workload { mix, ..reads }, &refs).map(|_| ()).expect_err("nobody permits it");
+        assert!(matches!(error, EngineError::NoPermit { .. }), "{error}");
+    }
+
+    #[test]
+    fn a_file_of_somebody_else_is_read_all_the_same() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().expect("the test has a temporary folder");
+        let path = folder.path().join("file");
+        std::fs::write(&path, "data").expect("the folder is ours");
+        for (path, mode) in [(folder.path(), 0o755), (&*path, 0o644)] {
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("it is ours");
+        }
+        let reads = workload(false, OpenSync::None);
+        let flags = |file: &File| rustix::fs::fcntl_getfl(file).expect("it is open");
+        let own = open_to_read(&reads, &path).expect("it is ours");
+        assert!(flags(&own).contains(OFlags::NOATIME));
+        let Some(other) = crate::fixture::as_nobody(|| open_to_read(&reads, &path)) else { return };
+        assert!(!flags(&other.expect("everybody may read it")).contains(OFlags::NOATIME));
+        let missing = open_to_read(&reads, &folder.path().join("none")).expect_err("it is not there");
+        assert!(matches!(missing, EngineError::Open { .. }), "{missing}");
+    }
+}

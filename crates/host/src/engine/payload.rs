@@ -130,3 +130,79 @@ impl Payload {
         Bytes::new(self.buffers.whole().1 as u64)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use units::Nanos;
+    use workload::spec::{OpMix, Workload};
+    use workload::{Token, compile};
+
+    use super::*;
+
+    fn payload(reads: f64) -> Payload {
+        let share = units::Share::new(reads).expect("it is a share");
+        let mix = OpMix { reads: share, trims: units::Share::NONE, flushes: units::Share::NONE };
+        let workload = Workload { depth: 3, mix, ..Workload::plain("payload") };
+        let job = compile(&workload, &[Bytes::MIB]).expect("it fits").remove(0);
+        Payload::new(&workload, &job).expect("some pages")
+    }
+
+    fn request(op: Op, slot: u32) -> Request {
+        Request { offset: Bytes::ZERO, len: 4096, token: Token(slot), file: 0, op }
+    }
+
+    #[test]
+    fn each_slot_has_a_piece_to_read_into_and_where_anything_is_written_another_to_write_from() {
+        let mut both = payload(0.5);
+        assert_eq!((both.depth(), both.writes()), (3, true));
+        let mut places: Vec<usize> = (0..3)
+            .flat_map(|slot| [Op::Read, Op::Write].map(|op| both.address(&request(op, slot)) as usize))
+            .collect();
+        for (op, slot) in [(Op::Read, 0), (Op::Write, 0), (Op::Read, 2), (Op::Write, 2)] {
+            let address = both.address(&request(op, slot)) as usize;
+            assert_eq!(both.bytes(&request(op, slot)).as_ptr() as usize, address);
+        }
+        let content = both.content(1).expect("it writes").as_ptr() as usize;
+        assert_eq!(content, both.address(&request(Op::Write, 1)) as usize);
+        let (base, len) = both.whole();
+        assert_eq!((both.size().get() as usize, len), (6 * 4096, 6 * 4096));
+        places.sort_unstable();
+        places.dedup();
+        assert_eq!(places, (0..6).map(|piece| base as usize + piece * 4096).collect::<Vec<_>>());
+        let mut reads = payload(1.0);
+        assert_eq!((reads.writes(), reads.size()), (false, Bytes::KIB * 12));
+        assert!(reads.content(0).is_none());
+    }
+
+    #[test]
+    fn a_slot_has_new_content_once_its_write_has_been_handed_over_and_no_other_slot_has() {
+        let mut payload = payload(0.5);
+        let before: Vec<Vec<u8>> =
+            (0..3).map(|slot| payload.content(slot).expect("it writes").to_vec()).collect();
+        assert!(before[0] != before[1] && before[1] != before[2]);
+        let (clock, mut ended) = (Clock::start(), Ended::default());
+        ended.push(&request(Op::Write, 1), Outcome::moved(4096));
+        ended.push(&request(Op::Read, 2), Outcome::moved(512));
+        let mut seen = Vec::new();
+        let asked_at = clock.now();
+        let until = Wait::Until(asked_at.saturating_add(Nanos::from_secs(60)), 1);
+        let now = ended.hand_over(&clock, until, &mut payload, &mut |done| seen.push(done));
+        let told: Vec<_> = seen.iter().map(|done| (done.token, done.outcome)).collect();
+        assert_eq!(told, [(Token(1), Outcome::moved(4096)), (Token(2), Outcome::moved(512))]);
+        assert!(seen.iter().all(|done| done.finished_at >= asked_at && done.finished_at <= now));
+        assert!(now < asked_at.saturating_add(Nanos::from_secs(30)), "something had ended: no waiting");
+        let after: Vec<Vec<u8>> =
+            (0..3).map(|slot| payload.content(slot).expect("it writes").to_vec()).collect();
+        assert_eq!([0, 1, 2].map(|slot| before[slot] == after[slot]), [true, false, true]);
+        // With nothing that has ended, until the time.
+        let due = clock.now().saturating_add(Nanos::from_millis(3));
+        assert!(ended.hand_over(&clock, Wait::Until(due, 1), &mut payload, &mut |_| panic!("none")) >= due);
+        ended.hand_over(&clock, Wait::For(1), &mut payload, &mut |_| panic!("none"));
+    }
+
+    #[test]
+    #[should_panic(expected = "fits its piece")]
+    fn a_request_longer_than_its_piece_has_no_place() {
+        payload(1.0).address(&Request { len: 4097, ..request(Op::Read, 0) });
+    }
+}

@@ -3,9 +3,8 @@
 //! The handler puts a page of zeros under the address, notes that it did, and lets the load go on; the engine
 //! looks at the note after each access. Only ranges that an engine registered are treated so.
 
-use std::cell::Cell;
 use std::sync::Once;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, compiler_fence};
 
 /// Mappings at a time in one process, one per file and worker.
 const RANGES_MAX: usize = 256;
@@ -14,7 +13,7 @@ static STARTS: [AtomicUsize; RANGES_MAX] = [const { AtomicUsize::new(0) }; RANGE
 static ENDS: [AtomicUsize; RANGES_MAX] = [const { AtomicUsize::new(0) }; RANGES_MAX];
 
 thread_local! {
-    static FAULTED: Cell<bool> = const { Cell::new(false) };
+    static FAULTED: AtomicBool = const { AtomicBool::new(false) };
 }
 
 /// A registered range; gone when dropped.
@@ -42,7 +41,10 @@ impl Drop for Guarded {
 
 /// Whether an access of this thread has faulted since the last call.
 pub fn take_fault() -> bool {
-    FAULTED.take()
+    // Nothing that the compiler sees changes the note between an access and this: without the fence it may be read
+    // before the access, or not at all.
+    compiler_fence(Ordering::SeqCst);
+    FAULTED.with(|noted| noted.load(Ordering::Relaxed) && noted.swap(false, Ordering::Relaxed))
 }
 
 fn install() {
@@ -68,7 +70,7 @@ extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, _: *
         start != 0 && start <= address && address < ENDS[slot].load(Ordering::Acquire)
     });
     if ours && replace_page(address & !(PAGE - 1), PAGE) {
-        FAULTED.set(true);
+        FAULTED.with(|noted| noted.store(true, Ordering::Relaxed));
         return;
     }
     // SAFETY: the default action is restored, and the faulting instruction raises the signal again: a fault that is
@@ -97,6 +99,54 @@ fn replace_page(page: usize, len: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A private mapping of a file of that many pages, of which the file then keeps the first.
+    fn shrunk(pages: usize) -> (*mut u8, std::fs::File) {
+        let file = tempfile::tempfile().expect("the test has a temporary folder");
+        file.set_len((pages * 4096) as u64).expect("the file is ours");
+        // SAFETY: a new mapping at an address of the kernel's choice touches nothing that exists.
+        let base = unsafe {
+            rustix::mm::mmap(
+                std::ptr::null_mut(),
+                pages * 4096,
+                rustix::mm::ProtFlags::READ | rustix::mm::ProtFlags::WRITE,
+                rustix::mm::MapFlags::SHARED,
+                &file,
+                0,
+            )
+        };
+        file.set_len(4096).expect("the file is ours");
+        (base.expect("there is room").cast(), file)
+    }
+
+    #[test]
+    fn a_load_beyond_the_end_of_a_file_gives_zeros_and_is_noted_once_for_each_page() {
+        let (base, _file) = shrunk(4);
+        let guard = guard(base as usize, 4 * 4096).expect("the table has room");
+        // SAFETY: all within the mapping, and faults are caught.
+        let load = |at: usize| unsafe { base.add(at).read_volatile() };
+        assert_eq!((load(0), take_fault()), (0, false));
+        for at in [4096, 2 * 4096 + 17, 4 * 4096 - 1] {
+            assert_eq!((load(at), take_fault(), take_fault()), (0, true, false), "byte {at}");
+            assert_eq!((load(at), take_fault()), (0, false), "the page is there by now");
+        }
+        drop(guard);
+        // SAFETY: made above with this length and not used after.
+        unsafe { rustix::mm::munmap(base.cast(), 4 * 4096) }.expect("it is ours");
+    }
+
+    #[test]
+    fn each_range_has_a_place_of_its_own_until_it_is_dropped() {
+        let (one, other) = (guard(1 << 40, 4096).expect("room"), guard(2 << 40, 4096).expect("room"));
+        let held = |guard: &Guarded| {
+            (STARTS[guard.0].load(Ordering::Relaxed), ENDS[guard.0].load(Ordering::Relaxed))
+        };
+        assert_ne!(one.0, other.0);
+        assert_eq!((held(&one), held(&other)), ((1 << 40, (1 << 40) + 4096), (2 << 40, (2 << 40) + 4096)));
+        let place = one.0;
+        drop(one);
+        assert_ne!(STARTS[place].load(Ordering::Relaxed), 1 << 40);
+    }
 
     #[test]
     fn a_page_that_the_kernel_does_not_give_is_not_taken_for_one() {

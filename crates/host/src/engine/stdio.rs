@@ -229,6 +229,60 @@ mod tests {
     }
 
     #[test]
+    fn what_does_not_follow_is_handed_over_first_and_what_follows_is_gathered() {
+        let file = tempfile::tempfile().unwrap();
+        let mut stream = stream();
+        assert_eq!(stream.write(file.as_fd(), 10, b"abc"), Ok(3));
+        assert_eq!((stream.start, stream.len, stream.dirty, length(&file)), (10, 3, true, 0));
+        assert_eq!(stream.write(file.as_fd(), 13, b"def"), Ok(3));
+        assert_eq!((stream.start, stream.len, length(&file)), (10, 6, 0));
+        assert_eq!(stream.write(file.as_fd(), 20, b"x"), Ok(1));
+        assert_eq!((stream.start, stream.len, length(&file)), (20, 1, 16));
+        stream.hand_over(file.as_fd()).unwrap();
+        assert_eq!((stream.len, stream.dirty, length(&file)), (0, false, 21));
+        stream.hand_over(file.as_fd()).unwrap();
+        assert_eq!(length(&file), 21);
+    }
+
+    #[test]
+    fn what_fills_the_buffer_goes_on_behind_it_and_a_buffer_and_more_goes_past_it() {
+        let file = tempfile::tempfile().unwrap();
+        let mut stream = stream();
+        let first = vec![1; BUFFER - 2];
+        stream.write(file.as_fd(), 5, &first).unwrap();
+        assert_eq!(length(&file), 0);
+        // Two bytes fill it, and the third is the first of the next.
+        assert_eq!(stream.write(file.as_fd(), 5 + BUFFER as u64 - 2, &[2; 3]), Ok(3));
+        assert_eq!((length(&file), stream.start, stream.len), (5 + BUFFER, 5 + BUFFER as u64, 1));
+        stream.hand_over(file.as_fd()).unwrap();
+        assert_eq!(stream.write(file.as_fd(), 0, &vec![3; BUFFER]), Ok(BUFFER));
+        assert_eq!((stream.len, stream.dirty, length(&file)), (0, false, 6 + BUFFER));
+        let mut found = vec![0; 6 + BUFFER];
+        std::os::unix::fs::FileExt::read_exact_at(&file, &mut found, 0).unwrap();
+        assert!(found[..BUFFER].iter().all(|byte| *byte == 3));
+        assert_eq!(found[BUFFER..], [1, 1, 1, 2, 2, 2]);
+    }
+
+    #[test]
+    fn a_read_past_the_end_is_as_long_as_there_is_and_a_failure_is_told() {
+        let file = tempfile::tempfile().unwrap();
+        std::os::unix::fs::FileExt::write_all_at(&file, &vec![4; BUFFER + 10], 0).unwrap();
+        let mut stream = stream();
+        let mut bytes = vec![0; 3 * BUFFER];
+        assert_eq!(stream.read(file.as_fd(), 0, &mut bytes), Ok(BUFFER + 10));
+        assert_eq!(stream.read(file.as_fd(), BUFFER as u64 + 5, &mut bytes[..100]), Ok(5));
+        // What the buffer holds is served up to its end, and the rest is read.
+        assert_eq!(stream.read(file.as_fd(), 10, &mut bytes[..7]), Ok(7));
+        assert_eq!((stream.start, stream.len), (10, BUFFER));
+        assert_eq!(stream.read(file.as_fd(), BUFFER as u64, &mut bytes[..100]), Ok(10));
+        assert_eq!(stream.read(file.as_fd(), 2 * BUFFER as u64, &mut bytes[..1]), Ok(0));
+        let named = tempfile::NamedTempFile::new().unwrap();
+        let read_only = File::open(named.path()).unwrap();
+        assert_eq!(write_all(read_only.as_fd(), 0, b"x"), Err(OsErrno::BADF));
+        assert_eq!(stream.write(read_only.as_fd(), 0, &vec![1; BUFFER]), Err(OsErrno::BADF));
+    }
+
+    #[test]
     fn what_was_written_is_seen_by_a_read_and_by_large_requests() {
         let file = tempfile::tempfile().unwrap();
         let mut stream = stream();

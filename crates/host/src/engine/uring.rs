@@ -593,6 +593,91 @@ mod tests {
     }
 
     #[test]
+    fn what_must_be_known_of_a_request_comes_back_from_the_kernel_as_it_went() {
+        for slot in [0, 1, 0x3FFF_FFFF] {
+            for op in [Op::Read, Op::Write, Op::Trim, Op::Flush] {
+                for len in [0, 4096, u32::MAX] {
+                    let request = Request { op, ..read(slot, len) };
+                    let known = parts(user_data(&request));
+                    assert_eq!(known, (Token(slot), op == Op::Write, op == Op::Trim, len), "{request:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn each_kind_of_flush_and_each_refusal_is_its_own() {
+        let bits = |kind| fsync_flags(kind).bits();
+        assert_eq!(bits(FlushKind::Fsync), FsyncFlags::empty().bits());
+        assert_eq!(bits(FlushKind::Fdatasync), FsyncFlags::DATASYNC.bits());
+        let told = |sqpoll, iopoll| {
+            refusal(UringOptions { sqpoll, iopoll }, io::Error::from_raw_os_error(libc::EPERM)).to_string()
+        };
+        assert!(told(true, false).contains("SQPOLL") && told(true, true).contains("SQPOLL"));
+        assert!(told(false, true).contains("IOPOLL"));
+        assert!(told(false, false).starts_with("io_uring_setup failed"));
+    }
+
+    #[test]
+    fn a_wait_ends_at_its_time_with_what_is_in_flight_still_so_and_a_completion_ends_it_before() {
+        let Some((mut ring, mut writer)) = ring() else { return };
+        assert!(format!("{ring:?}").contains("depth: 4"));
+        let clock = ring.clock.clone();
+        let mut engine = ring.engine().expect("the first engine");
+        let soon = || clock.now().saturating_add(Nanos::from_millis(5));
+        // Nothing is in flight: until then.
+        let due = soon();
+        assert!(
+            engine.wait(Wait::Until(due, 1), &mut |_| panic!("nothing was asked")).expect("it waits") >= due
+        );
+        engine.submit(&[read(0, 4096)]).expect("there is room");
+        let due = soon();
+        assert!(engine.wait(Wait::Until(due, 1), &mut |_| panic!("nothing came")).expect("it waits") >= due);
+        assert_eq!(engine.lent.in_flight, 1);
+        writer.write_all(&[3; 4096]).expect("somebody reads");
+        let never = clock.now().saturating_add(Nanos::from_secs(60));
+        let mut ended = Vec::new();
+        let now = engine.wait(Wait::Until(never, 1), &mut |done| ended.push(done)).expect("it waits");
+        assert!(now < never && ended.len() == 1, "{ended:?}");
+        assert_eq!((ended[0].token, ended[0].outcome), (Token(0), Outcome::moved(4096)));
+        assert!(ended[0].finished_at <= now);
+        assert_eq!(engine.lent.in_flight, 0);
+        assert_eq!(engine.payload().bytes(&read(0, 4096)), [3; 4096]);
+        // With nothing in flight not at all.
+        engine.wait(Wait::For(1), &mut |_| panic!("nothing was asked")).expect("it does not wait");
+    }
+
+    #[test]
+    fn of_several_in_flight_only_as_many_as_are_wanted_are_waited_for() {
+        let Some((mut ring, mut writer)) = ring() else { return };
+        let mut engine = ring.engine().expect("the first engine");
+        engine.submit(&[read(0, 4096), read(1, 4096)]).expect("there is room");
+        writer.write_all(&[1; 4096]).expect("somebody reads");
+        let mut count = 0;
+        engine.wait(Wait::For(1), &mut |_| count += 1).expect("one is there");
+        assert_eq!((count, engine.lent.in_flight), (1, 1));
+        writer.write_all(&[2; 4096]).expect("somebody reads");
+        // No more than are in flight.
+        engine.wait(Wait::For(4), &mut |_| count += 1).expect("one is there");
+        assert_eq!((count, engine.lent.in_flight), (2, 0));
+    }
+
+    #[test]
+    fn a_ring_says_how_it_was_made() {
+        let Some((ring, _writer)) = ring() else { return };
+        let told = ring.details().join(", ");
+        assert!(told.contains("registered") && !told.contains("POLL"), "{told}");
+        let names = [
+            Saving::SingleIssuer,
+            Saving::DeferredTaskWork,
+            Saving::CooperativeTaskWork,
+            Saving::NoIndexArray,
+        ]
+        .map(Saving::name);
+        assert_eq!(names, ["single issuer", "deferred task work", "cooperative task work", "no index array"]);
+    }
+
+    #[test]
     fn a_device_that_fails_is_not_taken_for_one_without_poll_queues() {
         for errno in [libc::EOPNOTSUPP, libc::EINVAL] {
             let refusal = polling_refused(Outcome::failed(Errno(errno))).expect("it was refused").to_string();

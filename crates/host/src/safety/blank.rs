@@ -2,10 +2,11 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 
 use units::Bytes;
 use units::convert::narrow;
+
+use super::signatures::read;
 
 /// So much at either end is looked at: twice as far in as any known header lies (the second one of LUKS2, 4 MiB).
 pub(super) const EDGE: Bytes = Bytes::new(8 << 20);
@@ -21,21 +22,14 @@ pub(super) fn first_data(file: &File, size: Bytes) -> io::Result<Option<Bytes>> 
     let mut expected = None;
     for (from, to) in [(Bytes::ZERO, head), (tail, size)] {
         let mut at = from.get();
-        let mut buffer = vec![0; PIECE];
         while at < to.get() {
-            let length = PIECE.min(narrow::<usize>(to.get() - at));
-            match file.read_at(&mut buffer[..length], at) {
-                Ok(0) => break,
-                Ok(count) => {
-                    let blank = *expected.get_or_insert(if buffer[0] == 0xff { 0xff } else { 0 });
-                    if let Some(place) = buffer[..count].iter().position(|byte| *byte != blank) {
-                        return Ok(Some(Bytes::new(at + place as u64)));
-                    }
-                    at += count as u64;
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
+            let bytes = read(file, at, PIECE.min((to.get() - at) as usize))?;
+            let Some(first) = bytes.first() else { break };
+            let blank = *expected.get_or_insert(if *first == 0xff { 0xff } else { 0 });
+            if let Some(place) = bytes.iter().position(|byte| *byte != blank) {
+                return Ok(Some(Bytes::new(at + place as u64)));
             }
+            at += bytes.len() as u64;
         }
     }
     Ok(None)
@@ -43,6 +37,8 @@ pub(super) fn first_data(file: &File, size: Bytes) -> io::Result<Option<Bytes>> 
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::FileExt;
+
     use super::*;
 
     #[test]
@@ -63,5 +59,17 @@ mod tests {
         file.write_all_at(&vec![0xff; 3 << 20], 0).expect("the file is ours");
         assert_eq!(look(Bytes::MIB * 3), None);
         assert_eq!(look(size), Some(Bytes::MIB * 3));
+    }
+
+    #[test]
+    fn what_ends_before_its_size_is_looked_at_as_far_as_it_goes_and_what_fails_is_told() {
+        let file = tempfile::tempfile().expect("the test has a temporary folder");
+        file.set_len(4096).expect("the file is ours");
+        assert_eq!(first_data(&file, Bytes::MIB * 40).expect("it can be read"), None);
+        file.write_all_at(b"x", 4095).expect("the file is ours");
+        assert_eq!(first_data(&file, Bytes::MIB * 40).expect("it can be read"), Some(Bytes::new(4095)));
+        assert_eq!(first_data(&file, Bytes::new(4095)).expect("it can be read"), None);
+        let folder = File::open("/").expect("every system has one");
+        assert!(first_data(&folder, Bytes::MIB).is_err());
     }
 }

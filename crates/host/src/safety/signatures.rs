@@ -231,11 +231,17 @@ fn has(file: &File, offset: u64, magic: &[u8]) -> io::Result<bool> {
 }
 
 /// The bytes at `offset`, fewer where the device ends before.
-fn read(file: &File, offset: u64, length: usize) -> io::Result<Vec<u8>> {
+pub(super) fn read(file: &File, offset: u64, length: usize) -> io::Result<Vec<u8>> {
+    filled(length, |bytes, at| file.read_at(bytes, offset + at as u64))
+}
+
+/// What `read` puts into `length` bytes from place to place, until they are full or it gives no more. A call that a
+/// signal interrupted is made again.
+fn filled(length: usize, mut read: impl FnMut(&mut [u8], usize) -> io::Result<usize>) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; length];
     let mut filled = 0;
     while filled < length {
-        match file.read_at(&mut bytes[filled..], offset + filled as u64) {
+        match read(&mut bytes[filled..], filled) {
             Ok(0) => break,
             Ok(count) => filled += count,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -301,6 +307,78 @@ mod tests {
         assert!(found(SIZE, &[(446, b"\x12"), (510, b"\x55\xaa")]).is_empty());
         assert_eq!(found(SIZE, &[(1080, b"\x53\xef")]), ["ext2, ext3 or ext4 file system"]);
         assert!(found(SIZE, &[(1080, b"\x53\xef"), (1100, b"\xff")]).is_empty());
+    }
+
+    #[test]
+    fn a_read_that_a_signal_interrupted_is_made_again_and_short_ones_are_put_together() {
+        let mut answers = vec![
+            Ok(0),
+            Ok(2),
+            Err(io::ErrorKind::Interrupted.into()),
+            Ok(3),
+            Err(io::ErrorKind::Interrupted.into()),
+        ];
+        let mut asked = Vec::new();
+        let read = |bytes: &mut [u8], at: usize| {
+            asked.push((at, bytes.len()));
+            let answer = answers.pop().expect("it is not asked again at the end");
+            answer.inspect(|count| bytes[..*count].fill(9))
+        };
+        assert_eq!(filled(8, read).expect("nothing failed"), [9; 5]);
+        assert_eq!(asked, [(0, 8), (0, 8), (3, 5), (3, 5), (5, 3)]);
+        let mut calls = 0;
+        let failing = |_: &mut [u8], _| {
+            calls += 1;
+            assert!(calls < 9, "it is made again for ever");
+            Err(io::Error::from_raw_os_error(libc::EIO))
+        };
+        assert_eq!(filled(8, failing).map_err(|error| error.raw_os_error()), Err(Some(libc::EIO)));
+        let folder = File::open("/").expect("every system has one");
+        assert!(of_table(&folder, SIZE).is_err(), "what cannot be read is not taken for blank");
+    }
+
+    #[test]
+    fn a_signature_is_told_with_its_place() {
+        let at = |size: Bytes, writes: &[(u64, &[u8])]| -> Vec<u64> {
+            let found = of_table(&image(size, writes), size).expect("it can be read");
+            found.into_iter().map(|signature| signature.offset.get()).collect()
+        };
+        let (list, label) = (b"version\0", 256u64 << 10);
+        let (little, big) = (0xba_b10cu64.to_le_bytes(), 0xba_b10cu64.to_be_bytes());
+        for start in [0, label, SIZE.get() - 2 * label, SIZE.get() - label] {
+            assert_eq!(at(SIZE, &[(start + (16 << 10) + 24, list)]), [start + (16 << 10)]);
+            for slot in [0, 1, 127] {
+                let place = start + (128 << 10) + slot * 1024;
+                assert_eq!(at(SIZE, &[(place, &little)]), [place]);
+                assert_eq!(at(SIZE, &[(place, &big)]), [place]);
+                assert_eq!(at(SIZE, &[(place + 512, &little)]), [] as [u64; 0]);
+            }
+        }
+        for magic in [b"\xfc\x4e\x2b\xa9", b"\xa9\x2b\x4e\xfc"] {
+            assert_eq!(at(SIZE, &[(SIZE.get() - 65_536, magic)]), [SIZE.get() - 65_536]);
+            assert_eq!(at(SIZE, &[(SIZE.get() - 8_192, magic)]), [SIZE.get() - 8_192]);
+        }
+        assert_eq!(at(SIZE, &[(510, b"\x55\xaa")]), [510]);
+        assert_eq!(at(SIZE, &[(1080, b"\x53\xef")]), [1080]);
+        // A device that ends within a label, and one that is smaller than any.
+        assert_eq!(at(Bytes::new(label + 4096), &[(16 * 1024 + 24, list)]), [16 << 10]);
+        // At the start it is one of version 1.1 as well.
+        assert_eq!(at(Bytes::new(65_536), &[(0, b"\xfc\x4e\x2b\xa9")]), [0, 0]);
+        assert_eq!(at(Bytes::new(8_192), &[(0, b"\xfc\x4e\x2b\xa9")]), [0, 0]);
+    }
+
+    #[test]
+    fn the_largest_block_and_the_newest_revision_of_ext_are_known_and_none_beyond() {
+        let magic: (u64, &[u8]) = (1080, b"\x53\xef");
+        assert_eq!(found(SIZE, &[magic, (1048, b"\x06"), (1100, b"\x01")]).len(), 1);
+        assert!(found(SIZE, &[magic, (1048, b"\x07")]).is_empty());
+        assert!(found(SIZE, &[magic, (1100, b"\x02")]).is_empty());
+        assert!(found(SIZE, &[magic, (1051, b"\x01")]).is_empty(), "the fourth byte counts");
+        for at in [446, 462, 478, 494] {
+            assert_eq!(found(SIZE, &[(at, b"\x80"), (510, b"\x55\xaa")]).len(), 1);
+            assert!(found(SIZE, &[(at, b"\x81"), (510, b"\x55\xaa")]).is_empty());
+        }
+        assert!(found(SIZE, &[(510, b"\x55\xab")]).is_empty());
     }
 
     #[test]
