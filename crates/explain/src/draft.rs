@@ -89,9 +89,36 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_finding_has_what_was_put_into_it_and_names_its_workload_among_several() {
+        use record::sample::{point, workload};
+        let draft = || {
+            Draft::new(Code::Lag, Severity::Warning, "It is late.")
+                .sentence(" Very.")
+                .remedy("Wait.")
+                .number("a", 2.5)
+                .number("b", f64::NAN)
+                .number("c", f64::INFINITY)
+        };
+        let finding = draft().about_run();
+        assert_eq!((finding.code.as_str(), finding.severity), ("lag", Severity::Warning));
+        assert_eq!((finding.sentence.as_str(), finding.remedy.as_str()), ("It is late. Very.", "Wait."));
+        assert_eq!((finding.numbers, finding.point), (BTreeMap::from([("a".to_owned(), 2.5)]), None));
+        let one = point(3, "p", vec![workload("main", &[])]);
+        assert_eq!(draft().about(&one).point, Some(3));
+        assert_eq!(draft().about_workload(&one, &one.workloads[0]).sentence, "It is late. Very.");
+        let two = point(4, "p", vec![workload("main", &[]), workload("other", &[])]);
+        let named = draft().about_workload(&two, &two.workloads[1]);
+        assert_eq!((named.sentence.as_str(), named.point), ("other: It is late. Very.", Some(4)));
+    }
+
+    #[test]
     fn numbers_read_as_people_write_them() {
         assert_eq!([0.062, 0.62, -0.12, 0.0].map(percent), ["6.2 %", "62 %", "-12 %", "0.0 %"]);
+        assert_eq!([0.09949, 0.0995, -0.0995, 1.0].map(percent), ["9.9 %", "10 %", "-10 %", "100 %"]);
         assert_eq!(several(1, "request"), "1 request");
+        assert_eq!(several(0, "request"), "0 requests");
+        assert_eq!(several(999, "request"), "999 requests");
+        assert_eq!(several(1_234_567, "request"), "1,234,567 requests");
         assert_eq!(several(1_024, "request"), "1,024 requests");
     }
 }

@@ -132,3 +132,168 @@ pub(crate) fn merged<'a>(histograms: impl Iterator<Item = &'a Histogram>) -> Opt
         sum
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use record::sample::{self, Stream};
+
+    use super::*;
+
+    fn run() -> Run {
+        let stream = |op| Stream { op, size_bytes: 4096, per_s: 1_000, median_ns: 400_000, spread: 0.5 };
+        let workloads = vec![
+            sample::workload("a", &[stream("read"), stream("write")]),
+            sample::workload("b", &[stream("read")]),
+        ];
+        sample::run("quick", vec![sample::point(0, "p", workloads)])
+    }
+
+    fn series(from_ns: Option<u64>, at_ns: &[u64], values: &[f64]) -> Series {
+        Series {
+            name: "x".into(),
+            unit: "share".into(),
+            workload: None,
+            source: "test".into(),
+            from_ns,
+            at_ns: at_ns.to_vec(),
+            values: values.to_vec(),
+            absent: None,
+        }
+    }
+
+    #[test]
+    fn values_count_that_ended_within_and_long_stretches_as_often_as_they_are_long() {
+        let even = series(Some(0), &[10, 20, 30, 40], &[1.0, 2.0, 3.0, 4.0]);
+        assert_eq!(within(&even, 0, 40), [1.0, 2.0, 3.0, 4.0]);
+        assert_eq!(within(&even, 10, 30), [2.0, 3.0], "after the start, and no later than the end");
+        assert_eq!(within(&even, 9, 29), [1.0, 2.0]);
+        let old = series(Some(0), &[30, 40, 50], &[1.0, 2.0, 3.0]);
+        assert_eq!(within(&old, 0, 50), [1.0, 1.0, 1.0, 2.0, 3.0]);
+        // Rounded: 14 is once ten, 15 and 16 twice.
+        for (length, times) in [(14, 1), (15, 2), (16, 2), (25, 3)] {
+            let one = series(Some(0), &[10, 10 + length], &[1.0, 2.0]);
+            assert_eq!(within(&one, 0, 99).len(), 1 + times, "{length}");
+        }
+        // Where the first stretch began is not known: it counts once, however late it ended.
+        assert_eq!(within(&series(None, &[500, 510, 520], &[1.0, 2.0, 3.0]), 0, 999), [1.0, 2.0, 3.0]);
+        assert_eq!(within(&series(None, &[], &[]), 0, 999), [] as [f64; 0]);
+        assert_eq!(within(&series(Some(7), &[7], &[1.0]), 0, 9), [1.0], "a stretch of no length is one");
+    }
+
+    #[test]
+    fn thirds_need_two_values_each_and_a_mean_one() {
+        let values: Vec<f64> = (0..8).map(f64::from).collect();
+        assert_eq!(outer_thirds(&values), Some((&values[..2], &values[6..])));
+        assert_eq!(outer_thirds(&values[..6]), Some((&values[..2], &values[4..6])));
+        assert_eq!(outer_thirds(&values[..5]), None);
+        assert_eq!((mean(&values), mean(&[])), (Some(3.5), None));
+    }
+
+    #[test]
+    fn what_was_moved_is_summed_by_operation_over_one_workload_or_all() {
+        let run = run();
+        let (point, each) = (&run.points[0], 30_000 * 4096);
+        assert_eq!((moved(point, "read"), moved(point, "write"), moved(point, "trim")), (2 * each, each, 0));
+        assert_eq!(moved_by(&point.workloads[0], "read"), each);
+        assert_eq!(moved_by(&point.workloads[1], "write"), 0);
+        assert_eq!(took_s(point), 31.0);
+    }
+
+    #[test]
+    fn devices_that_were_asked_are_counted_and_their_members_are_not() {
+        let mut run = run();
+        let mut member = run.points[0].devices[0].clone();
+        member.relation = "member".into();
+        run.points[0].devices.push(member);
+        let seen = counted(&run.points[0]).expect("one is counted");
+        let each = 30_000 * 4096;
+        assert_eq!((seen.devices, seen.read_bytes, seen.write_bytes), (1, 2 * each, each));
+        run.points[0].devices.remove(0);
+        assert!(counted(&run.points[0]).is_none());
+    }
+
+    #[test]
+    fn direct_is_what_was_asked_for_unless_the_engine_cannot() {
+        let mut run = run();
+        let workload = &mut run.points[0].workloads[0];
+        assert_eq!(is_direct(workload), Some(true));
+        workload.spec.insert("direct".into(), "false".into());
+        assert_eq!(is_direct(workload), Some(false));
+        workload.spec.remove("direct");
+        assert_eq!((is_direct(workload), key(workload, "direct")), (None, None));
+        workload.spec.insert("direct".into(), "true".into());
+        workload.engine.name = "mmap".into();
+        assert_eq!((is_direct(workload), key(workload, "direct")), (Some(false), Some("true")));
+    }
+
+    #[test]
+    fn nothing_was_asked_where_every_target_or_every_engine_is_null() {
+        let mut run = run();
+        assert!(!on_nothing(&run));
+        run.points[0].workloads[0].engine.name = "null".into();
+        assert!(!on_nothing(&run), "the other workload asked something");
+        run.points[0].workloads[1].engine.name = "null".into();
+        assert!(on_nothing(&run));
+        let mut run = self::run();
+        run.targets[0].kind = "null".into();
+        assert!(on_nothing(&run));
+        let other = Target { kind: "block".into(), ..run.targets[0].clone() };
+        run.targets.push(other);
+        assert!(!on_nothing(&run));
+        run.targets.clear();
+        assert!(!on_nothing(&run));
+        run.points.clear();
+        assert!(!on_nothing(&run));
+    }
+
+    #[test]
+    fn a_state_filled_the_target_as_often_as_it_says_if_it_ended() {
+        let mut state = run().points.remove(0);
+        assert_eq!(fills(&state), 0);
+        state.state.insert("fill".into(), "2".into());
+        assert_eq!(fills(&state), 2);
+        state.complete = false;
+        assert_eq!(fills(&state), 0);
+    }
+
+    #[test]
+    fn caches_are_those_of_the_target_and_of_the_parts_of_its_path() {
+        let mut run = run();
+        assert_eq!(known_caches(&run), []);
+        run.targets[0].caches = vec![Cache { name: "seen".into(), size_bytes: 7 }];
+        let part = |name: &str, cache: &str| PathPart {
+            name: name.into(),
+            facts: [(fact::CACHE.to_owned(), cache.to_owned())].into(),
+            ..PathPart::default()
+        };
+        run.path = vec![PathPart { below: vec![part("box", "2 GiB")], ..part("disk", "unknown") }];
+        let names = |caches: Vec<Cache>| -> Vec<(String, u64)> {
+            caches.into_iter().map(|cache| (cache.name, cache.size_bytes)).collect()
+        };
+        let expected = [("seen".to_owned(), 7), ("cache of box".to_owned(), 2 << 30)];
+        assert_eq!(names(caches_of(&run, 0)), expected);
+        assert_eq!(names(known_caches(&run)), expected);
+        assert_eq!(caches_of(&run, 1), []);
+    }
+
+    #[test]
+    fn samples_of_the_machine_within_the_point_are_taken_and_those_of_workloads_are_not() {
+        let mut run = run();
+        let point = &mut run.points[0];
+        (point.started_ns, point.ended_ns) = (10, 30);
+        let own = series(Some(0), &[10, 20, 30, 40], &[1.0, 2.0, 3.0, 4.0]);
+        let of_workload = Series { workload: Some("a".into()), values: vec![9.0; 4], ..own.clone() };
+        point.series = vec![of_workload, own];
+        assert_eq!(sampled(point, "x"), [2.0, 3.0]);
+        assert_eq!(sampled(point, "y"), [] as [f64; 0]);
+    }
+
+    #[test]
+    fn histograms_are_one_together_and_none_are_none() {
+        let histogram = |count, ns| sample::responses(count, ns, 0.0);
+        let (one, other) = (histogram(10, 500), histogram(30, 900));
+        let all = merged([&one, &other].into_iter()).expect("there are two");
+        assert_eq!((all.count(), all.mean()), (40, Some(800.0)));
+        assert!(merged(std::iter::empty()).is_none());
+    }
+}

@@ -193,3 +193,16 @@ pub(crate) fn rounds_not_steady(run: &Run) -> Option<Draft> {
             .number("rounds", rounds.values.len() as f64),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_equal_and_those_left_over_are_the_first() {
+        let values: Vec<f64> = (0..11).map(f64::from).collect();
+        assert_eq!(parts::<5>(&values), Some([1.5, 3.5, 5.5, 7.5, 9.5]));
+        assert_eq!(parts::<11>(&values).map(|all| all.to_vec()), Some(values.clone()));
+        assert_eq!(parts::<12>(&values), None);
+    }
+}

@@ -114,3 +114,75 @@ pub(super) fn answer(run: &Run, sweeps: &Sweeps<'_>, point: &Point) -> Option<An
         gain: rate_times.ln() / load_times.ln(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use record::sample::{self, Stream};
+
+    use super::*;
+
+    /// A sweep of depth: each point has so many in flight and does so many a second.
+    fn swept(loads: &[(u32, u64)]) -> Run {
+        let point = |(index, (depth, per_s)): (usize, &(u32, u64))| {
+            let median_ns = (f64::from(*depth) / *per_s as f64 * 1e9) as u64;
+            let stream = Stream { op: "read", size_bytes: 4096, per_s: *per_s, median_ns, spread: 0.0 };
+            let mut workload = sample::workload("main", &[stream]);
+            (workload.mean_in_flight, workload.edges) = (f64::from(*depth), None);
+            let point = sample::point(index as u32, &format!("x{depth}"), vec![workload]);
+            let swept = [("depth".to_owned(), depth.to_string())].into();
+            Point { swept, phase: "p".into(), ..point }
+        };
+        sample::run("sweep", loads.iter().enumerate().map(point).collect())
+    }
+
+    fn answer_of(run: &Run, index: usize) -> Option<Answer> {
+        answer(run, &Sweeps::of(run), &run.points[index])
+    }
+
+    #[test]
+    fn the_answer_is_that_of_the_next_heavier_load_and_for_the_heaviest_the_step_to_it() {
+        let run = swept(&[(4, 1_000), (8, 1_800), (16, 2_000)]);
+        let first = answer_of(&run, 0).expect("it has a next");
+        assert_eq!((first.from.in_flight, first.to.in_flight), (4.0, 8.0));
+        assert_eq!((first.load_times, first.rate_times), (2.0, 1.8));
+        assert!((first.gain - 1.8f64.ln() / 2f64.ln()).abs() < 1e-9, "{first:?}");
+        assert!((first.response_times - 2.0 / 1.8).abs() < 1e-3, "{first:?}");
+        for last in [1, 2] {
+            let found = answer_of(&run, last).expect("it has a neighbour");
+            assert_eq!((found.from.in_flight, found.to.in_flight), (8.0, 16.0));
+        }
+        assert_eq!(answer_of(&swept(&[(4, 1_000)]), 0), None);
+    }
+
+    #[test]
+    fn loads_that_hardly_differ_are_repetitions_of_one() {
+        let run = swept(&[(10, 1_000), (12, 1_100), (13, 1_200)]);
+        let found = answer_of(&run, 0).expect("13 is another load");
+        assert_eq!(found.to.in_flight, 13.0);
+        assert_eq!(answer_of(&run, 1), None, "neither 10 nor 13 is far enough from 12");
+        assert_eq!(answer_of(&run, 2).map(|found| found.from.in_flight), Some(10.0));
+    }
+
+    #[test]
+    fn an_answer_is_told_by_how_the_rate_follows() {
+        let words = |to: u64| answer_of(&swept(&[(8, 1_000), (16, to)]), 0).expect("a step").in_words();
+        assert_eq!(
+            words(1_000),
+            "From 8 to 16 in flight the rate changed by 0.0 % and the response 2.00 times: what is added only waits."
+        );
+        assert!(words(1_109).ends_with(": what is added only waits."), "an exponent of 0.149");
+        assert!(words(1_111).ends_with("1.80 times."), "{}", words(1_111));
+        assert!(words(1_620).ends_with("times."), "an exponent of 0.696");
+        assert!(words(1_630).ends_with("times: the rate follows."), "an exponent of 0.705");
+    }
+
+    #[test]
+    fn what_did_nothing_or_did_not_end_is_no_load() {
+        let mut run = swept(&[(4, 1_000), (8, 1_800)]);
+        assert!(load(&run.points[0]).is_some());
+        run.points[0].workloads[0].mean_in_flight = 0.0;
+        assert_eq!(load(&run.points[0]), None);
+        run.points[1].complete = false;
+        assert_eq!(Sweeps::of(&run).with(&run.points[1]).len(), 0);
+    }
+}

@@ -184,3 +184,90 @@ pub(crate) fn by_cache(run: &Run, point: &Point) -> Option<Draft> {
         .remedy("Where the members are to be measured, use a `span` several times the cache.");
     Some(draft.number("answered_share", share).number("reads", reads as f64))
 }
+
+#[cfg(test)]
+mod tests {
+    use record::sample::{self, Stream};
+
+    use super::*;
+
+    fn run(per_s: u64) -> Run {
+        let stream = |op, size_bytes| Stream { op, size_bytes, per_s, median_ns: 400_000, spread: 0.1 };
+        let workload = sample::workload("main", &[stream("read", 4096), stream("write", 512)]);
+        let mut run = sample::run("quick", vec![sample::point(0, "p", vec![workload])]);
+        run.path = vec![PathPart { name: "sda".into(), ..PathPart::default() }];
+        run
+    }
+
+    fn with_limits(run: &mut Run, limits: &str) {
+        run.environment.facts.insert(fact::IO_MAX.into(), limits.into());
+    }
+
+    #[test]
+    fn what_was_carried_is_counted_by_the_keys_of_a_control_group() {
+        let run = run(1_000);
+        let found = ["riops", "wiops", "rbps", "wbps", "x"].map(|key| carried(&run.points[0], key));
+        assert_eq!(found, [Some(1e3), Some(1e3), Some(4_096e3), Some(512e3), None]);
+    }
+
+    #[test]
+    fn a_rate_from_a_twentieth_below_a_limit_to_a_twentieth_above_is_held_by_it() {
+        let limited = |most: &str| {
+            let mut run = run(1_000);
+            with_limits(&mut run, &format!("sdz riops=1000; sda wbps=max {most}"));
+            by_group(&run, &run.points[0].clone()).map(Draft::about_run)
+        };
+        for (most, is_held) in [
+            ("riops=1053", false),
+            ("riops=1052", true),
+            ("riops=1000", true),
+            ("riops=953", true),
+            ("riops=952", false),
+            ("rbps=4096000", true),
+            ("wbps=512000", true),
+            ("wbps=4096000", false),
+        ] {
+            assert_eq!(limited(most).is_some(), is_held, "{most}");
+        }
+        let finding = limited("riops=1020").expect("it is held");
+        assert_eq!(
+            finding.sentence,
+            "The control group of this program is the limit: 98 % of the 1020 requests a second that it allows on sda \
+             (riops)."
+        );
+        assert_eq!((finding.numbers["rate_per_s"], finding.numbers["most_per_s"]), (1_000.0, 1_020.0));
+        assert!(limited("wbps=512000").expect("it is held").sentence.contains("bytes a second"));
+    }
+
+    /// One point with these rates in its seconds.
+    fn seconds(rates: &[f64]) -> Point {
+        let mut point = run(1_000).points.remove(0);
+        point.series.retain(|one| one.workload.is_some() && one.name.ends_with(series::OPS));
+        point.series.truncate(1);
+        let from = point.workloads[0].measured_from_ns;
+        let one = &mut point.series[0];
+        one.from_ns = Some(from);
+        one.at_ns = (1..=rates.len() as u64).map(|second| from + second * 1_000_000_000).collect();
+        one.values = rates.to_vec();
+        point
+    }
+
+    #[test]
+    fn a_rate_is_constant_where_nearly_all_seconds_have_it() {
+        let constant = |others: usize, other: f64| {
+            let rates: Vec<f64> = (0..20).map(|at| if at < others { other } else { 1_000.0 }).collect();
+            Constant::of(&seconds(&rates)).map(|found| (found.rate, found.share, found.within))
+        };
+        assert_eq!(constant(0, 0.0), Some((1_000.0, 1.0, 0.005)));
+        assert_eq!(constant(4, 900.0), Some((1_000.0, 0.8, 0.005)));
+        assert_eq!(constant(5, 900.0), None);
+        assert_eq!(constant(20, 0.0), None, "nothing was done");
+        assert_eq!(constant(9, 1_004.9).map(|found| found.1), Some(1.0));
+        assert_eq!(constant(9, 1_005.1), None);
+        assert!(Constant::of(&seconds(&[1_000.0; 10])).is_some());
+        assert!(Constant::of(&seconds(&[1_000.0; 9])).is_none(), "too few to tell");
+        // At a low rate a request falls on either side of a second's end.
+        let slow: Vec<f64> = (0..20).map(|at| if at % 2 == 0 { 10.0 } else { 11.0 }).collect();
+        assert_eq!(Constant::of(&seconds(&slow)).map(|found| (found.rate, found.share)), Some((11.0, 1.0)));
+    }
+}
