@@ -171,6 +171,33 @@ mod tests {
     }
 
     #[test]
+    fn where_a_page_of_the_list_is_noise_the_runs_of_the_other_pages_are_listed() {
+        use std::os::unix::fs::FileExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("runs.sqlite");
+        let mut library = Library::open(&path).unwrap();
+        for number in 0..60 {
+            let id = format!("run-{number}");
+            library.save(&record::Run { id, ..sample::run("quick", Vec::new()) }).unwrap();
+        }
+        drop(library);
+        let page = "SELECT pageno FROM dbstat WHERE name = 'runs' AND pagetype = 'leaf' LIMIT 1 OFFSET 1";
+        let page: u64 = Connection::open(&path)
+            .unwrap()
+            .query_row(page, [], |row| row.get::<_, i64>(0))
+            .expect("the list lies on several pages")
+            .unsigned_abs();
+        let file = std::fs::File::options().write(true).open(&path).unwrap();
+        file.write_all_at(&[0xff; 4096], (page - 1) * 4096).unwrap();
+        let connection = crate::files::open(&path).unwrap().connection;
+        let corrupt = walk(&connection, &Filter::default()).unwrap_err().sqlite_error_code();
+        assert_eq!(corrupt, Some(ErrorCode::DatabaseCorrupt));
+        let listed = list(&connection, &Filter::default()).unwrap();
+        let found = listed.entries.len() as u64;
+        assert!(found > 20 && found + listed.lost == 60, "{found} found, {} lost", listed.lost);
+    }
+
+    #[test]
     fn each_part_of_a_filter_alone_leaves_a_run_out() {
         let mut run = sample::run("oltp", Vec::new());
         run.started = "2026-01-02T00:00:20Z".into();
