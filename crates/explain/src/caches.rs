@@ -191,3 +191,82 @@ fn by_file_system(run: &Run) -> Option<Draft> {
         ),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use record::sample::{self, Stream};
+
+    use super::*;
+
+    fn run() -> Run {
+        let stream = |op| Stream { op, size_bytes: 4096, per_s: 1_000, median_ns: 400_000, spread: 0.5 };
+        let workload = sample::workload("main", &[stream("read"), stream("write")]);
+        sample::run("quick", vec![sample::point(0, "4k", vec![workload])])
+    }
+
+    #[test]
+    fn what_devices_did_not_see_is_told_beyond_a_twentieth() {
+        assert_eq!((unseen(1_000, 951), unseen(1_000, 1_200), unseen(0, 0)), (None, None, None));
+        assert!((unseen(1_000, 949).expect("more than a twentieth") - 0.051).abs() < 1e-12);
+        assert_eq!((unseen(1_000, 0), several_times(1 << 30)), (Some(1.0), "4GiB".into()));
+    }
+
+    #[test]
+    fn the_page_cache_may_grow_by_a_megabyte_or_a_twentieth_of_what_was_moved() {
+        let grown = |bytes: f64, span: u64| {
+            let mut point = run().points.remove(0);
+            point.workloads[0].span_bytes = Some(span);
+            let mut held = point.series[0].clone();
+            (held.name, held.workload) = (series::MEMORY_FILES.into(), None);
+            (held.at_ns, held.values) = (vec![0, 1], vec![5e6, 5e6 + bytes]);
+            point.series = vec![held];
+            by_page_cache(&point).map(|draft| draft.about_run().numbers)
+        };
+        // 245,760,000 bytes were moved: a twentieth are 12,288,000.
+        assert!(grown(12_287_999.0, 0).is_none());
+        let numbers = grown(12_288_000.0, 0).expect("it is a twentieth");
+        assert_eq!((numbers["asked_bytes"], numbers["cached_bytes"]), (245_760_000.0, 12_288_000.0));
+        // No more than the span can be held.
+        assert!(grown(1_999_999.0, 40_000_000).is_none());
+        assert!(grown(2_000_000.0, 40_000_000).is_some());
+        assert!(grown(999_999.0, 4096).is_none() && grown(1e6, 4096).is_some());
+        assert!(grown(-1e9, 4096).is_none());
+    }
+
+    #[test]
+    fn the_span_decides_whether_buffered_requests_are_a_note_or_a_warning() {
+        let told = |span: u64, ram: u64| {
+            let mut run = run();
+            run.environment.ram_bytes = ram;
+            run.points[0].workloads[0].span_bytes = Some(span);
+            run.points[0].workloads[0].spec.insert("direct".into(), "false".into());
+            buffered(&run, &run.points[0], &run.points[0].workloads[0])
+                .map(|draft| draft.about_run().severity)
+        };
+        assert_eq!(told(4095, 4096), Some(Severity::Warning));
+        assert_eq!(told(4096, 4096), Some(Severity::Note));
+        assert_eq!(told(4095, 0), Some(Severity::Note), "how much memory there is is not known");
+    }
+
+    #[test]
+    fn counters_that_fall_short_are_told_of_reads_first_and_with_their_figures() {
+        let mut run = run();
+        run.points[0].devices[0].write_sectors /= 2;
+        let writes = by_counters(&run.points[0]).expect("half is missing").about_run();
+        assert!(writes.sentence.contains("50 % of the writes never reached the device"), "{writes:?}");
+        assert_eq!(
+            (writes.numbers["asked_bytes"], writes.numbers["device_bytes"]),
+            (122_880_000.0, 61_440_000.0)
+        );
+        run.points[0].devices[0].read_sectors = 0;
+        let reads = by_counters(&run.points[0]).expect("all is missing").about_run();
+        assert!(reads.sentence.contains("100 % of the reads never reached the device"), "{reads:?}");
+        let workload = &mut run.points[0].workloads[0];
+        workload.spec.insert("direct".into(), "false".into());
+        let buffered = reads_from_cache(&run, &run.points[0]).expect("all is missing").about_run();
+        assert_eq!(
+            (buffered.numbers["read_bytes"], buffered.numbers["device_read_bytes"]),
+            (122_880_000.0, 0.0)
+        );
+    }
+}

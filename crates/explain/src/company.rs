@@ -218,3 +218,157 @@ pub(crate) fn null_target() -> Draft {
     let sentence = "No storage was asked: these figures are what this program itself can do on this machine.";
     Draft::new(Code::NullTarget, Severity::Note, sentence)
 }
+
+#[cfg(test)]
+mod tests {
+    use record::sample::{self, Stream, responses};
+    use record::{Finding, Series};
+
+    use super::*;
+
+    fn run(per_s: u64) -> Run {
+        let stream = Stream { op: "read", size_bytes: 4096, per_s, median_ns: 400_000, spread: 0.5 };
+        sample::run("quick", vec![sample::point(0, "4k", vec![sample::workload("main", &[stream])])])
+    }
+
+    fn paced(pace: &str) -> WorkloadResult {
+        let mut workload = run(20_000).points.remove(0).workloads.remove(0);
+        workload.spec.insert("pace".into(), pace.into());
+        workload
+    }
+
+    #[test]
+    fn the_rate_that_was_offered_is_read_from_the_pace() {
+        for (pace, rate) in [
+            ("rate(20000/s)", Some(20_000.0)),
+            ("rate(25k/s, poisson)", Some(25_000.0)),
+            ("rate(1000/s, onoff(2s, 6s))", Some(250.0)),
+            ("rate(1000/s, onoff(3s, 1s), poisson)", Some(750.0)),
+            ("closed", None),
+            ("rate(x)", None),
+            ("rate(1000/s, onoff(2s))", None),
+        ] {
+            assert_eq!(offered(&paced(pace)).map(OpsPerSecond::get), rate, "{pace}");
+        }
+        let mut unpaced = paced("closed");
+        unpaced.spec.remove("pace");
+        assert_eq!(offered(&unpaced).map(OpsPerSecond::get), None);
+    }
+
+    #[test]
+    fn a_rate_is_missed_by_more_than_chance_does_it() {
+        // Of 30 s at 1,200/s 36,000, whose root is 189.7.
+        assert!((most_missed(&paced("rate(1200/s)")) - (0.02 + 3.0 / 36_000f64.sqrt())).abs() < 1e-12);
+        assert_eq!(most_missed(&paced("closed")), 3.02);
+    }
+
+    #[test]
+    fn others_are_suspected_beyond_a_twentieth_and_four_mebibytes() {
+        let more = |per_s: u64, sectors: u64| -> Option<Finding> {
+            let mut run = run(per_s);
+            run.points[0].devices[0].write_sectors += sectors;
+            neighbours(&run, &run.points[0]).map(Draft::about_run)
+        };
+        // 2,457,600,000 bytes were asked for: a twentieth are 240,000 sectors.
+        assert_eq!(more(20_000, 240_000), None);
+        let finding = more(20_000, 240_001).expect("one sector more");
+        assert_eq!(finding.numbers["excess_bytes"], 240_001.0 * 512.0);
+        assert_eq!(finding.numbers["asked_bytes"], 2_457_600_000.0);
+        assert_eq!(
+            finding.sentence,
+            "The device moved 117.19 MiB more than the 2.29 GiB this run asked for: somebody else used it, or a file \
+             system its journal."
+        );
+        assert_eq!(more(100, 8_191), None);
+        assert!(more(100, 8_192).is_some());
+        let mut reads_too = run(20_000);
+        reads_too.points[0].devices[0].read_sectors += 120_000;
+        reads_too.points[0].devices[0].write_sectors += 120_001;
+        assert!(neighbours(&reads_too, &reads_too.points[0]).is_some(), "both count");
+        reads_too.points[0].workloads.clear();
+        assert!(neighbours(&reads_too, &reads_too.points[0]).is_none(), "nothing was asked");
+    }
+
+    #[test]
+    fn lateness_counts_from_a_tenth_of_the_response_and_a_tenth_of_a_millisecond_on() {
+        let late = |response_ns: u64, lag_ns: u64| {
+            let mut run = run(20_000);
+            let workload = &mut run.points[0].workloads[0];
+            workload.classes[0].response = responses(600_000, response_ns, 0.0);
+            workload.classes[0].lag = Some(responses(600_000, lag_ns, 0.0));
+            lag(&run, &run.points[0], &run.points[0].workloads[0]).map(Draft::about_run)
+        };
+        assert!(late(1_024_000, 102_400).is_none(), "a tenth");
+        let finding = late(1_024_000, 110_000).expect("more than a tenth");
+        assert!(finding.sentence.ends_with("where the response time is 1.02 ms."), "{}", finding.sentence);
+        assert!((finding.numbers["lag_ns_p99"] / 110_000.0 - 1.0).abs() < 1e-3, "{finding:?}");
+        assert_eq!(finding.numbers["reached_per_s"], 20_000.0);
+        assert!(!finding.numbers.contains_key("offered_per_s"));
+        assert!(late(300_000, 99_000).is_none(), "that of any timer");
+        assert!(late(300_000, 101_000).is_some());
+    }
+
+    #[test]
+    fn requests_that_were_never_issued_are_told_by_what_became_of_them() {
+        let told = |dropped: u64, unserved: u64| {
+            let mut run = run(1_000);
+            (run.points[0].workloads[0].dropped, run.points[0].workloads[0].unserved) = (dropped, unserved);
+            never_issued(&run, &run.points[0], &run.points[0].workloads[0])
+                .map(|draft| draft.about_run().sentence)
+        };
+        assert_eq!(told(0, 0), None);
+        let starts = |told: Option<String>, with: &str| {
+            let told = told.expect("some were never issued");
+            assert!(told.starts_with(with), "{told}");
+        };
+        starts(
+            told(10, 0),
+            "10 requests of 30010 that fell due were never issued: they found every slot taken",
+        );
+        starts(told(0, 1), "1 request of 30000 that fell due were never issued: the load was behind");
+        let both = "30 requests of 30010 that fell due were never issued: 10 were left out and 20 were still waiting";
+        starts(told(10, 20), both);
+    }
+
+    /// A series of the machine with the same value in each second of the point.
+    fn with(name: &str, values: impl Fn(usize) -> f64) -> Point {
+        let mut point = run(1_000).points.remove(0);
+        point.series.retain(|series| series.name != name);
+        let at_ns = (1..=30).map(|second| point.started_ns + second * 1_000_000_000).collect();
+        point.series.push(Series {
+            name: name.into(),
+            unit: "share".into(),
+            workload: None,
+            source: "test".into(),
+            from_ns: Some(point.started_ns),
+            at_ns,
+            values: (0..30).map(values).collect(),
+            absent: None,
+        });
+        point
+    }
+
+    #[test]
+    fn each_state_of_the_processors_is_told_beyond_its_threshold_and_not_at_it() {
+        let run = run(1_000);
+        assert!(cpu_saturated(&run, &with(series::CPU_IDLE, |_| 0.05)).is_none());
+        let saturated = cpu_saturated(&run, &with(series::CPU_IDLE, |_| 0.03125)).expect("less is left");
+        assert_eq!(saturated.about_run().numbers["idle_share"], 0.03125);
+        assert!(cpu_stolen(&run, &with(series::CPU_STEAL, |_| 0.01875)).is_none());
+        assert!(cpu_stolen(&run, &with(series::CPU_STEAL, |_| 0.021)).is_some());
+        assert!(throttled(&run, &with(series::CPU_THROTTLED, |_| 0.0)).is_none());
+        let throttled =
+            throttled(&run, &with(series::CPU_THROTTLED, |at| (at % 3) as f64)).expect("30 events");
+        assert_eq!(throttled.about_run().numbers["events"], 30.0);
+        let clock = |last: f64| {
+            clock_changed(&run, &with(series::CPU_FREQUENCY, |at| if at < 15 { 2e9 } else { last }))
+                .map(|draft| draft.about_run().sentence)
+        };
+        assert_eq!((clock(2.19e9), clock(1.81e9)), (None, None), "less than a tenth");
+        assert_eq!(
+            clock(1.0e9).as_deref(),
+            Some("The processors' clock went from 2.00 GHz to 1.00 GHz within the point (-50 %).")
+        );
+        assert!(clock(2.3e9).expect("it rose").ends_with("(15 %)."));
+    }
+}

@@ -279,3 +279,101 @@ fn superlinear(name: &str, points: &[LoadPoint], found: &Saturation) -> Option<D
     let draft = Draft::new(Code::Superlinear, Severity::Note, sentence);
     Some(draft.remedy("Measure the lightest load again: caches, sleep states and read-ahead change it most."))
 }
+
+#[cfg(test)]
+mod tests {
+    use record::sample::{self, Stream};
+
+    use super::*;
+
+    fn curve(phase: &str, around: &[(&str, &str)], values: &[&str]) -> Curve {
+        let around = around.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
+        let loads = values.iter().map(|value| Load { value: (*value).into(), ..Load::default() }).collect();
+        Curve { phase: phase.into(), around, loads }
+    }
+
+    #[test]
+    fn a_curve_is_named_by_its_phase_its_ends_and_what_is_swept_around_it() {
+        let name = |phase: &str, around: &[(&str, &str)]| name(&curve(phase, around, &["1", "8", "256"]));
+        assert_eq!(name("reads", &[]), "reads");
+        assert_eq!(name("reads x{depth}", &[]), "reads x1…256");
+        assert_eq!(name("{size} x{workers}", &[("size", "8 KiB")]), "8 KiB x1…256");
+        assert_eq!(
+            name("{size} x{depth}", &[("size", "8 KiB"), ("reads", "70%"), ("align", "4k")]),
+            "8 KiB x1…256 at reads 70%, align 4k"
+        );
+    }
+
+    #[test]
+    fn figures_of_several_workloads_are_their_sums_and_the_mean_over_all_requests() {
+        let stream =
+            |per_s, median_ns| Stream { op: "read", size_bytes: 4096, per_s, median_ns, spread: 0.0 };
+        let workloads = vec![
+            sample::workload("a", &[stream(1_000, 1_000)]),
+            sample::workload("b", &[stream(3_000, 2_000)]),
+        ];
+        let mut point = sample::point(0, "p", workloads);
+        (point.workloads[0].mean_in_flight, point.workloads[1].mean_in_flight) = (4.0, 12.0);
+        let (in_flight, rate, response_s) = figures(&point).expect("both are closed loops");
+        assert_eq!((in_flight, rate), (16.0, 4_000.0));
+        assert!((response_s - 1_750e-9).abs() < 1e-12, "{response_s}");
+        point.workloads[1].classes[0].service = Some(point.workloads[1].classes[0].response.clone());
+        assert_eq!(figures(&point), None, "one of them has a schedule");
+        point.workloads.clear();
+        assert_eq!(figures(&point), None);
+    }
+
+    #[test]
+    fn a_load_is_swept_by_depth_or_by_workers_and_not_by_both() {
+        let axis_of = |swept: &[(&str, &str)]| {
+            let mut point = sample::point(0, "p", Vec::new());
+            point.swept = swept.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
+            axis(&point)
+        };
+        assert_eq!(axis_of(&[("depth", "8")]), Some(("8".into(), vec![])));
+        let around = vec![("size".to_owned(), "4k".to_owned())];
+        assert_eq!(axis_of(&[("size", "4k"), ("oltp.workers", "2")]), Some(("2".into(), around)));
+        assert_eq!((axis_of(&[("depth", "8"), ("workers", "2")]), axis_of(&[("size", "4k")])), (None, None));
+    }
+
+    fn points(rates: &[f64]) -> Vec<LoadPoint> {
+        let point = |(step, rate): (u32, &f64)| {
+            let load = f64::from(1u32 << step);
+            LoadPoint { load, rate: *rate, response_s: load / rate }
+        };
+        (0..).zip(rates).map(point).collect()
+    }
+
+    fn told(rates: &[f64]) -> Vec<Finding> {
+        let points = points(rates);
+        let found = saturation(&points, 1).expect("they are enough");
+        let drafts = [Some(bend("x", &points, &found)), retrograde("x", &points, &found)];
+        drafts.into_iter().flatten().map(Draft::about_run).collect()
+    }
+
+    #[test]
+    fn what_the_last_step_gains_and_the_first_load_does_decide_what_is_said_of_a_bend() {
+        let sentence = |rates: &[f64]| told(rates).remove(0).sentence;
+        let last = sentence(&[1_000.0, 2_000.0, 4_000.0, 8_000.0, 12_000.0]);
+        assert_eq!(
+            last,
+            "x: the last step to 16.0 in flight still gained 50 %: the sweep ends before the storage does."
+        );
+        assert!(sentence(&[970.0, 990.0, 1_000.0, 995.0]).starts_with("x: 1.0 in flight already do 97 % of"));
+        assert!(!sentence(&[969.0, 990.0, 1_000.0, 995.0]).contains("already do"));
+        let slow = sentence(&[1_000.0, 1_300.0, 1_700.0, 2_200.0, 2_419.0]);
+        assert!(slow.contains("has no sharp knee"), "less than a tenth is no longer growth: {slow}");
+    }
+
+    #[test]
+    fn a_fall_is_told_beyond_a_twentieth() {
+        assert_eq!(told(&[1_000.0, 1_900.0, 2_000.0, 1_901.0]).len(), 1);
+        let falls = told(&[1_000.0, 1_900.0, 2_000.0, 1_890.0]).remove(1);
+        assert!(
+            falls.sentence.starts_with("x: with 8.0 in flight it does 5.5 % less than with 4.0"),
+            "{falls:?}"
+        );
+        assert_eq!(falls.numbers["best_in_flight"], 4.0);
+        assert!((falls.numbers["fall_share"] - 0.055).abs() < 1e-12);
+    }
+}
