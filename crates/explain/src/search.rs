@@ -217,3 +217,18 @@ pub(crate) fn recovery(run: &Run) -> Option<Draft> {
         .remedy("Find what it still does, such as emptying a cache or collecting garbage, and search below that with `--to`.");
     Some(draft.number("waited_s", waited_s).number("rate_per_s", late.rate_per_s))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_told_to_the_request_and_slow_ones_to_a_tenth() {
+        assert_eq!([2_909.4, 100.4, 100.0, 64.32].map(per_s), ["2,909/s", "100/s", "100/s", "64.3/s"]);
+    }
+
+    #[test]
+    fn times_are_rounded_up_to_the_second() {
+        assert_eq!([0.2, 30.0, 30.1, 90.0].map(time), ["1.00 s", "30.0 s", "31.0 s", "90.0 s"]);
+    }
+}

@@ -132,3 +132,90 @@ impl Measured<'_> {
         own && op.is_some_and(|op| self.summary.op == "all" || op == self.summary.op)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use record::sample::{self, Stream};
+
+    use super::*;
+
+    #[test]
+    fn each_figure_has_its_name_and_unit() {
+        let names = [
+            Metric::Iops,
+            Metric::Throughput,
+            Metric::Mean,
+            Metric::Quantile(0.5),
+            Metric::Quantile(0.99),
+            Metric::Quantile(0.999),
+            Metric::Quantile(0.9999999),
+        ]
+        .map(|metric| (metric.name(), metric.unit()));
+        let wanted = [
+            ("iops", "per_s"),
+            ("mb_per_s", "bytes_per_s"),
+            ("mean", "ns"),
+            ("p50", "ns"),
+            ("p99", "ns"),
+            ("p99.9", "ns"),
+            ("p99.99999", "ns"),
+        ];
+        assert_eq!(names, wanted.map(|(name, unit)| (name.to_owned(), unit)));
+    }
+
+    fn point(headline: &str) -> Point {
+        let stream = |op, per_s| Stream { op, size_bytes: 4096, per_s, median_ns: 400_000, spread: 0.5 };
+        let workloads = vec![
+            sample::workload("a", &[stream("read", 3_000), stream("write", 1_000)]),
+            sample::workload("b", &[stream("read", 500)]),
+        ];
+        Point { headline: headline.into(), ..sample::point(0, "p", workloads) }
+    }
+
+    fn measured(point: &Point, summary: usize, is_real: bool) -> Measured<'_> {
+        let workload = &point.workloads[0];
+        Measured { point, workload, summary: &workload.summary[summary], is_real }
+    }
+
+    #[test]
+    fn the_percentile_of_the_headline_is_compared_besides_the_usual_ones() {
+        let names = |headline: &str| -> Vec<String> {
+            let point = point(headline);
+            measured(&point, 0, true).metrics().into_iter().map(Metric::name).collect()
+        };
+        let usual = ["iops", "mb_per_s", "mean", "p50", "p99", "p99.9"];
+        assert_eq!(names("iops"), usual);
+        assert_eq!(names("p99"), usual);
+        assert_eq!(names("p90"), [&usual[..], &["p90"]].concat());
+    }
+
+    #[test]
+    fn the_seconds_of_an_operation_are_its_own_and_of_all_the_sums() {
+        let point = point("iops");
+        let all = measured(&point, 0, true);
+        assert_eq!(all.summary.op, "all");
+        let mean = |of: &Measured<'_>| {
+            let rates = of.each_second(series::OPS);
+            assert_eq!(rates.len(), 30);
+            rates.iter().sum::<f64>() / 30.0
+        };
+        let by_op = |op: &str| {
+            let at = point.workloads[0].summary.iter().position(|summary| summary.op == op);
+            mean(&measured(&point, at.unwrap_or(0), true))
+        };
+        assert!((mean(&all) - 4_000.0).abs() < 1.0, "{}", mean(&all));
+        assert!((by_op("read") - 3_000.0).abs() < 1.0 && (by_op("write") - 1_000.0).abs() < 1.0);
+    }
+
+    #[test]
+    fn on_real_storage_a_single_measurement_deviates_by_what_measurements_are_known_to() {
+        let point = point("iops");
+        let (real, model) = (measured(&point, 0, true), measured(&point, 0, false));
+        let within = real.within(Metric::Iops).map(|estimate| estimate.variance).unwrap_or(f64::NAN);
+        let variance = |of: &Measured<'_>| of.alone(Metric::Iops).map_or(f64::NAN, |found| found.variance);
+        assert_eq!(variance(&model), within);
+        assert!((variance(&real) - within - 0.0009).abs() < 1e-12);
+        let throughput = model.within(Metric::Throughput).map(|found| (found.value, found.variance));
+        assert_eq!(throughput, Some((4_000.0 * 4096.0, within)), "as the rate, whose sizes are all alike");
+    }
+}

@@ -292,3 +292,115 @@ fn one_after_the_other(first: &[&Run], second: &[&Run]) -> bool {
     };
     real && (before(first, second) || before(second, first))
 }
+
+#[cfg(test)]
+mod tests {
+    use record::sample;
+
+    use super::*;
+
+    fn row(unit: &str, interval: Option<(f64, f64)>, p_value: Option<f64>) -> Compared {
+        let ratio = interval.map_or(1.0, |(low, high)| (low * high).sqrt());
+        Compared {
+            cell: "c".into(),
+            workload: "w".into(),
+            op: "read".into(),
+            total: true,
+            metric: "iops".into(),
+            unit: unit.into(),
+            side: 1,
+            base: 100.0,
+            value: 100.0 * ratio,
+            ratio,
+            low: interval.map(|interval| interval.0),
+            high: interval.map(|interval| interval.1),
+            value_low: None,
+            value_high: None,
+            p_value,
+            adjusted_p: p_value,
+            noise_floor: None,
+            smallest_effect: None,
+            repeats: [1, 1],
+            basis: Basis::Seconds,
+            verdict: Verdict::Inconclusive,
+        }
+    }
+
+    #[test]
+    fn a_verdict_follows_from_the_interval_the_margin_and_the_probability() {
+        let of =
+            |unit: &str, low: f64, high: f64, p: Option<f64>| verdict(&row(unit, Some((low, high)), p), 0.05);
+        assert_eq!(of("per_s", 1.0 / 1.05, 1.05, Some(0.9)), Verdict::Equivalent);
+        assert_eq!(of("per_s", 0.952, 1.05, Some(0.9)), Verdict::Inconclusive);
+        assert_eq!(of("per_s", 0.96, 1.051, Some(0.9)), Verdict::Inconclusive);
+        assert_eq!(of("per_s", 1.01, 1.04, Some(0.001)), Verdict::Equivalent, "surely little is none");
+        for (unit, up, down) in
+            [("per_s", Verdict::Better, Verdict::Worse), ("ns", Verdict::Worse, Verdict::Better)]
+        {
+            assert_eq!(of(unit, 1.01, 1.3, Some(0.05)), up);
+            assert_eq!(of(unit, 0.7, 0.99, Some(0.05)), down);
+            assert_eq!(of(unit, 1.01, 1.3, None), up);
+            assert_eq!(of(unit, 1.01, 1.3, Some(0.051)), Verdict::Inconclusive);
+            assert_eq!(of(unit, 1.0, 1.3, Some(0.01)), Verdict::Inconclusive, "no change is not left out");
+            assert_eq!(of(unit, 0.7, 1.0, Some(0.01)), Verdict::Inconclusive);
+        }
+        assert_eq!(verdict(&row("per_s", None, Some(0.01)), 0.05), Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn probabilities_are_raised_for_their_number_and_stay_with_their_rows() {
+        let mut rows = [Some(0.01), None, Some(0.04)].map(|p| row("per_s", Some((1.1, 1.3)), p));
+        judge(&mut rows, 0.05);
+        assert_eq!(rows.each_ref().map(|row| row.adjusted_p), [Some(0.02), None, Some(0.04)]);
+        assert!(rows.iter().all(|row| row.verdict == Verdict::Better));
+    }
+
+    #[test]
+    fn the_middle_of_several_is_their_geometric_mean() {
+        assert!((middle(&[2.0, 8.0]).unwrap_or(0.0) - 4.0).abs() < 1e-12);
+        assert_eq!((middle(&[]), middle(&[1.0, 0.0]), middle(&[1.0, f64::NAN])), (None, None, None));
+    }
+
+    #[test]
+    fn sides_that_were_measured_one_after_the_other_are_told_apart_from_those_that_took_turns() {
+        let run = |started: &str, ended: &str| Run {
+            started: started.into(),
+            ended: Some(ended.into()),
+            ..sample::run("quick", Vec::new())
+        };
+        let (early, late) = (run("2026-01-01T10", "2026-01-01T11"), run("2026-01-01T11", "2026-01-01T12"));
+        assert!(one_after_the_other(&[&early], &[&late]) && one_after_the_other(&[&late], &[&early]));
+        let between = run("2026-01-01T10:30", "2026-01-01T11:30");
+        assert!(!one_after_the_other(&[&early, &late], &[&between]));
+        let array = Run { world: World::Array, ..late.clone() };
+        assert!(!one_after_the_other(&[&early], &[&array]), "a virtual array does not drift");
+        let group = |name: &str, runs| Group { name: name.into(), runs };
+        let groups = [group("a", vec![&early]), group("b", vec![&late])];
+        let told = notes(&groups, &[]).join(" ");
+        assert!(
+            told.contains("No cell is on two sides") && told.contains("wholly before the other"),
+            "{told}"
+        );
+        assert!(!told.contains("virtual array are compared") && !told.contains("cut short"), "{told}");
+        let groups = [group("a", vec![&early]), group("b", vec![&array])];
+        assert!(notes(&groups, &[]).join(" ").contains("Real storage and a virtual array are compared"));
+        let cut = Run {
+            points: vec![record::Point { complete: false, ..sample::point(0, "p", Vec::new()) }],
+            ..early.clone()
+        };
+        let told = notes(&[group("a", vec![&cut])], &[row("ns", None, None)]);
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert!(
+            told[0].contains("measured once")
+                && told[1].ends_with("1 of its points were cut short and are left out.")
+        );
+    }
+
+    #[test]
+    fn a_side_names_its_runs_and_what_they_were_once() {
+        let (one, other) = (sample::run("quick", Vec::new()), sample::run("oltp", Vec::new()));
+        let side = side(&Group { name: "old".into(), runs: vec![&one, &one, &other] });
+        assert_eq!((side.name.as_str(), side.runs.len()), ("old", 3));
+        assert_eq!(side.about, "quick on /mnt/array; oltp on /mnt/array");
+    }
+}
