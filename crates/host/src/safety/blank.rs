@@ -69,6 +69,13 @@ mod tests {
         file.write_all_at(b"x", 4095).expect("the file is ours");
         assert_eq!(first_data(&file, Bytes::MIB * 40).expect("it can be read"), Some(Bytes::new(4095)));
         assert_eq!(first_data(&file, Bytes::new(4095)).expect("it can be read"), None);
+        // What lies behind the size that was asked for is nobody's question, in whatever piece it comes.
+        let size = Bytes::MIB + Bytes::new(100);
+        file.set_len(3 << 20).expect("the file is ours");
+        file.write_all_at(b"\0", 4095).expect("the file is ours");
+        file.write_all_at(b"x", size.get()).expect("the file is ours");
+        assert_eq!(first_data(&file, size).expect("it can be read"), None);
+        assert_eq!(first_data(&file, size + Bytes::new(1)).expect("it can be read"), Some(size));
         let folder = File::open("/").expect("every system has one");
         assert!(first_data(&folder, Bytes::MIB).is_err());
     }

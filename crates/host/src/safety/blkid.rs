@@ -104,3 +104,31 @@ impl Calls {
         Some(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::FileExt;
+
+    use super::*;
+
+    #[test]
+    fn what_is_asked_for_are_the_numbers_of_the_header() {
+        // blkid.h: TYPE 0x20, MAGIC 0x200, BADCSUM 0x400; FORCE_GPT 0x2, MAGIC 0x8.
+        assert_eq!((SUPERBLOCKS, PARTITIONS), (0x620, 0xa));
+    }
+
+    #[test]
+    fn what_the_system_knows_is_told_with_its_place_where_the_library_is_installed() {
+        let file = tempfile::tempfile().expect("the test has a temporary folder");
+        file.set_len(8 << 20).expect("the file is ours");
+        assert_eq!(signatures(&file), []);
+        if load().is_none() {
+            return;
+        }
+        file.write_all_at(b"SWAPSPACE2", 4086).expect("the file is ours");
+        // Version 1, of 2,047 pages.
+        file.write_all_at(&[1u32.to_le_bytes(), 2_047u32.to_le_bytes()].concat(), 1024).expect("it is ours");
+        let found = signatures(&file);
+        assert_eq!(found, [Signature { name: "swap, by libblkid".into(), offset: Bytes::new(4086) }]);
+    }
+}
