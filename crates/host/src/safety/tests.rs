@@ -449,7 +449,9 @@ fn none_of_libblkids_sample_images_is_written_as_a_device_or_as_a_file() {
 fn a_device_that_cannot_be_read_is_refused() {
     let machine = machine();
     std::fs::remove_file(machine.path("dev/sda")).expect("the fixture has it");
-    only(&against(&machine, "sda"), |reason| matches!(reason, Reason::Unreadable { .. }));
+    let reasons = against(&machine, "sda");
+    only(&reasons, |reason| matches!(reason, Reason::Unreadable { .. }));
+    assert_eq!(reasons.len(), 1, "it is said once: {reasons:?}");
 }
 
 #[test]

@@ -203,3 +203,77 @@ fn is_open_for_writing(file: &File) -> bool {
     }
     true
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Fixture;
+
+    fn over(named: &Path, id: Option<FileId>, over: Option<DevNo>) -> LoopOver {
+        LoopOver { name: "loop0".into(), named: named.into(), id, over }
+    }
+
+    #[test]
+    fn a_loop_that_can_be_asked_is_over_the_file_of_its_number_whatever_it_is_called() {
+        let path = Path::new("/some/image");
+        let asked = over(path, Some((1, 2)), None);
+        assert!(asked.is_over(Path::new("/another/name"), Some((1, 2))));
+        assert!(!asked.is_over(path, Some((1, 3))) && !asked.is_over(path, Some((2, 2))));
+        assert!(asked.is_over(path, None), "a file whose number is not known is known by its name");
+        assert_eq!(asked.id(), Some((1, 2)));
+        let mute = over(path, None, None);
+        assert!(mute.is_over(path, Some((1, 2))) && !mute.is_over(Path::new("/another/name"), Some((1, 2))));
+        assert_eq!(mute.id(), None);
+    }
+
+    #[test]
+    fn a_loop_over_a_device_is_known_by_its_number_and_only_where_that_is_not_told_by_its_node() {
+        let (node, devno) = (Path::new("/dev/sdq"), DevNo { major: 65, minor: 0 });
+        let other = DevNo { major: 65, minor: 1 };
+        assert!(over(Path::new("/x"), Some((1, 2)), Some(devno)).is_over_device(node, devno));
+        assert!(!over(node, Some((1, 2)), Some(other)).is_over_device(node, devno));
+        assert!(!over(node, Some((1, 2)), None).is_over_device(node, devno), "it is over a file");
+        assert!(over(node, None, None).is_over_device(node, devno));
+        assert!(!over(Path::new("/x"), None, None).is_over_device(node, devno));
+    }
+
+    #[test]
+    fn two_names_are_one_file_where_their_numbers_are() {
+        let folder = tempfile::tempdir().expect("the test has a temporary folder");
+        let (one, link, other) =
+            (folder.path().join("one"), folder.path().join("link"), folder.path().join("other"));
+        std::fs::write(&one, "x").and_then(|()| std::fs::write(&other, "x")).expect("the folder is ours");
+        std::fs::hard_link(&one, &link).expect("the folder is ours");
+        let id = id_of(&one);
+        assert!(id.is_some() && id == id_of(&link) && id != id_of(&other));
+        assert!(is_same(&link, &one, id) && !is_same(&other, &one, id));
+        assert!(is_same(&one, &one, None) && !is_same(&link, &one, None));
+        assert_eq!(id_of(&folder.path().join("none")), None);
+        assert_eq!(asked(&one), None, "a file is no loop device");
+    }
+
+    #[test]
+    fn loops_that_are_set_up_are_listed_and_other_devices_are_not() {
+        let machine = Fixture::new();
+        for (name, devno) in [("loop0", "7:0"), ("loop1", "7:1"), ("sda", "8:0")] {
+            machine.disk(name, devno, 8);
+        }
+        machine.write("sys/block/loop1/loop/backing_file", "/tmp/x.img\n");
+        machine.write("sys/block/sda/loop/backing_file", "/tmp/y.img\n");
+        let found = loops(&machine.root()).expect("the folder is there");
+        let found: Vec<_> = found.iter().map(|each| (each.name.as_str(), each.named.as_path())).collect();
+        assert_eq!(found, [("loop1", Path::new("/tmp/x.img"))]);
+        let file = tempfile::tempfile().expect("the test has a temporary folder");
+        let by = loop_over(&machine.root(), Path::new("/tmp/x.img"), &file);
+        assert_eq!(by, Some(machine.root().node("loop1")));
+        assert_eq!(loop_over(&machine.root(), Path::new("/tmp/z.img"), &file), None);
+    }
+
+    #[test]
+    fn names_of_swap_are_unescaped_and_the_first_line_is_none() {
+        let machine = Fixture::new();
+        machine.append("proc/swaps", "/swap\\040file file 100 0 -2\n/dev/sda2 partition 9 0 -3\n");
+        let found = swaps(&machine.root()).expect("the table is there");
+        assert_eq!(found, [PathBuf::from("/swap file"), PathBuf::from("/dev/sda2")]);
+    }
+}
