@@ -120,7 +120,7 @@ mod tests {
 
     fn workload(direct: bool, open: OpenSync) -> Workload {
         let plain = Workload::plain("files");
-        Workload { direct, durability: Durability { open, ..plain.durability.clone() }, ..plain }
+        Workload { direct, durability: Durability { open, ..plain.durability }, ..plain }
     }
 
     #[test]
@@ -168,7 +168,7 @@ mod tests {
         let opened = open_files(&reads, &refs).expect("it is there");
         assert!(!opened.0[0].is_block_device && opened.0[0].path == file.path());
         assert_eq!(opened.raw_fds(), [opened.fd(0).as_raw_fd()]);
-        let mix = workload::spec::OpMix { reads: units::Share::NONE, ..reads.mix.clone() };
+        let mix = workload::spec::OpMix { reads: units::Share::NONE, ..reads.mix };
         let error = open_files(&Workload { mix, ..reads }, &refs).map(|_| ()).expect_err("nobody permits it");
         assert!(matches!(error, EngineError::NoPermit { .. }), "{error}");
     }
