@@ -575,6 +575,23 @@ fn what_cannot_be_opened_is_told_by_the_systems_reason_and_is_not_taken_for_exch
 }
 
 #[test]
+fn what_is_looked_at_is_neither_waited_for_nor_followed_nor_left_open_to_other_programs() {
+    let own = Own::of(b"data");
+    let flags = |file: &File| rustix::io::fcntl_getfd(file).expect("it is open");
+    let looked = open_to_look(&own.path).expect("it is there");
+    assert!(flags(&looked).contains(rustix::io::FdFlags::CLOEXEC));
+    let (link, pipe) = (own.path.with_file_name("link"), own.path.with_file_name("pipe"));
+    std::os::unix::fs::symlink(&own.path, &link).expect("the folder is ours");
+    let error = open_to_look(&link).expect_err("it is a link");
+    assert_eq!(error.raw_os_error(), Some(libc::ELOOP));
+    let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::from_raw_mode(0o600));
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, kind, mode, 0).expect("the folder is ours");
+    assert!(open_to_look(&pipe).is_ok(), "it is opened at once");
+    let again = handle::reopen(&looked, &own.path, OFlags::RDONLY).expect("it is open");
+    assert!(flags(&again).contains(rustix::io::FdFlags::CLOEXEC));
+}
+
+#[test]
 fn who_may_write_a_file_and_does_not_own_it_opens_it_too() {
     use std::os::fd::AsFd;
     use std::os::unix::fs::PermissionsExt;

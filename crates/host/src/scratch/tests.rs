@@ -274,6 +274,17 @@ fn only_what_lacks_space_is_full() {
 }
 
 #[test]
+fn a_pipe_in_the_place_of_a_scratch_file_is_not_waited_for() {
+    let folder = folder();
+    let spec = spec(&folder, SIZE);
+    let (kind, mode) = (rustix::fs::FileType::Fifo, Mode::from_raw_mode(0o600));
+    rustix::fs::mknodat(rustix::fs::CWD, &spec.path, kind, mode, 0).expect("the folder is ours");
+    let error = Scratch::prepare(&spec, &mut go_on).expect_err("it is no file");
+    assert!(matches!(error, ScratchError::NotOurs { .. }), "{error}");
+    assert_eq!(left_behind(&spec.path), None);
+}
+
+#[test]
 fn a_kept_file_is_reused_and_stays_while_another_size_replaces_it() {
     let folder = folder();
     let mut first = Scratch::prepare(&spec(&folder, SIZE), &mut go_on).expect("there is room");
