@@ -106,8 +106,8 @@ fn truths(queue: Queue, service_s: f64, seconds: f64, all: &Histogram) -> Vec<f6
 #[cfg(test)]
 mod tests {
     use super::*;
-    use units::convert::truncated;
     use crate::dependent::Stretch;
+    use units::convert::truncated;
 
     #[test]
     fn intervals_of_a_queue_that_is_80_per_cent_busy_hold_the_closed_forms() {
