@@ -4,6 +4,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
+use units::convert::narrow;
+
 use crate::sysroot::{DevNo, SysRoot};
 
 /// The folder, removed when the test ends, however it ends.
@@ -161,7 +163,7 @@ pub(crate) fn as_nobody<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
                 libc::setfsuid(NOBODY);
                 libc::setfsuid(NOBODY)
             };
-            (now == NOBODY as libc::c_int).then(work)
+            (now == narrow::<libc::c_int>(NOBODY)).then(work)
         });
         thread.join().expect("its assertions hold")
     })

@@ -81,7 +81,7 @@ fn the_kernel_counts_the_same_requests_and_sectors_as_the_record() {
 
 #[test]
 fn trims_are_counted_by_the_kernel_as_discards_to_the_last_sector() {
-    let content = vec![1; SIZE.get() as usize];
+    let content = vec![1; narrow::<usize>(SIZE.get())];
     for (engine, depth) in ENGINES {
         let Some(device) = Loop::make(SIZE, &[], &[(0, &content)]) else { return };
         let (root, devno) = (SysRoot::real(), device.devno());

@@ -189,7 +189,7 @@ mod tests {
         let refused = |path: &Path| open_to_read(path).err().expect("it cannot be read");
         let unmade = bare(folder.path(), 0);
         assert!(matches!(refused(&unmade), LibraryError::ReadOnly { .. }));
-        let newer = bare(folder.path(), STEPS.len() as i64 + 1);
+        let newer = bare(folder.path(), narrow::<i64>(STEPS.len()) + 1);
         assert!(matches!(refused(&newer), LibraryError::TooNew { found: 5, known: 4, .. }));
         let empty = folder.path().join("empty.sqlite");
         std::fs::write(&empty, "").unwrap();

@@ -382,12 +382,12 @@ mod tests {
         assert_eq!((whole.count(), whole.sum_ns(), whole.mean()), (2, 30, Some(15.0)));
         assert_eq!(parts(&sound, 9, 20), None);
         assert_eq!(parts(&sound, 10, 21), None);
-        assert_eq!(parts(&[bucket(BUCKETS as u32, 1)], 10, 10), None);
+        assert_eq!(parts(&[bucket(narrow::<u32>(BUCKETS), 1)], 10, 10), None);
         assert_eq!(parts(&[bucket(10, u64::MAX), bucket(10, 1)], 10, 10), None);
         assert_eq!(parts(&[bucket(10, u64::MAX), bucket(20, 1)], 10, 20), None);
         assert_eq!(parts(&[bucket(10, 1), bucket(10, 2)], 10, 10).map(|all| all.count()), Some(3));
         assert!(parts(&[], 10, 20).is_some_and(|none| none.is_empty() && none.min().is_none()));
-        let last = BUCKETS as u32 - 1;
+        let last = narrow::<u32>(BUCKETS) - 1;
         assert!(parts(&[bucket(last, 1)], u64::MAX, u64::MAX).is_some());
     }
 

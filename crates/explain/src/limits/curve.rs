@@ -120,15 +120,16 @@ mod tests {
     use record::sample::{self, Stream};
 
     use super::*;
+    use units::convert::{narrow, truncated};
 
     /// A sweep of depth: each point has so many in flight and does so many a second.
     fn swept(loads: &[(u32, u64)]) -> Run {
         let point = |(index, (depth, per_s)): (usize, &(u32, u64))| {
-            let median_ns = (f64::from(*depth) / *per_s as f64 * 1e9) as u64;
+            let median_ns = truncated::<u64>(f64::from(*depth) / *per_s as f64 * 1e9);
             let stream = Stream { op: "read", size_bytes: 4096, per_s: *per_s, median_ns, spread: 0.0 };
             let mut workload = sample::workload("main", &[stream]);
             (workload.mean_in_flight, workload.edges) = (f64::from(*depth), None);
-            let point = sample::point(index as u32, &format!("x{depth}"), vec![workload]);
+            let point = sample::point(narrow::<u32>(index), &format!("x{depth}"), vec![workload]);
             let swept = [("depth".to_owned(), depth.to_string())].into();
             Point { swept, phase: "p".into(), ..point }
         };

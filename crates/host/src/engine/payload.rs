@@ -165,7 +165,7 @@ mod tests {
         let content = both.content(1).expect("it writes").as_ptr() as usize;
         assert_eq!(content, both.address(&request(Op::Write, 1)) as usize);
         let (base, len) = both.whole();
-        assert_eq!((both.size().get() as usize, len), (6 * 4096, 6 * 4096));
+        assert_eq!((narrow::<usize>(both.size().get()), len), (6 * 4096, 6 * 4096));
         places.sort_unstable();
         places.dedup();
         assert_eq!(places, (0..6).map(|piece| base as usize + piece * 4096).collect::<Vec<_>>());

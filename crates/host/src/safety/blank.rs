@@ -23,7 +23,7 @@ pub(super) fn first_data(file: &File, size: Bytes) -> io::Result<Option<Bytes>> 
     for (from, to) in [(Bytes::ZERO, head), (tail, size)] {
         let mut at = from.get();
         while at < to.get() {
-            let bytes = read(file, at, PIECE.min((to.get() - at) as usize))?;
+            let bytes = read(file, at, PIECE.min(narrow::<usize>(to.get() - at)))?;
             let Some(first) = bytes.first() else { break };
             let blank = *expected.get_or_insert(if *first == 0xff { 0xff } else { 0 });
             if let Some(place) = bytes.iter().position(|byte| *byte != blank) {

@@ -219,7 +219,7 @@ mod tests {
         const BLOCK: u64 = 4096;
         const KEPT: u64 = BATCH as u64 + 44;
         let file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).expect("the test has a folder");
-        file.write_all_at(&vec![1; (2 * KEPT * BLOCK) as usize], 0).expect("the file is ours");
+        file.write_all_at(&vec![1; narrow::<usize>(2 * KEPT * BLOCK)], 0).expect("the file is ours");
         file.sync_data().expect("the file is ours");
         for block in (1..=KEPT).rev() {
             // Of each two blocks the second goes, and what follows moves up: neighbours in the file lie apart.
@@ -280,7 +280,7 @@ mod tests {
     #[test]
     fn where_extents_are_not_told_a_hole_is_looked_for() {
         let file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).expect("the test has a folder");
-        file.write_all_at(&vec![1; LENGTH.get() as usize], 0).expect("the file is ours");
+        file.write_all_at(&vec![1; narrow::<usize>(LENGTH.get())], 0).expect("the file is ours");
         assert_eq!(first_hole(&file, LENGTH), Extents::NoHoles);
         file.set_len(2 * LENGTH.get()).expect("the file is ours");
         assert_eq!(first_hole(&file, LENGTH), Extents::NoHoles, "the hole lies beyond");
