@@ -150,3 +150,34 @@ fn clock(point: &Point) -> Proof {
     let reason = point.series.iter().find_map(reason);
     missing(reason.unwrap_or_else(|| "the machine tells neither clock nor throttling".into()))
 }
+
+#[cfg(test)]
+mod tests {
+    use record::sample::{self, Stream};
+
+    use super::*;
+
+    fn run(op: &'static str) -> Run {
+        let stream = Stream { op, size_bytes: 4096, per_s: 1_000, median_ns: 400_000, spread: 0.5 };
+        sample::run("quick", vec![sample::point(0, "p", vec![sample::workload("main", &[stream])])])
+    }
+
+    #[test]
+    fn what_is_read_must_have_been_written_here_or_be_looked_at_and_what_is_only_written_need_not() {
+        let content = |op: &'static str, kind: &str| {
+            let mut run = run(op);
+            run.targets[0].kind = kind.into();
+            content_of(&run, &run.points[0])
+        };
+        assert_eq!(content("read", "directory"), Seen);
+        assert_eq!(content("write", "block"), Seen);
+        assert!(matches!(content("read", "block"), Proof::Missing(why) if why.contains("ever been written")));
+        let mut laid_out = run("read");
+        laid_out.targets[0].kind = "file".into();
+        laid_out.targets[0].facts.insert(fact::LAID_OUT.into(), "2026".into());
+        assert_eq!(content_of(&laid_out, &laid_out.points[0]), Seen);
+        laid_out.points[0].workloads[0].spec.remove("content");
+        let unknown = content_of(&laid_out, &laid_out.points[0]);
+        assert!(matches!(unknown, Proof::Missing(why) if why.contains("what was written is not known")));
+    }
+}

@@ -11,7 +11,7 @@ fn path() -> Vec<PathPart> {
 #[test]
 fn ceilings_are_replaced_and_new_parts_hang_below_the_one_named() {
     let text = "[[part]]\nname = \"sda\"\nbandwidth = \"112MB/s\"\neach_way = true\n\n[[part]]\nname = \"box\"\nunder = \"host0\"\n\
-                kind = \"controller\"\nrequests = 90000\nin_flight = 256\nsource = \"data sheet\"\n";
+                kind = \"controller\"\ncache = \"2GiB\"\nrequests = 90000\nin_flight = 256\nsource = \"data sheet\"\n";
     let mut path = path();
     Parts::read("my.toml", text).unwrap().apply(&mut path).unwrap();
     let all = path[0].all();
@@ -22,6 +22,10 @@ fn ceilings_are_replaced_and_new_parts_hang_below_the_one_named() {
     assert_eq!(named("host0").below[0].name, "box");
     assert_eq!(named("box").ceilings.len(), 2);
     assert_eq!(named("box").ceilings[0].source, "data sheet");
+    assert_eq!(named("box").kind, "controller");
+    let cache = named("box").facts.get(record::names::fact::CACHE).and_then(|text| text.parse().ok());
+    assert_eq!(cache, Some(units::Bytes::GIB * 2));
+    assert!(named("box").below.is_empty() && !named("box").repeated);
 }
 
 #[test]

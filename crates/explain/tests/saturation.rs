@@ -37,6 +37,7 @@ fn a_knee_is_told_with_its_estimates() {
     ] {
         assert!(finding.sentence.contains(words), "{words}: {}", finding.sentence);
     }
+    assert!(finding.sentence.starts_with("4k x1…128: more than about"), "{}", finding.sentence);
     assert!(find(&run, "no-sharp-knee").is_none() && find(&run, "retrograde").is_none());
 }
 
