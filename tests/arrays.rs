@@ -120,7 +120,7 @@ fn explain_tells_where_the_time_went_and_what_a_faster_part_would_bring() {
 fn what_if_is_refused_where_there_is_nothing_to_make_faster() {
     let user = User::with_plan(SMALL);
     user.fathom("run plan.toml --on null:").done();
-    user.fathom("explain last --what-if").with(2).saying(&["this run asked real storage"]);
+    user.fathom("explain last --what-if").with(2).saying(&["this run was on real storage"]);
     user.fathom("run plan.toml --on null: --shares")
         .with(2)
         .saying(&["--shares follows each request through a virtual array"]);

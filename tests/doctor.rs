@@ -125,7 +125,7 @@ fn the_limit_of_a_virtual_array_is_told_from_the_record_alone() {
     user.fathom("run plan.toml --on array:md3000").done();
     let told = user.fathom("explain").done().out;
     assert!(told.contains("Latency-bound:"), "{told}");
-    assert!(told.contains("disks are the limit"), "{told}");
+    assert!(told.contains("disks are the bottleneck"), "{told}");
     let json = user.fathom("explain last --format json").done().out;
     let findings: serde_json::Value = serde_json::from_str(&json).unwrap();
     let codes: Vec<&str> =
@@ -169,7 +169,7 @@ fn a_limit_that_takes_long_to_try_is_left_open_with_what_to_ask_for() {
         told.as_array().unwrap().iter().find(about).unwrap().clone()
     };
     let (short, long) = (of_point(0), of_point(1));
-    assert!(short["sentence"].as_str().unwrap().contains("are the limit, by trial"), "{short}");
+    assert!(short["sentence"].as_str().unwrap().contains("are the bottleneck, by trial"), "{short}");
     assert_eq!(long["code"], "limit-open");
     let remedy = long["remedy"].as_str().unwrap();
     assert!(remedy.contains("--what-if --point 2`") && !remedy.starts_with("`fathom explain`"), "{remedy}");

@@ -34,7 +34,7 @@ fn what_a_run_has_written_it_reads_back_and_says_how_much_it_checked() {
     assert_eq!((&read["verified"]["unknown_bytes"], &read["verified"]["corrupt"]), (&0.into(), &0.into()));
     let findings = run["findings"].as_array().unwrap();
     let said = findings.iter().find(|each| each["code"] == "data-verified").unwrap();
-    assert_eq!(said["sentence"], "All 1 MiB that were read are what had been written.");
+    assert_eq!(said["sentence"], "All 1 MiB read were verified against written data.");
     let plain =
         user.fathom("run plan.toml --on . --set span=1MiB --set verify=none --format json").done().json();
     assert!(plain["points"][1]["workloads"][0].get("verified").is_none());
@@ -53,7 +53,7 @@ fn a_byte_that_changed_between_two_runs_is_found_at_its_place() {
     let read = user.write("read.toml", PLAN.replace("reads = \"0%\"\n", ""));
     assert!(read.exists());
     user.fathom("run read.toml --on data --set verify=all").with(6).saying(&[
-        "2 reads gave other data than was written",
+        "2 reads returned wrong data",
         "the first at byte 20480 of",
         "expected a stamp of this seed, of byte 20480",
     ]);

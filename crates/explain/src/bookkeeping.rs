@@ -8,13 +8,13 @@ use crate::draft::{Draft, percent, several};
 pub(crate) fn conservation(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {
     let wrong = |sentence: String| {
         Some(Draft::new(Code::Conservation, Severity::Invalid, sentence).remedy(
-            "This is a fault of the program or of the engine: please report it with the record \
+            "Do not use these figures. This is a fault of Fathom or of its I/O engine: report it with the record \
              (`fathom export --format json`).",
         ))
     };
     if workload.planned != workload.settled {
         let sentence = format!(
-            "{} planned, {} ended: some were lost.",
+            "{} planned, {} completed: some were lost.",
             several(workload.planned, "request"),
             several(workload.settled, "request")
         );
@@ -32,22 +32,22 @@ pub(crate) fn conservation(_: &Run, _: &Point, workload: &WorkloadResult) -> Opt
         .find(|class| class.ops.checked_mul(class.size_bytes) != Some(class.bytes));
     if let Some(class) = class {
         let sentence = format!(
-            "{} {}s of {} bytes are said to have moved {} bytes.",
-            class.ops, class.op, class.size_bytes, class.bytes
+            "The record counts {} bytes for {} {}s of {} bytes.",
+            class.bytes, class.ops, class.op, class.size_bytes
         );
         return wrong(sentence);
     }
     let by_class: u64 = workload.classes.iter().map(|class| class.ops).sum();
     let by_worker: u64 = workload.workers.iter().map(|worker| worker.ops).sum();
     if !workload.workers.is_empty() && by_class != by_worker {
-        return wrong(format!("The workers did {by_worker} requests, the classes count {by_class}."));
+        return wrong(format!("The workers count {by_worker} requests, the request classes {by_class}."));
     }
     let edges = workload.edges?;
     let timed: u64 = workload.classes.iter().map(|class| class.response.count).sum();
     let due = by_class + edges.ended_after + workload.unserved;
     if timed != due {
         return wrong(format!(
-            "{} ended in the window, {} after it and {} never; the histograms hold {}.",
+            "{} completed in the window, {} after it and {} never; the histograms hold {}.",
             several(by_class, "request"),
             edges.ended_after,
             workload.unserved,
@@ -57,7 +57,7 @@ pub(crate) fn conservation(_: &Run, _: &Point, workload: &WorkloadResult) -> Opt
     None
 }
 
-/// What the clock's rounding and completions that were heard of late may make of it.
+/// What rounding of the clock and completions that are reaped late add.
 const LITTLE_MOST: f64 = 0.001;
 
 /// Source: Little, *A Proof for the Queuing Formula L = λW*, Operations Research 9 (1961), for a window whose edges cut
@@ -67,7 +67,7 @@ pub(crate) fn little_law(_: &Run, _: &Point, workload: &WorkloadResult) -> Optio
     if workload.measured_ns == 0 {
         return None;
     }
-    // In flight is what was issued and has not ended: the service time, where it is not the response time.
+    // In flight is what was issued and has not completed: the service time, where it is not the response time.
     let times = workload.classes.iter().map(|class| class.service.as_ref().unwrap_or(&class.response));
     let in_service_ns: f64 = times.map(|histogram| histogram.sum_ns as f64).sum();
     let beyond_ns = [edges.before_ns, edges.after_ns, edges.lag_ns].map(|part| part as f64);
@@ -80,12 +80,12 @@ pub(crate) fn little_law(_: &Run, _: &Point, workload: &WorkloadResult) -> Optio
         return None;
     }
     let sentence = format!(
-        "{in_flight:.3} requests were in flight on average, but the times that they were in service within the window \
-         sum up to {expected:.3}: {} apart.",
+        "Little's law is off by {}: {in_flight:.3} requests were in flight on average, but their service times within \
+         the window add up to {expected:.3}.",
         percent(off)
     );
     let draft = Draft::new(Code::LittleLaw, Severity::Warning, sentence).remedy(
-        "Latencies or rates of this record are not to be trusted: please report it with the record \
+        "Do not use the latencies and rates of this record. Report it with the record \
          (`fathom export --format json`).",
     );
     Some(draft.number("in_flight", in_flight).number("in_flight_expected", expected))

@@ -1,4 +1,4 @@
-//! Whether storage answered, or memory in front of it.
+//! Whether storage served the requests, or memory in front of it.
 
 use record::names::{fact, series};
 use record::{Point, Run, Severity, WorkloadResult};
@@ -12,12 +12,12 @@ use crate::history::History;
 
 /// File systems whose files are in memory and nowhere else.
 const IN_MEMORY: [&str; 2] = ["tmpfs", "ramfs"];
-/// File systems that accept direct I/O and may still answer from memory: of this machine, or of the one that
+/// File systems that accept direct I/O and may still serve it from memory: of this machine, or of the one that
 /// serves them. Sources: OpenZFS, `zfsprops(7)`, `direct`; Linux, `Documentation/filesystems/9p.rst` and
 /// `fuse-io.rst`.
 const MAY_CACHE: [&str; 4] = ["zfs", "9p", "virtiofs", "fuse"];
 
-/// Whether names were asked for, not blocks.
+/// Whether the workload acts on files, not on blocks.
 fn of_files(workload: &WorkloadResult) -> bool {
     workload.spec.get("tree").is_some_and(|tree| tree != "none")
 }
@@ -32,7 +32,7 @@ pub(crate) fn buffered(run: &Run, _: &Point, workload: &WorkloadResult) -> Optio
     }
     let remedy = match of_files(workload) {
         true => {
-            "Use more files than memory holds, drop the caches between phases, or set `fsync = \"each\"`."
+            "Use more files than fit in memory, drop the caches between phases, or set `fsync = \"each\"`."
         }
         false => "Set `direct = true` to measure the storage.",
     };
@@ -44,16 +44,15 @@ pub(crate) fn buffered(run: &Run, _: &Point, workload: &WorkloadResult) -> Optio
     }
     let ram = run.environment.ram_bytes;
     let span = workload.span_bytes?;
-    let through = "Requests went through the page cache of this machine";
     let (severity, sentence) = if ram > 0 && span < ram {
         let sentence = format!(
-            "{through}, and the {} that were used fit its memory of {}: much of this is the speed of memory.",
+            "Buffered I/O: the working set of {} fits the memory of {}, so the page cache served much of it.",
             Bytes::new(span),
             Bytes::new(ram)
         );
         (Severity::Warning, sentence)
     } else {
-        (Severity::Note, format!("{through}: it is part of what was measured."))
+        (Severity::Note, "Buffered I/O: the page cache of this machine is part of what was measured.".into())
     };
     let draft = Draft::new(Code::Buffered, severity, sentence).remedy(remedy);
     Some(draft.number("span_bytes", span as f64).number("ram_bytes", ram as f64))
@@ -65,13 +64,13 @@ pub(crate) fn span_fits_cache(run: &Run, history: &History, workload: &WorkloadR
     let largest =
         caches.iter().max_by_key(|cache| cache.size_bytes).filter(|cache| span <= cache.size_bytes)?;
     let sentence = format!(
-        "The {} that were used fit the {} of the {}: it may have answered instead of the medium.",
+        "The working set of {} fits the {} of the {}, which may have served it in place of the media.",
         Bytes::new(span),
         Bytes::new(largest.size_bytes),
         largest.name
     );
     let remedy = format!(
-        "Use more than {}: `span = \"{}\"`.",
+        "Use a working set larger than {}: `span = \"{}\"`.",
         Bytes::new(largest.size_bytes),
         several_times(largest.size_bytes)
     );
@@ -85,8 +84,8 @@ pub(crate) fn loop_through_page_cache(run: &Run, point: &Point) -> Option<Draft>
     if point.workloads.is_empty() || !run.targets.iter().any(through) {
         return None;
     }
-    let sentence = "The loop device reads and writes the file behind it through the page cache of this machine, \
-                    direct I/O or not.";
+    let sentence = "The loop device reads and writes its backing file through the page cache of this machine, \
+                    even for direct I/O.";
     let draft = Draft::new(Code::CacheSuspected, Severity::Warning, sentence);
     Some(draft.remedy("Set it up with `losetup --direct-io=on`."))
 }
@@ -97,13 +96,13 @@ fn several_times(bytes: u64) -> String {
 }
 
 /// The kernel's counters and the program's may differ so much: by requests in flight at either end, and by
-/// what the counters' own pace leaves out.
+/// what the sampling interval leaves out.
 const SHORT: f64 = 0.05;
 
-/// The part of what was asked that the devices did not see, where it is more than chance.
-fn unseen(asked: u64, seen: u64) -> Option<f64> {
-    let part = 1.0 - seen as f64 / asked as f64;
-    (asked > 0 && part > SHORT).then_some(part)
+/// The part of the bytes moved that the devices did not count, where it is more than chance.
+fn unseen(moved: u64, counted: u64) -> Option<f64> {
+    let part = 1.0 - counted as f64 / moved as f64;
+    (moved > 0 && part > SHORT).then_some(part)
 }
 
 pub(crate) fn reads_from_cache(_: &Run, point: &Point) -> Option<Draft> {
@@ -113,13 +112,14 @@ pub(crate) fn reads_from_cache(_: &Run, point: &Point) -> Option<Draft> {
     let (asked, seen) = (moved(point, "read"), counted(point)?.read_bytes);
     let part = unseen(asked, seen)?;
     let sentence = format!(
-        "{} of the reads never reached the device: {} were read, the kernel counted {}.",
+        "{} of the reads never reached the device: the workload read {}, the kernel counted {}.",
         percent(part),
         Bytes::new(asked),
         Bytes::new(seen)
     );
-    let draft = Draft::new(Code::CacheSuspected, Severity::Warning, sentence)
-        .remedy("Set `direct = true`, or a `span` several times the memory of this machine.");
+    let draft = Draft::new(Code::CacheSuspected, Severity::Warning, sentence).remedy(
+        "Set `direct = true`, or use a working set (`span`) several times the memory of this machine.",
+    );
     Some(draft.number("read_bytes", asked as f64).number("device_read_bytes", seen as f64))
 }
 
@@ -129,14 +129,14 @@ pub(crate) fn direct_not_honoured(run: &Run, point: &Point) -> Option<Draft> {
         return None;
     }
     if let Some(name) = in_memory(run) {
-        let sentence = format!("Direct I/O was asked for, but the files are on {name}, which is memory.");
+        let sentence = format!("Direct I/O was requested, but the files are on {name}, which is memory.");
         let draft = Draft::new(Code::DirectNotHonoured, Severity::Invalid, sentence);
         return Some(draft.remedy("Choose a target on storage."));
     }
     by_counters(point).or_else(|| by_page_cache(point)).or_else(|| by_file_system(run))
 }
 
-/// What the page cache took in during a point: direct requests leave nothing there.
+/// By how much the page cache grew during a point: direct requests leave nothing there.
 fn by_page_cache(point: &Point) -> Option<Draft> {
     /// Less is what others read of the same file meanwhile, or the file system of its own.
     const LEAST: f64 = 1e6;
@@ -149,13 +149,13 @@ fn by_page_cache(point: &Point) -> Option<Draft> {
         return None;
     }
     let sentence = format!(
-        "Direct I/O was asked for, but the page cache of this machine holds {} more of the target than before, of {} \
-         that were moved.",
+        "Direct I/O was requested, but the page cache holds {} more of the target than before; the workload moved {}.",
         Bytes::new(truncated(grown)),
         Bytes::new(asked)
     );
-    let draft = Draft::new(Code::DirectNotHonoured, Severity::Invalid, sentence)
-        .remedy("The file system answers direct requests from memory; use another, or the device itself.");
+    let draft = Draft::new(Code::DirectNotHonoured, Severity::Invalid, sentence).remedy(
+        "Use another file system, or the device itself: this one serves direct requests from memory.",
+    );
     Some(draft.number("asked_bytes", asked as f64).number("cached_bytes", grown))
 }
 
@@ -169,13 +169,15 @@ fn by_counters(point: &Point) -> Option<Draft> {
         |(what, asked, seen): (&'static str, u64, u64)| Some((unseen(asked, seen)?, what, asked, seen));
     let (part, what, asked, seen) = pairs.into_iter().find_map(short)?;
     let sentence = format!(
-        "Direct I/O was asked for, but {} of the {what} never reached the device: {} were moved, the kernel counted {}.",
+        "Direct I/O was requested, but {} of the {what} never reached the device: the workload moved {}, the kernel \
+         counted {}.",
         percent(part),
         Bytes::new(asked),
         Bytes::new(seen)
     );
     let draft = Draft::new(Code::DirectNotHonoured, Severity::Invalid, sentence).remedy(
-        "The file system or a layer beneath it answers from memory, or compresses; use another, or the device itself.",
+        "Use another file system, or the device itself: this one, or a layer below it, serves requests from memory or \
+         compresses.",
     );
     Some(draft.number("asked_bytes", asked as f64).number("device_bytes", seen as f64))
 }
@@ -183,13 +185,11 @@ fn by_counters(point: &Point) -> Option<Draft> {
 fn by_file_system(run: &Run) -> Option<Draft> {
     let may_cache = |name: &&str| MAY_CACHE.iter().any(|known| name.split('.').next() == Some(known));
     let name = run.targets.iter().filter_map(file_system).find(may_cache)?;
-    let sentence = format!("{name} accepts direct I/O and may still answer from memory.");
+    let sentence = format!("{name} accepts direct I/O and may still serve it from memory.");
     let draft = Draft::new(Code::DirectNotHonoured, Severity::Warning, sentence);
-    Some(
-        draft.remedy(
-            "Compare with a span several times the memory on both sides, or measure the device itself.",
-        ),
-    )
+    Some(draft.remedy(
+        "Measure the device itself, or compare with a working set several times the memory on both sides.",
+    ))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What a point inherited from those before it: caches that they left full, dirty or warm.
+//! What a point carries over from those before it: caches that they left full, dirty or warm.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::steady;
 /// Halves, and the first and second measurement of a point, that differ by no more than this are alike.
 const ALIKE: f64 = 0.10;
 
-/// The load that was carried out directly before `point`, if nothing has made sure that it left nothing behind.
+/// The load that ran directly before `point`, unless the record says that it left nothing unwritten.
 fn before<'r>(run: &'r Run, point: &Point) -> Option<&'r Point> {
     if point.settled.as_ref().is_some_and(|settled| settled.left_bytes == Some(0)) {
         return None;
@@ -41,21 +41,21 @@ pub(crate) fn from_the_point_before(run: &Run, point: &Point, workload: &Workloa
         return None;
     }
     let sentence = format!(
-        "The rate {} by {} from the first half of the window ({:.0}/s) to the second ({:.0}/s), after \"{}\" had \
-         written: {}.",
+        "The rate {} by {}: {:.0}/s in the first half of the window, {:.0}/s in the second, after \"{}\" had written. \
+         {}.",
         if rose { "rose" } else { "fell" },
         percent(change.abs()),
         first.mean,
         second.mean,
         left_by.name,
         if rose {
-            "a cache was still writing out what that left in it"
+            "A write cache was still flushing that data"
         } else {
-            "how long a cache took writes here follows from what that left free in it"
+            "A write cache filled up, the sooner for that data"
         }
     );
     let draft = Draft::new(Code::CarryOver, Severity::Warning, sentence).remedy(
-        "Let the cache empty itself before each point (`settle = \"2m\"`), and warm up until the rate no longer changes.",
+        "Let the cache flush before each point (`settle = \"2m\"`), and warm up until the rate no longer changes.",
     );
     Some(draft.number("first_half_per_s", first.mean).number("second_half_per_s", second.mean))
 }
@@ -89,13 +89,13 @@ pub(crate) fn first_point_again(run: &Run, point: &Point) -> Option<Draft> {
         return None;
     }
     let sentence = format!(
-        "Measured first it did {value:.0}/s, and {value_again:.0}/s when it was measured again after other points: {} {}.",
+        "{value:.0}/s when measured first, {value_again:.0}/s when measured again after other points: {} {}.",
         percent(change.abs()),
         if change > 0.0 { "more" } else { "less" }
     );
     let draft = Draft::new(Code::CarryOver, Severity::Warning, sentence).remedy(
-        "The points between changed the target: warm its read caches before the first point, let write caches empty \
-         themselves between points (`settle = \"2m\"`), and fill flash before (a `prepare` phase).",
+        "Warm read caches before the first point, let write caches flush between points (`settle = \"2m\"`), and fill \
+         flash first (a `prepare` phase): the points in between changed the target.",
     );
     Some(draft.number("first_per_s", value).number("again_per_s", value_again))
 }
@@ -113,7 +113,7 @@ fn rate(point: &Point) -> Option<(f64, f64, f64)> {
     })
 }
 
-/// Whether the rate of a point is that of no state: it drifted, varied, or came from what ran before.
+/// Whether the rate of a point is not that of steady state: it drifted, varied, or carries over from points before.
 pub(crate) fn is_in_doubt(run: &Run, point: &Point) -> bool {
     let of_workload = |workload: &WorkloadResult| {
         steady::drift(run, point, workload).is_some()

@@ -1,4 +1,4 @@
-//! Whether this program was the limit: its processor time, what it can ask at most, and how late it was.
+//! Whether the load generator was saturated: its CPU time, its ceiling, and how late it issued requests.
 
 use record::{CpuUse, Point, Run, Severity, WorkloadResult};
 use units::{Nanos, OpsPerSecond};
@@ -7,14 +7,14 @@ use crate::Code;
 use crate::draft::{Draft, percent, several};
 use crate::evidence::{key, merged, took_s};
 
-/// A worker that computes for this part of its time has no more to give.
+/// A worker whose CPU utilization is this high is saturated.
 const WORKER_BUSY: f64 = 0.95;
 
-/// At this part of what the program can ask with nothing to wait for, half of every request's time is its own: storage
-/// that answered at once would have given twice the rate, and not more.
+/// At this part of the load generator's ceiling half of every request's time is its own: storage with no latency at all
+/// would have given twice the rate, and not more.
 const CEILING: f64 = 0.50;
 
-/// Lateness of the program itself beyond this part of the response time changes what is measured.
+/// Lateness of the load generator itself beyond this part of the response time changes what is measured.
 const LATE: f64 = 0.05;
 /// Below this lateness is that of any timer.
 const LATE_LEAST: Nanos = Nanos::from_micros(100);
@@ -29,7 +29,7 @@ fn draft(sentence: String) -> Draft {
 }
 
 fn by_processors(point: &Point, workload: &WorkloadResult) -> Option<Draft> {
-    // Who polls is busy by intent.
+    // With polling a worker is busy by intent.
     if key(workload, "iopoll") == Some("true") {
         return None;
     }
@@ -42,7 +42,7 @@ fn by_processors(point: &Point, workload: &WorkloadResult) -> Option<Draft> {
         return None;
     }
     let sentence = format!(
-        "{} of {} kept a processor {} busy: this program was the limit, and the storage may do more.",
+        "Load generator saturated: {} of {} kept a processor {} busy. The storage may do more.",
         several(limited, "worker"),
         workload.workers.len(),
         percent(busiest)
@@ -50,7 +50,7 @@ fn by_processors(point: &Point, workload: &WorkloadResult) -> Option<Draft> {
     Some(draft(sentence).number("workers_limited", limited as f64).number("busiest_share", busiest))
 }
 
-/// What all workers could ask together, each with a processor of its own as far as there are any; `None` where that was
+/// The ceiling of all workers together, each with a processor of its own as far as there are any; `None` where that was
 /// not measured of each.
 pub(crate) fn ceiling(run: &Run, workload: &WorkloadResult) -> Option<f64> {
     let ceilings: Option<Vec<f64>> = workload.workers.iter().map(|worker| worker.ceiling_per_s).collect();
@@ -71,8 +71,8 @@ fn by_ceiling(run: &Run, workload: &WorkloadResult) -> Option<Draft> {
         return None;
     }
     let sentence = format!(
-        "{}/s are {} of the {}/s that this program does with nothing to ask: it was the limit in part, and the storage \
-         may do more.",
+        "Load generator saturated in part: {}/s is {} of the {}/s that it reaches without storage. The storage may do \
+         more.",
         OpsPerSecond::new(rate.round()),
         percent(share),
         OpsPerSecond::new(ceiling.round())
@@ -80,7 +80,7 @@ fn by_ceiling(run: &Run, workload: &WorkloadResult) -> Option<Draft> {
     Some(draft(sentence).number("ceiling_per_s", ceiling).number("ceiling_share", share))
 }
 
-/// An engine that blocks in the kernel makes the program late, too; hence only what is longer than any request took.
+/// An engine that blocks in the kernel makes the load generator late, too; hence only what exceeds every service time.
 fn by_lateness(workload: &WorkloadResult) -> Option<Draft> {
     let late = workload.late.as_ref()?.to_stats()?.quantile(0.99)?;
     let response = merged(workload.classes.iter().map(|class| &class.response))?.quantile(0.99)?;
@@ -91,8 +91,8 @@ fn by_lateness(workload: &WorkloadResult) -> Option<Draft> {
         return None;
     }
     let sentence = format!(
-        "One request in a hundred was issued {late} late or more although a slot was free, where the response time is \
-         {response}: this program was late, not the storage."
+        "Load generator saturated: 1 % of the requests were issued {late} late or more although the queue was not \
+         full. The p99 response time is {response}."
     );
     Some(
         draft(sentence)

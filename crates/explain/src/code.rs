@@ -31,29 +31,29 @@ macro_rules! codes {
 codes! {
     /// Requests failed.
     Errors => "errors",
-    /// What was read is not what was written.
+    /// Data read differs from the data written.
     DataCorrupt => "data-corrupt",
-    /// What was read is what was written, as far as it could be checked.
+    /// Data read was verified against written data.
     DataVerified => "data-verified",
     /// A workload stopped because too many requests failed.
     GaveUp => "gave-up",
-    /// Nothing ended in the measured window.
+    /// No request completed in the measured window.
     NothingMeasured => "nothing-measured",
-    /// The run did not reach its end.
+    /// The run was cut short.
     Interrupted => "interrupted",
     /// Requests or bytes do not add up.
     Conservation => "conservation",
-    /// Requests in flight and times in service contradict each other.
+    /// Requests in flight and service times contradict each other.
     LittleLaw => "little-law",
     /// Too few requests for a percentile.
     FewSamples => "few-samples",
-    /// The model answers for rates and means alone.
+    /// The model gives rates and means alone.
     PercentilesNotModelled => "percentiles-not-modelled",
     /// The measured window is short.
     ShortRun => "short-run",
-    /// The rate is not known well.
+    /// The 95 % CI of the rate is wide.
     WideInterval => "wide-interval",
-    /// Requests were in flight, and none ended.
+    /// Requests were in flight, and none completed.
     Silence => "silence",
     /// The rate changed from the beginning of the window to its end.
     Drift => "drift",
@@ -61,83 +61,83 @@ codes! {
     Trend => "trend",
     /// Repetitions of a point disagree.
     RepeatsDiffer => "repeats-differ",
-    /// A figure was not steady, by the rule of SNIA.
+    /// A figure was not in steady state, by the rule of SNIA.
     NotSteady => "not-steady",
-    /// What ran before a point had a part in its figures.
+    /// Load before a point affected its figures.
     CarryOver => "carry-over",
-    /// The page cache of this machine took part.
+    /// Buffered I/O: the page cache of this machine was measured too.
     Buffered => "buffered",
-    /// Some of the reads were probably answered by a cache.
+    /// A cache probably served some of the reads.
     CacheSuspected => "cache-suspected",
-    /// Reads of growing spans show how large a cache is, or that there is none.
+    /// Reads over growing working sets show how large a cache is, or that there is none.
     CacheSeen => "cache-seen",
-    /// Direct I/O was asked for, and a cache answered all the same.
+    /// Direct I/O was requested, and a cache served requests all the same.
     DirectNotHonoured => "direct-not-honoured",
     /// Reads where nothing had been written.
     UnwrittenData => "unwritten-data",
-    /// Written data was still in memory.
+    /// Written data was still in the page cache.
     DirtyPages => "dirty-pages",
     /// Acknowledged writes may be in the drive's volatile cache only.
     DriveWriteCache => "drive-write-cache",
-    /// What was written or read compresses or repeats.
+    /// The data written or read compresses or repeats.
     CompressibleContent => "compressible-content",
-    /// A flash device was written to that had not been brought into its lasting state.
+    /// Flash was not preconditioned before it was written to.
     NotPreconditioned => "not-preconditioned",
-    /// The tool, not the storage, was the limit.
+    /// The load generator was saturated.
     ClientLimited => "client-limited",
-    /// All processors of the machine were busy.
+    /// All processors of the machine were saturated.
     CpuSaturated => "cpu-saturated",
-    /// The hypervisor gave processor time to others.
+    /// The hypervisor ran other guests on the processors.
     CpuStolen => "cpu-stolen",
-    /// The processors were slowed down by heat or power.
+    /// The processors were throttled because of heat or power.
     Throttled => "throttled",
     /// The processors changed their clock.
     ClockChanged => "clock-changed",
-    /// Somebody else used the device.
+    /// External I/O on the device.
     Neighbours => "neighbours",
     /// The load fell behind its own schedule.
     Lag => "lag",
-    /// Requests fell due and were never issued.
+    /// Requests were due and never issued.
     NeverIssued => "never-issued",
-    /// Not the engine that was asked for or would be best.
+    /// Not the requested, or not the best, I/O engine.
     EngineFallback => "engine-fallback",
-    /// A virtual machine asked.
+    /// The load generator ran in a virtual machine.
     VirtualMachine => "virtual-machine",
-    /// No storage was asked.
+    /// No storage was measured.
     NullTarget => "null-target",
-    /// A part has nothing left.
+    /// A part is the bottleneck.
     Limit => "limit",
-    /// Requests wait for nothing but each other's answers.
+    /// No part is saturated: the rate is queue depth / latency.
     LatencyBound => "latency-bound",
-    /// The limit lies where nothing is counted.
+    /// The bottleneck is in a part without counters.
     LimitUnseen => "limit-unseen",
-    /// Somebody set the limit.
+    /// A configured rate limit bounds the rate.
     LimitImposed => "limit-imposed",
-    /// The cache of a virtual array answered most reads.
+    /// The cache of a virtual array served most reads.
     CacheAnswered => "cache-answered",
-    /// The evidence does not tell what the limit is.
+    /// The evidence does not identify the bottleneck.
     LimitOpen => "limit-open",
-    /// What a faster part would have brought.
+    /// What a faster part gains.
     WhatIf => "what-if",
-    /// Points of a sweep were not steady, so that its curve is not judged.
+    /// Points of a sweep were not in steady state, so that its curve is not judged.
     CurveUnsteady => "curve-unsteady",
-    /// More in flight no longer pays beyond it.
+    /// A higher queue depth mostly adds latency beyond it.
     Knee => "knee",
     /// The curve bends slowly, or not within the sweep.
     NoSharpKnee => "no-sharp-knee",
-    /// More in flight makes it slower.
+    /// A higher load lowers the rate.
     Retrograde => "retrograde",
-    /// More in flight gives more than in proportion.
+    /// The rate grows faster than the load.
     Superlinear => "superlinear",
-    /// The highest rate that keeps the promises.
+    /// The maximum sustained rate within the SLO.
     SloEdge => "slo-edge",
-    /// No rate keeps the promises.
+    /// No rate meets the SLO.
     SloUnkept => "slo-unkept",
-    /// After an overload less is kept.
+    /// After an overload only a lower rate meets the SLO.
     SloHysteresis => "slo-hysteresis",
-    /// Whether the highest rate is that of the storage or of the write cache before it.
+    /// Whether the maximum sustained rate is that of the storage or of a write cache.
     SloWriteCache => "slo-write-cache",
-    /// After a rate that failed the target did not come back in time.
+    /// After a failed rate the target did not recover in time.
     SloRecovery => "slo-recovery",
     /// Less than a model of the same hardware gives.
     BelowModel => "below-model",

@@ -1,4 +1,4 @@
-//! Who else had a part in it: this program, this machine, its other users.
+//! Interference: the load generator, this machine, external I/O.
 
 use record::names::{fact, series};
 use record::{Point, Run, Severity, WorkloadResult};
@@ -9,7 +9,7 @@ use crate::Code;
 use crate::draft::{Draft, percent, several};
 use crate::evidence::{counted, is_direct, key, mean, merged, moved, outer_thirds, sampled};
 
-/// Idle time below this leaves nothing for storage to be waited for.
+/// With less idle time the processors are saturated.
 const IDLE_LEAST: f64 = 0.05;
 
 pub(crate) fn cpu_saturated(_: &Run, point: &Point) -> Option<Draft> {
@@ -19,13 +19,10 @@ pub(crate) fn cpu_saturated(_: &Run, point: &Point) -> Option<Draft> {
     if rest >= IDLE_LEAST {
         return None;
     }
-    let sentence = format!(
-        "The processors of this machine had {} of their time left: rates and latencies are those of a machine without \
-         reserve.",
-        percent(rest)
-    );
+    let sentence =
+        format!("CPU idle {}, I/O wait included: latencies include waiting for a processor.", percent(rest));
     let draft = Draft::new(Code::CpuSaturated, Severity::Warning, sentence)
-        .remedy("Stop what else runs here, or use fewer workers or larger requests.");
+        .remedy("Stop other programs on this machine, or use fewer workers or a larger block size.");
     Some(draft.number("idle_share", rest))
 }
 
@@ -35,11 +32,11 @@ const STOLEN: f64 = 0.02;
 pub(crate) fn cpu_stolen(_: &Run, point: &Point) -> Option<Draft> {
     let stolen = mean(&sampled(point, series::CPU_STEAL)).filter(|share| *share > STOLEN)?;
     let sentence = format!(
-        "The hypervisor gave {} of the processors' time to others: the tail of the latencies is theirs, too.",
+        "CPU steal {}: the hypervisor ran other guests, which adds to the tail of the latencies.",
         percent(stolen)
     );
     let draft = Draft::new(Code::CpuStolen, Severity::Warning, sentence)
-        .remedy("Measure when the host is quiet, or on processors of its own.");
+        .remedy("Measure when the host is idle, or on dedicated processors.");
     Some(draft.number("steal_share", stolen))
 }
 
@@ -49,15 +46,15 @@ pub(crate) fn throttled(_: &Run, point: &Point) -> Option<Draft> {
         return None;
     }
     let sentence = format!(
-        "Processors were slowed down {} because of heat or power.",
+        "Processors were throttled {} because of heat or power.",
         several(truncated::<u64>(events), "time")
     );
     let draft = Draft::new(Code::Throttled, Severity::Warning, sentence)
-        .remedy("See to cooling and to the power limit.");
+        .remedy("Improve cooling, or raise the power limit.");
     Some(draft.number("events", events))
 }
 
-/// A change of the clock beyond this moves figures that the processor has a part in.
+/// A larger change of the clock changes figures that depend on the processor.
 const CLOCK: f64 = 0.10;
 
 pub(crate) fn clock_changed(_: &Run, point: &Point) -> Option<Draft> {
@@ -69,7 +66,7 @@ pub(crate) fn clock_changed(_: &Run, point: &Point) -> Option<Draft> {
         return None;
     }
     let sentence = format!(
-        "The processors' clock went from {:.2} GHz to {:.2} GHz within the point ({}).",
+        "The CPU clock changed from {:.2} GHz to {:.2} GHz within the point ({}).",
         first / 1e9,
         last / 1e9,
         percent(change)
@@ -79,9 +76,9 @@ pub(crate) fn clock_changed(_: &Run, point: &Point) -> Option<Draft> {
     Some(draft.number("first_hz", first).number("last_hz", last))
 }
 
-/// The device may do so much more than was asked of it before somebody else is suspected.
+/// The device may move so much more than this run did before external I/O is suspected.
 const EXCESS: f64 = 0.05;
-/// Less than this may be the file system's own notes.
+/// Less than this may be the file system's journal.
 const EXCESS_LEAST: Bytes = Bytes::new(4 << 20);
 
 pub(crate) fn neighbours(run: &Run, point: &Point) -> Option<Draft> {
@@ -103,12 +100,13 @@ pub(crate) fn neighbours(run: &Run, point: &Point) -> Option<Draft> {
         return None;
     }
     let sentence = format!(
-        "The device moved {} more than the {} this run asked for: somebody else used it, or a file system its journal.",
+        "External I/O detected: the device moved {} more than the {} of this run. Another program, or a file system's \
+         journal, used it.",
         Bytes::new(excess),
         Bytes::new(asked)
     );
     let draft = Draft::new(Code::Neighbours, Severity::Warning, sentence)
-        .remedy("Find who it is (`iotop`, `lsof`), and measure when the device is quiet.");
+        .remedy("Find the source (`iotop`, `lsof`), and measure when the device is idle.");
     Some(draft.number("asked_bytes", asked as f64).number("excess_bytes", excess as f64))
 }
 
@@ -116,7 +114,7 @@ pub(crate) fn neighbours(run: &Run, point: &Point) -> Option<Draft> {
 const LAG: f64 = 0.10;
 /// Below this lateness is that of any timer.
 const LAG_LEAST: Nanos = Nanos::from_micros(100);
-/// A rate missed by more than this was not offered.
+/// A rate missed by more than this was not reached.
 const RATE_MISSED: f64 = 0.02;
 
 pub(crate) fn lag(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {
@@ -132,19 +130,16 @@ pub(crate) fn lag(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft
     }
     let rate = match (missed, offered) {
         (Some(missed), Some(offered)) => {
-            format!(
-                " {reached:.0} of {offered:.0} requests a second were reached ({} less).",
-                percent(missed)
-            )
+            format!("{reached:.0}/s of {offered:.0}/s scheduled ({} less); ", percent(missed))
         }
         _ => String::new(),
     };
     let sentence = format!(
-        "The load fell behind its schedule: one request in a hundred was issued {late} late or more, where the \
-         response time is {response}.{rate}"
+        "Behind schedule: {rate}1 % of the requests were issued {late} late or more. The p99 response time is \
+         {response}."
     );
     let draft = Draft::new(Code::Lag, Severity::Warning, sentence).remedy(
-        "Use more `workers` or `depth`, or a lower rate: the storage or this program cannot keep up.",
+        "Use more `workers` or `depth`, or a lower rate: the storage or the load generator cannot keep up.",
     );
     let draft =
         draft.number("lag_ns_p99", late.get() as f64).number("response_ns_p99", response.get() as f64);
@@ -161,17 +156,17 @@ pub(crate) fn never_issued(_: &Run, _: &Point, workload: &WorkloadResult) -> Opt
     // The unserved are in the histograms already, the dropped are not.
     let due = kept + dropped;
     let what = match (dropped, unserved) {
-        (_, 0) => "they found every slot taken and were left out, so that no latency tells of them".to_owned(),
+        (_, 0) => "the queue was full and they were dropped, so no latency includes them".to_owned(),
         (0, _) => {
-            "the load was behind by more than it could make up after its end; they count with the time they had \
-             waited, so that high percentiles are at least what is shown"
+            "they were still queued long after the end of the load; latencies count the time they had waited, so high \
+             percentiles are at least what is shown"
                 .to_owned()
         }
-        _ => format!("{dropped} were left out and {unserved} were still waiting long after the end"),
+        _ => format!("{dropped} were dropped at a full queue, {unserved} were still queued long after the end"),
     };
-    let sentence = format!("{} of {due} that fell due were never issued: {what}.", several(lost, "request"));
+    let sentence = format!("{} of {due} due were never issued: {what}.", several(lost, "request"));
     let draft = Draft::new(Code::NeverIssued, Severity::Warning, sentence).remedy(
-        "Ask for less, or allow more in flight with `depth`: the storage does not keep up with this rate.",
+        "Lower the rate, or increase the queue depth (`depth`): the storage does not keep up with this rate.",
     );
     Some(draft.number("dropped", dropped as f64).number("unserved", unserved as f64))
 }
@@ -182,7 +177,7 @@ fn most_missed(workload: &WorkloadResult) -> f64 {
     RATE_MISSED + 3.0 / wanted.max(1.0).sqrt()
 }
 
-/// The rate that the workload's pace wanted; `None` for a closed loop.
+/// The rate of the workload's schedule; `None` for a closed loop.
 fn offered(workload: &WorkloadResult) -> Option<OpsPerSecond> {
     let inner = key(workload, "pace")?.strip_prefix("rate(")?.strip_suffix(')')?;
     let rate: OpsPerSecond = inner.split(',').next()?.trim().parse().ok()?;
@@ -195,10 +190,13 @@ fn offered(workload: &WorkloadResult) -> Option<OpsPerSecond> {
 
 pub(crate) fn fallback(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {
     let why = workload.engine.fallback.as_ref()?;
-    let sentence =
-        format!("The engine is {}, not the best one: {}.", workload.engine.name, why.trim_end_matches('.'));
+    let sentence = format!(
+        "The I/O engine is {}, not the best one: {}.",
+        workload.engine.name,
+        why.trim_end_matches('.')
+    );
     let draft = Draft::new(Code::EngineFallback, Severity::Warning, sentence);
-    Some(draft.remedy("`fathom doctor` says what would have to be allowed."))
+    Some(draft.remedy("Run `fathom doctor` to see what to permit."))
 }
 
 pub(crate) fn virtual_machine(run: &Run) -> Option<Draft> {
@@ -207,15 +205,16 @@ pub(crate) fn virtual_machine(run: &Run) -> Option<Draft> {
         return None;
     }
     let sentence = format!(
-        "This is a virtual machine ({hypervisor}): its host may answer reads from its own memory, keep writes there, \
-         and share the device with others."
+        "Virtual machine ({hypervisor}): its host may serve reads from its own memory, keep writes there, and share \
+         the device with other guests."
     );
     let draft = Draft::new(Code::VirtualMachine, Severity::Note, sentence);
-    Some(draft.remedy("Use a span larger than the host's memory, and compare with a run on the host."))
+    Some(draft.remedy("Use a working set larger than the host's memory, and compare with a run on the host."))
 }
 
 pub(crate) fn null_target() -> Draft {
-    let sentence = "No storage was asked: these figures are what this program itself can do on this machine.";
+    let sentence =
+        "No storage was measured: these figures are the ceiling of the load generator on this machine.";
     Draft::new(Code::NullTarget, Severity::Note, sentence)
 }
 

@@ -1,4 +1,4 @@
-//! What was written, and what there was to read.
+//! The content of the data written and read.
 
 use record::names::fact;
 use record::{Point, Run, Severity, Target, WorkloadResult};
@@ -11,23 +11,23 @@ use crate::history::History;
 
 /// The part of a target without data from which a figure is one of nothing.
 const MOSTLY_NOTHING: f64 = 0.5;
-/// The part that a sample of sixty blocks does not overlook: where a twentieth is zeros 19 of 20 samples show some.
+/// The part that a sample of sixty blocks detects: where a twentieth is zeros 19 of 20 samples show some.
 const SOME: f64 = 0.05;
 /// Bits of information in a byte below which a device that compresses has less to do. By blocks of 4 KiB the sources of
 /// this program hold 4.8, the C library of a Linux distribution 5.6, and the same library compressed 7.97.
 const COMPRESSES: f64 = 7.0;
 
-/// What helps against data that were there before.
+/// What to do about data from before the run.
 const OTHER_DATA: &str =
-    "Compare only with runs on the same data, or fill the target with random data before.";
+    "Compare only with runs on the same data, or fill the target with random data first.";
 
-/// What a sample of a target held: blocks of which `name` tells, and blocks.
+/// What a sample of a target held: blocks that `name` counts, and blocks.
 fn sample(target: &Target, name: &str) -> Option<(u64, u64)> {
     let (some, blocks) = target.facts.get(name)?.split_once(" of ")?;
     Some((some.parse().ok()?, blocks.parse().ok().filter(|blocks| *blocks > 0)?))
 }
 
-/// Whether what every target held was looked at before it was asked.
+/// Whether the content of every target was sampled before the load.
 pub(crate) fn is_looked_at(run: &Run) -> bool {
     run.targets.iter().all(|target| sample(target, fact::ZEROS).is_some())
 }
@@ -57,29 +57,28 @@ pub(crate) fn unwritten(
             return None;
         }
         let held = match missing {
-            0 => format!("{zeros} of {blocks} blocks that were looked at held nothing but zeros"),
+            0 => format!("{zeros} of {blocks} sampled blocks were all zeros"),
             _ => format!(
-                "the file system held no data for {} of {}, and {zeros} of {blocks} blocks that were looked at were \
-                 nothing but zeros",
+                "the file system held no data for {} of {}, and {zeros} of {blocks} sampled blocks were all zeros",
                 Bytes::new(missing),
                 Bytes::new(target.size_bytes)
             ),
         };
         let rotates = target.facts.get(fact::ROTATIONAL).is_some_and(|rotates| rotates == "yes");
-        // A hole is never asked for. Zeros may be data, and a disk that rotates reads them as it reads anything.
+        // A hole is never read from the media. Zeros may be data, and a rotating disk reads them as it reads anything.
         let severity = match () {
             () if holes >= MOSTLY_NOTHING => Severity::Invalid,
             () if holes < SOME && rotates => Severity::Note,
             () => Severity::Warning,
         };
         let sentence = format!(
-            "About {} of {} had never been written: {held}. Reads of that need not ask the medium.",
+            "About {} of {} had never been written: {held}. Reads of unwritten blocks need not reach the media.",
             percent(part.min(1.0)),
             target.asked
         );
         let draft = Draft::new(Code::UnwrittenData, severity, sentence)
             .remedy(
-                "Write all of it before: a phase with `state = \"prepare\"`, or a directory as the target.",
+                "Write all of it first: use a phase with `state = \"prepare\"`, or a directory as the target.",
             )
             .number("zero_blocks", zeros as f64)
             .number("looked_at_blocks", blocks as f64);
@@ -102,8 +101,8 @@ pub(crate) fn compressible_reads(
     let old = run.targets.iter().filter(|target| !is_overwritten(history, point, target.size_bytes));
     let bits = old.filter_map(held).min_by(f64::total_cmp).filter(|bits| *bits < COMPRESSES)?;
     let sentence = format!(
-        "What was read compresses: a byte of it holds {bits:.1} bits of information. A device or file system that \
-         makes use of it moves less than was asked."
+        "The data read is compressible: {bits:.1} bits of information per byte. A device or file system that \
+         compresses moves less than the workload."
     );
     let draft = Draft::new(Code::CompressibleContent, Severity::Note, sentence).remedy(OTHER_DATA);
     Some(draft.number("bits_per_byte", bits))
@@ -126,8 +125,8 @@ pub(crate) fn repeating_reads(
         return None;
     }
     let sentence = format!(
-        "What was read repeats: {repeats} of {blocks} blocks that were looked at were the same as another. A device or \
-         file system that stores equal blocks once has less to read, and a cache more to answer from."
+        "The data read repeats: {repeats} of {blocks} sampled blocks equal another. A device or file system that \
+         deduplicates reads less, and gets more cache hits."
     );
     let draft = Draft::new(Code::CompressibleContent, Severity::Note, sentence).remedy(OTHER_DATA);
     Some(draft.number("repeated_blocks", repeats as f64).number("looked_at_blocks", blocks as f64))
@@ -138,8 +137,7 @@ pub(crate) fn compressible_writes(_: &Run, _: &Point, workload: &WorkloadResult)
         return None;
     }
     if key(workload, "content") == Some("zeros") {
-        let sentence =
-            "Only zeros were written: many devices and file systems store them without storing anything.";
+        let sentence = "Only zeros were written: many devices and file systems store no data for them.";
         let draft = Draft::new(Code::CompressibleContent, Severity::Warning, sentence);
         return Some(draft.remedy("Set `content = \"random\"`."));
     }
@@ -149,10 +147,10 @@ pub(crate) fn compressible_writes(_: &Run, _: &Point, workload: &WorkloadResult)
         return None;
     }
     let sentence = format!(
-        "What was written compresses {compress}:1 and repeats {dedupe}:1: a device that makes use of it does less than \
-         was asked."
+        "The data written compresses {compress}:1 and deduplicates {dedupe}:1: a device that does so writes less than \
+         the workload."
     );
     let draft = Draft::new(Code::CompressibleContent, Severity::Note, sentence);
-    let draft = draft.remedy("Compare only with runs of the same content.");
+    let draft = draft.remedy("Compare only with runs on the same content.");
     Some(draft.number("compress_ratio", compress).number("dedupe_ratio", dedupe))
 }

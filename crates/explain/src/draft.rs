@@ -12,7 +12,7 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// What was found, in words with numbers.
+    /// A finding with its sentence and severity.
     pub(crate) fn new(code: Code, severity: Severity, sentence: impl Into<String>) -> Draft {
         Draft {
             finding: Finding {
@@ -38,7 +38,7 @@ impl Draft {
         self
     }
 
-    /// A number of the sentence, its unit in the key. One that JSON has no word for is left out.
+    /// A number of the sentence, its unit in the key. One that JSON cannot hold is left out.
     pub(crate) fn number(mut self, key: &str, value: f64) -> Draft {
         if value.is_finite() {
             self.finding.numbers.insert(key.into(), value);

@@ -1,11 +1,11 @@
-//! Questions to a record that more than one finding asks.
+//! Evidence in a record that more than one finding uses.
 
 use record::names::fact;
 use record::{Cache, Histogram, PathPart, Point, Run, Series, Target, WorkloadResult};
 use units::convert::narrow;
 use units::{Bytes, SECTOR_BYTES};
 
-/// Whether every target is `null:`, or every request was answered by nothing.
+/// Whether every target is `null:`, or every request went to the null engine.
 pub(crate) fn on_nothing(run: &Run) -> bool {
     let mut workloads = run.points.iter().flat_map(|point| &point.workloads).peekable();
     let no_target = !run.targets.is_empty() && run.targets.iter().all(|target| target.kind == "null");
@@ -17,9 +17,9 @@ pub(crate) fn key<'a>(workload: &'a WorkloadResult, key: &str) -> Option<&'a str
     workload.spec.get(key).map(String::as_str)
 }
 
-/// Whether requests bypassed the page cache, as far as this program asked for it; `None` where it is not known.
+/// Whether direct I/O was requested; `None` where it is not known.
 ///
-/// Loads and stores on a mapping go through the page cache whatever was asked.
+/// Loads and stores on a mapping go through the page cache whatever was requested.
 pub(crate) fn is_direct(workload: &WorkloadResult) -> Option<bool> {
     if workload.engine.name == "mmap" {
         return Some(false);
@@ -27,7 +27,7 @@ pub(crate) fn is_direct(workload: &WorkloadResult) -> Option<bool> {
     key(workload, "direct").map(|direct| direct == "true")
 }
 
-/// Bytes of all requests of `op` that ended without an error, from the start of the point.
+/// Bytes of all requests of `op` that completed without an error, from the start of the point.
 pub(crate) fn moved(point: &Point, op: &str) -> u64 {
     let totals = point.workloads.iter().flat_map(|workload| &workload.totals);
     totals.filter(|total| total.op == op).map(|total| total.bytes).sum()
@@ -44,8 +44,7 @@ pub(crate) fn fills(state: &Point) -> u32 {
     times.filter(|_| state.complete).unwrap_or(0)
 }
 
-/// All caches below this machine that are known: seen, told by the device, or given by the user with the parts of the
-/// path.
+/// All known caches of the storage: detected, reported by the device, or given by the user with the parts of the path.
 pub(crate) fn known_caches(run: &Run) -> Vec<Cache> {
     (0..run.targets.len()).flat_map(|number| caches_of(run, number)).collect()
 }
@@ -61,7 +60,7 @@ pub(crate) fn caches_of(run: &Run, number: usize) -> Vec<Cache> {
     own.chain(parts.filter_map(given)).collect()
 }
 
-/// What the kernel counted of the devices that were asked first.
+/// What the kernel counted of the devices of the targets.
 pub(crate) struct Counted {
     pub devices: usize,
     pub read_bytes: u64,

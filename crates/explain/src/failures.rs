@@ -1,4 +1,4 @@
-//! What went wrong in plain sight.
+//! Failed requests, wrong data, and runs that were cut short.
 
 use record::{Point, Run, Severity, WorkloadResult};
 use units::Bytes;
@@ -17,10 +17,10 @@ pub(crate) fn data_corrupt(_: &Run, _: &Point, workload: &WorkloadResult) -> Opt
         Some(format!(", the first at byte {offset} of {file}: expected {expected}, found {found}"))
     });
     let reads = several(verified.corrupt, "read");
-    let sentence = format!("{reads} gave other data than was written{}.", first.unwrap_or_default());
+    let sentence = format!("{reads} returned wrong data{}.", first.unwrap_or_default());
     let draft = Draft::new(Code::DataCorrupt, Severity::Invalid, sentence).remedy(
-        "Keep the target as it is and look at the blocks that the record names; suspect memory, cables, firmware and \
-         whatever else wrote to the target meanwhile.",
+        "Keep the target as it is and inspect the blocks that the record names. Suspect memory, cables, firmware, and \
+         other programs that write to the target.",
     );
     let draft = draft.number("corrupt", verified.corrupt as f64);
     Some(draft.number("checked_bytes", verified.checked_bytes as f64))
@@ -32,30 +32,31 @@ pub(crate) fn data_verified(_: &Run, _: &Point, workload: &WorkloadResult) -> Op
     let draft = match (checked, unknown) {
         (0, 0) => return None,
         (0, _) => {
-            let sentence = format!("Nothing of the {} that were read could be checked.", Bytes::new(unknown));
+            let sentence =
+                format!("None of the {} read could be verified against written data.", Bytes::new(unknown));
             let draft = Draft::new(Code::DataVerified, Severity::Warning, sentence);
             draft.remedy(
-                "Let a phase before it write with `verify`, or read what a run of the same seed has written.",
+                "Write with `verify` in an earlier phase, or read data that a run with the same seed wrote.",
             )
         }
         (_, 0) => {
-            let sentence = format!("All {} that were read are what had been written.", Bytes::new(checked));
-            Draft::new(Code::DataVerified, Severity::Note, sentence).remedy("Nothing: good to know.")
+            let sentence = format!("All {} read were verified against written data.", Bytes::new(checked));
+            Draft::new(Code::DataVerified, Severity::Note, sentence).remedy("No action needed.")
         }
         _ => {
             let (checked, unknown) = (Bytes::new(checked), Bytes::new(unknown));
             let sentence = format!(
-                "{checked} of what was read are what had been written; {unknown} could not be checked."
+                "{checked} of the data read were verified against written data; {unknown} could not be verified."
             );
             Draft::new(Code::DataVerified, Severity::Note, sentence)
-                .remedy("To check the rest, let a phase before it write all of it with `verify`.")
+                .remedy("To verify the rest, write all of it with `verify` in an earlier phase.")
         }
     };
     Some(draft.number("checked_bytes", checked as f64).number("unknown_bytes", unknown as f64))
 }
 
 pub(crate) fn errors(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {
-    // Reads of wrong data went through, and have a finding of their own.
+    // Reads of wrong data completed, and have a finding of their own.
     let errors = workload.errors - workload.verified.map_or(0, |verified| verified.corrupt);
     if errors == 0 {
         return None;
@@ -71,7 +72,7 @@ pub(crate) fn errors(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Dr
     let sentence =
         format!("{} failed ({}){}.", several(errors, "request"), percent(share), first.unwrap_or_default());
     let draft = Draft::new(Code::Errors, severity, sentence).remedy(
-        "See `dmesg` and the health of the device; the record keeps the place of the first failures.",
+        "Check `dmesg` and the health of the device. The record keeps the place of the first failures.",
     );
     Some(draft.number("errors", errors as f64).number("errors_share", share))
 }
@@ -79,11 +80,11 @@ pub(crate) fn errors(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Dr
 pub(crate) fn gave_up(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {
     workload.gave_up.then(|| {
         let sentence = format!(
-            "The workload gave up after {}; what was measured before is not its whole time.",
+            "The workload stopped after {}, before its run time was over.",
             several(workload.errors, "failure")
         );
         Draft::new(Code::GaveUp, Severity::Invalid, sentence)
-            .remedy("Mend what fails, then measure again.")
+            .remedy("Fix what fails, then measure again.")
             .number("errors", workload.errors as f64)
     })
 }
@@ -94,14 +95,14 @@ pub(crate) fn nothing_measured(_: &Run, point: &Point, workload: &WorkloadResult
         return None;
     }
     let sentence = if point.complete {
-        "Not one request ended within the measured window."
+        "No request completed within the measured window."
     } else {
-        "The point was cut short before one request had been measured."
+        "The point was cut short before any request completed in its measured window."
     };
     let draft = Draft::new(Code::NothingMeasured, Severity::Invalid, sentence);
     Some(
         draft
-            .remedy("Measure longer with `run`, or look for what holds requests up.")
+            .remedy("Measure longer (`run`), or find what delays the requests.")
             .number("settled", workload.settled as f64),
     )
 }
@@ -115,11 +116,9 @@ pub(crate) fn interrupted(run: &Run) -> Option<Draft> {
         return None;
     }
     let whole = run.points.len() as u64 - cut_short;
-    let sentence = format!(
-        "The run did not reach its end: {} measured to the end, {cut_short} cut short.",
-        several(whole, "point")
-    );
+    let sentence =
+        format!("Incomplete run: {} measured to the end, {cut_short} cut short.", several(whole, "point"));
     let draft = Draft::new(Code::Interrupted, Severity::Warning, sentence)
-        .remedy("A point that was cut short is valid for the time it ran; measure again to have the rest.");
+        .remedy("Measure again to get the rest. A point that was cut short is valid for the time it ran.");
     Some(draft.number("points_whole", whole as f64).number("points_cut_short", cut_short as f64))
 }

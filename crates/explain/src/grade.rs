@@ -1,6 +1,6 @@
 //! Grades: how far the figures of a point and of a run can be relied on.
 //!
-//! **Invariant:** a check passes on evidence alone. Where there is none it was not made, which is told and costs the A.
+//! **Invariant:** a check passes on evidence alone. Without evidence it is reported as not made, which costs the A.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,27 +45,37 @@ const fn check(about: About, name: &'static str, main: bool, question: &'static 
 
 /// All checks, in the order of the guide.
 pub const CHECKS: [CheckAbout; 11] = [
-    check(About::Requests, "requests", true, "every request was issued and answered"),
+    check(About::Requests, "requests", true, "every request was issued and completed"),
     check(About::Bookkeeping, "bookkeeping", true, "requests, bytes, rate and latency agree"),
     check(About::Direct, "direct", true, "requests bypassed the page cache, and reached the device"),
-    check(About::Cache, "cache", true, "the span is larger than every cache that could hold it"),
+    check(About::Cache, "cache", true, "the working set is larger than every cache of the storage"),
     check(
         About::Content,
         "content",
         true,
         "the data neither compresses nor repeats, and was written before it was read",
     ),
-    check(About::Client, "client", true, "this program and this machine had time to spare"),
+    check(About::Client, "client", true, "neither the load generator nor the machine was saturated"),
     check(
         About::Preconditioned,
         "preconditioned",
         false,
-        "flash was in its lasting state before it was written to",
+        "flash was preconditioned to steady state before the workload wrote",
     ),
-    check(About::Steady, "steady", false, "the rate was steady, by SNIA's rule and by a test for trends"),
-    check(About::Samples, "samples", false, "there were requests and time enough for what is shown"),
-    check(About::Neighbours, "neighbours", false, "nobody else used the device or the processors"),
-    check(About::Clock, "clock", false, "the processors kept their clock"),
+    check(About::Steady, "steady", false, "the rate was in steady state by SNIA's rule, and had no trend"),
+    check(
+        About::Samples,
+        "samples",
+        false,
+        "enough requests and enough time were measured for the figures shown",
+    ),
+    check(
+        About::Neighbours,
+        "neighbours",
+        false,
+        "no external I/O on the device, and no processor time stolen",
+    ),
+    check(About::Clock, "clock", false, "the CPU clock did not change"),
 ];
 
 /// Which check a finding belongs to, and the best grade that it allows as a note, a warning, or where it makes a figure
@@ -136,11 +146,11 @@ pub fn weights() -> Vec<(Code, &'static str, [Grade; 3])> {
 /// Puts the findings into `run`, the marks and the caches that follow from them, and the grades of its points and of
 /// itself, in place of those it has.
 ///
-/// A run that asked no storage has findings and no grade.
+/// A run without storage has findings and no grade.
 pub fn judge(run: &mut Run) {
     let history = History::of(run);
     run.findings = findings_with(run, &history);
-    // What several targets answer together is none of one alone.
+    // Caches that several targets show together belong to none of them alone.
     if let [_] = run.targets[..] {
         let seen = working_set::caches(run);
         let caches = &mut run.targets[0].caches;

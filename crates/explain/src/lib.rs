@@ -1,8 +1,8 @@
-//! What the evidence in a record supports: one sentence each, with its numbers and what to do about it.
+//! Findings: what the evidence in a record supports, one sentence each, with its numbers and what to do about it.
 //!
 //! [`judge`] puts findings and grades into a record. [`findings`] reads a finished record and nothing else, so that an
-//! old record can be judged by new rules. [`compare`] holds records against each other, [`model`] one against the
-//! answers of a model.
+//! old record can be judged by new rules. [`compare`] compares records with each other, [`model`] one with the
+//! figures of a model.
 //!
 //! **Invariant:** no finding without evidence: where a fact or a series is absent nothing is concluded from it.
 //! Nothing here draws.
@@ -121,8 +121,8 @@ const REAL_WORKLOAD: [OfWorkloadAfter; 9] = [
 
 /// What the evidence in `run` supports, in the order of its points; findings about the run come first.
 ///
-/// Findings that the record already has are not looked at: the caller replaces them. A run on `null:` is told
-/// once that it asked no storage, and is spared what only holds for storage.
+/// Findings that the record already has are not read: the caller replaces them. A run on `null:` has one finding that
+/// no storage was measured, and none that only holds for storage.
 pub fn findings(run: &Run) -> Vec<Finding> {
     findings_with(run, &History::of(run))
 }

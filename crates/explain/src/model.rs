@@ -1,6 +1,6 @@
-//! A record held against what a model of the same hardware gives.
+//! A record compared with a model of the same hardware.
 //!
-//! The model's run is handed in: whoever calls has had it answer the same points.
+//! The caller runs the same points on the model and passes in its figures.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use record::{Figure, Finding, Held, Point, Run, Severity, WorkloadResult};
 use crate::Code;
 use crate::draft::{Draft, percent};
 
-/// A model is believed as far as this: what models fitted to arrays of known figures stay within on loads that they
+/// The error that a model may have: what models fitted to arrays of known figures stay within on loads that they
 /// were not fitted to (benches/RESULTS.md, "Calibration").
 pub const BELIEVED: f64 = 0.15;
 
@@ -45,7 +45,7 @@ pub fn held(run: &Run, modelled: &[Point]) -> Vec<Held> {
     all
 }
 
-/// What lies farther from the model than both the interval of the measurement and what a model is believed to.
+/// What differs from the model by more than both the interval of the measurement and the error of a model.
 pub fn findings(run: &Run, held: &[Held]) -> Vec<Finding> {
     held.iter().filter_map(|one| finding(run, one)).collect()
 }
@@ -58,24 +58,24 @@ fn finding(run: &Run, held: &Held) -> Option<Finding> {
         (
             Code::BelowModel,
             Severity::Warning,
-            "Look at what has changed since: a failed or slow member, a cache without its battery, another setting or \
-             neighbour. `fathom explain` without --model names the limit that the record shows.",
+            "Check what has changed since the fit: a failed or slow member, a cache without its battery, a setting, \
+             external I/O. `fathom explain` without --model names the bottleneck that the record shows.",
         )
     } else if low > 1.0 + BELIEVED {
         (
             Code::AboveModel,
             Severity::Note,
-            "Where the load lies outside of what the model was fitted to, believe the measurement; else something has \
-             become faster, or a cache answered that did not when the model was fitted. Fit it again.",
+            "Trust the measurement if the load lies outside the loads of the fit. Otherwise fit the model again: \
+             something became faster, or a cache served requests that it did not serve during the fit.",
         )
     } else {
         return None;
     };
     let interval = match (ratio.low, ratio.high) {
-        (Some(low), Some(high)) => format!(" (between {} and {})", percent(low), percent(high)),
+        (Some(low), Some(high)) => format!(" (95 % CI {} to {})", percent(low), percent(high)),
         _ => String::new(),
     };
-    let sentence = format!("This point gives {}{interval} of what the model gives.", percent(ratio.value));
+    let sentence = format!("The rate is {} of the modelled rate{interval}.", percent(ratio.value));
     let draft = Draft::new(code, severity, sentence).remedy(remedy);
     let numbers = BTreeMap::from([
         ("measured_ops_per_s", measured.value),

@@ -1,21 +1,21 @@
-//! What a user knows of the path to the media better than the kernel: a small TOML file.
+//! Parts of the path to the media that the kernel does not report, or reports wrongly: a small TOML file.
 //!
 //! ```toml
 //! [[part]]
-//! name = "eth0"             # a part that was found: its ceilings of these kinds are replaced
+//! name = "eth0"             # a part of the path: its ceilings of these kinds are replaced
 //! bandwidth = "112MB/s"
 //!
 //! [[part]]
-//! name = "controller"       # one that nobody can see from here
+//! name = "controller"       # a part that the kernel does not see
 //! under = "eth0"
 //! kind = "array controller"
 //! requests = 90000          # a second
 //! in_flight = 256
-//! cache = "2GiB"            # memory that may answer instead of what lies below
+//! cache = "2GiB"            # memory that may serve requests in place of what lies below
 //! source = "data sheet"
 //! ```
 //!
-//! **Invariant:** every mistake is told with file and line, and nothing is changed where there is one.
+//! **Invariant:** every error names file and line, and with an error nothing is changed.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -56,7 +56,7 @@ struct Given {
 }
 
 impl Given {
-    /// What it says of the part beside its ceilings.
+    /// Facts of the part other than its ceilings.
     fn facts(&self) -> impl Iterator<Item = (String, String)> {
         self.cache.iter().map(|size| (fact::CACHE.to_owned(), size.exact()))
     }
@@ -101,12 +101,12 @@ impl Parts {
             let cache = cache(entry.cache.as_ref()).map_err(|(span, message)| wrong(at(&span), message))?;
             let name = entry.name.into_inner();
             if !names.insert(name.clone()) {
-                return Err(wrong(line, format!("`{name}` is given twice; put all of it into one [[part]]")));
+                return Err(wrong(line, format!("duplicate part `{name}`: put all of it into one [[part]]")));
             }
             let under = entry.under.map(|under| (under.get_ref().clone(), at(&under.span())));
             if ceilings.is_empty() && cache.is_none() && under.is_none() {
                 let message = format!(
-                    "`{name}` has no ceiling; give it bandwidth = \"112MB/s\", requests = 90000, in_flight = 32, \
+                    "part `{name}` has no ceiling: give bandwidth = \"112MB/s\", requests = 90000, in_flight = 32, \
                      request_size = \"64KiB\" or cache = \"512MiB\""
                 );
                 return Err(wrong(line, message));
@@ -116,7 +116,7 @@ impl Parts {
         Ok(Parts { file: file.into(), given })
     }
 
-    /// Puts the parts into `paths`: ceilings of a part that is there are replaced, a new one is hung below `under`.
+    /// Puts the parts into `paths`: ceilings of a known part are replaced, a new one is added below `under`.
     ///
     /// Fails, and changes nothing, where a name is in none of the paths.
     pub fn apply(&self, paths: &mut [PathPart]) -> Result<(), PartsError> {
@@ -142,8 +142,8 @@ impl Parts {
         let known: BTreeSet<&str> = known.iter().map(String::as_str).collect();
         let known = known.into_iter().collect::<Vec<_>>().join(", ");
         let message = format!(
-            "the path has no part `{name}`; it has {known}. A part that is not there yet needs `under`, the name of \
-             the one above it"
+            "no part `{name}` in the path, which has {known}. To add a part, set `under` to the name of the part above \
+             it"
         );
         PartsError { file: self.file.clone(), line, message }
     }
@@ -175,7 +175,7 @@ fn cache(given: Option<&Spanned<String>>) -> Result<Option<Bytes>, (Range<usize>
     let size: Bytes =
         text.get_ref().parse().map_err(|error: units::UnitError| (text.span(), error.to_string()))?;
     match size.is_zero() {
-        true => Err((text.span(), "a cache of no size holds nothing; leave it out".into())),
+        true => Err((text.span(), "expected a cache size above zero, or no `cache`".into())),
         false => Ok(Some(size)),
     }
 }
@@ -192,7 +192,7 @@ fn ceilings(entry: &Entry, file: &str) -> Result<Vec<Ceiling>, (Range<usize>, St
     };
     let positive = |span: Range<usize>, value: f64| {
         let sound = value.is_finite() && value > 0.0;
-        sound.then_some(value).ok_or_else(|| (span, format!("{value} is no ceiling: it must be above zero")))
+        sound.then_some(value).ok_or_else(|| (span, format!("expected a ceiling above zero, got {value}")))
     };
     let mut ceilings = Vec::new();
     if let Some(text) = &entry.bandwidth {

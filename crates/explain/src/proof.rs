@@ -54,21 +54,24 @@ pub(crate) fn of(about: About, run: &Run, history: &History, point: &Point) -> P
 
 fn bookkeeping(point: &Point) -> Proof {
     let kept = point.workloads.iter().all(|workload| workload.edges.is_some());
-    seen_or(kept, "what the edges of the window cut was not kept, so that Little's law cannot be judged")
+    seen_or(
+        kept,
+        "the record lacks the times of requests that cross the edges of the window, which Little's law needs",
+    )
 }
 
 fn steady(point: &Point) -> Proof {
     let long = point.workloads.iter().all(|workload| steady::is_long_enough(point, workload));
-    seen_or(long, "a trend cannot be told from chance in a window of less than ten seconds")
+    seen_or(long, "a window of less than ten seconds is too short for a trend test")
 }
 
 fn direct(point: &Point) -> Proof {
     if point.workloads.iter().any(|workload| is_direct(workload) != Some(true)) {
-        return missing("how much of it the page cache answered is not known");
+        return missing("how much buffered I/O the page cache served is not known");
     }
     seen_or(
         counted(point).is_some(),
-        "the kernel counts no device of this target, so that nothing says what reached it",
+        "the kernel counts no device of this target, so what reached it is not known",
     )
 }
 
@@ -79,14 +82,14 @@ fn cache(run: &Run) -> Proof {
     let virtual_machine = run.environment.facts.get(fact::HYPERVISOR).is_some_and(|name| name != "none");
     missing(match virtual_machine {
         true => {
-            "which caches lie below is not known, and the host of a virtual machine has one; \
-             `fathom doctor TARGET --caches` looks for them"
+            "the caches of the storage are not known, and the host of a virtual machine has one; \
+             `fathom doctor TARGET --caches` measures them"
         }
-        false => "which caches lie below is not known; `fathom doctor TARGET --caches` looks for them",
+        false => "the caches of the storage are not known; `fathom doctor TARGET --caches` measures them",
     })
 }
 
-/// What was read was made by this program, or is looked at.
+/// The data read was written by Fathom, or was sampled.
 fn content_of(run: &Run, point: &Point) -> Proof {
     let reads = point.workloads.iter().any(|workload| moved_by(workload, "read") > 0);
     let own = run
@@ -94,11 +97,11 @@ fn content_of(run: &Run, point: &Point) -> Proof {
         .iter()
         .all(|target| target.kind == "directory" || target.facts.contains_key(fact::LAID_OUT));
     if point.workloads.iter().all(|workload| key(workload, "content").is_none()) {
-        return missing("what was written is not known");
+        return missing("the content of the data written is not known");
     }
     seen_or(
         !reads || own || content::is_looked_at(run),
-        "whether what was read had ever been written is not known",
+        "it is not known whether the data read was ever written",
     )
 }
 
@@ -110,9 +113,7 @@ fn preconditioned(run: &Run, history: &History, point: &Point) -> Proof {
         Some(false) => DoesNotApply,
         _ if writes::is_preconditioned(run, history, point) => Seen,
         Some(true) => Seen,
-        None => {
-            missing("whether the device is flash, which writes slower once it has been filled, is not known")
-        }
+        None => missing("it is not known whether the device is flash, which writes slower once it is full"),
     }
 }
 
@@ -121,21 +122,21 @@ fn client(run: &Run, point: &Point) -> Proof {
         !workload.workers.is_empty() && workload.workers.iter().all(|worker| worker.cpu.is_some())
     };
     if !point.workloads.iter().all(known) {
-        return missing("the processor time of the workers is not known");
+        return missing("the CPU time of the workers is not known");
     }
     let of_files = |workload: &WorkloadResult| key(workload, "tree").is_some_and(|tree| tree != "none");
     let measured = |workload: &WorkloadResult| of_files(workload) || client::ceiling(run, workload).is_some();
-    seen_or(point.workloads.iter().all(measured), "what this program can ask at most was not measured")
+    seen_or(point.workloads.iter().all(measured), "the ceiling of the load generator was not measured")
 }
 
 fn neighbours(run: &Run, point: &Point) -> Proof {
     if point.workloads.iter().any(|workload| is_direct(workload) != Some(true)) {
-        return missing("behind the page cache the device does work of its own accord");
+        return missing("with buffered I/O, read-ahead and write-back add I/O of their own");
     }
     match counted(point) {
         None => missing("the kernel counts no device of this target"),
         Some(seen) if seen.devices > run.targets.len() => {
-            missing("a file system over several devices may write everything more than once")
+            missing("a file system over several devices may write data more than once")
         }
         Some(_) => Seen,
     }
@@ -148,7 +149,7 @@ fn clock(point: &Point) -> Proof {
     }
     let reason = |series: &Series| series.name.starts_with("cpu.frequency").then(|| series.absent.clone())?;
     let reason = point.series.iter().find_map(reason);
-    missing(reason.unwrap_or_else(|| "the machine tells neither clock nor throttling".into()))
+    missing(reason.unwrap_or_else(|| "the machine reports neither clock nor throttling".into()))
 }
 
 #[cfg(test)]

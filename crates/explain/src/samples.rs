@@ -1,4 +1,4 @@
-//! Whether there was enough to say so much.
+//! Whether enough was measured for the figures shown.
 
 use std::collections::BTreeMap;
 
@@ -15,12 +15,11 @@ const SHOWN: [(f64, &str); 2] = [(0.99, "p99"), (0.999, "p99.9")];
 /// A percentile needs so many requests beyond it.
 const BEYOND: f64 = 10.0;
 
-/// A model that was fitted to rates and means answers for these alone.
+/// A model that was fitted to rates and means gives these alone.
 pub(crate) fn percentiles_not_modelled(run: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {
     let of = run.targets.iter().find_map(|target| target.facts.get(fact::FITTED))?;
     workload.total()?.response.as_ref()?;
-    let sentence =
-        format!("Percentiles are not given: the model was fitted to {of}, and answers for nothing else.");
+    let sentence = format!("Percentiles are not given: the model was fitted to {of} only.");
     let remedy = "Compare rates and means with this model; measure percentiles on the storage itself.";
     Some(Draft::new(Code::PercentilesNotModelled, Severity::Note, sentence).remedy(remedy))
 }
@@ -70,17 +69,17 @@ pub(crate) fn short_run(_: &Run, _: &Point, workload: &WorkloadResult) -> Option
     }
     let severity = if measured < VERY_SHORT { Severity::Warning } else { Severity::Note };
     let sentence =
-        format!("The measured window is {measured} long: what happens once in ten seconds was hardly seen.");
+        format!("The measured window is {measured}: too short for events that occur once in ten seconds.");
     let of_files = workload.spec.get("tree").is_some_and(|tree| tree != "none");
     let remedy = match of_files {
-        true => "Raise `count`: files are made once, and the more of them the longer it takes.",
+        true => "Raise `count`: each file is created once, so more files take longer.",
         false => "Set `run = \"30s\"` or more.",
     };
     let draft = Draft::new(Code::ShortRun, severity, sentence).remedy(remedy);
     Some(draft.number("measured_s", measured.as_secs_f64()))
 }
 
-/// A rate known worse than this does not tell two devices apart.
+/// With a wider interval two devices cannot be distinguished.
 const WIDE: f64 = 0.05;
 /// Beyond this the interval itself is too rough to say how much longer.
 const TIMES_TOLD: f64 = 25.0;
@@ -92,10 +91,7 @@ pub(crate) fn wide_interval(_: &Run, point: &Point, workload: &WorkloadResult) -
         _ => (total.ops_per_s, "rate"),
     };
     let half = figure.relative_half_width().filter(|half| *half > WIDE)?;
-    let sentence = format!(
-        "The {what} is known to ± {} only (95 % interval): it varied from second to second.",
-        percent(half)
-    );
+    let sentence = format!("95 % CI of the {what}: ± {}. It varied from second to second.", percent(half));
     // The interval shrinks with the square root of the time.
     let times = (half / WIDE).powi(2).ceil();
     let longer = if times <= TIMES_TOLD {
@@ -103,7 +99,7 @@ pub(crate) fn wide_interval(_: &Run, point: &Point, workload: &WorkloadResult) -
     } else {
         "much longer".into()
     };
-    let remedy = format!("Measure {longer}, and look for what makes it vary.");
+    let remedy = format!("Measure {longer}, and find what makes it vary.");
     let draft = Draft::new(Code::WideInterval, Severity::Warning, sentence).remedy(remedy);
     Some(draft.number("half_width_share", half))
 }
@@ -111,7 +107,7 @@ pub(crate) fn wide_interval(_: &Run, point: &Point, workload: &WorkloadResult) -
 /// Repetitions further apart than this do not measure the same thing.
 const REPEATS: f64 = 0.10;
 
-/// What differs among the repetitions of each point, told once, by the index of the last of them.
+/// What differs among the repetitions of each point, reported once, by the index of the last of them.
 pub(crate) fn repeats_differ(run: &Run) -> BTreeMap<u32, Draft> {
     let mut all: BTreeMap<(&str, &str), Vec<&Point>> = BTreeMap::new();
     for point in run.points.iter().filter(|point| point.kind == PointKind::Load) {
@@ -139,11 +135,12 @@ fn differences(repeats: &[&Point]) -> Option<Draft> {
         return None;
     }
     let sentence = format!(
-        "{} gave {low:.0} to {high:.0} requests a second: {} apart.",
+        "{} gave {low:.0}/s to {high:.0}/s: {} apart.",
         several(rates.len() as u64, "repetition"),
         percent(apart)
     );
-    let draft = Draft::new(Code::RepeatsDiffer, Severity::Warning, sentence)
-        .remedy("Something changed in between: a cache that filled, a device that slowed down, a neighbour.");
+    let draft = Draft::new(Code::RepeatsDiffer, Severity::Warning, sentence).remedy(
+        "Find what changed in between: a cache that filled, a device that slowed down, external I/O.",
+    );
     Some(draft.number("lowest_per_s", low).number("highest_per_s", high))
 }

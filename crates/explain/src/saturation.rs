@@ -1,4 +1,4 @@
-//! Where a sweep of depth or workers stops to pay.
+//! The knee of a sweep of depth or workers.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,13 @@ use crate::draft::{Draft, percent};
 /// What the rate may fall from its best before the curve is called retrograde.
 const FALL: f64 = 0.05;
 
-/// A last step that still gains so much has not reached the end of the curve.
+/// With such a gain in its last step a sweep has not reached saturation.
 const STILL_GROWS: f64 = 0.10;
 
-/// The law of scalability is worth telling where it explains so much of the rates.
+/// The Universal Scalability Law is reported where it explains so much of the rates.
 const LAW_FITS: f64 = 0.9;
 
-/// Where the lightest load does so much of the highest rate, there is nothing to gain.
+/// Where the lightest load reaches so much of the highest rate, a higher load gains nothing.
 const FULL: f64 = 0.97;
 
 /// A phase over its loads, at one set of values of all other swept keys.
@@ -34,7 +34,7 @@ struct Curve {
 struct Load {
     /// As the plan says it.
     value: String,
-    /// The names of those whose rate is that of no lasting state.
+    /// The names of those that were not in steady state.
     in_doubt: Vec<String>,
     in_flight: Vec<f64>,
     rate: Vec<f64>,
@@ -123,17 +123,17 @@ fn of_curve(curve: &Curve) -> Vec<Draft> {
     drafts
 }
 
-/// A curve through points that were not steady has no shape of its own.
+/// A curve through points that were not in steady state has no shape of its own.
 fn unsteady(name: &str, curve: &Curve, in_doubt: &[&str]) -> Draft {
     let points: usize = curve.loads.iter().map(|load| load.rate.len()).sum();
     let sentence = format!(
-        "{name}: no knee is told, and no fall: {} of the {points} points were not steady or carry over from the point \
-         before them, {} first.",
+        "{name}: the knee is not known: {} of the {points} points were not in steady state or carry over from the \
+         point before them, {} first.",
         in_doubt.len(),
         in_doubt.first().map_or_else(String::new, |first| format!("\"{first}\""))
     );
     Draft::new(Code::CurveUnsteady, Severity::Note, sentence)
-        .remedy("Warm up until the rate no longer changes (`warmup`), so that each point is that of a lasting state.")
+        .remedy("Warm up until the rate no longer changes (`warmup`), so that each point is in steady state.")
         .number("points_in_doubt", in_doubt.len() as f64)
 }
 
@@ -161,27 +161,29 @@ fn bend(name: &str, points: &[LoadPoint], found: &Saturation) -> Draft {
     let draft = match found.knee() {
         _ if points[0].rate >= FULL * most => {
             let sentence = format!(
-                "{name}: {:.1} in flight already do {} of the highest rate.",
+                "{name}: {:.1} in flight already reach {} of the highest rate.",
                 points[0].load,
                 percent(points[0].rate / most)
             );
             let draft = Draft::new(Code::Knee, Severity::Note, sentence);
-            draft.remedy("More in flight only wait longer.").number("knee", points[0].load)
+            draft
+                .remedy("Do not increase the queue depth: it only adds latency.")
+                .number("knee", points[0].load)
         }
         Some(knee) => knee_at(name, points, found, knee),
         None if gain > STILL_GROWS && found.fall <= 0.0 => {
             let sentence = format!(
-                "{name}: the last step to {:.1} in flight still gained {}: the sweep ends before the storage does.",
+                "{name}: the last step, to {:.1} in flight, still gained {}: the sweep ends before saturation.",
                 last.load,
                 percent(gain)
             );
-            Draft::new(Code::NoSharpKnee, Severity::Note, sentence).remedy("Sweep on to more in flight.")
+            Draft::new(Code::NoSharpKnee, Severity::Note, sentence)
+                .remedy("Extend the sweep to a higher queue depth.")
         }
         None => {
-            let sentence =
-                format!("{name}: the curve has no sharp knee: {}.{}", estimates(found), law(found));
+            let sentence = format!("{name}: no sharp knee. {}.{}", estimates(found), law(found));
             Draft::new(Code::NoSharpKnee, Severity::Note, sentence)
-                .remedy("Choose the load by the response time that is bearable: `fathom search` finds it.")
+                .remedy("Choose the load by the response time that you accept: `fathom search` finds it.")
         }
     };
     let draft = draft
@@ -201,26 +203,24 @@ fn bend(name: &str, points: &[LoadPoint], found: &Saturation) -> Draft {
     }
 }
 
-/// Each estimator with its load.
+/// `Estimates: 16.0 in flight by power (rate / response time), 16.0 by …`: each estimator with its load.
 fn estimates(found: &Saturation) -> String {
-    let kneedle = found.kneedle.map_or_else(String::new, |knee| {
-        format!("the rate is farthest above a straight line at {knee:.1}, ")
-    });
+    let kneedle = found.kneedle.map_or_else(String::new, |knee| format!("{knee:.1} by Kneedle, "));
     let TwoLines { knee, interval, .. } = found.two_lines;
     format!(
-        "rate over response time is greatest at {:.1} in flight, no queueing would reach the highest rate at {:.1}, {kneedle}\
-         and two lines meet at {knee:.1} ({:.1} to {:.1})",
+        "Estimates: {:.1} in flight by power (rate / response time), {:.1} by asymptotes (N*), {kneedle}breakpoint \
+         {knee:.1} (piecewise linear, 90 % CI {:.1} to {:.1})",
         found.power_knee, found.asymptote_knee, interval.low, interval.high
     )
 }
 
-/// What the law of scalability says, where it fits.
+/// The Universal Scalability Law, where it fits.
 fn law(found: &Saturation) -> String {
     let Some(fit) = found.scaling.filter(|fit| fit.explained > LAW_FITS) else { return String::new() };
     let peak =
         fit.peak.map_or_else(|| "no peak".to_owned(), |peak| format!("its peak at {peak:.0} in flight"));
     format!(
-        " The law of scalability explains {} of the rates with sigma {:.4} and kappa {:.6}, and has {peak}.",
+        " The Universal Scalability Law explains {} of the rates with sigma {:.4} and kappa {:.6}, and has {peak}.",
         percent(fit.explained),
         fit.sigma,
         fit.kappa
@@ -234,8 +234,8 @@ fn knee_at(name: &str, points: &[LoadPoint], found: &Saturation, knee: f64) -> D
         .min_by(|one, other| (one.load / knee).ln().abs().total_cmp(&(other.load / knee).ln().abs()));
     let near = near.expect("a curve has points");
     let sentence = format!(
-        "{name}: more than about {knee:.1} in flight no longer pays. Near there ({:.1}) it does {} of the highest rate \
-         at {}. The estimates: {}.{}",
+        "{name}: the knee is at about {knee:.1} in flight. At {:.1} the rate is {} of the highest, and the response \
+         time {}. {}.{}",
         near.load,
         percent(near.rate / most),
         Nanos::from_secs_f64(near.response_s),
@@ -243,7 +243,7 @@ fn knee_at(name: &str, points: &[LoadPoint], found: &Saturation, knee: f64) -> D
         law(found),
     );
     Draft::new(Code::Knee, Severity::Note, sentence)
-        .remedy("Beyond it requests only wait longer.")
+        .remedy("Keep the queue depth at the knee: a higher one mostly adds latency.")
         .number("knee", knee)
 }
 
@@ -254,16 +254,17 @@ fn retrograde(name: &str, points: &[LoadPoint], found: &Saturation) -> Option<Dr
     let best = points.iter().copied().reduce(|best, one| if one.rate > best.rate { one } else { best })?;
     let last = points.last()?;
     let peak = found.scaling.and_then(|fit| fit.peak.filter(|_| fit.explained > LAW_FITS));
-    let law =
-        peak.map_or_else(String::new, |peak| format!(" The law of scalability puts the peak at {peak:.0}."));
+    let law = peak.map_or_else(String::new, |peak| {
+        format!(" The Universal Scalability Law puts the peak at {peak:.0}.")
+    });
     let sentence = format!(
-        "{name}: with {:.1} in flight it does {} less than with {:.1}: more load makes it slower.{law}",
+        "{name}: with {:.1} in flight the rate is {} lower than with {:.1}: more load makes it slower.{law}",
         last.load,
         percent(found.fall),
         best.load
     );
     let draft = Draft::new(Code::Retrograde, Severity::Warning, sentence)
-        .remedy("Bound what is in flight, in the application or by the queue depth of the device.");
+        .remedy("Limit the queue depth, in the application or at the device.");
     Some(draft.number("fall_share", found.fall).number("best_in_flight", best.load))
 }
 
@@ -272,12 +273,12 @@ fn superlinear(name: &str, points: &[LoadPoint], found: &Saturation) -> Option<D
         return None;
     }
     let sentence = format!(
-        "{name}: more in flight gives more than in proportion to {:.1} in flight: something is gathered, ordered or \
-         kept awake, or the first point was too slow.",
+        "{name}: from {:.1} in flight on the rate grows faster than the load: requests are merged or reordered, sleep \
+         states are left, or the first point was too slow.",
         points[0].load
     );
     let draft = Draft::new(Code::Superlinear, Severity::Note, sentence);
-    Some(draft.remedy("Measure the lightest load again: caches, sleep states and read-ahead change it most."))
+    Some(draft.remedy("Measure the lightest load again: caches, sleep states and read-ahead affect it most."))
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use units::{Bytes, Nanos, OpsPerSecond};
 use crate::Code;
 use crate::draft::{Draft, percent, several};
 
-/// Whether a point is a result by itself. Of a search those are only the looks at the rate that was kept: others were
-/// meant to go too far.
+/// Whether a point is a result by itself. Of a search those are only the trials at the maximum sustained rate: others
+/// were meant to go beyond it.
 pub(crate) fn is_result(run: &Run, point: &Point) -> bool {
     let Some(search) = &run.search else { return true };
     let kept = search
@@ -23,27 +23,37 @@ fn per_s(rate: f64) -> String {
     format!("{}/s", OpsPerSecond::new(shown))
 }
 
-fn promises(search: &Search) -> String {
+/// `p99<5ms and mean<2ms`.
+fn slo(search: &Search) -> String {
     search.promises.join(" and ")
 }
+
+/// What keeps a higher rate from being met. Records name a saturated load generator `client limited`.
+fn cause(by: &str) -> &str {
+    if by == CLIENT { "load generator saturated" } else { by }
+}
+
+/// The cause in records where the load generator, not the storage, was too slow.
+const CLIENT: &str = "client limited";
 
 pub(crate) fn edge(run: &Run) -> Option<Draft> {
     let search = run.search.as_ref()?;
     let kept = search.kept_per_s?;
-    let mut sentence = format!("{} holds up to {}", promises(search), per_s(kept));
+    let mut sentence = format!("Maximum sustained rate {} within the SLO {}", per_s(kept), slo(search));
     match (search.broken_per_s, &search.broken_by) {
         (Some(broken), Some(by)) => {
-            sentence += &format!(" and no longer at {}, where the cause is {by}", per_s(broken));
+            sentence += &format!("; not at {} ({})", per_s(broken), cause(by));
         }
-        _ if search.to_per_s == Some(kept) => sentence += ", the highest rate that was allowed",
-        _ => sentence += ", the highest rate that was tried",
+        _ if search.to_per_s == Some(kept) => sentence += ", the highest rate allowed",
+        _ => sentence += ", the highest rate tried",
     }
     if let Some(edge) = search.edge_per_s {
-        sentence += &format!("; the edge is between the two, probably near {}", per_s(edge));
+        sentence += &format!("; the breaking point is near {}", per_s(edge));
     }
     if search.ceiling_per_s > 0.0 {
         let part = percent(kept / search.ceiling_per_s);
-        sentence += &format!(". That is {part} of the {} of a closed loop", per_s(search.ceiling_per_s));
+        sentence +=
+            &format!(". That is {part} of the closed-loop ceiling of {}", per_s(search.ceiling_per_s));
     }
     let (severity, remedy) = held(search);
     let draft = Draft::new(Code::SloEdge, severity, sentence + ".").remedy(remedy);
@@ -53,31 +63,35 @@ pub(crate) fn edge(run: &Run) -> Option<Draft> {
     Some(draft.number("edge_per_s", search.edge_per_s.unwrap_or(f64::NAN)))
 }
 
-/// How sure the rate that was kept is, and what to do about it.
+/// How well the rate is confirmed, and what to do about it.
 fn held(search: &Search) -> (Severity, String) {
     let again = || search.ladder.iter().filter(|rung| is_again(search, rung));
     let seconds = again().map(|rung| rung.seconds).fold(0.0, f64::max);
     if !search.complete {
-        return (Severity::Warning, "The search was not carried to its end: search again.".into());
+        return (Severity::Warning, "Search again: this search did not run to its end.".into());
     }
-    if search.broken_by.as_deref() == Some("client limited") {
-        let words = "This machine was late above that rate, so that the storage may keep more: use a larger one, or several.";
+    if search.broken_by.as_deref() == Some(CLIENT) {
+        let words = "Use a larger machine, or several: the load generator was saturated above that rate, and the \
+                     storage may do more.";
         return (Severity::Warning, words.into());
     }
-    let needs = search
-        .confirm_needs_s
-        .map_or_else(String::new, |needs| format!(", where {} were needed", time(needs)));
+    let needs =
+        search.confirm_needs_s.map_or_else(String::new, |needs| format!(" ({} required)", time(needs)));
     if search.confirmed {
-        let words = format!("It held again as it was and after a rest, for {} each{needs}.", time(seconds));
+        let words = format!(
+            "Plan with this rate: further trials of {}{needs} confirmed it, also after a rest.",
+            time(seconds)
+        );
         return (Severity::Note, words);
     }
     if again().any(|rung| rung.verdict == "fail") || again().next().is_none() {
-        let words = "It did not hold again when it was tried once more: the target changes. Search again, or allow more time.";
+        let words = "Search again, or allow more time: no further trial confirmed this rate, so the target may change \
+                     over time.";
         return (Severity::Warning, words.into());
     }
     let words = format!(
-        "It did not fail when it was tried again for {}{needs}, and did not pass each time: allow more with \
-         `--longest`, or plan with a little less.",
+        "Allow more time with `--longest`, or plan with a lower rate: in trials of {}{needs} it did not fail, but did \
+         not pass each time.",
         time(seconds)
     );
     (Severity::Note, words)
@@ -105,32 +119,31 @@ pub(crate) fn unkept(run: &Run) -> Option<Draft> {
         return Some(draft);
     }
     let sentence = format!(
-        "No rate was seen to keep {}: {} were tried, from {} on.",
-        promises(search),
+        "No rate met the SLO {}: {} were tried, from {} on.",
+        slo(search),
         several(search.ladder.len() as u64, "rate"),
         per_s(lowest)
     );
     let draft = Draft::new(Code::SloUnkept, Severity::Warning, sentence)
-        .remedy("Promise less, or look at what one request at a time takes: no rate is below that.");
+        .remedy("Relax the SLO, or measure the latency at queue depth 1: no rate has a lower one.");
     Some(draft.number("lowest_per_s", lowest))
 }
 
-/// Where this machine was late at the lowest rate that failed, nothing is known of the storage.
+/// With the load generator saturated at the lowest rate that failed, nothing is known of the storage.
 fn generator_saturated(search: &Search, lowest_per_s: f64) -> Option<Draft> {
     let lowest =
         search.ladder.iter().find(|rung| rung.rate_per_s == lowest_per_s && rung.verdict == "fail")?;
-    if lowest.cause.as_deref() != Some("client limited") {
+    if lowest.cause.as_deref() != Some(CLIENT) {
         return None;
     }
     let sentence = format!(
-        "The load generator was saturated at {} already, the lowest rate that was tried: whether the storage keeps {} is \
-         not known.",
+        "Load generator saturated at {}, the lowest rate tried: whether the storage meets the SLO {} is not known.",
         per_s(lowest_per_s),
-        promises(search)
+        slo(search)
     );
     let draft = Draft::new(Code::SloUnkept, Severity::Warning, sentence).remedy(
-        "Give the generator more: more `workers`, fewer other programs, a faster machine. Or search lower rates with \
-         `--from` and `--to`.",
+        "Use more `workers`, stop other programs, or use a faster machine. Or search lower rates with `--from` and \
+         `--to`.",
     );
     Some(draft.number("lowest_per_s", lowest_per_s))
 }
@@ -139,82 +152,81 @@ pub(crate) fn hysteresis(run: &Run) -> Option<Draft> {
     let search = run.search.as_ref()?;
     let (kept, after) = (search.kept_per_s?, search.after_overload_per_s?);
     let after_words =
-        if after > 0.0 { format!("only {}", per_s(after)) } else { "no rate that was tried".to_owned() };
+        if after > 0.0 { format!("only {} meets", per_s(after)) } else { "no rate tried meets".to_owned() };
     let recovery = search.recovery_s.filter(|seconds| *seconds > 0.0);
     let recovery = recovery.map_or_else(String::new, |seconds| {
-        format!(
-            " A light load was answered as before {} after a rate that failed at the latest.",
-            time(seconds)
-        )
+        format!(" After each failed rate the latency of a light load recovered within {}.", time(seconds))
     });
     let sentence = format!(
-        "The edge is another from above: straight after an overload {after_words} keeps it, and {} from below.{recovery}",
+        "Hysteresis: straight after an overload {after_words} the SLO, before it {} does.{recovery}",
         per_s(kept)
     );
     let draft = Draft::new(Code::SloHysteresis, Severity::Warning, sentence)
-        .remedy("Plan for the lower rate, or keep the load from ever going above the edge.");
+        .remedy("Plan for the lower rate, or keep the load below the higher one at all times.");
     Some(draft.number("kept_per_s", kept).number("after_overload_per_s", after))
 }
 
-/// Writes: whose rate it is.
+/// Writes: whether the rate is that of the storage or of a write cache.
 pub(crate) fn write_cache(run: &Run) -> Option<Draft> {
     let search = run.search.as_ref()?;
     let (cache, kept) = (search.write_cache.as_ref()?, search.kept_per_s?);
     let source = match cache.basis.as_str() {
-        "given" => "as was said",
-        "array" => "by the array's description",
-        _ => "as was seen when writes became slower",
+        "given" => "as given",
+        "array" => "from the array's description",
+        _ => "detected from slower writes",
     };
     let draft = match (cache.bytes.map(Bytes::new), cache.overrun) {
         (Some(Bytes::ZERO), _) => return None,
         (Some(size), true) => {
             let filled = cache.fill_s.map_or_else(String::new, |fill_s| format!(" for {}", time(fill_s)));
             let sentence = format!(
-                "The write cache holds {size}, {source}. It was filled{filled} before each rate, so that {} is what \
-                 the storage behind it keeps.",
+                "The write cache of {size} ({source}) was filled{filled} before each trial, so {} is the rate of the \
+                 storage behind it.",
                 per_s(kept)
             );
             Draft::new(Code::SloWriteCache, Severity::Note, sentence)
-                .remedy("Bursts that the cache takes may be faster: `--write-cache 0B` does not fill it.")
+                .remedy("To measure bursts into the cache, which may be faster, skip the filling: `--write-cache 0B`.")
                 .number("write_cache_bytes", size.get() as f64)
         }
         (Some(size), false) => {
             let sentence = format!(
-                "{} is within the write cache: it holds {size}, {source}, and was not full when the rates were looked at.",
+                "{} is a rate of the write cache: the cache of {size} ({source}) was not full during the trials.",
                 per_s(kept)
             );
             Draft::new(Code::SloWriteCache, Severity::Warning, sentence)
                 .remedy(
-                    "Let it be filled: leave `--write-cache` out, and give `--longest` the time that takes.",
+                    "Fill the cache: omit `--write-cache`, and give `--longest` the time that filling takes.",
                 )
                 .number("write_cache_bytes", size.get() as f64)
         }
         (None, _) => {
             let sentence = format!(
-                "No write cache is known, and none was seen while {} were written as fast as it went: the rate did not fall.",
+                "No write cache was detected: the rate did not fall while {} were written at full speed.",
                 Bytes::new(cache.written_bytes)
             );
-            Draft::new(Code::SloWriteCache, Severity::Note, sentence).remedy(
-                "A larger one would not have been seen: where there is one, say so with `--write-cache SIZE`.",
-            )
+            Draft::new(Code::SloWriteCache, Severity::Note, sentence)
+                .remedy("If the storage has a larger one, give its size with `--write-cache SIZE`.")
         }
     };
     Some(draft.number("written_bytes", cache.written_bytes as f64))
 }
 
-/// A rate from which the target did not come back.
+/// A rate after which the target did not recover.
 pub(crate) fn recovery(run: &Run) -> Option<Draft> {
     let search = run.search.as_ref()?;
     let late = search.ladder.iter().find(|rung| rung.recovery.is_some_and(|recovery| !recovery.complete))?;
     let waited_s = late.recovery?.seconds;
     let sentence = format!(
-        "After {} a light load was not answered as before within {}: the rates that were tried next met a target that \
-         was still busy with it.",
+        "After {} the latency of a light load did not recover within {}: the next rates were tried on a target that \
+         was still busy.",
         per_s(late.rate_per_s),
         time(waited_s)
     );
     let draft = Draft::new(Code::SloRecovery, Severity::Warning, sentence)
-        .remedy("Find what it still does, such as emptying a cache or collecting garbage, and search below that with `--to`.");
+        .remedy(
+            "Find what the target still does, such as flushing a cache or collecting garbage, and search below that rate \
+             with `--to`.",
+        );
     Some(draft.number("waited_s", waited_s).number("rate_per_s", late.rate_per_s))
 }
 

@@ -1,18 +1,18 @@
-//! Whether figures were those of a lasting state: over the window of a point, and over the rounds of a phase.
+//! Whether figures were those of steady state: over the window of a point, and over the rounds of a phase.
 //!
-//! SNIA's rule accepts a slow drift for ever, so a test for trends stands beside it, and where the two disagree it is
-//! said.
+//! SNIA's rule accepts a slow drift for ever, so a test for trends is run too, and a finding says where the two
+//! disagree.
 
 use record::{Point, Rounds, Run, Severity, Silence, WorkloadResult, phase_title};
 use stats::batch_mean;
-use stats::steady::{Steady, WINDOW};
+use stats::steady::{RANGE_MAX, SLOPE_MAX, Steady, WINDOW};
 use stats::trend::Trend;
 
 use crate::Code;
 use crate::draft::{Draft, percent};
 use crate::evidence::outer_thirds;
 
-/// A change from the first to the last third of the window beyond this is told.
+/// A larger change from the first to the last third of the window is reported.
 const DRIFT: f64 = 0.10;
 
 pub(crate) fn drift(_: &Run, point: &Point, workload: &WorkloadResult) -> Option<Draft> {
@@ -27,14 +27,14 @@ pub(crate) fn drift(_: &Run, point: &Point, workload: &WorkloadResult) -> Option
         return None;
     }
     let sentence = format!(
-        "The rate {} by {} from the first third of the window ({:.0}/s) to the last ({:.0}/s): it was not steady.",
+        "The rate {} by {}: {:.0}/s in the first third of the window, {:.0}/s in the last.",
         if change > 0.0 { "rose" } else { "fell" },
         percent(change.abs()),
         first.mean,
         last.mean
     );
     let draft = Draft::new(Code::Drift, Severity::Warning, sentence).remedy(
-        "Warm up longer (`warmup`), bring the device into its lasting state (a `prepare` phase), and measure longer.",
+        "Warm up longer (`warmup`), bring the device into steady state (a `prepare` phase), and measure longer.",
     );
     Some(draft.number("first_per_s", first.mean).number("last_per_s", last.mean))
 }
@@ -44,10 +44,10 @@ pub(crate) fn rates(point: &Point, workload: &WorkloadResult) -> Vec<f64> {
     workload.whole_seconds(&point.series, record::names::series::OPS)
 }
 
-/// A figure of which nothing was heard for this part of the window is none.
+/// With no completions for this part of the window the figure is invalid.
 const SILENT_MOST: f64 = 0.5;
 
-/// Requests were in flight, and for a second or more none ended.
+/// Requests were in flight, and for a second or more none completed.
 pub(crate) fn silence(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {
     let ops: u64 = workload.classes.iter().map(|class| class.ops).sum();
     // Records of earlier programs hold shorter ones.
@@ -61,7 +61,7 @@ pub(crate) fn silence(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<D
     let [longest_s, from_s, sum_s] = [longest.length_ns, from_ns, sum_ns].map(|time| time as f64 / 1e9);
     let others = match silent.len() {
         1 => String::new(),
-        count => format!("; {count} such silences, {sum_s:.1} s in all"),
+        count => format!("; {count} such stalls, {sum_s:.1} s in all"),
     };
     let sentence = format!(
         "No completion for {longest_s:.1} s from {from_s:.1} s on, with requests in flight{others}: {} of the window.",
@@ -69,8 +69,8 @@ pub(crate) fn silence(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<D
     );
     let severity = if share < SILENT_MOST { Severity::Warning } else { Severity::Invalid };
     let draft = Draft::new(Code::Silence, severity, sentence).remedy(
-        "Look for what stopped it: the kernel's log, a path or a member that was lost, a device that collects \
-         garbage, a limit on writes. The rate counts the silence as time in which nothing was done.",
+        "Find the cause: check the kernel's log, lost paths and members, garbage collection, and write throttling. \
+         The rate includes the stall as time without completions.",
     );
     let draft = draft.number("longest_s", longest_s).number("from_s", from_s);
     Some(draft.number("silences", silent.len() as f64).number("silent_share", share))
@@ -80,10 +80,10 @@ pub(crate) fn silence(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<D
 /// up to ten values are tested exactly.
 const PARTS: usize = 10;
 
-/// Trends that chance brings about once in so many steady runs are none.
+/// The significance level of the trend test.
 const CHANCE: f64 = 0.01;
 
-/// A change over the window of less than this is told by the interval of the rate well enough.
+/// A smaller change over the window is covered by the interval of the rate.
 const SLOW: f64 = 0.02;
 
 /// Means of so many equal parts of `values`, from the last backwards; `None` with fewer values than parts.
@@ -114,20 +114,19 @@ pub(crate) fn trend(run: &Run, point: &Point, workload: &WorkloadResult) -> Opti
     let snia =
         parts::<WINDOW>(&rates).and_then(|fifths| Steady::of(&fifths)).is_some_and(|fifths| fifths.reached());
     let sentence = format!(
-        "The rate {} by {} over the window, step by step: in a steady run chance does that less than once in a hundred \
-         times.{}",
+        "The rate {} by {} over the window, a statistically significant trend (p < {CHANCE}).{}",
         if change > 0.0 { "rose" } else { "fell" },
         percent(change.abs()),
-        if snia { " SNIA's rule calls it steady, as it does any slow drift." } else { "" }
+        if snia { " SNIA's rule calls it steady: it allows slow drift." } else { "" }
     );
     let draft = Draft::new(Code::Trend, Severity::Warning, sentence).remedy(
-        "Warm up longer (`warmup`) and measure longer, until it no longer changes: the figure is that of a device on \
-         its way.",
+        "Warm up longer (`warmup`), and measure until the rate no longer changes: the device has not reached steady \
+         state.",
     );
     Some(draft.number("change_share", change).number("p_value", trend.p_value))
 }
 
-/// SNIA's rule over five equal parts of the window, where no other finding tells of them.
+/// SNIA's rule over five equal parts of the window, where no other finding reports them.
 pub(crate) fn window_not_steady(run: &Run, point: &Point, workload: &WorkloadResult) -> Option<Draft> {
     let rates = rates(point, workload);
     if rates.len() < PARTS || drift(run, point, workload).is_some() {
@@ -139,16 +138,26 @@ pub(crate) fn window_not_steady(run: &Run, point: &Point, workload: &WorkloadRes
     }
     let (range, line) = (fifths.range / fifths.mean, fifths.excursion / fifths.mean);
     let sentence = format!(
-        "The rate was not steady: over five equal parts of the window it differs by {}, and its line goes by {}.",
-        percent(range),
-        percent(line)
+        "Not in steady state: over five equal parts of the window the rate {}.",
+        against_rule(range, line)
     );
     let draft = Draft::new(Code::NotSteady, Severity::Warning, sentence)
-        .remedy("Measure longer, and look for what makes it vary: a cache that is flushed, a neighbour.");
+        .remedy("Measure longer, and find what makes the rate vary: a cache that is flushed, external I/O.");
     Some(draft.number("range_share", range).number("line_share", line))
 }
 
-/// Rounds that are steady by SNIA's rule, and still go one way.
+/// `ranges by 34 % of its mean (SNIA: at most 20 %) and its linear fit changes by 21 % (at most 10 %)`.
+fn against_rule(range: f64, line: f64) -> String {
+    format!(
+        "ranges by {} of its mean (SNIA: at most {}) and its linear fit changes by {} (at most {})",
+        percent(range),
+        percent(RANGE_MAX),
+        percent(line),
+        percent(SLOPE_MAX)
+    )
+}
+
+/// Rounds that are steady by SNIA's rule, and still rise or fall.
 pub(crate) fn rounds_drift(run: &Run) -> Option<Draft> {
     let last = |rounds: &Rounds| -> Option<(Trend, f64)> {
         let window = rounds.values.last_chunk::<WINDOW>()?;
@@ -158,14 +167,15 @@ pub(crate) fn rounds_drift(run: &Run) -> Option<Draft> {
     };
     let (rounds, (trend, change)) = run.rounds.iter().find_map(|rounds| Some((rounds, last(rounds)?)))?;
     let sentence = format!(
-        "{} is steady by SNIA's rule, yet each of the last five rounds of \"{}\" is {} than the one before, by {} in all.",
+        "{} meets SNIA's steady-state rule, but each of the last five rounds of \"{}\" is {} than the one before: by \
+         {} in all.",
         rounds.tracked(),
         phase_title(&rounds.phase, |_| None),
         if change > 0.0 { "higher" } else { "lower" },
         percent(change.abs())
     );
     let draft = Draft::new(Code::Trend, Severity::Warning, sentence).remedy(
-        "Ask for more rounds (`rounds`), or fill the device before (`prepare`): it is still on its way.",
+        "Run more rounds (`rounds`), or fill the device first (`prepare`): it has not reached steady state.",
     );
     Some(draft.number("change_share", change).number("p_value", trend.p_value))
 }
@@ -177,15 +187,14 @@ pub(crate) fn rounds_not_steady(run: &Run) -> Option<Draft> {
     let window = rounds.window?;
     let (range, line) = (window.range / window.mean, window.excursion / window.mean);
     let sentence = format!(
-        "{} was not steady after {} rounds of \"{}\": over the last five it differs by {}, and its line goes by {}.",
+        "{} was not in steady state after {} rounds of \"{}\": over the last five it {}.",
         rounds.tracked(),
         rounds.values.len(),
         phase_title(&rounds.phase, |_| None),
-        percent(range),
-        percent(line)
+        against_rule(range, line)
     );
     let draft = Draft::new(Code::NotSteady, Severity::Warning, sentence)
-        .remedy("Let it go on for more rounds (`rounds`), or fill the device before (`prepare`).");
+        .remedy("Run more rounds (`rounds`), or fill the device first (`prepare`).");
     Some(
         draft
             .number("range_share", range)

@@ -1,4 +1,4 @@
-//! What a point would have done, had a part been faster.
+//! What a point gains from a faster part.
 
 use record::{Finding, Point, Run, Severity, Trial, WhatIf};
 use units::OpsPerSecond;
@@ -12,7 +12,7 @@ pub fn what_if(run: &Run, tried: &WhatIf) -> Option<Finding> {
     let point: &Point = run.points.iter().find(|point| point.index == tried.point)?;
     let faster: Vec<&Trial> = tried.trials.iter().filter(|trial| trial.change != DEPTH).collect();
     let (sentence, remedy) = match tried.is_the_record() {
-        true => brought(tried, &faster),
+        true => gained(tried, &faster),
         false => refused(tried),
     };
     let mut draft = Draft::new(Code::WhatIf, Severity::Note, sentence).remedy(remedy);
@@ -28,27 +28,27 @@ pub fn what_if(run: &Run, tried: &WhatIf) -> Option<Finding> {
     Some(draft.number("floor_p99", tried.floor_p99.unwrap_or(f64::NAN)).about(point))
 }
 
-/// What each change brought, and what to do.
-fn brought(tried: &WhatIf, faster: &[&Trial]) -> (String, String) {
+/// What each change gained, and what to do.
+fn gained(tried: &WhatIf, faster: &[&Trial]) -> (String, String) {
     let (worth, idle): (Vec<&Trial>, Vec<&Trial>) = faster.iter().partition(|trial| tried.gains(trial));
     let speed = percent(tried.times - 1.0);
-    let told: Vec<String> = worth.iter().map(|trial| format!("{} {}", trial.change, brings(trial))).collect();
-    let mut sentence = match told.as_slice() {
-        [] => format!("{speed} more speed of any part brings nothing."),
-        told => format!("What {speed} more speed of a part brings: {}.", told.join("; ")),
+    let gains: Vec<String> = worth.iter().map(|trial| format!("{} {}", trial.change, gain(trial))).collect();
+    let mut sentence = match gains.as_slice() {
+        [] => format!("{speed} more speed of any part gains nothing."),
+        gains => format!("Gain with one part {speed} faster (95 % CI): {}.", gains.join("; ")),
     };
     if !idle.is_empty() && !worth.is_empty() {
         let idle: Vec<&str> = idle.iter().map(|trial| trial.change.as_str()).collect();
-        sentence += &format!(" Nothing: {}.", idle.join(", "));
+        sentence += &format!(" No gain: {}.", idle.join(", "));
     }
     if let Some(depth) = tried.trials.iter().find(|trial| trial.change == DEPTH) {
-        let brought = if changes(depth) { brings(depth) } else { "nothing".into() };
-        sentence += &format!(" Twice the depth: {brought}.");
+        let gain = if changes(depth) { gain(depth) } else { "no gain".into() };
+        sentence += &format!(" Twice the queue depth: {gain}.");
     }
-    let advice = if worth.is_empty() { "Spend on none of them." } else { "Spend on the first of them." };
+    let advice = if worth.is_empty() { "Upgrade none of them." } else { "Upgrade the first of them." };
     let remedy = format!(
-        "{advice} Equal runs of {} seeds differ by {} in their rate, and the recorded rate is known within {}: less is \
-         called no effect.",
+        "{advice} Repeated runs of {} seeds differ by {} in rate, and the 95 % CI of the recorded rate is ± {}: \
+         smaller gains do not count.",
         tried.seeds,
         percent(tried.floor_ops),
         percent(tried.within())
@@ -59,17 +59,16 @@ fn brought(tried: &WhatIf, faster: &[&Trial]) -> (String, String) {
 /// Why nothing is recommended.
 fn refused(tried: &WhatIf) -> (String, String) {
     let sentence = format!(
-        "The array as it is gives {}/s when the plan is carried out again up to this point, {} {} than the {}/s of the \
-         record, which are known within {}: what was tried is another state than what was recorded, and says nothing \
-         of it.",
+        "Run again up to this point, the unchanged array gives {}/s, {} {} than the {}/s of the record (± {}): it is \
+         in another state, so the trials do not apply to the record.",
         OpsPerSecond::new(tried.again_ops_per_s),
         percent(tried.off().abs()),
         if tried.off() > 0.0 { "more" } else { "less" },
         OpsPerSecond::new(tried.recorded_ops_per_s),
         percent(tried.within())
     );
-    let remedy = "Carry the plan out again with this program and ask of that run: the record is of another version of \
-                  the model or of the array's file, or the point depends on more than the plan.";
+    let remedy = "Run the plan again with this program, and explain that run: the record is of another version of the \
+                  model or of the array's file, or the point depends on more than the plan.";
     (sentence, remedy.into())
 }
 
@@ -77,12 +76,12 @@ fn changes(trial: &Trial) -> bool {
     trial.ops.is_there || trial.p99.is_some_and(|p99| p99.is_there)
 }
 
-/// `7.8 % (7.2 % to 8.4 %) more a second and 5.1 % (4.0 % to 6.2 %) less p99`.
-fn brings(trial: &Trial) -> String {
+/// `7.8 % (7.2 % to 8.4 %) more IOPS and 5.1 % (4.0 % to 6.2 %) less p99`.
+fn gain(trial: &Trial) -> String {
     let ops = trial.ops;
     let rate = ops.is_there.then(|| {
         let (low, high, word) = sides(ops.change, ops.low, ops.high);
-        format!("{} ({low} to {high}) {word} a second", percent(ops.change.abs()))
+        format!("{} ({low} to {high}) {word} IOPS", percent(ops.change.abs()))
     });
     let p99 = trial.p99.filter(|p99| p99.is_there).map(|p99| {
         let (low, high, word) = sides(p99.change, p99.low, p99.high);

@@ -1,4 +1,4 @@
-//! Caches that show themselves: random reads, one at a time, over spans of growing size.
+//! Cache sizes from response times: random reads at queue depth 1 over working sets of growing size.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::evidence::key;
 /// One request at a time, and what the edges of the window add.
 const ONE: f64 = 1.1;
 
-/// What the caches are called that are found so.
+/// The name of caches that were detected in this way.
 pub(crate) const NAME: &str = "cache seen in the response times";
 
 /// The span and the mean response of random reads, one at a time; `None` for any other load.
@@ -52,7 +52,7 @@ pub(crate) fn caches(run: &Run) -> Vec<Cache> {
     steps(&spans(run)).iter().map(cache).collect()
 }
 
-/// One finding for each cache, or one that none was seen; nothing where nobody looked.
+/// One finding for each cache, or one that none was detected; nothing of a run that does not look for them.
 pub(crate) fn findings(run: &Run) -> Vec<Finding> {
     let spans = spans(run);
     if spans.len() < SPANS_LEAST {
@@ -76,8 +76,7 @@ fn time(ns: f64) -> Nanos {
 
 fn seen(step: &Step) -> Draft {
     let sentence = format!(
-        "A cache of about {} ({} to {}) answers: random reads of a span that fits it take {}, what it does not hold \
-         takes {}.",
+        "Cache of about {} detected (95 % CI {} to {}): random reads take {} on a hit and {} on a miss.",
         size(step.size),
         size(step.interval.low),
         size(step.interval.high),
@@ -85,7 +84,7 @@ fn seen(step: &Step) -> Draft {
         time(step.after)
     );
     let remedy = format!(
-        "To measure what lies behind it, use a span of several times its size: `span = \"{}MiB\"`.",
+        "To measure the storage behind it, use a working set several times its size: `span = \"{}MiB\"`.",
         (4.0 * step.size / 1_048_576.0).ceil()
     );
     let draft = Draft::new(Code::CacheSeen, Severity::Note, sentence).remedy(remedy);
@@ -107,13 +106,13 @@ fn none(spans: &[SpanPoint]) -> Draft {
     let (least, most) = ends(|point| point.span);
     let (fastest, slowest) = ends(|point| point.response);
     let sentence = format!(
-        "No cache was seen that is larger than {} and smaller than {}: random reads take {} to {} whatever the span.",
+        "No cache detected between {} and {}: random reads take {} to {} at every working-set size.",
         size(least),
         size(most),
         time(fastest),
         time(slowest)
     );
     let draft = Draft::new(Code::CacheSeen, Severity::Note, sentence)
-        .remedy("Look over larger spans, if what lies below may have more memory than that.");
+        .remedy("Test larger working sets if the storage may have more memory than that.");
     draft.number("span_bytes_least", least).number("span_bytes_most", most)
 }

@@ -1,4 +1,4 @@
-//! Where written data was when it was said to be written.
+//! Where data was when its write was acknowledged.
 
 use record::names::{fact, series};
 use record::{Point, Run, Severity, WorkloadResult};
@@ -26,13 +26,13 @@ pub(crate) fn dirty_pages(_: &Run, point: &Point) -> Option<Draft> {
         return None;
     }
     let sentence = format!(
-        "{} of the {} that were written ({}) {how}: the rate is that of memory, in part.",
+        "{} of the {} written ({}) {how}: the rate is that of memory, in part.",
         percent(part.min(1.0)),
         Bytes::new(written),
         Bytes::new(waiting)
     );
     let draft = Draft::new(Code::DirtyPages, Severity::Warning, sentence).remedy(
-        "Set `direct = true`, or flush (`flush_every`, `sync`), or write several times the memory of this machine.",
+        "Set `direct = true`, flush (`flush_every`, `sync`), or write several times the memory of this machine.",
     );
     Some(draft.number("written_bytes", written as f64).number("waiting_bytes", waiting as f64))
 }
@@ -42,7 +42,7 @@ fn by_memory(point: &Point) -> Option<(u64, &'static str)> {
     let (dirty, writeback) = (sampled(point, series::MEMORY_DIRTY), sampled(point, series::MEMORY_WRITEBACK));
     let end = dirty.last()? + writeback.last().copied().unwrap_or(0.0);
     let start = dirty.first()? + writeback.first().copied().unwrap_or(0.0);
-    Some((truncated::<u64>((end - start).max(0.0)), "were still waiting in memory at the end"))
+    Some((truncated::<u64>((end - start).max(0.0)), "were still in the page cache at the end"))
 }
 
 fn by_counters(point: &Point, written: u64) -> Option<(u64, &'static str)> {
@@ -56,25 +56,25 @@ pub(crate) fn drive_write_cache(run: &Run, _: &Point, workload: &WorkloadResult)
     };
     let none = |name: &str| key(workload, name).is_none_or(|value| value == "none");
     let flushes = workload.totals.iter().any(|total| total.op == "flush");
-    // This kind of flush asks no device for anything.
+    // This kind of flush does not reach the device.
     let is_flush = key(workload, "flush").is_none_or(|kind| kind != "sync_file_range");
     let safe = !none("sync") || is_flush && (!none("flush_every") || flushes);
     if moved_by(workload, "write") == 0 || safe || !run.targets.iter().any(writes_back) {
         return None;
     }
-    let sentence = "The device has a volatile write cache that is on, and the workload never flushes: a write that \
-                    was acknowledged may be lost when power fails.";
+    let sentence = "The device's volatile write cache is on, and the workload never flushes: an acknowledged write \
+                    may be lost on power failure.";
     let draft = Draft::new(Code::DriveWriteCache, Severity::Note, sentence);
-    Some(draft.remedy("Set `sync = \"dsync\"` or `flush_every = 1` to measure writes that last."))
+    Some(draft.remedy("To measure durable writes, set `sync = \"dsync\"` or `flush_every = 1`."))
 }
 
-/// Writing everything so many times brings flash into its lasting state.
+/// Writing everything so many times brings flash into steady state.
 ///
 /// Source: SNIA SSS PTS, workload-independent preconditioning: twice the user capacity.
 const FILLS: u32 = 2;
 
-/// Whether the target was in its lasting state when `point` wrote to it: it had been filled often enough, or the phase
-/// went on until it was steady.
+/// Whether the target was preconditioned when `point` wrote to it: it had been filled often enough, or the phase ran
+/// until it was in steady state.
 pub(crate) fn is_preconditioned(run: &Run, history: &History, point: &Point) -> bool {
     let settled = run.rounds.iter().any(|rounds| rounds.phase == point.phase && rounds.steady);
     settled || history.before(point).fills >= FILLS
@@ -104,8 +104,8 @@ pub(crate) fn not_preconditioned(
     if !writes_to_flash || is_preconditioned(run, history, point) {
         return None;
     }
-    let sentence = "The device is flash, and was not filled before it was written to: when it is new or trimmed it \
-                    writes faster than it will after weeks.";
+    let sentence = "The device is flash and was not preconditioned: new or trimmed flash writes faster than flash in \
+                    steady state.";
     let draft = Draft::new(Code::NotPreconditioned, Severity::Note, sentence);
-    Some(draft.remedy("Let a phase before it fill the span twice: `state = \"prepare\"`, `fill = 2`."))
+    Some(draft.remedy("Fill the working set twice in an earlier phase: `state = \"prepare\"`, `fill = 2`."))
 }

@@ -12,7 +12,7 @@ fn requests_that_were_lost_make_a_figure_invalid() {
     let finding = found(&run, "conservation");
     assert_eq!(finding.severity, Severity::Invalid);
     assert!(
-        finding.sentence.contains("600,000 requests planned, 599,999 requests ended"),
+        finding.sentence.contains("600,000 requests planned, 599,999 requests completed"),
         "{}",
         finding.sentence
     );

@@ -15,7 +15,7 @@ fn the_page_cache_is_told_with_how_much_of_the_span_fits_memory() {
     let finding = found(&run, "buffered");
     assert_eq!(finding.severity, Severity::Warning);
     assert!(
-        finding.sentence.contains("the 8 MiB that were used fit its memory of 16 GiB"),
+        finding.sentence.contains("working set of 8 MiB fits the memory of 16 GiB"),
         "{}",
         finding.sentence
     );

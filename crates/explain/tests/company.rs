@@ -41,7 +41,7 @@ fn a_rate_near_what_the_program_can_ask_is_limited_by_it() {
     assert!(find(&run, "client-limited").is_none());
     workload(&mut run).workers[0].ceiling_per_s = Some(25_000.0);
     let finding = found(&run, "client-limited");
-    assert!(finding.sentence.starts_with("20,000/s are 80 % of the 25,000/s"), "{}", finding.sentence);
+    assert!(finding.sentence.contains("20,000/s is 80 % of the 25,000/s"), "{}", finding.sentence);
     let mut second = workload(&mut run).workers[0].clone();
     run.environment.cpus = 1;
     workload(&mut run).workers.push(second.clone());
@@ -58,7 +58,7 @@ fn lateness_is_the_programs_own_where_no_request_took_so_long() {
     let mut run = reads();
     workload(&mut run).late = Some(responses(600_000, 2_000_000, 0.1));
     workload(&mut run).classes[0].service = Some(responses(600_000, 300_000, 0.1));
-    assert!(found(&run, "client-limited").sentence.contains("although a slot was free"));
+    assert!(found(&run, "client-limited").numbers["late_ns_p99"] > 0.0);
     workload(&mut run).classes[0].service = Some(responses(600_000, 3_000_000, 0.1));
     assert!(find(&run, "client-limited").is_none(), "an engine that waits in the kernel is late as well");
     workload(&mut run).classes[0].service = Some(responses(600_000, 10_000, 0.1));
@@ -149,11 +149,7 @@ fn a_load_that_falls_behind_its_schedule_is_told() {
     workload(&mut run).classes[0].lag = Some(responses(600_000, 2_000, 0.5));
     set(&mut run, "pace", "rate(25k/s, poisson)");
     let finding = found(&run, "lag");
-    assert!(
-        finding.sentence.contains("20000 of 25000 requests a second were reached (20 % less)"),
-        "{}",
-        finding.sentence
-    );
+    assert!(finding.sentence.contains("20000/s of 25000/s scheduled (20 % less)"), "{}", finding.sentence);
     assert_eq!(finding.numbers["offered_per_s"], 25_000.0);
 }
 
@@ -207,5 +203,5 @@ fn the_pauses_of_a_schedule_count_for_the_rate_it_asks_for() {
     set(&mut run, "pace", "rate(40000/s, onoff(2s, 2s))");
     assert!(find(&run, "lag").is_none());
     set(&mut run, "pace", "rate(80000/s, onoff(2s, 2s), drop)");
-    assert!(found(&run, "lag").sentence.contains("of 40000"));
+    assert!(found(&run, "lag").sentence.contains("of 40000/s"));
 }

@@ -54,7 +54,11 @@ fn blocks_that_come_again_are_told_where_they_are_more_than_chance() {
     let run = repeating("12 of 60");
     let finding = found(&run, "compressible-content");
     assert_eq!(finding.severity, Severity::Note);
-    assert!(finding.sentence.starts_with("What was read repeats: 12 of 60 blocks"), "{}", finding.sentence);
+    assert!(
+        finding.sentence.starts_with("The data read repeats: 12 of 60 sampled blocks"),
+        "{}",
+        finding.sentence
+    );
     let mut writing = repeating("12 of 60");
     writing.points[0].workloads = writes().points[0].workloads.clone();
     assert!(find(&writing, "compressible-content").is_none(), "nothing of it was read");

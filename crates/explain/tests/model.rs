@@ -24,7 +24,7 @@ fn a_point_far_below_the_model_is_told() {
     let run = with_rate(6_200.0, 100.0);
     let held = explain::model::held(&run, &with_rate(10_000.0, 0.0).points);
     let finding = &explain::model::findings(&run, &held)[0];
-    assert_eq!(finding.sentence, "This point gives 62 % (between 61 % and 63 %) of what the model gives.");
+    assert_eq!(finding.sentence, "The rate is 62 % of the modelled rate (95 % CI 61 % to 63 %).");
     assert_eq!(finding.point, Some(run.points[0].index));
 }
 

@@ -46,8 +46,8 @@ fn every_mistake_has_file_and_line_and_changes_nothing() {
         ("[[part]]\nname = \"sda\"\nbandwidth = \"112\"\n", 3, "112"),
         ("[[part]]\nname = \"sda\"\n\nrequests = -1\n", 4, "above zero"),
         ("[[part]]\nname = \"sda\"\n", 2, "no ceiling"),
-        ("[[part]]\nname = \"sda\"\ncache = \"0B\"\n", 3, "no size"),
-        ("[[part]]\nname = \"a\"\nrequests = 1\n[[part]]\nname = \"a\"\nrequests = 2\n", 5, "twice"),
+        ("[[part]]\nname = \"sda\"\ncache = \"0B\"\n", 3, "above zero"),
+        ("[[part]]\nname = \"a\"\nrequests = 1\n[[part]]\nname = \"a\"\nrequests = 2\n", 5, "duplicate"),
         ("\n\n[[part]\n", 3, ""),
     ];
     for (text, line, word) in wrong {

@@ -154,7 +154,7 @@ fn repetitions_that_disagree_are_told_once() {
     let told: Vec<_> = all.iter().filter(|finding| finding.code == "repeats-differ").collect();
     assert_eq!(told.len(), 1);
     assert!(
-        told[0].sentence.contains("16000 to 20000") && told[0].sentence.contains("25 %"),
+        told[0].sentence.contains("16000/s to 20000/s") && told[0].sentence.contains("25 %"),
         "{}",
         told[0].sentence
     );

@@ -28,13 +28,7 @@ fn a_knee_is_told_with_its_estimates() {
     let run = swept(|depth| 2_000.0 * depth.min(16.0));
     let finding = found(&run, "knee");
     assert!((finding.numbers["knee"] / 16.0 - 1.0).abs() < 0.1, "{finding:?}");
-    for words in [
-        "no longer pays",
-        "greatest at 16.0",
-        "highest rate at 16.0",
-        "straight line at 16.0",
-        "two lines meet at",
-    ] {
+    for words in ["16.0 in flight by power", "16.0 by asymptotes (N*)", "16.0 by Kneedle", "breakpoint"] {
         assert!(finding.sentence.contains(words), "{words}: {}", finding.sentence);
     }
     assert!(finding.sentence.starts_with("4k x1…128: more than about"), "{}", finding.sentence);

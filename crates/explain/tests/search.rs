@@ -56,18 +56,18 @@ fn the_edge_is_told_with_what_broke_above_it() {
     assert!(
         finding
             .sentence
-            .starts_with("p99<5ms holds up to 9,000/s and no longer at 9,150/s, where the cause is p99<5ms; the edge is between"),
+            .starts_with("Maximum sustained rate 9,000/s within the SLO p99<5ms; not at 9,150/s (p99<5ms)"),
         "{}",
         finding.sentence
     );
     assert!(
-        finding.sentence.ends_with("That is 90 % of the 10,000/s of a closed loop."),
+        finding.sentence.ends_with("That is 90 % of the closed-loop ceiling of 10,000/s."),
         "{}",
         finding.sentence
     );
     assert_eq!(
         finding.remedy,
-        "It held again as it was and after a rest, for 42.0 s each, where 41.0 s were needed."
+        "Plan with this rate: further trials of 42.0 s (41.0 s required) confirmed it, also after a rest."
     );
     assert_eq!(finding.numbers["edge_per_s"], 9_079.0);
     assert_eq!(codes(&searched()), ["slo-edge"]);
@@ -84,7 +84,7 @@ fn an_edge_that_did_not_hold_again_or_was_the_client_s_is_a_warning() {
     assert!(open.severity == Severity::Note && open.remedy.contains("--longest"), "{}", open.remedy);
     let mut run = searched();
     search(&mut run).broken_by = Some("client limited".into());
-    assert!(found(&run, "slo-edge").remedy.contains("This machine was late"));
+    assert!(found(&run, "slo-edge").remedy.contains("load generator was saturated"));
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn a_saturated_generator_is_no_reason_to_promise_less() {
         (rung.verdict, rung.cause) = ("fail".into(), Some("client limited".into()));
     }
     let finding = found(&run, "slo-unkept");
-    assert!(finding.sentence.contains("load generator was saturated at 9,000/s"), "{}", finding.sentence);
+    assert!(finding.sentence.contains("Load generator saturated at 9,000/s"), "{}", finding.sentence);
     assert!(
         finding.remedy.contains("more `workers`") && !finding.remedy.contains("less"),
         "{}",
@@ -120,7 +120,7 @@ fn a_bound_that_is_kept_is_no_edge() {
     let own = search(&mut run);
     (own.to_per_s, own.broken_per_s, own.edge_per_s, own.ceiling_per_s) = (Some(9_000.0), None, None, 0.0);
     let sentence = found(&run, "slo-edge").sentence;
-    assert_eq!(sentence, "p99<5ms holds up to 9,000/s, the highest rate that was allowed.");
+    assert_eq!(sentence, "Maximum sustained rate 9,000/s within the SLO p99<5ms, the highest rate allowed.");
 }
 
 fn with_cache(bytes: Option<u64>, overrun: bool, fill_s: Option<f64>) -> Run {
@@ -141,11 +141,7 @@ fn whose_rate_of_writes_it_is_is_told() {
     );
     let within = found(&with_cache(Some(512 << 20), false, None), "slo-write-cache");
     assert_eq!(within.severity, Severity::Warning);
-    assert!(
-        within.sentence.starts_with("9,000/s is within the write cache: it holds 512 MiB"),
-        "{}",
-        within.sentence
-    );
+    assert!(within.sentence.contains("write cache: the cache of 512 MiB"), "{}", within.sentence);
     let unseen = found(&with_cache(None, true, None), "slo-write-cache");
     assert!(unseen.sentence.contains("3 GiB were written"), "{}", unseen.sentence);
     assert!(find(&with_cache(Some(0), true, None), "slo-write-cache").is_none());
@@ -159,7 +155,7 @@ fn a_target_that_does_not_come_back_in_time_is_told() {
     search(&mut run).ladder[1].recovery = Some(Recovery { seconds: 120.0, complete: false });
     let sentence = found(&run, "slo-recovery").sentence;
     assert!(
-        sentence.starts_with("After 9,150/s a light load was not answered as before within 2 min"),
+        sentence.starts_with("After 9,150/s the latency of a light load did not recover within 2 min"),
         "{sentence}"
     );
 }
@@ -169,7 +165,9 @@ fn less_after_an_overload_is_told_with_the_time_to_recover() {
     let mut run = searched();
     assert!(find(&run, "slo-hysteresis").is_none());
     search(&mut run).after_overload_per_s = Some(7_000.0);
-    assert!(found(&run, "slo-hysteresis").sentence.contains("only 7,000/s keeps it, and 9,000/s from below"));
+    assert!(
+        found(&run, "slo-hysteresis").sentence.contains("only 7,000/s meets the SLO, before it 9,000/s does")
+    );
 }
 
 #[test]

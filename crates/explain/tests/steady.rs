@@ -57,7 +57,7 @@ fn silence_is_named_with_its_length_and_beginning_and_fails_the_check_of_steadin
     let finding = found(&run, "silence");
     assert!(finding.sentence.contains("No completion for 12.4 s from 13.2 s on"), "{}", finding.sentence);
     assert!(
-        finding.sentence.contains("2 such silences, 13.5 s in all: 45 % of the window"),
+        finding.sentence.contains("2 such stalls, 13.5 s in all: 45 % of the window"),
         "{}",
         finding.sentence
     );

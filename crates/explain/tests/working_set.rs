@@ -45,7 +45,7 @@ fn a_cache_is_told_with_its_size_and_goes_to_the_target() {
 #[test]
 fn a_look_that_sees_none_says_so() {
     let mut run = probe(|_| 120_000.0);
-    assert!(found(&run, "cache-seen").sentence.starts_with("No cache was seen"));
+    assert!(found(&run, "cache-seen").sentence.starts_with("No cache detected"));
     explain::judge(&mut run);
     assert_eq!(run.targets[0].caches, []);
 }

@@ -227,7 +227,7 @@ fn ending(outcome: &Outcome, signals: &Signals) -> Ending {
         .sum();
     if corrupt > 0 {
         let reads = if corrupt == 1 { "a read" } else { &format!("{corrupt} reads") };
-        let reason = format!("{reads} gave other data than was written{}", first_wrong(&outcome.points));
+        let reason = format!("{reads} returned wrong data{}", first_wrong(&outcome.points));
         return Ending { code: 6, reason };
     }
     let errors: u64 =

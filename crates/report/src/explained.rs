@@ -1,4 +1,4 @@
-//! Findings at length: every one of them with its numbers, its point and what to do.
+//! Findings in full: every one of them with its numbers, its point and what to do.
 
 use record::{Finding, Run, Severity};
 use units::convert::truncated;
@@ -8,8 +8,8 @@ use crate::style::{Look, Style};
 use crate::words::{harmless, wrap};
 use crate::{grade, warnings};
 
-/// The grade of `run` with its reasons, and what its findings come to: those of one code, and of one part, together over
-/// the points, the gravest first, at most ten. `rest` says how to see the others and all numbers, as a command.
+/// The grade of `run` with its reasons, and what its findings come to: those of one code, and of one part, together
+/// over the points, the gravest first, at most ten. `rest` says how to see the others and all numbers, as a command.
 pub fn explained_in_brief(run: &Run, style: Style, rest: &str) -> String {
     const SHOWN: usize = 10;
     let mut lines = grade::lines(run, style);
@@ -18,7 +18,7 @@ pub fn explained_in_brief(run: &Run, style: Style, rest: &str) -> String {
     }
     let groups = warnings::groups(run);
     if groups.is_empty() {
-        lines.push("The evidence in the record supports no finding.".into());
+        lines.push("No findings.".into());
     }
     for group in groups.iter().take(SHOWN) {
         lines.extend(warnings::of_group(group, style));
@@ -27,8 +27,8 @@ pub fn explained_in_brief(run: &Run, style: Style, rest: &str) -> String {
         let hidden = groups.len().saturating_sub(SHOWN);
         let all = run.findings.len();
         let what = match hidden {
-            0 => format!("Each of the {all} findings with its numbers"),
-            hidden => format!("{hidden} more, and each of the {all} findings with its numbers"),
+            0 => format!("All {all} findings with their numbers"),
+            hidden => format!("{hidden} more; all {all} findings with their numbers"),
         };
         lines.push(String::new());
         lines.extend(wrap(&style.spell(&format!("{what}: {rest}")), style.width, "", "  "));
@@ -44,7 +44,7 @@ pub fn explained(run: &Run, style: Style) -> String {
         text.push('\n');
     }
     if run.findings.is_empty() {
-        return text + "The evidence in the record supports no finding.\n";
+        return text + "No findings.\n";
     }
     let mut about = None;
     for finding in &run.findings {

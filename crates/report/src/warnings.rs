@@ -1,4 +1,4 @@
-//! Findings, the gravest first.
+//! Findings, the most severe first.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ pub(crate) struct Group<'a> {
     pub others: Vec<String>,
 }
 
-/// Notes that answer what a run is asked for, before those that only bound it.
+/// Notes that hold the result of a run, before those that only limit it.
 const ANSWERS: [&str; 12] = [
     "slo-edge",
     "slo-unkept",
@@ -67,7 +67,7 @@ fn answers(group: &Group<'_>) -> usize {
     ANSWERS.iter().position(|code| *code == group.first.code).unwrap_or(ANSWERS.len())
 }
 
-/// The part that a limit is about, `disks are the limit`: another part at other points is another finding.
+/// The part that a bottleneck is about, `disks are the bottleneck`: another part at other points is another finding.
 fn subject(finding: &Finding) -> &str {
     match finding.code.as_str() {
         "limit" => finding.sentence.split([':', ',']).next().unwrap_or_default(),
@@ -140,12 +140,12 @@ fn chosen<'a, 'b>(groups: &'a [Group<'b>], count: usize) -> Vec<&'a Group<'b>> {
     chosen
 }
 
-/// `4 more findings, and all the grade rests on: REST`.
+/// `4 more findings, and the checks of the grade: REST`.
 fn more(left: usize, rest: &str) -> String {
     match left {
-        0 => format!("All that the grade rests on: {rest}"),
-        1 => format!("One more finding, and all that the grade rests on: {rest}"),
-        left => format!("{left} more findings, and all that the grade rests on: {rest}"),
+        0 => format!("All checks of the grade: {rest}"),
+        1 => format!("1 more finding, and all checks of the grade: {rest}"),
+        left => format!("{left} more findings, and all checks of the grade: {rest}"),
     }
 }
 

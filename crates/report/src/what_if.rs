@@ -1,4 +1,4 @@
-//! What a point would have done, had a part been faster: one row for each change.
+//! What a point gains from a faster part: one row for each change.
 
 use record::{Effect, WhatIf};
 use units::OpsPerSecond;
@@ -7,35 +7,35 @@ use crate::style::{Look, Style};
 use crate::table::{Cell, Column, Table};
 use crate::words::{harmless, wrap};
 
-/// Every change with what it brought, the most worth first; changes within the noise say so.
+/// Every change with its gain, the largest first; changes within the noise say so.
 pub fn what_if(tried: &WhatIf, style: Style) -> String {
     let mut text = style.paint(Look::Title, &format!("What if: {}", harmless(&tried.name)));
     text.push('\n');
     let about = format!(
-        "{} seeds each. Recorded {}/s, carried out again {}/s{}. Equal runs differ by {} in their rate{}.",
+        "{} seeds each. Recorded {}/s, run again {}/s{}. Repeated runs differ by {} in rate{}.",
         tried.seeds,
         OpsPerSecond::new(tried.recorded_ops_per_s),
         OpsPerSecond::new(tried.again_ops_per_s),
         if tried.is_the_record() {
             ""
         } else {
-            ", which is another state: nothing here holds for the record"
+            ": the array is in another state, so the trials do not apply to the record"
         },
         percent(tried.floor_ops),
-        tried.floor_p99.map_or(String::new(), |floor| format!(" and by {} in their p99", percent(floor)))
+        tried.floor_p99.map_or(String::new(), |floor| format!(" and by {} in p99", percent(floor)))
     );
     for line in wrap(&style.spell(&about), style.width, "  ", "  ") {
         text += &format!("{line}\n");
     }
     let columns = vec![
         Column::words("changed"),
-        Column::figures("times", 3),
+        Column::figures("speed", 3),
         Column::figures("rate", 0),
-        Column::figures("from", 2),
-        Column::figures("to", 2),
+        Column::figures("low", 2),
+        Column::figures("high", 2),
         Column::figures("p99", 0),
-        Column::figures("from", 2),
-        Column::figures("to", 2),
+        Column::figures("low", 2),
+        Column::figures("high", 2),
     ];
     let rows = tried.trials.iter().map(|trial| {
         let mut row = vec![Cell::plain(harmless(&trial.change)), Cell::plain(format!("{}", trial.times))];

@@ -1,7 +1,7 @@
-//! What a comparison has to keep: a change, `iops<-5%`, `p99>10%`, a figure, `p99>5ms`, `iops<20k`, or that it is
-//! decided, `inconclusive`.
+//! The limits of a comparison: a change, `iops<-5%`, `p99>10%`, a figure, `p99>5ms`, `iops<20k`, or that no verdict is
+//! `inconclusive`.
 //!
-//! **Invariant:** a limit is broken only where the whole interval lies beyond it.
+//! **Invariant:** a limit is violated only where the whole interval lies beyond it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,7 +12,7 @@ use units::{BytesPerSecond, Nanos, OpsPerSecond};
 /// What makes a comparison fail.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FailOn {
-    /// A limit that is surely broken.
+    /// A limit that is violated.
     Limit(Limit),
     /// A limit that is not decided, or a verdict where there is no limit.
     Inconclusive,
@@ -46,12 +46,12 @@ pub enum Bound {
 /// Why a text is no limit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is no limit; write a figure, < or >, and a change in per cent or a value: iops<-5%, p99>10%, p99>5ms, \
-     iops<20k, mb_per_s<500MB/s; or `inconclusive`"
+    "`{0}` is not a limit: expected a metric, < or >, and a change in per cent or a value, as in iops<-5%, p99>10%, \
+     p99>5ms, iops<20k or mb_per_s<500MB/s; or `inconclusive`"
 )]
 pub struct LimitError(String);
 
-/// What became of a limit in one cell.
+/// Whether a limit is met in one cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The whole interval lies within.

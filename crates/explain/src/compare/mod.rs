@@ -1,6 +1,6 @@
-//! Runs held against each other: what differs, what does not, and what could have been seen.
+//! Runs compared: what differs, what does not, and the minimum detectable effect.
 //!
-//! A figure differs where chance explains it badly, counted over all figures that were looked at together. Where cells
+//! A figure differs where chance hardly explains it, corrected for all figures that were tested together. Where cells
 //! were repeated, the repeats say what chance does; where not, the seconds within a measurement say the least it does.
 //!
 //! **Invariant:** records in, a comparison out; nothing is measured and nothing drawn. The first group is what the
@@ -25,10 +25,10 @@ pub use pivot::{by, value_of};
 use cells::Cell;
 use measured::Metric;
 
-/// Of the differences that are told, no more than this part is chance on average.
+/// Of the reported differences no more than this part is chance on average.
 pub const FALSE_DISCOVERIES: f64 = 0.05;
 
-/// No two figures are told apart by less than the width of a histogram's bucket: the variance of a value that lies
+/// No two figures differ by less than the width of a histogram's bucket: the variance of a value that lies
 /// anywhere in one of 1/1,024.
 const RESOLUTION: f64 = 1.0 / (12.0 * 1024.0 * 1024.0);
 
@@ -44,7 +44,7 @@ pub struct Group<'a> {
 /// A change within which figures count as equal, as a part, where a user does not say.
 pub const MARGIN: f64 = 0.05;
 
-/// Holds every group against the first. `by` is what the groups were made by, where they were; a change that surely is
+/// Compares every group with the first. `by` is what the groups were made by, where they were; a change that surely is
 /// no more than the part `margin` counts as none.
 pub fn compare(by: Option<&str>, groups: &[Group<'_>], margin: f64) -> Comparison {
     let mut comparison = Comparison::of(by.map(str::to_owned), groups.iter().map(side).collect());
@@ -207,11 +207,11 @@ fn judge(rows: &mut [Compared], margin: f64) {
 fn verdict(row: &Compared, margin: f64) -> Verdict {
     let Some((low, high)) = row.low.zip(row.high) else { return Verdict::Inconclusive };
     let more_is_better = row.unit != "ns";
-    let told = row.adjusted_p.is_none_or(|p| p <= FALSE_DISCOVERIES);
-    // On the scale of logarithms, so that who is held against whom makes no difference.
+    let is_significant = row.adjusted_p.is_none_or(|p| p <= FALSE_DISCOVERIES);
+    // On the scale of logarithms, so that the order of the sides makes no difference.
     if low >= 1.0 / (1.0 + margin) && high <= 1.0 + margin {
         Verdict::Equivalent
-    } else if told && (low > 1.0 || high < 1.0) {
+    } else if is_significant && (low > 1.0 || high < 1.0) {
         if (row.ratio > 1.0) == more_is_better { Verdict::Better } else { Verdict::Worse }
     } else {
         Verdict::Inconclusive
@@ -236,39 +236,39 @@ fn notes(groups: &[Group<'_>], rows: &[Compared]) -> Vec<String> {
     let based = |basis: Basis| rows.iter().any(|row| row.basis == basis);
     if rows.is_empty() {
         notes.push(
-            "No cell is on two sides: phases, swept values, workloads and operations have to agree.".into(),
+            "Nothing to compare: no two sides share a phase, swept values, workload and operation.".into(),
         );
     }
     if based(Basis::Seconds) {
         notes.push(format!(
-            "Cells were measured once, so intervals come from the seconds within them, and on real storage from a \
-             deviation of {:.0} % from one measurement to the next, which a single one does not show. Set \
-             `repeat = 5`, or name several runs for a side.",
+            "Each cell was measured once: intervals come from the variation between its seconds and, on real storage, \
+             from an assumed run-to-run variation of {:.0} %. Set `repeat = 5`, or name several runs per side.",
             100.0 * measured::RUN_TO_RUN
         ));
     }
     if based(Basis::Nothing) {
         notes.push(
-            "Some figures have no interval, because too little was measured to say how sure they are; longer runs or \
-             repeats would."
+            "Some figures have no 95 % CI, because too little was measured. Measure longer, or repeat."
                 .into(),
         );
     }
     let runs = || groups.iter().flat_map(|group| &group.runs);
     if runs().any(|run| run.world == World::Host) && runs().any(|run| run.world == World::Array) {
-        notes.push("Real storage and a virtual array are compared: a difference may be the model's.".into());
+        notes.push(
+            "Real storage is compared with a virtual array: a difference may come from the model.".into(),
+        );
     }
     if groups.windows(2).any(|pair| one_after_the_other(&pair[0].runs, &pair[1].runs)) {
         notes.push(
-            "One side was measured wholly before the other: a drift in between looks like a difference. \
-             `fathom run PLAN --on A --against B` takes turns."
+            "One side was measured entirely before the other: drift in between looks like a difference. Interleave \
+             them with `fathom run PLAN --on A --against B`."
                 .into(),
         );
     }
     for run in runs() {
         let cut = run.points.iter().filter(|point| point.kind == PointKind::Load && !point.complete).count();
         if cut > 0 {
-            notes.push(format!("Run {}: {cut} of its points were cut short and are left out.", run.id));
+            notes.push(format!("Run {}: {cut} of its points were cut short and are not compared.", run.id));
         }
         let invalid = run.findings.iter().filter(|finding| finding.severity == Severity::Invalid).count();
         if invalid > 0 {

@@ -1,6 +1,6 @@
-//! What is set or found otherwise on one side than on another.
+//! Configuration differences between sides.
 //!
-//! **Invariant:** only what differs is told; names of runs, instants and figures are no settings.
+//! **Invariant:** only what differs is reported; names of runs, instants and figures are no settings.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use units::Bytes;
 use super::Group;
 use super::cells::Cell;
 
-/// Keys and their values in the order in which they are told.
+/// Keys and their values in the order of the report.
 type Values = Vec<(String, String)>;
 
 /// Everything that is not the same for all groups: first targets and machine, then the plan's keys in matching cells.
@@ -126,9 +126,9 @@ fn of_cells(cells: &[Vec<Cell<'_>>]) -> Vec<Setting> {
         keys.dedup();
         for key in keys {
             let value = |spec: &Option<&BTreeMap<String, String>>| spec.unwrap_or(&nothing).get(key).cloned();
-            let told: Vec<_> = known.iter().map(|spec| spec.get(key)).collect();
+            let values: Vec<_> = known.iter().map(|spec| spec.get(key)).collect();
             let setting = Setting { key: format!("plan {key}"), values: specs.iter().map(value).collect() };
-            if told.windows(2).any(|pair| pair[0] != pair[1]) {
+            if values.windows(2).any(|pair| pair[0] != pair[1]) {
                 merge(&mut found, setting);
             }
         }

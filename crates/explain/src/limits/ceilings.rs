@@ -1,4 +1,4 @@
-//! How far each part was used: against its ceiling, or by its busy time.
+//! The utilization of each part: against its ceiling, or by its busy time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,44 +24,44 @@ pub(super) struct Use {
     pub unit: String,
     /// Whether it is the mean of several parts that share the work evenly: then the fullest is fuller.
     pub is_even: bool,
-    /// What was looked at, for a sentence: the source of the ceiling, or how many parts.
+    /// The evidence, for a sentence: the source of the ceiling, or how many parts.
     basis: String,
-    /// Who waits there; `None` where it is not counted.
+    /// What waits there; `None` where it is not counted.
     pub queue: Option<Queue>,
 }
 
-/// Who waits at a part of a virtual array, and for whom it works.
+/// What waits at a part of a virtual array, and how much of its work is background work.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Queue {
-    /// Visits that wait on average: of requests, and of what a cache writes out and fetches ahead as far as requests may
-    /// wait for it.
+    /// Visits that wait on average: of requests, and of what a cache writes out and fetches ahead as far as requests
+    /// may wait for it.
     pub load: f64,
     /// The share of the busy time that is background work: a rebuild, a verification.
     pub background: f64,
 }
 
 impl Use {
-    /// `it carries 117 MB/s of reads of the 118 MB/s it can at most (1000 Mb/s, …), 99 %`.
+    /// `117 MB/s of reads, 99 % of at most 118 MB/s (1000 Mb/s, …)`.
     pub(super) fn in_words(&self) -> String {
         let share = percent(self.share);
         match (self.amount, self.unit.as_str()) {
             (Some((used, most)), "bytes_per_s") => format!(
-                "it carries {} of {} where {} is the most ({}), {share}",
+                "{} of {}, {share} of at most {} ({})",
                 BytesPerSecond::new(used),
                 self.what,
                 BytesPerSecond::new(most),
                 self.basis
             ),
             (Some((used, most)), "per_s") => format!(
-                "it does {}/s where {}/s is the most ({}), {share}",
+                "{}/s, {share} of at most {}/s ({})",
                 OpsPerSecond::new(used),
                 OpsPerSecond::new(most),
                 self.basis
             ),
             (Some((used, most)), _) => {
-                format!("{used:.1} of {most:.0} places of its queue are taken ({}), {share}", self.basis)
+                format!("queue {share} full, {used:.1} of {most:.0} ({})", self.basis)
             }
-            (None, _) => format!("busy {share} of the time{}", self.basis),
+            (None, _) => format!("utilization {share}{}", self.basis),
         }
     }
 
@@ -82,7 +82,7 @@ impl Use {
         }
     }
 
-    /// How near it is to being the limit: who waits, and where that is not counted or nobody does, how far it is used.
+    /// How near it is to being the bottleneck: what waits, and where that is not counted or nothing does, its use.
     pub(super) fn weight(&self) -> f64 {
         self.queue.map_or(0.0, |queue| queue.load) + self.share
     }
@@ -114,8 +114,8 @@ pub(super) fn of_breakdown(point: &Point) -> Vec<Use> {
     uses
 }
 
-/// Of the requests in flight those that are at no part that is counted: they are on a way that takes time, or wait for
-/// what a cache writes out or fetches ahead.
+/// Of the requests in flight those that are at no counted part: they are on the way, or wait for what a cache flushes
+/// or reads ahead.
 fn elsewhere(point: &Point, elapsed_ns: f64) -> f64 {
     let in_flight: f64 = point.workloads.iter().map(|workload| workload.mean_in_flight).sum();
     let classes = point.breakdown.iter().flat_map(|breakdown| &breakdown.classes);
@@ -129,13 +129,13 @@ fn is_asked(class: &ClassShare) -> bool {
     class.op.starts_with("host-")
 }
 
-/// Whether such visits ended while the point lasted. A device says when it will serve: what waits for longer than all of
-/// the point is still there at its end, and the rate is that of the others.
+/// Whether such visits ended while the point lasted. A device says when it will serve: what waits for longer than all
+/// of the point is still there at its end, and the rate is that of the others.
 fn has_ended(class: &ClassShare, elapsed_ns: f64) -> bool {
     class.wait_ns <= elapsed_ns
 }
 
-/// One part of a virtual array: how busy its servers were together, and who waited.
+/// One part of a virtual array: the utilization of its servers together, and what waited.
 #[derive(Clone, Copy)]
 struct Busy<'a> {
     name: &'a str,
@@ -200,11 +200,9 @@ fn of_kind(kind: &str, parts: &[Busy<'_>], elsewhere: f64) -> Use {
     let (part, share, basis) = match (parts.len(), stands_out) {
         (1, _) => (name.to_owned(), most, String::new()),
         (_, true) => {
-            (name.to_owned(), most, format!(", the {} of its kind {} on average", parts.len(), percent(mean)))
+            (name.to_owned(), most, format!(", {} on average of all {}", percent(mean), parts.len()))
         }
-        (count, false) => {
-            (plural(kind), mean, format!(" on average of {count}, the fullest {}", percent(most)))
-        }
+        (count, false) => (plural(kind), mean, format!(" on average of {count}, at most {}", percent(most))),
     };
     let (busy, background) = match fullest.filter(|_| stands_out) {
         Some(one) => (one.share, one.background),

@@ -1,4 +1,4 @@
-//! What a point answered to more in flight.
+//! How a point responds to a higher queue depth.
 
 use std::collections::BTreeMap;
 
@@ -28,20 +28,20 @@ pub(super) struct Answer {
     /// The mean response likewise.
     pub response_times: f64,
     /// The exponent with which the rate follows what is in flight: 1 in proportion, 0 not at all. By Little's law the
-    /// response follows with the rest of it.
+    /// response time follows with the rest of it.
     pub gain: f64,
 }
 
 impl Answer {
-    /// `From 8 to 16 in flight the rate rose by 0.3 % and the response 1.99 times: they only wait.`
+    /// `From 8 to 16 in flight the rate changes by 0.3 % and the response time by a factor of 1.99: …`.
     pub(super) fn in_words(&self) -> String {
         let verdict = match self.gain {
-            ..super::FLAT => ": what is added only waits",
-            super::FOLLOWS.. => ": the rate follows",
+            ..super::FLAT => ": a higher queue depth only adds latency",
+            super::FOLLOWS.. => ": the rate scales with the queue depth",
             _ => "",
         };
         format!(
-            "From {:.0} to {:.0} in flight the rate changed by {} and the response {:.2} times{verdict}.",
+            "From {:.0} to {:.0} in flight the rate changes by {} and the response time by a factor of {:.2}{verdict}.",
             self.from.in_flight,
             self.to.in_flight,
             percent(self.rate_times - 1.0),
@@ -99,7 +99,7 @@ pub(super) fn answer(run: &Run, sweeps: &Sweeps<'_>, point: &Point) -> Option<An
         (None, Some((lighter, beside))) => (*lighter, own, *beside),
         (None, None) => return None,
     };
-    // What changed between rates of no lasting state is not what the load did.
+    // A change between rates that were not in steady state is not an effect of the load.
     if [point, beside].into_iter().any(|point| is_in_doubt(run, point)) {
         return None;
     }

@@ -1,4 +1,4 @@
-//! A limit imposed from outside: the throttle of a control group, or whatever keeps the rate constant at every depth.
+//! A rate limit from outside: the throttle of a control group, or one that keeps the rate constant at every depth.
 
 use record::names::{fact, series};
 use record::{PathPart, Point, Run, Severity};
@@ -21,7 +21,7 @@ const NEARLY_ALL: f64 = 0.8;
 /// Rates of loads that are so near are one.
 const SAME: f64 = 0.01;
 
-/// Loads that are apart hold so many times as much in flight: twice, but for what the edges of the window add.
+/// Loads are compared that hold so many times as much in flight: twice, but for what the edges of the window add.
 const TIMES: f64 = 1.9;
 
 /// Fewer seconds show no constancy.
@@ -45,13 +45,13 @@ pub(super) fn by_group(run: &Run, point: &Point) -> Option<Draft> {
             let Some(rate) = rates.into_iter().flatten().find(at) else { continue };
             let share = rate / most;
             let sentence = format!(
-                "The control group of this program is the limit: {} of the {most:.0} {} a second that it allows on \
+                "The control group of this program limits the rate: {} of the {most:.0} {} a second that it allows on \
                  {device} ({key}).",
                 percent(share),
                 if key.ends_with("bps") { "bytes" } else { "requests" }
             );
             let draft = Draft::new(Code::LimitImposed, Severity::Note, sentence)
-                .remedy("Measure outside of the group, or raise its limit: the storage could do more.");
+                .remedy("Measure outside the control group, or raise its limit: the storage may do more.");
             return Some(draft.number("rate_per_s", rate).number("most_per_s", most).number("share", share));
         }
     }
@@ -73,8 +73,8 @@ fn carried(point: &Point, key: &str) -> Option<f64> {
     Some(sum.sum())
 }
 
-/// What the kernel counted of it on the device: requests that it divided count as often as it did so, as they do for the
-/// limit.
+/// What the kernel counted of it on the device: requests that it divided count as often as it did so, as they do for
+/// the limit.
 fn counted(point: &Point, part: &PathPart, key: &str) -> Option<f64> {
     let what = match key {
         "rbps" => "read_bytes_per_s",
@@ -91,8 +91,8 @@ fn counted(point: &Point, part: &PathPart, key: &str) -> Option<f64> {
     mean(&within(series, from, until))
 }
 
-/// Storage varies from second to second and answers to more in flight; where no counted part is full, what does neither
-/// looks as if somebody keeps it so.
+/// The rate of storage varies from second to second and grows with the queue depth; where no counted part is saturated,
+/// a rate that does neither looks like a rate limit.
 pub(super) fn by_constancy(sweeps: &Sweeps<'_>, point: &Point) -> Option<Draft> {
     let own = load(point)?;
     let here = Constant::of(point)?;
@@ -105,8 +105,8 @@ pub(super) fn by_constancy(sweeps: &Sweeps<'_>, point: &Point) -> Option<Draft> 
         ((there.rate / here.rate - 1.0).abs() <= SAME).then_some((load, there))
     })?;
     let sentence = format!(
-        "The rate looks imposed: {:.0}/s with {:.0} in flight and {:.0}/s with {:.0}, and {} of its seconds are within \
-         {} of it.",
+        "Rate limit suspected: {:.0}/s with {:.0} in flight and {:.0}/s with {:.0}; {} of the seconds are within {} of \
+         that rate.",
         here.rate,
         own.in_flight,
         there.rate,
@@ -114,8 +114,8 @@ pub(super) fn by_constancy(sweeps: &Sweeps<'_>, point: &Point) -> Option<Draft> 
         percent(here.share),
         percent(here.within)
     );
-    let remedy = "Look for a limit that somebody set: a hypervisor, a cloud volume, a quality of service of the array; \
-                  where there is none, it is a link that nothing here counts.";
+    let remedy = "Check the hypervisor, the cloud volume, and the array's quality of service for a rate limit; if \
+                  there is none, suspect a link without counters.";
     let draft = Draft::new(Code::LimitImposed, Severity::Note, sentence).remedy(remedy);
     Some(draft.number("rate_per_s", here.rate).number("constant_share", here.share))
 }
@@ -151,10 +151,10 @@ impl Constant {
     }
 }
 
-/// Fewer member commands than this part of the requests, and the cache answered.
+/// With fewer member reads than this part of the reads, the cache served most of them.
 const FEW: f64 = 0.5;
 
-/// On a virtual array: reads that no member was asked for.
+/// On a virtual array: reads that caused no member read.
 pub(crate) fn by_cache(run: &Run, point: &Point) -> Option<Draft> {
     let breakdown = point.breakdown.as_ref().filter(|_| run.world == record::World::Array)?;
     let reads: u64 = point
@@ -177,11 +177,11 @@ pub(crate) fn by_cache(run: &Run, point: &Point) -> Option<Draft> {
         return None;
     }
     let sentence = format!(
-        "The array's cache answered {} of the reads: its members were asked {asked} times for {reads} reads.",
+        "Cache hit rate {}: the array's members did {asked} reads for {reads} reads of the workload.",
         percent(share)
     );
     let draft = Draft::new(Code::CacheAnswered, Severity::Note, sentence)
-        .remedy("Where the members are to be measured, use a `span` several times the cache.");
+        .remedy("To measure the members, use a working set (`span`) several times the cache.");
     Some(draft.number("answered_share", share).number("reads", reads as f64))
 }
 

@@ -1,7 +1,7 @@
-//! Which part was the limit, which were not, and how one knows.
+//! Which part is the bottleneck, which are not, and on what evidence.
 //!
-//! **Invariant:** a part is named only by what was counted of it: its use against its ceiling, its busy time, or the
-//! answer of the whole to more in flight. Where nothing was counted nothing is named.
+//! **Invariant:** a part is named only by what was counted of it: its use against its ceiling, its utilization, or how
+//! the rate responds to a higher queue depth. Where nothing was counted nothing is named.
 
 mod ceilings;
 mod curve;
@@ -20,18 +20,17 @@ use curve::{Answer, Sweeps};
 use places::Places;
 use queues::Shown;
 
-/// A part that is used so far has nothing left.
+/// A part with this utilization is saturated.
 const FULL: f64 = 0.95;
 
-/// A part that is used less is far from its end. Requests of an open system of one server wait at 70 % for 2.3 times
-/// their service time (Kleinrock, *Queueing Systems*, volume 1, M/M/1): beyond it no one is safe in saying that they do
-/// not wait.
+/// A part with less utilization is far from saturated. Requests of an open system of one server wait at 70 % for 2.3
+/// times their service time (Kleinrock, *Queueing Systems*, volume 1, M/M/1): beyond it requests may well wait.
 const FAR: f64 = 0.70;
 
-/// Where twice as much in flight gives less than this exponent of it, the rate is flat.
+/// Where the rate grows with a lower power of what is in flight, it is flat.
 const FLAT: f64 = 0.15;
 
-/// Where it gives more, the rate still follows what is in flight.
+/// Where it grows with a higher one, it still scales.
 const FOLLOWS: f64 = 0.70;
 
 /// No more in flight than one request and what the edges of the window add.
@@ -40,7 +39,7 @@ const ONE: f64 = 1.5;
 /// Parts named beside the limit.
 const OTHERS: usize = 4;
 
-/// How the loads of a run belong together.
+/// The sweeps and the numbers of files and LUNs that the loads of a run belong to.
 #[derive(Debug)]
 pub(crate) struct Loads<'r> {
     sweeps: Sweeps<'r>,
@@ -102,7 +101,7 @@ pub(crate) fn of_point(run: &Run, loads: &Loads<'_>, point: &Point) -> Option<Dr
     if flat && load.in_flight > ONE {
         return Some(unseen(first, answer?));
     }
-    // One at a time waits for nobody; but where the next load of the sweep brought little, more in flight is no advice.
+    // A single request does not queue; but where the next load of the sweep gained little, a higher depth is no advice.
     let alone = load.in_flight <= ONE && answer.is_none();
     if first.share < FAR && (alone || follows) {
         return Some(latency(first, &load, answer));
@@ -111,19 +110,25 @@ pub(crate) fn of_point(run: &Run, loads: &Loads<'_>, point: &Point) -> Option<Dr
 }
 
 /// What to do on real storage where the evidence names nothing.
-const DEEPER: &str = "Measure twice and half as many in flight (`depth = [8, 16, 32]`), or name what the kernel cannot \
-                      know with `fathom explain --parts FILE`.";
+const DEEPER: &str = "Measure half and twice the queue depth (`depth = [8, 16, 32]`), or name the parts that the \
+                      kernel does not see with `fathom explain --parts FILE`.";
 
-/// The evidence does not name one.
+/// What to do about a bottleneck.
+const MORE_OF_IT: &str =
+    "Add more of that part, use a faster one, or put less load on it: nothing else raises the rate.";
+
+/// The evidence names no bottleneck.
 fn open(uses: &[Use], in_flight: f64, answer: Option<Answer>, remedy: &str) -> Draft {
     let mut near: Vec<&Use> = uses.iter().filter(|one| one.share > 0.0).collect();
     near.sort_by(|one, other| other.weight().total_cmp(&one.weight()));
     near.truncate(OTHERS);
-    let told: Vec<String> = near.iter().map(|one| one.in_short()).collect();
-    let mut sentence = format!("The limit is not identified: of {in_flight:.0} in flight ");
-    sentence = match told.is_empty() {
-        true => "The limit is not identified: no part that is counted did anything.".into(),
-        false => format!("{}no part gathers them alone; {}.", sentence, told.join(", ")),
+    let uses: Vec<String> = near.iter().map(|one| one.in_short()).collect();
+    let mut sentence = match uses.is_empty() {
+        true => "Bottleneck not identified: no counted part did any work.".into(),
+        false => format!(
+            "Bottleneck not identified: no single part queues the {in_flight:.0} requests in flight; {}.",
+            uses.join(", ")
+        ),
     };
     if let Some(answer) = answer {
         sentence += &format!(" {}", answer.in_words());
@@ -134,7 +139,7 @@ fn open(uses: &[Use], in_flight: f64, answer: Option<Answer>, remedy: &str) -> D
 
 fn limit(first: &Use, others: &[Use], answer: Option<Answer>) -> Draft {
     let verb = if first.is_even { "are" } else { "is" };
-    let mut sentence = format!("{} {verb} the limit: {}.", first.part, first.in_words());
+    let mut sentence = format!("{} {verb} the bottleneck: {}.", first.part, first.in_words());
     let not: Vec<String> = others
         .iter()
         .filter(|other| other.share < FULL && other.part != first.part)
@@ -147,17 +152,15 @@ fn limit(first: &Use, others: &[Use], answer: Option<Answer>) -> Draft {
         .map(|other| other.part.as_str())
         .collect();
     if !also.is_empty() {
-        sentence += &format!(" As full: {}.", also.join(", "));
+        sentence += &format!(" Also saturated: {}.", also.join(", "));
     }
     if !not.is_empty() {
-        sentence += &format!(" Not the limit: {}.", not.join(", "));
+        sentence += &format!(" Not saturated: {}.", not.join(", "));
     }
     if let Some(answer) = answer.filter(|answer| answer.gain < FLAT) {
         sentence += &format!(" {}", answer.in_words());
     }
-    let draft = Draft::new(Code::Limit, Severity::Note, sentence).remedy(
-        "Only more or faster of that part, or asking less of it, brings more; everything else has room.",
-    );
+    let draft = Draft::new(Code::Limit, Severity::Note, sentence).remedy(MORE_OF_IT);
     let uses = [first].into_iter().chain(others);
     with_answer(with_shares(draft, uses), answer)
 }
@@ -186,19 +189,19 @@ fn latency(first: &Use, load: &curve::Load, answer: Option<Answer>) -> Draft {
 
 fn unseen(first: &Use, answer: Answer) -> Draft {
     let sentence = format!(
-        "{} No part that is counted is full, the nearest is {} at {}: the limit lies where nothing is counted, in the \
-         device itself or behind it.",
-        answer.in_words(),
+        "Bottleneck not identified: no counted part is saturated; the busiest, {}, is at {}. It lies in the device \
+         itself or behind it. {}",
         first.part,
-        percent(first.share)
+        percent(first.share),
+        answer.in_words()
     );
     let draft = Draft::new(Code::LimitUnseen, Severity::Note, sentence).remedy(
-        "Name what lies there with `fathom explain --parts FILE`, or look at the storage's own counters.",
+        "Name the parts below it with `fathom explain --parts FILE`, or check the storage's own counters.",
     );
     with_answer(with_shares(draft, [first]), Some(answer))
 }
 
-/// More files or LUNs brought more, and so what is full is not shared by them.
+/// More files or LUNs gave a higher rate, and so they do not share what is saturated.
 fn with_spread(draft: Draft, spread: Option<places::Spread>) -> Draft {
     match spread {
         Some(spread) => spread.numbers(draft.sentence(&format!(" {}", spread.in_words()))),

@@ -1,4 +1,4 @@
-//! What a load answered to more files or LUNs, where it no longer answered to more in flight on as many as it had.
+//! How a rate responds to more files or LUNs, where a higher queue depth on as many no longer raises it.
 
 use std::collections::BTreeMap;
 
@@ -16,10 +16,10 @@ const STEP: f64 = 1.5;
 /// do.
 const SPREADS: f64 = 0.5;
 
-/// Keys in which two points may differ and still ask for the same, in more places or with more in flight.
+/// Keys in which two points may differ and still have the same access pattern, on more files or at another depth.
 const LOOSE: [&str; 6] = ["depth", "workers", "files", "on", "seed", "worker_offset"];
 
-/// What a load asks for, wherever and with however much in flight.
+/// The access pattern of a load, on however many files and at whatever queue depth.
 type Asks<'a> = BTreeMap<&'a str, &'a str>;
 
 /// One workload in a closed loop, and over how many files and LUNs it goes.
@@ -39,7 +39,7 @@ struct Cell {
     best: Option<(usize, Load)>,
 }
 
-/// The loads of a run by what they ask for and by the number of files and LUNs: found in one pass, since a run may have
+/// The loads of a run by access pattern and by the number of files and LUNs: found in one pass, since a run may have
 /// thousands of points.
 #[derive(Debug)]
 pub(super) struct Places<'r>(BTreeMap<Asks<'r>, BTreeMap<(u64, u64), Cell>>);
@@ -104,7 +104,7 @@ fn luns(run: &Run, workload: &WorkloadResult) -> Option<u64> {
     }
 }
 
-/// More in flight on as many files and LUNs gave nothing, and more of them did.
+/// A higher queue depth on as many files and LUNs gained nothing, and more of them did.
 pub(super) struct Spread {
     noun: &'static str,
     few: u64,
@@ -114,7 +114,7 @@ pub(super) struct Spread {
     wide: Load,
 }
 
-/// What the points of `run` that ask for the same as `point` say of it.
+/// What the points of `run` with the access pattern of `point` show.
 pub(super) fn spread(run: &Run, places: &Places<'_>, point: &Point) -> Option<Spread> {
     let own = Place::of(run, point)?;
     let peers = places.0.get(&own.asks)?;
@@ -150,10 +150,10 @@ pub(super) fn spread(run: &Run, places: &Places<'_>, point: &Point) -> Option<Sp
 }
 
 impl Spread {
-    /// `On 1 file the rate changed by 0.4 % from 8 to 32 in flight; over 4 files it was 3.70 times as high.`
+    /// `With 1 file the rate changes by 0.4 % from 8 to 32 in flight; with 4 files it is 3.70 times as high.`
     pub(super) fn in_words(&self) -> String {
         format!(
-            "On {} the rate changed by {} from {:.0} to {:.0} in flight; over {} it was {:.2} times as high.",
+            "With {} the rate changes by {} from {:.0} to {:.0} in flight; with {} it is {:.2} times as high.",
             several(self.few, self.noun),
             percent(self.to.rate / self.from.rate - 1.0),
             self.from.in_flight,
@@ -172,21 +172,21 @@ impl Spread {
             .number("more_in_flight_rate_times", self.to.rate / self.from.rate)
     }
 
-    /// The finding where no part that is counted is full.
+    /// The finding where no counted part is saturated.
     pub(super) fn finding(&self) -> Draft {
         let sentence = format!(
-            "Each {0} is the limit: {1} All requests of one {0} go through something that the {0}s do not share.",
+            "Each {0} is a bottleneck: the requests to one {0} share something that the {0}s do not. {1}",
             self.noun,
             self.in_words()
         );
         let remedy = match self.noun {
             "LUN" => {
-                "Spread the load over more LUNs, or look at what one has for itself: its queue depth, its path, the \
+                "Spread the load over more LUNs, or check what each LUN has of its own: its queue depth, its path, the \
                  controller that owns it."
             }
             _ => {
-                "Spread the load over more files, or look at what one has for itself: the lock of its inode under \
-                 buffered or appending writes, one connection, one queue."
+                "Spread the load over more files, or check what each file has of its own: the inode lock under \
+                 buffered or appending writes, a connection, a queue."
             }
         };
         self.numbers(Draft::new(Code::Limit, Severity::Note, sentence).remedy(remedy))

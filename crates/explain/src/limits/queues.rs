@@ -1,8 +1,8 @@
-//! Which part of a virtual array the record shows to be the limit: busy, and waited for.
+//! Which part of a virtual array is the bottleneck by its record: busy, with requests queued at it.
 //!
-//! Busy time alone does not tell. A part may be busy with what nobody waits for, such as a device that writes its own
-//! cache out, reads ahead, or a rebuild; and one that bounds the load may be idle whenever the parts before it are
-//! uneven. In a closed loop what is in flight gathers before the part that bounds it (Denning and Buzen, *The
+//! Busy time alone does not show it. A part may be busy with work that nothing waits for, such as a device that writes
+//! its own cache out, reads ahead, or a rebuild; and one that bounds the load may be idle whenever the parts before it
+//! are uneven. In a closed loop what is in flight gathers before the part that bounds it (Denning and Buzen, *The
 //! operational analysis of queueing network models*, 1978), and so its queue tells. What a cache asks for on its own is
 //! no more than the requests that may wait for it, which are those that are at no other part.
 
@@ -20,7 +20,7 @@ pub(super) enum Shown {
     Open,
 }
 
-/// A part on average so busy has nothing left, where requests wait for it.
+/// A part on average so busy is saturated, where requests queue at it.
 const BUSY: f64 = 0.90;
 
 /// A limit has so many times the queue of any other part.

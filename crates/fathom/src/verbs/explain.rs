@@ -1,4 +1,4 @@
-//! `fathom explain`: what the evidence of a run supports, at length.
+//! `fathom explain`: the findings of a run in full.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,10 +19,10 @@ pub fn explain(arguments: &ExplainArgs, store: &Option<PathBuf>) -> Result<Endin
     if run.path.is_empty() && arguments.parts.is_some() {
         let why = match run.world {
             record::World::Array => {
-                "was on a virtual array, whose model knows every part and its ceiling: `fathom array show` lists them, \
-                 and the address changes them, as in array:md3000?link.rate=2GB/s"
+                "was on a virtual array, whose parts and ceilings are known: list them with `fathom array show`, and \
+                 change them in the address, as in array:md3000?link.rate=2GB/s"
             }
-            record::World::Host => "has no path to its media that --parts could complete",
+            record::World::Host => "has no path to its media, so --parts has nothing to extend",
         };
         return Err(Failure::Usage(format!("run {} {why}", run.id)));
     }
@@ -81,7 +81,7 @@ pub fn explain(arguments: &ExplainArgs, store: &Option<PathBuf>) -> Result<Endin
     Ok(Ending::done())
 }
 
-/// How the same is asked for with every finding.
+/// The command that prints every finding.
 fn in_full(arguments: &ExplainArgs, store: &Option<PathBuf>) -> String {
     let option = |name: &str, path: &Option<PathBuf>| {
         path.as_ref().map(|path| format!(" {name} {}", path.display())).unwrap_or_default()
@@ -90,13 +90,13 @@ fn in_full(arguments: &ExplainArgs, store: &Option<PathBuf>) -> String {
     format!("fathom{} explain {}{parts}{model} --full", option("--store", store), arguments.run)
 }
 
-const RATES_ALONE: &str = "Requests a second alone are compared: p99 and other percentiles of a fitted model are not given, \
-     as too few of them are within 25 %.";
+const RATES_ALONE: &str =
+    "Only rates are compared: a fitted model gives no percentiles, because too few of them are within 25 %.";
 
-/// The loads of a run beside what the model in `file` answers to its plan.
+/// The loads of a run with the figures of the model in `file` for its plan.
 fn held(run: &Run, file: &Path) -> Result<Vec<Held>, Failure> {
     let text = fs::read_to_string(file)
-        .map_err(|error| Failure::Usage(format!("--model {}: it cannot be read: {error}", file.display())))?;
+        .map_err(|error| Failure::Usage(format!("--model {}: cannot read it: {error}", file.display())))?;
     let plan = fit::plan_of(run).map_err(Failure::Usage)?;
     let there = |index: usize| run.points.iter().any(|point| point.index as usize == index);
     let plan = plan.only(|point| there(point.index));

@@ -1,4 +1,4 @@
-//! `fathom explain --what-if`: a point of a virtual run again, one part faster at a time.
+//! `fathom explain --what-if`: repeats a point of a virtual run with one part faster at a time.
 
 use conduct::what_if::{
     self, Asked, SETTLE_AGAIN, SETTLE_PARTS, SETTLE_SEEDS, SETTLE_TIMES, WhatIfError, rate_of,
@@ -15,15 +15,15 @@ use crate::signals::Signals;
 /// How many times as fast a part is made.
 const TIMES: f64 = 1.1;
 
-/// A trial asks for as many requests as the record has up to the point. Where all trials of it ask for no more than
-/// these, some ten seconds of one processor, an open limit is settled without being asked to.
+/// A trial issues as many requests as the record has up to the point. Where all trials of it issue no more than these,
+/// some ten seconds of one processor, an open bottleneck is settled without an option.
 const SETTLE_REQUESTS: u64 = 10_000_000;
 
 /// Trials of one point: of each seed some twelve parts, the array as it is, and twice the depth; and once more, where
 /// that leaves it open, what matters.
 const SETTLE_TRIALS: u64 = SETTLE_SEEDS as u64 * 14 + SETTLE_AGAIN as u64 * (SETTLE_PARTS as u64 + 2);
 
-/// Carries a point of `run` out again as its record says, on the array that the record names.
+/// Repeats a point of `run` as its record says, on the array that the record names.
 pub fn try_parts(arguments: &ExplainArgs, run: &Run) -> Result<WhatIf, Failure> {
     Again::of(run)?.trials(chosen(arguments, run)?, arguments.seeds, TIMES)
 }
@@ -31,8 +31,8 @@ pub fn try_parts(arguments: &ExplainArgs, run: &Run) -> Result<WhatIf, Failure> 
 /// Finds the limit of points of a virtual array by trial where their records leave it open, and puts it in the place of
 /// the finding that says so.
 ///
-/// Points that would take long are left as they are, and those that cannot be carried out again, such as a search's;
-/// their finding then tells what else to do.
+/// Points that would take long are left as they are, and those that cannot be run again, such as a search's; their
+/// finding then says what else to do.
 pub fn settle(run: &mut Run) {
     let open = explain::open_points(run);
     if open.is_empty() {
@@ -58,7 +58,7 @@ pub fn settle(run: &mut Run) {
     leave(run, &unable, Untried::Unable);
 }
 
-/// Puts what `tried` says of the limit of its point in the place of the finding that leaves it open.
+/// Replaces the finding that leaves the bottleneck of a point open by the result of its trials.
 pub fn settle_with(run: &mut Run, tried: &WhatIf) {
     let (found, id) = (explain::settled(run, tried), run.id.clone());
     for open in open_of(run, &[tried.point]) {
@@ -66,7 +66,7 @@ pub fn settle_with(run: &mut Run, tried: &WhatIf) {
     }
 }
 
-/// Tells what to do about open limits of points of which nothing was tried.
+/// Says what to do about open bottlenecks of points without trials.
 pub fn leave(run: &mut Run, points: &[u32], why: Untried) {
     let id = run.id.clone();
     for open in open_of(run, points) {
@@ -84,7 +84,7 @@ fn open_of<'r>(run: &'r mut Run, points: &[u32]) -> Vec<&'r mut Finding> {
     run.findings.iter_mut().filter(is_open).collect()
 }
 
-/// A run of a virtual array that can be carried out again.
+/// A run of a virtual array that can be run again.
 struct Again {
     run: String,
     plan: Plan,
@@ -97,13 +97,13 @@ impl Again {
         let refuse = |why: &str| Failure::Usage(format!("run {}: {why}", run.id));
         if run.world != World::Array {
             return Err(refuse(
-                "--what-if makes parts of a virtual array faster, and this run asked real storage; measure again with \
+                "--what-if makes parts of a virtual array faster, and this run was on real storage; run the plan with \
                  `--on array:NAME`",
             ));
         }
         if run.search.is_some() {
             return Err(refuse(
-                "a search sets rates of its own, which no plan has; carry its plan out with `fathom run`",
+                "--what-if does not support a search, which sets its own rates; run its plan with `fathom run`",
             ));
         }
         let targets: Vec<String> = run.targets.iter().map(|target| target.asked.clone()).collect();
@@ -132,7 +132,9 @@ impl Again {
     fn asked(&self, point: &Point, seeds: u32, times: f64) -> Result<Asked<'_>, Failure> {
         let index = point.index as usize;
         if self.plan.points().get(index).is_none_or(|planned| planned.name != point.name) {
-            return Err(self.refuse("its plan, as this program reads it, has other points than its record"));
+            return Err(
+                self.refuse("this version of the program gives its plan other points than the record has")
+            );
         }
         Ok(Asked {
             plan: &self.plan,
@@ -158,13 +160,13 @@ impl Again {
     }
 }
 
-/// The point that is named, or the last that asked for anything.
+/// The point that is named, or the last complete load.
 fn chosen<'r>(arguments: &ExplainArgs, run: &'r Run) -> Result<&'r Point, Failure> {
     let mut loads = run.points.iter().filter(|point| point.kind == PointKind::Load && point.complete);
     let Some(asked) = &arguments.point else {
-        return loads.next_back().ok_or_else(|| {
-            Failure::Usage(format!("run {} has no point that was carried to its end", run.id))
-        });
+        return loads
+            .next_back()
+            .ok_or_else(|| Failure::Usage(format!("run {} has no complete point", run.id)));
     };
     let number = asked.parse::<u32>().ok().and_then(|number| number.checked_sub(1));
     let names: Vec<&str> = loads.clone().map(|point| point.name.as_str()).collect();
