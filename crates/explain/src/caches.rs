@@ -109,18 +109,18 @@ pub(crate) fn reads_from_cache(_: &Run, point: &Point) -> Option<Draft> {
     if point.workloads.iter().all(|workload| is_direct(workload) != Some(false)) {
         return None;
     }
-    let (asked, seen) = (moved(point, "read"), counted(point)?.read_bytes);
-    let part = unseen(asked, seen)?;
+    let (issued, seen) = (moved(point, "read"), counted(point)?.read_bytes);
+    let part = unseen(issued, seen)?;
     let sentence = format!(
         "{} of the reads never reached the device: the workload read {}, the kernel counted {}.",
         percent(part),
-        Bytes::new(asked),
+        Bytes::new(issued),
         Bytes::new(seen)
     );
     let draft = Draft::new(Code::CacheSuspected, Severity::Warning, sentence).remedy(
         "Set `direct = true`, or use a working set (`span`) several times the memory of this machine.",
     );
-    Some(draft.number("read_bytes", asked as f64).number("device_read_bytes", seen as f64))
+    Some(draft.number("read_bytes", issued as f64).number("device_read_bytes", seen as f64))
 }
 
 pub(crate) fn direct_not_honoured(run: &Run, point: &Point) -> Option<Draft> {
@@ -142,21 +142,21 @@ fn by_page_cache(point: &Point) -> Option<Draft> {
     const LEAST: f64 = 1e6;
     let held = point.series.iter().find(|series| series.name == series::MEMORY_FILES)?;
     let grown = held.values.last()? - held.values.first()?;
-    let asked = moved(point, "read") + moved(point, "write");
+    let issued = moved(point, "read") + moved(point, "write");
     let span: u64 = point.workloads.iter().filter_map(|workload| workload.span_bytes).sum();
-    let most = if span > 0 { asked.min(span) } else { asked };
+    let most = if span > 0 { issued.min(span) } else { issued };
     if grown < LEAST || grown < SHORT * most as f64 {
         return None;
     }
     let sentence = format!(
         "Direct I/O was requested, but the page cache holds {} more of the target than before; the workload moved {}.",
         Bytes::new(truncated(grown)),
-        Bytes::new(asked)
+        Bytes::new(issued)
     );
     let draft = Draft::new(Code::DirectNotHonoured, Severity::Invalid, sentence).remedy(
         "Use another file system, or the device itself: this one serves direct requests from memory.",
     );
-    Some(draft.number("asked_bytes", asked as f64).number("cached_bytes", grown))
+    Some(draft.number("asked_bytes", issued as f64).number("cached_bytes", grown))
 }
 
 fn by_counters(point: &Point) -> Option<Draft> {
@@ -166,20 +166,20 @@ fn by_counters(point: &Point) -> Option<Draft> {
         ("writes", moved(point, "write"), seen.write_bytes),
     ];
     let short =
-        |(what, asked, seen): (&'static str, u64, u64)| Some((unseen(asked, seen)?, what, asked, seen));
-    let (part, what, asked, seen) = pairs.into_iter().find_map(short)?;
+        |(what, issued, seen): (&'static str, u64, u64)| Some((unseen(issued, seen)?, what, issued, seen));
+    let (part, what, issued, seen) = pairs.into_iter().find_map(short)?;
     let sentence = format!(
         "Direct I/O was requested, but {} of the {what} never reached the device: the workload moved {}, the kernel \
          counted {}.",
         percent(part),
-        Bytes::new(asked),
+        Bytes::new(issued),
         Bytes::new(seen)
     );
     let draft = Draft::new(Code::DirectNotHonoured, Severity::Invalid, sentence).remedy(
         "Use another file system, or the device itself: this one, or a layer below it, serves requests from memory or \
          compresses.",
     );
-    Some(draft.number("asked_bytes", asked as f64).number("device_bytes", seen as f64))
+    Some(draft.number("asked_bytes", issued as f64).number("device_bytes", seen as f64))
 }
 
 fn by_file_system(run: &Run) -> Option<Draft> {

@@ -93,21 +93,21 @@ pub(crate) fn neighbours(run: &Run, point: &Point) -> Option<Draft> {
         return None;
     }
     let (read, written) = (moved(point, "read"), moved(point, "write"));
-    let asked = read + written;
+    let issued = read + written;
     let excess = seen.read_bytes.saturating_sub(read) + seen.write_bytes.saturating_sub(written);
-    let part = excess as f64 / asked as f64;
-    if asked == 0 || part <= EXCESS || excess < EXCESS_LEAST.get() {
+    let part = excess as f64 / issued as f64;
+    if issued == 0 || part <= EXCESS || excess < EXCESS_LEAST.get() {
         return None;
     }
     let sentence = format!(
         "External I/O detected: the device moved {} more than the {} of this run. Another program, or a file system's \
          journal, used it.",
         Bytes::new(excess),
-        Bytes::new(asked)
+        Bytes::new(issued)
     );
     let draft = Draft::new(Code::Neighbours, Severity::Warning, sentence)
         .remedy("Find the source (`iotop`, `lsof`), and measure when the device is idle.");
-    Some(draft.number("asked_bytes", asked as f64).number("excess_bytes", excess as f64))
+    Some(draft.number("asked_bytes", issued as f64).number("excess_bytes", excess as f64))
 }
 
 /// Requests issued this much late, as a part of the response time, change what is measured.

@@ -27,7 +27,7 @@ pub(crate) enum About {
     Clock,
 }
 
-/// What the guide says of a check.
+/// A check, as the guide lists it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckAbout {
     /// Stable name.
@@ -79,7 +79,7 @@ pub const CHECKS: [CheckAbout; 11] = [
 ];
 
 /// Which check a finding belongs to, and the best grade that it allows as a note, a warning, or where it makes a figure
-/// invalid; `None` for those that say nothing against the figures.
+/// invalid; `None` for those that do not affect the grade.
 pub(crate) fn weight(code: Code) -> Option<(About, [Grade; 3])> {
     use Grade::{A, B, C, D, F};
     let answer = match code {

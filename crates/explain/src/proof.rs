@@ -143,8 +143,8 @@ fn neighbours(run: &Run, point: &Point) -> Proof {
 }
 
 fn clock(point: &Point) -> Proof {
-    let told = [series::CPU_FREQUENCY, series::CPU_THROTTLED];
-    if told.iter().any(|name| !sampled(point, name).is_empty()) {
+    let names = [series::CPU_FREQUENCY, series::CPU_THROTTLED];
+    if names.iter().any(|name| !sampled(point, name).is_empty()) {
         return Seen;
     }
     let reason = |series: &Series| series.name.starts_with("cpu.frequency").then(|| series.absent.clone())?;

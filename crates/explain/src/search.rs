@@ -224,8 +224,8 @@ pub(crate) fn recovery(run: &Run) -> Option<Draft> {
     );
     let draft = Draft::new(Code::SloRecovery, Severity::Warning, sentence)
         .remedy(
-            "Find what the target still does, such as flushing a cache or collecting garbage, and search below that rate \
-             with `--to`.",
+            "Find what the target still does, such as flushing a cache or collecting garbage, and search below that \
+             rate with `--to`.",
         );
     Some(draft.number("waited_s", waited_s).number("rate_per_s", late.rate_per_s))
 }

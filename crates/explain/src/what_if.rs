@@ -7,7 +7,7 @@ use crate::Code;
 use crate::draft::{Draft, percent};
 use crate::limits::settle::DEPTH;
 
-/// What the trials of a point say; `None` where the run has no such point.
+/// The finding of the trials of a point; `None` where the run has no such point.
 pub fn what_if(run: &Run, tried: &WhatIf) -> Option<Finding> {
     let point: &Point = run.points.iter().find(|point| point.index == tried.point)?;
     let faster: Vec<&Trial> = tried.trials.iter().filter(|trial| trial.change != DEPTH).collect();

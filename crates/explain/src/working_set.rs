@@ -46,7 +46,7 @@ pub(crate) fn is_probe(run: &Run) -> bool {
     spans(run).len() >= SPANS_LEAST
 }
 
-/// The caches that `run` has seen, the smallest first.
+/// The caches that `run` detected, the smallest first.
 pub(crate) fn caches(run: &Run) -> Vec<Cache> {
     let cache = |step: &Step| Cache { name: NAME.into(), size_bytes: truncated::<u64>(step.size) };
     steps(&spans(run)).iter().map(cache).collect()
@@ -65,7 +65,7 @@ pub(crate) fn findings(run: &Run) -> Vec<Finding> {
     }
 }
 
-/// `512.00 MiB`, to the nearest of what the fit can tell.
+/// `512.00 MiB`, to the precision of the fit.
 fn size(bytes: f64) -> Bytes {
     Bytes::new(truncated(bytes))
 }

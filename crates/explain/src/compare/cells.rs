@@ -55,7 +55,7 @@ fn counts(run: &Run, point: &Point) -> bool {
     whole && run.search.is_none() && is_of_window(run, point)
 }
 
-/// Whether the point is of one of the rounds that its phase was last held against the rule of steady state with.
+/// Whether the point is of one of the rounds that the steady-state rule was last applied to.
 fn is_of_window(run: &Run, point: &Point) -> bool {
     let round = point.swept.get(ROUND).and_then(|round| round.parse::<u32>().ok());
     let rounds = run.rounds.iter().find(|rounds| rounds.phase == point.phase);

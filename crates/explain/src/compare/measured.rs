@@ -87,7 +87,7 @@ impl Measured<'_> {
         Some(if self.is_real { within.and(RUN_TO_RUN.powi(2), RUN_TO_RUN_FREEDOM) } else { within })
     }
 
-    /// The figure with what its own seconds say of it.
+    /// The figure with the variation between its own seconds.
     pub fn within(&self, metric: Metric) -> Option<Estimate> {
         let value = self.value(metric)?;
         let rate = || Estimate::of_stretches(self.summary.ops_per_s.value, &self.each_second(series::OPS));
@@ -100,7 +100,7 @@ impl Measured<'_> {
             Metric::Mean | Metric::Quantile(_) => {
                 let (low, high) = self.interval(metric)?;
                 let seconds = (self.workload.measured_ns / 1_000_000_000) as usize;
-                // A few groups of requests say less of a tail than all seconds do.
+                // A few groups of requests give fewer degrees of freedom for a tail than all seconds do.
                 let freedom = stats::dependent::freedom(seconds)?;
                 Estimate::of_half_width(value, (high / low).ln() / 2.0, freedom)
             }

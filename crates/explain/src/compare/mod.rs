@@ -1,10 +1,11 @@
 //! Runs compared: what differs, what does not, and the minimum detectable effect.
 //!
 //! A figure differs where chance hardly explains it, corrected for all figures that were tested together. Where cells
-//! were repeated, the repeats say what chance does; where not, the seconds within a measurement say the least it does.
+//! were repeated, the repeats give the noise; where not, the variation between the seconds of a measurement is its
+//! lower bound.
 //!
-//! **Invariant:** records in, a comparison out; nothing is measured and nothing drawn. The first group is what the
-//! others are held against, and a cell is only ever held against the cell of the same phase, swept values, workload and
+//! **Invariant:** records in, a comparison out; nothing is measured and nothing drawn. The others are
+//! compared with the first group, and a cell only with the cell of the same phase, swept values, workload and
 //! operation.
 
 mod cells;
@@ -147,7 +148,7 @@ fn middle(values: &[f64]) -> Option<f64> {
     sound.then(|| (values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64).exp())
 }
 
-/// How sure both figures are, and what says so.
+/// The estimates of both figures, and their basis.
 fn estimates(
     first: &Cell<'_>,
     second: &Cell<'_>,
@@ -188,7 +189,7 @@ fn estimate(cell: &Cell<'_>, metric: Metric, noise: Option<Noise>) -> Option<Est
     found.map(|found| found.at_least(RESOLUTION, f64::INFINITY))
 }
 
-/// Raises the probabilities for their number, and says what follows.
+/// Corrects the probabilities for their number, and sets the verdicts.
 fn judge(rows: &mut [Compared], margin: f64) {
     let tests: Vec<f64> = rows.iter().filter_map(|row| row.p_value).collect();
     let mut adjusted = false_discovery(&tests).into_iter();

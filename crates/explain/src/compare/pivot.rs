@@ -1,6 +1,6 @@
-//! Runs put together by what they have in common.
+//! Runs grouped by the value of a key.
 //!
-//! **Invariant:** a run is in one group at most; a run that does not say is in none.
+//! **Invariant:** a run is in one group at most; a run without the key is in none.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use record::{Run, World};
 
 use super::Group;
 
-/// What `run` says to `key`: a label of its own, a fact of its targets or of the machine, an option in an array's
-/// address, the machine, plan or version, or a key of its workloads; in this order. `None` where it says nothing.
+/// The value of `key` in `run`: a label of its own, a fact of its targets or of the machine, an option in an array's
+/// address, the machine, plan or version, or a key of its workloads; in this order. `None` without one.
 ///
 /// Case, `-`, `_` and spaces make no difference in the key. Several values stand apart by commas.
 pub fn value_of(run: &Run, key: &str) -> Option<String> {
@@ -28,7 +28,7 @@ pub fn value_of(run: &Run, key: &str) -> Option<String> {
         })
 }
 
-/// `runs` by what each says to `key`, in the order of the first of each.
+/// `runs` by the value of `key`, in the order of the first of each.
 pub fn by<'a>(key: &str, runs: impl IntoIterator<Item = &'a Run>) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'a>> = Vec::new();
     for run in runs {

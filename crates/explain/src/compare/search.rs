@@ -6,7 +6,7 @@ use record::{Basis, Compared, Run, Search, Verdict};
 
 use super::Group;
 
-/// One row for each other side whose search asked for the same as the first side's.
+/// One row for each other side whose search had the SLO and the load of the first side's.
 pub(super) fn rows(groups: &[Group<'_>]) -> Vec<Compared> {
     let Some((base, others)) = groups.split_first() else { return Vec::new() };
     let of = |(side, group): (u32, &Group<'_>)| row(found(base)?, found(group)?, side);

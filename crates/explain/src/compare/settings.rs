@@ -40,7 +40,7 @@ fn lookup<'a>(run: &'a Values, key: &str) -> Option<&'a str> {
     run.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
 }
 
-/// Stands between several values of one side.
+/// Separates several values of one side.
 const OR: &str = " or ";
 
 /// Facts that are another at every start and no setting.
@@ -83,8 +83,8 @@ fn of_run(run: &Run) -> Values {
     add("cpu", machine.cpu_model.clone());
     add("cpus", machine.cpus.to_string());
     add("memory", Bytes::new(machine.ram_bytes).to_string());
-    let lasting = machine.facts.iter().filter(|(key, _)| !PASSING.contains(&key.as_str()));
-    lasting.for_each(|(key, value)| add(&format!("host {key}"), value.clone()));
+    let settings = machine.facts.iter().filter(|(key, _)| !PASSING.contains(&key.as_str()));
+    settings.for_each(|(key, value)| add(&format!("host {key}"), value.clone()));
     run.tags.iter().for_each(|(key, value)| add(&format!("label {key}"), value.clone()));
     let mut engines: Vec<&str> = Vec::new();
     for workload in run.points.iter().flat_map(|point| &point.workloads) {

@@ -119,13 +119,13 @@ pub(super) fn of_breakdown(point: &Point) -> Vec<Use> {
 fn elsewhere(point: &Point, elapsed_ns: f64) -> f64 {
     let in_flight: f64 = point.workloads.iter().map(|workload| workload.mean_in_flight).sum();
     let classes = point.breakdown.iter().flat_map(|breakdown| &breakdown.classes);
-    let asked = classes.filter(|one| is_asked(one) && has_ended(one, elapsed_ns));
-    let at_parts: f64 = asked.map(|one| (one.wait_ns + one.service_ns) * one.visits as f64).sum();
+    let of_load = classes.filter(|one| is_of_load(one) && has_ended(one, elapsed_ns));
+    let at_parts: f64 = of_load.map(|one| (one.wait_ns + one.service_ns) * one.visits as f64).sum();
     (in_flight - at_parts / elapsed_ns).max(0.0)
 }
 
 /// A visit of the load's own, not of a cache.
-fn is_asked(class: &ClassShare) -> bool {
+fn is_of_load(class: &ClassShare) -> bool {
     class.op.starts_with("host-")
 }
 
@@ -154,8 +154,8 @@ impl<'a> Busy<'a> {
             classes.iter().filter(|one| counts(one)).map(|one| of(one) * one.visits as f64).sum()
         };
         let service = sum(|one| one.service_ns, &|_| true);
-        let of_load = |one: &ClassShare| is_asked(one) && has_ended(one, elapsed_ns);
-        let of_cache = |one: &ClassShare| !is_asked(one) && !is_background(one);
+        let of_load = |one: &ClassShare| is_of_load(one) && has_ended(one, elapsed_ns);
+        let of_cache = |one: &ClassShare| !is_of_load(one) && !is_background(one);
         let share = if service > 0.0 { sum(|one| one.service_ns, &is_background) / service } else { 0.0 };
         let (waiting, for_cache, background) = match classes.iter().any(|one| one.visits > 0) {
             true => (

@@ -8,7 +8,7 @@ use crate::Code;
 use crate::draft::{Draft, percent};
 use crate::evidence::{mean, within};
 
-/// A rate so near to a limit is held by it.
+/// A rate so near to a limit is bounded by it.
 const AT: f64 = 0.95;
 
 /// Seconds differ by no more from the middle one where a rate is imposed, as a share, or by a request: one falls on
@@ -166,18 +166,18 @@ pub(crate) fn by_cache(run: &Run, point: &Point) -> Option<Draft> {
         .sum();
     let kept = breakdown.classes.iter().any(|class| class.visits > 0);
     let of_members = breakdown.classes.iter().filter(|class| class.component.starts_with("disk "));
-    let asked: u64 = of_members
+    let member_reads: u64 = of_members
         .filter(|class| ["host-read", "prefetch"].contains(&class.op.as_str()))
         .map(|class| class.visits)
         .sum();
     let random =
         point.workloads.iter().all(|one| one.spec.get("pattern").is_some_and(|it| it != "sequential"));
-    let share = 1.0 - asked as f64 / reads.max(1) as f64;
+    let share = 1.0 - member_reads as f64 / reads.max(1) as f64;
     if !kept || !random || reads == 0 || share < FEW {
         return None;
     }
     let sentence = format!(
-        "Cache hit rate {}: the array's members did {asked} reads for {reads} reads of the workload.",
+        "Cache hit rate {}: the array's members did {member_reads} reads for {reads} reads of the workload.",
         percent(share)
     );
     let draft = Draft::new(Code::CacheAnswered, Severity::Note, sentence)

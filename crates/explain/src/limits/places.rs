@@ -20,14 +20,14 @@ const SPREADS: f64 = 0.5;
 const LOOSE: [&str; 6] = ["depth", "workers", "files", "on", "seed", "worker_offset"];
 
 /// The access pattern of a load, on however many files and at whatever queue depth.
-type Asks<'a> = BTreeMap<&'a str, &'a str>;
+type Pattern<'a> = BTreeMap<&'a str, &'a str>;
 
 /// One workload in a closed loop, and over how many files and LUNs it goes.
 struct Place<'a> {
     load: Load,
     files: u64,
     luns: u64,
-    asks: Asks<'a>,
+    pattern: Pattern<'a>,
 }
 
 /// What loads on so many files and LUNs did.
@@ -42,15 +42,15 @@ struct Cell {
 /// The loads of a run by access pattern and by the number of files and LUNs: found in one pass, since a run may have
 /// thousands of points.
 #[derive(Debug)]
-pub(super) struct Places<'r>(BTreeMap<Asks<'r>, BTreeMap<(u64, u64), Cell>>);
+pub(super) struct Places<'r>(BTreeMap<Pattern<'r>, BTreeMap<(u64, u64), Cell>>);
 
 impl<'r> Places<'r> {
     /// Of the complete points of `run` that are one closed loop.
     pub(super) fn of(run: &'r Run) -> Places<'r> {
-        let mut places: BTreeMap<Asks<'r>, BTreeMap<(u64, u64), Cell>> = BTreeMap::new();
+        let mut places: BTreeMap<Pattern<'r>, BTreeMap<(u64, u64), Cell>> = BTreeMap::new();
         for (at, point) in run.points.iter().enumerate() {
-            let Some(Place { load, files, luns, asks }) = Place::of(run, point) else { continue };
-            let cell = places.entry(asks).or_default().entry((files, luns)).or_default();
+            let Some(Place { load, files, luns, pattern }) = Place::of(run, point) else { continue };
+            let cell = places.entry(pattern).or_default().entry((files, luns)).or_default();
             cell.loads.push(load);
             if cell.best.is_none_or(|(_, best)| load.rate >= best.rate) {
                 cell.best = Some((at, load));
@@ -66,12 +66,12 @@ impl<'r> Places<'r> {
 impl<'a> Place<'a> {
     fn of(run: &Run, point: &'a Point) -> Option<Place<'a>> {
         let [workload] = point.workloads.as_slice() else { return None };
-        let asks = workload.spec.iter().filter(|(key, _)| !LOOSE.contains(&key.as_str()));
+        let pattern = workload.spec.iter().filter(|(key, _)| !LOOSE.contains(&key.as_str()));
         Some(Place {
             load: load(point).filter(|_| point.kind == PointKind::Load && point.complete)?,
             files: files(workload)?,
             luns: luns(run, workload)?,
-            asks: asks.map(|(key, value)| (key.as_str(), value.as_str())).collect(),
+            pattern: pattern.map(|(key, value)| (key.as_str(), value.as_str())).collect(),
         })
     }
 }
@@ -117,7 +117,7 @@ pub(super) struct Spread {
 /// What the points of `run` with the access pattern of `point` show.
 pub(super) fn spread(run: &Run, places: &Places<'_>, point: &Point) -> Option<Spread> {
     let own = Place::of(run, point)?;
-    let peers = places.0.get(&own.asks)?;
+    let peers = places.0.get(&own.pattern)?;
     let alike = &peers.get(&(own.files, own.luns))?.loads;
     let lighter = alike.partition_point(|other| other.in_flight * STEP <= own.load.in_flight);
     let lighter = alike.get(lighter.checked_sub(1)?)?;

@@ -3,8 +3,8 @@
 //! Busy time alone does not show it. A part may be busy with work that nothing waits for, such as a device that writes
 //! its own cache out, reads ahead, or a rebuild; and one that bounds the load may be idle whenever the parts before it
 //! are uneven. In a closed loop what is in flight gathers before the part that bounds it (Denning and Buzen, *The
-//! operational analysis of queueing network models*, 1978), and so its queue tells. What a cache asks for on its own is
-//! no more than the requests that may wait for it, which are those that are at no other part.
+//! operational analysis of queueing network models*, 1978), and so its queue shows it. What a cache issues on its own
+//! is no more than the requests that may wait for it, which are those that are at no other part.
 
 use super::ceilings::Use;
 use super::curve::{Answer, Load};
