@@ -159,7 +159,7 @@ fn a_limit_that_takes_long_to_try_is_left_open_with_what_to_ask_for() {
     let findings = user.last()["findings"].as_array().unwrap().clone();
     let open = findings.iter().filter(|finding| finding["code"] == "limit-open");
     assert!(open.clone().count() == 2, "{findings:?}");
-    assert!(open.clone().all(|finding| finding["remedy"].as_str().unwrap().starts_with("`fathom explain`")));
+    assert!(open.clone().all(|finding| finding["remedy"].as_str().unwrap().contains("`fathom explain`")));
     let told: serde_json::Value =
         serde_json::from_str(&user.fathom("explain last --format json").done().out).unwrap();
     let of_point = |index: u64| {
@@ -172,7 +172,7 @@ fn a_limit_that_takes_long_to_try_is_left_open_with_what_to_ask_for() {
     assert!(short["sentence"].as_str().unwrap().contains("are the bottleneck, by trial"), "{short}");
     assert_eq!(long["code"], "limit-open");
     let remedy = long["remedy"].as_str().unwrap();
-    assert!(remedy.contains("--what-if --point 2`") && !remedy.starts_with("`fathom explain`"), "{remedy}");
+    assert!(remedy.contains("--what-if --point 2`") && !remedy.contains("`fathom explain`"), "{remedy}");
 }
 
 /// What the descriptions say the controllers have, in MiB.

@@ -18,7 +18,7 @@ fn a_run_that_is_kept_becomes_an_array_that_answers_alike() {
     user.fathom("array check my.toml").done();
     let held = user.fathom("explain last --model my.toml").done();
     assert!(held.out.contains("cold, 1 at once"), "{}", held.out);
-    assert!(held.out.contains("of a fitted model are not given"), "{}", held.out);
+    assert!(held.out.contains("a fitted model gives no percentiles"), "{}", held.out);
     let run = user.fathom("run quick --on array:./my.toml --set span=1GiB").done();
     assert!(
         run.out.contains("array:./my.toml") && run.out.contains("Percentiles are not given"),

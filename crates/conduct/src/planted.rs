@@ -103,16 +103,10 @@ impl Planted {
     /// Whether `finding` names it first.
     pub fn is_named_by(self, finding: &Finding) -> bool {
         let Planted::Part(part) = self else { return finding.code == "latency-bound" };
-        let (is, are) =
-            (finding.sentence.split_once(" is the limit"), finding.sentence.split_once(" are the limit"));
-        let named = match (is, are) {
-            (Some((is, _)), Some((are, _))) => is.min(are),
-            (Some((named, _)), None) | (None, Some((named, _))) => named,
-            (None, None) => return false,
-        };
+        let Some(named) = finding.bottleneck() else { return false };
         let words: Vec<&str> = named.split(' ').filter(|word| word.parse::<u32>().is_err()).collect();
         let wanted = part.name().trim_end_matches('s');
-        finding.code == "limit" && words.join(" ").starts_with(wanted)
+        words.join(" ").starts_with(wanted)
     }
 }
 

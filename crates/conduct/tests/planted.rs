@@ -229,12 +229,11 @@ fn first(run: &Run, index: usize) -> Option<Finding> {
 }
 
 fn is_named(planted: Planted, finding: &Finding) -> bool {
-    let named = match finding.code.as_str() {
-        "limit" => finding.sentence.split(" the limit").next().unwrap_or_default(),
-        code => return code == "latency-bound" && planted == Planted::Concurrency,
+    let Some(named) = finding.bottleneck() else {
+        return finding.code == "latency-bound" && planted == Planted::Concurrency;
     };
     match planted {
-        Planted::File => named.contains(" file "),
+        Planted::File => named.ends_with(" file"),
         Planted::Link => named.contains("link"),
         Planted::Processor => named.contains("controller") && named.contains("processor"),
         Planted::Bus => named.contains(" bus"),

@@ -64,7 +64,7 @@ pub(crate) fn span_fits_cache(run: &Run, history: &History, workload: &WorkloadR
     let largest =
         caches.iter().max_by_key(|cache| cache.size_bytes).filter(|cache| span <= cache.size_bytes)?;
     let sentence = format!(
-        "The working set of {} fits the {} of the {}, which may have served it in place of the media.",
+        "The working set of {} fits the {} of the {}: requests may not have reached the media.",
         Bytes::new(span),
         Bytes::new(largest.size_bytes),
         largest.name

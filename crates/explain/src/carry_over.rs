@@ -51,7 +51,7 @@ pub(crate) fn from_the_point_before(run: &Run, point: &Point, workload: &Workloa
         if rose {
             "A write cache was still flushing that data"
         } else {
-            "A write cache filled up, the sooner for that data"
+            "A write cache filled up sooner because of that data"
         }
     );
     let draft = Draft::new(Code::CarryOver, Severity::Warning, sentence).remedy(

@@ -71,7 +71,7 @@ fn by_ceiling(run: &Run, workload: &WorkloadResult) -> Option<Draft> {
         return None;
     }
     let sentence = format!(
-        "Load generator saturated in part: {}/s is {} of the {}/s that it reaches without storage. The storage may do \
+        "Load generator near its ceiling: {}/s is {} of the {}/s that it reaches without storage. The storage may do \
          more.",
         OpsPerSecond::new(rate.round()),
         percent(share),

@@ -40,7 +40,7 @@ pub(crate) fn few_samples(run: &Run, point: &Point, workload: &WorkloadResult) -
     let names: Vec<&str> = missing.iter().map(|(_, name)| *name).collect();
     let grave = names.contains(&"p99") || headline.is_some_and(|(_, name)| names.contains(&name));
     let sentence = format!(
-        "{} are too few for {}: fewer than ten were slower.",
+        "{} are too few for {}: fewer than ten exceed it.",
         several(response.count, "request"),
         names.join(" and ")
     );

@@ -274,7 +274,7 @@ fn superlinear(name: &str, points: &[LoadPoint], found: &Saturation) -> Option<D
     }
     let sentence = format!(
         "{name}: from {:.1} in flight on the rate grows faster than the load: requests are merged or reordered, sleep \
-         states are left, or the first point was too slow.",
+         states are avoided, or the first point was too slow.",
         points[0].load
     );
     let draft = Draft::new(Code::Superlinear, Severity::Note, sentence);

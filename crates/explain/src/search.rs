@@ -48,7 +48,7 @@ pub(crate) fn edge(run: &Run) -> Option<Draft> {
         _ => sentence += ", the highest rate tried",
     }
     if let Some(edge) = search.edge_per_s {
-        sentence += &format!("; the breaking point is near {}", per_s(edge));
+        sentence += &format!("; the breakpoint is near {}", per_s(edge));
     }
     if search.ceiling_per_s > 0.0 {
         let part = percent(kept / search.ceiling_per_s);

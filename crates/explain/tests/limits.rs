@@ -341,6 +341,7 @@ fn trials_settle_what_the_record_leaves_open() {
     let parts = |bus, link| vec![trial("controller bus", 1.5, bus), trial("link", 1.5, link)];
     let settled = |trials| explain::settled(&run, &tried(trials));
     let bus = settled(parts(0.44, 0.01)).unwrap();
+    assert_eq!(bus.bottleneck(), Some("controller bus"));
     assert!(
         bus.sentence.starts_with("controller bus is the bottleneck, by trial: 50 % more speed"),
         "{bus:?}"
@@ -476,6 +477,7 @@ fn on_files(rate: impl Fn(u64, u64) -> u64) -> Run {
 fn more_in_flight_on_a_file_gives_nothing_and_more_files_do_so_each_file_is_the_limit() {
     let run = on_files(|files, depth| files * 5_000 * depth.min(2));
     let finding = found(&run, "limit");
+    assert_eq!(finding.bottleneck(), Some("Each file"));
     assert!(
         finding.sentence.contains("With 1 file the rate changes by 0.0 % from 8 to 32"),
         "{}",

@@ -36,3 +36,13 @@ pub struct Finding {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub point: Option<u32>,
 }
+
+impl Finding {
+    /// The part that its sentence names as the bottleneck: `disks`, `Each file`; `None` for a finding of another code.
+    pub fn bottleneck(&self) -> Option<&str> {
+        let before = |words: &str| self.sentence.split_once(words).map(|(part, _)| part);
+        let named =
+            [" is the bottleneck", " are the bottleneck", " is a bottleneck"].into_iter().filter_map(before);
+        named.min_by_key(|part| part.len()).filter(|_| self.code == "limit")
+    }
+}

@@ -41,19 +41,19 @@ pub(super) struct Queue {
 }
 
 impl Use {
-    /// `117 MB/s of reads, 99 % of at most 118 MB/s (1000 Mb/s, …)`.
+    /// `117 MB/s of reads, 99 % of its 118 MB/s (1000 Mb/s, …)`.
     pub(super) fn in_words(&self) -> String {
         let share = percent(self.share);
         match (self.amount, self.unit.as_str()) {
             (Some((used, most)), "bytes_per_s") => format!(
-                "{} of {}, {share} of at most {} ({})",
+                "{} of {}, {share} of its {} ({})",
                 BytesPerSecond::new(used),
                 self.what,
                 BytesPerSecond::new(most),
                 self.basis
             ),
             (Some((used, most)), "per_s") => format!(
-                "{}/s, {share} of at most {}/s ({})",
+                "{}/s, {share} of its {}/s ({})",
                 OpsPerSecond::new(used),
                 OpsPerSecond::new(most),
                 self.basis
@@ -78,7 +78,7 @@ impl Use {
                 format!("{} {share} busy{own} with {load:.1} waiting", self.part)
             }
             ("busy", None) => format!("{} {share} busy", self.part),
-            (what, _) => format!("{} at {share} of its {what}", self.part),
+            (what, _) => format!("{} {share} ({what})", self.part),
         }
     }
 
@@ -202,7 +202,7 @@ fn of_kind(kind: &str, parts: &[Busy<'_>], elsewhere: f64) -> Use {
         (_, true) => {
             (name.to_owned(), most, format!(", {} on average of all {}", percent(mean), parts.len()))
         }
-        (count, false) => (plural(kind), mean, format!(" on average of {count}, at most {}", percent(most))),
+        (count, false) => (plural(kind), mean, format!(" on average of {count}, highest {}", percent(most))),
     };
     let (busy, background) = match fullest.filter(|_| stands_out) {
         Some(one) => (one.share, one.background),
