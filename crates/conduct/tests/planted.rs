@@ -233,7 +233,7 @@ fn is_named(planted: Planted, finding: &Finding) -> bool {
         return finding.code == "latency-bound" && planted == Planted::Concurrency;
     };
     match planted {
-        Planted::File => named.ends_with(" file"),
+        Planted::File => named.contains(" file "),
         Planted::Link => named.contains("link"),
         Planted::Processor => named.contains("controller") && named.contains("processor"),
         Planted::Bus => named.contains(" bus"),
