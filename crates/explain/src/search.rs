@@ -90,7 +90,7 @@ fn held(search: &Search) -> (Severity, String) {
         return (Severity::Warning, words.into());
     }
     let words = format!(
-        "Allow more time with `--longest`, or plan with a lower rate: in trials of {}{needs} it did not fail, but did \
+        "Allow more time with `--max-trial`, or plan with a lower rate: in trials of {}{needs} it did not fail, but did \
          not pass each time.",
         time(seconds)
     );
@@ -195,7 +195,7 @@ pub(crate) fn write_cache(run: &Run) -> Option<Draft> {
             );
             Draft::new(Code::SloWriteCache, Severity::Warning, sentence)
                 .remedy(
-                    "Fill the cache: omit `--write-cache`, and give `--longest` the time that filling takes.",
+                    "Fill the cache: omit `--write-cache`, and give `--max-trial` the time that filling takes.",
                 )
                 .number("write_cache_bytes", size.get() as f64)
         }

@@ -81,7 +81,7 @@ fn an_edge_that_did_not_hold_again_or_was_the_client_s_is_a_warning() {
     assert_eq!(found(&run, "slo-edge").severity, Severity::Warning);
     search(&mut run).ladder[2].verdict = "undecided".into();
     let open = found(&run, "slo-edge");
-    assert!(open.severity == Severity::Note && open.remedy.contains("--longest"), "{}", open.remedy);
+    assert!(open.severity == Severity::Note && open.remedy.contains("--max-trial"), "{}", open.remedy);
     let mut run = searched();
     search(&mut run).broken_by = Some("client limited".into());
     assert!(found(&run, "slo-edge").remedy.contains("load generator was saturated"));
