@@ -83,7 +83,7 @@ pub enum WhatIfError {
     #[error("point {0} brings the array into a state and asks for nothing, so that nothing can be compared")]
     NoLoad(usize),
     /// Nothing was measured.
-    #[error("the point gave no figure when it was carried out again")]
+    #[error("the point gave no figure when it was run again")]
     NoFigure,
 }
 

@@ -36,17 +36,16 @@ pub(crate) fn corners() -> Run {
             "drive-write-cache",
             Severity::Note,
             Some(2),
-            "The drive's write cache is on and the workload never flushes: a write that was acknowledged may be \
-             lost when power fails.",
-            "Set `sync = \"dsync\"` or `flush_every = 1` to measure writes that last.",
+            "The device's volatile write cache is on, and the workload never flushes: an acknowledged write may be \
+             lost on power failure.",
+            "To measure durable writes, set `sync = \"dsync\"` or `flush_every = 1`.",
         ),
         finding(
             "cache-suspected",
             Severity::Warning,
             Some(1),
-            "The kernel counted 12 % fewer sectors read than were asked for: 12 % of the reads never reached the \
-             device.",
-            "Use a larger span, or `direct = true`.",
+            "12 % of the reads never reached the device: the workload read 8 GiB, the kernel counted 7.04 GiB.",
+            "Set `direct = true`, or use a working set (`span`) several times the memory of this machine.",
         ),
     ];
     run
@@ -79,8 +78,8 @@ pub(crate) fn sweep() -> Run {
                 "wide-interval",
                 Severity::Warning,
                 Some(index),
-                "The rate is known to ± 6.2 % only.",
-                "Measure longer.",
+                "95 % CI of the rate: ± 6.2 %. It varied from second to second.",
+                "Measure 2 times as long for ± 5 %, and find what makes it vary.",
             )
         })
         .collect();
@@ -162,7 +161,7 @@ pub(crate) fn graded() -> Run {
     };
     let mut run = corners();
     run.points.truncate(2);
-    let why = "which caches lie below this machine is not known";
+    let why = "the caches of the storage are not known";
     let cache = check("cache", Outcome::NotChecked, Grade::B, &[], why, &[]);
     let good = check("requests", Outcome::Passed, Grade::A, &[], "", &[]);
     let slow = check("client", Outcome::Failed, Grade::D, &["client-limited"], "", &["4 KiB random read"]);

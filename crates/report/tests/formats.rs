@@ -80,7 +80,7 @@ fn markdown_tells_the_grade_and_what_it_follows_from() {
     assert_eq!(
         section,
         "- **client** failed (client-limited) at 4 KiB random read.\n\
-         - **cache** was not checked: which caches lie below this machine is not known.\n\
+         - **cache** was not checked: the caches of the storage are not known.\n\
          - **samples** passed, with a note (short-run).\n\
          - Passed: requests."
     );
