@@ -110,7 +110,7 @@ pub(crate) fn of_point(run: &Run, loads: &Loads<'_>, point: &Point) -> Option<Dr
 }
 
 /// What to do on real storage where the evidence names nothing.
-const DEEPER: &str = "Measure half and twice the queue depth (`depth = [8, 16, 32]`), or name the parts that the \
+const DEEPER: &str = "Measure half and twice the queue depth (sweep `depth`), or name the parts that the \
                       kernel does not see with `fathom explain --parts FILE`.";
 
 /// What to do about a bottleneck.
