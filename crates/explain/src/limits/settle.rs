@@ -101,8 +101,7 @@ pub fn untried(run: &str, index: u32, why: Untried) -> String {
             index + 1
         ),
         Untried::Unable => {
-            "Measure half and twice the queue depth (sweep `depth`): this record cannot be run again."
-                .into()
+            "Measure half and twice the queue depth (sweep `depth`): this record cannot be run again.".into()
         }
     }
 }
