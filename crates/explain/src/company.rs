@@ -273,10 +273,10 @@ mod tests {
         let finding = more(20_000, 240_001).expect("one sector more");
         assert_eq!(finding.numbers["excess_bytes"], 240_001.0 * 512.0);
         assert_eq!(finding.numbers["asked_bytes"], 2_457_600_000.0);
-        assert_eq!(
-            finding.sentence,
-            "The device moved 117.19 MiB more than the 2.29 GiB this run asked for: somebody else used it, or a file \
-             system its journal."
+        assert!(
+            finding.sentence.contains("117.19 MiB") && finding.sentence.contains("2.29 GiB"),
+            "{}",
+            finding.sentence
         );
         assert_eq!(more(100, 8_191), None);
         assert!(more(100, 8_192).is_some());
@@ -299,7 +299,7 @@ mod tests {
         };
         assert!(late(1_024_000, 102_400).is_none(), "a tenth");
         let finding = late(1_024_000, 110_000).expect("more than a tenth");
-        assert!(finding.sentence.ends_with("where the response time is 1.02 ms."), "{}", finding.sentence);
+        assert!(finding.sentence.ends_with("p99 response time is 1.02 ms."), "{}", finding.sentence);
         assert!((finding.numbers["lag_ns_p99"] / 110_000.0 - 1.0).abs() < 1e-3, "{finding:?}");
         assert_eq!(finding.numbers["reached_per_s"], 20_000.0);
         assert!(!finding.numbers.contains_key("offered_per_s"));
@@ -320,13 +320,12 @@ mod tests {
             let told = told.expect("some were never issued");
             assert!(told.starts_with(with), "{told}");
         };
+        starts(told(10, 0), "10 requests of 30010 due were never issued: the queue was full");
+        starts(told(0, 1), "1 request of 30000 due were never issued: they were still queued");
         starts(
-            told(10, 0),
-            "10 requests of 30010 that fell due were never issued: they found every slot taken",
+            told(10, 20),
+            "30 requests of 30010 due were never issued: 10 were dropped at a full queue, 20 ",
         );
-        starts(told(0, 1), "1 request of 30000 that fell due were never issued: the load was behind");
-        let both = "30 requests of 30010 that fell due were never issued: 10 were left out and 20 were still waiting";
-        starts(told(10, 20), both);
     }
 
     /// A series of the machine with the same value in each second of the point.
@@ -364,9 +363,8 @@ mod tests {
                 .map(|draft| draft.about_run().sentence)
         };
         assert_eq!((clock(2.19e9), clock(1.81e9)), (None, None), "less than a tenth");
-        assert_eq!(
-            clock(1.0e9).as_deref(),
-            Some("The processors' clock went from 2.00 GHz to 1.00 GHz within the point (-50 %).")
+        assert!(
+            clock(1.0e9).expect("it fell").ends_with("from 2.00 GHz to 1.00 GHz within the point (-50 %).")
         );
         assert!(clock(2.3e9).expect("it rose").ends_with("(15 %)."));
     }

@@ -172,13 +172,15 @@ mod tests {
         };
         assert_eq!(content("read", "directory"), Seen);
         assert_eq!(content("write", "block"), Seen);
-        assert!(matches!(content("read", "block"), Proof::Missing(why) if why.contains("ever been written")));
+        assert!(matches!(content("read", "block"), Proof::Missing(why) if why.contains("was ever written")));
         let mut laid_out = run("read");
         laid_out.targets[0].kind = "file".into();
         laid_out.targets[0].facts.insert(fact::LAID_OUT.into(), "2026".into());
         assert_eq!(content_of(&laid_out, &laid_out.points[0]), Seen);
         laid_out.points[0].workloads[0].spec.remove("content");
         let unknown = content_of(&laid_out, &laid_out.points[0]);
-        assert!(matches!(unknown, Proof::Missing(why) if why.contains("what was written is not known")));
+        assert!(
+            matches!(unknown, Proof::Missing(why) if why.contains("the content of the data written is not known"))
+        );
     }
 }

@@ -356,14 +356,13 @@ mod tests {
     fn what_the_last_step_gains_and_the_first_load_does_decide_what_is_said_of_a_bend() {
         let sentence = |rates: &[f64]| told(rates).remove(0).sentence;
         let last = sentence(&[1_000.0, 2_000.0, 4_000.0, 8_000.0, 12_000.0]);
-        assert_eq!(
-            last,
-            "x: the last step to 16.0 in flight still gained 50 %: the sweep ends before the storage does."
+        assert!(last.contains("to 16.0 in flight, still gained 50 %"), "{last}");
+        assert!(
+            sentence(&[970.0, 990.0, 1_000.0, 995.0]).starts_with("x: 1.0 in flight already reach 97 % of")
         );
-        assert!(sentence(&[970.0, 990.0, 1_000.0, 995.0]).starts_with("x: 1.0 in flight already do 97 % of"));
-        assert!(!sentence(&[969.0, 990.0, 1_000.0, 995.0]).contains("already do"));
+        assert!(!sentence(&[969.0, 990.0, 1_000.0, 995.0]).contains("already reach"));
         let slow = sentence(&[1_000.0, 1_300.0, 1_700.0, 2_200.0, 2_419.0]);
-        assert!(slow.contains("has no sharp knee"), "less than a tenth is no longer growth: {slow}");
+        assert!(slow.contains("no sharp knee"), "less than a tenth is no longer growth: {slow}");
     }
 
     #[test]
@@ -371,7 +370,7 @@ mod tests {
         assert_eq!(told(&[1_000.0, 1_900.0, 2_000.0, 1_901.0]).len(), 1);
         let falls = told(&[1_000.0, 1_900.0, 2_000.0, 1_890.0]).remove(1);
         assert!(
-            falls.sentence.starts_with("x: with 8.0 in flight it does 5.5 % less than with 4.0"),
+            falls.sentence.starts_with("x: with 8.0 in flight the rate is 5.5 % lower than with 4.0"),
             "{falls:?}"
         );
         assert_eq!(falls.numbers["best_in_flight"], 4.0);

@@ -378,13 +378,10 @@ mod tests {
         let group = |name: &str, runs| Group { name: name.into(), runs };
         let groups = [group("a", vec![&early]), group("b", vec![&late])];
         let told = notes(&groups, &[]).join(" ");
-        assert!(
-            told.contains("No cell is on two sides") && told.contains("wholly before the other"),
-            "{told}"
-        );
-        assert!(!told.contains("virtual array are compared") && !told.contains("cut short"), "{told}");
+        assert!(told.contains("Nothing to compare") && told.contains("entirely before the other"), "{told}");
+        assert!(!told.contains("virtual array") && !told.contains("cut short"), "{told}");
         let groups = [group("a", vec![&early]), group("b", vec![&array])];
-        assert!(notes(&groups, &[]).join(" ").contains("Real storage and a virtual array are compared"));
+        assert!(notes(&groups, &[]).join(" ").contains("Real storage is compared with a virtual array"));
         let cut = Run {
             points: vec![record::Point { complete: false, ..sample::point(0, "p", Vec::new()) }],
             ..early.clone()
@@ -393,7 +390,7 @@ mod tests {
         assert_eq!(told.len(), 2, "{told:?}");
         assert!(
             told[0].contains("measured once")
-                && told[1].ends_with("1 of its points were cut short and are left out.")
+                && told[1].ends_with("1 of its points were cut short and are not compared.")
         );
     }
 

@@ -169,12 +169,13 @@ mod tests {
         let words = |to: u64| answer_of(&swept(&[(8, 1_000), (16, to)]), 0).expect("a step").in_words();
         assert_eq!(
             words(1_000),
-            "From 8 to 16 in flight the rate changed by 0.0 % and the response 2.00 times: what is added only waits."
+            "From 8 to 16 in flight the rate changes by 0.0 % and the response time by a factor of 2.00: a higher queue \
+             depth only adds latency."
         );
-        assert!(words(1_109).ends_with(": what is added only waits."), "an exponent of 0.149");
-        assert!(words(1_111).ends_with("1.80 times."), "{}", words(1_111));
-        assert!(words(1_620).ends_with("times."), "an exponent of 0.696");
-        assert!(words(1_630).ends_with("times: the rate follows."), "an exponent of 0.705");
+        assert!(words(1_109).ends_with(": a higher queue depth only adds latency."), "an exponent of 0.149");
+        assert!(words(1_111).ends_with("a factor of 1.80."), "{}", words(1_111));
+        assert!(!words(1_620).contains(": "), "an exponent of 0.696");
+        assert!(words(1_630).ends_with(": the rate scales with the queue depth."), "an exponent of 0.705");
     }
 
     #[test]

@@ -232,8 +232,8 @@ mod tests {
         let finding = limited("riops=1020").expect("it is held");
         assert_eq!(
             finding.sentence,
-            "The control group of this program is the limit: 98 % of the 1020 requests a second that it allows on sda \
-             (riops)."
+            "The control group of this program limits the rate: 98 % of the 1020 requests a second that it allows on \
+             sda (riops)."
         );
         assert_eq!((finding.numbers["rate_per_s"], finding.numbers["most_per_s"]), (1_000.0, 1_020.0));
         assert!(limited("wbps=512000").expect("it is held").sentence.contains("bytes a second"));
