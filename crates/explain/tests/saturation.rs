@@ -31,7 +31,7 @@ fn a_knee_is_told_with_its_estimates() {
     for words in ["16.0 in flight by power", "16.0 by asymptotes (N*)", "16.0 by Kneedle", "breakpoint"] {
         assert!(finding.sentence.contains(words), "{words}: {}", finding.sentence);
     }
-    assert!(finding.sentence.starts_with("4k x1…128: more than about"), "{}", finding.sentence);
+    assert!(finding.sentence.starts_with("4k x1…128: the knee is at about"), "{}", finding.sentence);
     assert!(find(&run, "no-sharp-knee").is_none() && find(&run, "retrograde").is_none());
 }
 
