@@ -39,8 +39,9 @@ pub enum CompileError {
     },
     /// Not every worker has room for one request.
     #[error(
-        "workload `{workload}`: {workers} worker(s) with requests of {largest} need a span of at least {need}, \
-         but have {span}; use fewer workers, smaller requests or a larger target"
+        "workload `{workload}`: {workers} {}, requests of {largest}: the span must be at least {need}, not {span}; use \
+         fewer workers, smaller requests or a larger target",
+        if *.workers == 1 { "worker" } else { "workers" }
     )]
     TooSmall {
         /// The workload's name.
