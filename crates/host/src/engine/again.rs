@@ -2,7 +2,7 @@
 
 use rustix::io::Errno;
 
-/// A call that a signal interrupted is made again (signal(7), `EINTR`); whatever else it says is told.
+/// The result of `call`, repeated while a signal interrupts it (`EINTR`, signal(7)); other errors are returned.
 #[inline]
 pub fn again<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
     loop {

@@ -321,7 +321,7 @@ mod tests {
         let mut asked = Vec::new();
         let read = |bytes: &mut [u8], at: usize| {
             asked.push((at, bytes.len()));
-            let answer = answers.pop().expect("it is not asked again at the end");
+            let answer = answers.pop().expect("no call after the last answer");
             answer.inspect(|count| bytes[..*count].fill(9))
         };
         assert_eq!(filled(8, read).expect("nothing failed"), [9; 5]);
