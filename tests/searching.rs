@@ -1,4 +1,4 @@
-//! The highest rate that keeps a promise, from outside.
+//! The highest rate that keeps an SLO, from outside.
 
 use rustix::process::Signal;
 
@@ -26,9 +26,9 @@ fn a_search_prints_its_ladder_and_keeps_it() {
     assert!(ended.out.contains("p99<5ms holds up to "), "{}", ended.out);
     assert!(ended.out.contains("fail: rate not reached"), "{}", ended.out);
     let run = user.last();
-    let kept = run["search"]["kept_per_s"].as_f64().unwrap();
+    let kept = run["search"]["met_per_s"].as_f64().unwrap();
     assert!((8_000.0..9_900.0).contains(&kept), "{kept}");
-    assert_eq!(run["findings"][0]["code"], "slo-edge");
+    assert_eq!(run["findings"][0]["code"], "slo-maximum");
     assert!(user.fathom("show last").done().out.contains("p99<5ms holds up to "));
 }
 
@@ -63,7 +63,7 @@ fn a_search_that_cannot_be_is_refused_before_anything_is_touched() {
     assert_eq!(user.files(), ["plan.toml"]);
 }
 
-/// Two rates near each other and a promise that every storage keeps: as short as a search in real time can be.
+/// Two rates near each other and an SLO that every storage keeps: as short as a search in real time can be.
 const NARROW: &str = "--slo p99<5s --tolerance 50% --trial 10s --max-trial 10s --from 60/s --to 80/s";
 
 #[test]

@@ -59,7 +59,7 @@ fn no_a_follows_from_the_absence_of_evidence() {
         ("content", |run| run.targets[0].kind = "block device".into()),
         ("client", |run| workload(run).workers[0].cpu = None),
         ("steady", |run| point(run).series.retain(|series| !series.name.ends_with(" ops"))),
-        ("neighbours", |run| point(run).devices.clear()),
+        ("external-io", |run| point(run).devices.clear()),
         ("clock", |run| point(run).series.retain(|series| series.name != series::CPU_FREQUENCY)),
     ];
     for (name, spoil) in without {
@@ -95,7 +95,7 @@ fn a_failed_check_costs_by_what_it_puts_in_doubt() {
     assert_eq!(grade(run.clone()), Grade::D);
     workload(&mut run).workers[0].cpu = Some(CpuUse { user_s: 31.0, system_s: 0.0 });
     assert_eq!(grade(run.clone()), Grade::E, "what was measured is in doubt for two reasons");
-    workload(&mut run).settled -= 1;
+    workload(&mut run).completed -= 1;
     assert_eq!(grade(run), Grade::F);
 }
 

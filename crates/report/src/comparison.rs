@@ -27,7 +27,7 @@ pub const COMPARISON_COLUMNS: [&str; 24] = [
     "p_value",
     "adjusted_p",
     "noise_floor",
-    "smallest_effect",
+    "detectable_effect",
     "base_repeats",
     "repeats",
     "basis",
@@ -61,7 +61,7 @@ const SCREEN_ROWS: usize = 30;
 /// Rate, median and 99th percentile of all operations, those that differ first where not all fit.
 fn one_screen(comparison: &Comparison, style: Style) -> String {
     let wanted =
-        |row: &&Compared| row.total && matches!(row.metric.as_str(), "iops" | "p50" | "p99" | "kept_per_s");
+        |row: &&Compared| row.total && matches!(row.metric.as_str(), "iops" | "p50" | "p99" | "met_per_s");
     let mut rows: Vec<&Compared> = comparison.rows.iter().filter(wanted).collect();
     if rows.len() > SCREEN_ROWS {
         let differs = |row: &&Compared| matches!(row.verdict, Verdict::Better | Verdict::Worse);
@@ -175,7 +175,7 @@ fn fields(comparison: &Comparison, row: &Compared) -> [String; 24] {
         number(row.p_value),
         number(row.adjusted_p),
         number(row.noise_floor),
-        number(row.smallest_effect),
+        number(row.detectable_effect),
         row.repeats[0].to_string(),
         row.repeats[1].to_string(),
         word(&row.basis),
@@ -335,7 +335,7 @@ fn cells(row: &Compared, cell: String, side: String) -> Vec<Cell> {
         Cell::plain(match row.metric.as_str() {
             "iops" => "IOPS".into(),
             "mb_per_s" => "MB/s".into(),
-            "kept_per_s" => "highest rate".into(),
+            "met_per_s" => "highest rate".into(),
             other => harmless(other),
         }),
         Cell::plain(side),
@@ -344,7 +344,7 @@ fn cells(row: &Compared, cell: String, side: String) -> Vec<Cell> {
         Cell::plain(change(row.ratio)),
         Cell::of(Look::Faint, interval.unwrap_or_default()),
         Cell::of(Look::Faint, part(row.noise_floor)),
-        Cell::of(Look::Faint, part(row.smallest_effect)),
+        Cell::of(Look::Faint, part(row.detectable_effect)),
         Cell::of(look, verdict),
     ]
 }

@@ -82,7 +82,7 @@ fn a_job_with_a_journal_asks_what_it_asks_without_one() {
                 let ClassTally { ops, response, service, lag, .. } = class.clone();
                 (ops, response, service, lag)
             });
-            let counts = (tally.dropped, tally.unserved, tally.in_flight_ns, tally.intervals.clone());
+            let counts = (tally.dropped, tally.not_issued, tally.in_flight_ns, tally.intervals.clone());
             (classes.collect::<Vec<_>>(), counts, tally.late.clone())
         };
         assert_eq!(seen(&with), seen(&without));

@@ -507,7 +507,7 @@ fn a_plan_that_contradicts_its_trace_is_refused() {
         ("pattern = \"trace\"\ntrace = \"t\"\nverify = \"written\"", "stamped blocks"),
         ("pattern = \"trace\"\ntrace = \"t\"\nconsecutive = 8", "`consecutive` contradicts it"),
         ("pattern = \"trace\"\ntrace = \"t\"\nread_back = 8", "`read_back` contradicts it"),
-        ("pattern = \"trace\"\ntrace = \"t\"\npasses = 2", "`passes` contradicts it"),
+        ("pattern = \"trace\"\ntrace = \"t\"\nloops = 2", "`loops` contradicts it"),
         ("pattern = \"trace\"\ntrace = \"t\"\nops = 5\nwarmup = \"1s\"", "leaves no room for a warmup"),
     ] {
         let said = said(lines);

@@ -51,10 +51,13 @@ fn drive(job: TreeJob) -> (Vec<TreeRequest>, Tally) {
 fn small_tree() -> impl Strategy<Value = (Tree, u32)> {
     let op = proptest::sample::select(&FileOp::ALL[..12]);
     (op, 1u64..400, 0u32..4, 1u32..5, any::<[bool; 3]>(), 1u32..6).prop_map(
-        |(op, count, levels, branch, [all, own_trees, random], workers)| {
+        |(op, count, levels, branch, [all, unique_dirs, random], workers)| {
             let files_in = if all { FilesIn::All } else { FilesIn::Leaves };
             let order = if random { Order::Random } else { Order::Sequential };
-            (Tree { op, count, levels, branch, files_in, own_trees, order, ..Tree::plain(op) }, workers)
+            (
+                Tree { op, count, levels, fanout: branch, files_in, unique_dirs, order, ..Tree::plain(op) },
+                workers,
+            )
         },
     )
 }

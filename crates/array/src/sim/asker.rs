@@ -95,9 +95,9 @@ impl Asker {
     }
 
     /// Whether it stops all others once it has done its part.
-    pub fn first_ends(&self) -> bool {
+    pub fn exit_all(&self) -> bool {
         match self {
-            Asker::Job(job) => job.spec().first_ends,
+            Asker::Job(job) => job.spec().exit_all,
             Asker::Files(_) => false,
         }
     }

@@ -141,7 +141,7 @@ impl Job {
             self.ops_left -= count;
             let drawn = self.drawn();
             if due >= self.books.window.from && due < self.books.window.until {
-                self.unserved += count;
+                self.not_issued += count;
                 let class = self.books.class(drawn.op, drawn.size);
                 self.books.book_unserved(class, now.saturating_since(due), count);
             }

@@ -116,7 +116,7 @@ fn tree_faults(workload: &Workload, tree: &Tree) -> Vec<Fault> {
     }
     if Shape::of(tree, workload.workers).is_none() {
         let message = format!("its trees would have more than {MOST_NODES} directories");
-        faults.push(fault("levels", message, "fewer levels, a smaller `branch`, or `own_trees = false`"));
+        faults.push(fault("levels", message, "fewer levels, a smaller `fanout`, or `unique_dirs = false`"));
     }
     if tree.op.repeats() && workload.stop.run.is_some_and(Nanos::is_zero) {
         faults.push(fault("run", "a run of no time measures nothing".into(), "for example 30s, or none"));
@@ -328,7 +328,7 @@ fn length(workload: &Workload, faults: &mut Vec<Fault>) {
     let counted = match stop {
         Stop { ops: Some(_), .. } => Some("ops"),
         Stop { bytes: Some(_), .. } => Some("bytes"),
-        Stop { passes: Some(_), .. } => Some("passes"),
+        Stop { loops: Some(_), .. } => Some("loops"),
         _ => None,
     };
     match (stop.run, counted) {
@@ -337,7 +337,7 @@ fn length(workload: &Workload, faults: &mut Vec<Fault>) {
         (None, None) => faults.push(fault(
             "run",
             "nothing says when this ends".into(),
-            "write `run = \"30s\"`, or `ops`, `bytes` or `passes`",
+            "write `run = \"30s\"`, or `ops`, `bytes` or `loops`",
         )),
         (Some(run), _) if run.is_zero() => {
             faults.push(fault("run", "a run of no time measures nothing".into(), "for example 30s"));
@@ -367,10 +367,10 @@ fn habits(workload: &Workload, faults: &mut Vec<Fault>) {
         let message = format!("`{}` draws no places from which requests could go on", workload.pattern);
         faults.push(fault("consecutive", message, "leave it out, or write a random pattern"));
     }
-    if habits.same_place && habits.consecutive == 1 {
+    if habits.repeat_offset && habits.consecutive == 1 {
         let message = "each place has one request, so that none goes there again".into();
         let help = "it changes nothing; write `consecutive = 8`, or leave it out";
-        faults.push(Fault { caution: true, ..fault("same_place", message, help) });
+        faults.push(Fault { caution: true, ..fault("repeat_offset", message, help) });
     }
     if let Some(low) = habits.low_water.filter(|low| *low >= workload.depth) {
         let message = format!("{low} in flight is no less than the depth of {}", workload.depth);

@@ -70,7 +70,7 @@ pub(super) fn faults(workload: &Workload, replay: &Replay, faults: &mut Vec<Faul
         (workload.luns != LunLayout::Concatenated, "luns"),
         (workload.habits.consecutive > 1, "consecutive"),
         (workload.habits.read_back.is_some(), "read_back"),
-        (workload.stop.passes.is_some(), "passes"),
+        (workload.stop.loops.is_some(), "loops"),
     ];
     for (_, key) in says.into_iter().filter(|(says, _)| *says) {
         let message = format!("a trace says itself what is asked where, and `{key}` contradicts it");

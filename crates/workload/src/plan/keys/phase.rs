@@ -141,7 +141,7 @@ pub(crate) static PHASE: [Entry<PhaseHead>; 7] = [
             short: "Leaves the innermost sweep once more load no longer pays, or is too much.",
             long: "`flat` is `throughput` or `iops`. The sweep ends when none of its last `points` points (3) is \
                    more than `within` (3%) above the best point before them. Repeats of a point count as one, \
-                   by their mean. `slo = \"p99<5ms\"` ends it after the first point that breaks a promise (as \
+                   by their mean. `slo = \"p99<5ms\"` ends it after the first point that breaks an slo (as \
                    `fathom search` takes them), `cpu = \"90%\"` where the processors are so busy, \
                    `errors = \"1%\"` where more than that part of the requests fails. Several may stand together.",
             example: "until = { flat = \"throughput\", within = \"3%\", points = 3 }",

@@ -86,7 +86,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 9] = [
             "0",
             [
                 "Levels of directories below the top of a tree.",
-                "0 to 20. With 0 all files are in one directory; with 1 there are `branch` directories of files. There \
+                "0 to 20. With 0 all files are in one directory; with 1 there are `fanout` directories of files. There \
                  may be 1,048,576 directories in all.",
                 "levels = 2",
             ],
@@ -96,17 +96,17 @@ pub(super) const ENTRIES: [Entry<Draft>; 9] = [
     },
     Entry {
         doc: SECTION.key(
-            "branch",
+            "fanout",
             Kind::Count,
             "10",
             [
                 "Directories in each directory that has any.",
                 "1 to 1,000,000. Says nothing where `levels` is 0.",
-                "branch = 4",
+                "fanout = 4",
             ],
         ),
-        read: |d, n| n.count32(1..=1_000_000).map(|branch| d.tree.branch = branch),
-        write: |d| d.tree.branch.to_string(),
+        read: |d, n| n.count32(1..=1_000_000).map(|fanout| d.tree.fanout = fanout),
+        write: |d| d.tree.fanout.to_string(),
     },
     Entry {
         doc: SECTION.key(
@@ -124,17 +124,17 @@ pub(super) const ENTRIES: [Entry<Draft>; 9] = [
     },
     Entry {
         doc: SECTION.key(
-            "own_trees",
+            "unique_dirs",
             Kind::Switch,
             "false",
             [
                 "Each worker has a tree of its own.",
                 "Otherwise all workers have their files in the same directories and may wait for one another there.",
-                "own_trees = true",
+                "unique_dirs = true",
             ],
         ),
-        read: |d, n| n.switch().map(|own| d.tree.own_trees = own),
-        write: |d| d.tree.own_trees.to_string(),
+        read: |d, n| n.switch().map(|own| d.tree.unique_dirs = own),
+        write: |d| d.tree.unique_dirs.to_string(),
     },
     Entry {
         doc: SECTION.key(

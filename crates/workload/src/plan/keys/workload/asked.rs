@@ -141,18 +141,18 @@ pub(super) const ENTRIES: [Entry<Draft>; 12] = [
     },
     Entry {
         doc: SECTION.key(
-            "same_place",
+            "repeat_offset",
             Kind::Switch,
             "false",
             [
                 "The requests that `consecutive` lets follow go to the drawn place again and again, not on from it.",
                 "What is asked for once more is mostly in a cache by then: with `consecutive = 2` every second request \
                  asks for what was asked for just before.",
-                "same_place = true",
+                "repeat_offset = true",
             ],
         ),
-        read: |d, n| n.switch().map(|on| d.spec.habits.same_place = on),
-        write: |d| d.spec.habits.same_place.to_string(),
+        read: |d, n| n.switch().map(|on| d.spec.habits.repeat_offset = on),
+        write: |d| d.spec.habits.repeat_offset.to_string(),
     },
     Entry {
         doc: SECTION.key(

@@ -45,7 +45,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 9] = [
             [
                 "The measured time.",
                 "Always exactly this long, not a limit that a small target cuts short. `none` needs `ops`, `bytes` or \
-                 `passes`. Workloads that run together may have times of their own; what goes on alone is then in the \
+                 `loops`. Workloads that run together may have times of their own; what goes on alone is then in the \
                  figures of those that last longer.",
                 "run = \"30s\"",
             ],
@@ -97,33 +97,33 @@ pub(super) const ENTRIES: [Entry<Draft>; 9] = [
     },
     Entry {
         doc: SECTION.key(
-            "passes",
+            "loops",
             Kind::Count,
             "none",
             [
                 "Ends after so many times as many bytes as the span holds, of each worker.",
                 "Where a worker has several files, as all of them together hold. How large the target is need not be \
                  known beforehand.",
-                "passes = 1",
+                "loops = 1",
             ],
         ),
-        read: |d, n| n.optional(|n| n.count32(1..=u32::MAX)).map(|passes| d.spec.stop.passes = passes),
-        write: |d| or_none(d.spec.stop.passes, |passes| passes.to_string()),
+        read: |d, n| n.optional(|n| n.count32(1..=u32::MAX)).map(|loops| d.spec.stop.loops = loops),
+        write: |d| or_none(d.spec.stop.loops, |loops| loops.to_string()),
     },
     Entry {
         doc: SECTION.key(
-            "first_ends",
+            "exit_all",
             Kind::Switch,
             "false",
             [
                 "The first of its workers that has done its part ends the load of all.",
                 "Each worker has an equal part of `ops` or `bytes`; a load that ends by time alone is not changed. \
                  Without it the last figures come from slow workers whom the others no longer disturb.",
-                "first_ends = true",
+                "exit_all = true",
             ],
         ),
-        read: |d, n| n.switch().map(|on| d.spec.stop.first_ends = on),
-        write: |d| d.spec.stop.first_ends.to_string(),
+        read: |d, n| n.switch().map(|on| d.spec.stop.exit_all = on),
+        write: |d| d.spec.stop.exit_all.to_string(),
     },
     Entry {
         doc: SECTION.key(
