@@ -9,6 +9,7 @@ use super::keys::workload::WORKLOAD;
 use super::mistakes::{Mistakes, Wrong};
 use super::outline::{Outline, Within, check_load_key, check_state_key};
 use super::source::{Place, SourceText};
+use super::synonyms;
 use super::tree::{Key, Node, argument};
 
 /// One `--set KEY=VALUE`.
@@ -143,6 +144,9 @@ fn one(source: &Arc<SourceText>, outline: &Outline<'_>, mistakes: &mut Mistakes)
             aim
         }
     };
+    if let Some(ours) = synonyms::ours(&key.text) {
+        key.text = ours.into();
+    }
     check(aim, &key, &node, outline, mistakes);
     Some(Override { aim, key, node })
 }

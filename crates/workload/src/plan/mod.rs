@@ -24,6 +24,7 @@ mod slo;
 mod source;
 mod state;
 mod suggest;
+pub(crate) mod synonyms;
 mod summary;
 mod sweep;
 mod template;

@@ -12,6 +12,7 @@ use toml::de::{DeTable, DeValue};
 use super::error::PlanError;
 use super::mistakes::{Mistakes, Wrong};
 use super::source::{Place, SourceText};
+use super::synonyms;
 
 /// The longest text that is read as a plan: far above any plan, far below what would hurt.
 const LONGEST_PLAN_BYTES: usize = 1 << 20;
@@ -65,6 +66,11 @@ impl Table {
         self.entries.iter().map(|(key, node)| (key, node))
     }
 
+    /// Likewise, to be changed.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (&mut Key, &mut Node)> {
+        self.entries.iter_mut().map(|(key, node)| (key, node))
+    }
+
     /// The value of `key`.
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.entry(key).map(|(_, node)| node)
@@ -89,7 +95,9 @@ pub(crate) fn document(source: &Arc<SourceText>, mistakes: &mut Mistakes) -> Tab
     for error in &errors {
         mistakes.add(syntax(source, error));
     }
-    self::table(source, table.get_ref())
+    let mut root = self::table(source, table.get_ref());
+    synonyms::translate(&mut root, mistakes);
+    root
 }
 
 /// The value of a `--set KEY=VALUE` argument, of which it is the part in `range`.
@@ -220,6 +228,14 @@ impl Node {
     /// The entries of a table.
     pub fn table(&self) -> Option<&Table> {
         match &self.value {
+            Value::Table(table) => Some(table),
+            _ => None,
+        }
+    }
+
+    /// The entries of a table, to be changed.
+    pub fn table_mut(&mut self) -> Option<&mut Table> {
+        match &mut self.value {
             Value::Table(table) => Some(table),
             _ => None,
         }

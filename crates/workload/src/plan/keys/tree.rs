@@ -1,4 +1,4 @@
-//! The keys of a workload that asks for files and directories.
+//! The keys of files and directories.
 
 use super::draft::Draft;
 use super::workload::read_sizes;
@@ -30,11 +30,10 @@ pub(super) const ENTRIES: [Entry<Draft>; 9] = [
             [
                 "What is done to each file or directory of a tree, in place of reads and writes of blocks.",
                 "`create` makes a file and writes all of it; `write` and `read` open a file and move all of it; `open` \
-                 opens and closes it; `stat` asks for its attributes; `link` and `symlink` give it a second name, \
+                 opens and closes it; `stat` gets its attributes; `link` and `symlink` give it a second name, \
                  `rename` another one. `mkdir`, `readdir` and `rmdir` concern the directories. What is missing for it \
                  is made before, and what is in its way is removed, without being measured; so phases with the same \
-                 tree work on the same files, one after the other. `write`, `stat`, `open`, `read` and `readdir` go \
-                 round until `run` is over or `ops` are done, or visit each once where neither is said; the others \
+                 tree work on the same files, one after the other. `write`, `stat`, `open`, `read` and `readdir` repeat until `run` is over or `ops` are done, or visit each once where neither is said; the others \
                  visit each once, however long it takes. Files are read and written through the page cache; of the \
                  other keys `workers`, `seed`, `content`, `compress`, `dedupe` and `flush` hold.",
                 "tree = \"create\"",
