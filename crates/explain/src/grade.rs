@@ -55,7 +55,7 @@ pub const CHECKS: [CheckAbout; 11] = [
         true,
         "the data neither compresses nor repeats, and was written before it was read",
     ),
-    check(About::Client, "client", true, "neither the load generator nor the machine was saturated"),
+    check(About::Client, "generator", true, "neither the load generator nor the machine was saturated"),
     check(
         About::Preconditioned,
         "preconditioned",

@@ -152,7 +152,10 @@ fn swept(rate: impl Fn(u64) -> u64) -> Run {
 
 fn at(run: &Run, index: u32) -> Vec<String> {
     let of_point = explain::findings(run).into_iter().filter(|finding| finding.point == Some(index));
-    of_point.map(|finding| finding.code).filter(|code| code.starts_with("l")).collect()
+    of_point
+        .map(|finding| finding.code)
+        .filter(|code| ["latency-bound", "bottleneck"].iter().any(|it| code.starts_with(it)))
+        .collect()
 }
 
 #[test]

@@ -41,6 +41,8 @@ const CODES: [(&str, &str); 13] = [
     ("slo-edge", "slo-maximum"),
     ("slo-unkept", "slo-violated"),
 ];
+/// Checks that a grade follows from.
+const CHECKS: [(&str, &str); 2] = [("client", "generator"), ("neighbours", "external-io")];
 /// Words of a search: why a rate was tried, and why it failed.
 const WORDS: [(&str, &str); 3] = [
     ("halving", "bisection"),
@@ -87,6 +89,7 @@ fn of_finding(finding: &mut Object) {
 
 fn of_grading(grading: &mut Object) {
     each(grading, "checks", |check| {
+        translate(check.get_mut("name"), &CHECKS);
         let codes = check.get_mut("codes").and_then(Value::as_array_mut);
         codes.into_iter().flatten().for_each(|code| translate(Some(code), &CODES));
     });

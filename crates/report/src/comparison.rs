@@ -88,7 +88,7 @@ fn one_screen(comparison: &Comparison, style: Style) -> String {
         }
     }
     notes.push(format!(
-        "{} of {} figures are shown; `--full` shows all of them with their intervals, what is set otherwise ({} \
+        "{} of {} figures are shown; `--full` shows all of them with their intervals, the configuration differences ({} \
          settings), cells of some sides only ({}) and {} notes.",
         rows.len(),
         comparison.rows.len(),
@@ -218,17 +218,14 @@ fn sides(comparison: &Comparison, style: Style) -> Vec<String> {
 
 fn settings(comparison: &Comparison, style: Style) -> Vec<String> {
     if comparison.settings.is_empty() {
-        return wrapped(
-            &["Nothing that is known of the sides is set otherwise on one of them.".into()],
-            style,
-        );
+        return wrapped(&["No configuration differences are known.".into()], style);
     }
     settings_table(comparison).draw(style).lines
 }
 
 fn settings_table(comparison: &Comparison) -> Table {
     // A long list of options must not push out the other sides.
-    let mut columns = vec![Column::words("set otherwise")];
+    let mut columns = vec![Column::words("configuration differences")];
     columns
         .extend((0u32..).zip(&comparison.sides).map(|(side, _)| Column::words(&name_of(comparison, side))));
     let row = |setting: &Setting| {
@@ -274,7 +271,7 @@ fn table_of(comparison: &Comparison, chosen: &[&Compared], wanted: Columns) -> T
         Column::figures("change", 0),
         Column::figures("95 %", 1),
         Column::figures("A/A noise", 6),
-        Column::figures("visible from", 2),
+        Column::figures("min. effect", 2),
         Column::words("verdict"),
     ];
     let few = wanted == Columns::Few;
@@ -394,7 +391,7 @@ fn summary(comparison: &Comparison) -> String {
         text += " Of such differences no more than one in twenty is chance.";
     }
     if open > 0 {
-        text += " Inconclusive is no `equal`: from the size of `visible from` on, a difference is found nine times of ten; \
+        text += " Inconclusive is no `equal`: from the size of `min. effect` on, a difference is found nine times of ten; \
                  more repeats or longer runs bring it down.";
     }
     text

@@ -22,24 +22,29 @@ fn answer(search: &Search) -> String {
     let rate = |per_s: f64| format!("{}/s", OpsPerSecond::new(per_s));
     let Some(kept) = search.met_per_s else {
         return match search.complete {
-            true => format!("No rate keeps {slos}."),
+            true => format!("No rate meets {slos}."),
             false => {
-                format!("The search for {slos} was not carried to its end, and no rate was seen to keep it.")
+                format!("The search for {slos} did not run to its end, and no rate met it.")
             }
         };
     };
     let state = match (search.complete, search.confirmed) {
-        (false, _) => "so far: the search was not carried to its end",
+        (false, _) => "so far: the search did not run to its end",
         (_, true) => "confirmed",
         (_, false) => "not confirmed",
     };
-    let above = search.violated_per_s.map(|broken| format!("; not at {}", rate(broken))).unwrap_or_default();
+    let above =
+        search.violated_per_s.map(|broken| format!("; violated at {}", rate(broken))).unwrap_or_default();
     let edge = search.edge_per_s.map(|edge| format!("; the edge is near {}", rate(edge))).unwrap_or_default();
     let after = search.after_overload_per_s.map(|after| match after > 0.0 {
-        true => format!("; straight after an overload only {}", rate(after)),
-        false => "; straight after an overload no rate".into(),
+        true => format!("; right after an overload only {}", rate(after)),
+        false => "; right after an overload no rate".into(),
     });
-    format!("{slos} holds up to {} ({state}){above}{edge}{}.", rate(kept), after.unwrap_or_default())
+    format!(
+        "Maximum sustained rate within {slos}: {} ({state}){above}{edge}{}.",
+        rate(kept),
+        after.unwrap_or_default()
+    )
 }
 
 fn ladder(search: &Search) -> Table {

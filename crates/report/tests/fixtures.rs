@@ -165,7 +165,7 @@ pub(crate) fn graded() -> Run {
     let cache = check("cache", Outcome::NotChecked, Grade::B, &[], why, &[]);
     let good = check("requests", Outcome::Passed, Grade::A, &[], "", &[]);
     let slow =
-        check("client", Outcome::Failed, Grade::D, &["generator-saturated"], "", &["4 KiB random read"]);
+        check("generator", Outcome::Failed, Grade::D, &["generator-saturated"], "", &["4 KiB random read"]);
     let short = check("samples", Outcome::Passed, Grade::B, &["short-run"], "", &[]);
     let all = vec![good.clone(), cache.clone(), slow, short];
     run.points[0].grading = Some(Grading { grade: Grade::B, checks: vec![good, cache] });

@@ -143,7 +143,7 @@ fn one_worker_of_blocks_writes_a_log() {
         workload::plan::Plan::parse("p", &text, &workload::plan::Overrides::default()).unwrap_err().plain()
     };
     assert!(wrong("workers = 2").contains("requests of 2 workers would be mixed in one log"));
-    assert!(wrong("tree = \"create\"").contains("a tree asks for files"));
+    assert!(wrong("tree = \"create\"").contains("`tree` works on files"));
     let plan = |second: &str| {
         let text = format!(
             "name = \"x\"\n[[phase]]\nrun = \"1s\"\n[[phase.workload]]\niolog = \"a\"\n[[phase.workload]]\niolog = \"{second}\"\n"

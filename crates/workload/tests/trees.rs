@@ -266,17 +266,17 @@ fn phases_that_describe_the_same_tree_have_the_same_files() {
 }
 
 #[test]
-fn a_tree_that_no_worker_could_ask_for_is_refused_with_its_key() {
+fn a_tree_that_no_worker_could_work_on_is_refused_with_its_key() {
     let error = |lines: &str| {
         let text = format!("[[phase]]\n{lines}\n");
         Plan::parse("t", &text, &Overrides::default()).unwrap_err().plain()
     };
     assert!(error("tree = 'create'\ndepth = 4").contains("one name at a time, not 4"));
-    assert!(error("tree = 'create'\npace = 'rate(5/s)'").contains("as fast as they come"));
+    assert!(error("tree = 'create'\npace = 'rate(5/s)'").contains("in a closed loop"));
     assert!(error("tree = 'mkdir'").contains("levels = 1"));
     assert!(error("tree = 'sync'").contains("fsync = \"end\""));
     assert!(error("tree = 'creat'").contains("did you mean `create`"));
-    assert!(error("tree = 'create'\nlevels = 20\nbranch = 2").contains("more than 1048576 directories"));
+    assert!(error("tree = 'create'\nlevels = 20\nfanout = 2").contains("more than 1048576 directories"));
     assert!(error("tree = 'create'\nfile_size = '9KiB..1KiB'").contains("9KiB is more than 1KiB"));
     assert!(error("tree = 'create'\nfile_size = '2GiB'").contains("more than 1GiB"));
     assert!(

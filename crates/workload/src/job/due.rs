@@ -58,7 +58,7 @@ impl Job {
                     Err(Wake::At(ready)) => Err(Wake::At(ready.min(self.books.load_end))),
                     Err(wake) => Err(wake),
                     Ok(due) => {
-                        Ok((due, self.slots.free.pop().expect("a burst goes on only with a free slot")))
+                        Ok((due, self.slots.free.pop().expect("a burst continues only with a free slot")))
                     }
                 }
             }

@@ -111,7 +111,7 @@ fn step(range: &Table, scale: Scale, node: &Node) -> Result<Next, Wrong> {
         }
         (None, None) => {
             let help = format!("write {FORMS}, or step = 8 for equal steps");
-            Err(Wrong::new("the range does not say how it goes on", help).at(&node.place))
+            Err(Wrong::new("the range has no step", help).at(&node.place))
         }
     }
 }

@@ -118,13 +118,16 @@ mod tests {
     #[test]
     fn a_plan_in_names_of_fio_is_the_plan_in_ours() {
         let of = |keys: &str| {
-            plan(&format!("name = \"p\"\n[defaults]\n{keys}\n[[phase]]\nname = \"a\"\n[[phase]]\nname = \"b\"\n"))
+            plan(&format!(
+                "name = \"p\"\n[defaults]\n{keys}\n[[phase]]\nname = \"a\"\n[[phase]]\nname = \"b\"\n"
+            ))
         };
         let theirs = "bs = \"8KiB\"\nrwmixread = \"70%\"\nnumjobs = 2\niodepth = 32\nruntime = \"5s\"\nramp_time = \"1s\"";
         let ours = "size = \"8KiB\"\nreads = \"70%\"\nworkers = 2\ndepth = 32\nrun = \"5s\"\nwarmup = \"1s\"";
         let (theirs, ours) = (of(theirs).unwrap(), of(ours).unwrap());
         assert_eq!(theirs.points(), ours.points());
-        let in_workload = "[[phase]]\nname = \"a\"\nrun = \"1s\"\n[[phase.workload]]\nname = \"w\"\niodepth = 4\n";
+        let in_workload =
+            "[[phase]]\nname = \"a\"\nrun = \"1s\"\n[[phase.workload]]\nname = \"w\"\niodepth = 4\n";
         let in_workload = plan(&format!("name = \"p\"\n{in_workload}")).unwrap();
         assert_eq!(in_workload.points()[0].workloads()[0].depth, 4);
     }

@@ -181,7 +181,7 @@ fn syntax(source: &Arc<SourceText>, error: &toml::de::Error) -> PlanError {
             }
             _ => format!("keep one `{typed}`; to measure several values write {{ sweep = [...] }}"),
         };
-        return PlanError::new(&place, format!("`{typed}` stands here a second time"), Some(help));
+        return PlanError::new(&place, format!("`{typed}` is a duplicate key"), Some(help));
     }
     let help = SYNTAX_HELP.iter().find(|(start, _)| message.starts_with(start));
     PlanError::new(&place, format!("not TOML: {message}"), help.map(|(_, help)| (*help).to_string()))
@@ -301,7 +301,7 @@ impl Node {
             (_, Some(text)) => format!("`{text}`"),
             _ => self.kind().to_string(),
         };
-        Wrong::new(format!("{what} stands where {wanted} is wanted"), format!("for example: {example}"))
+        Wrong::new(format!("expected {wanted}, got {what}"), format!("for example: {example}"))
             .at(&self.place)
     }
 }

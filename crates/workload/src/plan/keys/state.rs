@@ -223,7 +223,7 @@ pub(crate) static STATE: [Entry<StateDraft>; 9] = [
             "true",
             [
                 "Whether the next phase waits for the end of the work.",
-                "With `false` it goes on beside the loads that follow.",
+                "With `false` it runs beside the loads that follow.",
                 "wait = false",
             ],
         ),

@@ -338,7 +338,7 @@ fn what_contradicts_a_pattern_or_the_offsets_of_workers_is_told() {
             "worker_offset = \"1MiB\"\nfiles = \"workers_per_file(2)\"",
             "t.toml:3:17: workers that share a file",
         ),
-        ("worker_offset = \"0B\"", "nothing would be asked"),
+        ("worker_offset = \"0B\"", "0 bytes would issue no requests"),
         (
             "pattern = \"sequential(interlocked)\"\nsize = { \"4KiB\" = 1, \"8KiB\" = 1 }",
             "t.toml:4:8: workers that take one stream in turn",

@@ -100,7 +100,9 @@ pub(crate) static MEMBER: [Entry<Draft>; 2] = [
 
 fn some_bytes(node: &Node) -> Result<Bytes, Wrong> {
     match node.read::<Bytes>("10GiB")? {
-        Bytes::ZERO => Err(Wrong::new("0 bytes would issue no requests", "for example 10GiB").at(&node.place)),
+        Bytes::ZERO => {
+            Err(Wrong::new("0 bytes would issue no requests", "for example 10GiB").at(&node.place))
+        }
         bytes => Ok(bytes),
     }
 }
