@@ -133,7 +133,7 @@ pub(crate) fn pair(source: &Arc<SourceText>, mistakes: &mut Mistakes) -> Option<
 }
 
 fn one(source: &Arc<SourceText>, outline: &Outline<'_>, mistakes: &mut Mistakes) -> Option<Override> {
-    let (mut key, node) = pair(source, mistakes)?;
+    let (mut key, mut node) = pair(source, mistakes)?;
     let aim = match key.text.strip_prefix("phase.") {
         None if keys::find(&PLAN, &key.text).is_some() => Aim::Plan,
         None => Aim::Everywhere,
@@ -144,9 +144,7 @@ fn one(source: &Arc<SourceText>, outline: &Outline<'_>, mistakes: &mut Mistakes)
             aim
         }
     };
-    if let Some(ours) = synonyms::ours(&key.text) {
-        key.text = ours.into();
-    }
+    synonyms::translate_one(&mut key, &mut node);
     check(aim, &key, &node, outline, mistakes);
     Some(Override { aim, key, node })
 }

@@ -208,7 +208,7 @@ mod tests {
         assert!(said("{ sweep = [] }").contains("over nothing"));
         assert!(said("{ sweep = [1, 2, 1] }").contains("`1` stands twice"));
         assert!(said("{ sweep = { from = 9, to = 1, step = 1 } }").contains("begins above its end"));
-        assert!(said("{ sweep = { from = 1, to = 9 } }").contains("how it goes on"));
+        assert!(said("{ sweep = { from = 1, to = 9 } }").contains("has no step"));
         assert!(said("{ sweep = 4 }").contains("a list or a range"));
         assert!(said("{ sweep = [1], until = 3 }").contains("`until` is not known here"));
     }

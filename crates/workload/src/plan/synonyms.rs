@@ -5,7 +5,7 @@
 
 use super::error::PlanError;
 use super::mistakes::Mistakes;
-use super::tree::{Table, Value};
+use super::tree::{Key, Node, Table, Value};
 
 /// Tool, its name of a key, and ours.
 ///
@@ -42,6 +42,18 @@ const SYNONYMS: [(&str, &str, &str); 30] = [
     ("fio", "read_iolog", "trace"),
     ("fio", "replay_scale", "trace_scale"),
 ];
+
+/// Names whose whole numbers are percent.
+const PERCENT: [&str; 3] = ["rwmixread", "rdpct", "percentage_random"];
+
+/// Gives one key and its value, as another tool writes them, our name and form; nothing where it is a key of ours.
+pub(crate) fn translate_one(key: &mut Key, node: &mut Node) {
+    let Some(ours) = ours(&key.text) else { return };
+    if let (true, Value::Integer(percent)) = (PERCENT.contains(&key.text.as_str()), &node.value) {
+        node.value = Value::Text(format!("{percent}%"));
+    }
+    key.text = ours.into();
+}
 
 /// Our key of that name, `None` where it is none of another tool.
 pub(crate) fn ours(name: &str) -> Option<&'static str> {
@@ -86,14 +98,14 @@ fn members(phase: &mut Table, mistakes: &mut Mistakes) {
 fn keys(table: &mut Table, mistakes: &mut Mistakes) {
     let written: Vec<String> = table.iter().map(|(key, _)| key.text.clone()).collect();
     let mut taken: Vec<&str> = written.iter().map(String::as_str).filter(|key| ours(key).is_none()).collect();
-    for (key, _) in table.iter_mut() {
+    for (key, node) in table.iter_mut() {
         let Some(ours) = ours(&key.text) else { continue };
         if taken.contains(&ours) {
             let message = format!("`{}` is another name of `{ours}`, which this table has already", key.text);
             mistakes.add(PlanError::new(&key.place, message, Some("leave one of them out".into())));
         }
         taken.push(ours);
-        key.text = ours.into();
+        translate_one(key, node);
     }
 }
 
@@ -122,7 +134,8 @@ mod tests {
                 "name = \"p\"\n[defaults]\n{keys}\n[[phase]]\nname = \"a\"\n[[phase]]\nname = \"b\"\n"
             ))
         };
-        let theirs = "bs = \"8KiB\"\nrwmixread = \"70%\"\nnumjobs = 2\niodepth = 32\nruntime = \"5s\"\nramp_time = \"1s\"";
+        let theirs =
+            "bs = \"8KiB\"\nrwmixread = 70\nnumjobs = 2\niodepth = 32\nruntime = \"5s\"\nramp_time = \"1s\"";
         let ours = "size = \"8KiB\"\nreads = \"70%\"\nworkers = 2\ndepth = 32\nrun = \"5s\"\nwarmup = \"1s\"";
         let (theirs, ours) = (of(theirs).unwrap(), of(ours).unwrap());
         assert_eq!(theirs.points(), ours.points());

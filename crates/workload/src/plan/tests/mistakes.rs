@@ -47,7 +47,7 @@ const KEYS: &[Case] = &[
         &["not a key of a phase", "did you mean `workers`?"],
     ),
     ("[[phase]]\nqueue_depth = 4\nrun = \"1s\"", "t.toml:2:1", &["write `depth`"]),
-    ("[[phase]]\nrwmixread = 70\nrun = \"1s\"", "t.toml:2:1", &["write `reads = \"70%\"`"]),
+    ("[[phase]]\nrwmixwrite = 70\nrun = \"1s\"", "t.toml:2:1", &["write `reads`"]),
     ("[[phase]]\nfilename = \"/dev/sda\"\nrun = \"1s\"", "t.toml:2:1", &["--on"]),
     ("depth = 4\n[[phase]]\nrun = \"1s\"", "t.toml:1:1", &["does not belong", "in a phase or in a workload"]),
     (
