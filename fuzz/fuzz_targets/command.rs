@@ -1,7 +1,7 @@
 //! Command lines of other tools: a byte for the tool, then one argument on each line.
 #![no_main]
 
-use formats::{Surroundings, dd, diskspd, fio, hdparm, iometer, orion, seeker, sqlio};
+use formats::{JobEnvironment, dd, diskspd, fio, hdparm, iometer, orion, seeker, sqlio};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -11,11 +11,11 @@ fuzz_target!(|bytes: &[u8]| {
     match tool % 8 {
         0 => drop(dd::Command::parse(&words)),
         1 => drop(hdparm::Command::parse(&words)),
-        2 => drop(seeker::Command::parse(&words).map(|command| command.order(1))),
+        2 => drop(seeker::Command::parse(&words).map(|command| command.translate(1))),
         3 => drop(orion::Command::parse(&words)),
         4 => drop(sqlio::Command::parse(&words)),
         5 => drop(diskspd::Command::parse(&words, 1)),
         6 => drop(iometer::Command::parse(&words)),
-        _ => drop(fio::Command::parse(&words, &Surroundings::NONE)),
+        _ => drop(fio::Command::parse(&words, &JobEnvironment::NONE)),
     }
 });

@@ -5,7 +5,7 @@
 
 use record::{Point, Run, WorkloadResult};
 
-use crate::{NoFigures, Order, Output, Refusal, quoted};
+use crate::{NoFigures, Output, Refusal, TranslatedJob, quoted};
 
 const TOOL: &str = "hdparm";
 
@@ -82,7 +82,7 @@ impl Command {
                         let value = value.or_else(|| words.next().map(String::as_str));
                         command.offset_gib = offset(value.unwrap_or_default())?;
                     }
-                    _ => return Err(unserved_or_unknown(&format!("--{name}"))),
+                    _ => return Err(unsupported_or_unknown(&format!("--{name}"))),
                 }
             } else if let Some(letters) = word.strip_prefix('-').filter(|letters| !letters.is_empty()) {
                 letters.chars().try_for_each(|letter| command.letter(letter))?;
@@ -108,15 +108,15 @@ impl Command {
             'a' => {
                 let why = "settings of a device are not read or changed here; the plan `read-ahead` sets read-ahead, \
                            measures and puts it back";
-                return Err(Refusal::Unserved { tool: TOOL, option: "-a".into(), why: why.into() });
+                return Err(Refusal::Unsupported { tool: TOOL, option: "-a".into(), why: why.into() });
             }
-            _ => return Err(unserved_or_unknown(&format!("-{letter}"))),
+            _ => return Err(unsupported_or_unknown(&format!("-{letter}"))),
         }
         Ok(())
     }
 
     /// The plan that does on `device`, of `size` bytes, what the command asks for.
-    pub fn order(&self, device: &str, size: u64, is_file: bool) -> Result<Order, Refusal> {
+    pub fn translate(&self, device: &str, size: u64, is_file: bool) -> Result<TranslatedJob, Refusal> {
         let offset = self.offset_gib.saturating_mul(1 << 30);
         let most = if is_file { MOST_OF_A_FILE } else { u64::MAX };
         let reads = (size.saturating_sub(if self.disk { offset } else { 0 }) / READ).min(most);
@@ -147,7 +147,7 @@ impl Command {
             );
             plan += FLUSH;
         }
-        Ok(Order { plan, targets: vec![device.into()], notes: self.notes.clone() })
+        Ok(TranslatedJob { plan, targets: vec![device.into()], notes: self.notes.clone() })
     }
 
     /// What is printed before the reads of the phase called `name`; nothing for other phases.
@@ -209,12 +209,12 @@ fn offset(value: &str) -> Result<u64, Refusal> {
     })
 }
 
-fn unserved_or_unknown(option: &str) -> Refusal {
+fn unsupported_or_unknown(option: &str) -> Refusal {
     let is_letter =
         option.strip_prefix('-').is_some_and(|letter| letter.len() == 1 && LETTERS.contains(letter));
     if is_letter || LONG.contains(&option) {
         let why = "only the timings are: -t, -T, --direct and --offset N";
-        return Refusal::Unserved { tool: TOOL, option: option.into(), why: why.into() };
+        return Refusal::Unsupported { tool: TOOL, option: option.into(), why: why.into() };
     }
     Refusal::unknown(TOOL, option, LONG)
 }
@@ -282,9 +282,9 @@ mod tests {
     #[test]
     fn what_is_not_a_timing_is_refused_by_name() {
         for (line, word) in [
-            ("-i /dev/sda", "`-i` is not served"),
+            ("-i /dev/sda", "`-i` is not supported"),
             ("-a256 /dev/sda", "read-ahead"),
-            ("--security-erase x /dev/sda", "`--security-erase` is not served"),
+            ("--security-erase x /dev/sda", "`--security-erase` is not supported"),
             ("-t --drect /dev/sda", "did you mean `--direct`"),
             ("-t\u{e4} /dev/sda", "-\u{e4}"),
         ] {
@@ -300,15 +300,15 @@ mod tests {
             ("-T --direct x", vec!["prime", CACHED]),
             ("-tT --offset 2 x", vec!["prime", CACHED, DISK]),
         ] {
-            let order = parse(line).unwrap().order("x", 100 << 30, false).unwrap();
+            let order = parse(line).unwrap().translate("x", 100 << 30, false).unwrap();
             let plan = workload::plan::Plan::parse("hdparm", &order.plan, &Default::default())
                 .unwrap_or_else(|errors| panic!("{}\n{}", errors.plain(), order.plan));
             assert!(!plan.estimate().changes_data);
             let loads = plan.points().iter().filter(|point| !point.workloads().is_empty());
             assert_eq!(loads.map(|point| point.name.as_str()).collect::<Vec<_>>(), names);
         }
-        assert!(parse("-t --offset 100 x").unwrap().order("x", 100 << 30, false).is_err());
-        assert!(parse("-T x").unwrap().order("x", 1 << 20, true).is_err());
+        assert!(parse("-t --offset 100 x").unwrap().translate("x", 100 << 30, false).is_err());
+        assert!(parse("-T x").unwrap().translate("x", 1 << 20, true).is_err());
     }
 
     #[test]
@@ -323,7 +323,7 @@ mod tests {
         #[test]
         fn no_words_make_it_panic(words in proptest::collection::vec("-{0,2}[ -~]{0,9}", 0..5)) {
             if let Ok(command) = Command::parse(&words) {
-                let _ = command.order("x", u64::MAX, false);
+                let _ = command.translate("x", u64::MAX, false);
             }
         }
     }

@@ -16,8 +16,8 @@ pub enum Refusal {
         nearest: Option<String>,
     },
     /// The tool has the option, and Fathom does not serve it.
-    #[error("{tool}: `{option}` is not served: {why}")]
-    Unserved {
+    #[error("{tool}: `{option}` is not supported: {why}")]
+    Unsupported {
         /// The tool.
         tool: &'static str,
         /// As typed.

@@ -7,7 +7,7 @@
 use record::{OpSummary, Point, Run};
 use units::convert::{narrow, truncated};
 
-use crate::{NoFigures, Order, Output, Refusal, quoted};
+use crate::{NoFigures, Output, Refusal, TranslatedJob, quoted};
 
 /// The time that both versions read for.
 pub const SECONDS: u64 = 30;
@@ -68,7 +68,7 @@ impl Command {
     }
 
     /// The plan that does what the command asks. `seed` differs from call to call.
-    pub fn order(&self, seed: u32) -> Order {
+    pub fn translate(&self, seed: u32) -> TranslatedJob {
         let (workers, until) = match self.seekers {
             Seekers::One => ("1".into(), ""),
             Seekers::Threads(threads) => (threads.to_string(), ""),
@@ -83,7 +83,7 @@ impl Command {
              [[phase]]\nname    = \"{{workers}} threads\"\npattern = \"random\"\nsize    = \"512B\"\n\
              direct  = false\nengine  = \"pread\"\nspan    = \"100%\"\nworkers = {workers}\nrun     = \"{SECONDS}s\"\n{until}"
         );
-        Order { plan, targets: vec![self.device.clone()], notes: Vec::new() }
+        TranslatedJob { plan, targets: vec![self.device.clone()], notes: Vec::new() }
     }
 
     /// What is printed before the first read of a device of `size_bytes`.
@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn every_order_is_a_plan() {
         for line in ["/dev/sda", "/dev/sda 60", "/dev/\"odd\" auto"] {
-            let order = parse(line).unwrap_or_else(|refusal| panic!("{refusal}")).order(7);
+            let order = parse(line).unwrap_or_else(|refusal| panic!("{refusal}")).translate(7);
             let plan = workload::plan::Plan::parse("seeker", &order.plan, &Default::default());
             assert!(plan.is_ok(), "{}: {:?}", order.plan, plan.err());
         }

@@ -5,7 +5,7 @@
 use conduct::Event;
 use conduct::real::{LookKind, PlainFile};
 use formats::Refusal;
-use formats::bonnie::{Asked, Command, Figures, Generation, Job, Place, SEMAPHORES, Test};
+use formats::bonnie::{Request, Command, Figures, Generation, Job, Place, SEMAPHORES, Test};
 use host::SysRoot;
 use host::environment::Environment;
 use host::semaphores::Semaphores;
@@ -33,15 +33,15 @@ fn serve(generation: Generation, door: &Door, arguments: &[String]) -> Result<En
         let what = what.to_owned();
         move |source| Failure::System { what, source }
     };
-    match Asked::parse(generation, arguments)? {
-        Asked::Test(command) => test(&command, door),
-        Asked::Semaphores(copies) => {
+    match Request::parse(generation, arguments)? {
+        Request::Test(command) => test(&command, door),
+        Request::Semaphores(copies) => {
             let made = Semaphores::create(key, number, narrow::<i32>(copies));
             made.map_err(system("making semaphores"))?;
             terminal::say(&format!("Creating semaphore for {copies} procs."));
             Ok(Ending::done())
         }
-        Asked::NoSemaphores => {
+        Request::NoSemaphores => {
             let removed = Semaphores::open(key, number).and_then(Semaphores::remove);
             removed.map_err(system("removing the semaphores"))?;
             terminal::say("Semaphore removed.");
@@ -98,7 +98,7 @@ fn test_once(
         cut: None,
         keep: false,
     });
-    let session = door.open_on_files(command.generation.tool(), &job.order, files.collect())?;
+    let session = door.open_on_files(command.generation.tool(), &job.translated, files.collect())?;
     let stop = session.stop();
     let mut words = Words { command, under_way: None };
     let mut lost = Ok(());

@@ -33,7 +33,7 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
         }],
         _ => Vec::new(),
     };
-    let session = door.open_on_files("dd", &command.order(work, found, door.seed()), files)?;
+    let session = door.open_on_files("dd", &command.translate(work, found, door.seed()), files)?;
     let asked = Arc::new(AtomicBool::new(false));
     signals::set_when_asked(asked.clone())
         .map_err(|source| Failure::System { what: "listening for signals".into(), source })?;

@@ -34,7 +34,7 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
         true => sizes.iter().map(plain).collect(),
         false => Vec::new(),
     };
-    let session = door.open_on_files("diskspd", &command.order(&sizes)?, plain)?;
+    let session = door.open_on_files("diskspd", &command.translate(&sizes)?, plain)?;
     let recorded = door.measure(session, &mut |_| {});
     let run = &recorded.run;
     print(&match command.format {

@@ -25,7 +25,7 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
     if config.setup.record == Record::Nothing {
         config.setup.record = Record::All;
     }
-    let Job { mut order, sheet, disks } = Job::of(&config, file)?;
+    let Job { translated: mut order, sheet, disks } = Job::of(&config, file)?;
     order.notes.extend(command.notes.iter().cloned());
     if !command.targets.is_empty() {
         check_count(&command.targets, disks.len())?;

@@ -29,7 +29,7 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
         return usage(format!("{path} is there; `-b` writes a workbook of its own"));
     }
     let ground = ground(&command)?;
-    let order = command.order(ground)?;
+    let order = command.translate(ground)?;
     let files = match ground {
         Ground::Files { .. } => vec![plain_file(&command); order.targets.len()],
         Ground::Device { .. } => Vec::new(),

@@ -40,7 +40,7 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
         true => files.iter().zip(&found).map(plain).collect(),
         false => Vec::new(),
     };
-    let session = door.open_on_files("sqlio", &command.order(&files, door.seed())?, plain)?;
+    let session = door.open_on_files("sqlio", &command.translate(&files, door.seed())?, plain)?;
     print(&preamble(&command, &files))?;
     let (mut begun, mut lost) = (false, Ok(()));
     let recorded = door.measure(session, &mut |event| {

@@ -5,15 +5,15 @@
 //!
 //! What the original hides below half a second, `+++++`, is hidden here too; the record has it.
 
-mod asked;
 mod figures;
+mod job;
 mod options;
 mod output;
 mod text;
 
-pub use asked::{Job, Piece, Place};
 pub use figures::{Figures, TEST_NAMES, Test};
-pub use options::{Asked, Chars, Command, FileTest};
+pub use job::{Job, Piece, Place};
+pub use options::{Chars, Command, FileTest, Request};
 pub use output::{CSV_103, CSV_200, TEXT_103, TEXT_200};
 pub use text::Sheet;
 

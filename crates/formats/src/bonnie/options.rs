@@ -7,7 +7,7 @@ use crate::Refusal;
 
 /// What one call asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum Request {
     /// A test.
     Test(Box<Command>),
     /// `-p N`: semaphores for so many copies.
@@ -109,9 +109,9 @@ impl Command {
     }
 }
 
-impl Asked {
+impl Request {
     /// Reads the arguments after the tool's name.
-    pub fn parse(generation: Generation, arguments: &[String]) -> Result<Asked, Refusal> {
+    pub fn parse(generation: Generation, arguments: &[String]) -> Result<Request, Refusal> {
         let mut reader = Reader { generation, command: Command::new(generation), semaphores: None };
         let mut words = arguments.iter();
         while let Some(word) = words.next() {
@@ -130,9 +130,9 @@ impl Asked {
             return Err(usage(generation, "`-s 0` and `-n 0` leave nothing to test"));
         }
         Ok(match reader.semaphores {
-            Some(Some(copies)) => Asked::Semaphores(copies),
-            Some(None) => Asked::NoSemaphores,
-            None => Asked::Test(Box::new(reader.command)),
+            Some(Some(copies)) => Request::Semaphores(copies),
+            Some(None) => Request::NoSemaphores,
+            None => Request::Test(Box::new(reader.command)),
         })
     }
 }
@@ -209,7 +209,7 @@ impl Reader {
             'y' => match value {
                 "s" => self.command.together = true,
                 "p" => {
-                    return Err(self.unserved(
+                    return Err(self.unsupported(
                         "-y p",
                         "nobody is asked before a test; `-y s` starts copies together by semaphores",
                     ));
@@ -217,7 +217,7 @@ impl Reader {
                 _ => return Err(self.wrong('y', value, "`s`, with semaphores that `-p` has made")),
             },
             'Z' => {
-                return Err(self.unserved(
+                return Err(self.unsupported(
                     "-Z",
                     "random numbers follow from a seed; `-z NUMBER` repeats a test, and `fathom run` with \
                      `content = \"random\"` writes what does not compress",
@@ -279,7 +279,7 @@ impl Reader {
         let thousands = self.count('n', parts[0], 0, 1 << 16)?;
         let max = match parts.get(1).copied().unwrap_or("0") {
             "-1" | "-2" => {
-                return Err(self.unserved(
+                return Err(self.unsupported(
                     &format!("-n {value}"),
                     "files are made, not links; a plan with `tree = \"link\"` or `tree = \"symlink\"` makes those",
                 ));
@@ -295,7 +295,7 @@ impl Reader {
             && self.amount('n', text, 1, UNITS)? < max
         {
             let why = "small files are written with one call each; leave the last number out";
-            return Err(self.unserved(&format!("-n {value}"), why));
+            return Err(self.unsupported(&format!("-n {value}"), why));
         }
         self.command.files = (thousands > 0).then_some(FileTest { thousands, max, min, dirs });
         Ok(())
@@ -329,14 +329,14 @@ impl Reader {
         Refusal::Value { tool: self.generation.tool(), option, value: value.into(), want: want.into() }
     }
 
-    fn unserved(&self, option: &str, why: &str) -> Refusal {
-        Refusal::Unserved { tool: self.generation.tool(), option: option.into(), why: why.into() }
+    fn unsupported(&self, option: &str, why: &str) -> Refusal {
+        Refusal::Unsupported { tool: self.generation.tool(), option: option.into(), why: why.into() }
     }
 
     fn unknown(&self, option: &str) -> Refusal {
         let is_new_only = self.generation == Generation::V103 && ["-c", "-z", "-Z"].contains(&option);
         match is_new_only {
-            true => self.unserved(option, "version 1.03 has no such option; `fathom as bonnie++` is 2.00"),
+            true => self.unsupported(option, "version 1.03 has no such option; `fathom as bonnie++` is 2.00"),
             false => Refusal::unknown(self.generation.tool(), option, &[]),
         }
     }
@@ -348,13 +348,13 @@ mod tests {
 
     use super::*;
 
-    fn asked(generation: Generation, line: &str) -> Result<Asked, Refusal> {
-        Asked::parse(generation, &line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    fn asked(generation: Generation, line: &str) -> Result<Request, Refusal> {
+        Request::parse(generation, &line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
     }
 
     fn command(generation: Generation, line: &str) -> Command {
         match asked(generation, line) {
-            Ok(Asked::Test(command)) => *command,
+            Ok(Request::Test(command)) => *command,
             other => panic!("{line}: {other:?}"),
         }
     }
@@ -384,13 +384,13 @@ mod tests {
         assert!(asked(Generation::V200, "-f 1").is_err(), "as in the original, only `-f1` has a value");
         assert_eq!((command(Generation::V103, "").seekers, command(Generation::V200, "").seekers), (3, 5));
         assert!(asked(Generation::V103, "-c 2").is_err());
-        assert_eq!(asked(Generation::V200, "-u root -p 3"), Ok(Asked::Semaphores(3)));
-        assert_eq!(asked(Generation::V103, "-p -1"), Ok(Asked::NoSemaphores));
+        assert_eq!(asked(Generation::V200, "-u root -p 3"), Ok(Request::Semaphores(3)));
+        assert_eq!(asked(Generation::V103, "-p -1"), Ok(Request::NoSemaphores));
         assert_eq!(command(Generation::V200, "-u nobody").notes.len(), 1);
     }
 
     #[test]
-    fn what_is_not_served_is_refused_by_name() {
+    fn what_is_not_supported_is_refused_by_name() {
         for (line, words) in [
             ("-n 1:-1", "tree = \"link\""),
             ("-n 1:65536:0:1:4096", "one call"),
@@ -414,7 +414,7 @@ mod tests {
         #[test]
         fn no_words_make_it_panic(words in proptest::collection::vec("-?[a-zA-Z0-9:é-]{0,9}", 0..5), new in any::<bool>()) {
             let generation = if new { Generation::V200 } else { Generation::V103 };
-            let _either = Asked::parse(generation, &words);
+            let _either = Request::parse(generation, &words);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! dd of GNU coreutils: one stream, one block at a time.
 //!
 //! What is measured is one side: `if=/dev/zero` or `/dev/urandom` writes to `of=`, and `of=/dev/null` reads from
-//! `if=`. Copying from one place to another is no measurement of either, and not served.
+//! `if=`. Copying from one place to another is no measurement of either, and not supported.
 
 mod number;
 mod operands;
@@ -10,7 +10,7 @@ mod output;
 pub use operands::{Amount, Command, FlushAtEnd, Side, Source, Status};
 pub use output::{Copied, Generation, OUTPUT};
 
-use crate::{Order, Refusal, quoted};
+use crate::{Refusal, TranslatedJob, quoted};
 
 const TOOL: &str = "dd";
 
@@ -101,7 +101,7 @@ impl Command {
     }
 
     /// The plan that does `work`. `seed` differs from call to call.
-    pub fn order(&self, work: Work, found: Found, seed: u32) -> Order {
+    pub fn translate(&self, work: Work, found: Found, seed: u32) -> TranslatedJob {
         let mut plan = format!(
             "name  = \"dd\"\nabout = {}\nseed  = {seed}\n\n[defaults]\npattern = \"sequential\"\nengine  = \"pread\"\n",
             quoted(&format!("what `dd {}` asks for", self.words.join(" ")))
@@ -131,7 +131,7 @@ impl Command {
             Status::None => Vec::new(),
             _ => self.notes.clone(),
         };
-        Order { plan, targets: vec![self.target.clone()], notes }
+        TranslatedJob { plan, targets: vec![self.target.clone()], notes }
     }
 
     fn phase(&self, name: &str, start: u64, size: u64, ops: u64, direct: bool, is_last: bool) -> String {
@@ -203,7 +203,7 @@ mod tests {
         for line in lines {
             let command = parse(line);
             let work = command.work(DEVICE).unwrap();
-            let order = command.order(work, DEVICE, 7);
+            let order = command.translate(work, DEVICE, 7);
             let plan = workload::plan::Plan::parse("dd", &order.plan, &Default::default())
                 .unwrap_or_else(|errors| panic!("{line}: {}\n{}", errors.plain(), order.plan));
             let (mut asked, mut from) = (0, u64::MAX);

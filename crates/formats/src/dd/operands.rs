@@ -154,7 +154,7 @@ impl Draft {
             return match argument {
                 "--" => Ok(()),
                 "--help" | "--version" => {
-                    Err(unserved(argument, "`fathom as dd` measures; see the guide, Classic tools"))
+                    Err(unsupported(argument, "`fathom as dd` measures; see the guide, Classic tools"))
                 }
                 _ => Err(Refusal::unknown(TOOL, argument, OPERANDS)),
             };
@@ -165,7 +165,7 @@ impl Draft {
             "bs" => self.bs = Some(block(name, value)?),
             "ibs" => self.ibs = Some(block(name, value)?),
             "obs" => self.obs = Some(block(name, value)?),
-            "cbs" => return Err(unserved(argument, "data is not converted")),
+            "cbs" => return Err(unsupported(argument, "data is not converted")),
             "count" => self.count = Some(amount(name, value)?),
             "skip" | "iseek" => self.skip = Some(amount(name, value)?),
             "seek" | "oseek" => self.seek = Some(amount(name, value)?),
@@ -206,13 +206,13 @@ impl Draft {
             }
             "sync" => self.note("`conv=sync` changes nothing: no block of a file or device is padded"),
             "sparse" => {
-                return Err(unserved(
+                return Err(unsupported(
                     &typed(),
                     "holes would be left where blocks are to be written; leave it out",
                 ));
             }
             "ascii" | "ebcdic" | "ibm" | "block" | "unblock" | "lcase" | "ucase" | "swab" => {
-                return Err(unserved(&typed(), "data is not converted; leave it out"));
+                return Err(unsupported(&typed(), "data is not converted; leave it out"));
             }
             _ => {
                 let known = ["fsync", "fdatasync", "notrunc", "excl", "nocreat", "noerror", "sync", "sparse"];
@@ -246,11 +246,11 @@ impl Draft {
             }
             ("nocache", _) => {
                 let why = "the page cache is bypassed or it is not; `direct` comes nearest";
-                return Err(unserved(&typed(), why));
+                return Err(unsupported(&typed(), why));
             }
-            ("append", _) => return Err(unserved(&typed(), "say where with `seek=`, and `conv=notrunc`")),
+            ("append", _) => return Err(unsupported(&typed(), "say where with `seek=`, and `conv=notrunc`")),
             ("cio" | "directory", _) => {
-                return Err(unserved(&typed(), "it does not exist for what is measured"));
+                return Err(unsupported(&typed(), "it does not exist for what is measured"));
             }
             ("count_bytes" | "skip_bytes", Direction::Out) | ("seek_bytes", Direction::In) => {
                 return Err(wrong(&typed(), flag, "this flag belongs to the other side"));
@@ -370,8 +370,8 @@ fn wrong(option: &str, value: &str, want: &str) -> Refusal {
     Refusal::Value { tool: TOOL, option: option.into(), value: value.into(), want: want.into() }
 }
 
-fn unserved(option: &str, why: &str) -> Refusal {
-    Refusal::Unserved { tool: TOOL, option: option.into(), why: why.into() }
+fn unsupported(option: &str, why: &str) -> Refusal {
+    Refusal::Unsupported { tool: TOOL, option: option.into(), why: why.into() }
 }
 
 #[cfg(test)]
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_served_is_named() {
+    fn what_is_not_supported_is_named() {
         let cases = [
             ("conv=ucase", "conv=ucase"),
             ("conv=notrunc,sparse", "conv=sparse"),
@@ -431,7 +431,7 @@ mod tests {
             if let Ok(command) = Command::parse(&words) {
                 let found = super::super::Found { size: 1 << 30, kind: super::super::FoundKind::Device, direct_unit: None };
                 if let Ok(work) = command.work(found) {
-                    command.order(work, found, 1);
+                    command.translate(work, found, 1);
                 }
             }
         }

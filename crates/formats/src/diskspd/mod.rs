@@ -19,7 +19,7 @@ pub use xml::{OUTPUT_XML, xml};
 use units::convert::narrow;
 use workload::plan::MOST_WORKLOADS;
 
-use crate::{Order, Refusal, quoted};
+use crate::{Refusal, TranslatedJob, quoted};
 
 const TOOL: &str = "diskspd";
 
@@ -103,7 +103,7 @@ impl Command {
     }
 
     /// The plan that asks for what the command asks for, on targets of these `sizes`.
-    pub fn order(&self, sizes: &[u64]) -> Result<Order, Refusal> {
+    pub fn translate(&self, sizes: &[u64]) -> Result<TranslatedJob, Refusal> {
         let usage = |what: String| Refusal::Usage { tool: TOOL, what };
         let parts = self.parts();
         if parts.len() > MOST_WORKLOADS {
@@ -111,7 +111,7 @@ impl Command {
         }
         if matches!(self.access, Access::Sequential(_)) && parts.iter().any(|part| part.threads > 1) {
             let why = "more than 64 streams, each by itself, are not; use -si, -r or fewer threads";
-            return Err(Refusal::Unserved { tool: TOOL, option: "-s".into(), why: why.into() });
+            return Err(Refusal::Unsupported { tool: TOOL, option: "-s".into(), why: why.into() });
         }
         let about = quoted(&format!("what `diskspd {}` asks for", self.words.join(" ")));
         let mut plan = format!(
@@ -139,7 +139,7 @@ impl Command {
         if targets[0].starts_with("array:") && targets.iter().all(|target| *target == targets[0]) {
             targets.truncate(1);
         }
-        Ok(Order { plan, targets, notes: self.notes.clone() })
+        Ok(TranslatedJob { plan, targets, notes: self.notes.clone() })
     }
 
     fn workload(&self, part: &Part, size: u64) -> Result<String, Refusal> {
@@ -222,7 +222,7 @@ mod tests {
         ] {
             let command = parse(line);
             let sizes = vec![1 << 30; command.targets.len()];
-            let order = command.order(&sizes).unwrap();
+            let order = command.translate(&sizes).unwrap();
             let plan = workload::plan::Plan::parse("diskspd", &order.plan, &Default::default())
                 .unwrap_or_else(|errors| panic!("{line}: {}\n{}", errors.plain(), order.plan));
             let asked = plan.points()[0].workloads();
@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn threads_begin_where_the_offsets_say() {
         let command = parse("-T1M -t3 -B64K -f8M -b64K a");
-        let order = command.order(&[1 << 30]).unwrap();
+        let order = command.translate(&[1 << 30]).unwrap();
         for offset in [64 << 10, (1 << 20) + (64 << 10), (2 << 20) + (64 << 10)] {
             assert!(
                 order
@@ -251,9 +251,9 @@ mod tests {
                     .contains(&format!("offset  = \"{offset}B\"\nspan    = \"{}B\"", (8 << 20) - offset))
             );
         }
-        assert!(parse("-T9M -t2 -f8M a").order(&[1 << 30]).is_err());
-        assert!(parse("-t65 a").order(&[1 << 30]).is_err());
-        assert!(parse("-b1M a").order(&[1000]).is_err());
+        assert!(parse("-T9M -t2 -f8M a").translate(&[1 << 30]).is_err());
+        assert!(parse("-t65 a").translate(&[1 << 30]).is_err());
+        assert!(parse("-b1M a").translate(&[1000]).is_err());
     }
 
     #[test]
@@ -271,7 +271,7 @@ mod tests {
             if let Ok(command) = Command::parse(&words, 1) {
                 let found = vec![Found { size: 1 << 40, fixed: false }; command.targets.len()];
                 if let Ok(sizes) = command.sizes(&found) {
-                    let _ = command.order(&sizes);
+                    let _ = command.translate(&sizes);
                 }
             }
         }

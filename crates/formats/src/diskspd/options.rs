@@ -188,7 +188,7 @@ impl Draft {
         let Some(flag) = argument.strip_prefix('-').filter(|flag| !flag.is_empty()) else {
             if argument.starts_with('#') {
                 let why = "name devices as they are called here, such as /dev/sdb";
-                return Err(unserved(argument, why));
+                return Err(unsupported(argument, why));
             }
             self.command.targets.push(argument.into());
             return Ok(());
@@ -212,7 +212,7 @@ impl Draft {
             'd' => self.command.seconds = number(1, 10_000_000)?,
             'D' => match value {
                 "" | "1000" => self.command.iops_deviation = true,
-                _ => return Err(unserved(argument, "rates are kept for each second; use -D or -D1000")),
+                _ => return Err(unsupported(argument, "rates are kept for each second; use -D or -D1000")),
             },
             'f' if value.starts_with(|c: char| c.is_ascii_digit()) => self.command.most = Some(bytes(1)?),
             'f' if !value.is_empty() && value.chars().all(|hint| "rst".contains(hint)) => {
@@ -226,7 +226,7 @@ impl Draft {
             'j' => self.pause = Some(number(1, 10_000_000)?),
             'I' => match number(1, 3)? {
                 3 => {}
-                _ => return Err(unserved(argument, "requests have normal priority; leave it out")),
+                _ => return Err(unsupported(argument, "requests have normal priority; leave it out")),
             },
             'l' if value.is_empty() => self.command.large_pages = true,
             'L' if value.is_empty() => self.command.latency = true,
@@ -261,21 +261,23 @@ impl Draft {
             'z' => self.command.seed = Some(number(0, u32::MAX)?),
             'Z' => self.command.buffers = self.buffers(value)?,
             'e' => {
-                return Err(unserved(
+                return Err(unsupported(
                     argument,
                     "there are no such events here; the record has device counters",
                 ));
             }
-            'O' => return Err(unserved(argument, "requests are counted for each thread and target; use -o")),
+            'O' => {
+                return Err(unsupported(argument, "requests are counted for each thread and target; use -o"));
+            }
             'p' => {
-                return Err(unserved(
+                return Err(unsupported(
                     argument,
                     "the same block several times at once measures a cache; leave it out",
                 ));
             }
-            'X' => return Err(unserved(argument, "a profile stands alone; leave out what is beside it")),
+            'X' => return Err(unsupported(argument, "a profile stands alone; leave out what is beside it")),
             'y' => {
-                return Err(unserved(
+                return Err(unsupported(
                     argument,
                     "there are no named events here; start and stop it from a script",
                 ));
@@ -320,7 +322,7 @@ impl Draft {
                 'h' => (Some(false), true),
                 'w' => (None, true),
                 'r' => {
-                    return Err(unserved(
+                    return Err(unsupported(
                         argument,
                         "the cache of a remote server is used in any case; use -Su",
                     ));
@@ -340,7 +342,7 @@ impl Draft {
         match value {
             "" => Ok(Buffers::Zeros),
             "r" => Ok(Buffers::Random),
-            _ if value.contains(',') => Err(unserved(
+            _ if value.contains(',') => Err(unsupported(
                 &format!("-Z{value}"),
                 "content is not taken from a file; use -Zr or a size alone",
             )),
@@ -369,7 +371,7 @@ impl Draft {
                 }
                 if self.stride.is_some_and(|stride| stride != block) {
                     let why = "threads that take turns do so block by block; use -si alone, or -s and a size";
-                    return Err(unserved("-si", why));
+                    return Err(unsupported("-si", why));
                 }
                 Access::Interlocked
             }
@@ -431,8 +433,8 @@ fn wrong(option: &str, value: &str, want: &str) -> Refusal {
     Refusal::Value { tool: TOOL, option: option.into(), value: value.into(), want: want.into() }
 }
 
-fn unserved(option: &str, why: &str) -> Refusal {
-    Refusal::Unserved { tool: TOOL, option: option.into(), why: why.into() }
+fn unsupported(option: &str, why: &str) -> Refusal {
+    Refusal::Unsupported { tool: TOOL, option: option.into(), why: why.into() }
 }
 
 #[cfg(test)]
@@ -463,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_served_is_named() {
+    fn what_is_not_supported_is_named() {
         for (line, word) in [
             ("-X profile", "-X"),
             ("-o0 x", "-o"),

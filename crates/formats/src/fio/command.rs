@@ -1,6 +1,6 @@
 //! fio's command line: options of fio itself, jobs as options, and job files.
 
-use crate::{Order, Refusal, Surroundings};
+use crate::{JobEnvironment, Refusal, TranslatedJob};
 
 use super::TOOL;
 use super::arrange::{self, Arrangement};
@@ -46,7 +46,7 @@ pub enum Format {
 
 impl Command {
     /// Reads the arguments after the tool's name.
-    pub fn parse(arguments: &[String], around: &Surroundings<'_>) -> Result<Command, Refusal> {
+    pub fn parse(arguments: &[String], environment: &JobEnvironment<'_>) -> Result<Command, Refusal> {
         let mut line = Line::default();
         line.read(arguments)?;
         let mut wanted = std::mem::take(&mut line.wanted);
@@ -54,11 +54,11 @@ impl Command {
             wanted.formats.push(Format::Normal);
         }
         let mut jobs = Vec::new();
-        for mut sections in line.job_files(around)? {
+        for mut sections in line.job_files(environment)? {
             if !line.only.is_empty() {
                 sections.retain(|section| section.is_global() || line.only.contains(&section.name));
             }
-            jobs.extend(self::jobs(&sections, around)?);
+            jobs.extend(self::jobs(&sections, environment)?);
         }
         if jobs.is_empty() && !wanted.version {
             let what = "nothing to do: name a job file, or a job with --name".into();
@@ -73,21 +73,21 @@ impl Command {
         let origin = if line.files.is_empty() { "a command line".into() } else { line.files.join(", ") };
         let mut arrangement = match jobs.is_empty() {
             true => Arrangement {
-                order: Order { plan: String::new(), targets: Vec::new(), notes: Vec::new() },
+                translated: TranslatedJob { plan: String::new(), targets: Vec::new(), notes: Vec::new() },
                 phases: Vec::new(),
                 unlink: false,
             },
-            false => arrange::arrange(&jobs, &origin, around.salt)?,
+            false => arrange::arrange(&jobs, &origin, environment.salt)?,
         };
-        arrangement.order.notes.extend(line.notes);
+        arrangement.translated.notes.extend(line.notes);
         let command = Command { jobs, arrangement, wanted };
         command.check_search()?;
         Ok(command)
     }
 
     /// The plan that does what the command asks.
-    pub fn order(&self) -> &Order {
-        &self.arrangement.order
+    pub fn translate(&self) -> &TranslatedJob {
+        &self.arrangement.translated
     }
 
     /// Whether the files that were made are removed, as with `unlink=1`; fio leaves them otherwise.
@@ -123,13 +123,13 @@ impl Command {
 }
 
 /// The jobs of `sections`, globals laid beneath those that follow them.
-pub(super) fn jobs(sections: &[Section], around: &Surroundings<'_>) -> Result<Vec<Job>, Refusal> {
+pub(super) fn jobs(sections: &[Section], environment: &JobEnvironment<'_>) -> Result<Vec<Job>, Refusal> {
     let mut globals: Vec<Setting> = Vec::new();
     let mut jobs = Vec::new();
     for section in sections {
         match section.is_global() {
             true => globals.extend(section.settings.iter().cloned()),
-            false => jobs.push(Job::read(&globals, section, around)?),
+            false => jobs.push(Job::read(&globals, section, environment)?),
         }
     }
     Ok(jobs)
@@ -171,8 +171,8 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("remote-config", "fathom has no server; run it on that host"),
     ("daemonize", "fathom has no server; run it on that host"),
     ("showcmd", "`fathom plan convert JOBFILE` shows what a job file comes to"),
-    ("cmdhelp", "the guide lists what is served"),
-    ("enghelp", "the guide lists what is served"),
+    ("cmdhelp", "the guide lists what is supported"),
+    ("enghelp", "the guide lists what is supported"),
     ("cpuclock-test", "`fathom doctor` looks at this machine"),
     ("crctest", "`fathom doctor --self-test` tests the tool"),
     ("inflate-log", "there are no logs"),
@@ -206,10 +206,10 @@ impl Line {
     }
 
     fn option(&mut self, name: &str, value: Option<&str>) -> Result<(), Refusal> {
-        let unserved =
-            |why: &str| Refusal::Unserved { tool: TOOL, option: format!("--{name}"), why: why.into() };
+        let unsupported =
+            |why: &str| Refusal::Unsupported { tool: TOOL, option: format!("--{name}"), why: why.into() };
         if let Some((_, why)) = ELSEWHERE.iter().find(|(known, _)| *known == name) {
-            return Err(unserved(why));
+            return Err(unsupported(why));
         }
         match (name, value) {
             ("output-format", Some(value)) => return self.formats(value),
@@ -220,8 +220,8 @@ impl Line {
             ("readonly", _) => self.is_readonly = true,
             ("parse-only", _) => self.wanted.parse_only = true,
             ("version" | "v", _) => self.wanted.version = true,
-            ("help" | "h", _) => return Err(unserved("`man fio`, or the guide for what is served")),
-            ("terse-version", Some(value)) if value != "3" => return Err(unserved("version 3 is")),
+            ("help" | "h", _) => return Err(unsupported("`man fio`, or the guide for what is supported")),
+            ("terse-version", Some(value)) if value != "3" => return Err(unsupported("version 3 is")),
             ("status-interval", _) => {
                 self.notes.push("--status-interval: one report is printed, at the end".into());
             }
@@ -274,14 +274,14 @@ impl Line {
 
     /// The sections of each job file. Those of the arguments come before those of the first, wherever they stand, and
     /// hold for no other.
-    fn job_files(&self, around: &Surroundings<'_>) -> Result<Vec<Vec<Section>>, Refusal> {
+    fn job_files(&self, environment: &JobEnvironment<'_>) -> Result<Vec<Vec<Section>>, Refusal> {
         let mut all = vec![self.sections.clone()];
         for (position, path) in self.files.iter().enumerate() {
-            let text = (around.file)(path).map_err(|error| Refusal::Usage {
+            let text = (environment.file)(path).map_err(|error| Refusal::Usage {
                 tool: TOOL,
                 what: format!("{path}: the job file cannot be read: {error}"),
             })?;
-            let mut sections = ini::read(path, &text, around)?;
+            let mut sections = ini::read(path, &text, environment)?;
             if position > 0 {
                 all.push(sections);
                 continue;

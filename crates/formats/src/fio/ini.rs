@@ -1,6 +1,6 @@
 //! fio's job files: sections, comments, included files, variables.
 
-use crate::{Refusal, Surroundings};
+use crate::{JobEnvironment, Refusal};
 
 use super::section::{Place, Section, Setting};
 
@@ -10,8 +10,12 @@ const DEEPEST: usize = 8;
 const MOST: usize = 65_536;
 
 /// The sections of the job file `name`.
-pub(super) fn read(name: &str, text: &str, around: &Surroundings<'_>) -> Result<Vec<Section>, Refusal> {
-    let mut reader = Reader { around, sections: Vec::new(), settings: 0 };
+pub(super) fn read(
+    name: &str,
+    text: &str,
+    environment: &JobEnvironment<'_>,
+) -> Result<Vec<Section>, Refusal> {
+    let mut reader = Reader { environment, sections: Vec::new(), settings: 0 };
     reader.file(name, text, 0)?;
     if let Some(first) = reader.sections.iter_mut().find(|section| !section.is_global()) {
         first.begins_file = true;
@@ -37,7 +41,7 @@ pub(super) fn is_one(name: &str, text: &str) -> bool {
 }
 
 struct Reader<'a> {
-    around: &'a Surroundings<'a>,
+    environment: &'a JobEnvironment<'a>,
     sections: Vec<Section>,
     settings: usize,
 }
@@ -80,7 +84,7 @@ impl Reader<'_> {
             return Err(place.refuse(format!("files include each other more than {DEEPEST} deep")));
         }
         let path = self.filled(path, place)?;
-        let text = (self.around.file)(&path)
+        let text = (self.environment.file)(&path)
             .map_err(|error| place.refuse(format!("the included file `{path}` cannot be read: {error}")))?;
         self.file(&path, &text, depth + 1)
     }
@@ -119,21 +123,21 @@ impl Reader<'_> {
                 return Err(place.refuse(format!("`{text}`: a variable is written ${{NAME}}")));
             };
             // A variable that is not set is nothing, as in fio.
-            filled.push_str(&(self.around.variable)(&after[..end]).unwrap_or_default());
+            filled.push_str(&(self.environment.variable)(&after[..end]).unwrap_or_default());
             rest = &after[end + 1..];
         }
         filled.push_str(rest);
-        Ok(keywords(&filled, self.around))
+        Ok(keywords(&filled, self.environment))
     }
 }
 
 /// `$ncpus`, `$mb_memory` and `$pagesize` filled in.
-fn keywords(text: &str, around: &Surroundings<'_>) -> String {
+fn keywords(text: &str, environment: &JobEnvironment<'_>) -> String {
     if !text.contains('$') {
         return text.into();
     }
-    text.replace("$ncpus", &around.cpus.to_string())
-        .replace("$mb_memory", &(around.ram_bytes >> 20).to_string())
+    text.replace("$ncpus", &environment.cpus.to_string())
+        .replace("$mb_memory", &(environment.ram_bytes >> 20).to_string())
         .replace("$pagesize", "4096")
 }
 
@@ -154,8 +158,8 @@ fn section_name(line: &str) -> Option<&str> {
 mod tests {
     use super::*;
 
-    fn settings(text: &str, around: &Surroundings<'_>) -> Vec<(String, String, String)> {
-        let sections = read("x.fio", text, around).unwrap_or_else(|refusal| panic!("{refusal}"));
+    fn settings(text: &str, environment: &JobEnvironment<'_>) -> Vec<(String, String, String)> {
+        let sections = read("x.fio", text, environment).unwrap_or_else(|refusal| panic!("{refusal}"));
         let of = |section: &Section| {
             let name = section.name.clone();
             let each = |setting: &Setting| (name.clone(), setting.known.name.into(), setting.value.clone());
@@ -168,22 +172,22 @@ mod tests {
     fn a_name_that_cannot_be_shown_is_refused_with_its_line() {
         for name in ["a\u{9a}", "n\0\0e", "a\tb"] {
             let refusal =
-                read("x.fio", &format!("[global]\n[{name}]\nrw=read\n"), &Surroundings::NONE).unwrap_err();
+                read("x.fio", &format!("[global]\n[{name}]\nrw=read\n"), &JobEnvironment::NONE).unwrap_err();
             assert!(refusal.to_string().contains("x.fio:2: "), "{refusal}");
-            let refusal = read("x.fio", &format!("[a]\nname={name}\n"), &Surroundings::NONE).unwrap_err();
+            let refusal = read("x.fio", &format!("[a]\nname={name}\n"), &JobEnvironment::NONE).unwrap_err();
             assert!(refusal.to_string().contains("x.fio:2: "), "{refusal}");
         }
     }
 
     #[test]
     fn comments_are_cut_and_variables_filled_in() {
-        let around = Surroundings {
+        let environment = JobEnvironment {
             variable: &|name| (name == "SIZE").then(|| "1g".into()),
             cpus: 8,
-            ..Surroundings::NONE
+            ..JobEnvironment::NONE
         };
         let text = "; a comment\n[global]\nsize=${SIZE} # so much\nnumjobs=$ncpus\n[a]\nrw=randread ; random\nthread\n";
-        let found = settings(text, &around);
+        let found = settings(text, &environment);
         let has = |section: &str, name: &str, value: &str| {
             assert!(found.contains(&(section.into(), name.into(), value.into())), "{found:?}");
         };
@@ -195,33 +199,36 @@ mod tests {
 
     #[test]
     fn a_comment_begins_wherever_its_mark_stands_but_within_brackets() {
-        let found = settings("[a#1] # first\nnumjobs=4;four\n  ; none\nbs=4k# small\n", &Surroundings::NONE);
+        let found =
+            settings("[a#1] # first\nnumjobs=4;four\n  ; none\nbs=4k# small\n", &JobEnvironment::NONE);
         let wanted = [("a#1", "numjobs", "4"), ("a#1", "bs", "4k")];
         assert_eq!(found, wanted.map(|(section, name, value)| (section.into(), name.into(), value.into())));
     }
 
     #[test]
     fn an_included_file_adds_to_the_section_it_stands_in() {
-        let around = Surroundings { file: &|path| Ok(format!("description={path}\n")), ..Surroundings::NONE };
-        assert_eq!(settings("[a]\ninclude b.inc\n", &around)[0].2, "b.inc");
-        let around = Surroundings { file: &|_| Ok("include b.inc\n".into()), ..Surroundings::NONE };
-        let refusal = read("x.fio", "[a]\ninclude b.inc\n", &around).expect_err("a circle");
+        let environment =
+            JobEnvironment { file: &|path| Ok(format!("description={path}\n")), ..JobEnvironment::NONE };
+        assert_eq!(settings("[a]\ninclude b.inc\n", &environment)[0].2, "b.inc");
+        let environment = JobEnvironment { file: &|_| Ok("include b.inc\n".into()), ..JobEnvironment::NONE };
+        let refusal = read("x.fio", "[a]\ninclude b.inc\n", &environment).expect_err("a circle");
         assert!(refusal.to_string().contains("8 deep"), "{refusal}");
     }
 
     #[test]
     fn a_variable_that_is_not_set_is_told_where_it_stands_for_all_of_a_value() {
         let text = "[a]\ndirectory=${WHERE}\n";
-        let refusal = read("x.fio", text, &Surroundings::NONE).expect_err("no value").to_string();
+        let refusal = read("x.fio", text, &JobEnvironment::NONE).expect_err("no value").to_string();
         assert!(refusal.starts_with("x.fio:2: `directory=${WHERE}`: the variable is not set"), "{refusal}");
     }
 
     #[test]
     fn a_mistake_names_its_file_and_line() {
-        let refusal = read("x.fio", "[a]\nrw=read\niodeth=4\n", &Surroundings::NONE).expect_err("a slip");
+        let refusal = read("x.fio", "[a]\nrw=read\niodeth=4\n", &JobEnvironment::NONE).expect_err("a slip");
         assert_eq!(refusal.to_string(), "x.fio:3: fio has no option `iodeth`; did you mean `iodepth`?");
-        let refusal = read("x.fio", "[a]\nexec_prerun=ls\n", &Surroundings::NONE).expect_err("not served");
-        assert!(refusal.to_string().starts_with("x.fio:2: `exec_prerun=ls` is not served"), "{refusal}");
+        let refusal =
+            read("x.fio", "[a]\nexec_prerun=ls\n", &JobEnvironment::NONE).expect_err("not supported");
+        assert!(refusal.to_string().starts_with("x.fio:2: `exec_prerun=ls` is not supported"), "{refusal}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use units::convert::narrow;
 use crate::{NoFigures, Output};
 
 use super::TOOL;
-use super::asked::{READ, WRITE};
+use super::access::{READ, WRITE};
 use super::command::{Command, Format};
 use super::figures::{self, Entry, Percentiles, Target};
 use super::job::Job;

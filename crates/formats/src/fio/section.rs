@@ -34,7 +34,7 @@ pub(super) struct Setting {
 }
 
 impl Setting {
-    /// The setting of `name`; the refusal of a name that fio does not have, or that is not served.
+    /// The setting of `name`; the refusal of a name that fio does not have, or that is not supported.
     pub(super) fn read(name: &str, value: Option<&str>, place: &Place) -> Result<Setting, Refusal> {
         let Some(known) = table::find(name) else { return Err(unknown(name, place)) };
         let value = value.map(str::trim).unwrap_or_default().to_owned();
@@ -45,10 +45,10 @@ impl Setting {
         if known.name == "name" && setting.value.contains(char::is_control) {
             return Err(setting.wrong("a name has no characters that cannot be shown"));
         }
-        if let Verdict::Refused { why, idle } = known.verdict
+        if let Verdict::Unsupported { why, idle } = known.verdict
             && !idle.contains(&setting.value.as_str())
         {
-            return Err(setting.unserved(why));
+            return Err(setting.unsupported(why));
         }
         Ok(setting)
     }
@@ -64,16 +64,16 @@ impl Setting {
         }
     }
 
-    /// The refusal of what is understood and not served.
-    pub(super) fn unserved(&self, why: impl Into<String>) -> Refusal {
+    /// The refusal of what is understood and not supported.
+    pub(super) fn unsupported(&self, why: impl Into<String>) -> Refusal {
         let why = why.into();
         let option = match self.value.as_str() {
             "" => self.known.name.to_owned(),
             value => format!("{}={value}", self.known.name),
         };
         match &self.place {
-            Place::Line(..) => self.place.refuse(format!("`{option}` is not served: {why}")),
-            Place::Argument => Refusal::Unserved { tool: TOOL, option, why },
+            Place::Line(..) => self.place.refuse(format!("`{option}` is not supported: {why}")),
+            Place::Argument => Refusal::Unsupported { tool: TOOL, option, why },
         }
     }
 }
@@ -85,7 +85,7 @@ fn unknown(name: &str, place: &Place) -> Refusal {
             place.refuse(format!("fio has no option `{name}`; did you mean `{near}`?"))
         }
         (Place::Line(..), _) => {
-            place.refuse(format!("`{name}` is no option of fio, or one of an engine that is not served"))
+            place.refuse(format!("`{name}` is no option of fio, or one of an engine that is not supported"))
         }
         (Place::Argument, _) => refusal,
     }

@@ -139,9 +139,9 @@ fn is_plain(word: &str) -> bool {
     !word.starts_with('-') && (!word.starts_with('/') || word.len() > 3)
 }
 
-/// Why Dynamo is not served.
+/// Why Dynamo is not supported.
 pub fn refused_dynamo(arguments: &[String]) -> Refusal {
-    Refusal::Unserved {
+    Refusal::Unsupported {
         tool: "dynamo",
         option: arguments.first().map_or("dynamo", String::as_str).into(),
         why: "Dynamo does what an Iometer on another host tells it over the network; give the configuration itself \

@@ -21,11 +21,11 @@ pub use command::{Command, Place, refused_dynamo};
 pub use config::{Config, Record};
 pub use plan::Job;
 pub use results::{Generation, write};
-pub use sheet::{Asked, Disk, Sheet, Test, Worker};
+pub use sheet::{Disk, Sheet, Test, Worker, WorkerSettings};
 
 use record::Run;
 
-use crate::{JobFile, NoFigures, Order, Output, Refusal, Surroundings};
+use crate::{JobEnvironment, JobFile, NoFigures, Output, Refusal, TranslatedJob};
 
 const TOOL: &str = "iometer";
 
@@ -57,13 +57,13 @@ fn is_one(name: &str, text: &str) -> bool {
     is_named_so || !is_result && text.lines().any(|line| reader::section_of(line).is_some())
 }
 
-fn read(name: &str, text: &str, around: &Surroundings<'_>) -> Result<Order, Refusal> {
+fn read(name: &str, text: &str, environment: &JobEnvironment<'_>) -> Result<TranslatedJob, Refusal> {
     let config = Config::read(name, text)?;
     let mut job = Job::of(&config, name)?;
-    if around.targets.is_empty() {
-        job.order.notes.extend(job.naming());
+    if environment.targets.is_empty() {
+        job.translated.notes.extend(job.naming());
     }
-    Ok(job.order)
+    Ok(job.translated)
 }
 
 fn text(run: &Run, generation: Generation) -> Result<String, NoFigures> {

@@ -11,15 +11,15 @@ use workload::plan::{MOST_POINTS, MOST_WORKLOADS};
 use super::builtin;
 use super::config::{Config, DiskWorker, Spec, SpecLine};
 use super::cycling::{Active, depths, sets};
-use super::sheet::{Asked, Disk, Sheet, Test, Worker};
+use super::sheet::{Disk, Sheet, Test, Worker, WorkerSettings};
 use super::{TOOL, lines::fields};
-use crate::{Order, Refusal, quoted};
+use crate::{Refusal, TranslatedJob, quoted};
 
 /// What a file comes to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Job {
     /// The plan, its targets, and what was understood.
-    pub order: Order,
+    pub translated: TranslatedJob,
     /// What the results file says of it.
     pub sheet: Sheet,
     /// The disks that the file names, in the order in which the plan counts its targets.
@@ -46,13 +46,13 @@ impl Job {
         };
         let mut notes = config.notes.clone();
         notes.extend(maker.notes.clone());
-        let order = Order { plan, targets: maker.targets(), notes };
-        Ok(Job { order, sheet, disks })
+        let translated = TranslatedJob { plan, targets: maker.targets(), notes };
+        Ok(Job { translated, sheet, disks })
     }
 
     /// What is to be named with `--on`, where the names of the file mean nothing on this host.
     pub fn naming(&self) -> Option<String> {
-        let is_open = self.order.targets.is_empty() && self.disks.iter().any(|disk| !disk.is_empty());
+        let is_open = self.translated.targets.is_empty() && self.disks.iter().any(|disk| !disk.is_empty());
         is_open.then(|| {
             let names: Vec<String> = self.disks.iter().map(|disk| format!("`{disk}`")).collect();
             let count = counted(names.len(), "target");
@@ -285,7 +285,7 @@ impl<'a> Maker<'a> {
     fn worker(&self, hand: &Hand<'_>, spec: &Spec, count: usize) -> Worker {
         let settings = hand.settings;
         let disk = |disk: &usize| Disk { name: self.disks[*disk].name.clone(), target: *disk + 1 };
-        let asked = Asked {
+        let settings = WorkerSettings {
             depth: settings.depth,
             sectors: settings.sectors,
             first_sector: settings.first_sector,
@@ -296,7 +296,7 @@ impl<'a> Maker<'a> {
         Worker {
             name: hand.name.clone(),
             spec: spec.name.clone(),
-            asked,
+            settings,
             disks: hand.disks[..count].iter().map(disk).collect(),
         }
     }
@@ -418,41 +418,41 @@ impl<'a> Maker<'a> {
                     quoted(&unused(braceless(&name), &mut names))
                 );
             }
-            text += &self.keys(&worker.asked, disk, spec, depths.is_some());
+            text += &self.keys(&worker.settings, disk, spec, depths.is_some());
         }
         text
     }
 
-    fn keys(&self, asked: &Asked, disk: &Disk, spec: &Spec, depth_is_swept: bool) -> String {
+    fn keys(&self, settings: &WorkerSettings, disk: &Disk, spec: &Spec, depth_is_swept: bool) -> String {
         let mut keys = pattern_keys(&spec.lines);
-        if !depth_is_swept && asked.depth != 1 {
-            keys += &format!("depth = {}\n", asked.depth);
+        if !depth_is_swept && settings.depth != 1 {
+            keys += &format!("depth = {}\n", settings.depth);
         }
         if self.disks.len() > 1 {
             keys += &format!("on = {}\n", disk.target);
         }
-        if asked.first_sector > 0 {
-            keys += &format!("offset = \"{}B\"\n", asked.first_sector * 512);
+        if settings.first_sector > 0 {
+            keys += &format!("offset = \"{}B\"\n", settings.first_sector * 512);
         }
-        if asked.sectors > 0 {
-            keys += &format!("span = \"{}B\"\n", asked.sectors * 512);
+        if settings.sectors > 0 {
+            keys += &format!("span = \"{}B\"\n", settings.sectors * 512);
         }
-        if let Some(every) = asked.reopen_every {
+        if let Some(every) = settings.reopen_every {
             keys += &format!("reopen_every = {every}\n");
         }
-        if let Some(seed) = asked.seed {
+        if let Some(seed) = settings.seed {
             keys += &format!("seed = {}\n", seed & i64::MAX as u64);
         }
-        keys + content(asked, spec)
+        keys + content(settings, spec)
     }
 }
 
 /// What is written, where anything is.
-fn content(asked: &Asked, spec: &Spec) -> &'static str {
+fn content(settings: &WorkerSettings, spec: &Spec) -> &'static str {
     if spec.lines.iter().all(|line| line.reads == 100) {
         return "";
     }
-    match asked.data {
+    match settings.data {
         // One byte repeated, and before 1.1 a buffer that was never filled.
         Some(0) | None => REPEATED,
         Some(1) => "dedupe = \"1000:1\"\n",
@@ -466,7 +466,7 @@ const REPEATED: &str = "compress = \"1000:1\"\n";
 fn plan_repeats_a_byte(tests: &[Test]) -> bool {
     let repeats = |(test, worker): (&Test, &Worker)| {
         let spec = test.specs.iter().find(|spec| spec.name == worker.spec);
-        spec.is_some_and(|spec| content(&worker.asked, spec) == REPEATED)
+        spec.is_some_and(|spec| content(&worker.settings, spec) == REPEATED)
     };
     tests.iter().flat_map(|test| test.disks().map(move |(worker, _)| (test, worker))).any(repeats)
 }

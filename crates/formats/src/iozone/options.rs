@@ -1,6 +1,6 @@
 //! IOzone's options.
 //!
-//! Letters as its documentation lists them: each is served, accepted because it changes no request, or refused by
+//! Letters as its documentation lists them: each is supported, accepted because it changes no request, or refused by
 //! name.
 
 use super::figure::Unit;
@@ -282,17 +282,19 @@ impl Draft {
                 self.announce("Cross over of record size disabled.");
             }
             'D' | 'G' => {
-                return Err(unserved(letter, "a mapping is not flushed by ranges; `-e` comes nearest"));
+                return Err(unsupported(letter, "a mapping is not flushed by ranges; `-e` comes nearest"));
             }
-            'K' => return Err(unserved(letter, "no random jitter among the reads; `-i 2` reads at random")),
+            'K' => {
+                return Err(unsupported(letter, "no random jitter among the reads; `-i 2` reads at random"));
+            }
             'Q' => {
                 command.latencies = true;
                 self.announce("Offset/latency files enabled.");
             }
-            'W' => return Err(unserved(letter, "files are not locked; leave it out")),
-            'Z' => return Err(unserved(letter, "mapping and calls are not mixed; `-B` maps")),
+            'W' => return Err(unsupported(letter, "files are not locked; leave it out")),
+            'Z' => return Err(unsupported(letter, "mapping and calls are not mixed; `-B` maps")),
             'h' | 'v' => {
-                return Err(unserved(letter, "`fathom as iozone` measures; see the guide, Classic tools"));
+                return Err(unsupported(letter, "`fathom as iozone` measures; see the guide, Classic tools"));
             }
             _ => return Err(Refusal::unknown(TOOL, word, OPTIONS)),
         }
@@ -359,9 +361,9 @@ impl Draft {
                 command.forgets = true;
                 self.note("`-U`: nothing is unmounted; the page cache forgets the file before each pass");
             }
-            'd' => return Err(unserved(letter, "children begin together; `-+q` waits before each test")),
+            'd' => return Err(unsupported(letter, "children begin together; `-+q` waits before each test")),
             'J' => {
-                return Err(unserved(
+                return Err(unsupported(
                     letter,
                     "nothing is computed; the plan key `pace = \"think(5ms)\"` waits",
                 ));
@@ -437,7 +439,7 @@ impl Draft {
             }
             _ => return Err(Refusal::unknown(TOOL, &option, OPTIONS)),
         };
-        Err(Refusal::Unserved { tool: TOOL, option, why: why.into() })
+        Err(Refusal::Unsupported { tool: TOOL, option, why: why.into() })
     }
 
     fn announce(&mut self, line: &str) {
@@ -519,7 +521,10 @@ impl Draft {
             ('Y', command.read_telemetry.is_some()),
         ];
         if let Some((letter, _)) = single.into_iter().find(|(_, given)| *given) {
-            return Err(unserved(letter, "it is served of a single stream; leave `-t`, `-l` and `-u` out"));
+            return Err(unsupported(
+                letter,
+                "it is supported of a single stream; leave `-t`, `-l` and `-u` out",
+            ));
         }
         if command.grid.auto {
             return Err(usage("`-a` measures one stream and `-t` several; ask for one of them"));
@@ -540,8 +545,8 @@ pub(super) fn usage(what: &str) -> Refusal {
     Refusal::Usage { tool: TOOL, what: what.into() }
 }
 
-fn unserved(letter: char, why: &str) -> Refusal {
-    Refusal::Unserved { tool: TOOL, option: format!("-{letter}"), why: why.into() }
+fn unsupported(letter: char, why: &str) -> Refusal {
+    Refusal::Unsupported { tool: TOOL, option: format!("-{letter}"), why: why.into() }
 }
 
 fn wrong(option: &str, value: &str, want: String) -> Refusal {
@@ -635,7 +640,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_served_is_named() {
+    fn what_is_not_supported_is_named() {
         let cases = [
             ("-a -+m hosts", "-+m"),
             ("-t 2 -Q", "-Q"),

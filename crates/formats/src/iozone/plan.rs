@@ -6,7 +6,7 @@ use super::grid::Pair;
 use super::options::{Command, usage};
 use super::pass::{Pass, Walk};
 use super::telemetry::Telemetry;
-use crate::{Order, Refusal, quoted};
+use crate::{Refusal, TranslatedJob, quoted};
 
 /// Where IOzone works if nothing is named.
 const FILE: &str = "iozone.tmp";
@@ -112,7 +112,7 @@ impl Command {
     }
 
     /// The plan that does what the command asks, on `ground`.
-    pub fn order(&self, ground: Ground) -> Result<Order, Refusal> {
+    pub fn translate(&self, ground: Ground) -> Result<TranslatedJob, Refusal> {
         let mut script = Script { command: self, ground, text: self.head(), points: 0, is_empty: true };
         let mut notes = self.notes.clone();
         if self.included.close && ground == (Ground::Files { remote: false }) && !self.included.flush {
@@ -154,7 +154,7 @@ impl Command {
                 "{points} passes are more than {POINTS_MOST}; ask for fewer sizes, or for some tests with `-i`"
             )));
         }
-        Ok(Order { plan: script.text, targets: self.targets(ground), notes })
+        Ok(TranslatedJob { plan: script.text, targets: self.targets(ground), notes })
     }
 
     fn head(&self) -> String {
@@ -381,7 +381,7 @@ mod tests {
     const HERE: Ground = Ground::Files { remote: false };
 
     fn plan(line: &str, ground: Ground) -> Plan {
-        let order = parse(line).order(ground).unwrap();
+        let order = parse(line).translate(ground).unwrap();
         Plan::parse("iozone", &order.plan, &Default::default())
             .unwrap_or_else(|mistakes| panic!("{mistakes}\n{}", order.plan))
     }
@@ -439,7 +439,7 @@ mod tests {
         command.see("w.txt", &trace("0 4096 0\n2097152 8192 0\n")).unwrap();
         command.see("r.txt", &trace("512 1024\n")).unwrap();
         assert_eq!(command.largest_file(), 2_097_152 + 8192);
-        let order = command.order(HERE).unwrap();
+        let order = command.translate(HERE).unwrap();
         let plan = Plan::parse("iozone", &order.plan, &Default::default()).unwrap();
         let told: Vec<(&str, Option<workload::Op>)> = plan
             .points()
@@ -467,6 +467,6 @@ mod tests {
         assert!(!one.changes_data() && other.changes_data());
         assert_ne!(one.offset, other.offset);
         assert!(one.stop.first_ends);
-        assert!(parse("-t 2 -s 1g").order(Ground::Device { size: 1 << 30 }).is_err());
+        assert!(parse("-t 2 -s 1g").translate(Ground::Device { size: 1 << 30 }).is_err());
     }
 }

@@ -318,7 +318,7 @@ impl Seen {
             "-storax" => match lower.as_str() {
                 "skgfr" => self.note("-storax skgfr", "requests go to the kernel as a plan's do"),
                 "oss" | "asmlib" | "odmlib" => {
-                    return Err(Refusal::Unserved {
+                    return Err(Refusal::Unsupported {
                         tool: TOOL,
                         option: format!("-storax {value}"),
                         why: "there is no Oracle library here; the kernel is asked, as with `skgfr`".into(),

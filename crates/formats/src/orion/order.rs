@@ -3,7 +3,7 @@
 use super::options::{Command, Large, Simulated};
 use super::points::{Grid, Load};
 use super::{TOOL, WARMING};
-use crate::{Order, Refusal, quoted};
+use crate::{Refusal, TranslatedJob, quoted};
 
 /// One line of a `.lun` file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub fn luns(file: &str, text: &str) -> Result<Vec<Lun>, Refusal> {
 
 impl Command {
     /// The plan that does what the command asks. `seed` differs from call to call.
-    pub fn order(&self, luns: &[Lun], grid: &Grid, seed: u32) -> Result<Order, Refusal> {
+    pub fn translate(&self, luns: &[Lun], grid: &Grid, seed: u32) -> Result<TranslatedJob, Refusal> {
         let mut plan = format!(
             "name  = \"orion\"\nabout = {}\nseed  = {seed}\n\n[defaults]\npattern = \"random(repeats)\"\n\
              span    = \"100%\"\nreads   = \"{}%\"\nrun     = \"{}s\"\n",
@@ -59,7 +59,7 @@ impl Command {
             let names: Vec<&str> = luns.iter().map(|lun| lun.name.as_str()).collect();
             notes.push(format!("writes destroy what is on {}", names.join(", ")));
         }
-        Ok(Order { plan, targets: luns.iter().map(|lun| lun.name.clone()).collect(), notes })
+        Ok(TranslatedJob { plan, targets: luns.iter().map(|lun| lun.name.clone()).collect(), notes })
     }
 
     fn layout(&self, luns: &[Lun]) -> Result<String, Refusal> {
@@ -206,7 +206,7 @@ mod tests {
         let command = command(line);
         let luns: Vec<Lun> = names.iter().map(|name| Lun { line: 1, name: (*name).into() }).collect();
         let grid = command.grid(narrow::<u32>(luns.len())).unwrap();
-        let order = command.order(&luns, &grid, 7).unwrap();
+        let order = command.translate(&luns, &grid, 7).unwrap();
         Plan::parse("orion", &order.plan, &Default::default())
             .unwrap_or_else(|errors| panic!("{line}: {}\n{}", errors.plain(), order.plan))
     }
@@ -285,7 +285,7 @@ mod tests {
         let order = |line: &str, luns: &[Lun]| {
             let command = command(line);
             let grid = command.grid(1).unwrap();
-            command.order(luns, &grid, 1)
+            command.translate(luns, &grid, 1)
         };
         let simple = "-run simple -simulate raid0";
         assert!(order(simple, &luns).unwrap().plan.contains("striped(1024KiB)"));
@@ -328,7 +328,7 @@ mod tests {
                 && grid.points.len() < 200
             {
                 let lun = Lun { line: 1, name: "disk".into() };
-                let order = command.order(std::slice::from_ref(&lun), &grid, 1).unwrap();
+                let order = command.translate(std::slice::from_ref(&lun), &grid, 1).unwrap();
                 let plan = Plan::parse("orion", &order.plan, &Default::default());
                 let plan = plan.unwrap_or_else(|errors| panic!("{}\n{}", errors.plain(), order.plan));
                 prop_assert_eq!(loads(&plan).len(), grid.points.len());

@@ -13,7 +13,7 @@ pub use params::{JOB_FILE, Line, read as read_params};
 
 use workload::plan::MOST_WORKLOADS;
 
-use crate::{Order, Refusal, quoted};
+use crate::{Refusal, TranslatedJob, quoted};
 
 const TOOL: &str = "sqlio";
 
@@ -102,7 +102,7 @@ impl Command {
     }
 
     /// The plan that asks for what the command asks for. `seed` differs from call to call.
-    pub fn order(&self, files: &[File], seed: u32) -> Result<Order, Refusal> {
+    pub fn translate(&self, files: &[File], seed: u32) -> Result<TranslatedJob, Refusal> {
         if files.len() > MOST_WORKLOADS {
             let what = format!(
                 "{} files are too many: at most {MOST_WORKLOADS} are asked together; leave some out, or ask for them in another run",
@@ -141,7 +141,7 @@ impl Command {
         if targets[0].starts_with("array:") && targets.iter().all(|target| *target == targets[0]) {
             targets.truncate(1);
         }
-        Ok(Order { plan, targets, notes: self.notes.clone() })
+        Ok(TranslatedJob { plan, targets, notes: self.notes.clone() })
     }
 
     fn workload(&self, number: usize, on: &str, file: &File) -> Result<String, Refusal> {
@@ -262,7 +262,7 @@ mod tests {
         for (line, sizes) in cases {
             let command = parse(line);
             let files = command.files(&[], &found(&sizes)).unwrap();
-            let order = command.order(&files, 3).unwrap();
+            let order = command.translate(&files, 3).unwrap();
             let plan = workload::plan::Plan::parse("sqlio", &order.plan, &Default::default())
                 .unwrap_or_else(|errors| panic!("{line}: {}\n{}", errors.plain(), order.plan));
             assert_eq!(plan.estimate().changes_data, command.writes, "{line}");
@@ -290,14 +290,14 @@ mod tests {
         let fixed = [Found { size: 1 << 20, fixed: true }];
         assert!(stripe.files(&[], &fixed).is_err());
         let uneven = parse("-t3 a");
-        let refused = uneven.order(&uneven.files(&[], &found(&[0])).unwrap(), 1).expect_err("64 by 3");
+        let refused = uneven.translate(&uneven.files(&[], &found(&[0])).unwrap(), 1).expect_err("64 by 3");
         assert!(refused.to_string().contains("3 threads do not divide 64 columns"), "{refused}");
     }
 
     #[test]
     fn threads_have_columns_of_a_stripe_one_beside_the_other() {
         let command = parse("-t4 -f64 -i64 -b2 a");
-        let order = command.order(&command.files(&[], &found(&[0])).unwrap(), 1).unwrap();
+        let order = command.translate(&command.files(&[], &found(&[0])).unwrap(), 1).unwrap();
         let plan = workload::plan::Plan::parse("sqlio", &order.plan, &Default::default()).unwrap();
         let specs =
             workload::compile(&plan.points()[0].workloads()[0], &[units::Bytes::new(8 << 20)]).unwrap();
@@ -316,7 +316,7 @@ mod tests {
             if let Ok(command) = Command::parse(&words) {
                 let found = vec![Found { size: 1 << 40, fixed: false }; 9];
                 if let Ok(files) = command.files(&lines, &found) && !files.is_empty() {
-                    let _ = command.order(&files, 1);
+                    let _ = command.translate(&files, 1);
                 }
             }
         }

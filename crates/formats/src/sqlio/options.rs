@@ -133,8 +133,8 @@ impl Draft {
             Ok(number) if (from..=to).contains(&number) => Ok(number),
             _ => Err(wrong(&format!("a whole number from {from} to {to}, without a blank before it"))),
         };
-        let unserved =
-            |why: &str| Err(Refusal::Unserved { tool: TOOL, option: argument.into(), why: why.into() });
+        let unsupported =
+            |why: &str| Err(Refusal::Unsupported { tool: TOOL, option: argument.into(), why: why.into() });
         let command = &mut self.command;
         match letter {
             'k' => {
@@ -172,7 +172,7 @@ impl Draft {
                     "S" => "system",
                     "P" => "processor",
                     "Si" | "Pi" => {
-                        return unserved("the time to hand a request over is not measured apart; use -LS");
+                        return unsupported("the time to hand a request over is not measured apart; use -LS");
                     }
                     _ => return Err(wrong("`S` or `P`")),
                 });
@@ -182,12 +182,12 @@ impl Draft {
             '6' if flag == "64" => {
                 command.notes.push("`-64` changes nothing: addresses always have 64 bits".into());
             }
-            'd' => return unserved("there are no drive letters here; name each file in full"),
-            'R' => return unserved("name devices as they are called here, such as /dev/sdb"),
-            'm' => return unserved("requests are not cut in parts or gathered; leave it out"),
-            'U' => return unserved("the record has the processor's time; see `fathom show last`"),
-            'v' => return unserved("this is version 1.5's behaviour; leave it out"),
-            'D' => return unserved("the record has more; see `fathom show last`"),
+            'd' => return unsupported("there are no drive letters here; name each file in full"),
+            'R' => return unsupported("name devices as they are called here, such as /dev/sdb"),
+            'm' => return unsupported("requests are not cut in parts or gathered; leave it out"),
+            'U' => return unsupported("the record has the processor's time; see `fathom show last`"),
+            'v' => return unsupported("this is version 1.5's behaviour; leave it out"),
+            'D' => return unsupported("the record has more; see `fathom show last`"),
             '?' => {
                 let what = "usage: sqlio -kR|W -tN -sN -frandom|sequential|N -iN -oN -bN -BN|Y|H|S -LS|P -SN -FFILE FILE…";
                 return Err(Refusal::Usage { tool: TOOL, what: what.into() });
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_served_is_named() {
+    fn what_is_not_supported_is_named() {
         for (line, word) in [
             ("-kX", "`R` or `W`"),
             ("-t0", "-t"),

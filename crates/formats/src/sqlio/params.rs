@@ -2,7 +2,7 @@
 
 use super::options::mask;
 use super::{Command, Found, TOOL};
-use crate::{JobFile, Order, Refusal, Surroundings};
+use crate::{JobEnvironment, JobFile, Refusal, TranslatedJob};
 
 /// One line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,7 +79,7 @@ fn is_one(name: &str, text: &str) -> bool {
     !lines.is_empty() && lines.iter().all(Option::is_some) && (named || has_mask)
 }
 
-fn read_job(name: &str, text: &str, around: &Surroundings<'_>) -> Result<Order, Refusal> {
+fn read_job(name: &str, text: &str, environment: &JobEnvironment<'_>) -> Result<TranslatedJob, Refusal> {
     let lines = read(name, text)?;
     let mut words: Vec<String> = USUAL.iter().map(|word| (*word).to_owned()).collect();
     words.push(format!("-F{name}"));
@@ -88,12 +88,12 @@ fn read_job(name: &str, text: &str, around: &Surroundings<'_>) -> Result<Order, 
         .iter()
         .enumerate()
         .map(|(number, line)| {
-            let target = around.targets.get(number).unwrap_or(&line.name);
-            Found { size: (around.size_bytes)(target).unwrap_or(0), fixed: false }
+            let target = environment.targets.get(number).unwrap_or(&line.name);
+            Found { size: (environment.size_bytes)(target).unwrap_or(0), fixed: false }
         })
         .collect();
     let files = command.files(&lines, &found)?;
-    let mut order = command.order(&files, around.salt)?;
+    let mut order = command.translate(&files, environment.salt)?;
     order.notes.push(format!(
         "a parameter file has files, threads, masks and sizes; the rest is as in `sqlio {}`",
         USUAL.join(" ")
@@ -143,7 +143,7 @@ mod tests {
         assert!(!is_one("param.toml", "name = \"x\"\n\n[[phase]]\nrun = \"1s\"\n"));
         assert!(!is_one("param.txt", ""));
         let order =
-            (JOB_FILE.read)("param.txt", "a.dat 2 0x0 100\nb.dat 1 0x0 50\n", &Surroundings::NONE).unwrap();
+            (JOB_FILE.read)("param.txt", "a.dat 2 0x0 100\nb.dat 1 0x0 50\n", &JobEnvironment::NONE).unwrap();
         let plan = workload::plan::Plan::parse("sqlio", &order.plan, &Default::default())
             .unwrap_or_else(|errors| panic!("{}", errors.plain()));
         assert_eq!(
@@ -151,7 +151,7 @@ mod tests {
             (2, vec!["a.dat".to_owned(), "b.dat".into()])
         );
         let many =
-            |files: usize| (JOB_FILE.read)("param.txt", &"a 1 0x0 10\n".repeat(files), &Surroundings::NONE);
+            |files: usize| (JOB_FILE.read)("param.txt", &"a 1 0x0 10\n".repeat(files), &JobEnvironment::NONE);
         assert!(many(64).is_ok());
         assert!(many(65).unwrap_err().to_string().contains("65 files are too many"));
     }

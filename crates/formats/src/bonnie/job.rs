@@ -1,7 +1,7 @@
 //! What a call comes to: a plan, files of its own, and what is printed above the figures.
 
 use super::{Chars, Command, FileTest, Generation, Sheet, Test, usage};
-use crate::{Order, Refusal, quoted};
+use crate::{Refusal, TranslatedJob, quoted};
 
 /// Where and on what machine.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ pub struct Piece {
 #[derive(Clone, Debug)]
 pub struct Job {
     /// Plan and targets: the pieces, and the directory after them where small files are tested.
-    pub order: Order,
+    pub translated: TranslatedJob,
     /// The files, first targets of the order. None on a virtual array.
     pub pieces: Vec<Piece>,
     /// What is printed beside the figures.
@@ -118,7 +118,7 @@ impl Command {
             seed,
             files: self.files,
         };
-        Ok(Job { order: Order { plan, targets, notes }, pieces, sheet })
+        Ok(Job { translated: TranslatedJob { plan, targets, notes }, pieces, sheet })
     }
 
     /// 1.03 fills files of 1 GiB, 2.00 one file for each copy.
@@ -237,7 +237,7 @@ fn with_tenths(seeks: u64, seekers: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Asked;
+    use super::super::Request;
     use super::*;
     use workload::plan::{Plan, Point};
 
@@ -245,15 +245,15 @@ mod tests {
 
     fn job(generation: Generation, line: &str, place: &Place) -> Result<Job, Refusal> {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        match Asked::parse(generation, &words)? {
-            Asked::Test(command) => command.job(place),
+        match Request::parse(generation, &words)? {
+            Request::Test(command) => command.job(place),
             other => panic!("{other:?}"),
         }
     }
 
     fn points(job: &Job) -> Vec<Point> {
-        let plan = Plan::parse("bonnie", &job.order.plan, &Default::default());
-        plan.unwrap_or_else(|errors| panic!("{}\n{}", errors.plain(), job.order.plan)).points().to_vec()
+        let plan = Plan::parse("bonnie", &job.translated.plan, &Default::default());
+        plan.unwrap_or_else(|errors| panic!("{}\n{}", errors.plain(), job.translated.plan)).points().to_vec()
     }
 
     #[test]
@@ -278,14 +278,14 @@ mod tests {
     #[test]
     fn files_are_those_of_the_version() {
         let old = job(Generation::V103, "-d /mnt -s 2500 -r 0 -n 0", &HERE).unwrap();
-        let names: Vec<&str> = old.order.targets.iter().map(String::as_str).collect();
+        let names: Vec<&str> = old.translated.targets.iter().map(String::as_str).collect();
         assert_eq!(names, ["/mnt/Bonnie.77.000", "/mnt/Bonnie.77.001", "/mnt/Bonnie.77.002"]);
         assert_eq!(old.pieces[2].bytes, 452 << 20);
         let new = job(Generation::V200, "-d /mnt -s 2500 -r 0", &HERE).unwrap();
-        assert_eq!(new.order.targets, ["/mnt/Bonnie.77", "/mnt"]);
+        assert_eq!(new.translated.targets, ["/mnt/Bonnie.77", "/mnt"]);
         assert_eq!(new.pieces, [Piece { path: "/mnt/Bonnie.77".into(), bytes: 2500 << 20 }]);
         let copies = job(Generation::V200, "-d /mnt -s 10 -r 0 -c 2 -n 0", &HERE).unwrap();
-        assert_eq!(copies.order.targets, ["/mnt/Bonnie.77.000", "/mnt/Bonnie.77.001"]);
+        assert_eq!(copies.translated.targets, ["/mnt/Bonnie.77.000", "/mnt/Bonnie.77.001"]);
     }
 
     #[test]
@@ -316,7 +316,7 @@ mod tests {
                     }
                 }
                 let size = (job.sheet.size_mib * u64::from(job.sheet.copies)) << 20;
-                assert_eq!((written, read), (size, size), "{line}\n{}", job.order.plan);
+                assert_eq!((written, read), (size, size), "{line}\n{}", job.translated.plan);
             }
         }
     }

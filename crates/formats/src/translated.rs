@@ -2,7 +2,7 @@
 
 /// A plan and whom it is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Order {
+pub struct TranslatedJob {
     /// A plan in Fathom's language; [`workload::plan`] reads it.
     ///
     /// [`workload::plan`]: https://docs.rs/fathom-workload
