@@ -86,7 +86,7 @@ impl Command {
     }
 
     /// The plan that does what the command asks.
-    pub fn translate(&self) -> &TranslatedJob {
+    pub fn translated(&self) -> &TranslatedJob {
         &self.arrangement.translated
     }
 

@@ -1,6 +1,6 @@
 //! fio: job files and command lines in, JSON, text and terse lines out.
 //!
-//! A job becomes a workload, jobs that run together a phase; see [`Command::translate`]. An option that changes the
+//! A job becomes a workload, jobs that run together a phase; see [`Command::translated`]. An option that changes the
 //! requests is supported or refused by name; one that does not is accepted, with a note where more may be expected.
 
 mod access;

@@ -304,7 +304,7 @@ fn rank_36_sections_variables_and_command_lines_make_one_job() {
     };
     let words = ["--bs=4k", "--iodepth=2", "x.fio", "--direct=1"].map(str::to_owned);
     let command = Command::parse(&words, &environment).unwrap();
-    let plan = plan_text(command.translate());
+    let plan = plan_text(command.translated());
     for words in
         ["span = \"8MiB\"", "size = \"8KiB\"", "size = \"16KiB\"", "span = \"1MiB\"", "direct = true"]
     {
@@ -312,6 +312,6 @@ fn rank_36_sections_variables_and_command_lines_make_one_job() {
     }
     let line = ["--name=global", "--rw=randwrite", "--name=a", "--size=1m", "--name=b", "--size=2m"]
         .map(str::to_owned);
-    let plan = plan_text(Command::parse(&line, &JobEnvironment::NONE).unwrap().translate());
+    let plan = plan_text(Command::parse(&line, &JobEnvironment::NONE).unwrap().translated());
     assert_eq!(plan.matches("pattern = \"random\"").count(), 2, "{plan}");
 }

@@ -495,7 +495,7 @@ fn a_command_line_is_jobs_and_files() {
         command("--name=a --rw=randread --size=1m --bs 8k --direct=1 --name=b --rw=write --size=2m").unwrap();
     assert_eq!(read.jobs.len(), 2);
     assert_eq!(read.jobs[0].sizes[0], [(8192, 1.0)]);
-    assert_eq!(read.translate().targets, ["a.0.0", "b.0.0"]);
+    assert_eq!(read.translated().targets, ["a.0.0", "b.0.0"]);
     let environment = JobEnvironment {
         file: &|path| Ok(format!("[global]\nrw=read\n[{}]\n[x]\nbs=8k\n", path.trim_end_matches(".fio"))),
         ..JobEnvironment::NONE
@@ -584,9 +584,9 @@ proptest::proptest! {
         let _any = Command::parse(&words, &environment);
         match Command::parse(&said, &environment) {
             Ok(command) if !command.jobs.is_empty() => {
-                let plan = Plan::parse("x.fio", &command.translate().plan, &Default::default());
+                let plan = Plan::parse("x.fio", &command.translated().plan, &Default::default());
                 let faults = plan.err().map(|errors| format!("{errors:?}")).unwrap_or_default();
-                proptest::prop_assert!(!faults.contains("is not a key"), "{}\n{faults}", command.translate().plan);
+                proptest::prop_assert!(!faults.contains("is not a key"), "{}\n{faults}", command.translated().plan);
             }
             Ok(command) => proptest::prop_assert!(command.wanted.version),
             Err(refusal) => proptest::prop_assert!(!refusal.to_string().is_empty()),
