@@ -9,8 +9,13 @@
 mod encoding;
 mod environment;
 mod job_file;
+mod numbers;
+mod options;
 mod output;
 mod refusal;
+mod target;
+#[cfg(test)]
+mod testing;
 mod translated;
 
 pub mod bonnie;
@@ -29,4 +34,5 @@ pub use environment::JobEnvironment;
 pub use job_file::{JobFile, job_file, job_files, results_of};
 pub use output::{NoFigures, Output, outputs};
 pub use refusal::Refusal;
+pub use target::{TargetInfo, TargetKind};
 pub use translated::{TranslatedJob, quoted};

@@ -5,7 +5,7 @@
 use conduct::Event;
 use conduct::real::{LookKind, PlainFile};
 use formats::Refusal;
-use formats::bonnie::{Request, Command, Figures, Generation, Job, Place, SEMAPHORES, Test};
+use formats::bonnie::{Command, Figures, Generation, Job, Machine, Request, SEMAPHORES, Test};
 use host::SysRoot;
 use host::environment::Environment;
 use host::semaphores::Semaphores;
@@ -67,7 +67,7 @@ fn test(command: &Command, door: &Door) -> Result<Ending, Failure> {
     }
     let mut ending = Ending::done();
     for run in 0..command.runs.unwrap_or(1) {
-        let job = command.job(&Place {
+        let job = command.job(&Machine {
             is_array,
             ram_mib: machine.ram.get() >> 20,
             hostname: machine.hostname.clone(),
@@ -91,8 +91,8 @@ fn test_once(
     semaphores: Option<Semaphores>,
     door: &Door,
 ) -> Result<Ending, Failure> {
-    let files = job.pieces.iter().map(|piece| PlainFile {
-        size: Bytes::new(piece.bytes),
+    let files = job.data_files.iter().map(|file| PlainFile {
+        size: Bytes::new(file.bytes),
         expand: false,
         whole: false,
         cut: None,

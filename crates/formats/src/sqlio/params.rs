@@ -1,8 +1,8 @@
 //! SQLIO's parameter file: a line for each file, with its threads, a mask of processors and its size.
 
 use super::options::mask;
-use super::{Command, Found, TOOL};
-use crate::{JobEnvironment, JobFile, Refusal, TranslatedJob};
+use super::{Command, TOOL};
+use crate::{JobEnvironment, JobFile, Refusal, TargetInfo, TranslatedJob};
 
 /// One line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,15 +31,15 @@ pub fn read(name: &str, text: &str) -> Result<Vec<Line>, Refusal> {
         if text.is_empty() || text.starts_with('#') {
             continue;
         }
-        let line = line(text).map_err(|what| Refusal::Line { file: name.into(), line: number, what })?;
+        let line = line(text).map_err(|what| Refusal::line(name, number, what))?;
         lines.push(line);
         if lines.len() > 256 {
-            let what = "at most 256 files".into();
-            return Err(Refusal::Line { file: name.into(), line: number, what });
+            let what = "at most 256 files";
+            return Err(Refusal::line(name, number, what));
         }
     }
     match lines.is_empty() {
-        true => Err(Refusal::Usage { tool: TOOL, what: format!("{name} names no file") }),
+        true => Err(Refusal::usage(TOOL, format!("{name} names no file"))),
         false => Ok(lines),
     }
 }
@@ -84,25 +84,25 @@ fn read_job(name: &str, text: &str, environment: &JobEnvironment<'_>) -> Result<
     let mut words: Vec<String> = USUAL.iter().map(|word| (*word).to_owned()).collect();
     words.push(format!("-F{name}"));
     let command = Command::parse(&words)?;
-    let found: Vec<Found> = lines
+    let found: Vec<TargetInfo> = lines
         .iter()
         .enumerate()
         .map(|(number, line)| {
             let target = environment.targets.get(number).unwrap_or(&line.name);
-            Found { size: (environment.size_bytes)(target).unwrap_or(0), fixed: false }
+            TargetInfo::sized((environment.size_bytes)(target).unwrap_or(0), false)
         })
         .collect();
     let files = command.files(&lines, &found)?;
-    let mut order = command.translate(&files, environment.salt)?;
-    order.notes.push(format!(
+    let mut translated = command.translate(&files, environment.salt)?;
+    translated.notes.push(format!(
         "a parameter file has files, threads, masks and sizes; the rest is as in `sqlio {}`",
         USUAL.join(" ")
     ));
     for file in &files {
         let (name, threads, mib) = (&file.name, file.threads, file.size >> 20);
-        order.notes.push(format!("{name}: {threads} threads, mask {:#x}, {mib} MB", file.mask));
+        translated.notes.push(format!("{name}: {threads} threads, mask {:#x}, {mib} MB", file.mask));
     }
-    Ok(order)
+    Ok(translated)
 }
 
 #[cfg(test)]
