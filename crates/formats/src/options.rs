@@ -180,7 +180,7 @@ impl<T> Opt<T> {
     }
 
     /// What help shows: the spellings with the value behind them.
-    pub(crate) fn shown(&self) -> String {
+    fn shown(&self) -> String {
         let value = match &self.does {
             Does::One(words) => {
                 let words = words.iter().filter(|word| !matches!(word.does, Does::Unsupported));
@@ -189,10 +189,6 @@ impl<T> Opt<T> {
             _ => self.value.into(),
         };
         format!("{} {value}", self.names.replace(' ', ", ")).trim_end().into()
-    }
-
-    pub(crate) fn help(&self) -> &'static str {
-        self.help
     }
 }
 
@@ -293,6 +289,18 @@ impl<T: Notes> Syntax<T> {
         self.options.iter().flat_map(|part| part.iter())
     }
 
+    /// A line of help for each option that is supported: what it looks like, and what it does.
+    pub fn help(&self) -> String {
+        const WIDTH: usize = 28;
+        let is_shown =
+            |row: &&Opt<T>| !row.help.is_empty() && !matches!(row.does, Does::Unsupported | Does::Usage);
+        let line = |row: &Opt<T>| match row.shown() {
+            long if long.len() >= WIDTH => format!("  {long}\n  {:WIDTH$}{}\n", "", row.help),
+            short => format!("  {short:WIDTH$}{}\n", row.help),
+        };
+        self.rows().filter(is_shown).map(line).collect()
+    }
+
     /// The refusal of `option`, which the tool does not have.
     pub fn unknown(&self, option: &str) -> Refusal {
         let known: Vec<&str> = self.rows().flat_map(Opt::spellings).collect();
@@ -343,10 +351,15 @@ impl<T: Notes> Syntax<T> {
                 Takes::Value if is_glued || !rest.is_empty() => self.apply(into, row, &given(rest))?,
                 Takes::Value => self.apply(into, row, &given(self.value_of(row, spelling, words)?))?,
                 Takes::Values => {
-                    let first = if rest.is_empty() { self.value_of(row, spelling, words)? } else { rest };
-                    self.apply(into, row, &given(first))?;
-                    while let Some(next) = words.next_if(|next| !next.starts_with('-')) {
-                        self.apply(into, row, &given(next))?;
+                    let first = Some(rest).filter(|rest| !rest.is_empty());
+                    let mut next = || words.next_if(|next| !next.starts_with('-')).map(String::as_str);
+                    let mut value = first.or_else(&mut next);
+                    if value.is_none() {
+                        return Err(self.missing(row, spelling));
+                    }
+                    while let Some(found) = value {
+                        self.apply(into, row, &given(found))?;
+                        value = next();
                     }
                 }
             }
@@ -377,8 +390,11 @@ impl<T: Notes> Syntax<T> {
 
     /// The next word, which is the value of an option.
     fn value_of<'a>(&self, row: &Opt<T>, spelling: &str, words: &mut Words<'a>) -> Result<&'a str, Refusal> {
-        let missing = || Refusal::usage(self.tool, format!("`{spelling}` needs a value: {}", row.help));
-        words.next().map(String::as_str).ok_or_else(missing)
+        words.next().map(String::as_str).ok_or_else(|| self.missing(row, spelling))
+    }
+
+    fn missing(&self, row: &Opt<T>, spelling: &str) -> Refusal {
+        Refusal::usage(self.tool, format!("`{spelling}` needs a value: {}", row.help))
     }
 
     fn given<'a>(&self, option: &'a str, value: &'a str) -> Given<'a> {
