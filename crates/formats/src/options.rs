@@ -253,7 +253,7 @@ impl Given<'_> {
     }
 }
 
-type Words<'a> = std::iter::Peekable<std::slice::Iter<'a, String>>;
+pub(crate) type Words<'a> = std::iter::Peekable<std::slice::Iter<'a, String>>;
 
 impl<T: Notes> Syntax<T> {
     /// Reads `arguments` into `into`, from left to right.
@@ -282,6 +282,11 @@ impl<T: Notes> Syntax<T> {
             }
         }
         Ok(())
+    }
+
+    /// Reads the option called `name` with its value, as if it stood on the line.
+    pub fn set(&self, into: &mut T, name: &str, value: &str) -> Result<(), Refusal> {
+        self.named(into, name, Some(value), &mut [].iter().peekable())
     }
 
     /// All rows.
@@ -367,8 +372,13 @@ impl<T: Notes> Syntax<T> {
         Ok(())
     }
 
-    /// An option whose name is known whole, perhaps with its value.
-    fn named(
+    /// Whether there is an option of that name.
+    pub fn has(&self, name: &str) -> bool {
+        self.find(name).is_some()
+    }
+
+    /// Reads an option whose name is known whole, perhaps with its value; otherwise that is the next of `words`.
+    pub fn named(
         &self,
         into: &mut T,
         name: &str,
@@ -377,7 +387,7 @@ impl<T: Notes> Syntax<T> {
     ) -> Result<(), Refusal> {
         let (row, spelling) = self.find(name).ok_or_else(|| self.unknown(name))?;
         let value = match (row.takes(), value) {
-            (Takes::Nothing, None) => "",
+            (Takes::Nothing | Takes::RestOfWord, None) => "",
             (Takes::Nothing, Some(value)) if matches!(row.does, Does::Unsupported) => value,
             (Takes::Nothing, Some(_)) => {
                 return Err(Refusal::usage(self.tool, format!("`{spelling}` takes no value")));
@@ -434,7 +444,8 @@ impl<T: Notes> Syntax<T> {
     }
 }
 
-fn split(word: &str) -> (&str, Option<&str>) {
+/// A word before and behind its first `=`.
+pub(crate) fn split(word: &str) -> (&str, Option<&str>) {
     word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)))
 }
 

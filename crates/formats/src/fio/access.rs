@@ -5,8 +5,8 @@ use workload::plan::text::{LARGEST_REQUEST, MOST_SIZES};
 
 use crate::Refusal;
 
-use super::options::Options;
 use super::section::Setting;
+use super::settings::Options;
 use super::value;
 
 /// Operations by their place in fio's lists of three.

@@ -651,7 +651,7 @@ fn report(
 /// Notes on options that change nothing here, where the user may expect more.
 fn ignored(job: &Job) -> Vec<String> {
     let note = |setting: &super::section::Setting| match setting.known.verdict {
-        super::table::Verdict::Ignored(Some(note)) if setting.value != "0" => {
+        super::options::Verdict::Ignored(Some(note)) if setting.value != "0" => {
             Some(format!("job `{}`: {}: {note}", job.name, setting.known.name))
         }
         _ => None,

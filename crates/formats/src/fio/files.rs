@@ -4,8 +4,8 @@ use units::convert::narrow;
 
 use crate::{JobEnvironment, Refusal};
 
-use super::options::Options;
 use super::section::Place;
+use super::settings::Options;
 
 /// Files of a job.
 #[derive(Clone, Debug)]

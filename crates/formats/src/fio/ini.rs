@@ -34,7 +34,7 @@ pub(super) fn is_one(name: &str, text: &str) -> bool {
         lines.next().is_some_and(|first| section_name(first).is_some() || first.starts_with("include "));
     let is_option = |line: &str| {
         let option = line.split('=').next().unwrap_or_default().trim();
-        option == "include" || super::table::find(option).is_some()
+        option == "include" || super::options::find(option).is_some()
     };
     let ours = lines.filter(|line| section_name(line).is_none()).take(3).any(is_option);
     begins && (ours || name.ends_with(".fio"))

@@ -8,9 +8,9 @@ use super::access::{self, Places, READ, Rw, Sizes, TRIM, WRITE};
 use super::checks::Checks;
 use super::files::{Files, Service};
 use super::log::Logs;
-use super::options::Options;
 use super::replay::{self, Replay};
 use super::section::{Place, Section};
+use super::settings::Options;
 use super::tree::{self, Tree};
 use super::value::{Amount, Bare};
 

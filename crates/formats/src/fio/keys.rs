@@ -5,7 +5,7 @@ use units::{Bytes, Nanos};
 use crate::Refusal;
 
 use super::access::{READ, Rw, Sizes, WRITE};
-use super::options::Options;
+use super::settings::Options;
 
 /// The keys, with their values as TOML. What the user may expect and does not get goes to `notes`.
 pub(super) fn plain(

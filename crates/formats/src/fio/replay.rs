@@ -8,7 +8,7 @@ use crate::{JobEnvironment, Refusal, quoted};
 
 use super::files::split;
 use super::job::{Length, Pace, delays, refuse};
-use super::options::Options;
+use super::settings::Options;
 use super::value::Bare;
 
 /// The trace of a job.

@@ -3,7 +3,7 @@
 use crate::Refusal;
 
 use super::TOOL;
-use super::table::{self, Known, Verdict};
+use super::options::{self, Known, Verdict};
 
 /// Where something was said.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ impl Place {
 /// One option with its value.
 #[derive(Clone, Debug)]
 pub(super) struct Setting {
-    pub known: &'static Known,
+    pub known: Known,
     /// As typed, variables filled in; empty where it stands alone.
     pub value: String,
     pub place: Place,
@@ -36,7 +36,7 @@ pub(super) struct Setting {
 impl Setting {
     /// The setting of `name`; the refusal of a name that fio does not have, or that is not supported.
     pub(super) fn read(name: &str, value: Option<&str>, place: &Place) -> Result<Setting, Refusal> {
-        let Some(known) = table::find(name) else { return Err(unknown(name, place)) };
+        let Some(known) = options::find(name) else { return Err(unknown(name, place)) };
         let value = value.map(str::trim).unwrap_or_default().to_owned();
         let setting = Setting { known, value, place: place.clone() };
         if setting.value.is_empty() && !known.bare && known.name != "description" {
@@ -79,7 +79,7 @@ impl Setting {
 }
 
 fn unknown(name: &str, place: &Place) -> Refusal {
-    let refusal = Refusal::unknown(TOOL, name, &table::names());
+    let refusal = Refusal::unknown(TOOL, name, &options::names());
     match (place, &refusal) {
         (Place::Line(..), Refusal::Unknown { nearest: Some(near), .. }) => {
             place.refuse(format!("fio has no option `{name}`; did you mean `{near}`?"))

@@ -9,8 +9,8 @@ use crate::{JobEnvironment, Refusal, quoted};
 
 use super::files::{Files, Service, each_size};
 use super::job::{Length, Region};
-use super::options::Options;
 use super::section::{Place, Setting};
+use super::settings::Options;
 use super::value::{Amount, Bare};
 
 /// What a job does to files or directories, and to how many.

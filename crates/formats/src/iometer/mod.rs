@@ -6,21 +6,21 @@
 //! each has its own queue and its own place where a sequential request goes on.
 
 mod builtin;
-mod command;
 mod config;
 mod cycling;
+mod job;
 mod lines;
-mod plan;
+mod options;
+mod output;
 mod reader;
-mod results;
 mod sheet;
 #[cfg(test)]
 mod tests;
 
-pub use command::{Command, Place, refused_dynamo};
 pub use config::{Config, Record};
-pub use plan::Job;
-pub use results::{Generation, write};
+pub use job::Job;
+pub use options::{Command, Place, refused_dynamo};
+pub use output::{Generation, write};
 pub use sheet::{Disk, Sheet, Test, Worker, WorkerSettings};
 
 use record::Run;

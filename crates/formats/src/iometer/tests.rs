@@ -5,6 +5,7 @@ use workload::plan::{Overrides, Plan};
 
 use super::*;
 use crate::Refusal;
+use crate::testing::words;
 
 /// A file of 1.1.0 with two workers; the second asks two disks for its second specification.
 const NEW: &str = "Version 1.1.0 \r
@@ -411,4 +412,36 @@ fn a_command_that_is_not_supported_says_what_comes_nearest() {
     };
     assert_eq!(tool, "dynamo");
     assert!(why.contains("fathom as iometer /c"));
+}
+
+fn parse(line: &str) -> Result<Command, Refusal> {
+    Command::parse(&words(line))
+}
+
+#[test]
+fn options_begin_with_either_character_and_may_be_capitals() {
+    let command = parse("/C a.icf -r b.csv /t 10 --on array:md3000").unwrap();
+    assert_eq!(command.config, "a.icf");
+    assert_eq!(command.results, Place::File("b.csv".into()));
+    assert_eq!(command.targets, ["array:md3000"]);
+    assert_eq!(command.notes.len(), 1);
+}
+
+#[test]
+fn files_may_stand_without_options_and_begin_with_a_slash() {
+    let command = parse("/tmp/a.icf /tmp/b.csv 20").unwrap();
+    assert_eq!((command.config.as_str(), command.results), ("/tmp/a.icf", Place::File("/tmp/b.csv".into())));
+    assert_eq!(parse("").unwrap().config, "iometer.icf");
+}
+
+#[test]
+fn what_is_no_option_is_refused_by_name() {
+    let message = |line: &str| parse(line).unwrap_err().to_string();
+    assert!(message("/z").contains("there is no option `/z`"), "{}", message("/z"));
+    assert!(message("--result 1.1.0").contains("did you mean `--results`?"));
+    assert!(message("/c").contains("`/c` needs a value"));
+    assert!(message("/t soon").contains("does not take `soon`"));
+    assert!(message("a.icf b.csv 10 11").contains("`11` is one argument too many"));
+    assert!(message("/c a.icf b.icf").contains("beside `/c`"));
+    assert!(message("--results 1.2").contains("56 columns"));
 }
