@@ -8,10 +8,13 @@
 
 mod encoding;
 mod environment;
+#[cfg(test)]
+mod guide;
 mod job_file;
 mod numbers;
 mod options;
 mod output;
+mod point;
 mod refusal;
 mod target;
 #[cfg(test)]

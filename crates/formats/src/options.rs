@@ -467,6 +467,45 @@ fn either<T>(words: &[Opt<T>]) -> String {
 }
 
 #[cfg(test)]
+impl<T: Notes> Syntax<T> {
+    /// The tables of the guide: what is supported, and what is not and why.
+    pub fn markdown(&self) -> String {
+        let (no, yes): (Vec<_>, Vec<_>) = self
+            .rows()
+            .filter(|row| !row.help.is_empty() && !matches!(row.does, Does::Usage))
+            .partition(|row| matches!(row.does, Does::Unsupported));
+        let yes: String = yes.iter().map(|row| row.markdown()).collect();
+        let no: String = no.iter().map(|row| row.markdown()).collect();
+        let table = |head: &str, rows: String| match rows.as_str() {
+            "" => String::new(),
+            rows => format!("| {head} | |\n|---|---|\n{rows}\n"),
+        };
+        table("Supported", yes) + &table("Not supported", no)
+    }
+}
+
+#[cfg(test)]
+impl<T> Opt<T> {
+    fn markdown(&self) -> String {
+        let names: Vec<String> = self.spellings().map(|name| format!("`{name}`")).collect();
+        let value = if self.value.is_empty() { String::new() } else { format!(" *{}*", self.value) };
+        let (value, words) = match &self.does {
+            Does::One(words) | Does::Some(words) => (String::new(), *words),
+            _ => (value, &[][..]),
+        };
+        let effect = |row: &Opt<T>| match row.does {
+            Does::Ignored => format!("changes nothing: {}", row.help).trim_end_matches([':', ' ']).to_owned(),
+            Does::Unsupported => format!("not supported: {}", row.help),
+            _ => row.help.into(),
+        };
+        let word = |word: &Opt<T>| format!("; `{}` {}", word.names.replace(' ', "` `"), effect(word));
+        let about = if matches!(self.does, Does::Unsupported) { self.help.into() } else { effect(self) };
+        let words: String = words.iter().map(word).collect();
+        format!("| {}{value} | {} |\n", names.join(" "), (about + &words).replace('|', "\\|"))
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

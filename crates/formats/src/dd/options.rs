@@ -121,7 +121,7 @@ impl Command {
 }
 
 #[derive(Default)]
-struct Draft {
+pub(crate) struct Draft {
     from: Option<String>,
     to: Option<String>,
     bs: Option<u64>,
@@ -151,7 +151,7 @@ impl Notes for Draft {
     }
 }
 
-const SYNTAX: Syntax<Draft> = Syntax {
+pub(crate) const SYNTAX: Syntax<Draft> = Syntax {
     tool: TOOL,
     style: Style::Assignments,
     any_case: false,

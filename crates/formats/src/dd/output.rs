@@ -4,7 +4,7 @@ use record::{Point, Run};
 
 use units::convert::narrow;
 
-use crate::{NoFigures, Output};
+use crate::{NoFigures, Output, point};
 
 /// Which generation's lines are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,9 +34,8 @@ impl Copied {
     pub fn of<'a>(points: impl IntoIterator<Item = &'a Point>, ibs: u64, obs: u64) -> Copied {
         let (mut bytes, mut elapsed_ns) = (0, 0);
         for point in points {
-            let classes = point.workloads.iter().flat_map(|workload| &workload.classes);
-            bytes += classes.map(|class| class.bytes).sum::<u64>();
-            elapsed_ns += point.workloads.iter().map(|workload| workload.measured_ns).max().unwrap_or(0);
+            bytes += point::bytes(point);
+            elapsed_ns += point::measured_ns(point);
         }
         Copied::so_far(bytes, elapsed_ns, ibs, obs)
     }
@@ -89,20 +88,16 @@ pub const OUTPUT: Output = Output {
 fn text(run: &Run) -> Result<String, NoFigures> {
     let mut text = String::new();
     for point in &run.points {
-        let classes = point.workloads.iter().flat_map(|workload| &workload.classes);
-        let Some(size) = classes.filter(|class| class.bytes > 0).map(|class| class.size_bytes).max() else {
+        let Some(size) =
+            point::classes(point).filter(|class| class.bytes > 0).map(|class| class.size_bytes).max()
+        else {
             continue;
         };
         let copied = Copied::of([point], size, size);
         text += &(copied.records() + &copied.transfer(Generation::New));
     }
-    match text.is_empty() {
-        true => Err(NoFigures {
-            format: "dd",
-            why: "no point moves data; `fathom run dd-sweep` has such points".into(),
-        }),
-        false => Ok(text),
-    }
+    NoFigures::when(text.is_empty(), "dd", "no point moves data; `fathom run dd-sweep` has such points")?;
+    Ok(text)
 }
 
 const PREFIXES: [char; 10] = ['k', 'M', 'G', 'T', 'P', 'E', 'Z', 'Y', 'R', 'Q'];

@@ -14,6 +14,8 @@ mod totals;
 mod xml;
 
 pub use job::Part;
+#[cfg(test)]
+pub(crate) use options::SYNTAX;
 pub use options::{Access, Buffers, Command, Format};
 pub use profile::arguments as profile_arguments;
 pub use text::{OUTPUT, text};

@@ -34,7 +34,11 @@ mod tests;
 
 use crate::{JobEnvironment, JobFile, Refusal, TranslatedJob};
 
+#[cfg(test)]
+pub(crate) use command::SYNTAX;
 pub use command::{Command, Format, Wanted};
+#[cfg(test)]
+pub(crate) use options::markdown;
 pub use output::{JSON, TERSE, TEXT};
 
 const TOOL: &str = "fio";

@@ -314,6 +314,22 @@ const TABLE: &[Row] = &[
     ),
 ];
 
+/// The table of the guide.
+#[cfg(test)]
+pub(crate) fn markdown() -> String {
+    let row = |row: &Row| {
+        let options = row.names.split(' ').map(|option| format!("`{}`", option.replace('=', "` = `")));
+        let about = match row.verdict {
+            Supported => "supported".into(),
+            Ignored(None) => "changes nothing".into(),
+            Ignored(Some(note)) => format!("changes nothing: {note}"),
+            Unsupported { why, .. } => format!("not supported: {why}"),
+        };
+        format!("| {} | {about} |\n", options.collect::<Vec<_>>().join(", "))
+    };
+    format!("| | |\n|---|---|\n{}", TABLE.iter().map(row).collect::<String>())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

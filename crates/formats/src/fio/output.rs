@@ -52,13 +52,8 @@ fn any(run: &Run) -> Result<Report, NoFigures> {
             entries.push(entry);
         }
     }
-    match entries.is_empty() {
-        true => Err(NoFigures {
-            format: TOOL,
-            why: "no point loads anything; `fathom run quick` has such points".into(),
-        }),
-        false => Ok(Report { entries, ..Report::default() }),
-    }
+    NoFigures::when(entries.is_empty(), TOOL, "no point loads anything; `fathom run quick` has such points")?;
+    Ok(Report { entries, ..Report::default() })
 }
 
 impl Command {

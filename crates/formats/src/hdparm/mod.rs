@@ -10,6 +10,8 @@ mod output;
 mod tests;
 
 pub use options::Command;
+#[cfg(test)]
+pub(crate) use options::SYNTAX;
 pub use output::{OUTPUT, figures, heading};
 
 const TOOL: &str = "hdparm";

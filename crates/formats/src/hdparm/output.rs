@@ -4,7 +4,7 @@ use record::{Point, Run, WorkloadResult};
 
 use super::job::READ;
 use super::{CACHED, Command, DISK};
-use crate::{NoFigures, Output};
+use crate::{NoFigures, Output, point};
 
 impl Command {
     /// What is printed before the reads of the phase called `name`; nothing for other phases.
@@ -24,10 +24,7 @@ pub fn heading(device: &str) -> String {
 
 /// The rest of the line after its label, from the record's reads and time.
 pub fn figures(point: &Point) -> String {
-    let classes = point.workloads.iter().flat_map(|workload| &workload.classes);
-    let bytes: u64 = classes.map(|class| class.bytes).sum();
-    let measured_ns = point.workloads.iter().map(|workload| workload.measured_ns).max().unwrap_or(0);
-    let (mib, seconds) = (bytes >> 20, measured_ns as f64 / 1e9);
+    let (mib, seconds) = (point::bytes(point) >> 20, point::seconds(point));
     let rate = if seconds > 0.0 { mib as f64 / seconds } else { 0.0 };
     match rate > 1.0 {
         true => format!("{mib:3} MB in {seconds:5.2} seconds = {rate:6.2} MB/sec\n"),
@@ -61,13 +58,12 @@ pub const OUTPUT: Output = Output {
 fn text(run: &Run) -> Result<String, NoFigures> {
     let lines: String = run.points.iter().filter_map(line).collect();
     let names: Vec<&str> = run.targets.iter().map(|target| target.asked.as_str()).collect();
-    match lines.is_empty() {
-        true => Err(NoFigures {
-            format: "hdparm",
-            why: "no point reads one stream in pieces of 2 MiB; `fathom run hdparm` has such points".into(),
-        }),
-        false => Ok(heading(&names.join(" ")) + &lines),
-    }
+    NoFigures::when(
+        lines.is_empty(),
+        "hdparm",
+        "no point reads one stream in pieces of 2 MiB; `fathom run hdparm` has such points",
+    )?;
+    Ok(heading(&names.join(" ")) + &lines)
 }
 
 /// The line of a point, if hdparm could have measured it. Single reads that prime a cache are none.

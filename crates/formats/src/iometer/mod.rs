@@ -26,6 +26,8 @@ pub use sheet::{Disk, Sheet, Test, Worker, WorkerSettings};
 use record::Run;
 
 use crate::{JobEnvironment, JobFile, NoFigures, Output, Refusal, TranslatedJob};
+#[cfg(test)]
+pub(crate) use options::SYNTAX;
 
 const TOOL: &str = "iometer";
 
@@ -72,11 +74,6 @@ fn text(run: &Run, generation: Generation) -> Result<String, NoFigures> {
         Generation::Old => OLD_OUTPUT.name,
     };
     let has_figures = run.points.iter().any(|point| point.kind == record::PointKind::Load);
-    if !has_figures {
-        return Err(NoFigures {
-            format,
-            why: "no point loads the target; any plan of loads has such".into(),
-        });
-    }
+    NoFigures::when(!has_figures, format, "no point loads the target; any plan of loads has such")?;
     Ok(write(run, &Sheet::of(run), generation))
 }

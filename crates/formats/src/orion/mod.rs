@@ -21,6 +21,8 @@ mod trace;
 pub use figures::{Cell, Figures, Flow};
 pub use histogram::histograms;
 pub use job::{Lun, luns};
+#[cfg(test)]
+pub(crate) use options::SYNTAX;
 pub use options::{Command, Large, Matrix, Mode, Shape, Simulated, asks_for_help, help};
 pub use output::{HISTOGRAMS, IOPS, LATENCIES, MBPS, SUMMARY};
 pub use points::{Grid, Load};

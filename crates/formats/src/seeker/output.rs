@@ -4,7 +4,7 @@ use record::{OpSummary, Point, Run};
 use units::convert::{narrow, truncated};
 
 use super::{Command, SECONDS, Seekers};
-use crate::{NoFigures, Output};
+use crate::{NoFigures, Output, point};
 
 impl Command {
     /// What is printed before the first read of a device of `size_bytes`.
@@ -71,14 +71,8 @@ pub struct Figures {
 impl Figures {
     /// The figures of one point on a device of `size_bytes`: reads of all its workloads; `None` without any.
     pub fn of(point: &Point, size_bytes: u64) -> Option<Figures> {
-        let reads =
-            point.workloads.iter().flat_map(|workload| &workload.classes).filter(|class| class.op == "read");
-        let measured_ns = point.workloads.iter().map(|workload| workload.measured_ns).max()?;
-        Some(Figures {
-            reads: reads.map(|class| class.ops).sum(),
-            seconds: measured_ns as f64 / 1e9,
-            size_bytes,
-        })
+        let reads = point::classes(point).filter(|class| class.op == "read").map(|class| class.ops).sum();
+        (!point.workloads.is_empty()).then(|| Figures { reads, seconds: point::seconds(point), size_bytes })
     }
 }
 
@@ -111,11 +105,10 @@ fn text(run: &Run) -> Result<String, NoFigures> {
             command.banner(figures.size_bytes) + &dots + &command.result(figures)
         })
         .collect();
-    match texts.is_empty() {
-        true => Err(NoFigures {
-            format: "seeker",
-            why: "no point reads at random; `fathom run random` has such points".into(),
-        }),
-        false => Ok(texts.concat()),
-    }
+    NoFigures::when(
+        texts.is_empty(),
+        "seeker",
+        "no point reads at random; `fathom run random` has such points",
+    )?;
+    Ok(texts.concat())
 }

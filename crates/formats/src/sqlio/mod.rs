@@ -11,6 +11,8 @@ mod params;
 mod tests;
 
 pub use job::File;
+#[cfg(test)]
+pub(crate) use options::SYNTAX;
 pub use options::{Access, Buffering, Command};
 pub use output::{Figures, OUTPUT, initialised, preamble, result};
 pub use params::{JOB_FILE, Line, read as read_params};
