@@ -161,7 +161,7 @@ pub(crate) const SYNTAX: Syntax<Draft> = Syntax {
 
 const OPTIONS: &[Opt<Draft>] = &[
     text("if", "FILE", "what is read, or /dev/zero or /dev/urandom", |draft, file| {
-        draft.from = Some(file.into())
+        draft.from = Some(file.into());
     }),
     text("of", "FILE", "what is written, or /dev/null", |draft, file| draft.to = Some(file.into())),
     parsed("ibs", "BYTES", "bytes of a block read (512)", |draft, given| {

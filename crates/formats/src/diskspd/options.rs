@@ -174,10 +174,10 @@ const OPTIONS: &[Opt<Draft>] = &[
     }),
     number("-d", "seconds (10)", 1..=10_000_000, |draft, seconds| draft.command.seconds = seconds),
     number("-W", "seconds of warm-up before (5)", 0..=1_000_000, |draft, seconds| {
-        draft.command.warmup = seconds
+        draft.command.warmup = seconds;
     }),
     number("-C", "seconds of load after (0)", 0..=1_000_000, |draft, seconds| {
-        draft.command.cooldown = seconds
+        draft.command.cooldown = seconds;
     }),
     number("-t", "threads for each target (1)", 1..=4096, |draft, threads| {
         draft.says_threads = true;

@@ -177,7 +177,7 @@ const OPTIONS: &[Opt<Line>] = &[
     flag("--minimal --m", "as --output-format=terse", |line| line.wanted.formats = vec![Format::Terse]),
     flag("--append-terse", "terse output as well", |line| line.wanted.formats.push(Format::Terse)),
     text("--output --o", "FILE", "the report goes to a file", |line, file| {
-        line.wanted.file = Some(file.into())
+        line.wanted.file = Some(file.into());
     }),
     text("--section", "NAME", "only that job of the job files", |line, name| line.only.push(name.into())),
     flag("--readonly", "jobs that write are refused", |line| line.is_readonly = true),
