@@ -400,7 +400,7 @@ fn a_mistake_is_named_and_nothing_is_touched() {
         ("folder\n", "-run simple", "is a directory"),
         ("\nmissing\n", "-run simple", "t.lun:2: missing"),
         ("small\n", "-run simple", "1048576 bytes"),
-        ("array:md3000\n", "-run fast", "simple, normal"),
+        ("array:md3000\n", "-run fast", "`simple`, `normal`"),
         ("array:md3000\n", "-run simple -num_dsks 3", "did you mean `-num_disks`"),
         ("array:md3000\n", "-run advanced -storax asmlib", "not supported"),
         ("array:md3000\n", "-run simple -simulate raid0 -stripe 64", "within one stripe"),

@@ -362,7 +362,7 @@ fn too_many(job: &Job) -> Refusal {
     );
     job.options
         .get("numjobs")
-        .map_or_else(|| job.place.refuse(what.clone()), |each| each.unsupported(what.clone()))
+        .map_or_else(|| job.origin.refuse(what.clone()), |each| each.unsupported(what.clone()))
 }
 
 /// Whether all clones of a job are one workload: their figures are reported together, and each does the same in

@@ -8,7 +8,7 @@ use super::arrange::{self, Arrangement};
 use super::ini;
 use super::job::Job;
 use super::options;
-use super::section::{Place, Section, Setting};
+use super::section::{Origin, Section, Setting};
 
 /// A command line of fio.
 #[derive(Clone, Debug)]
@@ -96,21 +96,21 @@ impl Command {
         self.arrangement.unlink
     }
 
-    /// The promise whose highest load is searched, in place of carrying the order out: `p99<5ms`.
-    pub fn promise(&self) -> Option<&str> {
-        self.jobs.iter().find_map(|job| job.promise.as_deref())
+    /// The SLO whose highest load is searched, in place of running the plan: `p99<5ms`.
+    pub fn slo(&self) -> Option<&str> {
+        self.jobs.iter().find_map(|job| job.slo.as_deref())
     }
 
-    /// A search is of one phase, and of one promise.
+    /// A search is of one phase, and has one SLO.
     fn check_search(&self) -> Result<(), Refusal> {
-        let Some(promise) = self.promise() else { return Ok(()) };
-        let other = self.jobs.iter().find(|job| job.promise.as_deref() != Some(promise));
+        let Some(slo) = self.slo() else { return Ok(()) };
+        let other = self.jobs.iter().find(|job| job.slo.as_deref() != Some(slo));
         match other {
-            Some(job) => Err(job.place.refuse(format!(
-                "job `{}` has another latency_target, or none; a search is of one promise",
+            Some(job) => Err(job.origin.refuse(format!(
+                "job `{}` has another latency_target, or none; a search has one SLO",
                 job.name
             ))),
-            None if self.phases().len() > 1 => Err(self.jobs[0].place.refuse(
+            None if self.phases().len() > 1 => Err(self.jobs[0].origin.refuse(
                 "latency_target searches one load; run jobs that wait for each other one by one (--section)"
                     .into(),
             )),
@@ -257,11 +257,11 @@ impl Line {
     }
 
     fn job_option(&mut self, name: &str, value: Option<&str>) -> Result<(), Refusal> {
-        let setting = Setting::read(name, value, &Place::Argument)?;
+        let setting = Setting::read(name, value, &Origin::Argument)?;
         let begins_job = setting.known.name == "name";
         if begins_job || self.sections.is_empty() {
             let name = if begins_job { setting.value.clone() } else { "global".into() };
-            self.sections.push(Section::named(name, &Place::Argument)?);
+            self.sections.push(Section::named(name, &Origin::Argument)?);
         }
         let last = self.sections.last_mut().expect("there is one by now");
         if !begins_job || !last.is_global() {

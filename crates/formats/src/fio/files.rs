@@ -4,7 +4,7 @@ use units::convert::narrow;
 
 use crate::{JobEnvironment, Refusal};
 
-use super::section::Place;
+use super::section::Origin;
 use super::settings::Options;
 
 /// Files of a job.
@@ -27,7 +27,7 @@ pub(super) struct Files {
     /// the job would make.
     pub apart: bool,
     /// Where they are named, or the job is.
-    pub place: Place,
+    pub origin: Origin,
 }
 
 /// Which of several files is next.
@@ -48,20 +48,20 @@ impl Files {
     pub(super) fn read(
         options: &Options,
         job: &str,
-        section: &Place,
+        section: &Origin,
         clones: u32,
         is_null: bool,
         notes: &mut Vec<String>,
         environment: &JobEnvironment<'_>,
     ) -> Result<Files, Refusal> {
-        let place = options
+        let origin = options
             .get("filename")
             .or_else(|| options.get("directory"))
-            .map_or_else(|| section.clone(), |setting| setting.place.clone());
+            .map_or_else(|| section.clone(), |setting| setting.origin.clone());
         let service = service(options)?;
         let count = options.count("nrfiles")?.unwrap_or(1).max(1);
         if count.saturating_mul(clones.into()) > MOST as u64 {
-            return Err(place.refuse(format!("more than {MOST} files")));
+            return Err(origin.refuse(format!("more than {MOST} files")));
         }
         if let Some(open) = options.count("openfiles")?
             && open < count
@@ -78,7 +78,7 @@ impl Files {
             unlink,
             shared: true,
             apart: false,
-            place,
+            origin,
         };
         let everywhere = |names: Vec<String>| vec![names; clones as usize];
         if is_null {
@@ -115,7 +115,7 @@ impl Files {
     }
 
     /// The files that a trace names, the same for every clone.
-    pub(super) fn replayed(names: &[String], clones: u32, place: &Place) -> Files {
+    pub(super) fn replayed(names: &[String], clones: u32, origin: &Origin) -> Files {
         Files {
             of_clone: vec![names.to_vec(); clones as usize],
             each: names.len(),
@@ -125,7 +125,7 @@ impl Files {
             unlink: false,
             shared: true,
             apart: false,
-            place: place.clone(),
+            origin: origin.clone(),
         }
     }
 

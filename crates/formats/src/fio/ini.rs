@@ -2,7 +2,7 @@
 
 use crate::{JobEnvironment, Refusal};
 
-use super::section::{Place, Section, Setting};
+use super::section::{Origin, Section, Setting};
 
 /// Files within files; deeper than this is a circle.
 const DEEPEST: usize = 8;
@@ -49,78 +49,82 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn file(&mut self, name: &str, text: &str, depth: usize) -> Result<(), Refusal> {
         for (index, line) in text.lines().enumerate() {
-            let place = Place::Line(name.into(), index + 1);
+            let origin = Origin::Line(name.into(), index + 1);
             let line = uncommented(line);
             if line.is_empty() {
                 continue;
             }
             if let Some(section) = section_name(line) {
-                self.begin(section, &place, depth)?;
+                self.begin(section, &origin, depth)?;
             } else if let Some(path) =
                 line.strip_prefix("include ").or_else(|| line.strip_prefix("include\t"))
             {
-                self.include(path.trim(), &place, depth)?;
+                self.include(path.trim(), &origin, depth)?;
             } else {
-                self.option(line, &place)?;
+                self.option(line, &origin)?;
             }
         }
         Ok(())
     }
 
-    fn begin(&mut self, name: &str, place: &Place, depth: usize) -> Result<(), Refusal> {
+    fn begin(&mut self, name: &str, origin: &Origin, depth: usize) -> Result<(), Refusal> {
         if depth > 0 {
-            return Err(place.refuse("an included file holds options, not sections".into()));
+            return Err(origin.refuse("an included file holds options, not sections".into()));
         }
         if self.sections.len() >= MOST {
-            return Err(place.refuse(format!("more than {MOST} sections")));
+            return Err(origin.refuse(format!("more than {MOST} sections")));
         }
-        let name = self.filled(name, place)?;
-        self.sections.push(Section::named(name, place)?);
+        let name = self.filled(name, origin)?;
+        self.sections.push(Section::named(name, origin)?);
         Ok(())
     }
 
-    fn include(&mut self, path: &str, place: &Place, depth: usize) -> Result<(), Refusal> {
+    fn include(&mut self, path: &str, origin: &Origin, depth: usize) -> Result<(), Refusal> {
         if depth >= DEEPEST {
-            return Err(place.refuse(format!("files include each other more than {DEEPEST} deep")));
+            return Err(origin.refuse(format!("files include each other more than {DEEPEST} deep")));
         }
-        let path = self.filled(path, place)?;
+        let path = self.filled(path, origin)?;
         let text = (self.environment.file)(&path)
-            .map_err(|error| place.refuse(format!("the included file `{path}` cannot be read: {error}")))?;
+            .map_err(|error| origin.refuse(format!("the included file `{path}` cannot be read: {error}")))?;
         self.file(&path, &text, depth + 1)
     }
 
-    fn option(&mut self, line: &str, place: &Place) -> Result<(), Refusal> {
+    fn option(&mut self, line: &str, origin: &Origin) -> Result<(), Refusal> {
         let (name, value) = match line.split_once('=') {
             Some((name, value)) => {
-                let filled = self.filled(value.trim(), place)?;
+                let filled = self.filled(value.trim(), origin)?;
                 if filled.is_empty() && value.contains("${") {
-                    return Err(place.refuse(format!("`{line}`: the variable is not set in the environment")));
+                    return Err(
+                        origin.refuse(format!("`{line}`: the variable is not set in the environment"))
+                    );
                 }
                 (name.trim(), Some(filled))
             }
             None => (line, None),
         };
-        let setting = Setting::read(name, value.as_deref(), place)?;
+        let setting = Setting::read(name, value.as_deref(), origin)?;
         self.settings += 1;
         if self.settings > MOST {
-            return Err(place.refuse(format!("more than {MOST} options")));
+            return Err(origin.refuse(format!("more than {MOST} options")));
         }
         match self.sections.last_mut() {
             Some(section) => section.settings.push(setting),
-            None => return Err(place.refuse("an option stands in a section: write [global] above it".into())),
+            None => {
+                return Err(origin.refuse("an option stands in a section: write [global] above it".into()));
+            }
         }
         Ok(())
     }
 
     /// `text` with `${VARIABLE}` and fio's keywords filled in.
-    fn filled(&self, text: &str, place: &Place) -> Result<String, Refusal> {
+    fn filled(&self, text: &str, origin: &Origin) -> Result<String, Refusal> {
         let mut filled = String::with_capacity(text.len());
         let mut rest = text;
         while let Some(at) = rest.find("${") {
             filled.push_str(&rest[..at]);
             let after = &rest[at + 2..];
             let Some(end) = after.find('}') else {
-                return Err(place.refuse(format!("`{text}`: a variable is written ${{NAME}}")));
+                return Err(origin.refuse(format!("`{text}`: a variable is written ${{NAME}}")));
             };
             // A variable that is not set is nothing, as in fio.
             filled.push_str(&(self.environment.variable)(&after[..end]).unwrap_or_default());

@@ -9,7 +9,7 @@ use super::checks::Checks;
 use super::files::{Files, Service};
 use super::log::Logs;
 use super::replay::{self, Replay};
-use super::section::{Place, Section};
+use super::section::{Origin, Section};
 use super::settings::Options;
 use super::tree::{self, Tree};
 use super::value::{Amount, Bare};
@@ -21,7 +21,7 @@ pub(super) struct Job {
     pub name: String,
     /// Its section, after which its files are called.
     pub section: String,
-    pub place: Place,
+    pub origin: Origin,
     pub options: Options,
     pub clones: u32,
     pub rw: Rw,
@@ -44,8 +44,8 @@ pub(super) struct Job {
     pub halves: Option<Box<[Job; 2]>>,
     /// Keys of a plan that need no more thought, with their values as TOML.
     pub keys: Vec<(&'static str, String)>,
-    /// The promise that `latency_target` searches the highest load for.
-    pub promise: Option<String>,
+    /// The SLO of `latency_target`, whose highest load is searched.
+    pub slo: Option<String>,
     /// Its part of the requests of all jobs that have one.
     pub flow: Option<u32>,
     /// When it is steady and ends.
@@ -161,12 +161,12 @@ impl Job {
         let (files, region, length) = match (tree, &replay) {
             (_, Some(replay)) => {
                 notes.push(replay::NOTE.into());
-                let files = Files::replayed(&replay.files, clones, &section.place);
+                let files = Files::replayed(&replay.files, clones, &section.origin);
                 (files, tree::WHOLE, replay::length(&options)?)
             }
             (Some(tree), None) => {
                 notes.push(tree::NOTE.into());
-                let files = Tree::files(&options, &section.place, clones, environment)?;
+                let files = Tree::files(&options, &section.origin, clones, environment)?;
                 (files, tree::WHOLE, tree.length(&options)?)
             }
             (None, None) => {
@@ -174,7 +174,7 @@ impl Job {
                 let files = Files::read(
                     &options,
                     &section.name,
-                    &section.place,
+                    &section.origin,
                     clones,
                     is_null,
                     &mut notes,
@@ -212,13 +212,13 @@ impl Job {
         let steady = super::steady::rule(&options, &mut notes)?;
         Ok(Job {
             section: section.name.clone(),
-            place: section.place.clone(),
+            origin: section.origin.clone(),
             clones,
             rw,
             aligns_of: super::keys::aligns_of(&options, rw, &sizes)?,
             sizes,
             reads_percent,
-            promise: super::keys::promise(&options)?,
+            slo: super::keys::slo(&options)?,
             places,
             files,
             region,
@@ -376,7 +376,7 @@ fn region(options: &Options, files: &Files, smallest: u64) -> Result<Region, Ref
         None => files.known_size.zip(known(offset)).map(|(size, offset)| size.saturating_sub(offset)),
     };
     if files.are_new && known(span.unwrap_or(Amount::Percent(100.0))).is_none() {
-        return Err(files.place.refuse(format!(
+        return Err(files.origin.refuse(format!(
             "{} is not there yet, and nothing says how large it becomes; add size=",
             files.first_name()
         )));

@@ -290,12 +290,12 @@ fn refuse_idle(options: &Options, notes: &mut Vec<String>) -> Result<(), Refusal
     Ok(())
 }
 
-/// What `latency_target` promises, as `fathom search` takes it: `p99<5ms`.
-pub(super) fn promise(options: &Options) -> Result<Option<String>, Refusal> {
+/// The SLO of `latency_target`, as `fathom search` takes it: `p99<5ms`.
+pub(super) fn slo(options: &Options) -> Result<Option<String>, Refusal> {
     let target_ns = options.time_ns("latency_target", super::value::Bare::Microseconds)?;
     let Some(target_ns) = target_ns.filter(|target| *target > 0) else { return Ok(None) };
     let percent = options.share("latency_percentile")?.unwrap_or(100.0);
-    // No sample can show that all requests keep a promise: the last of a thousand stands for the last of all.
+    // No sample can show that all requests meet an SLO: the last of a thousand stands for the last of all.
     let percent = if percent == 100.0 { 99.9 } else { percent };
     if !(50.0..100.0).contains(&percent) {
         let setting = options.get("latency_percentile").or_else(|| options.get("latency_target"));

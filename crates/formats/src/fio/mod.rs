@@ -53,11 +53,11 @@ fn read(name: &str, text: &str, environment: &JobEnvironment<'_>) -> Result<Tran
         let what = "there is no job: write a [section] that is not [global]".into();
         return Err(Refusal::Line { file: name.into(), line: 1, what });
     }
-    if let Some((job, promise)) = jobs.iter().find_map(|job| Some((job, job.promise.as_ref()?))) {
-        let setting = job.options.get("latency_target").expect("a promise comes from it");
+    if let Some((job, slo)) = jobs.iter().find_map(|job| Some((job, job.slo.as_ref()?))) {
+        let setting = job.options.get("latency_target").expect("an SLO comes from it");
         return Err(setting.unsupported(format!(
             "a plan is no search; `fathom as fio {name}` searches, or leave latency_* out and run \
-             `fathom search {name} --slo '{promise}'`"
+             `fathom search {name} --slo '{slo}'`"
         )));
     }
     Ok(arrange::arrange(&jobs, name, environment.salt)?.translated)

@@ -9,7 +9,7 @@ use crate::{JobEnvironment, Refusal, quoted};
 
 use super::files::{Files, Service, each_size};
 use super::job::{Length, Region};
-use super::section::{Place, Setting};
+use super::section::{Origin, Setting};
 use super::settings::Options;
 use super::value::{Amount, Bare};
 
@@ -84,7 +84,7 @@ impl Tree {
     /// The directory of its clones.
     pub(super) fn files(
         options: &Options,
-        section: &Place,
+        section: &Origin,
         clones: u32,
         environment: &JobEnvironment<'_>,
     ) -> Result<Files, Refusal> {
@@ -107,7 +107,7 @@ impl Tree {
             unlink: options.flag("unlink")? == Some(true),
             shared: true,
             apart: false,
-            place: named.map_or_else(|| section.clone(), |setting| setting.place.clone()),
+            origin: named.map_or_else(|| section.clone(), |setting| setting.origin.clone()),
         })
     }
 

@@ -34,10 +34,10 @@ const MOST_LINES: usize = 200_000;
 impl Job {
     /// Of `config`, which stood in `file`.
     pub fn of(config: &Config, file: &str) -> Result<Job, Refusal> {
-        let mut maker = Maker::new(config, file)?;
-        let tests = maker.tests()?;
-        let plan = maker.plan(&tests)?;
-        let disks = maker.disks.iter().map(|disk| disk.name.clone()).collect();
+        let mut builder = PlanBuilder::new(config, file)?;
+        let tests = builder.tests()?;
+        let plan = builder.plan(&tests)?;
+        let disks = builder.disks.iter().map(|disk| disk.name.clone()).collect();
         let sheet = Sheet {
             test_type: config.setup.test.number(),
             description: config.setup.description.replace(',', "-"),
@@ -45,8 +45,8 @@ impl Job {
             tests,
         };
         let mut notes = config.notes.clone();
-        notes.extend(maker.notes.clone());
-        let translated = TranslatedJob { plan, targets: maker.targets(), notes };
+        notes.extend(builder.notes.clone());
+        let translated = TranslatedJob { plan, targets: builder.targets(), notes };
         Ok(Job { translated, sheet, disks })
     }
 
@@ -65,7 +65,7 @@ impl Job {
 }
 
 /// A worker at work, with what it was assigned.
-struct Hand<'a> {
+struct AssignedWorker<'a> {
     name: String,
     settings: &'a DiskWorker,
     specs: Rc<[Option<Spec>]>,
@@ -80,10 +80,10 @@ struct NamedDisk {
     name: String,
 }
 
-struct Maker<'a> {
+struct PlanBuilder<'a> {
     config: &'a Config,
     file: &'a str,
-    managers: Vec<(String, Vec<Hand<'a>>)>,
+    managers: Vec<(String, Vec<AssignedWorker<'a>>)>,
     disks: Vec<NamedDisk>,
     notes: Vec<String>,
     by_name: BTreeMap<String, &'a Spec>,
@@ -104,28 +104,29 @@ static DEFAULT_WORKER: DiskWorker = DiskWorker {
     targets: Vec::new(),
 };
 
-impl<'a> Maker<'a> {
-    fn new(config: &'a Config, file: &'a str) -> Result<Maker<'a>, Refusal> {
+impl<'a> PlanBuilder<'a> {
+    fn new(config: &'a Config, file: &'a str) -> Result<PlanBuilder<'a>, Refusal> {
         let by_name = config.specs.iter().rev().map(|spec| (bare_name(&spec.name), spec));
         let exact = config.specs.iter().map(|spec| (spec.name.to_lowercase(), spec));
         let by_name = by_name.chain(exact).collect();
         let given = config.specs.iter().filter(|spec| spec.assignment.is_for_disks()).cloned().map(Some);
         let (managers, disks, notes) = (Vec::new(), Vec::new(), Vec::new());
-        let mut maker = Maker { config, file, managers, disks, notes, by_name, given: given.collect() };
+        let mut builder =
+            PlanBuilder { config, file, managers, disks, notes, by_name, given: given.collect() };
         for (number, manager) in config.managers.iter().enumerate() {
             let mut hands = Vec::new();
             for worker in &manager.workers {
-                let disks = worker.targets.iter().map(|name| maker.disk(number, name)).collect();
-                let specs = maker.assigned(worker)?;
-                hands.push(Hand { name: worker.name.clone(), settings: worker, specs, disks });
+                let disks = worker.targets.iter().map(|name| builder.disk(number, name)).collect();
+                let specs = builder.assigned(worker)?;
+                hands.push(AssignedWorker { name: worker.name.clone(), settings: worker, specs, disks });
             }
-            maker.managers.push((manager.name.clone(), hands));
+            builder.managers.push((manager.name.clone(), hands));
         }
         if !config.managers.iter().any(|manager| !manager.workers.is_empty()) {
-            maker.worker_of_our_own()?;
+            builder.worker_of_our_own()?;
         }
-        maker.give_targets();
-        Ok(maker)
+        builder.give_targets();
+        Ok(builder)
     }
 
     /// A file of specifications alone: each of them in turn, one worker with one request.
@@ -141,7 +142,8 @@ impl<'a> Maker<'a> {
             counted(specs.len(), "access specification")
         ));
         let specs = specs.into_iter().map(Some).collect();
-        let hand = Hand { name: "Worker 1".into(), settings: &DEFAULT_WORKER, specs, disks: Vec::new() };
+        let hand =
+            AssignedWorker { name: "Worker 1".into(), settings: &DEFAULT_WORKER, specs, disks: Vec::new() };
         self.managers = vec![(String::new(), vec![hand])];
         Ok(())
     }
@@ -257,7 +259,7 @@ impl<'a> Maker<'a> {
 
     /// How many targets each worker could use in `round`.
     fn could(&self, round: usize) -> Active {
-        let of = |hand: &Hand<'_>| match hand.specs.get(round) {
+        let of = |hand: &AssignedWorker<'_>| match hand.specs.get(round) {
             Some(Some(_)) => hand.disks.len(),
             _ => 0,
         };
@@ -282,7 +284,7 @@ impl<'a> Maker<'a> {
         test
     }
 
-    fn worker(&self, hand: &Hand<'_>, spec: &Spec, count: usize) -> Worker {
+    fn worker(&self, hand: &AssignedWorker<'_>, spec: &Spec, count: usize) -> Worker {
         let settings = hand.settings;
         let disk = |disk: &usize| Disk { name: self.disks[*disk].name.clone(), target: *disk + 1 };
         let settings = WorkerSettings {

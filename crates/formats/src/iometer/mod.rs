@@ -19,7 +19,7 @@ mod tests;
 
 pub use config::{Config, Record};
 pub use job::Job;
-pub use options::{Command, Place, refused_dynamo};
+pub use options::{Command, Destination, refused_dynamo};
 pub use output::{Generation, write};
 pub use sheet::{Disk, Sheet, Test, Worker, WorkerSettings};
 

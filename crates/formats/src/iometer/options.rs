@@ -11,7 +11,7 @@ pub struct Command {
     /// The configuration.
     pub config: String,
     /// Where results are appended.
-    pub results: Place,
+    pub results: Destination,
     /// What is asked in place of the targets of the file. Not in the original.
     pub targets: Vec<String>,
     /// Which versions the results are as of. Not in the original.
@@ -24,7 +24,7 @@ pub struct Command {
 
 /// Where results go.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Place {
+pub enum Destination {
     /// To the terminal or whoever reads.
     #[default]
     Output,
@@ -61,7 +61,7 @@ impl Command {
             [config, rest @ ..] => {
                 self.config = (*config).clone();
                 if let [results, rest @ ..] = rest {
-                    self.results = Place::File((*results).clone());
+                    self.results = Destination::File((*results).clone());
                     if let [seconds] = rest {
                         return SYNTAX.set(self, "/t", seconds);
                     }
@@ -96,7 +96,7 @@ pub(crate) const SYNTAX: Syntax<Command> = Syntax {
 const OPTIONS: &[Opt<Command>] = &[
     text("/c -c", "FILE", "the configuration (iometer.icf)", |command, file| command.config = file.into()),
     text("/r -r", "FILE", "where results are appended; without it they go to stdout", |command, file| {
-        command.results = Place::File(file.into());
+        command.results = Destination::File(file.into());
     }),
     number("/t -t", "seconds to wait for managers", 0..=u32::MAX, |command, _| {
         command.notes.push("/t: no manager is waited for, since this host does the work itself".into());

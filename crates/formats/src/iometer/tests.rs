@@ -422,7 +422,7 @@ fn parse(line: &str) -> Result<Command, Refusal> {
 fn options_begin_with_either_character_and_may_be_capitals() {
     let command = parse("/C a.icf -r b.csv /t 10 --on array:md3000").unwrap();
     assert_eq!(command.config, "a.icf");
-    assert_eq!(command.results, Place::File("b.csv".into()));
+    assert_eq!(command.results, Destination::File("b.csv".into()));
     assert_eq!(command.targets, ["array:md3000"]);
     assert_eq!(command.notes.len(), 1);
 }
@@ -430,7 +430,10 @@ fn options_begin_with_either_character_and_may_be_capitals() {
 #[test]
 fn files_may_stand_without_options_and_begin_with_a_slash() {
     let command = parse("/tmp/a.icf /tmp/b.csv 20").unwrap();
-    assert_eq!((command.config.as_str(), command.results), ("/tmp/a.icf", Place::File("/tmp/b.csv".into())));
+    assert_eq!(
+        (command.config.as_str(), command.results),
+        ("/tmp/a.icf", Destination::File("/tmp/b.csv".into()))
+    );
     assert_eq!(parse("").unwrap().config, "iometer.icf");
 }
 
