@@ -35,3 +35,23 @@ fn the_page_of_options_is_up_to_date() {
         "the page is out of date; run UPDATE_DOCS=1 cargo test -p fathom-formats options"
     );
 }
+
+#[test]
+fn every_spelling_stands_once_in_its_table() {
+    for mut spellings in [
+        dd::SYNTAX.spellings(),
+        bonnie::Generation::V200.syntax().spellings(),
+        bonnie::Generation::V103.syntax().spellings(),
+        fio::SYNTAX.spellings(),
+        iometer::SYNTAX.spellings(),
+        hdparm::SYNTAX.spellings(),
+        iozone::SYNTAX.spellings(),
+        sqlio::SYNTAX.spellings(),
+        diskspd::SYNTAX.spellings(),
+        orion::SYNTAX.spellings(),
+    ] {
+        spellings.sort_unstable();
+        let twice: Vec<_> = spellings.windows(2).filter(|pair| pair[0] == pair[1]).collect();
+        assert!(twice.is_empty() && !spellings.contains(&""), "{twice:?}");
+    }
+}

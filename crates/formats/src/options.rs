@@ -468,6 +468,11 @@ fn either<T>(words: &[Opt<T>]) -> String {
 
 #[cfg(test)]
 impl<T: Notes> Syntax<T> {
+    /// Every spelling of every option.
+    pub fn spellings(&self) -> Vec<&'static str> {
+        self.rows().flat_map(Opt::spellings).collect()
+    }
+
     /// The tables of the guide: what is supported, and what is not and why.
     pub fn markdown(&self) -> String {
         let (no, yes): (Vec<_>, Vec<_>) = self
