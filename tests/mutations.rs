@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use array::spec::{Address, Shipped, array_text};
-use formats::{Surroundings, decoded, job_files};
+use formats::{JobEnvironment, decoded, job_files};
 use report::Style;
 use workload::plan::{Overrides, Plan};
 use workload::trace::TraceReader;
@@ -157,7 +157,7 @@ fn no_mutated_job_file_ends_in_a_panic_or_a_plan_that_is_none() {
         let text = decoded(bytes);
         let _known = formats::job_file("job", &text);
         for kind in job_files() {
-            let Ok(order) = (kind.read)("job", &text, &Surroundings::NONE) else { continue };
+            let Ok(order) = (kind.read)("job", &text, &JobEnvironment::NONE) else { continue };
             if let Err(errors) = Plan::parse("order.toml", &order.plan, &Overrides::default()) {
                 panic!("{} made a plan that cannot be read:\n{}", kind.tool, errors.plain());
             }

@@ -1,7 +1,7 @@
 //! Job files of other tools, by each tool's own reader; what comes out is a plan that can be read.
 #![no_main]
 
-use formats::{Surroundings, decoded, job_files};
+use formats::{JobEnvironment, decoded, job_files};
 use libfuzzer_sys::fuzz_target;
 use workload::plan::{Overrides, Plan};
 
@@ -11,7 +11,7 @@ fuzz_target!(|bytes: &[u8]| {
     let kind = &kinds[usize::from(*which) % kinds.len()];
     let text = decoded(bytes);
     let _known = (kind.is_one)("job", &text);
-    if let Ok(order) = (kind.read)("job", &text, &Surroundings::NONE) {
+    if let Ok(order) = (kind.read)("job", &text, &JobEnvironment::NONE) {
         if let Err(errors) = Plan::parse("order.toml", &order.plan, &Overrides::default()) {
             panic!("{} made a plan that cannot be read:\n{}\n{}", kind.tool, order.plan, errors.plain());
         }

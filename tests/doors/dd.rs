@@ -195,7 +195,7 @@ fn what_dd_does_beside_measuring_is_refused_by_name() {
     let user = User::new();
     for (line, words) in [
         ("if=here of=there", ["copying here to there", "of=/dev/null"]),
-        ("if=/dev/zero of=new count=1 conv=ucase", ["conv=ucase", "not served"]),
+        ("if=/dev/zero of=new count=1 conv=ucase", ["conv=ucase", "not supported"]),
         ("if=/dev/zero of=new count=1 oflag=drect", ["drect", "did you mean `direct`"]),
         ("if=/dev/zero of=new count=some", ["count", "some"]),
     ] {

@@ -133,7 +133,7 @@ fn what_hdparm_sets_is_refused_by_name() {
     let user = User::new();
     for (line, words) in [
         ("-a 256 array:md3000", ["-a", "read-ahead"]),
-        ("--security-erase x array:md3000", ["--security-erase", "not served"]),
+        ("--security-erase x array:md3000", ["--security-erase", "not supported"]),
         ("-t --offset ten array:md3000", ["--offset", "GiB"]),
         ("-t --offset 900000 array:md3000", ["EOF", "too small"]),
         ("-t nowhere", ["nowhere", "neither a device nor a file"]),

@@ -178,7 +178,7 @@ fn what_sqlio_cannot_do_here_is_refused_by_name() {
     let user = User::new();
     for (line, words) in [
         ("-dDEF x.dat", ["-dDEF", "name each file in full"]),
-        ("-LSi x.dat", ["-LSi", "not served"]),
+        ("-LSi x.dat", ["-LSi", "not supported"]),
         ("-t3 x.dat", ["-f", "3 threads do not divide 64 columns"]),
         ("-frandom -Fmissing.txt", ["missing.txt", "No such file"]),
         ("-q x.dat", ["-q", "there is no option"]),

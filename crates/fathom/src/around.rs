@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 
-use formats::Surroundings;
+use formats::JobEnvironment;
 use host::SysRoot;
 use host::environment::Environment;
 use host::target::{Facts, Target};
@@ -15,9 +15,9 @@ use crate::recorder;
 const LARGEST: u64 = 16 << 20;
 
 /// Calls `reader` with the surroundings of the job file `name`, `targets` being what `--on` names.
-pub fn with<T>(name: &str, targets: &[String], reader: impl FnOnce(&Surroundings<'_>) -> T) -> T {
+pub fn with<T>(name: &str, targets: &[String], reader: impl FnOnce(&JobEnvironment<'_>) -> T) -> T {
     let machine = Environment::read(&SysRoot::real());
-    reader(&Surroundings {
+    reader(&JobEnvironment {
         file: &|path| text(path).or_else(|error| beside(name, path).map_or(Err(error), |path| text(&path))),
         variable: &|variable| std::env::var(variable).ok(),
         size_bytes: &size_bytes,

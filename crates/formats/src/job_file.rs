@@ -1,6 +1,6 @@
 //! Job files of other tools, as `fathom run FILE` and `fathom plan convert FILE` read them.
 
-use crate::{Order, Refusal, Surroundings};
+use crate::{JobEnvironment, Refusal, TranslatedJob};
 
 /// One kind of job file.
 #[derive(Debug)]
@@ -10,7 +10,7 @@ pub struct JobFile {
     /// Whether a file of that name with that text is one. Two kinds never claim the same file.
     pub is_one: fn(name: &str, text: &str) -> bool,
     /// Reads it; `name` is what messages call it.
-    pub read: fn(name: &str, text: &str, around: &Surroundings<'_>) -> Result<Order, Refusal>,
+    pub read: fn(name: &str, text: &str, environment: &JobEnvironment<'_>) -> Result<TranslatedJob, Refusal>,
 }
 
 /// All kinds there are.

@@ -1,17 +1,25 @@
 //! Other tools' command lines and job files in, other tools' outputs out.
 //!
-//! One module a tool. What a tool was asked to do becomes an [`Order`]: a plan in Fathom's own language and the
+//! One module a tool. What a tool was asked to do becomes an [`TranslatedJob`]: a plan in Fathom's own language and the
 //! targets it is for. What came back is a record, and a tool's output is a function from that record to text.
 //!
 //! **Invariant:** text in, text out. Knows no world, opens no file, has no clock; what a tool reads from its
 //! surroundings (the size of memory, the date) is given. No text whatever makes a reader panic.
 
 mod encoding;
+mod environment;
+#[cfg(test)]
+mod guide;
 mod job_file;
-mod order;
+mod numbers;
+mod options;
 mod output;
+mod point;
 mod refusal;
-mod surroundings;
+mod target;
+#[cfg(test)]
+mod testing;
+mod translated;
 
 pub mod bonnie;
 pub mod dd;
@@ -25,8 +33,9 @@ pub mod seeker;
 pub mod sqlio;
 
 pub use encoding::decoded;
+pub use environment::JobEnvironment;
 pub use job_file::{JobFile, job_file, job_files, results_of};
-pub use order::{Order, quoted};
 pub use output::{NoFigures, Output, outputs};
 pub use refusal::Refusal;
-pub use surroundings::Surroundings;
+pub use target::{TargetInfo, TargetKind};
+pub use translated::{TranslatedJob, quoted};

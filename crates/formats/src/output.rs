@@ -25,6 +25,16 @@ pub struct NoFigures {
     pub why: String,
 }
 
+impl NoFigures {
+    /// Nothing where all is there; the refusal to write `format` where figures are `missing`.
+    pub(crate) fn when(missing: bool, format: &'static str, why: &str) -> Result<(), NoFigures> {
+        match missing {
+            true => Err(NoFigures { format, why: why.into() }),
+            false => Ok(()),
+        }
+    }
+}
+
 /// All of them, by name.
 pub fn outputs() -> &'static [Output] {
     const ALL: &[Output] = &[

@@ -15,9 +15,9 @@ pub enum Refusal {
         /// One that the tool has.
         nearest: Option<String>,
     },
-    /// The tool has the option, and Fathom does not serve it.
-    #[error("{tool}: `{option}` is not served: {why}")]
-    Unserved {
+    /// The tool has the option, and Fathom does not support it.
+    #[error("{tool}: `{option}` is not supported: {why}")]
+    Unsupported {
         /// The tool.
         tool: &'static str,
         /// As typed.
@@ -58,6 +58,26 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// The refusal of a command in which something is missing or contradicts something else.
+    pub fn usage(tool: &'static str, what: impl Into<String>) -> Refusal {
+        Refusal::Usage { tool, what: what.into() }
+    }
+
+    /// The refusal of a `value` that `option` does not take; `want` is what it takes.
+    pub fn value(tool: &'static str, option: &str, value: &str, want: impl Into<String>) -> Refusal {
+        Refusal::Value { tool, option: option.into(), value: value.into(), want: want.into() }
+    }
+
+    /// The refusal of an `option` that the tool has and Fathom does not support.
+    pub fn unsupported(tool: &'static str, option: impl Into<String>, why: impl Into<String>) -> Refusal {
+        Refusal::Unsupported { tool, option: option.into(), why: why.into() }
+    }
+
+    /// The refusal of `line` of `file`, counted from 1.
+    pub fn line(file: &str, line: usize, what: impl Into<String>) -> Refusal {
+        Refusal::Line { file: file.into(), line, what: what.into() }
+    }
+
     /// The refusal of an unknown `option`, with the nearest of those `known`.
     pub fn unknown(tool: &'static str, option: &str, known: &[&str]) -> Refusal {
         // A letter in place of another is no slip of the pen where there is only one.

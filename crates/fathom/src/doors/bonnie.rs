@@ -5,7 +5,7 @@
 use conduct::Event;
 use conduct::real::{LookKind, PlainFile};
 use formats::Refusal;
-use formats::bonnie::{Asked, Command, Figures, Generation, Job, Place, SEMAPHORES, Test};
+use formats::bonnie::{Command, Figures, Generation, Job, Machine, Request, SEMAPHORES, Test};
 use host::SysRoot;
 use host::environment::Environment;
 use host::semaphores::Semaphores;
@@ -33,15 +33,15 @@ fn serve(generation: Generation, door: &Door, arguments: &[String]) -> Result<En
         let what = what.to_owned();
         move |source| Failure::System { what, source }
     };
-    match Asked::parse(generation, arguments)? {
-        Asked::Test(command) => test(&command, door),
-        Asked::Semaphores(copies) => {
+    match Request::parse(generation, arguments)? {
+        Request::Test(command) => test(&command, door),
+        Request::Semaphores(copies) => {
             let made = Semaphores::create(key, number, narrow::<i32>(copies));
             made.map_err(system("making semaphores"))?;
             terminal::say(&format!("Creating semaphore for {copies} procs."));
             Ok(Ending::done())
         }
-        Asked::NoSemaphores => {
+        Request::NoSemaphores => {
             let removed = Semaphores::open(key, number).and_then(Semaphores::remove);
             removed.map_err(system("removing the semaphores"))?;
             terminal::say("Semaphore removed.");
@@ -67,7 +67,7 @@ fn test(command: &Command, door: &Door) -> Result<Ending, Failure> {
     }
     let mut ending = Ending::done();
     for run in 0..command.runs.unwrap_or(1) {
-        let job = command.job(&Place {
+        let job = command.job(&Machine {
             is_array,
             ram_mib: machine.ram.get() >> 20,
             hostname: machine.hostname.clone(),
@@ -91,14 +91,14 @@ fn test_once(
     semaphores: Option<Semaphores>,
     door: &Door,
 ) -> Result<Ending, Failure> {
-    let files = job.pieces.iter().map(|piece| PlainFile {
-        size: Bytes::new(piece.bytes),
+    let files = job.data_files.iter().map(|file| PlainFile {
+        size: Bytes::new(file.bytes),
         expand: false,
         whole: false,
         cut: None,
         keep: false,
     });
-    let session = door.open_on_files(command.generation.tool(), &job.order, files.collect())?;
+    let session = door.open_on_files(command.generation.tool(), &job.translated, files.collect())?;
     let stop = session.stop();
     let mut words = Words { command, under_way: None };
     let mut lost = Ok(());

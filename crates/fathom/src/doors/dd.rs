@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use conduct::Event;
 use conduct::real::{LookKind, PlainFile};
 use formats::Refusal;
-use formats::dd::{Command, Copied, Found, FoundKind, Generation, Side, Status, Work};
+use formats::dd::{Command, Copied, Generation, Side, Status, Transfer};
+use formats::{TargetInfo, TargetKind};
 use units::Bytes;
 
 use super::{Door, look};
@@ -22,18 +23,18 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
         command.generation = Generation::Old;
     }
     let found = found(&command)?;
-    let work = command.work(found)?;
+    let transfer = command.transfer(found)?;
     let files = match (command.side, found.kind) {
-        (Side::Write(_), FoundKind::File | FoundKind::NewFile) => vec![PlainFile {
-            size: Bytes::new(work.start + work.total),
+        (Side::Write(_), TargetKind::File | TargetKind::NewFile) => vec![PlainFile {
+            size: Bytes::new(transfer.start + transfer.total),
             expand: false,
             whole: false,
-            cut: command.truncate.then_some(Bytes::new(work.start)),
+            cut: command.truncate.then_some(Bytes::new(transfer.start)),
             keep: true,
         }],
         _ => Vec::new(),
     };
-    let session = door.open_on_files("dd", &command.order(work, found, door.seed()), files)?;
+    let session = door.open_on_files("dd", &command.translate(transfer, found, door.seed()), files)?;
     let asked = Arc::new(AtomicBool::new(false));
     signals::set_when_asked(asked.clone())
         .map_err(|source| Failure::System { what: "listening for signals".into(), source })?;
@@ -41,9 +42,9 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
     let recorded = door.measure(session, &mut |event| words.hear(event));
     words.end_line();
     let mut copied = Copied::of(&recorded.run.points, command.ibs, command.obs);
-    let runs_out = work.runs_out && copied.bytes == work.total;
+    let runs_out = transfer.runs_out && copied.bytes == transfer.total;
     if runs_out {
-        copied = out_of_space(copied, work);
+        copied = out_of_space(copied, transfer);
         terminal::say(&format!("dd: error writing '{}': No space left on device", command.target));
     }
     match command.status {
@@ -63,29 +64,29 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
 }
 
 /// dd has read one block more when it notices, and does not count a block that was written in part.
-fn out_of_space(copied: Copied, work: Work) -> Copied {
-    Copied { blocks_in: (work.full() + 1, 0), blocks_out: (work.full(), 0), ..copied }
+fn out_of_space(copied: Copied, transfer: Transfer) -> Copied {
+    Copied { blocks_in: (transfer.full() + 1, 0), blocks_out: (transfer.full(), 0), ..copied }
 }
 
-fn found(command: &Command) -> Result<Found, Failure> {
+fn found(command: &Command) -> Result<TargetInfo, Failure> {
     let look = look(&command.target)?;
     let name = &command.target;
     let usage = |what: String| Err(Failure::Tool(Refusal::Usage { tool: "dd", what }));
     let kind = match look.kind {
-        LookKind::Device => FoundKind::Device,
-        LookKind::File => FoundKind::File,
-        LookKind::NewFile => FoundKind::NewFile,
+        LookKind::Device => TargetKind::Device,
+        LookKind::File => TargetKind::File,
+        LookKind::NewFile => TargetKind::NewFile,
         LookKind::Directory => return usage(format!("{name} is a directory")),
     };
     match kind {
-        FoundKind::NewFile if command.side == Side::Read => usage(format!("{name}: there is no such file")),
-        FoundKind::NewFile if command.existing => {
+        TargetKind::NewFile if command.side == Side::Read => usage(format!("{name}: there is no such file")),
+        TargetKind::NewFile if command.existing => {
             usage(format!("{name}: there is no such file, and `conv=nocreat`"))
         }
-        FoundKind::File if command.exclusive && command.side != Side::Read => {
+        TargetKind::File if command.exclusive && command.side != Side::Read => {
             usage(format!("{name} is there, and `conv=excl`"))
         }
-        _ => Ok(Found { size: look.size.get(), kind, direct_unit: look.direct_unit.map(Bytes::get) }),
+        _ => Ok(TargetInfo { size: look.size.get(), kind, direct_unit: look.direct_unit.map(Bytes::get) }),
     }
 }
 

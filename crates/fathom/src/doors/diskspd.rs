@@ -1,7 +1,8 @@
 //! `fathom as diskspd -b8K -d60 -o8 -t2 -r -w30 -Sh -L -c10G FILE…`
 
 use conduct::real::{LookKind, PlainFile};
-use formats::diskspd::{Command, Format, Found, profile_arguments, text, xml};
+use formats::TargetInfo;
+use formats::diskspd::{Command, Format, profile_arguments, text, xml};
 use units::Bytes;
 
 use super::{Door, look_all, print};
@@ -15,10 +16,8 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
     let command = Command::parse(&arguments, door.seed())?;
     let names: Vec<&str> = command.targets.iter().map(String::as_str).collect();
     let looks = look_all("diskspd", &names)?;
-    let found: Vec<Found> = looks
-        .iter()
-        .map(|look| Found { size: look.size.get(), fixed: look.kind == LookKind::Device })
-        .collect();
+    let found: Vec<TargetInfo> =
+        looks.iter().map(|look| TargetInfo::sized(look.size.get(), look.kind == LookKind::Device)).collect();
     let sizes = command.sizes(&found)?;
     let plain = |size: &u64| {
         let size = Bytes::new(*size);
@@ -30,11 +29,11 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
             keep: true,
         }
     };
-    let plain: Vec<PlainFile> = match found.iter().any(|found| !found.fixed) {
+    let plain: Vec<PlainFile> = match found.iter().any(|found| !found.is_fixed()) {
         true => sizes.iter().map(plain).collect(),
         false => Vec::new(),
     };
-    let session = door.open_on_files("diskspd", &command.order(&sizes)?, plain)?;
+    let session = door.open_on_files("diskspd", &command.translate(&sizes)?, plain)?;
     let recorded = door.measure(session, &mut |_| {});
     let run = &recorded.run;
     print(&match command.format {

@@ -22,7 +22,7 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
         return Ok(Ending::done());
     }
     if command.wanted.parse_only {
-        door.plan("fio", command.order())?;
+        door.plan("fio", command.translated())?;
         return Ok(Ending::done());
     }
     if let Some(path) = &command.wanted.file {
@@ -30,8 +30,8 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
     }
     // The files stay, as fio's do, so that the next job finds them laid out.
     let scratch = Scratch { keep: !command.removes_files(), ..Scratch::default() };
-    let session = door.open("fio", command.order(), scratch)?;
-    let recorded = match command.promise() {
+    let session = door.open("fio", command.translated(), scratch)?;
+    let recorded = match command.slo() {
         Some(promise) => look_for(promise, session)?,
         None => door.measure(session, &mut |_| {}),
     };

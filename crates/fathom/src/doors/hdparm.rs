@@ -18,7 +18,7 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
             let what = format!("{device} is neither a device nor a file");
             return Err(Failure::Tool(Refusal::Usage { tool: "hdparm", what }));
         }
-        orders.push(command.order(device, found.size.get(), found.kind == LookKind::File)?);
+        orders.push(command.translate(device, found.size.get(), found.kind == LookKind::File)?);
     }
     for (device, order) in command.devices.iter().zip(&orders) {
         let session = door.open("hdparm", order, Scratch::default())?;

@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::Path;
 
 use formats::Refusal;
-use formats::iometer::{Command, Config, Job, Place, Record, refused_dynamo, write};
+use formats::iometer::{Command, Config, Destination, Job, Record, refused_dynamo, write};
 
 use super::{Door, Scratch, print};
 use crate::ending::{Ending, Failure};
@@ -25,7 +25,7 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
     if config.setup.record == Record::Nothing {
         config.setup.record = Record::All;
     }
-    let Job { mut order, sheet, disks } = Job::of(&config, file)?;
+    let Job { translated: mut order, sheet, disks } = Job::of(&config, file)?;
     order.notes.extend(command.notes.iter().cloned());
     if !command.targets.is_empty() {
         check_count(&command.targets, disks.len())?;
@@ -76,8 +76,8 @@ fn file_of_drive(target: &str) -> String {
 }
 
 /// That results can be appended, before anything is measured.
-fn check_results(results: &Place) -> Result<(), Failure> {
-    let Place::File(path) = results else { return Ok(()) };
+fn check_results(results: &Destination) -> Result<(), Failure> {
+    let Destination::File(path) = results else { return Ok(()) };
     let path = units::name::path(path);
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match folder.is_dir() && !path.is_dir() {
@@ -86,8 +86,8 @@ fn check_results(results: &Place) -> Result<(), Failure> {
     }
 }
 
-fn deliver(results: &Place, text: &str) -> Result<(), Failure> {
-    let Place::File(path) = results else { return print(text) };
+fn deliver(results: &Destination, text: &str) -> Result<(), Failure> {
+    let Destination::File(path) = results else { return print(text) };
     let system = |source| Failure::System { what: format!("writing {path}"), source };
     let mut file =
         OpenOptions::new().append(true).create(true).open(units::name::path(path)).map_err(system)?;

@@ -7,7 +7,7 @@ use std::path::Path;
 use conduct::Event;
 use conduct::real::{LookKind, PlainFile};
 use formats::Refusal;
-use formats::iozone::{self, Cell, Command, Ground, Row, Table, Throughput, Throughputs};
+use formats::iozone::{self, Cell, Command, Row, Storage, Table, Throughput, Throughputs};
 use jiff::Zoned;
 use record::Point;
 use units::Bytes;
@@ -28,11 +28,11 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
     if let Some(path) = command.workbook.as_deref().filter(|path| Path::new(path).exists()) {
         return usage(format!("{path} is there; `-b` writes a workbook of its own"));
     }
-    let ground = ground(&command)?;
-    let order = command.order(ground)?;
-    let files = match ground {
-        Ground::Files { .. } => vec![plain_file(&command); order.targets.len()],
-        Ground::Device { .. } => Vec::new(),
+    let storage = storage(&command)?;
+    let order = command.translate(storage)?;
+    let files = match storage {
+        Storage::Files { .. } => vec![plain_file(&command); order.targets.len()],
+        Storage::Device { .. } => Vec::new(),
     };
     let mut session = door.open_on_files("iozone", &order, files)?;
     let latencies = Latencies::new(session.kind() == record::World::Host);
@@ -77,14 +77,14 @@ fn plain_file(command: &Command) -> PlainFile {
 }
 
 /// What the targets are; all of them of one kind, and there where they are only read.
-fn ground(command: &Command) -> Result<Ground, Failure> {
+fn storage(command: &Command) -> Result<Storage, Failure> {
     let first = look(&command.first_target())?;
     let is_device = first.kind == LookKind::Device;
-    let ground = match is_device {
-        true => Ground::Device { size: first.size.get() },
-        false => Ground::Files { remote: first.remote },
+    let storage = match is_device {
+        true => Storage::Device { size: first.size.get() },
+        false => Storage::Files { remote: first.remote },
     };
-    for name in command.targets(ground) {
+    for name in command.targets(storage) {
         let found = look(&name)?;
         match found.kind {
             LookKind::Directory => {
@@ -108,7 +108,7 @@ fn ground(command: &Command) -> Result<Ground, Failure> {
             _ => {}
         }
     }
-    Ok(ground)
+    Ok(storage)
 }
 
 fn usage<T>(what: String) -> Result<T, Failure> {

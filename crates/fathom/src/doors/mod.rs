@@ -25,7 +25,7 @@ use std::sync::Arc;
 use conduct::Event;
 use conduct::modelled::ModelledWorld;
 use conduct::real::{Look, LookKind, PlainFile, RealOptions};
-use formats::Order;
+use formats::TranslatedJob;
 use host::safety::Consent;
 use library::Library;
 use units::Bytes;
@@ -69,7 +69,7 @@ const TOOLS: &[Tool] = &[
     },
     Tool {
         names: &["dynamo"],
-        about: "Iometer's other half; says why it is not served",
+        about: "Iometer's other half; says why it is not supported",
         serve: iometer::serve_dynamo,
     },
     Tool {
@@ -147,7 +147,7 @@ pub struct Scratch {
 
 impl Door {
     /// Opens the world for `order`, which `tool` stands behind. Notes go to stderr.
-    pub fn open(&self, tool: &str, order: &Order, scratch: Scratch) -> Result<Session, Failure> {
+    pub fn open(&self, tool: &str, order: &TranslatedJob, scratch: Scratch) -> Result<Session, Failure> {
         self.open_with(tool, order, scratch, Vec::new())
     }
 
@@ -155,7 +155,7 @@ impl Door {
     pub fn open_on_files(
         &self,
         tool: &str,
-        order: &Order,
+        order: &TranslatedJob,
         files: Vec<PlainFile>,
     ) -> Result<Session, Failure> {
         self.open_with(tool, order, Scratch::default(), files)
@@ -164,7 +164,7 @@ impl Door {
     fn open_with(
         &self,
         tool: &str,
-        order: &Order,
+        order: &TranslatedJob,
         scratch: Scratch,
         plain: Vec<PlainFile>,
     ) -> Result<Session, Failure> {
@@ -183,7 +183,7 @@ impl Door {
     }
 
     /// The plan of `order`, as it would be carried out. Notes go to stderr.
-    pub fn plan(&self, tool: &str, order: &Order) -> Result<Planned, Failure> {
+    pub fn plan(&self, tool: &str, order: &TranslatedJob) -> Result<Planned, Failure> {
         for note in &order.notes {
             terminal::say(&format!("{tool}: {note}"));
         }

@@ -36,7 +36,7 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
     }
     let luns = listed(&command)?;
     let grid = command.grid(narrow::<u32>(luns.len()))?;
-    let order = command.order(&luns, &grid, door.seed())?;
+    let order = command.translate(&luns, &grid, door.seed())?;
     let files = Files::named(&command);
     files.check()?;
     let session = door.open("orion", &order, Scratch::default())?;

@@ -9,7 +9,7 @@ use crate::ending::{Ending, Failure};
 
 pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
     let command = Command::parse(arguments)?;
-    let session = door.open("seeker", &command.order(door.seed()), Scratch::default())?;
+    let session = door.open("seeker", &command.translate(door.seed()), Scratch::default())?;
     let size_bytes = session.targets().iter().map(|target| target.size_bytes).sum();
     print(&command.banner(size_bytes))?;
     let mut dots = Dots::default();

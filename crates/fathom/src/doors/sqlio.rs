@@ -4,8 +4,8 @@ use std::fs;
 
 use conduct::Event;
 use conduct::real::{LookKind, PlainFile};
-use formats::Refusal;
-use formats::sqlio::{Command, Figures, Found, initialised, preamble, read_params, result};
+use formats::sqlio::{Command, Figures, initialised, preamble, read_params, result};
+use formats::{Refusal, TargetInfo};
 use units::Bytes;
 
 use super::{Door, look_all, print};
@@ -24,23 +24,21 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
     let lines = command.lines(&of_file);
     let names: Vec<&str> = lines.iter().map(|line| line.name.as_str()).collect();
     let looks = look_all("sqlio", &names)?;
-    let found: Vec<Found> = looks
-        .iter()
-        .map(|look| Found { size: look.size.get(), fixed: look.kind == LookKind::Device })
-        .collect();
+    let found: Vec<TargetInfo> =
+        looks.iter().map(|look| TargetInfo::sized(look.size.get(), look.kind == LookKind::Device)).collect();
     let files = command.files(&of_file, &found)?;
-    let plain = |(file, found): (&formats::sqlio::File, &Found)| PlainFile {
+    let plain = |(file, found): (&formats::sqlio::File, &TargetInfo)| PlainFile {
         size: Bytes::new(file.needs.max(found.size)),
         expand: file.expands(),
         cut: None,
         whole: false,
         keep: true,
     };
-    let plain: Vec<PlainFile> = match found.iter().any(|found| !found.fixed) {
+    let plain: Vec<PlainFile> = match found.iter().any(|found| !found.is_fixed()) {
         true => files.iter().zip(&found).map(plain).collect(),
         false => Vec::new(),
     };
-    let session = door.open_on_files("sqlio", &command.order(&files, door.seed())?, plain)?;
+    let session = door.open_on_files("sqlio", &command.translate(&files, door.seed())?, plain)?;
     print(&preamble(&command, &files))?;
     let (mut begun, mut lost) = (false, Ok(()));
     let recorded = door.measure(session, &mut |event| {

@@ -89,7 +89,7 @@ fn ordered(
     file: &str,
     text: &str,
     on: &[String],
-) -> Result<formats::Order, Failure> {
+) -> Result<formats::TranslatedJob, Failure> {
     let order = around::with(file, on, |around| (kind.read)(file, text, around))?;
     for note in &order.notes {
         terminal::say(&format!("{file}: {note}"));
@@ -138,7 +138,7 @@ fn find(name: &str, on: &[String]) -> Result<Found, Failure> {
 fn read_text(name: &str, bytes: Vec<u8>, on: &[String]) -> Result<Found, Failure> {
     let text = formats::decoded(&bytes);
     if let Some(kind) = formats::job_file(name, &text) {
-        let formats::Order { plan, targets, .. } = ordered(kind, name, &text, on)?;
+        let formats::TranslatedJob { plan, targets, .. } = ordered(kind, name, &text, on)?;
         return Ok(Found { origin: name.into(), text: plan, targets });
     }
     must_not_be_results(name, &text)?;

@@ -5,15 +5,17 @@
 //!
 //! What the original hides below half a second, `+++++`, is hidden here too; the record has it.
 
-mod asked;
 mod figures;
+mod job;
 mod options;
 mod output;
+#[cfg(test)]
+mod tests;
 mod text;
 
-pub use asked::{Job, Piece, Place};
 pub use figures::{Figures, TEST_NAMES, Test};
-pub use options::{Asked, Chars, Command, FileTest};
+pub use job::{DataFile, Job, Machine};
+pub use options::{Chars, Command, FileTest, Request};
 pub use output::{CSV_103, CSV_200, TEXT_103, TEXT_200};
 pub use text::Sheet;
 
@@ -55,5 +57,5 @@ pub const SEEKS: u32 = 8192;
 pub const SEMAPHORES: (i32, i32) = (4711, 12);
 
 fn usage(generation: Generation, what: impl Into<String>) -> Refusal {
-    Refusal::Usage { tool: generation.tool(), what: what.into() }
+    Refusal::usage(generation.tool(), what)
 }

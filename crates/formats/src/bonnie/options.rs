@@ -4,10 +4,14 @@ use units::convert::narrow;
 
 use super::{CHUNK, Generation, SEEKS, usage};
 use crate::Refusal;
+use crate::numbers::{BYTES, Units};
+use crate::options::{
+    Given, Notes, Opt, Style, Syntax, flag, number, one_of, optional, parsed, text, unsupported,
+};
 
 /// What one call asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum Request {
     /// A test.
     Test(Box<Command>),
     /// `-p N`: semaphores for so many copies.
@@ -109,312 +113,178 @@ impl Command {
     }
 }
 
-impl Asked {
+impl Request {
     /// Reads the arguments after the tool's name.
-    pub fn parse(generation: Generation, arguments: &[String]) -> Result<Asked, Refusal> {
-        let mut reader = Reader { generation, command: Command::new(generation), semaphores: None };
-        let mut words = arguments.iter();
-        while let Some(word) = words.next() {
-            let Some(letters) = word.strip_prefix('-').filter(|letters| !letters.is_empty()) else {
-                return Err(usage(
-                    generation,
-                    format!("`{word}` is no option; a directory is named with `-d`"),
-                ));
-            };
-            if word.starts_with("--") {
-                return Err(reader.unknown(word));
-            }
-            reader.word(letters, &mut words)?;
-        }
-        if reader.command.size_mib == Some(0) && reader.command.files.is_none() {
+    pub fn parse(generation: Generation, arguments: &[String]) -> Result<Request, Refusal> {
+        let mut draft = Draft { command: Command::new(generation), semaphores: None };
+        generation.syntax().read(&mut draft, arguments)?;
+        let command = draft.command;
+        if command.size_mib == Some(0) && command.files.is_none() {
             return Err(usage(generation, "`-s 0` and `-n 0` leave nothing to test"));
         }
-        Ok(match reader.semaphores {
-            Some(Some(copies)) => Asked::Semaphores(copies),
-            Some(None) => Asked::NoSemaphores,
-            None => Asked::Test(Box::new(reader.command)),
+        Ok(match draft.semaphores {
+            Some(Some(copies)) => Request::Semaphores(copies),
+            Some(None) => Request::NoSemaphores,
+            None => Request::Test(Box::new(command)),
         })
     }
 }
 
-struct Reader {
-    generation: Generation,
+pub(crate) struct Draft {
     command: Command,
     semaphores: Option<Option<u32>>,
 }
 
-impl Reader {
-    /// Letters of one word, as getopt takes them.
-    fn word<'a>(
-        &mut self,
-        letters: &str,
-        words: &mut impl Iterator<Item = &'a String>,
-    ) -> Result<(), Refusal> {
-        for (at, letter) in letters.char_indices() {
-            let attached = &letters[at + letter.len_utf8()..];
-            if self.switch(letter) {
-                continue;
-            }
-            let is_new = self.generation == Generation::V200;
-            if letter == 'f' && is_new {
-                // Only a value that is attached is one: `-f1`.
-                self.command.chars = match attached {
-                    "" => Chars::Skip,
-                    mib => Chars::Mib(self.amount('f', mib, 1, &[('m', 1), ('g', 1024)])?),
-                };
-                return Ok(());
-            }
-            let wants = if is_new { "cdgmnprsuxyzZ" } else { "dgmnprsux" };
-            if !wants.contains(letter) {
-                return Err(self.unknown(&format!("-{letter}")));
-            }
-            let value = match attached {
-                "" => words.next().map(String::as_str),
-                attached => Some(attached),
-            };
-            let Some(value) = value else {
-                return Err(usage(self.generation, format!("`-{letter}` wants a value")));
-            };
-            return self.value(letter, value);
-        }
-        Ok(())
+impl Notes for Draft {
+    fn notes(&mut self) -> &mut Vec<String> {
+        &mut self.command.notes
     }
+}
 
-    fn switch(&mut self, letter: char) -> bool {
-        let is_new = self.generation == Generation::V200;
-        let command = &mut self.command;
-        match letter {
-            'q' => command.quiet = true,
-            'b' => command.sync_each = true,
-            'D' => command.direct = true,
-            'f' if !is_new => command.chars = Chars::Skip,
-            'y' if !is_new => command.together = true,
-            _ => return false,
-        }
-        true
-    }
-
-    fn value(&mut self, letter: char, value: &str) -> Result<(), Refusal> {
-        match letter {
-            'd' => self.command.directory = value.into(),
-            'm' => self.command.name = Some(value.into()),
-            's' => self.sizes(value)?,
-            'n' => self.files(value)?,
-            'r' => self.command.ram_mib = Some(self.amount('r', value, 0, &[('m', 1), ('g', 1024)])?),
-            'x' => self.command.runs = Some(self.count('x', value, 1, 1 << 20)?),
-            'c' => self.command.copies = self.count('c', value, 1, 200)?,
-            'z' => self.command.seed = Some(self.count('z', value, 0, u32::MAX)?),
-            'p' if value == "-1" => self.semaphores = Some(None),
-            'p' => self.semaphores = Some(Some(self.count('p', value, 1, 1 << 14)?)),
-            'y' => match value {
-                "s" => self.command.together = true,
-                "p" => {
-                    return Err(self.unserved(
-                        "-y p",
-                        "nobody is asked before a test; `-y s` starts copies together by semaphores",
-                    ));
-                }
-                _ => return Err(self.wrong('y', value, "`s`, with semaphores that `-p` has made")),
+impl Generation {
+    pub(crate) const fn syntax(self) -> Syntax<Draft> {
+        Syntax {
+            tool: self.tool(),
+            style: Style::Letters,
+            any_case: false,
+            options: match self {
+                Generation::V103 => &[BOTH, ONLY_103],
+                Generation::V200 => &[BOTH, ONLY_200],
             },
-            'Z' => {
-                return Err(self.unserved(
-                    "-Z",
-                    "random numbers follow from a seed; `-z NUMBER` repeats a test, and `fathom run` with \
-                     `content = \"random\"` writes what does not compress",
-                ));
-            }
-            'u' | 'g' => {
-                let user = value.split(':').next().unwrap_or_default();
-                if !["root", "0"].contains(&user) {
-                    self.command.notes.push(format!(
-                        "`-{letter} {value}`: it works as the user who called it; \
-                         `sudo -u USER fathom as {} ...` works as another",
-                        self.generation.tool()
-                    ));
-                }
-            }
-            _ => return Err(self.unknown(&format!("-{letter}"))),
-        }
-        Ok(())
-    }
-
-    /// `-s size[:chunk[:seeks[:seekers]]]`
-    fn sizes(&mut self, value: &str) -> Result<(), Refusal> {
-        let mut parts = value.split(':');
-        let size = parts.next().unwrap_or_default();
-        self.command.size_mib = Some(self.amount('s', size, 0, &[('m', 1), ('g', 1024)])?);
-        if let Some(text) = parts.next().filter(|text| !text.is_empty()) {
-            let chunk = self.amount('s', text, 1, &[('k', 1024), ('m', 1 << 20)])?;
-            if !chunk.is_power_of_two() || !(256..=1 << 20).contains(&chunk) {
-                return Err(self.wrong('s', value, "a chunk is a power of two from 256 to 1048576 bytes"));
-            }
-            self.command.chunk = narrow::<u32>(chunk);
-        }
-        let is_new = self.generation == Generation::V200;
-        if let Some(text) = parts.next().filter(|text| is_new && !text.is_empty()) {
-            self.command.seeks = self.count('s', text, 1, 1 << 30)?;
-        }
-        if let Some(text) = parts.next().filter(|text| is_new && !text.is_empty()) {
-            self.command.seekers = self.count('s', text, 1, 1024)?;
-        }
-        match (parts.next(), is_new || value.matches(':').count() < 2) {
-            (None, true) => Ok(()),
-            (_, true) => Err(self.wrong('s', value, "SIZE[:CHUNK[:SEEKS[:SEEKERS]]]")),
-            (_, false) => Err(self.wrong('s', value, "SIZE[:CHUNK]; seeks can be chosen with bonnie++ 2.00")),
-        }
-    }
-
-    /// `-n number[:max[:min][:dirs[:chunk]]]`
-    fn files(&mut self, value: &str) -> Result<(), Refusal> {
-        const UNITS: &[(char, u64)] = &[('k', 1024), ('m', 1 << 20), ('g', 1 << 30)];
-        let parts: Vec<&str> = value.split(':').collect();
-        let most = if self.generation == Generation::V200 { 5 } else { 4 };
-        if parts.len() > most {
-            return Err(self.wrong(
-                'n',
-                value,
-                "NUMBER[:MAX[:MIN[:DIRECTORIES]]], the number in units of 1024",
-            ));
-        }
-        let thousands = self.count('n', parts[0], 0, 1 << 16)?;
-        let max = match parts.get(1).copied().unwrap_or("0") {
-            "-1" | "-2" => {
-                return Err(self.unserved(
-                    &format!("-n {value}"),
-                    "files are made, not links; a plan with `tree = \"link\"` or `tree = \"symlink\"` makes those",
-                ));
-            }
-            text => self.amount('n', text, 0, UNITS)?,
-        };
-        let min = parts.get(2).map_or(Ok(0), |text| self.amount('n', text, 0, UNITS))?;
-        let dirs = parts.get(3).map_or(Ok(0), |text| self.count('n', text, 0, 99_999))?;
-        if max > 1 << 30 || min > max {
-            return Err(self.wrong('n', value, "sizes up to 1g, the largest before the smallest"));
-        }
-        if let Some(text) = parts.get(4)
-            && self.amount('n', text, 1, UNITS)? < max
-        {
-            let why = "small files are written with one call each; leave the last number out";
-            return Err(self.unserved(&format!("-n {value}"), why));
-        }
-        self.command.files = (thousands > 0).then_some(FileTest { thousands, max, min, dirs });
-        Ok(())
-    }
-
-    fn count(&self, letter: char, text: &str, least: u32, most: u32) -> Result<u32, Refusal> {
-        let number = text.parse().ok().filter(|number| (least..=most).contains(number));
-        number.ok_or_else(|| self.wrong(letter, text, &format!("a number from {least} to {most}")))
-    }
-
-    /// A number with one of the letters of `units`, in either case.
-    fn amount(&self, letter: char, text: &str, least: u64, units: &[(char, u64)]) -> Result<u64, Refusal> {
-        let unit = text.chars().last().map(|last| last.to_ascii_lowercase());
-        let unit = units.iter().find(|(letter, _)| Some(*letter) == unit);
-        let digits = if unit.is_some() { &text[..text.len() - 1] } else { text };
-        let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-        let amount = digits.parse::<u64>().ok().filter(|_| is_number);
-        let amount = amount.and_then(|number| number.checked_mul(unit.map_or(1, |(_, factor)| *factor)));
-        amount.filter(|amount| (least..=1 << 40).contains(amount)).ok_or_else(|| {
-            let letters: String = units.iter().map(|(letter, _)| *letter).collect();
-            self.wrong(
-                letter,
-                text,
-                &format!("a number of at least {least}, perhaps with one of `{letters}`"),
-            )
-        })
-    }
-
-    fn wrong(&self, letter: char, value: &str, want: &str) -> Refusal {
-        let option = format!("-{letter}");
-        Refusal::Value { tool: self.generation.tool(), option, value: value.into(), want: want.into() }
-    }
-
-    fn unserved(&self, option: &str, why: &str) -> Refusal {
-        Refusal::Unserved { tool: self.generation.tool(), option: option.into(), why: why.into() }
-    }
-
-    fn unknown(&self, option: &str) -> Refusal {
-        let is_new_only = self.generation == Generation::V103 && ["-c", "-z", "-Z"].contains(&option);
-        match is_new_only {
-            true => self.unserved(option, "version 1.03 has no such option; `fathom as bonnie++` is 2.00"),
-            false => Refusal::unknown(self.generation.tool(), option, &[]),
+            operand: |draft, word| {
+                let what = format!("`{word}` is no option; a directory is named with `-d`");
+                Err(usage(draft.command.generation, what))
+            },
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
+/// What sizes in MiB may have behind them.
+const MEBI: Units = Units { letters: "mg", base: 1024, first: 0 };
+/// What a block may have behind it.
+const UP_TO_MEGA: Units = Units { letters: "km", base: 1024, first: 1 };
 
-    use super::*;
-
-    fn asked(generation: Generation, line: &str) -> Result<Asked, Refusal> {
-        Asked::parse(generation, &line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
-    }
-
-    fn command(generation: Generation, line: &str) -> Command {
-        match asked(generation, line) {
-            Ok(Asked::Test(command)) => *command,
-            other => panic!("{line}: {other:?}"),
+const BOTH: &[Opt<Draft>] = &[
+    text("-d", "DIR", "where the files are made", |draft, path| draft.command.directory = path.into()),
+    parsed("-s", "MIB[:CHUNK[:SEEKS[:SEEKERS]]]", "size of the file of each copy (twice the memory)", sizes),
+    parsed("-n", "N[:MAX[:MIN[:DIRS]]]", "small files in units of 1024 (16)", files),
+    text("-m", "NAME", "what the machine is called", |draft, name| draft.command.name = Some(name.into())),
+    parsed("-r", "MIB", "the memory; 0 leaves the size unchecked", |draft, given| {
+        amount(given, 0, MEBI).map(|mib| draft.command.ram_mib = Some(mib))
+    }),
+    number("-x", "how often the test is run", 1..=1 << 20, |draft, runs| draft.command.runs = Some(runs)),
+    parsed("-p", "N", "semaphores for so many copies; -1 removes them", |draft, given| {
+        draft.semaphores = Some(match given.value {
+            "-1" => None,
+            _ => Some(given.number(1..=1 << 14)?),
+        });
+        Ok(())
+    }),
+    flag("-q", "says less", |draft| draft.command.quiet = true),
+    flag("-b", "flushes after each write", |draft| draft.command.sync_each = true),
+    flag("-D", "reads and writes past the page cache", |draft| draft.command.direct = true),
+    parsed("-u -g", "USER", "taken; nobody changes to another user", |draft, given| {
+        let user = given.value.split(':').next().unwrap_or_default();
+        if !["root", "0"].contains(&user) {
+            let (typed, tool) = (given.typed(), draft.command.generation.tool());
+            draft.command.notes.push(format!(
+                "`{typed}`: it works as the user who called it; `sudo -u USER fathom as {tool} ...` works as another"
+            ));
         }
-    }
+        Ok(())
+    }),
+];
 
-    #[test]
-    fn options_are_read_as_getopt_reads_them() {
-        let command = command(
-            Generation::V200,
-            "-qbD -d /mnt -s2g:128k:100:2 -n 4:16384:512:10 -m host -r 512 -x2 -u root -c 3 -z 7 -f",
-        );
-        assert_eq!((command.quiet, command.sync_each, command.direct), (true, true, true));
-        assert_eq!((command.directory.as_str(), command.size_mib), ("/mnt", Some(2048)));
-        assert_eq!((command.chunk, command.seeks, command.seekers), (128 << 10, 100, 2));
-        assert_eq!(command.files, Some(FileTest { thousands: 4, max: 16384, min: 512, dirs: 10 }));
-        assert_eq!((command.runs, command.copies, command.seed), (Some(2), 3, Some(7)));
-        assert_eq!((command.chars, command.notes.len()), (Chars::Skip, 0));
-    }
+const ONLY_103: &[Opt<Draft>] = &[
+    flag("-f", "no single characters", |draft| draft.command.chars = Chars::Skip),
+    flag("-y", "starts each test together with other copies", |draft| draft.command.together = true),
+    unsupported("-c -z -Z", "version 1.03 has no such option; `fathom as bonnie++` is 2.00"),
+];
 
-    #[test]
-    fn the_versions_differ_where_they_did() {
-        assert_eq!(command(Generation::V103, "-fy -n 0").chars, Chars::Skip);
-        assert!(command(Generation::V103, "-y").together);
-        assert!(command(Generation::V200, "-y s").together);
-        assert!(command(Generation::V200, "-ys").together);
-        assert_eq!(command(Generation::V200, "-f1").chars, Chars::Mib(1));
-        assert_eq!(command(Generation::V200, "").chars, Chars::Mib(3));
-        assert!(asked(Generation::V200, "-f 1").is_err(), "as in the original, only `-f1` has a value");
-        assert_eq!((command(Generation::V103, "").seekers, command(Generation::V200, "").seekers), (3, 5));
-        assert!(asked(Generation::V103, "-c 2").is_err());
-        assert_eq!(asked(Generation::V200, "-u root -p 3"), Ok(Asked::Semaphores(3)));
-        assert_eq!(asked(Generation::V103, "-p -1"), Ok(Asked::NoSemaphores));
-        assert_eq!(command(Generation::V200, "-u nobody").notes.len(), 1);
-    }
+const ONLY_200: &[Opt<Draft>] = &[
+    optional("-f", "MIB", "no single characters, or so many MiB of them", |draft, given| {
+        draft.command.chars = match given.value {
+            "" => Chars::Skip,
+            _ => Chars::Mib(amount(given, 1, MEBI)?),
+        };
+        Ok(())
+    }),
+    number("-c", "copies that test at once", 1..=200, |draft, copies| draft.command.copies = copies),
+    number("-z", "the seed of random numbers", 0..=u32::MAX, |draft, seed| draft.command.seed = Some(seed)),
+    one_of(
+        "-y",
+        "starts each test together with other copies",
+        &[
+            flag("s", "by semaphores that `-p` has made", |draft| draft.command.together = true),
+            unsupported("p", "nobody is asked before a test; `-y s` starts copies together by semaphores"),
+        ],
+    ),
+    unsupported(
+        "-Z",
+        "random numbers follow from a seed; `-z NUMBER` repeats a test, and `fathom run` with `content = \"random\"` \
+         writes what does not compress",
+    ),
+];
 
-    #[test]
-    fn what_is_not_served_is_refused_by_name() {
-        for (line, words) in [
-            ("-n 1:-1", "tree = \"link\""),
-            ("-n 1:65536:0:1:4096", "one call"),
-            ("-Z /dev/urandom", "-z NUMBER"),
-            ("-y p", "-y s"),
-            ("-s 10:1000", "power of two"),
-            ("-s many", "-s"),
-            ("-s 0 -n 0", "nothing to test"),
-            ("-x 0", "-x"),
-            ("-k", "-k"),
-            ("--size 10", "--size"),
-            ("/mnt", "-d"),
-            ("-d", "wants a value"),
-        ] {
-            let refusal = asked(Generation::V200, line).expect_err(line).to_string();
-            assert!(refusal.contains(words), "{line}: {refusal}");
+/// `-s size[:chunk[:seeks[:seekers]]]`
+fn sizes(draft: &mut Draft, given: &Given<'_>) -> Result<(), Refusal> {
+    let command = &mut draft.command;
+    let is_new = command.generation == Generation::V200;
+    let mut parts = given.value.split(':');
+    command.size_mib = Some(amount(&given.part(parts.next().unwrap_or_default()), 0, MEBI)?);
+    if let Some(text) = parts.next().filter(|text| !text.is_empty()) {
+        let chunk = amount(&given.part(text), 1, UP_TO_MEGA)?;
+        if !chunk.is_power_of_two() || !(256..=1 << 20).contains(&chunk) {
+            return Err(given.wrong("a chunk is a power of two from 256 to 1048576 bytes"));
         }
+        command.chunk = narrow::<u32>(chunk);
     }
+    if let Some(text) = parts.next().filter(|text| is_new && !text.is_empty()) {
+        command.seeks = given.part(text).number(1..=1 << 30)?;
+    }
+    if let Some(text) = parts.next().filter(|text| is_new && !text.is_empty()) {
+        command.seekers = given.part(text).number(1..=1024)?;
+    }
+    match (parts.next(), is_new || given.value.matches(':').count() < 2) {
+        (None, true) => Ok(()),
+        (_, true) => Err(given.wrong("SIZE[:CHUNK[:SEEKS[:SEEKERS]]]")),
+        (_, false) => Err(given.wrong("SIZE[:CHUNK]; seeks can be chosen with bonnie++ 2.00")),
+    }
+}
 
-    proptest! {
-        #[test]
-        fn no_words_make_it_panic(words in proptest::collection::vec("-?[a-zA-Z0-9:é-]{0,9}", 0..5), new in any::<bool>()) {
-            let generation = if new { Generation::V200 } else { Generation::V103 };
-            let _either = Asked::parse(generation, &words);
-        }
+/// `-n number[:max[:min][:dirs[:chunk]]]`
+fn files(draft: &mut Draft, given: &Given<'_>) -> Result<(), Refusal> {
+    let parts: Vec<&str> = given.value.split(':').collect();
+    let most = if draft.command.generation == Generation::V200 { 5 } else { 4 };
+    if parts.len() > most {
+        return Err(given.wrong("NUMBER[:MAX[:MIN[:DIRECTORIES]]], the number in units of 1024"));
     }
+    let thousands = given.part(parts[0]).number(0..=1 << 16)?;
+    let max = match parts.get(1).copied().unwrap_or("0") {
+        "-1" | "-2" => {
+            return Err(given.unsupported(
+                "files are made, not links; a plan with `tree = \"link\"` or `tree = \"symlink\"` makes those",
+            ));
+        }
+        text => amount(&given.part(text), 0, BYTES)?,
+    };
+    let min = parts.get(2).map_or(Ok(0), |text| amount(&given.part(text), 0, BYTES))?;
+    let dirs = parts.get(3).map_or(Ok(0), |text| given.part(text).number(0..=99_999))?;
+    if max > 1 << 30 || min > max {
+        return Err(given.wrong("sizes up to 1g, the largest before the smallest"));
+    }
+    if let Some(text) = parts.get(4)
+        && amount(&given.part(text), 1, BYTES)? < max
+    {
+        let why = "small files are written with one call each; leave the last number out";
+        return Err(given.unsupported(why));
+    }
+    draft.command.files = (thousands > 0).then_some(FileTest { thousands, max, min, dirs });
+    Ok(())
+}
+
+/// A number with one of the letters of `units`.
+fn amount(given: &Given<'_>, least: u64, units: Units) -> Result<u64, Refusal> {
+    let read = |text: &str| units.read(text).filter(|amount| (least..=1 << 40).contains(amount));
+    given.read(read, &format!("a number of at least {least}, perhaps with one of `{}`", units.letters))
 }

@@ -2,8 +2,9 @@
 
 use record::{Point, Run};
 
-use super::number;
-use crate::{NoFigures, Output};
+use units::convert::narrow;
+
+use crate::{NoFigures, Output, point};
 
 /// Which generation's lines are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,9 +34,8 @@ impl Copied {
     pub fn of<'a>(points: impl IntoIterator<Item = &'a Point>, ibs: u64, obs: u64) -> Copied {
         let (mut bytes, mut elapsed_ns) = (0, 0);
         for point in points {
-            let classes = point.workloads.iter().flat_map(|workload| &workload.classes);
-            bytes += classes.map(|class| class.bytes).sum::<u64>();
-            elapsed_ns += point.workloads.iter().map(|workload| workload.measured_ns).max().unwrap_or(0);
+            bytes += point::bytes(point);
+            elapsed_ns += point::measured_ns(point);
         }
         Copied::so_far(bytes, elapsed_ns, ibs, obs)
     }
@@ -54,28 +54,24 @@ impl Copied {
 
     /// The line of the transfer.
     pub fn transfer(&self, generation: Generation) -> String {
-        let seconds = number::shortest(self.elapsed_ns as f64 / 1e9);
-        let rate = number::rate(self.bytes, self.elapsed_ns);
+        let seconds = shortest(self.elapsed_ns as f64 / 1e9);
+        let rate = rate(self.bytes, self.elapsed_ns);
         format!("{} copied, {seconds} s, {rate}\n", self.amount(generation))
     }
 
     /// The line of `status=progress`, without what goes before and after it.
     pub fn progress(&self, generation: Generation) -> String {
         let seconds = self.elapsed_ns as f64 / 1e9;
-        format!(
-            "{} copied, {seconds:.0} s, {}",
-            self.amount(generation),
-            number::rate(self.bytes, self.elapsed_ns)
-        )
+        format!("{} copied, {seconds:.0} s, {}", self.amount(generation), rate(self.bytes, self.elapsed_ns))
     }
 
     fn amount(&self, generation: Generation) -> String {
         let (bytes, plural) = (self.bytes, if self.bytes == 1 { "" } else { "s" });
-        let (si, iec) = (number::si(bytes), number::iec(bytes));
+        let (si, iec) = (si(bytes), iec(bytes));
         match generation {
             Generation::Old => format!("{bytes} byte{plural} ({si})"),
-            Generation::New if !number::has_prefix(bytes, 1000) => format!("{bytes} byte{plural}"),
-            Generation::New if !number::has_prefix(bytes, 1024) => format!("{bytes} byte{plural} ({si})"),
+            Generation::New if !has_prefix(bytes, 1000) => format!("{bytes} byte{plural}"),
+            Generation::New if !has_prefix(bytes, 1024) => format!("{bytes} byte{plural} ({si})"),
             Generation::New => format!("{bytes} byte{plural} ({si}, {iec})"),
         }
     }
@@ -92,55 +88,113 @@ pub const OUTPUT: Output = Output {
 fn text(run: &Run) -> Result<String, NoFigures> {
     let mut text = String::new();
     for point in &run.points {
-        let classes = point.workloads.iter().flat_map(|workload| &workload.classes);
-        let Some(size) = classes.filter(|class| class.bytes > 0).map(|class| class.size_bytes).max() else {
+        let Some(size) =
+            point::classes(point).filter(|class| class.bytes > 0).map(|class| class.size_bytes).max()
+        else {
             continue;
         };
         let copied = Copied::of([point], size, size);
         text += &(copied.records() + &copied.transfer(Generation::New));
     }
-    match text.is_empty() {
-        true => Err(NoFigures {
-            format: "dd",
-            why: "no point moves data; `fathom run dd-sweep` has such points".into(),
-        }),
-        false => Ok(text),
+    NoFigures::when(text.is_empty(), "dd", "no point moves data; `fathom run dd-sweep` has such points")?;
+    Ok(text)
+}
+
+const PREFIXES: [char; 10] = ['k', 'M', 'G', 'T', 'P', 'E', 'Z', 'Y', 'R', 'Q'];
+
+/// A size with an SI prefix, as `8.2 MB`: one decimal below 10, otherwise none, halves to even.
+pub(super) fn si(bytes: u64) -> String {
+    scaled(u128::from(bytes), 1, 1000).0
+}
+
+/// A size with an IEC prefix, as `7.8 MiB`.
+pub(super) fn iec(bytes: u64) -> String {
+    scaled(u128::from(bytes), 1, 1024).0
+}
+
+/// Whether the size has a prefix in units of `base`.
+fn has_prefix(bytes: u64, base: u64) -> bool {
+    scaled(u128::from(bytes), 1, u128::from(base)).1
+}
+
+/// The fraction with a prefix, and whether it has one.
+fn scaled(numerator: u128, denominator: u128, base: u128) -> (String, bool) {
+    let (mut unit, mut exponent) = (denominator, 0usize);
+    while numerator / unit >= base && exponent < PREFIXES.len() {
+        unit *= base;
+        exponent += 1;
+    }
+    let mut text = match exponent {
+        0 => halves_to_even(numerator, unit).to_string(),
+        _ => match halves_to_even(numerator * 10, unit) {
+            tenths @ 0..100 => format!("{}.{}", tenths / 10, tenths % 10),
+            _ => halves_to_even(numerator, unit).to_string(),
+        },
+    };
+    if text == base.to_string() && exponent < PREFIXES.len() {
+        text = "1.0".into();
+        exponent += 1;
+    }
+    (format!("{text} {}B", prefix(exponent, base)), exponent > 0)
+}
+
+fn prefix(exponent: usize, base: u128) -> String {
+    match (exponent, base) {
+        (0, _) => String::new(),
+        (1, 1024) => "Ki".into(),
+        (exponent, 1024) => format!("{}i", PREFIXES[exponent - 1]),
+        (exponent, _) => PREFIXES[exponent - 1].to_string(),
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn transfer(bytes: u64, elapsed_ns: u64, generation: Generation) -> String {
-        Copied::so_far(bytes, elapsed_ns, 512, 512).transfer(generation)
+fn halves_to_even(numerator: u128, denominator: u128) -> u128 {
+    let (whole, rest) = (numerator / denominator, numerator % denominator);
+    match (rest * 2).cmp(&denominator) {
+        std::cmp::Ordering::Less => whole,
+        std::cmp::Ordering::Equal => whole + whole % 2,
+        std::cmp::Ordering::Greater => whole + 1,
     }
+}
 
-    #[test]
-    fn both_generations_have_their_own_line() {
-        let (bytes, elapsed) = (2_147_483_648, 3_968_160_000);
-        assert_eq!(
-            transfer(bytes, elapsed, Generation::Old),
-            "2147483648 bytes (2.1 GB) copied, 3.96816 s, 541 MB/s\n"
-        );
-        assert_eq!(
-            transfer(bytes, elapsed, Generation::New),
-            "2147483648 bytes (2.1 GB, 2.0 GiB) copied, 3.96816 s, 541 MB/s\n"
-        );
-        assert_eq!(transfer(1, 33_760, Generation::New), "1 byte copied, 3.376e-05 s, 29.6 kB/s\n");
-        assert_eq!(
-            transfer(1000, 33_760, Generation::New),
-            "1000 bytes (1.0 kB) copied, 3.376e-05 s, 29.6 MB/s\n"
-        );
-        assert_eq!(
-            transfer(512, 33_760, Generation::Old),
-            "512 bytes (512 B) copied, 3.376e-05 s, 15.2 MB/s\n"
-        );
+/// A rate with an SI prefix, as `98.7 MB/s`: always one decimal below 100, and never below `kB/s` unless the time is
+/// a whole number of seconds, as coreutils prints it.
+pub(super) fn rate(bytes: u64, elapsed_ns: u64) -> String {
+    const SECOND: u128 = 1_000_000_000;
+    if elapsed_ns == 0 {
+        return "Infinity B/s".into();
     }
+    let (bytes, elapsed) = (u128::from(bytes), u128::from(elapsed_ns));
+    if SECOND.is_multiple_of(elapsed) || elapsed.is_multiple_of(SECOND) {
+        return format!("{}/s", scaled(bytes * SECOND, elapsed, 1000).0);
+    }
+    let mut value = bytes as f64 * 1e9 / elapsed as f64 / 1000.0;
+    let mut exponent = 1;
+    while value >= 1000.0 && exponent < PREFIXES.len() {
+        value /= 1000.0;
+        exponent += 1;
+    }
+    let with_decimal = format!("{value:.1}");
+    let text = if with_decimal.len() > 4 { format!("{value:.0}") } else { with_decimal };
+    format!("{text} {}B/s", PREFIXES[exponent - 1])
+}
 
-    #[test]
-    fn what_is_left_over_is_a_partial_record() {
-        let copied = Copied::so_far(2500, 1, 1000, 512);
-        assert_eq!(copied.records(), "2+1 records in\n4+1 records out\n");
+/// A number as `%g` of C prints it: six significant digits without zeros at the end.
+pub(super) fn shortest(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return format!("{value}");
+    }
+    let scientific = format!("{value:.5e}");
+    let (mantissa, exponent) = scientific.split_once('e').expect("`e` is what separates the exponent");
+    let exponent: i32 = exponent.parse().expect("an exponent is a whole number");
+    let trimmed = |text: &str| match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text.to_owned(),
+    };
+    match exponent {
+        -4..=5 => trimmed(&format!("{value:.*}", narrow::<usize>(5 - exponent))),
+        _ => {
+            let sign = if exponent < 0 { '-' } else { '+' };
+            format!("{}e{sign}{:02}", trimmed(mantissa), exponent.abs())
+        }
     }
 }

@@ -2,28 +2,28 @@
 
 use super::TOOL;
 use crate::Refusal;
-
-const FLAGS: &[&str] = &[
-    "-a", "-b", "-B", "-c", "-C", "-d", "-D", "-e", "-f", "-F", "-g", "-h", "-i", "-I", "-j", "-l", "-L",
-    "-n", "-o", "-O", "-p", "-P", "-r", "-R", "-s", "-si", "-S", "-Sb", "-Sh", "-Sr", "-Su", "-Sw", "-t",
-    "-T", "-v", "-w", "-W", "-x", "-X", "-y", "-z", "-Z", "-Zr",
-];
+use crate::numbers::{BYTES, with_suffix};
+use crate::options::{
+    Given, Notes, Opt, Style, Syntax, flag, ignored, number, one_of, optional, parsed, unsupported, usage,
+};
 
 /// Where a thread's next request goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Access {
     /// `-r`: anywhere, at multiples of so many bytes.
     Random(u64),
     /// `-s`: each thread by itself, so many bytes from start to start.
     Sequential(u64),
     /// `-si`: the threads of a target take turns in one stream.
+    #[default]
     Interlocked,
 }
 
 /// What writes contain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Buffers {
     /// The original's: 0 to 255 again and again.
+    #[default]
     Pattern,
     /// `-Z`.
     Zeros,
@@ -34,16 +34,17 @@ pub enum Buffers {
 }
 
 /// `-R`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
     /// Text.
+    #[default]
     Text,
     /// XML.
     Xml,
 }
 
 /// A command line of diskspd.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Command {
     /// As typed.
     pub words: Vec<String>,
@@ -110,12 +111,13 @@ impl Command {
     pub fn parse(arguments: &[String], salt: u32) -> Result<Command, Refusal> {
         let mut draft = Draft::new(arguments, salt);
         draft.find_block(arguments)?;
-        arguments.iter().try_for_each(|argument| draft.take(argument))?;
+        SYNTAX.read(&mut draft, arguments)?;
         draft.finish()
     }
 }
 
-struct Draft {
+#[derive(Default)]
+pub(crate) struct Draft {
     command: Command,
     salt: u32,
     random: Option<u64>,
@@ -127,50 +129,163 @@ struct Draft {
     says_threads: bool,
 }
 
+impl Notes for Draft {
+    fn notes(&mut self) -> &mut Vec<String> {
+        &mut self.command.notes
+    }
+}
+
+pub(crate) const SYNTAX: Syntax<Draft> = Syntax {
+    tool: TOOL,
+    style: Style::Glued,
+    any_case: false,
+    options: &[OPTIONS],
+    operand: |draft, word| match word.starts_with('#') {
+        true => {
+            Err(Refusal::unsupported(TOOL, word, "name devices as they are called here, such as /dev/sdb"))
+        }
+        false => {
+            draft.command.targets.push(word.into());
+            Ok(())
+        }
+    },
+};
+
+const OPTIONS: &[Opt<Draft>] = &[
+    parsed("-b", "SIZE", "of a block (64K)", |_, _| {
+        // It was read before all others, which may be counted in blocks.
+        Ok(())
+    }),
+    parsed("-B", "SIZE", "where the used part begins (0)", |draft, given| {
+        draft.bytes(given, 0).map(|base| draft.command.base = base)
+    }),
+    parsed("-c", "SIZE", "creates files of that size", |draft, given| {
+        draft.bytes(given, 1).map(|size| draft.command.create = Some(size))
+    }),
+    parsed("-f", "SIZE", "only the first so many bytes", |draft, given| match given.value {
+        text if text.starts_with(|c: char| c.is_ascii_digit()) => {
+            draft.bytes(given, 1).map(|most| draft.command.most = Some(most))
+        }
+        text if !text.is_empty() && text.chars().all(|hint| "rst".contains(hint)) => {
+            draft.command.notes.push(given.ignored("hints are for another system's cache"));
+            Ok(())
+        }
+        _ => Err(given.wrong("a size, or hints of the letters `r`, `s` and `t`")),
+    }),
+    number("-d", "seconds (10)", 1..=10_000_000, |draft, seconds| draft.command.seconds = seconds),
+    number("-W", "seconds of warm-up before (5)", 0..=1_000_000, |draft, seconds| {
+        draft.command.warmup = seconds;
+    }),
+    number("-C", "seconds of load after (0)", 0..=1_000_000, |draft, seconds| {
+        draft.command.cooldown = seconds;
+    }),
+    number("-t", "threads for each target (1)", 1..=4096, |draft, threads| {
+        draft.says_threads = true;
+        draft.command.threads = threads;
+    }),
+    number("-F", "threads that all use every target", 1..=4096, |draft, threads| {
+        draft.command.total_threads = Some(threads);
+    }),
+    number("-o", "requests outstanding for each thread and target (2)", 1..=65_536, |draft, depth| {
+        draft.command.outstanding = depth;
+    }),
+    optional("-r", "SIZE", "random access, at multiples of SIZE (of a block)", |draft, given| {
+        let align = if given.value.is_empty() { draft.command.block } else { draft.bytes(given, 1)? };
+        draft.random = Some(align);
+        Ok(())
+    }),
+    optional(
+        "-s",
+        "[i]SIZE",
+        "sequential access, SIZE from start to start; i: threads take turns",
+        Draft::sequential,
+    ),
+    parsed("-T", "SIZE", "how far behind one another threads begin", |draft, given| {
+        draft.bytes(given, 1).map(|stride| draft.command.thread_stride = stride)
+    }),
+    optional("-w", "PERCENT", "that writes (0)", |draft, given| {
+        draft.command.writes = if given.value.is_empty() { 0 } else { given.number(0..=100)? };
+        Ok(())
+    }),
+    optional("-S", "LETTERS", "b: page cache, u: past it, w: write-through, h: u and w", |draft, given| {
+        draft.caching(given, given.value)
+    }),
+    optional("-h", "", "as -Sh", |draft, given| match given.value {
+        "" => draft.caching(given, "h"),
+        _ => Err(given.wrong("no value")),
+    }),
+    optional(
+        "-Z",
+        "SIZE",
+        "writes contain zeros; r: random bytes; SIZE: from so many of them",
+        |draft, given| buffers(given, draft.command.block).map(|buffers| draft.command.buffers = buffers),
+    ),
+    number("-g", "bytes a millisecond for each thread and target", 1..=u32::MAX, |draft, rate| {
+        draft.command.throughput = Some(rate);
+    }),
+    number("-i", "requests of a burst", 1..=1_000_000, |draft, burst| draft.burst = Some(burst)),
+    number("-j", "milliseconds between bursts", 1..=10_000_000, |draft, pause| draft.pause = Some(pause)),
+    parsed("-a", "CPUS", "processors for the threads in turn", |draft, given| {
+        given.read(cpus, "processors such as 0,1,2").map(|cpus| draft.command.cpus.extend(cpus))
+    }),
+    flag("-n", "threads run on any processor", |draft| draft.command.no_affinity = true),
+    flag("-l", "large pages", |draft| draft.command.large_pages = true),
+    flag("-L", "prints latencies", |draft| draft.command.latency = true),
+    optional("-D", "1000", "prints the deviation of IOPS", |draft, given| match given.value {
+        "" | "1000" => {
+            draft.command.iops_deviation = true;
+            Ok(())
+        }
+        _ => Err(given.unsupported("rates are kept for each second; use -D or -D1000")),
+    }),
+    flag("-v", "prints more", |draft| draft.command.verbose = true),
+    optional(
+        "-z",
+        "N",
+        "the seed of random numbers (0); without a number another each time",
+        |draft, given| {
+            let seed = if given.value.is_empty() { draft.salt } else { given.number(0..=u32::MAX)? };
+            draft.command.seed = Some(seed);
+            Ok(())
+        },
+    ),
+    one_of(
+        "-R",
+        "what is printed",
+        &[
+            flag("text", "text", |draft| draft.command.format = Format::Text),
+            flag("xml", "XML", |draft| draft.command.format = Format::Xml),
+        ],
+    ),
+    parsed("-I", "3", "priority; 3 is normal", |_, given| match given.number(1..=3)? {
+        3 => Ok(()),
+        _ => Err(given.unsupported("requests have normal priority; leave it out")),
+    }),
+    optional("-P", "N", "no dots are printed", |draft, given| {
+        draft.command.notes.push(given.ignored("no dots are printed"));
+        Ok(())
+    }),
+    ignored("-x", "requests reach the kernel in the same way with and without it"),
+    unsupported("-e", "there are no such events here; the record has device counters"),
+    unsupported("-O", "requests are counted for each thread and target; use -o"),
+    unsupported("-p", "the same block several times at once measures a cache; leave it out"),
+    unsupported("-X", "a profile stands alone; leave out what is beside it"),
+    unsupported("-y", "there are no named events here; start and stop it from a script"),
+    usage("-?", "usage: diskspd -bSIZE -dSECONDS -oN -tN -r|-s[i] -wPERCENT -Sh -L -cSIZE … TARGET…"),
+];
+
 impl Draft {
     fn new(arguments: &[String], salt: u32) -> Draft {
         let command = Command {
             words: arguments.to_vec(),
-            targets: Vec::new(),
             block: 64 << 10,
-            base: 0,
-            create: None,
-            most: None,
             seconds: 10,
             warmup: 5,
-            cooldown: 0,
             threads: 1,
-            total_threads: None,
             outstanding: 2,
-            access: Access::Interlocked,
-            thread_stride: 0,
-            writes: 0,
-            direct: false,
-            through: false,
-            buffers: Buffers::Pattern,
-            throughput: None,
-            bursts: None,
-            cpus: Vec::new(),
-            no_affinity: false,
-            large_pages: false,
-            latency: false,
-            iops_deviation: false,
-            verbose: false,
-            seed: None,
-            format: Format::Text,
-            notes: Vec::new(),
+            ..Command::default()
         };
-        Draft {
-            command,
-            salt,
-            random: None,
-            stride: None,
-            interlocked: false,
-            cached: None,
-            burst: None,
-            pause: None,
-            says_threads: false,
-        }
+        Draft { command, salt, ..Draft::default() }
     }
 
     /// Other sizes may be given in blocks, wherever `-b` stands.
@@ -180,138 +295,32 @@ impl Draft {
         };
         // Requests of 4 GiB and more have no length that fits.
         let block = size(value, 0).filter(|block| (1..=1 << 31).contains(block));
-        self.command.block = block.ok_or_else(|| wrong("-b", value, "a size such as 8K or 1M"))?;
+        self.command.block =
+            block.ok_or_else(|| Refusal::value(TOOL, "-b", value, "a size such as 8K or 1M"))?;
         Ok(())
     }
 
-    fn take(&mut self, argument: &str) -> Result<(), Refusal> {
-        let Some(flag) = argument.strip_prefix('-').filter(|flag| !flag.is_empty()) else {
-            if argument.starts_with('#') {
-                let why = "name devices as they are called here, such as /dev/sdb";
-                return Err(unserved(argument, why));
-            }
-            self.command.targets.push(argument.into());
-            return Ok(());
-        };
-        let letter = flag.chars().next().expect("a flag is not empty");
-        let value = &flag[letter.len_utf8()..];
-        let option = format!("-{letter}");
-        let bytes = |least: u64| {
-            let found = size(value, self.command.block).filter(|found| (least..=1 << 60).contains(found));
-            found.ok_or_else(|| wrong(&option, value, "a size such as 4096, 64K, 1M, 2G or 3b (blocks)"))
-        };
-        let number = |from: u32, to: u32| match value.parse() {
-            Ok(number) if (from..=to).contains(&number) => Ok(number),
-            _ => Err(wrong(&option, value, &format!("a whole number from {from} to {to}"))),
-        };
-        match letter {
-            'b' => {}
-            'B' => self.command.base = bytes(0)?,
-            'c' => self.command.create = Some(bytes(1)?),
-            'C' => self.command.cooldown = number(0, 1_000_000)?,
-            'd' => self.command.seconds = number(1, 10_000_000)?,
-            'D' => match value {
-                "" | "1000" => self.command.iops_deviation = true,
-                _ => return Err(unserved(argument, "rates are kept for each second; use -D or -D1000")),
-            },
-            'f' if value.starts_with(|c: char| c.is_ascii_digit()) => self.command.most = Some(bytes(1)?),
-            'f' if !value.is_empty() && value.chars().all(|hint| "rst".contains(hint)) => {
-                self.note(&format!("`{argument}`: hints to another system's cache change nothing here"));
-            }
-            'f' => return Err(wrong(&option, value, "a size, or hints of the letters `r`, `s` and `t`")),
-            'F' => self.command.total_threads = Some(number(1, 4096)?),
-            'g' => self.command.throughput = Some(number(1, u32::MAX)?),
-            'h' if value.is_empty() => self.caching("h", argument)?,
-            'i' => self.burst = Some(number(1, 1_000_000)?),
-            'j' => self.pause = Some(number(1, 10_000_000)?),
-            'I' => match number(1, 3)? {
-                3 => {}
-                _ => return Err(unserved(argument, "requests have normal priority; leave it out")),
-            },
-            'l' if value.is_empty() => self.command.large_pages = true,
-            'L' if value.is_empty() => self.command.latency = true,
-            'n' if value.is_empty() => self.command.no_affinity = true,
-            'a' => self
-                .command
-                .cpus
-                .extend(cpus(value).ok_or_else(|| wrong(&option, value, "processors such as 0,1,2"))?),
-            'o' => self.command.outstanding = number(1, 65_536)?,
-            'P' => self.note("`-P`: no dots are printed"),
-            'r' => self.random = Some(if value.is_empty() { self.command.block } else { bytes(1)? }),
-            'R' => {
-                self.command.format = match value {
-                    "text" => Format::Text,
-                    "xml" => Format::Xml,
-                    _ => return Err(wrong(&option, value, "`text` or `xml`")),
-                }
-            }
-            's' => return self.sequential(value),
-            'S' => return self.caching(value, argument),
-            't' => {
-                self.says_threads = true;
-                self.command.threads = number(1, 4096)?;
-            }
-            'T' => self.command.thread_stride = bytes(1)?,
-            'v' if value.is_empty() => self.command.verbose = true,
-            'w' if value.is_empty() => self.command.writes = 0,
-            'w' => self.command.writes = number(0, 100)?,
-            'W' => self.command.warmup = number(0, 1_000_000)?,
-            'x' => self.note("`-x`: requests reach the kernel in the same way with and without it"),
-            'z' if value.is_empty() => self.command.seed = Some(self.salt),
-            'z' => self.command.seed = Some(number(0, u32::MAX)?),
-            'Z' => self.command.buffers = self.buffers(value)?,
-            'e' => {
-                return Err(unserved(
-                    argument,
-                    "there are no such events here; the record has device counters",
-                ));
-            }
-            'O' => return Err(unserved(argument, "requests are counted for each thread and target; use -o")),
-            'p' => {
-                return Err(unserved(
-                    argument,
-                    "the same block several times at once measures a cache; leave it out",
-                ));
-            }
-            'X' => return Err(unserved(argument, "a profile stands alone; leave out what is beside it")),
-            'y' => {
-                return Err(unserved(
-                    argument,
-                    "there are no named events here; start and stop it from a script",
-                ));
-            }
-            '?' => {
-                let what =
-                    "usage: diskspd -bSIZE -dSECONDS -oN -tN -r|-s[i] -wPERCENT -Sh -L -cSIZE … TARGET…";
-                return Err(Refusal::Usage { tool: TOOL, what: what.into() });
-            }
-            _ => return Err(Refusal::unknown(TOOL, argument, FLAGS)),
-        }
-        Ok(())
+    fn bytes(&self, given: &Given<'_>, least: u64) -> Result<u64, Refusal> {
+        let read =
+            |text: &str| size(text, self.command.block).filter(|size| (least..=1 << 60).contains(size));
+        given.read(read, "a size such as 4096, 64K, 1M, 2G or 3b (blocks)")
     }
 
-    fn note(&mut self, text: &str) {
-        self.command.notes.push(text.into());
-    }
-
-    fn sequential(&mut self, value: &str) -> Result<(), Refusal> {
-        let (interlocked, stride) = match value.strip_prefix('i') {
+    fn sequential(&mut self, given: &Given<'_>) -> Result<(), Refusal> {
+        let (interlocked, stride) = match given.value.strip_prefix('i') {
             Some(stride) => (true, stride),
-            None => (false, value),
+            None => (false, given.value),
         };
         self.interlocked |= interlocked;
         if !stride.is_empty() {
-            let found = size(stride, self.command.block).filter(|found| *found > 0);
-            self.stride =
-                Some(found.ok_or_else(|| wrong("-s", value, "a size such as 64K, or 2b (blocks)"))?);
+            let read = |_: &str| size(stride, self.command.block).filter(|size| *size > 0);
+            self.stride = Some(given.read(read, "a size such as 64K, or 2b (blocks)")?);
         }
         Ok(())
     }
 
     /// `-S` and its letters. The page cache may be said once, write-through once.
-    fn caching(&mut self, letters: &str, argument: &str) -> Result<(), Refusal> {
-        let twice =
-            || Refusal::Usage { tool: TOOL, what: format!("`{argument}` contradicts what was said before") };
+    fn caching(&mut self, given: &Given<'_>, letters: &str) -> Result<(), Refusal> {
         let letters = if letters.is_empty() { "u" } else { letters };
         for letter in letters.chars() {
             let (cached, through) = match letter {
@@ -320,15 +329,14 @@ impl Draft {
                 'h' => (Some(false), true),
                 'w' => (None, true),
                 'r' => {
-                    return Err(unserved(
-                        argument,
-                        "the cache of a remote server is used in any case; use -Su",
-                    ));
+                    let why = "the cache of a remote server is used in any case; use -Su";
+                    return Err(given.unsupported(why));
                 }
-                _ => return Err(wrong("-S", letters, "the letters b, h, u and w")),
+                _ => return Err(given.wrong("the letters b, h, u and w")),
             };
             if cached.is_some() && self.cached.is_some() || through && self.command.through {
-                return Err(twice());
+                let what = format!("`{}` contradicts what was said before", given.typed());
+                return Err(Refusal::usage(TOOL, what));
             }
             self.cached = self.cached.or(cached);
             self.command.through |= through;
@@ -336,30 +344,15 @@ impl Draft {
         Ok(())
     }
 
-    fn buffers(&mut self, value: &str) -> Result<Buffers, Refusal> {
-        match value {
-            "" => Ok(Buffers::Zeros),
-            "r" => Ok(Buffers::Random),
-            _ if value.contains(',') => Err(unserved(
-                &format!("-Z{value}"),
-                "content is not taken from a file; use -Zr or a size alone",
-            )),
-            _ => match size(value, self.command.block) {
-                Some(size @ 1..) => Ok(Buffers::Source(size)),
-                _ => Err(wrong("-Z", value, "nothing, `r`, or a size such as 1M")),
-            },
-        }
-    }
-
     fn finish(mut self) -> Result<Command, Refusal> {
-        let usage = |what: &str| Refusal::Usage { tool: TOOL, what: what.into() };
+        let usage = |what: &str| Refusal::usage(TOOL, what);
         self.command.direct = self.cached == Some(false);
         let block = self.command.block;
         if self.random.is_some() && self.command.thread_stride > 0 {
             return Err(usage("`-T` goes with sequential access, not with `-r`"));
         }
         if self.random.is_some() && (self.stride.is_some() || self.interlocked) {
-            self.note("`-s` changes nothing beside `-r`");
+            self.command.notes.push("`-s` changes nothing beside `-r`".into());
         }
         self.command.access = match (self.random, self.interlocked) {
             (Some(align), _) => Access::Random(align),
@@ -369,7 +362,7 @@ impl Draft {
                 }
                 if self.stride.is_some_and(|stride| stride != block) {
                     let why = "threads that take turns do so block by block; use -si alone, or -s and a size";
-                    return Err(unserved("-si", why));
+                    return Err(Refusal::unsupported(TOOL, "-si", why));
                 }
                 Access::Interlocked
             }
@@ -377,7 +370,7 @@ impl Draft {
                 let stride = self.stride.unwrap_or(block);
                 if stride < block {
                     let want = "at least the block size: requests that overlap measure a cache";
-                    return Err(wrong("-s", &stride.to_string(), want));
+                    return Err(Refusal::value(TOOL, "-s", &stride.to_string(), want));
                 }
                 Access::Sequential(stride)
             }
@@ -404,18 +397,27 @@ impl Draft {
     }
 }
 
-/// Digits and one letter: `K`, `M`, `G`, or `b` for blocks of `block` bytes.
+/// What `-Z` has behind it.
+fn buffers(given: &Given<'_>, block: u64) -> Result<Buffers, Refusal> {
+    match given.value {
+        "" => Ok(Buffers::Zeros),
+        "r" => Ok(Buffers::Random),
+        text if text.contains(',') => {
+            Err(given.unsupported("content is not taken from a file; use -Zr or a size alone"))
+        }
+        text => match size(text, block) {
+            Some(size @ 1..) => Ok(Buffers::Source(size)),
+            _ => Err(given.wrong("nothing, `r`, or a size such as 1M")),
+        },
+    }
+}
+
+/// A size, with `K`, `M`, `G`, or `b` for blocks of `block` bytes.
 fn size(text: &str, block: u64) -> Option<u64> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match text[digits.len()..].to_ascii_uppercase().as_str() {
-        "" => 1,
-        "K" => 1 << 10,
-        "M" => 1 << 20,
-        "G" => 1 << 30,
-        "B" => block,
-        _ => return None,
-    };
-    digits.parse::<u64>().ok()?.checked_mul(unit)
+    with_suffix(text, |suffix| match suffix {
+        "b" | "B" => Some(block),
+        _ => BYTES.factor(suffix),
+    })
 }
 
 /// `0,1,2`, also of processor groups of which there is one: `g0,0,1`. Nothing means all, as by default.
@@ -425,66 +427,4 @@ fn cpus(text: &str) -> Option<Vec<u32>> {
     }
     let numbers = text.split(',').filter(|part| *part != "g0");
     numbers.map(|part| part.parse().ok().filter(|cpu| *cpu < 4096)).collect()
-}
-
-fn wrong(option: &str, value: &str, want: &str) -> Refusal {
-    Refusal::Value { tool: TOOL, option: option.into(), value: value.into(), want: want.into() }
-}
-
-fn unserved(option: &str, why: &str) -> Refusal {
-    Refusal::Unserved { tool: TOOL, option: option.into(), why: why.into() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parse(line: &str) -> Result<Command, Refusal> {
-        Command::parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>(), 7)
-    }
-
-    #[test]
-    fn the_usual_replacement_of_sqlio_is_understood() {
-        let command = parse("-b8K -d60 -o8 -t2 -r -w30 -Sh -L -c10G file").unwrap();
-        assert_eq!((command.block, command.seconds, command.outstanding, command.threads), (8192, 60, 8, 2));
-        assert_eq!((command.access, command.writes), (Access::Random(8192), 30));
-        assert_eq!((command.direct, command.through, command.latency), (true, true, true));
-        assert_eq!((command.create, command.warmup, command.cooldown), (Some(10 << 30), 5, 0));
-        assert_eq!(parse("-Zr -z x").unwrap().seed, Some(7));
-    }
-
-    #[test]
-    fn sizes_may_be_in_blocks_wherever_the_block_size_stands() {
-        let command = parse("-s2b -B3b -b4K -f100b x").unwrap();
-        assert_eq!(
-            (command.access, command.base, command.most),
-            (Access::Sequential(8192), 12288, Some(409_600))
-        );
-    }
-
-    #[test]
-    fn what_is_not_served_is_named() {
-        for (line, word) in [
-            ("-X profile", "-X"),
-            ("-o0 x", "-o"),
-            ("-eDISK_IO x", "-eDISK_IO"),
-            ("-Suh x", "contradicts"),
-            ("-Sr x", "-Su"),
-            ("-r -T1M x", "-T"),
-            ("-si128K x", "-si"),
-            ("-s4K x", "overlap"),
-            ("-F4 -t2 x", "-F"),
-            ("-i3 x", "-j"),
-            ("-Z1M,file x", "-Zr"),
-            ("-D500 x", "-D1000"),
-            ("#1", "/dev/sdb"),
-            ("-q x", "there is no option"),
-            ("-b x", "-b"),
-            ("-d10", "name at least one"),
-            ("-\u{e9} x", "-\u{e9}"),
-        ] {
-            let refusal = parse(line).unwrap_err().to_string();
-            assert!(refusal.contains(word), "{line}: {refusal}");
-        }
-    }
 }

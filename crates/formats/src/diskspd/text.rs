@@ -6,8 +6,9 @@
 use record::{Point, Run};
 use units::convert::narrow;
 
-use super::totals::{Counts, Row, processor, rows, seconds};
+use super::totals::{Counts, Row, processor, rows};
 use super::{Access, Buffers, Command};
+use crate::point::seconds;
 use crate::{NoFigures, Output};
 
 const STARS: &str = "*******************************************************************************\n";

@@ -117,11 +117,6 @@ pub fn rows(point: &Point, of: impl Fn(usize, &WorkloadResult) -> (u32, String, 
     point.workloads.iter().enumerate().map(row).collect()
 }
 
-/// The measured time in seconds.
-pub fn seconds(point: &Point) -> f64 {
-    point.workloads.iter().map(|workload| workload.measured_ns).max().unwrap_or(0) as f64 / 1e9
-}
-
 /// Parts of the machine's processor time in percent: in programs, in the kernel, idle. `None` where nobody looked, as
 /// in virtual time.
 pub fn processor(point: &Point) -> Option<(f64, f64, f64)> {

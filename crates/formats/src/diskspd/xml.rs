@@ -3,9 +3,10 @@
 use record::{Point, Run};
 use units::convert::narrow;
 
-use super::totals::{Counts, Row, processor, rows, seconds};
+use super::totals::{Counts, Row, processor, rows};
 use super::{Access, Buffers, Command};
-use crate::{NoFigures, Output};
+use crate::point::seconds;
+use crate::{NoFigures, Output, point};
 
 /// The whole output of a command.
 pub fn xml(command: &Command, run: &Run, sizes: &[u64]) -> String {
@@ -305,8 +306,7 @@ pub(super) fn any_rows(run: &Run, point: &Point) -> Vec<Row> {
 
 /// Whether requests of a point read or wrote.
 pub(super) fn has_figures(point: &Point) -> bool {
-    let classes = || point.workloads.iter().flat_map(|workload| &workload.classes);
-    classes().any(|class| class.ops > 0 && matches!(class.op.as_str(), "read" | "write"))
+    point::classes(point).any(|class| class.ops > 0 && matches!(class.op.as_str(), "read" | "write"))
 }
 
 pub(super) fn no_figures(format: &'static str) -> NoFigures {

@@ -7,9 +7,9 @@ use std::fmt::Write;
 use units::{Bytes, Nanos};
 use workload::plan::MOST_WORKLOADS;
 
-use crate::{Order, Refusal, quoted};
+use crate::{Refusal, TranslatedJob, quoted};
 
-use super::asked::{READ, Sizes, TRIM, WRITE, figure};
+use super::access::{READ, Sizes, TRIM, WRITE, figure};
 use super::draw::drawn_within;
 use super::files::Service;
 use super::job::{Job, Pace, same_sizes};
@@ -21,7 +21,7 @@ use super::verify;
 /// The plan of some jobs, and how their figures are told apart again.
 #[derive(Clone, Debug)]
 pub(super) struct Arrangement {
-    pub order: Order,
+    pub translated: TranslatedJob,
     /// Of each load phase, in order.
     pub phases: Vec<Vec<Reported>>,
     /// Whether the files are removed afterwards.
@@ -85,13 +85,13 @@ pub(super) fn arrange(jobs: &[Job], origin: &str, salt: u32) -> Result<Arrangeme
         }
         for job in phase.iter().map(|index| &jobs[*index]) {
             notes.extend(job.notes.iter().map(|note| format!("job `{}`: {note}", job.name)));
-            notes.extend(moot(job));
+            notes.extend(ignored(job));
             notes.extend(verify::note(job));
         }
     }
     notes.dedup();
     let unlink = jobs.iter().all(|job| job.files.unlink);
-    Ok(Arrangement { order: Order { plan, targets, notes }, phases, unlink })
+    Ok(Arrangement { translated: TranslatedJob { plan, targets, notes }, phases, unlink })
 }
 
 /// Jobs that create, stat or delete files work in one directory, and beside no others.
@@ -102,7 +102,7 @@ fn check_trees(jobs: &[Job], targets: &[String]) -> Result<(), Refusal> {
     }
     let setting = tree.options.get("ioengine").expect("a tree is an engine's");
     Err(setting
-        .unserved("its jobs have one directory, and no other jobs beside them; run those by themselves"))
+        .unsupported("its jobs have one directory, and no other jobs beside them; run those by themselves"))
 }
 
 /// Each job writes a log of its own.
@@ -115,7 +115,7 @@ fn check_logs(jobs: &[Job]) -> Result<(), Refusal> {
         None => Ok(()),
         Some((_, job)) => {
             let setting = job.options.get("write_iolog").expect("it has a log");
-            Err(setting.unserved("another job writes the same log; give each a file of its own"))
+            Err(setting.unsupported("another job writes the same log; give each a file of its own"))
         }
     }
 }
@@ -155,7 +155,9 @@ fn together(jobs: &[Job]) -> Result<Vec<Vec<usize>>, Refusal> {
                 }
                 let running = current.iter().any(|other| jobs[*other].name == *name);
                 if running && current.iter().any(|other| jobs[*other].name != *name) {
-                    return Err(setting.unserved("other jobs would go on meanwhile; stonewall waits for all"));
+                    return Err(
+                        setting.unsupported("other jobs would go on meanwhile; stonewall waits for all")
+                    );
                 }
                 running || job.waits
             }
@@ -225,7 +227,7 @@ fn check_flows(jobs: &[Job], phase: &[usize]) -> Result<(), Refusal> {
     match flowing().find(|job| id(job) != id(first)) {
         Some(job) => {
             let setting = job.options.get("flow_id").or_else(|| first.options.get("flow_id"));
-            Err(setting.expect("one of them has one").unserved("jobs that run together have one flow"))
+            Err(setting.expect("one of them has one").unsupported("jobs that run together have one flow"))
         }
         None => Ok(()),
     }
@@ -360,7 +362,7 @@ fn too_many(job: &Job) -> Refusal {
     );
     job.options
         .get("numjobs")
-        .map_or_else(|| job.place.refuse(what.clone()), |each| each.unserved(what.clone()))
+        .map_or_else(|| job.origin.refuse(what.clone()), |each| each.unsupported(what.clone()))
 }
 
 /// Whether all clones of a job are one workload: their figures are reported together, and each does the same in
@@ -540,7 +542,7 @@ fn area(job: &Job, clone: u32, base: u64, keys: &mut Vec<(&'static str, String)>
         Amount::Percent(part) if moved == 0 => keys.push(("offset", format!("\"{}%\"", figure(part)))),
         Amount::Percent(_) => {
             let setting = job.options.get("offset").expect("it is a percentage");
-            return Err(setting.unserved("what moves from clone to clone wants an offset in bytes"));
+            return Err(setting.unsupported("what moves from clone to clone wants an offset in bytes"));
         }
     }
     let joined = if job.files.service == Service::RoundRobin { 1 } else { job.files.each as u64 };
@@ -647,9 +649,9 @@ fn report(
 }
 
 /// Notes on options that change nothing here, where the user may expect more.
-fn moot(job: &Job) -> Vec<String> {
+fn ignored(job: &Job) -> Vec<String> {
     let note = |setting: &super::section::Setting| match setting.known.verdict {
-        super::table::Verdict::Moot(Some(note)) if setting.value != "0" => {
+        super::options::Verdict::Ignored(Some(note)) if setting.value != "0" => {
             Some(format!("job `{}`: {}: {note}", job.name, setting.known.name))
         }
         _ => None,

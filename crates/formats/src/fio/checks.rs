@@ -6,7 +6,7 @@
 use crate::Refusal;
 
 use super::figures::Entry;
-use super::options::Options;
+use super::settings::Options;
 use super::value::Bare;
 
 /// EIO, which fio reports for a rate below its least.

@@ -1,13 +1,14 @@
 //! fio's command line: options of fio itself, jobs as options, and job files.
 
-use crate::{Order, Refusal, Surroundings};
+use crate::options::{Given, Notes, Opt, Style, Syntax, flag, optional, parsed, split, text, unsupported};
+use crate::{JobEnvironment, Refusal, TranslatedJob};
 
 use super::TOOL;
 use super::arrange::{self, Arrangement};
 use super::ini;
 use super::job::Job;
-use super::section::{Place, Section, Setting};
-use super::table;
+use super::options;
+use super::section::{Origin, Section, Setting};
 
 /// A command line of fio.
 #[derive(Clone, Debug)]
@@ -46,7 +47,7 @@ pub enum Format {
 
 impl Command {
     /// Reads the arguments after the tool's name.
-    pub fn parse(arguments: &[String], around: &Surroundings<'_>) -> Result<Command, Refusal> {
+    pub fn parse(arguments: &[String], environment: &JobEnvironment<'_>) -> Result<Command, Refusal> {
         let mut line = Line::default();
         line.read(arguments)?;
         let mut wanted = std::mem::take(&mut line.wanted);
@@ -54,11 +55,11 @@ impl Command {
             wanted.formats.push(Format::Normal);
         }
         let mut jobs = Vec::new();
-        for mut sections in line.job_files(around)? {
+        for mut sections in line.job_files(environment)? {
             if !line.only.is_empty() {
                 sections.retain(|section| section.is_global() || line.only.contains(&section.name));
             }
-            jobs.extend(self::jobs(&sections, around)?);
+            jobs.extend(self::jobs(&sections, environment)?);
         }
         if jobs.is_empty() && !wanted.version {
             let what = "nothing to do: name a job file, or a job with --name".into();
@@ -73,21 +74,21 @@ impl Command {
         let origin = if line.files.is_empty() { "a command line".into() } else { line.files.join(", ") };
         let mut arrangement = match jobs.is_empty() {
             true => Arrangement {
-                order: Order { plan: String::new(), targets: Vec::new(), notes: Vec::new() },
+                translated: TranslatedJob { plan: String::new(), targets: Vec::new(), notes: Vec::new() },
                 phases: Vec::new(),
                 unlink: false,
             },
-            false => arrange::arrange(&jobs, &origin, around.salt)?,
+            false => arrange::arrange(&jobs, &origin, environment.salt)?,
         };
-        arrangement.order.notes.extend(line.notes);
+        arrangement.translated.notes.extend(line.notes);
         let command = Command { jobs, arrangement, wanted };
         command.check_search()?;
         Ok(command)
     }
 
     /// The plan that does what the command asks.
-    pub fn order(&self) -> &Order {
-        &self.arrangement.order
+    pub fn translated(&self) -> &TranslatedJob {
+        &self.arrangement.translated
     }
 
     /// Whether the files that were made are removed, as with `unlink=1`; fio leaves them otherwise.
@@ -95,21 +96,21 @@ impl Command {
         self.arrangement.unlink
     }
 
-    /// The promise whose highest load is searched, in place of carrying the order out: `p99<5ms`.
-    pub fn promise(&self) -> Option<&str> {
-        self.jobs.iter().find_map(|job| job.promise.as_deref())
+    /// The SLO whose highest load is searched, in place of running the plan: `p99<5ms`.
+    pub fn slo(&self) -> Option<&str> {
+        self.jobs.iter().find_map(|job| job.slo.as_deref())
     }
 
-    /// A search is of one phase, and of one promise.
+    /// A search is of one phase, and has one SLO.
     fn check_search(&self) -> Result<(), Refusal> {
-        let Some(promise) = self.promise() else { return Ok(()) };
-        let other = self.jobs.iter().find(|job| job.promise.as_deref() != Some(promise));
+        let Some(slo) = self.slo() else { return Ok(()) };
+        let other = self.jobs.iter().find(|job| job.slo.as_deref() != Some(slo));
         match other {
-            Some(job) => Err(job.place.refuse(format!(
-                "job `{}` has another latency_target, or none; a search is of one promise",
+            Some(job) => Err(job.origin.refuse(format!(
+                "job `{}` has another latency_target, or none; a search has one SLO",
                 job.name
             ))),
-            None if self.phases().len() > 1 => Err(self.jobs[0].place.refuse(
+            None if self.phases().len() > 1 => Err(self.jobs[0].origin.refuse(
                 "latency_target searches one load; run jobs that wait for each other one by one (--section)"
                     .into(),
             )),
@@ -123,13 +124,13 @@ impl Command {
 }
 
 /// The jobs of `sections`, globals laid beneath those that follow them.
-pub(super) fn jobs(sections: &[Section], around: &Surroundings<'_>) -> Result<Vec<Job>, Refusal> {
+pub(super) fn jobs(sections: &[Section], environment: &JobEnvironment<'_>) -> Result<Vec<Job>, Refusal> {
     let mut globals: Vec<Setting> = Vec::new();
     let mut jobs = Vec::new();
     for section in sections {
         match section.is_global() {
             true => globals.extend(section.settings.iter().cloned()),
-            false => jobs.push(Job::read(&globals, section, around)?),
+            false => jobs.push(Job::read(&globals, section, environment)?),
         }
     }
     Ok(jobs)
@@ -137,7 +138,7 @@ pub(super) fn jobs(sections: &[Section], around: &Surroundings<'_>) -> Result<Ve
 
 /// What a command line has said so far.
 #[derive(Default)]
-struct Line {
+pub(crate) struct Line {
     /// Of the arguments alone.
     sections: Vec<Section>,
     /// Job files by their paths.
@@ -148,40 +149,90 @@ struct Line {
     wanted: Wanted,
 }
 
-/// Options of fio itself that change no request and print nothing here.
-const QUIET: &[&str] = &[
-    "eta",
-    "eta-newline",
-    "eta-interval",
-    "warnings-fatal",
-    "max-jobs",
-    "alloc-size",
-    "aux-path",
-    "debug",
-    "terse-version",
-    "bandwidth-log",
-    "status-interval",
-    "idle-prof",
+impl Notes for Line {
+    fn notes(&mut self) -> &mut Vec<String> {
+        &mut self.notes
+    }
+}
+
+/// Options of fio itself; everything else is one of a job.
+pub(crate) const SYNTAX: Syntax<Line> = Syntax {
+    tool: TOOL,
+    style: Style::Letters,
+    any_case: false,
+    options: &[OPTIONS],
+    operand: |_, word| Err(SYNTAX.unknown(word)),
+};
+
+const NO_SERVER: &str = "fathom has no server; run it on that host";
+const IN_GUIDE: &str = "the guide lists what is supported";
+
+const OPTIONS: &[Opt<Line>] = &[
+    parsed(
+        "--output-format",
+        "FORMATS",
+        "normal, terse, json, json+, or several apart by commas",
+        |line, given| formats(given).map(|formats| line.wanted.formats = formats),
+    ),
+    flag("--minimal --m", "as --output-format=terse", |line| line.wanted.formats = vec![Format::Terse]),
+    flag("--append-terse", "terse output as well", |line| line.wanted.formats.push(Format::Terse)),
+    text("--output --o", "FILE", "the report goes to a file", |line, file| {
+        line.wanted.file = Some(file.into());
+    }),
+    text("--section", "NAME", "only that job of the job files", |line, name| line.only.push(name.into())),
+    flag("--readonly", "jobs that write are refused", |line| line.is_readonly = true),
+    flag("--parse-only", "only checks the jobs", |line| line.wanted.parse_only = true),
+    flag("--version --v", "prints the version", |line| line.wanted.version = true),
+    optional("--terse-version", "3", "which terse output", |_, given| match given.value {
+        "" | "3" => Ok(()),
+        _ => Err(given.unsupported("version 3 is")),
+    }),
+    optional("--status-interval", "TIME", "changes nothing: one report is printed, at the end", |line, _| {
+        line.notes.push("--status-interval: one report is printed, at the end".into());
+        Ok(())
+    }),
+    optional(
+        "--idle-prof",
+        "HOW",
+        "changes nothing: the record holds how idle the processors were",
+        |line, _| {
+            line.notes.push("--idle-prof: the record holds how idle the processors were".into());
+            Ok(())
+        },
+    ),
+    optional(
+        "--eta --eta-newline --eta-interval --warnings-fatal --max-jobs --alloc-size --aux-path --debug --bandwidth-log",
+        "VALUE",
+        "changes no request and prints nothing here",
+        |_, _| Ok(()),
+    ),
+    unsupported("--help --h", "`man fio`, or the guide for what is supported"),
+    unsupported("--server --client --remote-config --daemonize", NO_SERVER),
+    unsupported("--showcmd", "`fathom plan convert JOBFILE` shows what a job file comes to"),
+    unsupported("--cmdhelp --enghelp", IN_GUIDE),
+    unsupported("--cpuclock-test", "`fathom doctor` looks at this machine"),
+    unsupported("--crctest", "`fathom doctor --self-test` tests the tool"),
+    unsupported("--inflate-log", "there are no logs"),
+    unsupported("--merge-blktrace-only", "a trace is no job"),
+    unsupported("--trigger --trigger-file --trigger-timeout --trigger-remote", "nothing is executed"),
 ];
 
-/// Options of fio itself that are another program.
-const ELSEWHERE: &[(&str, &str)] = &[
-    ("server", "fathom has no server; run it on that host"),
-    ("client", "fathom has no server; run it on that host"),
-    ("remote-config", "fathom has no server; run it on that host"),
-    ("daemonize", "fathom has no server; run it on that host"),
-    ("showcmd", "`fathom plan convert JOBFILE` shows what a job file comes to"),
-    ("cmdhelp", "the guide lists what is served"),
-    ("enghelp", "the guide lists what is served"),
-    ("cpuclock-test", "`fathom doctor` looks at this machine"),
-    ("crctest", "`fathom doctor --self-test` tests the tool"),
-    ("inflate-log", "there are no logs"),
-    ("merge-blktrace-only", "a trace is no job"),
-    ("trigger", "nothing is executed"),
-    ("trigger-file", "nothing is executed"),
-    ("trigger-timeout", "nothing is executed"),
-    ("trigger-remote", "nothing is executed"),
-];
+fn formats(given: &Given<'_>) -> Result<Vec<Format>, Refusal> {
+    let mut formats = Vec::new();
+    for word in given.value.split(',') {
+        let format = match word.trim() {
+            "normal" => Format::Normal,
+            "terse" | "minimal" => Format::Terse,
+            "json" => Format::Json,
+            "json+" => Format::JsonPlus,
+            _ => return Err(given.wrong("normal, terse, json, json+, or several apart by commas")),
+        };
+        if !formats.contains(&format) {
+            formats.push(format);
+        }
+    }
+    Ok(formats)
+}
 
 impl Line {
     fn read(&mut self, arguments: &[String]) -> Result<(), Refusal> {
@@ -191,79 +242,26 @@ impl Line {
                 self.files.push(argument.clone());
                 continue;
             };
-            let (name, value) = match option.split_once('=') {
-                Some((name, value)) => (name, Some(value.to_owned())),
-                None => (option, None),
-            };
+            let (name, value) = split(option);
+            let own = format!("--{name}");
+            if SYNTAX.has(&own) {
+                SYNTAX.named(self, &own, value, &mut rest)?;
+                continue;
+            }
             // A value may also follow as an argument of its own, where the option needs one.
-            let value = value.or_else(|| match takes_next(name) {
-                true => rest.next().cloned(),
-                false => None,
-            });
-            self.option(name, value.as_deref())?;
-        }
-        Ok(())
-    }
-
-    fn option(&mut self, name: &str, value: Option<&str>) -> Result<(), Refusal> {
-        let unserved =
-            |why: &str| Refusal::Unserved { tool: TOOL, option: format!("--{name}"), why: why.into() };
-        if let Some((_, why)) = ELSEWHERE.iter().find(|(known, _)| *known == name) {
-            return Err(unserved(why));
-        }
-        match (name, value) {
-            ("output-format", Some(value)) => return self.formats(value),
-            ("minimal" | "m", _) => self.wanted.formats = vec![Format::Terse],
-            ("append-terse", _) => self.wanted.formats.push(Format::Terse),
-            ("output" | "o", Some(value)) => self.wanted.file = Some(value.into()),
-            ("section", Some(value)) => self.only.push(value.into()),
-            ("readonly", _) => self.is_readonly = true,
-            ("parse-only", _) => self.wanted.parse_only = true,
-            ("version" | "v", _) => self.wanted.version = true,
-            ("help" | "h", _) => return Err(unserved("`man fio`, or the guide for what is served")),
-            ("terse-version", Some(value)) if value != "3" => return Err(unserved("version 3 is")),
-            ("status-interval", _) => {
-                self.notes.push("--status-interval: one report is printed, at the end".into());
-            }
-            ("idle-prof", _) => {
-                self.notes.push("--idle-prof: the record holds how idle the processors were".into());
-            }
-            _ if QUIET.contains(&name) => {}
-            _ => return self.job_option(name, value),
-        }
-        Ok(())
-    }
-
-    fn formats(&mut self, value: &str) -> Result<(), Refusal> {
-        self.wanted.formats.clear();
-        for word in value.split(',') {
-            let format = match word.trim() {
-                "normal" => Format::Normal,
-                "terse" | "minimal" => Format::Terse,
-                "json" => Format::Json,
-                "json+" => Format::JsonPlus,
-                _ => {
-                    return Err(Refusal::Value {
-                        tool: TOOL,
-                        option: "--output-format".into(),
-                        value: value.into(),
-                        want: "normal, terse, json, json+, or several apart by commas".into(),
-                    });
-                }
-            };
-            if !self.wanted.formats.contains(&format) {
-                self.wanted.formats.push(format);
-            }
+            let needs_value = options::find(name).is_some_and(|known| !known.bare);
+            let value = value.or_else(|| rest.next_if(|_| needs_value).map(String::as_str));
+            self.job_option(name, value)?;
         }
         Ok(())
     }
 
     fn job_option(&mut self, name: &str, value: Option<&str>) -> Result<(), Refusal> {
-        let setting = Setting::read(name, value, &Place::Argument)?;
+        let setting = Setting::read(name, value, &Origin::Argument)?;
         let begins_job = setting.known.name == "name";
         if begins_job || self.sections.is_empty() {
             let name = if begins_job { setting.value.clone() } else { "global".into() };
-            self.sections.push(Section::named(name, &Place::Argument)?);
+            self.sections.push(Section::named(name, &Origin::Argument)?);
         }
         let last = self.sections.last_mut().expect("there is one by now");
         if !begins_job || !last.is_global() {
@@ -274,14 +272,14 @@ impl Line {
 
     /// The sections of each job file. Those of the arguments come before those of the first, wherever they stand, and
     /// hold for no other.
-    fn job_files(&self, around: &Surroundings<'_>) -> Result<Vec<Vec<Section>>, Refusal> {
+    fn job_files(&self, environment: &JobEnvironment<'_>) -> Result<Vec<Vec<Section>>, Refusal> {
         let mut all = vec![self.sections.clone()];
         for (position, path) in self.files.iter().enumerate() {
-            let text = (around.file)(path).map_err(|error| Refusal::Usage {
+            let text = (environment.file)(path).map_err(|error| Refusal::Usage {
                 tool: TOOL,
                 what: format!("{path}: the job file cannot be read: {error}"),
             })?;
-            let mut sections = ini::read(path, &text, around)?;
+            let mut sections = ini::read(path, &text, environment)?;
             if position > 0 {
                 all.push(sections);
                 continue;
@@ -293,13 +291,5 @@ impl Line {
             all[0].extend(sections);
         }
         Ok(all)
-    }
-}
-
-/// Whether an option without `=` has its value in the next argument.
-fn takes_next(name: &str) -> bool {
-    match name {
-        "output-format" | "output" | "o" | "section" => true,
-        _ => table::find(name).is_some_and(|known| !known.bare),
     }
 }

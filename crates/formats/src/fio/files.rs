@@ -2,10 +2,10 @@
 
 use units::convert::narrow;
 
-use crate::{Refusal, Surroundings};
+use crate::{JobEnvironment, Refusal};
 
-use super::options::Options;
-use super::section::Place;
+use super::section::Origin;
+use super::settings::Options;
 
 /// Files of a job.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ pub(super) struct Files {
     /// the job would make.
     pub apart: bool,
     /// Where they are named, or the job is.
-    pub place: Place,
+    pub origin: Origin,
 }
 
 /// Which of several files is next.
@@ -48,20 +48,20 @@ impl Files {
     pub(super) fn read(
         options: &Options,
         job: &str,
-        section: &Place,
+        section: &Origin,
         clones: u32,
         is_null: bool,
         notes: &mut Vec<String>,
-        around: &Surroundings<'_>,
+        environment: &JobEnvironment<'_>,
     ) -> Result<Files, Refusal> {
-        let place = options
+        let origin = options
             .get("filename")
             .or_else(|| options.get("directory"))
-            .map_or_else(|| section.clone(), |setting| setting.place.clone());
+            .map_or_else(|| section.clone(), |setting| setting.origin.clone());
         let service = service(options)?;
         let count = options.count("nrfiles")?.unwrap_or(1).max(1);
         if count.saturating_mul(clones.into()) > MOST as u64 {
-            return Err(place.refuse(format!("more than {MOST} files")));
+            return Err(origin.refuse(format!("more than {MOST} files")));
         }
         if let Some(open) = options.count("openfiles")?
             && open < count
@@ -78,7 +78,7 @@ impl Files {
             unlink,
             shared: true,
             apart: false,
-            place,
+            origin,
         };
         let everywhere = |names: Vec<String>| vec![names; clones as usize];
         if is_null {
@@ -88,9 +88,9 @@ impl Files {
                 ..base
             });
         }
-        if !around.targets.is_empty() {
-            let names = around.targets.to_vec();
-            let sizes = names.iter().map(|name| (around.size_bytes)(name));
+        if !environment.targets.is_empty() {
+            let names = environment.targets.to_vec();
+            let sizes = names.iter().map(|name| (environment.size_bytes)(name));
             let known_size = sizes.collect::<Option<Vec<u64>>>().and_then(|sizes| sizes.into_iter().min());
             let each = names.len();
             let apart = options.get("filename").is_none();
@@ -102,11 +102,11 @@ impl Files {
         {
             let names = split(&setting.value);
             if names.iter().any(|name| name == "-") {
-                return Err(setting.unserved("neither stdin nor stdout can be measured"));
+                return Err(setting.unsupported("neither stdin nor stdout can be measured"));
             }
-            return Files { unlink, ..base }.named(names, &folders, clones, around);
+            return Files { unlink, ..base }.named(names, &folders, clones, environment);
         }
-        base.made(options, job, narrow::<usize>(count), &folders, clones, around)
+        base.made(options, job, narrow::<usize>(count), &folders, clones, environment)
     }
 
     /// Whether `filename` names nothing but devices that throw away what is written and hold nothing to read.
@@ -115,7 +115,7 @@ impl Files {
     }
 
     /// The files that a trace names, the same for every clone.
-    pub(super) fn replayed(names: &[String], clones: u32, place: &Place) -> Files {
+    pub(super) fn replayed(names: &[String], clones: u32, origin: &Origin) -> Files {
         Files {
             of_clone: vec![names.to_vec(); clones as usize],
             each: names.len(),
@@ -125,7 +125,7 @@ impl Files {
             unlink: false,
             shared: true,
             apart: false,
-            place: place.clone(),
+            origin: origin.clone(),
         }
     }
 
@@ -135,14 +135,14 @@ impl Files {
         names: Vec<String>,
         folders: &[String],
         clones: u32,
-        around: &Surroundings<'_>,
+        environment: &JobEnvironment<'_>,
     ) -> Result<Files, Refusal> {
         let each = names.len();
         let of_clone = (0..clones as usize)
             .map(|clone| names.iter().map(|name| within(folders, clone, name)).collect())
             .collect();
         let shared = folders.len() < 2;
-        Ok(Files { of_clone, each, shared, ..self }.looked_up(around))
+        Ok(Files { of_clone, each, shared, ..self }.looked_up(environment))
     }
 
     /// Files that a job makes, `job.0.0` and so on.
@@ -153,7 +153,7 @@ impl Files {
         count: usize,
         folders: &[String],
         clones: u32,
-        around: &Surroundings<'_>,
+        environment: &JobEnvironment<'_>,
     ) -> Result<Files, Refusal> {
         let format = options.text("filename_format").filter(|format| !format.is_empty());
         let format = format.unwrap_or("$jobname.$jobnum.$filenum");
@@ -168,12 +168,12 @@ impl Files {
         let of_clone: Vec<Vec<String>> =
             (0..clones as usize).map(|clone| (0..count).map(|file| name(clone, file)).collect()).collect();
         let shared = clones > 1 && of_clone.iter().all(|names| *names == of_clone[0]);
-        Ok(Files { of_clone, each: count, shared: shared || clones == 1, ..self }.looked_up(around))
+        Ok(Files { of_clone, each: count, shared: shared || clones == 1, ..self }.looked_up(environment))
     }
 
-    fn looked_up(mut self, around: &Surroundings<'_>) -> Files {
+    fn looked_up(mut self, environment: &JobEnvironment<'_>) -> Files {
         let all: Vec<&String> = self.of_clone.iter().flatten().collect();
-        let sizes: Vec<Option<u64>> = all.iter().map(|name| (around.size_bytes)(name)).collect();
+        let sizes: Vec<Option<u64>> = all.iter().map(|name| (environment.size_bytes)(name)).collect();
         self.known_size =
             sizes.iter().copied().collect::<Option<Vec<u64>>>().and_then(|all| all.into_iter().min());
         let may_be_new =
@@ -240,12 +240,10 @@ fn service(options: &Options) -> Result<Service, Refusal> {
         ("random", "" | "1") => Ok(Service::Random),
         ("sequential", _) => Ok(Service::Sequential),
         ("roundrobin" | "random", _) => {
-            Err(setting.unserved("files are changed after each request, or when one is done (sequential)"))
+            Err(setting.unsupported("files are changed after each request, or when one is done (sequential)"))
         }
-        ("zipf" | "pareto" | "normal" | "gauss", _) => {
-            Err(setting
-                .unserved("random, roundrobin and sequential are; random_distribution= spreads requests"))
-        }
+        ("zipf" | "pareto" | "normal" | "gauss", _) => Err(setting
+            .unsupported("random, roundrobin and sequential are; random_distribution= spreads requests")),
         _ => Err(setting.wrong("roundrobin, random or sequential")),
     }
 }

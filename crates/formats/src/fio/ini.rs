@@ -1,8 +1,8 @@
 //! fio's job files: sections, comments, included files, variables.
 
-use crate::{Refusal, Surroundings};
+use crate::{JobEnvironment, Refusal};
 
-use super::section::{Place, Section, Setting};
+use super::section::{Origin, Section, Setting};
 
 /// Files within files; deeper than this is a circle.
 const DEEPEST: usize = 8;
@@ -10,8 +10,12 @@ const DEEPEST: usize = 8;
 const MOST: usize = 65_536;
 
 /// The sections of the job file `name`.
-pub(super) fn read(name: &str, text: &str, around: &Surroundings<'_>) -> Result<Vec<Section>, Refusal> {
-    let mut reader = Reader { around, sections: Vec::new(), settings: 0 };
+pub(super) fn read(
+    name: &str,
+    text: &str,
+    environment: &JobEnvironment<'_>,
+) -> Result<Vec<Section>, Refusal> {
+    let mut reader = Reader { environment, sections: Vec::new(), settings: 0 };
     reader.file(name, text, 0)?;
     if let Some(first) = reader.sections.iter_mut().find(|section| !section.is_global()) {
         first.begins_file = true;
@@ -30,14 +34,14 @@ pub(super) fn is_one(name: &str, text: &str) -> bool {
         lines.next().is_some_and(|first| section_name(first).is_some() || first.starts_with("include "));
     let is_option = |line: &str| {
         let option = line.split('=').next().unwrap_or_default().trim();
-        option == "include" || super::table::find(option).is_some()
+        option == "include" || super::options::find(option).is_some()
     };
     let ours = lines.filter(|line| section_name(line).is_none()).take(3).any(is_option);
     begins && (ours || name.ends_with(".fio"))
 }
 
 struct Reader<'a> {
-    around: &'a Surroundings<'a>,
+    environment: &'a JobEnvironment<'a>,
     sections: Vec<Section>,
     settings: usize,
 }
@@ -45,95 +49,99 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn file(&mut self, name: &str, text: &str, depth: usize) -> Result<(), Refusal> {
         for (index, line) in text.lines().enumerate() {
-            let place = Place::Line(name.into(), index + 1);
+            let origin = Origin::Line(name.into(), index + 1);
             let line = uncommented(line);
             if line.is_empty() {
                 continue;
             }
             if let Some(section) = section_name(line) {
-                self.begin(section, &place, depth)?;
+                self.begin(section, &origin, depth)?;
             } else if let Some(path) =
                 line.strip_prefix("include ").or_else(|| line.strip_prefix("include\t"))
             {
-                self.include(path.trim(), &place, depth)?;
+                self.include(path.trim(), &origin, depth)?;
             } else {
-                self.option(line, &place)?;
+                self.option(line, &origin)?;
             }
         }
         Ok(())
     }
 
-    fn begin(&mut self, name: &str, place: &Place, depth: usize) -> Result<(), Refusal> {
+    fn begin(&mut self, name: &str, origin: &Origin, depth: usize) -> Result<(), Refusal> {
         if depth > 0 {
-            return Err(place.refuse("an included file holds options, not sections".into()));
+            return Err(origin.refuse("an included file holds options, not sections".into()));
         }
         if self.sections.len() >= MOST {
-            return Err(place.refuse(format!("more than {MOST} sections")));
+            return Err(origin.refuse(format!("more than {MOST} sections")));
         }
-        let name = self.filled(name, place)?;
-        self.sections.push(Section::named(name, place)?);
+        let name = self.filled(name, origin)?;
+        self.sections.push(Section::named(name, origin)?);
         Ok(())
     }
 
-    fn include(&mut self, path: &str, place: &Place, depth: usize) -> Result<(), Refusal> {
+    fn include(&mut self, path: &str, origin: &Origin, depth: usize) -> Result<(), Refusal> {
         if depth >= DEEPEST {
-            return Err(place.refuse(format!("files include each other more than {DEEPEST} deep")));
+            return Err(origin.refuse(format!("files include each other more than {DEEPEST} deep")));
         }
-        let path = self.filled(path, place)?;
-        let text = (self.around.file)(&path)
-            .map_err(|error| place.refuse(format!("the included file `{path}` cannot be read: {error}")))?;
+        let path = self.filled(path, origin)?;
+        let text = (self.environment.file)(&path)
+            .map_err(|error| origin.refuse(format!("the included file `{path}` cannot be read: {error}")))?;
         self.file(&path, &text, depth + 1)
     }
 
-    fn option(&mut self, line: &str, place: &Place) -> Result<(), Refusal> {
+    fn option(&mut self, line: &str, origin: &Origin) -> Result<(), Refusal> {
         let (name, value) = match line.split_once('=') {
             Some((name, value)) => {
-                let filled = self.filled(value.trim(), place)?;
+                let filled = self.filled(value.trim(), origin)?;
                 if filled.is_empty() && value.contains("${") {
-                    return Err(place.refuse(format!("`{line}`: the variable is not set in the environment")));
+                    return Err(
+                        origin.refuse(format!("`{line}`: the variable is not set in the environment"))
+                    );
                 }
                 (name.trim(), Some(filled))
             }
             None => (line, None),
         };
-        let setting = Setting::read(name, value.as_deref(), place)?;
+        let setting = Setting::read(name, value.as_deref(), origin)?;
         self.settings += 1;
         if self.settings > MOST {
-            return Err(place.refuse(format!("more than {MOST} options")));
+            return Err(origin.refuse(format!("more than {MOST} options")));
         }
         match self.sections.last_mut() {
             Some(section) => section.settings.push(setting),
-            None => return Err(place.refuse("an option stands in a section: write [global] above it".into())),
+            None => {
+                return Err(origin.refuse("an option stands in a section: write [global] above it".into()));
+            }
         }
         Ok(())
     }
 
     /// `text` with `${VARIABLE}` and fio's keywords filled in.
-    fn filled(&self, text: &str, place: &Place) -> Result<String, Refusal> {
+    fn filled(&self, text: &str, origin: &Origin) -> Result<String, Refusal> {
         let mut filled = String::with_capacity(text.len());
         let mut rest = text;
         while let Some(at) = rest.find("${") {
             filled.push_str(&rest[..at]);
             let after = &rest[at + 2..];
             let Some(end) = after.find('}') else {
-                return Err(place.refuse(format!("`{text}`: a variable is written ${{NAME}}")));
+                return Err(origin.refuse(format!("`{text}`: a variable is written ${{NAME}}")));
             };
             // A variable that is not set is nothing, as in fio.
-            filled.push_str(&(self.around.variable)(&after[..end]).unwrap_or_default());
+            filled.push_str(&(self.environment.variable)(&after[..end]).unwrap_or_default());
             rest = &after[end + 1..];
         }
         filled.push_str(rest);
-        Ok(keywords(&filled, self.around))
+        Ok(keywords(&filled, self.environment))
     }
 }
 
 /// `$ncpus`, `$mb_memory` and `$pagesize` filled in.
-fn keywords(text: &str, around: &Surroundings<'_>) -> String {
+fn keywords(text: &str, environment: &JobEnvironment<'_>) -> String {
     if !text.contains('$') {
         return text.into();
     }
-    text.replace("$ncpus", &around.cpus.to_string())
-        .replace("$mb_memory", &(around.ram_bytes >> 20).to_string())
+    text.replace("$ncpus", &environment.cpus.to_string())
+        .replace("$mb_memory", &(environment.ram_bytes >> 20).to_string())
         .replace("$pagesize", "4096")
 }
 
@@ -154,8 +162,8 @@ fn section_name(line: &str) -> Option<&str> {
 mod tests {
     use super::*;
 
-    fn settings(text: &str, around: &Surroundings<'_>) -> Vec<(String, String, String)> {
-        let sections = read("x.fio", text, around).unwrap_or_else(|refusal| panic!("{refusal}"));
+    fn settings(text: &str, environment: &JobEnvironment<'_>) -> Vec<(String, String, String)> {
+        let sections = read("x.fio", text, environment).unwrap_or_else(|refusal| panic!("{refusal}"));
         let of = |section: &Section| {
             let name = section.name.clone();
             let each = |setting: &Setting| (name.clone(), setting.known.name.into(), setting.value.clone());
@@ -168,22 +176,22 @@ mod tests {
     fn a_name_that_cannot_be_shown_is_refused_with_its_line() {
         for name in ["a\u{9a}", "n\0\0e", "a\tb"] {
             let refusal =
-                read("x.fio", &format!("[global]\n[{name}]\nrw=read\n"), &Surroundings::NONE).unwrap_err();
+                read("x.fio", &format!("[global]\n[{name}]\nrw=read\n"), &JobEnvironment::NONE).unwrap_err();
             assert!(refusal.to_string().contains("x.fio:2: "), "{refusal}");
-            let refusal = read("x.fio", &format!("[a]\nname={name}\n"), &Surroundings::NONE).unwrap_err();
+            let refusal = read("x.fio", &format!("[a]\nname={name}\n"), &JobEnvironment::NONE).unwrap_err();
             assert!(refusal.to_string().contains("x.fio:2: "), "{refusal}");
         }
     }
 
     #[test]
     fn comments_are_cut_and_variables_filled_in() {
-        let around = Surroundings {
+        let environment = JobEnvironment {
             variable: &|name| (name == "SIZE").then(|| "1g".into()),
             cpus: 8,
-            ..Surroundings::NONE
+            ..JobEnvironment::NONE
         };
         let text = "; a comment\n[global]\nsize=${SIZE} # so much\nnumjobs=$ncpus\n[a]\nrw=randread ; random\nthread\n";
-        let found = settings(text, &around);
+        let found = settings(text, &environment);
         let has = |section: &str, name: &str, value: &str| {
             assert!(found.contains(&(section.into(), name.into(), value.into())), "{found:?}");
         };
@@ -195,33 +203,36 @@ mod tests {
 
     #[test]
     fn a_comment_begins_wherever_its_mark_stands_but_within_brackets() {
-        let found = settings("[a#1] # first\nnumjobs=4;four\n  ; none\nbs=4k# small\n", &Surroundings::NONE);
+        let found =
+            settings("[a#1] # first\nnumjobs=4;four\n  ; none\nbs=4k# small\n", &JobEnvironment::NONE);
         let wanted = [("a#1", "numjobs", "4"), ("a#1", "bs", "4k")];
         assert_eq!(found, wanted.map(|(section, name, value)| (section.into(), name.into(), value.into())));
     }
 
     #[test]
     fn an_included_file_adds_to_the_section_it_stands_in() {
-        let around = Surroundings { file: &|path| Ok(format!("description={path}\n")), ..Surroundings::NONE };
-        assert_eq!(settings("[a]\ninclude b.inc\n", &around)[0].2, "b.inc");
-        let around = Surroundings { file: &|_| Ok("include b.inc\n".into()), ..Surroundings::NONE };
-        let refusal = read("x.fio", "[a]\ninclude b.inc\n", &around).expect_err("a circle");
+        let environment =
+            JobEnvironment { file: &|path| Ok(format!("description={path}\n")), ..JobEnvironment::NONE };
+        assert_eq!(settings("[a]\ninclude b.inc\n", &environment)[0].2, "b.inc");
+        let environment = JobEnvironment { file: &|_| Ok("include b.inc\n".into()), ..JobEnvironment::NONE };
+        let refusal = read("x.fio", "[a]\ninclude b.inc\n", &environment).expect_err("a circle");
         assert!(refusal.to_string().contains("8 deep"), "{refusal}");
     }
 
     #[test]
     fn a_variable_that_is_not_set_is_told_where_it_stands_for_all_of_a_value() {
         let text = "[a]\ndirectory=${WHERE}\n";
-        let refusal = read("x.fio", text, &Surroundings::NONE).expect_err("no value").to_string();
+        let refusal = read("x.fio", text, &JobEnvironment::NONE).expect_err("no value").to_string();
         assert!(refusal.starts_with("x.fio:2: `directory=${WHERE}`: the variable is not set"), "{refusal}");
     }
 
     #[test]
     fn a_mistake_names_its_file_and_line() {
-        let refusal = read("x.fio", "[a]\nrw=read\niodeth=4\n", &Surroundings::NONE).expect_err("a slip");
+        let refusal = read("x.fio", "[a]\nrw=read\niodeth=4\n", &JobEnvironment::NONE).expect_err("a slip");
         assert_eq!(refusal.to_string(), "x.fio:3: fio has no option `iodeth`; did you mean `iodepth`?");
-        let refusal = read("x.fio", "[a]\nexec_prerun=ls\n", &Surroundings::NONE).expect_err("not served");
-        assert!(refusal.to_string().starts_with("x.fio:2: `exec_prerun=ls` is not served"), "{refusal}");
+        let refusal =
+            read("x.fio", "[a]\nexec_prerun=ls\n", &JobEnvironment::NONE).expect_err("not supported");
+        assert!(refusal.to_string().starts_with("x.fio:2: `exec_prerun=ls` is not supported"), "{refusal}");
     }
 
     #[test]

@@ -2,15 +2,15 @@
 
 use units::convert::truncated;
 
-use crate::{Refusal, Surroundings};
+use crate::{JobEnvironment, Refusal};
 
-use super::asked::{self, Places, READ, Rw, Sizes, TRIM, WRITE};
+use super::access::{self, Places, READ, Rw, Sizes, TRIM, WRITE};
 use super::checks::Checks;
 use super::files::{Files, Service};
 use super::log::Logs;
-use super::options::Options;
 use super::replay::{self, Replay};
-use super::section::{Place, Section};
+use super::section::{Origin, Section};
+use super::settings::Options;
 use super::tree::{self, Tree};
 use super::value::{Amount, Bare};
 
@@ -21,7 +21,7 @@ pub(super) struct Job {
     pub name: String,
     /// Its section, after which its files are called.
     pub section: String,
-    pub place: Place,
+    pub origin: Origin,
     pub options: Options,
     pub clones: u32,
     pub rw: Rw,
@@ -44,8 +44,8 @@ pub(super) struct Job {
     pub halves: Option<Box<[Job; 2]>>,
     /// Keys of a plan that need no more thought, with their values as TOML.
     pub keys: Vec<(&'static str, String)>,
-    /// The promise that `latency_target` searches the highest load for.
-    pub promise: Option<String>,
+    /// The SLO of `latency_target`, whose highest load is searched.
+    pub slo: Option<String>,
     /// Its part of the requests of all jobs that have one.
     pub flow: Option<u32>,
     /// When it is steady and ends.
@@ -130,14 +130,14 @@ impl Job {
     pub(super) fn read(
         globals: &[super::section::Setting],
         section: &Section,
-        around: &Surroundings<'_>,
+        environment: &JobEnvironment<'_>,
     ) -> Result<Job, Refusal> {
         let options = Options::of(globals, section)?;
         let mut notes = Vec::new();
         // A name stands on one line in tables.
         let name = options.text("name").unwrap_or(&section.name).replace(char::is_control, " ");
         let rw = Rw::read(&options)?;
-        let sizes = asked::sizes(&options)?;
+        let sizes = access::sizes(&options)?;
         let mut engine = engine(&options, &mut notes)?;
         if let Some(setting) = options.get("filename").filter(|setting| Files::are_nothing(&setting.value)) {
             notes.push(format!(
@@ -151,22 +151,22 @@ impl Job {
             return Err(refuse(&options, "numjobs", "1 to 65536"));
         }
         check_pairs(&options, rw, &sizes)?;
-        let halves = halves(&options, rw, globals, section, around)?;
+        let halves = halves(&options, rw, globals, section, environment)?;
         let tree = Tree::read(&options)?;
         let smallest = (0..3).filter(|op| rw.has[*op]).flat_map(|op| &sizes[op]).map(|(size, _)| *size).min();
-        let replay = Replay::read(&options, around)?;
+        let replay = Replay::read(&options, environment)?;
         if let (Some(_), Some(_), Some(setting)) = (&tree, &replay, options.get("ioengine")) {
-            return Err(setting.unserved("a trace asks for blocks, not for files and directories"));
+            return Err(setting.unsupported("a trace asks for blocks, not for files and directories"));
         }
         let (files, region, length) = match (tree, &replay) {
             (_, Some(replay)) => {
                 notes.push(replay::NOTE.into());
-                let files = Files::replayed(&replay.files, clones, &section.place);
+                let files = Files::replayed(&replay.files, clones, &section.origin);
                 (files, tree::WHOLE, replay::length(&options)?)
             }
             (Some(tree), None) => {
                 notes.push(tree::NOTE.into());
-                let files = Tree::files(&options, &section.place, clones, around)?;
+                let files = Tree::files(&options, &section.origin, clones, environment)?;
                 (files, tree::WHOLE, tree.length(&options)?)
             }
             (None, None) => {
@@ -174,11 +174,11 @@ impl Job {
                 let files = Files::read(
                     &options,
                     &section.name,
-                    &section.place,
+                    &section.origin,
                     clones,
                     is_null,
                     &mut notes,
-                    around,
+                    environment,
                 )?;
                 let region = region(&options, &files, smallest.unwrap_or(4096))?;
                 let length = length(&options, &region, &files, &mut notes)?;
@@ -192,13 +192,13 @@ impl Job {
                  of their own, and rwmixread= does not hold"
                     .into(),
             ),
-            None => notes.extend(asked::note(rw)),
+            None => notes.extend(access::note(rw)),
         }
-        notes.extend(asked::centre_note(&options, rw));
+        notes.extend(access::centre_note(&options, rw));
         let (pace, rated_reads) = pace(&options, rw, &sizes, &mut notes)?;
         let reads_percent = match rated_reads {
             Some(percent) => percent,
-            None => asked::reads_percent(&options, rw)?,
+            None => access::reads_percent(&options, rw)?,
         };
         if replay.is_some() {
             replay::check_pace(&options, pace)?;
@@ -212,13 +212,13 @@ impl Job {
         let steady = super::steady::rule(&options, &mut notes)?;
         Ok(Job {
             section: section.name.clone(),
-            place: section.place.clone(),
+            origin: section.origin.clone(),
             clones,
             rw,
             aligns_of: super::keys::aligns_of(&options, rw, &sizes)?,
             sizes,
             reads_percent,
-            promise: super::keys::promise(&options)?,
+            slo: super::keys::slo(&options)?,
             places,
             files,
             region,
@@ -267,9 +267,7 @@ fn engine(options: &Options, notes: &mut Vec<String>) -> Result<Engine, Refusal>
         "pvsync2" => ("preadv2", false),
         "io_uring" => ("io_uring", true),
         "libaio" | "linuxaio" | "posixaio" => {
-            notes.push(format!(
-                "ioengine={asked} is served by io_uring, or by threads where that is not allowed"
-            ));
+            notes.push(format!("ioengine={asked} runs on io_uring, or by threads where that is not allowed"));
             ("auto", true)
         }
         "mmap" => ("mmap", false),
@@ -277,8 +275,8 @@ fn engine(options: &Options, notes: &mut Vec<String>) -> Result<Engine, Refusal>
         // A tree has no engine.
         "filecreate" | "filestat" | "filedelete" => ("auto", false),
         _ => {
-            let setting = options.get("ioengine").expect("the default is served");
-            return Err(setting.unserved(ENGINES));
+            let setting = options.get("ioengine").expect("the default is supported");
+            return Err(setting.unsupported(ENGINES));
         }
     };
     let depth = options.count32("iodepth")?.unwrap_or(1).max(1);
@@ -311,7 +309,7 @@ fn one_size(options: &Options, files: &Files, smallest: u64) -> Result<Option<u6
     }
     if files.of_clone.len() > 1 || files.each > 1 {
         let setting = options.get("filesize").expect("it has a value");
-        return Err(setting.unserved(
+        return Err(setting.unsupported(
             "requests visit files that are equally large; say one size, or write a job for each file. A range holds \
              for a job of one file, and for ioengine=filestat and filedelete",
         ));
@@ -378,7 +376,7 @@ fn region(options: &Options, files: &Files, smallest: u64) -> Result<Region, Ref
         None => files.known_size.zip(known(offset)).map(|(size, offset)| size.saturating_sub(offset)),
     };
     if files.are_new && known(span.unwrap_or(Amount::Percent(100.0))).is_none() {
-        return Err(files.place.refuse(format!(
+        return Err(files.origin.refuse(format!(
             "{} is not there yet, and nothing says how large it becomes; add size=",
             files.first_name()
         )));
@@ -429,7 +427,7 @@ fn length(
         && (files.are_new || options.get("size").is_some_and(|size| size.value != "0"))
     {
         return Err(
-            setting.unserved("all of a device is written without size=; files have a size, so say size=")
+            setting.unsupported("all of a device is written without size=; files have a size, so say size=")
         );
     }
     let mut passes = None;
@@ -483,12 +481,12 @@ fn check_pairs(options: &Options, rw: Rw, sizes: &[Sizes; 3]) -> Result<(), Refu
     let setting = options.get("rw").expect("it is not the default");
     if sizes[WRITE] != sizes[TRIM] {
         return Err(
-            setting.unserved("each block is written as it was trimmed; say one bs= for trims and writes")
+            setting.unsupported("each block is written as it was trimmed; say one bs= for trims and writes")
         );
     }
     match options.get("verify").filter(|verify| !["0", "none", "null"].contains(&verify.value.as_str())) {
         Some(verify) => {
-            Err(verify.unserved("what is trimmed and then written is not read back; a rw=write job is"))
+            Err(verify.unsupported("what is trimmed and then written is not read back; a rw=write job is"))
         }
         None => Ok(()),
     }
@@ -500,7 +498,7 @@ fn halves(
     rw: Rw,
     globals: &[super::section::Setting],
     section: &Section,
-    around: &Surroundings<'_>,
+    environment: &JobEnvironment<'_>,
 ) -> Result<Option<Box<[Job; 2]>>, Refusal> {
     let has = |name: &str, op: usize| -> Result<bool, Refusal> {
         Ok(options.three(name, |text| options.base.size(text))?[op].is_some_and(|rate| rate > 0))
@@ -513,14 +511,14 @@ fn halves(
         |name: &str| options.get(name).filter(|setting| !["0", "none"].contains(&setting.value.as_str()));
     let setting = options.get("rate").or_else(|| options.get("rate_iops")).expect("one of them has a value");
     if options.flag("time_based")? != Some(true) || set("number_ios").is_some() {
-        return Err(setting.unserved(
+        return Err(setting.unsupported(
             "a job of which only reads or only writes have a rate ends by time; say runtime= and time_based, or give \
              both a rate",
         ));
     }
     for name in ["verify", "thinktime", "steadystate", "flow", "read_iolog", "write_iolog"] {
         if let Some(other) = set(name) {
-            return Err(other.unserved("only reads or only writes of the job have a rate; write two jobs"));
+            return Err(other.unsupported("only reads or only writes of the job have a rate; write two jobs"));
         }
     }
     let Some(said) = options.get("rw") else { return Ok(None) };
@@ -531,7 +529,7 @@ fn halves(
         section
             .settings
             .push(super::section::Setting { value: format!("{random}{direction}{rest}"), ..said.clone() });
-        Job::read(globals, &section, around)
+        Job::read(globals, &section, environment)
     };
     Ok(Some(Box::new([half("read")?, half("write")?])))
 }
@@ -553,17 +551,17 @@ fn pace(
     };
     if think_ns > 0 {
         let setting = options.get("thinktime").expect("it has a value");
-        return Err(setting.unserved("a job with a rate has no think time; leave one of them out"));
+        return Err(setting.unsupported("a job with a rate has no think time; leave one of them out"));
     }
     let poisson = match options.text("rate_process") {
         None | Some("linear") => false,
         Some("poisson") => true,
         Some(_) => return Err(refuse(options, "rate_process", "linear or poisson")),
     };
-    if rw.is_mixed() && (reads - asked::reads_percent(options, rw)?).abs() > 1e-6 {
+    if rw.is_mixed() && (reads - access::reads_percent(options, rw)?).abs() > 1e-6 {
         notes.push(format!(
             "the rates of reads and writes decide their shares: {} % reads",
-            asked::figure(reads)
+            access::figure(reads)
         ));
     }
     Ok((Pace::Rate { per_second, poisson }, rw.is_mixed().then_some(reads)))
@@ -582,7 +580,7 @@ fn think(options: &Options, ns: u64) -> Result<Pace, Refusal> {
         (None, blocks) => Ok(Pace::Think { ns, blocks: blocks.unwrap_or(1).max(1) }),
         (Some(_), Some(_)) => {
             let setting = options.get("thinktime_iotime").expect("it has a value");
-            Err(setting.unserved(
+            Err(setting.unsupported(
                 "a pause comes after so many requests or after so long; leave it or thinktime_blocks out",
             ))
         }
@@ -640,12 +638,11 @@ fn with_log(
         return Ok(keys);
     };
     if is_tree {
-        return Err(setting.unserved("a log has requests to blocks, and this engine asks for files"));
+        return Err(setting.unsupported("a log has requests to blocks, and this engine asks for files"));
     }
     if clones > 1 {
-        return Err(
-            setting.unserved("clones would be mixed in one log; write a job with a log of its own for each")
-        );
+        return Err(setting
+            .unsupported("clones would be mixed in one log; write a job with a log of its own for each"));
     }
     // A plan says `none` where it writes no log.
     let path = if setting.value == "none" { "./none" } else { &setting.value };

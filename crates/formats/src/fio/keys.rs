@@ -4,8 +4,8 @@ use units::{Bytes, Nanos};
 
 use crate::Refusal;
 
-use super::asked::{READ, Rw, Sizes, WRITE};
-use super::options::Options;
+use super::access::{READ, Rw, Sizes, WRITE};
+use super::settings::Options;
 
 /// The keys, with their values as TOML. What the user may expect and does not get goes to `notes`.
 pub(super) fn plain(
@@ -48,7 +48,7 @@ fn align(
         && !rw.is_mixed()
         && active.iter().any(|align| *align != first)
     {
-        return Err(setting.unserved("trims and writes of one job are aligned alike; write two jobs"));
+        return Err(setting.unsupported("trims and writes of one job are aligned alike; write two jobs"));
     }
     if let Some(align) = first.filter(|_| rw.random) {
         keys.push(("align", format!("\"{}\"", Bytes::new(align).exact())));
@@ -78,7 +78,7 @@ pub(super) fn aligns_of(options: &Options, rw: Rw, sizes: &[Sizes; 3]) -> Result
     }
     let names = ["ba", "bssplit", "bsrange", "bs"];
     match names.iter().find_map(|name| options.get(name)) {
-        Some(setting) if gcd(reads, writes) != reads.min(writes) => Err(setting.unserved(format!(
+        Some(setting) if gcd(reads, writes) != reads.min(writes) => Err(setting.unsupported(format!(
             "places of reads at multiples of {} and of writes at multiples of {} do not fit together; say a \
              blockalign= for each of which one divides the other, or write two jobs",
             Bytes::new(reads).exact(),
@@ -106,7 +106,7 @@ fn durability(options: &Options, rw: Rw, keys: &mut Vec<(&'static str, String)>)
     if [all, data, out].iter().filter(|every| **every > 0).count() > 1 {
         let names = ["sync_file_range", "fdatasync"];
         let setting = names.iter().find_map(|name| options.get(name)).expect("one of them has a value");
-        return Err(setting.unserved("one kind of flush after every so many writes; leave the others out"));
+        return Err(setting.unsupported("one kind of flush after every so many writes; leave the others out"));
     }
     let at_end = options.flag("end_fsync")? == Some(true) || options.flag("fsync_on_close")? == Some(true);
     let at_end = at_end || options.flag("end_syncfs")? == Some(true);
@@ -118,7 +118,7 @@ fn durability(options: &Options, rw: Rw, keys: &mut Vec<(&'static str, String)>)
     }
     if out > 0 && at_end {
         let setting = options.get("sync_file_range").expect("it has a value");
-        return Err(setting.unserved("one kind of flush; leave it or the flush at the end out"));
+        return Err(setting.unsupported("one kind of flush; leave it or the flush at the end out"));
     }
     if out > 0 {
         keys.push(("flush", "\"sync_file_range\"".into()));
@@ -146,10 +146,8 @@ fn set_out_every(options: &Options) -> Result<u32, Refusal> {
     match flags[..] {
         _ if every == 0 => Ok(0),
         ["write"] => Ok(every),
-        _ => {
-            Err(setting
-                .unserved("it starts with `write` and waits for nothing, as write:N; fdatasync=N waits"))
-        }
+        _ => Err(setting
+            .unsupported("it starts with `write` and waits for nothing, as write:N; fdatasync=N waits")),
     }
 }
 
@@ -178,7 +176,7 @@ fn content(options: &Options, rw: Rw, keys: &mut Vec<(&'static str, String)>) ->
         }
         // 70 % that is compressed away leaves 30 %: one to 10/3.
         let ratio = (100.0 / (100.0 - percent)).min(1000.0);
-        keys.push((key, format!("\"{}:1\"", super::asked::figure(ratio))));
+        keys.push((key, format!("\"{}:1\"", super::access::figure(ratio))));
     }
     Ok(())
 }
@@ -198,10 +196,10 @@ fn engine(options: &Options, keys: &mut Vec<(&'static str, String)>) -> Result<(
             continue;
         }
         if options.text("ioengine") != Some("io_uring") {
-            return Err(setting.unserved("it goes with ioengine=io_uring"));
+            return Err(setting.unsupported("it goes with ioengine=io_uring"));
         }
         if key == "iopoll" && !is_direct(options)? {
-            return Err(setting.unserved("only direct I/O can be polled for; it goes with direct=1"));
+            return Err(setting.unsupported("only direct I/O can be polled for; it goes with direct=1"));
         }
         keys.push((key, "true".into()));
     }
@@ -209,7 +207,7 @@ fn engine(options: &Options, keys: &mut Vec<(&'static str, String)>) -> Result<(
         match setting.value.split(':').next().unwrap_or_default() {
             "malloc" | "mmap" | "shm" | "mmapshared" => {}
             "shmhuge" | "mmaphuge" => keys.push(("huge_pages", "true".into())),
-            _ => return Err(setting.unserved("malloc, mmap, shm, mmaphuge and shmhuge are")),
+            _ => return Err(setting.unsupported("malloc, mmap, shm, mmaphuge and shmhuge are")),
         }
     }
     Ok(())
@@ -275,11 +273,11 @@ fn memory_policy(options: &Options, notes: &mut Vec<String>) -> Result<(), Refus
     Ok(())
 }
 
-/// What is served only where it asks for nothing.
+/// What is supported only where it asks for nothing.
 fn refuse_idle(options: &Options, notes: &mut Vec<String>) -> Result<(), Refusal> {
     if options.flag("bs_unaligned")? == Some(true) {
         let setting = options.get("bs_unaligned").expect("it is set");
-        return Err(setting.unserved("say the sizes with bssplit"));
+        return Err(setting.unsupported("say the sizes with bssplit"));
     }
     if let Some(setting) = options.get("rw_sequencer")
         && !matches!(setting.value.as_str(), "sequential" | "identical")
@@ -292,17 +290,17 @@ fn refuse_idle(options: &Options, notes: &mut Vec<String>) -> Result<(), Refusal
     Ok(())
 }
 
-/// What `latency_target` promises, as `fathom search` takes it: `p99<5ms`.
-pub(super) fn promise(options: &Options) -> Result<Option<String>, Refusal> {
+/// The SLO of `latency_target`, as `fathom search` takes it: `p99<5ms`.
+pub(super) fn slo(options: &Options) -> Result<Option<String>, Refusal> {
     let target_ns = options.time_ns("latency_target", super::value::Bare::Microseconds)?;
     let Some(target_ns) = target_ns.filter(|target| *target > 0) else { return Ok(None) };
     let percent = options.share("latency_percentile")?.unwrap_or(100.0);
-    // No sample can show that all requests keep a promise: the last of a thousand stands for the last of all.
+    // No sample can show that all requests meet an SLO: the last of a thousand stands for the last of all.
     let percent = if percent == 100.0 { 99.9 } else { percent };
     if !(50.0..100.0).contains(&percent) {
         let setting = options.get("latency_percentile").or_else(|| options.get("latency_target"));
         let why = "the search holds a percentile from 50 to below 100; say latency_percentile=99.9 (100, fio's default, is taken as that)";
-        return Err(setting.expect("the target is set").unserved(why));
+        return Err(setting.expect("the target is set").unsupported(why));
     }
-    Ok(Some(format!("p{}<{}", super::asked::figure(percent), Nanos::new(target_ns).exact())))
+    Ok(Some(format!("p{}<{}", super::access::figure(percent), Nanos::new(target_ns).exact())))
 }

@@ -11,7 +11,7 @@ use units::convert::truncated;
 use crate::Refusal;
 
 use super::figures::{Direction, Entry};
-use super::options::Options;
+use super::settings::Options;
 
 /// Which logs a job writes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! fio: job files and command lines in, JSON, text and terse lines out.
 //!
-//! A job becomes a workload, jobs that run together a phase; see [`Command::order`]. An option that changes the
-//! requests is served or refused by name; one that does not is accepted, with a note where more may be expected.
+//! A job becomes a workload, jobs that run together a phase; see [`Command::translated`]. An option that changes the
+//! requests is supported or refused by name; one that does not is accepted, with a note where more may be expected.
 
+mod access;
 mod arrange;
-mod asked;
 mod checks;
 mod command;
 mod draw;
@@ -20,8 +20,8 @@ mod output;
 mod pattern;
 mod replay;
 mod section;
+mod settings;
 mod steady;
-mod table;
 mod text;
 mod tree;
 mod value;
@@ -32,9 +32,13 @@ mod starred;
 #[cfg(test)]
 mod tests;
 
-use crate::{JobFile, Order, Refusal, Surroundings};
+use crate::{JobEnvironment, JobFile, Refusal, TranslatedJob};
 
+#[cfg(test)]
+pub(crate) use command::SYNTAX;
 pub use command::{Command, Format, Wanted};
+#[cfg(test)]
+pub(crate) use options::markdown;
 pub use output::{JSON, TERSE, TEXT};
 
 const TOOL: &str = "fio";
@@ -42,19 +46,19 @@ const TOOL: &str = "fio";
 /// fio's job files.
 pub const JOB_FILE: JobFile = JobFile { tool: TOOL, is_one: ini::is_one, read };
 
-fn read(name: &str, text: &str, around: &Surroundings<'_>) -> Result<Order, Refusal> {
-    let sections = ini::read(name, text, around)?;
-    let jobs = command::jobs(&sections, around)?;
+fn read(name: &str, text: &str, environment: &JobEnvironment<'_>) -> Result<TranslatedJob, Refusal> {
+    let sections = ini::read(name, text, environment)?;
+    let jobs = command::jobs(&sections, environment)?;
     if jobs.is_empty() {
         let what = "there is no job: write a [section] that is not [global]".into();
         return Err(Refusal::Line { file: name.into(), line: 1, what });
     }
-    if let Some((job, promise)) = jobs.iter().find_map(|job| Some((job, job.promise.as_ref()?))) {
-        let setting = job.options.get("latency_target").expect("a promise comes from it");
-        return Err(setting.unserved(format!(
+    if let Some((job, slo)) = jobs.iter().find_map(|job| Some((job, job.slo.as_ref()?))) {
+        let setting = job.options.get("latency_target").expect("an SLO comes from it");
+        return Err(setting.unsupported(format!(
             "a plan is no search; `fathom as fio {name}` searches, or leave latency_* out and run \
-             `fathom search {name} --slo '{promise}'`"
+             `fathom search {name} --slo '{slo}'`"
         )));
     }
-    Ok(arrange::arrange(&jobs, name, around.salt)?.order)
+    Ok(arrange::arrange(&jobs, name, environment.salt)?.translated)
 }

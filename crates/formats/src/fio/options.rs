@@ -1,113 +1,354 @@
-//! The options that hold for one job: its own, and of those before it the global ones.
+//! Every option of fio: which of them are supported, which change nothing here, which are refused and why.
+//!
+//! **Invariant:** a name stands here once, aliases included. What changes the requests is supported or refused, never
+//! dropped.
+//!
+//! Source of names and aliases: `fio --cmdhelp` of fio 3.33 and the manual of fio 3.42.
 
-use crate::Refusal;
+use Verdict::{Ignored, Supported, Unsupported};
 
-use super::section::{Section, Setting};
-use super::value::{self, Amount, Bare, KbBase};
-
-/// All settings of a job, later ones before earlier ones of the same name.
-#[derive(Clone, Debug)]
-pub(super) struct Options {
-    settings: Vec<Setting>,
-    pub base: KbBase,
+/// What becomes of an option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// The plan says it.
+    Supported,
+    /// The requests are the same with and without it. The words are a note, where the user may expect more.
+    Ignored(Option<&'static str>),
+    /// It changes the requests or what surrounds them.
+    Unsupported {
+        /// Why not, and what comes nearest.
+        why: &'static str,
+        /// Values that ask for nothing, and so are accepted.
+        idle: &'static [&'static str],
+    },
 }
 
-impl Options {
-    /// The options of `section` after the `globals` before it.
-    pub(super) fn of(globals: &[Setting], section: &Section) -> Result<Options, Refusal> {
-        let settings: Vec<Setting> = globals.iter().chain(&section.settings).cloned().collect();
-        let mut options = Options { settings, base: KbBase::Binary };
-        if let Some(base) = options.get("kb_base") {
-            options.base = match base.value.as_str() {
-                "1024" => KbBase::Binary,
-                "1000" => KbBase::Decimal,
-                _ => return Err(base.wrong("1024 or 1000")),
-            };
+/// One option.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known {
+    /// Its name in fio's own output.
+    pub name: &'static str,
+    /// Whether it may stand without a value, and then means yes.
+    pub bare: bool,
+    pub verdict: Verdict,
+}
+
+/// Options of which the same becomes.
+struct Row {
+    /// With blanks between them; other spellings of an option behind its name: `rw=readwrite`.
+    names: &'static str,
+    bare: bool,
+    verdict: Verdict,
+}
+
+/// The option of that name or alias.
+pub(super) fn find(name: &str) -> Option<Known> {
+    TABLE.iter().find_map(|row| {
+        let spelled =
+            row.names.split(' ').find(|option| option.split('=').any(|spelling| spelling == name))?;
+        let name = spelled.split('=').next()?;
+        Some(Known { name, bare: row.bare, verdict: row.verdict })
+    })
+}
+
+/// All names and aliases, to suggest from.
+pub(super) fn names() -> Vec<&'static str> {
+    TABLE.iter().flat_map(|row| row.names.split([' ', '='])).collect()
+}
+
+const fn supported(names: &'static str) -> Row {
+    Row { names, bare: false, verdict: Supported }
+}
+
+const fn flags(names: &'static str) -> Row {
+    Row { names, bare: true, verdict: Supported }
+}
+
+const fn ignored(names: &'static str) -> Row {
+    Row { names, bare: true, verdict: Ignored(None) }
+}
+
+const fn noted(names: &'static str, note: &'static str) -> Row {
+    Row { names, bare: true, verdict: Ignored(Some(note)) }
+}
+
+const fn unsupported(names: &'static str, idle: &'static [&'static str], why: &'static str) -> Row {
+    Row { names, bare: true, verdict: Unsupported { why, idle } }
+}
+
+const REPEATS: &str =
+    "what repeats are blocks that the worker wrote before, in the part that dedupe_percentage says";
+const OFF: &[&str] = &["0"];
+const ZBD: &str = "it goes with zonemode=zbd, and zoned devices are not supported";
+
+const TABLE: &[Row] = &[
+    // Access pattern.
+    supported(
+        "description name rw=readwrite rw_sequencer bs=blocksize ba=blockalign bsrange=blocksize_range \
+         bssplit rwmixread rwmixwrite percentage_random random_distribution random_generator randseed",
+    ),
+    flags("bs_unaligned=blocksize_unaligned norandommap randrepeat allrandrepeat"),
+    unsupported("bs_is_seq_rand", OFF, "say sizes for reads and writes, or write two jobs"),
+    noted("rwmixcycle", "fio itself no longer heeds it"),
+    unsupported("random_sequence_stride", &[], "it goes with random_distribution=sequence"),
+    ignored("softrandommap"),
+    unsupported("sprandom", OFF, "a `prepare` phase of a plan fills the target more than once"),
+    unsupported(
+        "spr_op spr_num_regions spr_cs",
+        &[],
+        "a `prepare` phase of a plan fills the target more than once",
+    ),
+    // Where.
+    supported(
+        "filename directory filename_format size io_size=io_limit filesize nrfiles=nr_files openfiles \
+         file_service_type offset offset_increment offset_align number_ios fsync fdatasync \
+         sync_file_range",
+    ),
+    ignored("unique_filename overwrite create_on_open create_serialize create_fsync"),
+    unsupported("opendir", &[], "name the files with `filename`, or write a plan of files and directories"),
+    unsupported("filetype", &["file"], "what a target is, is looked up"),
+    unsupported("lockfile", &["none"], "workers take no locks"),
+    flags(
+        "fill_device=fill_fs invalidate allow_file_create unlink direct buffered sync end_fsync \
+         fsync_on_close end_syncfs",
+    ),
+    unsupported("file_append", OFF, "requests go where offset and size say"),
+    noted("fallocate", "files are written out before they are read, never only allocated"),
+    noted("fadvise_hint=fadvise", "no advice is given: the kernel finds out itself how a file is read"),
+    unsupported("write_hint", &["none"], "writes carry no lifetime hint"),
+    unsupported(
+        "pre_read",
+        OFF,
+        "a phase of its own with `direct = false` reads the span into the page cache",
+    ),
+    unsupported(
+        "create_only",
+        OFF,
+        "files are laid out when they are measured; `fathom run --keep` lets them stay",
+    ),
+    noted("allow_mounted_write", "what may be written on is decided by --destroy, whatever the job says"),
+    unsupported("unlink_each_loop", OFF, "files are laid out once"),
+    unsupported("ioscheduler", &[], "set the scheduler of the device before; the record says which it was"),
+    unsupported("atomic", OFF, "no engine asks for untorn writes"),
+    noted("write_barrier", "none of fio's own engines heeds it"),
+    // Queue depth and rate.
+    supported(
+        "ioengine iodepth iodepth_batch=iodepth_batch_submit \
+         iodepth_batch_complete_min=iodepth_batch_complete iodepth_low numjobs rate rate_iops \
+         rate_min=ratemin rate_iops_min rate_process thinktime thinktime_blocks thinktime_blocks_type \
+         thinktime_iotime latency_target latency_window latency_percentile max_latency",
+    ),
+    noted("iodepth_batch_complete_max", "all requests that have ended are taken at once"),
+    unsupported("serialize_overlap", OFF, "without norandommap no block is asked for twice before all were"),
+    noted("io_submit_mode", "a request is sent when it is due, whatever the ones before it do"),
+    ignored("thread rate_cycle=ratecycle"),
+    flags("rate_ignore_thinktime latency_run"),
+    noted("thinktime_spin", "think time is waited, not burnt"),
+    unsupported("thinkcycles", OFF, "thinktime= is the nearest"),
+    // When.
+    supported(
+        "runtime=timeout loops ramp_time startdelay=start_delay wait_for exit_what flow flow_id \
+         steadystate=ss steadystate_duration=ss_dur steadystate_ramp_time=ss_ramp",
+    ),
+    flags("time_based stonewall=wait_for_previous exitall new_group group_reporting"),
+    unsupported("ramp_size", OFF, "ramp_time= warms up by time"),
+    ignored("exitall_on_error steadystate_check_interval=ss_interval"),
+    noted("stats", "every job is reported"),
+    noted("flow_sleep", "a job that has had its part looks again after 50 µs"),
+    noted("flow_watermark", "fio itself no longer heeds it"),
+    // What writes hold.
+    flags("zero_buffers do_verify verify_only"),
+    ignored(
+        "refill_buffers scramble_buffers verify_fatal verify_interval=verify_blocksize verify_offset \
+         verify_async verify_async_cpus verify_state_save verify_write_sequence verify_header_seed",
+    ),
+    supported(
+        "buffer_pattern buffer_compress_percentage dedupe_percentage verify verify_pattern verify_backlog \
+         verify_backlog_batch",
+    ),
+    noted("buffer_compress_chunk", "what is asked for is reached within each 4 KiB"),
+    noted("dedupe_mode dedupe_working_set_percentage", REPEATS),
+    noted("dedupe_global", "each worker repeats blocks of its own, in the part that dedupe_percentage says"),
+    noted("verify_dump", "the record has the place of each block that was wrong"),
+    unsupported("verify_pattern_interval", OFF, "a pattern begins with each request"),
+    unsupported("verify_state_load", OFF, "what is read can be checked only in the run that wrote it"),
+    unsupported("verify_policy", &[], "what is read can be checked only in the run that wrote it"),
+    noted("experimental_verify", "what was written is always read back by the same stream, not from a log"),
+    unsupported(
+        "trim_percentage trim_backlog trim_backlog_batch trim_verify_zero",
+        OFF,
+        "rw=randtrim, or `trims` in a plan",
+    ),
+    // Zones and NVMe.
+    supported("zonemode zonesize zonerange zoneskip"),
+    unsupported(
+        "zonecapacity read_beyond_wp max_open_zones job_max_open_zones ignore_zone_limits \
+         recover_zbd_write_error write_zone_remainder zone_reset_threshold zone_reset_frequency",
+        OFF,
+        ZBD,
+    ),
+    unsupported("fdp", OFF, "writes carry no placement hint"),
+    unsupported("fdp_pli plids plid_select dp_scheme", &[], "writes carry no placement hint"),
+    unsupported("dataplacement", &["none"], "writes carry no placement hint"),
+    unsupported("md_per_io_size", OFF, "requests carry no protection information"),
+    unsupported("pi_act pi_chk apptag apptag_mask", &[], "requests carry no protection information"),
+    // Replay.
+    supported(
+        "read_iolog replay_redirect replay_align replay_scale replay_time_scale replay_skip write_iolog",
+    ),
+    ignored("read_iolog_chunked"),
+    flags("replay_no_stall"),
+    unsupported(
+        "merge_blktrace_file merge_blktrace_scalars merge_blktrace_iters",
+        &[],
+        "traces are not merged; give each a job of its own",
+    ),
+    // Around the job.
+    unsupported("exec_prerun", &[], "nothing is executed; run it before"),
+    unsupported("exec_postrun", &[], "nothing is executed; run it afterwards"),
+    unsupported("prio prioclass", OFF, "run `ionice` around fathom"),
+    unsupported("priohint", OFF, "requests carry no hint"),
+    unsupported("cmdprio_percentage cmdprio_class cmdprio cmdprio_hint", OFF, "requests carry no priority"),
+    unsupported("cmdprio_bssplit", &[], "requests carry no priority"),
+    unsupported("nice", OFF, "run `nice` around fathom"),
+    unsupported("uid", &[], "run fathom as that user"),
+    unsupported("gid", &[], "run fathom as that group"),
+    unsupported("cgroup cgroup_weight", &[], "start fathom in the group"),
+    ignored(
+        "cgroup_nodelete comm iomem_align=mem_align hugepage-size clocksource gtod_reduce gtod_cpu \
+         disable_lat disable_clat disable_slat disable_bw_measurement=disable_bw disk_util \
+         job_start_clock_id",
+    ),
+    supported("cpus_allowed cpumask cpus_allowed_policy numa_cpu_nodes numa_mem_policy iomem=mem"),
+    unsupported("lockmem", OFF, "memory is left as it is; the record says how much there was"),
+    // Reports.
+    flags(
+        "clat_percentiles lat_percentiles write_bw_log write_lat_log write_iops_log log_offset \
+         per_job_logs",
+    ),
+    ignored(
+        "slat_percentiles significant_figures unit_base bwavgtime iopsavgtime log_hist_msec \
+         log_hist_coarseness log_prio log_issue_time log_entries log_compression log_compression_cpus \
+         log_store_compressed log_alternate_epoch_clock_id block_error_percentiles error_dump",
+    ),
+    supported("percentile_list kb_base log_avg_msec log_max_value=log_window_value"),
+    unsupported("unified_rw_reporting", &["0", "none"], "reads and writes are reported apart"),
+    noted(
+        "write_hist_log",
+        "no log of histograms is written; the record keeps one of each operation and size",
+    ),
+    noted("log_unix_epoch log_alternate_epoch", "times in logs are from the start of the job"),
+    noted("continue_on_error", "requests that fail are counted, and end the run where there are too many"),
+    noted("ignore_error", "every request that fails is counted"),
+    unsupported("profile", &[], "`fathom plan list` has ready plans"),
+    noted("threads", "it belongs to fio's tiobench profile and does nothing in a job"),
+    // Of engines.
+    flags("hipri sqthread_poll"),
+    unsupported("hipri_percentage", &["100"], "with hipri=1 all requests are polled for"),
+    ignored("fixedbufs registerfiles nonvectored userspace_reap libaio_vectored"),
+    noted("sqthread_poll_cpu", "the kernel chooses where its polling thread runs"),
+    noted("force_async", "the kernel decides which requests its own workers carry out"),
+    unsupported("nowait", OFF, "requests may wait"),
+    unsupported("uncached", OFF, "direct=1 is the nearest"),
+    supported("stat_type"),
+    unsupported(
+        "clustername clientname rbdname pool busy_poll touch_objects conf",
+        &[],
+        "it belongs to ioengine=rbd or rados, which is not supported",
+    ),
+    unsupported(
+        "hostname protocol port interface ttl nodelay listen pingpong window_size mss verb bindname \
+         serverip direct_write_to_pmem busy_wait_polling",
+        &[],
+        "it belongs to ioengine=net, rdma or librpma, which is not supported",
+    ),
+    unsupported(
+        "uri nfs_url libblkio_driver libblkio_path libblkio_pre_connect_props libblkio_num_entries \
+         libblkio_queue_size libblkio_pre_start_props libblkio_vectored libblkio_write_zeroes_on_trim \
+         libblkio_wait_mode libblkio_force_enable_completion_eventfd",
+        &[],
+        "it belongs to ioengine=nbd, nfs or libblkio, which is not supported",
+    ),
+    unsupported(
+        "cpuload cpuchunks cpumode exit_on_io_done",
+        &[],
+        "it belongs to ioengine=cpuio, which is not supported",
+    ),
+    unsupported("donorname inplace", &[], "it belongs to ioengine=e4defrag, which is not supported"),
+    unsupported(
+        "program arguments grace_time std_redirect",
+        &[],
+        "it belongs to ioengine=exec, which is not supported",
+    ),
+    unsupported(
+        "http_host http_user http_pass https http_mode http_verbose http_s3_key http_s3_keyid \
+         http_s3_region http_s3_security_token http_s3_sse_customer_key http_s3_sse_customer_algorithm \
+         http_s3_storage_class http_swift_auth_token http_object_mode",
+        &[],
+        "it belongs to ioengine=http, which is not supported",
+    ),
+    unsupported(
+        "namenode hdfsdirectory chunk_size single_instance hdfs_use_direct",
+        &[],
+        "it belongs to ioengine=libhdfs, which is not supported",
+    ),
+    unsupported("volume brick", &[], "it belongs to ioengine=gfapi, which is not supported"),
+    unsupported("gpu_dev_ids cuda_io", &[], "it belongs to ioengine=libcufile, which is not supported"),
+    unsupported("cont object_class svcl", &[], "it belongs to ioengine=dfs, which is not supported"),
+    unsupported("skip_bad", &[], "it belongs to ioengine=mtd, which is not supported"),
+    unsupported(
+        "sg_write_mode readfua writefua stream_id",
+        &[],
+        "it belongs to ioengine=sg, which is not supported",
+    ),
+    unsupported(
+        "cmd_type write_mode verify_mode",
+        &[],
+        "it belongs to ioengine=io_uring_cmd, which is not supported",
+    ),
+    unsupported("num_range", &["1"], "a trim is of one range"),
+    unsupported(
+        "xnvme_async xnvme_sync xnvme_admin xnvme_dev_nsid xnvme_mem xnvme_be xnvme_iovec",
+        &[],
+        "it belongs to ioengine=xnvme, which is not supported",
+    ),
+];
+
+/// The table of the guide.
+#[cfg(test)]
+pub(crate) fn markdown() -> String {
+    let row = |row: &Row| {
+        let options = row.names.split(' ').map(|option| format!("`{}`", option.replace('=', "` = `")));
+        let about = match row.verdict {
+            Supported => "supported".into(),
+            Ignored(None) => "changes nothing".into(),
+            Ignored(Some(note)) => format!("changes nothing: {note}"),
+            Unsupported { why, .. } => format!("not supported: {why}"),
+        };
+        format!("| {} | {about} |\n", options.collect::<Vec<_>>().join(", "))
+    };
+    format!("| | |\n|---|---|\n{}", TABLE.iter().map(row).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_spelling_stands_once() {
+        let mut all = names();
+        all.sort_unstable();
+        let before = all.len();
+        all.dedup();
+        assert_eq!(all.len(), before);
+    }
+
+    #[test]
+    fn old_spellings_lead_to_the_same_option() {
+        for (old, new) in
+            [("timeout", "runtime"), ("blocksize", "bs"), ("nr_files", "nrfiles"), ("ss", "steadystate")]
+        {
+            assert_eq!(find(old).map(|known| known.name), Some(new));
         }
-        Ok(options)
-    }
-
-    /// Every option once, in the order in which they were said first.
-    pub(super) fn all(&self) -> impl Iterator<Item = &Setting> {
-        let last = |setting: &&Setting| {
-            self.get(setting.known.name).is_some_and(|last| std::ptr::eq(last, *setting))
-        };
-        self.settings.iter().filter(last)
-    }
-
-    /// The setting that holds.
-    pub(super) fn get(&self, name: &str) -> Option<&Setting> {
-        self.settings.iter().rev().find(|setting| setting.known.name == name)
-    }
-
-    /// Its text.
-    pub(super) fn text(&self, name: &str) -> Option<&str> {
-        self.get(name).map(|setting| setting.value.as_str())
-    }
-
-    /// Yes or no; `None` where nothing was said.
-    pub(super) fn flag(&self, name: &str) -> Result<Option<bool>, Refusal> {
-        self.get(name)
-            .map(|setting| match setting.value.as_str() {
-                "" | "1" | "true" => Ok(true),
-                "0" | "false" => Ok(false),
-                _ => Err(setting.wrong("0 or 1")),
-            })
-            .transpose()
-    }
-
-    /// A whole number.
-    pub(super) fn count(&self, name: &str) -> Result<Option<u64>, Refusal> {
-        self.read(name, value::count)
-    }
-
-    /// A whole number that fits 32 bits.
-    pub(super) fn count32(&self, name: &str) -> Result<Option<u32>, Refusal> {
-        self.read(name, |text| {
-            u32::try_from(value::count(text)?).map_err(|_| format!("`{text}` is too large"))
-        })
-    }
-
-    /// A size.
-    pub(super) fn size(&self, name: &str) -> Result<Option<u64>, Refusal> {
-        self.read(name, |text| self.base.size(text))
-    }
-
-    /// A size or a part.
-    pub(super) fn amount(&self, name: &str) -> Result<Option<Amount>, Refusal> {
-        self.read(name, |text| self.base.amount(text))
-    }
-
-    /// A share of 0 to 100.
-    pub(super) fn share(&self, name: &str) -> Result<Option<f64>, Refusal> {
-        self.read(name, value::share)
-    }
-
-    /// Nanoseconds.
-    pub(super) fn time_ns(&self, name: &str, bare: Bare) -> Result<Option<u64>, Refusal> {
-        self.read(name, |text| value::time_ns(text, bare))
-    }
-
-    /// What `reader` makes of the value; its words are the refusal of it.
-    pub(super) fn read<T>(
-        &self,
-        name: &str,
-        reader: impl Fn(&str) -> Result<T, String>,
-    ) -> Result<Option<T>, Refusal> {
-        self.get(name).map(|setting| reader(&setting.value).map_err(|want| setting.wrong(want))).transpose()
-    }
-
-    /// What `reader` makes of each of three values: of reads, writes and trims.
-    pub(super) fn three<T>(
-        &self,
-        name: &str,
-        reader: impl Fn(&str) -> Result<T, String>,
-    ) -> Result<[Option<T>; 3], Refusal> {
-        let Some(setting) = self.get(name) else { return Ok([None, None, None]) };
-        let read = |text: Option<String>| {
-            text.map(|text| reader(&text).map_err(|want| setting.wrong(want))).transpose()
-        };
-        let [reads, writes, trims] = value::three(&setting.value);
-        Ok([read(reads)?, read(writes)?, read(trims)?])
     }
 }

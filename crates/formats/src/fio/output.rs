@@ -6,7 +6,7 @@ use units::convert::narrow;
 use crate::{NoFigures, Output};
 
 use super::TOOL;
-use super::asked::{READ, WRITE};
+use super::access::{READ, WRITE};
 use super::command::{Command, Format};
 use super::figures::{self, Entry, Percentiles, Target};
 use super::job::Job;
@@ -52,13 +52,8 @@ fn any(run: &Run) -> Result<Report, NoFigures> {
             entries.push(entry);
         }
     }
-    match entries.is_empty() {
-        true => Err(NoFigures {
-            format: TOOL,
-            why: "no point loads anything; `fathom run quick` has such points".into(),
-        }),
-        false => Ok(Report { entries, ..Report::default() }),
-    }
+    NoFigures::when(entries.is_empty(), TOOL, "no point loads anything; `fathom run quick` has such points")?;
+    Ok(Report { entries, ..Report::default() })
 }
 
 impl Command {

@@ -4,11 +4,11 @@
 
 use units::Bytes;
 
-use crate::{Refusal, Surroundings, quoted};
+use crate::{JobEnvironment, Refusal, quoted};
 
 use super::files::split;
 use super::job::{Length, Pace, delays, refuse};
-use super::options::Options;
+use super::settings::Options;
 use super::value::Bare;
 
 /// The trace of a job.
@@ -29,28 +29,31 @@ pub(super) const NOTE: &str = "its trace says what is asked and when it ends; rw
 
 impl Replay {
     /// The trace that a job asks again; `None` where it makes its requests itself.
-    pub(super) fn read(options: &Options, around: &Surroundings<'_>) -> Result<Option<Replay>, Refusal> {
+    pub(super) fn read(
+        options: &Options,
+        environment: &JobEnvironment<'_>,
+    ) -> Result<Option<Replay>, Refusal> {
         let Some(setting) = options.get("read_iolog").filter(|setting| !setting.value.is_empty()) else {
             return Ok(None);
         };
         let file = &setting.value;
         if file.contains(':') {
-            return Err(setting.unserved("clones with traces of their own; write a job for each"));
+            return Err(setting.unsupported("clones with traces of their own; write a job for each"));
         }
         if let Some(other) =
             options.get("verify").filter(|other| !["0", "none"].contains(&other.value.as_str()))
         {
-            return Err(other.unserved(
+            return Err(other.unsupported(
                 "what a trace writes is not stamped, as its requests are no whole blocks; leave it out, or write and \
                  read back with a job of rw=write",
             ));
         }
         if file == "-" {
-            return Err(setting.unserved("a trace is read from a file"));
+            return Err(setting.unsupported("a trace is read from a file"));
         }
-        let head = (around.file)(file).ok();
-        let files = match (named(options), around.targets) {
-            (_, [_, ..]) => around.targets.to_vec(),
+        let head = (environment.file)(file).ok();
+        let files = match (named(options), environment.targets) {
+            (_, [_, ..]) => environment.targets.to_vec(),
             (Some(files), []) => files,
             (None, []) => head.as_deref().map(added).unwrap_or_default(),
         };
@@ -98,7 +101,7 @@ pub(super) fn check_pace(options: &Options, pace: Pace) -> Result<(), Refusal> {
     }
     let names = ["rate", "rate_iops", "thinktime"];
     let setting = names.iter().find_map(|name| options.get(name)).expect("one of them makes a pace");
-    Err(setting.unserved("a trace is asked at its own pace, or as fast as it goes with replay_no_stall=1"))
+    Err(setting.unsupported("a trace is asked at its own pace, or as fast as it goes with replay_no_stall=1"))
 }
 
 /// How long a job goes on that ends with its trace.

@@ -3,23 +3,23 @@
 use crate::Refusal;
 
 use super::TOOL;
-use super::table::{self, Known, Verdict};
+use super::options::{self, Known, Verdict};
 
 /// Where something was said.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Origin {
     /// A line of a file, from 1.
     Line(String, usize),
     /// An argument.
     Argument,
 }
 
-impl Place {
+impl Origin {
     /// The refusal of something that has no option of its own.
     pub(super) fn refuse(&self, what: String) -> Refusal {
         match self {
-            Place::Line(file, line) => Refusal::Line { file: file.clone(), line: *line, what },
-            Place::Argument => Refusal::Usage { tool: TOOL, what },
+            Origin::Line(file, line) => Refusal::Line { file: file.clone(), line: *line, what },
+            Origin::Argument => Refusal::Usage { tool: TOOL, what },
         }
     }
 }
@@ -27,28 +27,28 @@ impl Place {
 /// One option with its value.
 #[derive(Clone, Debug)]
 pub(super) struct Setting {
-    pub known: &'static Known,
+    pub known: Known,
     /// As typed, variables filled in; empty where it stands alone.
     pub value: String,
-    pub place: Place,
+    pub origin: Origin,
 }
 
 impl Setting {
-    /// The setting of `name`; the refusal of a name that fio does not have, or that is not served.
-    pub(super) fn read(name: &str, value: Option<&str>, place: &Place) -> Result<Setting, Refusal> {
-        let Some(known) = table::find(name) else { return Err(unknown(name, place)) };
+    /// The setting of `name`; the refusal of a name that fio does not have, or that is not supported.
+    pub(super) fn read(name: &str, value: Option<&str>, origin: &Origin) -> Result<Setting, Refusal> {
+        let Some(known) = options::find(name) else { return Err(unknown(name, origin)) };
         let value = value.map(str::trim).unwrap_or_default().to_owned();
-        let setting = Setting { known, value, place: place.clone() };
+        let setting = Setting { known, value, origin: origin.clone() };
         if setting.value.is_empty() && !known.bare && known.name != "description" {
             return Err(setting.wrong("it needs a value"));
         }
         if known.name == "name" && setting.value.contains(char::is_control) {
             return Err(setting.wrong("a name has no characters that cannot be shown"));
         }
-        if let Verdict::Refused { why, idle } = known.verdict
+        if let Verdict::Unsupported { why, idle } = known.verdict
             && !idle.contains(&setting.value.as_str())
         {
-            return Err(setting.unserved(why));
+            return Err(setting.unsupported(why));
         }
         Ok(setting)
     }
@@ -56,38 +56,38 @@ impl Setting {
     /// The refusal of its value.
     pub(super) fn wrong(&self, want: impl Into<String>) -> Refusal {
         let (option, value, want) = (self.known.name, &self.value, want.into());
-        match &self.place {
-            Place::Line(..) => self.place.refuse(format!("`{option}={value}`: {want}")),
-            Place::Argument => {
+        match &self.origin {
+            Origin::Line(..) => self.origin.refuse(format!("`{option}={value}`: {want}")),
+            Origin::Argument => {
                 Refusal::Value { tool: TOOL, option: option.into(), value: value.clone(), want }
             }
         }
     }
 
-    /// The refusal of what is understood and not served.
-    pub(super) fn unserved(&self, why: impl Into<String>) -> Refusal {
+    /// The refusal of what is understood and not supported.
+    pub(super) fn unsupported(&self, why: impl Into<String>) -> Refusal {
         let why = why.into();
         let option = match self.value.as_str() {
             "" => self.known.name.to_owned(),
             value => format!("{}={value}", self.known.name),
         };
-        match &self.place {
-            Place::Line(..) => self.place.refuse(format!("`{option}` is not served: {why}")),
-            Place::Argument => Refusal::Unserved { tool: TOOL, option, why },
+        match &self.origin {
+            Origin::Line(..) => self.origin.refuse(format!("`{option}` is not supported: {why}")),
+            Origin::Argument => Refusal::Unsupported { tool: TOOL, option, why },
         }
     }
 }
 
-fn unknown(name: &str, place: &Place) -> Refusal {
-    let refusal = Refusal::unknown(TOOL, name, &table::names());
-    match (place, &refusal) {
-        (Place::Line(..), Refusal::Unknown { nearest: Some(near), .. }) => {
-            place.refuse(format!("fio has no option `{name}`; did you mean `{near}`?"))
+fn unknown(name: &str, origin: &Origin) -> Refusal {
+    let refusal = Refusal::unknown(TOOL, name, &options::names());
+    match (origin, &refusal) {
+        (Origin::Line(..), Refusal::Unknown { nearest: Some(near), .. }) => {
+            origin.refuse(format!("fio has no option `{name}`; did you mean `{near}`?"))
         }
-        (Place::Line(..), _) => {
-            place.refuse(format!("`{name}` is no option of fio, or one of an engine that is not served"))
+        (Origin::Line(..), _) => {
+            origin.refuse(format!("`{name}` is no option of fio, or one of an engine that is not supported"))
         }
-        (Place::Argument, _) => refusal,
+        (Origin::Argument, _) => refusal,
     }
 }
 
@@ -95,7 +95,7 @@ fn unknown(name: &str, place: &Place) -> Refusal {
 #[derive(Clone, Debug)]
 pub(super) struct Section {
     pub name: String,
-    pub place: Place,
+    pub origin: Origin,
     pub settings: Vec<Setting>,
     /// Whether it is the first of a job file, and waits for all before it.
     pub begins_file: bool,
@@ -103,12 +103,12 @@ pub(super) struct Section {
 
 impl Section {
     /// One without options yet. A name that cannot be shown on one line is refused: nobody could tell the job by it.
-    pub(super) fn named(name: String, place: &Place) -> Result<Section, Refusal> {
+    pub(super) fn named(name: String, origin: &Origin) -> Result<Section, Refusal> {
         if name.contains(char::is_control) {
-            return Err(place
+            return Err(origin
                 .refuse(format!("{name:?} is no name of a job: it has a character that cannot be shown")));
         }
-        Ok(Section { name, place: place.clone(), settings: Vec::new(), begins_file: false })
+        Ok(Section { name, origin: origin.clone(), settings: Vec::new(), begins_file: false })
     }
 
     pub(super) fn is_global(&self) -> bool {

@@ -5,7 +5,7 @@
 use workload::plan::Plan;
 
 use super::{Command, Format, JOB_FILE};
-use crate::{Order, Refusal, Surroundings};
+use crate::{JobEnvironment, Refusal, TranslatedJob};
 
 /// What must be so of a job.
 enum Want {
@@ -29,7 +29,7 @@ const CASES: &[(u8, &str, &str, Want)] = &[
     (1, "", "ioengine=sync", Has(&["engine = \"pread\""])),
     (1, "", "ioengine=pvsync2", Has(&["engine = \"preadv2\""])),
     (1, "iodepth=8", "ioengine=libaio", Has(&["engine = \"auto\"", "depth = 8"])),
-    (1, "iodepth=8", "ioengine=libaio", Notes("served by io_uring")),
+    (1, "iodepth=8", "ioengine=libaio", Notes("runs on io_uring")),
     (1, "iodepth=8", "ioengine=io_uring", Has(&["engine = \"io_uring\"", "depth = 8"])),
     (1, "", "ioengine=mmap", Has(&["engine = \"mmap\""])),
     (1, "", "ioengine=null", Has(&["engine = \"null\""])),
@@ -211,7 +211,7 @@ const CASES: &[(u8, &str, &str, Want)] = &[
 ];
 
 /// What the job comes to, of which `option` is the last line of its section.
-fn read(more: &str, option: &str) -> Result<Order, Refusal> {
+fn read(more: &str, option: &str) -> Result<TranslatedJob, Refusal> {
     // A section after the job stays behind it.
     let (more, behind) = match more.split_once('[') {
         Some((more, behind)) => (more, format!("[{behind}")),
@@ -220,13 +220,13 @@ fn read(more: &str, option: &str) -> Result<Order, Refusal> {
     let option =
         if behind.is_empty() { format!("{option}\n") } else { String::new() + &behind + "\n" + option };
     let text = format!("[a]\nsize=64m\n{more}\n{option}");
-    (JOB_FILE.read)("x.fio", &text, &Surroundings { salt: 7, ..Surroundings::NONE })
+    (JOB_FILE.read)("x.fio", &text, &JobEnvironment { salt: 7, ..JobEnvironment::NONE })
 }
 
 /// The plan with one blank between words.
-fn plan_text(order: &Order) -> String {
+fn plan_text(translated: &TranslatedJob) -> String {
     let line = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
-    order.plan.lines().map(line).collect::<Vec<_>>().join("\n")
+    translated.plan.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
@@ -234,20 +234,20 @@ fn each_of_the_starred_options_comes_to_its_plan_or_is_refused_by_name() {
     for (rank, more, option, want) in CASES {
         let case = format!("*{rank} {option} ({more})");
         let name = option.split('=').next().unwrap_or(option);
-        let order = match (read(more, option), want) {
+        let translated = match (read(more, option), want) {
             (Err(refusal), Refused(words)) => {
                 let said = refusal.to_string();
                 assert!(said.starts_with("x.fio:"), "{case}: {said}");
                 assert!(said.contains(name) && said.contains(words), "{case}: {said}");
                 continue;
             }
-            (Ok(order), Refused(_)) => panic!("{case}:\n{}", order.plan),
+            (Ok(translated), Refused(_)) => panic!("{case}:\n{}", translated.plan),
             (Err(refusal), _) => panic!("{case}: {refusal}"),
-            (Ok(order), _) => order,
+            (Ok(translated), _) => translated,
         };
-        let errors = Plan::parse("x.fio", &order.plan, &Default::default()).err();
-        assert!(errors.is_none(), "{case}:\n{}\n{errors:?}", order.plan);
-        let plan = plan_text(&order);
+        let errors = Plan::parse("x.fio", &translated.plan, &Default::default()).err();
+        assert!(errors.is_none(), "{case}:\n{}\n{errors:?}", translated.plan);
+        let plan = plan_text(&translated);
         match want {
             Has(words) => {
                 for words in *words {
@@ -260,7 +260,11 @@ fn each_of_the_starred_options_comes_to_its_plan_or_is_refused_by_name() {
                 assert_eq!(plan, plan_text(&without), "{case}");
             }
             Notes(words) => {
-                assert!(order.notes.iter().any(|note| note.contains(words)), "{case}: {:?}", order.notes);
+                assert!(
+                    translated.notes.iter().any(|note| note.contains(words)),
+                    "{case}: {:?}",
+                    translated.notes
+                );
             }
             Refused(_) => unreachable!("taken above"),
         }
@@ -279,7 +283,7 @@ fn every_rank_has_a_case() {
 fn rank_35_output_formats_are_told_apart() {
     let formats = |words: &[&str]| {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        Command::parse(&words, &Surroundings::NONE).map(|command| command.wanted.formats)
+        Command::parse(&words, &JobEnvironment::NONE).map(|command| command.wanted.formats)
     };
     let job = ["--name=a", "--size=1m"];
     let of = |format: &str| formats(&[job[0], job[1], &format!("--output-format={format}")]);
@@ -290,17 +294,17 @@ fn rank_35_output_formats_are_told_apart() {
 
 #[test]
 fn rank_36_sections_variables_and_command_lines_make_one_job() {
-    let around = Surroundings {
+    let environment = JobEnvironment {
         variable: &|name| (name == "SIZE").then(|| "8m".to_owned()),
         file: &|_| {
             Ok("[global]\nbs=8k\n[a]\nrw=randread\nsize=${SIZE}\n[global]\nbs=16k\n[b]\nsize=1m${UNSET}\n"
                 .into())
         },
-        ..Surroundings::NONE
+        ..JobEnvironment::NONE
     };
     let words = ["--bs=4k", "--iodepth=2", "x.fio", "--direct=1"].map(str::to_owned);
-    let command = Command::parse(&words, &around).unwrap();
-    let plan = plan_text(command.order());
+    let command = Command::parse(&words, &environment).unwrap();
+    let plan = plan_text(command.translated());
     for words in
         ["span = \"8MiB\"", "size = \"8KiB\"", "size = \"16KiB\"", "span = \"1MiB\"", "direct = true"]
     {
@@ -308,6 +312,6 @@ fn rank_36_sections_variables_and_command_lines_make_one_job() {
     }
     let line = ["--name=global", "--rw=randwrite", "--name=a", "--size=1m", "--name=b", "--size=2m"]
         .map(str::to_owned);
-    let plan = plan_text(Command::parse(&line, &Surroundings::NONE).unwrap().order());
+    let plan = plan_text(Command::parse(&line, &JobEnvironment::NONE).unwrap().translated());
     assert_eq!(plan.matches("pattern = \"random\"").count(), 2, "{plan}");
 }

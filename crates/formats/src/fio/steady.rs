@@ -5,7 +5,7 @@ use workload::steady::{Criterion, Steady, SteadyFigure, SteadyLimit, SteadyMeasu
 use crate::Refusal;
 
 use super::figures::Entry;
-use super::options::Options;
+use super::settings::Options;
 use super::value::Bare;
 
 /// What `steadystate` and its kin ask for; `None` where they ask for nothing.

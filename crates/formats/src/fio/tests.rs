@@ -4,27 +4,27 @@ use workload::plan::{Plan, Point};
 use workload::spec::{Content, Extent, Files, Pace, Pattern, Span, Verify, Workload};
 
 use super::{Command, JOB_FILE};
-use crate::{Order, Refusal, Surroundings};
+use crate::{JobEnvironment, Refusal, TranslatedJob};
 
-fn order(text: &str) -> Order {
-    (JOB_FILE.read)("x.fio", text, &Surroundings::NONE).unwrap_or_else(|refusal| panic!("{refusal}"))
+fn translate(text: &str) -> TranslatedJob {
+    (JOB_FILE.read)("x.fio", text, &JobEnvironment::NONE).unwrap_or_else(|refusal| panic!("{refusal}"))
 }
 
 fn refusal(text: &str) -> String {
-    match (JOB_FILE.read)("x.fio", text, &Surroundings::NONE) {
-        Ok(order) => panic!("{}", order.plan),
+    match (JOB_FILE.read)("x.fio", text, &JobEnvironment::NONE) {
+        Ok(translated) => panic!("{}", translated.plan),
         Err(refusal) => refusal.to_string(),
     }
 }
 
-fn plan(order: &Order) -> Plan {
-    Plan::parse("x.fio", &order.plan, &Default::default())
-        .unwrap_or_else(|error| panic!("{}\n{error:?}", order.plan))
+fn plan(translated: &TranslatedJob) -> Plan {
+    Plan::parse("x.fio", &translated.plan, &Default::default())
+        .unwrap_or_else(|error| panic!("{}\n{error:?}", translated.plan))
 }
 
 /// The workloads of each phase that loads.
 fn phases(text: &str) -> Vec<Vec<Workload>> {
-    let plan = plan(&order(text));
+    let plan = plan(&translate(text));
     let loads = plan.points().iter().map(Point::workloads).map(<[Workload]>::to_vec);
     loads.filter(|workloads| !workloads.is_empty()).collect()
 }
@@ -38,7 +38,7 @@ fn only(text: &str) -> Workload {
 
 fn command(line: &str) -> Result<Command, Refusal> {
     let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-    Command::parse(&words, &Surroundings::NONE)
+    Command::parse(&words, &JobEnvironment::NONE)
 }
 
 const TIMED: &str = "size=64m\nruntime=3\ntime_based\n";
@@ -78,9 +78,13 @@ fn what_a_job_writes_with_verify_is_read_back_by_the_same_stream_behind_it() {
 
 #[test]
 fn a_synchronous_engine_keeps_one_request_in_flight_and_says_so() {
-    let order = order(&format!("[a]\nrw=randread\niodepth=64\n{TIMED}"));
-    assert_eq!(plan(&order).points().last().unwrap().workloads()[0].depth, 1);
-    assert!(order.notes.iter().any(|note| note.contains("iodepth=64 has no effect")), "{:?}", order.notes);
+    let translated = translate(&format!("[a]\nrw=randread\niodepth=64\n{TIMED}"));
+    assert_eq!(plan(&translated).points().last().unwrap().workloads()[0].depth, 1);
+    assert!(
+        translated.notes.iter().any(|note| note.contains("iodepth=64 has no effect")),
+        "{:?}",
+        translated.notes
+    );
 }
 
 #[test]
@@ -89,7 +93,7 @@ fn jobs_run_together_until_one_waits() {
     let names: Vec<Vec<String>> =
         phases(&text).iter().map(|phase| phase.iter().map(|each| each.name.clone()).collect()).collect();
     assert_eq!(names, [["a", "b"], ["c", "d"]]);
-    assert_eq!(order(&text).targets, ["a.0.0", "b.0.0", "c.0.0", "d.0.0"]);
+    assert_eq!(translate(&text).targets, ["a.0.0", "b.0.0", "c.0.0", "d.0.0"]);
 }
 
 #[test]
@@ -104,7 +108,7 @@ fn clones_that_are_reported_together_are_workers() {
     let text = format!("[a]\nrw=randread\nnumjobs=4\ngroup_reporting\nnrfiles=2\n{TIMED}");
     let workload = only(&text);
     assert_eq!((workload.workers, workload.files), (4, Files::PerWorker(2)));
-    assert_eq!(order(&text).targets.len(), 8);
+    assert_eq!(translate(&text).targets.len(), 8);
     assert_eq!(workload.span, Span::Of(Extent::Bytes(units::Bytes::new(32 << 20))));
 }
 
@@ -199,7 +203,7 @@ fn engines_that_move_no_data_are_trees() {
     assert_eq!((trees[0].count, phases[0][0].workers, phases[0][0].stop.ops), (600, 3, Some(600)));
     assert_eq!((trees[1].count, phases[1][0].stop.ops), (200, None));
     assert_eq!(phases[1][0].stop.run, Some(units::Nanos::from_secs(5)));
-    assert_eq!(order(&text).targets, ["/mnt/x"]);
+    assert_eq!(translate(&text).targets, ["/mnt/x"]);
     let ops = |engine: &str| {
         let text = format!("[a]\nioengine={engine}\nfilesize=4k\nnrfiles=20\nunlink=0\nopenfiles=1\n");
         only(&text).tree.expect("a tree").op.to_string()
@@ -239,8 +243,8 @@ fn a_file_of_a_range_of_sizes_has_the_same_one_in_every_run() {
 #[test]
 fn a_name_for_reports_does_not_name_the_files() {
     let text = format!("[global]\nname=all\nrw=read\n{TIMED}[a]\n[b]\n");
-    let order = order(&text);
-    assert_eq!(order.targets, ["a.0.0", "b.0.0"]);
+    let translated = translate(&text);
+    assert_eq!(translated.targets, ["a.0.0", "b.0.0"]);
     let names: Vec<String> = phases(&text)[0].iter().map(|workload| workload.name.clone()).collect();
     assert_eq!(names, ["all", "all (2)"]);
 }
@@ -261,7 +265,7 @@ fn jobs_of_one_name_are_told_apart_however_many_there_are() {
 
 #[test]
 fn a_stream_that_reads_and_writes_tells_how_it_differs() {
-    let notes = |rw: &str| order(&format!("[a]\nrw={rw}\n{TIMED}")).notes.join("\n");
+    let notes = |rw: &str| translate(&format!("[a]\nrw={rw}\n{TIMED}")).notes.join("\n");
     assert!(notes("rw").contains("fio keeps one for each"));
     assert!(!notes("randrw").contains("fio keeps one for each"));
 }
@@ -294,10 +298,11 @@ fn spellings_of_real_job_files_are_read() {
         let refused = refusal(&format!("[a]\nrw=write\n{line}\n{TIMED}"));
         assert!(refused.starts_with("x.fio:") && refused.contains(word), "{refused}");
     }
-    let around = Surroundings { size_bytes: &|_| Some(100 << 20), ..Surroundings::NONE };
+    let environment = JobEnvironment { size_bytes: &|_| Some(100 << 20), ..JobEnvironment::NONE };
     let text = format!("[a]\nfilename=/dev/sdx\nnumjobs=2\noffset_increment=10%\ndirect=1\n{TIMED}");
-    let order = (JOB_FILE.read)("x.fio", &text, &around).unwrap_or_else(|refusal| panic!("{refusal}"));
-    let offset = plan(&order).points()[0].workloads()[1].offset;
+    let translated =
+        (JOB_FILE.read)("x.fio", &text, &environment).unwrap_or_else(|refusal| panic!("{refusal}"));
+    let offset = plan(&translated).points()[0].workloads()[1].offset;
     assert_eq!(offset, Extent::Bytes(units::Bytes::new(10 << 20)));
 }
 
@@ -321,10 +326,10 @@ fn distributions_are_patterns() {
 
 #[test]
 fn a_buffered_job_begins_with_an_empty_page_cache() {
-    let plan = plan(&order(&format!("[a]\nrw=read\n{TIMED}")));
+    let plan = plan(&translate(&format!("[a]\nrw=read\n{TIMED}")));
     assert_eq!(plan.points().len(), 2);
     assert!(!plan.estimate().changes_data);
-    let plan_of = |text: &str| self::plan(&order(text)).points().len();
+    let plan_of = |text: &str| self::plan(&translate(text)).points().len();
     assert_eq!(plan_of(&format!("[a]\nrw=read\ninvalidate=0\n{TIMED}")), 1);
     assert_eq!(plan_of(&format!("[a]\nrw=read\ndirect=1\n{TIMED}")), 1);
 }
@@ -467,17 +472,19 @@ fn a_new_file_needs_a_size_and_a_device_is_passed_once() {
 #[test]
 fn targets_that_are_named_outside_take_the_place_of_the_files() {
     let targets = ["array:md3000".to_owned()];
-    let around = Surroundings { targets: &targets, ..Surroundings::NONE };
+    let environment = JobEnvironment { targets: &targets, ..JobEnvironment::NONE };
     let text = "[global]\nrw=randread\ndirect=1\nsize=1g\nruntime=1\ntime_based\n[a]\n[b]\n";
-    let order = (JOB_FILE.read)("x.fio", text, &around).unwrap_or_else(|refusal| panic!("{refusal}"));
-    assert_eq!(order.targets, targets);
-    let read = plan(&order);
+    let translated =
+        (JOB_FILE.read)("x.fio", text, &environment).unwrap_or_else(|refusal| panic!("{refusal}"));
+    assert_eq!(translated.targets, targets);
+    let read = plan(&translated);
     let offsets: Vec<Extent> = read.points()[0].workloads().iter().map(|workload| workload.offset).collect();
     // What would be files of their own lies apart.
     assert_eq!(offsets, [0, 1 << 30].map(|at| Extent::Bytes(units::Bytes::new(at))));
     let text = "[a]\nrw=read\ndirect=1\nsize=1g\nruntime=1\ntime_based\nnumjobs=4\ngroup_reporting\n";
-    let order = (JOB_FILE.read)("x.fio", text, &around).unwrap_or_else(|refusal| panic!("{refusal}"));
-    let read = plan(&order);
+    let translated =
+        (JOB_FILE.read)("x.fio", text, &environment).unwrap_or_else(|refusal| panic!("{refusal}"));
+    let read = plan(&translated);
     let workload = &read.points()[0].workloads()[0];
     assert_eq!((workload.workers, workload.worker_offset), (4, Some(units::Bytes::new(1 << 30))));
 }
@@ -488,21 +495,21 @@ fn a_command_line_is_jobs_and_files() {
         command("--name=a --rw=randread --size=1m --bs 8k --direct=1 --name=b --rw=write --size=2m").unwrap();
     assert_eq!(read.jobs.len(), 2);
     assert_eq!(read.jobs[0].sizes[0], [(8192, 1.0)]);
-    assert_eq!(read.order().targets, ["a.0.0", "b.0.0"]);
-    let around = Surroundings {
+    assert_eq!(read.translated().targets, ["a.0.0", "b.0.0"]);
+    let environment = JobEnvironment {
         file: &|path| Ok(format!("[global]\nrw=read\n[{}]\n[x]\nbs=8k\n", path.trim_end_matches(".fio"))),
-        ..Surroundings::NONE
+        ..JobEnvironment::NONE
     };
     let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-    let read = Command::parse(&words("--size=1m one.fio --bs=16k"), &around).unwrap();
+    let read = Command::parse(&words("--size=1m one.fio --bs=16k"), &environment).unwrap();
     assert_eq!((&read.jobs[0].sizes[0], &read.jobs[1].sizes[0]), (&vec![(16_384, 1.0)], &vec![(8192, 1.0)]));
     // What the arguments say holds for the first file alone.
-    let around = Surroundings { file: &|_| Ok("[x]\nsize=1m\n".into()), ..Surroundings::NONE };
-    let read = Command::parse(&words("--bs=16k one.fio two.fio"), &around).unwrap();
+    let environment = JobEnvironment { file: &|_| Ok("[x]\nsize=1m\n".into()), ..JobEnvironment::NONE };
+    let read = Command::parse(&words("--bs=16k one.fio two.fio"), &environment).unwrap();
     assert_eq!(read.phases().len(), 2);
     assert_eq!((&read.jobs[0].sizes[0], &read.jobs[1].sizes[0]), (&vec![(16_384, 1.0)], &vec![(4096, 1.0)]));
-    let around = Surroundings { file: &|_| Ok("[one]\n[x]\n".into()), ..Surroundings::NONE };
-    let read = Command::parse(&words("--size=1m --section=x one.fio"), &around).unwrap();
+    let environment = JobEnvironment { file: &|_| Ok("[one]\n[x]\n".into()), ..JobEnvironment::NONE };
+    let read = Command::parse(&words("--size=1m --section=x one.fio"), &environment).unwrap();
     assert_eq!(read.jobs.len(), 1);
 }
 
@@ -539,10 +546,10 @@ fn every_job_file_of_a_collection_is_read_or_refused_with_its_line() {
         .filter(|path| path.extension().is_some_and(|end| end == "fio"))
     {
         let (name, text) = (path.display().to_string(), std::fs::read_to_string(&path).unwrap());
-        match (JOB_FILE.read)(&name, &text, &Surroundings::NONE) {
-            Ok(order) => {
-                let plan = Plan::parse(&name, &order.plan, &Default::default());
-                assert!(plan.is_ok(), "{name}: {}\n{:?}", order.plan, plan.err());
+        match (JOB_FILE.read)(&name, &text, &JobEnvironment::NONE) {
+            Ok(translated) => {
+                let plan = Plan::parse(&name, &translated.plan, &Default::default());
+                assert!(plan.is_ok(), "{name}: {}\n{:?}", translated.plan, plan.err());
                 eprintln!("{name}: read");
             }
             Err(refusal) => {
@@ -556,13 +563,13 @@ fn every_job_file_of_a_collection_is_read_or_refused_with_its_line() {
 proptest::proptest! {
     #[test]
     fn no_text_makes_a_reader_panic(text in "\\PC{0,200}", lines in proptest::collection::vec(LINE, 0..12)) {
-        let _any = (JOB_FILE.read)("x.fio", &text, &Surroundings::NONE);
+        let _any = (JOB_FILE.read)("x.fio", &text, &JobEnvironment::NONE);
         let text = format!("[a]\n{}", lines.join("\n"));
-        if let Ok(order) = (JOB_FILE.read)("x.fio", &text, &Surroundings::NONE) {
-            let plan = Plan::parse("x.fio", &order.plan, &Default::default());
+        if let Ok(translated) = (JOB_FILE.read)("x.fio", &text, &JobEnvironment::NONE) {
+            let plan = Plan::parse("x.fio", &translated.plan, &Default::default());
             // What a plan may not ask for is told by the plan; the language itself is spoken without a fault.
             let faults = plan.err().map(|errors| format!("{errors:?}")).unwrap_or_default();
-            proptest::prop_assert!(!faults.contains("is not a key"), "{}\n{faults}", order.plan);
+            proptest::prop_assert!(!faults.contains("is not a key"), "{}\n{faults}", translated.plan);
         }
     }
 }
@@ -573,13 +580,13 @@ proptest::proptest! {
         words in proptest::collection::vec("(-{0,2}[a-z_-]{0,12}(=\\PC{0,12})?|\\PC{0,16})", 0..10),
         said in proptest::collection::vec(WORD, 0..12),
     ) {
-        let around = Surroundings { file: &|_| Ok("[global]\nrw=read\n[x]\nsize=1m\n".into()), ..Surroundings::NONE };
-        let _any = Command::parse(&words, &around);
-        match Command::parse(&said, &around) {
+        let environment = JobEnvironment { file: &|_| Ok("[global]\nrw=read\n[x]\nsize=1m\n".into()), ..JobEnvironment::NONE };
+        let _any = Command::parse(&words, &environment);
+        match Command::parse(&said, &environment) {
             Ok(command) if !command.jobs.is_empty() => {
-                let plan = Plan::parse("x.fio", &command.order().plan, &Default::default());
+                let plan = Plan::parse("x.fio", &command.translated().plan, &Default::default());
                 let faults = plan.err().map(|errors| format!("{errors:?}")).unwrap_or_default();
-                proptest::prop_assert!(!faults.contains("is not a key"), "{}\n{faults}", command.order().plan);
+                proptest::prop_assert!(!faults.contains("is not a key"), "{}\n{faults}", command.translated().plan);
             }
             Ok(command) => proptest::prop_assert!(command.wanted.version),
             Err(refusal) => proptest::prop_assert!(!refusal.to_string().is_empty()),
@@ -600,12 +607,13 @@ fn a_job_with_a_log_asks_it_again() {
         "fast" => Ok(log.replace("/dev/sdx wait 100\n", "")),
         _ => Err(std::io::Error::from(std::io::ErrorKind::NotFound)),
     };
-    let around = Surroundings { file: &file, ..Surroundings::NONE };
+    let environment = JobEnvironment { file: &file, ..JobEnvironment::NONE };
     let read = |text: &str| {
-        let order = (JOB_FILE.read)("x.fio", text, &around).unwrap_or_else(|refusal| panic!("{refusal}"));
-        let plan = plan(&order);
+        let translated =
+            (JOB_FILE.read)("x.fio", text, &environment).unwrap_or_else(|refusal| panic!("{refusal}"));
+        let plan = plan(&translated);
         let workloads: Vec<_> = plan.points().iter().flat_map(|point| point.workloads().to_vec()).collect();
-        (order.targets, workloads)
+        (translated.targets, workloads)
     };
     let (targets, workloads) = read("[a]\nread_iolog=log\nrw=write\nbs=1m\nsize=9g\ndirect=1\n");
     assert_eq!(targets, ["/dev/sdx"], "the log names its file");

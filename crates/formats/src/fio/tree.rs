@@ -5,12 +5,12 @@
 
 use units::Bytes;
 
-use crate::{Refusal, Surroundings, quoted};
+use crate::{JobEnvironment, Refusal, quoted};
 
 use super::files::{Files, Service, each_size};
 use super::job::{Length, Region};
-use super::options::Options;
-use super::section::{Place, Setting};
+use super::section::{Origin, Setting};
+use super::settings::Options;
 use super::value::{Amount, Bare};
 
 /// What a job does to files or directories, and to how many.
@@ -47,20 +47,20 @@ impl Tree {
             };
         };
         if let Some(setting) = options.get("stat_type").filter(|setting| setting.value != "stat") {
-            return Err(setting.unserved("stat is"));
+            return Err(setting.unsupported("stat is"));
         }
         let idle = |setting: &Setting| matches!(setting.value.as_str(), "0" | "none" | "null");
         for name in ["filename", "rate", "rate_iops", "thinktime", "number_ios", "io_size", "verify"] {
             if let Some(setting) = options.get(name).filter(|setting| !idle(setting)) {
                 let why =
                     "files are counted by nrfiles=, and each is visited as soon as the one before is done";
-                return Err(setting.unserved(why));
+                return Err(setting.unsupported(why));
             }
         }
         for name in ["cpus_allowed", "cpumask", "numa_cpu_nodes"] {
             if let Some(setting) = options.get(name) {
                 return Err(
-                    setting.unserved("files are visited from any processor; run `taskset` around fathom")
+                    setting.unsupported("files are visited from any processor; run `taskset` around fathom")
                 );
             }
         }
@@ -71,11 +71,11 @@ impl Tree {
         let loops = options.count("loops")?.unwrap_or(1).max(1);
         if let Some(setting) = options.get("loops").filter(|_| loops > 1 && !goes_round) {
             return Err(
-                setting.unserved("a file is made or deleted once; stonewall and another job do so again")
+                setting.unsupported("a file is made or deleted once; stonewall and another job do so again")
             );
         }
         if let Some(setting) = options.get("time_based").filter(|_| timed && !goes_round) {
-            return Err(setting.unserved("a file is made or deleted once, however long that takes"));
+            return Err(setting.unsupported("a file is made or deleted once, however long that takes"));
         }
         let visits = (goes_round && !timed).then(|| count.saturating_mul(loops));
         Ok(Some(Tree { op, count, sizes: file_sizes(options, count)?, is_random: random, visits }))
@@ -84,15 +84,15 @@ impl Tree {
     /// The directory of its clones.
     pub(super) fn files(
         options: &Options,
-        section: &Place,
+        section: &Origin,
         clones: u32,
-        around: &Surroundings<'_>,
+        environment: &JobEnvironment<'_>,
     ) -> Result<Files, Refusal> {
         let named = options.get("directory");
-        let directory = match (around.targets, named) {
+        let directory = match (environment.targets, named) {
             ([], None) => ".".to_owned(),
             ([], Some(setting)) if setting.value.contains(':') && !setting.value.starts_with("array:") => {
-                return Err(setting.unserved("files to create, stat or delete lie in one directory"));
+                return Err(setting.unsupported("files to create, stat or delete lie in one directory"));
             }
             ([], Some(setting)) => setting.value.clone(),
             ([one], _) => one.clone(),
@@ -107,7 +107,7 @@ impl Tree {
             unlink: options.flag("unlink")? == Some(true),
             shared: true,
             apart: false,
-            place: named.map_or_else(|| section.clone(), |setting| setting.place.clone()),
+            origin: named.map_or_else(|| section.clone(), |setting| setting.origin.clone()),
         })
     }
 
@@ -116,7 +116,7 @@ impl Tree {
         for name in ["ramp_time", "startdelay"] {
             let asked = options.time_ns(name, Bare::Seconds)?.unwrap_or(0) > 0;
             if let Some(setting) = options.get(name).filter(|_| asked) {
-                return Err(setting.unserved("the first file is visited at once"));
+                return Err(setting.unsupported("the first file is visited at once"));
             }
         }
         let run_ns = options.time_ns("runtime", Bare::Seconds)?.filter(|time| *time > 0 && self.op == "stat");
@@ -169,7 +169,7 @@ fn file_sizes(options: &Options, count: u64) -> Result<(Bytes, Bytes), Refusal> 
         Some(Amount::Bytes(size)) => Some(size),
         Some(Amount::Percent(_)) => {
             let setting = options.get("size").expect("it has a value");
-            return Err(setting.unserved("say filesize= in bytes"));
+            return Err(setting.unsupported("say filesize= in bytes"));
         }
         None => None,
     };

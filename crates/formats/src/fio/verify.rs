@@ -5,8 +5,8 @@
 
 use crate::Refusal;
 
+use super::access::{READ, WRITE};
 use super::arrange::Member;
-use super::asked::{READ, WRITE};
 use super::job::Job;
 use super::section::Setting;
 

@@ -6,26 +6,28 @@
 //! each has its own queue and its own place where a sequential request goes on.
 
 mod builtin;
-mod command;
 mod config;
 mod cycling;
+mod job;
 mod lines;
-mod plan;
+mod options;
+mod output;
 mod reader;
-mod results;
 mod sheet;
 #[cfg(test)]
 mod tests;
 
-pub use command::{Command, Place, refused_dynamo};
 pub use config::{Config, Record};
-pub use plan::Job;
-pub use results::{Generation, write};
-pub use sheet::{Asked, Disk, Sheet, Test, Worker};
+pub use job::Job;
+pub use options::{Command, Destination, refused_dynamo};
+pub use output::{Generation, write};
+pub use sheet::{Disk, Sheet, Test, Worker, WorkerSettings};
 
 use record::Run;
 
-use crate::{JobFile, NoFigures, Order, Output, Refusal, Surroundings};
+use crate::{JobEnvironment, JobFile, NoFigures, Output, Refusal, TranslatedJob};
+#[cfg(test)]
+pub(crate) use options::SYNTAX;
 
 const TOOL: &str = "iometer";
 
@@ -57,13 +59,13 @@ fn is_one(name: &str, text: &str) -> bool {
     is_named_so || !is_result && text.lines().any(|line| reader::section_of(line).is_some())
 }
 
-fn read(name: &str, text: &str, around: &Surroundings<'_>) -> Result<Order, Refusal> {
+fn read(name: &str, text: &str, environment: &JobEnvironment<'_>) -> Result<TranslatedJob, Refusal> {
     let config = Config::read(name, text)?;
     let mut job = Job::of(&config, name)?;
-    if around.targets.is_empty() {
-        job.order.notes.extend(job.naming());
+    if environment.targets.is_empty() {
+        job.translated.notes.extend(job.naming());
     }
-    Ok(job.order)
+    Ok(job.translated)
 }
 
 fn text(run: &Run, generation: Generation) -> Result<String, NoFigures> {
@@ -72,11 +74,6 @@ fn text(run: &Run, generation: Generation) -> Result<String, NoFigures> {
         Generation::Old => OLD_OUTPUT.name,
     };
     let has_figures = run.points.iter().any(|point| point.kind == record::PointKind::Load);
-    if !has_figures {
-        return Err(NoFigures {
-            format,
-            why: "no point loads the target; any plan of loads has such".into(),
-        });
-    }
+    NoFigures::when(!has_figures, format, "no point loads the target; any plan of loads has such")?;
     Ok(write(run, &Sheet::of(run), generation))
 }

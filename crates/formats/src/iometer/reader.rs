@@ -435,12 +435,14 @@ impl Reader<'_> {
             Some("NETWORK" | "TCP" | "VI" | "NET") => {
                 let what = format!(
                     "{who} is of type {}, which sends to other hosts over a network; here storage is asked, so \
-                     only workers and targets of type DISK are served: leave it out",
+                     only workers and targets of type DISK are supported: leave it out",
                     value.text
                 );
                 Err(self.lines.wrong(value, what))
             }
-            _ => Err(self.lines.wrong(value, format!("{who} has the type `{}`; DISK is served", value.text))),
+            _ => Err(self
+                .lines
+                .wrong(value, format!("{who} has the type `{}`; DISK is supported", value.text))),
         }
     }
 

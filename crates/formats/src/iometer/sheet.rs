@@ -39,14 +39,14 @@ pub struct Worker {
     /// The name of its specification.
     pub spec: String,
     /// How it asks.
-    pub asked: Asked,
+    pub settings: WorkerSettings,
     /// Its targets at work. Each is one workload of the phase, in the same order.
     pub disks: Vec<Disk>,
 }
 
 /// How a worker asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct WorkerSettings {
     /// Requests in flight at each target.
     pub depth: u32,
     /// Sectors that are used, 0 for all.
@@ -99,7 +99,7 @@ impl Sheet {
             let worker = |workload: &WorkloadResult| Worker {
                 name: if workloads.len() == 1 { "Worker 1".into() } else { workload.name.clone() },
                 spec: spec_name(workload),
-                asked: Asked {
+                settings: WorkerSettings {
                     depth: 1,
                     sectors: 0,
                     first_sector: 0,

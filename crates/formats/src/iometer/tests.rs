@@ -5,6 +5,7 @@ use workload::plan::{Overrides, Plan};
 
 use super::*;
 use crate::Refusal;
+use crate::testing::words;
 
 /// A file of 1.1.0 with two workers; the second asks two disks for its second specification.
 const NEW: &str = "Version 1.1.0 \r
@@ -108,18 +109,18 @@ const OLD: &str = "Version 1998.02.01\n'TEST SETUP ====\n'Run Time\n\t0 0 10\n'D
 'ACCESS SPECIFICATIONS ====\n'size, % of size, % reads, % random, delay, burst\n2048 100 67 100 0 1\n\
 512 50 100 0 0 1\n1024 50 0 0 0 1\n'END access specifications\n";
 
-fn order(text: &str) -> Order {
-    read("x.icf", text, &Surroundings::NONE).unwrap_or_else(|error| panic!("{error}"))
+fn translate(text: &str) -> TranslatedJob {
+    read("x.icf", text, &JobEnvironment::NONE).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn refusal(text: &str) -> String {
-    read("x.icf", text, &Surroundings::NONE).expect_err("refused").to_string()
+    read("x.icf", text, &JobEnvironment::NONE).expect_err("refused").to_string()
 }
 
 fn planned(text: &str) -> Plan {
-    let order = order(text);
-    Plan::parse("x.icf", &order.plan, &Overrides::default())
-        .unwrap_or_else(|errors| panic!("{}\n{}", errors.plain(), order.plan))
+    let translated = translate(text);
+    Plan::parse("x.icf", &translated.plan, &Overrides::default())
+        .unwrap_or_else(|errors| panic!("{}\n{}", errors.plain(), translated.plan))
 }
 
 /// The workloads of each point, in few words.
@@ -159,8 +160,8 @@ fn each_worker_and_target_becomes_a_workload_with_its_own_queue() {
 
 #[test]
 fn what_was_understood_is_told() {
-    let order = order(NEW);
-    let head: Vec<&str> = order.plan.lines().take(5).collect();
+    let translated = translate(NEW);
+    let head: Vec<&str> = translated.plan.lines().take(5).collect();
     assert_eq!(
         head,
         [
@@ -171,18 +172,18 @@ fn what_was_understood_is_told() {
             "#   2: PHYSICALDRIVE:1 of HOST",
         ]
     );
-    let notes = order.notes.join("\n");
+    let notes = translated.notes.join("\n");
     assert!(notes.contains("test connection rate") && notes.contains("name 2 targets with --on"), "{notes}");
 }
 
 #[test]
 fn names_of_linux_become_paths_and_those_of_windows_are_left_to_the_user() {
     let with =
-        |name: &str| order(&NEW.replace("C: \"System\"", name).replace("C: \"Renamed\"", name)).targets;
+        |name: &str| translate(&NEW.replace("C: \"System\"", name).replace("C: \"Renamed\"", name)).targets;
     assert_eq!(with("sdb"), [""; 0]);
     let with = |one: &str, other: &str| {
         let text = NEW.replace("C: \"System\"", one).replace("C: \"Renamed\"", one);
-        order(&text.replace("PHYSICALDRIVE:1", other)).targets
+        translate(&text.replace("PHYSICALDRIVE:1", other)).targets
     };
     assert_eq!(with("sdb", "nvme0n1"), ["/dev/sdb", "/dev/nvme0n1"]);
     assert_eq!(with("/mnt/data [ext4]", "array:md3000"), ["/mnt/data", "array:md3000"]);
@@ -229,7 +230,8 @@ fn old_key_lists_are_taken_as_well() {
 fn what_is_written_follows_the_data_pattern_of_each_version() {
     let content = |key: &str, value: &str| {
         let plan =
-            order(&NEW.replace("Data pattern", key).replace("1024,64,2", &format!("1024,64,{value}"))).plan;
+            translate(&NEW.replace("Data pattern", key).replace("1024,64,2", &format!("1024,64,{value}")))
+                .plan;
         let keys = ["compress = \"1000:1\"", "dedupe = \"1000:1\""];
         let first = plan.split("[[phase]]").nth(1).unwrap_or_default().to_owned();
         keys.map(|key| first.contains(key))
@@ -299,17 +301,21 @@ fn mistakes_are_named_with_file_and_line() {
 
 #[test]
 fn a_run_without_end_gets_one_and_says_so() {
-    let order = order(&NEW.replace("0          1          30", "0 0 0"));
-    assert!(order.plan.contains("run    = \"30s\""));
-    assert!(order.notes.iter().any(|note| note.contains("until it is stopped")), "{:?}", order.notes);
+    let translated = translate(&NEW.replace("0          1          30", "0 0 0"));
+    assert!(translated.plan.contains("run    = \"30s\""));
+    assert!(
+        translated.notes.iter().any(|note| note.contains("until it is stopped")),
+        "{:?}",
+        translated.notes
+    );
 }
 
 #[test]
 fn a_disk_size_of_fewer_sectors_than_a_request_asks_for_is_refused() {
     let refused =
-        read("x.icf", &NEW.replace("1024,64,2", "15,64,2"), &Surroundings::NONE).unwrap_err().to_string();
+        read("x.icf", &NEW.replace("1024,64,2", "15,64,2"), &JobEnvironment::NONE).unwrap_err().to_string();
     assert!(refused.contains("15 sectors, holds no request of 8192 bytes"), "{refused}");
-    order(&NEW.replace("1024,64,2", "16,64,2"));
+    translate(&NEW.replace("1024,64,2", "16,64,2"));
 }
 
 #[test]
@@ -362,7 +368,7 @@ fn the_columns_are_those_of_both_generations() {
 proptest! {
     #[test]
     fn no_text_whatever_makes_the_reader_panic(text in "\\PC{0,400}|[ -~\n\r\t]{0,400}") {
-        let _read = read("x.icf", &text, &Surroundings::NONE);
+        let _read = read("x.icf", &text, &JobEnvironment::NONE);
     }
 
     /// What is read at all is a plan that can be carried out, or one whose mistakes are named.
@@ -381,9 +387,9 @@ proptest! {
             }
         }
         let text = lines.join("\n");
-        if let Ok(order) = read("x.icf", &text, &Surroundings::NONE) {
-            let plan = Plan::parse("x", &order.plan, &Overrides::default());
-            prop_assert!(plan.is_ok(), "{}\n{}", plan.unwrap_err().plain(), order.plan);
+        if let Ok(translated) = read("x.icf", &text, &JobEnvironment::NONE) {
+            let plan = Plan::parse("x", &translated.plan, &Overrides::default());
+            prop_assert!(plan.is_ok(), "{}\n{}", plan.unwrap_err().plain(), translated.plan);
         }
     }
 
@@ -395,13 +401,50 @@ proptest! {
             .replace("1024,64,2", &format!("{},{},2", n(4), n(5)))
             .replace("0          1          30", &format!("{} {} {}", n(6), n(7), n(8)))
             .replace("16,ENABLED,500,ENABLED,12345", &format!("{},ENABLED,{},ENABLED,{}", n(9), n(10), n(11)));
-        let _read = read("x.icf", &text, &Surroundings::NONE);
+        let _read = read("x.icf", &text, &JobEnvironment::NONE);
     }
 }
 
 #[test]
-fn a_command_that_is_not_served_says_what_comes_nearest() {
-    let Refusal::Unserved { tool, why, .. } = refused_dynamo(&["-i".into()]) else { panic!("not served") };
+fn a_command_that_is_not_supported_says_what_comes_nearest() {
+    let Refusal::Unsupported { tool, why, .. } = refused_dynamo(&["-i".into()]) else {
+        panic!("not supported")
+    };
     assert_eq!(tool, "dynamo");
     assert!(why.contains("fathom as iometer /c"));
+}
+
+fn parse(line: &str) -> Result<Command, Refusal> {
+    Command::parse(&words(line))
+}
+
+#[test]
+fn options_begin_with_either_character_and_may_be_capitals() {
+    let command = parse("/C a.icf -r b.csv /t 10 --on array:md3000").unwrap();
+    assert_eq!(command.config, "a.icf");
+    assert_eq!(command.results, Destination::File("b.csv".into()));
+    assert_eq!(command.targets, ["array:md3000"]);
+    assert_eq!(command.notes.len(), 1);
+}
+
+#[test]
+fn files_may_stand_without_options_and_begin_with_a_slash() {
+    let command = parse("/tmp/a.icf /tmp/b.csv 20").unwrap();
+    assert_eq!(
+        (command.config.as_str(), command.results),
+        ("/tmp/a.icf", Destination::File("/tmp/b.csv".into()))
+    );
+    assert_eq!(parse("").unwrap().config, "iometer.icf");
+}
+
+#[test]
+fn what_is_no_option_is_refused_by_name() {
+    let message = |line: &str| parse(line).unwrap_err().to_string();
+    assert!(message("/z").contains("there is no option `/z`"), "{}", message("/z"));
+    assert!(message("--result 1.1.0").contains("did you mean `--results`?"));
+    assert!(message("/c").contains("`/c` needs a value"));
+    assert!(message("/t soon").contains("does not take `soon`"));
+    assert!(message("a.icf b.csv 10 11").contains("`11` is one argument too many"));
+    assert!(message("/c a.icf b.icf").contains("beside `/c`"));
+    assert!(message("--results 1.2").contains("56 columns"));
 }

@@ -11,26 +11,30 @@ mod children;
 mod excel;
 mod figure;
 mod grid;
+mod job;
 mod latencies;
 mod options;
 mod output;
 mod pass;
-mod plan;
 mod table;
 mod telemetry;
+#[cfg(test)]
+mod tests;
 mod throughput;
 
 pub use children::{Does, TESTS, Test};
 pub use excel::{Report, Throughputs, Value, several, several_text, single, text, workbook};
 pub use figure::{Cell, Timed, Unit};
 pub use grid::{Grid, Pair, Range};
+pub use job::Storage;
 pub use latencies::{
     HEAD as LATENCY_HEAD, file_of as latency_file, line as latency_line, times as latency_times,
 };
+#[cfg(test)]
+pub(crate) use options::SYNTAX;
 pub use options::{Command, Included};
 pub use output::{EXCEL, OUTPUT};
 pub use pass::{Pass, Walk};
-pub use plan::Ground;
 pub use table::{END, Row, Table};
 pub use telemetry::Telemetry;
 pub use throughput::Throughput;
@@ -39,3 +43,7 @@ const TOOL: &str = "iozone";
 
 /// The number of the last test.
 const TESTS_MAX: u8 = 12;
+
+fn usage(what: &str) -> crate::Refusal {
+    crate::Refusal::usage(TOOL, what)
+}

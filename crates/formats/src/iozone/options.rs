@@ -1,17 +1,21 @@
 //! IOzone's options.
 //!
-//! Letters as its documentation lists them: each is served, accepted because it changes no request, or refused by
+//! Letters as its documentation lists them: each is supported, accepted because it changes no request, or refused by
 //! name.
 
 use super::figure::Unit;
 use super::grid::Grid;
 use super::telemetry::Telemetry;
-use super::{TESTS_MAX, TOOL};
+use super::{TESTS_MAX, TOOL, usage};
 use units::convert::narrow;
 use workload::plan::MOST_WORKLOADS;
 use workload::plan::text::LARGEST_REQUEST;
 
 use crate::Refusal;
+use crate::numbers::Units;
+use crate::options::{
+    Given, Notes, Opt, Style, Syntax, flag, ignored, number, parsed, several, text, unsupported,
+};
 
 /// No request of a plan is longer.
 const RECORD_MOST_KIB: u64 = LARGEST_REQUEST.get() >> 10;
@@ -20,13 +24,6 @@ const FILE_MOST_KIB: u64 = (i64::MAX as u64) >> 10;
 /// A phase has no more workloads.
 #[expect(clippy::cast_possible_truncation, reason = "a constant, which converts by `as`: 64")]
 pub(super) const CHILDREN_MOST: u32 = MOST_WORKLOADS as u32;
-
-const WITH_VALUE: &str = "bdfgHiJjklLnPqrsStuUVXY";
-const OPTIONS: &[&str] = &[
-    "-a", "-A", "-b", "-B", "-c", "-C", "-e", "-f", "-F", "-g", "-H", "-i", "-I", "-j", "-k", "-l", "-L",
-    "-m", "-M", "-n", "-N", "-o", "-O", "-p", "-P", "-q", "-Q", "-r", "-R", "-s", "-S", "-t", "-T", "-u",
-    "-U", "-V", "-w", "-x", "-X", "-y", "-Y", "-z", "-+D", "-+n", "-+N", "-+p", "-+q", "-+x",
-];
 
 /// Flush or close within the timed part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -109,25 +106,14 @@ pub struct Command {
 impl Command {
     /// Reads the arguments after the tool's name.
     pub fn parse(arguments: &[String]) -> Result<Command, Refusal> {
-        let mut draft = Draft {
-            command: Command {
-                words: arguments.to_vec(),
-                stride: 17,
-                cache: (1024, 32),
-                ..Command::default()
-            },
-            least: None,
-            most: None,
-            sizes_given: false,
-        };
-        let mut words = Words { words: arguments, at: 0 };
         if arguments.is_empty() {
             let what = "nothing was asked; `fathom as iozone -a` measures the automatic grid, `-s 1g -r 64k` one size";
             return Err(usage(what));
         }
-        while let Some(word) = words.next() {
-            draft.word(word, &mut words)?;
-        }
+        let command =
+            Command { words: arguments.to_vec(), stride: 17, cache: (1024, 32), ..Command::default() };
+        let mut draft = Draft { command, least: None, most: None, sizes_given: false };
+        SYNTAX.read(&mut draft, arguments)?;
         draft.finish()
     }
 
@@ -141,33 +127,7 @@ impl Command {
     }
 }
 
-struct Words<'a> {
-    words: &'a [String],
-    at: usize,
-}
-
-impl<'a> Words<'a> {
-    fn next(&mut self) -> Option<&'a str> {
-        let word = self.words.get(self.at)?;
-        self.at += 1;
-        Some(word)
-    }
-
-    fn next_name(&mut self) -> Option<&'a str> {
-        let is_name = self.words.get(self.at).is_some_and(|word| !word.starts_with('-'));
-        if is_name { self.next() } else { None }
-    }
-
-    /// What an option takes: the rest of its own word, or the next one.
-    fn value(&mut self, option: &str, rest: &'a str) -> Result<&'a str, Refusal> {
-        match rest {
-            "" => self.next().ok_or_else(|| usage(&format!("`{option}` wants a value"))),
-            rest => Ok(rest),
-        }
-    }
-}
-
-struct Draft {
+pub(crate) struct Draft {
     command: Command,
     /// `-l` and `-u`.
     least: Option<u32>,
@@ -176,276 +136,249 @@ struct Draft {
     sizes_given: bool,
 }
 
+impl Notes for Draft {
+    fn notes(&mut self) -> &mut Vec<String> {
+        &mut self.command.notes
+    }
+}
+
+pub(crate) const SYNTAX: Syntax<Draft> = Syntax {
+    tool: TOOL,
+    style: Style::Letters,
+    any_case: false,
+    options: &[SIZES, TESTS, FILES, REQUESTS, CHILDREN, REPORTS, UNSUPPORTED],
+    operand: |_, word| Err(usage(&format!("`{word}` stands alone; name a file with `-f {word}`"))),
+};
+
+const SIZES: &[Opt<Draft>] = &[
+    flag("-a", "all sizes of the automatic grid", |draft| {
+        draft.command.grid.auto = true;
+        draft.announce("Auto Mode");
+    }),
+    flag("-A", "as `-az -i0 -i1`", |draft| {
+        draft.command.grid.auto = true;
+        draft.command.grid.crossover = false;
+        draft.command.tests.extend([0, 1]);
+        draft.announce("Auto Mode 2. This option is obsolete. Use -az -i0 -i1");
+    }),
+    flag("-z", "small records of large files, too", |draft| {
+        draft.command.grid.crossover = false;
+        draft.announce("Cross over of record size disabled.");
+    }),
+    parsed("-s", "SIZE", "file size", |draft, given| {
+        let kib = file_size(given)?;
+        draft.command.grid.only_files.push(kib);
+        draft.size(&format!("File size set to {kib} kB"))
+    }),
+    parsed("-r", "SIZE", "record size", |draft, given| {
+        let kib = record_size(given)?;
+        draft.command.grid.only_records.push(kib);
+        draft.size(&format!("Record Size {kib} kB"))
+    }),
+    parsed("-n", "SIZE", "the smallest file of the grid", |draft, given| {
+        let kib = file_size(given)?;
+        draft.command.grid.files.min_kib = kib;
+        draft.announce(&format!("Using minimum file size of {kib} kilobytes."));
+        Ok(())
+    }),
+    parsed("-g", "SIZE", "the largest file of the grid", |draft, given| {
+        let kib = file_size(given)?;
+        draft.command.grid.files.max_kib = kib;
+        draft.announce(&format!("Using maximum file size of {kib} kilobytes."));
+        Ok(())
+    }),
+    parsed("-y", "SIZE", "the smallest record of the grid", |draft, given| {
+        let kib = record_size(given)?;
+        draft.command.grid.records.min_kib = kib;
+        draft.size(&format!("Using Minimum Record Size {kib} kB"))
+    }),
+    parsed("-q", "SIZE", "the largest record of the grid", |draft, given| {
+        let kib = record_size(given)?;
+        draft.command.grid.records.max_kib = kib;
+        draft.size(&format!("Using Maximum Record Size {kib} kB"))
+    }),
+    number("-+x", "from one size of the grid to the next", 2..=1 << 20, |draft, factor| {
+        draft.command.grid.factor = factor.into();
+    }),
+];
+
+const TESTS: &[Opt<Draft>] = &[
+    number("-i", "a test: 0 write, 1 read, 2 random and so on", 0..=TESTS_MAX as u32, |draft, test| {
+        draft.command.tests.push(narrow::<u8>(test));
+    }),
+    flag("-E", "tests 9 to 12", |draft| draft.command.tests.extend([9, 10, 11, 12])),
+    number("-j", "records from one to the next of a stride (17)", 1..=1 << 20, |draft, stride| {
+        draft.command.stride = stride.into();
+    }),
+    flag("-+n", "no second pass of each kind", |draft| {
+        draft.command.no_retest = true;
+        draft.announce("No retest option selected");
+    }),
+    number("-+q", "seconds before each test", 0..=86_400, |draft, seconds| {
+        draft.command.pause_s = seconds.into();
+        draft.announce(&format!("Delay {seconds} seconds between tests enabled."));
+    }),
+    number("-+p", "percent of the children that read in the mixed workload", 0..=100, |draft, percent| {
+        draft.command.mixed_readers = Some(percent);
+        draft.announce(&format!("Percent read in mix test is {percent}"));
+    }),
+    number("-V", "the byte that is written, and that all that is read must be", 1..=255, |draft, pattern| {
+        draft.command.pattern = Some(narrow::<u8>(pattern));
+        draft.announce(&format!("Verify Mode. Pattern {pattern:x}"));
+        draft.announce("Performance measurements are invalid in this mode.");
+    }),
+    text("-X", "FILE", "the write passes follow a telemetry file", |draft, file| {
+        draft.command.write_telemetry = Some(Telemetry { file: file.into(), reach: 0 });
+        draft.announce(&format!("Using write telemetry file \"{file}\""));
+    }),
+    text("-Y", "FILE", "the read passes follow a telemetry file", |draft, file| {
+        draft.command.read_telemetry = Some(Telemetry { file: file.into(), reach: 0 });
+        draft.announce(&format!("Using read telemetry file \"{file}\""));
+    }),
+];
+
+const FILES: &[Opt<Draft>] = &[
+    text("-f", "FILE", "the file or the device", |draft, file| draft.command.file = Some(file.into())),
+    several("-F", "FILE...", "the names of files, one for each child", |draft, file| {
+        draft.command.files.push(file.into());
+    }),
+    flag("-w", "the file stays", |draft| {
+        draft.command.keep = true;
+        draft.announce("Setting no_unlink");
+    }),
+    flag("-+N", "a file is written where it is instead of anew", |draft| draft.command.keeps_old = true),
+    text("-U", "DIR", "the page cache forgets the file before each pass", |draft, _| {
+        draft.command.forgets = true;
+        draft.note("`-U`: nothing is unmounted; the page cache forgets the file before each pass");
+    }),
+];
+
+const REQUESTS: &[Opt<Draft>] = &[
+    flag("-I", "past the page cache", |draft| {
+        draft.command.direct = true;
+        draft.announce("O_DIRECT feature enabled");
+    }),
+    flag("-o", "writes with O_SYNC", |draft| {
+        draft.command.sync = Some("sync");
+        draft.announce("SYNC Mode. ");
+    }),
+    flag("-+D", "writes with O_DSYNC", |draft| {
+        draft.command.sync = draft.command.sync.or(Some("dsync"));
+        draft.announce("DSYNC Mode. ");
+    }),
+    flag("-e", "the flush is in the time of writes", |draft| {
+        draft.command.included.flush = true;
+        draft.announce("Include fsync in write timing");
+    }),
+    flag("-c", "closing is in the time of writes", |draft| {
+        draft.command.included.close = true;
+        draft.announce("Include close in write timing");
+    }),
+    flag("-B", "through a mapping", |draft| {
+        draft.command.mapped = true;
+        draft.announce("Using mmap files");
+    }),
+    number("-k", "requests in flight", 1..=4096, |draft, depth| draft.asynchronous(depth, "no bcopy")),
+    number("-H", "the same", 1..=4096, |draft, depth| {
+        draft.asynchronous(depth, "with bcopy");
+        draft.note("`-H`: nothing is copied beside the request, as with `-k`");
+    }),
+    ignored("-m", "each request in flight has a buffer of its own in any case"),
+    ignored("-p", "caches of the processor are left as they are; it concerns no request"),
+];
+
+const CHILDREN: &[Opt<Draft>] = &[
+    number("-t", "so many children at once", 1..=CHILDREN_MOST, |draft, children| {
+        draft.command.children.push(children);
+    }),
+    number("-l", "from so many children", 1..=CHILDREN_MOST, |draft, least| draft.least = Some(least)),
+    number("-u", "to so many", 1..=CHILDREN_MOST, |draft, most| draft.most = Some(most)),
+    flag("-T", "threads instead of processes", |draft| draft.command.threads = true),
+    flag("-x", "the first child to end does not stop the others", |draft| {
+        draft.command.no_stonewall = true;
+        draft.announce("Stonewall disabled");
+    }),
+    number("-P", "the processor of the first child", 0..=4095, |draft, cpu| {
+        draft.command.first_cpu = Some(cpu);
+    }),
+];
+
+const REPORTS: &[Opt<Draft>] = &[
+    flag("-R", "prints a report of each pass", |draft| {
+        draft.command.excel = true;
+        draft.announce("Excel chart generation enabled");
+    }),
+    text("-b", "FILE", "writes the reports as a workbook", |draft, file| {
+        draft.command.workbook = Some(file.into());
+    }),
+    flag("-C", "prints what each child moved", |draft| {
+        draft.command.shows_children = true;
+        draft.announce("Show bytes transferred by each child in throughput testing");
+    }),
+    flag("-N", "microseconds of an operation", |draft| draft.unit(Unit::Microseconds)),
+    flag("-O", "operations a second", |draft| draft.unit(Unit::Operations)),
+    flag("-Q", "offset and latency of each record go to files", |draft| {
+        draft.command.latencies = true;
+        draft.announce("Offset/latency files enabled.");
+    }),
+    number("-S", "the processor's cache in kB, which is printed (1024)", 0..=u32::MAX, |draft, kib| {
+        draft.command.cache.0 = kib.into();
+    }),
+    number("-L", "a line of it in bytes, which is printed (32)", 0..=u32::MAX, |draft, bytes| {
+        draft.command.cache.1 = bytes.into();
+    }),
+    ignored("-M", "what machine this is stands in the record; see `fathom show last`"),
+];
+
+const UNSUPPORTED: &[Opt<Draft>] = &[
+    unsupported("-D -G", "a mapping is not flushed by ranges; `-e` comes nearest"),
+    unsupported("-K", "no random jitter among the reads; `-i 2` reads at random"),
+    unsupported("-W", "files are not locked; leave it out"),
+    unsupported("-Z", "mapping and calls are not mixed; `-B` maps"),
+    unsupported("-h -v", "`fathom as iozone` measures; see the guide, Classic tools"),
+    unsupported("-d", "children begin together; `-+q` waits before each test"),
+    unsupported("-J", "nothing is computed; the plan key `pace = \"think(5ms)\"` waits"),
+    unsupported("-+m -+c -+s -+h", "one machine measures; run `fathom` on each and compare the records"),
+    unsupported("-+u", "processor time of each point is in the record; see `fathom show last`"),
+    unsupported("-+z -+H -+P", "the record has the histogram of all requests; see `fathom show last`"),
+    unsupported("-+d -+e -+V", "what was read is not compared; leave it out"),
+    unsupported(
+        "-+w -+y -+C -+W",
+        "the plan keys `dedupe` and `compress` say how far what is written repeats",
+    ),
+    unsupported("-+A", "no advice is given on a mapping; leave it out"),
+    unsupported("-+r", "no O_RSYNC; `-o` writes with O_SYNC"),
+    unsupported("-+B", "the sequential mixed workload is not there; `-i 8` mixes random ones"),
+    unsupported("-+X -+Z", "what the reads find is not shared or made constant; leave it out"),
+    unsupported(
+        "-+a -+E -+F -+J -+k -+K -+l -+L -+M -+Q -+R -+S -+t -+T",
+        "it has no counterpart here; leave it out",
+    ),
+];
+
 impl Draft {
-    fn word<'a>(&mut self, word: &'a str, words: &mut Words<'a>) -> Result<(), Refusal> {
-        let Some(letters) = word.strip_prefix('-').filter(|letters| !letters.is_empty()) else {
-            return Err(usage(&format!("`{word}` stands alone; name a file with `-f {word}`")));
-        };
-        let mut rest = letters;
-        while let Some(letter) = rest.chars().next() {
-            rest = &rest[letter.len_utf8()..];
-            if letter == '+' {
-                return self.plus(rest, words);
-            }
-            let option = format!("-{letter}");
-            if WITH_VALUE.contains(letter) {
-                let value = words.value(&option, rest)?;
-                return self.with_value(letter, &option, value);
-            }
-            if letter == 'F' {
-                return self.names(rest, words);
-            }
-            self.switch(letter, word)?;
-        }
-        Ok(())
-    }
-
-    fn names<'a>(&mut self, rest: &'a str, words: &mut Words<'a>) -> Result<(), Refusal> {
-        let files = &mut self.command.files;
-        files.extend(Some(rest).filter(|rest| !rest.is_empty()).map(str::to_owned));
-        while let Some(name) = words.next_name() {
-            files.push(name.into());
-        }
-        if files.is_empty() {
-            Err(usage("`-F` wants the names of files, one for each child"))
-        } else {
-            Ok(())
-        }
-    }
-
-    fn switch(&mut self, letter: char, word: &str) -> Result<(), Refusal> {
-        let command = &mut self.command;
-        match letter {
-            'a' => {
-                command.grid.auto = true;
-                self.announce("Auto Mode");
-            }
-            'A' => {
-                command.grid.auto = true;
-                command.grid.crossover = false;
-                command.tests.extend([0, 1]);
-                self.announce("Auto Mode 2. This option is obsolete. Use -az -i0 -i1");
-            }
-            'B' => {
-                command.mapped = true;
-                self.announce("Using mmap files");
-            }
-            'c' => {
-                command.included.close = true;
-                self.announce("Include close in write timing");
-            }
-            'C' => {
-                command.shows_children = true;
-                self.announce("Show bytes transferred by each child in throughput testing");
-            }
-            'e' => {
-                command.included.flush = true;
-                self.announce("Include fsync in write timing");
-            }
-            'E' => command.tests.extend([9, 10, 11, 12]),
-            'I' => {
-                command.direct = true;
-                self.announce("O_DIRECT feature enabled");
-            }
-            'm' => self.note("`-m`: each request in flight has a buffer of its own in any case"),
-            'M' => {
-                self.note("`-M`: what machine this is stands in the record; see `fathom show last`");
-            }
-            'N' => {
-                command.unit = Unit::Microseconds;
-                self.announce(Unit::Microseconds.sentence());
-            }
-            'o' => {
-                command.sync = Some("sync");
-                self.announce("SYNC Mode. ");
-            }
-            'O' => {
-                command.unit = Unit::Operations;
-                self.announce(Unit::Operations.sentence());
-            }
-            'p' => self.note("`-p`: caches of the processor are left as they are; it concerns no request"),
-            'R' => {
-                command.excel = true;
-                self.announce("Excel chart generation enabled");
-            }
-            'T' => command.threads = true,
-            'w' => {
-                command.keep = true;
-                self.announce("Setting no_unlink");
-            }
-            'x' => {
-                command.no_stonewall = true;
-                self.announce("Stonewall disabled");
-            }
-            'z' => {
-                command.grid.crossover = false;
-                self.announce("Cross over of record size disabled.");
-            }
-            'D' | 'G' => {
-                return Err(unserved(letter, "a mapping is not flushed by ranges; `-e` comes nearest"));
-            }
-            'K' => return Err(unserved(letter, "no random jitter among the reads; `-i 2` reads at random")),
-            'Q' => {
-                command.latencies = true;
-                self.announce("Offset/latency files enabled.");
-            }
-            'W' => return Err(unserved(letter, "files are not locked; leave it out")),
-            'Z' => return Err(unserved(letter, "mapping and calls are not mixed; `-B` maps")),
-            'h' | 'v' => {
-                return Err(unserved(letter, "`fathom as iozone` measures; see the guide, Classic tools"));
-            }
-            _ => return Err(Refusal::unknown(TOOL, word, OPTIONS)),
-        }
-        Ok(())
-    }
-
-    fn with_value(&mut self, letter: char, option: &str, value: &str) -> Result<(), Refusal> {
-        let command = &mut self.command;
-        match letter {
-            'b' => command.workbook = Some(value.into()),
-            'f' => command.file = Some(value.into()),
-            'g' => {
-                command.grid.files.max_kib = file_size(option, value)?;
-                let kib = command.grid.files.max_kib;
-                self.announce(&format!("Using maximum file size of {kib} kilobytes."));
-            }
-            'n' => {
-                command.grid.files.min_kib = file_size(option, value)?;
-                let kib = command.grid.files.min_kib;
-                self.announce(&format!("Using minimum file size of {kib} kilobytes."));
-            }
-            'y' => {
-                let kib = record_size(option, value)?;
-                command.grid.records.min_kib = kib;
-                self.sizes_given = true;
-                self.announce(&format!("Using Minimum Record Size {kib} kB"));
-            }
-            'q' => {
-                let kib = record_size(option, value)?;
-                command.grid.records.max_kib = kib;
-                self.sizes_given = true;
-                self.announce(&format!("Using Maximum Record Size {kib} kB"));
-            }
-            'r' => {
-                let kib = record_size(option, value)?;
-                command.grid.only_records.push(kib);
-                self.sizes_given = true;
-                self.announce(&format!("Record Size {kib} kB"));
-            }
-            's' => {
-                let kib = file_size(option, value)?;
-                command.grid.only_files.push(kib);
-                self.sizes_given = true;
-                self.announce(&format!("File size set to {kib} kB"));
-            }
-            'i' => command.tests.push(narrow::<u8>(count(option, value, 0..=TESTS_MAX.into())?)),
-            'k' | 'H' => {
-                let depth = count(option, value, 1..=4096)?;
-                command.depth = Some(depth);
-                let copies = if letter == 'k' { "no bcopy" } else { "with bcopy" };
-                self.announce(&format!("POSIX Async I/O ({copies}). Depth {depth} "));
-                if letter == 'H' {
-                    self.note("`-H`: nothing is copied beside the request, as with `-k`");
-                }
-            }
-            'j' => command.stride = count(option, value, 1..=1 << 20)?.into(),
-            'l' => self.least = Some(count(option, value, 1..=CHILDREN_MOST)?),
-            'u' => self.most = Some(count(option, value, 1..=CHILDREN_MOST)?),
-            't' => command.children.push(count(option, value, 1..=CHILDREN_MOST)?),
-            'P' => command.first_cpu = Some(count(option, value, 0..=4095)?),
-            'S' => command.cache.0 = count(option, value, 0..=u32::MAX)?.into(),
-            'L' => command.cache.1 = count(option, value, 0..=u32::MAX)?.into(),
-            'U' => {
-                command.forgets = true;
-                self.note("`-U`: nothing is unmounted; the page cache forgets the file before each pass");
-            }
-            'd' => return Err(unserved(letter, "children begin together; `-+q` waits before each test")),
-            'J' => {
-                return Err(unserved(
-                    letter,
-                    "nothing is computed; the plan key `pace = \"think(5ms)\"` waits",
-                ));
-            }
-            'V' => {
-                let pattern = narrow::<u8>(count(option, value, 1..=255)?);
-                command.pattern = Some(pattern);
-                self.announce(&format!("Verify Mode. Pattern {pattern:x}"));
-                self.announce("Performance measurements are invalid in this mode.");
-            }
-            'X' => {
-                command.write_telemetry = Some(Telemetry { file: value.into(), reach: 0 });
-                self.announce(&format!("Using write telemetry file \"{value}\""));
-            }
-            'Y' => {
-                command.read_telemetry = Some(Telemetry { file: value.into(), reach: 0 });
-                self.announce(&format!("Using read telemetry file \"{value}\""));
-            }
-            _ => return Err(Refusal::unknown(TOOL, option, OPTIONS)),
-        }
-        Ok(())
-    }
-
-    fn plus<'a>(&mut self, letters: &'a str, words: &mut Words<'a>) -> Result<(), Refusal> {
-        let letter = letters.chars().next().ok_or_else(|| usage("`-+` wants a letter"))?;
-        let option = format!("-+{letter}");
-        let rest = &letters[letter.len_utf8()..];
-        let command = &mut self.command;
-        let why = match letter {
-            'D' => {
-                command.sync = command.sync.or(Some("dsync"));
-                self.announce("DSYNC Mode. ");
-                return Ok(());
-            }
-            'n' => {
-                command.no_retest = true;
-                self.announce("No retest option selected");
-                return Ok(());
-            }
-            'N' => {
-                command.keeps_old = true;
-                return Ok(());
-            }
-            'p' => {
-                command.mixed_readers = Some(count(&option, words.value(&option, rest)?, 0..=100)?);
-                let percent = command.mixed_readers.unwrap_or_default();
-                self.announce(&format!("Percent read in mix test is {percent}"));
-                return Ok(());
-            }
-            'q' => {
-                command.pause_s = count(&option, words.value(&option, rest)?, 0..=86_400)?.into();
-                let seconds = command.pause_s;
-                self.announce(&format!("Delay {seconds} seconds between tests enabled."));
-                return Ok(());
-            }
-            'x' => {
-                command.grid.factor = count(&option, words.value(&option, rest)?, 2..=1 << 20)?.into();
-                return Ok(());
-            }
-            'm' | 'c' | 's' | 'h' => "one machine measures; run `fathom` on each and compare the records",
-            'u' => "processor time of each point is in the record; see `fathom show last`",
-            'z' | 'H' | 'P' => "the record has the histogram of all requests; see `fathom show last`",
-            'd' | 'e' | 'V' => "what was read is not compared; leave it out",
-            'w' | 'y' | 'C' | 'W' => {
-                "the plan keys `dedupe` and `compress` say how far what is written repeats"
-            }
-            'A' => "no advice is given on a mapping; leave it out",
-            'r' => "no O_RSYNC; `-o` writes with O_SYNC",
-            'B' => "the sequential mixed workload is not there; `-i 8` mixes random ones",
-            'X' | 'Z' => "what the reads find is not shared or made constant; leave it out",
-            'a' | 'E' | 'F' | 'J' | 'k' | 'K' | 'l' | 'L' | 'M' | 'Q' | 'R' | 'S' | 't' | 'T' => {
-                "it has no counterpart here; leave it out"
-            }
-            _ => return Err(Refusal::unknown(TOOL, &option, OPTIONS)),
-        };
-        Err(Refusal::Unserved { tool: TOOL, option, why: why.into() })
-    }
-
     fn announce(&mut self, line: &str) {
         self.command.announced.push(line.into());
     }
 
     fn note(&mut self, text: &str) {
         self.command.notes.push(text.into());
+    }
+
+    fn size(&mut self, line: &str) -> Result<(), Refusal> {
+        self.sizes_given = true;
+        self.announce(line);
+        Ok(())
+    }
+
+    fn asynchronous(&mut self, depth: u32, copies: &str) {
+        self.command.depth = Some(depth);
+        self.announce(&format!("POSIX Async I/O ({copies}). Depth {depth} "));
+    }
+
+    fn unit(&mut self, unit: Unit) {
+        self.command.unit = unit;
+        self.announce(unit.sentence());
     }
 
     fn finish(mut self) -> Result<Command, Refusal> {
@@ -514,12 +447,13 @@ impl Draft {
     fn check_throughput(&self) -> Result<(), Refusal> {
         let command = &self.command;
         let single = [
-            ('Q', command.latencies),
-            ('X', command.write_telemetry.is_some()),
-            ('Y', command.read_telemetry.is_some()),
+            ("-Q", command.latencies),
+            ("-X", command.write_telemetry.is_some()),
+            ("-Y", command.read_telemetry.is_some()),
         ];
-        if let Some((letter, _)) = single.into_iter().find(|(_, given)| *given) {
-            return Err(unserved(letter, "it is served of a single stream; leave `-t`, `-l` and `-u` out"));
+        if let Some((option, _)) = single.into_iter().find(|(_, given)| *given) {
+            let why = "it measures a single stream; leave `-t`, `-l` and `-u` out";
+            return Err(Refusal::unsupported(TOOL, option, why));
         }
         if command.grid.auto {
             return Err(usage("`-a` measures one stream and `-t` several; ask for one of them"));
@@ -536,136 +470,15 @@ impl Draft {
     }
 }
 
-pub(super) fn usage(what: &str) -> Refusal {
-    Refusal::Usage { tool: TOOL, what: what.into() }
-}
-
-fn unserved(letter: char, why: &str) -> Refusal {
-    Refusal::Unserved { tool: TOOL, option: format!("-{letter}"), why: why.into() }
-}
-
-fn wrong(option: &str, value: &str, want: String) -> Refusal {
-    Refusal::Value { tool: TOOL, option: option.into(), value: value.into(), want }
-}
-
-fn count(option: &str, value: &str, range: std::ops::RangeInclusive<u32>) -> Result<u32, Refusal> {
-    let want = || format!("a whole number from {} to {}", range.start(), range.end());
-    let number = value.parse().ok().filter(|number| range.contains(number));
-    number.ok_or_else(|| wrong(option, value, want()))
-}
-
 /// A size in KiB, or with `k`, `m`, `g` or `t` behind it.
-fn kib(value: &str) -> Option<u64> {
-    let digits = value.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
-    let number: u64 = digits.parse().ok()?;
-    let shift = match &value[digits.len()..] {
-        "" | "k" | "K" => 0,
-        "m" | "M" => 10,
-        "g" | "G" => 20,
-        "t" | "T" => 30,
-        _ => return None,
-    };
-    number.checked_mul(1 << shift).filter(|kib| *kib > 0)
+const KIB: Units = Units { letters: "kmgt", base: 1024, first: 0 };
+
+fn file_size(given: &Given<'_>) -> Result<u64, Refusal> {
+    let read = |text: &str| KIB.read(text).filter(|kib| (1..=FILE_MOST_KIB).contains(kib));
+    given.read(read, "a size in kB, or with k, m or g behind it: 64k, 512m, 4g")
 }
 
-fn file_size(option: &str, value: &str) -> Result<u64, Refusal> {
-    let size = kib(value).filter(|kib| *kib <= FILE_MOST_KIB);
-    size.ok_or_else(|| {
-        wrong(option, value, "a size in kB, or with k, m or g behind it: 64k, 512m, 4g".into())
-    })
-}
-
-fn record_size(option: &str, value: &str) -> Result<u64, Refusal> {
-    let size = kib(value).filter(|kib| *kib <= RECORD_MOST_KIB);
-    size.ok_or_else(|| {
-        wrong(option, value, "a size in kB, or with k or m behind it: 4k, 16m; less than 2g".into())
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn parse(line: &str) -> Result<Command, Refusal> {
-        Command::parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
-    }
-
-    #[test]
-    fn letters_may_stand_together_and_values_in_the_same_word() {
-        let command = parse("-Raz -i0 -i 1 -g4m -n 64 -f /mnt/x -+n -e").unwrap();
-        assert!(command.excel && command.grid.auto && !command.grid.crossover && command.no_retest);
-        assert_eq!(command.tests, [0, 1]);
-        assert_eq!((command.grid.files.min_kib, command.grid.files.max_kib), (64, 4096));
-        assert_eq!(command.file.as_deref(), Some("/mnt/x"));
-        assert_eq!(
-            command.announced,
-            [
-                "Excel chart generation enabled",
-                "Auto Mode",
-                "Cross over of record size disabled.",
-                "Using maximum file size of 4096 kilobytes.",
-                "Using minimum file size of 64 kilobytes.",
-                "No retest option selected",
-                "Include fsync in write timing"
-            ]
-        );
-    }
-
-    #[test]
-    fn children_are_counted_and_named() {
-        let command = parse("-t 2 -l 3 -u 5 -s 4m -r 64k -F a b c d e -i 0 -C -x").unwrap();
-        assert_eq!(command.children, [2, 3, 4, 5]);
-        assert_eq!(command.files, ["a", "b", "c", "d", "e"]);
-        assert!(command.shows_children && command.no_stonewall);
-        assert!(parse("-t 3 -F a b").unwrap_err().to_string().contains("names 2 files"));
-        assert!(parse("-t 2 -a").unwrap_err().to_string().contains("-a"));
-        assert!(parse("-l 2").is_err() && parse("-l 3 -u 2").is_err() && parse("-F a").is_err());
-    }
-
-    #[test]
-    fn without_a_selection_all_tests_of_the_mode_are_made() {
-        let single = parse("-a").unwrap();
-        let selected: Vec<u8> = (0..=TESTS_MAX).filter(|test| single.selects(*test)).collect();
-        assert_eq!(selected, [0, 1, 2, 3, 4, 5, 6, 7]);
-        let several = parse("-t 2").unwrap();
-        assert!(several.selects(8) && several.selects(10) && !several.selects(11));
-        assert!(parse("-a -E").unwrap().selects(12));
-    }
-
-    #[test]
-    fn what_is_not_served_is_named() {
-        let cases = [
-            ("-a -+m hosts", "-+m"),
-            ("-t 2 -Q", "-Q"),
-            ("-t 2 -X trace", "-X"),
-            ("-a -B -Y trace", "-B"),
-            ("-a -V 0", "-V"),
-            ("-a -i 13", "0 to 12"),
-            ("-s 1x", "1x"),
-            ("-r 4g", "less than 2g"),
-            ("-n 8m -g 4m -a", "no size"),
-            ("-r 64 -s 32", "64 kB"),
-            ("-B -I", "-I"),
-            ("-a -?", "-?"),
-            ("target", "-f target"),
-            ("", "-a"),
-            ("-f", "wants a value"),
-            ("-+", "letter"),
-            ("-+$", "-+$"),
-            ("-i 8", "-t"),
-        ];
-        for (line, word) in cases {
-            let refusal = parse(line).unwrap_err().to_string();
-            assert!(refusal.contains(word), "{line}: {refusal}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn no_words_whatever_make_the_reader_panic(words in proptest::collection::vec("[-+a-zA-Z0-9é ]{0,6}", 0..8)) {
-            let _ = Command::parse(&words);
-        }
-    }
+fn record_size(given: &Given<'_>) -> Result<u64, Refusal> {
+    let read = |text: &str| KIB.read(text).filter(|kib| (1..=RECORD_MOST_KIB).contains(kib));
+    given.read(read, "a size in kB, or with k or m behind it: 4k, 16m; less than 2g")
 }

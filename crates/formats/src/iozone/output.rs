@@ -26,15 +26,13 @@ pub const EXCEL: Output = Output {
 fn figures(run: &Run, format: &'static str) -> Result<Table, NoFigures> {
     let table =
         Table::of(run.points.iter().filter(|point| point.complete).filter_map(Cell::of), Unit::Kilobytes);
-    match table.pairs().is_empty() {
-        true => Err(NoFigures {
-            format,
-            why: "no point reads or writes with one size and one pattern that IOzone has; `fathom run iozone` has such \
-                  points"
-                .into(),
-        }),
-        false => Ok(table),
-    }
+    NoFigures::when(
+        table.pairs().is_empty(),
+        format,
+        "no point reads or writes with one size and one pattern that IOzone has; `fathom run iozone` has such \
+                  points",
+    )?;
+    Ok(table)
 }
 
 fn table(run: &Run) -> Result<String, NoFigures> {

@@ -5,8 +5,9 @@
 
 use workload::trace::Trace;
 
-use super::options::{Command, usage};
+use super::options::Command;
 use super::pass::Pass;
+use super::usage;
 use crate::Refusal;
 
 /// One telemetry file.

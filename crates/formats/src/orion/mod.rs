@@ -8,19 +8,23 @@
 
 mod figures;
 mod histogram;
+mod job;
 mod options;
-mod order;
-mod outputs;
+mod output;
 mod points;
 mod summary;
 mod tables;
+#[cfg(test)]
+mod tests;
 mod trace;
 
 pub use figures::{Cell, Figures, Flow};
 pub use histogram::histograms;
+pub use job::{Lun, luns};
+#[cfg(test)]
+pub(crate) use options::SYNTAX;
 pub use options::{Command, Large, Matrix, Mode, Shape, Simulated, asks_for_help, help};
-pub use order::{Lun, luns};
-pub use outputs::{HISTOGRAMS, IOPS, LATENCIES, MBPS, SUMMARY};
+pub use output::{HISTOGRAMS, IOPS, LATENCIES, MBPS, SUMMARY};
 pub use points::{Grid, Load};
 pub use summary::{Test, best, summary};
 pub use tables::{iops, latencies, mbps};

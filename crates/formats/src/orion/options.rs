@@ -4,6 +4,7 @@ use units::convert::narrow;
 
 use super::TOOL;
 use crate::Refusal;
+use crate::options::{Given, Notes, Opt, Style, Syntax, flag, ignored, number, one_of, parsed, unsupported};
 
 /// A command line of Orion, defaults filled in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -133,29 +134,6 @@ impl Shape {
     }
 }
 
-const OPTIONS: [&str; 20] = [
-    "-run",
-    "-testname",
-    "-num_disks",
-    "-size_small",
-    "-size_large",
-    "-type",
-    "-num_streamIO",
-    "-simulate",
-    "-stripe",
-    "-write",
-    "-cache_size",
-    "-duration",
-    "-num_small",
-    "-num_large",
-    "-matrix",
-    "-verbose",
-    "-help",
-    "-hugenotneeded",
-    "-storax",
-    "-shape",
-];
-
 /// The most requests in flight, streams or requests of a stream that one data point may ask for.
 pub(super) const MOST: u32 = 65_536;
 
@@ -166,27 +144,7 @@ pub fn asks_for_help(arguments: &[String]) -> bool {
 
 /// What `-help` prints.
 pub fn help() -> String {
-    let lines = [
-        ("-run MODE", "simple, normal, advanced, oltp or dss; the only one that must be given"),
-        ("-testname NAME", "reads NAME.lun and begins the names of the result files (orion)"),
-        ("-num_disks N", "how many disks there are; it sets the loads (as many as LUNs)"),
-        ("-size_small KB", "of small requests (8)"),
-        ("-size_large KB", "of large requests (1024)"),
-        ("-type rand|seq", "how large requests follow each other (rand)"),
-        ("-num_streamIO N", "requests in flight of each stream (4)"),
-        ("-simulate concat|raid0", "how the LUNs are put together (concat)"),
-        ("-stripe KB", "what raid0 puts on each LUN in turn (1024)"),
-        ("-write PERCENT", "part that writes; destroys data, so --destroy is needed as well (0)"),
-        ("-cache_size MB", "random requests before each sequential data point (two minutes of them)"),
-        ("-duration SECONDS", "of each data point (60)"),
-        ("-matrix WHICH", "basic, detailed, point, col, row or max (basic)"),
-        ("-num_small N", "small requests in flight, for point, col and max"),
-        ("-num_large N", "large requests in flight, or streams, for point, row and max"),
-        ("-verbose", "prints the log while it is made"),
-        ("-hugenotneeded, -storax WAY", "change nothing here"),
-        ("-shape 10.2|11.1|11.2", "whose files are written (11.1); FATHOM_ORION says it too"),
-    ];
-    let options: String = lines.iter().map(|(option, about)| format!("  {option:28}{about}\n")).collect();
+    let options = SYNTAX.help();
     format!(
         "Usage: orion -run MODE [-testname NAME] [-num_disks N] [options]\n\n\
          NAME.lun holds one file, device or virtual array on each line; several LUNs of an array are\n\
@@ -197,23 +155,9 @@ pub fn help() -> String {
 impl Command {
     /// Reads the arguments after the tool's name.
     pub fn parse(arguments: &[String]) -> Result<Command, Refusal> {
-        let mut seen = Seen::default();
-        let mut words = arguments.iter();
-        while let Some(word) = words.next() {
-            let Some(option) = OPTIONS.iter().find(|option| option.eq_ignore_ascii_case(word)) else {
-                return Err(Refusal::unknown(TOOL, word, &OPTIONS));
-            };
-            match *option {
-                "-verbose" => seen.verbose = true,
-                "-help" => {}
-                "-hugenotneeded" => seen.note("-hugenotneeded", "buffers are not in huge pages anyway"),
-                option => {
-                    let missing = || Refusal::Usage { tool: TOOL, what: format!("`{option}` needs a value") };
-                    seen.take(option, words.next().ok_or_else(missing)?)?;
-                }
-            }
-        }
-        seen.finish(arguments)
+        let mut draft = Draft::default();
+        SYNTAX.read(&mut draft, arguments)?;
+        draft.finish(arguments)
     }
 
     /// The file that lists the LUNs.
@@ -224,7 +168,7 @@ impl Command {
 
 /// What has been read so far.
 #[derive(Default)]
-struct Seen {
+pub(crate) struct Draft {
     run: Option<Mode>,
     name: Option<String>,
     disks: Option<u32>,
@@ -245,99 +189,154 @@ struct Seen {
     notes: Vec<String>,
 }
 
-impl Seen {
-    fn take(&mut self, option: &str, value: &str) -> Result<(), Refusal> {
-        let lower = value.to_ascii_lowercase();
-        let wrong = |want: &str| Refusal::Value {
-            tool: TOOL,
-            option: option.into(),
-            value: value.into(),
-            want: want.into(),
-        };
-        let number = |from: u64, to: u64| match value.parse::<u64>() {
-            Ok(number) if (from..=to).contains(&number) => Ok(number),
-            _ => Err(wrong(&format!("a whole number from {from} to {to}"))),
-        };
-        let count = |from: u32| number(from.into(), MOST.into()).map(|count| narrow::<u32>(count));
-        match option {
-            "-run" => {
-                self.run = Some(match lower.as_str() {
-                    "simple" => Mode::Simple,
-                    "normal" => Mode::Normal,
-                    "advanced" => Mode::Advanced,
-                    "dss" => Mode::Dss,
-                    "oltp" => Mode::Oltp,
-                    _ => return Err(wrong("simple, normal, advanced, oltp or dss")),
-                });
-            }
-            "-testname" => {
-                if value.ends_with(".lun") {
-                    return Err(wrong("the name without `.lun`; the file of that name with `.lun` is read"));
-                }
-                let file = value.rsplit('/').next().unwrap_or_default();
-                if file.is_empty() || value.contains(['\0', '\n', '\r']) {
-                    return Err(wrong("the beginning of file names"));
-                }
-                self.name = Some(value.into());
-            }
-            "-num_disks" => self.disks = Some(count(1)?),
-            "-size_small" => self.small_kib = Some(number(1, 1 << 20)?),
-            "-size_large" => self.large_kib = Some(number(1, 1 << 20)?),
-            "-type" => {
-                self.large = Some(match lower.as_str() {
-                    "rand" => Large::Random,
-                    "seq" => Large::Sequential,
-                    _ => return Err(wrong("rand or seq")),
-                });
-            }
-            "-num_streamIO" => self.stream_ios = Some(count(1)?),
-            "-simulate" => {
-                self.raid0 = Some(match lower.as_str() {
-                    "concat" => false,
-                    "raid0" => true,
-                    _ => return Err(wrong("concat or raid0")),
-                });
-            }
-            "-stripe" => self.stripe_kib = Some(number(1, 1 << 30)?),
-            "-write" => self.write = Some(narrow::<u8>(number(0, 100)?)),
-            "-cache_size" => self.cache_mib = Some(number(0, 1 << 40)?),
-            "-duration" => self.seconds = Some(narrow::<u32>(number(1, 1_000_000)?)),
-            "-num_small" => self.num_small = Some(count(0)?),
-            "-num_large" => self.num_large = Some(count(0)?),
-            "-matrix" => {
-                self.matrix = Some(match lower.as_str() {
-                    "basic" => Matrix::Basic,
-                    "detailed" => Matrix::Detailed,
-                    "point" => Matrix::Point,
-                    "col" | "column" => Matrix::Col,
-                    "row" => Matrix::Row,
-                    "max" => Matrix::Max,
-                    _ => return Err(wrong("basic, detailed, point, col, row or max")),
-                });
-            }
-            "-storax" => match lower.as_str() {
-                "skgfr" => self.note("-storax skgfr", "requests go to the kernel as a plan's do"),
-                "oss" | "asmlib" | "odmlib" => {
-                    return Err(Refusal::Unserved {
-                        tool: TOOL,
-                        option: format!("-storax {value}"),
-                        why: "there is no Oracle library here; the kernel is asked, as with `skgfr`".into(),
-                    });
-                }
-                _ => return Err(wrong("skgfr, oss, asmlib or odmlib")),
-            },
-            "-shape" => self.shape = Shape::named(&lower).ok_or_else(|| wrong("10.2, 11.1 or 11.2"))?,
-            _ => return Err(Refusal::unknown(TOOL, option, &OPTIONS)),
-        }
-        Ok(())
+impl Notes for Draft {
+    fn notes(&mut self) -> &mut Vec<String> {
+        &mut self.notes
     }
+}
 
+pub(crate) const SYNTAX: Syntax<Draft> = Syntax {
+    tool: TOOL,
+    style: Style::Words,
+    any_case: true,
+    options: &[OPTIONS],
+    operand: |_, word| Err(SYNTAX.unknown(word)),
+};
+
+const OPTIONS: &[Opt<Draft>] = &[
+    one_of(
+        "-run",
+        "the only one that must be given",
+        &[
+            flag("simple", "small alone, then large alone", |draft| draft.run = Some(Mode::Simple)),
+            flag("normal", "all combinations", |draft| draft.run = Some(Mode::Normal)),
+            flag("advanced", "as the other options say", |draft| draft.run = Some(Mode::Advanced)),
+            flag("oltp", "small alone", |draft| draft.run = Some(Mode::Oltp)),
+            flag("dss", "large random alone", |draft| draft.run = Some(Mode::Dss)),
+        ],
+    ),
+    parsed(
+        "-testname",
+        "NAME",
+        "reads NAME.lun and begins the names of the result files (orion)",
+        |draft, given| test_name(given).map(|name| draft.name = Some(name)),
+    ),
+    number(
+        "-num_disks",
+        "how many disks there are; it sets the loads (as many as LUNs)",
+        1..=MOST,
+        |draft, disks| {
+            draft.disks = Some(disks);
+        },
+    ),
+    number("-size_small", "KB of small requests (8)", 1..=1 << 20, |draft, kib| {
+        draft.small_kib = Some(kib.into());
+    }),
+    number("-size_large", "KB of large requests (1024)", 1..=1 << 20, |draft, kib| {
+        draft.large_kib = Some(kib.into());
+    }),
+    one_of(
+        "-type",
+        "how large requests follow each other (rand)",
+        &[
+            flag("rand", "anywhere", |draft| draft.large = Some(Large::Random)),
+            flag("seq", "in streams", |draft| draft.large = Some(Large::Sequential)),
+        ],
+    ),
+    number("-num_streamIO", "requests in flight of each stream (4)", 1..=MOST, |draft, ios| {
+        draft.stream_ios = Some(ios);
+    }),
+    one_of(
+        "-simulate",
+        "how the LUNs are put together (concat)",
+        &[
+            flag("concat", "one after the other", |draft| draft.raid0 = Some(false)),
+            flag("raid0", "in turn", |draft| draft.raid0 = Some(true)),
+        ],
+    ),
+    number("-stripe", "KB that raid0 puts on each LUN in turn (1024)", 1..=1 << 30, |draft, kib| {
+        draft.stripe_kib = Some(kib.into());
+    }),
+    number(
+        "-write",
+        "percent that writes; destroys data, so --destroy is needed as well (0)",
+        0..=100,
+        |draft, percent| draft.write = Some(narrow::<u8>(percent)),
+    ),
+    parsed(
+        "-cache_size",
+        "MB",
+        "random requests before each sequential data point (two minutes of them)",
+        |draft, given| given.number(0..=1 << 40).map(|mib| draft.cache_mib = Some(mib)),
+    ),
+    number("-duration", "seconds of each data point (60)", 1..=1_000_000, |draft, seconds| {
+        draft.seconds = Some(seconds);
+    }),
+    one_of(
+        "-matrix",
+        "which data points there are (basic)",
+        &[
+            flag("basic", "the first row and the first column", |draft| draft.matrix = Some(Matrix::Basic)),
+            flag("detailed", "all", |draft| draft.matrix = Some(Matrix::Detailed)),
+            flag("point", "one", |draft| draft.matrix = Some(Matrix::Point)),
+            flag("col column", "large varies, small is fixed", |draft| draft.matrix = Some(Matrix::Col)),
+            flag("row", "small varies, large is fixed", |draft| draft.matrix = Some(Matrix::Row)),
+            flag("max", "all up to both numbers", |draft| draft.matrix = Some(Matrix::Max)),
+        ],
+    ),
+    number("-num_small", "small requests in flight, for point, col and max", 0..=MOST, |draft, small| {
+        draft.num_small = Some(small);
+    }),
+    number(
+        "-num_large",
+        "large requests in flight, or streams, for point, row and max",
+        0..=MOST,
+        |draft, large| draft.num_large = Some(large),
+    ),
+    flag("-verbose", "prints the log while it is made", |draft| draft.verbose = true),
+    ignored("-hugenotneeded", "buffers are not in huge pages anyway"),
+    one_of(
+        "-storax",
+        "changes nothing here",
+        &[
+            ignored("skgfr", "requests go to the kernel as a plan's do"),
+            unsupported(
+                "oss asmlib odmlib",
+                "there is no Oracle library here; the kernel is asked, as with `skgfr`",
+            ),
+        ],
+    ),
+    parsed(
+        "-shape",
+        "10.2|11.1|11.2",
+        "whose files are written (11.1); FATHOM_ORION says it too",
+        |draft, given| {
+            let named = |version: &str| Shape::named(&version.to_ascii_lowercase());
+            given.read(named, "10.2, 11.1 or 11.2").map(|shape| draft.shape = shape)
+        },
+    ),
+    flag("-help", "", |_| {}),
+];
+
+fn test_name(given: &Given<'_>) -> Result<String, Refusal> {
+    let name = given.value;
+    if name.ends_with(".lun") {
+        return Err(given.wrong("the name without `.lun`; the file of that name with `.lun` is read"));
+    }
+    let file = name.rsplit('/').next().unwrap_or_default();
+    match file.is_empty() || name.contains(['\0', '\n', '\r']) {
+        true => Err(given.wrong("the beginning of file names")),
+        false => Ok(name.into()),
+    }
+}
+
+impl Draft {
     fn note(&mut self, option: &str, why: &str) {
         self.notes.push(format!("`{option}` changes nothing: {why}"));
     }
 
     fn finish(mut self, arguments: &[String]) -> Result<Command, Refusal> {
-        let usage = |what: String| Refusal::Usage { tool: TOOL, what };
+        let usage = |what: String| Refusal::usage(TOOL, what);
         let Some(run) = self.run else {
             return Err(usage("say `-run simple`, normal, advanced, oltp or dss".into()));
         };
@@ -382,7 +381,7 @@ impl Seen {
 
     /// That nothing contradicts the mode, and nothing that the matrix needs is missing.
     fn fits(&mut self, run: Mode) -> Result<(), Refusal> {
-        let usage = |what: String| Err(Refusal::Usage { tool: TOOL, what });
+        let usage = |what: String| Err(Refusal::usage(TOOL, what));
         let own = match run {
             Mode::Simple => (Some(Matrix::Basic), None, None, true),
             Mode::Normal => (Some(Matrix::Detailed), None, None, true),
@@ -422,70 +421,5 @@ impl Seen {
             }
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parse(line: &str) -> Result<Command, Refusal> {
-        Command::parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
-    }
-
-    #[test]
-    fn what_is_not_said_is_as_orion_has_it() {
-        let command = parse("-run simple").unwrap();
-        assert_eq!((command.name.as_str(), command.disks), ("orion", None));
-        assert_eq!((command.small_kib, command.large_kib, command.stream_ios), (8, 1024, 4));
-        assert_eq!((command.write, command.cache_mib, command.seconds), (0, None, 60));
-        assert_eq!((command.large, command.array), (Large::Random, Simulated::Concat));
-        assert_eq!(command.lun_file(), "orion.lun");
-        let raid0 = parse("-run advanced -simulate RAID0 -matrix column -num_small 0").unwrap();
-        assert_eq!(raid0.array, Simulated::Raid0 { stripe_kib: 1024 });
-        assert_eq!((raid0.matrix, raid0.num_small), (Matrix::Col, Some(0)));
-    }
-
-    #[test]
-    fn what_is_wrong_is_named() {
-        for (line, words) in [
-            ("", "-run simple"),
-            ("-run fast", "simple, normal"),
-            ("-run simple -num_disk 4", "did you mean `-num_disks`"),
-            ("-run simple -num_disks 0", "from 1"),
-            ("-run simple -num_disks", "needs a value"),
-            ("-run simple -testname my.lun", "without `.lun`"),
-            ("-run simple -testname /tmp/", "file names"),
-            ("-run simple -matrix point", "-run advanced"),
-            ("-run oltp -num_large 3", "-run advanced"),
-            ("-run dss -type seq", "-run advanced"),
-            ("-run advanced -matrix point -num_small 3", "needs `-num_large`"),
-            ("-run advanced -matrix row", "needs `-num_large`"),
-            ("-run advanced -write 101", "from 0 to 100"),
-            ("-run advanced -storax asmlib", "no Oracle library"),
-            ("-run advanced -simulate raid5", "concat or raid0"),
-            ("-run simple -shape 9i", "10.2, 11.1 or 11.2"),
-        ] {
-            let refusal = parse(line).unwrap_err().to_string();
-            assert!(refusal.contains(words), "{line}: {refusal}");
-        }
-    }
-
-    #[test]
-    fn what_changes_nothing_is_noted() {
-        let command = parse(
-            "-run advanced -num_streamIO 8 -stripe 64 -hugenotneeded -num_small 3 -cache_size 1 -storax skgfr",
-        );
-        assert_eq!(command.unwrap().notes.len(), 6);
-        assert_eq!(parse("-run simple -matrix basic -num_disks 3").unwrap().notes.len(), 0);
-        assert!(parse("-run advanced -type seq -cache_size 67108864").unwrap().notes[0].contains("64 TiB"));
-    }
-
-    #[test]
-    fn help_names_every_option() {
-        for option in OPTIONS.iter().filter(|option| **option != "-help") {
-            assert!(help().contains(option), "{option}");
-        }
-        assert!(asks_for_help(&[]) && asks_for_help(&["-run".into(), "-help".into()]));
     }
 }

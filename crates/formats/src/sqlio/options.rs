@@ -2,19 +2,18 @@
 
 use super::TOOL;
 use crate::Refusal;
-
-const FLAGS: &[&str] = &[
-    "-k", "-t", "-s", "-d", "-R", "-f", "-p", "-a", "-o", "-b", "-i", "-m", "-L", "-U", "-B", "-S", "-v",
-    "-64", "-F", "-D", "-?",
-];
+use crate::options::{
+    Notes, Opt, Style, Syntax, flag, ignored, number, one_of, parsed, text, unsupported, usage,
+};
 
 /// The original's limit for threads and for files.
 const MOST: u32 = 256;
 
 /// `-f` and `-i`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Access {
     /// `-frandom`.
+    #[default]
     Random,
     /// `-fsequential`.
     Sequential,
@@ -42,7 +41,7 @@ pub enum Buffering {
 }
 
 /// A command line of SQLIO.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Command {
     /// As typed.
     pub words: Vec<String>,
@@ -80,126 +79,121 @@ impl Command {
     /// Reads the arguments after the tool's name.
     pub fn parse(arguments: &[String]) -> Result<Command, Refusal> {
         let mut draft = Draft::new(arguments);
-        for argument in arguments {
-            draft.take(argument)?;
-        }
+        SYNTAX.read(&mut draft, arguments)?;
         draft.finish()
     }
 }
 
-struct Draft {
+pub(crate) struct Draft {
     command: Command,
     stripe: Option<u32>,
     rows: Option<u32>,
     access: Option<Access>,
 }
 
+impl Notes for Draft {
+    fn notes(&mut self) -> &mut Vec<String> {
+        &mut self.command.notes
+    }
+}
+
+pub(crate) const SYNTAX: Syntax<Draft> = Syntax {
+    tool: TOOL,
+    style: Style::Glued,
+    any_case: false,
+    options: &[OPTIONS],
+    operand: |draft, file| {
+        draft.command.named.push(file.into());
+        Ok(())
+    },
+};
+
+const OPTIONS: &[Opt<Draft>] = &[
+    one_of(
+        "-k",
+        "what is done",
+        &[
+            flag("R r", "reads", |draft| draft.command.writes = false),
+            flag("W w", "writes", |draft| draft.command.writes = true),
+        ],
+    ),
+    number("-t", "threads for each file (1)", 1..=MOST, |draft, threads| draft.command.threads = threads),
+    number("-s", "seconds (30)", 1..=10_000_000, |draft, seconds| draft.command.seconds = seconds),
+    parsed("-f", "random|sequential|N", "where requests go, or blocks of a row (64)", |draft, given| {
+        match given.value {
+            "random" => draft.access = Some(Access::Random),
+            "sequential" => draft.access = Some(Access::Sequential),
+            _ => draft.stripe = Some(given.number(1..=1 << 20)?),
+        }
+        Ok(())
+    }),
+    number("-i", "rows (64)", 1..=1 << 20, |draft, rows| draft.rows = Some(rows)),
+    number("-o", "requests outstanding for each thread and file", 1..=4096, |draft, depth| {
+        draft.command.outstanding = Some(depth);
+    }),
+    number("-b", "KiB of a request (2)", 1..=1 << 20, |draft, kib| draft.command.block_kib = kib),
+    number("-p", "the processor for the threads", 0..=63, |draft, cpu| draft.command.mask = 1 << cpu),
+    parsed("-a", "MASK", "processors for the threads", |draft, given| {
+        given.read(mask, "a mask of processors such as 0x3").map(|mask| draft.command.mask = mask)
+    }),
+    one_of(
+        "-B",
+        "caches that are used (N)",
+        &[
+            flag("N", "none", |draft| draft.buffering(Buffering::None)),
+            flag("Y", "both", |draft| draft.buffering(Buffering::Both)),
+            flag("H", "the disk's", |draft| draft.buffering(Buffering::Hardware)),
+            flag("S", "the page cache", |draft| draft.buffering(Buffering::Software)),
+        ],
+    ),
+    number("-S", "the block where it begins (0)", 0..=u32::MAX, |draft, block| {
+        draft.command.start_block = block.into();
+    }),
+    one_of(
+        "-L",
+        "prints latencies, by the timer",
+        &[
+            flag("S", "of the system", |draft| draft.command.timer = Some("system")),
+            flag("P", "of the processor", |draft| draft.command.timer = Some("processor")),
+            unsupported("Si Pi", "the time to hand a request over is not measured apart; use -LS"),
+        ],
+    ),
+    text("-F", "FILE", "a parameter file: files with their threads, masks and sizes", |draft, file| {
+        draft.command.params = Some(file.into());
+    }),
+    ignored("-64", "addresses always have 64 bits"),
+    unsupported("-d", "there are no drive letters here; name each file in full"),
+    unsupported("-R", "name devices as they are called here, such as /dev/sdb"),
+    unsupported("-m", "requests are not cut in parts or gathered; leave it out"),
+    unsupported("-U", "the record has the processor's time; see `fathom show last`"),
+    unsupported("-v", "this is version 1.5's behaviour; leave it out"),
+    unsupported("-D", "the record has more; see `fathom show last`"),
+    usage(
+        "-?",
+        "usage: sqlio -kR|W -tN -sN -frandom|sequential|N -iN -oN -bN -BN|Y|H|S -LS|P -SN -FFILE FILE…",
+    ),
+];
+
 impl Draft {
     fn new(arguments: &[String]) -> Draft {
         let command = Command {
             words: arguments.to_vec(),
-            writes: false,
             threads: 1,
             seconds: 30,
-            access: Access::Random,
-            outstanding: None,
             block_kib: 2,
-            buffering: Buffering::None,
-            says_buffering: false,
-            timer: None,
-            start_block: 0,
-            mask: 0,
-            params: None,
-            named: Vec::new(),
-            notes: Vec::new(),
+            ..Command::default()
         };
         Draft { command, stripe: None, rows: None, access: None }
     }
 
-    fn take(&mut self, argument: &str) -> Result<(), Refusal> {
-        let Some(flag) = argument.strip_prefix('-').filter(|flag| !flag.is_empty()) else {
-            self.command.named.push(argument.into());
-            return Ok(());
-        };
-        let letter = flag.chars().next().expect("a flag is not empty");
-        let value = &flag[letter.len_utf8()..];
-        let wrong = |want: &str| Refusal::Value {
-            tool: TOOL,
-            option: format!("-{letter}"),
-            value: value.into(),
-            want: want.into(),
-        };
-        let number = |from: u32, to: u32| match value.parse() {
-            Ok(number) if (from..=to).contains(&number) => Ok(number),
-            _ => Err(wrong(&format!("a whole number from {from} to {to}, without a blank before it"))),
-        };
-        let unserved =
-            |why: &str| Err(Refusal::Unserved { tool: TOOL, option: argument.into(), why: why.into() });
-        let command = &mut self.command;
-        match letter {
-            'k' => {
-                command.writes = match value {
-                    "R" | "r" => false,
-                    "W" | "w" => true,
-                    _ => return Err(wrong("`R` or `W`")),
-                }
-            }
-            't' => command.threads = number(1, MOST)?,
-            's' => command.seconds = number(1, 10_000_000)?,
-            'o' => command.outstanding = Some(number(1, 4096)?),
-            'b' => command.block_kib = number(1, 1 << 20)?,
-            'i' => self.rows = Some(number(1, 1 << 20)?),
-            'f' => match value {
-                "random" => self.access = Some(Access::Random),
-                "sequential" => self.access = Some(Access::Sequential),
-                _ => self.stripe = Some(number(1, 1 << 20)?),
-            },
-            'S' => command.start_block = u64::from(number(0, u32::MAX)?),
-            'F' if !value.is_empty() => command.params = Some(value.into()),
-            'F' => return Err(wrong("the name of a parameter file, without a blank before it")),
-            'B' => {
-                command.says_buffering = true;
-                command.buffering = match value {
-                    "N" => Buffering::None,
-                    "Y" => Buffering::Both,
-                    "H" => Buffering::Hardware,
-                    "S" => Buffering::Software,
-                    _ => return Err(wrong("`N`, `Y`, `H` or `S`")),
-                };
-            }
-            'L' => {
-                command.timer = Some(match value {
-                    "S" => "system",
-                    "P" => "processor",
-                    "Si" | "Pi" => {
-                        return unserved("the time to hand a request over is not measured apart; use -LS");
-                    }
-                    _ => return Err(wrong("`S` or `P`")),
-                });
-            }
-            'p' => command.mask = 1 << number(0, 63)?,
-            'a' => command.mask = mask(value).ok_or_else(|| wrong("a mask of processors such as 0x3"))?,
-            '6' if flag == "64" => {
-                command.notes.push("`-64` changes nothing: addresses always have 64 bits".into());
-            }
-            'd' => return unserved("there are no drive letters here; name each file in full"),
-            'R' => return unserved("name devices as they are called here, such as /dev/sdb"),
-            'm' => return unserved("requests are not cut in parts or gathered; leave it out"),
-            'U' => return unserved("the record has the processor's time; see `fathom show last`"),
-            'v' => return unserved("this is version 1.5's behaviour; leave it out"),
-            'D' => return unserved("the record has more; see `fathom show last`"),
-            '?' => {
-                let what = "usage: sqlio -kR|W -tN -sN -frandom|sequential|N -iN -oN -bN -BN|Y|H|S -LS|P -SN -FFILE FILE…";
-                return Err(Refusal::Usage { tool: TOOL, what: what.into() });
-            }
-            _ => return Err(Refusal::unknown(TOOL, argument, FLAGS)),
-        }
-        Ok(())
+    fn buffering(&mut self, buffering: Buffering) {
+        self.command.says_buffering = true;
+        self.command.buffering = buffering;
     }
 
     fn finish(self) -> Result<Command, Refusal> {
         let Draft { mut command, stripe, rows, access } = self;
-        let usage = |what: &str| Err(Refusal::Usage { tool: TOOL, what: what.into() });
+        let usage = |what: &str| Err(Refusal::usage(TOOL, what));
         command.access = match access {
             Some(_) if stripe.is_some() || rows.is_some() => {
                 return usage("`-frandom` and `-fsequential` go with neither `-f` and a number nor `-i`");
@@ -226,53 +220,5 @@ pub(super) fn mask(text: &str) -> Option<u64> {
     match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
         None => text.parse().ok(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parse(line: &str) -> Result<Command, Refusal> {
-        Command::parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
-    }
-
-    #[test]
-    fn defaults_are_those_that_the_tool_prints() {
-        let command = parse("").unwrap();
-        assert_eq!((command.writes, command.threads, command.seconds, command.block_kib), (false, 1, 30, 2));
-        assert_eq!(command.access, Access::Stripe { blocks: 64, rows: 64 });
-        assert_eq!((command.buffering, command.named), (Buffering::None, vec!["testfile.dat".to_owned()]));
-    }
-
-    #[test]
-    fn flags_have_their_values_behind_them() {
-        let command = parse("-kW -t2 -s60 -o8 -frandom -b64 -BH -LS -Fparam.txt -a0x3").unwrap();
-        assert!(command.writes);
-        assert_eq!((command.threads, command.seconds, command.outstanding), (2, 60, Some(8)));
-        assert_eq!((command.access, command.block_kib, command.mask), (Access::Random, 64, 3));
-        assert_eq!((command.timer, command.params.as_deref()), (Some("system"), Some("param.txt")));
-    }
-
-    #[test]
-    fn what_is_not_served_is_named() {
-        for (line, word) in [
-            ("-kX", "`R` or `W`"),
-            ("-t0", "-t"),
-            ("-t 4", "without a blank"),
-            ("-dDEF", "-dDEF"),
-            ("-R1", "/dev/sdb"),
-            ("-LSi", "-LS"),
-            ("-mS", "-mS"),
-            ("-Up", "processor"),
-            ("-z", "-z"),
-            ("-frandom -i3", "-i"),
-            ("-BX", "`N`"),
-            ("-F", "parameter file"),
-            ("-\u{fc}", "-\u{fc}"),
-        ] {
-            let refusal = parse(line).unwrap_err().to_string();
-            assert!(refusal.contains(word), "{line}: {refusal}");
-        }
     }
 }

@@ -7,7 +7,7 @@ use stats::Histogram;
 use units::convert::{narrow, truncated};
 
 use super::{Access, Buffering, Command, File};
-use crate::{NoFigures, Output};
+use crate::{NoFigures, Output, point};
 
 /// Bins of the histogram: 0 to 23 ms, and all above.
 const BINS: usize = 25;
@@ -194,24 +194,21 @@ fn text(run: &Run) -> Result<String, NoFigures> {
             )
         })
         .collect();
-    match texts.is_empty() {
-        true => Err(NoFigures {
-            format: "sqlio",
-            why: "no point reads or writes; `fathom run sqlio` has such points".into(),
-        }),
-        false => Ok(texts.concat()),
-    }
+    NoFigures::when(
+        texts.is_empty(),
+        "sqlio",
+        "no point reads or writes; `fathom run sqlio` has such points",
+    )?;
+    Ok(texts.concat())
 }
 
 fn size_of(point: &Point) -> (u64, u32) {
-    let measured_ns = point.workloads.iter().map(|workload| workload.measured_ns).max().unwrap_or(0);
     let workers: usize = point.workloads.iter().map(|workload| workload.workers.len()).sum();
-    (truncated::<u64>((measured_ns as f64 / 1e9).round()), narrow::<u32>(workers))
+    (truncated::<u64>(point::seconds(point).round()), narrow::<u32>(workers))
 }
 
 fn doing(point: &Point) -> &'static str {
-    let classes = || point.workloads.iter().flat_map(|workload| &workload.classes);
-    match (classes().any(|class| class.op == "read"), classes().any(|class| class.op == "write")) {
+    match (point::has(point, "read"), point::has(point, "write")) {
         (true, true) => "reading and writing",
         (false, true) => "writing",
         _ => "reading",

@@ -1,8 +1,8 @@
 //! SQLIO's parameter file: a line for each file, with its threads, a mask of processors and its size.
 
 use super::options::mask;
-use super::{Command, Found, TOOL};
-use crate::{JobFile, Order, Refusal, Surroundings};
+use super::{Command, TOOL};
+use crate::{JobEnvironment, JobFile, Refusal, TargetInfo, TranslatedJob};
 
 /// One line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,15 +31,15 @@ pub fn read(name: &str, text: &str) -> Result<Vec<Line>, Refusal> {
         if text.is_empty() || text.starts_with('#') {
             continue;
         }
-        let line = line(text).map_err(|what| Refusal::Line { file: name.into(), line: number, what })?;
+        let line = line(text).map_err(|what| Refusal::line(name, number, what))?;
         lines.push(line);
         if lines.len() > 256 {
-            let what = "at most 256 files".into();
-            return Err(Refusal::Line { file: name.into(), line: number, what });
+            let what = "at most 256 files";
+            return Err(Refusal::line(name, number, what));
         }
     }
     match lines.is_empty() {
-        true => Err(Refusal::Usage { tool: TOOL, what: format!("{name} names no file") }),
+        true => Err(Refusal::usage(TOOL, format!("{name} names no file"))),
         false => Ok(lines),
     }
 }
@@ -79,30 +79,30 @@ fn is_one(name: &str, text: &str) -> bool {
     !lines.is_empty() && lines.iter().all(Option::is_some) && (named || has_mask)
 }
 
-fn read_job(name: &str, text: &str, around: &Surroundings<'_>) -> Result<Order, Refusal> {
+fn read_job(name: &str, text: &str, environment: &JobEnvironment<'_>) -> Result<TranslatedJob, Refusal> {
     let lines = read(name, text)?;
     let mut words: Vec<String> = USUAL.iter().map(|word| (*word).to_owned()).collect();
     words.push(format!("-F{name}"));
     let command = Command::parse(&words)?;
-    let found: Vec<Found> = lines
+    let found: Vec<TargetInfo> = lines
         .iter()
         .enumerate()
         .map(|(number, line)| {
-            let target = around.targets.get(number).unwrap_or(&line.name);
-            Found { size: (around.size_bytes)(target).unwrap_or(0), fixed: false }
+            let target = environment.targets.get(number).unwrap_or(&line.name);
+            TargetInfo::sized((environment.size_bytes)(target).unwrap_or(0), false)
         })
         .collect();
     let files = command.files(&lines, &found)?;
-    let mut order = command.order(&files, around.salt)?;
-    order.notes.push(format!(
+    let mut translated = command.translate(&files, environment.salt)?;
+    translated.notes.push(format!(
         "a parameter file has files, threads, masks and sizes; the rest is as in `sqlio {}`",
         USUAL.join(" ")
     ));
     for file in &files {
         let (name, threads, mib) = (&file.name, file.threads, file.size >> 20);
-        order.notes.push(format!("{name}: {threads} threads, mask {:#x}, {mib} MB", file.mask));
+        translated.notes.push(format!("{name}: {threads} threads, mask {:#x}, {mib} MB", file.mask));
     }
-    Ok(order)
+    Ok(translated)
 }
 
 #[cfg(test)]
@@ -143,7 +143,7 @@ mod tests {
         assert!(!is_one("param.toml", "name = \"x\"\n\n[[phase]]\nrun = \"1s\"\n"));
         assert!(!is_one("param.txt", ""));
         let order =
-            (JOB_FILE.read)("param.txt", "a.dat 2 0x0 100\nb.dat 1 0x0 50\n", &Surroundings::NONE).unwrap();
+            (JOB_FILE.read)("param.txt", "a.dat 2 0x0 100\nb.dat 1 0x0 50\n", &JobEnvironment::NONE).unwrap();
         let plan = workload::plan::Plan::parse("sqlio", &order.plan, &Default::default())
             .unwrap_or_else(|errors| panic!("{}", errors.plain()));
         assert_eq!(
@@ -151,7 +151,7 @@ mod tests {
             (2, vec!["a.dat".to_owned(), "b.dat".into()])
         );
         let many =
-            |files: usize| (JOB_FILE.read)("param.txt", &"a 1 0x0 10\n".repeat(files), &Surroundings::NONE);
+            |files: usize| (JOB_FILE.read)("param.txt", &"a 1 0x0 10\n".repeat(files), &JobEnvironment::NONE);
         assert!(many(64).is_ok());
         assert!(many(65).unwrap_err().to_string().contains("65 files are too many"));
     }

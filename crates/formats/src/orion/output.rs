@@ -82,13 +82,12 @@ fn small(run: &Run, format: &'static str, write: Write) -> Result<String, NoFigu
 
 fn figures(run: &Run, format: &'static str) -> Result<Figures, NoFigures> {
     let figures = Figures::of(&run.points);
-    match figures.is_empty() {
-        false => Ok(figures),
-        true => Err(NoFigures {
-            format,
-            why: "no point reads or writes; `fathom run orion-simple` has such points".into(),
-        }),
-    }
+    NoFigures::when(
+        figures.is_empty(),
+        format,
+        "no point reads or writes; `fathom run orion-simple` has such points",
+    )?;
+    Ok(figures)
 }
 
 #[cfg(test)]

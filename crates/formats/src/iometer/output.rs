@@ -410,8 +410,8 @@ impl Row {
         self.transactions = one(results.iter().map(|result| {
             result.spec.get("reopen_every").and_then(|every| every.parse().ok()).unwrap_or(AMBIGUOUS)
         }));
-        self.start = one(workers.iter().map(|worker| whole(worker.asked.first_sector)));
-        self.size = one(workers.iter().map(|worker| whole(worker.asked.sectors)));
+        self.start = one(workers.iter().map(|worker| whole(worker.settings.first_sector)));
+        self.size = one(workers.iter().map(|worker| whole(worker.settings.sectors)));
         self.depth = one(results.iter().map(|result| {
             result.spec.get("depth").and_then(|depth| depth.parse().ok()).unwrap_or(AMBIGUOUS)
         }));

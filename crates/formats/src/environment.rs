@@ -3,7 +3,7 @@
 use std::io;
 
 /// What a reader of job files may ask for. Everything is asked for by name, and nothing is written.
-pub struct Surroundings<'a> {
+pub struct JobEnvironment<'a> {
     /// The text of a file that a job file names, its path as written there or beside the job file.
     pub file: &'a dyn Fn(&str) -> io::Result<String>,
     /// The value of an environment variable; `None` where it is not set.
@@ -20,9 +20,9 @@ pub struct Surroundings<'a> {
     pub ram_bytes: u64,
 }
 
-impl Surroundings<'_> {
-    /// Nothing around: no file, no variable, one processor. For texts that stand alone, and for tests.
-    pub const NONE: Surroundings<'static> = Surroundings {
+impl JobEnvironment<'_> {
+    /// Nothing environment: no file, no variable, one processor. For texts that stand alone, and for tests.
+    pub const NONE: JobEnvironment<'static> = JobEnvironment {
         file: &|_| Err(io::Error::from(io::ErrorKind::NotFound)),
         variable: &|_| None,
         size_bytes: &|_| None,
@@ -33,9 +33,9 @@ impl Surroundings<'_> {
     };
 }
 
-impl std::fmt::Debug for Surroundings<'_> {
+impl std::fmt::Debug for JobEnvironment<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Surroundings")
+        f.debug_struct("JobEnvironment")
             .field("targets", &self.targets)
             .field("salt", &self.salt)
             .field("cpus", &self.cpus)

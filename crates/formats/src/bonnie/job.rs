@@ -1,11 +1,11 @@
 //! What a call comes to: a plan, files of its own, and what is printed above the figures.
 
 use super::{Chars, Command, FileTest, Generation, Sheet, Test, usage};
-use crate::{Order, Refusal, quoted};
+use crate::{Refusal, TranslatedJob, quoted};
 
 /// Where and on what machine.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct Machine {
     /// Whether the directory is a virtual array instead.
     pub is_array: bool,
     /// Memory of this machine.
@@ -20,8 +20,8 @@ pub struct Place {
 
 /// A file that is made for the test.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
-    /// Its path, also a target of the order.
+pub struct DataFile {
+    /// Its path, also a target of the plan.
     pub path: String,
     /// How large it becomes.
     pub bytes: u64,
@@ -30,25 +30,25 @@ pub struct Piece {
 /// A call, ready to be carried out.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// Plan and targets: the pieces, and the directory after them where small files are tested.
-    pub order: Order,
-    /// The files, first targets of the order. None on a virtual array.
-    pub pieces: Vec<Piece>,
+    /// Plan and targets: the data files, and the directory after them where small files are tested.
+    pub translated: TranslatedJob,
+    /// The files, first targets of the plan. None on a virtual array.
+    pub data_files: Vec<DataFile>,
     /// What is printed beside the figures.
     pub sheet: Sheet,
 }
 
 /// 1.03 has files of 1 GiB at most.
-const PIECE_MIB: u64 = 1024;
+const FILE_MIB: u64 = 1024;
 
 impl Command {
     /// The size of the file of each copy, in MiB.
-    fn size_mib(&self, place: &Place) -> Result<u64, Refusal> {
-        let ram = match (self.ram_mib, place.is_array) {
+    fn size_mib(&self, machine: &Machine) -> Result<u64, Refusal> {
+        let ram = match (self.ram_mib, machine.is_array) {
             (Some(ram), _) => ram,
             // The memory of the machine that computes a virtual array is not in the way.
             (None, true) => 0,
-            (None, false) => place.ram_mib,
+            (None, false) => machine.ram_mib,
         };
         let size = match self.size_mib {
             Some(size) if size > 0 && size < 2 * ram => {
@@ -66,7 +66,7 @@ impl Command {
         let total = size.checked_mul(u64::from(self.copies)).filter(|total| *total <= 1 << 30);
         match total {
             None => Err(usage(self.generation, format!("{} copies of {size} MiB are too much", self.copies))),
-            Some(total) if total.div_ceil(PIECE_MIB) > 1024 => {
+            Some(total) if total.div_ceil(FILE_MIB) > 1024 => {
                 Err(usage(self.generation, format!("{total} MiB are more than 1024 files of 1 GiB hold")))
             }
             Some(_) => Ok(size),
@@ -74,25 +74,25 @@ impl Command {
     }
 
     /// All that the call comes to.
-    pub fn job(&self, place: &Place) -> Result<Job, Refusal> {
-        let size = self.size_mib(place)?;
+    pub fn job(&self, machine: &Machine) -> Result<Job, Refusal> {
+        let size = self.size_mib(machine)?;
         if size > 0 && (size << 20) < u64::from(self.chunk) {
             return Err(usage(self.generation, "a block is larger than the file"));
         }
-        let pieces = if place.is_array { Vec::new() } else { self.pieces(size, place) };
-        let seed = self.seed.unwrap_or(place.seed);
+        let data_files = if machine.is_array { Vec::new() } else { self.data_files(size, machine) };
+        let seed = self.seed.unwrap_or(machine.seed);
         let mut plan = format!(
             "name  = {}\nabout = {}\nseed  = {seed}\n",
             quoted(self.generation.tool()),
             quoted(&format!("what `{}` asks for in {}", self.generation.tool(), self.directory))
         );
-        let mut targets: Vec<String> = pieces.iter().map(|piece| piece.path.clone()).collect();
+        let mut targets: Vec<String> = data_files.iter().map(|file| file.path.clone()).collect();
         if size > 0 {
-            let on = match (pieces.len(), self.files) {
+            let on = match (data_files.len(), self.files) {
                 (0, _) | (_, None) => String::new(),
                 (count, Some(_)) => format!("on      = \"1-{count}\"\n"),
             };
-            plan += &self.passes(size << 20, &on, place.is_array);
+            plan += &self.passes(size << 20, &on, machine.is_array);
         }
         if let Some(files) = self.files {
             plan += &self.file_phases(files);
@@ -101,7 +101,7 @@ impl Command {
             targets.push(self.directory.clone());
         }
         let mut notes = self.notes.clone();
-        if place.is_array && self.generation == Generation::V103 && self.chars != Chars::Skip && size > 0 {
+        if machine.is_array && self.generation == Generation::V103 && self.chars != Chars::Skip && size > 0 {
             notes.push(
                 "a virtual array is asked for the 4 KiB that putc and getc gather, not for each character"
                     .into(),
@@ -109,7 +109,7 @@ impl Command {
         }
         let sheet = Sheet {
             generation: self.generation,
-            name: self.name.clone().unwrap_or_else(|| place.hostname.clone()),
+            name: self.name.clone().unwrap_or_else(|| machine.hostname.clone()),
             size_mib: size,
             chunk: self.chunk,
             seeks: self.seeks,
@@ -118,20 +118,20 @@ impl Command {
             seed,
             files: self.files,
         };
-        Ok(Job { order: Order { plan, targets, notes }, pieces, sheet })
+        Ok(Job { translated: TranslatedJob { plan, targets, notes }, data_files, sheet })
     }
 
     /// 1.03 fills files of 1 GiB, 2.00 one file for each copy.
-    fn pieces(&self, size: u64, place: &Place) -> Vec<Piece> {
-        let each = if self.generation == Generation::V103 { PIECE_MIB } else { size };
+    fn data_files(&self, size: u64, machine: &Machine) -> Vec<DataFile> {
+        let each = if self.generation == Generation::V103 { FILE_MIB } else { size };
         let total = size * u64::from(self.copies);
         let count = if total == 0 { 0 } else { total.div_ceil(each) };
         let name = |number| match (self.generation, self.copies) {
-            (Generation::V200, 1) => format!("{}/Bonnie.{}", self.directory, place.pid),
-            _ => format!("{}/Bonnie.{}.{number:03}", self.directory, place.pid),
+            (Generation::V200, 1) => format!("{}/Bonnie.{}", self.directory, machine.pid),
+            _ => format!("{}/Bonnie.{}.{number:03}", self.directory, machine.pid),
         };
         let bytes = |number: u64| (total - number * each).min(each) << 20;
-        (0..count).map(|number| Piece { path: name(number), bytes: bytes(number) }).collect()
+        (0..count).map(|number| DataFile { path: name(number), bytes: bytes(number) }).collect()
     }
 
     /// The tests of the large file.
@@ -199,7 +199,7 @@ impl Command {
         let size = if min < max { format!("{min}B..{max}B") } else { format!("{max}B") };
         let levels = u32::from(dirs > 0);
         let tree = format!(
-            "count     = {}\nfile_size = \"{size}\"\nlevels    = {levels}\nbranch    = {}\nworkers   = {}\nown_trees = {}\n",
+            "count     = {}\nfile_size = \"{size}\"\nlevels    = {levels}\nfanout    = {}\nworkers   = {}\nunique_dirs = {}\n",
             u64::from(thousands) * 1024 * u64::from(self.copies),
             dirs.max(1),
             self.copies,
@@ -233,99 +233,4 @@ const AFRESH: &str = "\n[[phase]]\nname    = \"afresh\"\nstate   = \"prepare\"\n
 fn with_tenths(seeks: u64, seekers: u64) -> u64 {
     let own = |seeker: u64| seeks / seekers + u64::from(seeker < seeks % seekers);
     (0..seekers).map(|seeker| own(seeker) + own(seeker) / 10).sum()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::Asked;
-    use super::*;
-    use workload::plan::{Plan, Point};
-
-    const HERE: Place = Place { is_array: false, ram_mib: 4000, hostname: String::new(), pid: 77, seed: 9 };
-
-    fn job(generation: Generation, line: &str, place: &Place) -> Result<Job, Refusal> {
-        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        match Asked::parse(generation, &words)? {
-            Asked::Test(command) => command.job(place),
-            other => panic!("{other:?}"),
-        }
-    }
-
-    fn points(job: &Job) -> Vec<Point> {
-        let plan = Plan::parse("bonnie", &job.order.plan, &Default::default());
-        plan.unwrap_or_else(|errors| panic!("{}\n{}", errors.plain(), job.order.plan)).points().to_vec()
-    }
-
-    #[test]
-    fn the_size_is_twice_the_memory_and_no_less() {
-        let size = |line: &str, ram_mib| {
-            job(Generation::V200, line, &Place { ram_mib, ..HERE }).map(|job| job.sheet.size_mib)
-        };
-        assert_eq!(size("-d /mnt", 100), Ok(300));
-        assert_eq!(size("-d /mnt", 2000), Ok(4096), "nearly 4 GiB are called 4 GiB");
-        assert_eq!(size("-d /mnt", 2100), Ok(4200));
-        assert_eq!(size("-d /mnt -s 4200", 2100), Ok(4200));
-        assert_eq!(size("-d /mnt -s 100 -r 0", 2100), Ok(100));
-        let refusal = size("-d /mnt -s 4g", 2100).unwrap_err().to_string();
-        assert!(
-            refusal.contains("File size should be double RAM for good results, RAM is 2100M"),
-            "{refusal}"
-        );
-        let array = Place { is_array: true, ..HERE };
-        assert_eq!(job(Generation::V103, "-d array:x", &array).unwrap().sheet.size_mib, 300);
-    }
-
-    #[test]
-    fn files_are_those_of_the_version() {
-        let old = job(Generation::V103, "-d /mnt -s 2500 -r 0 -n 0", &HERE).unwrap();
-        let names: Vec<&str> = old.order.targets.iter().map(String::as_str).collect();
-        assert_eq!(names, ["/mnt/Bonnie.77.000", "/mnt/Bonnie.77.001", "/mnt/Bonnie.77.002"]);
-        assert_eq!(old.pieces[2].bytes, 452 << 20);
-        let new = job(Generation::V200, "-d /mnt -s 2500 -r 0", &HERE).unwrap();
-        assert_eq!(new.order.targets, ["/mnt/Bonnie.77", "/mnt"]);
-        assert_eq!(new.pieces, [Piece { path: "/mnt/Bonnie.77".into(), bytes: 2500 << 20 }]);
-        let copies = job(Generation::V200, "-d /mnt -s 10 -r 0 -c 2 -n 0", &HERE).unwrap();
-        assert_eq!(copies.order.targets, ["/mnt/Bonnie.77.000", "/mnt/Bonnie.77.001"]);
-    }
-
-    #[test]
-    fn every_job_is_a_plan_that_asks_for_the_work() {
-        let lines = ["", "-f", "-b -D -s 10:1024:100:2", "-s 10 -c 3", "-s 0 -n 1:5000:100:7 -b", "-n 0"];
-        for (generation, is_array) in [
-            (Generation::V103, false),
-            (Generation::V103, true),
-            (Generation::V200, false),
-            (Generation::V200, true),
-        ] {
-            for line in lines.iter().filter(|line| generation == Generation::V200 || !line.contains("-c 3")) {
-                let line = match generation {
-                    Generation::V103 => line.replace(":100:2", ""),
-                    Generation::V200 => (*line).into(),
-                };
-                let job =
-                    job(generation, &format!("-r 0 -d /mnt {line}"), &Place { is_array, ..HERE }).unwrap();
-                let (mut written, mut read) = (0, 0);
-                for workload in points(&job).iter().flat_map(Point::workloads) {
-                    let bytes = workload.stop.bytes.map_or(0, units::Bytes::get);
-                    let is_block = workload.sizes.largest().get()
-                        == u64::from(if line.contains(":1024") { 1024 } else { 8192u32 });
-                    if workload.tree.is_none() && is_block && workload.mix.reads == units::Share::NONE {
-                        written += bytes;
-                    } else if workload.tree.is_none() && is_block && workload.rewrites == units::Share::NONE {
-                        read += bytes;
-                    }
-                }
-                let size = (job.sheet.size_mib * u64::from(job.sheet.copies)) << 20;
-                assert_eq!((written, read), (size, size), "{line}\n{}", job.order.plan);
-            }
-        }
-    }
-
-    #[test]
-    fn the_phases_come_in_the_order_of_the_original() {
-        let job = job(Generation::V103, "-r 0 -s 10 -n 1 -d /mnt", &HERE).unwrap();
-        let names: Vec<String> = points(&job).iter().map(|point| point.name.clone()).collect();
-        let tests: Vec<Test> = names.iter().filter_map(|name| Test::of_phase(name)).collect();
-        assert_eq!(tests, super::super::figures::TESTS);
-    }
 }

@@ -3,10 +3,12 @@
 use super::children::{Does, TESTS, Test};
 use super::figure::phase_name;
 use super::grid::Pair;
-use super::options::{Command, usage};
+use super::options::Command;
 use super::pass::{Pass, Walk};
 use super::telemetry::Telemetry;
-use crate::{Order, Refusal, quoted};
+use super::{TOOL, usage};
+use crate::translated::about;
+use crate::{Refusal, TranslatedJob, quoted};
 
 /// Where IOzone works if nothing is named.
 const FILE: &str = "iozone.tmp";
@@ -17,7 +19,7 @@ const POINTS_MOST: usize = 10_000;
 
 /// What the command works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ground {
+pub enum Storage {
     /// Files of a file system; so far away that closing one flushes it, or not.
     Files {
         /// On another machine.
@@ -39,7 +41,7 @@ struct Kind<'a> {
 }
 
 impl Command {
-    /// The name that decides on what ground the command works.
+    /// The name that decides on what storage the command works.
     pub fn first_target(&self) -> String {
         match (&self.files[..], &self.file) {
             ([first, ..], _) => first.clone(),
@@ -49,11 +51,11 @@ impl Command {
     }
 
     /// The files or the device, in the order of the children.
-    pub fn targets(&self, ground: Ground) -> Vec<String> {
+    pub fn targets(&self, storage: Storage) -> Vec<String> {
         let most = self.children.iter().copied().max().unwrap_or(0);
-        match (ground, most) {
+        match (storage, most) {
             (_, 0) => vec![self.first_target()],
-            (Ground::Device { .. }, _) if self.shares_target() => vec![self.first_target()],
+            (Storage::Device { .. }, _) if self.shares_target() => vec![self.first_target()],
             (_, most) if self.files.is_empty() => {
                 let stem = self.file.as_deref().unwrap_or(CHILD);
                 (0..most).map(|child| format!("{stem}.DUMMY.{child}")).collect()
@@ -111,11 +113,11 @@ impl Command {
         self.makes_files() && !self.keeps_old && !self.mapped
     }
 
-    /// The plan that does what the command asks, on `ground`.
-    pub fn order(&self, ground: Ground) -> Result<Order, Refusal> {
-        let mut script = Script { command: self, ground, text: self.head(), points: 0, is_empty: true };
+    /// The plan that does what the command asks, on `storage`.
+    pub fn translate(&self, storage: Storage) -> Result<TranslatedJob, Refusal> {
+        let mut script = Script { command: self, storage, text: self.head(), points: 0, is_empty: true };
         let mut notes = self.notes.clone();
-        if self.included.close && ground == (Ground::Files { remote: false }) && !self.included.flush {
+        if self.included.close && storage == (Storage::Files { remote: false }) && !self.included.flush {
             notes.push("`-c`: closing a file of this machine writes nothing back; `-e` includes that".into());
         }
         let stdio = self.passes().any(Pass::is_stdio) || self.child_tests().any(Test::is_stdio);
@@ -124,11 +126,11 @@ impl Command {
                 .push("`-I`: fwrite and fread go through the page cache all the same, as with IOzone".into());
         }
         let most = self.children.iter().copied().max().unwrap_or(1);
-        if matches!(ground, Ground::Files { .. }) && (1..most as usize).contains(&self.files.len()) {
+        if matches!(storage, Storage::Files { .. }) && (1..most as usize).contains(&self.files.len()) {
             let named = self.files.len();
             return Err(usage(&format!("`-F` names {named} files, and there are up to {most} children")));
         }
-        if let Ground::Device { size } = ground {
+        if let Storage::Device { size } = storage {
             let sharers = if self.shares_target() { most } else { 1 };
             let need = self.largest_file().saturating_mul(sharers.into());
             if need > size {
@@ -154,11 +156,11 @@ impl Command {
                 "{points} passes are more than {POINTS_MOST}; ask for fewer sizes, or for some tests with `-i`"
             )));
         }
-        Ok(Order { plan: script.text, targets: self.targets(ground), notes })
+        Ok(TranslatedJob { plan: script.text, targets: self.targets(storage), notes })
     }
 
     fn head(&self) -> String {
-        let about = quoted(&format!("what `iozone {}` asks for", self.words.join(" ")));
+        let about = about(TOOL, &self.words);
         let mut head = format!(
             // The same places for random reads as for random writes, in every call.
             "name  = \"iozone\"\nabout = {about}\nseed  = 0\n\n[defaults]\nseed     = 0\nheadline = \"mb_per_s\"\n\
@@ -172,8 +174,8 @@ impl Command {
     }
 
     /// Whether a flush is part of the timed pass.
-    fn flushes_in_time(&self, ground: Ground) -> bool {
-        self.included.flush || (self.included.close && ground == Ground::Files { remote: true })
+    fn flushes_in_time(&self, storage: Storage) -> bool {
+        self.included.flush || (self.included.close && storage == Storage::Files { remote: true })
     }
 
     fn engine(&self, is_stdio: bool, is_vectored: bool) -> (&'static str, u32) {
@@ -190,7 +192,7 @@ impl Command {
 /// A plan while it is written.
 struct Script<'a> {
     command: &'a Command,
-    ground: Ground,
+    storage: Storage,
     text: String,
     points: usize,
     /// Nothing has been written to the files yet.
@@ -240,7 +242,7 @@ impl Script<'_> {
 
     /// What is done before a pass, without being timed.
     fn before(&mut self, name: &str, begins_anew: bool) {
-        let is_file = matches!(self.ground, Ground::Files { .. });
+        let is_file = matches!(self.storage, Storage::Files { .. });
         if begins_anew && is_file && self.command.empties() && !self.is_empty {
             self.state(
                 &format!("empty for {name}"),
@@ -300,7 +302,7 @@ impl Script<'_> {
     }
 
     fn flush_in_time(&mut self, kind: &Kind<'_>) {
-        if kind.writes != Some(false) && self.command.flushes_in_time(self.ground) {
+        if kind.writes != Some(false) && self.command.flushes_in_time(self.storage) {
             self.text += "flush_at_end = true\nflush   = \"fsync\"\n";
         }
     }
@@ -323,7 +325,7 @@ impl Script<'_> {
         self.is_empty &= !writes;
         let command = self.command;
         let leaves_nothing = command.direct && !is_stdio || command.sync.is_some();
-        if !writes || leaves_nothing || command.flushes_in_time(self.ground) {
+        if !writes || leaves_nothing || command.flushes_in_time(self.storage) {
             return;
         }
         self.points += 1;
@@ -341,8 +343,8 @@ impl Script<'_> {
     /// A workload for each child: on its own file, or on its own part of a device.
     fn workloads(&mut self, children: u32, pair: Pair, keys: impl Fn(u32) -> String) {
         for child in 0..children {
-            let place = match self.ground {
-                Ground::Device { .. } if self.command.shares_target() => {
+            let place = match self.storage {
+                Storage::Device { .. } if self.command.shares_target() => {
                     format!("offset = \"{}B\"\n", u64::from(child) * pair.bytes())
                 }
                 _ => format!("on    = {}\n", child + 1),
@@ -364,109 +366,5 @@ impl Command {
             None => child.is_multiple_of(2),
             Some(percent) => child < (children * percent + 50) / 100,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use workload::plan::{Plan, Task};
-
-    use super::*;
-
-    fn parse(line: &str) -> Command {
-        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        Command::parse(&words).unwrap_or_else(|refusal| panic!("{refusal}"))
-    }
-
-    const HERE: Ground = Ground::Files { remote: false };
-
-    fn plan(line: &str, ground: Ground) -> Plan {
-        let order = parse(line).order(ground).unwrap();
-        Plan::parse("iozone", &order.plan, &Default::default())
-            .unwrap_or_else(|mistakes| panic!("{mistakes}\n{}", order.plan))
-    }
-
-    #[test]
-    fn every_order_is_a_plan() {
-        for line in [
-            "-a -g 1m",
-            "-s 1m -r 64k -I -o -e -c -w -i 0 -i 2 -j 5 -+q 2 -U /mnt -P 0",
-            "-s 1m -B -E -i 0",
-            "-s 8m -r 1m -k 16 -+n -+D",
-            "-t 3 -s 4m -r 64k",
-            "-l 1 -u 3 -s 4m -r 64k -x -+p 30 -i 0 -i 8 -T",
-        ] {
-            for ground in [HERE, Ground::Files { remote: true }, Ground::Device { size: 1 << 30 }] {
-                let points = plan(line, ground).points().len();
-                assert!(points > 0, "{line}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_pair_is_thirteen_passes_of_as_many_bytes_as_the_file_has() {
-        let plan = plan("-s 1m -r 64k", HERE);
-        let mut moved = Vec::new();
-        for point in plan.points() {
-            let Task::Load(load) = &point.task else { continue };
-            if !point.name.starts_with("flush") {
-                let workload = &load.workloads[0];
-                moved.push(workload.stop.ops.unwrap() * workload.sizes.largest().get());
-            }
-        }
-        assert_eq!(moved, vec![1 << 20; 13]);
-        let names: Vec<&str> = plan.points().iter().map(|point| point.name.as_str()).collect();
-        assert_eq!(names[0], "1024 kB, 64 kB: write");
-        assert_eq!(names[1], "flush after 1024 kB, 64 kB: write");
-        assert!(names.contains(&"empty for 1024 kB, 64 kB: fwrite"), "{names:?}");
-        assert_eq!(names.iter().filter(|name| name.starts_with("empty")).count(), 1);
-    }
-
-    #[test]
-    fn what_is_written_with_a_pattern_is_held_against_it() {
-        let plan = plan("-s 1m -r 64k -i 0 -i 1 -i 6 -V 170", HERE);
-        let loads = plan.points().iter().flat_map(|point| point.workloads());
-        let passes: Vec<_> = loads.filter(|workload| workload.mix.flushes == units::Share::NONE).collect();
-        assert!(passes.iter().all(|pass| pass.content == workload::spec::Content::Pattern(vec![170])));
-        let is_checked = |pass: &&&workload::spec::Workload| pass.verify == workload::spec::Verify::Content;
-        assert_eq!((passes.len(), passes.iter().filter(is_checked).count()), (6, 4));
-    }
-
-    #[test]
-    fn telemetry_is_what_the_first_passes_ask_for() {
-        let mut command = parse("-s 1m -r 64k -X w.txt -Y r.txt -i 0 -i 1 -i 2");
-        let trace = |text: &str| workload::trace::TraceReader::whole("t", text.as_bytes()).unwrap();
-        command.see("w.txt", &trace("0 4096 0\n2097152 8192 0\n")).unwrap();
-        command.see("r.txt", &trace("512 1024\n")).unwrap();
-        assert_eq!(command.largest_file(), 2_097_152 + 8192);
-        let order = command.order(HERE).unwrap();
-        let plan = Plan::parse("iozone", &order.plan, &Default::default()).unwrap();
-        let told: Vec<(&str, Option<workload::Op>)> = plan
-            .points()
-            .iter()
-            .filter_map(|point| {
-                let replay = point.workloads().first()?.replay()?;
-                Some((replay.file.as_str(), replay.as_op))
-            })
-            .collect();
-        let (write, read) = (Some(workload::Op::Write), Some(workload::Op::Read));
-        assert_eq!(told, [("w.txt", write), ("w.txt", write), ("r.txt", read), ("r.txt", read)]);
-        let refused = command.see("w.txt", &trace("0 4096 0\n8192 4096 7\n")).unwrap_err().to_string();
-        assert!(refused.contains("the request at 8192 follows a pause"), "{refused}");
-    }
-
-    #[test]
-    fn children_have_files_of_their_own_or_parts_of_a_device() {
-        let command = parse("-t 2 -s 4m -r 64k -i 0 -i 8");
-        assert_eq!(command.targets(HERE), ["iozone.DUMMY.0", "iozone.DUMMY.1"]);
-        let device = Ground::Device { size: 1 << 30 };
-        assert_eq!(parse("-t 2 -f array:md3000").targets(device), ["array:md3000"]);
-        let plan = plan("-t 2 -s 4m -r 64k -i 0 -i 8", device);
-        let mixed = plan.points().iter().find(|point| point.name == "2 mixed workload").unwrap();
-        let [one, other] = mixed.workloads() else { panic!("two children") };
-        assert!(!one.changes_data() && other.changes_data());
-        assert_ne!(one.offset, other.offset);
-        assert!(one.stop.exit_all);
-        assert!(parse("-t 2 -s 1g").order(Ground::Device { size: 1 << 30 }).is_err());
     }
 }

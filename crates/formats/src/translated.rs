@@ -1,8 +1,8 @@
-//! What a tool was asked to do, in Fathom's own words.
+//! A tool's command or job file, translated to Fathom's own language.
 
 /// A plan and whom it is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Order {
+pub struct TranslatedJob {
     /// A plan in Fathom's language; [`workload::plan`] reads it.
     ///
     /// [`workload::plan`]: https://docs.rs/fathom-workload
@@ -11,6 +11,11 @@ pub struct Order {
     pub targets: Vec<String>,
     /// What was understood but changes nothing, or changes less than the user may expect. For stderr.
     pub notes: Vec<String>,
+}
+
+/// What a plan is about: the command line that it stands for, as a string of a plan.
+pub(crate) fn about(tool: &str, words: &[String]) -> String {
+    quoted(&format!("what `{tool} {}` asks for", words.join(" ")))
 }
 
 /// `text` as a string of a plan: in quotes, with what TOML wants escaped.

@@ -3,7 +3,8 @@
 use super::options::{Command, Large, Simulated};
 use super::points::{Grid, Load};
 use super::{TOOL, WARMING};
-use crate::{Order, Refusal, quoted};
+use crate::translated::about;
+use crate::{Refusal, TranslatedJob};
 
 /// One line of a `.lun` file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +19,7 @@ pub struct Lun {
 pub fn luns(file: &str, text: &str) -> Result<Vec<Lun>, Refusal> {
     let mut luns = Vec::new();
     for (line, name) in (1..).zip(text.lines().map(str::trim)) {
-        let wrong = |what: String| Err(Refusal::Line { file: file.into(), line, what });
+        let wrong = |what: String| Err(Refusal::line(file, line, what));
         match name {
             "" => continue,
             name if name.starts_with('#') => {
@@ -35,17 +36,17 @@ pub fn luns(file: &str, text: &str) -> Result<Vec<Lun>, Refusal> {
     }
     match luns.is_empty() {
         false => Ok(luns),
-        true => Err(Refusal::Line { file: file.into(), line: 1, what: "no LUN is listed".into() }),
+        true => Err(Refusal::line(file, 1, "no LUN is listed")),
     }
 }
 
 impl Command {
     /// The plan that does what the command asks. `seed` differs from call to call.
-    pub fn order(&self, luns: &[Lun], grid: &Grid, seed: u32) -> Result<Order, Refusal> {
+    pub fn translate(&self, luns: &[Lun], grid: &Grid, seed: u32) -> Result<TranslatedJob, Refusal> {
         let mut plan = format!(
             "name  = \"orion\"\nabout = {}\nseed  = {seed}\n\n[defaults]\npattern = \"random(repeats)\"\n\
              span    = \"100%\"\nreads   = \"{}%\"\nrun     = \"{}s\"\n",
-            quoted(&format!("what `orion {}` asks for", self.words.join(" "))),
+            about(TOOL, &self.words),
             100 - self.write,
             self.seconds,
         );
@@ -59,7 +60,7 @@ impl Command {
             let names: Vec<&str> = luns.iter().map(|lun| lun.name.as_str()).collect();
             notes.push(format!("writes destroy what is on {}", names.join(", ")));
         }
-        Ok(Order { plan, targets: luns.iter().map(|lun| lun.name.clone()).collect(), notes })
+        Ok(TranslatedJob { plan, targets: luns.iter().map(|lun| lun.name.clone()).collect(), notes })
     }
 
     fn layout(&self, luns: &[Lun]) -> Result<String, Refusal> {
@@ -73,7 +74,7 @@ impl Command {
                     "`-stripe {stripe_kib}` with `{option} {kib}`: each request lies within one stripe here, so make \
                      the stripe a multiple of both sizes"
                 );
-                return Err(Refusal::Usage { tool: TOOL, what });
+                return Err(Refusal::usage(TOOL, what));
             }
         }
         Ok(format!("luns    = \"striped({stripe_kib}KiB)\"\n"))
@@ -184,155 +185,6 @@ fn swept(loads: &[u32]) -> String {
         several => {
             let loads: Vec<String> = several.iter().map(u32::to_string).collect();
             format!("{{ sweep = [{}] }}", loads.join(", "))
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-    use workload::plan::{Plan, Task};
-    use workload::spec::Pattern;
-
-    use super::*;
-    use units::convert::narrow;
-
-    fn command(line: &str) -> Command {
-        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        Command::parse(&words).unwrap_or_else(|refusal| panic!("{line}: {refusal}"))
-    }
-
-    fn plan(line: &str, names: &[&str]) -> Plan {
-        let command = command(line);
-        let luns: Vec<Lun> = names.iter().map(|name| Lun { line: 1, name: (*name).into() }).collect();
-        let grid = command.grid(narrow::<u32>(luns.len())).unwrap();
-        let order = command.order(&luns, &grid, 7).unwrap();
-        Plan::parse("orion", &order.plan, &Default::default())
-            .unwrap_or_else(|errors| panic!("{line}: {}\n{}", errors.plain(), order.plan))
-    }
-
-    /// For each measured point, (small in flight, large in flight or streams).
-    fn loads(plan: &Plan) -> Vec<(u32, u32)> {
-        let of = |point: &workload::plan::Point| {
-            let Task::Load(load) = &point.task else { panic!("every phase is a load") };
-            let sum = |kind: &str| {
-                let some = load.workloads.iter().filter(|workload| workload.name.starts_with(kind));
-                some.map(|one| {
-                    if one.pattern == Pattern::Sequential { one.workers } else { one.workers * one.depth }
-                })
-                .sum::<u32>()
-            };
-            (sum("small"), sum("large"))
-        };
-        plan.points().iter().map(of).filter(|load| *load != (0, 0)).collect()
-    }
-
-    #[test]
-    fn a_plan_has_exactly_the_data_points() {
-        for line in [
-            "-run simple -num_disks 8",
-            "-run normal -num_disks 2",
-            "-run oltp -num_disks 3 -write 30",
-            "-run dss",
-            "-run advanced -matrix point -num_small 7 -num_large 2 -size_small 4",
-            "-run advanced -matrix col -num_small 3 -num_disks 2",
-            "-run advanced -matrix row -num_large 4",
-            "-run advanced -matrix max -num_small 5 -num_large 3",
-            "-run advanced -type seq -num_disks 4 -matrix detailed",
-            "-run advanced -type seq -num_disks 4 -cache_size 0 -write 50",
-            "-run advanced -type seq -num_disks 4 -cache_size 64 -write 25",
-        ] {
-            let asked = command(line).grid(1).unwrap();
-            let expected: Vec<(u32, u32)> =
-                asked.points.iter().map(|load| (load.small, load.large)).collect();
-            let mut found = loads(&plan(line, &["disk"]));
-            let mut sorted = expected.clone();
-            found.sort_unstable();
-            sorted.sort_unstable();
-            assert_eq!(found, sorted, "{line}");
-        }
-    }
-
-    #[test]
-    fn of_four_streams_a_quarter_writes_one() {
-        let plan = plan(
-            "-run advanced -type seq -matrix point -num_small 2 -num_large 4 -write 25 -cache_size 64",
-            &["d"],
-        );
-        let points = plan.points();
-        assert_eq!(points.len(), 2);
-        let warming = &points[0].workloads()[0];
-        assert_eq!((warming.stop.run, warming.stop.bytes), (None, Some(units::Bytes::new(64 << 20))));
-        let of: Vec<(&str, u32, u32)> =
-            points[1].workloads().iter().map(|one| (one.name.as_str(), one.workers, one.depth)).collect();
-        assert_eq!(of, [("small", 1, 2), ("large reads", 3, 4), ("large writes", 1, 4)]);
-        let writes = &points[1].workloads()[2];
-        assert_eq!(writes.offset.to_string(), "75%");
-    }
-
-    #[test]
-    fn two_minutes_of_random_requests_go_before_a_stream_unless_something_else_is_said() {
-        let plan =
-            plan("-run advanced -type seq -matrix point -num_small 0 -num_large 1 -duration 5", &["d"]);
-        let times: Vec<u64> =
-            plan.points().iter().map(|point| point.estimate().time.get() / 1_000_000_000).collect();
-        assert_eq!(times, [120, 5]);
-    }
-
-    #[test]
-    fn stripes_are_for_several_luns_and_hold_whole_requests() {
-        let luns = [Lun { line: 1, name: "a".into() }, Lun { line: 2, name: "b".into() }];
-        let order = |line: &str, luns: &[Lun]| {
-            let command = command(line);
-            let grid = command.grid(1).unwrap();
-            command.order(luns, &grid, 1)
-        };
-        let simple = "-run simple -simulate raid0";
-        assert!(order(simple, &luns).unwrap().plan.contains("striped(1024KiB)"));
-        assert!(!order(simple, &luns[..1]).unwrap().plan.contains("striped"));
-        let refusal = order("-run simple -simulate raid0 -stripe 64", &luns).unwrap_err().to_string();
-        assert!(refusal.contains("-stripe 64") && refusal.contains("-size_large 1024"), "{refusal}");
-    }
-
-    #[test]
-    fn a_list_of_luns_is_read_line_by_line() {
-        let names = |text: &str| {
-            luns("t.lun", text)
-                .map(|luns| luns.into_iter().map(|lun| (lun.line, lun.name)).collect::<Vec<_>>())
-        };
-        assert_eq!(
-            names("/dev/sda\r\n\n  array:md3000?luns=2 \n"),
-            Ok(vec![(1, "/dev/sda".into()), (3, "array:md3000?luns=2".into())])
-        );
-        let message = |text: &str| names(text).unwrap_err().to_string();
-        assert!(message("a\n# b\n").starts_with("t.lun:2: "));
-        assert!(message("\\\\.\\E:\n").contains("Windows"));
-        assert!(message("\n\n").contains("no LUN"));
-    }
-
-    proptest! {
-        #[test]
-        fn no_words_make_it_panic(
-            words in proptest::collection::vec(
-                prop_oneof![
-                    Just("-run".to_owned()), Just("advanced".to_owned()), Just("oltp".to_owned()),
-                    Just("-type".to_owned()), Just("seq".to_owned()), Just("-matrix".to_owned()),
-                    "(basic|detailed|point|col|row|max)", "-num_(disks|small|large)", "-(write|stripe|duration|cache_size)",
-                    "[0-9]{1,6}", "[ -~]{0,6}",
-                ], 0..10),
-            text in "[ -~\n]{0,40}",
-        ) {
-            let _ = luns("t.lun", &text);
-            if let Ok(command) = Command::parse(&words)
-                && let Ok(grid) = command.grid(1)
-                && grid.points.len() < 200
-            {
-                let lun = Lun { line: 1, name: "disk".into() };
-                let order = command.order(std::slice::from_ref(&lun), &grid, 1).unwrap();
-                let plan = Plan::parse("orion", &order.plan, &Default::default());
-                let plan = plan.unwrap_or_else(|errors| panic!("{}\n{}", errors.plain(), order.plan));
-                prop_assert_eq!(loads(&plan).len(), grid.points.len());
-            }
         }
     }
 }

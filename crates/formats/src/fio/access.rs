@@ -5,8 +5,8 @@ use workload::plan::text::{LARGEST_REQUEST, MOST_SIZES};
 
 use crate::Refusal;
 
-use super::options::Options;
 use super::section::Setting;
+use super::settings::Options;
 use super::value;
 
 /// Operations by their place in fio's lists of three.
@@ -232,7 +232,7 @@ impl Places {
             return Ok(Places { pattern, random: None, random_of: None });
         }
         if let Some(zones) = zones {
-            return Err(zones.setting.unserved(
+            return Err(zones.setting.unsupported(
                 "random requests to one zone after the other; random_distribution=zoned_abs: has zones with a share \
                  each",
             ));
@@ -243,7 +243,7 @@ impl Places {
         let differ = (0..3).any(|op| rw.has[op] && percent[op] != first);
         let random_of = (rw.is_mixed() && differ).then_some([percent[READ], percent[WRITE]]);
         if let (Some(setting), true, None) = (options.get("percentage_random"), differ, random_of) {
-            return Err(setting.unserved("trims and writes of one job are equally random; write two jobs"));
+            return Err(setting.unsupported("trims and writes of one job are equally random; write two jobs"));
         }
         let random = (random_of.is_none() && first < 100.0).then_some(first);
         let pattern = match options.get("random_distribution") {
@@ -273,7 +273,9 @@ impl Strides<'_> {
             ("none", _) | ("", None) => return Ok(None),
             ("", Some(_)) => options.get("zonesize").expect("it has a value"),
             ("strided", _) => mode.expect("it has a value"),
-            ("zbd", _) => return Err(mode.expect("it has a value").unserved("zoned devices are not served")),
+            ("zbd", _) => {
+                return Err(mode.expect("it has a value").unsupported("zoned devices are not supported"));
+            }
             _ => return Err(mode.expect("it has a value").wrong("none, strided or zbd")),
         };
         let Some(moved) = moved else { return Err(setting.wrong("it goes with zonesize=")) };
@@ -284,7 +286,7 @@ impl Strides<'_> {
 
     fn pattern(&self, rw: Rw, size: Option<u64>) -> Result<String, Refusal> {
         match size {
-            _ if rw.skip != 0 => Err(self.setting.unserved("it does not go with a modifier of rw=")),
+            _ if rw.skip != 0 => Err(self.setting.unsupported("it does not go with a modifier of rw=")),
             // No gaps, and nothing twice.
             Some(size) if self.step == self.moved && self.moved.is_multiple_of(size) => Ok("sequential".into()),
             Some(size) if size == self.moved && self.zone >= size => {
@@ -294,7 +296,7 @@ impl Strides<'_> {
                 let exact = |bytes: u64| units::Bytes::new(bytes).exact();
                 Ok(format!("stride({}, {})", exact(self.step), exact(self.moved)))
             }
-            _ => Err(self.setting.unserved(
+            _ => Err(self.setting.unsupported(
                 "a stream passes through whole requests of one size; say zonesize= and zoneskip= in multiples of one bs=",
             )),
         }
@@ -321,7 +323,7 @@ fn stream(options: &Options, rw: Rw, size: Option<u64>) -> Result<String, Refusa
     }
     let setting = options.get("rw").expect("a skip is part of rw");
     let Some(size) = size else {
-        return Err(setting.unserved("a stream that skips has requests of one size; say bs="));
+        return Err(setting.unsupported("a stream that skips has requests of one size; say bs="));
     };
     // The skip counts from the end of a request: minus two requests is the one before.
     if rw.skip == -2 * narrow::<i64>(size) {
@@ -334,7 +336,7 @@ fn stream(options: &Options, rw: Rw, size: Option<u64>) -> Result<String, Refusa
         Err(_) if rw.skip.unsigned_abs() >= size.saturating_mul(2) => {
             Ok(format!("reverse({})", exact(rw.skip.unsigned_abs() - size)))
         }
-        Err(_) => Err(setting.unserved(format!(
+        Err(_) => Err(setting.unsupported(format!(
             "each request would overlap the one before; go back by at least {} (rw=read:-{} here)",
             exact(size * 2),
             size * 2
@@ -368,8 +370,8 @@ fn distribution(options: &Options, setting: &Setting) -> Result<String, Refusal>
         "normal" => Ok(format!("normal({}%, scattered)", number(figures)?)),
         "zoned" => zones(figures).map_err(|want| setting.wrong(want)),
         "zoned_abs" => zones_in_bytes(options, figures).map_err(|want| setting.wrong(want)),
-        "sequence" => Err(setting.unserved("read_iolog= asks places in an order of one's own")),
-        _ => Err(setting.unserved("random, zipf:θ, pareto:h, normal:σ, zoned and zoned_abs are")),
+        "sequence" => Err(setting.unsupported("read_iolog= asks places in an order of one's own")),
+        _ => Err(setting.unsupported("random, zipf:θ, pareto:h, normal:σ, zoned and zoned_abs are")),
     }
 }
 

@@ -11,15 +11,15 @@ use workload::plan::{MOST_POINTS, MOST_WORKLOADS};
 use super::builtin;
 use super::config::{Config, DiskWorker, Spec, SpecLine};
 use super::cycling::{Active, depths, sets};
-use super::sheet::{Asked, Disk, Sheet, Test, Worker};
+use super::sheet::{Disk, Sheet, Test, Worker, WorkerSettings};
 use super::{TOOL, lines::fields};
-use crate::{Order, Refusal, quoted};
+use crate::{Refusal, TranslatedJob, quoted};
 
 /// What a file comes to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Job {
     /// The plan, its targets, and what was understood.
-    pub order: Order,
+    pub translated: TranslatedJob,
     /// What the results file says of it.
     pub sheet: Sheet,
     /// The disks that the file names, in the order in which the plan counts its targets.
@@ -34,10 +34,10 @@ const MOST_LINES: usize = 200_000;
 impl Job {
     /// Of `config`, which stood in `file`.
     pub fn of(config: &Config, file: &str) -> Result<Job, Refusal> {
-        let mut maker = Maker::new(config, file)?;
-        let tests = maker.tests()?;
-        let plan = maker.plan(&tests)?;
-        let disks = maker.disks.iter().map(|disk| disk.name.clone()).collect();
+        let mut builder = PlanBuilder::new(config, file)?;
+        let tests = builder.tests()?;
+        let plan = builder.plan(&tests)?;
+        let disks = builder.disks.iter().map(|disk| disk.name.clone()).collect();
         let sheet = Sheet {
             test_type: config.setup.test.number(),
             description: config.setup.description.replace(',', "-"),
@@ -45,14 +45,14 @@ impl Job {
             tests,
         };
         let mut notes = config.notes.clone();
-        notes.extend(maker.notes.clone());
-        let order = Order { plan, targets: maker.targets(), notes };
-        Ok(Job { order, sheet, disks })
+        notes.extend(builder.notes.clone());
+        let translated = TranslatedJob { plan, targets: builder.targets(), notes };
+        Ok(Job { translated, sheet, disks })
     }
 
     /// What is to be named with `--on`, where the names of the file mean nothing on this host.
     pub fn naming(&self) -> Option<String> {
-        let is_open = self.order.targets.is_empty() && self.disks.iter().any(|disk| !disk.is_empty());
+        let is_open = self.translated.targets.is_empty() && self.disks.iter().any(|disk| !disk.is_empty());
         is_open.then(|| {
             let names: Vec<String> = self.disks.iter().map(|disk| format!("`{disk}`")).collect();
             let count = counted(names.len(), "target");
@@ -65,7 +65,7 @@ impl Job {
 }
 
 /// A worker at work, with what it was assigned.
-struct Hand<'a> {
+struct AssignedWorker<'a> {
     name: String,
     settings: &'a DiskWorker,
     specs: Rc<[Option<Spec>]>,
@@ -80,10 +80,10 @@ struct NamedDisk {
     name: String,
 }
 
-struct Maker<'a> {
+struct PlanBuilder<'a> {
     config: &'a Config,
     file: &'a str,
-    managers: Vec<(String, Vec<Hand<'a>>)>,
+    managers: Vec<(String, Vec<AssignedWorker<'a>>)>,
     disks: Vec<NamedDisk>,
     notes: Vec<String>,
     by_name: BTreeMap<String, &'a Spec>,
@@ -104,28 +104,29 @@ static DEFAULT_WORKER: DiskWorker = DiskWorker {
     targets: Vec::new(),
 };
 
-impl<'a> Maker<'a> {
-    fn new(config: &'a Config, file: &'a str) -> Result<Maker<'a>, Refusal> {
+impl<'a> PlanBuilder<'a> {
+    fn new(config: &'a Config, file: &'a str) -> Result<PlanBuilder<'a>, Refusal> {
         let by_name = config.specs.iter().rev().map(|spec| (bare_name(&spec.name), spec));
         let exact = config.specs.iter().map(|spec| (spec.name.to_lowercase(), spec));
         let by_name = by_name.chain(exact).collect();
         let given = config.specs.iter().filter(|spec| spec.assignment.is_for_disks()).cloned().map(Some);
         let (managers, disks, notes) = (Vec::new(), Vec::new(), Vec::new());
-        let mut maker = Maker { config, file, managers, disks, notes, by_name, given: given.collect() };
+        let mut builder =
+            PlanBuilder { config, file, managers, disks, notes, by_name, given: given.collect() };
         for (number, manager) in config.managers.iter().enumerate() {
             let mut hands = Vec::new();
             for worker in &manager.workers {
-                let disks = worker.targets.iter().map(|name| maker.disk(number, name)).collect();
-                let specs = maker.assigned(worker)?;
-                hands.push(Hand { name: worker.name.clone(), settings: worker, specs, disks });
+                let disks = worker.targets.iter().map(|name| builder.disk(number, name)).collect();
+                let specs = builder.assigned(worker)?;
+                hands.push(AssignedWorker { name: worker.name.clone(), settings: worker, specs, disks });
             }
-            maker.managers.push((manager.name.clone(), hands));
+            builder.managers.push((manager.name.clone(), hands));
         }
         if !config.managers.iter().any(|manager| !manager.workers.is_empty()) {
-            maker.worker_of_our_own()?;
+            builder.worker_of_our_own()?;
         }
-        maker.give_targets();
-        Ok(maker)
+        builder.give_targets();
+        Ok(builder)
     }
 
     /// A file of specifications alone: each of them in turn, one worker with one request.
@@ -141,7 +142,8 @@ impl<'a> Maker<'a> {
             counted(specs.len(), "access specification")
         ));
         let specs = specs.into_iter().map(Some).collect();
-        let hand = Hand { name: "Worker 1".into(), settings: &DEFAULT_WORKER, specs, disks: Vec::new() };
+        let hand =
+            AssignedWorker { name: "Worker 1".into(), settings: &DEFAULT_WORKER, specs, disks: Vec::new() };
         self.managers = vec![(String::new(), vec![hand])];
         Ok(())
     }
@@ -257,7 +259,7 @@ impl<'a> Maker<'a> {
 
     /// How many targets each worker could use in `round`.
     fn could(&self, round: usize) -> Active {
-        let of = |hand: &Hand<'_>| match hand.specs.get(round) {
+        let of = |hand: &AssignedWorker<'_>| match hand.specs.get(round) {
             Some(Some(_)) => hand.disks.len(),
             _ => 0,
         };
@@ -282,10 +284,10 @@ impl<'a> Maker<'a> {
         test
     }
 
-    fn worker(&self, hand: &Hand<'_>, spec: &Spec, count: usize) -> Worker {
+    fn worker(&self, hand: &AssignedWorker<'_>, spec: &Spec, count: usize) -> Worker {
         let settings = hand.settings;
         let disk = |disk: &usize| Disk { name: self.disks[*disk].name.clone(), target: *disk + 1 };
-        let asked = Asked {
+        let settings = WorkerSettings {
             depth: settings.depth,
             sectors: settings.sectors,
             first_sector: settings.first_sector,
@@ -296,7 +298,7 @@ impl<'a> Maker<'a> {
         Worker {
             name: hand.name.clone(),
             spec: spec.name.clone(),
-            asked,
+            settings,
             disks: hand.disks[..count].iter().map(disk).collect(),
         }
     }
@@ -418,41 +420,41 @@ impl<'a> Maker<'a> {
                     quoted(&unused(braceless(&name), &mut names))
                 );
             }
-            text += &self.keys(&worker.asked, disk, spec, depths.is_some());
+            text += &self.keys(&worker.settings, disk, spec, depths.is_some());
         }
         text
     }
 
-    fn keys(&self, asked: &Asked, disk: &Disk, spec: &Spec, depth_is_swept: bool) -> String {
+    fn keys(&self, settings: &WorkerSettings, disk: &Disk, spec: &Spec, depth_is_swept: bool) -> String {
         let mut keys = pattern_keys(&spec.lines);
-        if !depth_is_swept && asked.depth != 1 {
-            keys += &format!("depth = {}\n", asked.depth);
+        if !depth_is_swept && settings.depth != 1 {
+            keys += &format!("depth = {}\n", settings.depth);
         }
         if self.disks.len() > 1 {
             keys += &format!("on = {}\n", disk.target);
         }
-        if asked.first_sector > 0 {
-            keys += &format!("offset = \"{}B\"\n", asked.first_sector * 512);
+        if settings.first_sector > 0 {
+            keys += &format!("offset = \"{}B\"\n", settings.first_sector * 512);
         }
-        if asked.sectors > 0 {
-            keys += &format!("span = \"{}B\"\n", asked.sectors * 512);
+        if settings.sectors > 0 {
+            keys += &format!("span = \"{}B\"\n", settings.sectors * 512);
         }
-        if let Some(every) = asked.reopen_every {
+        if let Some(every) = settings.reopen_every {
             keys += &format!("reopen_every = {every}\n");
         }
-        if let Some(seed) = asked.seed {
+        if let Some(seed) = settings.seed {
             keys += &format!("seed = {}\n", seed & i64::MAX as u64);
         }
-        keys + content(asked, spec)
+        keys + content(settings, spec)
     }
 }
 
 /// What is written, where anything is.
-fn content(asked: &Asked, spec: &Spec) -> &'static str {
+fn content(settings: &WorkerSettings, spec: &Spec) -> &'static str {
     if spec.lines.iter().all(|line| line.reads == 100) {
         return "";
     }
-    match asked.data {
+    match settings.data {
         // One byte repeated, and before 1.1 a buffer that was never filled.
         Some(0) | None => REPEATED,
         Some(1) => "dedupe = \"1000:1\"\n",
@@ -466,7 +468,7 @@ const REPEATED: &str = "compress = \"1000:1\"\n";
 fn plan_repeats_a_byte(tests: &[Test]) -> bool {
     let repeats = |(test, worker): (&Test, &Worker)| {
         let spec = test.specs.iter().find(|spec| spec.name == worker.spec);
-        spec.is_some_and(|spec| content(&worker.asked, spec) == REPEATED)
+        spec.is_some_and(|spec| content(&worker.settings, spec) == REPEATED)
     };
     tests.iter().flat_map(|test| test.disks().map(move |(worker, _)| (test, worker))).any(repeats)
 }

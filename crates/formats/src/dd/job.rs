@@ -1,0 +1,129 @@
+//! What a command of dd comes to on its target: a plan of the full blocks, and of what is left over.
+
+use super::TOOL;
+use super::options::{Command, FlushAtEnd, Side, Source, Status};
+use crate::translated::about;
+use crate::{Refusal, TargetInfo, TranslatedJob};
+
+/// The blocks that a command comes to on its target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transfer {
+    /// Where the first block begins, in bytes.
+    pub start: u64,
+    /// Bytes in all.
+    pub total: u64,
+    /// Size of a block on the target's side.
+    pub block: u64,
+    /// The device ends before the command would.
+    pub runs_out: bool,
+}
+
+impl Transfer {
+    /// Blocks of full size.
+    pub fn full(&self) -> u64 {
+        self.total / self.block
+    }
+
+    /// Bytes of the last block, where it is shorter; otherwise zero.
+    pub fn rest(&self) -> u64 {
+        self.total % self.block
+    }
+}
+
+impl Command {
+    /// What the command comes to.
+    pub fn transfer(&self, target: TargetInfo) -> Result<Transfer, Refusal> {
+        let usage = |what: String| Refusal::usage(TOOL, what);
+        let (start, block) = match self.side {
+            Side::Read => (self.skip.bytes(self.ibs), self.ibs),
+            Side::Write(_) => (self.seek.bytes(self.obs), self.obs),
+        };
+        let start = start.ok_or_else(|| usage("the offset is past the end of any device".into()))?;
+        let count = match self.count.map(|count| count.bytes(self.ibs)) {
+            Some(None) => return Err(usage("the count is more than any device holds".into())),
+            Some(Some(count)) => Some(count),
+            None => None,
+        };
+        let bounded = self.side == Side::Read || target.is_fixed();
+        let room = target.size.saturating_sub(start);
+        if bounded && room == 0 {
+            let (name, size) = (&self.target, target.size);
+            return Err(usage(format!("{name} has {size} bytes, nothing is left behind the first {start}")));
+        }
+        let total = match count {
+            Some(count) if bounded => count.min(room),
+            Some(count) => count,
+            None if bounded => room,
+            None => {
+                let name = &self.target;
+                return Err(usage(format!(
+                    "without `count=` {name} would grow until the file system is full"
+                )));
+            }
+        };
+        let writes = self.side != Side::Read;
+        let runs_out = writes && bounded && count.is_none_or(|count| count > room);
+        if total == 0 {
+            return Err(usage("`count=0` moves nothing, so there is nothing to measure".into()));
+        }
+        Ok(Transfer { start, total, block, runs_out })
+    }
+
+    /// The plan that reads or writes `transfer`. `seed` differs from call to call.
+    pub fn translate(&self, transfer: Transfer, target: TargetInfo, seed: u32) -> TranslatedJob {
+        let mut plan = format!(
+            "name  = \"dd\"\nabout = {}\nseed  = {seed}\n\n[defaults]\npattern = \"sequential\"\nengine  = \"pread\"\n",
+            about(TOOL, &self.words)
+        );
+        match self.side {
+            Side::Read => plan += "reads   = \"100%\"\n",
+            Side::Write(source) => {
+                let content = if source == Source::Zeros { "zeros" } else { "random" };
+                plan += &format!("reads   = \"0%\"\ncontent = \"{content}\"\n");
+            }
+        }
+        if let Some(sync) = self.sync {
+            plan += &format!("sync    = \"{sync}\"\n");
+        }
+        let rest = transfer.rest();
+        if transfer.full() > 0 {
+            let is_last = rest == 0;
+            plan +=
+                &self.phase("blocks", transfer.start, transfer.block, transfer.full(), self.direct, is_last);
+        }
+        if rest > 0 {
+            let start = transfer.start + (transfer.total - rest);
+            // As GNU dd does: what is no multiple of a sector at the end goes through the page cache.
+            let direct =
+                self.direct && target.direct_unit.is_none_or(|unit| rest.is_multiple_of(unit.max(1)));
+            plan += &self.phase("last block", start, rest, 1, direct, true);
+        }
+        let notes = match self.status {
+            Status::None => Vec::new(),
+            _ => self.notes.clone(),
+        };
+        TranslatedJob { plan, targets: vec![self.target.clone()], notes }
+    }
+
+    fn phase(&self, name: &str, start: u64, size: u64, ops: u64, direct: bool, is_last: bool) -> String {
+        // Both offset and size are multiples of it, and so it is of whatever they are.
+        let align = common_divisor(start, size);
+        let span = size * ops;
+        let mut phase = format!(
+            "\n[[phase]]\nname    = \"{name}\"\nsize    = \"{size}B\"\nalign   = \"{align}B\"\noffset  = \"{start}B\"\n\
+             span    = \"{span}B\"\nops     = {ops}\ndirect  = {direct}\n"
+        );
+        if let (true, Some(flush)) = (is_last, self.flush) {
+            let call = if flush == FlushAtEnd::Fsync { "fsync" } else { "fdatasync" };
+            phase += &format!("flush_at_end = true\nflush   = \"{call}\"\n");
+        }
+        phase
+    }
+}
+
+fn common_divisor(mut one: u64, mut other: u64) -> u64 {
+    while other > 0 {
+        (one, other) = (other, one % other);
+    }
+    one
+}

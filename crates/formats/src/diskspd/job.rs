@@ -1,0 +1,172 @@
+//! What a command of diskspd comes to: one phase, with a workload for each thread and target.
+
+use units::convert::narrow;
+use workload::plan::MOST_WORKLOADS;
+
+use super::TOOL;
+use super::options::{Access, Buffers, Command};
+use crate::target::with_luns;
+use crate::translated::about;
+use crate::{Refusal, TargetInfo, TranslatedJob};
+
+/// One workload of the plan: a thread, or the threads that take turns, on one target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The thread's number, of several the first.
+    pub thread: u32,
+    /// How many take turns.
+    pub threads: u32,
+    /// The target's place among those named.
+    pub target: usize,
+}
+
+impl Command {
+    /// The size of each target, with `-c` the one asked for.
+    pub fn sizes(&self, found: &[TargetInfo]) -> Result<Vec<u64>, Refusal> {
+        let usage = |what: String| Refusal::usage(TOOL, what);
+        let one = |(name, found): (&String, &TargetInfo)| match self.create {
+            Some(_) if found.is_fixed() => Err(usage(format!("{name} is no file that `-c` could create"))),
+            Some(size) => Ok(size),
+            None if found.size == 0 => {
+                Err(usage(format!("{name} is empty or not there; `-c` and a size creates it")))
+            }
+            None => Ok(found.size),
+        };
+        self.targets.iter().zip(found).map(one).collect()
+    }
+
+    /// Who does what, in the order of threads.
+    pub fn parts(&self) -> Vec<Part> {
+        let targets = 0..self.targets.len();
+        let each = self.total_threads.unwrap_or(self.threads) as usize;
+        let together =
+            self.access == Access::Interlocked || each.saturating_mul(targets.len()) > MOST_WORKLOADS;
+        match (together, self.total_threads) {
+            (true, total) => {
+                let threads = total.unwrap_or(self.threads);
+                let first = |target: usize| if total.is_some() { 0 } else { narrow::<u32>(target) * threads };
+                targets.map(|target| Part { thread: first(target), threads, target }).collect()
+            }
+            (_, Some(total)) => (0..total)
+                .flat_map(|thread| targets.clone().map(move |target| Part { thread, threads: 1, target }))
+                .collect(),
+            (_, None) => targets
+                .flat_map(|target| {
+                    (0..self.threads).map(move |index| Part {
+                        thread: narrow::<u32>(target) * self.threads + index,
+                        threads: 1,
+                        target,
+                    })
+                })
+                .collect(),
+        }
+    }
+
+    /// Threads in all.
+    pub fn thread_count(&self) -> u32 {
+        self.total_threads.unwrap_or(self.threads.saturating_mul(narrow::<u32>(self.targets.len())))
+    }
+
+    /// What writes contain, as a plan says it.
+    fn content(&self) -> String {
+        match self.buffers {
+            Buffers::Random | Buffers::Source(_) => "random".into(),
+            Buffers::Zeros => "zeros".into(),
+            Buffers::Pattern => {
+                let digits: String = (0..=255).map(|byte| format!("{byte:02x}")).collect();
+                format!("pattern({digits})")
+            }
+        }
+    }
+
+    /// The plan that asks for what the command asks for, on targets of these `sizes`.
+    pub fn translate(&self, sizes: &[u64]) -> Result<TranslatedJob, Refusal> {
+        let usage = |what: String| Refusal::usage(TOOL, what);
+        let parts = self.parts();
+        if parts.len() > MOST_WORKLOADS {
+            return Err(usage(format!("at most {MOST_WORKLOADS} targets")));
+        }
+        if matches!(self.access, Access::Sequential(_)) && parts.iter().any(|part| part.threads > 1) {
+            let why = "more than 64 streams, each by itself, are not; use -si, -r or fewer threads";
+            return Err(Refusal::unsupported(TOOL, "-s", why));
+        }
+        let about = about(TOOL, &self.words);
+        let mut plan = format!(
+            "name  = \"diskspd\"\nabout = {about}\nseed  = {}\n\n[[phase]]\nname     = \"diskspd\"\nsize     = \"{}B\"\n\
+             reads    = \"{}%\"\ndepth    = {}\ndirect   = {}\nsync     = \"{}\"\ncontent  = \"{}\"\nwarmup   = \"{}s\"\n\
+             run      = \"{}s\"\ncooldown = \"{}s\"\nhuge_pages = {}\n",
+            // A plan's seeds begin at 1.
+            u64::from(self.seed.unwrap_or(0)) + 1,
+            self.block,
+            100 - self.writes,
+            self.outstanding,
+            self.direct,
+            if self.through && self.writes > 0 { "dsync" } else { "none" },
+            self.content(),
+            self.warmup,
+            self.seconds,
+            self.cooldown,
+            self.large_pages,
+        );
+        for part in &parts {
+            plan += &self.workload(part, sizes[part.target])?;
+        }
+        Ok(TranslatedJob { plan, targets: with_luns(self.targets.clone()), notes: self.notes.clone() })
+    }
+
+    fn workload(&self, part: &Part, size: u64) -> Result<String, Refusal> {
+        // Threads of one target are told apart from its first.
+        let index = match self.total_threads {
+            Some(_) => part.thread,
+            None => part.thread - narrow::<u32>(part.target) * self.threads,
+        };
+        let start = self.base.saturating_add(self.thread_stride.saturating_mul(u64::from(index)));
+        let end = self.most.map_or(size, |most| most.min(size));
+        let room = end.saturating_sub(start);
+        if room < self.block {
+            let name = &self.targets[part.target];
+            let what =
+                format!("{name}: {end} bytes leave no room for a block of {} from {start} on", self.block);
+            return Err(Refusal::usage(TOOL, what));
+        }
+        let (pattern, align) = match self.access {
+            Access::Random(align) => ("random(repeats)".into(), align),
+            Access::Interlocked if part.threads > 1 => ("sequential(interlocked)".into(), self.block),
+            Access::Sequential(stride) if stride > self.block => (format!("stride({stride}B)"), self.block),
+            Access::Sequential(_) | Access::Interlocked => ("sequential".into(), self.block),
+        };
+        let mut text = format!(
+            "\n[[phase.workload]]\nname    = \"{}\"\nworkers = {}\npattern = \"{pattern}\"\noffset  = \"{start}B\"\nspan    = \
+             \"{}B\"\n",
+            part.name(),
+            part.threads,
+            room / self.block * self.block,
+        );
+        if self.targets.len() > 1 {
+            text += &format!("on      = {}\n", part.target + 1);
+        }
+        // Counted from the offset when it is left out; blocks lie one after the other from there.
+        if align != self.block {
+            text += &format!("align   = \"{align}B\"\n");
+        }
+        if let Some(cpu) =
+            self.cpus.get(part.thread as usize % self.cpus.len().max(1)).filter(|_| !self.no_affinity)
+        {
+            text += &format!("cpus    = \"{cpu}\"\n");
+        }
+        if let Some(rate) = self.throughput {
+            text += &format!("pace    = \"cap({}B/s)\"\n", u64::from(rate) * 1000 * u64::from(part.threads));
+        }
+        if let Some((burst, pause)) = self.bursts {
+            text += &format!("pace    = \"think({pause}ms, {burst})\"\n");
+        }
+        Ok(text)
+    }
+}
+
+impl Part {
+    /// What its workload is called.
+    pub fn name(&self) -> String {
+        format!("thread {} on {}", self.thread, self.target + 1)
+    }
+}

@@ -1,0 +1,28 @@
+//! Sums over all workloads of a point, as tools print them.
+
+use record::{Class, Point};
+
+/// What was measured of each operation and size, of all workloads.
+pub(crate) fn classes(point: &Point) -> impl Iterator<Item = &Class> {
+    point.workloads.iter().flat_map(|workload| &workload.classes)
+}
+
+/// Whether anything was done by `op`: `read`, `write`.
+pub(crate) fn has(point: &Point, op: &str) -> bool {
+    classes(point).any(|class| class.op == op)
+}
+
+/// Bytes that all requests moved.
+pub(crate) fn bytes(point: &Point) -> u64 {
+    classes(point).map(|class| class.bytes).sum()
+}
+
+/// The time of the workload that was measured longest.
+pub(crate) fn measured_ns(point: &Point) -> u64 {
+    point.workloads.iter().map(|workload| workload.measured_ns).max().unwrap_or(0)
+}
+
+/// The same in seconds.
+pub(crate) fn seconds(point: &Point) -> f64 {
+    measured_ns(point) as f64 / 1e9
+}
