@@ -73,7 +73,7 @@ fn folder() -> (TempDir, PathBuf) {
     (folder, path)
 }
 
-const KEYS: &str = "count = 6\nfile_size = '5KiB'\nlevels = 1\nbranch = 2\nworkers = 2\n";
+const KEYS: &str = "count = 6\nfile_size = '5KiB'\nlevels = 1\nfanout = 2\nworkers = 2\n";
 
 fn doing(op: &str) -> Workload {
     workload(&format!("{KEYS}tree = '{op}'"))
@@ -125,7 +125,7 @@ fn after_each_operation_the_directory_holds_what_was_asked_and_nothing_when_all_
 fn workers_have_trees_of_their_own_where_that_is_asked() {
     let (directory, path) = folder();
     let mut trees = Trees::open(directory.path(), false, &Journal::default()).unwrap();
-    carry_out(&mut trees, &workload(&format!("{KEYS}tree = 'create'\nown_trees = true")));
+    carry_out(&mut trees, &workload(&format!("{KEYS}tree = 'create'\nunique_dirs = true")));
     let held: Vec<usize> =
         ["w0/d1", "w0/d2", "w1/d1", "w1/d2"].map(|d| listing(&path.join("t0").join(d)).len()).to_vec();
     assert_eq!(held, [2, 1, 2, 1]);

@@ -99,7 +99,7 @@ fn workers_that_change_one_directory_wait_for_one_another_and_those_in_their_own
     let create = FilesParams::default().create;
     let shared = run("tree = 'create'\ncount = 1000\nworkers = 4");
     assert_eq!(shared.ended, Instant::START + create * 1000);
-    let own = run("tree = 'create'\ncount = 1000\nworkers = 4\nown_trees = true");
+    let own = run("tree = 'create'\ncount = 1000\nworkers = 4\nunique_dirs = true");
     assert_eq!(own.ended, Instant::START + create * 250);
 }
 
@@ -126,7 +126,7 @@ fn content_that_is_written_with_dsync_lasts_as_if_each_file_were_flushed() {
 #[test]
 fn those_who_flush_while_a_commit_is_in_progress_share_the_next() {
     let alone = run("tree = 'create'\ncount = 320\nfsync = 'each'\nworkers = 1");
-    let together = run("tree = 'create'\ncount = 320\nfsync = 'each'\nworkers = 32\nown_trees = true");
+    let together = run("tree = 'create'\ncount = 320\nfsync = 'each'\nworkers = 32\nunique_dirs = true");
     assert_eq!(alone.count(Op::Flush), 640);
     // The first worker's commit is in progress when the others arrive; from then on they take turns.
     assert!(together.count(Op::Flush) <= 2 * 22, "{}", together.count(Op::Flush));
