@@ -4,15 +4,17 @@ use conduct::real::{LookKind, PlainFile};
 use formats::diskspd::{Command, Format, Found, profile_arguments, text, xml};
 use units::Bytes;
 
-use super::{Door, look_all, print};
+use super::Context;
 use crate::ending::{Ending, Failure};
+use crate::input::targets::look_all;
+use crate::output::print;
 
-pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
+pub fn serve(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
     let arguments = match arguments {
         [only] if only.len() > 2 && only.starts_with("-X") => read_profile(&only[2..])?,
         _ => arguments.to_vec(),
     };
-    let command = Command::parse(&arguments, door.seed())?;
+    let command = Command::parse(&arguments, context.seed())?;
     let names: Vec<&str> = command.targets.iter().map(String::as_str).collect();
     let looks = look_all("diskspd", &names)?;
     let found: Vec<Found> = looks
@@ -34,14 +36,14 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
         true => sizes.iter().map(plain).collect(),
         false => Vec::new(),
     };
-    let session = door.open_on_files("diskspd", &command.order(&sizes)?, plain)?;
-    let recorded = door.measure(session, &mut |_| {});
+    let session = context.open_on_files("diskspd", &command.order(&sizes)?, plain)?;
+    let recorded = session.measure(&mut |_| {});
     let run = &recorded.run;
     print(&match command.format {
         Format::Text => text(&command, run, &sizes),
         Format::Xml => xml(&command, run, &sizes),
     })?;
-    Ok(door.end(recorded))
+    Ok(context.end(recorded))
 }
 
 /// The arguments that an XML profile stands for.

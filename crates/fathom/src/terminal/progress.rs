@@ -1,7 +1,5 @@
 //! What a person sees while a run goes on: one line that changes, or plain lines where nothing can change.
 
-mod waiting;
-
 use std::time::Duration;
 
 use conduct::{Event, Live};
@@ -10,7 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use units::{Bytes, BytesPerSecond, Instant, Nanos, OpsPerSecond};
 
 use crate::terminal;
-use waiting::Waiting;
+use crate::terminal::waiting::Waiting;
 
 /// How often a plain line is printed.
 const PLAIN_EVERY: Nanos = Nanos::from_secs(5);

@@ -4,7 +4,6 @@
 //! signal, the guard restores what the child had changed. When the guard ends, the child gets SIGTERM and ends as after
 //! Ctrl-C. When storage hangs, so that not even SIGKILL ends the child, the guard exits on the second Ctrl-C.
 
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use host::clock::Clock;
@@ -12,9 +11,10 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 use units::Nanos;
 
 use crate::ending::Ending;
-use crate::panics;
-use crate::put_back;
-use crate::signals::{self, Hurry};
+use crate::session::panics;
+use crate::session::restore;
+use crate::session::signals::{self, Hurry};
+use crate::session::store::Store;
 use crate::terminal;
 
 /// How long the child may take after the second signal.
@@ -30,7 +30,7 @@ pub enum Side {
 
 /// Divides the process in two. Call while it has one thread. Where the system allows no second process, the only one
 /// measures.
-pub fn divide(store: &Option<PathBuf>) -> Side {
+pub fn divide(store: &Store) -> Side {
     let parent = std::process::id();
     if signals::begin_to_guard().is_err() {
         return Side::Measures(None);
@@ -58,7 +58,7 @@ pub fn divide(store: &Option<PathBuf>) -> Side {
 static IS_LATE: AtomicBool = AtomicBool::new(false);
 
 /// The child's exit code, once it has ended; that of the signal where it does not end in time.
-fn watch(child: Pid, store: &Option<PathBuf>) -> u8 {
+fn watch(child: Pid, store: &Store) -> u8 {
     let mut passed_on = signals::counts().map(|_| 0);
     // Made with the first signal: to calibrate a clock takes processor time, which the child wants.
     let clock = std::cell::LazyCell::new(Clock::start);
@@ -107,12 +107,12 @@ fn ring_after_patience() {
     });
 }
 
-fn ended(status: WaitStatus, store: &Option<PathBuf>) -> u8 {
+fn ended(status: WaitStatus, store: &Store) -> u8 {
     if let Some(code) = status.exit_status() {
         return u8::try_from(code).unwrap_or(8);
     }
     let signal = status.terminating_signal().unwrap_or_default();
-    put_back::say(&put_back::replayed(store, Nanos::ZERO));
+    restore::say(&restore::replayed(store, Nanos::ZERO));
     let name = name_of(signal);
     if matches!(
         signal,

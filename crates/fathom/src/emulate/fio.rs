@@ -7,22 +7,23 @@ use formats::fio::Command;
 use record::World;
 use units::Nanos;
 
-use super::{Door, Scratch, print};
-use crate::around;
+use super::{Context, Scratch};
 use crate::ending::{Ending, Failure};
+use crate::input::environment;
 use crate::output;
-use crate::progress::Progress;
-use crate::recorder::Recorded;
+use crate::output::print;
 use crate::session::Session;
+use crate::session::recorder::Recorded;
+use crate::terminal::progress::Progress;
 
-pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
-    let command = around::with("", &[], |around| Command::parse(arguments, around))?;
+pub fn serve(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
+    let command = environment::with("", &[], |around| Command::parse(arguments, around))?;
     if command.wanted.version {
         print(&format!("fathom-{}\n", env!("CARGO_PKG_VERSION")))?;
         return Ok(Ending::done());
     }
     if command.wanted.parse_only {
-        door.plan("fio", command.order())?;
+        context.plan("fio", command.order())?;
         return Ok(Ending::done());
     }
     if let Some(path) = &command.wanted.file {
@@ -30,10 +31,10 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
     }
     // The files stay, as fio's do, so that the next job finds them laid out.
     let scratch = Scratch { keep: !command.removes_files(), ..Scratch::default() };
-    let session = door.open("fio", command.order(), scratch)?;
+    let session = context.open("fio", command.order(), scratch)?;
     let recorded = match command.promise() {
         Some(promise) => look_for(promise, session)?,
-        None => door.measure(session, &mut |_| {}),
+        None => session.measure(&mut |_| {}),
     };
     let text = command.report(&recorded.run);
     match &command.wanted.file {
@@ -44,7 +45,7 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
         output::write_whole(name.as_ref(), &log)?;
     }
     let failed = command.failed(&recorded.run);
-    let ending = door.end(recorded);
+    let ending = context.end(recorded);
     // fio's own code is the number of jobs that failed, which scripts hold against 0 or 1.
     match failed {
         0 => Ok(ending),

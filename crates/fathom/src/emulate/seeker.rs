@@ -4,17 +4,18 @@ use conduct::Event;
 use formats::seeker::{Command, Figures, SECONDS};
 use units::Nanos;
 
-use super::{Door, Scratch, print};
+use super::{Context, Scratch};
 use crate::ending::{Ending, Failure};
+use crate::output::print;
 
-pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
+pub fn serve(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
     let command = Command::parse(arguments)?;
-    let session = door.open("seeker", &command.order(door.seed()), Scratch::default())?;
+    let session = context.open("seeker", &command.order(context.seed()), Scratch::default())?;
     let size_bytes = session.targets().iter().map(|target| target.size_bytes).sum();
     print(&command.banner(size_bytes))?;
     let mut dots = Dots::default();
     let mut lost = Ok(());
-    let recorded = door.measure(session, &mut |event| {
+    let recorded = session.measure(&mut |event| {
         let text = match event {
             Event::PointStarted { name, .. } => {
                 dots = Dots::default();
@@ -32,7 +33,7 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
         }
     });
     lost?;
-    Ok(door.end(recorded))
+    Ok(context.end(recorded))
 }
 
 /// The dots that have been printed: one for each second.

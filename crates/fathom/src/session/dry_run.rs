@@ -10,17 +10,17 @@ use host::target::Target;
 use workload::plan::Plan;
 
 use crate::ending::{Ending, Failure};
-use crate::models::{self, LIBRARY};
-use crate::terminal;
+use crate::input::arrays::{self, LIBRARY};
+use crate::output;
 
 pub fn run(plan: &Plan, options: &RealOptions) -> Result<Ending, Failure> {
     let mut text = plan.summary().to_string() + "\n";
-    if let Some(address) = models::address(&options.targets)? {
+    if let Some(address) = arrays::address(&options.targets)? {
         let array = array::spec::array(&LIBRARY, address)?;
         // Whether the plan fits it is asked as a run would.
         ModelledWorld::open(plan, address, &LIBRARY, Arc::default())?;
         text += &format!("target {address}: {}; nothing real is touched\n", array.about);
-        return print(&text).map(|()| Ending::done());
+        return output::print_wrapped(&text).map(|()| Ending::done());
     }
     let root = SysRoot::real();
     let mut refused = None;
@@ -35,16 +35,11 @@ pub fn run(plan: &Plan, options: &RealOptions) -> Result<Ending, Failure> {
     if refused.is_none() {
         text += &scratch_words(plan, options)?;
     }
-    print(&text)?;
+    output::print_wrapped(&text)?;
     Ok(match refused {
         Some(what) => Ending { code: 3, reason: format!("{what} would be refused") },
         None => Ending::done(),
     })
-}
-
-fn print(text: &str) -> Result<(), Failure> {
-    terminal::print_wrapped(text)
-        .map_err(|source| Failure::System { what: "writing to stdout".into(), source })
 }
 
 /// The scratch files that would be made. Opening the world also asks whether the plan fits the targets.

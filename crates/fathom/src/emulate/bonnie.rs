@@ -12,29 +12,31 @@ use host::semaphores::Semaphores;
 use units::Bytes;
 use units::convert::narrow;
 
-use super::{Door, look, print};
+use super::Context;
 use crate::ending::{Ending, Failure};
-use crate::models;
+use crate::input::arrays;
+use crate::input::targets::look;
+use crate::output::print;
 use crate::terminal;
 
 /// Version 2.00.
-pub fn serve_200(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
-    serve(Generation::V200, door, arguments)
+pub fn serve_200(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
+    serve(Generation::V200, context, arguments)
 }
 
 /// Version 1.03e.
-pub fn serve_103(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
-    serve(Generation::V103, door, arguments)
+pub fn serve_103(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
+    serve(Generation::V103, context, arguments)
 }
 
-fn serve(generation: Generation, door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
+fn serve(generation: Generation, context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
     let (key, number) = SEMAPHORES;
     let system = |what: &str| {
         let what = what.to_owned();
         move |source| Failure::System { what, source }
     };
     match Asked::parse(generation, arguments)? {
-        Asked::Test(command) => test(&command, door),
+        Asked::Test(command) => test(&command, context),
         Asked::Semaphores(copies) => {
             let made = Semaphores::create(key, number, narrow::<i32>(copies));
             made.map_err(system("making semaphores"))?;
@@ -51,9 +53,9 @@ fn serve(generation: Generation, door: &Door, arguments: &[String]) -> Result<En
 }
 
 /// Carries the test out as often as `-x` says.
-fn test(command: &Command, door: &Door) -> Result<Ending, Failure> {
+fn test(command: &Command, context: &Context) -> Result<Ending, Failure> {
     let usage = |what: String| Failure::Tool(Refusal::Usage { tool: command.generation.tool(), what });
-    let is_array = models::address(std::slice::from_ref(&command.directory))?.is_some();
+    let is_array = arrays::address(std::slice::from_ref(&command.directory))?.is_some();
     if !is_array && look(&command.directory)?.kind != LookKind::Directory {
         return Err(usage(format!("Can't change to directory \"{}\"", command.directory)));
     }
@@ -72,12 +74,12 @@ fn test(command: &Command, door: &Door) -> Result<Ending, Failure> {
             ram_mib: machine.ram.get() >> 20,
             hostname: machine.hostname.clone(),
             pid: std::process::id(),
-            seed: door.seed(),
+            seed: context.seed(),
         })?;
         if run == 0 && command.runs.is_some_and(|runs| runs > 1) {
             print(&job.sheet.columns())?;
         }
-        ending = test_once(command, &job, semaphores, door)?;
+        ending = test_once(command, &job, semaphores, context)?;
         if ending.code != 0 {
             break;
         }
@@ -89,7 +91,7 @@ fn test_once(
     command: &Command,
     job: &Job,
     semaphores: Option<Semaphores>,
-    door: &Door,
+    context: &Context<'_>,
 ) -> Result<Ending, Failure> {
     let files = job.pieces.iter().map(|piece| PlainFile {
         size: Bytes::new(piece.bytes),
@@ -98,11 +100,11 @@ fn test_once(
         cut: None,
         keep: false,
     });
-    let session = door.open_on_files(command.generation.tool(), &job.order, files.collect())?;
+    let session = context.open_on_files(command.generation.tool(), &job.order, files.collect())?;
     let stop = session.stop();
     let mut words = Words { command, under_way: None };
     let mut lost = Ok(());
-    let recorded = door.measure(session, &mut |event| {
+    let recorded = session.measure(&mut |event| {
         if let Event::PointStarted { name, .. } = event
             && let (Some(test), Some(semaphores)) = (Test::of_phase(name), semaphores)
             && lost.is_ok()
@@ -120,7 +122,7 @@ fn test_once(
         }
         print(&job.sheet.line(&figures))?;
     }
-    Ok(door.end(recorded))
+    Ok(context.end(recorded))
 }
 
 /// What is said while it works, unless `-q`.

@@ -1,7 +1,7 @@
-//! Front doors: the classic tools' own command lines and outputs, served by plans.
+//! Emulated tools: the classic tools' own command lines and outputs, by way of plans.
 //!
-//! A door reads the tool's arguments, carries the plan out that they come to, and prints what the tool would
-//! print. Nothing of it measures. The run is kept in the library as any other, and `fathom show last` has what
+//! Each reads the tool's arguments, runs the plan that they come to, and prints what the tool would print. Nothing here
+//! measures. The run is kept in the library as any other, and `fathom show last` has what
 //! the tool does not tell.
 //!
 //! **Invariant:** a tool's own words give no consent. What holds data that is not ours is written only with
@@ -19,34 +19,50 @@ mod orion;
 mod seeker;
 mod sqlio;
 
-use std::path::PathBuf;
-use std::sync::Arc;
-
-use conduct::Event;
-use conduct::modelled::ModelledWorld;
-use conduct::real::{Look, LookKind, PlainFile, RealOptions};
+use clap::Args;
+use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
+use conduct::real::{PlainFile, RealOptions};
 use formats::Order;
 use host::safety::Consent;
-use library::Library;
 use units::Bytes;
-use workload::plan::{Overrides, Plan};
+use workload::plan::Overrides;
 
-use crate::cli::AsArgs;
 use crate::ending::{Ending, Failure};
-use crate::models::{self, LIBRARY};
-use crate::recorder::{self, Recorded};
-use crate::session::{Planned, Session, final_ending};
+use crate::input::plans::{self, Planned};
+use crate::input::targets;
+use crate::output;
+use crate::session::recorder::Recorded;
+use crate::session::store::Store;
+use crate::session::{Session, final_ending};
 use crate::terminal;
-use crate::traces;
-use crate::verbs::keep;
-use crate::verbs::run::consents;
+
+#[derive(Debug, Args)]
+pub struct AsArgs {
+    /// Consent to destroy the data on the target: its serial number, by-id name, or a file's absolute path, with
+    /// `data:` before it where a device is not blank; once for each target, in the environment one per line
+    #[arg(long, value_name = "IDENTITY", env = "FATHOM_DESTROY", value_delimiter = '\n')]
+    pub destroy: Vec<String>,
+    /// Do not save the run in the library
+    #[arg(long, env = "FATHOM_NO_SAVE")]
+    pub no_save: bool,
+    /// The tool and its own arguments
+    // One list, so that everything after the tool's name is the tool's, whatever it looks like.
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "TOOL ARGUMENTS",
+        add = candidates()
+    )]
+    pub words: Vec<String>,
+}
 
 /// One tool.
 struct Tool {
     /// As it is called, and as a link to the program may be called.
     names: &'static [&'static str],
     about: &'static str,
-    serve: fn(&Door, &[String]) -> Result<Ending, Failure>,
+    serve: fn(&Context<'_>, &[String]) -> Result<Ending, Failure>,
 }
 
 const TOOLS: &[Tool] = &[
@@ -111,29 +127,40 @@ pub fn called_as(program: &str) -> Option<&'static str> {
     find(name).map(|tool| tool.names[0])
 }
 
-/// The tools, for help.
+/// The tools: the name of each, and what is emulated of it.
+pub fn tools() -> impl Iterator<Item = (&'static str, &'static str)> {
+    TOOLS.iter().map(|tool| (tool.names[0], tool.about))
+}
+
+/// The names of the tools in a line, for help.
 pub fn list() -> String {
-    let width = TOOLS.iter().map(|tool| tool.names[0].len()).max().unwrap_or(0);
-    let lines = TOOLS.iter().map(|tool| format!("  {:width$}  {}\n", tool.names[0], tool.about));
-    format!("Tools:\n{}", lines.collect::<String>())
+    let names: Vec<&str> = tools().map(|tool| tool.0).collect();
+    format!("Tools: {}. `fathom formats` says what is emulated of each.", names.join(", "))
+}
+
+/// The names of the tools, for shells.
+pub fn candidates() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| {
+        tools().map(|(name, about)| CompletionCandidate::new(name).help(Some(about.into()))).collect()
+    })
 }
 
 /// Serves `fathom as TOOL ARGUMENTS`.
-pub fn serve(arguments: &AsArgs, store: &Option<PathBuf>) -> Result<Ending, Failure> {
+pub fn serve(arguments: &AsArgs, store: &Store) -> Result<Ending, Failure> {
     let (name, words) = arguments.words.split_first().expect("clap wants one at least");
     let Some(tool) = find(name) else {
-        return Err(Failure::Usage(format!("there is no tool `{name}`\n{}", list().trim_end())));
+        return Err(Failure::Usage(format!("there is no tool `{name}`. {}", list())));
     };
-    let consents = consents(&arguments.destroy)?;
-    let door = Door { store: store.clone(), consents, keeps: !arguments.no_save };
-    (tool.serve)(&door, words)
+    let consents = targets::consents(&arguments.destroy)?;
+    let context = Context { store, consents, no_save: arguments.no_save };
+    (tool.serve)(&context, words)
 }
 
 /// What every tool has beside its own arguments.
-pub struct Door {
-    store: Option<PathBuf>,
+pub struct Context<'a> {
+    store: &'a Store,
     consents: Vec<Consent>,
-    keeps: bool,
+    no_save: bool,
 }
 
 /// How a tool treats the files it measures on.
@@ -145,7 +172,7 @@ pub struct Scratch {
     pub size: Option<Bytes>,
 }
 
-impl Door {
+impl Context<'_> {
     /// Opens the world for `order`, which `tool` stands behind. Notes go to stderr.
     pub fn open(&self, tool: &str, order: &Order, scratch: Scratch) -> Result<Session, Failure> {
         self.open_with(tool, order, scratch, Vec::new())
@@ -168,7 +195,7 @@ impl Door {
         scratch: Scratch,
         plain: Vec<PlainFile>,
     ) -> Result<Session, Failure> {
-        let Planned { plan, origin, overrides } = self.plan(tool, order)?;
+        let planned = self.plan(tool, order)?;
         let options = RealOptions {
             targets: order.targets.clone(),
             consents: self.consents.clone(),
@@ -179,7 +206,7 @@ impl Door {
             plain,
             ..RealOptions::default()
         };
-        Session::open(Planned { plan, origin, overrides }, &options, self.library()?)
+        Session::open(planned, &options, self.store.open_to_save(self.no_save)?)
     }
 
     /// The plan of `order`, as it would be carried out. Notes go to stderr.
@@ -189,27 +216,12 @@ impl Door {
         }
         // What stands between two loads of a tool is what its own plan says.
         let overrides = Overrides { set: vec!["settle=none".into()], tags: Vec::new() };
-        let origin = format!("fathom as {tool}");
-        let mut plan = Plan::parse(&origin, &order.plan, &overrides).map_err(Failure::Plan)?;
-        traces::attach(&mut plan)?;
-        Ok(Planned { plan, origin, overrides })
-    }
-
-    /// Carries `session` out; the ending says whether what came back may be believed.
-    pub fn measure(&self, session: Session, watch: &mut dyn FnMut(&Event<'_>)) -> Recorded {
-        session.measure(watch)
+        plans::parse(&format!("fathom as {tool}"), &order.plan, overrides)
     }
 
     /// For the plan of a tool that draws other random numbers each time it is called.
     pub fn seed(&self) -> u32 {
-        recorder::salt().into()
-    }
-
-    fn library(&self) -> Result<Option<Library>, Failure> {
-        match self.keeps {
-            true => Ok(Some(keep::open_to_save(&self.store)?)),
-            false => Ok(None),
-        }
+        output::salt().into()
     }
 
     /// The ending of a tool's run. What the tool itself does not say goes to a person, not into a script's log.
@@ -221,54 +233,6 @@ impl Door {
         }
         final_ending(recorded)
     }
-}
-
-/// What is known of a target before the plan for it is written. Nothing is opened for writing.
-pub fn look(target: &str) -> Result<Look, Failure> {
-    match models::address(&[target.to_owned()])? {
-        None => Ok(Look::at(target)?),
-        Some(address) => {
-            let size = luns(address)?.into_iter().sum();
-            Ok(Look { kind: LookKind::Device, size, direct_unit: None, remote: false })
-        }
-    }
-}
-
-/// The same for several. A virtual array that is named several times has its LUNs, one after the other.
-pub fn look_all(tool: &'static str, names: &[&str]) -> Result<Vec<Look>, Failure> {
-    let usage = |what: String| Failure::Tool(formats::Refusal::Usage { tool, what });
-    let first = names.first().copied().unwrap_or_default();
-    if names.len() > 1 && first.starts_with("array:") && names.iter().all(|name| *name == first) {
-        let (sizes, wants) = (luns(first)?, names.len());
-        if sizes.len() < wants {
-            let has = sizes.len();
-            let what =
-                format!("{first} is named {wants} times and has {has} LUNs; `?luns={wants}` gives it more");
-            return Err(usage(what));
-        }
-        let of_lun = |size| Look { kind: LookKind::Device, size, direct_unit: None, remote: false };
-        return Ok(sizes.into_iter().take(wants).map(of_lun).collect());
-    }
-    let one = |name: &&str| {
-        let look = look(name)?;
-        match look.kind {
-            LookKind::Directory => Err(usage(format!("{name} is a directory; name a file in it"))),
-            _ => Ok(look),
-        }
-    };
-    names.iter().map(one).collect()
-}
-
-/// The sizes of a virtual array's LUNs.
-fn luns(address: &str) -> Result<Vec<Bytes>, Failure> {
-    let nothing = Plan::parse("look", "[[phase]]\nrun = \"1s\"\n", &Overrides::default());
-    let plan = nothing.expect("a phase with a run is a plan");
-    Ok(ModelledWorld::open(&plan, address, &LIBRARY, Arc::default())?.lun_sizes().to_vec())
-}
-
-/// Prints a part of the tool's output at once, as the tool does while it works.
-pub fn print(text: &str) -> Result<(), Failure> {
-    terminal::print(text).map_err(|source| Failure::System { what: "writing to stdout".into(), source })
 }
 
 #[cfg(test)]

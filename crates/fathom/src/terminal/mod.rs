@@ -1,14 +1,56 @@
-//! The one door for output, and what the terminals behind it can show.
+//! Stdout and stderr, and what the terminals behind them can show. Everything that is printed goes through here.
+
+pub mod progress;
+mod waiting;
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::OnceLock;
 
+use clap::{Args, ValueEnum};
 use report::Style;
-
-use crate::cli::{Colour, Look};
-use crate::signals;
 
 /// Columns where no terminal says how many.
 const WIDTH: usize = 100;
+
+/// Heading of options of output, for every verb's help.
+pub const OUTPUT: &str = "Output";
+
+// Options of how text is drawn. No doc comment: clap would take it for the help of the verb.
+#[derive(Debug, Args)]
+pub struct Appearance {
+    /// When to use colours
+    #[arg(long, value_enum, default_value_t = Colour::Auto, value_name = "WHEN", help_heading = OUTPUT)]
+    pub color: Colour,
+    /// Width of tables [default: the terminal's, or 100]
+    #[arg(long, value_name = "COLUMNS", help_heading = OUTPUT)]
+    pub width: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Colour {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Into pipes and files too
+    Always,
+    /// Nowhere
+    Never,
+}
+
+/// What handles signals, as far as printing needs it.
+#[derive(Clone, Copy, Debug)]
+pub struct SignalHooks {
+    /// Called when the reader of stdout has gone.
+    pub reader_gone: fn(),
+    /// Whether a signal has come that ends the run.
+    pub is_ending: fn() -> bool,
+}
+
+static SIGNALS: OnceLock<SignalHooks> = OnceLock::new();
+
+/// Connects the terminal with what handles signals. Only the first call does anything.
+pub fn connect(hooks: SignalHooks) {
+    let _again = SIGNALS.set(hooks);
+}
 
 /// Prints a result to stdout. A reader that has gone, as `head` does, is no failure; a run that goes on ends.
 pub fn print(text: &str) -> io::Result<()> {
@@ -16,7 +58,9 @@ pub fn print(text: &str) -> io::Result<()> {
     let printed = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     match printed {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-            signals::reader_has_gone();
+            if let Some(hooks) = SIGNALS.get() {
+                (hooks.reader_gone)();
+            }
             Ok(())
         }
         other => other,
@@ -67,23 +111,28 @@ fn wrapped(text: &str, width: usize) -> String {
 }
 
 /// How to draw on stdout.
-pub fn style(look: &Look) -> Style {
+pub fn style(appearance: &Appearance) -> Style {
     let terminal = io::stdout().is_terminal();
     Style {
-        colour: has_colour(look.color, terminal),
+        colour: has_colour(appearance.color, terminal),
         unicode: has_unicode(),
-        width: look.width.or_else(|| width_of(&io::stdout())).unwrap_or(WIDTH),
+        width: appearance.width.or_else(|| width_of(&io::stdout())).unwrap_or(WIDTH),
     }
 }
 
 /// How to draw into a file: nothing that only a terminal understands.
-pub fn file_style(look: &Look) -> Style {
-    Style { colour: false, unicode: true, width: look.width.unwrap_or(WIDTH) }
+pub fn file_style(appearance: &Appearance) -> Style {
+    Style { colour: false, unicode: true, width: appearance.width.unwrap_or(WIDTH) }
 }
 
 /// Whether a person sees stdout and stderr below one another.
 pub fn is_one_screen() -> bool {
     io::stdout().is_terminal() && io::stderr().is_terminal()
+}
+
+/// Whether a signal has come that ends the run.
+fn is_ending() -> bool {
+    SIGNALS.get().is_some_and(|hooks| (hooks.is_ending)())
 }
 
 pub fn stderr_is_terminal() -> bool {

@@ -11,7 +11,6 @@ use indicatif::ProgressBar;
 use units::{Instant, Nanos};
 use workload::Progress;
 
-use crate::signals;
 use crate::terminal;
 
 /// A target that is silent for less is said to be busy.
@@ -106,7 +105,7 @@ impl Seen {
             return None;
         }
         self.said = Some(now);
-        let hint = if signals::is_ending() { "; Ctrl-C again leaves at once" } else { "" };
+        let hint = if terminal::is_ending() { "; Ctrl-C again leaves at once" } else { "" };
         let seconds = silence.get() / 1_000_000_000;
         Some(format!("{}  waiting for storage since {seconds} s{hint}", self.title))
     }

@@ -8,8 +8,8 @@ use host::SysRoot;
 use host::environment::Environment;
 use host::target::{Facts, Target};
 
-use crate::doors;
-use crate::recorder;
+use crate::input::targets;
+use crate::output;
 
 /// No job file is larger; a device that is named by mistake is not read to its end.
 const LARGEST: u64 = 16 << 20;
@@ -22,7 +22,7 @@ pub fn with<T>(name: &str, targets: &[String], reader: impl FnOnce(&Surroundings
         variable: &|variable| std::env::var(variable).ok(),
         size_bytes: &size_bytes,
         targets,
-        salt: recorder::salt().into(),
+        salt: output::salt().into(),
         cpus: machine.cpus,
         ram_bytes: machine.ram.get(),
     })
@@ -46,7 +46,7 @@ fn beside(name: &str, path: &str) -> Option<String> {
 
 fn size_bytes(name: &str) -> Option<u64> {
     let size = match name.starts_with("array:") {
-        true => doors::look(name).ok()?.size,
+        true => targets::look(name).ok()?.size,
         false => Facts::read(&SysRoot::real(), &Target::parse(name).ok()?).ok()?.size,
     };
     Some(size.get()).filter(|size| *size > 0)

@@ -1,13 +1,14 @@
 //! What runs have changed and not put back: at the start of each that measures, and by `fathom doctor --restore`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use host::restore::{Journal, Report, folder_beside, replay};
-use library::default_path;
 use units::Nanos;
 
 use crate::ending::{Ending, Failure};
+use crate::output;
+use crate::session::store::Store;
 use crate::terminal;
 
 static JOURNAL: OnceLock<Journal> = OnceLock::new();
@@ -16,7 +17,7 @@ static JOURNAL: OnceLock<Journal> = OnceLock::new();
 const PATIENCE: Nanos = Nanos::from_secs(10);
 
 /// Puts back what runs before have left, and has this one note what it changes.
-pub fn begin(store: &Option<PathBuf>, guard: Option<u32>) {
+pub fn begin(store: &Store, guard: Option<u32>) {
     say(&replayed(store, PATIENCE));
     let journal = folder(store).and_then(|folder| Journal::in_folder(&folder, guard).ok());
     // It is begun once.
@@ -34,7 +35,7 @@ pub fn now() -> Report {
 }
 
 /// Puts back what processes have left that have gone.
-pub fn replayed(store: &Option<PathBuf>, patience: Nanos) -> Report {
+pub fn replayed(store: &Store, patience: Nanos) -> Report {
     folder(store).map(|folder| replay(&folder, patience)).unwrap_or_default()
 }
 
@@ -49,7 +50,7 @@ pub fn say(report: &Report) {
 }
 
 /// `fathom doctor --restore`
-pub fn restore(store: &Option<PathBuf>) -> Result<Ending, Failure> {
+pub fn restore(store: &Store) -> Result<Ending, Failure> {
     let report = replayed(store, PATIENCE);
     let rows =
         [("put back", &report.restored), ("left as it is", &report.left), ("not put back", &report.failed)];
@@ -63,8 +64,7 @@ pub fn restore(store: &Option<PathBuf>) -> Result<Ending, Failure> {
     if text.is_empty() {
         text = "nothing is to be put back\n".into();
     }
-    terminal::print_wrapped(&text)
-        .map_err(|source| Failure::System { what: "writing to stdout".into(), source })?;
+    output::print_wrapped(&text)?;
     match report.failed.len() {
         0 => Ok(Ending::done()),
         1 => Ok(Ending { code: 5, reason: "one thing could not be put back".into() }),
@@ -72,7 +72,6 @@ pub fn restore(store: &Option<PathBuf>) -> Result<Ending, Failure> {
     }
 }
 
-fn folder(store: &Option<PathBuf>) -> Option<PathBuf> {
-    let library = store.clone().or_else(|| default_path().ok())?;
-    Some(folder_beside(Path::new(&library)))
+fn folder(store: &Store) -> Option<PathBuf> {
+    Some(folder_beside(&store.path().ok()?))
 }

@@ -14,8 +14,8 @@ use host::clock::Clock;
 use libc::{SIGCHLD, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGUSR1, SIGXFSZ};
 use units::{Instant, Nanos};
 
-use crate::put_back;
-use crate::terminal;
+use crate::session::restore;
+use crate::terminal::{self, SignalHooks};
 
 /// Signals that end a run.
 const ENDING: [i32; 6] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ, SIGPIPE];
@@ -81,12 +81,12 @@ pub fn unattended() {
 }
 
 /// Whether a signal has come.
-pub fn is_ending() -> bool {
+fn is_ending() -> bool {
     FIRST.load(Ordering::Relaxed) != 0
 }
 
 /// Nobody reads what is printed any more: as if SIGPIPE had come, where a run goes on.
-pub fn reader_has_gone() {
+fn reader_has_gone() {
     if IS_ATTENDED.load(Ordering::Relaxed) {
         let _other = FIRST.compare_exchange(0, SIGPIPE, Ordering::Relaxed, Ordering::Relaxed);
         stop().store(true, Ordering::Relaxed);
@@ -102,6 +102,7 @@ pub fn begin(guard: Option<u32>) -> io::Result<()> {
     if !is_first {
         return Ok(());
     }
+    terminal::connect(SignalHooks { reader_gone: reader_has_gone, is_ending });
     GUARD.store(guard.map_or(0, u32::cast_signed), Ordering::Relaxed);
     catch(&ENDING)?;
     std::thread::Builder::new().name("fathom-signals".into()).spawn(attend)?;
@@ -263,7 +264,7 @@ fn leave(is_attended: bool) {
     }
     let (told, report) = std::sync::mpsc::channel();
     // On storage that hangs this hangs too.
-    let putting = std::thread::Builder::new().spawn(move || told.send(put_back::now()));
+    let putting = std::thread::Builder::new().spawn(move || told.send(restore::now()));
     let mut done = putting.ok().and_then(|_| report.recv_timeout(PATIENCE).ok());
     if done.is_none() && GUARD.load(Ordering::Relaxed) != 0 {
         // The guard leaves; what is left here puts back once storage answers.
@@ -271,7 +272,7 @@ fn leave(is_attended: bool) {
     }
     let words = match done {
         Some(done) => {
-            put_back::say(&done);
+            restore::say(&done);
             "points that were finished are kept"
         }
         None => {

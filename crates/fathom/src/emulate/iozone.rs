@@ -13,12 +13,14 @@ use record::Point;
 use units::Bytes;
 use units::convert::narrow;
 
+use super::Context;
 use super::latencies::Latencies;
-use super::{Door, look, print};
 use crate::ending::{Ending, Failure};
-use crate::traces;
+use crate::input::targets::look;
+use crate::input::traces;
+use crate::output::print;
 
-pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
+pub fn serve(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
     let mut command = Command::parse(arguments)?;
     let telemetry: Vec<String> = command.telemetry().map(|telemetry| telemetry.file.clone()).collect();
     for file in telemetry {
@@ -34,7 +36,7 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
         Ground::Files { .. } => vec![plain_file(&command); order.targets.len()],
         Ground::Device { .. } => Vec::new(),
     };
-    let mut session = door.open_on_files("iozone", &order, files)?;
+    let mut session = context.open_on_files("iozone", &order, files)?;
     let latencies = Latencies::new(session.kind() == record::World::Host);
     if command.latencies {
         session.tell(Box::new(latencies.clone()));
@@ -46,7 +48,7 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
     }
     let mut words = Words::of(&command);
     let mut lost = Ok(());
-    let recorded = door.measure(session, &mut |event| {
+    let recorded = session.measure(&mut |event| {
         if let Event::PointStarted { name, .. } = event {
             latencies.begin(name);
         }
@@ -62,7 +64,7 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
     if let Some(path) = &command.workbook {
         write_new(path, &iozone::workbook(&words.reports()))?;
     }
-    Ok(door.end(recorded))
+    Ok(context.end(recorded))
 }
 
 /// How each file is treated: made and removed again, but for `-w`, as IOzone does.

@@ -1,4 +1,13 @@
-//! One plan carried out in one world: what `fathom run` and every front door have in common.
+//! One plan carried out in one world: what `fathom run` and every emulated tool have in common.
+
+pub mod dry_run;
+pub mod guard;
+pub mod iologs;
+pub mod panics;
+pub mod recorder;
+pub mod restore;
+pub mod signals;
+pub mod store;
 
 use conduct::modelled::ModelledWorld;
 use conduct::real::{RealOptions, RealWorld};
@@ -6,23 +15,16 @@ use conduct::search::{SearchOptions, carry_out_search};
 use conduct::{Event, Listener, Outcome, World, carry_out, take_turns};
 use library::Library;
 use record::Point;
-use workload::plan::{Overrides, Plan};
+use workload::plan::Plan;
 
 use crate::ending::{Ending, Failure};
-use crate::iologs::{Iologs, Trouble};
-use crate::models::{self, LIBRARY};
-use crate::panics;
-use crate::put_back;
-use crate::recorder::{Recorded, Recorder};
-use crate::signals::Signals;
+use crate::input::arrays::{self, LIBRARY};
+use crate::input::plans::Planned;
 use crate::terminal;
-
-/// A plan and where it came from.
-pub struct Planned {
-    pub plan: Plan,
-    pub origin: String,
-    pub overrides: Overrides,
-}
+use crate::terminal::progress::Progress;
+use iologs::{Iologs, Trouble};
+use recorder::{Recorded, Recorder};
+use signals::Signals;
 
 /// A world that is open, and a record that has begun.
 pub struct Session {
@@ -32,10 +34,23 @@ pub struct Session {
     recorder: Recorder,
     /// Of logs that are written while the plan is carried out.
     trouble: Trouble,
-    /// What a scratch file's size was decided by, where there is one.
-    pub scratch_words: Option<String>,
-    /// What becomes of what an earlier run has left behind, where there is something.
-    pub leftover_words: Option<String>,
+    /// What a scratch file's size was decided by, and what becomes of what an earlier run has left behind.
+    pub notes: Vec<String>,
+}
+
+/// Opens a session as [`Session::open`] does, and the progress that a person sees of it, unless `quiet`; says what is
+/// worth knowing before the load starts.
+pub fn open(
+    planned: Planned,
+    options: &RealOptions,
+    library: Option<Library>,
+    quiet: bool,
+) -> Result<(Session, Progress), Failure> {
+    let mut progress = Progress::new(quiet);
+    let session = Session::open(planned, options, library)?;
+    session.notes.iter().for_each(|note| progress.say(note));
+    progress.of_world(session.kind());
+    Ok((session, progress))
 }
 
 impl Session {
@@ -48,9 +63,9 @@ impl Session {
         let signals = Signals::listen()
             .map_err(|source| Failure::System { what: "listening for signals".into(), source })?;
         let logs = Iologs::of(&planned.plan)?;
-        let options = &RealOptions { journal: put_back::journal(), ..options.clone() };
+        let options = &RealOptions { journal: restore::journal(), ..options.clone() };
         let Opened { mut world, consents, scratch_words, leftover_words } =
-            open(&planned.plan, options, &signals)?;
+            open_world(&planned.plan, options, &signals)?;
         let trouble = logs.map(|(logs, trouble)| {
             world.tell(Box::new(logs));
             trouble
@@ -64,7 +79,9 @@ impl Session {
             );
         }
         let recorder = Recorder::start(plan, origin, overrides, &*world, consents, library);
-        Ok(Session { planned, signals, world, recorder, trouble, scratch_words, leftover_words })
+        let scratch = scratch_words.map(|words| format!("scratch file: {words}"));
+        let notes = scratch.into_iter().chain(leftover_words).collect();
+        Ok(Session { planned, signals, world, recorder, trouble, notes })
     }
 
     /// Real or virtual.
@@ -78,7 +95,7 @@ impl Session {
     }
 
     /// Has the record tell where the time of each request went, where the world can know.
-    pub fn keep_shares(&mut self) {
+    pub fn keep_breakdown(&mut self) {
         self.world.keep_shares();
     }
 
@@ -187,8 +204,8 @@ struct Opened {
     leftover_words: Option<String>,
 }
 
-fn open(plan: &Plan, options: &RealOptions, signals: &Signals) -> Result<Opened, Failure> {
-    if let Some(address) = models::address(&options.targets)? {
+fn open_world(plan: &Plan, options: &RealOptions, signals: &Signals) -> Result<Opened, Failure> {
+    if let Some(address) = arrays::address(&options.targets)? {
         let world = Box::new(ModelledWorld::open(plan, address, &LIBRARY, signals.stop())?);
         return Ok(Opened { world, consents: Vec::new(), scratch_words: None, leftover_words: None });
     }

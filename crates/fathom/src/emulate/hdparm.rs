@@ -5,10 +5,12 @@ use conduct::real::LookKind;
 use formats::Refusal;
 use formats::hdparm::{CACHED, Command, DISK, figures, heading};
 
-use super::{Door, Scratch, look, print};
+use super::{Context, Scratch};
 use crate::ending::{Ending, Failure};
+use crate::input::targets::look;
+use crate::output::print;
 
-pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
+pub fn serve(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
     let command = Command::parse(arguments)?;
     // A slip in the second name should not be noticed after the first was timed.
     let mut orders = Vec::with_capacity(command.devices.len());
@@ -21,10 +23,10 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
         orders.push(command.order(device, found.size.get(), found.kind == LookKind::File)?);
     }
     for (device, order) in command.devices.iter().zip(&orders) {
-        let session = door.open("hdparm", order, Scratch::default())?;
+        let session = context.open("hdparm", order, Scratch::default())?;
         print(&heading(device))?;
         let mut lost = Ok(());
-        let recorded = door.measure(session, &mut |event| {
+        let recorded = session.measure(&mut |event| {
             let text = match event {
                 Event::PointStarted { name, .. } => command.label(name),
                 Event::PointEnded { point } if [CACHED, DISK].contains(&point.name.as_str()) => {
@@ -37,7 +39,7 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
             }
         });
         lost?;
-        let ending = door.end(recorded);
+        let ending = context.end(recorded);
         if ending.code != 0 {
             return Ok(ending);
         }

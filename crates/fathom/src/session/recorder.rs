@@ -1,19 +1,16 @@
 //! Puts a run together while it goes on, and keeps it after each point: what was measured is never lost.
 
-use std::hash::{BuildHasher, Hasher, RandomState};
-
 use conduct::{Event, Outcome, World, WorldError};
 use host::clock::Clock;
 use jiff::{Timestamp, Unit};
 use library::{Durability, Filter, Kept, Library, LibraryError};
 use record::names::fact;
 use record::{Cache, Finding, PlanSource, Point, Run, SCHEMA_VERSION, Severity, Target, Tool};
-use units::convert::narrow;
 use units::{Instant, Nanos};
 use workload::plan::{Overrides, Plan};
 
 use crate::ending::Ending;
-use crate::verbs::caches::PLAN as CACHES_PLAN;
+use crate::output::salt;
 
 /// A run that goes on.
 pub struct Recorder {
@@ -190,6 +187,9 @@ impl Recorder {
     }
 }
 
+/// The name of the plan of `fathom doctor --caches`, by which later runs on the same target find what it saw.
+pub const CACHES_PLAN: &str = "caches";
+
 /// The codes of a command line or a plan that cannot be, and of a target that must not be written.
 const REFUSED: [u8; 2] = [2, 3];
 
@@ -247,9 +247,4 @@ fn judged(findings: &[Finding], ending: Ending) -> Ending {
 fn now() -> Timestamp {
     let now = Timestamp::now();
     now.round(Unit::Second).unwrap_or(now)
-}
-
-/// Tells runs of the same second apart. Another at every call.
-pub fn salt() -> u16 {
-    narrow(RandomState::new().build_hasher().finish() & 0xffff)
 }

@@ -11,12 +11,13 @@ use formats::Refusal;
 use formats::dd::{Command, Copied, Found, FoundKind, Generation, Side, Status, Work};
 use units::Bytes;
 
-use super::{Door, look};
+use super::Context;
 use crate::ending::{Ending, Failure};
-use crate::signals;
+use crate::input::targets::look;
+use crate::session::signals;
 use crate::terminal;
 
-pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
+pub fn serve(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
     let mut command = Command::parse(arguments)?;
     if std::env::var("FATHOM_DD").is_ok_and(|generation| generation == "old") {
         command.generation = Generation::Old;
@@ -33,12 +34,12 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
         }],
         _ => Vec::new(),
     };
-    let session = door.open_on_files("dd", &command.order(work, found, door.seed()), files)?;
+    let session = context.open_on_files("dd", &command.order(work, found, context.seed()), files)?;
     let asked = Arc::new(AtomicBool::new(false));
     signals::set_when_asked(asked.clone())
         .map_err(|source| Failure::System { what: "listening for signals".into(), source })?;
     let mut words = Words { command: &command, asked, before: (0, 0), width: 0, seconds: 0 };
-    let recorded = door.measure(session, &mut |event| words.hear(event));
+    let recorded = session.measure(&mut |event| words.hear(event));
     words.end_line();
     let mut copied = Copied::of(&recorded.run.points, command.ibs, command.obs);
     let runs_out = work.runs_out && copied.bytes == work.total;
@@ -53,7 +54,7 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
             terminal::say_exactly(&(copied.records() + &copied.transfer(command.generation)));
         }
     }
-    let ending = door.end(recorded);
+    let ending = context.end(recorded);
     match runs_out && ending.code == 0 {
         true => {
             Ok(Ending { code: 5, reason: "no space left on the device, as dd finds without `count=`".into() })

@@ -10,11 +10,12 @@ use std::path::Path;
 use formats::Refusal;
 use formats::iometer::{Command, Config, Job, Place, Record, refused_dynamo, write};
 
-use super::{Door, Scratch, print};
+use super::{Context, Scratch};
 use crate::ending::{Ending, Failure};
+use crate::output::print;
 use crate::terminal;
 
-pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
+pub fn serve(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
     let command = Command::parse(arguments)?;
     let file = &command.config;
     let bytes = fs::read(units::name::path(file)).map_err(|error| {
@@ -37,15 +38,15 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
     }
     order.targets = order.targets.iter().map(|target| file_of_drive(target)).collect();
     // As Iometer does, unless a worker has a fixed seed; its workload then says so itself.
-    order.plan = format!("seed  = {}\n{}", door.seed(), order.plan);
+    order.plan = format!("seed  = {}\n{}", context.seed(), order.plan);
     check_results(&command.results)?;
-    let session = door.open("iometer", &order, Scratch::default())?;
-    let recorded = door.measure(session, &mut |_| ());
+    let session = context.open("iometer", &order, Scratch::default())?;
+    let recorded = session.measure(&mut |_| ());
     deliver(&command.results, &write(&recorded.run, &sheet, command.generation))?;
-    Ok(door.end(recorded))
+    Ok(context.end(recorded))
 }
 
-pub fn serve_dynamo(_door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
+pub fn serve_dynamo(_context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
     Err(refused_dynamo(arguments).into())
 }
 

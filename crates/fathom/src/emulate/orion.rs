@@ -18,12 +18,14 @@ use jiff::Zoned;
 use record::Run;
 use units::convert::narrow;
 
-use super::{Door, Scratch, look, print};
-use crate::around;
+use super::{Context, Scratch};
 use crate::ending::{Ending, Failure};
+use crate::input::environment;
+use crate::input::targets::look;
 use crate::output;
+use crate::output::print;
 
-pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
+pub fn serve(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
     if asks_for_help(arguments) {
         print(&help())?;
         return Ok(Ending::done());
@@ -36,13 +38,13 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
     }
     let luns = listed(&command)?;
     let grid = command.grid(narrow::<u32>(luns.len()))?;
-    let order = command.order(&luns, &grid, door.seed())?;
+    let order = command.order(&luns, &grid, context.seed())?;
     let files = Files::named(&command);
     files.check()?;
-    let session = door.open("orion", &order, Scratch::default())?;
+    let session = context.open("orion", &order, Scratch::default())?;
     print(&greeting(&command, &grid, &files))?;
     let mut lost = Ok(());
-    let recorded = door.measure(session, &mut |event| {
+    let recorded = session.measure(&mut |event| {
         if let (Event::PointEnded { point }, true, Ok(())) = (event, command.verbose, &lost) {
             lost = print(&trace_of(point));
         }
@@ -55,7 +57,7 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
         files.write(&command, &grid, &recorded.run, &figures)?;
     }
     lost?;
-    Ok(door.end(recorded))
+    Ok(context.end(recorded))
 }
 
 fn says_shape(arguments: &[String]) -> bool {
@@ -65,7 +67,7 @@ fn says_shape(arguments: &[String]) -> bool {
 /// What is listed, each of it there.
 fn listed(command: &Command) -> Result<Vec<Lun>, Failure> {
     let file = command.lun_file();
-    let text = around::text(&file).map_err(|error| {
+    let text = environment::text(&file).map_err(|error| {
         Failure::Usage(format!("orion: {file}, which lists what is measured, cannot be read: {error}"))
     })?;
     let luns = luns(&file, &text)?;
@@ -153,7 +155,7 @@ impl Files {
                 Err(_) => continue,
                 Ok(stat) => {
                     let begins = |text: String| BEGINNINGS.iter().any(|words| text.starts_with(words));
-                    stat.is_file() && (stat.len() == 0 || around::text(&path).is_ok_and(begins))
+                    stat.is_file() && (stat.len() == 0 || environment::text(&path).is_ok_and(begins))
                 }
             };
             if !is_ours {

@@ -8,10 +8,12 @@ use formats::Refusal;
 use formats::sqlio::{Command, Figures, Found, initialised, preamble, read_params, result};
 use units::Bytes;
 
-use super::{Door, look_all, print};
+use super::Context;
 use crate::ending::{Ending, Failure};
+use crate::input::targets::look_all;
+use crate::output::print;
 
-pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
+pub fn serve(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
     let command = Command::parse(arguments)?;
     let of_file = match &command.params {
         None => Vec::new(),
@@ -40,10 +42,10 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
         true => files.iter().zip(&found).map(plain).collect(),
         false => Vec::new(),
     };
-    let session = door.open_on_files("sqlio", &command.order(&files, door.seed())?, plain)?;
+    let session = context.open_on_files("sqlio", &command.order(&files, context.seed())?, plain)?;
     print(&preamble(&command, &files))?;
     let (mut begun, mut lost) = (false, Ok(()));
-    let recorded = door.measure(session, &mut |event| {
+    let recorded = session.measure(&mut |event| {
         let mut text = String::new();
         let loads = matches!(event, Event::Live { live, .. } if live.doing == "load");
         if !begun && (loads || matches!(event, Event::PointEnded { .. })) {
@@ -58,7 +60,7 @@ pub fn serve(door: &Door, arguments: &[String]) -> Result<Ending, Failure> {
         }
     });
     lost?;
-    Ok(door.end(recorded))
+    Ok(context.end(recorded))
 }
 
 fn usage(what: String) -> Failure {
