@@ -50,7 +50,8 @@ fn there_is_a_script_for_every_shell() {
 /// What bash offers for `line` with the cursor at its end.
 fn offered(user: &User, line: &str) -> Vec<String> {
     let mut bash = shell(user, "bash").unwrap();
-    let program = "source script; COMP_LINE=$1 COMP_POINT=${#1}; _fathom; printf '%s\\n' \"${COMPREPLY[@]}\"";
+    let program =
+        "source ./script; COMP_LINE=$1 COMP_POINT=${#1}; _fathom; printf '%s\\n' \"${COMPREPLY[@]}\"";
     let ended = bash.args(["--norc", "-c", program, "bash", line]).output().unwrap();
     let text = String::from_utf8(ended.stdout).unwrap();
     text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
@@ -155,7 +156,7 @@ fn fish_offers_the_same() {
     let user = user();
     let Some(mut fish) = shell(&user, "fish") else { return };
     script(&user, "fish");
-    let program = "source script; complete -C 'fathom run cor'; complete -C 'fathom run quick --on array:md30'; \
+    let program = "source ./script; complete -C 'fathom run cor'; complete -C 'fathom run quick --on array:md30'; \
                    complete -C 'fathom ls --tag ro'";
     let ended = fish.args(["--no-config", "-c", program]).output().unwrap();
     let text = String::from_utf8_lossy(&ended.stdout);

@@ -80,8 +80,10 @@ fn every_command_has_a_manual_page_that_is_shown_without_a_warning() {
     assert_eq!(text, std::fs::read_to_string(user.path("pages/fathom.1")).unwrap());
     assert!(text.contains(".SH EXAMPLES") && text.contains(".SH \"EXIT CODES\""), "{text}");
     for page in pages {
-        let groff =
-            std::process::Command::new("groff").args(["-ww", "-man", "-Tutf8", "-z"]).arg(&page).output();
+        let groff = std::process::Command::new("groff")
+            .args(["-Kutf8", "-ww", "-man", "-Tutf8", "-z"])
+            .arg(&page)
+            .output();
         let Ok(shown) = groff else { return lacks("groff", "needs groff") };
         let err = String::from_utf8_lossy(&shown.stderr);
         assert!(shown.status.success() && err.is_empty(), "{}: {err}", page.display());

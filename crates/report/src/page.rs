@@ -30,8 +30,8 @@ pub fn brief(run: &Run, style: Style, rest: &str) -> String {
     joined(sections)
 }
 
-/// Lines of errors in what a run prints at its end.
-const ERRORS_IN_BRIEF: usize = 4;
+/// Failed requests that a run names at its end.
+const ERRORS_IN_BRIEF: usize = 3;
 
 /// What was measured and its figures.
 fn measured(run: &Run, style: Style, errors_shown: usize) -> Vec<Vec<String>> {
@@ -92,31 +92,33 @@ fn table(run: &Run, style: Style) -> Vec<String> {
     lines
 }
 
-/// The first failed requests of each workload that had any.
-/// The lines of the first errors, at most `shown` of them, and how many more there are.
+/// The first failed requests of each workload that had any, at most `shown` of all together, and how many more failed.
 fn errors(run: &Run, style: Style, shown: usize) -> Vec<String> {
-    const SHOWN: usize = 3;
+    const EACH: usize = 3;
     let failed = |workload: &&WorkloadResult| !workload.error_samples.is_empty();
     let workloads = run.points.iter().flat_map(|point| &point.workloads).filter(failed);
-    let mut lines: Vec<String> = Vec::new();
+    let (mut lines, mut left, mut unsaid): (Vec<String>, usize, u64) = (Vec::new(), shown, 0);
     for workload in workloads {
-        for sample in workload.error_samples.iter().take(SHOWN) {
+        let samples = &workload.error_samples[..workload.error_samples.len().min(EACH).min(left)];
+        left -= samples.len();
+        for sample in samples {
             let text = format!(
                 "{}: {} of {} B at {} of {}: {}",
                 workload.name, sample.op, sample.len_bytes, sample.offset_bytes, sample.file, sample.failure
             );
             lines.extend(wrap(&harmless(&text), style.width, "  ", "    "));
         }
-        let more = workload.errors.saturating_sub(workload.error_samples.len().min(SHOWN) as u64);
-        if more > 0 {
-            lines.push(format!("  {}: and {} more", harmless(&workload.name), thousands(more)));
+        let more = workload.errors.saturating_sub(samples.len() as u64);
+        match samples.is_empty() {
+            true => unsaid += more,
+            false if more > 0 => {
+                lines.push(format!("  {}: and {} more", harmless(&workload.name), thousands(more)));
+            }
+            false => {}
         }
     }
-    if lines.len() > shown {
-        lines.truncate(shown);
-        let all: u64 =
-            run.points.iter().flat_map(|point| &point.workloads).map(|workload| workload.errors).sum();
-        lines.push(format!("  {} errors in all", thousands(all)));
+    if unsaid > 0 {
+        lines.push(format!("  {} more elsewhere", thousands(unsaid)));
     }
     if !lines.is_empty() {
         lines.insert(0, style.paint(Look::Title, "Errors"));
