@@ -36,7 +36,7 @@ fn main() -> ExitCode {
             Side::Measures(guard) => begin_to_measure(&cli, guard),
         }
     }
-    let ending = match panics::caught(|| carry_out(&cli)) {
+    let ending = match panics::caught(|| run_verb(&cli)) {
         Ok(ending) => ending.unwrap_or_else(|failure| failure.ending()),
         Err(what) => Ending { code: 8, reason: format!("internal error: {what}") },
     };
@@ -66,13 +66,13 @@ fn command_line() -> Vec<OsString> {
     }
 }
 
-fn carry_out(cli: &Cli) -> Result<Ending, Failure> {
+fn run_verb(cli: &Cli) -> Result<Ending, Failure> {
     let store = &cli.store;
     match &cli.verb {
         Verb::Run(arguments) => verbs::run::run(arguments, store),
         Verb::Search(arguments) => verbs::search::search(arguments, store),
         Verb::Plan(verb) => verbs::plan::plan(verb),
-        Verb::As(arguments) => emulate::serve(arguments, store),
+        Verb::As(arguments) => emulate::run(arguments, store),
         Verb::Ls(arguments) => verbs::library::ls(arguments, store),
         Verb::Show(arguments) => verbs::library::show(arguments, store),
         Verb::Explain(arguments) => verbs::explain::explain(arguments, store),

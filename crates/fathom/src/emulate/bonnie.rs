@@ -20,16 +20,16 @@ use crate::output::print;
 use crate::terminal;
 
 /// Version 2.00.
-pub fn serve_200(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
-    serve(Generation::V200, context, arguments)
+pub fn run_200(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
+    run(Generation::V200, context, arguments)
 }
 
 /// Version 1.03e.
-pub fn serve_103(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
-    serve(Generation::V103, context, arguments)
+pub fn run_103(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
+    run(Generation::V103, context, arguments)
 }
 
-fn serve(generation: Generation, context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
+fn run(generation: Generation, context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
     let (key, number) = SEMAPHORES;
     let system = |what: &str| {
         let what = what.to_owned();

@@ -17,7 +17,7 @@ use crate::input::targets::look;
 use crate::session::signals;
 use crate::terminal;
 
-pub fn serve(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
+pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
     let mut command = Command::parse(arguments)?;
     if std::env::var("FATHOM_DD").is_ok_and(|generation| generation == "old") {
         command.generation = Generation::Old;

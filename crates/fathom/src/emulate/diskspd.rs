@@ -9,7 +9,7 @@ use crate::ending::{Ending, Failure};
 use crate::input::targets::look_all;
 use crate::output::print;
 
-pub fn serve(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
+pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
     let arguments = match arguments {
         [only] if only.len() > 2 && only.starts_with("-X") => read_profile(&only[2..])?,
         _ => arguments.to_vec(),

@@ -16,7 +16,7 @@ use crate::session::Session;
 use crate::session::recorder::Recorded;
 use crate::terminal::progress::Progress;
 
-pub fn serve(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
+pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
     let command = environment::with("", &[], |around| Command::parse(arguments, around))?;
     if command.wanted.version {
         print(&format!("fathom-{}\n", env!("CARGO_PKG_VERSION")))?;

@@ -10,7 +10,7 @@ use crate::ending::{Ending, Failure};
 use crate::input::targets::look;
 use crate::output::print;
 
-pub fn serve(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
+pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
     let command = Command::parse(arguments)?;
     // A slip in the second name should not be noticed after the first was timed.
     let mut orders = Vec::with_capacity(command.devices.len());

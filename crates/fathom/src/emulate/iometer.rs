@@ -15,7 +15,7 @@ use crate::ending::{Ending, Failure};
 use crate::output::print;
 use crate::terminal;
 
-pub fn serve(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
+pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
     let command = Command::parse(arguments)?;
     let file = &command.config;
     let bytes = fs::read(units::name::path(file)).map_err(|error| {
@@ -46,7 +46,7 @@ pub fn serve(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Fail
     Ok(context.end(recorded))
 }
 
-pub fn serve_dynamo(_context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
+pub fn run_dynamo(_context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
     Err(refused_dynamo(arguments).into())
 }
 

@@ -20,7 +20,7 @@ use crate::input::targets::look;
 use crate::input::traces;
 use crate::output::print;
 
-pub fn serve(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
+pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
     let mut command = Command::parse(arguments)?;
     let telemetry: Vec<String> = command.telemetry().map(|telemetry| telemetry.file.clone()).collect();
     for file in telemetry {

@@ -62,58 +62,54 @@ struct Tool {
     /// As it is called, and as a link to the program may be called.
     names: &'static [&'static str],
     about: &'static str,
-    serve: fn(&Context<'_>, &[String]) -> Result<Ending, Failure>,
+    run: fn(&Context<'_>, &[String]) -> Result<Ending, Failure>,
 }
 
 const TOOLS: &[Tool] = &[
     Tool {
         names: &["bonnie++"],
         about: "Bonnie++ 2.00: characters, blocks, rewriting, seeks and small files",
-        serve: bonnie::serve_200,
+        run: bonnie::run_200,
     },
-    Tool { names: &["bonnie"], about: "the same as version 1.03e", serve: bonnie::serve_103 },
-    Tool {
-        names: &["dd"],
-        about: "one stream, one block at a time, to a target or from one",
-        serve: dd::serve,
-    },
-    Tool { names: &["fio"], about: "fio's job files and options; text, JSON and terse", serve: fio::serve },
+    Tool { names: &["bonnie"], about: "the same as version 1.03e", run: bonnie::run_103 },
+    Tool { names: &["dd"], about: "one stream, one block at a time, to a target or from one", run: dd::run },
+    Tool { names: &["fio"], about: "fio's job files and options; text, JSON and terse", run: fio::run },
     Tool {
         names: &["iometer", "Iometer", "IOmeter"],
         about: "access specifications of an .icf file, with its workers, targets and cycling",
-        serve: iometer::serve,
+        run: iometer::run,
     },
     Tool {
         names: &["dynamo"],
-        about: "Iometer's other half; says why it is not served",
-        serve: iometer::serve_dynamo,
+        about: "Iometer's other half; says why it is not supported",
+        run: iometer::run_dynamo,
     },
     Tool {
         names: &["hdparm"],
         about: "timings of a device and of memory: -t -T --direct --offset",
-        serve: hdparm::serve,
+        run: hdparm::run,
     },
     Tool {
         names: &["orion"],
         about: "small random and large requests at once, a data point for each number of them in flight",
-        serve: orion::serve,
+        run: orion::run,
     },
     Tool {
         names: &["iozone"],
         about: "thirteen kinds of passes over files, by file and record size or by several children",
-        serve: iozone::serve,
+        run: iozone::run,
     },
     Tool {
         names: &["seeker"],
         about: "random reads of one sector, one at a time, for 30 seconds",
-        serve: seeker::serve,
+        run: seeker::run,
     },
     Tool {
         names: &["diskspd"],
         about: "threads on each target, each with a pattern of its own",
-        serve: diskspd::serve,
+        run: diskspd::run,
     },
-    Tool { names: &["sqlio"], about: "one kind of request, threads on each file", serve: sqlio::serve },
+    Tool { names: &["sqlio"], about: "one kind of request, threads on each file", run: sqlio::run },
 ];
 
 fn find(name: &str) -> Option<&'static Tool> {
@@ -146,14 +142,14 @@ pub fn candidates() -> ArgValueCandidates {
 }
 
 /// Serves `fathom as TOOL ARGUMENTS`.
-pub fn serve(arguments: &AsArgs, store: &Store) -> Result<Ending, Failure> {
+pub fn run(arguments: &AsArgs, store: &Store) -> Result<Ending, Failure> {
     let (name, words) = arguments.words.split_first().expect("clap wants one at least");
     let Some(tool) = find(name) else {
         return Err(Failure::Usage(format!("there is no tool `{name}`. {}", list())));
     };
     let consents = targets::consents(&arguments.destroy)?;
     let context = Context { store, consents, no_save: arguments.no_save };
-    (tool.serve)(&context, words)
+    (tool.run)(&context, words)
 }
 
 /// What every tool has beside its own arguments.

@@ -25,7 +25,7 @@ use crate::input::targets::look;
 use crate::output;
 use crate::output::print;
 
-pub fn serve(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
+pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
     if asks_for_help(arguments) {
         print(&help())?;
         return Ok(Ending::done());

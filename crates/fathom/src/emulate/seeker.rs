@@ -8,7 +8,7 @@ use super::{Context, Scratch};
 use crate::ending::{Ending, Failure};
 use crate::output::print;
 
-pub fn serve(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
+pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
     let command = Command::parse(arguments)?;
     let session = context.open("seeker", &command.order(context.seed()), Scratch::default())?;
     let size_bytes = session.targets().iter().map(|target| target.size_bytes).sum();

@@ -13,7 +13,7 @@ use crate::ending::{Ending, Failure};
 use crate::input::targets::look_all;
 use crate::output::print;
 
-pub fn serve(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
+pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
     let command = Command::parse(arguments)?;
     let of_file = match &command.params {
         None => Vec::new(),

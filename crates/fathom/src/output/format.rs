@@ -1,5 +1,6 @@
 //! The formats that results are written in, with their names and file name endings.
 
+use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -90,7 +91,7 @@ impl Format {
 
     /// The format of the file `path`, by its ending. The longest ending decides: `x.fio.json` is fio's.
     pub fn of_path(path: &Path) -> Result<Format, Failure> {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
         let is_of = |format: &&Format| {
             let mut endings = format.endings().iter();
             endings.any(|ending| name.strip_suffix(ending).is_some_and(|stem| stem.ends_with('.')))

@@ -128,7 +128,7 @@ impl Session {
         self.end(outcome)
     }
 
-    /// Carries this session's plan out here and in `other` by turns; what happens is told with the side, 0 or 1.
+    /// Carries this session's plan out here and in `other`, interleaved; what happens is told with the side, 0 or 1.
     pub fn measure_by_turns(
         mut self,
         mut other: Session,

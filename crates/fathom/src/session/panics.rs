@@ -35,7 +35,7 @@ pub fn last() -> Option<String> {
 pub fn how_to_report(what: &str) -> String {
     format!(
         "fathom: internal error: {what}\nThis is a mistake in Fathom, not in your storage. Points that were finished \
-         are kept: `fathom show last`. To have it mended, report it where you have Fathom from, and attach: this text, the \
+         are kept: `fathom show last`. To have it fixed, report it where you have Fathom from, and attach: this text, the \
          command line, what `fathom doctor` says, and what the same command says with RUST_BACKTRACE=1 set."
     )
 }

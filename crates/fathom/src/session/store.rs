@@ -12,7 +12,8 @@ use crate::input::path_value;
 #[derive(Clone, Debug, Default, Args)]
 pub struct Store {
     /// The file that runs are saved in [default: ~/.local/share/fathom/runs.sqlite]
-    #[arg(long = "store", global = true, value_name = "FILE", env = "FATHOM_STORE")]
+    // A global option, so no verb has an argument of this id.
+    #[arg(id = "store", long, global = true, value_name = "FILE", env = "FATHOM_STORE")]
     #[arg(value_parser = path_value())]
     file: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! `fathom run --against`: two targets by turns, and what differs.
+//! `fathom run --against`: two targets in alternation, and what differs.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;

@@ -91,10 +91,10 @@ pub fn loss(arguments: &LossArgs, store: &Store) -> Result<String, Failure> {
         let answer = chances(&question);
         answers.push(serde_json::json!({
             "set": number, "level": spec.level.name(), "groups": groups, "disks_of_group": group.disks,
-            "may_be_gone": group.spare, "rebuild_h": hours(rebuild), "chances": answer,
+            "fault_tolerance": group.spare, "rebuild_h": hours(rebuild), "chances": answer,
         }));
         text += &format!(
-            "{}{}: {} disk{}{}, of which {} of a group may be gone\n",
+            "{}{}: {} disk{}{}; tolerates {} failed in a group\n",
             if plant.sets.len() > 1 { format!("set {number}, ") } else { String::new() },
             spec.level,
             spec.members,
@@ -120,15 +120,17 @@ const WARNING: &str = "Assumptions: disks fail independently of each other, one 
     more data than this: a lower bound, good for comparing arrays. Keep a backup.";
 
 fn of_set(answer: &Loss, question: &Question, rebuild: Nanos, over: Nanos) -> String {
-    let mut text = format!("  deaths expected in {over}      {:.3}\n", answer.deaths);
+    let mut text = format!("  disk failures expected in {over}    {:.3}\n", answer.deaths);
     if question.group.spare > 0 {
         let (read, meets) = (question.group.reads, answer.unreadable_in_rebuild);
         text += &format!(
             "  a rebuild without a spare left meets an unreadable sector in {read}: {}\n",
             chance(meets)
         );
-        text +=
-            &format!("  loss before a dead disk is rebuilt ({rebuild})    {}\n", interval(answer.in_window));
+        text += &format!(
+            "  loss before a failed disk is rebuilt ({rebuild})    {}\n",
+            interval(answer.in_window)
+        );
     }
     text + &format!("  loss within {over}    {}\n", interval(answer.over_time))
 }
