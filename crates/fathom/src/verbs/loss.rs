@@ -94,13 +94,14 @@ pub fn loss(arguments: &LossArgs, store: &Store) -> Result<String, Failure> {
             "fault_tolerance": group.spare, "rebuild_h": hours(rebuild), "chances": answer,
         }));
         text += &format!(
-            "{}{}: {} disk{}{}; tolerates {} failed in a group\n",
+            "{}{}: {} disk{}{}, {} failed disk{} tolerated per group\n",
             if plant.sets.len() > 1 { format!("set {number}, ") } else { String::new() },
             spec.level,
             spec.members,
             if spec.members == 1 { "" } else { "s" },
             if groups > 1 { format!(" in {groups} groups of {}", group.disks) } else { String::new() },
-            group.spare
+            group.spare,
+            if group.spare == 1 { "" } else { "s" },
         );
         text += &of_set(&answer, &question, rebuild, arguments.over);
         text.push('\n');
@@ -120,7 +121,7 @@ const WARNING: &str = "Assumptions: disks fail independently of each other, one 
     more data than this: a lower bound, good for comparing arrays. Keep a backup.";
 
 fn of_set(answer: &Loss, question: &Question, rebuild: Nanos, over: Nanos) -> String {
-    let mut text = format!("  disk failures expected in {over}    {:.3}\n", answer.deaths);
+    let mut text = format!("  failures expected in {over}      {:.3}\n", answer.deaths);
     if question.group.spare > 0 {
         let (read, meets) = (question.group.reads, answer.unreadable_in_rebuild);
         text += &format!(

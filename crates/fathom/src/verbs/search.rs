@@ -1,7 +1,7 @@
 //! `fathom search`
 
 use clap::Args;
-use conduct::search::{LOOK_LEAST, Promise, SearchOptions, load_of};
+use conduct::search::{LOOK_LEAST, SearchOptions, Slo, load_of};
 use units::{Bytes, Nanos, OpsPerSecond, Share};
 
 use crate::ending::{Ending, Failure};
@@ -18,7 +18,7 @@ pub struct SearchArgs {
     /// The service level objective (SLO) to meet: p99<5ms, read.p99<5ms (write., trim.), service p99.9<10ms (from the issue of
     /// a request, not from when it was due), mean<800us, errors<0.1%; may be given several times
     #[arg(long = "slo", value_name = "SLO", required = true)]
-    pub promises: Vec<Promise>,
+    pub slos: Vec<Slo>,
     /// Which workload of the plan to search, by the name of its point or phase (`fathom plan check`) [default: the only
     /// one; points that differ in depth, workers, pace, rounds or repeats count as one]
     #[arg(long, value_name = "NAME")]
@@ -81,7 +81,7 @@ fn search_options(arguments: &SearchArgs) -> Result<SearchOptions, Failure> {
             arguments.trial
         ));
     }
-    let longest = arguments.max_trial.unwrap_or_else(|| SearchOptions::longest_for(&arguments.promises));
+    let longest = arguments.max_trial.unwrap_or_else(|| SearchOptions::longest_for(&arguments.slos));
     if longest < arguments.trial {
         return usage(format!("--max-trial {longest} is shorter than --trial {}", arguments.trial));
     }
@@ -102,7 +102,7 @@ fn search_options(arguments: &SearchArgs) -> Result<SearchOptions, Failure> {
         return usage("--depth 0: the queue depth is at least 1".into());
     }
     Ok(SearchOptions {
-        promises: arguments.promises.clone(),
+        slos: arguments.slos.clone(),
         within: arguments.tolerance.get(),
         look: arguments.trial,
         longest,
@@ -119,7 +119,7 @@ fn percent(share: Share) -> String {
 }
 
 fn what_it_would_do(search: &SearchOptions) -> String {
-    let promises: Vec<String> = search.promises.iter().map(ToString::to_string).collect();
+    let slos: Vec<String> = search.slos.iter().map(ToString::to_string).collect();
     let times = |each: Nanos| Nanos::new(each.get().saturating_mul(RATES_USUAL));
     let first = match search.to {
         Some(to) => format!("never more than {}/s", to.exact()),
@@ -129,7 +129,7 @@ fn what_it_would_do(search: &SearchOptions) -> String {
         "search  the maximum sustained rate with {}, to {}\n  {first}; then about {RATES_USUAL} rates, {} to {} each: {} to {} \
          together\n  after a rate that fails up to 2min until the target has recovered; a load that writes fills the write \
          cache before each rate\n  `run` of the plan does not apply\n",
-        promises.join(" and "),
+        slos.join(" and "),
         Share::new(search.within).map_or_else(|| "2%".into(), percent),
         search.look,
         search.longest,
