@@ -16,7 +16,7 @@ DEMO_DIR   ?= $(TARGET_DIR)/demo
 DEMO_ARGS  ?=
 
 help:
-	@echo 'make demo    build, measure five figures of this disk, keep the result (3 minutes after the build)'
+	@echo 'make demo    build, measure five figures of this disk, and keep the result'
 	@echo '             another disk: make demo DEMO_DIR=/mnt/array'
 	@echo 'make test    every test; those that need root or a missing tool say so and are skipped'
 	@echo '             (FATHOM_TESTS=strict: a missing tool fails them)'

@@ -102,7 +102,7 @@ fn models_are_held_to_published_figures_and_say_where_they_leave_them() {
 #[test]
 fn explain_tells_where_the_time_went_and_what_a_faster_part_would_bring() {
     let user = User::with_plan(DEGRADED);
-    user.fathom("run plan.toml --on array:md3000?raid=5 --shares").done();
+    user.fathom("run plan.toml --on array:md3000?raid=5 --breakdown").done();
     let told = user.fathom("explain last --what-if --seeds 2 --point healthy --width 120").done().out;
     let tables = told.split("Where the time went: ").collect::<Vec<_>>();
     assert_eq!(tables.len(), 3, "{told}");
@@ -121,9 +121,9 @@ fn what_if_is_refused_where_there_is_nothing_to_make_faster() {
     let user = User::with_plan(SMALL);
     user.fathom("run plan.toml --on null:").done();
     user.fathom("explain last --what-if").with(2).saying(&["this run was on real storage"]);
-    user.fathom("run plan.toml --on null: --shares")
+    user.fathom("run plan.toml --on null: --breakdown")
         .with(2)
-        .saying(&["--shares follows each request through a virtual array"]);
+        .saying(&["--breakdown follows each request through a virtual array"]);
     user.fathom("run plan.toml --on array:md3000 --set span=1GiB").done();
     user.fathom("explain last --what-if --point none").with(2).saying(&["has no point `none`"]);
 }
@@ -139,7 +139,7 @@ fn an_array_says_how_likely_it_loses_data_and_a_rebuild_from_nowhere_is_refused(
     let (five, six) = (json("5"), json("6"));
     assert!(chance(&six) > 0.0 && chance(&six) < chance(&five) / 10.0, "{five} {six}");
     let text = user.fathom("array loss md3000?raid=5 --rebuild 12h --histories 4000").done().out;
-    assert!(text.contains("loss before a dead disk is rebuilt") && text.contains("Assumptions:"), "{text}");
+    assert!(text.contains("loss before a failed disk is rebuilt") && text.contains("Assumptions:"), "{text}");
     user.fathom("run plan.toml --on array:md3000 --set span=1GiB").done();
     user.fathom("array loss md3000 --run last").with(2).saying(&["saw no rebuild come to its end"]);
 }

@@ -127,3 +127,58 @@ fn the_architecture_names_every_crate() {
         assert!(Path::new(&repository("crates")).join(path).exists(), "{path}");
     }
 }
+
+/// `text` without what differs from run to run: ids, dates and times of day.
+fn timeless(text: &str) -> String {
+    let shape = |word: &str| word.replace(|letter: char| letter.is_ascii_digit(), "0");
+    let is_id = |word: &str| word.len() == 20 && shape(&word[..15]) == "00000000-000000";
+    let words =
+        text.split_inclusive(|letter: char| !letter.is_ascii_alphanumeric() && !"-:".contains(letter));
+    words
+        .map(|word| {
+            let bare = word.trim_end_matches(|letter: char| !letter.is_ascii_alphanumeric());
+            match is_id(bare) || ["0000-00-00", "00:00:00"].contains(&shape(bare).as_str()) {
+                true => word.replace(bare, "…"),
+                false => word.to_owned(),
+            }
+        })
+        .collect()
+}
+
+#[test]
+fn what_the_first_page_shows_is_what_its_commands_print() {
+    let page = repository("docs/src/getting-started.md");
+    let text = fs::read_to_string(&page).unwrap();
+    let user = User::new();
+    let (mut page_anew, mut shown) = (String::new(), 0);
+    let mut blocks = text.split("```");
+    while let Some(prose) = blocks.next() {
+        page_anew += prose;
+        let Some(block) = blocks.next() else { break };
+        let (kind, body) = block.split_once('\n').unwrap();
+        // Commands on storage of this machine are not run; those on virtual arrays and on runs are.
+        let is_run = |line: &&str| line.contains("array:") || line.starts_with("$ ");
+        let mut said = String::new();
+        for line in body.lines().filter(is_run) {
+            let line = line.strip_prefix("$ ").unwrap_or(line);
+            if let Some(line) = line.strip_prefix("fathom ") {
+                let ended = user.fathom_of(words(line));
+                said = ended.out + &ended.err;
+            }
+        }
+        let command = body.lines().next().unwrap();
+        let anew = if kind == "console" { format!("{command}\n{said}") } else { body.to_owned() };
+        if timeless(&anew) == timeless(body) {
+            page_anew += &format!("```{block}```");
+        } else {
+            page_anew += &format!("```{kind}\n{anew}```");
+        }
+        shown += usize::from(kind == "console");
+    }
+    assert!(shown >= 3, "{shown}");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(page, page_anew).unwrap();
+    } else {
+        assert!(page_anew == text, "the page shows something else; UPDATE_DOCS=1 writes:\n{page_anew}");
+    }
+}

@@ -1,6 +1,6 @@
-//! The program about itself: self-test, help, completions.
+//! The program about itself: self-test, help, manual pages.
 
-use crate::support::{SMALL, User};
+use crate::support::{SMALL, User, lacks};
 
 #[test]
 fn a_part_of_the_self_test_can_be_tried_alone_and_passes() {
@@ -56,16 +56,6 @@ fn the_doctor_describes_a_place_and_what_speaks_against_writing_to_it() {
 }
 
 #[test]
-fn completions_are_made_for_every_shell() {
-    let user = User::new();
-    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let script = user.fathom(&format!("completions {shell}")).done().out;
-        assert!(script.contains("fathom") && script.contains("dry-run"), "{shell}");
-    }
-    user.fathom("completions tcsh").with(2);
-}
-
-#[test]
 fn help_names_every_verb_and_exit_code() {
     let user = User::new();
     let help = user.fathom("--help").done().out;
@@ -75,6 +65,29 @@ fn help_names_every_verb_and_exit_code() {
     assert!(user.fathom("--version").done().out.starts_with("fathom "));
     user.fathom("frobnicate").with(2);
     user.fathom("").with(2);
+}
+
+#[test]
+fn every_command_has_a_manual_page_that_is_shown_without_a_warning() {
+    let user = User::new();
+    user.fathom("man pages").done();
+    let pages = std::fs::read_dir(user.path("pages")).unwrap().map(|entry| entry.unwrap().path());
+    let pages: Vec<_> = pages.collect();
+    for name in ["fathom.1", "fathom-run.1", "fathom-array-fit.1", "fathom-plan-help.1"] {
+        assert!(pages.iter().any(|page| page.ends_with(name)), "no {name} in {pages:?}");
+    }
+    let text = user.fathom("man").done().out;
+    assert_eq!(text, std::fs::read_to_string(user.path("pages/fathom.1")).unwrap());
+    assert!(text.contains(".SH EXAMPLES") && text.contains(".SH \"EXIT CODES\""), "{text}");
+    for page in pages {
+        let groff = std::process::Command::new("groff")
+            .args(["-Kutf8", "-ww", "-man", "-Tutf8", "-z"])
+            .arg(&page)
+            .output();
+        let Ok(shown) = groff else { return lacks("groff", "needs groff") };
+        let err = String::from_utf8_lossy(&shown.stderr);
+        assert!(shown.status.success() && err.is_empty(), "{}: {err}", page.display());
+    }
 }
 
 #[test]

@@ -101,6 +101,36 @@ fn several_files_are_written_each_in_the_format_of_its_ending() {
 }
 
 #[test]
+fn the_list_of_formats_has_every_format_and_tool_and_is_that_of_the_guide() {
+    let user = User::new();
+    let list = user.fathom("formats").done().out;
+    // What is refused names all values that there are.
+    let refused = user.fathom("show --format none").with(2).err;
+    let values = refused.split("possible values: ").nth(1).unwrap().split(']').next().unwrap();
+    let formats: Vec<&str> = values.split(", ").collect();
+    assert!(formats.len() > 20, "{refused}");
+    let refused = user.fathom("as none").with(2).err;
+    let tools = refused.split("Tools: ").nth(1).unwrap().split(". ").next().unwrap();
+    let tools: Vec<&str> = tools.split(", ").collect();
+    assert!(tools.len() > 10, "{refused}");
+    for name in formats.iter().chain(&tools) {
+        assert!(
+            list.lines().any(|line| line.split_whitespace().next() == Some(name)),
+            "no {name} in:\n{list}"
+        );
+    }
+    let page = repository("docs/src/formats.md");
+    let guide = fs::read_to_string(&page).unwrap();
+    let (before, rest) = guide.split_once("```text\n").unwrap();
+    let (shown, after) = rest.split_once("```").unwrap();
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(page, format!("{before}```text\n{list}```{after}")).unwrap();
+    } else {
+        assert!(shown == list, "the guide has another list; UPDATE_DOCS=1 writes it:\n{list}");
+    }
+}
+
+#[test]
 fn a_file_that_cannot_be_written_is_told_before_anything_is_measured() {
     let user = User::with_plan(SMALL);
     user.fathom("run plan.toml --on null: -o x.foo").with(2).saying(&["`.foo` is no format", ".csv"]);

@@ -9,10 +9,11 @@ mod support;
 
 mod arrays;
 mod compare;
+mod completing;
 mod consent;
 mod docs;
 mod doctor;
-mod doors;
+mod emulate;
 mod faults;
 mod fitting;
 mod formats;

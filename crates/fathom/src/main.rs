@@ -1,22 +1,14 @@
 //! The command line: thin, one file for each verb.
 
-mod around;
 mod cli;
-mod doors;
-mod dry;
+mod emulate;
 mod ending;
-mod guard;
-mod iologs;
-mod models;
+mod input;
+#[cfg(test)]
+mod layers;
 mod output;
-mod panics;
-mod progress;
-mod put_back;
-mod recorder;
 mod session;
-mod signals;
 mod terminal;
-mod traces;
 mod verbs;
 
 use std::ffi::OsString;
@@ -26,9 +18,13 @@ use clap::Parser;
 
 use crate::cli::{Cli, Verb};
 use crate::ending::{Ending, Failure};
-use crate::guard::Side;
+use crate::session::guard::{self, Side};
+use crate::session::{panics, restore, signals};
 
 fn main() -> ExitCode {
+    if verbs::completions::answer::<Cli>() {
+        return ExitCode::SUCCESS;
+    }
     let cli = match Cli::try_parse_from(command_line()) {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
@@ -40,7 +36,7 @@ fn main() -> ExitCode {
             Side::Measures(guard) => begin_to_measure(&cli, guard),
         }
     }
-    let ending = match panics::caught(|| carry_out(&cli)) {
+    let ending = match panics::caught(|| run_verb(&cli)) {
         Ok(ending) => ending.unwrap_or_else(|failure| failure.ending()),
         Err(what) => Ending { code: 8, reason: format!("internal error: {what}") },
     };
@@ -53,14 +49,14 @@ fn begin_to_measure(cli: &Cli, guard: Option<u32>) {
     if let Err(error) = signals::begin(guard) {
         terminal::say_sentence(&format!("fathom: signals cannot be listened for: {error}"));
     }
-    put_back::begin(&cli.store, guard);
+    restore::begin(&cli.store, guard);
 }
 
 /// The arguments as text, also names that are none; where the program was called by a tool's name, `fathom as` that tool.
 fn command_line() -> Vec<OsString> {
     let arguments: Vec<OsString> =
         std::env::args_os().map(|argument| units::name::text(&argument).into()).collect();
-    let called = arguments.first().and_then(|program| doors::called_as(program.to_str()?));
+    let called = arguments.first().and_then(|program| emulate::called_as(program.to_str()?));
     match called {
         Some(tool) => {
             let as_tool = ["fathom", "as", tool].map(OsString::from);
@@ -70,23 +66,25 @@ fn command_line() -> Vec<OsString> {
     }
 }
 
-fn carry_out(cli: &Cli) -> Result<Ending, Failure> {
+fn run_verb(cli: &Cli) -> Result<Ending, Failure> {
     let store = &cli.store;
     match &cli.verb {
         Verb::Run(arguments) => verbs::run::run(arguments, store),
         Verb::Search(arguments) => verbs::search::search(arguments, store),
         Verb::Plan(verb) => verbs::plan::plan(verb),
-        Verb::As(arguments) => doors::serve(arguments, store),
-        Verb::Ls(arguments) => verbs::keep::ls(arguments, store),
-        Verb::Show(arguments) => verbs::keep::show(arguments, store),
+        Verb::As(arguments) => emulate::run(arguments, store),
+        Verb::Ls(arguments) => verbs::library::ls(arguments, store),
+        Verb::Show(arguments) => verbs::library::show(arguments, store),
         Verb::Explain(arguments) => verbs::explain::explain(arguments, store),
         Verb::Compare(arguments) => verbs::compare::compare(arguments, store),
-        Verb::Export(arguments) => verbs::keep::export(arguments, store),
-        Verb::Rm(arguments) => verbs::keep::rm(arguments, store),
+        Verb::Export(arguments) => verbs::library::export(arguments, store),
+        Verb::Rm(arguments) => verbs::library::rm(arguments, store),
         Verb::Doctor(arguments) => verbs::doctor::doctor(arguments, store),
         Verb::Array(verb) => verbs::array::array(verb, store),
         Verb::Validate(arguments) => verbs::validate::validate(arguments),
-        Verb::Completions { shell } => verbs::completions::completions(*shell),
+        Verb::Formats => verbs::formats::formats(),
+        Verb::Completions(arguments) => verbs::completions::completions(arguments),
+        Verb::Man(arguments) => verbs::man::man::<Cli>(arguments),
     }
 }
 

@@ -7,6 +7,8 @@ use crate::{JobEnvironment, Refusal, TranslatedJob};
 pub struct JobFile {
     /// The tool, as `--from` names it.
     pub tool: &'static str,
+    /// What it is, in a few words.
+    pub about: &'static str,
     /// Whether a file of that name with that text is one. Two kinds never claim the same file.
     pub is_one: fn(name: &str, text: &str) -> bool,
     /// Reads it; `name` is what messages call it.

@@ -110,22 +110,39 @@ fn use_wal(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))
 }
 
+const TO_READ: OpenFlags =
+    OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlags::SQLITE_OPEN_NO_MUTEX).union(OpenFlags::SQLITE_OPEN_URI);
+
 fn open_to_read(path: &Path) -> Result<Opened, LibraryError> {
+    let plain = Connection::open_with_flags(path, TO_READ)
+        .and_then(|connection| Ok((kind(&connection)?, connection)));
+    match plain {
+        Ok((found, connection)) => to_be_read(path, found, connection),
+        // The journal's index cannot be made here.
+        Err(_) if journal_is_empty(path) => open_immutable(path),
+        Err(_) => Err(LibraryError::Unfinished { path: path.into() }),
+    }
+}
+
+/// Opens it without a file beside it, where that can be.
+pub(crate) fn open_for_a_glance(path: &Path) -> Result<Opened, LibraryError> {
+    match journal_is_empty(path) {
+        true => open_immutable(path),
+        false => open_to_read(path),
+    }
+}
+
+/// Opens the file without its journal, which must be empty: the file itself is then all there is.
+fn open_immutable(path: &Path) -> Result<Opened, LibraryError> {
     let failed = |source| LibraryError::of(path, "reading the library", source);
-    let flags =
-        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
-    let plain =
-        Connection::open_with_flags(path, flags).and_then(|connection| Ok((kind(&connection)?, connection)));
-    let (found, connection) = match plain {
-        Ok(opened) => opened,
-        // The journal's index cannot be made here. Without a journal the file itself is all there is.
-        Err(_) if journal_is_empty(path) => {
-            let uri = format!("file:{}?immutable=1", percent_encoded(path));
-            let connection = Connection::open_with_flags(uri, flags).map_err(failed)?;
-            (kind(&connection).map_err(failed)?, connection)
-        }
-        Err(_) => return Err(LibraryError::Unfinished { path: path.into() }),
-    };
+    let uri = format!("file:{}?immutable=1", percent_encoded(path));
+    let connection = Connection::open_with_flags(uri, TO_READ).map_err(failed)?;
+    let found = kind(&connection).map_err(failed)?;
+    to_be_read(path, found, connection)
+}
+
+fn to_be_read(path: &Path, found: Kind, connection: Connection) -> Result<Opened, LibraryError> {
+    let failed = |source| LibraryError::of(path, "reading the library", source);
     checksum::register(&connection).map_err(failed)?;
     match found {
         Kind::Library(found) if found == known() => Ok(Opened { connection, writable: false }),

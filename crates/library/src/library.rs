@@ -44,7 +44,14 @@ impl Library {
         Ok(Library { path: path.into(), connection: opened.connection, writable: opened.writable })
     }
 
-    /// The same, to remove runs: where the file system is full, in the room that the library sets aside for that.
+    /// The library in the file at `path` as it lies there: nothing is made, brought up to date or waited for. For a
+    /// glance, as shells take it to complete a word; where somebody saves a run meanwhile it may fail.
+    pub fn open_to_read(path: &Path) -> Result<Library, LibraryError> {
+        let opened = files::open_for_a_glance(path)?;
+        Ok(Library { path: path.into(), connection: opened.connection, writable: opened.writable })
+    }
+
+    /// The same as [`Library::open`], to remove runs: where the file system is full, in the room that the library sets aside for that.
     pub fn open_to_remove(path: &Path) -> Result<Library, LibraryError> {
         let opened = Library::open(path);
         match &opened {

@@ -434,7 +434,7 @@ pub struct Breakdown {
     /// What the visits of each kind met on average.
     pub classes: Vec<ClassShare>,
     /// Where the response time of the measured requests went, by workload, operation and size; empty unless that was
-    /// asked for (`fathom run --shares`), and for trees of files.
+    /// asked for (`fathom run --breakdown`), and for trees of files.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub shares: Vec<ResponseShare>,
 }

@@ -13,7 +13,7 @@ use crate::{figures, grade, header, ladder, rounds, sweep, upkeep, warnings};
 /// as far as they stay different, then columns are left out in this order and named below the table: cores, CPU, mean,
 /// max, quantiles beyond p99, p50, interval, p99, MB/s, IOPS; a figure that is a point's headline stays longest.
 pub fn text(run: &Run, style: Style) -> String {
-    let mut sections = measured(run, style);
+    let mut sections = measured(run, style, usize::MAX);
     sections.push(grade::lines(run, style));
     sections.push(warnings::lines(run, style));
     sections.push(tail(run, style));
@@ -23,15 +23,18 @@ pub fn text(run: &Run, style: Style) -> String {
 /// The same without what a first look does not need: the grade in one line, and the three findings that matter most.
 /// `rest` says how to see the others, as a command.
 pub fn brief(run: &Run, style: Style, rest: &str) -> String {
-    let mut sections = measured(run, style);
+    let mut sections = measured(run, style, ERRORS_IN_BRIEF);
     sections.push(grade::short(run, style));
     sections.push(warnings::first(run, style, rest));
     sections.push(tail(run, style));
     joined(sections)
 }
 
+/// Failed requests that a run names at its end.
+const ERRORS_IN_BRIEF: usize = 3;
+
 /// What was measured and its figures.
-fn measured(run: &Run, style: Style) -> Vec<Vec<String>> {
+fn measured(run: &Run, style: Style, errors_shown: usize) -> Vec<Vec<String>> {
     let mut sections = vec![head(run, style)];
     if run.points.is_empty() {
         sections.push(vec!["No point was measured.".into()]);
@@ -43,7 +46,7 @@ fn measured(run: &Run, style: Style) -> Vec<Vec<String>> {
     }
     sections.push(rounds::lines(run, style));
     sections.push(upkeep::lines(run, style));
-    sections.push(errors(run, style));
+    sections.push(errors(run, style, errors_shown));
     sections
 }
 
@@ -89,24 +92,33 @@ fn table(run: &Run, style: Style) -> Vec<String> {
     lines
 }
 
-/// The first failed requests of each workload that had any.
-fn errors(run: &Run, style: Style) -> Vec<String> {
-    const SHOWN: usize = 3;
+/// The first failed requests of each workload that had any, at most `shown` of all together, and how many more failed.
+fn errors(run: &Run, style: Style, shown: usize) -> Vec<String> {
+    const EACH: usize = 3;
     let failed = |workload: &&WorkloadResult| !workload.error_samples.is_empty();
     let workloads = run.points.iter().flat_map(|point| &point.workloads).filter(failed);
-    let mut lines: Vec<String> = Vec::new();
+    let (mut lines, mut left, mut unsaid): (Vec<String>, usize, u64) = (Vec::new(), shown, 0);
     for workload in workloads {
-        for sample in workload.error_samples.iter().take(SHOWN) {
+        let samples = &workload.error_samples[..workload.error_samples.len().min(EACH).min(left)];
+        left -= samples.len();
+        for sample in samples {
             let text = format!(
                 "{}: {} of {} B at {} of {}: {}",
                 workload.name, sample.op, sample.len_bytes, sample.offset_bytes, sample.file, sample.failure
             );
             lines.extend(wrap(&harmless(&text), style.width, "  ", "    "));
         }
-        let more = workload.errors.saturating_sub(workload.error_samples.len().min(SHOWN) as u64);
-        if more > 0 {
-            lines.push(format!("  {}: and {} more", harmless(&workload.name), thousands(more)));
+        let more = workload.errors.saturating_sub(samples.len() as u64);
+        match samples.is_empty() {
+            true => unsaid += more,
+            false if more > 0 => {
+                lines.push(format!("  {}: and {} more", harmless(&workload.name), thousands(more)));
+            }
+            false => {}
         }
+    }
+    if unsaid > 0 {
+        lines.push(format!("  {} more elsewhere", thousands(unsaid)));
     }
     if !lines.is_empty() {
         lines.insert(0, style.paint(Look::Title, "Errors"));

@@ -1,6 +1,6 @@
 //! Text at the widths of a phone, a terminal and a wide screen.
 
-use record::{Entry, Run};
+use record::{Entry, Point, Run};
 use report::Style;
 use units::convert::narrow;
 
@@ -119,4 +119,16 @@ fn a_first_look_has_three_findings_at_most_and_says_how_to_see_the_others() {
     assert!(findings(&page) <= 3 && findings(&page) <= findings(&all), "{page}");
     assert!(page.contains("fathom show 7 --full"), "{page}");
     assert_eq!(page.lines().filter(|line| line.starts_with("Grade ")).count(), 1, "{page}");
+}
+
+#[test]
+fn a_first_look_names_three_errors_in_all_however_many_points_failed() {
+    let mut run = errored();
+    let point = run.points[0].clone();
+    run.points = (0..20).map(|index| Point { index, ..point.clone() }).collect();
+    let errors =
+        |page: &str| page.lines().filter(|line| line.contains("EIO (5)") && line.contains("B at")).count();
+    assert_eq!(errors(&report::brief(&run, at(140), "REST")), 3);
+    assert_eq!(errors(&report::text(&run, at(140))), 60);
+    assert!(report::brief(&run, at(140), "REST").contains(" more elsewhere"));
 }

@@ -63,3 +63,14 @@ Examples:
   fathom validate                           all published results
   fathom validate --only md3000             those of one array
   fathom validate --cases mine.toml         your own";
+
+pub const COMPLETIONS: &str = "\
+Examples:
+  fathom completions bash > ~/.local/share/bash-completion/completions/fathom
+  fathom completions zsh > ~/.zfunc/_fathom       (with ~/.zfunc in fpath)
+  fathom completions fish > ~/.config/fish/completions/fathom.fish";
+
+pub const MAN: &str = "\
+Examples:
+  fathom man | man -l -                     read fathom(1)
+  fathom man ~/.local/share/man/man1        install; then: man fathom-run";

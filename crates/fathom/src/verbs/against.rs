@@ -1,62 +1,76 @@
-//! `fathom run --against`: two targets by turns, and what differs.
+//! `fathom run --against`: two targets in alternation, and what differs.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use clap::Args;
 use conduct::Event;
 use conduct::real::{Beside, RealOptions, RealWorld, UpkeepOptions};
-use explain::compare::{Group, compare as compared};
-use units::Nanos;
+use explain::compare::{FailOn, Group, compare as compared};
+use units::{Nanos, Share};
 use workload::plan::{Plan, Point};
 
-use crate::cli::{CompareFormat, Format, MeasureArgs};
-use crate::dry;
 use crate::ending::{Ending, Failure};
-use crate::iologs;
-use crate::output;
-use crate::progress::Progress;
-use crate::session::{Planned, Session, final_ending};
-use crate::verbs::run::{options, options_for, say_where};
-use crate::verbs::{compare, keep, plan};
+use crate::input::candidates;
+use crate::output::{self, CompareFormat};
+use crate::session::dry_run;
+use crate::session::iologs;
+use crate::session::store::Store;
+use crate::session::{self, Session, final_ending};
+use crate::terminal::progress::Progress;
+use crate::verbs::compare;
+use crate::verbs::measure::RunArgs;
 
-pub fn run(arguments: &MeasureArgs, against: &str, store: &Option<PathBuf>) -> Result<Ending, Failure> {
-    let run = &arguments.run;
-    let format = format_of(run.format)?;
+/// Heading of the options of an A/B test.
+const AGAINST: &str = "Comparing with a second target";
+
+// No doc comment: clap would take it for the help of the verb.
+#[derive(Debug, Args)]
+pub struct AgainstArgs {
+    /// A/B test: measure this second target too, point by point in alternation with the first, and compare both. A
+    /// target, or a saved run, whose targets are measured again; --destroy once for each
+    #[arg(long, value_name = "TARGET|RUN", help_heading = AGAINST, add = candidates::targets_or_runs())]
+    pub against: Option<String>,
+    /// Exit 1 if the second target breaks the limit, with 95 % confidence: a change (iops<-5%, p99>10%) or a value
+    /// (p99>5ms); `inconclusive`: exit 1 also where a limit cannot be decided
+    #[arg(long, value_name = "LIMIT", requires = "against", help_heading = AGAINST)]
+    pub fail_on: Vec<FailOn>,
+    /// With --against: call two figures equivalent if the 95 % confidence interval of the change is within ± this
+    #[arg(long, value_name = "PERCENT", default_value = "5%", requires = "against", help_heading = AGAINST)]
+    pub margin: Share,
+}
+
+/// Measures `run` on its targets and on `second`, and compares as `arguments` says.
+pub fn run(run: &RunArgs, arguments: &AgainstArgs, second: &str, store: &Store) -> Result<Ending, Failure> {
+    let format = CompareFormat::of(run.format).ok_or_else(|| {
+        Failure::Usage(
+            "--against prints a comparison: --format text, json, csv or md; the runs are kept, and `fathom export` \
+             writes them in any format"
+                .into(),
+        )
+    })?;
     run.outputs.iter().try_for_each(|path| output::check_comparison(path))?;
-    let overrides = plan::overrides(&run.change);
-    let plan::Read { plan, origin, targets } = plan::read_on(&run.plan, &overrides, &run.targets)?;
-    if let Some(log) = iologs::first(&plan) {
+    let (planned, mut first) = run.read()?;
+    let plan = &planned.plan;
+    if let Some(log) = iologs::first(plan) {
         return Err(Failure::Usage(format!(
             "both sides would write the iolog {log}; leave it out with `--set iolog=none`, or run the plan on each"
         )));
     }
-    let mut first = options_for(run, targets)?;
-    let mut second = second(arguments, against, store)?;
-    set_beside(&plan, &mut first, &mut second)?;
+    let mut second = options_of(run, second, store)?;
+    set_beside(plan, &mut first, &mut second)?;
     if run.dry_run {
-        let ending = dry::run(&plan, &first)?;
-        let other = dry::run(&plan, &second)?;
+        let ending = dry_run::run(plan, &first)?;
+        let other = dry_run::run(plan, &second)?;
         return Ok(if ending.code == 0 { other } else { ending });
     }
-    let open = |options: &RealOptions| -> Result<Session, Failure> {
-        let library = match run.no_save {
-            true => None,
-            false => Some(keep::open_to_save(store)?),
-        };
-        let planned = Planned { plan: plan.clone(), origin: origin.clone(), overrides: overrides.clone() };
-        Session::open(planned, options, library)
-    };
-    let sessions = [open(&first)?, open(&second)?];
-    let mut progress = Progress::new(run.quiet);
-    for words in
-        sessions.iter().flat_map(|session| [&session.scratch_words, &session.leftover_words]).flatten()
-    {
-        progress.say(words);
-    }
-    let kinds = [sessions[0].kind(), sessions[1].kind()];
-    let [here, there] = sessions;
+    let library = || store.open_to_save(run.no_save);
+    let (here, mut progress) = session::open(planned.clone(), &first, library()?, run.quiet)?;
+    let there = Session::open(planned, &second, library()?)?;
+    there.notes.iter().for_each(|note| progress.say(note));
+    let kinds = [here.kind(), there.kind()];
     let recorded = here.measure_by_turns(there, &mut |side, event| {
         progress.of_world(kinds[side]);
         show(&mut progress, side, event);
@@ -72,8 +86,8 @@ pub fn run(arguments: &MeasureArgs, against: &str, store: &Option<PathBuf>) -> R
         .map(|(side, one)| Group { name: compare::letter(side), runs: vec![&one.run] })
         .collect();
     let comparison = compared(None, &groups, arguments.margin.get());
-    compare::deliver(&comparison, format, &run.outputs, &run.look, false)?;
-    recorded.iter().for_each(|one| say_where(one, run, store));
+    compare::deliver(&comparison, format, &run.outputs, &run.appearance, false)?;
+    recorded.iter().for_each(|one| run.say_where(one, store));
     let endings = recorded.map(final_ending);
     match endings.into_iter().find(|ending| ending.code != 0) {
         Some(ending) => Ok(ending),
@@ -99,23 +113,9 @@ fn show(progress: &mut Progress, side: usize, event: &Event<'_>) {
     }
 }
 
-fn format_of(format: Format) -> Result<CompareFormat, Failure> {
-    match format {
-        Format::Text => Ok(CompareFormat::Text),
-        Format::Json => Ok(CompareFormat::Json),
-        Format::Csv => Ok(CompareFormat::Csv),
-        Format::Md => Ok(CompareFormat::Md),
-        Format::Jsonl | Format::Tool(_) => Err(Failure::Usage(
-            "--against prints a comparison: --format text, json, csv or md; the runs are kept, and `fathom export` \
-             writes them in any format"
-                .into(),
-        )),
-    }
-}
-
-fn second(arguments: &MeasureArgs, against: &str, store: &Option<PathBuf>) -> Result<RealOptions, Failure> {
-    let targets = targets_of(against, store)?;
-    Ok(RealOptions { targets, upkeep: UpkeepOptions::default(), ..options(&arguments.run)? })
+fn options_of(run: &RunArgs, second: &str, store: &Store) -> Result<RealOptions, Failure> {
+    let targets = targets_of(second, store)?;
+    Ok(RealOptions { targets, upkeep: UpkeepOptions::default(), ..run.options()? })
 }
 
 /// Lets both sides have scratch files on one file system, or in one directory.
@@ -148,14 +148,14 @@ fn set_beside(plan: &Plan, first: &mut RealOptions, second: &mut RealOptions) ->
 }
 
 /// The target itself, or the targets of the run that is named; a record's file is a run.
-fn targets_of(against: &str, store: &Option<PathBuf>) -> Result<Vec<String>, Failure> {
+fn targets_of(against: &str, store: &Store) -> Result<Vec<String>, Failure> {
     let path = units::name::path(against);
     let is_target = against.starts_with("array:") || against.starts_with("null:") || path.exists();
     let record = path.extension().is_some_and(|ending| ending == "json") && path.is_file();
     let run = match (record, is_target) {
         (true, _) => compare::read(against)?,
         (_, true) => return Ok(vec![against.to_owned()]),
-        _ => keep::open(store)?.get(against).map_err(|error| {
+        _ => store.open()?.get(against).map_err(|error| {
             Failure::Usage(format!("--against {against}: there is no such target, and {error}"))
         })?,
     };

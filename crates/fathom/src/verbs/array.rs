@@ -1,16 +1,40 @@
 //! `fathom array`: the virtual arrays there are, and what they are made of.
 
-use std::path::PathBuf;
-
 use array::spec::{self, ArrayFile, Confidence, Figure, Shelf, Source};
+use clap::Subcommand;
 
-use crate::cli::ArrayVerb;
 use crate::ending::{Ending, Failure};
-use crate::models::LIBRARY;
-use crate::terminal;
+use crate::input::arrays::LIBRARY;
+use crate::input::candidates;
+use crate::output;
+use crate::session::store::Store;
+use crate::verbs::fit::FitArgs;
+use crate::verbs::loss::LossArgs;
 use crate::verbs::{fit, loss};
 
-pub fn array(verb: &ArrayVerb, store: &Option<PathBuf>) -> Result<Ending, Failure> {
+#[derive(Debug, Subcommand)]
+pub enum ArrayVerb {
+    /// List the virtual arrays
+    List,
+    /// Show an array: its options, and every figure with its source
+    Show {
+        /// A name, a TOML file, or an address such as md3000?raid=10&luns=2
+        #[arg(add = candidates::arrays())]
+        array: String,
+    },
+    /// Check an array file, and print its capacity and limits
+    Check {
+        /// A name, a TOML file, or an address such as md3000?raid=10&luns=2
+        #[arg(add = candidates::arrays())]
+        array: String,
+    },
+    /// Probability of data loss of an array, during a rebuild and over time
+    Loss(LossArgs),
+    /// Measure a target, and write a model fitted to it
+    Fit(FitArgs),
+}
+
+pub fn array(verb: &ArrayVerb, store: &Store) -> Result<Ending, Failure> {
     let text = match verb {
         ArrayVerb::List => list()?,
         ArrayVerb::Show { array } => show(array)?,
@@ -18,7 +42,7 @@ pub fn array(verb: &ArrayVerb, store: &Option<PathBuf>) -> Result<Ending, Failur
         ArrayVerb::Loss(arguments) => loss::loss(arguments, store)?,
         ArrayVerb::Fit(arguments) => return fit::fit(arguments, store),
     };
-    terminal::print(&text).map_err(|source| Failure::System { what: "writing to stdout".into(), source })?;
+    output::print(&text)?;
     Ok(Ending::done())
 }
 

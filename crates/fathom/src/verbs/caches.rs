@@ -1,22 +1,19 @@
 //! `fathom doctor TARGET --caches`: how large the caches below are, from what reads of growing spans take.
 
 use std::fmt::Write;
-use std::path::PathBuf;
 
 use conduct::real::{Look, LookKind, RealOptions};
 use units::Bytes;
 use units::convert::truncated;
 use workload::plan::{Overrides, Plan};
 
-use crate::cli::{DoctorArgs, TreeFormat};
 use crate::ending::{Ending, Failure};
-use crate::progress::Progress;
-use crate::session::{Planned, Session, final_ending};
-use crate::terminal;
-use crate::verbs::keep;
-
-/// The name of the plan, by which later runs on the same target find what was seen.
-pub const PLAN: &str = "caches";
+use crate::input::plans::Planned;
+use crate::output::{self, TreeFormat};
+use crate::session::recorder::CACHES_PLAN as PLAN;
+use crate::session::store::Store;
+use crate::session::{self, final_ending};
+use crate::terminal::{self, Appearance};
 
 /// Looked at from here on: less than any cache worth knowing.
 const LEAST: Bytes = Bytes::MIB;
@@ -26,33 +23,31 @@ const MOST: Bytes = Bytes::new(4 << 30);
 /// How a span is brought into the caches.
 const FILL: Bytes = Bytes::new(64 << 10);
 
-pub fn caches(arguments: &DoctorArgs, target: &str, store: &Option<PathBuf>) -> Result<Ending, Failure> {
-    let most = most(arguments, target)?;
-    let text = plan(most);
+/// Finds the caches of `target` with working sets up to `most`, and prints them.
+pub fn caches(
+    target: &str,
+    most: Option<Bytes>,
+    format: TreeFormat,
+    appearance: &Appearance,
+    store: &Store,
+) -> Result<Ending, Failure> {
+    let text = plan(largest(target, most.unwrap_or(MOST))?);
     let plan = Plan::parse(PLAN, &text, &Overrides::default()).map_err(Failure::Plan)?;
     let planned = Planned { plan, origin: "fathom doctor".into(), overrides: Overrides::default() };
     let options = RealOptions { targets: vec![target.into()], ..RealOptions::default() };
-    let mut progress = Progress::new(false);
-    let session = Session::open(planned, &options, Some(keep::open_to_save(store)?))?;
-    progress.of_world(session.kind());
+    let (session, mut progress) = session::open(planned, &options, store.open_to_save(false)?, false)?;
     let recorded = session.measure(&mut |event| progress.show(event));
     progress.finish();
-    let text = match arguments.format {
-        TreeFormat::Text => report::spans(&recorded.run, terminal::style(&arguments.look)),
-        TreeFormat::Json => {
-            let caches = recorded.run.targets.first().map(|target| &target.caches);
-            let json = serde_json::to_string_pretty(&caches);
-            json.map_err(|source| Failure::System { what: "writing JSON".into(), source: source.into() })?
-                + "\n"
-        }
+    let text = match format {
+        TreeFormat::Text => report::spans(&recorded.run, terminal::style(appearance)),
+        TreeFormat::Json => output::json(&recorded.run.targets.first().map(|target| &target.caches))?,
     };
-    terminal::print(&text).map_err(|source| Failure::System { what: "writing to stdout".into(), source })?;
+    output::print(&text)?;
     Ok(final_ending(recorded))
 }
 
 /// The largest span: as asked for, and no more than there is.
-fn most(arguments: &DoctorArgs, target: &str) -> Result<Bytes, Failure> {
-    let asked = arguments.most.unwrap_or(MOST);
+fn largest(target: &str, asked: Bytes) -> Result<Bytes, Failure> {
     if target.starts_with("array:") {
         return enough(asked);
     }

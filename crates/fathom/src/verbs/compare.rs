@@ -3,26 +3,68 @@
 use std::fs;
 use std::path::PathBuf;
 
+use clap::Args;
 use explain::compare::{FailOn, Group, Outcome, by, compare as compared, value_of};
 use library::{Filter, Library};
 use record::{Compared, Comparison, Run, Verdict};
+use units::Share;
 
-use crate::cli::{CompareArgs, CompareFormat, Look};
 use crate::ending::{Ending, Failure};
-use crate::output;
-use crate::terminal;
-use crate::verbs::keep;
+use crate::input::{candidates, path_value};
+use crate::output::{self, CompareFormat};
+use crate::session::store::Store;
+use crate::terminal::{self, Appearance};
+
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// The runs, the first of which is the baseline: last, last~1, a number of `fathom ls`, the beginning of an id, or
+    /// a JSON file of `-o`; runs joined by commas are repetitions of one measurement. With --by, the runs to group
+    #[arg(add = candidates::runs_or_records())]
+    pub runs: Vec<String>,
+    /// Group runs by the value of a key, and compare the groups: a label (--tag), a property in the record such as
+    /// firmware, file-system, kernel, host or target, an option of a virtual array, a key of the plan [default runs: those
+    /// of one plan in the library]
+    #[arg(long, value_name = "KEY", add = candidates::tag_keys(""))]
+    pub by: Option<String>,
+    /// With --by: the value that is the baseline [default: that of the oldest run]
+    #[arg(long, value_name = "VALUE", requires = "by")]
+    pub base: Option<String>,
+    /// With --by: only runs of this plan [default: the plan of the latest run that has the key]
+    #[arg(long, requires = "by", add = candidates::saved_plans())]
+    pub plan: Option<String>,
+    /// Exit 1 if a limit is broken with 95 % confidence: a change from the baseline (iops<-5%, p99>10%) or a value
+    /// (p99>5ms, iops<20k). `inconclusive`: exit 1 also where the runs are too few or too noisy to decide; may be given
+    /// several times
+    #[arg(long, value_name = "LIMIT")]
+    pub fail_on: Vec<FailOn>,
+    /// Call two figures equivalent if the 95 % confidence interval of the change is within ± this
+    #[arg(long, value_name = "PERCENT", default_value = "5%")]
+    pub margin: Share,
+    /// With three runs or groups and more: every figure, not the one-screen summary
+    #[arg(long)]
+    pub full: bool,
+    /// Also write the comparison to this file, in the format of its extension: .txt .json .csv .md; may be given
+    /// several times
+    #[arg(short, long = "output", value_name = "FILE")]
+    #[arg(value_parser = path_value())]
+    pub outputs: Vec<PathBuf>,
+    /// Format of stdout
+    #[arg(long, value_enum, default_value_t = CompareFormat::Text)]
+    pub format: CompareFormat,
+    #[command(flatten)]
+    pub appearance: Appearance,
+}
 
 /// Records of a library that are looked at for a pivot, the latest.
 const LOOKED_AT: u64 = 500;
 
-pub fn compare(arguments: &CompareArgs, store: &Option<PathBuf>) -> Result<Ending, Failure> {
+pub fn compare(arguments: &CompareArgs, store: &Store) -> Result<Ending, Failure> {
     arguments.outputs.iter().try_for_each(|path| output::check_comparison(path))?;
     let comparison = match &arguments.by {
         None => one_by_one(&arguments.runs, arguments.margin.get(), store)?,
         Some(key) => pivot(arguments, key, store)?,
     };
-    deliver(&comparison, arguments.format, &arguments.outputs, &arguments.look, arguments.full)?;
+    deliver(&comparison, arguments.format, &arguments.outputs, &arguments.appearance, arguments.full)?;
     judge(&comparison, &arguments.fail_on)
 }
 
@@ -31,15 +73,15 @@ pub fn deliver(
     comparison: &Comparison,
     format: CompareFormat,
     files: &[PathBuf],
-    look: &Look,
+    appearance: &Appearance,
     full: bool,
 ) -> Result<(), Failure> {
-    let text = output::rendered_comparison(comparison, format, look, full)?;
-    terminal::print(&text).map_err(|source| Failure::System { what: "writing to stdout".into(), source })?;
-    files.iter().try_for_each(|path| output::write_comparison(comparison, path, look))
+    let text = output::rendered_comparison(comparison, format, appearance, full)?;
+    output::print(&text)?;
+    files.iter().try_for_each(|path| output::write_comparison(comparison, path, appearance))
 }
 
-fn one_by_one(sides: &[String], margin: f64, store: &Option<PathBuf>) -> Result<Comparison, Failure> {
+fn one_by_one(sides: &[String], margin: f64, store: &Store) -> Result<Comparison, Failure> {
     if sides.len() < 2 {
         return Err(Failure::Usage(
             "a comparison needs two runs, such as `fathom compare last~1 last`, or --by KEY".into(),
@@ -61,7 +103,7 @@ pub fn letter(index: usize) -> String {
     letter.map_or_else(|| format!("side {}", index + 1), String::from)
 }
 
-fn pivot(arguments: &CompareArgs, key: &str, store: &Option<PathBuf>) -> Result<Comparison, Failure> {
+fn pivot(arguments: &CompareArgs, key: &str, store: &Store) -> Result<Comparison, Failure> {
     let mut shelf = Shelf { store, library: None };
     let mut runs: Vec<Run> = Vec::new();
     if arguments.runs.is_empty() {
@@ -103,14 +145,14 @@ fn names(groups: &[Group<'_>]) -> String {
 
 /// Where runs come from: files, and a library that is opened when it is first needed.
 struct Shelf<'a> {
-    store: &'a Option<PathBuf>,
+    store: &'a Store,
     library: Option<Library>,
 }
 
 impl Shelf<'_> {
     fn library(&mut self) -> Result<&Library, Failure> {
         if self.library.is_none() {
-            self.library = Some(keep::open(self.store)?);
+            self.library = Some(self.store.open()?);
         }
         self.library.as_ref().ok_or_else(|| Failure::Usage("the library could not be opened".into()))
     }

@@ -2,24 +2,65 @@
 
 use std::path::PathBuf;
 
+use clap::Args;
 use host::SysRoot;
 use host::environment::{Environment, UringState};
 use host::safety::judge;
 use host::target::{Facts, Target};
+use units::Bytes;
 
-use crate::cli::{DoctorArgs, TreeFormat};
 use crate::ending::{Ending, Failure};
-use crate::put_back;
-use crate::terminal;
-use crate::verbs::self_test::{self, Extent};
-use crate::verbs::{caches, keep, parts};
+use crate::input::{candidates, path_value};
+use crate::output::{self, TreeFormat};
+use crate::session::restore;
+use crate::session::store::Store;
+use crate::terminal::{self, Appearance};
+use crate::verbs::self_test::{self, Extent, Part};
+use crate::verbs::{caches, parts};
 
-pub fn doctor(arguments: &DoctorArgs, store: &Option<PathBuf>) -> Result<Ending, Failure> {
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// A directory, file or device to check; it is only read
+    #[arg(add = candidates::targets())]
+    pub target: Option<String>,
+    /// Parts and ceilings of the path to the media that the kernel does not know, in TOML
+    #[arg(long, value_name = "FILE", requires = "target")]
+    #[arg(value_parser = path_value())]
+    pub parts: Option<PathBuf>,
+    /// Find the caches of the target, or of a virtual array, by random reads over working sets of growing size; the run
+    /// is saved, and later runs on the target use it
+    #[arg(long, requires = "target", conflicts_with_all = ["parts", "self_test"])]
+    pub caches: bool,
+    /// The largest working set [default: 4GiB]
+    #[arg(long, value_name = "SIZE", requires = "caches")]
+    pub most: Option<Bytes>,
+    /// Restore what killed runs left changed, and list it: scratch files removed, read-ahead reset. Every run does that
+    /// for the runs before it
+    #[arg(long, conflicts_with_all = ["target", "parts", "caches", "self_test", "format"])]
+    pub restore: bool,
+    /// Format of stdout
+    #[arg(long, value_enum, default_value_t = TreeFormat::Text)]
+    pub format: TreeFormat,
+    /// Test the program's own generators, intervals and verdicts against known answers, in about a minute
+    #[arg(long)]
+    pub self_test: bool,
+    /// Only this part; may be given several times
+    #[arg(long, value_enum, value_name = "PART", requires = "self_test")]
+    pub only: Vec<Part>,
+    /// As many cases as the published figures rest on; takes minutes
+    #[arg(long, requires = "self_test")]
+    pub full: bool,
+    #[command(flatten)]
+    pub appearance: Appearance,
+}
+
+pub fn doctor(arguments: &DoctorArgs, store: &Store) -> Result<Ending, Failure> {
     if arguments.restore {
-        return put_back::restore(store);
+        return restore::restore(store);
     }
     if let (true, Some(target)) = (arguments.caches, &arguments.target) {
-        return caches::caches(arguments, target, store);
+        let (format, appearance) = (arguments.format, &arguments.appearance);
+        return caches::caches(target, arguments.most, format, appearance, store);
     }
     let extent = if arguments.full { Extent::Full } else { Extent::Short };
     if arguments.self_test && arguments.format == TreeFormat::Json {
@@ -38,10 +79,12 @@ pub fn doctor(arguments: &DoctorArgs, store: &Option<PathBuf>) -> Result<Ending,
     text += &library(store);
     if let Some(name) = &arguments.target {
         text += &target(&root, name)?;
-        text +=
-            &format!("\n{}", report::path(&path(&root, name, arguments)?, terminal::style(&arguments.look)));
+        text += &format!(
+            "\n{}",
+            report::path(&path(&root, name, arguments)?, terminal::style(&arguments.appearance))
+        );
     }
-    terminal::print(&text).map_err(|source| Failure::System { what: "writing to stdout".into(), source })?;
+    output::print(&text)?;
     if arguments.self_test {
         self_test::self_test(&arguments.only, extent, arguments.format)
     } else {
@@ -76,8 +119,8 @@ fn machine(found: &Environment) -> String {
     text + &row("io_uring", &uring)
 }
 
-fn library(store: &Option<PathBuf>) -> String {
-    let state = match keep::open(store) {
+fn library(store: &Store) -> String {
+    let state = match store.open() {
         Ok(library) if library.is_writable() => library.path().display().to_string(),
         Ok(library) => format!("{}: read-only", library.path().display()),
         Err(failure) => failure.to_string(),
@@ -118,10 +161,6 @@ fn json(root: &SysRoot, arguments: &DoctorArgs) -> Result<Ending, Failure> {
             "--format json prints the path below a target; name one, or ask for --self-test".into(),
         ));
     };
-    let path = path(root, name, arguments)?;
-    let text = serde_json::to_string_pretty(&path)
-        .map_err(|source| Failure::System { what: "writing JSON".into(), source: source.into() })?;
-    terminal::print(&(text + "\n"))
-        .map_err(|source| Failure::System { what: "writing to stdout".into(), source })?;
+    output::print(&output::json(&path(root, name, arguments)?)?)?;
     Ok(Ending::done())
 }

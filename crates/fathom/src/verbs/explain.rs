@@ -4,18 +4,47 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use clap::Args;
 use conduct::modelled::{Asked, answers};
 use explain::Untried;
 use record::{Held, PointKind, Run};
 
-use crate::cli::{ExplainArgs, TreeFormat};
 use crate::ending::{Ending, Failure};
-use crate::terminal;
-use crate::verbs::{fit, keep, parts, what_if};
+use crate::input::{candidates, path_value};
+use crate::output::{self, TreeFormat};
+use crate::session::store::Store;
+use crate::terminal::{self, Appearance};
+use crate::verbs::what_if::{self, WhatIfArgs};
+use crate::verbs::{fit, parts};
+
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// last, last~1, a number of `fathom ls`, or the beginning of an id
+    #[arg(default_value = "last", add = candidates::runs())]
+    pub run: String,
+    /// Parts and ceilings of the path to the media that the kernel does not know, in TOML
+    #[arg(long, value_name = "FILE")]
+    #[arg(value_parser = path_value())]
+    pub parts: Option<PathBuf>,
+    #[command(flatten)]
+    pub what_if: WhatIfArgs,
+    /// Compare every point with the prediction of this model, an array file of `fathom array fit`
+    #[arg(long, value_name = "FILE", conflicts_with = "parts")]
+    #[arg(value_parser = path_value())]
+    pub model: Option<PathBuf>,
+    /// Every finding of every point with its numbers, not only the top ten
+    #[arg(long)]
+    pub full: bool,
+    /// Format of stdout
+    #[arg(long, value_enum, default_value_t = TreeFormat::Text)]
+    pub format: TreeFormat,
+    #[command(flatten)]
+    pub appearance: Appearance,
+}
 
 /// Judges a kept run by the rules of this program, whatever it was judged by before. The library is not changed.
-pub fn explain(arguments: &ExplainArgs, store: &Option<PathBuf>) -> Result<Ending, Failure> {
-    let mut run = keep::open(store)?.get(arguments.run.as_str())?;
+pub fn explain(arguments: &ExplainArgs, store: &Store) -> Result<Ending, Failure> {
+    let mut run = store.open()?.get(arguments.run.as_str())?;
     if run.path.is_empty() && arguments.parts.is_some() {
         let why = match run.world {
             record::World::Array => {
@@ -31,13 +60,14 @@ pub fn explain(arguments: &ExplainArgs, store: &Option<PathBuf>) -> Result<Endin
     let mut table = String::new();
     if let Some(model) = &arguments.model {
         let held = held(&run, model)?;
-        let style = terminal::style(&arguments.look);
+        let style = terminal::style(&arguments.appearance);
         table = report::held(&held, style)
             + &report::wrap(RATES_ALONE, style.width, "", "  ").join("\n")
             + "\n\n";
         run.findings = explain::model::findings(&run, &held);
     }
-    let tried = if arguments.what_if { Some(what_if::try_parts(arguments, &run)?) } else { None };
+    let tried =
+        if arguments.what_if.what_if { Some(what_if::try_parts(&arguments.what_if, &run)?) } else { None };
     match &tried {
         Some(tried) => {
             what_if::settle_with(&mut run, tried);
@@ -55,7 +85,7 @@ pub fn explain(arguments: &ExplainArgs, store: &Option<PathBuf>) -> Result<Endin
     run.findings.extend(found);
     let text = match arguments.format {
         TreeFormat::Text => {
-            let style = terminal::style(&arguments.look);
+            let style = terminal::style(&arguments.appearance);
             let found = match arguments.full {
                 true => report::explained(&run, style),
                 false => report::explained_in_brief(&run, style, &in_full(arguments, store)),
@@ -71,23 +101,19 @@ pub fn explain(arguments: &ExplainArgs, store: &Option<PathBuf>) -> Result<Endin
             });
             text
         }
-        TreeFormat::Json => {
-            let json = serde_json::to_string_pretty(&run.findings);
-            json.map_err(|source| Failure::System { what: "writing JSON".into(), source: source.into() })?
-                + "\n"
-        }
+        TreeFormat::Json => output::json(&run.findings)?,
     };
-    terminal::print(&text).map_err(|source| Failure::System { what: "writing to stdout".into(), source })?;
+    output::print(&text)?;
     Ok(Ending::done())
 }
 
 /// The command that prints every finding.
-fn in_full(arguments: &ExplainArgs, store: &Option<PathBuf>) -> String {
+fn in_full(arguments: &ExplainArgs, store: &Store) -> String {
     let option = |name: &str, path: &Option<PathBuf>| {
         path.as_ref().map(|path| format!(" {name} {}", path.display())).unwrap_or_default()
     };
     let (parts, model) = (option("--parts", &arguments.parts), option("--model", &arguments.model));
-    format!("fathom{} explain {}{parts}{model} --full", option("--store", store), arguments.run)
+    format!("fathom{} explain {}{parts}{model} --full", store.option(), arguments.run)
 }
 
 const RATES_ALONE: &str =

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use clap::Args;
 use conduct::modelled::{Asked, answers};
 use conduct::real::{Beside, RealOptions, UpkeepOptions};
 use host::restore::Journal;
@@ -12,19 +13,48 @@ use units::{Bytes, Nanos};
 use workload::plan::{self, Overrides, Plan};
 use workload::spec::{Extent, Span};
 
-use crate::cli::FitArgs;
 use crate::ending::{Ending, Failure};
+use crate::input::plans::{self, Planned};
+use crate::input::targets;
+use crate::input::{candidates, path_value};
 use crate::output;
-use crate::progress::Progress;
-use crate::session::{Planned, Session};
-use crate::signals;
-use crate::terminal;
-use crate::verbs::{compare, keep, plan as plans, run};
+use crate::session::signals;
+use crate::session::store::Store;
+use crate::session::{self, Session};
+use crate::terminal::{self, Appearance};
+use crate::verbs::compare;
+
+#[derive(Debug, Args)]
+pub struct FitArgs {
+    /// What to measure: a block device, a file, a directory, a virtual array; or saved runs with enough points: last,
+    /// last~1, numbers of `fathom ls`, beginnings of ids, record files
+    #[arg(required = true, value_name = "TARGET|RUN", add = candidates::targets_or_runs())]
+    pub what: Vec<String>,
+    /// The array file to write
+    #[arg(short, long, value_name = "FILE")]
+    #[arg(value_parser = path_value())]
+    pub output: PathBuf,
+    /// Consent to destroy the data on the target: its serial number, by-id name, or a file's absolute path. Without it
+    /// nothing is written, and writes are not fitted
+    #[arg(long, value_name = "IDENTITY")]
+    pub destroy: Vec<String>,
+    /// Size of the scratch file in a directory, exactly [default: larger than the known caches, as far as space allows]
+    #[arg(long, value_name = "SIZE")]
+    pub scratch: Option<Bytes>,
+    /// Do not save the runs in the library
+    #[arg(long)]
+    pub no_save: bool,
+    /// No progress on stderr
+    #[arg(short, long)]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub appearance: Appearance,
+}
 
 /// Reading alone, and writing.
 const PLANS: [&str; 2] = ["calibrate", "calibrate-writes"];
 
-pub fn fit(arguments: &FitArgs, store: &Option<PathBuf>) -> Result<Ending, Failure> {
+pub fn fit(arguments: &FitArgs, store: &Store) -> Result<Ending, Failure> {
     let name = arguments.output.file_stem().and_then(|stem| stem.to_str()).unwrap_or("fitted").to_owned();
     let mut runs = Vec::new();
     for what in &arguments.what {
@@ -33,7 +63,7 @@ pub fn fit(arguments: &FitArgs, store: &Option<PathBuf>) -> Result<Ending, Failu
         } else if what.ends_with(".json") {
             runs.push(compare::read(what)?);
         } else {
-            let found = keep::open(store)?.get(what.as_str());
+            let found = store.open()?.get(what.as_str());
             runs.push(
                 found.map_err(|error| {
                     Failure::Usage(format!("{what}: there is no such target, and {error}"))
@@ -51,7 +81,7 @@ pub fn fit(arguments: &FitArgs, store: &Option<PathBuf>) -> Result<Ending, Failu
     let fitted = fit::fit(&runs, &name, &mut model).map_err(|error| Failure::Usage(error.to_string()))?;
     output::write_whole(&arguments.output, &fitted.text)?;
     let text = text_of(&fitted, arguments);
-    terminal::print(&text).map_err(|source| Failure::System { what: "writing to stdout".into(), source })?;
+    output::print(&text)?;
     Ok(Ending::done())
 }
 
@@ -62,7 +92,7 @@ fn is_target(what: &str) -> bool {
 }
 
 /// The runs on a target: reads, and writes where they are allowed.
-fn measured(target: &str, arguments: &FitArgs, store: &Option<PathBuf>) -> Result<Vec<Run>, Failure> {
+fn measured(target: &str, arguments: &FitArgs, store: &Store) -> Result<Vec<Run>, Failure> {
     let may_write =
         target.starts_with("array:") || units::name::path(target).is_dir() || !arguments.destroy.is_empty();
     let mut runs = Vec::new();
@@ -75,16 +105,10 @@ fn measured(target: &str, arguments: &FitArgs, store: &Option<PathBuf>) -> Resul
     Ok(runs)
 }
 
-fn carried_out(
-    name: &str,
-    target: &str,
-    arguments: &FitArgs,
-    store: &Option<PathBuf>,
-) -> Result<Run, Failure> {
-    let overrides = Overrides::default();
+fn carried_out(name: &str, target: &str, arguments: &FitArgs, store: &Store) -> Result<Run, Failure> {
     let options = RealOptions {
         targets: vec![target.to_owned()],
-        consents: run::consents(&arguments.destroy)?,
+        consents: targets::consents(&arguments.destroy)?,
         keep: true,
         scratch: arguments.scratch,
         create: false,
@@ -94,19 +118,12 @@ fn carried_out(
         looks_inside: false,
         journal: Journal::default(),
     };
-    let plans::Read { plan, origin, .. } = plans::read(name, &overrides)?;
+    let Planned { plan, origin, overrides } = plans::read(name, Overrides::default())?;
     let size = size_of(&plan, target, arguments, &options)?;
     let plan = plan.only(|point| fits(point, size));
-    let library = match arguments.no_save {
-        true => None,
-        false => Some(keep::open_to_save(store)?),
-    };
-    let mut progress = Progress::new(arguments.quiet);
-    let session = Session::open(Planned { plan, origin, overrides }, &options, library)?;
-    for words in [&session.scratch_words, &session.leftover_words].into_iter().flatten() {
-        progress.say(words);
-    }
-    progress.of_world(session.kind());
+    let library = store.open_to_save(arguments.no_save)?;
+    let planned = Planned { plan, origin, overrides };
+    let (session, mut progress) = session::open(planned, &options, library, arguments.quiet)?;
     let recorded = session.measure(&mut |event| progress.show(event));
     progress.finish();
     Ok(recorded.run)
@@ -183,7 +200,7 @@ pub fn plan_of(run: &Run) -> Result<Plan, String> {
 
 fn text_of(fitted: &fit::Fit, arguments: &FitArgs) -> String {
     let output = &arguments.output;
-    let style = terminal::style(&arguments.look);
+    let style = terminal::style(&arguments.appearance);
     let mut text =
         report::fitted(&fitted.lines, style) + "\n" + &report::held(&fitted.residuals, style) + "\n";
     for sentence in &fitted.trust {

@@ -1,22 +1,61 @@
 //! `fathom array loss`: how likely an array loses data.
 
-use std::path::PathBuf;
-
 use array::reliability::{Chance, Loss, Question, Weibull, groups, loss as chances};
 use array::sim::Plant;
 use array::spec;
+use clap::Args;
 use record::Run;
 use record::names::series;
 use units::Nanos;
 use units::convert::truncated;
 
-use crate::cli::LossArgs;
 use crate::ending::Failure;
-use crate::models::LIBRARY;
-use crate::verbs::keep;
+use crate::input::arrays::LIBRARY;
+use crate::input::candidates;
+use crate::output;
+use crate::session::store::Store;
+
+#[derive(Debug, Args)]
+pub struct LossArgs {
+    /// A name, a TOML file, or an address such as md3000?raid=6
+    #[arg(add = candidates::arrays())]
+    pub array: String,
+    /// Duration of a rebuild, such as 12h
+    #[arg(long, value_name = "TIME", required_unless_present = "run")]
+    pub rebuild: Option<Nanos>,
+    /// Take the duration of the rebuild from this run: last, last~1, a number of `fathom ls`, or the beginning of an id
+    #[arg(long, value_name = "RUN", conflicts_with = "rebuild", add = candidates::runs())]
+    pub run: Option<String>,
+    /// Weibull characteristic life: the age that 37 % of the disks reach
+    // Elerath & Pecht, IEEE Transactions on Computers 58 (2009): disks in the field.
+    #[arg(long, value_name = "TIME", default_value = "461386h")]
+    pub disk_life: Nanos,
+    /// Weibull shape: below 1 infant mortality, 1 a constant failure rate, above 1 wear-out
+    #[arg(long, value_name = "SHAPE", default_value_t = 1.12)]
+    pub shape: f64,
+    /// Age of the disks
+    #[arg(long, value_name = "TIME", default_value = "0h")]
+    pub age: Nanos,
+    /// Unrecoverable read errors per bit, as in the data sheet
+    #[arg(long, value_name = "PROBABILITY", default_value_t = 1e-15)]
+    pub ure: f64,
+    /// The period to predict
+    #[arg(long, value_name = "TIME", default_value = "8766h")]
+    pub over: Nanos,
+    /// Simulated histories
+    #[arg(long, value_name = "COUNT", default_value_t = 40_000,
+        value_parser = clap::value_parser!(u32).range(1_000..=10_000_000))]
+    pub histories: u32,
+    /// Random seed
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
 
 /// What is printed.
-pub fn loss(arguments: &LossArgs, store: &Option<PathBuf>) -> Result<String, Failure> {
+pub fn loss(arguments: &LossArgs, store: &Store) -> Result<String, Failure> {
     let life = Weibull { least_h: 0.0, scale_h: hours(arguments.disk_life), shape: arguments.shape };
     let sound = life.scale_h > 0.0
         && life.shape.is_finite()
@@ -52,16 +91,17 @@ pub fn loss(arguments: &LossArgs, store: &Option<PathBuf>) -> Result<String, Fai
         let answer = chances(&question);
         answers.push(serde_json::json!({
             "set": number, "level": spec.level.name(), "groups": groups, "disks_of_group": group.disks,
-            "may_be_gone": group.spare, "rebuild_h": hours(rebuild), "chances": answer,
+            "fault_tolerance": group.spare, "rebuild_h": hours(rebuild), "chances": answer,
         }));
         text += &format!(
-            "{}{}: {} disk{}{}, of which {} of a group may be gone\n",
+            "{}{}: {} disk{}{}, {} failed disk{} tolerated per group\n",
             if plant.sets.len() > 1 { format!("set {number}, ") } else { String::new() },
             spec.level,
             spec.members,
             if spec.members == 1 { "" } else { "s" },
             if groups > 1 { format!(" in {groups} groups of {}", group.disks) } else { String::new() },
-            group.spare
+            group.spare,
+            if group.spare == 1 { "" } else { "s" },
         );
         text += &of_set(&answer, &question, rebuild, arguments.over);
         text.push('\n');
@@ -69,9 +109,7 @@ pub fn loss(arguments: &LossArgs, store: &Option<PathBuf>) -> Result<String, Fai
     if arguments.json {
         let all = serde_json::json!({ "array": arguments.array, "rebuild_from": source, "sets": answers,
             "warning": WARNING });
-        return serde_json::to_string_pretty(&all)
-            .map(|text| text + "\n")
-            .map_err(|source| Failure::System { what: "writing JSON".into(), source: source.into() });
+        return output::json(&all);
     }
     let words = format!("Rebuild: {rebuild}, {source}. {WARNING}");
     Ok(text + &report::wrap(&words, 100, "", "").join("\n") + "\n")
@@ -83,15 +121,17 @@ const WARNING: &str = "Assumptions: disks fail independently of each other, one 
     more data than this: a lower bound, good for comparing arrays. Keep a backup.";
 
 fn of_set(answer: &Loss, question: &Question, rebuild: Nanos, over: Nanos) -> String {
-    let mut text = format!("  deaths expected in {over}      {:.3}\n", answer.deaths);
+    let mut text = format!("  failures expected in {over}      {:.3}\n", answer.deaths);
     if question.group.spare > 0 {
         let (read, meets) = (question.group.reads, answer.unreadable_in_rebuild);
         text += &format!(
             "  a rebuild without a spare left meets an unreadable sector in {read}: {}\n",
             chance(meets)
         );
-        text +=
-            &format!("  loss before a dead disk is rebuilt ({rebuild})    {}\n", interval(answer.in_window));
+        text += &format!(
+            "  loss before a failed disk is rebuilt ({rebuild})    {}\n",
+            interval(answer.in_window)
+        );
     }
     text + &format!("  loss within {over}    {}\n", interval(answer.over_time))
 }
@@ -110,10 +150,10 @@ fn hours(time: Nanos) -> f64 {
 }
 
 /// How long a rebuild takes, and who says so.
-fn rebuild(arguments: &LossArgs, store: &Option<PathBuf>) -> Result<(Nanos, String), Failure> {
+fn rebuild(arguments: &LossArgs, store: &Store) -> Result<(Nanos, String), Failure> {
     match (&arguments.run, arguments.rebuild) {
         (Some(name), _) => {
-            let run = keep::open(store)?.get(name.as_str())?;
+            let run = store.open()?.get(name.as_str())?;
             let took = rebuild_of(&run).ok_or_else(|| {
                 Failure::Usage(format!(
                     "run {} saw no rebuild come to its end; say how long it takes with --rebuild",

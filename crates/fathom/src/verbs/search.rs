@@ -1,19 +1,54 @@
 //! `fathom search`
 
-use std::path::PathBuf;
+use clap::Args;
+use conduct::search::{LOOK_LEAST, SearchOptions, Slo, load_of};
+use units::{Bytes, Nanos, OpsPerSecond, Share};
 
-use conduct::search::{LOOK_LEAST, SearchOptions, load_of};
-use units::{Nanos, Share};
-
-use crate::cli::{Format, SearchArgs};
-use crate::dry;
 use crate::ending::{Ending, Failure};
 use crate::output;
-use crate::progress::Progress;
-use crate::session::{Planned, Session, final_ending};
-use crate::terminal;
-use crate::verbs::run::{deliver, options_for, say_where, stream};
-use crate::verbs::{keep, plan};
+use crate::session::dry_run;
+use crate::session::store::Store;
+use crate::verbs::measure::RunArgs;
+
+/// Heading of the options of the search itself.
+const SEARCH: &str = "Search";
+
+#[derive(Debug, Args)]
+pub struct SearchArgs {
+    /// The service level objective (SLO) to meet: p99<5ms, read.p99<5ms (write., trim.), service p99.9<10ms (from the issue of
+    /// a request, not from when it was due), mean<800us, errors<0.1%; may be given several times
+    #[arg(long = "slo", value_name = "SLO", required = true)]
+    pub slos: Vec<Slo>,
+    /// Which workload of the plan to search, by the name of its point or phase (`fathom plan check`) [default: the only
+    /// one; points that differ in depth, workers, pace, rounds or repeats count as one]
+    #[arg(long, value_name = "NAME")]
+    pub load: Option<String>,
+    /// Stop when the highest rate that meets the SLO and the lowest that violates it are this close
+    #[arg(long, value_name = "PERCENT", default_value = "2%", help_heading = SEARCH)]
+    pub tolerance: Share,
+    /// Duration of the first measurement at a rate, at least 10s; where it does not decide, each further one doubles the
+    /// total
+    #[arg(long, value_name = "TIME", default_value = "15s", help_heading = SEARCH)]
+    pub trial: Nanos,
+    /// Total duration of the measurements at one rate; undecided beyond it [default: 4min, 16min for SLOs beyond p99]
+    #[arg(long, value_name = "TIME", help_heading = SEARCH)]
+    pub max_trial: Option<Nanos>,
+    /// Maximum queue depth [default: twice what the SLO allows at the highest rate, up to 1024]
+    #[arg(long, value_name = "COUNT", help_heading = SEARCH)]
+    pub depth: Option<u32>,
+    /// Size of the write cache: it is filled before each rate, so that the storage behind it is measured; 0B: do not
+    /// fill [default: known of a virtual array; otherwise found by writing]
+    #[arg(long, value_name = "SIZE", help_heading = SEARCH)]
+    pub write_cache: Option<Bytes>,
+    /// Lowest rate to try, such as 500/s or 20k/s [default: a hundredth of the rate without a limit]
+    #[arg(long, value_name = "RATE", help_heading = SEARCH)]
+    pub from: Option<OpsPerSecond>,
+    /// Highest rate to issue at any time; the rate without a limit is then not measured first [default: no maximum]
+    #[arg(long, value_name = "RATE", help_heading = SEARCH)]
+    pub to: Option<OpsPerSecond>,
+    #[command(flatten)]
+    pub run: RunArgs,
+}
 
 /// Of fewer requests a second no look could see enough.
 const RATE_LEAST: f64 = 1.0;
@@ -21,44 +56,21 @@ const RATE_LEAST: f64 = 1.0;
 /// Rates that a search looks at, if the edge lies where the grid expects it and the first winner is confirmed.
 const RATES_USUAL: u64 = 17;
 
-pub fn search(arguments: &SearchArgs, store: &Option<PathBuf>) -> Result<Ending, Failure> {
+pub fn search(arguments: &SearchArgs, store: &Store) -> Result<Ending, Failure> {
     let run = &arguments.run;
-    for path in &run.outputs {
-        output::check(path)?;
-    }
+    run.check_outputs()?;
     let search = search_options(arguments)?;
-    let overrides = plan::overrides(&run.change);
-    let plan::Read { plan, origin, targets } = plan::read_on(&run.plan, &overrides, &run.targets)?;
-    load_of(&plan, search.load.as_deref()).map_err(Failure::Usage)?;
-    let options = options_for(run, targets)?;
+    let (planned, options) = run.read()?;
+    load_of(&planned.plan, search.load.as_deref()).map_err(Failure::Usage)?;
     if run.dry_run {
-        let ending = dry::run(&plan, &options)?;
-        print(&what_it_would_do(&search))?;
+        let ending = dry_run::run(&planned.plan, &options)?;
+        output::print_wrapped(&what_it_would_do(&search))?;
         return Ok(ending);
     }
-    let library = match run.no_save {
-        true => None,
-        false => Some(keep::open_to_save(store)?),
-    };
-    let mut progress = Progress::new(run.quiet);
-    let session = Session::open(Planned { plan, origin, overrides }, &options, library)?;
-    if let Some(words) = &session.scratch_words {
-        progress.say(&format!("scratch file: {words}"));
-    }
-    progress.of_world(session.kind());
-    let recorded = session.search(&search, &mut |event| {
-        progress.show(event);
-        if run.format == Format::Jsonl {
-            stream(event);
-        }
-    });
+    let (session, mut progress) = run.open(planned, &options, store)?;
+    let recorded = session.search(&search, &mut |event| run.watch(&mut progress, event));
     progress.finish();
-    if recorded.is_refused {
-        return Ok(final_ending(recorded));
-    }
-    deliver(&recorded.run, run, store)?;
-    say_where(&recorded, run, store);
-    Ok(final_ending(recorded))
+    run.end(recorded, store)
 }
 
 fn search_options(arguments: &SearchArgs) -> Result<SearchOptions, Failure> {
@@ -124,9 +136,4 @@ fn what_it_would_do(search: &SearchOptions) -> String {
         times(search.look),
         times(search.longest),
     )
-}
-
-fn print(text: &str) -> Result<(), Failure> {
-    terminal::print_wrapped(text)
-        .map_err(|source| Failure::System { what: "writing to stdout".into(), source })
 }

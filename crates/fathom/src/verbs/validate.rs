@@ -1,16 +1,32 @@
 //! `fathom validate`: virtual arrays against published figures, case by case.
 
 use std::fs;
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use array::spec::case::{Case, CaseFile, cases, shipped};
 use array::validate::{Ruling, Verdict, judge, measure, summarise};
+use clap::Args;
 
-use crate::cli::ValidateArgs;
 use crate::ending::{Ending, Failure};
-use crate::models::LIBRARY;
-use crate::terminal;
+use crate::input::arrays::LIBRARY;
+use crate::input::path_value;
+use crate::output;
+
+#[derive(Debug, Args)]
+pub struct ValidateArgs {
+    /// Use these cases in place of the shipped ones; may be given several times
+    #[arg(long, value_name = "FILE")]
+    #[arg(value_parser = path_value())]
+    pub cases: Vec<PathBuf>,
+    /// Only cases whose id contains this
+    #[arg(long, value_name = "TEXT")]
+    pub only: Option<String>,
+    /// Random seed
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
 
 pub fn validate(arguments: &ValidateArgs) -> Result<Ending, Failure> {
     let files = files(arguments)?;
@@ -35,7 +51,7 @@ pub fn validate(arguments: &ValidateArgs) -> Result<Ending, Failure> {
     }
     let summary = summarise(&verdicts);
     text += &format!("\n{}", closing(&summary));
-    terminal::print(&text).map_err(|source| Failure::System { what: "writing to stdout".into(), source })?;
+    output::print(&text)?;
     Ok(match summary.failed {
         0 => Ending::done(),
         failed => Ending { code: 1, reason: format!("{failed} cases left their stated tolerance") },

@@ -1,5 +1,6 @@
 //! `fathom explain --what-if`: repeats a point of a virtual run with one part faster at a time.
 
+use clap::Args;
 use conduct::what_if::{
     self, Asked, SETTLE_AGAIN, SETTLE_PARTS, SETTLE_SEEDS, SETTLE_TIMES, WhatIfError, rate_of,
 };
@@ -7,10 +8,25 @@ use explain::Untried;
 use record::{Finding, Point, PointKind, Run, WhatIf, World};
 use workload::plan::{Overrides, Plan};
 
-use crate::cli::ExplainArgs;
 use crate::ending::Failure;
-use crate::models::{self, LIBRARY};
-use crate::signals::Signals;
+use crate::input::arrays::{self, LIBRARY};
+use crate::session::signals::Signals;
+
+// No doc comment: clap would take it for the help of the verb.
+#[derive(Debug, Args)]
+pub struct WhatIfArgs {
+    /// Of a run on a virtual array: repeat its last point with each part 10 % faster, and at twice the queue depth, and
+    /// print the gains
+    #[arg(long, conflicts_with = "model")]
+    pub what_if: bool,
+    /// With --what-if: another point, by its number from 1 or its name
+    #[arg(long, value_name = "POINT", requires = "what_if")]
+    pub point: Option<String>,
+    /// With --what-if: repetitions of each, with different seeds; more detect smaller effects
+    #[arg(long, value_name = "COUNT", requires = "what_if", default_value_t = 5,
+        value_parser = clap::value_parser!(u32).range(2..=100))]
+    pub seeds: u32,
+}
 
 /// How many times as fast a part is made.
 const TIMES: f64 = 1.1;
@@ -24,7 +40,7 @@ const SETTLE_REQUESTS: u64 = 10_000_000;
 const SETTLE_TRIALS: u64 = SETTLE_SEEDS as u64 * 14 + SETTLE_AGAIN as u64 * (SETTLE_PARTS as u64 + 2);
 
 /// Repeats a point of `run` as its record says, on the array that the record names.
-pub fn try_parts(arguments: &ExplainArgs, run: &Run) -> Result<WhatIf, Failure> {
+pub fn try_parts(arguments: &WhatIfArgs, run: &Run) -> Result<WhatIf, Failure> {
     Again::of(run)?.trials(chosen(arguments, run)?, arguments.seeds, TIMES)
 }
 
@@ -109,7 +125,7 @@ impl Again {
         }
         let targets: Vec<String> = run.targets.iter().map(|target| target.address.clone()).collect();
         let address =
-            models::address(&targets)?.ok_or_else(|| refuse("its record names no virtual array"))?.to_owned();
+            arrays::address(&targets)?.ok_or_else(|| refuse("its record names no virtual array"))?.to_owned();
         let overrides = Overrides { set: run.plan.overrides.clone(), tags: Vec::new() };
         let plan = Plan::parse(&run.plan.origin, &run.plan.text, &overrides).map_err(Failure::Plan)?;
         let signals = Signals::listen()
@@ -162,7 +178,7 @@ impl Again {
 }
 
 /// The point that is named, or the last complete load.
-fn chosen<'r>(arguments: &ExplainArgs, run: &'r Run) -> Result<&'r Point, Failure> {
+fn chosen<'r>(arguments: &WhatIfArgs, run: &'r Run) -> Result<&'r Point, Failure> {
     let mut loads = run.points.iter().filter(|point| point.kind == PointKind::Load && point.complete);
     let Some(asked) = &arguments.point else {
         return loads

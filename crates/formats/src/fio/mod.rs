@@ -44,7 +44,12 @@ pub use output::{JSON, TERSE, TEXT};
 const TOOL: &str = "fio";
 
 /// fio's job files.
-pub const JOB_FILE: JobFile = JobFile { tool: TOOL, is_one: ini::is_one, read };
+pub const JOB_FILE: JobFile = JobFile {
+    tool: TOOL,
+    about: "sections, jobs that run together or after a stonewall, and their options",
+    is_one: ini::is_one,
+    read,
+};
 
 fn read(name: &str, text: &str, environment: &JobEnvironment<'_>) -> Result<TranslatedJob, Refusal> {
     let sections = ini::read(name, text, environment)?;

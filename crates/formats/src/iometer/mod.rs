@@ -32,7 +32,12 @@ pub(crate) use options::SYNTAX;
 const TOOL: &str = "iometer";
 
 /// Iometer's configuration files, `*.icf`.
-pub const JOB_FILE: JobFile = JobFile { tool: TOOL, is_one, read };
+pub const JOB_FILE: JobFile = JobFile {
+    tool: TOOL,
+    about: "a configuration (.icf) of 1998 to 1.1.0: access specifications, workers, targets",
+    is_one,
+    read,
+};
 
 /// The results file of 1.1.0: 80 columns.
 pub const OUTPUT: Output = Output {

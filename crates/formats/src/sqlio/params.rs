@@ -21,7 +21,12 @@ pub struct Line {
 const USUAL: [&str; 6] = ["-kR", "-s30", "-frandom", "-o8", "-b8", "-BH"];
 
 /// A parameter file as a job of its own.
-pub const JOB_FILE: JobFile = JobFile { tool: TOOL, is_one, read: read_job };
+pub const JOB_FILE: JobFile = JobFile {
+    tool: TOOL,
+    about: "a parameter file (param.txt): a file or device, threads, mask and size on each line",
+    is_one,
+    read: read_job,
+};
 
 /// Reads the lines; `name` is what messages call the file.
 pub fn read(name: &str, text: &str) -> Result<Vec<Line>, Refusal> {

@@ -37,6 +37,11 @@ pub fn list() -> String {
     text
 }
 
+/// Every key with its line, by section. A key that has another meaning elsewhere comes once for each.
+pub fn keys() -> impl Iterator<Item = (&'static str, &'static str)> {
+    in_sections().into_iter().map(|doc| (doc.key, doc.short))
+}
+
 /// What `key` means, what may be written and what holds without it, for a terminal; for each level where the key stands
 /// with another meaning. A name that fio or vdbench has for it leads there too; other words of theirs, and a slip of the
 /// finger, give an error that names the key.

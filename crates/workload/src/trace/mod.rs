@@ -25,7 +25,7 @@ use crate::Op;
 pub(crate) use cursor::{Arrivals, Cursor};
 pub use iolog::{IologWriter, is_iolog};
 pub(crate) use place::specs;
-pub use reader::{TraceError, TraceReader};
+pub use reader::{FORMATS, TraceError, TraceFormat, TraceReader};
 pub(crate) use replay::asked;
 pub use replay::{MOST_SCALE, Replay};
 

@@ -23,6 +23,31 @@ pub struct TraceError {
     pub what: String,
 }
 
+/// A format of traces that [`TraceReader`] reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TraceFormat {
+    /// What it is called.
+    pub name: &'static str,
+    /// What it holds and who makes it, in a few words.
+    pub about: &'static str,
+}
+
+/// Every format of traces.
+pub const FORMATS: [TraceFormat; 6] = [
+    TraceFormat { name: "iolog", about: "fio's iolog, version 2 and 3: `fio --write_iolog=FILE`" },
+    TraceFormat {
+        name: "blktrace",
+        about: "the files of blktrace, one for each processor: `blktrace -d /dev/sdb`",
+    },
+    TraceFormat { name: "blkparse", about: "the text of blkparse: `blkparse -i sdb -o FILE`" },
+    TraceFormat { name: "msr", about: "the CSV of MSR Cambridge, as at SNIA's IOTTA repository" },
+    TraceFormat {
+        name: "csv",
+        about: "a CSV whose header names the columns op, offset_bytes, size_bytes and others",
+    },
+    TraceFormat { name: "telemetry", about: "IOzone's telemetry, as its options -X and -Y read it" },
+];
+
 /// The formats that are known, told apart by the first line that says anything.
 #[derive(Clone, Debug)]
 enum Format {
@@ -316,4 +341,43 @@ pub(super) fn shown(text: &str) -> String {
 pub(super) fn number<T: FromStr>(field: Option<&str>, what: &str) -> Result<T, String> {
     let field = field.ok_or_else(|| format!("the line ends where {what} should stand"))?;
     field.parse().map_err(|_| format!("`{}` stands where {what} should", shown(field)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl Format {
+        fn name(&self) -> &'static str {
+            match self {
+                Format::Iolog(_) => "iolog",
+                Format::Blkparse(_) => "blkparse",
+                Format::Blktrace(_) => "blktrace",
+                Format::Msr => "msr",
+                Format::Csv(_) => "csv",
+                Format::Telemetry(_) => "telemetry",
+            }
+        }
+    }
+
+    #[test]
+    fn every_format_that_is_read_is_listed() {
+        let texts: [&[u8]; 5] = [
+            b"fio version 3 iolog\n",
+            b"128166372003061629,hm,0,Read,383496192,32768,413\n",
+            b"at_s,op,offset_bytes,size_bytes\n",
+            b"0 4096 0\n",
+            b"  8,0    1        1     0.000000000   697  Q   R 223490 + 8 [kjournald]\n",
+        ];
+        let mut seen = vec!["blktrace"];
+        for text in texts {
+            let mut reader = TraceReader::new("x");
+            reader.line(text).unwrap();
+            seen.extend(reader.format.as_ref().map(Format::name));
+        }
+        let mut listed = FORMATS.map(|format| format.name).to_vec();
+        listed.sort_unstable();
+        seen.sort_unstable();
+        assert_eq!(seen, listed);
+    }
 }

@@ -9,9 +9,8 @@ mod limits;
 
 use serde_json::{Value, json};
 
-use crate::cli::TreeFormat;
 use crate::ending::{Ending, Failure};
-use crate::terminal;
+use crate::output::{self, TreeFormat};
 
 /// How much is tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,9 +149,7 @@ impl Part {
 /// Runs `only` these parts, or all where none is named, and prints each as it ends: by families, so that all of it fits
 /// one screen, or of the full extent check by check. Exit code 1 where a check is outside of what it states.
 pub fn self_test(only: &[Part], extent: Extent, format: TreeFormat) -> Result<Ending, Failure> {
-    let print = |text: &str| {
-        terminal::print(text).map_err(|source| Failure::System { what: "writing to stdout".into(), source })
-    };
+    let print = |text: &str| output::print(text);
     let mut sections = Vec::new();
     for part in Part::ALL.into_iter().filter(|part| only.is_empty() || only.contains(part)) {
         let section = part.section(extent);

@@ -1,0 +1,55 @@
+//! `fathom as diskspd -b8K -d60 -o8 -t2 -r -w30 -Sh -L -c10G FILE…`
+
+use conduct::real::{LookKind, PlainFile};
+use formats::TargetInfo;
+use formats::diskspd::{Command, Format, profile_arguments, text, xml};
+use units::Bytes;
+
+use super::Context;
+use crate::ending::{Ending, Failure};
+use crate::input::targets::look_all;
+use crate::output::print;
+
+pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
+    let arguments = match arguments {
+        [only] if only.len() > 2 && only.starts_with("-X") => read_profile(&only[2..])?,
+        _ => arguments.to_vec(),
+    };
+    let command = Command::parse(&arguments, context.seed())?;
+    let names: Vec<&str> = command.targets.iter().map(String::as_str).collect();
+    let looks = look_all("diskspd", &names)?;
+    let found: Vec<TargetInfo> = looks
+        .iter()
+        .map(|look| TargetInfo::sized(look.size.get(), look.kind == LookKind::Device))
+        .collect();
+    let sizes = command.sizes(&found)?;
+    let plain = |size: &u64| {
+        let size = Bytes::new(*size);
+        PlainFile {
+            size,
+            expand: command.create.is_some(),
+            cut: command.create.map(Bytes::new),
+            whole: false,
+            keep: true,
+        }
+    };
+    let plain: Vec<PlainFile> = match found.iter().any(|found| !found.is_fixed()) {
+        true => sizes.iter().map(plain).collect(),
+        false => Vec::new(),
+    };
+    let session = context.open_on_files("diskspd", &command.translate(&sizes)?, plain)?;
+    let recorded = session.measure(&mut |_| {});
+    let run = &recorded.run;
+    print(&match command.format {
+        Format::Text => text(&command, run, &sizes),
+        Format::Xml => xml(&command, run, &sizes),
+    })?;
+    Ok(context.end(recorded))
+}
+
+/// The arguments that an XML profile stands for.
+fn read_profile(path: &str) -> Result<Vec<String>, Failure> {
+    let text = std::fs::read_to_string(units::name::path(path))
+        .map_err(|error| Failure::Usage(format!("diskspd: {path}: the profile cannot be read: {error}")))?;
+    Ok(profile_arguments(path, &text)?)
+}

@@ -1,0 +1,111 @@
+//! `fathom as fio [OPTION|JOBFILE]...`
+
+use std::path::Path;
+
+use conduct::search::{LOOK_LEAST, SearchOptions, load_of};
+use formats::fio::Command;
+use record::World;
+use units::Nanos;
+
+use super::{Context, Scratch};
+use crate::ending::{Ending, Failure};
+use crate::input::environment;
+use crate::output;
+use crate::output::print;
+use crate::session::Session;
+use crate::session::recorder::Recorded;
+use crate::terminal::progress::Progress;
+
+pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failure> {
+    let command = environment::with("", &[], |around| Command::parse(arguments, around))?;
+    if command.wanted.version {
+        print(&format!("fathom-{}\n", env!("CARGO_PKG_VERSION")))?;
+        return Ok(Ending::done());
+    }
+    if command.wanted.parse_only {
+        context.plan("fio", command.translated())?;
+        return Ok(Ending::done());
+    }
+    if let Some(path) = &command.wanted.file {
+        check_file(path)?;
+    }
+    // The files stay, as fio's do, so that the next job finds them laid out.
+    let scratch = Scratch { keep: !command.removes_files(), ..Scratch::default() };
+    let session = context.open("fio", command.translated(), scratch)?;
+    let recorded = match command.slo() {
+        Some(promise) => look_for(promise, session)?,
+        None => session.measure(&mut |_| {}),
+    };
+    let text = command.report(&recorded.run);
+    match &command.wanted.file {
+        Some(path) => output::write_whole(path.as_ref(), &text)?,
+        None => print(&text)?,
+    }
+    for (name, log) in command.logs(&recorded.run) {
+        output::write_whole(name.as_ref(), &log)?;
+    }
+    let failed = command.failed(&recorded.run);
+    let ending = context.end(recorded);
+    // fio's own code is the number of jobs that failed, which scripts hold against 0 or 1.
+    match failed {
+        0 => Ok(ending),
+        _ => Ok(Ending { code: 1, ..ending }),
+    }
+}
+
+/// The search that `latency_target` asks for: of rates, where fio tries depths. Who waits sees on stderr how far it is.
+fn look_for(promise: &str, session: Session) -> Result<Recorded, Failure> {
+    let promise = promise.parse().map_err(|error| Failure::Usage(format!("latency_target: {error}")))?;
+    let load = load_of(session.plan(), None).map_err(Failure::Usage)?;
+    let run = load.workloads().first().and_then(|workload| workload.stop.run);
+    let search = within(run.filter(|_| session.kind() == World::Host), SearchOptions::of(vec![promise]));
+    let mut progress = Progress::new(false);
+    progress.of_world(session.kind());
+    progress.say(&format!(
+        "latency_target: the highest rate is searched that keeps it, each rate for {} to {}",
+        search.look, search.longest
+    ));
+    let recorded = session.search(&search, &mut |event| progress.show(event));
+    progress.finish();
+    Ok(recorded)
+}
+
+/// `search` with looks no longer than `run`, as far as a look can be that short.
+///
+/// On real storage it is the user's time that passes, of which `runtime=` says how much there is for one load.
+fn within(run: Option<Nanos>, search: SearchOptions) -> SearchOptions {
+    let Some(run) = run else { return search };
+    let look = run.clamp(LOOK_LEAST, search.look);
+    SearchOptions { look, longest: run.clamp(look, search.longest), ..search }
+}
+
+/// Whether a report can go to `path`: a file, or one that is not there yet in a directory that is.
+fn check_file(path: &str) -> Result<(), Failure> {
+    let target = units::name::path(path);
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match target.metadata() {
+        Ok(found) if !found.is_file() => Err(Failure::Usage(format!("--output={path} is no file"))),
+        Err(_) if !folder.is_dir() => {
+            Err(Failure::Usage(format!("--output={path}: there is no directory {}", folder.display())))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_looked_at_for_as_long_as_runtime_says_within_bounds() {
+        let looks = |run_s: Option<u64>| {
+            let search = within(run_s.map(Nanos::from_secs), SearchOptions::of(Vec::new()));
+            (search.look.as_secs_f64(), search.longest.as_secs_f64())
+        };
+        assert_eq!(looks(None), (15.0, 240.0));
+        assert_eq!(looks(Some(4)), (10.0, 10.0), "as many seconds as there must be batches");
+        assert_eq!(looks(Some(12)), (12.0, 12.0));
+        assert_eq!(looks(Some(60)), (15.0, 60.0));
+        assert_eq!(looks(Some(3600)), (15.0, 240.0));
+    }
+}

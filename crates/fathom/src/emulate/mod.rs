@@ -1,0 +1,244 @@
+//! Emulated tools: the classic tools' own command lines and outputs, by way of plans.
+//!
+//! Each reads the tool's arguments, runs the plan that they come to, and prints what the tool would print. Nothing here
+//! measures. The run is kept in the library as any other, and `fathom show last` has what
+//! the tool does not tell.
+//!
+//! **Invariant:** a tool's own words give no consent. What holds data that is not ours is written only with
+//! `--destroy` or `FATHOM_DESTROY`, as everywhere.
+
+mod bonnie;
+mod dd;
+mod diskspd;
+mod fio;
+mod hdparm;
+mod iometer;
+mod iozone;
+mod latencies;
+mod orion;
+mod seeker;
+mod sqlio;
+
+use clap::Args;
+use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
+use conduct::real::{PlainFile, RealOptions};
+use formats::TranslatedJob;
+use host::safety::Consent;
+use units::Bytes;
+use workload::plan::Overrides;
+
+use crate::ending::{Ending, Failure};
+use crate::input::plans::{self, Planned};
+use crate::input::targets;
+use crate::output;
+use crate::session::recorder::Recorded;
+use crate::session::store::Store;
+use crate::session::{Session, final_ending};
+use crate::terminal;
+
+#[derive(Debug, Args)]
+pub struct AsArgs {
+    /// Consent to destroy the data on the target: its serial number, by-id name, or a file's absolute path, with
+    /// `data:` before it where a device is not blank; once for each target, in the environment one per line
+    #[arg(long, value_name = "IDENTITY", env = "FATHOM_DESTROY", value_delimiter = '\n')]
+    pub destroy: Vec<String>,
+    /// Do not save the run in the library
+    #[arg(long, env = "FATHOM_NO_SAVE")]
+    pub no_save: bool,
+    /// The tool and its own arguments
+    // One list, so that everything after the tool's name is the tool's, whatever it looks like.
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "TOOL ARGUMENTS",
+        add = candidates()
+    )]
+    pub words: Vec<String>,
+}
+
+/// One tool.
+struct Tool {
+    /// As it is called, and as a link to the program may be called.
+    names: &'static [&'static str],
+    about: &'static str,
+    run: fn(&Context<'_>, &[String]) -> Result<Ending, Failure>,
+}
+
+const TOOLS: &[Tool] = &[
+    Tool {
+        names: &["bonnie++"],
+        about: "Bonnie++ 2.00: characters, blocks, rewriting, seeks and small files",
+        run: bonnie::run_200,
+    },
+    Tool { names: &["bonnie"], about: "the same as version 1.03e", run: bonnie::run_103 },
+    Tool { names: &["dd"], about: "one stream, one block at a time, to a target or from one", run: dd::run },
+    Tool { names: &["fio"], about: "fio's job files and options; text, JSON and terse", run: fio::run },
+    Tool {
+        names: &["iometer", "Iometer", "IOmeter"],
+        about: "access specifications of an .icf file, with its workers, targets and cycling",
+        run: iometer::run,
+    },
+    Tool {
+        names: &["dynamo"],
+        about: "Iometer's other half; says why it is not supported",
+        run: iometer::run_dynamo,
+    },
+    Tool {
+        names: &["hdparm"],
+        about: "timings of a device and of memory: -t -T --direct --offset",
+        run: hdparm::run,
+    },
+    Tool {
+        names: &["orion"],
+        about: "small random and large requests at once, a data point for each number of them in flight",
+        run: orion::run,
+    },
+    Tool {
+        names: &["iozone"],
+        about: "thirteen kinds of passes over files, by file and record size or by several children",
+        run: iozone::run,
+    },
+    Tool {
+        names: &["seeker"],
+        about: "random reads of one sector, one at a time, for 30 seconds",
+        run: seeker::run,
+    },
+    Tool {
+        names: &["diskspd"],
+        about: "threads on each target, each with a pattern of its own",
+        run: diskspd::run,
+    },
+    Tool { names: &["sqlio"], about: "one kind of request, threads on each file", run: sqlio::run },
+];
+
+fn find(name: &str) -> Option<&'static Tool> {
+    let name = name.strip_suffix(".exe").unwrap_or(name);
+    TOOLS.iter().find(|tool| tool.names.contains(&name))
+}
+
+/// The tool that the program was called as, through a link of its name.
+pub fn called_as(program: &str) -> Option<&'static str> {
+    let name = program.rsplit('/').next().unwrap_or(program);
+    find(name).map(|tool| tool.names[0])
+}
+
+/// The tools: the name of each, and what is emulated of it.
+pub fn tools() -> impl Iterator<Item = (&'static str, &'static str)> {
+    TOOLS.iter().map(|tool| (tool.names[0], tool.about))
+}
+
+/// The names of the tools in a line, for help.
+pub fn list() -> String {
+    let names: Vec<&str> = tools().map(|tool| tool.0).collect();
+    format!("Tools: {}. `fathom formats` says what is emulated of each.", names.join(", "))
+}
+
+/// The names of the tools, for shells.
+pub fn candidates() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| {
+        tools().map(|(name, about)| CompletionCandidate::new(name).help(Some(about.into()))).collect()
+    })
+}
+
+/// Serves `fathom as TOOL ARGUMENTS`.
+pub fn run(arguments: &AsArgs, store: &Store) -> Result<Ending, Failure> {
+    let (name, words) = arguments.words.split_first().expect("clap wants one at least");
+    let Some(tool) = find(name) else {
+        return Err(Failure::Usage(format!("there is no tool `{name}`. {}", list())));
+    };
+    let consents = targets::consents(&arguments.destroy)?;
+    let context = Context { store, consents, no_save: arguments.no_save };
+    (tool.run)(&context, words)
+}
+
+/// What every tool has beside its own arguments.
+pub struct Context<'a> {
+    store: &'a Store,
+    consents: Vec<Consent>,
+    no_save: bool,
+}
+
+/// How a tool treats the files it measures on.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Scratch {
+    /// They stay afterwards.
+    pub keep: bool,
+    /// All of them together, in place of what the plan leaves open.
+    pub size: Option<Bytes>,
+}
+
+impl Context<'_> {
+    /// Opens the world for `order`, which `tool` stands behind. Notes go to stderr.
+    pub fn open(&self, tool: &str, order: &TranslatedJob, scratch: Scratch) -> Result<Session, Failure> {
+        self.open_with(tool, order, scratch, Vec::new())
+    }
+
+    /// The same for a tool that makes files of its own names: how each target that is a file is treated.
+    pub fn open_on_files(
+        &self,
+        tool: &str,
+        order: &TranslatedJob,
+        files: Vec<PlainFile>,
+    ) -> Result<Session, Failure> {
+        self.open_with(tool, order, Scratch::default(), files)
+    }
+
+    fn open_with(
+        &self,
+        tool: &str,
+        order: &TranslatedJob,
+        scratch: Scratch,
+        plain: Vec<PlainFile>,
+    ) -> Result<Session, Failure> {
+        let planned = self.plan(tool, order)?;
+        let options = RealOptions {
+            targets: order.targets.clone(),
+            consents: self.consents.clone(),
+            keep: scratch.keep,
+            scratch: scratch.size,
+            // A classic tool makes the files that it names, or has said no by now.
+            create: true,
+            plain,
+            ..RealOptions::default()
+        };
+        Session::open(planned, &options, self.store.open_to_save(self.no_save)?)
+    }
+
+    /// The plan of `order`, as it would be carried out. Notes go to stderr.
+    pub fn plan(&self, tool: &str, order: &TranslatedJob) -> Result<Planned, Failure> {
+        for note in &order.notes {
+            terminal::say(&format!("{tool}: {note}"));
+        }
+        // What stands between two loads of a tool is what its own plan says.
+        let overrides = Overrides { set: vec!["settle=none".into()], tags: Vec::new() };
+        plans::parse(&format!("fathom as {tool}"), &order.plan, overrides)
+    }
+
+    /// For the plan of a tool that draws other random numbers each time it is called.
+    pub fn seed(&self) -> u32 {
+        output::salt().into()
+    }
+
+    /// The ending of a tool's run. What the tool itself does not say goes to a person, not into a script's log.
+    pub fn end(&self, recorded: Recorded) -> Ending {
+        if terminal::stderr_is_terminal() {
+            for finding in &recorded.run.findings {
+                terminal::say_sentence(&format!("fathom: {}", finding.sentence));
+            }
+        }
+        final_ending(recorded)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_of_a_tools_name_is_that_tool() {
+        assert_eq!(called_as("/usr/local/bin/seeker"), Some("seeker"));
+        assert_eq!(called_as("seeker.exe"), Some("seeker"));
+        assert_eq!(called_as("/usr/bin/fathom"), None);
+    }
+}

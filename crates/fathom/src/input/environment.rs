@@ -1,0 +1,53 @@
+//! What job files may take from around them: files beside them, the environment, sizes, this machine.
+
+use std::fs::File;
+use std::io::{self, Read};
+
+use formats::JobEnvironment;
+use host::SysRoot;
+use host::environment::Environment;
+use host::target::{Facts, Target};
+
+use crate::input::targets;
+use crate::output;
+
+/// No job file is larger; a device that is named by mistake is not read to its end.
+const LARGEST: u64 = 16 << 20;
+
+/// Calls `reader` with the surroundings of the job file `name`, `targets` being what `--on` names.
+pub fn with<T>(name: &str, targets: &[String], reader: impl FnOnce(&JobEnvironment<'_>) -> T) -> T {
+    let machine = Environment::read(&SysRoot::real());
+    reader(&JobEnvironment {
+        file: &|path| text(path).or_else(|error| beside(name, path).map_or(Err(error), |path| text(&path))),
+        variable: &|variable| std::env::var(variable).ok(),
+        size_bytes: &size_bytes,
+        targets,
+        salt: output::salt().into(),
+        cpus: machine.cpus,
+        ram_bytes: machine.ram.get(),
+    })
+}
+
+/// The text of a file of reasonable size.
+pub fn text(path: &str) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(units::name::path(path))?.take(LARGEST + 1).read_to_string(&mut text)?;
+    match text.len() as u64 > LARGEST {
+        true => Err(io::Error::new(io::ErrorKind::FileTooLarge, "larger than any job file")),
+        false => Ok(text),
+    }
+}
+
+fn beside(name: &str, path: &str) -> Option<String> {
+    let own = units::name::path(name);
+    let folder = own.parent().filter(|folder| !folder.as_os_str().is_empty())?;
+    Some(units::name::text(folder.join(units::name::path(path)).as_os_str()))
+}
+
+fn size_bytes(name: &str) -> Option<u64> {
+    let size = match name.starts_with("array:") {
+        true => targets::look(name).ok()?.size,
+        false => Facts::read(&SysRoot::real(), &Target::parse(name).ok()?).ok()?.size,
+    };
+    Some(size.get()).filter(|size| *size > 0)
+}

@@ -1,0 +1,153 @@
+//! Plans, by the name of a ready one or of a file, which may be the job file of another tool.
+
+use std::fs;
+
+use clap::Args;
+use workload::plan::{Overrides, Plan, ready};
+
+use crate::ending::Failure;
+use crate::input::{candidates, environment, traces};
+use crate::terminal;
+
+// Options that change a plan. No doc comment: clap would take it for the help of the verb.
+#[derive(Debug, Args)]
+pub struct PlanChange {
+    /// Set a key of the plan (`fathom plan help` lists them), such as depth=32, or phase.1.size=8KiB in its first phase;
+    /// may be given several times
+    #[arg(long = "set", value_name = "KEY=VALUE", add = candidates::keys("="))]
+    pub set: Vec<String>,
+    /// Label the run, such as room=3; may be given several times
+    #[arg(long = "tag", value_name = "KEY=VALUE", add = candidates::tag_keys("="))]
+    pub tags: Vec<String>,
+}
+
+impl PlanChange {
+    pub fn overrides(&self) -> Overrides {
+        Overrides { set: self.set.clone(), tags: self.tags.clone() }
+    }
+}
+
+/// A plan and where it came from.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    pub plan: Plan,
+    pub origin: String,
+    pub overrides: Overrides,
+}
+
+/// A plan's text and the targets that it names.
+struct PlanText {
+    text: String,
+    /// None of a plan; those of a tool's job file.
+    targets: Vec<String>,
+}
+
+/// A result given for the job that it came from is a slip worth naming.
+fn must_not_be_results(file: &str, text: &str) -> Result<(), Failure> {
+    match formats::results_of(text) {
+        None => Ok(()),
+        Some(tool) => Err(Failure::Usage(format!(
+            "{file}: these are results of {tool}, and no job; give the job file or the command line that they came \
+             from"
+        ))),
+    }
+}
+
+fn ordered(
+    kind: &formats::JobFile,
+    file: &str,
+    text: &str,
+    on: &[String],
+) -> Result<formats::TranslatedJob, Failure> {
+    let order = environment::with(file, on, |around| (kind.read)(file, text, around))?;
+    for note in &order.notes {
+        terminal::say(&format!("{file}: {note}"));
+    }
+    Ok(order)
+}
+
+/// The plan called `name`, read. Cautions go to stderr.
+pub fn read(name: &str, overrides: Overrides) -> Result<Planned, Failure> {
+    Ok(read_on(name, overrides, &[])?.0)
+}
+
+/// The same, and the targets that a tool's job file names, in place of which `on` may name others.
+pub fn read_on(name: &str, overrides: Overrides, on: &[String]) -> Result<(Planned, Vec<String>), Failure> {
+    let PlanText { text, targets } = find(name, on)?;
+    let planned = parse(name, &text, overrides)?;
+    for caution in &planned.plan.cautions {
+        terminal::say(&caution.plain());
+    }
+    Ok((planned, targets))
+}
+
+/// The plan that `text` is, with its traces; messages call it `origin`.
+pub fn parse(origin: &str, text: &str, overrides: Overrides) -> Result<Planned, Failure> {
+    let mut plan = Plan::parse(origin, text, &overrides).map_err(Failure::Plan)?;
+    traces::attach(&mut plan)?;
+    Ok(Planned { plan, origin: origin.into(), overrides })
+}
+
+/// The text of the plan called `name`.
+pub fn text(name: &str) -> Result<String, Failure> {
+    Ok(find(name, &[])?.text)
+}
+
+/// A file where the name looks like a path or one is there; otherwise a ready plan.
+fn find(name: &str, on: &[String]) -> Result<PlanText, Failure> {
+    let looks_like_path = name.contains('/') || name.ends_with(".toml");
+    if !looks_like_path && let Some(ready) = ready::find(name) {
+        return Ok(PlanText { text: ready.text.into(), targets: Vec::new() });
+    }
+    match fs::read(units::name::path(name)) {
+        Ok(bytes) => decoded(name, bytes, on),
+        Err(error) if looks_like_path => {
+            Err(Failure::Usage(format!("{name}: the plan cannot be read: {error}")))
+        }
+        Err(_) => {
+            let near =
+                ready::suggest(name).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            Err(Failure::Usage(format!(
+                "there is no plan `{name}`: neither a ready one (`fathom plan list`) nor a file{near}"
+            )))
+        }
+    }
+}
+
+/// A job file, whatever its encoding, or a plan.
+fn decoded(name: &str, bytes: Vec<u8>, on: &[String]) -> Result<PlanText, Failure> {
+    let text = formats::decoded(&bytes);
+    if let Some(kind) = formats::job_file(name, &text) {
+        let formats::TranslatedJob { plan, targets, .. } = ordered(kind, name, &text, on)?;
+        return Ok(PlanText { text: plan, targets });
+    }
+    must_not_be_results(name, &text)?;
+    let text = String::from_utf8(bytes)
+        .map_err(|error| Failure::Usage(format!("{name}: the plan cannot be read: {error}")))?;
+    Ok(PlanText { text, targets: Vec::new() })
+}
+
+/// A tool's job file as a plan, its targets in a comment.
+pub fn converted(file: &str, from: Option<&str>) -> Result<String, Failure> {
+    let bytes = fs::read(units::name::path(file))
+        .map_err(|error| Failure::Usage(format!("{file}: the job file cannot be read: {error}")))?;
+    let text = formats::decoded(&bytes);
+    let kind = match from {
+        Some(tool) => formats::job_files().iter().find(|kind| kind.tool == tool),
+        None => formats::job_file(file, &text),
+    };
+    let Some(kind) = kind else {
+        must_not_be_results(file, &text)?;
+        let tools: Vec<&str> = formats::job_files().iter().map(|kind| kind.tool).collect();
+        return Err(Failure::Usage(format!(
+            "{file}: no job file of a tool that is known; say which with `--from` ({})",
+            tools.join(", ")
+        )));
+    };
+    let order = ordered(kind, file, &text, &[])?;
+    // A comment of TOML has no character that cannot be shown.
+    let shown = |target: &String| target.replace(char::is_control, "?");
+    let targets: String = order.targets.iter().map(|target| format!(" --on '{}'", shown(target))).collect();
+    let head = if targets.is_empty() { String::new() } else { format!("# Targets:{targets}\n\n") };
+    Ok(head + &order.plan)
+}

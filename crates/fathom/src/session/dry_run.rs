@@ -1,0 +1,77 @@
+//! `--dry-run`: what would be done, written and destroyed. Opens nothing for writing.
+
+use std::sync::Arc;
+
+use conduct::modelled::ModelledWorld;
+use conduct::real::{RealOptions, RealWorld};
+use host::SysRoot;
+use host::safety::{Judgement, consent_for, judge};
+use host::target::Target;
+use workload::plan::Plan;
+
+use crate::ending::{Ending, Failure};
+use crate::input::arrays::{self, LIBRARY};
+use crate::output;
+
+pub fn run(plan: &Plan, options: &RealOptions) -> Result<Ending, Failure> {
+    let mut text = plan.summary().to_string() + "\n";
+    if let Some(address) = arrays::address(&options.targets)? {
+        let array = array::spec::array(&LIBRARY, address)?;
+        // Whether the plan fits it is asked as a run would.
+        ModelledWorld::open(plan, address, &LIBRARY, Arc::default())?;
+        text += &format!("target {address}: {}; nothing real is touched\n", array.about);
+        return output::print_wrapped(&text).map(|()| Ending::done());
+    }
+    let root = SysRoot::real();
+    let mut refused = None;
+    for name in &options.targets {
+        let target = Target::parse(name).map_err(conduct::WorldError::from)?;
+        let judgement = judge(&root, &target, consent_for(&root, &target, &options.consents));
+        text += &target_words(name, &judgement, plan.estimate().changes_data);
+        if plan.estimate().changes_data && !judgement.reasons.is_empty() {
+            refused.get_or_insert(judgement.what.clone());
+        }
+    }
+    if refused.is_none() {
+        text += &scratch_words(plan, options)?;
+    }
+    output::print_wrapped(&text)?;
+    Ok(match refused {
+        Some(what) => Ending { code: 3, reason: format!("{what} would be refused") },
+        None => Ending::done(),
+    })
+}
+
+/// The scratch files that would be made. Opening the world also asks whether the plan fits the targets.
+fn scratch_words(plan: &Plan, options: &RealOptions) -> Result<String, Failure> {
+    let world = RealWorld::open(plan, options, Arc::default())?;
+    let files = world.scratch_files();
+    let mut text = format!("needs about {} of this machine\n", world.need(plan)?);
+    for (path, size) in &files {
+        text += &format!("scratch file {path}, {}, written before the first point\n", size.exact());
+    }
+    if let Some(words) = world.scratch_words() {
+        text += &format!("  {words}\n");
+    }
+    Ok(text)
+}
+
+fn target_words(name: &str, judgement: &Judgement, writes: bool) -> String {
+    let mut text = match judgement.what.contains(name) {
+        true => format!("target {}\n", judgement.what),
+        false => format!("target {name}: {}\n", judgement.what),
+    };
+    if !writes {
+        return text + "  only read\n";
+    }
+    if judgement.destroys {
+        text += "  its data would be destroyed\n";
+    }
+    for reason in &judgement.reasons {
+        text += &format!("  refused: {reason}\n");
+    }
+    if let Some(consent) = judgement.consents.first() {
+        text += &format!("  consent: --destroy={consent}\n");
+    }
+    text
+}

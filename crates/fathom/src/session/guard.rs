@@ -1,0 +1,153 @@
+//! The guard: a process that supervises the one that measures.
+//!
+//! The guard is the process that the user started; the one that measures is its child. When the child ends, by whatever
+//! signal, the guard restores what the child had changed. When the guard ends, the child gets SIGTERM and ends as after
+//! Ctrl-C. When storage hangs, so that not even SIGKILL ends the child, the guard exits on the second Ctrl-C.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use host::clock::Clock;
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
+use units::Nanos;
+
+use crate::ending::Ending;
+use crate::session::panics;
+use crate::session::restore;
+use crate::session::signals::{self, Hurry};
+use crate::session::store::Store;
+use crate::terminal;
+
+/// How long the child may take after the second signal.
+const PATIENCE: Nanos = Nanos::from_secs(2);
+
+/// Which of the two processes returned from the fork.
+pub enum Side {
+    /// The process that measures, and who watches over it.
+    Measures(Option<u32>),
+    /// The guard, whose child has ended with that code.
+    Ended(u8),
+}
+
+/// Divides the process in two. Call while it has one thread. Where the system allows no second process, the only one
+/// measures.
+pub fn divide(store: &Store) -> Side {
+    let parent = std::process::id();
+    if signals::begin_to_guard().is_err() {
+        return Side::Measures(None);
+    }
+    // SAFETY: no other thread is there whose locks the child could find taken.
+    match unsafe { libc::fork() } {
+        0 => {
+            // As the user would: everything is put back and kept.
+            let told = rustix::process::set_parent_process_death_signal(Some(Signal::TERM));
+            let is_there = rustix::process::getppid()
+                .is_some_and(|pid| pid.as_raw_nonzero().get().cast_unsigned() == parent);
+            if told.is_err() || !is_there {
+                return Side::Measures(None);
+            }
+            Side::Measures(Some(parent))
+        }
+        child => match Pid::from_raw(child) {
+            Some(child) if child.as_raw_nonzero().get() > 0 => Side::Ended(watch(child, store)),
+            _ => Side::Measures(None),
+        },
+    }
+}
+
+/// Set once the child took longer than [`PATIENCE`] after the second signal.
+static IS_LATE: AtomicBool = AtomicBool::new(false);
+
+/// The child's exit code, once it has ended; that of the signal where it does not end in time.
+fn watch(child: Pid, store: &Store) -> u8 {
+    let mut passed_on = signals::counts().map(|_| 0);
+    // Made with the first signal: to calibrate a clock takes processor time, which the child wants.
+    let clock = std::cell::LazyCell::new(Clock::start);
+    let (mut hurry, mut is_hurried) = (Hurry::default(), false);
+    loop {
+        match rustix::process::waitpid(Some(child), WaitOptions::NOHANG) {
+            Ok(None) | Err(rustix::io::Errno::INTR) => {}
+            Ok(Some((_, status))) => return ended(status, store),
+            Err(error) => return said(8, format!("the process that measures cannot be waited for: {error}")),
+        }
+        pass_on(child, &mut passed_on);
+        let events = signals::events();
+        if events > 0 && !is_hurried && hurry.is_hurried(events, clock.now()) {
+            is_hurried = true;
+            ring_after_patience();
+        }
+        if IS_LATE.load(Ordering::Relaxed) {
+            let reason = "interrupted again; storage does not answer, so the process that measures cannot end before \
+                          it does; it then puts back what was changed, and points that were finished are kept";
+            return said(signals::exit_code().unwrap_or(130), reason.into());
+        }
+        signals::wait();
+    }
+}
+
+/// Sends the child each signal that came since the last call; `passed_on` is how many of each it has got.
+fn pass_on<const N: usize>(child: Pid, passed_on: &mut [u32; N]) {
+    for ((signal, count), passed) in signals::counts().into_iter().zip(passed_on) {
+        for _ in *passed..count {
+            if let Some(signal) = Signal::from_named_raw(signal) {
+                // It may have ended just now.
+                let _gone = rustix::process::kill_process(child, signal);
+            }
+        }
+        *passed = count;
+    }
+}
+
+/// Sets [`IS_LATE`] and wakes the guard after [`PATIENCE`].
+fn ring_after_patience() {
+    std::thread::spawn(|| {
+        let clock = Clock::start();
+        clock.sleep_until(clock.now().saturating_add(PATIENCE));
+        IS_LATE.store(true, Ordering::Relaxed);
+        signals::ring();
+    });
+}
+
+fn ended(status: WaitStatus, store: &Store) -> u8 {
+    if let Some(code) = status.exit_status() {
+        return u8::try_from(code).unwrap_or(8);
+    }
+    let signal = status.terminating_signal().unwrap_or_default();
+    restore::say(&restore::replayed(store, Nanos::ZERO));
+    let name = name_of(signal);
+    if matches!(
+        signal,
+        libc::SIGABRT
+            | libc::SIGSEGV
+            | libc::SIGBUS
+            | libc::SIGILL
+            | libc::SIGFPE
+            | libc::SIGTRAP
+            | libc::SIGSYS
+    ) {
+        terminal::say_sentence(&panics::how_to_report(&format!("the process that measures ended by {name}")));
+        return said(8, format!("internal error: ended by {name}; points that were finished are kept"));
+    }
+    let why = if signal == libc::SIGKILL { ", as the kernel does where memory runs out" } else { "" };
+    let code = u8::try_from(128 + signal).unwrap_or(8);
+    said(
+        code,
+        format!("the process that measures was ended by {name}{why}; points that were finished are kept"),
+    )
+}
+
+fn said(code: u8, reason: String) -> u8 {
+    let ending = Ending { code, reason };
+    ending.say();
+    ending.code
+}
+
+fn name_of(signal: i32) -> String {
+    let names = [
+        (libc::SIGABRT, "SIGABRT"),
+        (libc::SIGSEGV, "SIGSEGV"),
+        (libc::SIGBUS, "SIGBUS"),
+        (libc::SIGKILL, "SIGKILL"),
+    ];
+    let known = names.iter().find(|(number, _)| *number == signal);
+    known.map_or_else(|| format!("signal {signal}"), |(_, name)| (*name).to_owned())
+}

@@ -1,0 +1,293 @@
+//! One plan carried out in one world: what `fathom run` and every emulated tool have in common.
+
+pub mod dry_run;
+pub mod guard;
+pub mod iologs;
+pub mod panics;
+pub mod recorder;
+pub mod restore;
+pub mod signals;
+pub mod store;
+
+use conduct::modelled::ModelledWorld;
+use conduct::real::{RealOptions, RealWorld};
+use conduct::search::{SearchOptions, carry_out_search};
+use conduct::{Event, Listener, Outcome, World, carry_out, take_turns};
+use library::Library;
+use record::Point;
+use workload::plan::Plan;
+
+use crate::ending::{Ending, Failure};
+use crate::input::arrays::{self, LIBRARY};
+use crate::input::plans::Planned;
+use crate::terminal;
+use crate::terminal::progress::Progress;
+use iologs::{Iologs, Trouble};
+use recorder::{Recorded, Recorder};
+use signals::Signals;
+
+/// A world that is open, and a record that has begun.
+pub struct Session {
+    planned: Planned,
+    signals: Signals,
+    world: Box<dyn World>,
+    recorder: Recorder,
+    /// Of logs that are written while the plan is carried out.
+    trouble: Trouble,
+    /// What a scratch file's size was decided by, and what becomes of what an earlier run has left behind.
+    pub notes: Vec<String>,
+}
+
+/// Opens a session as [`Session::open`] does, and the progress that a person sees of it, unless `quiet`; says what is
+/// worth knowing before the load starts.
+pub fn open(
+    planned: Planned,
+    options: &RealOptions,
+    library: Option<Library>,
+    quiet: bool,
+) -> Result<(Session, Progress), Failure> {
+    let mut progress = Progress::new(quiet);
+    let session = Session::open(planned, options, library)?;
+    session.notes.iter().for_each(|note| progress.say(note));
+    progress.of_world(session.kind());
+    Ok((session, progress))
+}
+
+impl Session {
+    /// Opens the world that the targets belong to. Nothing is written yet.
+    pub fn open(
+        planned: Planned,
+        options: &RealOptions,
+        library: Option<Library>,
+    ) -> Result<Session, Failure> {
+        let signals = Signals::listen()
+            .map_err(|source| Failure::System { what: "listening for signals".into(), source })?;
+        let logs = Iologs::of(&planned.plan)?;
+        let options = &RealOptions { journal: restore::journal(), ..options.clone() };
+        let Opened { mut world, consents, scratch_words, leftover_words } =
+            open_world(&planned.plan, options, &signals)?;
+        let trouble = logs.map(|(logs, trouble)| {
+            world.tell(Box::new(logs));
+            trouble
+        });
+        let trouble = trouble.unwrap_or_default();
+        let Planned { plan, origin, overrides } = &planned;
+        if scratch_words.is_some() && !options.journal.is_kept() {
+            terminal::say_sentence(
+                "fathom: nothing can be noted beside the library, so a kill would leave the scratch file behind; \
+                 `--store` names another place",
+            );
+        }
+        let recorder = Recorder::start(plan, origin, overrides, &*world, consents, library);
+        let scratch = scratch_words.map(|words| format!("scratch file: {words}"));
+        let notes = scratch.into_iter().chain(leftover_words).collect();
+        Ok(Session { planned, signals, world, recorder, trouble, notes })
+    }
+
+    /// Real or virtual.
+    pub fn kind(&self) -> record::World {
+        self.world.kind()
+    }
+
+    /// What is carried out.
+    pub fn plan(&self) -> &Plan {
+        &self.planned.plan
+    }
+
+    /// Has the record tell where the time of each request went, where the world can know.
+    pub fn keep_breakdown(&mut self) {
+        self.world.keep_shares();
+    }
+
+    /// Tells `listener` of each request that it wants to hear of.
+    pub fn tell(&mut self, listener: Box<dyn Listener>) {
+        self.world.tell(listener);
+    }
+
+    /// Set once the user interrupts, for whoever waits before or within the measuring.
+    pub fn stop(&self) -> std::sync::Arc<std::sync::atomic::AtomicBool> {
+        self.signals.stop()
+    }
+
+    /// What is asked, as it was found.
+    pub fn targets(&self) -> Vec<record::Target> {
+        self.world.targets()
+    }
+
+    /// Carries the plan out, and keeps the record after each point where there is a library.
+    pub fn measure(mut self, watch: &mut dyn FnMut(&Event<'_>)) -> Recorded {
+        let recorder = &mut self.recorder;
+        let outcome = panics::caught(|| {
+            carry_out(&self.planned.plan, &mut *self.world, &mut |event| {
+                host::fault::here("main");
+                watch(&event);
+                recorder.hear(&event);
+            })
+        });
+        let outcome = outcome.unwrap_or_else(|what| self.recorder.cut_short(what));
+        self.end(outcome)
+    }
+
+    /// Carries this session's plan out here and in `other`, interleaved; what happens is told with the side, 0 or 1.
+    pub fn measure_by_turns(
+        mut self,
+        mut other: Session,
+        watch: &mut dyn FnMut(usize, &Event<'_>),
+    ) -> [Recorded; 2] {
+        let mut recorders = [&mut self.recorder, &mut other.recorder];
+        let worlds: [&mut dyn World; 2] = [&mut *self.world, &mut *other.world];
+        let outcomes = panics::caught(|| {
+            take_turns(&self.planned.plan, worlds, &mut |side, event| {
+                watch(side, &event);
+                recorders[side].hear(&event);
+            })
+        });
+        let [here, there] = outcomes
+            .unwrap_or_else(|what| [self.recorder.cut_short(what.clone()), other.recorder.cut_short(what)]);
+        [self.end(here), other.end(there)]
+    }
+
+    fn end(mut self, outcome: Outcome) -> Recorded {
+        let ending = self.settled(ending(&outcome, &self.signals));
+        self.recorder.set_targets(self.world.targets());
+        self.recorder.set_rounds(outcome.rounds);
+        self.recorder.finish(outcome.complete, ending)
+    }
+
+    /// Puts back what was changed: `ending`, unless all went well but for that, or for a log.
+    fn settled(&mut self, ending: Ending) -> Ending {
+        let left = self.world.put_back();
+        for sentence in &left {
+            terminal::say_sentence(&format!("fathom: not put back: {sentence}"));
+        }
+        // Of a thread that nobody waits for, too.
+        let internal =
+            panics::last().map(|what| Ending { code: 8, reason: format!("internal error: {what}") });
+        let told = internal.or_else(|| self.trouble.ending()).or_else(|| {
+            let first = left.first()?;
+            Some(Ending { code: 5, reason: format!("what was changed could not be put back: {first}") })
+        });
+        if ending.code == 0 { told.unwrap_or(ending) } else { ending }
+    }
+
+    /// Searches the highest rate at which the plan's load keeps its SLOs; likewise.
+    pub fn search(mut self, options: &SearchOptions, watch: &mut dyn FnMut(&Event<'_>)) -> Recorded {
+        let recorder = &mut self.recorder;
+        let searched = panics::caught(|| {
+            carry_out_search(&self.planned.plan, options, &mut *self.world, &mut |event| {
+                watch(&event);
+                recorder.hear(&event);
+            })
+        });
+        let (outcome, found) = searched.unwrap_or_else(|what| (self.recorder.cut_short(what), None));
+        let mut ending = ending(&outcome, &self.signals);
+        let unkept = found.as_ref().filter(|found| found.complete && found.met_per_s.is_none());
+        if let (0, Some(found)) = (ending.code, unkept) {
+            let reason = format!("no rate keeps {}", found.slos.join(" and "));
+            ending = Ending { code: 1, reason };
+        }
+        let ending = self.settled(ending);
+        self.recorder.set_targets(self.world.targets());
+        // Cut short before the first rate there is nothing; after it the ladder so far is kept already.
+        if let Some(found) = found {
+            self.recorder.set_search(found);
+        }
+        self.recorder.finish(outcome.complete, ending)
+    }
+}
+
+/// A world, and what of the user's data may be destroyed in it.
+struct Opened {
+    world: Box<dyn World>,
+    consents: Vec<String>,
+    scratch_words: Option<String>,
+    leftover_words: Option<String>,
+}
+
+fn open_world(plan: &Plan, options: &RealOptions, signals: &Signals) -> Result<Opened, Failure> {
+    if let Some(address) = arrays::address(&options.targets)? {
+        let world = Box::new(ModelledWorld::open(plan, address, &LIBRARY, signals.stop())?);
+        return Ok(Opened { world, consents: Vec::new(), scratch_words: None, leftover_words: None });
+    }
+    let world = RealWorld::open(plan, options, signals.stop())?;
+    Ok(Opened {
+        consents: world.consents(),
+        scratch_words: world.scratch_words().map(str::to_owned),
+        leftover_words: world.leftover_words().map(str::to_owned),
+        world: Box::new(world),
+    })
+}
+
+/// How the measuring ended.
+fn ending(outcome: &Outcome, signals: &Signals) -> Ending {
+    if let Some(code) = signals.exit_code() {
+        return Ending {
+            code,
+            reason: "interrupted; what was measured so far is a valid partial run".into(),
+        };
+    }
+    if let Some(error) = &outcome.error {
+        // Code 2 SLOs that nothing was touched, which no longer holds: what fitted before and does not now
+        // has changed beneath the run.
+        let code = match error.exit_code() {
+            2 if !outcome.points.is_empty() => 5,
+            code => code,
+        };
+        return Ending { code, reason: error.to_string() };
+    }
+    let corrupt: u64 = outcome
+        .points
+        .iter()
+        .flat_map(|point| &point.workloads)
+        .filter_map(|workload| workload.verified)
+        .map(|verified| verified.corrupt)
+        .sum();
+    if corrupt > 0 {
+        let reads = if corrupt == 1 { "a read" } else { &format!("{corrupt} reads") };
+        let reason = format!("{reads} returned wrong data{}", first_wrong(&outcome.points));
+        return Ending { code: 6, reason };
+    }
+    let errors: u64 =
+        outcome.points.iter().flat_map(|point| &point.workloads).map(|workload| workload.errors).sum();
+    let reason = match errors {
+        0 => return Ending::done(),
+        1 => format!("a request failed{}", first_error(&outcome.points)),
+        errors => format!("{errors} requests failed{}", first_error(&outcome.points)),
+    };
+    Ending { code: 5, reason }
+}
+
+fn first_wrong(points: &[Point]) -> String {
+    let samples =
+        points.iter().flat_map(|point| &point.workloads).flat_map(|workload| &workload.error_samples);
+    let first =
+        samples.filter_map(|each| each.expected.as_ref().zip(each.found.as_ref()).map(|said| (each, said)));
+    first
+        .take(1)
+        .map(|(sample, (expected, found))| {
+            let (offset, file) = (sample.offset_bytes, &sample.file);
+            format!(", the first at byte {offset} of {file}: expected {expected}, found {found}")
+        })
+        .collect()
+}
+
+fn first_error(points: &[Point]) -> String {
+    let mut samples =
+        points.iter().flat_map(|point| &point.workloads).flat_map(|workload| &workload.error_samples);
+    samples.next().map_or_else(String::new, |first| {
+        let place = if first.file.is_empty() { String::new() } else { format!(" of {}", first.file) };
+        format!(
+            ", the first a {} of {} bytes at {}{place}: {}",
+            first.op, first.len_bytes, first.offset_bytes, first.failure
+        )
+    })
+}
+
+/// The ending of the record, unless all went well but for the library.
+pub fn final_ending(recorded: Recorded) -> Ending {
+    let record::Ending { code, reason, .. } = recorded.run.ending;
+    match recorded.lost {
+        Some(error) if code == 0 => Ending { code: 8, reason: format!("the run could not be kept: {error}") },
+        _ => Ending { code, reason },
+    }
+}

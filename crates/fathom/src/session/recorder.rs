@@ -1,0 +1,250 @@
+//! Puts a run together while it goes on, and keeps it after each point: what was measured is never lost.
+
+use conduct::{Event, Outcome, World, WorldError};
+use host::clock::Clock;
+use jiff::{Timestamp, Unit};
+use library::{Durability, Filter, Kept, Library, LibraryError};
+use record::names::fact;
+use record::{Cache, Finding, PlanSource, Point, Run, SCHEMA_VERSION, Severity, Target, Tool};
+use units::{Instant, Nanos};
+use workload::plan::{Overrides, Plan};
+
+use crate::ending::Ending;
+use crate::output::salt;
+
+/// A run that goes on.
+pub struct Recorder {
+    run: Run,
+    library: Option<Library>,
+    /// What the library holds of the run.
+    kept: Kept,
+    clock: Clock,
+    /// When all that is kept was on storage.
+    durable_at: Option<Instant>,
+    /// When the point that goes on began, or was last kept as far as it had come.
+    grown_at: Instant,
+    /// Why the last save failed; none where it went well or nothing is to be kept.
+    lost: Option<LibraryError>,
+}
+
+/// A run that has ended.
+pub struct Recorded {
+    pub run: Run,
+    /// Why it is not in the library although it should be.
+    pub lost: Option<LibraryError>,
+    /// Whether nothing was measured because what was asked cannot be: there is no result, and nothing is kept.
+    pub is_refused: bool,
+}
+
+impl Recorder {
+    /// A record without points yet.
+    pub fn start(
+        plan: &Plan,
+        origin: &str,
+        overrides: &Overrides,
+        world: &dyn World,
+        consents: Vec<String>,
+        library: Option<Library>,
+    ) -> Recorder {
+        let started = now();
+        let run = Run {
+            schema_version: SCHEMA_VERSION,
+            id: format!("{}-{:04x}", started.strftime("%Y%m%d-%H%M%S"), salt()),
+            tool: Tool { name: "fathom".into(), version: env!("CARGO_PKG_VERSION").into() },
+            started: started.to_string(),
+            ended: None,
+            command: std::env::args_os().map(|argument| units::name::text(&argument)).collect(),
+            tags: plan.tags.iter().cloned().collect(),
+            plan: PlanSource {
+                name: plan.name.clone(),
+                about: plan.about.clone(),
+                origin: origin.into(),
+                text: plan.text.clone(),
+                overrides: overrides.set.clone(),
+            },
+            world: world.kind(),
+            targets: world.targets(),
+            path: world.path(),
+            environment: world.environment(),
+            consents,
+            search: None,
+            rounds: Vec::new(),
+            points: Vec::new(),
+            findings: Vec::new(),
+            grading: None,
+            ending: record::Ending {
+                complete: false,
+                code: 130,
+                reason: "still running, or ended without a word".into(),
+            },
+        };
+        let clock = Clock::start();
+        let grown_at = clock.now();
+        Recorder { run, library, kept: Kept::default(), clock, durable_at: None, grown_at, lost: None }
+    }
+
+    /// Keeps what `event` tells.
+    pub fn hear(&mut self, event: &Event<'_>) {
+        match event {
+            Event::PointStarted { .. } => self.grown_at = self.clock.now(),
+            Event::Live { so_far: Some(so_far), .. } => self.grow(so_far),
+            Event::PointEnded { point } => self.add(point),
+            Event::RateDecided { search } => self.add_search(search),
+            _ => {}
+        }
+    }
+
+    /// Keeps a point that takes long as far as it has come, so that the end of this process does not lose it.
+    fn grow(&mut self, so_far: &dyn Fn() -> Point) {
+        let now = self.clock.now();
+        let Some(library) = &mut self.library else { return };
+        if now.saturating_since(self.grown_at) < GROWN_EVERY {
+            return;
+        }
+        self.grown_at = now;
+        self.run.points.push(so_far());
+        // The next save puts what has become of it in its place.
+        self.lost = library.extend(&self.run, &mut self.kept.clone(), Durability::Now).err();
+        self.durable_at = self.durable_at.max(self.lost.is_none().then_some(now));
+        self.run.points.pop();
+    }
+
+    /// Adds a point and keeps the run so far. A library that fails costs no result: it is asked again after the
+    /// next point.
+    fn add(&mut self, point: &Point) {
+        self.run.points.push(point.clone());
+        self.keep();
+    }
+
+    /// What has become of a plan that a mistake of Fathom's own has cut short: the points so far.
+    pub fn cut_short(&self, what: String) -> Outcome {
+        let (points, error) = (self.run.points.clone(), Some(WorldError::Internal(what)));
+        Outcome { points, complete: false, error, rounds: Vec::new() }
+    }
+
+    /// What is known of the targets once scratch files are laid out.
+    pub fn set_targets(&mut self, targets: Vec<record::Target>) {
+        self.run.targets = targets;
+    }
+
+    /// What a search found.
+    pub fn set_search(&mut self, search: record::Search) {
+        self.run.search = Some(search);
+    }
+
+    /// A search as far as it has come, and keeps it.
+    fn add_search(&mut self, search: &record::Search) {
+        self.run.search = Some(search.clone());
+        self.keep();
+    }
+
+    /// What became of rounds that should become steady.
+    pub fn set_rounds(&mut self, rounds: Vec<record::Rounds>) {
+        self.run.rounds = rounds;
+    }
+
+    /// Closes the record: the end, findings, and the last save.
+    pub fn finish(mut self, complete: bool, ending: Ending) -> Recorded {
+        let stored = |Ending { code, reason }| record::Ending { complete, code, reason };
+        self.run.ended = Some(now().to_string());
+        self.run.ending = stored(ending.clone());
+        self.recall_caches();
+        explain::judge(&mut self.run);
+        self.run.ending = stored(judged(&self.run.findings, ending));
+        let is_refused = self.run.points.is_empty()
+            && self.run.search.is_none()
+            && self.durable_at.is_none()
+            && REFUSED.contains(&self.run.ending.code);
+        if !is_refused {
+            self.keep();
+        }
+        Recorded { run: self.run, lost: self.lost, is_refused }
+    }
+
+    /// What an earlier run has seen of the caches of a target, by `fathom doctor TARGET --caches`.
+    fn recall_caches(&mut self) {
+        let Some(library) = self.library.as_ref().filter(|_| self.run.plan.name != CACHES_PLAN) else {
+            return;
+        };
+        for number in 0..self.run.targets.len() {
+            if self.run.targets[number].caches.is_empty() {
+                self.run.targets[number].caches = recalled(library, &self.run, number);
+            }
+        }
+    }
+
+    /// Keeps the run so far. Points that follow each other fast are put on storage together.
+    fn keep(&mut self) {
+        let Some(library) = &mut self.library else { return };
+        let now = self.clock.now();
+        let is_young = self.durable_at.is_some_and(|at| now.saturating_since(at) < DURABLE_EVERY);
+        let later = is_young && self.run.ended.is_none();
+        let durability = if later { Durability::Later } else { Durability::Now };
+        self.lost = library.extend(&self.run, &mut self.kept, durability).err();
+        if self.lost.is_none() && durability == Durability::Now {
+            self.durable_at = Some(now);
+        }
+    }
+}
+
+/// The name of the plan of `fathom doctor --caches`, by which later runs on the same target find what it saw.
+pub const CACHES_PLAN: &str = "caches";
+
+/// The codes of a command line or a plan that cannot be, and of a target that must not be written.
+const REFUSED: [u8; 2] = [2, 3];
+
+/// What the end of the process may cost of a point that goes on. A save takes some milliseconds: too little of a minute
+/// to be seen in it.
+const GROWN_EVERY: Nanos = Nanos::from_secs(60);
+
+/// What a power cut may cost of a run that goes on.
+const DURABLE_EVERY: Nanos = Nanos::from_secs(1);
+
+/// So many looks back are read: a record is large, and the newest one that fits is nearly always the first.
+const LOOKS_BACK: u64 = 3;
+
+/// The caches of target number `number` of `run`, as the newest look of this machine at the same device found them.
+/// A library that cannot be read knows of none.
+fn recalled(library: &Library, run: &Run, number: usize) -> Vec<Cache> {
+    let target = &run.targets[number];
+    let looks = Filter {
+        plan: Some(CACHES_PLAN.into()),
+        target: Some(target.address.clone()),
+        limit: Some(LOOKS_BACK),
+        ..Filter::default()
+    };
+    let entries = library.list(&looks).unwrap_or_default();
+    let of_here =
+        entries.iter().filter(|entry| entry.hostname == run.environment.hostname && entry.id != run.id);
+    let same = |other: &&Target| {
+        let fact = |key: &str| target.facts.get(key) == other.facts.get(key);
+        other.address == target.address
+            && [fact::SERIAL, fact::DEVICE, fact::DEVICE_SIZE, fact::REMOTE].into_iter().all(fact)
+    };
+    let caches = of_here.filter_map(|entry| {
+        let look = library.get(entry.id.as_str()).ok()?;
+        let found = look.targets.iter().find(same)?;
+        let name = |cache: &Cache| Cache {
+            name: format!("{} of run {}", cache.name, entry.number),
+            ..cache.clone()
+        };
+        Some(found.caches.iter().map(name).collect::<Vec<Cache>>())
+    });
+    caches.into_iter().find(|caches| !caches.is_empty()).unwrap_or_default()
+}
+
+/// A run that went through may still be invalid.
+fn judged(findings: &[Finding], ending: Ending) -> Ending {
+    let invalid = findings.iter().find(|finding| finding.severity == Severity::Invalid);
+    match invalid {
+        Some(finding) if ending.code == 0 => {
+            Ending { code: 4, reason: format!("the result is invalid: {}", finding.sentence) }
+        }
+        _ => ending,
+    }
+}
+
+fn now() -> Timestamp {
+    let now = Timestamp::now();
+    now.round(Unit::Second).unwrap_or(now)
+}

@@ -1,0 +1,192 @@
+//! Stdout and stderr, and what the terminals behind them can show. Everything that is printed goes through here.
+
+pub mod progress;
+mod waiting;
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::OnceLock;
+
+use clap::{Args, ValueEnum};
+use report::Style;
+
+/// Columns where no terminal says how many.
+const WIDTH: usize = 100;
+
+/// Heading of options of output, for every verb's help.
+pub const OUTPUT: &str = "Output";
+
+// Options of how text is drawn. No doc comment: clap would take it for the help of the verb.
+#[derive(Debug, Args)]
+pub struct Appearance {
+    /// When to use colours
+    #[arg(long, value_enum, default_value_t = Colour::Auto, value_name = "WHEN", help_heading = OUTPUT)]
+    pub color: Colour,
+    /// Width of tables [default: the terminal's, or 100]
+    #[arg(long, value_name = "COLUMNS", help_heading = OUTPUT)]
+    pub width: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Colour {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Into pipes and files too
+    Always,
+    /// Nowhere
+    Never,
+}
+
+/// What handles signals, as far as printing needs it.
+#[derive(Clone, Copy, Debug)]
+pub struct SignalHooks {
+    /// Called when the reader of stdout has gone.
+    pub reader_gone: fn(),
+    /// Whether a signal has come that ends the run.
+    pub is_ending: fn() -> bool,
+}
+
+static SIGNALS: OnceLock<SignalHooks> = OnceLock::new();
+
+/// Connects the terminal with what handles signals. Only the first call does anything.
+pub fn connect(hooks: SignalHooks) {
+    let _again = SIGNALS.set(hooks);
+}
+
+/// Prints a result to stdout. A reader that has gone, as `head` does, is no failure; a run that goes on ends.
+pub fn print(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    let printed = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    match printed {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+            if let Some(hooks) = SIGNALS.get() {
+                (hooks.reader_gone)();
+            }
+            Ok(())
+        }
+        other => other,
+    }
+}
+
+/// Prints sentences to stdout, in lines that fit the terminal where it is one.
+pub fn print_wrapped(text: &str) -> io::Result<()> {
+    match io::stdout().is_terminal() {
+        true => print(&(wrapped(text, width_of(&io::stdout()).unwrap_or(WIDTH)) + "\n")),
+        false => print(text),
+    }
+}
+
+/// Prints a line for the person at the terminal to stderr.
+pub fn say(line: &str) {
+    // There is nobody left to tell where stderr is closed.
+    let _closed = writeln!(io::stderr().lock(), "{line}");
+}
+
+/// Prints to stderr what a tool prints there, to the byte.
+pub fn say_exactly(text: &str) {
+    let _closed = io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// The same for a sentence: in lines that fit the terminal. Where stderr is none it stays one line, as logs are
+/// searched by line.
+///
+/// Names in it may come from anywhere, so no letter of it commands the terminal.
+pub fn say_sentence(text: &str) {
+    let text = text.split('\n').map(report::harmless).collect::<Vec<_>>().join("\n");
+    match stderr_is_terminal() {
+        true => say(&wrapped(&text, stderr_width())),
+        false => say(&text),
+    }
+}
+
+/// `text` with every line that is wider than `width` columns broken; what goes on is indented by two more.
+fn wrapped(text: &str, width: usize) -> String {
+    let lines = text.lines().flat_map(|line| {
+        if line.chars().count() <= width {
+            return vec![line.to_owned()];
+        }
+        let indent = &line[..line.len() - line.trim_start().len()];
+        report::wrap(line, width, indent, &format!("{indent}  "))
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// How to draw on stdout.
+pub fn style(appearance: &Appearance) -> Style {
+    let terminal = io::stdout().is_terminal();
+    Style {
+        colour: has_colour(appearance.color, terminal),
+        unicode: has_unicode(),
+        width: appearance.width.or_else(|| width_of(&io::stdout())).unwrap_or(WIDTH),
+    }
+}
+
+/// How to draw into a file: nothing that only a terminal understands.
+pub fn file_style(appearance: &Appearance) -> Style {
+    Style { colour: false, unicode: true, width: appearance.width.unwrap_or(WIDTH) }
+}
+
+/// Whether a person sees stdout and stderr below one another.
+pub fn is_one_screen() -> bool {
+    io::stdout().is_terminal() && io::stderr().is_terminal()
+}
+
+/// Whether a signal has come that ends the run.
+fn is_ending() -> bool {
+    SIGNALS.get().is_some_and(|hooks| (hooks.is_ending)())
+}
+
+pub fn stderr_is_terminal() -> bool {
+    io::stderr().is_terminal() && !is_dumb()
+}
+
+pub fn stderr_has_colour() -> bool {
+    has_colour(Colour::Auto, io::stderr().is_terminal())
+}
+
+/// A sentence in lines that fit stderr.
+pub fn wrapped_for_stderr(text: &str) -> String {
+    wrapped(text, stderr_width())
+}
+
+pub fn stderr_width() -> usize {
+    width_of(&io::stderr()).unwrap_or(WIDTH)
+}
+
+fn has_colour(wanted: Colour, terminal: bool) -> bool {
+    match wanted {
+        Colour::Always => true,
+        Colour::Never => false,
+        // no-color.org: any value that is not empty.
+        Colour::Auto => {
+            terminal && !is_dumb() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        }
+    }
+}
+
+fn is_dumb() -> bool {
+    std::env::var_os("TERM").is_some_and(|term| term == "dumb")
+}
+
+/// POSIX: the first of these that is set and not empty decides the character set.
+fn has_unicode() -> bool {
+    let set = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(|name| std::env::var(name).ok());
+    let locale = set.into_iter().find(|value| !value.is_empty());
+    locale.is_none_or(|name| name.to_ascii_lowercase().replace('-', "").contains("utf8"))
+}
+
+fn width_of(stream: &impl std::os::fd::AsFd) -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(stream).ok()?;
+    (size.ws_col > 0).then_some(usize::from(size.ws_col))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_lines_that_are_too_wide_are_broken() {
+        let text = "  1  read   1 point\n  refused: it is mounted";
+        assert_eq!(wrapped(text, 80), text);
+        assert_eq!(wrapped(text, 20), "  1  read   1 point\n  refused: it is\n    mounted");
+    }
+}

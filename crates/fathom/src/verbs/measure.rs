@@ -1,0 +1,250 @@
+//! What `fathom run` and `fathom search` have in common: their options, and what becomes of the result.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use conduct::Event;
+use conduct::real::{Beside, RealOptions, UpkeepOptions};
+use host::progress::Source;
+use host::restore::Journal;
+use record::Run;
+use units::Bytes;
+use units::name::path;
+
+use crate::ending::{Ending, Failure};
+use crate::input::plans::{self, PlanChange, Planned};
+use crate::input::{candidates, path_value, targets};
+use crate::output::{self, Format};
+use crate::session::recorder::Recorded;
+use crate::session::store::Store;
+use crate::session::{self, Session, final_ending};
+use crate::terminal::progress::Progress;
+use crate::terminal::{self, Appearance, OUTPUT};
+
+/// Headings of options, by task.
+const TARGET: &str = "Target";
+const REBUILD: &str = "Rebuilds";
+
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// The workload: a ready plan (`fathom plan list`), a TOML file, or a job file of fio, Iometer or SQLIO. Each
+    /// combination of its swept values is a point, measured by itself
+    #[arg(add = candidates::plans())]
+    pub plan: String,
+    #[command(flatten)]
+    pub change: PlanChange,
+    /// The target: a directory, in which a scratch file is laid out and removed again; a file; a block device; a virtual
+    /// array (array:NAME); or null:, which measures the tool itself. Several are used together, as LUNs
+    #[arg(long = "on", value_name = "TARGET", help_heading = TARGET, add = candidates::targets())]
+    pub targets: Vec<String>,
+    /// Consent to destroy the data on the target: its serial number, by-id name, or a file's absolute path, with
+    /// `data:` before it where a device is not blank; once for each target
+    #[arg(long, value_name = "IDENTITY", help_heading = TARGET)]
+    pub destroy: Vec<String>,
+    /// Keep the scratch files, so that the next run need not lay them out
+    #[arg(long, help_heading = TARGET)]
+    pub keep: bool,
+    /// Create a file where the target does not exist
+    #[arg(long, help_heading = TARGET)]
+    pub create: bool,
+    /// Total size of the scratch files [default: larger than the known caches, as far as space allows]
+    #[arg(long, value_name = "SIZE", help_heading = TARGET)]
+    pub scratch: Option<Bytes>,
+    #[command(flatten)]
+    pub rebuild: RebuildArgs,
+    /// Print the points, bytes, time and what would be destroyed; issue no I/O and open nothing for
+    /// writing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Format of stdout: text, json, jsonl (events during the run), csv, md, or that of a classic tool; `fathom formats`
+    /// lists all
+    #[arg(long, value_enum, default_value_t = Format::Text, hide_possible_values = true, help_heading = OUTPUT)]
+    pub format: Format,
+    /// Also write the result to this file, in the format of its extension (`fathom formats`); may be given several times
+    #[arg(short, long = "output", value_name = "FILE", help_heading = OUTPUT)]
+    #[arg(value_parser = path_value())]
+    pub outputs: Vec<PathBuf>,
+    /// Do not save the run
+    #[arg(long, help_heading = OUTPUT)]
+    pub no_save: bool,
+    /// No progress on stderr
+    #[arg(short, long, help_heading = OUTPUT)]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub appearance: Appearance,
+}
+
+// Options for plans that fail a disk or rebuild an array. No doc comment: clap would take it for the help of the verb.
+#[derive(Debug, Args)]
+pub struct RebuildArgs {
+    /// Where to read the progress of a rebuild: md:md0, btrfs-replace:/mnt, btrfs-scrub:/mnt or zpool:tank
+    #[arg(long, value_name = "SOURCE", help_heading = REBUILD)]
+    pub progress: Option<Source>,
+    /// A command that prints the progress of a rebuild in percent
+    #[arg(long, value_name = "COMMAND", conflicts_with = "progress", help_heading = REBUILD)]
+    pub progress_cmd: Option<String>,
+    /// A command that fails a disk where the plan has `fail_disk`; its number is in FATHOM_DISK
+    #[arg(long, value_name = "COMMAND", help_heading = REBUILD)]
+    pub fail_cmd: Option<String>,
+    /// A command that starts a rebuild where the plan has one
+    #[arg(long, value_name = "COMMAND", help_heading = REBUILD)]
+    pub rebuild_cmd: Option<String>,
+}
+
+impl RunArgs {
+    /// The plan, and how its targets are opened.
+    pub fn read(&self) -> Result<(Planned, RealOptions), Failure> {
+        let (planned, of_job) = plans::read_on(&self.plan, self.change.overrides(), &self.targets)?;
+        Ok((planned, self.options_for(of_job)?))
+    }
+
+    /// What the command line says, on the targets of a tool's job file where it names none. What a job file names is
+    /// made where it is not there, as the tool itself would.
+    fn options_for(&self, of_job: Vec<String>) -> Result<RealOptions, Failure> {
+        let mut options = self.options()?;
+        if options.targets.is_empty() {
+            options.targets = of_job;
+            options.create = true;
+        }
+        must_make_files(&options)?;
+        Ok(options)
+    }
+
+    pub fn options(&self) -> Result<RealOptions, Failure> {
+        Ok(RealOptions {
+            targets: self.targets.clone(),
+            consents: targets::consents(&self.destroy)?,
+            keep: self.keep,
+            scratch: self.scratch,
+            create: self.create,
+            plain: Vec::new(),
+            upkeep: self.rebuild.options(),
+            beside: Beside::default(),
+            looks_inside: true,
+            journal: Journal::default(),
+        })
+    }
+
+    /// That every file for results can be written, as far as can be told before there are any.
+    pub fn check_outputs(&self) -> Result<(), Failure> {
+        self.outputs.iter().try_for_each(|path| output::check(path))
+    }
+
+    /// Opens what was read.
+    pub fn open(
+        &self,
+        planned: Planned,
+        options: &RealOptions,
+        store: &Store,
+    ) -> Result<(Session, Progress), Failure> {
+        session::open(planned, options, store.open_to_save(self.no_save)?, self.quiet)
+    }
+
+    /// Shows an event to a person, and prints it where events are what stdout gets.
+    pub fn watch(&self, progress: &mut Progress, event: &Event<'_>) {
+        progress.show(event);
+        if self.format == Format::Jsonl {
+            print_event(event);
+        }
+    }
+
+    /// Prints and writes the result of a run, and says where it is kept.
+    pub fn end(&self, recorded: Recorded, store: &Store) -> Result<Ending, Failure> {
+        if !recorded.is_refused {
+            let text = self.deliver(&recorded.run, store)?;
+            // On one screen it is told once.
+            let is_told = terminal::is_one_screen() && text.contains(&store.show(&recorded.run.id));
+            if !is_told || recorded.lost.is_some() {
+                self.say_where(&recorded, store);
+            }
+        }
+        Ok(final_ending(recorded))
+    }
+
+    /// What stdout got.
+    fn deliver(&self, run: &Run, store: &Store) -> Result<String, Failure> {
+        let rest = match self.no_save {
+            true => "keep the run (without `--no-save`), or `-o result.txt`".into(),
+            false => store.show_full(&run.id),
+        };
+        let text = match self.format {
+            Format::Jsonl => last_event(run),
+            format => output::rendered(run, format, &self.appearance, Some(&rest))?,
+        };
+        output::print(&text)?;
+        self.outputs.iter().try_for_each(|path| output::write(run, path, &self.appearance))?;
+        Ok(text)
+    }
+
+    /// How to see the run again; or that it cannot be.
+    pub fn say_where(&self, recorded: &Recorded, store: &Store) {
+        if let Some(error) = &recorded.lost {
+            terminal::say(&format!("the run is not kept: {error}"));
+        } else if !self.no_save && !self.quiet {
+            // Apart from the table where both are on the same screen.
+            let gap = if terminal::is_one_screen() { "\n" } else { "" };
+            terminal::say(&format!("{gap}Saved; show it with: {}", store.show(&recorded.run.id)));
+        }
+    }
+}
+
+impl RebuildArgs {
+    fn options(&self) -> UpkeepOptions {
+        let command = self.progress_cmd.clone().map(Source::Command);
+        UpkeepOptions {
+            progress: self.progress.clone().or(command),
+            fail: self.fail_cmd.clone(),
+            rebuild: self.rebuild_cmd.clone(),
+        }
+    }
+}
+
+/// A size of scratch files is for targets that have such.
+fn must_make_files(options: &RealOptions) -> Result<(), Failure> {
+    let has_files = |name: &String| path(name).is_dir() || !(name.contains(':') || path(name).exists());
+    match options.scratch {
+        Some(size) if !options.targets.is_empty() && !options.targets.iter().any(has_files) => {
+            Err(Failure::Usage(format!(
+                "--scratch {}: no scratch file is made on {}; say how much of it to use with `--set span={0}`",
+                size.exact(),
+                options.targets.join(", ")
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Prints one event as one line of JSON.
+fn print_event(event: &Event<'_>) {
+    let line = match event {
+        Event::PointStarted { index, of, name, expected, .. } => serde_json::json!({
+            "event": "point-started", "index": index, "of": of, "name": name,
+            "expected_ns": expected.map(units::Nanos::get),
+        }),
+        Event::Live { index, live, .. } => serde_json::json!({
+            "event": "live", "index": index, "doing": live.doing, "now_ns": live.now.nanos(),
+            "ops": live.progress.ops, "bytes": live.progress.bytes, "errors": live.progress.errors,
+            "in_flight": live.progress.in_flight, "response_p99_ns": live.p99.map(units::Nanos::get),
+            "done": live.done,
+        }),
+        Event::PointEnded { point } => serde_json::json!({ "event": "point-ended", "point": point }),
+        Event::Aside { what, expected } => {
+            serde_json::json!({ "event": "aside", "what": what, "expected_ns": expected.get() })
+        }
+        Event::RateDecided { search } => {
+            serde_json::json!({ "event": "rate-decided", "rung": search.ladder.last() })
+        }
+        Event::SweepEnded { phase, why } => {
+            serde_json::json!({ "event": "sweep-ended", "phase": phase, "why": why })
+        }
+    };
+    // A reader that has gone is noticed at the end.
+    let _gone = terminal::print(&format!("{line}\n"));
+}
+
+fn last_event(run: &Run) -> String {
+    let ended = serde_json::json!({
+        "event": "run-ended", "id": run.id, "ending": run.ending, "findings": run.findings, "grading": run.grading,
+    });
+    format!("{ended}\n")
+}
