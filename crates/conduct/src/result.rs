@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use host::verify::Verified;
 use record::{
     Class, Edges, EngineUsed, ErrorSample, OpTotal, Point, WorkerResult, WorkloadResult, summarise,
 };
 use stats::Histogram;
 use units::{Bytes, Instant, OpsPerSecond};
+use workload::Verified;
 use workload::plan::{Load, texts};
 use workload::spec::Workload;
 use workload::tally::{self, Action, ClassTally, Failure, Tally};

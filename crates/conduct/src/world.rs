@@ -1,9 +1,9 @@
 //! Who answers: the trait behind which real and virtual storage look alike.
 
-use host::verify::Verified;
 use record::{Breakdown, CpuUse, DeviceCounters, EngineUsed, Environment, Series, Target};
 use units::{Bytes, Instant, OpsPerSecond};
 use workload::CompileError;
+use workload::Verified;
 use workload::plan::{Load, Settle, State};
 use workload::tally::Tally;
 
@@ -170,7 +170,7 @@ pub enum WorldError {
         /// The point's name.
         point: String,
         /// Why.
-        why: host::room::NoRoom,
+        why: workload::room::NoRoom,
     },
     /// No tree of files.
     #[error(transparent)]

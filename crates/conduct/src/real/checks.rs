@@ -2,10 +2,10 @@
 
 use host::SysRoot;
 use host::engine::URING_DEPTH_MAX;
-use host::room::{Need, Room};
 use host::target::Place;
 use units::{Bytes, SECTOR_BYTES};
 use workload::plan::{Plan, Point, Task};
+use workload::room::Need;
 use workload::spec::{EngineKind, Files, Workload};
 use workload::{compile, files_needed};
 
@@ -60,7 +60,7 @@ pub(crate) fn check_need(
     plan: &Plan,
     need: impl Fn(&Workload) -> Result<Need, WorldError>,
 ) -> Result<Need, WorldError> {
-    let room = Room::read(&SysRoot::real());
+    let room = host::room::read(&SysRoot::real());
     let mut most = Need::default();
     for point in plan.points() {
         let all = point.workloads().iter().map(&need);

@@ -21,7 +21,6 @@ use host::environment::UringState;
 use host::load::{Assignment, News};
 use host::monitor::{DeviceCounters, Monitor, process_cpu};
 use host::restore::{Journal, ReadAhead};
-use host::room::Need;
 use host::safety::{Consent, Permit, consent_for, permit};
 use host::target::{Facts, Place, Stored, Target};
 use host::verify::Books;
@@ -30,6 +29,7 @@ use record::{CpuUse, Environment};
 use units::convert::narrow;
 use units::{Bytes, Instant, Nanos, Share};
 use workload::plan::{Background, Load, Plan, SETTLE_IDLE, Settle, State, Watch};
+use workload::room::Need;
 use workload::spec::{EngineKind, Workload};
 use workload::{Progress, compile, files_needed};
 
@@ -200,7 +200,7 @@ impl RealWorld {
             if is_null {
                 workload.engine.kind = EngineKind::Null;
             }
-            Ok(Need::of(&workload, refusal)?)
+            Ok(host::room::need(&workload, refusal)?)
         })
     }
 
