@@ -33,3 +33,4 @@ mod terminal;
 mod traces;
 mod trees;
 mod verifying;
+mod worlds;

@@ -187,7 +187,7 @@ pub struct RunArgs {
 pub struct Upkeep {
     /// Where to read the progress of a rebuild: md:md0, btrfs-replace:/mnt, btrfs-scrub:/mnt or zpool:tank
     #[arg(long, value_name = "SOURCE", help_heading = REBUILD)]
-    pub progress: Option<host::progress::Source>,
+    pub progress: Option<real::Source>,
     /// A command that prints the progress of a rebuild in percent
     #[arg(long, value_name = "COMMAND", conflicts_with = "progress", help_heading = REBUILD)]
     pub progress_cmd: Option<String>,

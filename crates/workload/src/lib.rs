@@ -30,7 +30,7 @@ mod verified;
 mod window;
 
 pub use address::{Addresses, Grain, Part, Region, Step};
-pub use compile::{CompileError, compile, files_needed};
+pub use compile::{CompileError, compile, file_size_needed, files_needed};
 pub use flow::FlowTotals;
 pub use job::{ERRORS_MAX, FileMap, Job, JobSpec, Logged, Progress};
 pub use lines::JobLine;

@@ -10,9 +10,9 @@ use workload::spec::{Pace, Workload};
 use super::choose::{check, load_of};
 use super::evidence::{Cause, Evidence, Verdict, is_tail};
 use super::ladder::{Answer, Ask, Bracket, Prober, Purpose, Rung, Settings, search};
-use crate::carry::Outcome;
 use crate::event::Event;
 use crate::result::{load_point, state_point};
+use crate::run::Outcome;
 use crate::world::{World, WorldError};
 
 /// What the user says about a search.
@@ -81,7 +81,7 @@ const REST: Nanos = Nanos::from_secs(5);
 /// Carries a search out: the plan's states first, then its load at rates of the search's choice.
 ///
 /// The outcome holds a point for each state and each look; the search is `None` where the plan failed before it.
-pub fn carry_out_search(
+pub fn run_search(
     plan: &Plan,
     options: &SearchOptions,
     world: &mut dyn World,
@@ -144,10 +144,10 @@ impl<'a, 'w> Driver<'a, 'w> {
         watch: &'w mut dyn FnMut(Event<'_>),
         outcome: Outcome,
     ) -> Result<Driver<'a, 'w>, WorldError> {
-        let point = load_of(plan, options.load.as_deref()).map_err(WorldError::Unfit)?;
+        let point = load_of(plan, options.load.as_deref()).map_err(WorldError::unfit)?;
         let has_percentiles = world.has_percentiles();
         let check = |promise| check(promise, point, has_percentiles);
-        options.promises.iter().try_for_each(check).map_err(WorldError::Unfit)?;
+        options.promises.iter().try_for_each(check).map_err(WorldError::unfit)?;
         let Task::Load(base) = &point.task else { unreachable!("`load_of` gives loads") };
         let warm_up = base.workloads[0].stop.warmup.max(WARM_UP);
         if options.to.is_some() && base.workloads.len() > 1 && !base.workloads.iter().all(has_rate) {

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use conduct::Event;
-use conduct::real::{LookKind, PlainFile};
 use formats::Refusal;
 use formats::dd::{Command, Copied, Found, FoundKind, Generation, Side, Status, Work};
+use real::{LookKind, PlainFile};
 use units::Bytes;
 
 use super::{Door, look};

@@ -1,7 +1,7 @@
 //! `fathom as diskspd -b8K -d60 -o8 -t2 -r -w30 -Sh -L -c10G FILE…`
 
-use conduct::real::{LookKind, PlainFile};
 use formats::diskspd::{Command, Format, Found, profile_arguments, text, xml};
+use real::{LookKind, PlainFile};
 use units::Bytes;
 
 use super::{Door, look_all, print};

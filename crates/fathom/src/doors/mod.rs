@@ -23,11 +23,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use conduct::Event;
-use conduct::modelled::ModelledWorld;
-use conduct::real::{Look, LookKind, PlainFile, RealOptions};
 use formats::Order;
-use host::safety::Consent;
 use library::Library;
+use modelled::ModelledWorld;
+use real::{Consent, Look, LookKind, PlainFile, RealOptions};
 use units::Bytes;
 use workload::plan::{Overrides, Plan};
 
@@ -263,7 +262,9 @@ pub fn look_all(tool: &'static str, names: &[&str]) -> Result<Vec<Look>, Failure
 fn luns(address: &str) -> Result<Vec<Bytes>, Failure> {
     let nothing = Plan::parse("look", "[[phase]]\nrun = \"1s\"\n", &Overrides::default());
     let plan = nothing.expect("a phase with a run is a plan");
-    Ok(ModelledWorld::open(&plan, address, &LIBRARY, Arc::default())?.lun_sizes().to_vec())
+    Ok(ModelledWorld::open(&plan, address, &LIBRARY, &real::this_machine(), Arc::default())?
+        .lun_sizes()
+        .to_vec())
 }
 
 /// Prints a part of the tool's output at once, as the tool does while it works.

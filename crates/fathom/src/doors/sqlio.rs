@@ -3,9 +3,9 @@
 use std::fs;
 
 use conduct::Event;
-use conduct::real::{LookKind, PlainFile};
 use formats::Refusal;
 use formats::sqlio::{Command, Figures, Found, initialised, preamble, read_params, result};
+use real::{LookKind, PlainFile};
 use units::Bytes;
 
 use super::{Door, look_all, print};

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use conduct::Event;
-use conduct::real::{Beside, RealOptions, RealWorld, UpkeepOptions};
 use explain::compare::{Group, compare as compared};
+use real::{Beside, RealOptions, RealWorld, UpkeepOptions};
 use units::Nanos;
 use workload::plan::{Plan, Point};
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use conduct::real::{Look, LookKind, RealOptions};
+use real::{Look, LookKind, RealOptions};
 use units::Bytes;
 use units::convert::truncated;
 use workload::plan::{Overrides, Plan};

@@ -3,10 +3,7 @@
 use std::path::PathBuf;
 
 use conduct::Event;
-use conduct::real::{Beside, RealOptions, UpkeepOptions};
-use host::progress::Source;
-use host::restore::Journal;
-use host::safety::Consent;
+use real::{Beside, Consent, Journal, RealOptions, Source, UpkeepOptions};
 use record::Run;
 use units::name::path;
 

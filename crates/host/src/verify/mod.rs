@@ -13,7 +13,6 @@ mod stamp;
 
 use std::sync::Arc;
 
-
 pub use books::{Books, Ledger};
 pub use check::{Checker, Checks};
 pub use stamp::{LEAST_BLOCK, MOST_BLOCK};
