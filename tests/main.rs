@@ -7,6 +7,7 @@
 
 mod support;
 
+mod architecture;
 mod arrays;
 mod compare;
 mod consent;

@@ -19,7 +19,7 @@ use crate::world::{World, WorldError};
 pub struct Outcome {
     /// The points that were measured, in order; after a failure those before it.
     pub points: Vec<Point>,
-    /// Whether every point was carried out, or left out by a rule of the plan.
+    /// Whether every point was run, or left out by a rule of the plan.
     pub complete: bool,
     /// What ended it early.
     pub error: Option<WorldError>,

@@ -105,7 +105,7 @@ struct Figures {
 
 /// Tries every part of the array faster, and twice as much in flight; the most worth first.
 ///
-/// All that the plan has before the point is carried out first. Trials run side by side, one on each processor. `stop`
+/// All that the plan has before the point is run first. Trials run side by side, one on each processor. `stop`
 /// ends it with [`WorldError::Interrupted`].
 pub fn what_if(
     study: &Study<'_>,

@@ -9,7 +9,7 @@ use workload::spec::{Pace, Workload};
 
 use super::choose::{check, load_of};
 use super::evidence::{Cause, Evidence, Verdict, is_tail};
-use super::ladder::{Answer, Ask, Bracket, Prober, Purpose, Rung, Settings, search};
+use super::ladder::{Bracket, Prober, Purpose, Rung, SearchResult, Settings, Trial, search};
 use crate::event::Event;
 use crate::result::{load_point, state_point};
 use crate::run::Outcome;
@@ -208,8 +208,8 @@ impl<'a, 'w> Driver<'a, 'w> {
             bound_per_s: self.options.to.map(OpsPerSecond::get),
             seed: self.plan.seed,
         };
-        let answer = search(&settings, self)?;
-        Ok(Some(self.found(&answer)))
+        let result = search(&settings, self)?;
+        Ok(Some(self.found(&result)))
     }
 
     /// The states that stand before the load.
@@ -257,16 +257,16 @@ impl<'a, 'w> Driver<'a, 'w> {
         Ok(evidence)
     }
 
-    fn found(&self, answer: &Answer) -> record::Search {
+    fn found(&self, result: &SearchResult) -> record::Search {
         record::Search {
-            kept_per_s: answer.kept_per_s,
-            broken_per_s: answer.broken_per_s,
-            edge_per_s: answer.edge_per_s,
-            broken_by: answer.cause.map(|cause| cause_words(cause, &self.options.promises)),
-            confirmed: answer.confirmed,
-            confirm_needs_s: answer.confirm_needs_s,
-            after_overload_per_s: answer.after_overload_per_s,
-            complete: answer.complete,
+            kept_per_s: result.kept_per_s,
+            broken_per_s: result.broken_per_s,
+            edge_per_s: result.edge_per_s,
+            broken_by: result.cause.map(|cause| cause_words(cause, &self.options.promises)),
+            confirmed: result.confirmed,
+            confirm_needs_s: result.confirm_needs_s,
+            after_overload_per_s: result.after_overload_per_s,
+            complete: result.complete,
             ..self.so_far()
         }
     }
@@ -301,18 +301,18 @@ impl<'a, 'w> Driver<'a, 'w> {
 impl Prober for Driver<'_, '_> {
     type Error = WorldError;
 
-    fn look(&mut self, ask: Ask) -> Result<Option<Evidence>, WorldError> {
-        if ask.purpose == Purpose::AfterRest && self.outcome.points.len() == self.rung_from {
+    fn look(&mut self, trial: Trial) -> Result<Option<Evidence>, WorldError> {
+        if trial.purpose == Purpose::AfterRest && self.outcome.points.len() == self.rung_from {
             self.state("rest", &State::Idle(REST))?;
         }
-        let after_overload = ask.purpose == Purpose::AfterOverload;
+        let after_overload = trial.purpose == Purpose::AfterOverload;
         if self.outcome.points.len() == self.rung_from && !after_overload {
             self.fill()?;
         }
         // What is left of an overload is what is looked for.
         let warm_up = if after_overload { self.warm_up } else { self.relaxed_warm_up() };
-        let load = self.at_rate(ask.rate_per_s, ask.seconds, warm_up);
-        let name = format!("{}, {}", OpsPerSecond::new(ask.rate_per_s), ask.purpose.words());
+        let load = self.at_rate(trial.rate_per_s, trial.seconds, warm_up);
+        let name = format!("{}, {}", OpsPerSecond::new(trial.rate_per_s), trial.purpose.words());
         let evidence = self.load(&name, &load)?;
         Ok((!self.world.is_stopped()).then_some(evidence))
     }

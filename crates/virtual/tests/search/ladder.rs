@@ -1,6 +1,6 @@
 //! The whole search: how near it comes, and how often a rate is judged wrongly.
 
-use conduct::search::{Ask, Evidence, Prober, Promise, Purpose, SearchOptions, Settings, Verdict, search};
+use conduct::search::{Evidence, Prober, Promise, Purpose, SearchOptions, Settings, Trial, Verdict, search};
 
 use crate::queue::{Case, Queue, Service, Target, cases, promise, tail};
 
@@ -92,10 +92,10 @@ struct Bistable {
 impl Prober for Bistable {
     type Error = std::convert::Infallible;
 
-    fn look(&mut self, ask: Ask) -> Result<Option<Evidence>, Self::Error> {
-        self.is_slow |= ask.rate_per_s > 10_000.0;
+    fn look(&mut self, trial: Trial) -> Result<Option<Evidence>, Self::Error> {
+        self.is_slow |= trial.rate_per_s > 10_000.0;
         self.queue.queue.service = Service::Exponential(if self.is_slow { 1.25e-4 } else { 1e-4 });
-        self.queue.look(ask)
+        self.queue.look(trial)
     }
 
     fn rest(&mut self) -> Result<(), Self::Error> {

@@ -1,7 +1,7 @@
 //! Queues whose answer is known: Poisson arrivals at servers that share one line.
 
 use array::streams::Stream;
-use conduct::search::{Ask, Evidence, Prober, Promise};
+use conduct::search::{Evidence, Prober, Promise, Trial};
 use stats::exceedance::Batch;
 use units::convert::truncated;
 
@@ -80,18 +80,18 @@ pub struct Target {
 impl Prober for Target {
     type Error = std::convert::Infallible;
 
-    fn look(&mut self, ask: Ask) -> Result<Option<Evidence>, Self::Error> {
+    fn look(&mut self, trial: Trial) -> Result<Option<Evidence>, Self::Error> {
         // The queue is empty after each load, as a driver lets it drain.
         self.queue.free_at.fill(0.0);
-        let batches = self.queue.batches(ask.rate_per_s, ask.seconds, 1.0, self.limit_s, 1.0);
+        let batches = self.queue.batches(trial.rate_per_s, trial.seconds, 1.0, self.limit_s, 1.0);
         let completed: f64 = batches.iter().map(|batch| batch.count).sum();
         let backlog = (self.queue.free_at.iter().copied().fold(0.0, f64::max) - self.queue.now).max(0.0);
         // What is still in the queue at the end has not ended within the load.
-        let unfinished = if backlog > 1.0 { completed * backlog / (ask.seconds + backlog) } else { 0.0 };
+        let unfinished = if backlog > 1.0 { completed * backlog / (trial.seconds + backlog) } else { 0.0 };
         self.made += completed;
         Ok(Some(Evidence {
-            seconds: ask.seconds,
-            asked: ask.rate_per_s * ask.seconds,
+            seconds: trial.seconds,
+            asked: trial.rate_per_s * trial.seconds,
             completed: truncated::<u64>(completed - unfinished),
             issued: truncated::<u64>(completed),
             batches: vec![batches],
