@@ -106,7 +106,7 @@ fn named_of<'c>(code: &'c str, root: &str) -> Vec<&'c str> {
         let rest = &code[at + path.len()..];
         match rest.strip_prefix('{') {
             Some(list) => {
-                names.extend(list.split('}').next().unwrap().split(',').filter_map(|one| word(one.trim())))
+                names.extend(list.split('}').next().unwrap().split(',').filter_map(|one| word(one.trim())));
             }
             None => names.extend(word(rest)),
         }
