@@ -54,7 +54,9 @@ fn two_seeds_do_not_differ_and_two_queues_do() {
         other["settings"].as_array().unwrap().iter().map(|one| one["key"].as_str().unwrap()).collect();
     assert!(settings.contains(&"target"), "{settings:?}");
     let text = user.fathom("compare 1 3 --width 120").done().out;
-    for words in ["A, B compared", "set otherwise", "queue-mm4", "light", "IOPS", "worse", "visible from"] {
+    for words in
+        ["A, B compared", "configuration differences", "queue-mm4", "light", "IOPS", "worse", "min. effect"]
+    {
         assert!(text.contains(words), "{words} is not in\n{text}");
     }
 }

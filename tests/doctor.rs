@@ -130,7 +130,7 @@ fn the_limit_of_a_virtual_array_is_told_from_the_record_alone() {
     let findings: serde_json::Value = serde_json::from_str(&json).unwrap();
     let codes: Vec<&str> =
         findings.as_array().unwrap().iter().filter_map(|each| each["code"].as_str()).collect();
-    assert!(codes.contains(&"limit") && codes.contains(&"latency-bound"), "{codes:?}");
+    assert!(codes.contains(&"bottleneck") && codes.contains(&"latency-bound"), "{codes:?}");
     user.write("parts.toml", "[[part]]\nname = \"box\"\nunder = \"x\"\nrequests = 1\n");
     user.fathom("explain --parts parts.toml").with(2);
 }
@@ -157,20 +157,20 @@ fn a_limit_that_takes_long_to_try_is_left_open_with_what_to_ask_for() {
     let user = User::with_plan(OPEN);
     user.fathom("run plan.toml --on array:local-ssd-raid0").done();
     let findings = user.last()["findings"].as_array().unwrap().clone();
-    let open = findings.iter().filter(|finding| finding["code"] == "limit-open");
+    let open = findings.iter().filter(|finding| finding["code"] == "bottleneck-undetermined");
     assert!(open.clone().count() == 2, "{findings:?}");
     assert!(open.clone().all(|finding| finding["remedy"].as_str().unwrap().contains("`fathom explain`")));
     let told: serde_json::Value =
         serde_json::from_str(&user.fathom("explain last --format json").done().out).unwrap();
     let of_point = |index: u64| {
         let about = |finding: &&serde_json::Value| {
-            finding["point"] == index && finding["code"].as_str().unwrap().starts_with("limit")
+            finding["point"] == index && finding["code"].as_str().unwrap().starts_with("bottleneck")
         };
         told.as_array().unwrap().iter().find(about).unwrap().clone()
     };
     let (short, long) = (of_point(0), of_point(1));
     assert!(short["sentence"].as_str().unwrap().contains("are the bottleneck, by trial"), "{short}");
-    assert_eq!(long["code"], "limit-open");
+    assert_eq!(long["code"], "bottleneck-undetermined");
     let remedy = long["remedy"].as_str().unwrap();
     assert!(remedy.contains("--what-if --point 2`") && !remedy.contains("`fathom explain`"), "{remedy}");
 }

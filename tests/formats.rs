@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::support::{SMALL, User, repository};
 
 fn schema() -> jsonschema::Validator {
-    let text = fs::read_to_string(repository("docs/schema/run-v1.json")).unwrap();
+    let text = fs::read_to_string(repository("docs/schema/run-v2.json")).unwrap();
     jsonschema::validator_for(&serde_json::from_str(&text).unwrap()).unwrap()
 }
 

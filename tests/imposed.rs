@@ -22,7 +22,7 @@ depth = { sweep = [1, 4, 16] }
 fn imposed(user: &User) -> Vec<String> {
     let run = user.last();
     let findings = run["findings"].as_array().unwrap().iter();
-    let imposed = findings.filter(|finding| finding["code"] == "limit-imposed");
+    let imposed = findings.filter(|finding| finding["code"] == "rate-limited");
     imposed.map(|finding| finding["sentence"].as_str().unwrap().to_owned()).collect()
 }
 

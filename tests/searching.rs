@@ -1,4 +1,4 @@
-//! The highest rate that keeps a promise, from outside.
+//! The highest rate that keeps an SLO, from outside.
 
 use rustix::process::Signal;
 
@@ -23,13 +23,13 @@ fn a_search_prints_its_ladder_and_keeps_it() {
         format!("search plan.toml --on array:queue --slo p99<5ms {COARSE}").split(' ').collect::<Vec<_>>(),
     );
     let ended = ended.done();
-    assert!(ended.out.contains("p99<5ms holds up to "), "{}", ended.out);
+    assert!(ended.out.contains("Maximum sustained rate within p99<5ms: "), "{}", ended.out);
     assert!(ended.out.contains("fail: rate not reached"), "{}", ended.out);
     let run = user.last();
-    let kept = run["search"]["kept_per_s"].as_f64().unwrap();
+    let kept = run["search"]["met_per_s"].as_f64().unwrap();
     assert!((8_000.0..9_900.0).contains(&kept), "{kept}");
-    assert_eq!(run["findings"][0]["code"], "slo-edge");
-    assert!(user.fathom("show last").done().out.contains("p99<5ms holds up to "));
+    assert_eq!(run["findings"][0]["code"], "slo-maximum");
+    assert!(user.fathom("show last").done().out.contains("Maximum sustained rate within p99<5ms: "));
 }
 
 #[test]
@@ -63,14 +63,14 @@ fn a_search_that_cannot_be_is_refused_before_anything_is_touched() {
     assert_eq!(user.files(), ["plan.toml"]);
 }
 
-/// Two rates near each other and a promise that every storage keeps: as short as a search in real time can be.
+/// Two rates near each other and an SLO that every storage keeps: as short as a search in real time can be.
 const NARROW: &str = "--slo p99<5s --tolerance 50% --trial 10s --max-trial 10s --from 60/s --to 80/s";
 
 #[test]
 fn a_search_on_real_storage_reads_a_scratch_file_within_its_bounds_and_keeps_the_ladder() {
     let user = User::with_plan(READS);
     let ended = user.fathom(&format!("search plan.toml --on . --scratch 64MiB {NARROW}")).done();
-    assert!(ended.out.contains("p99<5s holds up to 80.0/s (confirmed)"), "{}", ended.out);
+    assert!(ended.out.contains("Maximum sustained rate within p99<5s: 80.0/s (confirmed)"), "{}", ended.out);
     let run = user.last();
     assert_eq!((&run["world"], &run["search"]["complete"]), (&"host".into(), &true.into()));
     assert!(run["search"]["quiet_ns"].as_f64().unwrap() > 0.0);

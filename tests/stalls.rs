@@ -59,7 +59,7 @@ fn a_real_target_that_stands_for_a_while_shows_in_the_response_and_not_in_the_se
     let workload = workload(&user);
     let class = &workload.classes[0];
     // 280 of 1,200 requests fell due in the stall; only one was in service.
-    assert_eq!((workload.settled, class.response.count), (1_200, 1_200));
+    assert_eq!((workload.completed, class.response.count), (1_200, 1_200));
     let (response, service) = (p99(class, false), p99(class, true));
     assert!(response >= STALL.mul_f64(0.8), "corrected p99 {response:?}");
     assert!(service < STALL.mul_f64(0.4), "uncorrected p99 {service:?}");
@@ -105,7 +105,7 @@ fn a_target_that_stops_before_the_end_of_the_window_is_silent_in_every_figure_an
     let run = record::read(&user.fathom("show last --format json").done().out).unwrap();
     let (point, workload) = (&run.points[0], &run.points[0].workloads[0]);
     let until_ns = workload.measured_from_ns + workload.measured_ns;
-    let [.., silence] = workload.silences[..] else { panic!("nothing was silent: {workload:?}") };
+    let [.., silence] = workload.stalls[..] else { panic!("nothing was silent: {workload:?}") };
     assert_eq!(silence.from_ns + silence.length_ns, until_ns, "it lasts to the end of the window");
     assert!(silence.length_ns > 1_500_000_000, "{silence:?}");
     let series = point.series.iter().find(|series| series.name == "write ops").unwrap();
@@ -114,7 +114,7 @@ fn a_target_that_stops_before_the_end_of_the_window_is_silent_in_every_figure_an
     let seconds = workload.whole_seconds(&point.series, " ops");
     assert_eq!((seconds.len(), seconds[4]), (5, 0.0), "a silent second is one of nothing: {seconds:?}");
     let found = |code: &str| run.findings.iter().any(|finding| finding.code == code);
-    assert!(found("silence") && !found("little-law") && !found("conservation"), "{:?}", run.findings);
+    assert!(found("stall") && !found("little-law") && !found("accounting"), "{:?}", run.findings);
 }
 
 #[test]
@@ -174,5 +174,5 @@ fn storage_that_hangs_while_files_are_laid_out_is_said_to_and_the_run_goes_on_wh
     running.wait_for("waiting for storage since");
     drop(frozen);
     running.end().done();
-    assert!(workload(&user).settled > 0);
+    assert!(workload(&user).completed > 0);
 }

@@ -11,7 +11,7 @@ const PLAN: &str = r#"
 count     = 300
 file_size = "0B..20KiB"
 levels    = 1
-branch    = 5
+fanout    = 5
 workers   = 3
 
 [[phase]]

@@ -50,7 +50,7 @@ fn every_request_is_settled_once_in_both_worlds() {
     let plan = mixed();
     for outcome in [measured(&plan, &mut null(&plan)), measured(&plan, &mut array(&plan))] {
         let workload = &outcome.points[0].workloads[0];
-        assert_eq!((workload.planned, workload.settled, workload.errors), (3000, 3000, 0));
+        assert_eq!((workload.planned, workload.completed, workload.errors), (3000, 3000, 0));
         let ops: u64 = workload.classes.iter().map(|class| class.ops).sum();
         assert_eq!(ops, 3000);
         assert_eq!(workload.workers.iter().map(|worker| worker.ops).sum::<u64>(), 3000);
@@ -71,7 +71,7 @@ fn both_worlds_are_asked_for_the_same_names_and_answer_each_once() {
         let (real, modelled) = (&real.workloads[0], &modelled.workloads[0]);
         assert_eq!(real.digests, modelled.digests, "{:?}", real.spec.get("tree"));
         for workload in [real, modelled] {
-            assert_eq!((workload.planned, workload.errors), (workload.settled, 0));
+            assert_eq!((workload.planned, workload.errors), (workload.completed, 0));
             let (ops, bytes) = (|class: &record::Class| class.ops, |class: &record::Class| class.bytes);
             assert_eq!(workload.classes.iter().map(ops).sum::<u64>(), workload.planned);
             assert_eq!(

@@ -124,7 +124,7 @@ impl Frozen {
 pub struct Throttled(PathBuf);
 
 impl Throttled {
-    /// `limit` by its name in `io.max`, `riops` or `rbps`.
+    /// `bottleneck` by its name in `io.max`, `riops` or `rbps`.
     pub fn make(device: &Loop, limit: &str, most: u64) -> Option<Throttled> {
         let group = Throttled::limited(device, limit, most);
         if group.is_none() {

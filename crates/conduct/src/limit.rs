@@ -1,9 +1,9 @@
-//! Rules of a sweep that look at one point alone: a promise, the processors, failed requests.
+//! Rules of a sweep that look at one point alone: an SLO, the processors, failed requests.
 
 use record::names::series;
 use record::{Point, WorkloadResult};
 use units::Share;
-use workload::plan::{LatencyFigure, Promise, Time, Until};
+use workload::plan::{LatencyFigure, Slo, Time, Until};
 
 /// Why a sweep ends after `point`; `None` where it goes on.
 pub fn broken(until: &Until, point: &Point) -> Option<String> {
@@ -14,9 +14,9 @@ pub fn broken(until: &Until, point: &Point) -> Option<String> {
 }
 
 /// By the figure that was seen, without regard to how sure it is.
-fn breaks(promise: &Promise, point: &Point) -> bool {
-    let Promise::Latency { of, time, figure, below } = promise else {
-        return failed(point) >= promise.limit();
+fn breaks(slo: &Slo, point: &Point) -> bool {
+    let Slo::Latency { of, time, figure, below } = slo else {
+        return failed(point) >= slo.limit();
     };
     let classes = point.workloads.iter().flat_map(|workload| &workload.classes);
     let classes = classes.filter(|class| of.is_none_or(|of| class.op == of.name()));
@@ -85,7 +85,7 @@ mod tests {
         let stream = |op, median_ns| Stream { op, size_bytes: 4096, per_s: 1_000, median_ns, spread: 0.1 };
         let slow_writes = [stream("read", 100_000), stream("write", 9_000_000)];
         let point = sample::point(0, "4k", vec![sample::workload("main", &slow_writes)]);
-        let until = |slo: &str| Until { slo: Some(slo.parse().expect("a promise")), ..Until::default() };
+        let until = |slo: &str| Until { slo: Some(slo.parse().expect("an SLO")), ..Until::default() };
         assert_eq!(broken(&until("read.p99<5ms"), &point), None);
         assert_eq!(broken(&until("write.p99<5ms"), &point), Some("write.p99<5ms is broken".into()));
         assert_eq!(broken(&until("p99<5ms"), &point), Some("p99<5ms is broken".into()));

@@ -15,7 +15,7 @@ use workload::tally::{self, Action, ClassTally, Failure, Tally};
 use crate::event::Live;
 use crate::history::{Equal, History};
 use crate::seconds::Seconds;
-use crate::silence::silences;
+use crate::silence::stalls;
 use crate::world::{MeasuredLoad, MeasuredState, MeasuredWorker, MeasuredWorkload, World};
 
 /// The stored shape of a load that `world` has just answered.
@@ -89,7 +89,7 @@ fn workload_result(workload: &Workload, seen: MeasuredWorkload) -> (WorkloadResu
         sum.merge(&one);
         sum
     });
-    let silences = silences(
+    let stalls = stalls(
         tallies.iter().map(|tally| tally.gaps.as_slice()),
         (from, until),
         merged.iter().map(|class| class.ops).sum(),
@@ -105,13 +105,13 @@ fn workload_result(workload: &Workload, seen: MeasuredWorkload) -> (WorkloadResu
         totals: totals(&merged),
         span_bytes: Some(span.get()),
         planned: sum(|tally| tally.planned),
-        settled: sum(|tally| tally.settled),
+        completed: sum(|tally| tally.settled),
         dropped: sum(|tally| tally.dropped),
-        unserved: sum(|tally| tally.unserved),
+        not_issued: sum(|tally| tally.not_issued),
         late: late.as_ref().map(record::Histogram::from),
         mean_in_flight: if measured.is_zero() { 0.0 } else { in_flight_ns as f64 / measured.get() as f64 },
         edges: Some(edges(&tallies)),
-        silences,
+        stalls,
         digests: tallies.iter().map(|tally| format!("{:016x}", tally.digest)).collect(),
         errors: sum(|tally| tally.errors),
         error_samples: tallies

@@ -7,7 +7,7 @@ use workload::tally::Gap;
 /// The stretches of `window` in which no worker had a completion and at least one waited, in order: of a second or more,
 /// and of twenty times as long as one of the `ops` completions came on average, since requests that take seconds are no
 /// silence. `of_workers` holds each worker's gaps.
-pub fn silences<'a>(
+pub fn stalls<'a>(
     of_workers: impl Iterator<Item = &'a [Gap]>,
     window: (Instant, Instant),
     ops: u64,
@@ -60,8 +60,8 @@ mod tests {
     }
 
     fn found(of_workers: &[&[Gap]]) -> Vec<(u64, u64)> {
-        let silences = silences(of_workers.iter().copied(), (at(1_000), at(31_000)), 30_000);
-        silences.iter().map(|one| (one.from_ns / 1_000_000, one.length_ns / 1_000_000)).collect()
+        let stalls = stalls(of_workers.iter().copied(), (at(1_000), at(31_000)), 30_000);
+        stalls.iter().map(|one| (one.from_ns / 1_000_000, one.length_ns / 1_000_000)).collect()
     }
 
     #[test]
@@ -90,9 +90,9 @@ mod tests {
     fn requests_that_take_seconds_are_no_silence() {
         let of_a_worker: Vec<Gap> =
             (0..10).map(|n| gap(1_000 + n * 3_000, 4_000 + n * 3_000, Some(1_000))).collect();
-        assert_eq!(silences([&of_a_worker[..]].into_iter(), (at(1_000), at(31_000)), 10), []);
+        assert_eq!(stalls([&of_a_worker[..]].into_iter(), (at(1_000), at(31_000)), 10), []);
         let one = [gap(1_000, 31_000, Some(1_000))];
-        assert_eq!(silences([&one[..]].into_iter(), (at(1_000), at(61_000)), 60).len(), 1);
-        assert_eq!(silences([&one[..]].into_iter(), (at(1_000), at(61_000)), 0).len(), 1, "nothing ended");
+        assert_eq!(stalls([&one[..]].into_iter(), (at(1_000), at(61_000)), 60).len(), 1);
+        assert_eq!(stalls([&one[..]].into_iter(), (at(1_000), at(61_000)), 0).len(), 1, "nothing ended");
     }
 }

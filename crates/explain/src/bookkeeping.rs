@@ -7,20 +7,20 @@ use crate::draft::{Draft, percent, several};
 
 pub(crate) fn conservation(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {
     let wrong = |sentence: String| {
-        Some(Draft::new(Code::Conservation, Severity::Invalid, sentence).remedy(
+        Some(Draft::new(Code::Accounting, Severity::Invalid, sentence).remedy(
             "Do not use these figures. This is a fault of Fathom or of its I/O engine: report it with the record \
              (`fathom export --format json`).",
         ))
     };
-    if workload.planned != workload.settled {
+    if workload.planned != workload.completed {
         let sentence = format!(
             "{} planned, {} completed: some were lost.",
             several(workload.planned, "request"),
-            several(workload.settled, "request")
+            several(workload.completed, "request")
         );
         let draft = wrong(sentence)?;
         return Some(
-            draft.number("planned", workload.planned as f64).number("settled", workload.settled as f64),
+            draft.number("planned", workload.planned as f64).number("settled", workload.completed as f64),
         );
     }
     // Files of a range of sizes are one class, which has none.
@@ -44,13 +44,13 @@ pub(crate) fn conservation(_: &Run, _: &Point, workload: &WorkloadResult) -> Opt
     }
     let edges = workload.edges?;
     let timed: u64 = workload.classes.iter().map(|class| class.response.count).sum();
-    let due = by_class + edges.ended_after + workload.unserved;
+    let due = by_class + edges.ended_after + workload.not_issued;
     if timed != due {
         return wrong(format!(
             "{} completed in the window, {} after it and {} never; the histograms hold {}.",
             several(by_class, "request"),
             edges.ended_after,
-            workload.unserved,
+            workload.not_issued,
             several(timed, "response time")
         ));
     }

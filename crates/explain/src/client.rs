@@ -24,7 +24,7 @@ pub(crate) fn limited(run: &Run, point: &Point, workload: &WorkloadResult) -> Op
 }
 
 fn draft(sentence: String) -> Draft {
-    Draft::new(Code::ClientLimited, Severity::Warning, sentence)
+    Draft::new(Code::GeneratorSaturated, Severity::Warning, sentence)
         .remedy("Use more `workers` with less `depth` each, a larger `submit_batch`, or a larger machine.")
 }
 

@@ -42,7 +42,7 @@ codes! {
     /// The run was cut short.
     Interrupted => "interrupted",
     /// Requests or bytes do not add up.
-    Conservation => "conservation",
+    Accounting => "accounting",
     /// Requests in flight and service times contradict each other.
     LittleLaw => "little-law",
     /// Too few requests for a percentile.
@@ -54,7 +54,7 @@ codes! {
     /// The 95 % CI of the rate is wide.
     WideInterval => "wide-interval",
     /// Requests were in flight, and none completed.
-    Silence => "silence",
+    Stall => "stall",
     /// The rate changed from the beginning of the window to its end.
     Drift => "drift",
     /// The rate rises or falls slowly.
@@ -84,21 +84,21 @@ codes! {
     /// Flash was not preconditioned before it was written to.
     NotPreconditioned => "not-preconditioned",
     /// The load generator was saturated.
-    ClientLimited => "client-limited",
+    GeneratorSaturated => "generator-saturated",
     /// All processors of the machine were saturated.
     CpuSaturated => "cpu-saturated",
     /// The hypervisor ran other guests on the processors.
-    CpuStolen => "cpu-stolen",
+    CpuSteal => "cpu-steal",
     /// The processors were throttled because of heat or power.
     Throttled => "throttled",
     /// The processors changed their clock.
     ClockChanged => "clock-changed",
     /// External I/O on the device.
-    Neighbours => "neighbours",
+    ExternalIo => "external-io",
     /// The load fell behind its own schedule.
     Lag => "lag",
     /// Requests were due and never issued.
-    NeverIssued => "never-issued",
+    NotIssued => "not-issued",
     /// Not the requested, or not the best, I/O engine.
     EngineFallback => "engine-fallback",
     /// The load generator ran in a virtual machine.
@@ -106,17 +106,17 @@ codes! {
     /// No storage was measured.
     NullTarget => "null-target",
     /// A part is the bottleneck.
-    Limit => "limit",
+    Bottleneck => "bottleneck",
     /// No part is saturated: the rate is queue depth / latency.
     LatencyBound => "latency-bound",
     /// The bottleneck is in a part without counters.
-    LimitUnseen => "limit-unseen",
+    BottleneckUncounted => "bottleneck-uncounted",
     /// A configured rate limit bounds the rate.
-    LimitImposed => "limit-imposed",
+    RateLimited => "rate-limited",
     /// The cache of a virtual array served most reads.
-    CacheAnswered => "cache-answered",
+    CacheHits => "cache-hits",
     /// The evidence does not identify the bottleneck.
-    LimitOpen => "limit-open",
+    BottleneckUndetermined => "bottleneck-undetermined",
     /// What a faster part gains.
     WhatIf => "what-if",
     /// Points of a sweep were not in steady state, so that its curve is not judged.
@@ -130,9 +130,9 @@ codes! {
     /// The rate grows faster than the load.
     Superlinear => "superlinear",
     /// The maximum sustained rate within the SLO.
-    SloEdge => "slo-edge",
+    SloMaximum => "slo-maximum",
     /// No rate meets the SLO.
-    SloUnkept => "slo-unkept",
+    SloViolated => "slo-violated",
     /// After an overload only a lower rate meets the SLO.
     SloHysteresis => "slo-hysteresis",
     /// Whether the maximum sustained rate is that of the storage or of a write cache.

@@ -35,7 +35,7 @@ pub(crate) fn cpu_stolen(_: &Run, point: &Point) -> Option<Draft> {
         "CPU steal {}: the hypervisor ran other guests, which adds to the tail of the latencies.",
         percent(stolen)
     );
-    let draft = Draft::new(Code::CpuStolen, Severity::Warning, sentence)
+    let draft = Draft::new(Code::CpuSteal, Severity::Warning, sentence)
         .remedy("Measure when the host is idle, or on dedicated processors.");
     Some(draft.number("steal_share", stolen))
 }
@@ -105,7 +105,7 @@ pub(crate) fn neighbours(run: &Run, point: &Point) -> Option<Draft> {
         Bytes::new(excess),
         Bytes::new(issued)
     );
-    let draft = Draft::new(Code::Neighbours, Severity::Warning, sentence)
+    let draft = Draft::new(Code::ExternalIo, Severity::Warning, sentence)
         .remedy("Find the source (`iotop`, `lsof`), and measure when the device is idle.");
     Some(draft.number("asked_bytes", issued as f64).number("excess_bytes", excess as f64))
 }
@@ -147,28 +147,28 @@ pub(crate) fn lag(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft
 }
 
 pub(crate) fn never_issued(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {
-    let (dropped, unserved) = (workload.dropped, workload.unserved);
-    let lost = dropped + unserved;
+    let (dropped, not_issued) = (workload.dropped, workload.not_issued);
+    let lost = dropped + not_issued;
     if lost == 0 {
         return None;
     }
     let kept: u64 = workload.classes.iter().map(|class| class.response.count).sum();
-    // The unserved are in the histograms already, the dropped are not.
+    // The not_issued are in the histograms already, the dropped are not.
     let due = kept + dropped;
-    let what = match (dropped, unserved) {
+    let what = match (dropped, not_issued) {
         (_, 0) => "the queue was full and they were dropped, so no latency includes them".to_owned(),
         (0, _) => {
             "they were still queued long after the end of the load; latencies count the time they had waited, so high \
              percentiles are at least what is shown"
                 .to_owned()
         }
-        _ => format!("{dropped} were dropped at a full queue, {unserved} were still queued long after the end"),
+        _ => format!("{dropped} were dropped at a full queue, {not_issued} were still queued long after the end"),
     };
-    let sentence = format!("{} of {due} due were never issued: {what}.", several(lost, "request"));
-    let draft = Draft::new(Code::NeverIssued, Severity::Warning, sentence).remedy(
+    let sentence = format!("{} of {due} due were not issued: {what}.", several(lost, "request"));
+    let draft = Draft::new(Code::NotIssued, Severity::Warning, sentence).remedy(
         "Lower the rate, or increase the queue depth (`depth`): the storage does not keep up with this rate.",
     );
-    Some(draft.number("dropped", dropped as f64).number("unserved", unserved as f64))
+    Some(draft.number("dropped", dropped as f64).number("not_issued", not_issued as f64))
 }
 
 /// How far a rate may be missed by chance: three standard deviations of a Poisson count, and a little.
@@ -309,9 +309,10 @@ mod tests {
 
     #[test]
     fn requests_that_were_never_issued_are_told_by_what_became_of_them() {
-        let told = |dropped: u64, unserved: u64| {
+        let told = |dropped: u64, not_issued: u64| {
             let mut run = run(1_000);
-            (run.points[0].workloads[0].dropped, run.points[0].workloads[0].unserved) = (dropped, unserved);
+            (run.points[0].workloads[0].dropped, run.points[0].workloads[0].not_issued) =
+                (dropped, not_issued);
             never_issued(&run, &run.points[0], &run.points[0].workloads[0])
                 .map(|draft| draft.about_run().sentence)
         };
@@ -320,11 +321,11 @@ mod tests {
             let told = told.expect("some were never issued");
             assert!(told.starts_with(with), "{told}");
         };
-        starts(told(10, 0), "10 requests of 30010 due were never issued: the queue was full");
-        starts(told(0, 1), "1 request of 30000 due were never issued: they were still queued");
+        starts(told(10, 0), "10 requests of 30010 due were not issued: the queue was full");
+        starts(told(0, 1), "1 request of 30000 due were not issued: they were still queued");
         starts(
             told(10, 20),
-            "30 requests of 30010 due were never issued: 10 were dropped at a full queue, 20 ",
+            "30 requests of 30010 due were not issued: 10 were dropped at a full queue, 20 ",
         );
     }
 

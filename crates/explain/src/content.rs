@@ -74,7 +74,7 @@ pub(crate) fn unwritten(
         let sentence = format!(
             "About {} of {} had never been written: {held}. Reads of unwritten blocks need not reach the media.",
             percent(part.min(1.0)),
-            target.asked
+            target.address
         );
         let draft = Draft::new(Code::UnwrittenData, severity, sentence)
             .remedy(

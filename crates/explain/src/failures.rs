@@ -61,7 +61,7 @@ pub(crate) fn errors(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Dr
     if errors == 0 {
         return None;
     }
-    let share = errors as f64 / workload.settled.max(errors) as f64;
+    let share = errors as f64 / workload.completed.max(errors) as f64;
     let severity = if share > ERRORS_INVALID { Severity::Invalid } else { Severity::Warning };
     let first = workload.error_samples.iter().find(|sample| sample.expected.is_none()).map(|sample| {
         format!(
@@ -103,7 +103,7 @@ pub(crate) fn nothing_measured(_: &Run, point: &Point, workload: &WorkloadResult
     Some(
         draft
             .remedy("Measure longer (`run`), or find what delays the requests.")
-            .number("settled", workload.settled as f64),
+            .number("settled", workload.completed as f64),
     )
 }
 

@@ -23,7 +23,7 @@ pub(crate) enum About {
     Client,
     Bookkeeping,
     Requests,
-    Neighbours,
+    ExternalIo,
     Clock,
 }
 
@@ -55,7 +55,7 @@ pub const CHECKS: [CheckAbout; 11] = [
         true,
         "the data neither compresses nor repeats, and was written before it was read",
     ),
-    check(About::Client, "client", true, "neither the load generator nor the machine was saturated"),
+    check(About::Client, "generator", true, "neither the load generator nor the machine was saturated"),
     check(
         About::Preconditioned,
         "preconditioned",
@@ -70,8 +70,8 @@ pub const CHECKS: [CheckAbout; 11] = [
         "enough requests and enough time were measured for the figures shown",
     ),
     check(
-        About::Neighbours,
-        "neighbours",
+        About::ExternalIo,
+        "external-io",
         false,
         "no external I/O on the device, and no processor time stolen",
     ),
@@ -83,47 +83,44 @@ pub const CHECKS: [CheckAbout; 11] = [
 pub(crate) fn weight(code: Code) -> Option<(About, [Grade; 3])> {
     use Grade::{A, B, C, D, F};
     let answer = match code {
-        Code::Errors | Code::Interrupted | Code::NeverIssued | Code::GaveUp | Code::NothingMeasured => {
+        Code::Errors | Code::Interrupted | Code::NotIssued | Code::GaveUp | Code::NothingMeasured => {
             (About::Requests, [B, C, F])
         }
         Code::DataCorrupt => (About::Requests, [F, F, F]),
         Code::DataVerified => (About::Requests, [A, B, F]),
-        Code::Conservation | Code::LittleLaw => (About::Bookkeeping, [B, D, F]),
+        Code::Accounting | Code::LittleLaw => (About::Bookkeeping, [B, D, F]),
         Code::FewSamples | Code::PercentilesNotModelled => (About::Samples, [A, C, F]),
         Code::ShortRun | Code::WideInterval => (About::Samples, [B, C, F]),
-        Code::Silence
-        | Code::Drift
-        | Code::Trend
-        | Code::RepeatsDiffer
-        | Code::NotSteady
-        | Code::CarryOver => (About::Steady, [B, C, F]),
+        Code::Stall | Code::Drift | Code::Trend | Code::RepeatsDiffer | Code::NotSteady | Code::CarryOver => {
+            (About::Steady, [B, C, F])
+        }
         Code::Buffered | Code::DirectNotHonoured | Code::DirtyPages => (About::Direct, [B, D, F]),
         Code::CacheSuspected | Code::SloWriteCache => (About::Cache, [B, D, F]),
         Code::UnwrittenData | Code::CompressibleContent => (About::Content, [B, D, F]),
         Code::NotPreconditioned => (About::Preconditioned, [B, C, F]),
-        Code::ClientLimited | Code::CpuSaturated => (About::Client, [B, D, F]),
+        Code::GeneratorSaturated | Code::CpuSaturated => (About::Client, [B, D, F]),
         Code::Lag => (About::Client, [B, C, F]),
         Code::EngineFallback => (About::Client, [A, B, F]),
-        Code::Neighbours | Code::CpuStolen => (About::Neighbours, [B, C, F]),
+        Code::ExternalIo | Code::CpuSteal => (About::ExternalIo, [B, C, F]),
         Code::Throttled | Code::ClockChanged => (About::Clock, [B, C, F]),
         Code::DriveWriteCache
         | Code::CacheSeen
         | Code::VirtualMachine
         | Code::NullTarget
-        | Code::Limit
+        | Code::Bottleneck
         | Code::LatencyBound
-        | Code::LimitUnseen
-        | Code::LimitOpen
-        | Code::LimitImposed
-        | Code::CacheAnswered
+        | Code::BottleneckUncounted
+        | Code::BottleneckUndetermined
+        | Code::RateLimited
+        | Code::CacheHits
         | Code::WhatIf
         | Code::CurveUnsteady
         | Code::Knee
         | Code::NoSharpKnee
         | Code::Retrograde
         | Code::Superlinear
-        | Code::SloEdge
-        | Code::SloUnkept
+        | Code::SloMaximum
+        | Code::SloViolated
         | Code::SloHysteresis
         | Code::SloRecovery
         | Code::BelowModel
@@ -165,12 +162,12 @@ pub fn judge(run: &mut Run) {
         .iter()
         .map(|point| grades(point).then(|| of_point(run, &history, &found, point)))
         .collect();
-    let limited = |finding: &&Finding| finding.code == Code::ClientLimited.name();
+    let limited = |finding: &&Finding| finding.code == Code::GeneratorSaturated.name();
     let limited: BTreeSet<u32> =
         run.findings.iter().filter(limited).filter_map(|finding| finding.point).collect();
     for (point, grading) in run.points.iter_mut().zip(gradings) {
         point.grading = grading;
-        point.client_limited = limited.contains(&point.index);
+        point.generator_saturated = limited.contains(&point.index);
     }
     run.grading = of_run(run);
 }

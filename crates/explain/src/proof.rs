@@ -47,7 +47,7 @@ pub(crate) fn of(about: About, run: &Run, history: &History, point: &Point) -> P
         About::Content => content_of(run, point),
         About::Preconditioned => preconditioned(run, history, point),
         About::Client => client(run, point),
-        About::Neighbours => neighbours(run, point),
+        About::ExternalIo => neighbours(run, point),
         About::Clock => clock(point),
     }
 }

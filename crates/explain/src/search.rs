@@ -13,7 +13,7 @@ pub(crate) fn is_result(run: &Run, point: &Point) -> bool {
     let kept = search
         .ladder
         .iter()
-        .filter(|rung| rung.verdict == "pass" && Some(rung.rate_per_s) == search.kept_per_s);
+        .filter(|rung| rung.verdict == "pass" && Some(rung.rate_per_s) == search.met_per_s);
     kept.flat_map(|rung| &rung.points).any(|index| *index == point.index)
 }
 
@@ -25,22 +25,22 @@ fn per_s(rate: f64) -> String {
 
 /// `p99<5ms and mean<2ms`.
 fn slo(search: &Search) -> String {
-    search.promises.join(" and ")
+    search.slos.join(" and ")
 }
 
-/// What keeps a higher rate from being met. Records name a saturated load generator `client limited`.
+/// What keeps a higher rate from being met. Records name a saturated load generator `load generator saturated`.
 fn cause(by: &str) -> &str {
     if by == CLIENT { "load generator saturated" } else { by }
 }
 
 /// The cause in records where the load generator, not the storage, was too slow.
-const CLIENT: &str = "client limited";
+const CLIENT: &str = "load generator saturated";
 
 pub(crate) fn edge(run: &Run) -> Option<Draft> {
     let search = run.search.as_ref()?;
-    let kept = search.kept_per_s?;
+    let kept = search.met_per_s?;
     let mut sentence = format!("Maximum sustained rate {} within the SLO {}", per_s(kept), slo(search));
-    match (search.broken_per_s, &search.broken_by) {
+    match (search.violated_per_s, &search.violated_by) {
         (Some(broken), Some(by)) => {
             sentence += &format!("; not at {} ({})", per_s(broken), cause(by));
         }
@@ -56,10 +56,10 @@ pub(crate) fn edge(run: &Run) -> Option<Draft> {
             &format!(". That is {part} of the closed-loop ceiling of {}", per_s(search.ceiling_per_s));
     }
     let (severity, remedy) = held(search);
-    let draft = Draft::new(Code::SloEdge, severity, sentence + ".").remedy(remedy);
-    let draft = draft.number("kept_per_s", kept).number("ceiling_per_s", search.ceiling_per_s);
+    let draft = Draft::new(Code::SloMaximum, severity, sentence + ".").remedy(remedy);
+    let draft = draft.number("met_per_s", kept).number("ceiling_per_s", search.ceiling_per_s);
     let draft = draft.number("confirm_needs_s", search.confirm_needs_s.unwrap_or(f64::NAN));
-    let draft = draft.number("broken_per_s", search.broken_per_s.unwrap_or(f64::NAN));
+    let draft = draft.number("violated_per_s", search.violated_per_s.unwrap_or(f64::NAN));
     Some(draft.number("edge_per_s", search.edge_per_s.unwrap_or(f64::NAN)))
 }
 
@@ -70,7 +70,7 @@ fn held(search: &Search) -> (Severity, String) {
     if !search.complete {
         return (Severity::Warning, "Search again: this search did not run to its end.".into());
     }
-    if search.broken_by.as_deref() == Some(CLIENT) {
+    if search.violated_by.as_deref() == Some(CLIENT) {
         let words = "Use a larger machine, or several: the load generator was saturated above that rate, and the \
                      storage may do more.";
         return (Severity::Warning, words.into());
@@ -99,7 +99,7 @@ fn held(search: &Search) -> (Severity, String) {
 
 /// Whether a rate was tried to confirm the one that was kept.
 fn is_again(search: &Search, rung: &Rung) -> bool {
-    Some(rung.rate_per_s) == search.kept_per_s && ["confirm", "after a rest"].contains(&rung.purpose.as_str())
+    Some(rung.rate_per_s) == search.met_per_s && ["confirm", "after a rest"].contains(&rung.purpose.as_str())
 }
 
 fn time(seconds: f64) -> String {
@@ -107,7 +107,7 @@ fn time(seconds: f64) -> String {
 }
 
 pub(crate) fn unkept(run: &Run) -> Option<Draft> {
-    let search = run.search.as_ref().filter(|search| search.kept_per_s.is_none())?;
+    let search = run.search.as_ref().filter(|search| search.met_per_s.is_none())?;
     if !search.complete {
         return None;
     }
@@ -124,7 +124,7 @@ pub(crate) fn unkept(run: &Run) -> Option<Draft> {
         several(search.ladder.len() as u64, "rate"),
         per_s(lowest)
     );
-    let draft = Draft::new(Code::SloUnkept, Severity::Warning, sentence)
+    let draft = Draft::new(Code::SloViolated, Severity::Warning, sentence)
         .remedy("Relax the SLO, or measure the latency at queue depth 1: no rate has a lower one.");
     Some(draft.number("lowest_per_s", lowest))
 }
@@ -141,7 +141,7 @@ fn generator_saturated(search: &Search, lowest_per_s: f64) -> Option<Draft> {
         per_s(lowest_per_s),
         slo(search)
     );
-    let draft = Draft::new(Code::SloUnkept, Severity::Warning, sentence).remedy(
+    let draft = Draft::new(Code::SloViolated, Severity::Warning, sentence).remedy(
         "Use more `workers`, stop other programs, or use a faster machine. Or search lower rates with `--from` and \
          `--to`.",
     );
@@ -150,7 +150,7 @@ fn generator_saturated(search: &Search, lowest_per_s: f64) -> Option<Draft> {
 
 pub(crate) fn hysteresis(run: &Run) -> Option<Draft> {
     let search = run.search.as_ref()?;
-    let (kept, after) = (search.kept_per_s?, search.after_overload_per_s?);
+    let (kept, after) = (search.met_per_s?, search.after_overload_per_s?);
     let after_words =
         if after > 0.0 { format!("only {} meets", per_s(after)) } else { "no rate tried meets".to_owned() };
     let recovery = search.recovery_s.filter(|seconds| *seconds > 0.0);
@@ -163,13 +163,13 @@ pub(crate) fn hysteresis(run: &Run) -> Option<Draft> {
     );
     let draft = Draft::new(Code::SloHysteresis, Severity::Warning, sentence)
         .remedy("Plan for the lower rate, or keep the load below the higher one at all times.");
-    Some(draft.number("kept_per_s", kept).number("after_overload_per_s", after))
+    Some(draft.number("met_per_s", kept).number("after_overload_per_s", after))
 }
 
 /// Writes: whether the rate is that of the storage or of a write cache.
 pub(crate) fn write_cache(run: &Run) -> Option<Draft> {
     let search = run.search.as_ref()?;
-    let (cache, kept) = (search.write_cache.as_ref()?, search.kept_per_s?);
+    let (cache, kept) = (search.write_cache.as_ref()?, search.met_per_s?);
     let source = match cache.basis.as_str() {
         "given" => "as given",
         "array" => "from the array's description",

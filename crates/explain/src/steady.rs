@@ -53,7 +53,7 @@ pub(crate) fn silence(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<D
     // Records of earlier programs hold shorter ones.
     let least_ns = Silence::TIMES as f64 * workload.measured_ns as f64 / ops as f64;
     let silent: Vec<_> =
-        workload.silences.iter().filter(|silence| silence.length_ns as f64 >= least_ns).collect();
+        workload.stalls.iter().filter(|silence| silence.length_ns as f64 >= least_ns).collect();
     let longest = silent.iter().max_by_key(|silence| silence.length_ns)?;
     let sum_ns: u64 = silent.iter().map(|silence| silence.length_ns).sum();
     let share = sum_ns as f64 / workload.measured_ns as f64;
@@ -68,12 +68,12 @@ pub(crate) fn silence(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<D
         percent(share)
     );
     let severity = if share < SILENT_MOST { Severity::Warning } else { Severity::Invalid };
-    let draft = Draft::new(Code::Silence, severity, sentence).remedy(
+    let draft = Draft::new(Code::Stall, severity, sentence).remedy(
         "Find the cause: check the kernel's log, lost paths and members, garbage collection, and write throttling. \
          The rate includes the stall as time without completions.",
     );
     let draft = draft.number("longest_s", longest_s).number("from_s", from_s);
-    Some(draft.number("silences", silent.len() as f64).number("silent_share", share))
+    Some(draft.number("stalls", silent.len() as f64).number("silent_share", share))
 }
 
 /// A window is cut into so many parts. Neighbouring seconds resemble each other; parts of some seconds do so less, and

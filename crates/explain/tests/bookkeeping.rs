@@ -7,9 +7,9 @@ use crate::{find, found, reads, workload};
 #[test]
 fn requests_that_were_lost_make_a_figure_invalid() {
     let mut run = reads();
-    assert!(find(&run, "conservation").is_none());
-    workload(&mut run).settled -= 1;
-    let finding = found(&run, "conservation");
+    assert!(find(&run, "accounting").is_none());
+    workload(&mut run).completed -= 1;
+    let finding = found(&run, "accounting");
     assert_eq!(finding.severity, Severity::Invalid);
     assert!(
         finding.sentence.contains("600,000 requests planned, 599,999 requests completed"),
@@ -22,21 +22,21 @@ fn requests_that_were_lost_make_a_figure_invalid() {
 fn bytes_that_do_not_fit_the_requests_are_found() {
     let mut run = reads();
     workload(&mut run).classes[0].bytes -= 512;
-    assert!(found(&run, "conservation").sentence.contains("4096 bytes"));
+    assert!(found(&run, "accounting").sentence.contains("4096 bytes"));
 }
 
 #[test]
 fn workers_and_classes_count_the_same_requests() {
     let mut run = reads();
     workload(&mut run).workers[0].ops += 1;
-    assert!(found(&run, "conservation").sentence.contains("workers"));
+    assert!(found(&run, "accounting").sentence.contains("workers"));
 }
 
 #[test]
 fn histograms_hold_what_ended_in_the_window_and_after_it() {
     let mut run = reads();
     workload(&mut run).edges.as_mut().unwrap().ended_after = 8;
-    assert!(found(&run, "conservation").sentence.contains("8 after it"));
+    assert!(found(&run, "accounting").sentence.contains("8 after it"));
 }
 
 #[test]

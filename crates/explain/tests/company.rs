@@ -26,31 +26,35 @@ fn a_worker_that_computes_all_the_time_is_the_limit() {
     let mut run = reads();
     let cpu = |user_s| Some(CpuUse { user_s, system_s: 9.0 });
     workload(&mut run).workers[0].cpu = cpu(20.0);
-    assert!(find(&run, "client-limited").is_none());
+    assert!(find(&run, "generator-saturated").is_none());
     workload(&mut run).workers[0].cpu = cpu(21.9);
-    let finding = found(&run, "client-limited");
+    let finding = found(&run, "generator-saturated");
     assert!(finding.sentence.contains("1 worker of 1"), "{}", finding.sentence);
     set(&mut run, "iopoll", "true");
-    assert!(find(&run, "client-limited").is_none(), "who polls is busy by intent");
+    assert!(find(&run, "generator-saturated").is_none(), "who polls is busy by intent");
 }
 
 #[test]
 fn a_rate_near_what_the_program_can_ask_is_limited_by_it() {
     let mut run = reads();
     workload(&mut run).workers[0].ceiling_per_s = Some(40_001.0);
-    assert!(find(&run, "client-limited").is_none());
+    assert!(find(&run, "generator-saturated").is_none());
     workload(&mut run).workers[0].ceiling_per_s = Some(25_000.0);
-    let finding = found(&run, "client-limited");
+    let finding = found(&run, "generator-saturated");
     assert!(finding.sentence.contains("20,000/s is 80 % of the 25,000/s"), "{}", finding.sentence);
     let mut second = workload(&mut run).workers[0].clone();
     run.environment.cpus = 1;
     workload(&mut run).workers.push(second.clone());
-    assert_eq!(found(&run, "client-limited").numbers["ceiling_per_s"], 25_000.0, "both share one processor");
+    assert_eq!(
+        found(&run, "generator-saturated").numbers["ceiling_per_s"],
+        25_000.0,
+        "both share one processor"
+    );
     run.environment.cpus = 8;
     workload(&mut run).workers.truncate(1);
     second.ceiling_per_s = None;
     workload(&mut run).workers.push(second);
-    assert!(find(&run, "client-limited").is_none(), "not all of its workers were measured");
+    assert!(find(&run, "generator-saturated").is_none(), "not all of its workers were measured");
 }
 
 #[test]
@@ -58,22 +62,25 @@ fn lateness_is_the_programs_own_where_no_request_took_so_long() {
     let mut run = reads();
     workload(&mut run).late = Some(responses(600_000, 2_000_000, 0.1));
     workload(&mut run).classes[0].service = Some(responses(600_000, 300_000, 0.1));
-    assert!(found(&run, "client-limited").numbers["late_ns_p99"] > 0.0);
+    assert!(found(&run, "generator-saturated").numbers["late_ns_p99"] > 0.0);
     workload(&mut run).classes[0].service = Some(responses(600_000, 3_000_000, 0.1));
-    assert!(find(&run, "client-limited").is_none(), "an engine that waits in the kernel is late as well");
+    assert!(
+        find(&run, "generator-saturated").is_none(),
+        "an engine that waits in the kernel is late as well"
+    );
     workload(&mut run).classes[0].service = Some(responses(600_000, 10_000, 0.1));
     workload(&mut run).late = Some(responses(600_000, 20_000, 0.1));
-    assert!(find(&run, "client-limited").is_none(), "a timer is late as well");
+    assert!(find(&run, "generator-saturated").is_none(), "a timer is late as well");
 }
 
 #[test]
 fn a_point_that_the_program_limited_is_marked() {
     let mut run = reads();
     explain::judge(&mut run);
-    assert!(!run.points[0].client_limited);
+    assert!(!run.points[0].generator_saturated);
     workload(&mut run).workers[0].ceiling_per_s = Some(25_000.0);
     explain::judge(&mut run);
-    assert!(run.points[0].client_limited);
+    assert!(run.points[0].generator_saturated);
 }
 
 #[test]
@@ -89,9 +96,9 @@ fn a_machine_without_idle_time_is_saturated() {
 fn stolen_time_is_told() {
     let mut run = reads();
     sampled(&mut run, series::CPU_STEAL, |_| 0.01);
-    assert!(find(&run, "cpu-stolen").is_none());
+    assert!(find(&run, "cpu-steal").is_none());
     sampled(&mut run, series::CPU_STEAL, |_| 0.08);
-    assert!(found(&run, "cpu-stolen").sentence.contains("8.0 %"));
+    assert!(found(&run, "cpu-steal").sentence.contains("8.0 %"));
 }
 
 #[test]
@@ -118,12 +125,12 @@ fn what_the_device_did_beyond_this_run_was_done_by_others() {
     let mut run = reads();
     let sectors = point(&mut run).devices[0].read_sectors;
     point(&mut run).devices[0].read_sectors = sectors * 104 / 100;
-    assert!(find(&run, "neighbours").is_none());
+    assert!(find(&run, "external-io").is_none());
     point(&mut run).devices[0].write_sectors = sectors / 10;
-    let finding = found(&run, "neighbours");
+    let finding = found(&run, "external-io");
     assert!(finding.sentence.contains("328.12 MiB more than the 2.29 GiB"), "{}", finding.sentence);
     set(&mut run, "direct", "false");
-    assert!(find(&run, "neighbours").is_none(), "read-ahead reads more than was asked");
+    assert!(find(&run, "external-io").is_none(), "read-ahead reads more than was asked");
 }
 
 #[test]
@@ -131,10 +138,10 @@ fn a_file_system_over_several_devices_may_write_twice() {
     let mut run = reads();
     let second = point(&mut run).devices[0].clone();
     point(&mut run).devices.push(second);
-    assert!(find(&run, "neighbours").is_none());
+    assert!(find(&run, "external-io").is_none());
     let target = run.targets[0].clone();
     run.targets.push(target);
-    assert!(find(&run, "neighbours").is_some());
+    assert!(find(&run, "external-io").is_some());
 }
 
 #[test]
@@ -188,12 +195,12 @@ fn nothing_but_itself_is_said_of_a_run_on_nothing() {
 #[test]
 fn requests_that_fell_due_and_were_never_issued_are_told() {
     let mut run = reads();
-    assert!(find(&run, "never-issued").is_none());
+    assert!(find(&run, "not-issued").is_none());
     workload(&mut run).dropped = 7;
-    assert!(found(&run, "never-issued").sentence.contains("7 requests of 600007"));
+    assert!(found(&run, "not-issued").sentence.contains("7 requests of 600007"));
     workload(&mut run).dropped = 0;
-    workload(&mut run).unserved = 9;
-    assert!(found(&run, "never-issued").sentence.contains("at least what is shown"));
+    workload(&mut run).not_issued = 9;
+    assert!(found(&run, "not-issued").sentence.contains("at least what is shown"));
 }
 
 #[test]

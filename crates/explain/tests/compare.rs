@@ -142,7 +142,7 @@ fn a_change_of_a_twentieth_is_found_in_nine_pairs_of_ten_where_six_repeats_vary_
         let comparison = held(&first, &second);
         let rate = row(&comparison, "4k", "iops");
         found += usize::from(rate.verdict == Verdict::Better);
-        visible += rate.smallest_effect.unwrap() / PAIRS as f64;
+        visible += rate.detectable_effect.unwrap() / PAIRS as f64;
     }
     tell(&format!(
         "six repeats: {found} of {PAIRS} changes of 5 % are found, {visible:.4} is said to be visible"
@@ -190,7 +190,7 @@ fn the_noise_of_repeats_widens_what_was_measured_once() {
     let comparison = held(&once, &often);
     let rate = row(&comparison, "64k", "iops");
     assert_eq!((rate.basis, rate.repeats), (Basis::Noise, [1, 6]));
-    assert!(rate.smallest_effect.unwrap() > 0.1, "{rate:?}");
+    assert!(rate.detectable_effect.unwrap() > 0.1, "{rate:?}");
     assert!(!differs(&comparison));
 }
 
@@ -245,16 +245,16 @@ fn single_measurements_of_real_storage_are_never_surer_than_runs_repeat() {
 #[test]
 fn searches_are_compared_by_the_rates_that_they_found_and_not_by_their_trials() {
     let search = |kept: f64, broken: f64| record::Search {
-        promises: vec!["p99<5ms".into()],
+        slos: vec!["p99<5ms".into()],
         load: None,
-        within: 0.02,
+        tolerance: 0.02,
         from_per_s: None,
         to_per_s: None,
         ceiling_per_s: 0.0,
-        kept_per_s: Some(kept),
-        broken_per_s: Some(broken),
+        met_per_s: Some(kept),
+        violated_per_s: Some(broken),
         edge_per_s: None,
-        broken_by: None,
+        violated_by: None,
         confirmed: true,
         confirm_needs_s: None,
         after_overload_per_s: None,
@@ -270,7 +270,7 @@ fn searches_are_compared_by_the_rates_that_they_found_and_not_by_their_trials() 
     let [only] = comparison.rows.as_slice() else { panic!("{:?}", comparison.rows) };
     assert_eq!(
         (only.metric.as_str(), only.verdict, only.basis),
-        ("kept_per_s", Verdict::Better, Basis::Search)
+        ("met_per_s", Verdict::Better, Basis::Search)
     );
     let equal = held(&with(1000.0, 1020.0), &with(1010.0, 1030.0));
     assert_eq!(equal.rows[0].verdict, Verdict::Equivalent);
@@ -362,7 +362,7 @@ fn runs_are_put_together_by_labels_facts_and_options() {
     runs[0].tags.insert("room".into(), "3".into());
     runs[1].tags.insert("room".into(), "4".into());
     runs[2].tags.insert("room".into(), "3".into());
-    runs[1].targets[0].asked = "array:md3000?raid=5&luns=2".into();
+    runs[1].targets[0].address = "array:md3000?raid=5&luns=2".into();
     let groups = by("room", &runs);
     let found: Vec<(&str, usize)> =
         groups.iter().map(|group| (group.name.as_str(), group.runs.len())).collect();

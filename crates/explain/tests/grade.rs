@@ -57,9 +57,9 @@ fn no_a_follows_from_the_absence_of_evidence() {
         ("direct", |run| point(run).devices.clear()),
         ("cache", |run| run.targets[0].caches.clear()),
         ("content", |run| run.targets[0].kind = "block device".into()),
-        ("client", |run| workload(run).workers[0].cpu = None),
+        ("generator", |run| workload(run).workers[0].cpu = None),
         ("steady", |run| point(run).series.retain(|series| !series.name.ends_with(" ops"))),
-        ("neighbours", |run| point(run).devices.clear()),
+        ("external-io", |run| point(run).devices.clear()),
         ("clock", |run| point(run).series.retain(|series| series.name != series::CPU_FREQUENCY)),
     ];
     for (name, spoil) in without {
@@ -95,7 +95,7 @@ fn a_failed_check_costs_by_what_it_puts_in_doubt() {
     assert_eq!(grade(run.clone()), Grade::D);
     workload(&mut run).workers[0].cpu = Some(CpuUse { user_s: 31.0, system_s: 0.0 });
     assert_eq!(grade(run.clone()), Grade::E, "what was measured is in doubt for two reasons");
-    workload(&mut run).settled -= 1;
+    workload(&mut run).completed -= 1;
     assert_eq!(grade(run), Grade::F);
 }
 
@@ -129,7 +129,7 @@ fn the_run_has_the_grade_of_its_worst_point_and_names_it() {
     assert_eq!(grades, [Grade::A, Grade::D]);
     let grading = run.grading.unwrap();
     assert_eq!(grading.grade, Grade::D);
-    let client = grading.checks.iter().find(|check| check.name == "client").unwrap();
+    let client = grading.checks.iter().find(|check| check.name == "generator").unwrap();
     assert_eq!(client.points, ["second"]);
 }
 

@@ -75,23 +75,23 @@ fn two_paths(each: f64) -> Run {
 
 #[test]
 fn a_shared_part_carries_what_all_paths_over_it_carry() {
-    let finding = found(&two_paths(0.98e9), "limit");
+    let finding = found(&two_paths(0.98e9), "bottleneck");
     assert!(finding.sentence.starts_with("bus is the bottleneck"), "{}", finding.sentence);
     assert!(finding.sentence.contains("Not saturated: port 0 (82 %)"), "{}", finding.sentence);
     assert!((finding.numbers["bus_reads_share"] - 0.98).abs() < 1e-9, "{finding:?}");
-    let finding = found(&two_paths(1.19e9), "limit");
+    let finding = found(&two_paths(1.19e9), "bottleneck");
     assert!(finding.sentence.contains("Also saturated: port"), "{}", finding.sentence);
 }
 
 #[test]
 fn parts_below_their_ceilings_are_not_the_limit() {
     let run = two_paths(0.5e9);
-    assert!(find(&run, "limit").is_none());
+    assert!(find(&run, "bottleneck").is_none());
     // 64 in flight, and nothing tells what the device itself can do.
     assert!(find(&run, "latency-bound").is_none());
     let mut run = run;
     run.points[0].series.clear();
-    assert!(find(&run, "limit").is_none() && find(&run, "latency-bound").is_none());
+    assert!(find(&run, "bottleneck").is_none() && find(&run, "latency-bound").is_none());
 }
 
 #[test]
@@ -117,9 +117,9 @@ fn a_rotating_disk_that_is_always_busy_is_the_limit() {
     counted(&mut run, "sda", 200.0 * 4096.0);
     let busy = series(&run.points[0], "disk.sda.busy", "share", 0.99);
     run.points[0].series.push(busy);
-    assert!(found(&run, "limit").sentence.starts_with("sda is the bottleneck: utilization 99 %"));
+    assert!(found(&run, "bottleneck").sentence.starts_with("sda is the bottleneck: utilization 99 %"));
     run.points[0].series.last_mut().unwrap().values.fill(0.5);
-    assert!(find(&run, "limit").is_none());
+    assert!(find(&run, "bottleneck").is_none());
 }
 
 /// A sweep of depth on a device that does so many requests a second with so many in flight.
@@ -152,7 +152,10 @@ fn swept(rate: impl Fn(u64) -> u64) -> Run {
 
 fn at(run: &Run, index: u32) -> Vec<String> {
     let of_point = explain::findings(run).into_iter().filter(|finding| finding.point == Some(index));
-    of_point.map(|finding| finding.code).filter(|code| code.starts_with("l")).collect()
+    of_point
+        .map(|finding| finding.code)
+        .filter(|code| ["latency-bound", "bottleneck"].iter().any(|it| code.starts_with(it)))
+        .collect()
 }
 
 #[test]
@@ -160,8 +163,8 @@ fn a_flat_line_below_every_ceiling_has_its_limit_where_nothing_is_counted() {
     let run = swept(|depth| 4_000 * depth.min(8));
     assert_eq!(at(&run, 0), ["latency-bound"]);
     assert_eq!(at(&run, 1), ["latency-bound"]);
-    assert_eq!(at(&run, 5), ["limit-unseen"]);
-    let finding = found(&run, "limit-unseen");
+    assert_eq!(at(&run, 5), ["bottleneck-uncounted"]);
+    let finding = found(&run, "bottleneck-uncounted");
     assert!(finding.sentence.contains("only adds latency"), "{}", finding.sentence);
     assert!((finding.numbers["more_response_times"] - 2.0).abs() < 0.05, "{finding:?}");
 }
@@ -169,8 +172,8 @@ fn a_flat_line_below_every_ceiling_has_its_limit_where_nothing_is_counted() {
 #[test]
 fn a_flat_line_at_a_ceiling_is_evidence_for_it() {
     let run = swept(|depth| 18_000 * depth.min(8));
-    assert_eq!(at(&run, 5), ["limit"]);
-    let finding = found(&run, "limit");
+    assert_eq!(at(&run, 5), ["bottleneck"]);
+    let finding = found(&run, "bottleneck");
     assert!(
         finding.sentence.contains("the rate changes by") && finding.sentence.contains("only adds latency"),
         "{}",
@@ -223,7 +226,7 @@ fn the_kind_of_part_that_is_busy_and_waited_for_is_the_limit() {
         ("disk 2", 0.93, 5.0),
         ("controller 0 processor", 0.3, 0.1),
     ]);
-    let finding = found(&run, "limit");
+    let finding = found(&run, "bottleneck");
     assert!(finding.sentence.starts_with("disks are the bottleneck"));
     assert!(
         finding.sentence.contains("Not saturated: controller 0 processor (30 %)"),
@@ -231,30 +234,30 @@ fn the_kind_of_part_that_is_busy_and_waited_for_is_the_limit() {
         finding.sentence
     );
     let buses = modelled(&[("controller 0 bus", 0.98, 8.0), ("controller 1 bus", 0.97, 7.0)]);
-    assert!(found(&buses, "limit").sentence.starts_with("controller buses are the bottleneck"));
+    assert!(found(&buses, "bottleneck").sentence.starts_with("controller buses are the bottleneck"));
     let one = modelled(&[("disk 0", 0.99, 12.0), ("disk 1", 0.2, 0.0), ("link 0 back", 0.4, 0.1)]);
-    assert!(found(&one, "limit").sentence.starts_with("disk 0 is the bottleneck"));
+    assert!(found(&one, "bottleneck").sentence.starts_with("disk 0 is the bottleneck"));
 }
 
 #[test]
 fn a_part_that_is_not_quite_busy_is_the_limit_where_what_is_in_flight_gathers() {
     let run = modelled(&[("controller 0 processor", 0.79, 11.0), ("disk 0", 0.4, 0.3), ("disk 1", 0.4, 0.2)]);
-    let finding = found(&run, "limit");
+    let finding = found(&run, "bottleneck");
     assert!(finding.sentence.starts_with("controller 0 processor is the bottleneck"), "{}", finding.sentence);
     let few = modelled(&[("controller 0 processor", 0.79, 2.0), ("disk 0", 0.4, 0.3), ("disk 1", 0.4, 0.2)]);
-    assert!(find(&few, "limit").is_none() && find(&few, "limit-open").is_some());
+    assert!(find(&few, "bottleneck").is_none() && find(&few, "bottleneck-undetermined").is_some());
 }
 
 #[test]
 fn a_part_that_is_busy_with_what_nobody_waits_for_is_not_named() {
     let busy = modelled(&[("disk 0", 1.0, 0.0), ("link 0 back", 0.4, 12.0)]);
-    assert!(find(&busy, "limit").is_none() && find(&busy, "limit-open").is_some());
+    assert!(find(&busy, "bottleneck").is_none() && find(&busy, "bottleneck-undetermined").is_some());
     let parts = [("disk 0", 0.97, 12.0), ("link 0 back", 0.4, 0.1)];
     let rebuilt = with_background(modelled(&parts), 0.6);
-    let finding = found(&rebuilt, "limit-open");
+    let finding = found(&rebuilt, "bottleneck-undetermined");
     assert!(finding.sentence.contains("60 % of it background work"), "{}", finding.sentence);
-    assert!(find(&rebuilt, "limit").is_none());
-    assert!(find(&with_background(modelled(&parts), 0.1), "limit").is_some());
+    assert!(find(&rebuilt, "bottleneck").is_none());
+    assert!(find(&with_background(modelled(&parts), 0.1), "bottleneck").is_some());
 }
 
 #[test]
@@ -276,8 +279,8 @@ fn reads_ahead_that_pile_up_name_a_part_only_where_requests_may_wait_for_them() 
         breakdown.classes.push(class("host-read", "controller 0 processor", 0.0, present));
         run
     };
-    assert!(find(&with_requests_at_the_processor(15.5), "limit").is_none());
-    assert!(find(&with_requests_at_the_processor(15.5), "limit-open").is_some());
+    assert!(find(&with_requests_at_the_processor(15.5), "bottleneck").is_none());
+    assert!(find(&with_requests_at_the_processor(15.5), "bottleneck-undetermined").is_some());
     // A request that joins such a queue and is still there at the end says nothing of the rate of the others.
     let mut stuck = with_requests_at_the_processor(15.5);
     let elapsed_ns = (stuck.points[0].ended_ns - stuck.points[0].started_ns) as f64;
@@ -289,23 +292,23 @@ fn reads_ahead_that_pile_up_name_a_part_only_where_requests_may_wait_for_them() 
         ..stuck.points[0].breakdown.as_ref().unwrap().classes[0].clone()
     };
     stuck.points[0].breakdown.as_mut().unwrap().classes.push(read);
-    assert!(find(&stuck, "limit").is_none() && find(&stuck, "limit-open").is_some());
+    assert!(find(&stuck, "bottleneck").is_none() && find(&stuck, "bottleneck-undetermined").is_some());
     let waited_for = with_requests_at_the_processor(1.0);
-    let finding = found(&waited_for, "limit");
+    let finding = found(&waited_for, "bottleneck");
     assert!(finding.sentence.starts_with("disk 0 is the bottleneck"), "{}", finding.sentence);
 }
 
 #[test]
 fn of_two_parts_that_are_full_the_record_names_neither() {
     let run = modelled(&[("controller 0 bus", 0.97, 9.0), ("link 0 back", 0.96, 3.0)]);
-    assert!(find(&run, "limit").is_none() && find(&run, "limit-open").is_some());
+    assert!(find(&run, "bottleneck").is_none() && find(&run, "bottleneck-undetermined").is_some());
 }
 
 #[test]
 fn many_in_flight_that_wait_at_no_part_are_not_told_to_be_latency_bound_without_another_depth() {
     let run = modelled(&[("disk 0", 0.1, 0.1), ("disk 1", 0.12, 0.1), ("link 0 back", 0.05, 0.0)]);
-    assert!(find(&run, "latency-bound").is_none() && find(&run, "limit").is_none());
-    assert!(find(&run, "limit-open").is_some());
+    assert!(find(&run, "latency-bound").is_none() && find(&run, "bottleneck").is_none());
+    assert!(find(&run, "bottleneck-undetermined").is_some());
     let mut alone = run;
     workload(&mut alone).mean_in_flight = 1.0;
     assert!(find(&alone, "latency-bound").is_some());
@@ -360,7 +363,7 @@ fn trials_settle_what_the_record_leaves_open() {
 fn trials_that_settle_nothing_tell_what_they_brought_and_send_nobody_to_where_he_is() {
     let mut run = modelled(&[("controller 0 bus", 0.97, 9.0), ("link 0 back", 0.96, 3.0)]);
     run.findings = explain::findings(&run);
-    let open = find(&run, "limit-open").unwrap();
+    let open = find(&run, "bottleneck-undetermined").unwrap();
     assert!(open.remedy.contains("`fathom explain`"), "{}", open.remedy);
     let parts = |bus, link| vec![trial("controller bus", 1.5, bus), trial("link", 1.5, link)];
     let after = |trials: Vec<Trial>| explain::unsettled("3", &open, &tried(trials));
@@ -379,7 +382,7 @@ fn trials_that_settle_nothing_tell_what_they_brought_and_send_nobody_to_where_he
         elsewhere.sentence
     );
     for finding in [both, one, none, elsewhere] {
-        assert_eq!((finding.code.as_str(), finding.point), ("limit-open", Some(0)));
+        assert_eq!((finding.code.as_str(), finding.point), ("bottleneck-undetermined", Some(0)));
         assert!(finding.sentence.starts_with(&open.sentence), "{}", finding.sentence);
         assert!(!finding.remedy.starts_with(&open.remedy), "{}", finding.remedy);
     }
@@ -398,7 +401,7 @@ fn a_rate_at_the_limit_of_the_control_group_is_imposed_by_it() {
     run.path = vec![part("sda", Some("disk.sda"), Vec::new(), Vec::new())];
     let held = |run: &mut Run, limit: &str| {
         run.environment.facts.insert("io limits of the control group".into(), limit.into());
-        find(run, "limit-imposed")
+        find(run, "rate-limited")
     };
     let finding = held(&mut run, "vda rbps=max riops=9; sda rbps=max wbps=max riops=502 wiops=max").unwrap();
     assert!(
@@ -425,7 +428,7 @@ fn a_rate_that_is_the_same_in_nearly_every_second_and_at_every_depth_looks_impos
             seconds.values.iter_mut().step_by(nth).for_each(|value| *value = other);
             point.series.push(seconds);
         }
-        find(&run, "limit-imposed")
+        find(&run, "rate-limited")
     };
     assert!(with_seconds(3_000.0, 2, 3_001.0).is_some());
     assert!(with_seconds(2_900.0, 2, 3_100.0).is_none());
@@ -440,13 +443,13 @@ fn a_rate_that_is_the_same_in_nearly_every_second_and_at_every_depth_looks_impos
 #[test]
 fn reads_that_no_member_was_asked_for_were_answered_by_the_cache() {
     let run = with_background(modelled(&[("disk 0", 0.1, 0.0), ("link 0 back", 0.6, 0.3)]), 0.0);
-    let finding = found(&run, "cache-answered");
+    let finding = found(&run, "cache-hits");
     assert!(finding.numbers["answered_share"] > 0.9, "{finding:?}");
     let mut asked = run;
     for class in &mut asked.points[0].breakdown.as_mut().unwrap().classes {
         class.visits *= 100;
     }
-    assert!(find(&asked, "cache-answered").is_none());
+    assert!(find(&asked, "cache-hits").is_none());
 }
 
 /// Depths on one file and on four, at rates of `rate(files, depth)`.
@@ -476,7 +479,7 @@ fn on_files(rate: impl Fn(u64, u64) -> u64) -> Run {
 #[test]
 fn more_in_flight_on_a_file_gives_nothing_and_more_files_do_so_each_file_is_the_limit() {
     let run = on_files(|files, depth| files * 5_000 * depth.min(2));
-    let finding = found(&run, "limit");
+    let finding = found(&run, "bottleneck");
     assert_eq!(finding.bottleneck(), Some("Each file"));
     assert!(
         finding.sentence.contains("With 1 file the rate changes by 0.0 % from 8 to 32"),
@@ -485,7 +488,7 @@ fn more_in_flight_on_a_file_gives_nothing_and_more_files_do_so_each_file_is_the_
     );
     assert!((finding.numbers["more_places_rate_times"] - 4.0).abs() < 0.05, "{finding:?}");
     let shared = on_files(|_, depth| 5_000 * depth.min(2));
-    assert!(find(&shared, "limit").is_none(), "the files share what is full");
+    assert!(find(&shared, "bottleneck").is_none(), "the files share what is full");
     let deeper = on_files(|files, depth| files * 1_000 * depth);
-    assert!(find(&deeper, "limit").is_none(), "a file still answers to more in flight");
+    assert!(find(&deeper, "bottleneck").is_none(), "a file still answers to more in flight");
 }

@@ -18,14 +18,14 @@ fn searched() -> Run {
     };
     let mut run = reads();
     run.search = Some(Search {
-        promises: vec!["p99<5ms".into()],
+        slos: vec!["p99<5ms".into()],
         load: None,
-        within: 0.02,
+        tolerance: 0.02,
         ceiling_per_s: 10_000.0,
-        kept_per_s: Some(9_000.0),
-        broken_per_s: Some(9_150.0),
+        met_per_s: Some(9_000.0),
+        violated_per_s: Some(9_150.0),
         edge_per_s: Some(9_079.0),
-        broken_by: Some("p99<5ms".into()),
+        violated_by: Some("p99<5ms".into()),
         confirmed: true,
         confirm_needs_s: Some(41.0),
         from_per_s: None,
@@ -51,7 +51,7 @@ fn search(run: &mut Run) -> &mut Search {
 
 #[test]
 fn the_edge_is_told_with_what_broke_above_it() {
-    let finding = found(&searched(), "slo-edge");
+    let finding = found(&searched(), "slo-maximum");
     assert_eq!(finding.severity, Severity::Note);
     assert!(
         finding
@@ -70,7 +70,7 @@ fn the_edge_is_told_with_what_broke_above_it() {
         "Plan with this rate: further trials of 42.0 s (41.0 s required) confirmed it, also after a rest."
     );
     assert_eq!(finding.numbers["edge_per_s"], 9_079.0);
-    assert_eq!(codes(&searched()), ["slo-edge"]);
+    assert_eq!(codes(&searched()), ["slo-maximum"]);
 }
 
 #[test]
@@ -78,34 +78,37 @@ fn an_edge_that_did_not_hold_again_or_was_the_client_s_is_a_warning() {
     let mut run = searched();
     search(&mut run).confirmed = false;
     search(&mut run).ladder[2].verdict = "fail".into();
-    assert_eq!(found(&run, "slo-edge").severity, Severity::Warning);
+    assert_eq!(found(&run, "slo-maximum").severity, Severity::Warning);
     search(&mut run).ladder[2].verdict = "undecided".into();
-    let open = found(&run, "slo-edge");
+    let open = found(&run, "slo-maximum");
     assert!(open.severity == Severity::Note && open.remedy.contains("--max-trial"), "{}", open.remedy);
     let mut run = searched();
-    search(&mut run).broken_by = Some("client limited".into());
-    assert!(found(&run, "slo-edge").remedy.contains("load generator was saturated"));
+    search(&mut run).violated_by = Some("load generator saturated".into());
+    assert!(found(&run, "slo-maximum").remedy.contains("load generator was saturated"));
 }
 
 #[test]
 fn no_rate_that_keeps_a_promise_is_told() {
     let mut run = searched();
-    search(&mut run).kept_per_s = None;
-    assert!(found(&run, "slo-unkept").sentence.contains("3 rates were tried, from 9,000/s on"));
-    assert!(find(&run, "slo-edge").is_none());
+    search(&mut run).met_per_s = None;
+    assert!(found(&run, "slo-violated").sentence.contains("3 rates were tried, from 9,000/s on"));
+    assert!(find(&run, "slo-maximum").is_none());
     search(&mut run).complete = false;
-    assert!(find(&run, "slo-unkept").is_none(), "a search that was cut short has not tried enough to say so");
+    assert!(
+        find(&run, "slo-violated").is_none(),
+        "a search that was cut short has not tried enough to say so"
+    );
 }
 
 #[test]
 fn a_saturated_generator_is_no_reason_to_promise_less() {
     let mut run = searched();
     let own = search(&mut run);
-    own.kept_per_s = None;
+    own.met_per_s = None;
     for rung in &mut own.ladder {
-        (rung.verdict, rung.cause) = ("fail".into(), Some("client limited".into()));
+        (rung.verdict, rung.cause) = ("fail".into(), Some("load generator saturated".into()));
     }
-    let finding = found(&run, "slo-unkept");
+    let finding = found(&run, "slo-violated");
     assert!(finding.sentence.contains("Load generator saturated at 9,000/s"), "{}", finding.sentence);
     assert!(
         finding.remedy.contains("more `workers`") && !finding.remedy.contains("less"),
@@ -118,8 +121,8 @@ fn a_saturated_generator_is_no_reason_to_promise_less() {
 fn a_bound_that_is_kept_is_no_edge() {
     let mut run = searched();
     let own = search(&mut run);
-    (own.to_per_s, own.broken_per_s, own.edge_per_s, own.ceiling_per_s) = (Some(9_000.0), None, None, 0.0);
-    let sentence = found(&run, "slo-edge").sentence;
+    (own.to_per_s, own.violated_per_s, own.edge_per_s, own.ceiling_per_s) = (Some(9_000.0), None, None, 0.0);
+    let sentence = found(&run, "slo-maximum").sentence;
     assert_eq!(sentence, "Maximum sustained rate 9,000/s within the SLO p99<5ms, the highest rate allowed.");
 }
 
@@ -173,8 +176,8 @@ fn less_after_an_overload_is_told_with_the_time_to_recover() {
 #[test]
 fn of_a_search_only_looks_at_the_rate_that_was_kept_are_results() {
     let mut run = searched();
-    workload(&mut run).unserved = 9;
-    assert!(find(&run, "never-issued").is_some());
+    workload(&mut run).not_issued = 9;
+    assert!(find(&run, "not-issued").is_some());
     search(&mut run).ladder.iter_mut().for_each(|rung| rung.points = vec![7]);
-    assert!(find(&run, "never-issued").is_none());
+    assert!(find(&run, "not-issued").is_none());
 }

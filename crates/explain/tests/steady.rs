@@ -53,8 +53,8 @@ fn silence_is_named_with_its_length_and_beginning_and_fails_the_check_of_steadin
         from_ns: from_ns + truncated::<u64>(from_s * 1e9),
         length_ns: truncated::<u64>(length_s * 1e9),
     };
-    workload(&mut run).silences = vec![silence(2.0, 1.1), silence(13.2, 12.4)];
-    let finding = found(&run, "silence");
+    workload(&mut run).stalls = vec![silence(2.0, 1.1), silence(13.2, 12.4)];
+    let finding = found(&run, "stall");
     assert!(finding.sentence.contains("No completion for 12.4 s from 13.2 s on"), "{}", finding.sentence);
     assert!(
         finding.sentence.contains("2 such stalls, 13.5 s in all: 45 % of the window"),
@@ -66,17 +66,17 @@ fn silence_is_named_with_its_length_and_beginning_and_fails_the_check_of_steadin
     let checks = &run.points[0].grading.as_ref().expect("it is graded").checks;
     let steady = checks.iter().find(|check| check.name == "steady").expect("it is made");
     assert_eq!(steady.outcome, Outcome::Failed);
-    workload(&mut run).silences = vec![silence(10.0, 16.0)];
-    assert_eq!(found(&run, "silence").severity, Severity::Invalid);
+    workload(&mut run).stalls = vec![silence(10.0, 16.0)];
+    assert_eq!(found(&run, "stall").severity, Severity::Invalid);
 }
 
 #[test]
 fn requests_that_take_long_are_no_silence() {
     let mut run = reads();
     let own = workload(&mut run);
-    own.silences = vec![Silence { from_ns: own.measured_from_ns, length_ns: 2_000_000_000 }];
+    own.stalls = vec![Silence { from_ns: own.measured_from_ns, length_ns: 2_000_000_000 }];
     own.classes[0].ops = 200;
-    assert!(find(&run, "silence").is_none());
+    assert!(find(&run, "stall").is_none());
 }
 
 #[test]

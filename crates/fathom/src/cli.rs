@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use clap::builder::PossibleValue;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use conduct::search::Promise;
+use conduct::search::Slo;
 use explain::compare::FailOn;
 use units::{Bytes, Nanos, OpsPerSecond, Share};
 
@@ -224,7 +224,7 @@ pub struct SearchArgs {
     /// The SLO: p99<5ms, read.p99<5ms (write., trim.), service p99.9<10ms, mean<800us, errors<0.1%; may be given
     /// several times
     #[arg(long = "slo", value_name = "SLO", required = true)]
-    pub promises: Vec<Promise>,
+    pub slos: Vec<Slo>,
     /// The load to search, by the name of its point or phase [default: the only one; depth, workers, pace, rounds and
     /// repeats make no loads of their own]
     #[arg(long, value_name = "NAME")]

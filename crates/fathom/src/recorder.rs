@@ -209,7 +209,7 @@ fn recalled(library: &Library, run: &Run, number: usize) -> Vec<Cache> {
     let target = &run.targets[number];
     let looks = Filter {
         plan: Some(CACHES_PLAN.into()),
-        target: Some(target.asked.clone()),
+        target: Some(target.address.clone()),
         limit: Some(LOOKS_BACK),
         ..Filter::default()
     };
@@ -218,7 +218,7 @@ fn recalled(library: &Library, run: &Run, number: usize) -> Vec<Cache> {
         entries.iter().filter(|entry| entry.hostname == run.environment.hostname && entry.id != run.id);
     let same = |other: &&Target| {
         let fact = |key: &str| target.facts.get(key) == other.facts.get(key);
-        other.asked == target.asked
+        other.address == target.address
             && [fact::SERIAL, fact::DEVICE, fact::DEVICE_SIZE, fact::REMOTE].into_iter().all(fact)
     };
     let caches = of_here.filter_map(|entry| {

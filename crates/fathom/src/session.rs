@@ -153,7 +153,7 @@ impl Session {
         if ending.code == 0 { told.unwrap_or(ending) } else { ending }
     }
 
-    /// Searches the highest rate at which the plan's load keeps its promises; likewise.
+    /// Searches the highest rate at which the plan's load keeps its SLOs; likewise.
     pub fn search(mut self, options: &SearchOptions, watch: &mut dyn FnMut(&Event<'_>)) -> Recorded {
         let recorder = &mut self.recorder;
         let searched = panics::caught(|| {
@@ -164,9 +164,9 @@ impl Session {
         });
         let (outcome, found) = searched.unwrap_or_else(|what| (self.recorder.cut_short(what), None));
         let mut ending = ending(&outcome, &self.signals);
-        let unkept = found.as_ref().filter(|found| found.complete && found.kept_per_s.is_none());
+        let unkept = found.as_ref().filter(|found| found.complete && found.met_per_s.is_none());
         if let (0, Some(found)) = (ending.code, unkept) {
-            let reason = format!("no rate keeps {}", found.promises.join(" and "));
+            let reason = format!("no rate keeps {}", found.slos.join(" and "));
             ending = Ending { code: 1, reason };
         }
         let ending = self.settled(ending);
@@ -211,7 +211,7 @@ fn ending(outcome: &Outcome, signals: &Signals) -> Ending {
         };
     }
     if let Some(error) = &outcome.error {
-        // Code 2 promises that nothing was touched, which no longer holds: what fitted before and does not now
+        // Code 2 SLOs that nothing was touched, which no longer holds: what fitted before and does not now
         // has changed beneath the run.
         let code = match error.exit_code() {
             2 if !outcome.points.is_empty() => 5,

@@ -100,7 +100,7 @@ impl Parts {
             most.map_or(command, |most| (f64::from(processors) * 1e9 / most).min(write_fixed));
         let chunk = geometry.as_ref().and_then(|geometry| geometry.chunk).unwrap_or(65_536);
         let asked: Vec<&str> =
-            runs.iter().flat_map(|run| &run.targets).map(|target| target.asked.as_str()).take(1).collect();
+            runs.iter().flat_map(|run| &run.targets).map(|target| target.address.as_str()).take(1).collect();
         let started = runs.first().map_or("", |run| run.started.get(..10).unwrap_or(""));
         Model {
             name: name.into(),

@@ -32,11 +32,11 @@ pub struct Fit {
 pub enum FitError {
     /// The points do not do.
     #[error(
-        "the runs hold no {0}, without which there is no model; `fathom array fit` on a target asks for all that is needed"
+        "the runs hold no {0}, without which there is no model; `fathom array fit` on a target measures all that is needed"
     )]
     Missing(&'static str),
     /// The model could not be run.
-    #[error("the model that was fitted could not be asked: {0}")]
+    #[error("the fitted model could not be run: {0}")]
     Ask(String),
 }
 

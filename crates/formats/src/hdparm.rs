@@ -229,7 +229,7 @@ pub const OUTPUT: Output = Output {
 
 fn text(run: &Run) -> Result<String, NoFigures> {
     let lines: String = run.points.iter().filter_map(line).collect();
-    let names: Vec<&str> = run.targets.iter().map(|target| target.asked.as_str()).collect();
+    let names: Vec<&str> = run.targets.iter().map(|target| target.address.as_str()).collect();
     match lines.is_empty() {
         true => Err(NoFigures {
             format: "hdparm",

@@ -178,7 +178,7 @@ fn text(run: &Run) -> Result<String, NoFigures> {
         point.workloads.iter().any(of_workload)
     };
     let size_bytes = run.targets.iter().map(|target| target.size_bytes).sum();
-    let device = run.targets.first().map(|target| target.asked.clone()).unwrap_or_default();
+    let device = run.targets.first().map(|target| target.address.clone()).unwrap_or_default();
     let command = Command { device, seekers: Seekers::One };
     let texts: Vec<String> = run
         .points

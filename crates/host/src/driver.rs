@@ -51,7 +51,7 @@ pub struct Lines<'a> {
     /// Set to end the load of all before its time: by a worker that has done its part, or because a figure is steady.
     pub first: &'a AtomicBool,
     /// Whether this worker sets it when it has done its part.
-    pub first_ends: bool,
+    pub exit_all: bool,
     /// Counts for others to see.
     pub live: &'a Live,
     /// Told of closed intervals, about once a second.
@@ -91,7 +91,7 @@ pub fn drive<E: Engine>(
         report(job, lines);
     }
     lines.live.publish(job.progress());
-    if lines.first_ends {
+    if lines.exit_all {
         lines.first.store(true, Ordering::Relaxed);
     }
     Ok(())
@@ -133,7 +133,7 @@ mod tests {
     }
 
     /// Runs a job of so many requests; what it did, and whether the others were told to end.
-    fn driven(ops: &str, stop: bool, first: bool, first_ends: bool) -> (u64, bool) {
+    fn driven(ops: &str, stop: bool, first: bool, exit_all: bool) -> (u64, bool) {
         let texts = [("ops", ops), ("depth", "4"), ("engine", "null")];
         let workload = workload::plan::from_texts("test", texts).unwrap_or_else(|e| panic!("{}", e.plain()));
         let mut job = Job::new(compile(&workload, &[Bytes::MIB]).expect("it fits").remove(0));
@@ -144,7 +144,7 @@ mod tests {
         let lines = Lines {
             stop: &stop,
             first: &first,
-            first_ends,
+            exit_all,
             live: &live,
             intervals: &|_| (),
             logged: &|_| (),
@@ -177,7 +177,7 @@ mod tests {
         let lines = Lines {
             stop: &no,
             first: &no,
-            first_ends: false,
+            exit_all: false,
             live: &Live::default(),
             intervals: &|_| (),
             logged: &|_| (),

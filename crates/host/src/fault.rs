@@ -19,7 +19,7 @@ pub fn here(place: &str) {
     if CALLS.fetch_add(1, Ordering::Relaxed) + 1 == *call {
         match kind.as_str() {
             "abort" => std::process::abort(),
-            _ => panic!("a fault was asked for at {place}"),
+            _ => panic!("a fault was injected at {place}"),
         }
     }
 }

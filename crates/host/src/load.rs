@@ -372,10 +372,10 @@ impl Seat<'_> {
         let before = thread_cpu();
         let send = |intervals| self.report.say(Report::Intervals(self.workload, intervals));
         let log = |requests| self.report.say(Report::Logged(self.workload, requests));
-        let (first, first_ends) = (self.first, self.job.first_ends);
+        let (first, exit_all) = (self.first, self.job.exit_all);
         let open = || open_files(&self.assignment.workload, &self.assignment.files).map(Arc::new);
         let (stop, live) = (self.stop, self.live);
-        let lines = Lines { stop, first, first_ends, live, intervals: &send, logged: &log, open: &open };
+        let lines = Lines { stop, first, exit_all, live, intervals: &send, logged: &log, open: &open };
         drive(&mut job, engine, self.clock, &lines)?;
         let (own, helpers) = (thread_cpu().since(before), engine.helpers_cpu());
         outcome.time = CpuTime { user: own.user + helpers.user, system: own.system + helpers.system };

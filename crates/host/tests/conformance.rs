@@ -272,8 +272,8 @@ fn setting_stop_ends_the_load_and_keeps_what_was_measured() {
 #[test]
 fn the_first_worker_that_has_done_its_part_ends_the_load_of_all() {
     let bed = bed(1);
-    let ends_after = |name: &str, ops, first_ends| {
-        let stop = Stop { ops: Some(ops), first_ends, ..workload(EngineKind::Auto, 1).stop };
+    let ends_after = |name: &str, ops, exit_all| {
+        let stop = Stop { ops: Some(ops), exit_all, ..workload(EngineKind::Auto, 1).stop };
         Workload { name: name.into(), stop, ..workload(EngineKind::Auto, 1) }
     };
     // The one that ends before it would not end the others.

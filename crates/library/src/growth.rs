@@ -1,6 +1,6 @@
 //! Saving a run that grows: what is there already is not written again.
 
-use record::{Entry, Grading, Point, Run};
+use record::{Entry, Grading, Point, Run, SCHEMA_VERSION};
 use rusqlite::{Transaction, params};
 use serde::{Deserialize, Serialize};
 use units::convert::narrow;
@@ -48,18 +48,27 @@ impl Durability {
 /// What a judge says of a point, which comes after all points.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Verdict {
-    client_limited: bool,
+    generator_saturated: bool,
     grading: Option<Grading>,
 }
 
 impl Verdict {
     fn of(point: &Point) -> Verdict {
-        Verdict { client_limited: point.client_limited, grading: point.grading.clone() }
+        Verdict { generator_saturated: point.generator_saturated, grading: point.grading.clone() }
+    }
+
+    /// Those of all points of a record of that version, in their order.
+    pub fn read(json: &str, version: u32) -> serde_json::Result<Vec<Verdict>> {
+        let mut verdicts: Vec<serde_json::Value> = serde_json::from_str(json)?;
+        if version < SCHEMA_VERSION {
+            verdicts.iter_mut().for_each(record::upgrade_point);
+        }
+        verdicts.into_iter().map(serde_json::from_value).collect()
     }
 
     /// Puts it into the point.
     pub fn pass_on(self, point: &mut Point) {
-        (point.client_limited, point.grading) = (self.client_limited, self.grading);
+        (point.generator_saturated, point.grading) = (self.generator_saturated, self.grading);
     }
 }
 
@@ -89,7 +98,8 @@ impl Growth {
             serde_json::from_str::<Point>(&json).map_err(wrong)?;
             points.push(json);
         }
-        let is_judged = run.points.iter().rev().any(|point| point.client_limited || point.grading.is_some());
+        let is_judged =
+            run.points.iter().rev().any(|point| point.generator_saturated || point.grading.is_some());
         let verdicts: Option<Vec<Verdict>> = is_judged.then(|| run.points.iter().map(Verdict::of).collect());
         let verdicts = verdicts.map(|all| serde_json::to_string(&all)).transpose().map_err(wrong)?;
         let mut entry = Entry::of(&without_points, 0);
@@ -175,7 +185,7 @@ mod tests {
         assert_eq!(all.entry.json_bytes, texts as u64);
         assert_eq!(all.after.points_bytes + all.head.len(), texts);
         let mut judged = whole.clone();
-        judged.points[1].client_limited = true;
+        judged.points[1].generator_saturated = true;
         let judged = Growth::of(&judged, &Kept::default()).unwrap();
         let verdicts = judged.verdicts.as_ref().unwrap().len();
         let points: usize = judged.points.iter().map(String::len).sum();

@@ -122,18 +122,18 @@ impl Library {
             return Err(damaged("the record is not there, or its checksum is wrong".into()));
         };
         let points = points_of(&one_look, entry.number).map_err(reading)?;
+        let version = record::version(&json).map_err(unreadable)?;
         let mut run = record::read(&json).map_err(unreadable)?;
         for (position, json) in points.into_iter().enumerate() {
             let json = json.ok_or_else(|| damaged(format!("the checksum of point {position} is wrong")))?;
-            run.points.push(serde_json::from_str(&json).map_err(|error| unreadable(error.into()))?);
+            run.points.push(record::read_point(&json, version).map_err(unreadable)?);
         }
         if run.points.len() as u64 != entry.points {
             let (found, saved) = (run.points.len(), entry.points);
             return Err(damaged(format!("{found} points are there, {saved} were saved")));
         }
         if let Some(verdicts) = verdicts {
-            let verdicts: Vec<Verdict> =
-                serde_json::from_str(&verdicts).map_err(|error| unreadable(error.into()))?;
+            let verdicts = Verdict::read(&verdicts, version).map_err(|error| unreadable(error.into()))?;
             run.points.iter_mut().zip(verdicts).for_each(|(point, verdict)| verdict.pass_on(point));
         }
         Ok(run)

@@ -202,7 +202,7 @@ mod tests {
         let mut run = sample::run("oltp", Vec::new());
         run.started = "2026-01-02T00:00:20Z".into();
         run.tags.insert("firmware".into(), "2.1".into());
-        run.targets[0].asked = "/dev/sdb".into();
+        run.targets[0].address = "/dev/sdb".into();
         let entry = Entry { grade: Some(Grade::A), ..Entry::of(&run, 7) };
         let all = Filter {
             plan: Some("oltp".into()),

@@ -85,7 +85,7 @@ fn a_list_is_filtered_by_plan_target_label_time_and_count() {
     let mut library = three(&shelf);
     let mut special = run(40);
     special.plan.name = "oltp".into();
-    special.targets[0].asked = "/dev/sdb".into();
+    special.targets[0].address = "/dev/sdb".into();
     special.tags.insert("firmware".into(), "2.1".into());
     library.save(&special).unwrap();
     let only = vec![special.id.clone()];

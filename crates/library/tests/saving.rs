@@ -20,7 +20,7 @@ fn unicode_survives_in_every_text() {
     let shelf = Shelf::new();
     let mut saved = run(1);
     saved.tags.insert("Gehäuse".into(), "“links” \u{1F4BE} \\ \" \n \0 end".into());
-    saved.targets[0].asked = "/mnt/данные/数据".into();
+    saved.targets[0].address = "/mnt/данные/数据".into();
     saved.plan.name = "prüfung".into();
     let mut library = shelf.open();
     library.save(&saved).unwrap();
@@ -102,7 +102,7 @@ fn a_run_that_grows_is_whole_after_each_point_and_after_it_is_judged() {
         assert_eq!(narrow::<usize>(library.find("last").unwrap().points), growing.points.len());
     }
     growing.ended = whole.ended.clone();
-    growing.points[3].client_limited = true;
+    growing.points[3].generator_saturated = true;
     growing.points[5].grading = Some(record::Grading { grade: record::Grade::B, checks: Vec::new() });
     library.extend(&growing, &mut kept, Durability::Now).unwrap();
     same(&shelf.open().get("last").unwrap(), &growing);

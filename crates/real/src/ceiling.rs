@@ -67,7 +67,7 @@ fn ceiling(outcome: &WorkerOutcome) -> Option<OpsPerSecond> {
 fn on_null(assignment: &Assignment, time: Nanos) -> Assignment {
     let mut workload = assignment.workload.clone();
     workload.engine.kind = EngineKind::Null;
-    workload.stop.first_ends = false;
+    workload.stop.exit_all = false;
     workload.stop.steady = None;
     let closed = |job: &JobSpec| JobSpec {
         pace: Pace::Closed,
@@ -81,7 +81,7 @@ fn on_null(assignment: &Assignment, time: Nanos) -> Assignment {
         bytes: None,
         flush_every: None,
         flush_at_end: false,
-        first_ends: false,
+        exit_all: false,
         ..job.clone()
     };
     let jobs = assignment.jobs.iter().map(closed).collect();

@@ -99,7 +99,7 @@ fn check_direct(workload: &Workload, each: &Resolved) -> Result<(), WorldError> 
     match sizes.chain(aligns).find(|size| !size.is_multiple_of(unit) && !is_told_later(size)) {
         None => Ok(()),
         Some(size) => Err(WorldError::unfit(format!(
-            "{name}: direct I/O needs multiples of {unit}, workload `{}` asks for {size}; \
+            "{name}: direct I/O needs multiples of {unit}, workload `{}` has requests of {size}; \
              use a multiple, or `--set direct=false`",
             workload.name
         ))),

@@ -59,7 +59,7 @@ pub(crate) fn target(each: &Resolved, scratch: &ScratchSet, number: usize) -> re
     let laid_out = scratched.is_some();
     let size = scratched.as_ref().map_or(each.facts.size, |(_, size)| *size);
     record::Target {
-        asked: each.target.name.clone(),
+        address: each.target.name.clone(),
         kind: kind.into(),
         path: scratched.map(|(path, _)| path).or_else(|| own.map(|path| path.display().to_string())),
         size_bytes: size.get(),

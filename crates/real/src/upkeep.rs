@@ -77,7 +77,7 @@ impl Upkeep {
                 option => format!(
                     "phase `{}`: on real storage a command of yours does that: give it with `{option}`; without one, \
                      run the plan on a virtual array (`--on array:NAME`), or the ready plan `rebuilding` beside a \
-                     rebuild that goes on already",
+                     rebuild that already runs",
                     point.name
                 ),
             };
@@ -180,10 +180,10 @@ impl Watched {
             Ok(Reading::Done) if self.command.is_some() => Stage::Waits("has not begun".into()),
             Ok(Reading::Done) => {
                 let why =
-                    format!("nothing goes on that could be watched: {} says that all is done", self.source);
+                    format!("nothing runs that could be watched: {} says that all is done", self.source);
                 return Err(WorldError::unfit(why));
             }
-            Ok(Reading::Standing(why)) if ran => Stage::Waits(format!("did not go on to its end: {why}")),
+            Ok(Reading::Standing(why)) if ran => Stage::Waits(format!("did not run to its end: {why}")),
             Ok(Reading::Standing(why)) => Stage::Waits(format!("has not begun: {why}")),
             Err(error) => Stage::Waits(format!("cannot be watched: {error}")),
         })

@@ -137,7 +137,7 @@ fn what_the_program_can_ask_at_most_is_measured_where_storage_is_asked() {
     assert_eq!(ceilings.len(), 3);
     assert!(ceilings.iter().all(|ceiling| *ceiling > 100.0), "no pace holds it back: {ceilings:?}");
     // Nothing of it is in what was measured.
-    assert!(workloads[1].settled <= 40, "{}", workloads[1].settled);
+    assert!(workloads[1].completed <= 40, "{}", workloads[1].completed);
     assert!(workloads[1].late.is_some() && workloads[0].late.is_none());
     let on_null = plan_of_null();
     let outcome = measured(&on_null, &mut null(&on_null));

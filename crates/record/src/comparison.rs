@@ -75,7 +75,7 @@ pub struct Compared {
     pub op: String,
     /// Whether these are all operations of the workload together.
     pub total: bool,
-    /// `iops`, `mb_per_s`, `mean`, `p50`, `p99`, …; of two searches `kept_per_s`
+    /// `iops`, `mb_per_s`, `mean`, `p50`, `p99`, …; of two searches `met_per_s`
     pub metric: String,
     /// `per_s`, `bytes_per_s` or `ns`.
     pub unit: String,
@@ -111,7 +111,7 @@ pub struct Compared {
     pub noise_floor: Option<f64>,
     /// The smallest true change, as a part, that would have been found nine times of ten.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub smallest_effect: Option<f64>,
+    pub detectable_effect: Option<f64>,
     /// Measurements of the cell on the first side and on this one.
     pub repeats: [u32; 2],
     /// Where the interval comes from.

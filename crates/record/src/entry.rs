@@ -64,7 +64,7 @@ impl Entry {
                 World::Array => "array".into(),
             },
             hostname: run.environment.hostname.clone(),
-            targets: run.targets.iter().map(|target| target.asked.clone()).collect(),
+            targets: run.targets.iter().map(|target| target.address.clone()).collect(),
             tags: run.tags.clone(),
             points: run.points.len() as u64,
             peak_ops_per_s,

@@ -43,6 +43,6 @@ impl Finding {
         let before = |words: &str| self.sentence.split_once(words).map(|(part, _)| part);
         let named =
             [" is the bottleneck", " are the bottleneck", " is a bottleneck"].into_iter().filter_map(before);
-        named.min_by_key(|part| part.len()).filter(|_| self.code == "limit")
+        named.min_by_key(|part| part.len()).filter(|_| self.code == "bottleneck")
     }
 }

@@ -21,6 +21,7 @@ pub mod sample;
 mod search;
 mod steady;
 mod summary;
+mod upgrade;
 mod what_if;
 
 pub use comparison::{Basis, Compared, Comparison, Setting, Side, Unmatched, Verdict};
@@ -37,11 +38,13 @@ pub use point::{
     WorkloadResult,
 };
 pub use run::{
-    Cache, Ending, Environment, PlanSource, ReadError, Run, SCHEMA_VERSION, Target, Tool, World, read, schema,
+    Cache, Ending, Environment, PlanSource, ReadError, Run, SCHEMA_VERSION, Target, Tool, World, read,
+    read_point, schema, version,
 };
 pub use search::{Recovery, Rung, Search, WriteCache};
 pub use steady::{Rounds, Window};
 pub use summary::{
     ClassSecond, Figure, LATENCY_QUANTILES, LatencySummary, OpSummary, QuantileFigure, summarise,
 };
+pub use upgrade::point as upgrade_point;
 pub use what_if::{Effect, Trial, WhatIf};

@@ -59,9 +59,9 @@ pub struct Point {
     /// Where the time went; only a virtual array knows.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub breakdown: Option<Breakdown>,
-    /// Whether this program, not the storage, was the limit, as the finding `client-limited` tells.
+    /// Whether this program, not the storage, was the limit, as the finding `generator-saturated` tells.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
-    pub client_limited: bool,
+    pub generator_saturated: bool,
     /// What stood between this load and the one before it; absent where it began at once, or nothing came before it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub settled: Option<Settled>,
@@ -97,7 +97,7 @@ impl Point {
             cpu: None,
             devices: Vec::new(),
             breakdown: None,
-            client_limited: false,
+            generator_saturated: false,
             settled: None,
             grading: None,
         }
@@ -143,7 +143,7 @@ pub struct WorkloadResult {
     /// Requests planned from the start, warm-up and cool-down included.
     pub planned: u64,
     /// Requests that ended.
-    pub settled: u64,
+    pub completed: u64,
     /// Requests that fell due in the window while as many as allowed were in flight, and were left out because the
     /// pace said so. They are in no histogram.
     #[serde(skip_serializing_if = "is_zero", default)]
@@ -151,7 +151,7 @@ pub struct WorkloadResult {
     /// Requests that fell due in the window and were never issued: the load was still behind long after its end.
     /// The response histograms hold them with the time they had waited by then, the least it can be.
     #[serde(skip_serializing_if = "is_zero", default)]
-    pub unserved: u64,
+    pub not_issued: u64,
     /// Requests of a schedule by how late they were issued although a slot was free: the part of their lag for which
     /// this program is to blame. Absent without a schedule.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -163,7 +163,7 @@ pub struct WorkloadResult {
     pub edges: Option<Edges>,
     /// Stretches of the window of a second or more in which requests were in flight and none ended, in order.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub silences: Vec<Silence>,
+    pub stalls: Vec<Silence>,
     /// Digests of each worker's stream of (operation, file, offset, length), 16 hexadecimal digits each.
     pub digests: Vec<String>,
     /// Requests that failed, from the start.

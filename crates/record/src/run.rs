@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::finding::Finding;
 use crate::point::Point;
+use crate::upgrade;
 
 /// The version this program writes. It reads this one and all before it.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// A plan carried out: what was asked, on what, what came back, and what it means.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -136,7 +138,7 @@ pub enum World {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Target {
     /// As typed.
-    pub asked: String,
+    pub address: String,
     /// `file`, `directory`, `block device`, `null` or `array`.
     pub kind: String,
     /// The file or device that was used, where there is one.
@@ -205,17 +207,36 @@ pub enum ReadError {
     },
 }
 
-/// Reads a record of this or any older version.
+/// Reads a record of this or any older version; what was written by an older one has the present shape and version.
 pub fn read(json: &str) -> Result<Run, ReadError> {
+    match version(json)? {
+        SCHEMA_VERSION => Ok(serde_json::from_str(json)?),
+        _ => upgraded(json, upgrade::run),
+    }
+}
+
+/// Reads a point that is kept apart from its record, which has that [`version`].
+pub fn read_point(json: &str, version: u32) -> Result<Point, ReadError> {
+    match version {
+        SCHEMA_VERSION => Ok(serde_json::from_str(json)?),
+        _ => upgraded(json, upgrade::point),
+    }
+}
+
+/// Which version of the shape a record has, at most [`SCHEMA_VERSION`].
+pub fn version(json: &str) -> Result<u32, ReadError> {
     #[derive(Deserialize)]
     struct Version {
         schema_version: u32,
     }
     let found = serde_json::from_str::<Version>(json)?.schema_version;
-    if found > SCHEMA_VERSION {
-        return Err(ReadError::TooNew { found });
-    }
-    Ok(serde_json::from_str(json)?)
+    if found > SCHEMA_VERSION { Err(ReadError::TooNew { found }) } else { Ok(found) }
+}
+
+fn upgraded<T: serde::de::DeserializeOwned>(json: &str, upgrade: fn(&mut Value)) -> Result<T, ReadError> {
+    let mut value: Value = serde_json::from_str(json)?;
+    upgrade(&mut value);
+    Ok(serde_json::from_value(value)?)
 }
 
 /// The JSON Schema of a record: the same however the comments it is made of are wrapped.

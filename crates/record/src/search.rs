@@ -1,18 +1,18 @@
-//! What a search for the highest rate that keeps its promises found.
+//! What a search for the highest rate that keeps its SLOs found.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The highest rate that keeps every promise, and how it was found.
+/// The highest rate that keeps every SLO, and how it was found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Search {
     /// What was to be kept, as typed: `p99<5ms`.
-    pub promises: Vec<String>,
+    pub slos: Vec<String>,
     /// The load that was searched, by the name of its point in the plan.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub load: Option<String>,
     /// The edge was searched until the rates above and below it differed by no more than this part.
-    pub within: f64,
+    pub tolerance: f64,
     /// No rate below was tried, as the user asked for.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub from_per_s: Option<f64>,
@@ -22,25 +22,25 @@ pub struct Search {
     /// What the target did in a closed loop with more and more requests in flight, of a load that writes behind its
     /// write cache; 0 where no closed loop was made, because `to_per_s` forbids it.
     pub ceiling_per_s: f64,
-    /// The highest rate that was seen to keep every promise; absent where none did.
+    /// The highest rate that was seen to keep every SLO; absent where none did.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub kept_per_s: Option<f64>,
+    pub met_per_s: Option<f64>,
     /// The lowest rate above it that was seen to break one; absent where none did.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub broken_per_s: Option<f64>,
+    pub violated_per_s: Option<f64>,
     /// Where between the two the edge probably lies.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub edge_per_s: Option<f64>,
-    /// What broke there: a promise, `rate not reached`, `requests never issued`, `errors` or `client limited`.
+    /// What broke there: an SLO, `rate not reached`, `requests not issued`, `errors` or `load generator saturated`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub broken_by: Option<String>,
-    /// Whether `kept_per_s` held again, as it was and after a rest.
+    pub violated_by: Option<String>,
+    /// Whether `met_per_s` held again, as it was and after a rest.
     pub confirmed: bool,
-    /// Seconds that a look at `kept_per_s` takes to confirm it with nine chances of ten, by what was seen before;
+    /// Seconds that a look at `met_per_s` takes to confirm it with nine chances of ten, by what was seen before;
     /// absent where that cannot be said.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub confirm_needs_s: Option<f64>,
-    /// The highest rate that was kept straight after an overload, where it is less than `kept_per_s`; 0 where none was.
+    /// The highest rate that was kept straight after an overload, where it is less than `met_per_s`; 0 where none was.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub after_overload_per_s: Option<f64>,
     /// The mean response time of a light load before the first rate, in nanoseconds: what a target recovers to.
@@ -94,7 +94,7 @@ pub struct Recovery {
 pub struct Rung {
     /// Requests a second that were asked for.
     pub rate_per_s: f64,
-    /// Why it was tried: `grid`, `halving`, `confirm`, `after a rest`, `overload`, `after overload`.
+    /// Why it was tried: `grid`, `bisection`, `confirm`, `after a rest`, `overload`, `after overload`.
     pub purpose: String,
     /// `pass`, `fail` or `undecided`.
     pub verdict: String,
@@ -105,7 +105,7 @@ pub struct Rung {
     pub seconds: f64,
     /// Requests that ended in them.
     pub requests: u64,
-    /// The figure of each promise, in its order: the part of the requests beyond the limit, the mean in nanoseconds, or
+    /// The figure of each SLO, in its order: the part of the requests beyond the limit, the mean in nanoseconds, or
     /// the part that failed. Absent where nothing was seen.
     pub figures: Vec<Option<f64>>,
     /// The points of its looks.

@@ -27,7 +27,7 @@ pub const COMPARISON_COLUMNS: [&str; 24] = [
     "p_value",
     "adjusted_p",
     "noise_floor",
-    "smallest_effect",
+    "detectable_effect",
     "base_repeats",
     "repeats",
     "basis",
@@ -61,7 +61,7 @@ const SCREEN_ROWS: usize = 30;
 /// Rate, median and 99th percentile of all operations, those that differ first where not all fit.
 fn one_screen(comparison: &Comparison, style: Style) -> String {
     let wanted =
-        |row: &&Compared| row.total && matches!(row.metric.as_str(), "iops" | "p50" | "p99" | "kept_per_s");
+        |row: &&Compared| row.total && matches!(row.metric.as_str(), "iops" | "p50" | "p99" | "met_per_s");
     let mut rows: Vec<&Compared> = comparison.rows.iter().filter(wanted).collect();
     if rows.len() > SCREEN_ROWS {
         let differs = |row: &&Compared| matches!(row.verdict, Verdict::Better | Verdict::Worse);
@@ -88,7 +88,7 @@ fn one_screen(comparison: &Comparison, style: Style) -> String {
         }
     }
     notes.push(format!(
-        "{} of {} figures are shown; `--full` shows all of them with their intervals, what is set otherwise ({} \
+        "{} of {} figures are shown; `--full` shows all of them with their intervals, the configuration differences ({} \
          settings), cells of some sides only ({}) and {} notes.",
         rows.len(),
         comparison.rows.len(),
@@ -175,7 +175,7 @@ fn fields(comparison: &Comparison, row: &Compared) -> [String; 24] {
         number(row.p_value),
         number(row.adjusted_p),
         number(row.noise_floor),
-        number(row.smallest_effect),
+        number(row.detectable_effect),
         row.repeats[0].to_string(),
         row.repeats[1].to_string(),
         word(&row.basis),
@@ -218,17 +218,14 @@ fn sides(comparison: &Comparison, style: Style) -> Vec<String> {
 
 fn settings(comparison: &Comparison, style: Style) -> Vec<String> {
     if comparison.settings.is_empty() {
-        return wrapped(
-            &["Nothing that is known of the sides is set otherwise on one of them.".into()],
-            style,
-        );
+        return wrapped(&["No configuration differences are known.".into()], style);
     }
     settings_table(comparison).draw(style).lines
 }
 
 fn settings_table(comparison: &Comparison) -> Table {
     // A long list of options must not push out the other sides.
-    let mut columns = vec![Column::words("set otherwise")];
+    let mut columns = vec![Column::words("configuration differences")];
     columns
         .extend((0u32..).zip(&comparison.sides).map(|(side, _)| Column::words(&name_of(comparison, side))));
     let row = |setting: &Setting| {
@@ -274,7 +271,7 @@ fn table_of(comparison: &Comparison, chosen: &[&Compared], wanted: Columns) -> T
         Column::figures("change", 0),
         Column::figures("95 %", 1),
         Column::figures("A/A noise", 6),
-        Column::figures("visible from", 2),
+        Column::figures("min. effect", 2),
         Column::words("verdict"),
     ];
     let few = wanted == Columns::Few;
@@ -335,7 +332,7 @@ fn cells(row: &Compared, cell: String, side: String) -> Vec<Cell> {
         Cell::plain(match row.metric.as_str() {
             "iops" => "IOPS".into(),
             "mb_per_s" => "MB/s".into(),
-            "kept_per_s" => "highest rate".into(),
+            "met_per_s" => "highest rate".into(),
             other => harmless(other),
         }),
         Cell::plain(side),
@@ -344,7 +341,7 @@ fn cells(row: &Compared, cell: String, side: String) -> Vec<Cell> {
         Cell::plain(change(row.ratio)),
         Cell::of(Look::Faint, interval.unwrap_or_default()),
         Cell::of(Look::Faint, part(row.noise_floor)),
-        Cell::of(Look::Faint, part(row.smallest_effect)),
+        Cell::of(Look::Faint, part(row.detectable_effect)),
         Cell::of(look, verdict),
     ]
 }
@@ -394,7 +391,7 @@ fn summary(comparison: &Comparison) -> String {
         text += " Of such differences no more than one in twenty is chance.";
     }
     if open > 0 {
-        text += " Inconclusive is no `equal`: from the size of `visible from` on, a difference is found nine times of ten; \
+        text += " Inconclusive is no `equal`: from the size of `min. effect` on, a difference is found nine times of ten; \
                  more repeats or longer runs bring it down.";
     }
     text

@@ -108,7 +108,7 @@ fn table(run: &Run, titles: bool) -> Result<String, ReportError> {
 
 fn row(run: &Run, point: &Point, workload: &WorkloadResult, summary: &OpSummary) -> Vec<String> {
     let spec = |key: &str| workload.spec.get(key).cloned().unwrap_or_default();
-    let targets: Vec<&str> = run.targets.iter().map(|target| target.asked.as_str()).collect();
+    let targets: Vec<&str> = run.targets.iter().map(|target| target.address.as_str()).collect();
     let cpus = || workload.workers.iter().filter_map(|worker| worker.cpu);
     let cpu = |of: fn(record::CpuUse) -> f64| {
         if cpus().next().is_some() { number(cpus().map(of).sum()) } else { String::new() }
@@ -143,7 +143,7 @@ fn row(run: &Run, point: &Point, workload: &WorkloadResult, summary: &OpSummary)
     row.extend(latency(summary.response.as_ref()));
     row.extend([
         number(workload.mean_in_flight),
-        workload.settled.to_string(),
+        workload.completed.to_string(),
         workload.errors.to_string(),
         cpu(|cpu| cpu.user_s),
         cpu(|cpu| cpu.system_s),

@@ -131,7 +131,7 @@ fn of_workload(workload: &WorkloadResult, name: String, indent: usize, headline:
         system_s: sum.system_s + cpu.system_s,
     });
     // Cores need the time of the whole point, which a workload does not know.
-    let cpu = (!cpus.is_empty()).then(|| Cost { cores: None, ..cost(sum, workload.settled, 0) });
+    let cpu = (!cpus.is_empty()).then(|| Cost { cores: None, ..cost(sum, workload.completed, 0) });
     let total = Line {
         indent,
         name,
@@ -154,7 +154,7 @@ fn of_workload(workload: &WorkloadResult, name: String, indent: usize, headline:
 }
 
 fn settled(workloads: &[WorkloadResult]) -> u64 {
-    workloads.iter().map(|workload| workload.settled).sum()
+    workloads.iter().map(|workload| workload.completed).sum()
 }
 
 fn cost(cpu: CpuUse, ios: u64, elapsed_ns: u64) -> Cost {

@@ -17,7 +17,7 @@ pub(crate) fn lines(run: &Run) -> Vec<String> {
 }
 
 fn title(run: &Run) -> String {
-    let targets: Vec<String> = run.targets.iter().map(|target| harmless(&target.asked)).collect();
+    let targets: Vec<String> = run.targets.iter().map(|target| harmless(&target.address)).collect();
     let on = if targets.is_empty() { String::new() } else { format!(" on {}", targets.join(", ")) };
     format!("{}{on}", harmless(&run.plan.name))
 }
@@ -34,7 +34,7 @@ fn identity(target: &Target, named: bool) -> String {
         format!("{} used", Bytes::new(target.size_bytes))
     };
     let kind = if target.kind == "null" { "no storage at all".into() } else { harmless(&target.kind) };
-    let named = if named { harmless(&target.asked) + ":" } else { String::new() };
+    let named = if named { harmless(&target.address) + ":" } else { String::new() };
     let rest = joined([
         maker_and_model(&fact(fact::VENDOR), &fact(fact::MODEL)),
         size,

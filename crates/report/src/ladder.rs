@@ -18,33 +18,38 @@ pub(crate) fn lines(run: &Run, style: Style) -> Vec<String> {
 }
 
 fn answer(search: &Search) -> String {
-    let promises = search.promises.iter().map(|one| harmless(one)).collect::<Vec<_>>().join(" and ");
+    let slos = search.slos.iter().map(|one| harmless(one)).collect::<Vec<_>>().join(" and ");
     let rate = |per_s: f64| format!("{}/s", OpsPerSecond::new(per_s));
-    let Some(kept) = search.kept_per_s else {
+    let Some(kept) = search.met_per_s else {
         return match search.complete {
-            true => format!("No rate keeps {promises}."),
-            false => format!(
-                "The search for {promises} was not carried to its end, and no rate was seen to keep it."
-            ),
+            true => format!("No rate meets {slos}."),
+            false => {
+                format!("The search for {slos} did not run to its end, and no rate met it.")
+            }
         };
     };
     let state = match (search.complete, search.confirmed) {
-        (false, _) => "so far: the search was not carried to its end",
+        (false, _) => "so far: the search did not run to its end",
         (_, true) => "confirmed",
         (_, false) => "not confirmed",
     };
-    let above = search.broken_per_s.map(|broken| format!("; not at {}", rate(broken))).unwrap_or_default();
+    let above =
+        search.violated_per_s.map(|broken| format!("; violated at {}", rate(broken))).unwrap_or_default();
     let edge = search.edge_per_s.map(|edge| format!("; the edge is near {}", rate(edge))).unwrap_or_default();
     let after = search.after_overload_per_s.map(|after| match after > 0.0 {
-        true => format!("; straight after an overload only {}", rate(after)),
-        false => "; straight after an overload no rate".into(),
+        true => format!("; right after an overload only {}", rate(after)),
+        false => "; right after an overload no rate".into(),
     });
-    format!("{promises} holds up to {} ({state}){above}{edge}{}.", rate(kept), after.unwrap_or_default())
+    format!(
+        "Maximum sustained rate within {slos}: {} ({state}){above}{edge}{}.",
+        rate(kept),
+        after.unwrap_or_default()
+    )
 }
 
 fn ladder(search: &Search) -> Table {
     let mut columns = vec![Column::figures("rate/s", 0), Column::words("verdict")];
-    columns.extend(search.promises.iter().map(|promise| Column::figures(promise, 1)));
+    columns.extend(search.slos.iter().map(|slo| Column::figures(slo, 1)));
     columns.extend([Column::figures("requests", 2), Column::figures("time", 3), Column::words("tried as")]);
     let recovers = search.ladder.iter().any(|rung| rung.recovery.is_some());
     columns.extend(recovers.then(|| Column::figures("recovery", 4)));
@@ -55,7 +60,7 @@ fn ladder(search: &Search) -> Table {
 }
 
 fn row(search: &Search, rung: &Rung) -> Vec<Cell> {
-    let kept = rung.verdict == "pass" && Some(rung.rate_per_s) == search.kept_per_s;
+    let kept = rung.verdict == "pass" && Some(rung.rate_per_s) == search.met_per_s;
     let rate = OpsPerSecond::new(rung.rate_per_s).to_string();
     let verdict = match &rung.cause {
         Some(cause) => format!("{}: {}", rung.verdict, harmless(cause)),
@@ -64,11 +69,11 @@ fn row(search: &Search, rung: &Rung) -> Vec<Cell> {
     let look = if rung.verdict == "fail" { Look::Wrong } else { Look::Plain };
     let mut row =
         vec![if kept { Cell::of(Look::Headline, rate) } else { Cell::plain(rate) }, Cell::of(look, verdict)];
-    let figures = search.promises.iter().zip(&rung.figures);
-    row.extend(figures.map(|(promise, figure)| {
-        Cell::plain(figure.map_or_else(String::new, |it| figure_text(promise, it)))
-    }));
-    row.resize(2 + search.promises.len(), Cell::default());
+    let figures = search.slos.iter().zip(&rung.figures);
+    row.extend(
+        figures.map(|(slo, figure)| Cell::plain(figure.map_or_else(String::new, |it| figure_text(slo, it)))),
+    );
+    row.resize(2 + search.slos.len(), Cell::default());
     row.extend([
         Cell::plain(thousands(rung.requests)),
         Cell::plain(Nanos::from_secs_f64(rung.seconds).to_string()),
@@ -91,8 +96,8 @@ fn recovery_text(recovery: Recovery) -> String {
 }
 
 /// A mean as a time, anything else as a part of the requests.
-fn figure_text(promise: &str, figure: f64) -> String {
-    if promise.contains("mean") {
+fn figure_text(slo: &str, figure: f64) -> String {
+    if slo.contains("mean") {
         Nanos::from_secs_f64(figure / 1e9).to_string()
     } else {
         format!("{:.3} %", figure * 100.0)

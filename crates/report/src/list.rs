@@ -14,7 +14,7 @@ use crate::words::{cut, harmless};
 /// points, MB/s, IOPS, id, time.
 pub fn list(entries: &[Entry], style: Style) -> String {
     if entries.is_empty() {
-        return "No run is kept yet, or none that was asked for.\n".into();
+        return "No run is kept yet, or none that matches.\n".into();
     }
     let columns = vec![
         Column { title: "#".into(), words: false, dispensable: 0 },

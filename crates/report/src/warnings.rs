@@ -21,12 +21,12 @@ pub(crate) struct Group<'a> {
 
 /// Notes that hold the result of a run, before those that only limit it.
 const ANSWERS: [&str; 12] = [
-    "slo-edge",
-    "slo-unkept",
+    "slo-maximum",
+    "slo-violated",
     "what-if",
     "cache-seen",
-    "limit",
-    "limit-unseen",
+    "bottleneck",
+    "bottleneck-uncounted",
     "latency-bound",
     "knee",
     "no-sharp-knee",
@@ -70,7 +70,7 @@ fn answers(group: &Group<'_>) -> usize {
 /// The part that a bottleneck is about, `disks are the bottleneck`: another part at other points is another finding.
 fn subject(finding: &Finding) -> &str {
     match finding.code.as_str() {
-        "limit" => finding.sentence.split([':', ',']).next().unwrap_or_default(),
+        "bottleneck" => finding.sentence.split([':', ',']).next().unwrap_or_default(),
         _ => "",
     }
 }

@@ -164,7 +164,8 @@ pub(crate) fn graded() -> Run {
     let why = "the caches of the storage are not known";
     let cache = check("cache", Outcome::NotChecked, Grade::B, &[], why, &[]);
     let good = check("requests", Outcome::Passed, Grade::A, &[], "", &[]);
-    let slow = check("client", Outcome::Failed, Grade::D, &["client-limited"], "", &["4 KiB random read"]);
+    let slow =
+        check("generator", Outcome::Failed, Grade::D, &["generator-saturated"], "", &["4 KiB random read"]);
     let short = check("samples", Outcome::Passed, Grade::B, &["short-run"], "", &[]);
     let all = vec![good.clone(), cache.clone(), slow, short];
     run.points[0].grading = Some(Grading { grade: Grade::B, checks: vec![good, cache] });

@@ -79,7 +79,7 @@ fn markdown_tells_the_grade_and_what_it_follows_from() {
     let (section, _) = section.split_once("\n\n").unwrap();
     assert_eq!(
         section,
-        "- **client** failed (client-limited) at 4 KiB random read.\n\
+        "- **generator** failed (generator-saturated) at 4 KiB random read.\n\
          - **cache** was not checked: the caches of the storage are not known.\n\
          - **samples** passed, with a note (short-run).\n\
          - Passed: requests."

@@ -167,7 +167,7 @@ pub struct Ratio {
     /// The probability of a ratio at least so far from one where there is no difference.
     pub p_value: f64,
     /// The smallest true difference, as a part of the first figure, that would have been found nine times of ten.
-    pub smallest_effect: f64,
+    pub detectable_effect: f64,
     /// Degrees of freedom behind the interval.
     pub freedom: f64,
 }
@@ -192,7 +192,7 @@ impl Ratio {
                 high: (difference + factor * error).exp(),
             },
             p_value: two_sided(difference, error, freedom),
-            smallest_effect: ((factor + student(freedom, POWER)) * error).exp_m1(),
+            detectable_effect: ((factor + student(freedom, POWER)) * error).exp_m1(),
             freedom,
         }
     }
@@ -302,7 +302,7 @@ mod tests {
         near(ratio.interval.low, 1.0);
         assert!((ratio.p_value - 0.05).abs() < 1e-5, "{ratio:?}");
         // t(18, 0.9) = 1.3304
-        near(ratio.smallest_effect, ((2.1009 + 1.3304) * 0.0008f64.sqrt()).exp_m1());
+        near(ratio.detectable_effect, ((2.1009 + 1.3304) * 0.0008f64.sqrt()).exp_m1());
     }
 
     #[test]
@@ -310,7 +310,7 @@ mod tests {
         let exact = |value: f64| Estimate::new(value, 0.0, 5.0).unwrap();
         assert_eq!(Ratio::of(exact(3.0), exact(3.0)).p_value, 1.0);
         assert_eq!(Ratio::of(exact(3.0), exact(3.1)).p_value, 0.0);
-        assert_eq!(Ratio::of(exact(3.0), exact(3.0)).smallest_effect, 0.0);
+        assert_eq!(Ratio::of(exact(3.0), exact(3.0)).detectable_effect, 0.0);
     }
 
     #[test]

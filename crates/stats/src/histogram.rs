@@ -247,7 +247,7 @@ impl Histogram {
                 return bucket.high().min(Nanos::new(self.max_ns));
             }
         }
-        unreachable!("the buckets hold {} values, rank {rank} asked", self.count)
+        unreachable!("the buckets hold {} values, rank {rank} wanted", self.count)
     }
 
     /// The buckets that hold something, from the smallest values up.

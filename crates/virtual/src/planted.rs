@@ -282,7 +282,7 @@ impl Draft {
             let reads = if self.warmth == Warmth::Read { "100%" } else { "0%" };
             text += &format!(
                 "[[phase]]\nname = \"warm\"\npattern = \"random\"\nsize = \"256KiB\"\nreads = \"{reads}\"\n\
-                 span = \"{span}\"\ndepth = 16\npasses = 1\n"
+                 span = \"{span}\"\ndepth = 16\nloops = 1\n"
             );
         }
         if self.health != Health::Whole {

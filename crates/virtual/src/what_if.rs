@@ -81,7 +81,9 @@ pub enum WhatIfError {
     #[error(transparent)]
     World(#[from] WorldError),
     /// The point asks for nothing.
-    #[error("point {0} brings the array into a state and asks for nothing, so that nothing can be compared")]
+    #[error(
+        "point {0} brings the array into a state and issues no requests, so that nothing can be compared"
+    )]
     NoLoad(usize),
     /// Nothing was measured.
     #[error("the point gave no figure when it was run again")]

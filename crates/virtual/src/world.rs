@@ -258,7 +258,7 @@ impl World for ModelledWorld {
         let fitted =
             self.spec.is_fitted().then(|| (fact::FITTED, "rates and mean response times".to_owned()));
         vec![record::Target {
-            asked: self.asked.clone(),
+            address: self.asked.clone(),
             kind: "array".into(),
             path: None,
             size_bytes: self.sizes.iter().copied().sum::<Bytes>().get(),

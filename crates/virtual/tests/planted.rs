@@ -50,7 +50,7 @@ const ALL: [Planted; 7] = [
 /// How much more every other part can do at least.
 const MARGIN: f64 = 1.2;
 
-/// The same where no part is the limit: `latency-bound` promises that all are far from their ends.
+/// The same where no part is the limit: `latency-bound` SLOs that all are far from their ends.
 const FAR: f64 = 1.5;
 
 /// How many times as many requests as keep the planted part busy where nobody queues.
@@ -204,7 +204,7 @@ fn verdict(case: Case) -> Option<Finding> {
     let points = conduct::run(&plan, &mut world, &mut |_| {}).points;
     let run = Run { world: World::Array, targets: Vec::new(), ..sample::run("planted", points) };
     let first = first(&run, 0)?;
-    if first.code != "limit-open" {
+    if first.code != "bottleneck-undetermined" {
         return Some(first);
     }
     let study = what_if::Study {
@@ -224,7 +224,7 @@ fn verdict(case: Case) -> Option<Finding> {
 
 /// The first finding about the limit of a point.
 fn first(run: &Run, index: usize) -> Option<Finding> {
-    let about = ["limit", "latency-bound", "limit-unseen", "limit-open"];
+    let about = ["bottleneck", "latency-bound", "bottleneck-uncounted", "bottleneck-undetermined"];
     let mut findings = explain::findings(run).into_iter();
     findings.find(|one| one.point == Some(narrow::<u32>(index)) && about.contains(&one.code.as_str()))
 }
@@ -264,7 +264,7 @@ fn missed(cases: std::ops::Range<u64>) -> Vec<String> {
 fn told(case: &planted::Case, points: Vec<record::Point>) -> Option<Finding> {
     let run = Run { world: World::Array, targets: Vec::new(), ..sample::run("planted", points) };
     let first = first(&run, case.index)?;
-    match first.code == "limit-open" {
+    match first.code == "bottleneck-undetermined" {
         true => {
             let tried = case.tried(&run.points, |tried| explain::settled(&run, tried).is_some());
             tried.and_then(|tried| explain::settled(&run, &tried)).or(Some(first))

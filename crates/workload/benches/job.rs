@@ -40,7 +40,7 @@ fn spec(pattern: Pattern, depth: u32) -> JobSpec {
         flush_every: None,
         flush: workload::spec::FlushKind::Fsync,
         flush_at_end: false,
-        first_ends: false,
+        exit_all: false,
     }
 }
 

@@ -396,7 +396,7 @@ pub(crate) fn job_spec_of(
         flush_every: workload.durability.every,
         flush: workload.durability.flush,
         flush_at_end: workload.durability.at_end,
-        first_ends: workload.stop.first_ends,
+        exit_all: workload.stop.exit_all,
     }
 }
 
@@ -409,7 +409,7 @@ fn bytes(workload: &Workload, worker: Part, region: Region, files: &FileMap) -> 
     };
     let whole =
         |passes: u32| Bytes::new(region.len.get().saturating_mul(count).saturating_mul(passes.into()));
-    let passes = workload.stop.passes.map(whole);
+    let passes = workload.stop.loops.map(whole);
     own.into_iter().chain(passes).min()
 }
 
@@ -434,7 +434,7 @@ fn lines(workload: &Workload) -> Vec<JobLine> {
     let placed = |line: Line| JobLine {
         jumps: workload.continues().then(|| line.random.or(workload.random).unwrap_or(by_pattern)),
         consecutive: workload.habits.consecutive,
-        same_place: workload.habits.same_place,
+        repeat_offset: workload.habits.repeat_offset,
         align: line.align.unwrap_or_else(|| workload.alignment()),
         line,
     };

@@ -22,7 +22,7 @@ pub struct JobLine {
     /// After each that does, so many in all follow each other; at least 1.
     pub consecutive: u32,
     /// Those that follow go where it went.
-    pub same_place: bool,
+    pub repeat_offset: bool,
     /// Offsets are multiples of this; not zero.
     pub align: Bytes,
 }
@@ -45,7 +45,7 @@ struct Kind {
     sizes: Choice<(u16, u32)>,
     jumps: Choice<bool>,
     consecutive: u32,
-    same_place: bool,
+    repeat_offset: bool,
     /// Requests that are still to follow the last one that jumped.
     following: u32,
     align: u64,
@@ -84,7 +84,7 @@ impl Lines {
                 sizes: Choice::new(&positions(&line.line.sizes, all), own("size")),
                 jumps: Choice::new(&[(true, jumps), (false, 1.0 - jumps)], own("jump")),
                 consecutive: line.consecutive,
-                same_place: line.same_place,
+                repeat_offset: line.repeat_offset,
                 following: 0,
                 align: line.align.get(),
                 burst: line.line.burst,
@@ -136,7 +136,7 @@ impl Kind {
     fn go(&mut self) -> Go {
         if self.following > 0 {
             self.following -= 1;
-            return if self.same_place { Go::Nowhere } else { Go::On };
+            return if self.repeat_offset { Go::Nowhere } else { Go::On };
         }
         let jumps = self.jumps.next();
         self.following = if jumps { self.consecutive - 1 } else { 0 };

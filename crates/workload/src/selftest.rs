@@ -104,7 +104,7 @@ fn scattered() -> Check {
         before = at;
     }
     let found = chi_square_deviation(&bins);
-    Check { what: "random scatters neighbours evenly", found, limit: 5.0, measure: DEVIATIONS }
+    Check { what: "random scatters adjacent blocks evenly", found, limit: 5.0, measure: DEVIATIONS }
 }
 
 fn uniform() -> Check {
@@ -150,7 +150,7 @@ fn normal() -> Check {
     // outside the span on neither side.
     let inside = (0..DRAWS).filter(|_| next().abs_diff(BLOCKS / 2) < BLOCKS / 10).count() as u64;
     let found = deviation(inside, DRAWS, 0.682_689_9);
-    Check { what: "normal(10%) has the asked spread", found, limit: 5.0, measure: DEVIATIONS }
+    Check { what: "normal(10%) has the given spread", found, limit: 5.0, measure: DEVIATIONS }
 }
 
 fn hot_zones() -> Check {

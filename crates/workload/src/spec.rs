@@ -435,7 +435,7 @@ pub struct Habits {
     /// So many requests follow each other from each place that the pattern draws; at least 1.
     pub consecutive: u32,
     /// They go to that place again and again, not on from it.
-    pub same_place: bool,
+    pub repeat_offset: bool,
     /// Once all slots are taken, none is filled again before so few requests are in flight; below the depth.
     pub low_water: Option<u32>,
     /// Its part of the requests, in proportion to those of the phase's other workloads that have one; at least 1.
@@ -451,7 +451,7 @@ impl Habits {
     /// Nothing particular.
     pub const PLAIN: Habits = Habits {
         consecutive: 1,
-        same_place: false,
+        repeat_offset: false,
         low_water: None,
         flow: None,
         read_back: None,
@@ -475,9 +475,9 @@ pub struct Stop {
     /// Bytes of all workers together, from the start.
     pub bytes: Option<Bytes>,
     /// So many times as many bytes of each worker as its files or span hold.
-    pub passes: Option<u32>,
+    pub loops: Option<u32>,
     /// The first of its workers that has done its part ends the load of all others, whichever workload they belong to.
-    pub first_ends: bool,
+    pub exit_all: bool,
     /// Ends the load of all once a figure of this workload is steady.
     pub steady: Option<Steady>,
 }

@@ -250,7 +250,7 @@ pub struct Tally {
     pub dropped: u64,
     /// Requests that were due in the window and were never issued, because the target was behind until long after
     /// it. Their response times are in the histograms as the time they had waited by then: the least it can be.
-    pub unserved: u64,
+    pub not_issued: u64,
     /// Requests of a schedule that were due in the window, by the part of their lag for which whoever drives the job is
     /// to blame: a slot was free, and they were not issued. `None` without a schedule.
     pub late: Option<Histogram>,

@@ -61,7 +61,7 @@ fn times_in_service_less_what_the_edges_cut_are_the_integral_of_what_was_in_flig
             let (in_service, in_flight) = both_sums(&tally);
             assert_eq!(in_service, in_flight, "{pace:?} stalled at {stalled_at_ms} ms: {:?}", tally.edges);
             let counted: u64 = tally.classes.iter().map(|class| class.response.count()).sum();
-            assert_eq!(counted, tally.ops() + tally.edges.ended_after + tally.unserved, "{pace:?}");
+            assert_eq!(counted, tally.ops() + tally.edges.ended_after + tally.not_issued, "{pace:?}");
         }
     }
 }

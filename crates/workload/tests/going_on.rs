@@ -40,7 +40,7 @@ fn requests_follow_each_other_from_each_drawn_place() {
 
 #[test]
 fn rows_may_stay_at_their_place() {
-    let blocks = self::blocks(&[("consecutive", "4"), ("same_place", "true"), ("ops", "400")]);
+    let blocks = self::blocks(&[("consecutive", "4"), ("repeat_offset", "true"), ("ops", "400")]);
     assert!(blocks.chunks(4).all(|row| row.iter().all(|block| *block == row[0])), "{blocks:?}");
     let mut places: Vec<u64> = blocks.chunks(4).map(|row| row[0]).collect();
     places.sort_unstable();
@@ -49,14 +49,14 @@ fn rows_may_stay_at_their_place() {
     // Sizes that do not fit at the end of the region begin earlier; what is not in a row goes on.
     let keys = [
         ("consecutive", "3"),
-        ("same_place", "true"),
+        ("repeat_offset", "true"),
         ("size", "{ \"4KiB\" = 50, \"64KiB\" = 50 }"),
         ("ops", "999"),
     ];
     for request in answers(&keys, 1).iter().map(|answer| answer.request) {
         assert!(request.offset.get() + u64::from(request.len) <= 1 << 20 && request.offset.get() % 4096 == 0);
     }
-    let part = [("random", "30%"), ("consecutive", "2"), ("same_place", "true"), ("ops", "400")];
+    let part = [("random", "30%"), ("consecutive", "2"), ("repeat_offset", "true"), ("ops", "400")];
     let blocks = self::blocks(&part);
     let on = blocks.windows(2).filter(|pair| pair[1] == pair[0] + 1).count();
     let again = blocks.windows(2).filter(|pair| pair[1] == pair[0]).count();
@@ -105,8 +105,8 @@ fn a_workload_begins_after_its_pause_and_measures_from_then() {
 
 #[test]
 fn a_pass_asks_for_as_many_bytes_as_the_span_holds() {
-    assert_eq!(blocks(&[("pattern", "sequential"), ("span", "40KiB"), ("passes", "2")]).len(), 20);
-    let asked = asked(&[("files", "per_worker(3)"), ("workers", "2"), ("passes", "1")]);
+    assert_eq!(blocks(&[("pattern", "sequential"), ("span", "40KiB"), ("loops", "2")]).len(), 20);
+    let asked = asked(&[("files", "per_worker(3)"), ("workers", "2"), ("loops", "1")]);
     let specs = compile(&asked, &[Bytes::KIB * 64; 6]).unwrap();
     assert!(specs.iter().all(|spec| spec.bytes == Some(Bytes::KIB * 192)));
 }

@@ -82,7 +82,7 @@ fn a_job_with_a_journal_asks_what_it_asks_without_one() {
                 let ClassTally { ops, response, service, lag, .. } = class.clone();
                 (ops, response, service, lag)
             });
-            let counts = (tally.dropped, tally.unserved, tally.in_flight_ns, tally.intervals.clone());
+            let counts = (tally.dropped, tally.not_issued, tally.in_flight_ns, tally.intervals.clone());
             (classes.collect::<Vec<_>>(), counts, tally.late.clone())
         };
         assert_eq!(seen(&with), seen(&without));
@@ -143,7 +143,7 @@ fn one_worker_of_blocks_writes_a_log() {
         workload::plan::Plan::parse("p", &text, &workload::plan::Overrides::default()).unwrap_err().plain()
     };
     assert!(wrong("workers = 2").contains("requests of 2 workers would be mixed in one log"));
-    assert!(wrong("tree = \"create\"").contains("a tree asks for files"));
+    assert!(wrong("tree = \"create\"").contains("`tree` works on files"));
     let plan = |second: &str| {
         let text = format!(
             "name = \"x\"\n[[phase]]\nrun = \"1s\"\n[[phase.workload]]\niolog = \"a\"\n[[phase.workload]]\niolog = \"{second}\"\n"

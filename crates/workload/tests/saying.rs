@@ -33,8 +33,8 @@ fn phase() -> impl Strategy<Value = String> {
             Just("run = \"200ms\"\n"),
             Just("run = \"none\"\nops = 100\n"),
             Just("run = \"none\"\nbytes = \"1MiB\"\n"),
-            Just("run = \"none\"\npasses = 1\n"),
-            Just("run = \"200ms\"\npasses = 2\nwarmup = \"0s\"\n"),
+            Just("run = \"none\"\nloops = 1\n"),
+            Just("run = \"200ms\"\nloops = 2\nwarmup = \"0s\"\n"),
         ],
     );
     (asks, ends).prop_map(|((pattern, reads, trims, flushes, rewrites, mix), (workers, pace, end))| {
@@ -73,10 +73,10 @@ fn passes_that_write_are_told_and_counted() {
         let text = format!("[[phase]]\nrun = \"none\"\n{lines}\n");
         Plan::parse("t.toml", &text, &Overrides::default()).unwrap().summary().to_string()
     };
-    let one = summary("reads = \"0%\"\npasses = 1");
+    let one = summary("reads = \"0%\"\nloops = 1");
     assert!(one.contains("writes  at most what is used of the target, once\n"), "{one}");
-    let several = summary("reads = \"0%\"\npasses = 3\nworkers = 2");
+    let several = summary("reads = \"0%\"\nloops = 3\nworkers = 2");
     assert!(several.contains("writes  at most 6 passes of a worker over"), "{several}");
-    let read = summary("passes = 3");
+    let read = summary("loops = 3");
     assert!(read.contains("writes  nothing\ndata    changes nothing"), "{read}");
 }

@@ -113,6 +113,6 @@ fn a_worker_that_is_held_up_loses_none_of_its_arrivals_and_is_charged_for_them()
     let late = lag(2);
     let quantile = late.quantile(0.75).unwrap().as_secs_f64();
     assert!((0.49..0.52).contains(&quantile), "a quarter of them waited more than {quantile} s");
-    assert!(tallies.iter().all(|tally| tally.dropped == 0 && tally.unserved == 0));
+    assert!(tallies.iter().all(|tally| tally.dropped == 0 && tally.not_issued == 0));
     assert!(lag(2).max().unwrap() >= MS * 990);
 }

@@ -496,8 +496,8 @@ fn a_plan_that_contradicts_its_trace_is_refused() {
         Plan::parse("t.toml", &format!("[[phase]]\n{lines}\n"), &Overrides::default()).unwrap_err().plain()
     };
     for (lines, expected) in [
-        ("pattern = \"trace\"", "none is named"),
-        ("run = \"1s\"\ntrace = \"t\"", "the pattern does not ask it again"),
+        ("pattern = \"trace\"", "needs a `trace`"),
+        ("run = \"1s\"\ntrace = \"t\"", "`pattern` is not `trace`"),
         ("run = \"1s\"\npace = \"trace\"", "only a trace says when its requests are due"),
         ("pattern = \"trace\"\ntrace = \"t\"\nrewrites = \"10%\"", "`rewrites` contradicts it"),
         ("pattern = \"trace\"\ntrace = \"t\"\nfiles = \"per_worker(2)\"", "`files` contradicts it"),
@@ -507,7 +507,7 @@ fn a_plan_that_contradicts_its_trace_is_refused() {
         ("pattern = \"trace\"\ntrace = \"t\"\nverify = \"written\"", "stamped blocks"),
         ("pattern = \"trace\"\ntrace = \"t\"\nconsecutive = 8", "`consecutive` contradicts it"),
         ("pattern = \"trace\"\ntrace = \"t\"\nread_back = 8", "`read_back` contradicts it"),
-        ("pattern = \"trace\"\ntrace = \"t\"\npasses = 2", "`passes` contradicts it"),
+        ("pattern = \"trace\"\ntrace = \"t\"\nloops = 2", "`loops` contradicts it"),
         ("pattern = \"trace\"\ntrace = \"t\"\nops = 5\nwarmup = \"1s\"", "leaves no room for a warmup"),
     ] {
         let said = said(lines);

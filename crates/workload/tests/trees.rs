@@ -51,10 +51,13 @@ fn drive(job: TreeJob) -> (Vec<TreeRequest>, Tally) {
 fn small_tree() -> impl Strategy<Value = (Tree, u32)> {
     let op = proptest::sample::select(&FileOp::ALL[..12]);
     (op, 1u64..400, 0u32..4, 1u32..5, any::<[bool; 3]>(), 1u32..6).prop_map(
-        |(op, count, levels, branch, [all, own_trees, random], workers)| {
+        |(op, count, levels, branch, [all, unique_dirs, random], workers)| {
             let files_in = if all { FilesIn::All } else { FilesIn::Leaves };
             let order = if random { Order::Random } else { Order::Sequential };
-            (Tree { op, count, levels, branch, files_in, own_trees, order, ..Tree::plain(op) }, workers)
+            (
+                Tree { op, count, levels, fanout: branch, files_in, unique_dirs, order, ..Tree::plain(op) },
+                workers,
+            )
         },
     )
 }
@@ -263,17 +266,17 @@ fn phases_that_describe_the_same_tree_have_the_same_files() {
 }
 
 #[test]
-fn a_tree_that_no_worker_could_ask_for_is_refused_with_its_key() {
+fn a_tree_that_no_worker_could_work_on_is_refused_with_its_key() {
     let error = |lines: &str| {
         let text = format!("[[phase]]\n{lines}\n");
         Plan::parse("t", &text, &Overrides::default()).unwrap_err().plain()
     };
     assert!(error("tree = 'create'\ndepth = 4").contains("one name at a time, not 4"));
-    assert!(error("tree = 'create'\npace = 'rate(5/s)'").contains("as fast as they come"));
+    assert!(error("tree = 'create'\npace = 'rate(5/s)'").contains("in a closed loop"));
     assert!(error("tree = 'mkdir'").contains("levels = 1"));
     assert!(error("tree = 'sync'").contains("fsync = \"end\""));
     assert!(error("tree = 'creat'").contains("did you mean `create`"));
-    assert!(error("tree = 'create'\nlevels = 20\nbranch = 2").contains("more than 1048576 directories"));
+    assert!(error("tree = 'create'\nlevels = 20\nfanout = 2").contains("more than 1048576 directories"));
     assert!(error("tree = 'create'\nfile_size = '9KiB..1KiB'").contains("9KiB is more than 1KiB"));
     assert!(error("tree = 'create'\nfile_size = '2GiB'").contains("more than 1GiB"));
     assert!(

@@ -8,7 +8,7 @@ use workload::{Completion, Job, Request, Token, Wake};
 use crate::files::FileSystem;
 
 /// Who asks. Both plan block requests and settle their completions.
-#[expect(clippy::large_enum_variant, reason = "there are few, and the job is asked for every request")]
+#[expect(clippy::large_enum_variant, reason = "there are few, and the job plans every request")]
 pub(super) enum Asker {
     /// A job that asks for blocks.
     Job(Job),
@@ -95,9 +95,9 @@ impl Asker {
     }
 
     /// Whether it stops all others once it has done its part.
-    pub fn first_ends(&self) -> bool {
+    pub fn exit_all(&self) -> bool {
         match self {
-            Asker::Job(job) => job.spec().first_ends,
+            Asker::Job(job) => job.spec().exit_all,
             Asker::Files(_) => false,
         }
     }

@@ -546,7 +546,7 @@ impl Sim {
                 Wake::Again | Wake::OnCompletion => {}
                 Wake::Done => {
                     running.done = true;
-                    self.first_ended |= running.job.first_ends();
+                    self.first_ended |= running.job.exit_all();
                 }
                 Wake::At(at) => {
                     if at < running.wakes_at {

@@ -217,7 +217,7 @@ fn read_sets(
     if spares.len() < spares_wanted as usize {
         return Err(raid.wrong(
             "spares",
-            format!("{spares_wanted} hot spares are asked for, {} disks are left over", spares.len()),
+            format!("{spares_wanted} hot spares are configured, {} disks are left over", spares.len()),
         ));
     }
     Ok((sets, spares))

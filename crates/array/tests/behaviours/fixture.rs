@@ -156,7 +156,7 @@ pub fn worker(sim: &mut Sim, load: &Load, ops: u64) -> f64 {
         flush_every: None,
         flush: workload::spec::FlushKind::Fsync,
         flush_at_end: false,
-        first_ends: false,
+        exit_all: false,
     };
     let client = Client {
         job: Job::new(spec),

@@ -80,7 +80,7 @@ fn a_small_read_passes_large_ones_on_the_way_back_and_they_do_not_pass_it() {
         let mut clients: Vec<_> = asks.iter().map(|ask| client(ask, size)).collect();
         // The small reads end the run.
         clients[0].job = workload::Job::new(workload::JobSpec {
-            first_ends: true,
+            exit_all: true,
             ..crate::fixture::plant::job(&small, size)
         });
         let outcome = sim.run(clients);

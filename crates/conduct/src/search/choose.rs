@@ -2,7 +2,7 @@
 
 use units::Share;
 use workload::Op;
-use workload::plan::{LatencyFigure, Plan, Point, Promise, ROUND, Task};
+use workload::plan::{LatencyFigure, Plan, Point, ROUND, Slo, Task};
 
 /// Names of loads that an error lists, at most.
 const LISTED: usize = 12;
@@ -33,15 +33,15 @@ pub fn load_of<'p>(plan: &'p Plan, name: Option<&str>) -> Result<&'p Point, Stri
     Ok(load)
 }
 
-/// Whether requests of `load` are those that `promise` is about; or what is missing.
-pub(super) fn check(promise: &Promise, load: &Point, has_percentiles: bool) -> Result<(), String> {
-    if let (Promise::Latency { figure: LatencyFigure::Quantile(_), .. }, false) = (promise, has_percentiles) {
+/// Whether requests of `load` are those that `slo` is about; or what is missing.
+pub(super) fn check(slo: &Slo, load: &Point, has_percentiles: bool) -> Result<(), String> {
+    if let (Slo::Latency { figure: LatencyFigure::Quantile(_), .. }, false) = (slo, has_percentiles) {
         return Err(format!(
-            "{promise} cannot be judged on this model: it was fitted to rates and mean response times, and gives no \
+            "{slo} cannot be judged on this model: it was fitted to rates and mean response times, and gives no \
              percentiles; use an SLO of the mean, such as mean<5ms, or measure the storage itself"
         ));
     }
-    let Some(of) = promise.of() else { return Ok(()) };
+    let Some(of) = slo.of() else { return Ok(()) };
     let issues = |workload: &workload::spec::Workload| match of {
         Op::Read => workload.mix.reads != Share::NONE,
         Op::Write => workload.writes(),
@@ -53,7 +53,7 @@ pub(super) fn check(promise: &Promise, load: &Point, has_percentiles: bool) -> R
     }
     let word = of.name();
     Err(format!(
-        "{promise} is about {word}s, and `{}` issues none: leave `{word}.` out, or change `reads` or `trims`",
+        "{slo} is about {word}s, and `{}` issues none: leave `{word}.` out, or change `reads` or `trims`",
         load.name
     ))
 }
@@ -190,10 +190,10 @@ mod tests {
         let reads = plan("[[phase]]\nreads = '100%'\nrun = '1s'\n");
         let load = load_of(&reads, None).expect("one load");
         assert!(
-            check(&"write.p99<5ms".parse().expect("a promise"), load, true)
+            check(&"write.p99<5ms".parse().expect("an SLO"), load, true)
                 .expect_err("none")
                 .contains("issues none")
         );
-        assert_eq!(check(&"read.p99<5ms".parse().expect("a promise"), load, true), Ok(()));
+        assert_eq!(check(&"read.p99<5ms".parse().expect("an SLO"), load, true), Ok(()));
     }
 }

@@ -4,7 +4,7 @@ use record::{Point, PointKind, Recovery, WriteCache};
 use stats::exceedance::relaxation;
 use units::convert::narrow;
 use units::{Bytes, Nanos, OpsPerSecond};
-use workload::plan::{self, Load, Plan, Promise, State, Task};
+use workload::plan::{self, Load, Plan, Slo, State, Task};
 use workload::spec::{Pace, Workload};
 
 use super::choose::{check, load_of};
@@ -19,14 +19,14 @@ use crate::world::{World, WorldError};
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchOptions {
     /// What must be kept; never empty.
-    pub promises: Vec<Promise>,
+    pub slos: Vec<Slo>,
     /// How near the rates above and below the edge have to come.
     pub within: f64,
     /// The first look at a rate; whole seconds, at least ten.
     pub look: Nanos,
     /// All looks at a rate together, before it stays undecided.
     pub longest: Nanos,
-    /// Requests in flight at most, all workers together; `None` is worked out of the promise.
+    /// Requests in flight at most, all workers together; `None` is worked out of the SLO.
     pub depth: Option<u32>,
     /// What a cache takes of writes before the storage behind it is seen: zero has none filled; `None` asks the world,
     /// and where it does not know looks whether writes become slower.
@@ -40,18 +40,18 @@ pub struct SearchOptions {
 }
 
 impl SearchOptions {
-    /// All looks at a rate together, where nobody says how long: four minutes, and sixteen where a promise is about a
+    /// All looks at a rate together, where nobody says how long: four minutes, and sixteen where an SLO is about a
     /// percentile beyond p99, of which the same time shows a tenth as many requests.
-    pub fn longest_for(promises: &[Promise]) -> Nanos {
-        Nanos::from_secs(if promises.iter().any(is_tail) { 960 } else { 240 })
+    pub fn longest_for(slos: &[Slo]) -> Nanos {
+        Nanos::from_secs(if slos.iter().any(is_tail) { 960 } else { 240 })
     }
 
-    /// A search for the highest rate that keeps `promises`, to 2 %, with looks of fifteen seconds to those of
+    /// A search for the highest rate that keeps `slos`, to 2 %, with looks of fifteen seconds to those of
     /// [`SearchOptions::longest_for`].
-    pub fn of(promises: Vec<Promise>) -> SearchOptions {
+    pub fn of(slos: Vec<Slo>) -> SearchOptions {
         SearchOptions {
-            longest: SearchOptions::longest_for(&promises),
-            promises,
+            longest: SearchOptions::longest_for(&slos),
+            slos,
             within: 0.02,
             look: Nanos::from_secs(15),
             depth: None,
@@ -146,8 +146,8 @@ impl<'a, 'w> Driver<'a, 'w> {
     ) -> Result<Driver<'a, 'w>, WorldError> {
         let point = load_of(plan, options.load.as_deref()).map_err(WorldError::unfit)?;
         let has_percentiles = world.has_percentiles();
-        let check = |promise| check(promise, point, has_percentiles);
-        options.promises.iter().try_for_each(check).map_err(WorldError::unfit)?;
+        let check = |slo| check(slo, point, has_percentiles);
+        options.slos.iter().try_for_each(check).map_err(WorldError::unfit)?;
         let Task::Load(base) = &point.task else { unreachable!("`load_of` gives loads") };
         let warm_up = base.workloads[0].stop.warmup.max(WARM_UP);
         if options.to.is_some() && base.workloads.len() > 1 && !base.workloads.iter().all(has_rate) {
@@ -199,7 +199,7 @@ impl<'a, 'w> Driver<'a, 'w> {
         let lowest_per_s = (self.top_per_s * part).max(least).min(self.top_per_s / 2.0);
         let lowest_per_s = self.options.from.map_or(lowest_per_s, OpsPerSecond::get);
         let settings = Settings {
-            promises: self.options.promises.clone(),
+            slos: self.options.slos.clone(),
             within: self.options.within,
             look_s: self.options.look.as_secs_f64().ceil(),
             longest_s: self.options.longest.as_secs_f64().ceil(),
@@ -259,10 +259,10 @@ impl<'a, 'w> Driver<'a, 'w> {
 
     fn found(&self, result: &SearchResult) -> record::Search {
         record::Search {
-            kept_per_s: result.kept_per_s,
-            broken_per_s: result.broken_per_s,
+            met_per_s: result.met_per_s,
+            violated_per_s: result.violated_per_s,
             edge_per_s: result.edge_per_s,
-            broken_by: result.cause.map(|cause| cause_words(cause, &self.options.promises)),
+            violated_by: result.cause.map(|cause| cause_words(cause, &self.options.slos)),
             confirmed: result.confirmed,
             confirm_needs_s: result.confirm_needs_s,
             after_overload_per_s: result.after_overload_per_s,
@@ -275,16 +275,16 @@ impl<'a, 'w> Driver<'a, 'w> {
     fn so_far(&self) -> record::Search {
         let recoveries = self.rungs.iter().filter_map(|rung| rung.recovery);
         record::Search {
-            promises: self.options.promises.iter().map(ToString::to_string).collect(),
+            slos: self.options.slos.iter().map(ToString::to_string).collect(),
             load: Some(self.searched.name.clone()),
-            within: self.options.within,
+            tolerance: self.options.within,
             from_per_s: self.options.from.map(OpsPerSecond::get),
             to_per_s: self.options.to.map(OpsPerSecond::get),
             ceiling_per_s: if self.options.to.is_some() { 0.0 } else { self.top_per_s },
-            kept_per_s: None,
-            broken_per_s: None,
+            met_per_s: None,
+            violated_per_s: None,
             edge_per_s: None,
-            broken_by: None,
+            violated_by: None,
             confirmed: false,
             confirm_needs_s: None,
             after_overload_per_s: None,
@@ -317,11 +317,11 @@ impl Prober for Driver<'_, '_> {
         Ok((!self.world.is_stopped()).then_some(evidence))
     }
 
-    fn decided(&mut self, rung: &Rung, (kept_per_s, broken_per_s): Bracket) {
-        let promises = &self.options.promises;
+    fn decided(&mut self, rung: &Rung, (met_per_s, violated_per_s): Bracket) {
+        let slos = &self.options.slos;
         let (verdict, cause) = match &rung.verdict {
             Verdict::Pass => ("pass", None),
-            Verdict::Fail(cause) => ("fail", Some(cause_words(*cause, promises))),
+            Verdict::Fail(cause) => ("fail", Some(cause_words(*cause, slos))),
             Verdict::Undecided => ("undecided", None),
         };
         let points = (self.rung_from..self.outcome.points.len()).map(|index| narrow::<u32>(index));
@@ -332,11 +332,7 @@ impl Prober for Driver<'_, '_> {
             cause,
             seconds: rung.evidence.seconds,
             requests: rung.evidence.completed,
-            figures: promises
-                .iter()
-                .enumerate()
-                .map(|(n, promise)| rung.evidence.figure(n, promise))
-                .collect(),
+            figures: slos.iter().enumerate().map(|(n, slo)| rung.evidence.figure(n, slo)).collect(),
             points: points.collect(),
             recovery: None,
         });
@@ -349,7 +345,7 @@ impl Prober for Driver<'_, '_> {
         if rung.verdict == Verdict::Pass && relaxed.is_some() {
             self.relaxation_s = relaxed;
         }
-        let search = record::Search { kept_per_s, broken_per_s, ..self.so_far() };
+        let search = record::Search { met_per_s, violated_per_s, ..self.so_far() };
         (self.watch)(Event::RateDecided { search: &search });
     }
 
@@ -366,13 +362,13 @@ fn has_rate(workload: &Workload) -> bool {
     matches!(workload.pace, Pace::Open(_))
 }
 
-fn cause_words(cause: Cause, promises: &[Promise]) -> String {
+fn cause_words(cause: Cause, slos: &[Slo]) -> String {
     match cause {
-        Cause::Promise(index) => promises[index].to_string(),
+        Cause::Slo(index) => slos[index].to_string(),
         Cause::Short => "rate not reached".into(),
-        Cause::Lost => "requests never issued".into(),
+        Cause::Lost => "requests not issued".into(),
         Cause::Errors => "errors".into(),
-        Cause::Client => "client limited".into(),
+        Cause::Client => "load generator saturated".into(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a rate was seen to do, and what follows for a promise: kept, broken, or not known yet.
+//! What a rate was seen to do, and what follows for an SLO: kept, broken, or not known yet.
 //!
 //! **Invariant:** nothing is decided by one bound alone: requests are slow together, so the bound for independent
 //! requests and that of batches in time must agree.
@@ -7,7 +7,7 @@ use stats::Interval;
 use stats::exceedance::{Batch, binomial_bounds, ratio_bounds, times_to_pass};
 use units::convert::truncated;
 
-use workload::plan::{Promise, Time};
+use workload::plan::{Slo, Time};
 
 /// How sure each single look must be, one-sided. A rate is looked at up to five times, each longer than the one before,
 /// and each may err.
@@ -20,10 +20,10 @@ const BEYOND_LEAST: f64 = 1_000.0;
 /// The share beyond p99.
 const TAIL: f64 = 0.01;
 
-/// Whether `promise` is about a percentile beyond p99.
-pub(super) fn is_tail(promise: &Promise) -> bool {
-    let is_share = promise.counts() && !matches!(promise, Promise::Errors { .. });
-    is_share && promise.limit() < TAIL * (1.0 - 1e-9)
+/// Whether `slo` is about a percentile beyond p99.
+pub(super) fn is_tail(slo: &Slo) -> bool {
+    let is_share = slo.counts() && !matches!(slo, Slo::Errors { .. });
+    is_share && slo.limit() < TAIL * (1.0 - 1e-9)
 }
 
 /// What a look must show to decide.
@@ -69,8 +69,8 @@ pub struct Evidence {
     /// Requests that were issued.
     pub issued: u64,
     /// Whether this machine, not the target, was late.
-    pub client_limited: bool,
-    /// For each promise the batches in order of time, all of one length; empty for errors.
+    pub generator_saturated: bool,
+    /// For each SLO the batches in order of time, all of one length; empty for errors.
     pub batches: Vec<Vec<Batch>>,
 }
 
@@ -83,16 +83,16 @@ impl Evidence {
         self.lost += other.lost;
         self.errors += other.errors;
         self.issued += other.issued;
-        self.client_limited |= other.client_limited;
+        self.generator_saturated |= other.generator_saturated;
         self.batches.resize(other.batches.len().max(self.batches.len()), Vec::new());
         for (own, others) in self.batches.iter_mut().zip(other.batches) {
             own.extend(others);
         }
     }
 
-    /// The figure that `promise` number `index` limits; none without a request.
-    pub fn figure(&self, index: usize, promise: &Promise) -> Option<f64> {
-        if let Promise::Errors { .. } = promise {
+    /// The figure that `slo` number `index` limits; none without a request.
+    pub fn figure(&self, index: usize, slo: &Slo) -> Option<f64> {
+        if let Slo::Errors { .. } = slo {
             return (self.issued > 0).then(|| self.errors as f64 / self.issued as f64);
         }
         let batches = self.batches.get(index)?;
@@ -101,29 +101,29 @@ impl Evidence {
     }
 
     /// How many times as much has to be seen until a verdict near the limit counts; at most 1 where it does.
-    fn times_to_count(&self, index: usize, promise: &Promise) -> f64 {
-        if !is_tail(promise) {
+    fn times_to_count(&self, index: usize, slo: &Slo) -> f64 {
+        if !is_tail(slo) {
             return 0.0;
         }
         let count: f64 = self.batches.get(index).into_iter().flatten().map(|batch| batch.count).sum();
-        BEYOND_LEAST / (count * promise.limit())
+        BEYOND_LEAST / (count * slo.limit())
     }
 
     /// Seconds that another look takes to pass with nine chances of ten, if the target goes on as it was seen; `None`
     /// where a figure is not below its limit, or nothing was seen of it.
-    pub fn needs_s(&self, promises: &[Promise], confidence: f64) -> Option<f64> {
-        let needs = promises.iter().enumerate().map(|(index, promise)| {
-            let figure = self.figure(index, promise)?;
-            let bounds = bounds(self, index, promise, confidence)?;
+    pub fn needs_s(&self, slos: &[Slo], confidence: f64) -> Option<f64> {
+        let needs = slos.iter().enumerate().map(|(index, slo)| {
+            let figure = self.figure(index, slo)?;
+            let bounds = bounds(self, index, slo, confidence)?;
             let high = bounds.iter().map(|one| one.high).fold(0.0, f64::max);
-            let times = times_to_pass(figure, high, promise.limit(), confidence)?;
-            Some(self.seconds * times.max(self.times_to_count(index, promise)))
+            let times = times_to_pass(figure, high, slo.limit(), confidence)?;
+            Some(self.seconds * times.max(self.times_to_count(index, slo)))
         });
         needs.reduce(|most, one| Some(most?.max(one?))).flatten()
     }
 }
 
-/// What follows for all promises together.
+/// What follows for all SLOs together.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
     /// All are kept.
@@ -137,50 +137,49 @@ pub enum Verdict {
 /// Why a rate failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// Promise number so and so is broken.
-    Promise(usize),
+    /// The SLO of that number is broken.
+    Slo(usize),
     /// Fewer requests ended than were asked for.
     Short,
     /// Requests were never issued.
     Lost,
-    /// Requests failed, and no promise allows it.
+    /// Requests failed, and no SLO allows it.
     Errors,
     /// This machine could not ask for so much.
     Client,
 }
 
 /// Judges one rate.
-pub fn judge(evidence: &Evidence, promises: &[Promise], rule: Rule) -> Verdict {
-    if let Some(cause) = certain_failure(evidence, promises) {
+pub fn judge(evidence: &Evidence, slos: &[Slo], rule: Rule) -> Verdict {
+    if let Some(cause) = certain_failure(evidence, slos) {
         return Verdict::Fail(cause);
     }
     let mut undecided = false;
-    for (index, promise) in promises.iter().enumerate() {
-        let Some(bounds) = bounds(evidence, index, promise, rule.confidence) else {
+    for (index, slo) in slos.iter().enumerate() {
+        let Some(bounds) = bounds(evidence, index, slo, rule.confidence) else {
             undecided = true;
             continue;
         };
-        let is_clear =
-            |one: &Interval<f64>| one.high < promise.limit() / CLEAR || one.low > promise.limit() * CLEAR;
-        let counts = evidence.times_to_count(index, promise) <= 1.0;
+        let is_clear = |one: &Interval<f64>| one.high < slo.limit() / CLEAR || one.low > slo.limit() * CLEAR;
+        let counts = evidence.times_to_count(index, slo) <= 1.0;
         let is_decided = counts || (rule.takes_clear && bounds.iter().all(is_clear));
         if !is_decided {
             undecided = true;
             continue;
         }
-        if bounds.iter().all(|one| one.low > promise.limit()) {
+        if bounds.iter().all(|one| one.low > slo.limit()) {
             // What this machine was late with is in the response times: they are not the target's.
             let own =
-                evidence.client_limited && matches!(promise, Promise::Latency { time: Time::Response, .. });
-            return Verdict::Fail(if own { Cause::Client } else { Cause::Promise(index) });
+                evidence.generator_saturated && matches!(slo, Slo::Latency { time: Time::Response, .. });
+            return Verdict::Fail(if own { Cause::Client } else { Cause::Slo(index) });
         }
-        undecided |= !bounds.iter().all(|one| one.high < promise.limit());
+        undecided |= !bounds.iter().all(|one| one.high < slo.limit());
     }
     if undecided { Verdict::Undecided } else { Verdict::Pass }
 }
 
-fn certain_failure(evidence: &Evidence, promises: &[Promise]) -> Option<Cause> {
-    let allowed = promises.iter().any(|promise| matches!(promise, Promise::Errors { .. }));
+fn certain_failure(evidence: &Evidence, slos: &[Slo]) -> Option<Cause> {
+    let allowed = slos.iter().any(|slo| matches!(slo, Slo::Errors { .. }));
     if evidence.errors > 0 && !allowed {
         return Some(Cause::Errors);
     }
@@ -189,7 +188,7 @@ fn certain_failure(evidence: &Evidence, promises: &[Promise]) -> Option<Cause> {
     let chance = 5.0 * evidence.asked.sqrt();
     let short = (evidence.completed as f64) < (1.0 - SHORT) * evidence.asked - chance;
     let lost = evidence.lost as f64 > LOST * evidence.asked;
-    if (short || lost) && evidence.client_limited {
+    if (short || lost) && evidence.generator_saturated {
         return Some(Cause::Client);
     }
     if lost {
@@ -198,20 +197,15 @@ fn certain_failure(evidence: &Evidence, promises: &[Promise]) -> Option<Cause> {
     short.then_some(Cause::Short)
 }
 
-/// The bounds of a promise's figure under each assumption; `None` where they cannot be known yet.
-fn bounds(
-    evidence: &Evidence,
-    index: usize,
-    promise: &Promise,
-    confidence: f64,
-) -> Option<Vec<Interval<f64>>> {
-    if let Promise::Errors { .. } = promise {
+/// The bounds of an SLO's figure under each assumption; `None` where they cannot be known yet.
+fn bounds(evidence: &Evidence, index: usize, slo: &Slo, confidence: f64) -> Option<Vec<Interval<f64>>> {
+    if let Slo::Errors { .. } = slo {
         return (evidence.issued > 0)
             .then(|| vec![binomial_bounds(evidence.errors, evidence.issued, confidence)]);
     }
     let batches = evidence.batches.get(index)?;
     let mut bounds = vec![ratio_bounds(batches, confidence)?];
-    if promise.counts() {
+    if slo.counts() {
         let sum = |of: fn(&Batch) -> f64| truncated::<u64>(batches.iter().map(of).sum::<f64>().round());
         bounds.push(binomial_bounds(sum(|one| one.sum), sum(|one| one.count), confidence));
     }
@@ -244,7 +238,7 @@ mod tests {
     fn both_bounds_must_agree() {
         assert_eq!(verdict(&seen(200, 30)), Verdict::Pass);
         assert_eq!(verdict(&seen(300, 30)), Verdict::Undecided);
-        assert_eq!(verdict(&seen(400, 30)), Verdict::Fail(Cause::Promise(0)));
+        assert_eq!(verdict(&seen(400, 30)), Verdict::Fail(Cause::Slo(0)));
         assert_eq!(verdict(&seen(200, 5)), Verdict::Undecided, "five batches say nothing of clustering");
         let mut clustered = seen(200, 30);
         for (index, batch) in clustered.batches[0].iter_mut().enumerate() {
@@ -255,7 +249,7 @@ mod tests {
 
     #[test]
     fn a_percentile_beyond_p99_needs_requests_enough_beyond_it_unless_its_case_is_clear() {
-        let promises = ["p99.9<5ms".parse().unwrap()];
+        let slos = ["p99.9<5ms".parse().unwrap()];
         let of = |requests: f64, beyond: f64| Evidence {
             seconds: 30.0,
             asked: requests,
@@ -264,19 +258,15 @@ mod tests {
             batches: vec![vec![Batch { count: requests / 30.0, sum: beyond / 30.0 }; 30]],
             ..Evidence::default()
         };
-        let verdict = |requests, beyond| judge(&of(requests, beyond), &promises, RULE);
+        let verdict = |requests, beyond| judge(&of(requests, beyond), &slos, RULE);
         let near_edge = Rule { takes_clear: false, ..RULE };
-        assert_eq!(
-            judge(&of(200e3, 60.0), &promises, near_edge),
-            Verdict::Undecided,
-            "too few were expected"
-        );
-        assert_eq!(judge(&of(1_200e3, 60.0), &promises, near_edge), Verdict::Pass);
+        assert_eq!(judge(&of(200e3, 60.0), &slos, near_edge), Verdict::Undecided, "too few were expected");
+        assert_eq!(judge(&of(1_200e3, 60.0), &slos, near_edge), Verdict::Pass);
         assert_eq!(verdict(200e3, 120.0), Verdict::Undecided, "200 of them are expected beyond the limit");
         assert_eq!(verdict(1_200e3, 720.0), Verdict::Pass, "1,200 are");
         assert_eq!(verdict(200e3, 60.0), Verdict::Pass, "far below it");
-        assert_eq!(verdict(200e3, 500.0), Verdict::Fail(Cause::Promise(0)), "far above it");
-        let needs_s = of(200e3, 120.0).needs_s(&promises, 0.95).unwrap();
+        assert_eq!(verdict(200e3, 500.0), Verdict::Fail(Cause::Slo(0)), "far above it");
+        let needs_s = of(200e3, 120.0).needs_s(&slos, 0.95).unwrap();
         assert!((needs_s - 150.0).abs() < 1e-6, "{needs_s}");
     }
 
@@ -286,7 +276,7 @@ mod tests {
         assert_eq!(verdict(&short), Verdict::Fail(Cause::Short));
         let by_chance = Evidence { completed: 29_000, ..seen(0, 30) };
         assert_eq!(verdict(&by_chance), Verdict::Pass);
-        let client = Evidence { completed: 28_800, client_limited: true, ..seen(0, 30) };
+        let client = Evidence { completed: 28_800, generator_saturated: true, ..seen(0, 30) };
         assert_eq!(verdict(&client), Verdict::Fail(Cause::Client));
         let lost = Evidence { lost: 31, ..seen(0, 30) };
         assert_eq!(verdict(&lost), Verdict::Fail(Cause::Lost));
@@ -294,19 +284,19 @@ mod tests {
 
     #[test]
     fn response_times_that_this_machine_made_are_not_held_against_the_target() {
-        let late = Evidence { client_limited: true, ..seen(400, 30) };
+        let late = Evidence { generator_saturated: true, ..seen(400, 30) };
         assert_eq!(verdict(&late), Verdict::Fail(Cause::Client));
         let service = judge(&late, &["service p99<5ms".parse().unwrap()], RULE);
-        assert_eq!(service, Verdict::Fail(Cause::Promise(0)));
-        assert_eq!(verdict(&Evidence { client_limited: true, ..seen(200, 30) }), Verdict::Pass);
+        assert_eq!(service, Verdict::Fail(Cause::Slo(0)));
+        assert_eq!(verdict(&Evidence { generator_saturated: true, ..seen(200, 30) }), Verdict::Pass);
     }
 
     #[test]
     fn a_look_as_long_as_is_needed_confirms_nine_times_of_ten() {
         // Independent requests of which 0.8 % are beyond 1 %: counts are normal enough to be drawn at three heights.
-        let promises = ["p99<5ms".parse().unwrap()];
+        let slos = ["p99<5ms".parse().unwrap()];
         let first = Evidence { batches: vec![batches_of(240.0, 30_000.0)], ..seen(240, 30) };
-        let needs_s = first.needs_s(&promises, 0.95).unwrap();
+        let needs_s = first.needs_s(&slos, 0.95).unwrap();
         let requests = (needs_s * 1_000.0).round();
         let at = |deviations: f64| {
             let beyond = requests * 0.008 + deviations * (requests * 0.008 * 0.992).sqrt();
@@ -320,7 +310,7 @@ mod tests {
                     batches,
                     ..Evidence::default()
                 },
-                &promises,
+                &slos,
                 RULE,
             )
         };
@@ -329,8 +319,8 @@ mod tests {
             [Verdict::Pass, Verdict::Pass, Verdict::Undecided],
             "{needs_s}"
         );
-        assert_eq!(seen(300, 30).needs_s(&promises, 0.95), None, "a figure at its limit never passes");
-        assert_eq!(Evidence::default().needs_s(&promises, 0.95), None);
+        assert_eq!(seen(300, 30).needs_s(&slos, 0.95), None, "a figure at its limit never passes");
+        assert_eq!(Evidence::default().needs_s(&slos, 0.95), None);
     }
 
     fn batches_of(beyond: f64, requests: f64) -> Vec<Batch> {
@@ -341,24 +331,24 @@ mod tests {
     fn errors_fail_unless_some_are_allowed() {
         let failed = Evidence { errors: 3, ..seen(0, 30) };
         assert_eq!(verdict(&failed), Verdict::Fail(Cause::Errors));
-        let promises = ["p99<5ms".parse().unwrap(), "errors<0.1%".parse().unwrap()];
-        assert_eq!(judge(&failed, &promises, RULE), Verdict::Pass);
+        let slos = ["p99<5ms".parse().unwrap(), "errors<0.1%".parse().unwrap()];
+        assert_eq!(judge(&failed, &slos, RULE), Verdict::Pass);
         let worse = Evidence { errors: 300, ..seen(0, 30) };
-        assert_eq!(judge(&worse, &promises, RULE), Verdict::Fail(Cause::Promise(1)));
+        assert_eq!(judge(&worse, &slos, RULE), Verdict::Fail(Cause::Slo(1)));
     }
 
     #[test]
     fn a_mean_is_judged_by_its_batches() {
-        let promises = ["mean<1us".parse().unwrap()];
+        let slos = ["mean<1us".parse().unwrap()];
         let mut evidence = seen(0, 30);
         let with = |evidence: &mut Evidence, mean: f64| {
             for (index, batch) in evidence.batches[0].iter_mut().enumerate() {
                 batch.sum = batch.count * (mean + if index % 2 == 0 { 50.0 } else { -50.0 });
             }
-            judge(evidence, &promises, RULE)
+            judge(evidence, &slos, RULE)
         };
         assert_eq!(with(&mut evidence, 900.0), Verdict::Pass);
         assert_eq!(with(&mut evidence, 1_000.0), Verdict::Undecided);
-        assert_eq!(with(&mut evidence, 1_100.0), Verdict::Fail(Cause::Promise(0)));
+        assert_eq!(with(&mut evidence, 1_100.0), Verdict::Fail(Cause::Slo(0)));
     }
 }

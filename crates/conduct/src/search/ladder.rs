@@ -1,4 +1,4 @@
-//! The order in which rates are tried until the highest one that keeps every promise is known.
+//! The order in which rates are tried until the highest one that keeps every SLO is known.
 //!
 //! A grid in shuffled order finds between which rates the edge lies, halving on the logarithm finds it, and more
 //! looks at the winner confirm it: as it is, and after a rest. Then the edge is approached from above, after overloads.
@@ -8,13 +8,13 @@
 
 use super::evidence::{Cause, Evidence, Rule, Verdict, judge};
 use units::convert::{narrow, truncated};
-use workload::plan::Promise;
+use workload::plan::Slo;
 
 /// How a search goes about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// What must be kept; never empty.
-    pub promises: Vec<Promise>,
+    pub slos: Vec<Slo>,
     /// The edge is searched until the rates above and below it differ by no more than this part.
     pub within: f64,
     /// Seconds of the first look at a rate.
@@ -23,7 +23,7 @@ pub struct Settings {
     pub longest_s: f64,
     /// The lowest rate worth having.
     pub lowest_per_s: f64,
-    /// The highest rate that the target may reach; more is tried where it keeps its promises there.
+    /// The highest rate that the target may reach; more is tried where it keeps its SLOs there.
     pub highest_per_s: f64,
     /// No rate above this one is ever offered, for an overload neither; `None` lets the search go as far as it must.
     pub bound_per_s: Option<f64>,
@@ -73,7 +73,7 @@ impl Purpose {
     pub fn words(self) -> &'static str {
         match self {
             Purpose::Grid => "grid",
-            Purpose::Halving => "halving",
+            Purpose::Halving => "bisection",
             Purpose::Confirm => "confirm",
             Purpose::AfterRest => "after a rest",
             Purpose::Overload => "overload",
@@ -130,10 +130,10 @@ pub struct Rung {
 /// What a search found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchResult {
-    /// The highest rate that was seen to keep every promise; `None` where none did.
-    pub kept_per_s: Option<f64>,
+    /// The highest rate that was seen to keep every SLO; `None` where none did.
+    pub met_per_s: Option<f64>,
     /// The lowest rate above it that was seen to break one; `None` where none did.
-    pub broken_per_s: Option<f64>,
+    pub violated_per_s: Option<f64>,
     /// Where between the two the edge probably lies.
     pub edge_per_s: Option<f64>,
     /// What broke there.
@@ -144,7 +144,7 @@ pub struct SearchResult {
     /// what was seen of it before the looks that were to confirm it, which took so long but no longer than `longest_s`;
     /// where they left it open, by all that was seen.
     pub confirm_needs_s: Option<f64>,
-    /// The highest rate that keeps every promise straight after an overload, where that is less than `kept_per_s`;
+    /// The highest rate that keeps every SLO straight after an overload, where that is less than `met_per_s`;
     /// 0 where none was found.
     pub after_overload_per_s: Option<f64>,
     /// Everything that was tried, in order.
@@ -153,7 +153,7 @@ pub struct SearchResult {
     pub complete: bool,
 }
 
-/// Searches the highest rate that keeps every promise.
+/// Searches the highest rate that keeps every SLO.
 pub fn search<P: Prober>(settings: &Settings, prober: &mut P) -> Result<SearchResult, P::Error> {
     let mut search = Search { settings, prober, ladder: Vec::new(), stopped: false, confirm_needs_s: None };
     search.grid()?;
@@ -192,7 +192,7 @@ impl<P: Prober> Search<'_, P> {
 
     /// The same with a first look of `first_s`.
     fn decide_from(&mut self, rate_per_s: f64, purpose: Purpose, first_s: f64) -> Result<Verdict, P::Error> {
-        let Settings { promises, longest_s, .. } = self.settings;
+        let Settings { slos, longest_s, .. } = self.settings;
         let mut evidence = Evidence::default();
         let mut verdict = Verdict::Undecided;
         let mut seen_s = 0.0;
@@ -205,7 +205,7 @@ impl<P: Prober> Search<'_, P> {
             };
             evidence.add(seen);
             seen_s += seconds;
-            verdict = judge(&evidence, promises, Rule::of(purpose == Purpose::Grid));
+            verdict = judge(&evidence, slos, Rule::of(purpose == Purpose::Grid));
             if verdict != Verdict::Undecided || !purpose.is_prolonged() {
                 break;
             }
@@ -309,8 +309,8 @@ impl<P: Prober> Search<'_, P> {
     fn confirm(&mut self) -> Result<Confirmation, P::Error> {
         for _ in 0..STEPS_DOWN {
             let Some(rate) = self.bracket().0 else { return Ok(Confirmation::Failed) };
-            let Settings { promises, look_s, longest_s, .. } = self.settings;
-            self.confirm_needs_s = self.seen_at(rate).needs_s(promises, Rule::of(false).confidence);
+            let Settings { slos, look_s, longest_s, .. } = self.settings;
+            self.confirm_needs_s = self.seen_at(rate).needs_s(slos, Rule::of(false).confidence);
             let first_s = self.confirm_needs_s.unwrap_or(*look_s).clamp(*look_s, *longest_s).ceil();
             let mut verdicts = Vec::new();
             for purpose in [Purpose::Confirm, Purpose::AfterRest] {
@@ -329,7 +329,7 @@ impl<P: Prober> Search<'_, P> {
                 let held = verdicts.iter().all(|verdict| *verdict == Verdict::Pass);
                 if !held {
                     // What made it the winner was seen at its best.
-                    self.confirm_needs_s = self.seen_at(rate).needs_s(promises, Rule::of(false).confidence);
+                    self.confirm_needs_s = self.seen_at(rate).needs_s(slos, Rule::of(false).confidence);
                 }
                 return Ok(if held { Confirmation::Held } else { Confirmation::Open });
             }
@@ -379,18 +379,18 @@ impl<P: Prober> Search<'_, P> {
     }
 
     fn result(self, confirmed: bool, after_overload_per_s: Option<f64>) -> SearchResult {
-        let (kept_per_s, broken_per_s) = self.bracket();
+        let (met_per_s, violated_per_s) = self.bracket();
         let cause = self.ladder.iter().find_map(|rung| match rung.verdict {
-            Verdict::Fail(cause) if Some(rung.rate_per_s) == broken_per_s => Some(cause),
+            Verdict::Fail(cause) if Some(rung.rate_per_s) == violated_per_s => Some(cause),
             _ => None,
         });
-        let edge_per_s = match (kept_per_s, broken_per_s) {
+        let edge_per_s = match (met_per_s, violated_per_s) {
             (Some(low), Some(high)) => Some(self.crossing(low, high, cause)),
             _ => None,
         };
         SearchResult {
-            kept_per_s,
-            broken_per_s,
+            met_per_s,
+            violated_per_s,
             edge_per_s,
             cause,
             confirmed,
@@ -406,11 +406,11 @@ impl<P: Prober> Search<'_, P> {
     /// Near the edge a share beyond a limit grows exponentially with the rate: for one exponential server exactly so.
     fn crossing(&self, low: f64, high: f64, cause: Option<Cause>) -> f64 {
         let middle = (low * high).sqrt();
-        let Some(Cause::Promise(index)) = cause else { return middle };
-        let promise = &self.settings.promises[index];
-        let figure = |rate: f64| self.seen_at(rate).figure(index, promise).filter(|figure| *figure > 0.0);
+        let Some(Cause::Slo(index)) = cause else { return middle };
+        let slo = &self.settings.slos[index];
+        let figure = |rate: f64| self.seen_at(rate).figure(index, slo).filter(|figure| *figure > 0.0);
         let (Some(below), Some(above)) = (figure(low), figure(high)) else { return middle };
-        let part = (promise.limit() / below).ln() / (above / below).ln();
+        let part = (slo.limit() / below).ln() / (above / below).ln();
         if part.is_finite() { low + (high - low) * part.clamp(0.0, 1.0) } else { middle }
     }
 }

@@ -2,7 +2,7 @@
 
 use units::convert::{narrow, truncated};
 use units::{Nanos, OpsPerSecond};
-use workload::plan::{Load, Promise};
+use workload::plan::{Load, Slo};
 use workload::spec::{Overflow, Pace, Schedule, Spacing, Stop, Workload};
 
 use super::drive::{DEPTH_LEAST, Driver};
@@ -77,10 +77,10 @@ impl Driver<'_, '_> {
         Some(rates.iter().map(|own| own / sum).collect())
     }
 
-    /// Enough in flight for twice the time that is promised at the ceiling: more would break the promise anyway.
+    /// Enough in flight for twice the time that is promised at the ceiling: more would break the SLO anyway.
     fn most_in_flight(&self) -> u32 {
         let slowest =
-            self.options.promises.iter().filter_map(Promise::below).max().unwrap_or(Nanos::from_millis(100));
+            self.options.slos.iter().filter_map(Slo::below).max().unwrap_or(Nanos::from_millis(100));
         let chosen = (2.0 * self.top_per_s * slowest.as_secs_f64()).ceil();
         self.options.depth.unwrap_or(truncated::<u32>(chosen).clamp(DEPTH_LEAST, DEPTH_MOST))
     }

@@ -1,4 +1,4 @@
-//! The highest rate at which every promise is kept.
+//! The highest rate at which every SLO is kept.
 //!
 //! [`ladder`] decides which rate is tried next and [`evidence`] what follows from what was seen; neither knows a
 //! world. [`drive`] has the loads made: `choose` says which of a plan's, `loads` at which rates, `seen` what one showed, `settle` what stands between two.
@@ -15,4 +15,4 @@ pub use choose::load_of;
 pub use drive::{LOOK_LEAST, SearchOptions, run_search};
 pub use evidence::{Cause, Evidence, Rule, Verdict, judge};
 pub use ladder::{Bracket, Prober, Purpose, Rung, SearchResult, Settings, Trial, search};
-pub use workload::plan::{Promise, PromiseError};
+pub use workload::plan::{PromiseError, Slo};

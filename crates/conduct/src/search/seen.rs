@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use stats::exceedance::Batch;
 use stats::{Bucket, Histogram};
 use units::Instant;
-use workload::plan::{LatencyFigure, Load, Promise, Time};
+use workload::plan::{LatencyFigure, Load, Slo, Time};
 use workload::spec::{Pace, Workload};
 use workload::tally::{Action, Class, ClassInterval};
 
@@ -17,7 +17,7 @@ use crate::world::MeasuredLoad;
 const LATE: f64 = 0.05;
 
 impl Driver<'_, '_> {
-    /// What a load showed of the promises.
+    /// What a load showed of the SLOs.
     pub(super) fn evidence(&self, load: &Load, answer: &MeasuredLoad) -> Evidence {
         let tallies =
             || answer.workloads.iter().flat_map(|workload| &workload.workers).map(|worker| &worker.tally);
@@ -28,11 +28,11 @@ impl Driver<'_, '_> {
             seconds,
             asked: rate * seconds,
             completed: sum(|tally| tally.ops()),
-            lost: sum(|tally| tally.dropped + tally.unserved),
+            lost: sum(|tally| tally.dropped + tally.not_issued),
             errors: sum(|tally| tally.errors),
             issued: sum(|tally| tally.planned),
-            client_limited: self.was_late(answer),
-            batches: self.options.promises.iter().map(|promise| batches(promise, answer)).collect(),
+            generator_saturated: self.was_late(answer),
+            batches: self.options.slos.iter().map(|slo| batches(slo, answer)).collect(),
         }
     }
 
@@ -71,7 +71,7 @@ fn mean_rate(workload: &Workload) -> Option<f64> {
 }
 
 /// The whole seconds of the measured window as batches, and in the last of them what ended after it.
-fn batches(promise: &Promise, answer: &MeasuredLoad) -> Vec<Batch> {
+fn batches(slo: &Slo, answer: &MeasuredLoad) -> Vec<Batch> {
     let mut seconds: BTreeMap<Instant, Batch> = BTreeMap::new();
     let mut all = Batch::default();
     for workload in &answer.workloads {
@@ -81,13 +81,13 @@ fn batches(promise: &Promise, answer: &MeasuredLoad) -> Vec<Batch> {
         for interval in whole {
             // Workers cut theirs at the same instants; one that ended early has cut its last one short.
             let batch = seconds.entry(interval.from).or_default();
-            let own = interval.classes.iter().filter(|class| is_about(promise, class.class));
-            own.for_each(|class| add(batch, of_interval(promise, class)));
+            let own = interval.classes.iter().filter(|class| is_about(slo, class.class));
+            own.for_each(|class| add(batch, of_interval(slo, class)));
         }
         let classes = workload.workers.iter().flat_map(|worker| &worker.tally.classes);
-        for class in classes.filter(|class| is_about(promise, class.class)) {
+        for class in classes.filter(|class| is_about(slo, class.class)) {
             let service = class.service.as_ref().unwrap_or(&class.response);
-            add(&mut all, of_histogram(promise, if is_service(promise) { service } else { &class.response }));
+            add(&mut all, of_histogram(slo, if is_service(slo) { service } else { &class.response }));
         }
     }
     let seen = seconds.values().fold(Batch::default(), |mut sum, one| {
@@ -104,13 +104,13 @@ fn batches(promise: &Promise, answer: &MeasuredLoad) -> Vec<Batch> {
     seconds.into_values().collect()
 }
 
-/// Whether requests of a class are those that `promise` is about. It is about no names of files.
-fn is_about(promise: &Promise, class: Class) -> bool {
-    promise.of().is_none_or(|of| class.op == Action::Block(of))
+/// Whether requests of a class are those that `slo` is about. It is about no names of files.
+fn is_about(slo: &Slo, class: Class) -> bool {
+    slo.of().is_none_or(|of| class.op == Action::Block(of))
 }
 
-fn is_service(promise: &Promise) -> bool {
-    matches!(promise, Promise::Latency { time: Time::Service, .. })
+fn is_service(slo: &Slo) -> bool {
+    matches!(slo, Slo::Latency { time: Time::Service, .. })
 }
 
 fn add(batch: &mut Batch, other: Batch) {
@@ -118,39 +118,36 @@ fn add(batch: &mut Batch, other: Batch) {
     batch.sum += other.sum;
 }
 
-fn of_interval(promise: &Promise, class: &ClassInterval) -> Batch {
+fn of_interval(slo: &Slo, class: &ClassInterval) -> Batch {
     // Where nothing is late, service equals response and is not kept apart.
-    let buckets =
-        if is_service(promise) && !class.service.is_empty() { &class.service } else { &class.response };
+    let buckets = if is_service(slo) && !class.service.is_empty() { &class.service } else { &class.response };
     let mut batch = Batch::default();
     for bucket in buckets {
         let count = bucket.count as f64;
-        add(&mut batch, Batch { count, sum: count * worth(promise, *bucket) });
+        add(&mut batch, Batch { count, sum: count * worth(slo, *bucket) });
     }
     batch
 }
 
 /// What one request of a bucket adds: itself where it is beyond the limit, or its time.
-fn worth(promise: &Promise, bucket: Bucket) -> f64 {
-    match promise {
-        Promise::Errors { .. } => 0.0,
-        Promise::Latency { figure: LatencyFigure::Quantile(_), below, .. } => {
-            f64::from(bucket.low() > *below)
-        }
-        Promise::Latency { figure: LatencyFigure::Mean, .. } => {
+fn worth(slo: &Slo, bucket: Bucket) -> f64 {
+    match slo {
+        Slo::Errors { .. } => 0.0,
+        Slo::Latency { figure: LatencyFigure::Quantile(_), below, .. } => f64::from(bucket.low() > *below),
+        Slo::Latency { figure: LatencyFigure::Mean, .. } => {
             (bucket.low().get() as f64 + bucket.high().get() as f64) / 2.0
         }
     }
 }
 
-fn of_histogram(promise: &Promise, histogram: &Histogram) -> Batch {
+fn of_histogram(slo: &Slo, histogram: &Histogram) -> Batch {
     let count = histogram.count() as f64;
-    let sum = match promise {
-        Promise::Errors { .. } => 0.0,
-        Promise::Latency { figure: LatencyFigure::Quantile(_), below, .. } => {
+    let sum = match slo {
+        Slo::Errors { .. } => 0.0,
+        Slo::Latency { figure: LatencyFigure::Quantile(_), below, .. } => {
             histogram.count_above(*below) as f64
         }
-        Promise::Latency { figure: LatencyFigure::Mean, .. } => histogram.sum_ns() as f64,
+        Slo::Latency { figure: LatencyFigure::Mean, .. } => histogram.sum_ns() as f64,
     };
     Batch { count, sum }
 }

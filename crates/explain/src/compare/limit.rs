@@ -105,7 +105,7 @@ impl FromStr for Limit {
 fn bound(metric: &str, text: &str) -> Option<Bound> {
     let percent = || metric.strip_prefix('p').and_then(|digits| digits.parse::<f64>().ok());
     let is_latency = metric == "mean" || percent().is_some_and(|p| p > 0.0 && p < 100.0);
-    if !is_latency && !matches!(metric, "iops" | "mb_per_s" | "kept_per_s") {
+    if !is_latency && !matches!(metric, "iops" | "mb_per_s" | "met_per_s") {
         return None;
     }
     if let Some(number) = text.strip_suffix('%') {
@@ -116,7 +116,7 @@ fn bound(metric: &str, text: &str) -> Option<Bound> {
     let with = |unit: &str| if text.contains('/') { text.to_owned() } else { format!("{text}{unit}") };
     let plain = text.parse::<f64>().is_ok();
     let value = match metric {
-        "iops" | "kept_per_s" => with("/s").parse::<OpsPerSecond>().ok()?.get(),
+        "iops" | "met_per_s" => with("/s").parse::<OpsPerSecond>().ok()?.get(),
         "mb_per_s" => with(if plain { "MB/s" } else { "/s" }).parse::<BytesPerSecond>().ok()?.get(),
         _ => text.parse::<Nanos>().ok()?.get() as f64,
     };

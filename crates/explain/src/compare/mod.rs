@@ -63,7 +63,7 @@ pub fn compare(by: Option<&str>, groups: &[Group<'_>], margin: f64) -> Compariso
 fn side(group: &Group<'_>) -> Side {
     let mut abouts: Vec<String> = Vec::new();
     for run in &group.runs {
-        let targets: Vec<&str> = run.targets.iter().map(|target| target.asked.as_str()).collect();
+        let targets: Vec<&str> = run.targets.iter().map(|target| target.address.as_str()).collect();
         let about = format!("{} on {}", run.plan.name, targets.join(", "));
         if !abouts.contains(&about) {
             abouts.push(about);
@@ -135,7 +135,7 @@ fn row(
         p_value: ratio.map(|ratio| ratio.p_value),
         adjusted_p: None,
         noise_floor: noise.map(|noise| noise.floor(repeats[0], repeats[1])),
-        smallest_effect: ratio.map(|ratio| ratio.smallest_effect),
+        detectable_effect: ratio.map(|ratio| ratio.detectable_effect),
         repeats: repeats.map(|count| u32::try_from(count).unwrap_or(u32::MAX)),
         basis,
         verdict: Verdict::Inconclusive,
@@ -320,7 +320,7 @@ mod tests {
             p_value,
             adjusted_p: p_value,
             noise_floor: None,
-            smallest_effect: None,
+            detectable_effect: None,
             repeats: [1, 1],
             basis: Basis::Seconds,
             verdict: Verdict::Inconclusive,

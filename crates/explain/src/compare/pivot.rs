@@ -20,7 +20,7 @@ pub fn value_of(run: &Run, key: &str) -> Option<String> {
     of(&run.tags)
         .or_else(|| joined(run.targets.iter().filter_map(|target| of(&target.facts))))
         .or_else(|| of(&run.environment.facts))
-        .or_else(|| joined(run.targets.iter().filter_map(|target| option(&target.asked, &key))))
+        .or_else(|| joined(run.targets.iter().filter_map(|target| option(&target.address, &key))))
         .or_else(|| well_known(run, &key))
         .or_else(|| {
             let workloads = run.points.iter().flat_map(|point| &point.workloads);
@@ -48,7 +48,7 @@ fn plain(key: &str) -> String {
 fn well_known(run: &Run, key: &str) -> Option<String> {
     let target = |of: fn(&record::Target) -> &str| joined(run.targets.iter().map(|one| of(one).to_owned()));
     match key {
-        "target" | "on" => target(|one| &one.asked),
+        "target" | "on" => target(|one| &one.address),
         "kind" => target(|one| &one.kind),
         "kernel" => Some(run.environment.kernel.clone()),
         "host" | "hostname" => Some(run.environment.hostname.clone()),

@@ -16,25 +16,25 @@ pub(super) fn rows(groups: &[Group<'_>]) -> Vec<Compared> {
 /// The first search of a side that kept a rate.
 fn found<'a>(group: &Group<'a>) -> Option<&'a Search> {
     let searches = group.runs.iter().filter_map(|run: &&'a Run| run.search.as_ref());
-    searches.into_iter().find(|search| search.kept_per_s.is_some())
+    searches.into_iter().find(|search| search.met_per_s.is_some())
 }
 
 fn row(first: &Search, second: &Search, side: u32) -> Option<Compared> {
-    let (base, value) = (first.kept_per_s?, second.kept_per_s?);
-    if first.promises != second.promises || first.load != second.load || base <= 0.0 || value <= 0.0 {
+    let (base, value) = (first.met_per_s?, second.met_per_s?);
+    if first.slos != second.slos || first.load != second.load || base <= 0.0 || value <= 0.0 {
         return None;
     }
     // Each edge lies between the rate that was kept and the one that was broken.
     let sure = first.confirmed && second.confirmed;
-    let low = first.broken_per_s.filter(|_| sure).map(|broken| value / broken);
-    let high = second.broken_per_s.filter(|_| sure).map(|broken| broken / base);
+    let low = first.violated_per_s.filter(|_| sure).map(|broken| value / broken);
+    let high = second.violated_per_s.filter(|_| sure).map(|broken| broken / base);
     let interval = low.zip(high);
     Some(Compared {
-        cell: format!("search {}", first.promises.join(" and ")),
+        cell: format!("search {}", first.slos.join(" and ")),
         workload: String::new(),
         op: "all".into(),
         total: true,
-        metric: "kept_per_s".into(),
+        metric: "met_per_s".into(),
         unit: "per_s".into(),
         side,
         base,
@@ -43,11 +43,11 @@ fn row(first: &Search, second: &Search, side: u32) -> Option<Compared> {
         low: interval.map(|(low, _)| low),
         high: interval.map(|(_, high)| high),
         value_low: interval.map(|_| value),
-        value_high: interval.and(second.broken_per_s),
+        value_high: interval.and(second.violated_per_s),
         p_value: None,
         adjusted_p: None,
         noise_floor: None,
-        smallest_effect: None,
+        detectable_effect: None,
         repeats: [1, 1],
         basis: if interval.is_some() { Basis::Search } else { Basis::Nothing },
         verdict: Verdict::Inconclusive,

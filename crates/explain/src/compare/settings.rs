@@ -69,7 +69,7 @@ fn of_run(run: &Run) -> Values {
     add("world", if run.world == World::Host { "real" } else { "virtual array" }.into());
     for (number, target) in (1..).zip(&run.targets) {
         let name = if run.targets.len() == 1 { "target".to_owned() } else { format!("target {number}") };
-        add(&name, target.asked.clone());
+        add(&name, target.address.clone());
         add(&format!("{name} kind"), target.kind.clone());
         add(&format!("{name} size"), Bytes::new(target.size_bytes).to_string());
         for cache in &target.caches {

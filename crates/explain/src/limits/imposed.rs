@@ -50,7 +50,7 @@ pub(super) fn by_group(run: &Run, point: &Point) -> Option<Draft> {
                 percent(share),
                 if key.ends_with("bps") { "bytes" } else { "requests" }
             );
-            let draft = Draft::new(Code::LimitImposed, Severity::Note, sentence)
+            let draft = Draft::new(Code::RateLimited, Severity::Note, sentence)
                 .remedy("Measure outside the control group, or raise its limit: the storage may do more.");
             return Some(draft.number("rate_per_s", rate).number("most_per_s", most).number("share", share));
         }
@@ -116,7 +116,7 @@ pub(super) fn by_constancy(sweeps: &Sweeps<'_>, point: &Point) -> Option<Draft> 
     );
     let remedy = "Check the hypervisor, the cloud volume, and the array's quality of service for a rate limit; if \
                   there is none, suspect a link without counters.";
-    let draft = Draft::new(Code::LimitImposed, Severity::Note, sentence).remedy(remedy);
+    let draft = Draft::new(Code::RateLimited, Severity::Note, sentence).remedy(remedy);
     Some(draft.number("rate_per_s", here.rate).number("constant_share", here.share))
 }
 
@@ -180,7 +180,7 @@ pub(crate) fn by_cache(run: &Run, point: &Point) -> Option<Draft> {
         "Cache hit rate {}: the array's members did {member_reads} reads for {reads} reads of the workload.",
         percent(share)
     );
-    let draft = Draft::new(Code::CacheAnswered, Severity::Note, sentence)
+    let draft = Draft::new(Code::CacheHits, Severity::Note, sentence)
         .remedy("To measure the members, use a working set (`span`) several times the cache.");
     Some(draft.number("answered_share", share).number("reads", reads as f64))
 }

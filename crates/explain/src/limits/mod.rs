@@ -133,7 +133,7 @@ fn open(uses: &[Use], in_flight: f64, answer: Option<Answer>, remedy: &str) -> D
     if let Some(answer) = answer {
         sentence += &format!(" {}", answer.in_words());
     }
-    let draft = Draft::new(Code::LimitOpen, Severity::Note, sentence).remedy(remedy);
+    let draft = Draft::new(Code::BottleneckUndetermined, Severity::Note, sentence).remedy(remedy);
     with_answer(with_shares(draft.number("in_flight", in_flight), near), answer)
 }
 
@@ -160,7 +160,7 @@ fn limit(first: &Use, others: &[Use], answer: Option<Answer>) -> Draft {
     if let Some(answer) = answer.filter(|answer| answer.gain < FLAT) {
         sentence += &format!(" {}", answer.in_words());
     }
-    let draft = Draft::new(Code::Limit, Severity::Note, sentence).remedy(MORE_OF_IT);
+    let draft = Draft::new(Code::Bottleneck, Severity::Note, sentence).remedy(MORE_OF_IT);
     let uses = [first].into_iter().chain(others);
     with_answer(with_shares(draft, uses), answer)
 }
@@ -195,7 +195,7 @@ fn unseen(first: &Use, answer: Answer) -> Draft {
         percent(first.share),
         answer.in_words()
     );
-    let draft = Draft::new(Code::LimitUnseen, Severity::Note, sentence).remedy(
+    let draft = Draft::new(Code::BottleneckUncounted, Severity::Note, sentence).remedy(
         "Name the parts below it with `fathom explain --parts FILE`, or check the storage's own counters.",
     );
     with_answer(with_shares(draft, [first]), Some(answer))

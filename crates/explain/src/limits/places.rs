@@ -189,6 +189,6 @@ impl Spread {
                  buffered or appending writes, a connection, a queue."
             }
         };
-        self.numbers(Draft::new(Code::Limit, Severity::Note, sentence).remedy(remedy))
+        self.numbers(Draft::new(Code::Bottleneck, Severity::Note, sentence).remedy(remedy))
     }
 }

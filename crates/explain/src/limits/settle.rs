@@ -27,7 +27,7 @@ pub(super) const REMEDY: &str =
 
 /// The points of a virtual array whose bottleneck the record does not identify, by the findings of `run`.
 pub fn open_points(run: &Run) -> Vec<u32> {
-    let open = run.findings.iter().filter(|finding| finding.code == Code::LimitOpen.name());
+    let open = run.findings.iter().filter(|finding| finding.code == Code::BottleneckUndetermined.name());
     open.filter(|_| run.world == World::Array).filter_map(|finding| finding.point).collect()
 }
 
@@ -73,7 +73,7 @@ pub fn settled(run: &Run, tried: &WhatIf) -> Option<Finding> {
             first.change,
             percent(first.ops.change)
         );
-        Draft::new(Code::Limit, Severity::Note, sentence).remedy(super::MORE_OF_IT)
+        Draft::new(Code::Bottleneck, Severity::Note, sentence).remedy(super::MORE_OF_IT)
     } else {
         return None;
     };

@@ -167,7 +167,7 @@ impl Files {
     fn write(&self, command: &Command, grid: &Grid, run: &Run, figures: &Figures) -> Result<(), Failure> {
         let (small, large, shape) = (grid.small(), grid.large(), command.shape);
         let luns: Vec<(String, u64)> =
-            run.targets.iter().map(|target| (target.asked.clone(), target.size_bytes)).collect();
+            run.targets.iter().map(|target| (target.address.clone(), target.size_bytes)).collect();
         let texts = [
             summary(&Test::of(command, grid), &luns, figures, shape),
             orion::mbps(figures, &small, &large, shape),

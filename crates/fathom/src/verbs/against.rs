@@ -159,5 +159,5 @@ fn targets_of(against: &str, store: &Option<PathBuf>) -> Result<Vec<String>, Fai
             Failure::Usage(format!("--against {against}: there is no such target, and {error}"))
         })?,
     };
-    Ok(run.targets.iter().map(|target| target.asked.clone()).collect())
+    Ok(run.targets.iter().map(|target| target.address.clone()).collect())
 }

@@ -69,7 +69,7 @@ fn search_options(arguments: &SearchArgs) -> Result<SearchOptions, Failure> {
             arguments.trial
         ));
     }
-    let longest = arguments.max_trial.unwrap_or_else(|| SearchOptions::longest_for(&arguments.promises));
+    let longest = arguments.max_trial.unwrap_or_else(|| SearchOptions::longest_for(&arguments.slos));
     if longest < arguments.trial {
         return usage(format!("--max-trial {longest} is shorter than --trial {}", arguments.trial));
     }
@@ -90,7 +90,7 @@ fn search_options(arguments: &SearchArgs) -> Result<SearchOptions, Failure> {
         return usage("--depth 0: the queue depth is at least 1".into());
     }
     Ok(SearchOptions {
-        promises: arguments.promises.clone(),
+        slos: arguments.slos.clone(),
         within: arguments.tolerance.get(),
         look: arguments.trial,
         longest,
@@ -107,7 +107,7 @@ fn percent(share: Share) -> String {
 }
 
 fn what_it_would_do(search: &SearchOptions) -> String {
-    let promises: Vec<String> = search.promises.iter().map(ToString::to_string).collect();
+    let slos: Vec<String> = search.slos.iter().map(ToString::to_string).collect();
     let times = |each: Nanos| Nanos::new(each.get().saturating_mul(RATES_USUAL));
     let first = match search.to {
         Some(to) => format!("never more than {}/s", to.exact()),
@@ -117,7 +117,7 @@ fn what_it_would_do(search: &SearchOptions) -> String {
         "search  the maximum sustained rate with {}, to {}\n  {first}; then about {RATES_USUAL} rates, {} to {} each: {} to {} \
          together\n  after a rate that fails up to 2min until the target has recovered; a load that writes fills the write \
          cache before each rate\n  `run` of the plan does not apply\n",
-        promises.join(" and "),
+        slos.join(" and "),
         Share::new(search.within).map_or_else(|| "2%".into(), percent),
         search.look,
         search.longest,

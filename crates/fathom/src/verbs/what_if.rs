@@ -43,7 +43,8 @@ pub fn settle(run: &mut Run) {
     let (mut settled, mut long) = (Vec::new(), Vec::new());
     for point in run.points.iter().filter(|point| open.contains(&point.index)) {
         let before = run.points.iter().filter(|other| other.index <= point.index);
-        let requests: u64 = before.flat_map(|other| &other.workloads).map(|workload| workload.settled).sum();
+        let requests: u64 =
+            before.flat_map(|other| &other.workloads).map(|workload| workload.completed).sum();
         if requests.saturating_mul(SETTLE_TRIALS) > SETTLE_REQUESTS {
             long.push(point.index);
             continue;
@@ -80,7 +81,7 @@ fn open_of<'r>(run: &'r mut Run, points: &[u32]) -> Vec<&'r mut Finding> {
     let open: Vec<u32> =
         explain::open_points(run).into_iter().filter(|index| points.contains(index)).collect();
     let is_open = |finding: &&mut Finding| {
-        finding.code == "limit-open" && finding.point.is_some_and(|index| open.contains(&index))
+        finding.code == "bottleneck-undetermined" && finding.point.is_some_and(|index| open.contains(&index))
     };
     run.findings.iter_mut().filter(is_open).collect()
 }
@@ -108,7 +109,7 @@ impl Again {
                 "--what-if does not support a search, which sets its own rates; run its plan with `fathom run`",
             ));
         }
-        let targets: Vec<String> = run.targets.iter().map(|target| target.asked.clone()).collect();
+        let targets: Vec<String> = run.targets.iter().map(|target| target.address.clone()).collect();
         let address =
             models::address(&targets)?.ok_or_else(|| refuse("its record names no virtual array"))?.to_owned();
         let overrides = Overrides { set: run.plan.overrides.clone(), tags: Vec::new() };

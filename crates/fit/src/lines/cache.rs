@@ -20,7 +20,7 @@ pub(super) fn say(parts: &Parts, model: &Model, said: &mut Said) {
             "read cache",
             "cache.size",
             format!("at least {}", Bytes::new(size)),
-            "it held the largest region that was asked".into(),
+            "it held the largest region that was accessed".into(),
         ),
         ReadCache::Unknown => {
             said.missing("read cache", &["cache.size"], "nothing was answered faster the second time");

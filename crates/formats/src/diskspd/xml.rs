@@ -298,7 +298,7 @@ fn any_xml(run: &Run) -> Result<String, NoFigures> {
 
 /// A row for each workload of any run.
 pub(super) fn any_rows(run: &Run, point: &Point) -> Vec<Row> {
-    let names: Vec<&str> = run.targets.iter().map(|target| target.asked.as_str()).collect();
+    let names: Vec<&str> = run.targets.iter().map(|target| target.address.as_str()).collect();
     let size = run.targets.iter().map(|target| target.size_bytes).sum();
     rows(point, |index, _| (narrow::<u32>(index), names.join(" "), size))
 }

@@ -425,12 +425,12 @@ fn member(
         keys.push(("ops", all(requests).to_string()));
     }
     if let Some(passes) = job.length.passes {
-        keys.push(("passes", passes.saturating_mul(times).min(u32::MAX.into()).to_string()));
+        keys.push(("loops", passes.saturating_mul(times).min(u32::MAX.into()).to_string()));
     }
     if job.rw.consecutive > 1 {
         keys.push(("consecutive", job.rw.consecutive.to_string()));
         if job.options.text("rw_sequencer") == Some("identical") {
-            keys.push(("same_place", "true".into()));
+            keys.push(("repeat_offset", "true".into()));
         }
     }
     habits(job, &mut keys)?;
@@ -447,7 +447,7 @@ fn habits(job: &Job, keys: &mut Vec<(&'static str, String)>) -> Result<(), Refus
     keys.extend(job.flow.map(|flow| ("flow", flow.to_string())));
     keys.extend(job.steady.map(|steady| ("steady", quoted(&steady.to_string()))));
     if job.options.flag("exitall")? == Some(true) {
-        keys.push(("first_ends", "true".into()));
+        keys.push(("exit_all", "true".into()));
     }
     Ok(())
 }

@@ -153,7 +153,7 @@ impl Command {
     fn points<'a>(&self, run: &'a Run) -> Vec<&'a Point> {
         let Some(search) = &run.search else { return figures::loads(run).collect() };
         let is_kept =
-            |rung: &&record::Rung| Some(rung.rate_per_s) == search.kept_per_s && rung.verdict == "pass";
+            |rung: &&record::Rung| Some(rung.rate_per_s) == search.met_per_s && rung.verdict == "pass";
         let kept = search.ladder.iter().rev().find(is_kept).and_then(|rung| rung.points.last());
         let last = || figures::loads(run).last();
         let at = |index: &u32| run.points.iter().find(|point| point.index == *index);

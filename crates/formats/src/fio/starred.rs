@@ -46,7 +46,7 @@ const CASES: &[(u8, &str, &str, Want)] = &[
     (2, "bs=4k,8k,16k", "rw=trimwrite", Refused("one bs=")),
     (2, "verify=md5", "rw=trimwrite", Refused("rw=write")),
     (2, "", "rw=randrw", Has(&["pattern = \"random\"", "reads = \"50%\""])),
-    (2, "rw=randread:8", "rw_sequencer=identical", Has(&["consecutive = 8", "same_place = true"])),
+    (2, "rw=randread:8", "rw_sequencer=identical", Has(&["consecutive = 8", "repeat_offset = true"])),
     (3, "", "size=1g", Has(&["span = \"1GiB\"", "bytes = \"1GiB\""])),
     (3, "filename=/dev/sdx", "size=25%", Has(&["span = \"25%\""])),
     (3, "", "size=8z", Refused("8z")),

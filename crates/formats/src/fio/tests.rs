@@ -164,7 +164,7 @@ fn streams_may_skip_and_go_back() {
     assert_eq!(pattern("randread:1"), Pattern::Random);
     assert_eq!(pattern("randread\nrw_sequencer=identical"), Pattern::Random);
     let again = only(&format!("[a]\nrw=randread:8\nrw_sequencer=identical\n{TIMED}"));
-    assert_eq!((again.habits.consecutive, again.habits.same_place), (8, true));
+    assert_eq!((again.habits.consecutive, again.habits.repeat_offset), (8, true));
     assert!(refusal(&format!("[a]\nrw=randread:8\nrw_sequencer=odd\n{TIMED}")).contains("x.fio:"));
 }
 
@@ -386,7 +386,7 @@ fn phases_of_starts(text: &str) -> Vec<f64> {
 fn a_flow_is_a_part_for_each_job_and_exitall_ends_all() {
     let phases =
         phases("[global]\nsize=1g\nexitall\n[a]\nflow=1\nflow_sleep=1000\n[b]\nflow=8\nrw=randread\n");
-    let of = |index: usize| (phases[0][index].habits.flow, phases[0][index].stop.first_ends);
+    let of = |index: usize| (phases[0][index].habits.flow, phases[0][index].stop.exit_all);
     assert_eq!((of(0), of(1)), ((Some(1), true), (Some(8), true)));
 }
 
@@ -460,7 +460,7 @@ fn a_new_file_needs_a_size_and_a_device_is_passed_once() {
     assert!(refusal("[a]\nrw=read\n").contains("add size="));
     // How large a device is may be seen when it is asked.
     let whole = only("[a]\nfilename=/dev/sdx\ndirect=1\nloops=2\n");
-    assert_eq!((whole.span, whole.stop.passes), (Span::Auto, Some(2)));
+    assert_eq!((whole.span, whole.stop.loops), (Span::Auto, Some(2)));
     assert_eq!(only("[a]\nfilename=/dev/sdx\nruntime=2\ndirect=1\n").span, Span::Auto);
 }
 
@@ -625,7 +625,7 @@ fn a_job_with_a_log_asks_it_again() {
                                [b]\nread_iolog=log\nexitall=1\n",
     );
     assert_eq!(workloads[0].stop.start, units::Nanos::from_secs(2));
-    assert_eq!((workloads[0].habits.low_water, workloads[1].stop.first_ends), (Some(2), true));
+    assert_eq!((workloads[0].habits.low_water, workloads[1].stop.exit_all), (Some(2), true));
     let (_, workloads) = read("[a]\nread_iolog=log\nzero_buffers=1\nend_fsync=1\nfsync=8\n");
     let (content, durability) = (&workloads[0].content, workloads[0].durability);
     assert_eq!((content, durability.at_end, durability.every), (&Content::Zeros, true, None));

@@ -116,7 +116,7 @@ fn reader(member: &Member) -> Member {
         "flow",
         "steady",
         "start",
-        "first_ends",
+        "exit_all",
         "iolog",
     ];
     // What is looked for stays, what was written goes.

@@ -124,8 +124,8 @@ impl Sheet {
 fn target_of(run: &Run, workload: &WorkloadResult) -> String {
     let number = key(workload, "on").parse::<usize>().ok().and_then(|number| number.checked_sub(1));
     match run.targets.get(number.unwrap_or(0)) {
-        Some(target) => target.asked.clone(),
-        None => run.targets.first().map(|target| target.asked.clone()).unwrap_or_default(),
+        Some(target) => target.address.clone(),
+        None => run.targets.first().map(|target| target.address.clone()).unwrap_or_default(),
     }
 }
 

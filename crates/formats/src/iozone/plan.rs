@@ -227,7 +227,7 @@ impl Script<'_> {
             };
             self.phase(&name, pair, &Kind { writes, walk: test.walk, engine, depth });
             if !self.command.no_stonewall {
-                self.text += "first_ends = true\n";
+                self.text += "exit_all = true\n";
             }
             self.workloads(children, pair, |child| match writes {
                 Some(_) => String::new(),
@@ -466,7 +466,7 @@ mod tests {
         let [one, other] = mixed.workloads() else { panic!("two children") };
         assert!(!one.changes_data() && other.changes_data());
         assert_ne!(one.offset, other.offset);
-        assert!(one.stop.first_ends);
+        assert!(one.stop.exit_all);
         assert!(parse("-t 2 -s 1g").order(Ground::Device { size: 1 << 30 }).is_err());
     }
 }

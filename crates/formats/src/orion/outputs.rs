@@ -16,7 +16,7 @@ pub const SUMMARY: Output = Output {
     write: |run| {
         let figures = figures(run, "orion")?;
         let luns: Vec<(String, u64)> =
-            run.targets.iter().map(|target| (target.asked.clone(), target.size_bytes)).collect();
+            run.targets.iter().map(|target| (target.address.clone(), target.size_bytes)).collect();
         Ok(summary(&Test::of_run(run, &figures), &luns, &figures, Shape::V11))
     },
 };

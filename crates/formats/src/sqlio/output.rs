@@ -175,7 +175,7 @@ pub const OUTPUT: Output = Output {
 
 fn text(run: &Run) -> Result<String, NoFigures> {
     let has_figures = |point: &&Point| point.workloads.iter().any(|workload| !workload.classes.is_empty());
-    let names: Vec<&str> = run.targets.iter().map(|target| target.asked.as_str()).collect();
+    let names: Vec<&str> = run.targets.iter().map(|target| target.address.as_str()).collect();
     let texts: Vec<String> = run
         .points
         .iter()

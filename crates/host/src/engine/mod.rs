@@ -95,7 +95,7 @@ pub enum EngineError {
     #[error(transparent)]
     Unsafe(#[from] crate::safety::SafetyError),
     /// Neither Fathom's own nor permitted.
-    #[error("{path}: not one of Fathom's scratch files, and no permit to write to it was asked for")]
+    #[error("{path}: not one of Fathom's scratch files, and no permit to write to it was given")]
     NoPermit {
         /// What.
         path: PathBuf,

@@ -160,7 +160,7 @@ impl Disk {
             return None;
         }
         if folder.and_then(|folder| number(&folder.join("queue/iostats"))) == Some(0) {
-            out.miss(format!("disk.{name}"), "the kernel is told not to count it (queue/iostats is 0)");
+            out.miss(format!("disk.{name}"), "the kernel does not count it (queue/iostats is 0)");
             return None;
         }
         Some(Disk { devno, slots: Slots::open(&name, out), last: Last::default() })

@@ -43,7 +43,7 @@ impl Extents {
                 "no holes; the file system does not tell whether all extents are written".into()
             }
             Extents::Gap { at, what } => {
-                format!("{what} at byte {}: reads there are not served by the storage", at.get())
+                format!("{what} at byte {}: reads there do not reach the storage", at.get())
             }
             Extents::Unknown => "the file system does not tell whether there are holes".into(),
         }

@@ -128,7 +128,7 @@ pub enum ScratchError {
     },
     /// It would not fit, or leave too little.
     #[error(
-        "{path}: {asked} do not fit: {free} are free and {reserve} must stay so; ask for less or free some"
+        "{path}: {asked} do not fit: {free} are free and {reserve} must stay so; use a smaller size or free some"
     )]
     TooLarge {
         /// The path.

@@ -121,7 +121,7 @@ fn why(
         Reason::Cut(wanted, limit) => {
             format!("{size}, though {wanted} would be better: limited by {limit}")
         }
-        Reason::Asked => format!("{}, as asked for", size.exact()),
+        Reason::Asked => format!("{}, as requested", size.exact()),
     };
     why += &match (beats_page_cache, given.direct, reason) {
         (false, ..) => format!("; the page cache ({} of memory) may hold a part or all of it", given.ram),

@@ -189,7 +189,7 @@ impl Trees {
         let path = self.folder.path().join(&folder);
         mkdirat(self.folder.top(), &*folder, Mode::RWXU).map_err(os(&path, "create"))?;
         let top = open_directory(self.folder.top(), folder.as_ref()).map_err(os(&path, "open"))?;
-        if tree.own_trees {
+        if tree.unique_dirs {
             for worker in 0..workload.workers {
                 let own = shape.node_path(worker, 0);
                 mkdirat(&top, &*own, Mode::RWXU).map_err(os(&path.join(&own), "create"))?;

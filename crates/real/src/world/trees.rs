@@ -79,7 +79,7 @@ impl TreeSet {
 
 fn no_directory(workload: &Workload, targets: &[Resolved]) -> WorldError {
     WorldError::unfit(format!(
-        "workload `{}` asks for files and directories; that takes one directory as target, not {}",
+        "workload `{}` is of files and directories; that takes one directory as target, not {}",
         workload.name,
         targets.iter().map(|each| each.target.name.as_str()).collect::<Vec<_>>().join(", ")
     ))

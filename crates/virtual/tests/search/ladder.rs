@@ -1,8 +1,8 @@
 //! The whole search: how near it comes, and how often a rate is judged wrongly.
 
-use conduct::search::{Evidence, Prober, Promise, Purpose, SearchOptions, Settings, Trial, Verdict, search};
+use conduct::search::{Evidence, Prober, Purpose, SearchOptions, Settings, Slo, Trial, Verdict, search};
 
-use crate::queue::{Case, Queue, Service, Target, cases, promise, tail};
+use crate::queue::{Case, Queue, Service, Target, cases, slo, tail};
 
 /// What many searches of one case came to.
 #[derive(Debug, Default)]
@@ -16,13 +16,13 @@ struct Tally {
 }
 
 fn settings(seed: u64) -> Settings {
-    settings_of(promise(), seed)
+    settings_of(slo(), seed)
 }
 
-fn settings_of(promise: Promise, seed: u64) -> Settings {
-    let longest = SearchOptions::longest_for(&[promise]);
+fn settings_of(slo: Slo, seed: u64) -> Settings {
+    let longest = SearchOptions::longest_for(&[slo]);
     Settings {
-        promises: vec![promise],
+        slos: vec![slo],
         within: 0.02,
         look_s: 20.0,
         longest_s: longest.as_secs_f64() / 15.0 * 20.0,
@@ -36,11 +36,11 @@ fn settings_of(promise: Promise, seed: u64) -> Settings {
 fn many(case: &Case, seeds: std::ops::Range<u64>) -> Tally {
     let mut tally = Tally::default();
     for seed in seeds {
-        let settings = settings_of(case.promise, seed);
+        let settings = settings_of(case.slo, seed);
         let mut target =
             Target { queue: Queue::new(case.servers, case.service, seed), limit_s: 5e-3, made: 0.0 };
         let answer = search(&settings, &mut target).unwrap();
-        let kept = answer.kept_per_s.expect("a queue keeps it at low rates");
+        let kept = answer.met_per_s.expect("a queue keeps it at low rates");
         let off = (answer.edge_per_s.unwrap_or(kept) / case.edge - 1.0).abs();
         for rung in &answer.ladder {
             let below = rung.rate_per_s < case.edge;
@@ -117,7 +117,7 @@ fn where_the_edge_is_another_from_above_both_are_found() {
     for seed in 0..3 {
         let mut target = bistable(seed);
         let answer = search(&settings(seed), &mut target).unwrap();
-        let (kept, after) = (answer.kept_per_s.unwrap(), answer.after_overload_per_s.unwrap());
+        let (kept, after) = (answer.met_per_s.unwrap(), answer.after_overload_per_s.unwrap());
         assert!((kept / below - 1.0).abs() < 0.02, "{kept} from below");
         assert!((after / above - 1.0).abs() < 0.03, "{after} from above");
         let failed = answer.ladder.iter().filter(|rung| matches!(rung.verdict, Verdict::Fail(_)));
@@ -155,10 +155,10 @@ fn a_bound_is_kept_even_by_overloads() {
     let bound = Settings { lowest_per_s: 2_000.0, bound_per_s: Some(9_500.0), ..settings(1) };
     let answer = search(&bound, &mut bistable(1)).unwrap();
     assert!(answer.ladder.iter().all(|rung| (2_000.0..=9_500.0).contains(&rung.rate_per_s)));
-    assert!((answer.kept_per_s.unwrap() / 9_078.97 - 1.0).abs() < 0.02);
+    assert!((answer.met_per_s.unwrap() / 9_078.97 - 1.0).abs() < 0.02);
     let low = Settings { bound_per_s: Some(5_000.0), ..bound };
     let answer = search(&low, &mut bistable(1)).unwrap();
-    assert_eq!((answer.kept_per_s, answer.broken_per_s), (Some(5_000.0), None));
+    assert_eq!((answer.met_per_s, answer.violated_per_s), (Some(5_000.0), None));
     assert!(answer.confirmed);
 }
 

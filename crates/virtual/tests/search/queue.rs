@@ -1,7 +1,7 @@
 //! Queues whose answer is known: Poisson arrivals at servers that share one line.
 
 use array::streams::Stream;
-use conduct::search::{Evidence, Prober, Promise, Trial};
+use conduct::search::{Evidence, Prober, Slo, Trial};
 use stats::exceedance::Batch;
 use units::convert::truncated;
 
@@ -69,7 +69,7 @@ impl Queue {
     }
 }
 
-/// A queue as a target of a search, for one promise of a quantile.
+/// A queue as a target of a search, for one SLO of a quantile.
 pub struct Target {
     pub queue: Queue,
     pub limit_s: f64,
@@ -100,17 +100,17 @@ impl Prober for Target {
     }
 }
 
-/// A target with a promise and the exact rate at which it breaks.
+/// A target with an SLO and the exact rate at which it breaks.
 pub struct Case {
     pub name: &'static str,
     pub servers: usize,
     pub service: Service,
-    pub promise: Promise,
+    pub slo: Slo,
     pub edge: f64,
 }
 
-/// The promise that all cases are asked for.
-pub fn promise() -> Promise {
+/// The SLO that all cases are asked for.
+pub fn slo() -> Slo {
     "p99<5ms".parse().unwrap()
 }
 
@@ -124,14 +124,14 @@ pub fn cases() -> [Case; 3] {
 }
 
 fn case(name: &'static str, servers: usize, service: Service, edge: f64) -> Case {
-    Case { name, servers, service, promise: promise(), edge }
+    Case { name, servers, service, slo: slo(), edge }
 }
 
 /// One exponential server, of which one request in a thousand may be beyond the limit.
 pub fn tail() -> Case {
-    let promise = "p99.9<5ms".parse().unwrap();
+    let slo = "p99.9<5ms".parse().unwrap();
     let edge = root(beyond_mm1, 0.001);
-    Case { name: "M/M/1, p99.9", servers: 1, service: Service::Exponential(1e-4), promise, edge }
+    Case { name: "M/M/1, p99.9", servers: 1, service: Service::Exponential(1e-4), slo, edge }
 }
 
 const LIMIT_S: f64 = 5e-3;

@@ -4,7 +4,7 @@ use conduct::search::{Evidence, Rule, Verdict, judge};
 use stats::exceedance::binomial_bounds;
 use units::convert::truncated;
 
-use crate::queue::{Case, Queue, cases, promise};
+use crate::queue::{Case, Queue, cases, slo};
 
 /// Shares of pass, fail and undecided.
 type Shares = [f64; 3];
@@ -31,7 +31,7 @@ fn shares(case: &Case, offset: f64, requests: f64, probes: u64) -> (Shares, Shar
             batches: vec![batches],
             ..Evidence::default()
         };
-        let index = match judge(&evidence, &[promise()], Rule { confidence: 0.95, takes_clear: true }) {
+        let index = match judge(&evidence, &[slo()], Rule { confidence: 0.95, takes_clear: true }) {
             Verdict::Pass => 0,
             Verdict::Fail(_) => 1,
             Verdict::Undecided => 2,

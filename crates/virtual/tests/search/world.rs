@@ -8,7 +8,7 @@ use modelled::ModelledWorld;
 use units::{Bytes, Nanos, OpsPerSecond};
 use workload::plan::{Overrides, Plan};
 
-use crate::queue::{cases, promise};
+use crate::queue::{cases, slo};
 
 fn plan(text: &str) -> Plan {
     Plan::parse("test.toml", text, &Overrides::default()).unwrap()
@@ -19,7 +19,7 @@ fn options() -> SearchOptions {
         within: 0.06,
         look: Nanos::from_secs(10),
         longest: Nanos::from_secs(20),
-        ..SearchOptions::of(vec![promise()])
+        ..SearchOptions::of(vec![slo()])
     }
 }
 
@@ -42,9 +42,9 @@ fn the_edge_of_a_shipped_queue_is_found_and_every_look_is_kept() {
     assert!(outcome.complete && outcome.error.is_none());
     assert!((found.ceiling_per_s / 10_000.0 - 1.0).abs() < 0.02, "{}", found.ceiling_per_s);
     let edge = cases()[0].edge;
-    let kept = found.kept_per_s.unwrap();
-    assert!((kept / edge - 1.0).abs() < 0.06 && kept < found.broken_per_s.unwrap(), "{kept} of {edge}");
-    assert_eq!(found.broken_by.as_deref(), Some("p99<5ms"));
+    let kept = found.met_per_s.unwrap();
+    assert!((kept / edge - 1.0).abs() < 0.06 && kept < found.violated_per_s.unwrap(), "{kept} of {edge}");
+    assert_eq!(found.violated_by.as_deref(), Some("p99<5ms"));
     for rung in &found.ladder {
         let points: Vec<_> = rung.points.iter().map(|index| &outcome.points[*index as usize]).collect();
         let rested = rung.purpose == "after a rest";
@@ -59,19 +59,19 @@ fn the_edge_of_a_shipped_queue_is_found_and_every_look_is_kept() {
 fn a_service_time_is_judged_apart_from_the_response_time() {
     // One in flight: the service time of an exponential server of 0.1 ms stays what it is, whatever waits.
     let service =
-        SearchOptions { promises: vec!["service p99<1ms".parse().unwrap()], depth: Some(1), ..options() };
+        SearchOptions { slos: vec!["service p99<1ms".parse().unwrap()], depth: Some(1), ..options() };
     let (_, found) = searched(READS, &service);
     let found = found.unwrap();
-    assert_ne!(found.broken_by.as_deref(), Some("service p99<1ms"), "the rate gives way first");
-    assert!(found.kept_per_s.unwrap() > 9_300.0, "{found:?}");
+    assert_ne!(found.violated_by.as_deref(), Some("service p99<1ms"), "the rate gives way first");
+    assert!(found.met_per_s.unwrap() > 9_300.0, "{found:?}");
 }
 
 #[test]
 fn what_no_rate_keeps_is_found_without_searching_for_it() {
-    let impossible = SearchOptions { promises: vec!["p99<100us".parse().unwrap()], ..options() };
+    let impossible = SearchOptions { slos: vec!["p99<100us".parse().unwrap()], ..options() };
     let (outcome, found) = searched(READS, &impossible);
     let found = found.unwrap();
-    assert_eq!((found.kept_per_s, found.complete, outcome.complete), (None, true, true));
+    assert_eq!((found.met_per_s, found.complete, outcome.complete), (None, true, true));
     assert!(found.ladder.iter().all(|rung| rung.verdict == "fail"), "{:?}", found.ladder);
 }
 
@@ -106,7 +106,7 @@ fn no_rate_outside_of_the_bounds_is_offered() {
     };
     let (outcome, found) = searched(READS, &bounded);
     let found = found.unwrap();
-    assert_eq!((found.kept_per_s, found.broken_per_s, found.ceiling_per_s), (Some(6_000.0), None, 0.0));
+    assert_eq!((found.met_per_s, found.violated_per_s, found.ceiling_per_s), (Some(6_000.0), None, 0.0));
     assert!(found.ladder.iter().all(|rung| (2_000.0..=6_000.0).contains(&rung.rate_per_s)), "{found:?}");
     for point in &outcome.points {
         let achieved: f64 =
@@ -130,7 +130,7 @@ fn behind_a_write_cache_the_lasting_rate_is_found() {
     assert!(cache.fill_s.is_some(), "{cache:?}");
     assert!((found.ceiling_per_s / 10_000.0 - 1.0).abs() < 0.05, "{}", found.ceiling_per_s);
     // A cache that is full lets writes in as the disk takes them: it can last no higher than that.
-    let kept = found.kept_per_s.unwrap();
+    let kept = found.met_per_s.unwrap();
     assert!((8_800.0..=10_000.0).contains(&kept), "{found:?}");
 }
 
@@ -141,7 +141,7 @@ fn a_write_cache_that_is_left_alone_answers_and_an_overload_shows_it() {
     let found = found.unwrap();
     let cache = found.write_cache.clone().unwrap();
     assert_eq!((cache.bytes, cache.overrun, cache.fill_s), (Some(64 << 20), false, None));
-    let kept = found.kept_per_s.unwrap();
+    let kept = found.met_per_s.unwrap();
     assert!(kept > 10_300.0, "within the cache more is kept than lasts: {found:?}");
     let after = found.after_overload_per_s.expect("a full cache keeps less");
     assert!((8_000.0..10_300.0).contains(&after), "{after} after an overload, {kept} before");
@@ -161,12 +161,12 @@ fn a_rate_that_fails_is_recovered_from_before_the_next() {
 
 #[test]
 fn a_promise_about_reads_alone_is_searched_and_one_about_what_is_not_issued_is_refused() {
-    let of = |promise: &str| SearchOptions { promises: vec![promise.parse().unwrap()], ..options() };
+    let of = |slo: &str| SearchOptions { slos: vec![slo.parse().unwrap()], ..options() };
     let mixed = "[[phase]]\npattern = 'random'\nreads = '50%'\nrun = '1s'\n";
     let (_, found) = searched(mixed, &of("read.p99<5ms"));
     let found = found.unwrap();
-    assert_eq!(found.promises, ["read.p99<5ms"]);
-    let kept = found.kept_per_s.unwrap();
+    assert_eq!(found.slos, ["read.p99<5ms"]);
+    let kept = found.met_per_s.unwrap();
     assert!((kept / cases()[0].edge - 1.0).abs() < 0.06, "reads and writes share one queue: {kept}");
     let (outcome, found) = searched(READS, &of("write.p99<5ms"));
     assert!(found.is_none());

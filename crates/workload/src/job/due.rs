@@ -58,7 +58,7 @@ impl Job {
                     Err(Wake::At(ready)) => Err(Wake::At(ready.min(self.books.load_end))),
                     Err(wake) => Err(wake),
                     Ok(due) => {
-                        Ok((due, self.slots.free.pop().expect("a burst goes on only with a free slot")))
+                        Ok((due, self.slots.free.pop().expect("a burst continues only with a free slot")))
                     }
                 }
             }
@@ -141,7 +141,7 @@ impl Job {
             self.ops_left -= count;
             let drawn = self.drawn();
             if due >= self.books.window.from && due < self.books.window.until {
-                self.unserved += count;
+                self.not_issued += count;
                 let class = self.books.class(drawn.op, drawn.size);
                 self.books.book_unserved(class, now.saturating_since(due), count);
             }

@@ -65,7 +65,7 @@ pub struct JobSpec {
     /// A flush of each of its files after the last request; the measured window ends with it.
     pub flush_at_end: bool,
     /// Once it has done its part, whoever drives it stops all others.
-    pub first_ends: bool,
+    pub exit_all: bool,
 }
 
 /// How a job's addresses map to files.

@@ -66,7 +66,7 @@ fn log(workload: &Workload, faults: &mut Vec<Fault>) {
         return;
     }
     if workload.tree.is_some() {
-        let message = "a log has requests to blocks, and a tree asks for files".into();
+        let message = "a log has requests to blocks, and `tree` works on files".into();
         faults.push(fault("iolog", message, "leave it out"));
     } else if workload.workers > 1 {
         let message = format!("requests of {} workers would be mixed in one log", workload.workers);
@@ -87,11 +87,11 @@ fn unit(workload: &Workload) -> Bytes {
 fn tree_faults(workload: &Workload, tree: &Tree) -> Vec<Fault> {
     let mut faults = Vec::new();
     if workload.depth != 1 {
-        let message = format!("a worker asks for one name at a time, not {}", workload.depth);
+        let message = format!("a worker works on one name at a time, not {}", workload.depth);
         faults.push(fault("depth", message, "write `depth = 1` and more `workers`"));
     }
     if workload.pace != Pace::Closed {
-        let message = format!("files are asked for as fast as they come, not at {}", workload.pace);
+        let message = format!("names are worked on in a closed loop, not at {}", workload.pace);
         faults.push(fault("pace", message, "write `pace = \"closed\"`"));
     }
     if workload.durability.flush == FlushKind::SyncFileRange {
@@ -111,12 +111,12 @@ fn tree_faults(workload: &Workload, tree: &Tree) -> Vec<Fault> {
         faults.push(fault("tree", message, "write what is done to the files, and `fsync = \"end\"`"));
     }
     if workload.verify != Verify::None {
-        let message = "what files contain is not held against what was written".into();
+        let message = "the content of files is not verified".into();
         faults.push(fault("verify", message, "leave it out, or ask for blocks instead of a `tree`"));
     }
     if Shape::of(tree, workload.workers).is_none() {
         let message = format!("its trees would have more than {MOST_NODES} directories");
-        faults.push(fault("levels", message, "fewer levels, a smaller `branch`, or `own_trees = false`"));
+        faults.push(fault("levels", message, "fewer levels, a smaller `fanout`, or `unique_dirs = false`"));
     }
     if tree.op.repeats() && workload.stop.run.is_some_and(Nanos::is_zero) {
         faults.push(fault("run", "a run of no time measures nothing".into(), "for example 30s, or none"));
@@ -230,7 +230,8 @@ fn lines(workload: &Workload, faults: &mut Vec<Fault>) {
                 | Pattern::Interlocked
         )
     {
-        let message = format!("`{}` has no part that goes on where the last request ended", workload.pattern);
+        let message =
+            format!("`{}` has no share that continues where the last request ended", workload.pattern);
         faults.push(fault(own, message, "write `pattern = \"sequential\"` or a random one"));
     }
     let sector = Bytes::new(SECTOR_BYTES);
@@ -328,7 +329,7 @@ fn length(workload: &Workload, faults: &mut Vec<Fault>) {
     let counted = match stop {
         Stop { ops: Some(_), .. } => Some("ops"),
         Stop { bytes: Some(_), .. } => Some("bytes"),
-        Stop { passes: Some(_), .. } => Some("passes"),
+        Stop { loops: Some(_), .. } => Some("loops"),
         _ => None,
     };
     match (stop.run, counted) {
@@ -337,7 +338,7 @@ fn length(workload: &Workload, faults: &mut Vec<Fault>) {
         (None, None) => faults.push(fault(
             "run",
             "nothing says when this ends".into(),
-            "write `run = \"30s\"`, or `ops`, `bytes` or `passes`",
+            "write `run = \"30s\"`, or `ops`, `bytes` or `loops`",
         )),
         (Some(run), _) if run.is_zero() => {
             faults.push(fault("run", "a run of no time measures nothing".into(), "for example 30s"));
@@ -364,13 +365,13 @@ fn length(workload: &Workload, faults: &mut Vec<Fault>) {
 fn habits(workload: &Workload, faults: &mut Vec<Fault>) {
     let habits = workload.habits;
     if habits.consecutive > 1 && !workload.pattern.is_random() && workload.random.is_none() {
-        let message = format!("`{}` draws no places from which requests could go on", workload.pattern);
+        let message = format!("`{}` draws no addresses from which requests could continue", workload.pattern);
         faults.push(fault("consecutive", message, "leave it out, or write a random pattern"));
     }
-    if habits.same_place && habits.consecutive == 1 {
+    if habits.repeat_offset && habits.consecutive == 1 {
         let message = "each place has one request, so that none goes there again".into();
         let help = "it changes nothing; write `consecutive = 8`, or leave it out";
-        faults.push(Fault { caution: true, ..fault("same_place", message, help) });
+        faults.push(Fault { caution: true, ..fault("repeat_offset", message, help) });
     }
     if let Some(low) = habits.low_water.filter(|low| *low >= workload.depth) {
         let message = format!("{low} in flight is no less than the depth of {}", workload.depth);
@@ -432,7 +433,7 @@ fn stamps(workload: &Workload, faults: &mut Vec<Fault>) {
     }
     let is_known = !matches!(workload.content, Content::Random { .. });
     if workload.verify == Verify::Content && !is_known {
-        let message = "noise is not known beforehand, so that nothing can be held against it".into();
+        let message = "random data is not known beforehand, so that nothing can be compared with it".into();
         let help = "write `content = \"zeros\"` or a pattern, or `verify = \"written\"`";
         faults.push(fault("verify", message, help));
     }

@@ -134,7 +134,7 @@ fn add_written(workload: &Workload, written: &mut Written) {
         _ => None,
     };
     let bounds = [by_ops, workload.stop.bytes, by_pace];
-    match (bounds.into_iter().flatten().min(), time(workload), workload.stop.passes) {
+    match (bounds.into_iter().flatten().min(), time(workload), workload.stop.loops) {
         (Some(bound), ..) => written.at_most = more(written.at_most, bound),
         // Workloads of one point write at the same time.
         (None, Some(time), _) => written.unbounded = written.unbounded.max(time),

@@ -9,6 +9,7 @@ use super::keys::workload::WORKLOAD;
 use super::mistakes::{Mistakes, Wrong};
 use super::outline::{Outline, Within, check_load_key, check_state_key};
 use super::source::{Place, SourceText};
+use super::synonyms;
 use super::tree::{Key, Node, argument};
 
 /// One `--set KEY=VALUE`.
@@ -132,7 +133,7 @@ pub(crate) fn pair(source: &Arc<SourceText>, mistakes: &mut Mistakes) -> Option<
 }
 
 fn one(source: &Arc<SourceText>, outline: &Outline<'_>, mistakes: &mut Mistakes) -> Option<Override> {
-    let (mut key, node) = pair(source, mistakes)?;
+    let (mut key, mut node) = pair(source, mistakes)?;
     let aim = match key.text.strip_prefix("phase.") {
         None if keys::find(&PLAN, &key.text).is_some() => Aim::Plan,
         None => Aim::Everywhere,
@@ -143,6 +144,7 @@ fn one(source: &Arc<SourceText>, outline: &Outline<'_>, mistakes: &mut Mistakes)
             aim
         }
     };
+    synonyms::translate_one(&mut key, &mut node);
     check(aim, &key, &node, outline, mistakes);
     Some(Override { aim, key, node })
 }

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use units::Share;
 
 use super::mistakes::Wrong;
-use super::promise::{Promise, PromiseError};
+use super::slo::{PromiseError, Slo};
 use super::text::{TextError, share_text, words};
 use super::tree::{Node, Table};
 
@@ -78,8 +78,8 @@ words!(Flat, "a figure that can be flat", Flat::Throughput => "throughput", Flat
 pub struct Until {
     /// More load no longer pays.
     pub gain: Option<Gain>,
-    /// The point's figure breaks this promise.
-    pub slo: Option<Promise>,
+    /// The point's figure breaks this SLO.
+    pub slo: Option<Slo>,
     /// The processors of the machine, or of the modelled host, are busy for at least this part of the time.
     pub cpu: Option<Share>,
     /// More than this part of the requests fails.
@@ -113,7 +113,7 @@ impl Gain {
 }
 
 impl Until {
-    /// Reads `{ flat = "throughput", within = "3%", points = 3, slo = "p99<5ms", cpu = "90%", errors = "1%" }`; at
+    /// Reads `{ flat = "throughput", within = "3%", points = 3, SLO = "p99<5ms", cpu = "90%", errors = "1%" }`; at
     /// least one of `flat`, `slo`, `cpu` and `errors`.
     pub(crate) fn read(node: &Node) -> Result<Option<Until>, Wrong> {
         let example = "{ flat = \"throughput\", within = \"3%\", points = 3 } or { slo = \"p99<5ms\" }";

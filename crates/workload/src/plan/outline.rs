@@ -300,7 +300,7 @@ fn check_sweepable(key: &Key, node: &Node, entry: &Entry<Draft>, mistakes: &mut 
     if is_list || is_table {
         let list = if is_list { node.place.text() } else { "[...]" };
         let help = format!("for one value after the other write {} = {{ sweep = {list} }}", key.text);
-        let message = format!("`{}` is {}, and one value is wanted", key.text, node.kind());
+        let message = format!("`{}` is {}, expected one value", key.text, node.kind());
         mistakes.add(PlanError::new(&node.place, message, Some(help)));
         return;
     }

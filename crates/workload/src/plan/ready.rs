@@ -112,7 +112,7 @@ mod tests {
         "orion-dss",
     ];
 
-    /// What the comments, the page about plans and `make demo` promise.
+    /// What the comments, the page about plans and `make demo` SLO.
     #[test]
     fn ready_plans_take_the_time_they_promise() {
         let promised = [

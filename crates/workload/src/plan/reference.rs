@@ -1,7 +1,7 @@
 //! The reference page of the plan language, made from the entries of its keys.
 
 use super::keys::{self, KeyDoc, Kind, Level};
-use super::suggest;
+use super::{suggest, synonyms};
 
 /// Marks where the generated part of the page begins.
 pub const BEGIN: &str = "<!-- begin: made from the program, see the end of this page -->";
@@ -38,12 +38,16 @@ pub fn list() -> String {
 }
 
 /// What `key` means, what may be written and what holds without it, for a terminal; for each level where the key stands
-/// with another meaning. A word of fio or vdbench, and a slip of the finger, give an error that names the key.
+/// with another meaning. A name that fio or vdbench has for it leads there too; other words of theirs, and a slip of the
+/// finger, give an error that names the key.
 pub fn help(key: &str) -> Result<String, String> {
     let all = keys::all();
     let found: Vec<String> = all.iter().filter(|doc| doc.key == key).map(|doc| plain(doc)).collect();
     if !found.is_empty() {
         return Ok(found.join("\n"));
+    }
+    if let Some(ours) = synonyms::ours(key) {
+        return help(ours);
     }
     let hint = suggest::sentence(key, all.iter().map(|doc| doc.key));
     let hint = hint.unwrap_or_else(|| "`fathom plan help` lists the keys".into());
@@ -90,6 +94,10 @@ fn entry(doc: &KeyDoc) -> String {
         default => text += &format!("- Default: `{default}`\n"),
     }
     text += &format!("- Stands {}{}\n", level(doc.level), swept(doc));
+    let others = synonyms::others(doc.key);
+    if !others.is_empty() && matches!(doc.level, Level::Workload | Level::Phase) {
+        text += &format!("- {others}\n");
+    }
     text += &format!("\n```toml\n{}\n```\n\n", doc.example);
     text
 }
@@ -146,7 +154,8 @@ mod tests {
     fn help_of_a_key_has_its_default_and_a_word_of_fio_leads_to_the_key() {
         let depth = help("depth").unwrap();
         assert!(depth.starts_with("depth: ") && depth.contains("Default:  1\n"), "{depth}");
-        assert!(help("iodepth").unwrap_err().contains("`depth`"));
+        assert_eq!(help("iodepth").unwrap(), depth, "fio's name of it");
+        assert!(help("qd").unwrap_err().contains("`depth`"));
         assert!(help("dpeth").unwrap_err().contains("did you mean `depth`?"));
         assert!(help("nothing of the kind").unwrap_err().contains("fathom plan help"));
         assert!(keys::all().iter().all(|doc| help(doc.key).is_ok() && list().contains(doc.short)));

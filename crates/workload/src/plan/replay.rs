@@ -55,7 +55,7 @@ impl Plan {
 /// What a workload that asks a trace again must not say.
 pub(super) fn faults(workload: &Workload, replay: &Replay, faults: &mut Vec<Fault>) {
     if replay.file.is_empty() {
-        let message = "a trace is to be asked again, and none is named".into();
+        let message = "`pattern = \"trace\"` needs a `trace`".into();
         faults.push(fault("pattern", message, "write its file: `trace = \"database.iolog\"`"));
     }
     if replay.skip.len() == Op::ALL.len() {
@@ -70,10 +70,10 @@ pub(super) fn faults(workload: &Workload, replay: &Replay, faults: &mut Vec<Faul
         (workload.luns != LunLayout::Concatenated, "luns"),
         (workload.habits.consecutive > 1, "consecutive"),
         (workload.habits.read_back.is_some(), "read_back"),
-        (workload.stop.passes.is_some(), "passes"),
+        (workload.stop.loops.is_some(), "loops"),
     ];
     for (_, key) in says.into_iter().filter(|(says, _)| *says) {
-        let message = format!("a trace says itself what is asked where, and `{key}` contradicts it");
+        let message = format!("the trace has its own requests, and `{key}` contradicts it");
         faults.push(fault(key, message, "leave it out"));
     }
     if workload.align.is_some_and(Bytes::is_zero) {

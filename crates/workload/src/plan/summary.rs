@@ -86,7 +86,7 @@ fn what(point: &Point) -> Vec<String> {
             workloads.iter().map(|workload| format!("{}: {}", workload.name, describe(workload))).collect()
         }
         Task::State(State::Prepare(prepare)) => vec![describe_prepare(prepare)],
-        Task::State(State::Idle(time)) => vec![format!("nothing is asked for {time}")],
+        Task::State(State::Idle(time)) => vec![format!("no requests for {time}")],
         Task::State(state) if state.is_of_arrays() => {
             vec!["virtual arrays, or real storage with commands of yours".into()]
         }

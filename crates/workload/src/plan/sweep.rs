@@ -111,7 +111,7 @@ fn step(range: &Table, scale: Scale, node: &Node) -> Result<Next, Wrong> {
         }
         (None, None) => {
             let help = format!("write {FORMS}, or step = 8 for equal steps");
-            Err(Wrong::new("the range does not say how it goes on", help).at(&node.place))
+            Err(Wrong::new("the range has no step", help).at(&node.place))
         }
     }
 }
@@ -208,7 +208,7 @@ mod tests {
         assert!(said("{ sweep = [] }").contains("over nothing"));
         assert!(said("{ sweep = [1, 2, 1] }").contains("`1` stands twice"));
         assert!(said("{ sweep = { from = 9, to = 1, step = 1 } }").contains("begins above its end"));
-        assert!(said("{ sweep = { from = 1, to = 9 } }").contains("how it goes on"));
+        assert!(said("{ sweep = { from = 1, to = 9 } }").contains("has no step"));
         assert!(said("{ sweep = 4 }").contains("a list or a range"));
         assert!(said("{ sweep = [1], until = 3 }").contains("`until` is not known here"));
     }

@@ -12,6 +12,7 @@ use toml::de::{DeTable, DeValue};
 use super::error::PlanError;
 use super::mistakes::{Mistakes, Wrong};
 use super::source::{Place, SourceText};
+use super::synonyms;
 
 /// The longest text that is read as a plan: far above any plan, far below what would hurt.
 const LONGEST_PLAN_BYTES: usize = 1 << 20;
@@ -65,6 +66,11 @@ impl Table {
         self.entries.iter().map(|(key, node)| (key, node))
     }
 
+    /// Likewise, to be changed.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (&mut Key, &mut Node)> {
+        self.entries.iter_mut().map(|(key, node)| (key, node))
+    }
+
     /// The value of `key`.
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.entry(key).map(|(_, node)| node)
@@ -89,7 +95,9 @@ pub(crate) fn document(source: &Arc<SourceText>, mistakes: &mut Mistakes) -> Tab
     for error in &errors {
         mistakes.add(syntax(source, error));
     }
-    self::table(source, table.get_ref())
+    let mut root = self::table(source, table.get_ref());
+    synonyms::translate(&mut root, mistakes);
+    root
 }
 
 /// The value of a `--set KEY=VALUE` argument, of which it is the part in `range`.
@@ -173,7 +181,7 @@ fn syntax(source: &Arc<SourceText>, error: &toml::de::Error) -> PlanError {
             }
             _ => format!("keep one `{typed}`; to measure several values write {{ sweep = [...] }}"),
         };
-        return PlanError::new(&place, format!("`{typed}` stands here a second time"), Some(help));
+        return PlanError::new(&place, format!("`{typed}` is a duplicate key"), Some(help));
     }
     let help = SYNTAX_HELP.iter().find(|(start, _)| message.starts_with(start));
     PlanError::new(&place, format!("not TOML: {message}"), help.map(|(_, help)| (*help).to_string()))
@@ -220,6 +228,14 @@ impl Node {
     /// The entries of a table.
     pub fn table(&self) -> Option<&Table> {
         match &self.value {
+            Value::Table(table) => Some(table),
+            _ => None,
+        }
+    }
+
+    /// The entries of a table, to be changed.
+    pub fn table_mut(&mut self) -> Option<&mut Table> {
+        match &mut self.value {
             Value::Table(table) => Some(table),
             _ => None,
         }
@@ -285,7 +301,7 @@ impl Node {
             (_, Some(text)) => format!("`{text}`"),
             _ => self.kind().to_string(),
         };
-        Wrong::new(format!("{what} stands where {wanted} is wanted"), format!("for example: {example}"))
+        Wrong::new(format!("expected {wanted}, got {what}"), format!("for example: {example}"))
             .at(&self.place)
     }
 }

@@ -36,7 +36,7 @@ impl Events {
         }
         if !is_line(text) {
             return Err(
-                "an event begins with a device such as `8,0`; blkparse's own output format is wanted".into(),
+                "an event begins with a device such as `8,0`; expected blkparse's own output format".into()
             );
         }
         let mut fields = text.split_ascii_whitespace();

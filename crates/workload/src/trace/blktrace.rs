@@ -82,7 +82,7 @@ impl Stream {
             0 => Ok(()),
             bytes => Err(format!(
                 "the file ends within this event, after {bytes} of its bytes; copy it again, or cut them off with \
-                 `truncate -s -{bytes}` if the events before them are all that is wanted"
+                 `truncate -s -{bytes}` if the events before them are enough"
             )),
         }
     }

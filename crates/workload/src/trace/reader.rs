@@ -108,7 +108,7 @@ impl TraceReader {
     pub fn bytes(&mut self, bytes: &[u8]) -> Result<(), TraceError> {
         let format = self.format.get_or_insert_with(|| Format::Blktrace(blktrace::Stream::default()));
         let Format::Blktrace(stream) = format else {
-            return Err(self.error("a text goes on as bytes; a trace is one or the other".into()));
+            return Err(self.error("a text continues as bytes; a trace is one or the other".into()));
         };
         let taken = stream.take(bytes, &mut self.gathered);
         self.line = stream.events();

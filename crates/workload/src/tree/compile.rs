@@ -8,7 +8,7 @@ use crate::spec::Workload;
 pub enum TreeError {
     /// Too many directories.
     #[error(
-        "workload `{workload}`: its trees have more than {MOST_NODES} directories; lower `levels`, `branch` or `workers`"
+        "workload `{workload}`: its trees have more than {MOST_NODES} directories; lower `levels`, `fanout` or `workers`"
     )]
     TooManyDirectories {
         /// The workload's name.

@@ -234,7 +234,7 @@ impl TreeJob {
             measured_until: window.until,
             late: None,
             dropped: 0,
-            unserved: 0,
+            not_issued: 0,
             planned: self.planned,
             settled: self.settled,
             in_flight_ns,

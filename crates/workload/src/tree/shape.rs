@@ -17,11 +17,11 @@ pub const MOST_NODES: u64 = 1 << 20;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
     levels: u32,
-    branch: u64,
+    fanout: u64,
     nodes: u64,
     /// The first directory that holds files.
     first_holder: u64,
-    own_trees: bool,
+    unique_dirs: bool,
     workers: u32,
     count: u64,
 }
@@ -42,20 +42,20 @@ pub enum Extra {
 impl Shape {
     /// The shape of `tree` with so many workers; `None` where it has more directories than [`MOST_NODES`].
     pub fn of(tree: &Tree, workers: u32) -> Option<Shape> {
-        let branch = u64::from(tree.branch.max(1));
+        let fanout = u64::from(tree.fanout.max(1));
         let (mut nodes, mut leaves) = (1u64, 1u64);
         for _ in 0..tree.levels {
-            leaves = leaves.checked_mul(branch)?;
+            leaves = leaves.checked_mul(fanout)?;
             nodes = nodes.checked_add(leaves).filter(|nodes| *nodes <= MOST_NODES)?;
         }
-        let tops = if tree.own_trees { u64::from(workers) } else { 1 };
+        let tops = if tree.unique_dirs { u64::from(workers) } else { 1 };
         nodes.checked_mul(tops).filter(|all| *all <= MOST_NODES)?;
         let first_holder = match tree.files_in {
             FilesIn::Leaves => nodes - leaves,
             FilesIn::All => 0,
         };
-        let (levels, own_trees, count) = (tree.levels, tree.own_trees, tree.count);
-        Some(Shape { levels, branch, nodes, first_holder, own_trees, workers: workers.max(1), count })
+        let (levels, unique_dirs, count) = (tree.levels, tree.unique_dirs, tree.count);
+        Some(Shape { levels, fanout, nodes, first_holder, unique_dirs, workers: workers.max(1), count })
     }
 
     /// Directories of one tree, its top among them.
@@ -65,12 +65,12 @@ impl Shape {
 
     /// Trees: one, or one for each worker.
     pub fn trees(&self) -> u32 {
-        if self.own_trees { self.workers } else { 1 }
+        if self.unique_dirs { self.workers } else { 1 }
     }
 
     /// The tree that `worker` works in.
     pub fn tree_of(&self, worker: u32) -> u32 {
-        if self.own_trees { worker } else { 0 }
+        if self.unique_dirs { worker } else { 0 }
     }
 
     /// How many files `worker` has; the first workers have one more where it does not divide.
@@ -88,7 +88,7 @@ impl Shape {
 
     /// The directory above `node`; `None` above the top.
     pub fn parent(&self, node: u32) -> Option<u32> {
-        (node > 0).then(|| narrow::<u32>((u64::from(node) - 1) / self.branch))
+        (node > 0).then(|| narrow::<u32>((u64::from(node) - 1) / self.fanout))
     }
 
     /// Whether `node` holds files.
@@ -104,8 +104,8 @@ impl Shape {
         let mine = |node: &u32| {
             let first = self.first_level(*node);
             match first {
-                None => with_top && (self.own_trees || worker == 0),
-                Some(_) if self.own_trees => true,
+                None => with_top && (self.unique_dirs || worker == 0),
+                Some(_) if self.unique_dirs => true,
                 Some(first) => (first - 1) % self.workers == worker,
             }
         };
@@ -132,7 +132,7 @@ impl Shape {
     }
 
     fn write_node(&self, worker: u32, node: u32, path: &mut String) {
-        if self.own_trees {
+        if self.unique_dirs {
             write!(path, "w{worker}").expect("a string takes everything");
         }
         let mut ways = Vec::with_capacity(self.levels as usize);

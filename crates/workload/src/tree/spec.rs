@@ -17,11 +17,11 @@ pub struct Tree {
     /// Levels of directories below the top.
     pub levels: u32,
     /// Directories in each directory that has any.
-    pub branch: u32,
+    pub fanout: u32,
     /// Which directories hold files.
     pub files_in: FilesIn,
     /// Each worker has a tree of its own; otherwise all work in the same directories.
-    pub own_trees: bool,
+    pub unique_dirs: bool,
     /// In which order names are visited.
     pub order: Order,
     /// When changes are made durable.
@@ -36,9 +36,9 @@ impl Tree {
             count: 1000,
             sizes: FileSizes::one(Bytes::ZERO),
             levels: 0,
-            branch: 10,
+            fanout: 10,
             files_in: FilesIn::Leaves,
-            own_trees: false,
+            unique_dirs: false,
             order: Order::Sequential,
             fsync: Fsync::None,
         }

@@ -77,7 +77,7 @@ fn verdict(case: &Case, points: Vec<Point>) -> Option<Finding> {
     {
         settle_with(&mut run, &tried);
     }
-    let about = ["limit", "latency-bound", "limit-unseen", "limit-open"];
+    let about = ["bottleneck", "latency-bound", "bottleneck-uncounted", "bottleneck-undetermined"];
     run.findings.into_iter().find(|one| one.point == Some(index) && about.contains(&one.code.as_str()))
 }
 

@@ -281,8 +281,8 @@ impl Builder {
         let of_files = workloads.iter().filter(|workload| workload.tree.is_some()).count();
         if of_files > 0 && of_files < workloads.len() {
             let mixed = members.iter().zip(&workloads).find(|(_, workload)| workload.tree.is_some());
-            let (member, _) = mixed.expect("one asks for files");
-            let message = "files and blocks are asked for in one phase".to_string();
+            let (member, _) = mixed.expect("one is of files");
+            let message = "files and blocks are in one phase".to_string();
             let help = "give each a phase of its own".to_string();
             return self.mistakes.add(PlanError::new(member.place_of("tree", cell), message, Some(help)));
         }

@@ -86,7 +86,7 @@ impl Draft {
         match &mut self.spec.pattern {
             Pattern::Trace(replay) => *replay = self.replay,
             _ if !self.replay.file.is_empty() => {
-                let message = "a trace is named, and the pattern does not ask it again";
+                let message = "`trace` is given, and `pattern` is not `trace`";
                 return Err(("trace", Wrong::new(message, "write `pattern = \"trace\"`, or leave it out")));
             }
             _ => {}

@@ -36,7 +36,7 @@ pub(crate) fn read(node: &Node) -> Result<Vec<LineDraft>, Wrong> {
     };
     if items.is_empty() {
         return Err(
-            Wrong::new("a mix of nothing asks for nothing", format!("for example {EXAMPLE}")).at(&node.place)
+            Wrong::new("an empty mix issues no requests", format!("for example {EXAMPLE}")).at(&node.place)
         );
     }
     if items.len() > MOST_LINES {

@@ -141,7 +141,7 @@ pub(crate) static PHASE: [Entry<PhaseHead>; 7] = [
             short: "Leaves the innermost sweep once more load no longer pays, or is too much.",
             long: "`flat` is `throughput` or `iops`. The sweep ends when none of its last `points` points (3) is \
                    more than `within` (3%) above the best point before them. Repeats of a point count as one, \
-                   by their mean. `slo = \"p99<5ms\"` ends it after the first point that breaks a promise (as \
+                   by their mean. `slo = \"p99<5ms\"` ends it after the first point that breaks an slo (as \
                    `fathom search` takes them), `cpu = \"90%\"` where the processors are so busy, \
                    `errors = \"1%\"` where more than that part of the requests fails. Several may stand together.",
             example: "until = { flat = \"throughput\", within = \"3%\", points = 3 }",
@@ -180,8 +180,7 @@ pub(crate) static PHASE: [Entry<PhaseHead>; 7] = [
                    caches are emptied, so that a point gives the same figures alone and in its sweep. On real storage, \
                    after a load that writes: a flush, and 2s without I/O; reads leave nothing to wait for, and caches \
                    that no flush empties stay as they are (see the finding `carry-over`). A duration flushes and then \
-                   waits for so long: give one where an array takes longer to empty its write cache. `none` goes on at \
-                   once. The result says what was done before each point and for how long. Nothing stands before the \
+                   waits for so long: give one where an array takes longer to empty its write cache. `none` continues at once. The result says what was done before each point and for how long. Nothing stands before the \
                    first load, beside a state of the plan, and on `null:`.",
             example: "settle = \"60s\"",
         },

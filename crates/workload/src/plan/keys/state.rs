@@ -99,8 +99,7 @@ pub(crate) static STATE: [Entry<StateDraft>; 9] = [
                 "Makes the phase a state instead of a load.",
                 "`prepare` fills the span and empties caches. `idle` waits for `run`. The others are done by \
                  virtual arrays: a disk fails (counted from 0), and the array rebuilds, initialises, clones, \
-                 verifies or scrubs. `watch rebuild` (or `watch scrub` and so on) starts nothing: it waits for \
-                 the end of such work that goes on already. On real storage a disk is made to fail and a rebuild \
+                 verifies or scrubs. `watch rebuild` (or `watch scrub` and so on) starts nothing: it waits for the end of such work that already runs. On real storage a disk is made to fail and a rebuild \
                  is begun by commands of yours, and watched through `--progress`.",
                 "state = \"prepare\"",
             ],
@@ -130,7 +129,7 @@ pub(crate) static STATE: [Entry<StateDraft>; 9] = [
             Kind::Switch,
             "false",
             [
-                "Before all else, cuts files to no length.",
+                "First truncates files to length 0.",
                 "What is written next is then allocated anew, as in a file that was just made. Concerns files that a \
                  classic tool makes under names of its own; scratch files, devices and virtual arrays stay as they \
                  are.",
@@ -224,7 +223,7 @@ pub(crate) static STATE: [Entry<StateDraft>; 9] = [
             "true",
             [
                 "Whether the next phase waits for the end of the work.",
-                "With `false` it goes on beside the loads that follow.",
+                "With `false` it runs beside the loads that follow.",
                 "wait = false",
             ],
         ),

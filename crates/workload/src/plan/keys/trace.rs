@@ -1,4 +1,4 @@
-//! The keys of a workload that asks a trace again.
+//! The keys of trace replay.
 
 use super::draft::Draft;
 use super::{Entry, KeyDoc, Kind, Section, or_none};
@@ -47,7 +47,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 6] = [
             Kind::Factor,
             "1",
             [
-                "How many times faster the trace is asked than it was recorded.",
+                "Replay speed: how many times faster than recorded (fio: `replay_time_scale`, in percent).",
                 "It holds for `pace = \"trace\"`; from 0.001 to 1000.",
                 "trace_speed = 2",
             ],
@@ -61,7 +61,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 6] = [
             Kind::Count,
             "1",
             [
-                "What the offsets of the trace are divided by.",
+                "Divisor of the offsets of the trace.",
                 "It brings the trace of a large device onto a small one. The results are rounded down to multiples of \
                  `align`, where that is said.",
                 "trace_scale = 10",
@@ -76,7 +76,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 6] = [
             Kind::Text,
             "none",
             [
-                "Operations of the trace that are left out.",
+                "Operations of the trace that are not replayed (fio: `replay_skip`).",
                 "A list of read, write, trim and flush. With `write,trim` a trace changes nothing.",
                 "trace_skip = \"write,trim\"",
             ],
@@ -90,7 +90,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 6] = [
             Kind::Choice(&["none", "read", "write", "trim"]),
             "none",
             [
-                "What all requests of the trace become.",
+                "Operation that all requests of the trace become.",
                 "With `read` a trace changes nothing, whatever it did when it was recorded; with `write` the telemetry \
                  of IOzone, which says nothing of it, writes. `none` leaves each as it was. Flushes stay.",
                 "trace_as = \"read\"",
@@ -105,8 +105,8 @@ pub(super) const ENTRIES: [Entry<Draft>; 6] = [
             Kind::Switch,
             "false",
             [
-                "What the trace asks beyond the target comes round again from its start.",
-                "Files that the trace names and for which there is no target likewise go to the first ones again. \
+                "Requests beyond the end of the target wrap around to its start.",
+                "Files of the trace without a target of their own wrap around to the first targets. \
                  Without it both are errors, with the line of the trace.",
                 "trace_fold = true",
             ],

@@ -1,4 +1,4 @@
-//! The keys of a workload that asks for files and directories.
+//! The keys of files and directories.
 
 use super::draft::Draft;
 use super::workload::read_sizes;
@@ -30,11 +30,10 @@ pub(super) const ENTRIES: [Entry<Draft>; 9] = [
             [
                 "What is done to each file or directory of a tree, in place of reads and writes of blocks.",
                 "`create` makes a file and writes all of it; `write` and `read` open a file and move all of it; `open` \
-                 opens and closes it; `stat` asks for its attributes; `link` and `symlink` give it a second name, \
+                 opens and closes it; `stat` gets its attributes; `link` and `symlink` give it a second name, \
                  `rename` another one. `mkdir`, `readdir` and `rmdir` concern the directories. What is missing for it \
                  is made before, and what is in its way is removed, without being measured; so phases with the same \
-                 tree work on the same files, one after the other. `write`, `stat`, `open`, `read` and `readdir` go \
-                 round until `run` is over or `ops` are done, or visit each once where neither is said; the others \
+                 tree work on the same files, one after the other. `write`, `stat`, `open`, `read` and `readdir` repeat until `run` is over or `ops` are done, or visit each once where neither is said; the others \
                  visit each once, however long it takes. Files are read and written through the page cache; of the \
                  other keys `workers`, `seed`, `content`, `compress`, `dedupe` and `flush` hold.",
                 "tree = \"create\"",
@@ -86,7 +85,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 9] = [
             "0",
             [
                 "Levels of directories below the top of a tree.",
-                "0 to 20. With 0 all files are in one directory; with 1 there are `branch` directories of files. There \
+                "0 to 20. With 0 all files are in one directory; with 1 there are `fanout` directories of files. There \
                  may be 1,048,576 directories in all.",
                 "levels = 2",
             ],
@@ -96,17 +95,17 @@ pub(super) const ENTRIES: [Entry<Draft>; 9] = [
     },
     Entry {
         doc: SECTION.key(
-            "branch",
+            "fanout",
             Kind::Count,
             "10",
             [
                 "Directories in each directory that has any.",
                 "1 to 1,000,000. Says nothing where `levels` is 0.",
-                "branch = 4",
+                "fanout = 4",
             ],
         ),
-        read: |d, n| n.count32(1..=1_000_000).map(|branch| d.tree.branch = branch),
-        write: |d| d.tree.branch.to_string(),
+        read: |d, n| n.count32(1..=1_000_000).map(|fanout| d.tree.fanout = fanout),
+        write: |d| d.tree.fanout.to_string(),
     },
     Entry {
         doc: SECTION.key(
@@ -124,17 +123,17 @@ pub(super) const ENTRIES: [Entry<Draft>; 9] = [
     },
     Entry {
         doc: SECTION.key(
-            "own_trees",
+            "unique_dirs",
             Kind::Switch,
             "false",
             [
                 "Each worker has a tree of its own.",
                 "Otherwise all workers have their files in the same directories and may wait for one another there.",
-                "own_trees = true",
+                "unique_dirs = true",
             ],
         ),
-        read: |d, n| n.switch().map(|own| d.tree.own_trees = own),
-        write: |d| d.tree.own_trees.to_string(),
+        read: |d, n| n.switch().map(|own| d.tree.unique_dirs = own),
+        write: |d| d.tree.unique_dirs.to_string(),
     },
     Entry {
         doc: SECTION.key(

@@ -161,8 +161,8 @@ fn stop() -> impl Strategy<Value = Stop> {
             cooldown,
             ops,
             bytes,
-            passes,
-            first_ends: ops.is_some_and(|ops| ops % 2 == 1),
+            loops: passes,
+            exit_all: ops.is_some_and(|ops| ops % 2 == 1),
             steady,
         },
     )
@@ -185,10 +185,10 @@ fn steady() -> impl Strategy<Value = Steady> {
 fn habits() -> impl Strategy<Value = Habits> {
     let count = || proptest::option::of(1u32..);
     (1u32.., any::<bool>(), proptest::option::of(0u32..=65_535), count(), count()).prop_map(
-        |(consecutive, same_place, low_water, flow, read_back)| Habits {
+        |(consecutive, repeat_offset, low_water, flow, read_back)| Habits {
             reopen_every: read_back,
             consecutive,
-            same_place,
+            repeat_offset,
             low_water,
             flow,
             read_back,
@@ -260,14 +260,14 @@ pub(crate) fn tree() -> impl Strategy<Value = Tree> {
     let files_in = prop_oneof![Just(FilesIn::Leaves), Just(FilesIn::All)];
     let shape = (0u32..=20, 1u32..=1_000_000, files_in, any::<bool>());
     (op, 1u64..=1_000_000_000, file_sizes(), shape, order, fsync).prop_map(
-        |(op, count, sizes, (levels, branch, files_in, own_trees), order, fsync)| Tree {
+        |(op, count, sizes, (levels, fanout, files_in, unique_dirs), order, fsync)| Tree {
             op,
             count,
             sizes,
             levels,
-            branch,
+            fanout,
             files_in,
-            own_trees,
+            unique_dirs,
             order,
             fsync,
         },

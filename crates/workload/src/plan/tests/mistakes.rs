@@ -26,7 +26,7 @@ fn check(cases: &[Case]) {
 const SYNTAX: &[Case] = &[
     ("[[phase]]\nsize = 8KiB\n", "t.toml:2:8", &["`8KiB` is a text and needs quotes", "\"8KiB\""]),
     ("[[phase]]\nsize = \"8KiB\nrun = \"1s\"\n", "t.toml:2:13", &["not TOML", "the quote it began with"]),
-    ("[[phase]]\ndepth = 1\ndepth = 2\n", "t.toml:3:1", &["a second time", "{ sweep = [...] }"]),
+    ("[[phase]]\ndepth = 1\ndepth = 2\n", "t.toml:3:1", &["`depth` is a duplicate key", "{ sweep = [...] }"]),
     ("[[phase]]\nrun = \"1s\"\n[phase]\n", "t.toml:3:2", &["[[phase]]"]),
     ("[phase]\nrun = \"1s\"\n", "t.toml:1:2", &["[[phase]] with two brackets"]),
     ("[[phase]\nrun = \"1s\"\n", "t.toml:1:9", &["not TOML"]),
@@ -46,8 +46,8 @@ const KEYS: &[Case] = &[
         "t.toml:2:1",
         &["not a key of a phase", "did you mean `workers`?"],
     ),
-    ("[[phase]]\niodepth = 4\nrun = \"1s\"", "t.toml:2:1", &["write `depth`"]),
-    ("[[phase]]\nrwmixread = 70\nrun = \"1s\"", "t.toml:2:1", &["write `reads = \"70%\"`"]),
+    ("[[phase]]\nqueue_depth = 4\nrun = \"1s\"", "t.toml:2:1", &["write `depth`"]),
+    ("[[phase]]\nrwmixwrite = 70\nrun = \"1s\"", "t.toml:2:1", &["write `reads`"]),
     ("[[phase]]\nfilename = \"/dev/sda\"\nrun = \"1s\"", "t.toml:2:1", &["--on"]),
     ("depth = 4\n[[phase]]\nrun = \"1s\"", "t.toml:1:1", &["does not belong", "in a phase or in a workload"]),
     (
@@ -98,7 +98,7 @@ const VALUES: &[Case] = &[
         "t.toml:3:11",
         &["is outside 1 to 65536"],
     ),
-    ("[[phase]]\nrun = \"1s\"\nworkers = 2.5", "t.toml:3:11", &["a whole number is wanted"]),
+    ("[[phase]]\nrun = \"1s\"\nworkers = 2.5", "t.toml:3:11", &["expected a whole number"]),
     ("[[phase]]\nrun = \"1s\"\nworkers = \"4\"", "t.toml:3:11", &["the text \"4\"", "a whole number"]),
     ("[[phase]]\nrun = \"1s\"\ndirect = \"yes\"", "t.toml:3:10", &["true or false"]),
     ("[[phase]]\nrun = \"1s\"\npattern = \"randm\"", "t.toml:3:11", &["did you mean `random`?"]),
@@ -121,7 +121,7 @@ const VALUES: &[Case] = &[
     ("seed = -1\n[[phase]]\nrun = \"1s\"", "t.toml:1:8", &["outside 0 to 2^64-1"]),
     ("[[phase]]\nrun = \"1s\"\nname = \" \"", "t.toml:3:8", &["at least one letter"]),
     ("[[phase]]\nrun = \"1s\"\nname = \"a\\nb\"", "t.toml:3:8", &["on one line"]),
-    ("name = 5\n[[phase]]\nrun = \"1s\"", "t.toml:1:8", &["a text is wanted"]),
+    ("name = 5\n[[phase]]\nrun = \"1s\"", "t.toml:1:8", &["expected a text"]),
 ];
 
 const SWEEPS: &[Case] = &[
@@ -266,8 +266,8 @@ fn what_cannot_be_stamped_is_not_verified() {
         ("dedupe = \"2:1\"", "blocks with stamps do not repeat"),
         ("engine = \"null\"", "the null engine reads nothing"),
         ("engine = \"stdio\"\ndirect = false", "holds back what it has written"),
-        ("tree = \"create\"", "what files contain is not held"),
-        ("verify = \"some\"", "stands here a second time"),
+        ("tree = \"create\"", "the content of files is not verified"),
+        ("verify = \"some\"", "is a duplicate key"),
     ] {
         let error = told(keys).unwrap_err();
         assert!(error.contains(words), "{keys}: {error}");

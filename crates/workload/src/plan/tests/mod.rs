@@ -283,7 +283,7 @@ fn a_bad_mix_is_told_where_and_why() {
         Plan::parse("t.toml", &text, &Overrides::default()).unwrap_err().plain()
     };
     for (mix, expected) in [
-        ("[]", "a mix of nothing asks for nothing"),
+        ("[]", "an empty mix issues no requests"),
         ("\"4KiB\"", "a list of tables"),
         ("[{ size = \"4KiB\" }]", "has no `share`"),
         ("[{ share = 0 }]", "is not a weight"),
@@ -300,7 +300,7 @@ fn a_bad_mix_is_told_where_and_why() {
     assert!(error.contains("t.toml:3:8: lines that wait"), "{error}");
     let text = "[[phase]]\nrun = \"1s\"\npattern = \"reverse\"\nrandom = \"5%\"\n";
     let error = Plan::parse("t.toml", text, &Overrides::default()).unwrap_err().plain();
-    assert!(error.contains("t.toml:4:10: `reverse` has no part that goes on"), "{error}");
+    assert!(error.contains("t.toml:4:10: `reverse` has no share that continues"), "{error}");
 }
 
 #[test]
@@ -338,14 +338,14 @@ fn what_contradicts_a_pattern_or_the_offsets_of_workers_is_told() {
             "worker_offset = \"1MiB\"\nfiles = \"workers_per_file(2)\"",
             "t.toml:3:17: workers that share a file",
         ),
-        ("worker_offset = \"0B\"", "nothing would be asked"),
+        ("worker_offset = \"0B\"", "0 bytes would issue no requests"),
         (
             "pattern = \"sequential(interlocked)\"\nsize = { \"4KiB\" = 1, \"8KiB\" = 1 }",
             "t.toml:4:8: workers that take one stream in turn",
         ),
         (
             "pattern = \"sequential(interlocked)\"\nrandom = \"5%\"",
-            "t.toml:4:10: `sequential(interlocked)` has no part",
+            "t.toml:4:10: `sequential(interlocked)` has no share",
         ),
         ("pattern = \"pareto(2)\"", "is no part for pareto"),
         ("pattern = \"hot(50% in 0B)\"", "holds nothing"),

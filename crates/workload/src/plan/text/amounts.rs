@@ -80,7 +80,7 @@ pub(crate) fn split_of(entries: Vec<(Bytes, f64)>) -> Result<SizeSplit, TextErro
     }
     for (index, (size, _)) in entries.iter().enumerate() {
         if size.is_zero() {
-            return wrong("a request of no bytes asks for nothing", "the smallest useful size is 512B");
+            return wrong("a request of 0 bytes moves no data", "the smallest useful size is 512B");
         }
         if *size > LARGEST_REQUEST {
             return wrong(
@@ -89,7 +89,7 @@ pub(crate) fn split_of(entries: Vec<(Bytes, f64)>) -> Result<SizeSplit, TextErro
             );
         }
         if entries[..index].iter().any(|(known, _)| known == size) {
-            return wrong(format!("{} stands here twice", size.exact()), "add up its weights");
+            return wrong(format!("{} stands in the split twice", size.exact()), "add up its weights");
         }
     }
     match entries[..] {
@@ -154,9 +154,9 @@ mod tests {
     #[test]
     fn sizes_are_bounded_and_stand_once() {
         let help = |text: &str| text.parse::<SizeSplit>().unwrap_err().to_string();
-        assert!(help("0B").contains("asks for nothing"));
+        assert!(help("0B").contains("moves no data"));
         assert!(help("2GiB").contains("at most 2 GiB less one byte"));
-        assert!(help("{ \"4KiB\" = 1, \"4096B\" = 2 }").contains("4KiB stands here twice"));
+        assert!(help("{ \"4KiB\" = 1, \"4096B\" = 2 }").contains("4KiB stands in the split twice"));
         assert!(help("{ \"4KiB\" = -1 }").contains("is not a weight"));
         assert!(help("{}").contains("without a size"));
         let many: Vec<String> = (1..=65).map(|kib| format!("\"{kib}KiB\" = 1")).collect();

@@ -1,4 +1,4 @@
-//! The keys that say what is asked.
+//! The keys of the access pattern.
 
 use units::Bytes;
 
@@ -8,7 +8,7 @@ use crate::plan::keys::{Entry, Kind, Section, lines};
 use crate::plan::text::{PATTERNS, share_text};
 use crate::plan::tree::Value;
 
-const SECTION: Section = Section("What is asked");
+const SECTION: Section = Section("Access pattern");
 
 pub(super) const ENTRIES: [Entry<Draft>; 12] = [
     Entry {
@@ -17,21 +17,15 @@ pub(super) const ENTRIES: [Entry<Draft>; 12] = [
             Kind::Choice(&PATTERNS),
             "random",
             [
-                "Where the next request goes.",
-                "`sequential` and `reverse` let each worker pass through its own share of the span, from the start \
-                 again at the end. `stride(1MiB)` does so in steps of that size from start to start, `reverse(1MiB)` \
-                 downwards; `stride(1GiB, 64MiB)` passes through the first 64 MiB of each GiB, `columns(128KiB, \
-                 32KiB)` takes one request of every 128 KiB, then the one beside each, until 32 KiB of each are \
-                 passed. `random` visits each block once before any comes again; `random(repeats)` draws afresh each \
-                 time, from all places that `align` allows. `zipf(1.2)` asks for the block of rank r in proportion to \
-                 1/r^1.2, the ranks being scattered over the span. `pareto(0.2)` sends four fifths of the requests to \
-                 a fifth of the blocks, and so on within that fifth, the blocks being scattered likewise. \
+                "The address of the next request.",
+                "`sequential` and `reverse`: each worker reads or writes its own share of the span from end to end, and starts again. `stride(1MiB)` does so in steps of that size from start to start, `reverse(1MiB)` \
+                 downwards; `stride(1GiB, 64MiB)` covers the first 64 MiB of each GiB, `columns(128KiB, \
+                 32KiB)` takes one request of every 128 KiB, then the one beside each, until 32 KiB of each are covered. `random` visits each block once before any repeats, as fio does with its random map; `random(repeats)` draws independently (fio: `norandommap`), from all offsets that `align` allows. `zipf(1.2)`: the block of rank r is accessed in proportion to 1/r^1.2; ranks are scattered over the span. `pareto(0.2)`: four fifths of the requests go to a fifth of the blocks, and so on within that fifth; blocks are scattered too. \
                  `normal(10%)` is bell-shaped about the middle, with a standard deviation of that part of the span; \
                  `normal(10%, scattered)` scatters its blocks. `hot(50% in 5%, 30% in 15%)` sends half of the requests \
                  to the first 5% of the span, 30% to the next 15%, and the rest to the rest; a zone may be a size, as \
                  in `hot(50% in 10GiB)`. `sequential(interlocked)` is one stream for all workers, who take its \
-                 requests in turn. `trace` asks what a recorded trace asked, see `trace`; workers take its requests in \
-                 turn.",
+                 requests in turn. `trace` replays a recorded trace, see `trace`; workers take its requests in turn.",
                 "pattern = \"hot(90% in 10%)\"",
             ],
         ),
@@ -44,7 +38,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 12] = [
             Kind::Sizes,
             "4KiB",
             [
-                "How large a request is.",
+                "Block size: bytes of one request.",
                 "One size, or up to 64 with their weights, which need not sum to 100. Each is drawn independently.",
                 "size = { \"4KiB\" = 60, \"64KiB\" = 40 }",
             ],
@@ -58,7 +52,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 12] = [
             Kind::Share,
             "rest",
             [
-                "Which part of the requests reads.",
+                "Share of requests that read.",
                 "What is neither read, trim nor flush is a write. Left out (`rest`), nothing is written: all that is \
              neither trim nor flush reads, so that a plan changes data only where it says so.",
                 "reads = \"2/3\"",
@@ -79,8 +73,8 @@ pub(super) const ENTRIES: [Entry<Draft>; 12] = [
             Kind::Share,
             "0%",
             [
-                "Which part of the requests declares blocks unused.",
-                "Also called discard, unmap or deallocate. What was there is lost.",
+                "Share of requests that trim.",
+                "Also called discard, unmap or deallocate. The data there is lost.",
                 "trims = \"10%\"",
             ],
         ),
@@ -93,7 +87,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 12] = [
             Kind::Share,
             "0%",
             [
-                "Which part of the requests makes earlier writes durable.",
+                "Share of requests that flush.",
                 "`flush` says by which call. See `flush_every` for a flush after every so many writes.",
                 "flushes = \"1%\"",
             ],
@@ -107,11 +101,8 @@ pub(super) const ENTRIES: [Entry<Draft>; 12] = [
             Kind::Share,
             "auto",
             [
-                "Which part of the requests goes where the pattern says.",
-                "The others go on where the last request of the same worker ended, and from the start of the span \
-                 after its end. `auto` leaves it to the pattern: all of them for a random one, none for \
-                 `sequential`. Where `sequential` is told a part, that part goes anywhere in the span, blocks \
-                 being drawn afresh each time.",
+                "Share of requests whose address follows the pattern.",
+                "The others continue where the last request of the same worker ended, and from the start of the span after its end. `auto` leaves it to the pattern: all of them for a random one, none for `sequential`. With `sequential` and a share, that share goes to independently drawn blocks of the span.",
                 "random = \"70%\"",
             ],
         ),
@@ -130,9 +121,8 @@ pub(super) const ENTRIES: [Entry<Draft>; 12] = [
             Kind::Count,
             "1",
             [
-                "So many requests follow each other from each place that the pattern draws.",
-                "For random patterns: 8 is one request to a drawn place and seven that go on where it ended. With \
-                 `random`, the part it says goes to drawn places, and each of these is followed so.",
+                "Requests in a sequential run from each address that the pattern draws.",
+                "For random patterns: 8 is one request to a drawn address and seven that continue where it ended (fio: `rw=randread:8`). With `random`, its share goes to drawn addresses, and each of these starts a run.",
                 "consecutive = 8",
             ],
         ),
@@ -141,18 +131,17 @@ pub(super) const ENTRIES: [Entry<Draft>; 12] = [
     },
     Entry {
         doc: SECTION.key(
-            "same_place",
+            "repeat_offset",
             Kind::Switch,
             "false",
             [
-                "The requests that `consecutive` lets follow go to the drawn place again and again, not on from it.",
-                "What is asked for once more is mostly in a cache by then: with `consecutive = 2` every second request \
-                 asks for what was asked for just before.",
-                "same_place = true",
+                "The requests of a run repeat the drawn address instead of continuing from it.",
+                "A repeated address is mostly in a cache by then: with `consecutive = 2` every second request repeats the one before. fio: `rw_sequencer=identical`.",
+                "repeat_offset = true",
             ],
         ),
-        read: |d, n| n.switch().map(|on| d.spec.habits.same_place = on),
-        write: |d| d.spec.habits.same_place.to_string(),
+        read: |d, n| n.switch().map(|on| d.spec.habits.repeat_offset = on),
+        write: |d| d.spec.habits.repeat_offset.to_string(),
     },
     Entry {
         doc: SECTION.key(
@@ -179,8 +168,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 12] = [
             Kind::Share,
             "0%",
             [
-                "Which part of the reads, or of the trims where nothing is read, is followed by a write of the same \
-                 block.",
+                "Share of reads, or of trims where nothing is read, that is followed by a write of the same block.",
                 "The write begins when the read or trim has ended, in its place among the requests in flight, and \
                  counts as a request of its own. They are spread evenly: of `10%` every tenth read of a worker is \
                  followed. `100%` is what Bonnie++ calls a rewrite. One that fails is not followed.",
@@ -217,8 +205,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 12] = [
             "auto",
             [
                 "Every random choice follows from this, the name of the workload and the number of the worker.",
-                "`auto` is the plan's own `seed` plus the number of the point, so that no two points ask for the \
-             same addresses, which a cache would then already hold. A number makes points repeat one another.",
+                "`auto` is the plan's own `seed` plus the number of the point, so that no two points access the same addresses, which a cache would then already hold. A number makes points repeat one another.",
                 "seed = 7",
             ],
         ),

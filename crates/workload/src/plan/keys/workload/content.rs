@@ -3,7 +3,7 @@
 use crate::plan::keys::draft::Draft;
 use crate::plan::keys::{Entry, Kind, Section, or_none};
 
-const SECTION: Section = Section("What writes contain");
+const SECTION: Section = Section("Data content and verification");
 
 pub(super) const ENTRIES: [Entry<Draft>; 5] = [
     Entry {
@@ -12,9 +12,8 @@ pub(super) const ENTRIES: [Entry<Draft>; 5] = [
             Kind::Choice(&["random", "zeros", "pattern(deadbeef)"]),
             "random",
             [
-                "What writes contain.",
-                "`random` neither compresses nor repeats unless `compress` and `dedupe` say so. Many arrays store \
-                 `zeros` without storing anything. `pattern(deadbeef)` repeats these bytes, up to 512 of them, from \
+                "Data that writes contain.",
+                "`random` neither compresses nor repeats unless `compress` and `dedupe` say so. Many arrays store nothing for `zeros`. fio: `zero_buffers`, `buffer_pattern`. `pattern(deadbeef)` repeats these bytes, up to 512 of them, from \
                  the start of each request.",
                 "content = \"random\"",
             ],
@@ -28,7 +27,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 5] = [
             Kind::Ratio,
             "1:1",
             [
-                "How far what is written compresses: size before over size after.",
+                "Compression ratio of the data: size before over size after (fio: `buffer_compress_percentage`).",
                 "1:1 to 1000:1. Reached within each 4 KiB.",
                 "compress = \"2:1\"",
             ],
@@ -41,7 +40,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 5] = [
             "dedupe",
             Kind::Ratio,
             "1:1",
-            ["How often blocks repeat: blocks over distinct blocks.", "1:1 to 1000:1.", "dedupe = \"3:1\""],
+            ["Deduplication ratio: blocks over distinct blocks (fio: `dedupe_percentage`).", "1:1 to 1000:1.", "dedupe = \"3:1\""],
         ),
         read: |d, n| n.read("3:1").map(|ratio| d.dedupe = ratio),
         write: |d| d.dedupe.to_string(),
@@ -52,7 +51,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 5] = [
             Kind::Choice(&["none", "written", "all", "content"]),
             "none",
             [
-                "Whether what is read is held against what was written.",
+                "Whether reads are verified against written data (fio: `verify`).",
                 "With `written` each block that is written is stamped with its offset, the plan's `seed`, the number \
                  of the write and a checksum. A block that this run has written, in this phase or an earlier one, must \
                  come back with the stamp of its last write; one that it has not written is checked where it carries a \
@@ -75,7 +74,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 5] = [
             Kind::Count,
             "none",
             [
-                "After so many writes a worker reads them back, and the last ones at its end.",
+                "After so many writes a worker reads them back, and the last ones at its end (fio: `verify_backlog`).",
                 "With `verify` they are checked then. These reads are figures of their own beside the writes, in no \
                  count that ends the load; those at the end lie behind the measured time of a load that ends by \
                  `run`.",

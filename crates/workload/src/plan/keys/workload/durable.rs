@@ -3,7 +3,7 @@
 use crate::plan::keys::draft::Draft;
 use crate::plan::keys::{Entry, Kind, Section, or_none};
 
-const SECTION: Section = Section("What makes writes durable");
+const SECTION: Section = Section("Durability");
 
 pub(super) const ENTRIES: [Entry<Draft>; 4] = [
     Entry {
@@ -12,7 +12,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 4] = [
             Kind::Choice(&["none", "dsync", "sync"]),
             "none",
             [
-                "How the target is opened.",
+                "Synchronous I/O: how the target is opened (fio: `sync`).",
                 "`dsync` (O_DSYNC): data is durable when a write returns. `sync` (O_SYNC): data and metadata are.",
                 "sync = \"dsync\"",
             ],
@@ -26,7 +26,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 4] = [
             Kind::Count,
             "none",
             [
-                "A flush after every so many writes of a worker.",
+                "A flush after so many writes of a worker (fio: `fsync`, `fdatasync`).",
                 "Its time is counted apart from that of the writes.",
                 "flush_every = 32",
             ],
@@ -40,7 +40,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 4] = [
             Kind::Switch,
             "false",
             [
-                "A flush of every file once the last request has ended, within the measured time.",
+                "A flush of every file after the last request, within the measured window.",
                 "Each worker flushes the files that it uses, one after the other, and the measured time ends with the \
                  last of them, later than `run` says. There is no `cooldown` then. An interrupted run does not flush.",
                 "flush_at_end = true",
@@ -57,8 +57,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 4] = [
             [
                 "Which call a flush is.",
                 "It holds for `flushes`, `flush_every` and `flush_at_end`. `sync_file_range` is Linux's with \
-                 SYNC_FILE_RANGE_WRITE: what the page cache holds of the file sets out, nothing is waited for, and \
-                 nothing is durable; with `direct = true` there is nothing to set out.",
+                 SYNC_FILE_RANGE_WRITE: writeback of the file's pages begins, nothing waits for it, and nothing is durable; with `direct = true` there is nothing to write back.",
                 "flush = \"fsync\"",
             ],
         ),

@@ -5,7 +5,7 @@ use crate::plan::keys::{Entry, Kind, Section};
 use crate::plan::text::CpuList;
 use crate::plan::tree::Value;
 
-const SECTION: Section = Section("How requests reach the kernel");
+const SECTION: Section = Section("I/O engine");
 
 pub(super) const ENTRIES: [Entry<Draft>; 8] = [
     Entry {
@@ -14,7 +14,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 8] = [
             Kind::Choice(&["auto", "io_uring", "pread", "preadv2", "mmap", "stdio", "null"]),
             "auto",
             [
-                "Which way into the kernel.",
+                "I/O engine: how requests are submitted to the kernel.",
                 "`auto`: pread at depth 1, io_uring where it is allowed, otherwise pread with a thread for each \
                  request in flight. `stdio` gathers calls of a few bytes in user space, 4 KiB for each file, as a \
                  program in C does with putc. `null` does nothing at all and shows what the tool itself can do.",
@@ -30,9 +30,8 @@ pub(super) const ENTRIES: [Entry<Draft>; 8] = [
             Kind::Count,
             "1",
             [
-                "At most so many requests are handed over in one system call.",
-                "1 to 4096; fio's `iodepth_batch_submit`. With 1 each request is handed over as soon as its slot is \
-                 free, so that `depth` requests are in the device. More are cheaper for the processor; those of a \
+                "Requests submitted in one system call, at most.",
+                "1 to 4096. With 1 each request is submitted as soon as its slot is free, so that `depth` requests are in the device. More are cheaper for the processor; those of a \
                  call share one reading of the clock, and the first of them waits for the last to be made. No \
                  request waits for one that is not due yet. A virtual array takes requests without a system call, \
                  and answers alike whatever this is.",
@@ -48,12 +47,11 @@ pub(super) const ENTRIES: [Entry<Draft>; 8] = [
             Kind::Count,
             "1",
             [
-                "A worker with nothing to hand over waits until at least so many requests have ended.",
-                "1 to 4096, or all that are in flight if they are fewer; fio's `iodepth_batch_complete_min`. With 1 \
+                "Completions that a worker with nothing to submit waits for, at least.",
+                "1 to 4096, or all that are in flight if they are fewer. With 1 \
                  each completion is taken, and its slot filled again, at once. More wake the worker less often; a \
                  response time then contains the wait for the others, and the device has between depth − batch and \
-                 depth requests. A worker with a schedule waits no longer than until its next request is due. All \
-                 requests that have ended are taken. A virtual host waits alike.",
+                 depth requests. A worker with a schedule waits no longer than until its next request is due. All completed requests are taken. A virtual host waits alike.",
                 "complete_batch = 32",
             ],
         ),
@@ -66,7 +64,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 8] = [
             Kind::Switch,
             "false",
             [
-                "A thread of the kernel takes requests up (io_uring).",
+                "A kernel thread polls for submissions (io_uring SQPOLL).",
                 "It keeps a processor busy.",
                 "sqpoll = true",
             ],
@@ -80,7 +78,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 8] = [
             Kind::Switch,
             "false",
             [
-                "Completions are polled for instead of waited for (io_uring, direct).",
+                "Completions are polled for, without interrupts (io_uring IOPOLL, direct I/O).",
                 "The device must have polling queues.",
                 "iopoll = true",
             ],

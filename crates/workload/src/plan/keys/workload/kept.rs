@@ -1,9 +1,9 @@
-//! The keys that say what is written down of a load.
+//! The keys of logs.
 
 use crate::plan::keys::draft::Draft;
 use crate::plan::keys::{Entry, Kind, Section, or_none};
 
-const SECTION: Section = Section("What is written down of it");
+const SECTION: Section = Section("Logging");
 
 pub(super) const ENTRIES: [Entry<Draft>; 1] = [Entry {
     doc: SECTION.key(
@@ -11,12 +11,10 @@ pub(super) const ENTRIES: [Entry<Draft>; 1] = [Entry {
         Kind::Text,
         "none",
         [
-            "A file that each request is written to as it was issued.",
+            "File that logs each request as it was issued.",
             "fio's iolog of version 3: its time in microseconds since the load began, its file, operation, offset \
-                 and length, in the order of issue. fio asks it again (`--read_iolog`), and so does \
-                 `pattern = \"trace\"`. A path is taken from where the program runs. The file is written anew each \
-                 time the load begins, so that after repeats and sweeps that of the last point stays; one that is \
-                 there and is no such log is left alone. It goes with one worker of any `depth`, and not with `tree`.",
+                 and length, in the order of issue. fio replays it (`--read_iolog`), and so does \
+                 `pattern = \"trace\"`. A path is taken from where the program runs. The file is overwritten each time the load begins, so that after repeats and sweeps it holds the last point; an existing file that is no such log is left alone. It goes with one worker of any `depth`, and not with `tree`.",
             "iolog = \"issued.iolog\"",
         ],
     ),

@@ -6,7 +6,7 @@ use super::some_bytes;
 use crate::plan::keys::draft::Draft;
 use crate::plan::keys::{Entry, Kind, Section, or_none};
 
-const SECTION: Section = Section("How long");
+const SECTION: Section = Section("Duration");
 
 pub(super) const ENTRIES: [Entry<Draft>; 9] = [
     Entry {
@@ -15,8 +15,8 @@ pub(super) const ENTRIES: [Entry<Draft>; 9] = [
             Kind::Duration,
             "0s",
             [
-                "The pause before its first request.",
-                "For a workload that joins others which run already. Its warm-up and run begin then.",
+                "Delay before the first request.",
+                "For a workload that joins others that already run. Its warm-up and run begin then.",
                 "start = \"10s\"",
             ],
         ),
@@ -29,7 +29,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 9] = [
             Kind::Duration,
             "0s",
             [
-                "Load that is not counted, before.",
+                "Load before the measured window, not counted.",
                 "Workloads that run together mostly share it.",
                 "warmup = \"5s\"",
             ],
@@ -43,10 +43,9 @@ pub(super) const ENTRIES: [Entry<Draft>; 9] = [
             Kind::Duration,
             "none",
             [
-                "The measured time.",
-                "Always exactly this long, not a limit that a small target cuts short. `none` needs `ops`, `bytes` or \
-                 `passes`. Workloads that run together may have times of their own; what goes on alone is then in the \
-                 figures of those that last longer.",
+                "Measured window.",
+                "Always exactly this long, as with fio's `time_based`. `none` needs `ops`, `bytes` or \
+                 `loops`. Workloads that run together may have times of their own; the figures of those that last longer then include the time without the others.",
                 "run = \"30s\"",
             ],
         ),
@@ -59,8 +58,8 @@ pub(super) const ENTRIES: [Entry<Draft>; 9] = [
             Kind::Duration,
             "0s",
             [
-                "Load that is not counted, after.",
-                "The last measured requests then meet the same company as the others.",
+                "Load after the measured window, not counted.",
+                "The last measured requests then compete with the same load as the others.",
                 "cooldown = \"1s\"",
             ],
         ),
@@ -73,7 +72,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 9] = [
             Kind::Count,
             "none",
             [
-                "Ends after so many requests of all workers of the workload together.",
+                "Stops after so many requests of all workers of the workload together.",
                 "Counted from the start, hence without a warm-up. With `run` too, whatever is reached first ends it.",
                 "ops = 100_000",
             ],
@@ -87,7 +86,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 9] = [
             Kind::Size,
             "none",
             [
-                "Ends after so many bytes of all workers of the workload together.",
+                "Stops after so many bytes of all workers of the workload together.",
                 "Counted from the start, hence without a warm-up.",
                 "bytes = \"10GiB\"",
             ],
@@ -97,33 +96,33 @@ pub(super) const ENTRIES: [Entry<Draft>; 9] = [
     },
     Entry {
         doc: SECTION.key(
-            "passes",
+            "loops",
             Kind::Count,
             "none",
             [
-                "Ends after so many times as many bytes as the span holds, of each worker.",
+                "Stops after so many times as many bytes as the span holds, for each worker.",
                 "Where a worker has several files, as all of them together hold. How large the target is need not be \
                  known beforehand.",
-                "passes = 1",
+                "loops = 1",
             ],
         ),
-        read: |d, n| n.optional(|n| n.count32(1..=u32::MAX)).map(|passes| d.spec.stop.passes = passes),
-        write: |d| or_none(d.spec.stop.passes, |passes| passes.to_string()),
+        read: |d, n| n.optional(|n| n.count32(1..=u32::MAX)).map(|loops| d.spec.stop.loops = loops),
+        write: |d| or_none(d.spec.stop.loops, |loops| loops.to_string()),
     },
     Entry {
         doc: SECTION.key(
-            "first_ends",
+            "exit_all",
             Kind::Switch,
             "false",
             [
-                "The first of its workers that has done its part ends the load of all.",
+                "The first worker that completes its share stops all of them.",
                 "Each worker has an equal part of `ops` or `bytes`; a load that ends by time alone is not changed. \
-                 Without it the last figures come from slow workers whom the others no longer disturb.",
-                "first_ends = true",
+                 Without it the last figures come from slow workers without the load of the others.",
+                "exit_all = true",
             ],
         ),
-        read: |d, n| n.switch().map(|on| d.spec.stop.first_ends = on),
-        write: |d| d.spec.stop.first_ends.to_string(),
+        read: |d, n| n.switch().map(|on| d.spec.stop.exit_all = on),
+        write: |d| d.spec.stop.exit_all.to_string(),
     },
     Entry {
         doc: SECTION.key(
@@ -131,12 +130,12 @@ pub(super) const ENTRIES: [Entry<Draft>; 9] = [
             Kind::Choice(&["iops(10%, 30s)", "throughput(10%, 30s)", "latency_slope(1%, 30s, 10s)"]),
             "none",
             [
-                "Ends the load of all workloads once a figure of this one is steady, before `run` is over.",
+                "Stops all workloads once a figure of this one is steady, before `run` is over.",
                 "`iops(10%, 30s)`: in a window of 30 seconds no second lies further than 10 % from the mean of the \
                  window. `iops_slope(1%, 30s)`: the line fitted through them rises or falls by less than 1 % of it a \
                  second. A third time, as in `iops(10%, 30s, 10s)`, is left out before the first window. `throughput` \
                  counts bytes, `latency` is the mean response time; a limit may also be a value, such as \
-                 `latency(50us, 30s)`. For rounds until SNIA's rule holds see `rounds`.",
+                 `latency(50us, 30s)`. fio: `steadystate`. For rounds until SNIA's steady state see `rounds`.",
                 "steady = \"iops_slope(1%, 60s)\"",
             ],
         ),

@@ -68,7 +68,7 @@ pub(crate) static MEMBER: [Entry<Draft>; 2] = [
             section: "Phases",
             kind: Kind::Choice(&["iops", "mb_per_s", "mean", "max", "p99"]),
             default: "iops",
-            short: "Which figure is shown first.",
+            short: "The figure that is shown first.",
             long: "Any percentile of the response time may be named, such as `p50` or `p99.9`. The others are \
                    measured and kept as well.",
             example: "headline = \"mb_per_s\"",
@@ -83,13 +83,12 @@ pub(crate) static MEMBER: [Entry<Draft>; 2] = [
             section: "Several workloads together",
             kind: Kind::Share,
             default: "",
-            short: "This workload's part of the phase's rate.",
-            long: "The phase says `pace = \"rate(...)\"`; each of its workloads asks for its part of it. Either \
-                   all of them say so or none, and the parts sum to at most 100%.",
+            short: "This workload's share of the phase's rate.",
+            long: "The phase says `pace = \"rate(...)\"`; each of its workloads issues its share of it. Either all of them have one or none, and the parts sum to at most 100%.",
             example: "share = \"60%\"",
         },
         read: |d, n| match n.read::<Share>("60%")? {
-            Share::NONE => Err(Wrong::new("a share of nothing asks for nothing", "leave the workload out")),
+            Share::NONE => Err(Wrong::new("a share of 0 % issues no requests", "leave the workload out")),
             share => {
                 d.share = Some(share);
                 Ok(())
@@ -101,7 +100,9 @@ pub(crate) static MEMBER: [Entry<Draft>; 2] = [
 
 fn some_bytes(node: &Node) -> Result<Bytes, Wrong> {
     match node.read::<Bytes>("10GiB")? {
-        Bytes::ZERO => Err(Wrong::new("nothing would be asked", "for example 10GiB").at(&node.place)),
+        Bytes::ZERO => {
+            Err(Wrong::new("0 bytes would issue no requests", "for example 10GiB").at(&node.place))
+        }
         bytes => Ok(bytes),
     }
 }

@@ -1,4 +1,4 @@
-//! The keys that say which part of the target is asked.
+//! The keys of the working set.
 
 use units::Bytes;
 
@@ -8,7 +8,7 @@ use crate::plan::keys::{Entry, Kind, Section, or_none};
 use crate::plan::text::{FILES, LAYOUTS, TargetList};
 use crate::plan::tree::Value;
 
-const SECTION: Section = Section("Which part of the target");
+const SECTION: Section = Section("Working set");
 
 pub(super) const ENTRIES: [Entry<Draft>; 7] = [
     Entry {
@@ -17,7 +17,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 7] = [
             Kind::Extent,
             "0B",
             [
-                "Where the used part of the target begins.",
+                "Where the working set begins on the target.",
                 "A part such as `25%` is rounded down to a multiple of the alignment.",
                 "offset = \"25%\"",
             ],
@@ -31,9 +31,8 @@ pub(super) const ENTRIES: [Entry<Draft>; 7] = [
             Kind::Extent,
             "auto",
             [
-                "How much of the target is used, from the offset on.",
-                "`auto` is all of a device or an existing file; a scratch file is made large enough to defeat the \
-             caches that can be seen, within the free space.",
+                "Working-set size, from the offset on.",
+                "`auto` is all of a device or an existing file; a scratch file is made larger than the known caches, within the free space. fio: `size`.",
                 "span = \"64GiB\"",
             ],
         ),
@@ -46,7 +45,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 7] = [
             Kind::Size,
             "none",
             [
-                "Each worker has a span of its own, which begins so much behind that of the worker before it.",
+                "Each worker has a span of its own, so much further on the target than that of the worker before it.",
                 "Without it, workers share one span. `span` then holds for each worker, and `auto` is all from its \
                  own offset to the end of the target; spans may overlap.",
                 "worker_offset = \"1GiB\"",
@@ -110,8 +109,8 @@ pub(super) const ENTRIES: [Entry<Draft>; 7] = [
             Kind::Switch,
             "true",
             [
-                "Bypass the page cache of the host.",
-                "With `false` the page cache is measured as well, and usually nothing else.",
+                "Direct I/O: bypass the page cache of the host (`O_DIRECT`).",
+                "With `false` the page cache is measured too, and often nothing else. fio: `direct`.",
                 "direct = false",
             ],
         ),

@@ -1,6 +1,6 @@
 //! What is promised of a load: `p99<5ms`, `service mean<800us`, `read.p99<5ms`, `errors<0.1%`.
 //!
-//! **Invariant:** a written promise is read back to the same.
+//! **Invariant:** a written SLO is read back to the same.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use crate::Op;
 
 /// One condition that a rate must keep.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Promise {
+pub enum Slo {
     /// A time stays below a limit.
     Latency {
         /// Of which operations alone: reads, writes or trims; `None` of all together.
@@ -48,10 +48,10 @@ pub enum LatencyFigure {
     Mean,
 }
 
-/// Why a text is no promise.
+/// Why a text is no SLO.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{text}` is not a promise: {why}; write for example p99<5ms, read.p99<5ms, service p99.9<10ms, mean<800us or \
+    "`{text}` is not an slo: {why}; write for example p99<5ms, read.p99<5ms, service p99.9<10ms, mean<800us or \
      errors<0.1%"
 )]
 pub struct PromiseError {
@@ -59,14 +59,14 @@ pub struct PromiseError {
     why: String,
 }
 
-/// Operations that a promise can be about.
+/// Operations that an SLO can be about.
 const OPS: [Op; 3] = [Op::Read, Op::Write, Op::Trim];
 
-impl fmt::Display for Promise {
+impl fmt::Display for Slo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Promise::Errors { below } => write!(f, "errors<{}", percent(*below)),
-            Promise::Latency { of, time, figure, below } => {
+            Slo::Errors { below } => write!(f, "errors<{}", percent(*below)),
+            Slo::Latency { of, time, figure, below } => {
                 if *time == Time::Service {
                     f.write_str("service ")?;
                 }
@@ -88,17 +88,17 @@ fn percent(share: Share) -> String {
     super::text::share_text(share)
 }
 
-impl FromStr for Promise {
+impl FromStr for Slo {
     type Err = PromiseError;
 
-    fn from_str(text: &str) -> Result<Promise, PromiseError> {
+    fn from_str(text: &str) -> Result<Slo, PromiseError> {
         let wrong = |why: &str| PromiseError { text: text.trim().into(), why: why.into() };
         let (left, limit) = text.split_once('<').ok_or_else(|| wrong("it has no `<`"))?;
         let limit = limit.strip_prefix('=').unwrap_or(limit).trim();
         let mut words: Vec<&str> = left.split_whitespace().collect();
         if words[..] == ["errors"] {
             let below: Share = limit.parse().map_err(|error| wrong(&format!("{error}")))?;
-            return Ok(Promise::Errors { below });
+            return Ok(Slo::Errors { below });
         }
         let time = match words.first() {
             Some(&"service") => Time::Service,
@@ -115,7 +115,7 @@ impl FromStr for Promise {
         };
         let figure = match figure {
             "mean" => LatencyFigure::Mean,
-            "max" => return Err(wrong("the longest of ever more requests has no bound; promise p99.99")),
+            "max" => return Err(wrong("the longest of ever more requests has no bound; slo p99.99")),
             other => {
                 let percent = other.strip_prefix('p').ok_or_else(|| wrong("its figure is not known"))?;
                 let share = format!("{percent}%").parse::<Share>().ok();
@@ -127,46 +127,46 @@ impl FromStr for Promise {
         if below.is_zero() {
             return Err(wrong("nothing takes no time"));
         }
-        Ok(Promise::Latency { of, time, figure, below })
+        Ok(Slo::Latency { of, time, figure, below })
     }
 }
 
-impl Promise {
+impl Slo {
     /// What its figure must stay below, in the unit of its batches: a share of the requests, or nanoseconds.
     pub fn limit(&self) -> f64 {
         match self {
-            Promise::Errors { below } => below.get(),
-            Promise::Latency { figure: LatencyFigure::Quantile(share), .. } => 1.0 - share.get(),
-            Promise::Latency { figure: LatencyFigure::Mean, below, .. } => below.get() as f64,
+            Slo::Errors { below } => below.get(),
+            Slo::Latency { figure: LatencyFigure::Quantile(share), .. } => 1.0 - share.get(),
+            Slo::Latency { figure: LatencyFigure::Mean, below, .. } => below.get() as f64,
         }
     }
 
     /// Whether its batches count requests that are or are not beyond a limit.
     pub fn counts(&self) -> bool {
-        !matches!(self, Promise::Latency { figure: LatencyFigure::Mean, .. })
+        !matches!(self, Slo::Latency { figure: LatencyFigure::Mean, .. })
     }
 
     /// Whether it is about requests of `op`.
     pub fn is_about(&self, op: Op) -> bool {
         match self {
-            Promise::Latency { of: Some(of), .. } => *of == op,
-            Promise::Latency { of: None, .. } | Promise::Errors { .. } => true,
+            Slo::Latency { of: Some(of), .. } => *of == op,
+            Slo::Latency { of: None, .. } | Slo::Errors { .. } => true,
         }
     }
 
     /// The operation that it is about alone.
     pub fn of(&self) -> Option<Op> {
         match self {
-            Promise::Latency { of, .. } => *of,
-            Promise::Errors { .. } => None,
+            Slo::Latency { of, .. } => *of,
+            Slo::Errors { .. } => None,
         }
     }
 
     /// The time it speaks of; none where it speaks of errors.
     pub fn below(&self) -> Option<Nanos> {
         match self {
-            Promise::Latency { below, .. } => Some(*below),
-            Promise::Errors { .. } => None,
+            Slo::Latency { below, .. } => Some(*below),
+            Slo::Errors { .. } => None,
         }
     }
 }
@@ -188,14 +188,14 @@ mod tests {
             "service write.p99.9<10ms",
             "trim.mean<1ms",
         ] {
-            assert_eq!(text.parse::<Promise>().unwrap().to_string(), text);
+            assert_eq!(text.parse::<Slo>().unwrap().to_string(), text);
         }
-        assert_eq!("response p99 <= 5ms".parse::<Promise>().unwrap().to_string(), "p99<5ms");
+        assert_eq!("response p99 <= 5ms".parse::<Slo>().unwrap().to_string(), "p99<5ms");
     }
 
     #[test]
     fn what_is_no_promise_says_why() {
-        let said = |text: &str| text.parse::<Promise>().unwrap_err().to_string();
+        let said = |text: &str| text.parse::<Slo>().unwrap_err().to_string();
         assert!(said("p99").contains("no `<`"));
         assert!(said("flush.p99<5ms").contains("read, write or trim"), "{}", said("flush.p99<5ms"));
         assert!(said("max<5ms").contains("p99.99"));
