@@ -7,6 +7,7 @@
 
 mod support;
 
+mod architecture;
 mod arrays;
 mod compare;
 mod completing;
@@ -34,3 +35,4 @@ mod terminal;
 mod traces;
 mod trees;
 mod verifying;
+mod worlds;

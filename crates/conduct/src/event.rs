@@ -1,4 +1,4 @@
-//! What happens while a plan is carried out, for whoever watches.
+//! What happens while a plan runs, for whoever watches.
 
 use record::Point;
 use units::{Instant, Nanos};

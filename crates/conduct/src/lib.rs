@@ -1,27 +1,28 @@
-//! Carries a plan out in a world: points in order, sweeps that end when they no longer pay, rounds that end
-//! when a figure is steady, repeats, interrupts.
+//! Runs a plan in a world: points in order, sweeps that end when they no longer pay, rounds that end when a figure is
+//! steady, repeats, interrupts, the search for the highest rate.
 //!
-//! **Invariant:** [`carry_out`] asks the [`World`] trait alone and cannot tell a real world from a virtual one;
-//! [`real`] is the one place that knows the host, [`modelled`] the one that knows the virtual array.
+//! **Invariant:** nothing here knows a world. [`run`] asks the [`World`] trait alone; those who implement it are crates
+//! of their own, and none of them is a dependency of this one.
 
-mod carry;
+pub mod checks;
 mod event;
 mod history;
 mod limit;
-mod listener;
-pub mod modelled;
-pub mod planted;
-pub mod real;
+pub mod listener;
+mod machine;
 mod result;
 mod rounds;
+mod run;
 pub mod search;
 mod seconds;
 mod silence;
-pub mod what_if;
 mod world;
 
-pub use carry::{Outcome, carry_out, take_turns};
 pub use event::{Event, Live};
 pub use history::History;
 pub use listener::Listener;
-pub use world::{LoadAnswer, StateAnswer, WorkerAnswer, WorkloadAnswer, World, WorldError};
+pub use machine::Machine;
+pub use result::span_of;
+pub use run::{Outcome, run, run_interleaved};
+pub use seconds::p99_of;
+pub use world::{Cause, MeasuredLoad, MeasuredState, MeasuredWorker, MeasuredWorkload, World, WorldError};

@@ -24,12 +24,12 @@ pub trait Listener: fmt::Debug + Send {
 }
 
 /// Whether somebody listens who wants to hear of `workload`.
-pub(crate) fn wants(listener: &Option<Box<dyn Listener>>, workload: &Workload) -> bool {
+pub fn wants(listener: &Option<Box<dyn Listener>>, workload: &Workload) -> bool {
     listener.as_ref().is_some_and(|listener| listener.wants(workload))
 }
 
 /// Tells requests, where there are any and somebody listens.
-pub(crate) fn tell(listener: &mut Option<Box<dyn Listener>>, workload: usize, requests: &[Logged]) {
+pub fn tell(listener: &mut Option<Box<dyn Listener>>, workload: usize, requests: &[Logged]) {
     if let (Some(listener), false) = (listener, requests.is_empty()) {
         listener.hear(workload, requests);
     }

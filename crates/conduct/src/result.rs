@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use host::verify::Verified;
 use record::{
     Class, Edges, EngineUsed, ErrorSample, OpTotal, Point, WorkerResult, WorkloadResult, summarise,
 };
 use stats::Histogram;
 use units::{Bytes, Instant, OpsPerSecond};
+use workload::Verified;
 use workload::plan::{Load, texts};
 use workload::spec::Workload;
 use workload::tally::{self, Action, ClassTally, Failure, Tally};
@@ -16,14 +16,14 @@ use crate::event::Live;
 use crate::history::{Equal, History};
 use crate::seconds::Seconds;
 use crate::silence::stalls;
-use crate::world::{LoadAnswer, StateAnswer, WorkerAnswer, WorkloadAnswer, World};
+use crate::world::{MeasuredLoad, MeasuredState, MeasuredWorker, MeasuredWorkload, World};
 
 /// The stored shape of a load that `world` has just answered.
-pub fn load_point(frame: Point, load: &Load, answer: LoadAnswer, world: &dyn World) -> Point {
+pub fn load_point(frame: Point, load: &Load, answer: MeasuredLoad, world: &dyn World) -> Point {
     point(frame, load, answer, !world.is_stopped(), world.has_percentiles())
 }
 
-fn point(frame: Point, load: &Load, answer: LoadAnswer, complete: bool, has_percentiles: bool) -> Point {
+fn point(frame: Point, load: &Load, answer: MeasuredLoad, complete: bool, has_percentiles: bool) -> Point {
     let mut series = Vec::new();
     let mut workloads = Vec::new();
     for (workload, seen) in load.workloads.iter().zip(answer.workloads) {
@@ -56,7 +56,7 @@ fn without_percentiles(workload: &mut WorkloadResult) {
 }
 
 /// The stored shape of a state.
-pub fn state_point(frame: Point, answer: StateAnswer) -> Point {
+pub fn state_point(frame: Point, answer: MeasuredState) -> Point {
     Point {
         started_ns: answer.started.nanos(),
         ended_ns: answer.ended.nanos(),
@@ -66,12 +66,12 @@ pub fn state_point(frame: Point, answer: StateAnswer) -> Point {
     }
 }
 
-fn workload_result(workload: &Workload, seen: WorkloadAnswer) -> (WorkloadResult, Vec<record::Series>) {
-    let WorkloadAnswer { engine, files, span, workers, mut history } = seen;
+fn workload_result(workload: &Workload, seen: MeasuredWorkload) -> (WorkloadResult, Vec<record::Series>) {
+    let MeasuredWorkload { engine, files, span, workers, mut history } = seen;
     let mut tallies = Vec::with_capacity(workers.len());
     let mut results = Vec::with_capacity(workers.len());
     let mut checks = Vec::new();
-    for (index, WorkerAnswer { mut tally, cpu, ceiling, verified }) in (0..).zip(workers) {
+    for (index, MeasuredWorker { mut tally, cpu, ceiling, verified }) in (0..).zip(workers) {
         history.take(std::mem::take(&mut tally.intervals));
         let bytes = tally.classes.iter().map(|class| class.bytes).sum::<Bytes>().get();
         let ceiling_per_s = ceiling.map(OpsPerSecond::get);
@@ -151,7 +151,7 @@ fn overall(tallies: &[Tally], history: &History) -> Overall {
 /// The stored shape of a load as far as it has come: rates, response times and what they were over time. What only the
 /// workers know is not in it: the processor's time, service times, requests in flight.
 pub fn growing_point(frame: Point, load: &Load, live: &Live<'_>, has_percentiles: bool) -> Point {
-    let answers = live.heard.iter().map(|history| WorkloadAnswer {
+    let answers = live.heard.iter().map(|history| MeasuredWorkload {
         engine: EngineUsed {
             name: "not told before the end".into(),
             details: Vec::new(),
@@ -165,7 +165,7 @@ pub fn growing_point(frame: Point, load: &Load, live: &Live<'_>, has_percentiles
         workers: Vec::new(),
         history: history.clone(),
     });
-    let answer = LoadAnswer {
+    let answer = MeasuredLoad {
         started: live.started,
         ended: live.now,
         workloads: answers.collect(),

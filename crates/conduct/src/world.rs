@@ -1,11 +1,14 @@
 //! Who answers: the trait behind which real and virtual storage look alike.
 
-use host::verify::Verified;
+use std::error::Error;
+use std::io;
+
 use record::{Breakdown, CpuUse, DeviceCounters, EngineUsed, Environment, Series, Target};
 use units::{Bytes, Instant, OpsPerSecond};
-use workload::CompileError;
 use workload::plan::{Load, Settle, State};
 use workload::tally::Tally;
+use workload::tree::TreeError;
+use workload::{CompileError, Verified};
 
 use crate::event::Live;
 use crate::history::History;
@@ -53,7 +56,7 @@ pub trait World {
     fn tell(&mut self, listener: Box<dyn Listener>);
 
     /// Runs workloads together until they are done or the world is told to stop. Calls `live` now and then.
-    fn load(&mut self, load: &Load, live: &mut dyn FnMut(Live)) -> Result<LoadAnswer, WorldError>;
+    fn load(&mut self, load: &Load, live: &mut dyn FnMut(Live)) -> Result<MeasuredLoad, WorldError>;
 
     /// Lets the target come to rest before a load that follows another, which wrote or not: what was done, `None` where
     /// nothing was. Calls `live` now and then.
@@ -65,7 +68,7 @@ pub trait World {
     ) -> Result<Option<record::Settled>, WorldError>;
 
     /// Brings the target into a state.
-    fn state(&mut self, state: &State, live: &mut dyn FnMut(Live)) -> Result<StateAnswer, WorldError>;
+    fn state(&mut self, state: &State, live: &mut dyn FnMut(Live)) -> Result<MeasuredState, WorldError>;
 
     /// Whether the user has asked for an end.
     fn is_stopped(&self) -> bool;
@@ -79,13 +82,13 @@ pub trait World {
 
 /// What a load saw.
 #[derive(Debug)]
-pub struct LoadAnswer {
+pub struct MeasuredLoad {
     /// When the first request could be issued.
     pub started: Instant,
     /// When the last had ended.
     pub ended: Instant,
     /// In the order of the load.
-    pub workloads: Vec<WorkloadAnswer>,
+    pub workloads: Vec<MeasuredWorkload>,
     /// What was sampled beside it.
     pub series: Vec<Series>,
     /// Processor time of the tool.
@@ -98,7 +101,7 @@ pub struct LoadAnswer {
 
 /// What one workload saw.
 #[derive(Debug)]
-pub struct WorkloadAnswer {
+pub struct MeasuredWorkload {
     /// How requests got there.
     pub engine: EngineUsed,
     /// Names of the files or LUNs by their numbers, for error messages.
@@ -106,14 +109,14 @@ pub struct WorkloadAnswer {
     /// How much of them was used, all together.
     pub span: Bytes,
     /// Its workers.
-    pub workers: Vec<WorkerAnswer>,
+    pub workers: Vec<MeasuredWorker>,
     /// What workers told while they ran.
     pub history: History,
 }
 
 /// What one worker saw.
 #[derive(Debug)]
-pub struct WorkerAnswer {
+pub struct MeasuredWorker {
     /// Counts and histograms.
     pub tally: Tally,
     /// Processor time of its thread.
@@ -127,7 +130,7 @@ pub struct WorkerAnswer {
 
 /// What bringing the target into a state saw.
 #[derive(Debug)]
-pub struct StateAnswer {
+pub struct MeasuredState {
     /// When it began.
     pub started: Instant,
     /// When it ended.
@@ -138,57 +141,21 @@ pub struct StateAnswer {
     pub complete: bool,
 }
 
-/// Why a world could not do what it was asked.
+/// What went wrong, in the words of whoever it went wrong for.
+pub type Cause = Box<dyn Error + Send + Sync>;
+
+/// Why a world could not do what it was asked, by what follows from it. Its text is that of its cause.
 #[derive(Debug, thiserror::Error)]
 pub enum WorldError {
-    /// The target's name or place.
+    /// The plan, its target and this machine do not go together.
     #[error(transparent)]
-    Target(#[from] host::target::TargetError),
-    /// It must not be written.
+    Unfit(Cause),
+    /// Writing was refused as unsafe.
     #[error(transparent)]
-    Unsafe(#[from] host::safety::SafetyError),
-    /// No scratch file.
+    Refused(Cause),
+    /// The storage or the system failed.
     #[error(transparent)]
-    Scratch(#[from] host::scratch::ScratchError),
-    /// The engine or the device.
-    #[error(transparent)]
-    Engine(#[from] host::engine::EngineError),
-    /// The workload does not fit the target.
-    #[error(transparent)]
-    Compile(#[from] CompileError),
-    /// The workload of a point does not fit the target; found before anything runs.
-    #[error("point `{point}`: {why}")]
-    NoRoom {
-        /// The point's name.
-        point: String,
-        /// Why.
-        why: CompileError,
-    },
-    /// This machine has no room for a point; found before anything runs.
-    #[error("point `{point}`: {why}")]
-    NoRoomHere {
-        /// The point's name.
-        point: String,
-        /// Why.
-        why: host::room::NoRoom,
-    },
-    /// No tree of files.
-    #[error(transparent)]
-    Tree(#[from] host::tree::TreeError),
-    /// A tree of files that cannot be.
-    #[error(transparent)]
-    NoTree(#[from] workload::tree::TreeError),
-    /// The plan and the target do not go together.
-    #[error("{0}")]
-    Unfit(String),
-    /// The system failed.
-    #[error("{what}: {source}")]
-    System {
-        /// What was tried, on what.
-        what: String,
-        /// Why it failed.
-        source: std::io::Error,
-    },
+    Failed(Cause),
     /// A mistake of Fathom's own.
     #[error("internal error: {0}")]
     Internal(String),
@@ -198,27 +165,38 @@ pub enum WorldError {
 }
 
 impl WorldError {
+    /// That the plan, its target and this machine do not go together.
+    pub fn unfit(why: impl Into<Cause>) -> WorldError {
+        WorldError::Unfit(why.into())
+    }
+
+    /// That the system failed at `what`, for `map_err`.
+    pub fn failed(what: impl Into<String>) -> impl FnOnce(io::Error) -> WorldError {
+        let what = what.into();
+        move |source| WorldError::Failed(format!("{what}: {source}").into())
+    }
+
     /// The exit code that belongs to it: 3 where writing was refused as unsafe, 5 where the storage or the system
     /// failed, 8 where Fathom itself did, 130 after an interrupt, otherwise 2.
     pub fn exit_code(&self) -> u8 {
         match self {
-            WorldError::Unsafe(_) | WorldError::Engine(host::engine::EngineError::Unsafe(_)) => 3,
-            WorldError::Scratch(
-                host::scratch::ScratchError::NotOurs { .. } | host::scratch::ScratchError::BehindLoop { .. },
-            ) => 3,
-            WorldError::Tree(
-                host::tree::TreeError::NotOurs { .. } | host::tree::TreeError::Stranger { .. },
-            ) => 3,
-            WorldError::Tree(host::tree::TreeError::Os { .. }) => 5,
-            WorldError::Scratch(
-                host::scratch::ScratchError::Full { .. }
-                | host::scratch::ScratchError::Hollow { .. }
-                | host::scratch::ScratchError::Os { .. },
-            ) => 5,
-            WorldError::System { .. } | WorldError::Engine(host::engine::EngineError::System { .. }) => 5,
-            WorldError::Engine(host::engine::EngineError::Internal { .. }) | WorldError::Internal(_) => 8,
+            WorldError::Unfit(_) => 2,
+            WorldError::Refused(_) => 3,
+            WorldError::Failed(_) => 5,
+            WorldError::Internal(_) => 8,
             WorldError::Interrupted => 130,
-            _ => 2,
         }
+    }
+}
+
+impl From<CompileError> for WorldError {
+    fn from(why: CompileError) -> WorldError {
+        WorldError::unfit(why)
+    }
+}
+
+impl From<TreeError> for WorldError {
+    fn from(why: TreeError) -> WorldError {
+        WorldError::unfit(why)
     }
 }

@@ -2,8 +2,8 @@
 
 use array::spec::SpecError;
 use conduct::WorldError;
-use conduct::modelled::ModelError;
 use library::LibraryError;
+use modelled::ModelError;
 use report::ReportError;
 use workload::plan::PlanErrors;
 

@@ -5,6 +5,7 @@
 
 mod buffers;
 pub mod clock;
+pub mod command;
 pub mod content;
 pub mod driver;
 pub mod engine;

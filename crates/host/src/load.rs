@@ -12,7 +12,7 @@ use units::{Instant, Nanos};
 use workload::spec::{Verify, Workload};
 use workload::steady::SteadyWatch;
 use workload::tally::{Interval, Tally};
-use workload::{FlowTotals, Job, JobSpec, Logged, Progress};
+use workload::{FlowTotals, Job, JobSpec, Logged, Progress, Verified};
 
 use crate::clock::Clock;
 use crate::driver::{Lines, Live, drive};
@@ -25,7 +25,7 @@ use crate::monitor::{CpuTime, thread_cpu};
 use crate::placement::place;
 use crate::sysroot::SysRoot;
 use crate::unwinding::StopOnPanic;
-use crate::verify::{Checks, Verification, Verified};
+use crate::verify::{Checks, Verification};
 
 /// One workload with its workers' specifications and the files they use.
 #[derive(Clone, Debug)]

@@ -1,6 +1,7 @@
-//! What the page cache of this machine holds of a file.
+//! What the page cache of this machine holds of a file, and what is still to be written of it.
 
 use std::fs::File;
+use std::io;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
@@ -37,6 +38,23 @@ pub fn cached(path: &Path) -> Option<Bytes> {
     // kernel that does not know the number answers ENOSYS.
     let answer = unsafe { libc::syscall(CACHESTAT, file.as_raw_fd(), &raw const range, &raw mut found, 0) };
     (answer == 0).then(|| Bytes::new(found.cached.saturating_mul(rustix::param::page_size() as u64)))
+}
+
+/// Has what was written to the file or device at `path` reach its medium, and the page cache forget it.
+pub fn evict(path: &Path) -> io::Result<()> {
+    let file = File::open(path)?;
+    file.sync_data()?;
+    Ok(rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed)?)
+}
+
+/// Has what was written to the file or device at `path` reach its medium, as far as a flush commands it; of a directory
+/// what was written to its file system.
+pub fn flush(path: &Path) -> io::Result<()> {
+    let file = File::open(path)?;
+    match path.is_dir() {
+        true => Ok(rustix::fs::syncfs(&file)?),
+        false => file.sync_data(),
+    }
 }
 
 #[cfg(test)]

@@ -9,18 +9,115 @@
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{XattrFlags, fgetxattr, fsetxattr};
 use units::Bytes;
 use units::convert::narrow;
 
+use crate::handle;
+use crate::restore::{Change, Journal, MadeFile, Noted};
+use crate::safety::Permit;
 use crate::scratch::Step;
 
 const ATTRIBUTE: &str = "user.fathom.plain";
 
 /// Zeros are written in pieces of this size.
 const PIECE: Bytes = Bytes::MIB;
+
+/// What the system refused of a plain file.
+#[derive(Debug)]
+pub struct Refused {
+    /// What was tried: `making`, `cutting`.
+    pub doing: &'static str,
+    /// Why not.
+    pub source: io::Error,
+}
+
+fn refused(doing: &'static str) -> impl FnOnce(io::Error) -> Refused {
+    move |source| Refused { doing, source }
+}
+
+/// A plain file of a run's own, to be left or removed at its end.
+#[derive(Debug)]
+pub struct Made {
+    path: PathBuf,
+    file: File,
+    keep: bool,
+    /// That it is to be removed, where it is; `None` as well once it has been left or removed.
+    noted: Option<Noted>,
+}
+
+impl Made {
+    /// Makes the file, having noted that it is to be removed unless it is to be kept; with the permit to write to it.
+    pub fn make(path: &Path, keep: bool, journal: &Journal) -> Result<(Made, Permit), Refused> {
+        let journal = if keep { &Journal::default() } else { journal };
+        let made = MadeFile::before(path).map_err(refused("making"))?;
+        let mut noted = journal.note(Change::Plain(made.clone())).map_err(refused("noting"))?;
+        let file = match create(path) {
+            Ok(file) => file,
+            Err(error) => {
+                noted.done();
+                return Err(refused("making")(error));
+            }
+        };
+        let made = made.made(&file).map_err(refused("looking at"))?;
+        noted.amend(Change::Plain(made)).map_err(refused("noting"))?;
+        let permit = Permit::for_own(path, &file, format!("the new file {}", path.display()))
+            .map_err(refused("looking at"))?;
+        Ok((Made { path: path.into(), file, keep, noted: Some(noted) }, permit))
+    }
+
+    /// Takes a file over that an earlier run has left, open as `file`.
+    pub fn left(path: &Path, file: &File, keep: bool, journal: &Journal) -> Result<Made, Refused> {
+        let journal = if keep { &Journal::default() } else { journal };
+        let made = MadeFile::before(path).and_then(|made| made.made(file)).map_err(refused("looking at"))?;
+        let noted = Some(journal.note(Change::Plain(made)).map_err(refused("noting"))?);
+        let file = file.try_clone().map_err(refused("opening"))?;
+        Ok(Made { path: path.into(), file, keep, noted })
+    }
+
+    /// The file, open for reading and writing.
+    pub fn handle(&self) -> Result<File, Refused> {
+        self.file.try_clone().map_err(refused("opening"))
+    }
+
+    /// Has it removed at the end, whatever was said of keeping it.
+    pub fn give_up(&mut self) {
+        self.keep = false;
+    }
+
+    /// Leaves or removes the file, once. An error says what stays behind.
+    pub fn end(&mut self) -> Result<(), String> {
+        if self.keep {
+            // A file that could not be marked counts as the user's from now on.
+            let _users = leave(&self.file);
+            return Ok(());
+        }
+        let Some(noted) = self.noted.take() else { return Ok(()) };
+        match handle::remove(&self.path, &self.file) {
+            Ok(_) => {
+                noted.done();
+                Ok(())
+            }
+            Err(error) => Err(format!("{}: cannot remove: {error}", self.path.display())),
+        }
+    }
+}
+
+/// Cuts the file to `most` where it is longer.
+pub fn cut(file: &File, most: Bytes) -> Result<(), Refused> {
+    let length = Bytes::new(file.metadata().map_err(refused("looking at"))?.len());
+    match length > most {
+        true => file.set_len(most.get()).map_err(refused("cutting")),
+        false => Ok(()),
+    }
+}
+
+/// Cuts the file to nothing.
+pub fn empty(file: &File) -> Result<(), Refused> {
+    file.set_len(0).map_err(refused("emptying"))
+}
 
 /// Makes the file. An error where there is anything of that name, a dangling link included.
 pub fn create(path: &Path) -> io::Result<File> {

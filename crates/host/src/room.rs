@@ -3,178 +3,60 @@
 //! An allocation or a thread that fails in the middle of a load aborts the process. So what is needed is estimated
 //! before, and refused with its figures where it cannot fit.
 
-use std::fmt;
 use std::path::Path;
 
 use rustix::process::{Resource, getrlimit};
 use units::Bytes;
+use workload::room::{Need, Room};
 use workload::spec::Workload;
 
 use crate::engine::{Chosen, EngineError, choose};
 use crate::sysroot::{SysRoot, number, text, times};
 
-/// A worker: its histograms, what its thread touches of its stack, and what its thread's allocator keeps. Measured.
-const WORKER: Bytes = Bytes::new(192 << 10);
-/// The histograms of each further size.
-const SIZE: Bytes = Bytes::new(64 << 10);
-/// A request in flight, beside its buffers. Measured: 65 to 130 bytes on real storage, 230 in an array.
-const SLOT: Bytes = Bytes::new(256);
-/// A thread that carries out one request at a time. Measured: 10 KiB.
-const HAND: Bytes = Bytes::new(16 << 10);
 /// Mappings of a thread: its stack, its stack for signals, a guard page before each, and its buffers.
 const MAPPINGS: u64 = 5;
 /// Mappings of the rest of the program.
 const OWN_MAPPINGS: u64 = 1_000;
 const PAGE: Bytes = Bytes::new(4096);
 
-/// What a load needs while it runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Need {
-    /// Memory: buffers, and what requests in flight and workers take. An estimate, rather too high.
-    pub memory: Bytes,
-    /// Threads.
-    pub threads: u64,
+/// What the workers of `workload` need on real storage. `refusal` is why io_uring cannot be used, where it cannot.
+///
+/// Fails where there is no engine for it.
+pub fn need(workload: &Workload, refusal: Option<&str>) -> Result<Need, EngineError> {
+    let (chosen, _) = choose(workload, refusal)?;
+    let depth = u64::from(workload.depth);
+    let pieces = if workload.changes_data() { 2 * depth } else { depth };
+    let buffers = match chosen {
+        Chosen::Null => Bytes::ZERO,
+        _ => times(pieces, workload.sizes.largest().max(PAGE).round_up(PAGE)),
+    };
+    let hands = if matches!(chosen, Chosen::Pool(_)) { depth } else { 0 };
+    Ok(Need::of_workers(workload, buffers, hands))
 }
 
-impl Need {
-    /// Of the workers of `workload` on real storage. `refusal` is why io_uring cannot be used, where it cannot.
-    ///
-    /// Fails where there is no engine for it.
-    pub fn of(workload: &Workload, refusal: Option<&str>) -> Result<Need, EngineError> {
-        let (chosen, _) = choose(workload, refusal)?;
-        let Need { memory, threads } = Need::of_worker(chosen, workload);
-        let workers = u64::from(workload.workers);
-        Ok(Need { memory: times(workers, memory), threads: threads.saturating_mul(workers) })
+/// What this process may still take now. A limit that cannot be read is none.
+pub fn read(root: &SysRoot) -> Room {
+    let mut room = Room::default();
+    let meminfo = text(&root.proc.join("meminfo")).unwrap_or_default();
+    if let Some(kib) = crate::monitor::memory_line(&meminfo, "MemAvailable:") {
+        room.memory.push((times(kib, Bytes::KIB), "available (MemAvailable)".into()));
     }
-
-    /// Of the workers of `workload` in a virtual array, which have no threads and no buffers.
-    pub fn virtually(workload: &Workload) -> Need {
-        let each =
-            sum([WORKER, SLOT * (2 * u64::from(workload.depth)), SIZE * workload.sizes.0.len() as u64]);
-        Need { memory: times(workload.workers.into(), each), threads: 1 }
+    if let Some(left) = address_space(root) {
+        room.memory.push((left, "left of this process's address space (`ulimit -v`)".into()));
     }
-
-    /// Of workers that do something to files, one thread each.
-    pub fn of_files(workload: &Workload) -> Need {
-        let threads = u64::from(workload.workers);
-        Need { memory: times(threads, WORKER), threads }
+    for group in groups(root) {
+        room.memory.extend(group.memory());
+        room.threads.extend(group.threads());
     }
-
-    fn of_worker(chosen: Chosen, workload: &Workload) -> Need {
-        let depth = u64::from(workload.depth);
-        let pieces = if workload.changes_data() { 2 * depth } else { depth };
-        let buffers = match chosen {
-            Chosen::Null => Bytes::ZERO,
-            _ => times(pieces, workload.sizes.largest().max(PAGE).round_up(PAGE)),
-        };
-        let hands = if matches!(chosen, Chosen::Pool(_)) { depth } else { 0 };
-        let sizes = SIZE * workload.sizes.0.len() as u64;
-        let own = [buffers, SLOT * depth, HAND * hands, WORKER, sizes];
-        Need { memory: sum(own), threads: 1 + hands }
+    let system = |file: &str| number(&root.proc.join("sys").join(file));
+    if let Some(most) = system("vm/max_map_count") {
+        let threads = most.saturating_sub(OWN_MAPPINGS) / MAPPINGS;
+        room.threads.push((threads, format!("a process has {most} mappings (sysctl vm.max_map_count)")));
     }
-
-    /// Both at once.
-    pub fn and(self, other: Need) -> Need {
-        Need { memory: sum([self.memory, other.memory]), threads: self.threads.saturating_add(other.threads) }
+    if let Some(most) = system("kernel/threads-max") {
+        room.threads.push((most, "the system's limit (sysctl kernel.threads-max)".into()));
     }
-
-    /// The greater of each.
-    pub fn max(self, other: Need) -> Need {
-        Need { memory: self.memory.max(other.memory), threads: self.threads.max(other.threads) }
-    }
-}
-
-impl fmt::Display for Need {
-    /// `131 MiB of memory and 9 threads`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plural = if self.threads == 1 { "" } else { "s" };
-        write!(f, "{} of memory and {} thread{plural}", self.memory, self.threads)
-    }
-}
-
-fn sum(all: impl IntoIterator<Item = Bytes>) -> Bytes {
-    Bytes::new(all.into_iter().map(Bytes::get).fold(0, u64::saturating_add))
-}
-
-/// What this process may still take.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Room {
-    /// Memory, by each limit that there is, and which limit that is.
-    pub memory: Vec<(Bytes, String)>,
-    /// Threads likewise.
-    pub threads: Vec<(u64, String)>,
-}
-
-/// Why something does not fit.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoRoom {
-    /// Too much memory.
-    #[error(
-        "it needs about {need} of memory, and {room} is {limit}; use fewer workers, a smaller `depth` or smaller requests"
-    )]
-    Memory {
-        /// What is needed.
-        need: Bytes,
-        /// What there is.
-        room: Bytes,
-        /// By which limit.
-        limit: String,
-    },
-    /// Too many threads.
-    #[error(
-        "it needs {need} threads, and there is room for {room}: {limit}; use fewer workers or a smaller `depth`, or \
-         `engine = \"io_uring\"`, which needs one for each worker"
-    )]
-    Threads {
-        /// How many are needed.
-        need: u64,
-        /// How many may be.
-        room: u64,
-        /// By which limit.
-        limit: String,
-    },
-}
-
-impl Room {
-    /// Of this process now. A limit that cannot be read is none.
-    pub fn read(root: &SysRoot) -> Room {
-        let mut room = Room::default();
-        let meminfo = text(&root.proc.join("meminfo")).unwrap_or_default();
-        if let Some(kib) = crate::monitor::memory_line(&meminfo, "MemAvailable:") {
-            room.memory.push((times(kib, Bytes::KIB), "available (MemAvailable)".into()));
-        }
-        if let Some(left) = address_space(root) {
-            room.memory.push((left, "left of this process's address space (`ulimit -v`)".into()));
-        }
-        for group in groups(root) {
-            room.memory.extend(group.memory());
-            room.threads.extend(group.threads());
-        }
-        let system = |file: &str| number(&root.proc.join("sys").join(file));
-        if let Some(most) = system("vm/max_map_count") {
-            let threads = most.saturating_sub(OWN_MAPPINGS) / MAPPINGS;
-            room.threads.push((threads, format!("a process has {most} mappings (sysctl vm.max_map_count)")));
-        }
-        if let Some(most) = system("kernel/threads-max") {
-            room.threads.push((most, "the system's limit (sysctl kernel.threads-max)".into()));
-        }
-        room
-    }
-
-    /// Whether `need` fits; the tightest limit that it does not.
-    pub fn check(&self, need: Need) -> Result<(), NoRoom> {
-        let memory = self.memory.iter().min_by_key(|(room, _)| *room);
-        if let Some((room, limit)) = memory.filter(|(room, _)| need.memory > *room) {
-            return Err(NoRoom::Memory { need: need.memory, room: *room, limit: limit.clone() });
-        }
-        let threads = self.threads.iter().min_by_key(|(room, _)| *room);
-        match threads.filter(|(room, _)| need.threads > *room) {
-            Some((room, limit)) => {
-                Err(NoRoom::Threads { need: need.threads, room: *room, limit: limit.clone() })
-            }
-            None => Ok(()),
-        }
-    }
+    room
 }
 
 /// What is left of `RLIMIT_AS`; `None` where there is no such limit.
@@ -258,26 +140,26 @@ mod tests {
     use crate::fixture::Fixture;
     use workload::plan::{Overrides, Plan};
 
-    fn need(keys: &str) -> Need {
+    fn needed(keys: &str) -> Need {
         let text = format!("[[phase]]\nname = 'x'\npattern = 'random'\nrun = '1s'\n{keys}");
         let plan = Plan::parse("test.toml", &text, &Overrides::default()).unwrap();
-        Need::of(&plan.points()[0].workloads()[0], None).unwrap()
+        need(&plan.points()[0].workloads()[0], None).unwrap()
     }
 
     #[test]
     fn buffers_of_all_requests_in_flight_are_needed_those_of_reads_and_of_writes() {
-        let reads = need("size = '1MiB'\ndepth = 64\nworkers = 4");
+        let reads = needed("size = '1MiB'\ndepth = 64\nworkers = 4");
         assert!((Bytes::MIB * 256..Bytes::MIB * 260).contains(&reads.memory), "{reads}");
         assert_eq!(reads.threads, 4);
-        let writes = need("size = '1MiB'\ndepth = 64\nworkers = 4\nreads = '0%'");
+        let writes = needed("size = '1MiB'\ndepth = 64\nworkers = 4\nreads = '0%'");
         assert!((Bytes::MIB * 512..Bytes::MIB * 516).contains(&writes.memory), "{writes}");
     }
 
     #[test]
     fn without_a_ring_each_request_in_flight_needs_a_thread() {
-        let pool = need("size = '4KiB'\ndepth = 32\nworkers = 4\nengine = 'pread'");
+        let pool = needed("size = '4KiB'\ndepth = 32\nworkers = 4\nengine = 'pread'");
         assert_eq!(pool.threads, 4 * 33);
-        assert_eq!(need("size = '4KiB'\ndepth = 1\nworkers = 4\nengine = 'pread'").threads, 4);
+        assert_eq!(needed("size = '4KiB'\ndepth = 1\nworkers = 4\nengine = 'pread'").threads, 4);
     }
 
     #[test]
@@ -293,7 +175,7 @@ mod tests {
         machine.write("sys/fs/cgroup/batch/memory.stat", "anon 1\ninactive_file 268435456\n");
         machine.write("sys/fs/cgroup/batch/job/pids.max", "100\n");
         machine.write("sys/fs/cgroup/batch/job/pids.current", "40\n");
-        let room = Room::read(&machine.root());
+        let room = read(&machine.root());
         assert!(room.memory.iter().any(|(left, _)| *left == Bytes::GIB * 8), "{room:?}");
         let fits = Need { memory: Bytes::MIB * 512, threads: 60 };
         assert_eq!(room.check(fits), Ok(()));
@@ -310,7 +192,7 @@ mod tests {
     fn threads_are_limited_by_the_mappings_of_a_process() {
         let machine = Fixture::new();
         machine.write("proc/sys/vm/max_map_count", "65530\n");
-        let error = Room::read(&machine.root()).check(Need { memory: Bytes::ZERO, threads: 32_769 });
+        let error = read(&machine.root()).check(Need { memory: Bytes::ZERO, threads: 32_769 });
         let error = error.unwrap_err().to_string();
         assert!(error.contains("32769 threads") && error.contains("vm.max_map_count"), "{error}");
     }

@@ -83,7 +83,7 @@ fn sums(outcomes: &[WorkerOutcome]) -> (u64, u64, u64) {
     let verified = || outcomes.iter().map(|outcome| outcome.verified.as_ref().unwrap());
     let corrupt = verified().map(|each| each.corrupt).sum();
     assert_eq!(outcomes.iter().map(|outcome| outcome.tally.errors).sum::<u64>(), corrupt);
-    let bytes = |of: fn(&host::verify::Verified) -> Bytes| verified().map(|each| of(each).get()).sum();
+    let bytes = |of: fn(&workload::Verified) -> Bytes| verified().map(|each| of(each).get()).sum();
     (bytes(|each| each.checked), bytes(|each| each.unknown), corrupt)
 }
 

@@ -106,6 +106,15 @@ pub enum CompileError {
     },
 }
 
+/// The size a workload needs of each file, where its span is given in bytes.
+pub fn file_size_needed(workload: &Workload) -> Option<Bytes> {
+    let Span::Of(Extent::Bytes(span)) = workload.span else { return None };
+    match workload.offset {
+        Extent::Bytes(offset) => Some((offset + span).round_up(Bytes::KIB * 4)),
+        Extent::Part(_) => None,
+    }
+}
+
 /// How many files `workload` uses on a directory target.
 pub fn files_needed(workload: &Workload) -> u64 {
     let workers = u64::from(workload.workers);

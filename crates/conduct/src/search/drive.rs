@@ -9,10 +9,10 @@ use workload::spec::{Pace, Workload};
 
 use super::choose::{check, load_of};
 use super::evidence::{Cause, Evidence, Verdict, is_tail};
-use super::ladder::{Answer, Ask, Bracket, Prober, Purpose, Rung, Settings, search};
-use crate::carry::Outcome;
+use super::ladder::{Bracket, Prober, Purpose, Rung, SearchResult, Settings, Trial, search};
 use crate::event::Event;
 use crate::result::{load_point, state_point};
+use crate::run::Outcome;
 use crate::world::{World, WorldError};
 
 /// What the user says about a search.
@@ -81,7 +81,7 @@ const REST: Nanos = Nanos::from_secs(5);
 /// Carries a search out: the plan's states first, then its load at rates of the search's choice.
 ///
 /// The outcome holds a point for each state and each look; the search is `None` where the plan failed before it.
-pub fn carry_out_search(
+pub fn run_search(
     plan: &Plan,
     options: &SearchOptions,
     world: &mut dyn World,
@@ -144,10 +144,10 @@ impl<'a, 'w> Driver<'a, 'w> {
         watch: &'w mut dyn FnMut(Event<'_>),
         outcome: Outcome,
     ) -> Result<Driver<'a, 'w>, WorldError> {
-        let point = load_of(plan, options.load.as_deref()).map_err(WorldError::Unfit)?;
+        let point = load_of(plan, options.load.as_deref()).map_err(WorldError::unfit)?;
         let has_percentiles = world.has_percentiles();
         let check = |slo| check(slo, point, has_percentiles);
-        options.slos.iter().try_for_each(check).map_err(WorldError::Unfit)?;
+        options.slos.iter().try_for_each(check).map_err(WorldError::unfit)?;
         let Task::Load(base) = &point.task else { unreachable!("`load_of` gives loads") };
         let warm_up = base.workloads[0].stop.warmup.max(WARM_UP);
         if options.to.is_some() && base.workloads.len() > 1 && !base.workloads.iter().all(has_rate) {
@@ -208,8 +208,8 @@ impl<'a, 'w> Driver<'a, 'w> {
             bound_per_s: self.options.to.map(OpsPerSecond::get),
             seed: self.plan.seed,
         };
-        let answer = search(&settings, self)?;
-        Ok(Some(self.found(&answer)))
+        let result = search(&settings, self)?;
+        Ok(Some(self.found(&result)))
     }
 
     /// The states that stand before the load.
@@ -257,16 +257,16 @@ impl<'a, 'w> Driver<'a, 'w> {
         Ok(evidence)
     }
 
-    fn found(&self, answer: &Answer) -> record::Search {
+    fn found(&self, result: &SearchResult) -> record::Search {
         record::Search {
-            met_per_s: answer.met_per_s,
-            violated_per_s: answer.violated_per_s,
-            edge_per_s: answer.edge_per_s,
-            violated_by: answer.cause.map(|cause| cause_words(cause, &self.options.slos)),
-            confirmed: answer.confirmed,
-            confirm_needs_s: answer.confirm_needs_s,
-            after_overload_per_s: answer.after_overload_per_s,
-            complete: answer.complete,
+            met_per_s: result.met_per_s,
+            violated_per_s: result.violated_per_s,
+            edge_per_s: result.edge_per_s,
+            violated_by: result.cause.map(|cause| cause_words(cause, &self.options.slos)),
+            confirmed: result.confirmed,
+            confirm_needs_s: result.confirm_needs_s,
+            after_overload_per_s: result.after_overload_per_s,
+            complete: result.complete,
             ..self.so_far()
         }
     }
@@ -301,18 +301,18 @@ impl<'a, 'w> Driver<'a, 'w> {
 impl Prober for Driver<'_, '_> {
     type Error = WorldError;
 
-    fn look(&mut self, ask: Ask) -> Result<Option<Evidence>, WorldError> {
-        if ask.purpose == Purpose::AfterRest && self.outcome.points.len() == self.rung_from {
+    fn look(&mut self, trial: Trial) -> Result<Option<Evidence>, WorldError> {
+        if trial.purpose == Purpose::AfterRest && self.outcome.points.len() == self.rung_from {
             self.state("rest", &State::Idle(REST))?;
         }
-        let after_overload = ask.purpose == Purpose::AfterOverload;
+        let after_overload = trial.purpose == Purpose::AfterOverload;
         if self.outcome.points.len() == self.rung_from && !after_overload {
             self.fill()?;
         }
         // What is left of an overload is what is looked for.
         let warm_up = if after_overload { self.warm_up } else { self.relaxed_warm_up() };
-        let load = self.at_rate(ask.rate_per_s, ask.seconds, warm_up);
-        let name = format!("{}, {}", OpsPerSecond::new(ask.rate_per_s), ask.purpose.words());
+        let load = self.at_rate(trial.rate_per_s, trial.seconds, warm_up);
+        let name = format!("{}, {}", OpsPerSecond::new(trial.rate_per_s), trial.purpose.words());
         let evidence = self.load(&name, &load)?;
         Ok((!self.world.is_stopped()).then_some(evidence))
     }

@@ -84,7 +84,7 @@ impl Purpose {
 
 /// One load to be made.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ask {
+pub struct Trial {
     /// Requests a second.
     pub rate_per_s: f64,
     /// Measured seconds.
@@ -99,7 +99,7 @@ pub trait Prober {
     type Error;
 
     /// Makes one load and says what it showed. What is `None` ends the search: the user asked for it.
-    fn look(&mut self, ask: Ask) -> Result<Option<Evidence>, Self::Error>;
+    fn look(&mut self, trial: Trial) -> Result<Option<Evidence>, Self::Error>;
 
     /// Tells what was decided of a rate, with all looks of that purpose at it, and between which rates the edge lies
     /// by now.
@@ -129,7 +129,7 @@ pub struct Rung {
 
 /// What a search found.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
+pub struct SearchResult {
     /// The highest rate that was seen to keep every SLO; `None` where none did.
     pub met_per_s: Option<f64>,
     /// The lowest rate above it that was seen to break one; `None` where none did.
@@ -154,7 +154,7 @@ pub struct Answer {
 }
 
 /// Searches the highest rate that keeps every SLO.
-pub fn search<P: Prober>(settings: &Settings, prober: &mut P) -> Result<Answer, P::Error> {
+pub fn search<P: Prober>(settings: &Settings, prober: &mut P) -> Result<SearchResult, P::Error> {
     let mut search = Search { settings, prober, ladder: Vec::new(), stopped: false, confirm_needs_s: None };
     search.grid()?;
     search.upwards()?;
@@ -162,7 +162,7 @@ pub fn search<P: Prober>(settings: &Settings, prober: &mut P) -> Result<Answer, 
     let confirmation = search.confirm()?;
     let after_overload_per_s =
         if confirmation == Confirmation::Failed { None } else { search.hysteresis()? };
-    Ok(search.answer(confirmation == Confirmation::Held, after_overload_per_s))
+    Ok(search.result(confirmation == Confirmation::Held, after_overload_per_s))
 }
 
 /// What looks at the winner came to.
@@ -199,7 +199,7 @@ impl<P: Prober> Search<'_, P> {
         while seen_s < *longest_s && !self.stopped {
             // Each look doubles what was seen, so that there are few of them and each has a good chance to decide.
             let seconds = seen_s.max(first_s).min((longest_s - seen_s).max(first_s));
-            let Some(seen) = self.prober.look(Ask { rate_per_s, seconds, purpose })? else {
+            let Some(seen) = self.prober.look(Trial { rate_per_s, seconds, purpose })? else {
                 self.stopped = true;
                 break;
             };
@@ -378,7 +378,7 @@ impl<P: Prober> Search<'_, P> {
         all
     }
 
-    fn answer(self, confirmed: bool, after_overload_per_s: Option<f64>) -> Answer {
+    fn result(self, confirmed: bool, after_overload_per_s: Option<f64>) -> SearchResult {
         let (met_per_s, violated_per_s) = self.bracket();
         let cause = self.ladder.iter().find_map(|rung| match rung.verdict {
             Verdict::Fail(cause) if Some(rung.rate_per_s) == violated_per_s => Some(cause),
@@ -388,7 +388,7 @@ impl<P: Prober> Search<'_, P> {
             (Some(low), Some(high)) => Some(self.crossing(low, high, cause)),
             _ => None,
         };
-        Answer {
+        SearchResult {
             met_per_s,
             violated_per_s,
             edge_per_s,

@@ -12,7 +12,7 @@ mod seen;
 mod settle;
 
 pub use choose::load_of;
-pub use drive::{LOOK_LEAST, SearchOptions, carry_out_search};
+pub use drive::{LOOK_LEAST, SearchOptions, run_search};
 pub use evidence::{Cause, Evidence, Rule, Verdict, judge};
-pub use ladder::{Answer, Ask, Bracket, Prober, Purpose, Rung, Settings, search};
+pub use ladder::{Bracket, Prober, Purpose, Rung, SearchResult, Settings, Trial, search};
 pub use workload::plan::{PromiseError, Slo};

@@ -11,14 +11,14 @@ use workload::tally::{Action, Class, ClassInterval};
 
 use super::drive::Driver;
 use super::evidence::Evidence;
-use crate::world::LoadAnswer;
+use crate::world::MeasuredLoad;
 
 /// The lateness of this program that a verdict bears, as a part of the response time that 99 % do not exceed.
 const LATE: f64 = 0.05;
 
 impl Driver<'_, '_> {
     /// What a load showed of the SLOs.
-    pub(super) fn evidence(&self, load: &Load, answer: &LoadAnswer) -> Evidence {
+    pub(super) fn evidence(&self, load: &Load, answer: &MeasuredLoad) -> Evidence {
         let tallies =
             || answer.workloads.iter().flat_map(|workload| &workload.workers).map(|worker| &worker.tally);
         let rate: f64 = load.workloads.iter().filter_map(mean_rate).sum();
@@ -37,7 +37,7 @@ impl Driver<'_, '_> {
     }
 
     /// Whether requests were issued late although they could have been issued: this program or machine was slow.
-    fn was_late(&self, answer: &LoadAnswer) -> bool {
+    fn was_late(&self, answer: &MeasuredLoad) -> bool {
         // The host of a virtual array is a part of it, and what waits there waits for the array.
         if self.world.kind() == record::World::Array {
             return false;
@@ -71,7 +71,7 @@ fn mean_rate(workload: &Workload) -> Option<f64> {
 }
 
 /// The whole seconds of the measured window as batches, and in the last of them what ended after it.
-fn batches(slo: &Slo, answer: &LoadAnswer) -> Vec<Batch> {
+fn batches(slo: &Slo, answer: &MeasuredLoad) -> Vec<Batch> {
     let mut seconds: BTreeMap<Instant, Batch> = BTreeMap::new();
     let mut all = Batch::default();
     for workload in &answer.workloads {

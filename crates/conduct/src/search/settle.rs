@@ -11,7 +11,7 @@ use workload::plan::Load;
 
 use super::drive::Driver;
 use crate::event::Event;
-use crate::world::{LoadAnswer, WorldError};
+use crate::world::{MeasuredLoad, WorldError};
 
 /// The light load, as a part of what one request at a time does or of the bound, and in requests a second; at most
 /// the half of that.
@@ -69,7 +69,7 @@ impl Driver<'_, '_> {
     }
 
     /// A load that is no point.
-    fn apart(&mut self, load: &Load) -> Result<LoadAnswer, WorldError> {
+    fn apart(&mut self, load: &Load) -> Result<MeasuredLoad, WorldError> {
         let index = self.outcome.points.len();
         let watch = &mut *self.watch;
         self.world.load(load, &mut |live| watch(Event::Live { index, live, so_far: None }))
@@ -192,7 +192,7 @@ struct Slice {
 }
 
 impl Writes {
-    fn add(&mut self, answer: &LoadAnswer) {
+    fn add(&mut self, answer: &MeasuredLoad) {
         let tallies =
             || answer.workloads.iter().flat_map(|workload| &workload.workers).map(|each| &each.tally);
         let writes = tallies().flat_map(|tally| &tally.classes).filter(|class| class.class.op == Op::Write);

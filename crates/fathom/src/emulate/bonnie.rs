@@ -3,12 +3,12 @@
 //! What the original says while it works goes to stderr, as there.
 
 use conduct::Event;
-use conduct::real::{LookKind, PlainFile};
 use formats::Refusal;
 use formats::bonnie::{Request, Command, Figures, Generation, Job, Machine, SEMAPHORES, Test};
 use host::SysRoot;
 use host::environment::Environment;
 use host::semaphores::Semaphores;
+use real::{LookKind, PlainFile};
 use units::Bytes;
 use units::convert::narrow;
 

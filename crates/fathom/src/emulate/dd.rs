@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use conduct::Event;
-use conduct::real::{LookKind, PlainFile};
+use real::{LookKind, PlainFile};
 use formats::Refusal;
 use formats::dd::{Command, Copied, Generation, Side, Status, Transfer};
 use formats::{TargetInfo, TargetKind};

@@ -1,6 +1,6 @@
 //! `fathom as diskspd -b8K -d60 -o8 -t2 -r -w30 -Sh -L -c10G FILE…`
 
-use conduct::real::{LookKind, PlainFile};
+use real::{LookKind, PlainFile};
 use formats::TargetInfo;
 use formats::diskspd::{Command, Format, profile_arguments, text, xml};
 use units::Bytes;

@@ -1,9 +1,9 @@
 //! `fathom as hdparm -t -T --direct --offset N DEVICE…`
 
 use conduct::Event;
-use conduct::real::LookKind;
 use formats::Refusal;
 use formats::hdparm::{CACHED, Command, DISK, figures, heading};
+use real::LookKind;
 
 use super::{Context, Scratch};
 use crate::ending::{Ending, Failure};

@@ -5,10 +5,10 @@ use std::io::Write;
 use std::path::Path;
 
 use conduct::Event;
-use conduct::real::{LookKind, PlainFile};
 use formats::Refusal;
 use formats::iozone::{self, Cell, Command, Row, Storage, Table, Throughput, Throughputs};
 use jiff::Zoned;
+use real::{LookKind, PlainFile};
 use record::Point;
 use units::Bytes;
 use units::convert::narrow;

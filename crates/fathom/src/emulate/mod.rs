@@ -21,9 +21,9 @@ mod sqlio;
 
 use clap::Args;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
-use conduct::real::{PlainFile, RealOptions};
+use real::{PlainFile, RealOptions};
 use formats::TranslatedJob;
-use host::safety::Consent;
+use real::Consent;
 use units::Bytes;
 use workload::plan::Overrides;
 

@@ -8,13 +8,13 @@
 use std::fs;
 
 use conduct::Event;
-use conduct::real::LookKind;
 use formats::Refusal;
 use formats::orion::{
     self, Command, Figures, Grid, Lun, Shape, Test, asks_for_help, best, help, histograms, luns, summary,
     trace, trace_of,
 };
 use jiff::Zoned;
+use real::LookKind;
 use record::Run;
 use units::convert::narrow;
 

@@ -3,7 +3,7 @@
 use std::fs;
 
 use conduct::Event;
-use conduct::real::{LookKind, PlainFile};
+use real::{LookKind, PlainFile};
 use formats::{Refusal, TargetInfo};
 use formats::sqlio::{Command, Figures, initialised, preamble, read_params, result};
 use units::Bytes;

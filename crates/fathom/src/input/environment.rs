@@ -4,9 +4,6 @@ use std::fs::File;
 use std::io::{self, Read};
 
 use formats::JobEnvironment;
-use host::SysRoot;
-use host::environment::Environment;
-use host::target::{Facts, Target};
 
 use crate::input::targets;
 use crate::output;
@@ -16,7 +13,7 @@ const LARGEST: u64 = 16 << 20;
 
 /// Calls `reader` with the surroundings of the job file `name`, `targets` being what `--on` names.
 pub fn with<T>(name: &str, targets: &[String], reader: impl FnOnce(&JobEnvironment<'_>) -> T) -> T {
-    let machine = Environment::read(&SysRoot::real());
+    let machine = real::this_machine().environment;
     reader(&JobEnvironment {
         file: &|path| text(path).or_else(|error| beside(name, path).map_or(Err(error), |path| text(&path))),
         variable: &|variable| std::env::var(variable).ok(),
@@ -24,7 +21,7 @@ pub fn with<T>(name: &str, targets: &[String], reader: impl FnOnce(&JobEnvironme
         targets,
         salt: output::salt().into(),
         cpus: machine.cpus,
-        ram_bytes: machine.ram.get(),
+        ram_bytes: machine.ram_bytes,
     })
 }
 
@@ -45,9 +42,6 @@ fn beside(name: &str, path: &str) -> Option<String> {
 }
 
 fn size_bytes(name: &str) -> Option<u64> {
-    let size = match name.starts_with("array:") {
-        true => targets::look(name).ok()?.size,
-        false => Facts::read(&SysRoot::real(), &Target::parse(name).ok()?).ok()?.size,
-    };
+    let size = targets::look(name).ok()?.size;
     Some(size.get()).filter(|size| *size > 0)
 }

@@ -2,11 +2,8 @@
 
 use std::sync::Arc;
 
-use conduct::modelled::ModelledWorld;
-use conduct::real::{RealOptions, RealWorld};
-use host::SysRoot;
-use host::safety::{Judgement, consent_for, judge};
-use host::target::Target;
+use modelled::ModelledWorld;
+use real::{Judgement, RealOptions, RealWorld};
 use workload::plan::Plan;
 
 use crate::ending::{Ending, Failure};
@@ -18,15 +15,12 @@ pub fn run(plan: &Plan, options: &RealOptions) -> Result<Ending, Failure> {
     if let Some(address) = arrays::address(&options.targets)? {
         let array = array::spec::array(&LIBRARY, address)?;
         // Whether the plan fits it is asked as a run would.
-        ModelledWorld::open(plan, address, &LIBRARY, Arc::default())?;
+        ModelledWorld::open(plan, address, &LIBRARY, &real::this_machine(), Arc::default())?;
         text += &format!("target {address}: {}; nothing real is touched\n", array.about);
         return output::print_wrapped(&text).map(|()| Ending::done());
     }
-    let root = SysRoot::real();
     let mut refused = None;
-    for name in &options.targets {
-        let target = Target::parse(name).map_err(conduct::WorldError::from)?;
-        let judgement = judge(&root, &target, consent_for(&root, &target, &options.consents));
+    for (name, judgement) in real::judgements(options)? {
         text += &target_words(name, &judgement, plan.estimate().changes_data);
         if plan.estimate().changes_data && !judgement.reasons.is_empty() {
             refused.get_or_insert(judgement.what.clone());

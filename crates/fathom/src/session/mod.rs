@@ -9,10 +9,10 @@ pub mod restore;
 pub mod signals;
 pub mod store;
 
-use conduct::modelled::ModelledWorld;
-use conduct::real::{RealOptions, RealWorld};
-use conduct::search::{SearchOptions, carry_out_search};
-use conduct::{Event, Listener, Outcome, World, carry_out, take_turns};
+use modelled::ModelledWorld;
+use real::{RealOptions, RealWorld};
+use conduct::search::{SearchOptions, run_search};
+use conduct::{Event, Listener, Outcome, World, run_interleaved};
 use library::Library;
 use record::Point;
 use workload::plan::Plan;
@@ -118,7 +118,7 @@ impl Session {
     pub fn measure(mut self, watch: &mut dyn FnMut(&Event<'_>)) -> Recorded {
         let recorder = &mut self.recorder;
         let outcome = panics::caught(|| {
-            carry_out(&self.planned.plan, &mut *self.world, &mut |event| {
+            conduct::run(&self.planned.plan, &mut *self.world, &mut |event| {
                 host::fault::here("main");
                 watch(&event);
                 recorder.hear(&event);
@@ -137,7 +137,7 @@ impl Session {
         let mut recorders = [&mut self.recorder, &mut other.recorder];
         let worlds: [&mut dyn World; 2] = [&mut *self.world, &mut *other.world];
         let outcomes = panics::caught(|| {
-            take_turns(&self.planned.plan, worlds, &mut |side, event| {
+            run_interleaved(&self.planned.plan, worlds, &mut |side, event| {
                 watch(side, &event);
                 recorders[side].hear(&event);
             })
@@ -174,7 +174,7 @@ impl Session {
     pub fn search(mut self, options: &SearchOptions, watch: &mut dyn FnMut(&Event<'_>)) -> Recorded {
         let recorder = &mut self.recorder;
         let searched = panics::caught(|| {
-            carry_out_search(&self.planned.plan, options, &mut *self.world, &mut |event| {
+            run_search(&self.planned.plan, options, &mut *self.world, &mut |event| {
                 watch(&event);
                 recorder.hear(&event);
             })
@@ -206,7 +206,7 @@ struct Opened {
 
 fn open_world(plan: &Plan, options: &RealOptions, signals: &Signals) -> Result<Opened, Failure> {
     if let Some(address) = arrays::address(&options.targets)? {
-        let world = Box::new(ModelledWorld::open(plan, address, &LIBRARY, signals.stop())?);
+        let world = Box::new(ModelledWorld::open(plan, address, &LIBRARY, &real::this_machine(), signals.stop())?);
         return Ok(Opened { world, consents: Vec::new(), scratch_words: None, leftover_words: None });
     }
     let world = RealWorld::open(plan, options, signals.stop())?;

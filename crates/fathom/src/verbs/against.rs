@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use conduct::Event;
-use conduct::real::{Beside, RealOptions, RealWorld, UpkeepOptions};
+use real::{Beside, RealOptions, RealWorld, UpkeepOptions};
 use explain::compare::{FailOn, Group, compare as compared};
 use units::{Nanos, Share};
 use workload::plan::{Plan, Point};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use conduct::real::{Look, LookKind, RealOptions};
+use real::{Look, LookKind, RealOptions};
 use units::Bytes;
 use units::convert::truncated;
 use workload::plan::{Overrides, Plan};

@@ -6,7 +6,6 @@ use clap::Args;
 use host::SysRoot;
 use host::environment::{Environment, UringState};
 use host::safety::judge;
-use host::target::{Facts, Target};
 use units::Bytes;
 
 use crate::ending::{Ending, Failure};
@@ -129,8 +128,7 @@ fn library(store: &Store) -> String {
 }
 
 fn target(root: &SysRoot, name: &str) -> Result<String, Failure> {
-    let target = Target::parse(name).map_err(conduct::WorldError::from)?;
-    let facts = Facts::read(root, &target).map_err(conduct::WorldError::from)?;
+    let (target, facts) = real::find(root, name)?;
     let judgement = judge(root, &target, None);
     let mut text = format!("\n{}", row("target", &judgement.what));
     if let Some(mount) = &facts.mount {
@@ -147,9 +145,8 @@ fn target(root: &SysRoot, name: &str) -> Result<String, Failure> {
 
 /// The way from the target to its media, as found and as the user knows it better.
 fn path(root: &SysRoot, name: &str, arguments: &DoctorArgs) -> Result<record::PathPart, Failure> {
-    let target = Target::parse(name).map_err(conduct::WorldError::from)?;
-    let facts = Facts::read(root, &target).map_err(conduct::WorldError::from)?;
-    let mut paths = [conduct::real::path_of(root, &target, &facts)];
+    let (target, facts) = real::find(root, name)?;
+    let mut paths = [real::path_of(root, &target, &facts)];
     parts::apply(arguments.parts.as_deref(), &mut paths)?;
     let [path] = paths;
     Ok(path)

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use conduct::modelled::{Asked, answers};
+use modelled::{Chosen, simulate};
 use explain::Untried;
 use record::{Held, PointKind, Run};
 
@@ -127,8 +127,9 @@ fn held(run: &Run, file: &Path) -> Result<Vec<Held>, Failure> {
     let there = |index: usize| run.points.iter().any(|point| point.index as usize == index);
     let plan = plan.only(|point| there(point.index));
     let loads = run.points.iter().filter(|point| point.kind == PointKind::Load);
-    let asked: Vec<Asked> = loads.map(|point| Asked { index: point.index as usize, at_most: None }).collect();
-    let points = answers(plan, &text, &asked, true, Arc::default())
+    let chosen: Vec<Chosen> =
+        loads.map(|point| Chosen { index: point.index as usize, at_most: None }).collect();
+    let points = simulate(plan, &text, &chosen, true, &real::this_machine(), Arc::default())
         .map_err(|error| Failure::Usage(format!("--model {}: {error}", file.display())))?;
     Ok(explain::model::held(run, &points))
 }

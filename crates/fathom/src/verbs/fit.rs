@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use conduct::modelled::{Asked, answers};
-use conduct::real::{Beside, RealOptions, UpkeepOptions};
-use host::restore::Journal;
+use conduct::Machine;
+use modelled::{Chosen, simulate};
+use real::{Beside, RealOptions, UpkeepOptions};
+use real::Journal;
 use record::{Point, Run};
 use units::convert::truncated;
 use units::{Bytes, Nanos};
@@ -77,7 +78,7 @@ pub fn fit(arguments: &FitArgs, store: &Store) -> Result<Ending, Failure> {
     }
     // What was measured is kept; the model is thought out without listening.
     signals::unattended();
-    let mut model = Model { runs: &runs };
+    let mut model = Model { runs: &runs, machine: real::this_machine() };
     let fitted = fit::fit(&runs, &name, &mut model).map_err(|error| Failure::Usage(error.to_string()))?;
     output::write_whole(&arguments.output, &fitted.text)?;
     let text = text_of(&fitted, arguments);
@@ -169,6 +170,7 @@ fn fits(point: &plan::Point, size: Option<Bytes>) -> bool {
 /// The model, run on the plans that the runs carried out.
 struct Model<'r> {
     runs: &'r [Run],
+    machine: Machine,
 }
 
 impl fit::Ask for Model<'_> {
@@ -179,16 +181,17 @@ impl fit::Ask for Model<'_> {
         whole: bool,
     ) -> Result<Vec<(fit::Wanted, Point)>, String> {
         fit::by_run(self.runs, wanted, |run, wanted| {
-            let asked: Vec<Asked> = wanted.iter().map(asked_of).collect();
+            let chosen: Vec<Chosen> = wanted.iter().map(chosen_of).collect();
             let there = |point: &plan::Point| run.points.iter().any(|had| had.index as usize == point.index);
             let plan = plan_of(run)?.only(|point| there(point));
-            answers(plan, text, &asked, whole, Arc::default()).map_err(|error| error.to_string())
+            simulate(plan, text, &chosen, whole, &self.machine, Arc::default())
+                .map_err(|error| error.to_string())
         })
     }
 }
 
-fn asked_of(wanted: &fit::Wanted) -> Asked {
-    Asked { index: wanted.index as usize, at_most: wanted.seconds.map(Nanos::from_secs_f64) }
+fn chosen_of(wanted: &fit::Wanted) -> Chosen {
+    Chosen { index: wanted.index as usize, at_most: wanted.seconds.map(Nanos::from_secs_f64) }
 }
 
 /// The plan that a run carried out.

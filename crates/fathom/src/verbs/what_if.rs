@@ -1,8 +1,9 @@
 //! `fathom explain --what-if`: repeats a point of a virtual run with one part faster at a time.
 
 use clap::Args;
-use conduct::what_if::{
-    self, Asked, SETTLE_AGAIN, SETTLE_PARTS, SETTLE_SEEDS, SETTLE_TIMES, WhatIfError, rate_of,
+use conduct::Machine;
+use modelled::what_if::{
+    self, SETTLE_AGAIN, SETTLE_PARTS, SETTLE_SEEDS, SETTLE_TIMES, Study, WhatIfError, rate_of,
 };
 use explain::Untried;
 use record::{Finding, Point, PointKind, Run, WhatIf, World};
@@ -106,6 +107,7 @@ struct Again {
     run: String,
     plan: Plan,
     address: String,
+    machine: Machine,
     signals: Signals,
 }
 
@@ -130,30 +132,31 @@ impl Again {
         let plan = Plan::parse(&run.plan.origin, &run.plan.text, &overrides).map_err(Failure::Plan)?;
         let signals = Signals::listen()
             .map_err(|source| Failure::System { what: "listening for signals".into(), source })?;
-        Ok(Again { run: run.id.clone(), plan, address, signals })
+        Ok(Again { run: run.id.clone(), plan, address, machine: real::this_machine(), signals })
     }
 
     fn trials(&self, point: &Point, seeds: u32, times: f64) -> Result<WhatIf, Failure> {
-        let asked = self.asked(point, seeds, times)?;
-        what_if::what_if(&asked, &LIBRARY, &self.signals.stop()).map_err(|error| self.failed(error))
+        let study = self.study(point, seeds, times)?;
+        what_if::what_if(&study, &LIBRARY, &self.signals.stop()).map_err(|error| self.failed(error))
     }
 
     /// Likewise until `explain` can name the limit, or what matters was tried once more.
     fn settled(&self, run: &Run, point: &Point) -> Result<WhatIf, Failure> {
-        let asked = self.asked(point, SETTLE_SEEDS, SETTLE_TIMES)?;
+        let study = self.study(point, SETTLE_SEEDS, SETTLE_TIMES)?;
         let is_settled = |tried: &WhatIf| explain::settled(run, tried).is_some();
-        what_if::settle(&asked, &LIBRARY, &self.signals.stop(), is_settled)
+        what_if::settle(&study, &LIBRARY, &self.signals.stop(), is_settled)
             .map_err(|error| self.failed(error))
     }
 
-    fn asked(&self, point: &Point, seeds: u32, times: f64) -> Result<Asked<'_>, Failure> {
+    fn study(&self, point: &Point, seeds: u32, times: f64) -> Result<Study<'_>, Failure> {
         let index = point.index as usize;
         if self.plan.points().get(index).is_none_or(|planned| planned.name != point.name) {
             return Err(
                 self.refuse("this version of the program gives its plan other points than the record has")
             );
         }
-        Ok(Asked {
+        Ok(Study {
+            machine: &self.machine,
             plan: &self.plan,
             index,
             address: &self.address,

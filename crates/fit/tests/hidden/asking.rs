@@ -4,8 +4,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use conduct::modelled::{Asked, answers};
 use fit::{Ask, Fit, Wanted};
+use modelled::{Chosen, simulate};
 use record::{Point, Run};
 use units::Nanos;
 use workload::plan::{Overrides, Plan};
@@ -18,18 +18,18 @@ pub fn plan(text: &str) -> Plan {
 /// What `array` answers to those points of a plan; with `FIT_STORE=folder` each answer is kept there, and a question
 /// that was asked before costs nothing. The simulation gives the same answer to the same question: after a change of it
 /// the folder has to go.
-fn ask(text: &str, array: &str, asked: &[Asked], whole: bool) -> Result<Vec<Point>, String> {
+fn ask(text: &str, array: &str, chosen: &[Chosen], whole: bool) -> Result<Vec<Point>, String> {
     let kept = std::env::var("FIT_STORE").ok().map(|folder| {
         let mut hasher = DefaultHasher::new();
         (text, array, whole).hash(&mut hasher);
-        asked.iter().for_each(|asked| (asked.index, asked.at_most).hash(&mut hasher));
+        chosen.iter().for_each(|chosen| (chosen.index, chosen.at_most).hash(&mut hasher));
         PathBuf::from(folder).join(format!("{:016x}.json", hasher.finish()))
     });
     if let Some(points) = kept.as_ref().and_then(|path| std::fs::read(path).ok()) {
         return Ok(serde_json::from_slice(&points).unwrap());
     }
-    let points =
-        answers(plan(text), array, asked, whole, Arc::default()).map_err(|error| error.to_string())?;
+    let points = simulate(plan(text), array, chosen, whole, &Default::default(), Arc::default())
+        .map_err(|error| error.to_string())?;
     if let Some(path) = kept {
         std::fs::write(path, serde_json::to_vec(&points).unwrap()).unwrap();
     }
@@ -37,8 +37,8 @@ fn ask(text: &str, array: &str, asked: &[Asked], whole: bool) -> Result<Vec<Poin
 }
 
 pub fn asked_in_full(text: &str, array: &str, at_most: Option<Nanos>) -> Vec<Point> {
-    let all: Vec<Asked> =
-        plan(text).points().iter().map(|point| Asked { index: point.index, at_most }).collect();
+    let all: Vec<Chosen> =
+        plan(text).points().iter().map(|point| Chosen { index: point.index, at_most }).collect();
     ask(text, array, &all, true).unwrap()
 }
 
@@ -66,14 +66,14 @@ pub struct Model<'r>(pub &'r [Run]);
 impl Ask for Model<'_> {
     fn ask(&mut self, text: &str, wanted: &[Wanted], whole: bool) -> Result<Vec<(Wanted, Point)>, String> {
         fit::by_run(self.0, wanted, |run, wanted| {
-            let asked: Vec<Asked> = wanted
+            let chosen: Vec<Chosen> = wanted
                 .iter()
-                .map(|wanted| Asked {
+                .map(|wanted| Chosen {
                     index: wanted.index as usize,
                     at_most: wanted.seconds.map(Nanos::from_secs_f64),
                 })
                 .collect();
-            ask(&run.plan.text, text, &asked, whole)
+            ask(&run.plan.text, text, &chosen, whole)
         })
     }
 }

@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use units::Bytes;
 use units::convert::narrow;
 use workload::spec::{Content, Verify, Workload};
-use workload::{JobSpec, Op, Outcome, Request};
+use workload::{JobSpec, Op, Outcome, Request, Verified, Wrong};
 
+use super::Verification;
 use super::books::{Known, Ledger};
 use super::stamp::{self, Flaw, Stamp};
-use super::{Verification, Verified, Wrong};
 
 /// Wrong blocks that are kept, as many as a job keeps failures.
 const WRONG_MOST: usize = 16;

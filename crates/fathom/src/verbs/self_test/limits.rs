@@ -1,6 +1,6 @@
 //! Limits that were planted in arrays of the library, against what is said of them.
 
-use conduct::planted::{self, Case};
+use modelled::planted::{self, Case};
 use record::{Ending, Environment, Finding, PlanSource, Point, Run, Tool, World};
 use units::convert::narrow;
 

@@ -1,0 +1,81 @@
+//! Commands of the user's, given to `sh` with nothing to read.
+
+use std::io::{self, Read};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+/// No more of what a command says on stderr is kept.
+const SAID_MOST: u64 = 4096;
+
+/// Runs `text` with `variables` in its environment, to its end. An error where it cannot be started or fails; then with
+/// its status and what it said on stderr.
+pub fn run(text: &str, variables: &[(&str, String)]) -> io::Result<()> {
+    let output = shell(text).envs(variables.iter().map(|(name, value)| (name, value))).output()?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(failed(output.status, &String::from_utf8_lossy(&output.stderr))),
+    }
+}
+
+/// A command that goes on beside the program. It is left to itself when this is dropped.
+#[derive(Debug)]
+pub struct Running(Child);
+
+impl Running {
+    /// Starts `text` in a process group of its own: an interrupt of the program is none of the command.
+    pub fn start(text: &str) -> io::Result<Running> {
+        let mut command = shell(text);
+        command.stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);
+        Ok(Running(command.spawn()?))
+    }
+
+    /// Whether it has ended well. An error where it has failed, as of [`run`].
+    pub fn has_ended(&mut self) -> io::Result<bool> {
+        let Some(status) = self.0.try_wait()? else { return Ok(false) };
+        if status.success() {
+            return Ok(true);
+        }
+        let mut said = String::new();
+        if let Some(stderr) = self.0.stderr.take() {
+            let _gone = stderr.take(SAID_MOST).read_to_string(&mut said);
+        }
+        Err(failed(status, &said))
+    }
+}
+
+fn shell(text: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(text).stdin(Stdio::null());
+    command
+}
+
+fn failed(status: ExitStatus, said: &str) -> io::Error {
+    io::Error::other(format!("{status}: {}", said.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_that_fails_tells_its_status_and_what_it_said() {
+        let error = run("echo no $WHAT >&2; exit 4", &[("WHAT", "disk".into())]).unwrap_err();
+        assert_eq!(error.to_string(), "exit status: 4: no disk");
+        run("exit 0", &[]).unwrap();
+    }
+
+    #[test]
+    fn a_command_beside_the_program_is_asked_until_it_has_ended() {
+        let ended = |text: &str| {
+            let mut running = Running::start(text).unwrap();
+            loop {
+                match running.has_ended() {
+                    Ok(false) => std::thread::yield_now(),
+                    ended => return ended,
+                }
+            }
+        };
+        assert!(ended("true").unwrap());
+        assert_eq!(ended("echo gone >&2; exit 3").unwrap_err().to_string(), "exit status: 3: gone");
+    }
+}

@@ -1,0 +1,107 @@
+//! What is said no to before anything is touched: plans that do not go with their targets or with this machine.
+
+use conduct::{WorldError, checks};
+use host::engine::URING_DEPTH_MAX;
+use host::target::Place;
+use units::{Bytes, SECTOR_BYTES};
+use workload::files_needed;
+use workload::plan::{Plan, Point, Task};
+use workload::spec::{EngineKind, Files, Workload};
+
+use crate::scratch_set::owns_targets;
+use crate::target::Resolved;
+
+/// Whether anything of `plan` changes the target of that number, from 0.
+pub(crate) fn is_changed(plan: &Plan, number: usize) -> bool {
+    plan.points().iter().any(|point| match &point.task {
+        Task::Load(load) => {
+            load.workloads.iter().any(|workload| workload.uses(number) && workload.changes_data())
+        }
+        Task::State(_) => point.estimate().changes_data,
+    })
+}
+
+/// Says no where a target is not there: its name may be a directory's that was mistyped, or one that is not mounted.
+pub(crate) fn check_there(targets: &[Resolved]) -> Result<(), WorldError> {
+    let absent = targets.iter().find(|each| matches!(each.target.place, Place::NewFile(_)));
+    absent.map_or(Ok(()), |each| {
+        let name = &each.target.name;
+        Err(WorldError::unfit(format!(
+            "{name}: there is no such file, directory or device; check the name and whether it is mounted, or let a \
+             file be made there with `--create`"
+        )))
+    })
+}
+
+/// Says no where plan and targets do not go together, before anything is touched.
+pub(crate) fn check_fit(plan: &Plan, targets: &[Resolved]) -> Result<(), WorldError> {
+    let unfit = |why: String| Err(WorldError::unfit(why));
+    let is_null = |each: &Resolved| matches!(each.target.place, Place::Null { .. });
+    if targets.is_empty() {
+        return unfit("no target; name one with `--on`, such as `--on /mnt/array`".into());
+    }
+    if targets.iter().any(is_null) {
+        checks::verifies_nothing(plan, "`null:`").or_else(unfit)?;
+    }
+    checks::names_targets(plan, targets.len(), "named with `--on`").or_else(unfit)?;
+    if targets.len() > 1 && targets.iter().any(is_null) {
+        return unfit("`null:` cannot be joined with other targets; name it alone".into());
+    }
+    let makes_files = |each: &Resolved| matches!(each.target.place, Place::Directory(_) | Place::Null { .. });
+    let one_directory = targets.len() == 1 && makes_files(&targets[0]);
+    for workload in plan.points().iter().flat_map(Point::workloads) {
+        if workload.files != Files::Shared && !one_directory && !owns_targets(workload, targets) {
+            return unfit(format!(
+                "workload `{}` wants {} files of its own; that takes one directory as target, or so many files or \
+                 devices that it is `on`, not {}",
+                workload.name,
+                files_needed(workload),
+                targets.iter().map(|each| each.target.name.as_str()).collect::<Vec<_>>().join(", ")
+            ));
+        }
+        check_depth(workload, targets)?;
+        let used = targets.iter().enumerate().filter(|(number, _)| workload.uses(*number));
+        for each in used.map(|(_, each)| each).filter(|each| !is_null(each) && workload.direct) {
+            check_direct(workload, each)?;
+        }
+    }
+    Ok(())
+}
+
+/// Says no to more requests of one worker than a ring holds.
+fn check_depth(workload: &Workload, targets: &[Resolved]) -> Result<(), WorldError> {
+    let takes_ring = matches!(workload.engine.kind, EngineKind::Auto | EngineKind::IoUring)
+        && workload.tree.is_none()
+        && !targets.iter().any(|each| matches!(each.target.place, Place::Null { .. }));
+    if !takes_ring || workload.depth <= URING_DEPTH_MAX {
+        return Ok(());
+    }
+    Err(WorldError::unfit(format!(
+        "workload `{}`: io_uring holds {URING_DEPTH_MAX} requests of a worker, not {}; write `depth = \
+         {URING_DEPTH_MAX}` or less, and use more `workers`",
+        workload.name, workload.depth
+    )))
+}
+
+fn check_direct(workload: &Workload, each: &Resolved) -> Result<(), WorldError> {
+    let name = &each.target.name;
+    let Some(direct) = &each.facts.direct else { return Ok(()) };
+    let Some(unit) = direct.offset() else {
+        return Err(WorldError::unfit(format!(
+            "{name}: its file system has no direct I/O; run with `--set direct=false` and read the warning"
+        )));
+    };
+    let sizes = workload.sizes.0.iter().map(|(size, _)| *size);
+    let aligns = workload.lines.iter().filter_map(|line| line.align).chain([workload.alignment()]);
+    // What no device could take is told later with the line of the trace.
+    let is_told_later =
+        |size: &Bytes| workload.replay().is_some() && !size.is_multiple_of(Bytes::new(SECTOR_BYTES));
+    match sizes.chain(aligns).find(|size| !size.is_multiple_of(unit) && !is_told_later(size)) {
+        None => Ok(()),
+        Some(size) => Err(WorldError::unfit(format!(
+            "{name}: direct I/O needs multiples of {unit}, workload `{}` has requests of {size}; \
+             use a multiple, or `--set direct=false`",
+            workload.name
+        ))),
+    }
+}

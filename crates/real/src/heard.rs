@@ -1,0 +1,126 @@
+//! What is heard of a load while it runs, and its answers.
+
+use std::path::Path;
+
+use conduct::{History, Live, MeasuredWorker, MeasuredWorkload, p99_of, span_of};
+use host::clock::Clock;
+use host::load::{Assignment, News, WorkerOutcome};
+use host::monitor::Monitor;
+use record::{CpuUse, EngineUsed};
+use units::{Bytes, Instant, Nanos};
+
+/// What the page cache holds of all files of `assignments`; `None` where that is not known of one, or there are too
+/// many to ask between two points.
+pub(crate) fn cached_of(assignments: &[Assignment]) -> Option<Bytes> {
+    const MOST: usize = 64;
+    let mut paths: Vec<&Path> =
+        assignments.iter().flat_map(|each| &each.files).map(|file| file.path.as_path()).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    let all = (1..=MOST).contains(&paths.len()).then_some(paths)?;
+    let bytes: Option<Vec<u64>> =
+        all.into_iter().map(|path| Some(host::pages::cached(path)?.get())).collect();
+    Some(Bytes::new(bytes?.into_iter().sum()))
+}
+
+/// An interval closes with the first completion after it; a latency older than this is not shown as the current one.
+const FRESH: Nanos = Nanos::from_secs(2);
+
+/// What was heard of a load while it ran.
+pub(crate) struct Heard {
+    pub(crate) started: Instant,
+    pub(crate) histories: Vec<History>,
+    /// Of the last second in which something ended, and its end.
+    p99: Option<(Instant, Nanos)>,
+}
+
+impl Heard {
+    pub(crate) fn new(workloads: usize, keeps_seconds: bool, now: Instant) -> Heard {
+        Heard { started: now, histories: vec![History::new(keeps_seconds); workloads], p99: None }
+    }
+
+    pub(crate) fn listen(
+        &mut self,
+        news: News<'_>,
+        clock: &Clock,
+        monitor: &Monitor,
+        live: &mut dyn FnMut(Live),
+    ) {
+        match news {
+            News::Started(start, threads) => {
+                self.started = start;
+                for (worker, thread) in threads.iter().enumerate() {
+                    monitor.watch_thread(thread.unsigned_abs(), &format!("worker {worker}"));
+                }
+            }
+            News::Intervals(workload, intervals) => {
+                let until = intervals.last().map(|interval| interval.until);
+                self.p99 = until.zip(p99_of(&intervals)).or(self.p99);
+                self.histories[workload].take(intervals);
+            }
+            News::Logged(..) => {}
+            News::Progress(progress) => {
+                let now = clock.now();
+                // A silent target has no percentile.
+                let fresh = self.p99.filter(|(until, _)| now.saturating_since(*until) < FRESH);
+                let p99 = fresh.map(|(_, p99)| p99);
+                let heard = &self.histories;
+                live(Live { now, started: self.started, doing: "load", progress, p99, done: None, heard });
+            }
+        }
+    }
+}
+
+/// An answer without its workers, who come with [`fill_in`].
+pub(crate) fn answer(files: Vec<String>, span: Bytes, clock: &str, history: History) -> MeasuredWorkload {
+    let engine = EngineUsed {
+        name: String::new(),
+        details: Vec::new(),
+        fallback: None,
+        clock: clock.into(),
+        submit_batch: None,
+        complete_batch: None,
+    };
+    MeasuredWorkload { engine, files, span, workers: Vec::new(), history }
+}
+
+pub(crate) fn answers(
+    assignments: &[Assignment],
+    outcomes: Vec<WorkerOutcome>,
+    histories: Vec<History>,
+) -> Vec<MeasuredWorkload> {
+    let answer = |(assignment, history): (&Assignment, _)| {
+        let mut answer = answer(names_of(assignment), span_of(&assignment.jobs), "batch", history);
+        answer.engine.submit_batch = Some(assignment.workload.engine.submit_batch);
+        answer.engine.complete_batch = Some(assignment.workload.engine.complete_batch);
+        answer
+    };
+    fill_in(assignments.iter().zip(histories).map(answer).collect(), outcomes)
+}
+
+/// The names of the files of each of `assignments`.
+pub(crate) fn names(assignments: &[Assignment]) -> Vec<Vec<String>> {
+    assignments.iter().map(names_of).collect()
+}
+
+fn names_of(assignment: &Assignment) -> Vec<String> {
+    assignment.files.iter().map(|file| file.path.display().to_string()).collect()
+}
+
+/// What the workers saw, given to the answers of their workloads.
+pub(crate) fn fill_in(
+    mut answers: Vec<MeasuredWorkload>,
+    outcomes: Vec<WorkerOutcome>,
+) -> Vec<MeasuredWorkload> {
+    for outcome in outcomes {
+        let answer = &mut answers[outcome.workload];
+        answer.engine.name = outcome.engine.name.into();
+        answer.engine.details = outcome.engine.details;
+        answer.engine.fallback = outcome.engine.fallback;
+        let (user, system) = (outcome.time.user, outcome.time.system);
+        let cpu = Some(CpuUse { user_s: user.as_secs_f64(), system_s: system.as_secs_f64() });
+        let (tally, verified) = (outcome.tally, outcome.verified);
+        answer.workers.push(MeasuredWorker { tally, cpu, ceiling: None, verified });
+    }
+    answers
+}

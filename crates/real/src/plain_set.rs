@@ -1,0 +1,210 @@
+//! Plain files that a classic tool makes, cuts or expands before it measures, and leaves behind or removes.
+
+use std::fs::File;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use conduct::{Live, WorldError};
+use host::SysRoot;
+use host::clock::Clock;
+use host::plain::{self, Made, Refused};
+use host::restore::Journal;
+use host::safety::{Consent, consent_for, permit};
+use host::scratch::{Step, enough_room};
+use host::target::Place;
+use units::Bytes;
+
+use crate::failure::HostError;
+use crate::scratch_set::layout_news;
+use crate::target::Resolved;
+
+/// How a target that is a file is treated, in place of a scratch file of its name.
+///
+/// A file that is not there is made. One that is there and is not Fathom's own is cut, expanded or written with
+/// consent alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlainFile {
+    /// The least that it holds in the end, and the size that addresses are drawn from.
+    pub size: Bytes,
+    /// Expanded to that size with zeros before the first load; otherwise it grows as it is written.
+    pub expand: bool,
+    /// First cut to this size, if it is longer.
+    pub cut: Option<Bytes>,
+    /// Before each load that reads, expanded to its size with zeros, without being measured: an earlier load may have
+    /// ended before it was whole.
+    pub whole: bool,
+    /// It stays; otherwise it is removed if it was made here.
+    pub keep: bool,
+}
+
+/// The plain files of a run. Empty where none was asked for.
+#[derive(Debug, Default)]
+pub(crate) struct PlainSet {
+    wanted: Vec<PlainFile>,
+    ready: bool,
+    made: Vec<Made>,
+    journal: Journal,
+}
+
+impl PlainSet {
+    /// Looks whether the targets are files that may become what is wanted; their sizes are those wanted from now
+    /// on. Changes nothing yet.
+    pub(crate) fn plan(
+        root: &SysRoot,
+        wanted: &[PlainFile],
+        targets: &mut [Resolved],
+        consents: &[Consent],
+        journal: &Journal,
+    ) -> Result<PlainSet, WorldError> {
+        for (wanted, each) in wanted.iter().zip(targets.iter_mut()) {
+            match &each.target.place {
+                Place::NewFile(path) => {
+                    enough_room(path, wanted.size, None).map_err(HostError::told)?;
+                }
+                Place::File(_) => {
+                    let cuts = wanted.cut.is_some_and(|cut| cut < each.facts.size);
+                    let expands = wanted.expand && wanted.size > each.facts.size;
+                    if (cuts || expands) && each.permit.is_none() {
+                        let consent = consent_for(root, &each.target, consents);
+                        let permit = permit(root, &each.target, consent).map_err(HostError::told)?;
+                        each.permit = Some(Arc::new(permit));
+                    }
+                }
+                Place::Directory(_) => {
+                    let why = format!("{} is a directory; name a file in it", each.target.name);
+                    return Err(WorldError::unfit(why));
+                }
+                Place::Block { .. } | Place::Null { .. } => continue,
+            }
+            let kept = wanted.cut.map_or(each.facts.size, |cut| cut.min(each.facts.size));
+            each.facts.size = kept.max(wanted.size);
+        }
+        let journal = journal.clone();
+        Ok(PlainSet { wanted: wanted.to_vec(), ready: false, made: Vec::new(), journal })
+    }
+
+    /// Whether targets are plain files.
+    pub(crate) fn is_any(&self) -> bool {
+        !self.wanted.is_empty()
+    }
+
+    /// Makes, cuts and expands, once.
+    pub(crate) fn lay_out(
+        &mut self,
+        targets: &mut [Resolved],
+        clock: &Clock,
+        stop: &AtomicBool,
+        live: &mut dyn FnMut(Live),
+    ) -> Result<(), WorldError> {
+        if self.ready {
+            return Ok(());
+        }
+        self.ready = true;
+        for (wanted, each) in self.wanted.clone().iter().zip(targets) {
+            let Some(mut file) = self.open(wanted, each)? else { continue };
+            if let Some(most) = wanted.cut {
+                plain::cut(&file, most).map_err(|error| refused(each, error))?;
+            }
+            if wanted.expand {
+                let started = clock.now();
+                let whole = plain::fill(&mut file, wanted.size, &mut |at| {
+                    live(layout_news(clock.now(), started, at, wanted.size));
+                    if stop.load(Ordering::Relaxed) { Step::Abort } else { Step::Continue }
+                });
+                if !whole.map_err(expanding(each))? {
+                    // Half of a file is of no use to anybody.
+                    self.made.iter_mut().for_each(Made::give_up);
+                    return Err(WorldError::Interrupted);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Cuts all of them to nothing.
+    pub(crate) fn empty(&self, targets: &[Resolved]) -> Result<(), WorldError> {
+        for (_, each) in self.wanted.iter().zip(targets) {
+            let Some(file) = writable(each)? else { continue };
+            plain::empty(&file).map_err(|error| refused(each, error))?;
+        }
+        Ok(())
+    }
+
+    /// Expands those that are to be whole before they are read.
+    pub(crate) fn make_whole(
+        &self,
+        targets: &[Resolved],
+        clock: &Clock,
+        stop: &AtomicBool,
+        live: &mut dyn FnMut(Live),
+    ) -> Result<(), WorldError> {
+        for (wanted, each) in self.wanted.iter().zip(targets).filter(|(wanted, _)| wanted.whole) {
+            let Some(mut file) = writable(each)? else { continue };
+            let started = clock.now();
+            let whole = plain::fill(&mut file, wanted.size, &mut |at| {
+                live(layout_news(clock.now(), started, at, wanted.size));
+                if stop.load(Ordering::Relaxed) { Step::Abort } else { Step::Continue }
+            });
+            if !whole.map_err(expanding(each))? {
+                return Err(WorldError::Interrupted);
+            }
+        }
+        Ok(())
+    }
+
+    /// The file for what is to be done before the load; `None` where nothing is, or nothing of a file's.
+    fn open(&mut self, wanted: &PlainFile, each: &mut Resolved) -> Result<Option<File>, WorldError> {
+        match each.target.place.clone() {
+            Place::NewFile(path) => {
+                let made = Made::make(&path, wanted.keep, &self.journal);
+                let (made, permit) = made.map_err(|error| refused(each, error))?;
+                let handle = made.handle().map_err(|error| refused(each, error))?;
+                self.made.push(made);
+                each.permit = Some(Arc::new(permit));
+                each.target.place = Place::File(path);
+                Ok(Some(handle))
+            }
+            Place::File(path) => {
+                let Some(permit) = each.permit.clone() else { return Ok(None) };
+                let Some(file) = permit.open(0).map_err(HostError::told)? else { return Ok(None) };
+                if permit.consent.is_none() && plain::is_as_left(&file) {
+                    let made = Made::left(&path, &file, wanted.keep, &self.journal);
+                    self.made.push(made.map_err(|error| refused(each, error))?);
+                }
+                Ok(Some(file))
+            }
+            Place::Directory(_) | Place::Block { .. } | Place::Null { .. } => Ok(None),
+        }
+    }
+}
+
+/// That the system refused something of a plain file.
+fn refused(each: &Resolved, error: Refused) -> WorldError {
+    WorldError::failed(format!("{} {}", error.doing, each.target.name))(error.source)
+}
+
+fn expanding(each: &Resolved) -> impl FnOnce(std::io::Error) -> WorldError {
+    WorldError::failed(format!("expanding {}", each.target.name))
+}
+
+/// A file that may be written, opened for it; `None` for devices, and for what is only read.
+fn writable(each: &Resolved) -> Result<Option<File>, WorldError> {
+    match (&each.target.place, &each.permit) {
+        (Place::File(_), Some(permit)) => permit.open(0).map_err(HostError::told),
+        _ => Ok(None),
+    }
+}
+
+impl PlainSet {
+    /// Leaves or removes the files; what stays behind that should not.
+    pub(crate) fn end(&mut self) -> Vec<String> {
+        self.made.iter_mut().filter_map(|made| made.end().err()).collect()
+    }
+}
+
+impl Drop for PlainSet {
+    fn drop(&mut self) {
+        // Nobody can be told here; what stays behind is in the journal.
+        let _untold = self.end();
+    }
+}

@@ -1,0 +1,451 @@
+//! Real storage: the trait of a world over what the host can do.
+
+mod prepare;
+mod trees;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use conduct::listener::{self, Listener};
+use conduct::{Live, MeasuredLoad, MeasuredState, World, WorldError, checks};
+use host::clock::Clock;
+use host::engine::FileRef;
+use host::environment::UringState;
+use host::load::{Assignment, News};
+use host::monitor::{DeviceCounters, Monitor, process_cpu};
+use host::restore::{Journal, ReadAhead};
+use host::safety::{consent_for, permit};
+use host::target::{Facts, Place, Target};
+use host::verify::Books;
+use host::{DevNo, SysRoot};
+use record::{CpuUse, Environment};
+use units::convert::narrow;
+use units::{Bytes, Instant, Nanos, Share};
+use workload::plan::{Background, Load, Plan, SETTLE_IDLE, Settle, State, Watch};
+use workload::room::Need;
+use workload::spec::{EngineKind, Workload};
+use workload::{Progress, compile, files_needed};
+
+use crate::checks::{check_fit, check_there, is_changed};
+use crate::failure::HostError;
+use crate::heard::{Heard, answers, cached_of, names};
+use crate::options::RealOptions;
+use crate::plain_set::PlainSet;
+use crate::scratch_set::{ScratchSet, files_of};
+use crate::target::{Resolved, find, path_of};
+use crate::upkeep::Upkeep;
+use crate::verify::{books, verification};
+use crate::{ceiling, describe};
+use trees::TreeSet;
+
+/// Real storage.
+#[derive(Debug)]
+pub struct RealWorld {
+    root: SysRoot,
+    clock: Clock,
+    stop: Arc<AtomicBool>,
+    environment: host::environment::Environment,
+    targets: Vec<Resolved>,
+    scratch: ScratchSet,
+    plain: PlainSet,
+    read_ahead: Vec<ReadAhead>,
+    journal: Journal,
+    trees: TreeSet,
+    upkeep: Upkeep,
+    /// What was written where; `None` where nothing is to be held against it.
+    books: Option<Arc<Books>>,
+    /// Whether what targets hold is still to be looked at.
+    looks_inside: bool,
+    listener: Option<Box<dyn Listener>>,
+    keeps_seconds: bool,
+}
+
+impl RealWorld {
+    /// Resolves the targets and asks the safety rules. Writes nothing yet.
+    ///
+    /// `stop` is set by whoever handles signals.
+    pub fn open(plan: &Plan, options: &RealOptions, stop: Arc<AtomicBool>) -> Result<RealWorld, WorldError> {
+        let root = SysRoot::real();
+        let mut targets = Vec::with_capacity(options.targets.len());
+        for name in &options.targets {
+            let (target, facts) = find(&root, name)?;
+            targets.push(Resolved { target, facts, permit: None, stored: None });
+        }
+        if !options.create {
+            check_there(&targets)?;
+        }
+        check_fit(plan, &targets)?;
+        Upkeep::check(plan, &options.upkeep)?;
+        if plan.estimate().changes_data {
+            for (number, resolved) in targets.iter_mut().enumerate() {
+                if !is_changed(plan, number) {
+                    continue;
+                }
+                let consent = consent_for(&root, &resolved.target, &options.consents);
+                let permit = permit(&root, &resolved.target, consent).map_err(HostError::told)?;
+                resolved.permit = Some(Arc::new(permit));
+            }
+        }
+        let environment = host::environment::Environment::read(&root);
+        let plain = PlainSet::plan(&root, &options.plain, &mut targets, &options.consents, &options.journal)?;
+        let scratch = match plain.is_any() {
+            true => ScratchSet::default(),
+            false => ScratchSet::plan(plan, &targets, options, &environment)?,
+        };
+        let trees = TreeSet::plan(plan, &targets, options)?;
+        let world = RealWorld {
+            root,
+            clock: Clock::start(),
+            stop,
+            environment,
+            targets,
+            scratch,
+            plain,
+            read_ahead: Vec::new(),
+            journal: options.journal.clone(),
+            trees,
+            upkeep: Upkeep::new(&options.upkeep),
+            books: books(plan),
+            looks_inside: options.looks_inside,
+            listener: None,
+            keeps_seconds: false,
+        };
+        if !world.plain.is_any() {
+            checks::fits_lengths(plan, |workload| world.lengths_for(workload))?;
+        }
+        world.need(plan)?;
+        Ok(world)
+    }
+
+    /// What the point that needs most of this machine needs of it. An error where that is more than there is.
+    pub fn need(&self, plan: &Plan) -> Result<Need, WorldError> {
+        let refusal = match &self.environment.uring {
+            UringState::Allowed { .. } => None,
+            UringState::Refused { why } => Some(why.as_str()),
+        };
+        let is_null =
+            matches!(self.targets[..], [Resolved { target: Target { place: Place::Null { .. }, .. }, .. }]);
+        checks::fits_machine(plan, &host::room::read(&self.root), |workload| {
+            if workload.tree.is_some() {
+                return Ok(Need::of_files(workload));
+            }
+            let mut workload = workload.clone();
+            if is_null {
+                workload.engine.kind = EngineKind::Null;
+            }
+            host::room::need(&workload, refusal).map_err(HostError::told)
+        })
+    }
+
+    /// What a scratch file's size was decided by, in words; `None` where there is none.
+    pub fn scratch_words(&self) -> Option<&str> {
+        self.scratch.words()
+    }
+
+    /// The scratch files that are or will be made, with their sizes.
+    pub fn scratch_files(&self) -> Vec<(String, Bytes)> {
+        self.scratch.all_planned()
+    }
+
+    /// What will become of what an earlier run has left behind; `None` where there is nothing.
+    pub fn leftover_words(&self) -> Option<&str> {
+        self.trees.leftover_words()
+    }
+
+    /// The consents that permits rest on.
+    pub fn consents(&self) -> Vec<String> {
+        self.targets.iter().filter_map(|each| each.permit.as_ref()?.consent.clone()).collect()
+    }
+
+    /// Files and lengths for one workload, in the order of its file numbers.
+    fn files_for(&self, workload: &Workload) -> (Vec<FileRef>, Vec<Bytes>) {
+        if let [Resolved { target: Target { place: Place::Null { size }, .. }, .. }] = self.targets[..] {
+            return (Vec::new(), vec![size; null_files(workload)]);
+        }
+        files_of(workload, &self.targets).into_iter().map(|number| self.file(number)).unzip()
+    }
+
+    /// The lengths of the files of one workload, also of those that are not made yet.
+    fn lengths_for(&self, workload: &Workload) -> Vec<Bytes> {
+        if let [Resolved { target: Target { place: Place::Null { size }, .. }, .. }] = self.targets[..] {
+            return vec![size; null_files(workload)];
+        }
+        let length = |number: usize| match self.scratch.planned(number) {
+            Some((_, size)) => size,
+            None => self.targets[number].facts.size,
+        };
+        files_of(workload, &self.targets).into_iter().map(length).collect()
+    }
+
+    fn file(&self, number: usize) -> (FileRef, Bytes) {
+        if let Some(scratch) = self.scratch.file(number) {
+            return (FileRef { path: scratch.path().into(), permit: Some(scratch.permit()) }, scratch.size());
+        }
+        let resolved = &self.targets[number];
+        let path = resolved.target.path().map(Into::into).unwrap_or_default();
+        (FileRef { path, permit: resolved.permit.clone() }, resolved.facts.size)
+    }
+
+    fn devices(&self) -> Vec<(String, &'static str, DevNo)> {
+        let mut devices = Vec::new();
+        for facts in self.targets.iter().map(|each| &each.facts) {
+            let asked = facts.devices.iter().map(|device| (device, "target"));
+            let beneath = facts.members.iter().map(|relative| (&relative.device, "member"));
+            for (device, relation) in asked.chain(beneath) {
+                if !devices.iter().any(|(_, _, devno)| *devno == device.devno) {
+                    devices.push((device.name.clone(), relation, device.devno));
+                }
+            }
+        }
+        devices
+    }
+
+    /// Looks again at what the targets stand on: a member that failed has gone, and one that replaced it has come.
+    /// Where the system does not say, what was known stays.
+    fn look_again(&mut self) {
+        for Resolved { target, facts, .. } in &mut self.targets {
+            if matches!(target.place, Place::Null { .. }) {
+                continue;
+            }
+            if let Ok(now) = Facts::read(&self.root, target) {
+                (facts.devices, facts.members) = (now.devices, now.members);
+            }
+        }
+    }
+
+    /// What the kernel has counted so far of every device there is, and which of them the targets stand on.
+    fn counted(&mut self) -> describe::Counted {
+        self.look_again();
+        describe::Counted { devices: self.devices(), counters: DeviceCounters::read_all(&self.root) }
+    }
+
+    fn monitor(&self) -> Result<Monitor, WorldError> {
+        let facts: Vec<Facts> = self.targets.iter().map(|each| each.facts.clone()).collect();
+        let devices = self.devices().into_iter().map(|(_, _, devno)| devno).collect();
+        let beneath = host::monitor::Spec::beneath(&self.root, &facts, Nanos::from_secs(1));
+        let spec = host::monitor::Spec { devices, ..beneath };
+        let clock = self.clock.clone();
+        Monitor::start(&self.root, &spec, Arc::new(move || clock.now()))
+            .map_err(WorldError::failed("a thread for the monitors"))
+    }
+
+    fn assignments(&self, workloads: &[Workload]) -> Result<Vec<Assignment>, WorldError> {
+        let assign = |workload: &Workload| {
+            let (files, lengths) = self.files_for(workload);
+            let mut workload = workload.clone();
+            if files.is_empty() {
+                workload.engine.kind = EngineKind::Null;
+            }
+            let jobs = compile(&workload, &lengths)?;
+            let verify = self.books.as_ref().map(|books| verification(books, &files, &lengths));
+            let is_logged = listener::wants(&self.listener, &workload);
+            Ok(Assignment { workload, jobs, files, verify, is_logged })
+        };
+        workloads.iter().map(assign).collect()
+    }
+}
+
+impl World for RealWorld {
+    fn kind(&self) -> record::World {
+        record::World::Host
+    }
+
+    fn environment(&self) -> Environment {
+        describe::environment(&self.environment)
+    }
+
+    fn targets(&self) -> Vec<record::Target> {
+        self.targets
+            .iter()
+            .enumerate()
+            .map(|(number, each)| describe::target(each, &self.scratch, number))
+            .collect()
+    }
+
+    fn path(&self) -> Vec<record::PathPart> {
+        self.targets.iter().map(|each| path_of(&self.root, &each.target, &each.facts)).collect()
+    }
+
+    fn now(&self) -> Instant {
+        self.clock.now()
+    }
+
+    fn keep_seconds(&mut self) {
+        self.keeps_seconds = true;
+    }
+
+    fn tell(&mut self, listener: Box<dyn Listener>) {
+        self.listener = Some(listener);
+    }
+
+    fn load(&mut self, load: &Load, live: &mut dyn FnMut(Live)) -> Result<MeasuredLoad, WorldError> {
+        if load.workloads.iter().any(|workload| workload.tree.is_some()) {
+            return self.load_trees(load, live);
+        }
+        self.lay_out(live)?;
+        if load.workloads.iter().any(|workload| workload.mix.reads != Share::NONE) {
+            self.plain.make_whole(&self.targets, &self.clock, &self.stop, live)?;
+            self.look_inside();
+        }
+        let assignments = self.assignments(&load.workloads)?;
+        let cached = cached_of(&assignments);
+        let (before, cpu_before) = (self.counted(), process_cpu());
+        let monitor = self.monitor()?;
+        let mut heard = Heard::new(assignments.len(), self.keeps_seconds, self.clock.now());
+        let listener = &mut self.listener;
+        let outcomes = host::load::run(&assignments, &self.clock, &self.stop, &mut |news| {
+            match (&news, &mut *listener) {
+                (News::Started(at, _), Some(listener)) => listener.begin(load, &names(&assignments), *at),
+                (News::Logged(workload, requests), _) => listener::tell(listener, *workload, requests),
+                _ => {}
+            }
+            heard.listen(news, &self.clock, &monitor, live);
+        })
+        .map_err(HostError::told)?;
+        let ended = self.clock.now();
+        for outcome in &outcomes {
+            listener::tell(&mut self.listener, outcome.workload, &outcome.tally.logged);
+        }
+        if let Some(listener) = &mut self.listener {
+            listener.end(ended);
+        }
+        let cpu = process_cpu().since(cpu_before);
+        let devices = describe::device_counters(&before, &self.counted());
+        let mut series = describe::series(monitor.stop());
+        series.retain(|each| each.absent.is_some() || !each.values.is_empty());
+        series.extend(self.upkeep.series(heard.started));
+        let cached = cached.zip(cached_of(&assignments));
+        series.extend(cached.map(|held| describe::cached_series(heard.started, ended, held)));
+        let mut workloads = answers(&assignments, outcomes, heard.histories);
+        // After the load and the monitors, so that it disturbs neither.
+        ceiling::measure(&assignments, &self.clock, &self.stop, &mut workloads);
+        Ok(MeasuredLoad {
+            started: heard.started,
+            ended,
+            workloads,
+            series,
+            cpu: Some(CpuUse { user_s: cpu.user.as_secs_f64(), system_s: cpu.system.as_secs_f64() }),
+            devices,
+            breakdown: None,
+        })
+    }
+
+    fn settle(
+        &mut self,
+        settle: Settle,
+        wrote: bool,
+        live: &mut dyn FnMut(Live),
+    ) -> Result<Option<record::Settled>, WorldError> {
+        let time = match settle {
+            Settle::None => return Ok(None),
+            // What a read leaves behind is no work that would end.
+            Settle::Auto if !wrote => return Ok(None),
+            Settle::Auto => SETTLE_IDLE,
+            Settle::For(time) => time,
+        };
+        if self.targets.iter().all(|each| matches!(each.target.place, Place::Null { .. })) {
+            return Ok(None);
+        }
+        let started = self.clock.now();
+        let flushed = if wrote { "flushed, then " } else { "" };
+        if wrote {
+            self.flush()?;
+        }
+        self.idle(time, live);
+        let seconds = self.clock.now().saturating_since(started).as_secs_f64();
+        let done = format!("{flushed}{} without I/O", time.exact());
+        Ok(Some(record::Settled { done, seconds, left_bytes: None }))
+    }
+
+    fn state(&mut self, state: &State, live: &mut dyn FnMut(Live)) -> Result<MeasuredState, WorldError> {
+        self.lay_out(live)?;
+        let started = self.clock.now();
+        let mut complete = true;
+        match state {
+            State::Idle(time) => self.idle(*time, live),
+            State::Prepare(prepare) => self.prepare(prepare, live)?,
+            State::FailDisk(disk) => self.upkeep.fail_disk(*disk)?,
+            State::Background(Background { wait, .. }) => {
+                self.upkeep.rebuild(&self.clock)?;
+                complete = self.wait_for_work(*wait, live)?;
+            }
+            State::Watch(Watch { work, wait }) => {
+                self.upkeep.look(*work, &self.clock)?;
+                complete = self.wait_for_work(*wait, live)?;
+            }
+        }
+        let series = self.upkeep.series(started).into_iter().collect();
+        Ok(MeasuredState {
+            started,
+            ended: self.clock.now(),
+            series,
+            complete: complete && !self.is_stopped(),
+        })
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    fn put_back(&mut self) -> Vec<String> {
+        let mut left = self.scratch.remove();
+        left.extend(self.plain.end());
+        left.extend(self.trees.remove().err().map(|error| error.to_string()));
+        left.extend(self.read_ahead.iter_mut().filter_map(|set| set.put_back(&self.root).err()));
+        left
+    }
+}
+
+impl RealWorld {
+    /// Makes the files, once.
+    fn lay_out(&mut self, live: &mut dyn FnMut(Live)) -> Result<(), WorldError> {
+        self.plain.lay_out(&mut self.targets, &self.clock, &self.stop, live)?;
+        self.scratch.lay_out(&self.clock, &self.stop, live)
+    }
+
+    /// Looks once at what the targets hold that were there before. What cannot be looked at is not known, and the load
+    /// itself tells why.
+    fn look_inside(&mut self) {
+        if !std::mem::take(&mut self.looks_inside) {
+            return;
+        }
+        for number in (0..self.targets.len()).filter(|number| self.scratch.planned(*number).is_none()) {
+            let Resolved { target, facts, stored, .. } = &mut self.targets[number];
+            if let Place::File(path) | Place::Block { node: path, .. } = &target.place {
+                *stored = host::target::stored(path, facts.size, &self.clock).ok().flatten();
+            }
+        }
+    }
+
+    /// Until the array's work runs, or with `to_its_end` has ended; false after an interrupt.
+    fn wait_for_work(&mut self, to_its_end: bool, live: &mut dyn FnMut(Live)) -> Result<bool, WorldError> {
+        let stop = self.stop.clone();
+        self.upkeep.wait(to_its_end, &self.clock, &|| stop.load(Ordering::Relaxed), live)
+    }
+
+    fn idle(&self, time: Nanos, live: &mut dyn FnMut(Live)) {
+        const SLICE: Nanos = Nanos::from_millis(100);
+        let started = self.clock.now();
+        let until = started.saturating_add(time);
+        while self.clock.now() < until && !self.is_stopped() {
+            let now = self.clock.now();
+            self.clock.sleep_until(now.saturating_add(SLICE).min(until));
+            let done = now.saturating_since(started).as_secs_f64() / time.as_secs_f64();
+            live(Live {
+                now,
+                started,
+                doing: "idle",
+                progress: Progress::default(),
+                p99: None,
+                done: Some(done),
+                heard: &[],
+            });
+        }
+    }
+}
+
+/// As many files of no storage as a workload, or its trace, names.
+fn null_files(workload: &Workload) -> usize {
+    let trace = workload.replay().and_then(|replay| replay.requests.as_ref());
+    trace.map_or(0, |trace| trace.files().len()).max(narrow::<usize>(files_needed(workload)))
+}

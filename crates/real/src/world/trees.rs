@@ -1,0 +1,186 @@
+//! Trees of files in a directory target: claimed at the first load that asks for them, prepared before each.
+
+use std::path::PathBuf;
+
+use conduct::{Live, MeasuredLoad, WorldError};
+use host::restore::Journal;
+use host::target::Place;
+use host::tree::{self, FOLDER, Found, TreeAssignment, TreeError, Trees};
+use record::CpuUse;
+use units::Bytes;
+use units::convert::{narrow, truncated};
+use workload::Progress;
+use workload::plan::{Load, Plan, Point};
+use workload::spec::Workload;
+use workload::tree::{Tree, compile_tree};
+
+use super::RealWorld;
+use crate::describe;
+use crate::failure::HostError;
+use crate::heard::{Heard, answer, fill_in};
+use crate::options::RealOptions;
+use crate::target::Resolved;
+
+/// The trees of a run; nothing where its plan asks for none.
+#[derive(Debug, Default)]
+pub(crate) struct TreeSet {
+    directory: Option<PathBuf>,
+    keep: bool,
+    journal: Journal,
+    leftover: Option<String>,
+    trees: Option<Trees>,
+}
+
+impl TreeSet {
+    /// Looks at where the folder will be: in the only target behind the plain files of a tool.
+    /// Changes nothing.
+    pub(crate) fn plan(
+        plan: &Plan,
+        targets: &[Resolved],
+        options: &RealOptions,
+    ) -> Result<TreeSet, WorldError> {
+        let mut workloads = plan.points().iter().flat_map(Point::workloads);
+        let Some(workload) = workloads.find(|workload| workload.tree.is_some()) else {
+            return Ok(TreeSet::default());
+        };
+        let [Resolved { target, .. }] = targets.get(options.plain.len()..).unwrap_or_default() else {
+            return Err(no_directory(workload, targets));
+        };
+        let Place::Directory(directory) = &target.place else { return Err(no_directory(workload, targets)) };
+        let path = directory.join(FOLDER);
+        let leftover = match tree::look(directory).map_err(HostError::told)? {
+            Found::Nothing => None,
+            Found::Left => Some(format!("{} is left from an earlier run and is cleared", path.display())),
+            Found::InUse => return Err(TreeError::InUse { path }.told()),
+            Found::Foreign => return Err(TreeError::NotOurs { path }.told()),
+        };
+        let (keep, journal) = (options.keep, options.journal.clone());
+        Ok(TreeSet { directory: Some(directory.clone()), keep, journal, leftover, trees: None })
+    }
+
+    pub(crate) fn leftover_words(&self) -> Option<&str> {
+        self.leftover.as_deref()
+    }
+
+    /// The folder, claimed when it is first wanted.
+    fn open(&mut self) -> Result<&mut Trees, TreeError> {
+        let directory = self.directory.as_ref().expect("a plan with trees has one directory");
+        match &mut self.trees {
+            Some(trees) => Ok(trees),
+            none => Ok(none.insert(Trees::open(directory, self.keep, &self.journal)?)),
+        }
+    }
+
+    /// Removes the trees. An error says what stays behind.
+    pub(crate) fn remove(&mut self) -> Result<(), TreeError> {
+        self.trees.as_mut().map_or(Ok(()), Trees::remove)
+    }
+}
+
+fn no_directory(workload: &Workload, targets: &[Resolved]) -> WorldError {
+    WorldError::unfit(format!(
+        "workload `{}` is of files and directories; that takes one directory as target, not {}",
+        workload.name,
+        targets.iter().map(|each| each.target.name.as_str()).collect::<Vec<_>>().join(", ")
+    ))
+}
+
+impl RealWorld {
+    /// Runs tree workloads together. What they need is made before.
+    pub(crate) fn load_trees(
+        &mut self,
+        load: &Load,
+        live: &mut dyn FnMut(Live),
+    ) -> Result<MeasuredLoad, WorldError> {
+        let mut set = std::mem::take(&mut self.trees);
+        let answer = set.open().map_err(HostError::told).and_then(|trees| self.load_in(trees, load, live));
+        self.trees = set;
+        answer
+    }
+
+    fn load_in(
+        &mut self,
+        trees: &mut Trees,
+        load: &Load,
+        live: &mut dyn FnMut(Live),
+    ) -> Result<MeasuredLoad, WorldError> {
+        let asked = || load.workloads.iter().filter_map(|workload| Some((workload, workload.tree.as_ref()?)));
+        let mut assignments = Vec::new();
+        for (workload, tree) in asked() {
+            self.prepare_tree(trees, workload, tree, live)?;
+            let jobs = compile_tree(workload, tree)?;
+            assignments.push(TreeAssignment { workload: workload.clone(), jobs });
+        }
+        let (before, cpu_before) = (self.counted(), host::monitor::process_cpu());
+        let monitor = self.monitor()?;
+        let mut heard = Heard::new(assignments.len(), self.keeps_seconds, self.clock.now());
+        let mut outcomes = tree::run(&assignments, trees, &self.clock, &self.stop, &mut |news| {
+            heard.listen(news, &self.clock, &monitor, live);
+        })
+        .map_err(HostError::told)?;
+        let ended = self.clock.now();
+        let cpu = host::monitor::process_cpu().since(cpu_before);
+        let devices = describe::device_counters(&before, &self.counted());
+        let mut series = describe::series(monitor.stop());
+        series.retain(|each| each.absent.is_some() || !each.values.is_empty());
+        let mut answers = Vec::new();
+        for ((index, (workload, tree)), history) in asked().enumerate().zip(heard.histories) {
+            let own = outcomes.iter_mut().filter(|outcome| outcome.workload == index);
+            let (mut files, mut settled, mut errors) = (Vec::new(), 0, 0);
+            for outcome in own {
+                settled += outcome.tally.settled;
+                errors += outcome.tally.errors;
+                // A record names the files that failed; the job knows their numbers.
+                for sample in &mut outcome.tally.error_samples {
+                    let file = std::mem::replace(&mut sample.offset, Bytes::ZERO).get();
+                    sample.file = narrow::<u16>(files.len());
+                    files.push(trees.path_of(&workload.name, outcome.worker, tree.op, file));
+                }
+            }
+            trees.done(&workload.name, tree.op, errors == 0 && settled >= everything(workload, tree));
+            let span = Bytes::new(truncated(tree.sizes.mean() * tree.count as f64));
+            answers.push(answer(files, span, "each request", history));
+        }
+        Ok(MeasuredLoad {
+            started: heard.started,
+            ended,
+            workloads: fill_in(answers, outcomes),
+            series,
+            cpu: Some(CpuUse { user_s: cpu.user.as_secs_f64(), system_s: cpu.system.as_secs_f64() }),
+            devices,
+            breakdown: None,
+        })
+    }
+
+    fn prepare_tree(
+        &self,
+        trees: &mut Trees,
+        workload: &Workload,
+        tree: &Tree,
+        live: &mut dyn FnMut(Live),
+    ) -> Result<(), WorldError> {
+        let started = self.clock.now();
+        let prepared = trees.prepare(workload, tree, &self.stop, &mut |made, wanted| {
+            let progress = Progress { ops: made, ..Progress::default() };
+            let done = Some(made as f64 / wanted.max(1) as f64);
+            live(Live {
+                now: self.clock.now(),
+                started,
+                doing: "lay out",
+                progress,
+                p99: None,
+                done,
+                heard: &[],
+            });
+        });
+        prepared.map_err(HostError::told)
+    }
+}
+
+/// Requests after which all of a tree has been visited.
+fn everything(workload: &Workload, tree: &Tree) -> u64 {
+    let all =
+        Workload { stop: workload::spec::Stop { run: None, ops: None, ..workload.stop }, ..workload.clone() };
+    let jobs = compile_tree(&all, tree).unwrap_or_default();
+    jobs.iter().filter_map(|job| job.visits).sum()
+}

@@ -1,0 +1,13 @@
+//! Virtual arrays as a world: the same load in virtual time, and what a change of a part would bring.
+//!
+//! **Invariant:** no clock and no file of the system's. What a record says of this machine is given, see
+//! [`conduct::Machine`].
+
+pub mod planted;
+mod shares;
+mod simulate;
+pub mod what_if;
+mod world;
+
+pub use simulate::{Chosen, simulate};
+pub use world::{ModelError, ModelledWorld};

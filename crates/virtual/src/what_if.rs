@@ -1,0 +1,326 @@
+//! A point of a plan on a virtual array again and again, one thing changed at a time.
+//!
+//! Every change is tried with the same seeds as the unchanged array, so that both are asked for the same requests; what
+//! the seeds differ by with nothing changed is the noise below which nothing is called an effect. Each trial carries out
+//! the plan from its first point to the one that is asked about: caches, failed disks and rebuilds are then as they were
+//! in the record.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use array::sim::{Plant, Resource};
+use array::spec::{self, Source};
+use conduct::{Machine, World, WorldError};
+use record::{Effect, Figure, Point, Trial, WhatIf};
+use stats::Histogram;
+use stats::difference::{Estimate, Noise, Ratio};
+use units::convert::narrow;
+use workload::plan::{Load, Plan, Task};
+use workload::spec::Pace;
+
+use crate::world::{ModelError, ModelledWorld};
+
+/// How many times as much is in flight where that is tried.
+const DEEPER: u32 = 2;
+
+/// By how much two quantiles may differ that lie on either side of the edge of a histogram's bucket, as a part.
+const BUCKET: f64 = 1.0 / 64.0;
+
+/// How many times as fast a part is made where the record leaves the limit open: enough to tell one from another.
+pub const SETTLE_TIMES: f64 = 1.5;
+
+/// How often each is tried for that.
+pub const SETTLE_SEEDS: u32 = 3;
+
+/// How often what then seems to matter is tried, where so few leave it open: an interval of nine is a third as wide.
+pub const SETTLE_AGAIN: u32 = 9;
+
+/// As many parts are tried again, beside the array as it is and twice as much in flight.
+pub const SETTLE_PARTS: usize = 2;
+
+/// The rate of all workloads of a point together; its interval is as wide as theirs together.
+pub fn rate_of(point: &Point) -> Figure {
+    let totals =
+        || point.workloads.iter().filter_map(|workload| workload.total()).map(|total| total.ops_per_s);
+    Figure {
+        value: totals().map(|rate| rate.value).sum(),
+        low: totals().map(|rate| rate.low).sum(),
+        high: totals().map(|rate| rate.high).sum(),
+    }
+}
+
+/// A point of a plan on an array whose parts are changed one at a time.
+#[derive(Clone, Copy, Debug)]
+pub struct Study<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// Which of its points.
+    pub index: usize,
+    /// The array, as `array:md3000?raid=10`.
+    pub address: &'a str,
+    /// What of that array was made how many times as fast before anything was tried; nothing for a run of an address.
+    pub altered: &'a [(Resource, f64)],
+    /// Its rate in the record, with its interval.
+    pub recorded: Figure,
+    /// How often each is tried, at least two.
+    pub seeds: u32,
+    /// How many times as fast a part is made.
+    pub times: f64,
+    /// What runs the simulation.
+    pub machine: &'a Machine,
+}
+
+/// Why it could not be tried.
+#[derive(Debug, thiserror::Error)]
+pub enum WhatIfError {
+    /// The array.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The load.
+    #[error(transparent)]
+    World(#[from] WorldError),
+    /// The point asks for nothing.
+    #[error(
+        "point {0} brings the array into a state and issues no requests, so that nothing can be compared"
+    )]
+    NoLoad(usize),
+    /// Nothing was measured.
+    #[error("the point gave no figure when it was run again")]
+    NoFigure,
+}
+
+/// What is changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Change {
+    Nothing,
+    Faster(Resource),
+    Deeper,
+}
+
+/// What one trial gave.
+#[derive(Clone, Copy, Debug)]
+struct Figures {
+    ops_per_s: f64,
+    p99_ns: Option<f64>,
+}
+
+/// Tries every part of the array faster, and twice as much in flight; the most worth first.
+///
+/// All that the plan has before the point is run first. Trials run side by side, one on each processor. `stop`
+/// ends it with [`WorldError::Interrupted`].
+pub fn what_if(
+    study: &Study<'_>,
+    library: &(dyn Source + Sync),
+    stop: &Arc<AtomicBool>,
+) -> Result<WhatIf, WhatIfError> {
+    let point = study.plan.points().get(study.index).ok_or(WhatIfError::NoLoad(study.index))?;
+    let Task::Load(load) = &point.task else { return Err(WhatIfError::NoLoad(study.index)) };
+    let mut plant = Plant::from(&spec::array(library, study.address).map_err(ModelError::from)?);
+    alter(study, &mut plant);
+    let parts = Resource::ALL.into_iter().filter(|one| one.is_in(&plant)).map(Change::Faster);
+    let changes: Vec<Change> = parts.chain(is_closed(load).then_some(Change::Deeper)).collect();
+    tried(study, &point.name, &changes, library, stop)
+}
+
+/// The same [`SETTLE_TIMES`] as fast with [`SETTLE_SEEDS`] seeds, whatever `study` says of both; where `is_settled` says
+/// that this leaves the limit open, the [`SETTLE_PARTS`] parts that brought most, and the depth, with [`SETTLE_AGAIN`].
+pub fn settle(
+    study: &Study<'_>,
+    library: &(dyn Source + Sync),
+    stop: &Arc<AtomicBool>,
+    is_settled: impl Fn(&WhatIf) -> bool,
+) -> Result<WhatIf, WhatIfError> {
+    let study = Study { seeds: SETTLE_SEEDS, times: SETTLE_TIMES, ..*study };
+    let first = what_if(&study, library, stop)?;
+    if is_settled(&first) || !first.is_the_record() {
+        return Ok(first);
+    }
+    let mut parts: Vec<(f64, Change)> = Vec::new();
+    for part in Resource::ALL {
+        let trial = first.trials.iter().find(|trial| trial.change == part.name());
+        parts.extend(trial.map(|trial| (trial.ops.change, Change::Faster(part))));
+    }
+    parts.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    let deeper = first.trials.iter().any(|trial| trial.change == name(Change::Deeper));
+    let parts = parts.into_iter().take(SETTLE_PARTS).map(|(_, part)| part);
+    let changes: Vec<Change> = parts.chain(deeper.then_some(Change::Deeper)).collect();
+    let mut again = tried(&Study { seeds: SETTLE_AGAIN, ..study }, &first.name, &changes, library, stop)?;
+    for trial in first.trials {
+        if again.trials.iter().all(|other| other.change != trial.change) {
+            again.trials.push(trial);
+        }
+    }
+    again.trials.sort_by(|one, other| worth(other).total_cmp(&worth(one)));
+    Ok(again)
+}
+
+/// What each of `changes` brings.
+fn tried(
+    study: &Study<'_>,
+    point: &str,
+    changes: &[Change],
+    library: &(dyn Source + Sync),
+    stop: &Arc<AtomicBool>,
+) -> Result<WhatIf, WhatIfError> {
+    let changes: Vec<Change> = std::iter::once(Change::Nothing).chain(changes.iter().copied()).collect();
+    let figures = all(study, &changes, library, stop)?;
+    let (unchanged, changed) = figures.split_first().ok_or(WhatIfError::NoFigure)?;
+    let first = unchanged.first().ok_or(WhatIfError::NoFigure)?;
+    let seeds = unchanged.len();
+    let floor = |values: &[f64]| Noise::of([values]).map(|noise| noise.floor(seeds, seeds));
+    let ops = |figures: &[Figures]| figures.iter().map(|one| one.ops_per_s).collect::<Vec<_>>();
+    let p99 = |figures: &[Figures]| figures.iter().map(|one| one.p99_ns).collect::<Option<Vec<_>>>();
+    let floor_ops = floor(&ops(unchanged)).ok_or(WhatIfError::NoFigure)?;
+    let floor_p99 = p99(unchanged).and_then(|values| floor(&values)).map(|floor| floor.max(BUCKET));
+    let mut trials = Vec::new();
+    for (change, figures) in changes[1..].iter().zip(changed) {
+        let of_p99 = || effect(&p99(unchanged)?, &p99(figures)?, floor_p99?);
+        trials.push(Trial {
+            change: name(*change).into(),
+            times: if *change == Change::Deeper { f64::from(DEEPER) } else { study.times },
+            ops: effect(&ops(unchanged), &ops(figures), floor_ops).ok_or(WhatIfError::NoFigure)?,
+            p99: of_p99(),
+        });
+    }
+    trials.sort_by(|one, other| worth(other).total_cmp(&worth(one)));
+    Ok(WhatIf {
+        point: narrow::<u32>(study.index),
+        name: point.to_owned(),
+        seeds: narrow::<u32>(seeds),
+        times: study.times,
+        recorded_ops_per_s: study.recorded.value,
+        recorded_low: study.recorded.low,
+        recorded_high: study.recorded.high,
+        again_ops_per_s: first.ops_per_s,
+        floor_ops,
+        floor_p99,
+        trials,
+    })
+}
+
+/// The gain in rate where there is one, otherwise that of the percentile, which is told below every gain in rate.
+fn worth(trial: &Trial) -> f64 {
+    let p99 = trial.p99.filter(|effect| effect.is_there).map_or(0.0, |effect| -effect.change);
+    if trial.ops.is_there { trial.ops.change + p99 * 1e-6 } else { p99 * 1e-3 }
+}
+
+fn name(change: Change) -> &'static str {
+    match change {
+        Change::Nothing => "nothing",
+        Change::Faster(resource) => resource.name(),
+        Change::Deeper => "depth",
+    }
+}
+
+fn is_closed(load: &Load) -> bool {
+    load.workloads.iter().all(|workload| matches!(workload.pace, Pace::Closed | Pace::Think(_)))
+}
+
+/// The change from each of `before` to that of `after` with the same seed; `None` where a figure is none.
+fn effect(before: &[f64], after: &[f64], floor: f64) -> Option<Effect> {
+    let ratios: Vec<f64> = before.iter().zip(after).map(|(before, after)| after / before).collect();
+    let ratio = Estimate::of_repeats(&ratios)?;
+    let change = Ratio::of(Estimate::new(1.0, 0.0, ratio.freedom)?, ratio);
+    let (low, high) = (change.interval.low - 1.0, change.interval.high - 1.0);
+    let change = change.value - 1.0;
+    let is_there = (low > 0.0 || high < 0.0) && change.abs() > floor;
+    Some(Effect { change, low, high, is_there })
+}
+
+/// The figures of every change with every seed.
+fn all(
+    study: &Study<'_>,
+    changes: &[Change],
+    library: &(dyn Source + Sync),
+    stop: &Arc<AtomicBool>,
+) -> Result<Vec<Vec<Figures>>, WhatIfError> {
+    let seeds = study.seeds.max(2) as usize;
+    let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let work = || {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let (change, seed) = (number / seeds, number % seeds);
+            if change >= changes.len() {
+                return;
+            }
+            let figures = once(study, changes[change], seed as u64, library, stop);
+            if figures.is_err() {
+                // Nobody begins another.
+                next.store(changes.len() * seeds, Ordering::Relaxed);
+            }
+            found.lock().unwrap_or_else(PoisonError::into_inner).push((change, seed, figures));
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..threads.min(changes.len() * seeds) {
+            scope.spawn(work);
+        }
+    });
+    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    found.sort_by_key(|(change, seed, _)| (*change, *seed));
+    let mut figures = vec![Vec::new(); changes.len()];
+    for (change, _, one) in found {
+        figures[change].push(one?);
+    }
+    Ok(figures)
+}
+
+/// One trial. Seed 0 is the run's own.
+fn once(
+    study: &Study<'_>,
+    change: Change,
+    seed: u64,
+    library: &dyn Source,
+    stop: &Arc<AtomicBool>,
+) -> Result<Figures, WhatIfError> {
+    let mut plan = study.plan.clone().only(|point| {
+        if let Task::Load(load) = &mut point.task {
+            for workload in &mut load.workloads {
+                workload.seed = workload.seed.wrapping_add(seed << 32);
+                if change == Change::Deeper && point.index == study.index {
+                    workload.depth = workload.depth.saturating_mul(DEEPER);
+                }
+            }
+        }
+        point.index <= study.index
+    });
+    plan.seed = plan.seed.wrapping_add(seed << 32);
+    let mut world =
+        ModelledWorld::changed(&plan, study.address, library, study.machine, stop.clone(), |plant| {
+            alter(study, plant);
+            if let Change::Faster(resource) = change {
+                resource.speed_up(plant, study.times);
+            }
+        })?;
+    let outcome = conduct::run(&plan, &mut world, &mut |_| {});
+    if world.is_stopped() {
+        return Err(WorldError::Interrupted.into());
+    }
+    if let Some(error) = outcome.error {
+        return Err(error.into());
+    }
+    let point = outcome.points.iter().find(|point| point.index as usize == study.index);
+    point.and_then(figures).ok_or(WhatIfError::NoFigure)
+}
+
+fn alter(study: &Study<'_>, plant: &mut Plant) {
+    study.altered.iter().for_each(|(resource, times)| resource.speed_up(plant, *times));
+}
+
+/// The rates of all workloads together, and the percentile of all their requests.
+fn figures(point: &Point) -> Option<Figures> {
+    let mut response = Histogram::new();
+    for class in point.workloads.iter().flat_map(|workload| &workload.classes) {
+        response.merge(&class.response.to_stats()?);
+    }
+    let totals = point.workloads.iter().filter_map(|workload| workload.total());
+    let ops_per_s: f64 = totals.map(|total| total.ops_per_s.value).sum();
+    let given =
+        |summary: &record::OpSummary| summary.response.as_ref().is_none_or(|of| !of.quantiles.is_empty());
+    let are_given = point.workloads.iter().filter_map(|workload| workload.total()).all(given);
+    let enough = are_given && response.count() as f64 * 0.01 >= 10.0;
+    let p99_ns = enough.then(|| response.quantile(0.99)).flatten().map(|value| value.get() as f64);
+    (ops_per_s.is_finite() && ops_per_s > 0.0).then_some(Figures { ops_per_s, p99_ns })
+}

@@ -1,0 +1,469 @@
+//! A virtual array: the trait of a world over its simulation.
+
+mod trees;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use array::background::{BackgroundKind, BackgroundPolicy};
+use array::files::Held;
+use array::raid::HealthError;
+use array::sim::{self, Client, FilePlace, Plant, Sim, Watch, WorkError, WorkOrder};
+use array::spec::{self, ArraySpec, Shipped, Source, SpecError};
+use conduct::listener::{self, Listener};
+use conduct::{
+    History, Live, Machine, MeasuredLoad, MeasuredState, MeasuredWorker, MeasuredWorkload, World, WorldError,
+    checks, p99_of, span_of,
+};
+use record::names::fact;
+use record::{Breakdown, ClassShare, EngineUsed, Environment, Series};
+use units::convert::{narrow, truncated};
+use units::{Bytes, Instant, Nanos};
+use workload::plan::{self, Background, Load, Plan, Settle, State, Work};
+use workload::room::Need;
+use workload::spec::{Files, OpenSync, Workload};
+use workload::steady::SteadyWatch;
+use workload::{FlowTotals, Job, Progress, compile, file_size_needed, files_needed};
+
+use crate::shares;
+
+/// What is waited for at the longest until caches are clean. The largest of the library take minutes; a set that has
+/// failed never takes what is left.
+const SETTLE_MOST: Nanos = Nanos::from_secs(3600);
+
+/// A virtual array with its hosts.
+pub struct ModelledWorld {
+    asked: String,
+    environment: Environment,
+    spec: ArraySpec,
+    sim: Sim,
+    sizes: Vec<Bytes>,
+    stop: Arc<AtomicBool>,
+    /// Background work that goes on beside the phases that follow, and since when.
+    works: Vec<(u32, &'static str, Instant)>,
+    /// What the file system of its host has not yet written.
+    held: Held,
+    listener: Option<Box<dyn Listener>>,
+    keeps_seconds: bool,
+}
+
+impl ModelledWorld {
+    /// The array at `address`, as `array:md3000?raid=10`; a file of `library` or one that is shipped.
+    ///
+    /// `machine` runs it; `stop` is set by whoever handles signals.
+    pub fn open(
+        plan: &Plan,
+        address: &str,
+        library: &dyn Source,
+        machine: &Machine,
+        stop: Arc<AtomicBool>,
+    ) -> Result<ModelledWorld, ModelError> {
+        ModelledWorld::changed(plan, address, library, machine, stop, |_| ())
+    }
+
+    /// The same with something of it changed.
+    pub fn changed(
+        plan: &Plan,
+        address: &str,
+        library: &dyn Source,
+        machine: &Machine,
+        stop: Arc<AtomicBool>,
+        change: impl FnOnce(&mut Plant),
+    ) -> Result<ModelledWorld, ModelError> {
+        let spec = spec::array(library, address)?;
+        let mut plant = Plant::from(&spec);
+        change(&mut plant);
+        let sim = Sim::new(&plant, plan.seed).map_err(|error| ModelError::Geometry(error.to_string()))?;
+        let sizes = sim.lun_sizes();
+        checks::verifies_nothing(plan, "a virtual array").map_err(ModelError::Unfit)?;
+        checks::names_targets(plan, sizes.len(), "LUNs; `array:NAME?luns=N` has more")
+            .map_err(ModelError::Unfit)?;
+        let world = ModelledWorld {
+            asked: address.into(),
+            environment: machine.environment.clone(),
+            spec,
+            sim,
+            sizes,
+            stop,
+            works: Vec::new(),
+            held: Held::default(),
+            listener: None,
+            keeps_seconds: false,
+        };
+        checks::fits_lengths(plan, |workload| world.files(workload).1)
+            .map_err(|error| ModelError::Unfit(error.to_string()))?;
+        checks::fits_machine(plan, &machine.room, |workload| Ok(Need::virtually(workload)))
+            .map_err(|error| ModelError::Unfit(error.to_string()))?;
+        Ok(world)
+    }
+
+    /// The sizes of its LUNs.
+    pub fn lun_sizes(&self) -> &[Bytes] {
+        &self.sizes
+    }
+
+    /// As [`open`](ModelledWorld::open), from the shipped library alone and on a machine without limits.
+    pub fn shipped(plan: &Plan, address: &str, stop: Arc<AtomicBool>) -> Result<ModelledWorld, ModelError> {
+        ModelledWorld::open(plan, address, &Shipped, &Machine::default(), stop)
+    }
+
+    /// Where the files of `workload` lie, and how long they are: LUNs, or equal parts of them where the workload
+    /// has files of its own.
+    fn files(&self, workload: &Workload) -> (Vec<FilePlace>, Vec<Bytes>) {
+        let luns = (0u32..).zip(&self.sizes).filter(|(lun, _)| workload.uses(*lun as usize));
+        if workload.files == Files::Shared {
+            return luns.map(|(lun, size)| (FilePlace::whole(lun), *size)).unzip();
+        }
+        let luns: Vec<(u32, Bytes)> = luns.map(|(lun, size)| (lun, *size)).collect();
+        let count = files_needed(workload);
+        let on_each = count.div_ceil(luns.len().max(1) as u64).max(1);
+        (0..count)
+            .map(|number| {
+                let (lun, size) = luns[narrow::<usize>(number) % luns.len()];
+                let len = Bytes::new(size.get() / on_each).round_down(Bytes::KIB * 4);
+                let len = file_size_needed(workload).unwrap_or(len).min(len);
+                (FilePlace { lun, start: len * (number / luns.len() as u64) }, len)
+            })
+            .unzip()
+    }
+
+    fn fail_disk(&mut self, disk: u32) -> Result<(), WorldError> {
+        let (array, disks) = (&self.spec.name, self.spec.layout.disks.len());
+        if disk as usize >= disks {
+            return Err(WorldError::unfit(format!(
+                "{array} has no disk {disk}; its {disks} disks count from 0"
+            )));
+        }
+        self.sim.fail_disk(disk).map_err(disk_refused)
+    }
+
+    fn background(&mut self, work: &Background) -> Result<Vec<Series>, WorldError> {
+        let (kind, name) = kind_of(work.work);
+        let order = WorkOrder { kind, set: 0, slot: None };
+        let started = self.sim.now();
+        let number = match work.rate {
+            None => self.sim.start_work(order),
+            Some(share) => {
+                let own = self.spec.background.iter().find(|params| params.kind == kind).copied();
+                let params = own.ok_or_else(|| {
+                    let array = &self.spec.name;
+                    WorldError::unfit(format!(
+                        "{array} has no figures for {name}, so that its rate cannot be set"
+                    ))
+                })?;
+                // What the array takes its rate to be a share of.
+                let policy = match params.policy {
+                    BackgroundPolicy::Tags(_) => BackgroundPolicy::Tags(share),
+                    _ => BackgroundPolicy::Share(share),
+                };
+                self.sim.start_work_as(order, array::background::BackgroundParams { policy, ..params })
+            }
+        }
+        .map_err(work_refused)?;
+        if work.wait {
+            self.sim.finish_work(number);
+        } else {
+            self.works.push((number, name, started));
+        }
+        Ok(self.progress_of(number, name, started).into_iter().collect())
+    }
+
+    /// Looks at work that goes on beside the loads, to its end if it is waited for.
+    fn watch(&mut self, watch: &plan::Watch) -> Result<Vec<Series>, WorldError> {
+        let name = kind_of(watch.work).1;
+        if !self.works.iter().any(|(_, other, _)| *other == name) {
+            let array = &self.spec.name;
+            return Err(WorldError::unfit(format!("{array} has no {name} under way that could be watched")));
+        }
+        if !watch.wait {
+            return Ok(self.series_of_works());
+        }
+        let all = std::mem::take(&mut self.works);
+        let (watched, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, other, _)| *other == name);
+        self.works = others;
+        watched.iter().for_each(|(number, ..)| self.sim.finish_work(*number));
+        let progress =
+            watched.iter().filter_map(|(number, name, since)| self.progress_of(*number, name, *since));
+        Ok(progress.collect())
+    }
+
+    /// How far the work beside the loads has come.
+    fn series_of_works(&self) -> Vec<Series> {
+        let progress = |(number, name, since): &(u32, &str, Instant)| self.progress_of(*number, name, *since);
+        self.works.iter().filter_map(progress).collect()
+    }
+
+    /// Percent against time, as far as it has come.
+    fn progress_of(&self, number: u32, name: &str, started: Instant) -> Option<Series> {
+        let progress = self.sim.work_progress(number)?;
+        let shares = (1..=progress.percents.len()).map(|percent| percent as f64 / 100.0);
+        Some(Series {
+            name: format!("{name}{}", record::names::series::DONE),
+            workload: None,
+            unit: "share".into(),
+            source: "the model".into(),
+            from_ns: None,
+            at_ns: progress.percents.iter().map(|after| started.saturating_add(*after).nanos()).collect(),
+            values: shares.collect(),
+            absent: None,
+        })
+        .filter(|series| !series.values.is_empty())
+    }
+}
+
+/// Why there is no such virtual array.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelError {
+    /// Its description.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    /// Its RAID sets.
+    #[error("{0}")]
+    Geometry(String),
+    /// The plan asks for what it does not have.
+    #[error("{0}")]
+    Unfit(String),
+}
+
+fn work_refused(error: WorkError) -> WorldError {
+    WorldError::unfit(error.to_string())
+}
+
+fn disk_refused(error: HealthError) -> WorldError {
+    WorldError::unfit(error.to_string())
+}
+
+fn kind_of(work: Work) -> (BackgroundKind, &'static str) {
+    match work {
+        Work::Rebuild => (BackgroundKind::Rebuild, "rebuild"),
+        Work::Initialise => (BackgroundKind::Initialise, "initialise"),
+        Work::Clone => (BackgroundKind::Clone, "clone"),
+        Work::Verify => (BackgroundKind::Verify, "verify"),
+        Work::Scrub => (BackgroundKind::Scrub, "scrub"),
+    }
+}
+
+impl World for ModelledWorld {
+    fn kind(&self) -> record::World {
+        record::World::Array
+    }
+
+    fn environment(&self) -> Environment {
+        self.environment.clone()
+    }
+
+    fn targets(&self) -> Vec<record::Target> {
+        let facts = [("model", self.spec.name.clone()), ("about", self.spec.about.clone())];
+        let fitted =
+            self.spec.is_fitted().then(|| (fact::FITTED, "rates and mean response times".to_owned()));
+        vec![record::Target {
+            address: self.asked.clone(),
+            kind: "array".into(),
+            path: None,
+            size_bytes: self.sizes.iter().copied().sum::<Bytes>().get(),
+            caches: Vec::new(),
+            facts: facts.into_iter().chain(fitted).map(|(key, value)| (key.to_owned(), value)).collect(),
+        }]
+    }
+
+    fn has_percentiles(&self) -> bool {
+        !self.spec.is_fitted()
+    }
+
+    fn write_cache(&self) -> Option<Bytes> {
+        Some(self.spec.write_cache())
+    }
+
+    fn now(&self) -> Instant {
+        self.sim.now()
+    }
+
+    fn keep_shares(&mut self) {
+        self.sim.keep_trails();
+    }
+
+    fn keep_seconds(&mut self) {
+        self.keeps_seconds = true;
+    }
+
+    fn tell(&mut self, listener: Box<dyn Listener>) {
+        self.listener = Some(listener);
+    }
+
+    fn load(&mut self, load: &Load, live: &mut dyn FnMut(Live)) -> Result<MeasuredLoad, WorldError> {
+        if load.workloads.iter().any(|workload| workload.tree.is_some()) {
+            return self.load_trees(load, live);
+        }
+        let flows = Arc::new(FlowTotals::default());
+        let mut clients = Vec::new();
+        let mut workload_of = Vec::new();
+        let mut answers = Vec::new();
+        for (index, workload) in load.workloads.iter().enumerate() {
+            let (files, lengths) = self.files(workload);
+            let jobs = compile(workload, &lengths)?;
+            answers.push(answer(workload, &jobs, &files));
+            for job in jobs {
+                let files = files.clone();
+                let (host, buffered) = (narrow::<u32>(workload_of.len()), !workload.direct);
+                let durable = workload.durability.open != OpenSync::None;
+                let mut job = Job::new(job);
+                job.share_flow(&flows);
+                if listener::wants(&self.listener, workload) {
+                    job.keep_journal();
+                }
+                clients.push(Client { job, files, host, buffered, durable });
+                workload_of.push(index);
+            }
+        }
+        let watch = |workload: &Workload| workload.stop.steady.map(SteadyWatch::new);
+        let mut watches: Vec<Option<SteadyWatch>> = load.workloads.iter().map(watch).collect();
+        let mut heard = vec![History::new(self.keeps_seconds); load.workloads.len()];
+        let started = self.sim.now();
+        let stop = self.stop.clone();
+        let listener = &mut self.listener;
+        if let Some(listener) = listener {
+            let files: Vec<Vec<String>> = answers.iter().map(|answer| answer.files.clone()).collect();
+            listener.begin(load, &files, started);
+        }
+        let outcome = self.sim.run_watched(clients, |client, job| {
+            listener::tell(listener, workload_of[client], &job.take_logged());
+            let intervals = job.take_intervals();
+            let until = intervals.last().map_or(started, |interval| interval.until);
+            let p99 = p99_of(&intervals);
+            let watch = watches[workload_of[client]].as_mut();
+            let is_steady = watch.is_some_and(|watch| watch.take(&intervals));
+            heard[workload_of[client]].take(intervals);
+            let progress: Progress = job.progress();
+            live(Live { now: until, started, doing: "load", progress, p99, done: None, heard: &heard });
+            if is_steady || stop.load(Ordering::Relaxed) { Watch::Stop } else { Watch::GoOn }
+        });
+        let mut breakdown = breakdown(&outcome);
+        breakdown.shares = shares::of(load, &outcome, &workload_of);
+        for (tally, workload) in outcome.tallies.into_iter().zip(workload_of) {
+            listener::tell(&mut self.listener, workload, &tally.logged);
+            answers[workload].workers.push(MeasuredWorker {
+                tally,
+                cpu: None,
+                ceiling: None,
+                verified: None,
+            });
+        }
+        if let Some(listener) = &mut self.listener {
+            listener.end(outcome.until);
+        }
+        for (answer, history) in answers.iter_mut().zip(heard) {
+            answer.history = history;
+        }
+        Ok(MeasuredLoad {
+            started: outcome.from,
+            ended: outcome.until,
+            workloads: answers,
+            series: self.series_of_works(),
+            cpu: None,
+            devices: Vec::new(),
+            breakdown: Some(breakdown),
+        })
+    }
+
+    fn settle(
+        &mut self,
+        settle: Settle,
+        _: bool,
+        _: &mut dyn FnMut(Live),
+    ) -> Result<Option<record::Settled>, WorldError> {
+        let started = self.sim.now();
+        let done = match settle {
+            Settle::None => return Ok(None),
+            Settle::Auto if self.sim.come_to_rest(SETTLE_MOST) => {
+                "write-back caches written out, read caches emptied".to_owned()
+            }
+            Settle::Auto => format!("write-back caches not yet written out after {SETTLE_MOST}"),
+            Settle::For(time) => {
+                self.sim.idle_until(started.saturating_add(time));
+                format!("{} without I/O", time.exact())
+            }
+        };
+        let left = self.sim.dirty() + self.held.unwritten();
+        let seconds = self.sim.now().saturating_since(started).as_secs_f64();
+        Ok(Some(record::Settled { done, seconds, left_bytes: Some(left.get()) }))
+    }
+
+    fn state(&mut self, state: &State, _: &mut dyn FnMut(Live)) -> Result<MeasuredState, WorldError> {
+        let started = self.sim.now();
+        let mut series = Vec::new();
+        match state {
+            State::Idle(time) => self.sim.idle_until(started.saturating_add(*time)),
+            // A model has no content, no trim state and no read-ahead of this machine: it is always prepared.
+            State::Prepare(_) => {}
+            State::FailDisk(disk) => self.fail_disk(*disk)?,
+            State::Background(work) => series = self.background(work)?,
+            State::Watch(watch) => series = self.watch(watch)?,
+        }
+        Ok(MeasuredState { started, ended: self.sim.now(), series, complete: !self.is_stopped() })
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
+fn answer(workload: &Workload, jobs: &[workload::JobSpec], files: &[FilePlace]) -> MeasuredWorkload {
+    let luns = files.iter().map(|file| file.lun).collect::<BTreeSet<_>>().len();
+    let name = |file: &FilePlace| match file.start.is_zero() {
+        true => format!("LUN {}", file.lun),
+        false => format!("LUN {} from {}", file.lun, file.start),
+    };
+    MeasuredWorkload {
+        engine: EngineUsed {
+            name: "virtual".into(),
+            details: vec![format!("{} on {luns} LUN{}", workload.workers, if luns == 1 { "" } else { "s" })],
+            fallback: None,
+            clock: "virtual".into(),
+            submit_batch: Some(workload.engine.submit_batch),
+            complete_batch: Some(workload.engine.complete_batch),
+        },
+        files: files.iter().map(name).collect(),
+        span: span_of(jobs),
+        workers: Vec::new(),
+        history: History::new(false),
+    }
+}
+
+/// Where the time went: every part, and what visits on behalf of hosts, caches and background work met there.
+fn breakdown(outcome: &sim::Outcome) -> Breakdown {
+    let elapsed = outcome.until.saturating_since(outcome.from);
+    let mut classes = Vec::new();
+    let mut components = Vec::new();
+    for part in &outcome.breakdown {
+        let sum =
+            |of: fn(&array::meter::Visits) -> u64| part.visits.iter().map(|(_, visits)| of(visits)).sum();
+        components.push(record::Component {
+            name: part.name.clone(),
+            servers: servers_of(part, elapsed),
+            utilisation: part.utilisation,
+            mean_in_system: part.mean_present,
+            visits: sum(|visits| visits.count),
+            wait_ns: sum(|visits| visits.wait_ns),
+            service_ns: sum(|visits| visits.service_ns),
+        });
+        for (class, visits) in &part.visits {
+            let count = visits.count.max(1) as f64;
+            classes.push(ClassShare {
+                op: class.name().into(),
+                size_bytes: 0,
+                component: part.name.clone(),
+                visits: visits.count,
+                wait_ns: visits.wait_ns as f64 / count,
+                service_ns: visits.service_ns as f64 / count,
+            });
+        }
+    }
+    Breakdown { components, classes, shares: Vec::new() }
+}
+
+/// Busy time over utilisation and elapsed time; at least one.
+fn servers_of(part: &sim::Component, elapsed: Nanos) -> u32 {
+    let servers = part.busy.as_secs_f64() / (part.utilisation * elapsed.as_secs_f64());
+    if servers.is_finite() { truncated::<u32>(servers.round()).max(1) } else { 1 }
+}

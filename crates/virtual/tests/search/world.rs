@@ -1,0 +1,187 @@
+//! The search in a world: the shipped plain queues.
+
+use std::sync::Arc;
+
+use conduct::Outcome;
+use conduct::search::{SearchOptions, run_search};
+use modelled::ModelledWorld;
+use units::{Bytes, Nanos, OpsPerSecond};
+use workload::plan::{Overrides, Plan};
+
+use crate::queue::{cases, slo};
+
+fn plan(text: &str) -> Plan {
+    Plan::parse("test.toml", text, &Overrides::default()).unwrap()
+}
+
+fn options() -> SearchOptions {
+    SearchOptions {
+        within: 0.06,
+        look: Nanos::from_secs(10),
+        longest: Nanos::from_secs(20),
+        ..SearchOptions::of(vec![slo()])
+    }
+}
+
+const READS: &str = "[[phase]]\npattern = 'random'\nsize = '4KiB'\nrun = '1s'\n";
+
+fn searched(text: &str, options: &SearchOptions) -> (Outcome, Option<record::Search>) {
+    searched_on("array:queue", text, options)
+}
+
+fn searched_on(address: &str, text: &str, options: &SearchOptions) -> (Outcome, Option<record::Search>) {
+    let plan = plan(text);
+    let mut world = ModelledWorld::shipped(&plan, address, Arc::default()).unwrap();
+    run_search(&plan, options, &mut world, &mut |_| ())
+}
+
+#[test]
+fn the_edge_of_a_shipped_queue_is_found_and_every_look_is_kept() {
+    let (outcome, found) = searched(READS, &options());
+    let found = found.unwrap();
+    assert!(outcome.complete && outcome.error.is_none());
+    assert!((found.ceiling_per_s / 10_000.0 - 1.0).abs() < 0.02, "{}", found.ceiling_per_s);
+    let edge = cases()[0].edge;
+    let kept = found.met_per_s.unwrap();
+    assert!((kept / edge - 1.0).abs() < 0.06 && kept < found.violated_per_s.unwrap(), "{kept} of {edge}");
+    assert_eq!(found.violated_by.as_deref(), Some("p99<5ms"));
+    for rung in &found.ladder {
+        let points: Vec<_> = rung.points.iter().map(|index| &outcome.points[*index as usize]).collect();
+        let rested = rung.purpose == "after a rest";
+        assert!(points.len() > usize::from(rested), "{rung:?}");
+        assert!(points.iter().rev().all(|point| point.complete));
+    }
+    let order = outcome.points.iter().enumerate();
+    assert!(order.into_iter().all(|(position, point)| point.index as usize == position));
+}
+
+#[test]
+fn a_service_time_is_judged_apart_from_the_response_time() {
+    // One in flight: the service time of an exponential server of 0.1 ms stays what it is, whatever waits.
+    let service =
+        SearchOptions { slos: vec!["service p99<1ms".parse().unwrap()], depth: Some(1), ..options() };
+    let (_, found) = searched(READS, &service);
+    let found = found.unwrap();
+    assert_ne!(found.violated_by.as_deref(), Some("service p99<1ms"), "the rate gives way first");
+    assert!(found.met_per_s.unwrap() > 9_300.0, "{found:?}");
+}
+
+#[test]
+fn what_no_rate_keeps_is_found_without_searching_for_it() {
+    let impossible = SearchOptions { slos: vec!["p99<100us".parse().unwrap()], ..options() };
+    let (outcome, found) = searched(READS, &impossible);
+    let found = found.unwrap();
+    assert_eq!((found.met_per_s, found.complete, outcome.complete), (None, true, true));
+    assert!(found.ladder.iter().all(|rung| rung.verdict == "fail"), "{:?}", found.ladder);
+}
+
+#[test]
+fn a_plan_with_several_loads_is_refused_with_what_to_do() {
+    let text = READS.replace("'4KiB'", "{ sweep = ['4KiB', '8KiB'] }");
+    let (outcome, found) = searched(&text, &options());
+    assert!(found.is_none() && outcome.points.is_empty());
+    assert!(outcome.error.unwrap().to_string().contains("--set size=VALUE"));
+}
+
+#[test]
+fn the_rate_that_is_asked_for_is_achieved_up_to_four_fifths_of_capacity() {
+    for (rate, spacing) in [(2_000, "poisson"), (5_000, "poisson"), (8_000, "poisson"), (8_000, "even")] {
+        let plan = plan(&format!(
+            "[[phase]]\npattern = 'random'\nsize = '4KiB'\nrun = '100s'\nwarmup = '1s'\ndepth = 1024\n\
+             pace = 'rate({rate}/s, {spacing})'\n"
+        ));
+        let mut world = ModelledWorld::shipped(&plan, "array:queue", Arc::default()).unwrap();
+        let outcome = conduct::run(&plan, &mut world, &mut |_| ());
+        let achieved = outcome.points[0].workloads[0].total().unwrap().ops_per_s.value;
+        assert!((achieved / f64::from(rate) - 1.0).abs() < 0.005, "{achieved} of {rate}/s, {spacing}");
+    }
+}
+
+#[test]
+fn no_rate_outside_of_the_bounds_is_offered() {
+    let bounded = SearchOptions {
+        from: Some(OpsPerSecond::new(2_000.0)),
+        to: Some(OpsPerSecond::new(6_000.0)),
+        ..options()
+    };
+    let (outcome, found) = searched(READS, &bounded);
+    let found = found.unwrap();
+    assert_eq!((found.met_per_s, found.violated_per_s, found.ceiling_per_s), (Some(6_000.0), None, 0.0));
+    assert!(found.ladder.iter().all(|rung| (2_000.0..=6_000.0).contains(&rung.rate_per_s)), "{found:?}");
+    for point in &outcome.points {
+        let achieved: f64 =
+            point.workloads.iter().filter_map(|workload| Some(workload.total()?.ops_per_s.value)).sum();
+        assert!(achieved < 6_200.0, "{}: {achieved}", point.name);
+    }
+}
+
+const WRITES: &str =
+    "[[phase]]\npattern = 'random'\nsize = '4KiB'\nreads = '0%'\nrun = '1s'\nspan = '64GiB'\n";
+
+/// A disk that does 10,000 writes a second, behind a cache of 64 MiB that takes them as fast as they come.
+const CACHED: &str = "array:queue?kind=queue-md1&cache.size=64MiB&cache.line=4KiB&cache.read=false";
+
+#[test]
+fn behind_a_write_cache_the_lasting_rate_is_found() {
+    let (_, found) = searched_on(CACHED, WRITES, &options());
+    let found = found.unwrap();
+    let cache = found.write_cache.clone().unwrap();
+    assert_eq!((cache.bytes, cache.basis.as_str(), cache.overrun), (Some(64 << 20), "array", true));
+    assert!(cache.fill_s.is_some(), "{cache:?}");
+    assert!((found.ceiling_per_s / 10_000.0 - 1.0).abs() < 0.05, "{}", found.ceiling_per_s);
+    // A cache that is full lets writes in as the disk takes them: it can last no higher than that.
+    let kept = found.met_per_s.unwrap();
+    assert!((8_800.0..=10_000.0).contains(&kept), "{found:?}");
+}
+
+#[test]
+fn a_write_cache_that_is_left_alone_answers_and_an_overload_shows_it() {
+    let alone = SearchOptions { write_cache: Some(Bytes::ZERO), ..options() };
+    let (_, found) = searched_on(CACHED, WRITES, &alone);
+    let found = found.unwrap();
+    let cache = found.write_cache.clone().unwrap();
+    assert_eq!((cache.bytes, cache.overrun, cache.fill_s), (Some(64 << 20), false, None));
+    let kept = found.met_per_s.unwrap();
+    assert!(kept > 10_300.0, "within the cache more is kept than lasts: {found:?}");
+    let after = found.after_overload_per_s.expect("a full cache keeps less");
+    assert!((8_000.0..10_300.0).contains(&after), "{after} after an overload, {kept} before");
+}
+
+#[test]
+fn a_rate_that_fails_is_recovered_from_before_the_next() {
+    let (_, found) = searched(READS, &options());
+    let found = found.unwrap();
+    assert!((found.quiet_ns.unwrap() / 105_263.0 - 1.0).abs() < 0.1, "{:?}", found.quiet_ns);
+    for rung in found.ladder.iter().filter(|rung| rung.verdict == "fail" && rung.purpose != "overload") {
+        // A queue is empty once a load has drained.
+        let recovery = rung.recovery.expect("it was waited for");
+        assert!(recovery.complete && recovery.seconds <= 3.0, "{rung:?}");
+    }
+}
+
+#[test]
+fn a_promise_about_reads_alone_is_searched_and_one_about_what_is_not_issued_is_refused() {
+    let of = |slo: &str| SearchOptions { slos: vec![slo.parse().unwrap()], ..options() };
+    let mixed = "[[phase]]\npattern = 'random'\nreads = '50%'\nrun = '1s'\n";
+    let (_, found) = searched(mixed, &of("read.p99<5ms"));
+    let found = found.unwrap();
+    assert_eq!(found.slos, ["read.p99<5ms"]);
+    let kept = found.met_per_s.unwrap();
+    assert!((kept / cases()[0].edge - 1.0).abs() < 0.06, "reads and writes share one queue: {kept}");
+    let (outcome, found) = searched(READS, &of("write.p99<5ms"));
+    assert!(found.is_none());
+    assert!(outcome.error.unwrap().to_string().contains("issues none"));
+}
+
+#[test]
+fn one_load_of_a_plan_with_several_is_searched_by_its_name() {
+    let text = "[defaults]\npattern = 'random'\nrun = '1s'\n[[phase]]\nname = 'a x{depth}'\n\
+                depth = { sweep = [1, 4] }\n[[phase]]\nstate = 'idle'\nrun = '1s'\n[[phase]]\nname = 'b'\n";
+    let named = SearchOptions { load: Some("b".into()), ..options() };
+    let (outcome, found) = searched(text, &named);
+    assert_eq!(found.unwrap().load.as_deref(), Some("b"));
+    assert_eq!(outcome.points[0].name, "idle", "the state before it, and not the load before that");
+    let (outcome, _) = searched(text, &options());
+    let said = outcome.error.unwrap().to_string();
+    assert!(said.contains("--load NAME") && said.contains("\"a x1\", \"b\""), "{said}");
+}

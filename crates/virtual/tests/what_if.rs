@@ -1,0 +1,136 @@
+//! What a faster part would bring, on arrays in which it is known: one part works, and the others are there for
+//! nothing.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that meets an error has failed")]
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use array::spec::{Found, Layered, Shelf, Shipped, Source};
+use conduct::Machine;
+use modelled::ModelledWorld;
+use modelled::what_if::{Study, WhatIfError, rate_of, what_if};
+use record::{Figure, Trial, WhatIf};
+use workload::plan::{Overrides, Plan};
+
+/// One drive that takes a millisecond, behind a controller with a parity engine that nobody asks, and a link of which a
+/// small request takes a thousandth of that.
+struct Files(&'static str);
+
+const ARRAY: &str = "name = 'plain'\nabout = 'one part works'\n\
+     [host]\nprocessors = 1\nrequest = '1ns'\n[link]\nrate = '4GB/s'\n[protocol]\nkind = 'block'\n\
+     [controller]\nprocessors = 1\nread_command = '1ns'\nwrite_command = '1ns'\nxor = '1GB/s'\n\
+     [devices]\nmodel = 'plain-drive'\ncount = 1\n\
+     [raid]\nlevel = '0'\ndisks = 1\nchunk = '64KiB'\nluns = 1\n";
+
+impl Source for Files {
+    fn find(&self, shelf: Shelf, name: &str) -> Option<Found<'_>> {
+        let text = match (shelf, name) {
+            (Shelf::Array, "plain") => ARRAY.to_owned(),
+            (Shelf::Device, "plain-drive") => format!(
+                "name = 'plain-drive'\nabout = 'a plain queue'\nkind = 'queue'\ncapacity = '1TiB'\nservers = 1\n\
+                 service = '1ms'\nlaw = '{}'\n",
+                self.0
+            ),
+            _ => return None,
+        };
+        Some(Found { label: Cow::Owned(name.into()), text: Cow::Owned(text) })
+    }
+
+    fn names(&self, _: Shelf) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+fn tried(law: &'static str, plan: &str, index: usize) -> Result<WhatIf, WhatIfError> {
+    let plan = Plan::parse("what-if", plan, &Overrides::default()).unwrap();
+    let library = Layered { first: Files(law), then: Shipped };
+    let study = Study {
+        plan: &plan,
+        index,
+        address: "array:plain",
+        altered: &[],
+        recorded: Figure { value: 1_000.0, low: None, high: None },
+        seeds: 3,
+        times: 1.1,
+        machine: &Machine::default(),
+    };
+    what_if(&study, &library, &Arc::new(AtomicBool::new(false)))
+}
+
+fn change<'a>(tried: &'a WhatIf, name: &str) -> &'a Trial {
+    tried.trials.iter().find(|trial| trial.change == name).expect("it was tried")
+}
+
+const READS: &str = "seed = 3\n[[phase]]\nname = 'idle'\nstate = 'idle'\nrun = '1s'\n\
+     [[phase]]\nname = 'reads'\npattern = 'random'\nsize = '4KiB'\ndepth = 16\nrun = '4s'\n";
+
+#[test]
+fn the_only_part_that_works_brings_all_that_it_is_faster_and_one_that_is_not_used_brings_nothing() {
+    for law in ["fixed", "exponential"] {
+        let tried = tried(law, READS, 1).unwrap();
+        let disks = change(&tried, "disks");
+        assert_eq!(tried.trials[0].change, "disks", "{tried:?}");
+        // Of drawn times the tenth more that ends within the same seconds differs by chance, too.
+        let close = if law == "fixed" { 0.001 } else { 0.02 };
+        assert!((disks.ops.change - 0.1).abs() < close && disks.ops.is_there, "{law}: {disks:?}");
+        let p99 = disks.p99.unwrap();
+        assert!((p99.change + 1.0 - 1.0 / 1.1).abs() < 0.02, "{law}: {disks:?}");
+        assert!(p99.is_there || law != "fixed", "{law}: {disks:?}");
+        // Reads ask for no parity: not a nanosecond changes.
+        let xor = change(&tried, "controller xor");
+        assert_eq!((xor.ops.change, xor.ops.is_there), (0.0, false), "{law}");
+        assert_eq!(xor.p99.map(|p99| (p99.change, p99.is_there)), Some((0.0, false)), "{law}");
+        let link = change(&tried, "link");
+        assert!(!link.ops.is_there && link.ops.change.abs() < 1e-3, "{law}: {link:?}");
+        // Twice as many wait twice as long for the same drive.
+        let deeper = change(&tried, "depth");
+        assert!(!deeper.ops.is_there && deeper.p99.unwrap().is_there, "{law}: {deeper:?}");
+        let twice = if law == "fixed" { 0.95 } else { 0.5 };
+        assert!((twice..1.05).contains(&deeper.p99.unwrap().change), "{law}: {deeper:?}");
+        assert!((tried.again_ops_per_s / 1_000.0 - 1.0).abs() < 0.05, "{law}: {tried:?}");
+    }
+}
+
+#[test]
+fn where_one_request_is_in_flight_each_part_brings_its_share_of_the_response() {
+    let plan = READS.replace("depth = 16", "depth = 1").replace("4KiB", "1MiB");
+    let tried = tried("fixed", &plan, 1).unwrap();
+    // 1 MiB at 4 GB/s is 0.262144 ms, and the drive takes a millisecond.
+    let response = 0.262_144 + 1.0;
+    for (name, own) in [("link", 0.262_144), ("disks", 1.0)] {
+        let expected = response / (response - own * (1.0 - 1.0 / 1.1)) - 1.0;
+        let found = change(&tried, name).ops;
+        assert!((found.change - expected).abs() < 0.001, "{name}: {found:?} against {expected}");
+    }
+}
+
+#[test]
+fn a_state_and_a_point_that_is_not_there_cannot_be_tried() {
+    assert!(matches!(tried("fixed", READS, 0), Err(WhatIfError::NoLoad(0))));
+    assert!(matches!(tried("fixed", READS, 9), Err(WhatIfError::NoLoad(9))));
+}
+
+#[test]
+fn the_unchanged_array_does_again_what_is_recorded_of_a_point_after_others_that_filled_its_cache() {
+    let plan = "seed = 5\n[defaults]\npattern = 'random'\nsize = '8KiB'\nspan = '1GiB'\ndepth = 32\nsettle = 'none'\n\
+         [[phase]]\nname = 'fill'\nreads = '0%'\nops = 6000\n\
+         [[phase]]\nname = 'oltp'\nreads = '50%'\nrun = '2s'\n";
+    let address = "array:md3000?raid=5&cache.size=16MiB";
+    let plan = Plan::parse("filled", plan, &Overrides::default()).unwrap();
+    let mut world = ModelledWorld::shipped(&plan, address, Arc::default()).unwrap();
+    let points = conduct::run(&plan, &mut world, &mut |_| {}).points;
+    let recorded = rate_of(&points[1]);
+    let machine = &Machine::default();
+    let study =
+        Study { plan: &plan, index: 1, address, altered: &[], recorded, seeds: 2, times: 2.0, machine };
+    let tried = what_if(&study, &Shipped, &Arc::default()).unwrap();
+    assert_eq!(tried.again_ops_per_s, recorded.value);
+    assert!(tried.is_the_record());
+    // Without what went before the same load is another.
+    let fresh = plan.clone().only(|point| point.index == 1);
+    let mut world = ModelledWorld::shipped(&fresh, address, Arc::default()).unwrap();
+    let fresh = rate_of(&conduct::run(&fresh, &mut world, &mut |_| {}).points[0]);
+    assert!((fresh.value / recorded.value - 1.0).abs() > 0.02, "{fresh:?} {recorded:?}");
+}
