@@ -25,7 +25,7 @@ help:
 	@echo 'make mutants  faults put into the sources, and how many of them the tests find (needs cargo-mutants; hours)'
 	@echo 'make miri    what is unsafe and can run there, under Miri (needs a nightly compiler with miri)'
 	@echo 'make fuzz    every parser with bytes nobody would write, FUZZ_SECONDS (600) each'
-	@echo 'make lint    formatting, clippy and the API documentation, warnings as errors'
+	@echo 'make lint    words of the field, formatting, clippy and the API documentation, warnings as errors'
 	@echo 'make docs    the guide, into docs/book'
 	@echo 'make bench   benchmarks of the tool itself, and beside fio where that is installed'
 
@@ -60,6 +60,7 @@ fuzz: cargo
 lint: cargo
 	@cargo fmt --version >/dev/null 2>&1 || { echo 'lint: rustfmt is missing; install it: rustup component add rustfmt' >&2; exit 2; }
 	@cargo clippy --version >/dev/null 2>&1 || { echo 'lint: clippy is missing; install it: rustup component add clippy' >&2; exit 2; }
+	@if command -v python3 >/dev/null; then tests/words; else echo 'lint: python3 is missing; words are not checked'; fi
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --locked --workspace --no-deps

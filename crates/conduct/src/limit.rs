@@ -7,7 +7,7 @@ use workload::plan::{LatencyFigure, Slo, Time, Until};
 
 /// Why a sweep ends after `point`; `None` where it goes on.
 pub fn broken(until: &Until, point: &Point) -> Option<String> {
-    let slo = until.slo.filter(|slo| breaks(slo, point)).map(|slo| format!("{slo} is broken"));
+    let slo = until.slo.filter(|slo| breaks(slo, point)).map(|slo| format!("{slo} is violated"));
     let errors = until.errors.filter(|most| failed(point) > most.get());
     let errors = errors.map(|most| format!("more than {most} of the requests failed"));
     slo.or(errors).or_else(|| busy(until.cpu?, point))

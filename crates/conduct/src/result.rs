@@ -153,7 +153,7 @@ fn overall(tallies: &[Tally], history: &History) -> Overall {
 pub fn growing_point(frame: Point, load: &Load, live: &Live<'_>, has_percentiles: bool) -> Point {
     let answers = live.heard.iter().map(|history| MeasuredWorkload {
         engine: EngineUsed {
-            name: "not told before the end".into(),
+            name: "not reported before the end".into(),
             details: Vec::new(),
             fallback: None,
             clock: "batch".into(),

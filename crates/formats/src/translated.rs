@@ -15,7 +15,7 @@ pub struct TranslatedJob {
 
 /// What a plan is about: the command line that it stands for, as a string of a plan.
 pub(crate) fn about(tool: &str, words: &[String]) -> String {
-    quoted(&format!("what `{tool} {}` asks for", words.join(" ")))
+    quoted(&format!("workload of `{tool} {}`", words.join(" ")))
 }
 
 /// `text` as a string of a plan: in quotes, with what TOML wants escaped.

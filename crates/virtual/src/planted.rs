@@ -444,7 +444,7 @@ pub struct Tally {
     pub silent: u32,
     /// Cases in which a part is the limit, and more in flight brings nothing.
     pub limited: u32,
-    /// Of those, told to be latency-bound.
+    /// Of those, called latency-bound.
     pub false_latency_bound: u32,
     /// Each that was missed, in words, in the order of the numbers.
     pub missed: Vec<String>,

@@ -179,7 +179,7 @@ fn a_sweep_ends_when_a_promise_is_broken() {
     // One server of 0.1 ms: four in flight take 0.4 ms.
     assert!(outcome.complete);
     assert_eq!(outcome.points.len(), 3);
-    assert_eq!(why.as_deref(), Some("mean<350us is broken"));
+    assert_eq!(why.as_deref(), Some("mean<350us is violated"));
 }
 
 #[test]

@@ -117,8 +117,8 @@ fn what_cannot_be_read_is_told_with_its_file_and_line() {
         ("hello\n", "t.txt:1: `hello` begins no trace that is known"),
         ("fio version 1 iolog\n", "t.txt:1: `fio version 1 iolog` is not known; versions 2 and 3"),
         ("fio version 2 iolog\nf reed 0 1\n", "t.txt:2: `reed` is no action; one of read,"),
-        ("fio version 2 iolog\nf read 0\n", "t.txt:2: the line ends where a length in bytes should stand"),
-        ("fio version 3 iolog\nx f read 0 1\n", "t.txt:2: `x` stands where a time in microseconds should"),
+        ("fio version 2 iolog\nf read 0\n", "t.txt:2: the line ends before a length in bytes"),
+        ("fio version 3 iolog\nx f read 0 1\n", "t.txt:2: expected a time in microseconds, got `x`"),
         ("fio version 3 iolog\n0 f wait 3\n", "t.txt:2: `wait` is no action"),
         ("fio version 3 iolog\n0 f read 0 0\n", "t.txt:2: a read of no bytes"),
         ("fio version 3 iolog\n0 f read 0 4294967296\n", "t.txt:2: a read of 4 GiB is longer than 2 GiB"),
@@ -127,13 +127,13 @@ fn what_cannot_be_read_is_told_with_its_file_and_line() {
         ("op,offset_bytes,size_bytes,colour\n", "t.txt:1: `colour` is no column"),
         ("op,offset_bytes,size_bytes\nread,0\n", "t.txt:2: 2 fields, and the head has 3"),
         ("op,offset_bytes,size_bytes\nread,0,512\nlook,0,512\n", "t.txt:3: `look` is no operation"),
-        ("1,h,0,Read,0,512,1\n2,h,0,Peek,0,512,1\n", "t.txt:2: `Peek` stands where Read or Write should"),
+        ("1,h,0,Read,0,512,1\n2,h,0,Peek,0,512,1\n", "t.txt:2: expected Read or Write, got `Peek`"),
         (
             "8,0 1 1 0.1 1 Q R 8 + 8 [x]\n8,0 1 1 x 1 Q R 8 + 8 [x]\n",
             "t.txt:2: `x` stands where a time in seconds",
         ),
         ("8,0 1 1 0.1 1 C R 8 + 8 [x]\n", "the trace ends without a request"),
-        ("1,h,0,Read,0,512,1\n2,h,0,Read,0,51", "t.txt:2: the line ends where a response time should stand"),
+        ("1,h,0,Read,0,512,1\n2,h,0,Read,0,51", "t.txt:2: the line ends before a response time"),
     ];
     for (text, expected) in cases {
         let said = wrong(text);

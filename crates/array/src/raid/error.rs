@@ -29,7 +29,7 @@ pub enum GeometryError {
     },
     /// More members than can be numbered or told apart by Q.
     #[error(
-        "{level} of {members} disks is impossible: at most {most} can be told apart; use more than one set or groups"
+        "{level} of {members} disks is impossible: at most {most} are supported; use more than one set or groups"
     )]
     TooManyMembers {
         /// The level.

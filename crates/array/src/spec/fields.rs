@@ -101,7 +101,7 @@ impl<T: Read> Read for Vec<T> {
             .iter()
             .map(|item| match item {
                 Node::Value(value) => T::read(&value.what),
-                Node::Table(_) => Err(format!("a table stands in the list where {} belongs", T::WANT)),
+                Node::Table(_) => Err(format!("expected {} in the list, got a table", T::WANT)),
             })
             .collect()
     }
@@ -167,7 +167,7 @@ impl<'t> Fields<'t> {
         match self.node(key) {
             None => Ok(None),
             Some(Node::Value(value)) => self.value(key, value).map(Some),
-            Some(Node::Table(_)) => Err(self.wrong(key, format!("a table stands where {} belongs", T::WANT))),
+            Some(Node::Table(_)) => Err(self.wrong(key, format!("expected {}, got a table", T::WANT))),
         }
     }
 
@@ -226,7 +226,7 @@ impl<'t> Fields<'t> {
                 value.at.clone(),
                 Fault::Value {
                     key: self.dotted(key),
-                    why: "a value stands where a table belongs; write a table, or \"none\"".into(),
+                    why: "expected a table, got a value; write a table, or \"none\"".into(),
                 },
             )),
         }
@@ -251,7 +251,7 @@ impl<'t> Fields<'t> {
                     value.at.clone(),
                     Fault::Value {
                         key: self.dotted(key),
-                        why: "a value stands in the list where a table { … } belongs".into(),
+                        why: "expected a table { … } in the list, got a value".into(),
                     },
                 )),
             })

@@ -21,12 +21,12 @@ pub fn load_of<'p>(plan: &'p Plan, name: Option<&str>) -> Result<&'p Point, Stri
         (None, _) => return Err(which(plan, &loads)),
     };
     if load.workloads().iter().any(|workload| workload.replay().is_some()) {
-        return Err("`trace` stands in the way: a search chooses how many requests it needs, and a trace has an end; \
+        return Err("`trace` cannot be searched: a search chooses how many requests it needs, and a trace has an end; \
                     search with a plan that describes the load"
             .into());
     }
     if load.workloads().iter().any(|workload| workload.tree.is_some()) {
-        return Err("`tree` stands in the way: a search offers requests for blocks at rates of its own, and a load on \
+        return Err("`tree` cannot be searched: a search offers requests for blocks at rates of its own, and a load on \
                     files has no rate; search with a plan of block requests"
             .into());
     }

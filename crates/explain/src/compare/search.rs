@@ -24,7 +24,7 @@ fn row(first: &Search, second: &Search, side: u32) -> Option<Compared> {
     if first.slos != second.slos || first.load != second.load || base <= 0.0 || value <= 0.0 {
         return None;
     }
-    // Each edge lies between the rate that was kept and the one that was broken.
+    // Each edge lies between the highest rate that met the SLO and the lowest that violated it.
     let sure = first.confirmed && second.confirmed;
     let low = first.violated_per_s.filter(|_| sure).map(|broken| value / broken);
     let high = second.violated_per_s.filter(|_| sure).map(|broken| broken / base);

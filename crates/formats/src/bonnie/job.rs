@@ -84,7 +84,7 @@ impl Command {
         let mut plan = format!(
             "name  = {}\nabout = {}\nseed  = {seed}\n",
             quoted(self.generation.tool()),
-            quoted(&format!("what `{}` asks for in {}", self.generation.tool(), self.directory))
+            quoted(&format!("workload of `{}` in {}", self.generation.tool(), self.directory))
         );
         let mut targets: Vec<String> = data_files.iter().map(|file| file.path.clone()).collect();
         if size > 0 {
@@ -103,7 +103,7 @@ impl Command {
         let mut notes = self.notes.clone();
         if machine.is_array && self.generation == Generation::V103 && self.chars != Chars::Skip && size > 0 {
             notes.push(
-                "a virtual array is asked for the 4 KiB that putc and getc gather, not for each character"
+                "a virtual array gets the 4 KiB that putc and getc gather, not each character"
                     .into(),
             );
         }

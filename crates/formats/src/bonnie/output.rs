@@ -52,7 +52,7 @@ fn found(format: &'static str, generation: Generation, run: &Run) -> Result<(She
     let figures = Figures::of(&run.points);
     let (no_blocks, no_files) = figures.are_missing();
     if no_blocks && no_files {
-        let why = "no point writes, rewrites or reads one stream, seeks, or makes, asks for or removes files; \
+        let why = "no point writes, rewrites or reads one stream, seeks, or creates, stats or removes files; \
                    `fathom run bonnie` has such points";
         return Err(NoFigures { format, why: why.into() });
     }

@@ -219,7 +219,7 @@ const CONVERSIONS: &[Opt<Draft>] = &[
     flag("notrunc", "a file is not cut", |draft| draft.keep_rest = true),
     flag("excl", "the file must not be there", |draft| draft.exclusive = true),
     flag("nocreat", "the file must be there", |draft| draft.existing = true),
-    ignored("noerror", "reading goes on after errors in any case; each is counted"),
+    ignored("noerror", "reading continues after errors in any case; each is counted"),
     ignored("sync", "no block of a file or device is padded"),
     unsupported("sparse", "holes would be left where blocks are to be written; leave it out"),
     unsupported("ascii ebcdic ibm block unblock lcase ucase swab", "data is not converted; leave it out"),

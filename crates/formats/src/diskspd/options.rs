@@ -269,7 +269,7 @@ const OPTIONS: &[Opt<Draft>] = &[
     unsupported("-e", "there are no such events here; the record has device counters"),
     unsupported("-O", "requests are counted for each thread and target; use -o"),
     unsupported("-p", "the same block several times at once measures a cache; leave it out"),
-    unsupported("-X", "a profile stands alone; leave out what is beside it"),
+    unsupported("-X", "a profile takes no other options"),
     unsupported("-y", "there are no named events here; start and stop it from a script"),
     usage("-?", "usage: diskspd -bSIZE -dSECONDS -oN -tN -r|-s[i] -wPERCENT -Sh -L -cSIZE … TARGET…"),
 ];

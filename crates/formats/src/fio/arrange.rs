@@ -156,7 +156,7 @@ fn together(jobs: &[Job]) -> Result<Vec<Vec<usize>>, Refusal> {
                 let running = current.iter().any(|other| jobs[*other].name == *name);
                 if running && current.iter().any(|other| jobs[*other].name != *name) {
                     return Err(
-                        setting.unsupported("other jobs would go on meanwhile; stonewall waits for all")
+                        setting.unsupported("other jobs would run meanwhile; stonewall waits for all")
                     );
                 }
                 running || job.waits

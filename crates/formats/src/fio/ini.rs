@@ -110,7 +110,7 @@ impl Reader<'_> {
         match self.sections.last_mut() {
             Some(section) => section.settings.push(setting),
             None => {
-                return Err(origin.refuse("an option stands in a section: write [global] above it".into()));
+                return Err(origin.refuse("an option needs a section: write [global] above it".into()));
             }
         }
         Ok(())

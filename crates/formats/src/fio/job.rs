@@ -141,7 +141,7 @@ impl Job {
         let mut engine = engine(&options, &mut notes)?;
         if let Some(setting) = options.get("filename").filter(|setting| Files::are_nothing(&setting.value)) {
             notes.push(format!(
-                "{} is asked as the null engine is: nothing leaves the program",
+                "{} works as the null engine: nothing leaves the program",
                 setting.value
             ));
             engine.name = "null";
@@ -156,7 +156,7 @@ impl Job {
         let smallest = (0..3).filter(|op| rw.has[*op]).flat_map(|op| &sizes[op]).map(|(size, _)| *size).min();
         let replay = Replay::read(&options, environment)?;
         if let (Some(_), Some(_), Some(setting)) = (&tree, &replay, options.get("ioengine")) {
-            return Err(setting.unsupported("a trace asks for blocks, not for files and directories"));
+            return Err(setting.unsupported("a trace is of blocks, not of files and directories"));
         }
         let (files, region, length) = match (tree, &replay) {
             (_, Some(replay)) => {
@@ -188,7 +188,7 @@ impl Job {
         let places = Places::read(&options, rw, only_size(rw, &sizes))?;
         match halves {
             Some(_) => notes.push(
-                "its reads and its writes go on by themselves: those with the rate keep it, the others have iodepth= \
+                "its reads and its writes run independently: those with the rate keep it, the others have iodepth= \
                  of their own, and rwmixread= does not hold"
                     .into(),
             ),
@@ -438,7 +438,7 @@ fn length(
             None
         }
         Some(_) if run_ns.is_some() && ramp_ns > 0 => {
-            notes.push("with ramp_time the job goes on for all of runtime, also past size".into());
+            notes.push("with ramp_time the job runs for all of runtime, also past size".into());
             None
         }
         whole => whole,
@@ -638,7 +638,7 @@ fn with_log(
         return Ok(keys);
     };
     if is_tree {
-        return Err(setting.unsupported("a log has requests to blocks, and this engine asks for files"));
+        return Err(setting.unsupported("a log has requests to blocks, and this engine works on files"));
     }
     if clones > 1 {
         return Err(setting

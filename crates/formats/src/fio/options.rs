@@ -129,7 +129,7 @@ const TABLE: &[Row] = &[
     noted("allow_mounted_write", "what may be written on is decided by --destroy, whatever the job says"),
     unsupported("unlink_each_loop", OFF, "files are laid out once"),
     unsupported("ioscheduler", &[], "set the scheduler of the device before; the record says which it was"),
-    unsupported("atomic", OFF, "no engine asks for untorn writes"),
+    unsupported("atomic", OFF, "no engine issues untorn writes"),
     noted("write_barrier", "none of fio's own engines heeds it"),
     // Queue depth and rate.
     supported(
@@ -139,7 +139,7 @@ const TABLE: &[Row] = &[
          thinktime_iotime latency_target latency_window latency_percentile max_latency",
     ),
     noted("iodepth_batch_complete_max", "all requests that have ended are taken at once"),
-    unsupported("serialize_overlap", OFF, "without norandommap no block is asked for twice before all were"),
+    unsupported("serialize_overlap", OFF, "without norandommap no block repeats before all were accessed"),
     noted("io_submit_mode", "a request is sent when it is due, whatever the ones before it do"),
     ignored("thread rate_cycle=ratecycle"),
     flags("rate_ignore_thinktime latency_run"),
@@ -166,7 +166,7 @@ const TABLE: &[Row] = &[
         "buffer_pattern buffer_compress_percentage dedupe_percentage verify verify_pattern verify_backlog \
          verify_backlog_batch",
     ),
-    noted("buffer_compress_chunk", "what is asked for is reached within each 4 KiB"),
+    noted("buffer_compress_chunk", "the ratio is reached within each 4 KiB"),
     noted("dedupe_mode dedupe_working_set_percentage", REPEATS),
     noted("dedupe_global", "each worker repeats blocks of its own, in the part that dedupe_percentage says"),
     noted("verify_dump", "the record has the place of each block that was wrong"),
@@ -247,7 +247,7 @@ const TABLE: &[Row] = &[
     unsupported("hipri_percentage", &["100"], "with hipri=1 all requests are polled for"),
     ignored("fixedbufs registerfiles nonvectored userspace_reap libaio_vectored"),
     noted("sqthread_poll_cpu", "the kernel chooses where its polling thread runs"),
-    noted("force_async", "the kernel decides which requests its own workers carry out"),
+    noted("force_async", "the kernel decides which requests its own workers run"),
     unsupported("nowait", OFF, "requests may wait"),
     unsupported("uncached", OFF, "direct=1 is the nearest"),
     supported("stat_type"),

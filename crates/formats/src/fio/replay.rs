@@ -24,7 +24,7 @@ pub(super) struct Replay {
 const MOST_SCALE: u64 = 1_000_000;
 
 /// Said of every job with a trace.
-pub(super) const NOTE: &str = "its trace says what is asked and when it ends; rw, bs, size, offset, loops, time_based \
+pub(super) const NOTE: &str = "its trace has the requests and the end; rw, bs, size, offset, loops, time_based \
                                and fsync do not hold";
 
 impl Replay {
@@ -101,14 +101,14 @@ pub(super) fn check_pace(options: &Options, pace: Pace) -> Result<(), Refusal> {
     }
     let names = ["rate", "rate_iops", "thinktime"];
     let setting = names.iter().find_map(|name| options.get(name)).expect("one of them makes a pace");
-    Err(setting.unsupported("a trace is asked at its own pace, or as fast as it goes with replay_no_stall=1"))
+    Err(setting.unsupported("a trace is replayed at its own rate, or as fast as possible with replay_no_stall=1"))
 }
 
 /// How long a job goes on that ends with its trace.
 pub(super) fn length(options: &Options) -> Result<Length, Refusal> {
     let ramp_ns = options.time_ns("ramp_time", Bare::Seconds)?.unwrap_or(0);
     if ramp_ns > 0 {
-        return Err(refuse(options, "ramp_time", "a trace is asked from its start"));
+        return Err(refuse(options, "ramp_time", "a trace is replayed from its start"));
     }
     let (delay_ns, delay_most_ns) = delays(options)?;
     Ok(Length {

@@ -135,9 +135,9 @@ fn reader(member: &Member) -> Member {
 pub(super) fn note(job: &Job) -> Option<String> {
     let setting = setting(job)?;
     let behind =
-        if job.rw.has[WRITE] && job.rw.has[READ] { "; all blocks it asked for are read back" } else { "" };
+        if job.rw.has[WRITE] && job.rw.has[READ] { "; all its blocks are read back" } else { "" };
     let what = match is_pattern(setting) {
-        true => "what is read is held against the pattern",
+        true => "reads are verified against the pattern",
         false => "blocks carry Fathom's own stamp with a CRC-32, whatever the kind",
     };
     Some(format!("job `{}`: verify={}: {what}{behind}", job.name, setting.value))

@@ -236,7 +236,7 @@ impl<'a> PlanBuilder<'a> {
                 if workloads > MOST_WORKLOADS {
                     return Err(self.usage(format!(
                         "`{}` has {workloads} queues, one for each target of each worker; at most {MOST_WORKLOADS} \
-                         are carried out together: use fewer workers with more outstanding I/Os",
+                         run together: use fewer workers with more outstanding I/Os",
                         test.phase
                     )));
                 }
@@ -252,7 +252,7 @@ impl<'a> PlanBuilder<'a> {
         }
         match tests.is_empty() {
             true => Err(self
-                .usage("no worker with a target is assigned an access specification, so nothing is asked")),
+                .usage("no worker with a target is assigned an access specification, so no requests are issued")),
             false => Ok(tests),
         }
     }
@@ -347,7 +347,7 @@ impl<'a> PlanBuilder<'a> {
 
     fn about(&self) -> String {
         match self.config.setup.description.as_str() {
-            "" => format!("what {} asks of Iometer", self.file),
+            "" => format!("workload of {}", self.file),
             description => description.into(),
         }
     }
@@ -394,7 +394,7 @@ impl<'a> PlanBuilder<'a> {
         }
         if self.managers.len() > 1 {
             self.notes
-                .push(format!("{} managers are carried out together on this host", self.managers.len()));
+                .push(format!("{} managers run together on this host", self.managers.len()));
         }
     }
 

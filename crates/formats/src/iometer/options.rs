@@ -56,7 +56,7 @@ impl Command {
             [] => return Ok(()),
             [_, _, _, extra, ..] => format!("`{extra}` is one argument too many; {USAGE}"),
             _ if !self.config.is_empty() => {
-                format!("`{}` stands beside `/c`, which names the configuration already; {USAGE}", plain[0])
+                format!("`{}` was given with `/c`, which names the configuration already; {USAGE}", plain[0])
             }
             [config, rest @ ..] => {
                 self.config = (*config).clone();
@@ -137,7 +137,7 @@ pub fn refused_dynamo(arguments: &[String]) -> Refusal {
         tool: "dynamo",
         option: arguments.first().map_or("dynamo", String::as_str).into(),
         why: "Dynamo does what an Iometer on another host tells it over the network; give the configuration itself \
-              to `fathom as iometer /c FILE.icf` on the host whose storage is to be asked"
+              to `fathom as iometer /c FILE.icf` on the host whose storage is to be measured"
             .into(),
     }
 }

@@ -106,7 +106,7 @@ impl Reader<'_> {
             }
             // The end of a section that ended itself.
             _ if line.is_key() && line.key().starts_with("end ") => Ok(()),
-            _ => Err(self.lines.wrong(line, format!("`{}` stands in no section", line.text))),
+            _ => Err(self.lines.wrong(line, format!("`{}` is in no section", line.text))),
         }
     }
 
@@ -350,7 +350,7 @@ impl Reader<'_> {
         }
         if line.reply > 0 {
             let what = format!(
-                "a reply of {} bytes is an answer over a network; storage answers with what was asked: set it to 0",
+                "a reply of {} bytes is an answer over a network; storage has no replies: set it to 0",
                 line.reply
             );
             return Err(self.lines.wrong(row, what));
@@ -366,7 +366,7 @@ impl Reader<'_> {
         while !self.ends("end manager list") {
             let Some(line) = self.lines.take_text() else { break };
             if line.key() != "manager id,manager name" {
-                let what = format!("`{}` stands where a manager is expected", line.text);
+                let what = format!("expected a manager, got `{}`", line.text);
                 return Err(self.lines.wrong(line, what));
             }
             self.manager()?;
@@ -434,7 +434,7 @@ impl Reader<'_> {
             Some("DISK") => Ok(()),
             Some("NETWORK" | "TCP" | "VI" | "NET") => {
                 let what = format!(
-                    "{who} is of type {}, which sends to other hosts over a network; here storage is asked, so \
+                    "{who} is of type {}, which sends to other hosts over a network; Fathom measures storage, so \
                      only workers and targets of type DISK are supported: leave it out",
                     value.text
                 );
@@ -524,7 +524,7 @@ impl Reader<'_> {
                 true if line.key() == "end assigned access specs" => return Ok(names),
                 true => {
                     let what = format!(
-                        "`{}` stands where the name of an access specification is expected",
+                        "expected the name of an access specification, got `{}`",
                         line.text
                     );
                     return Err(self.lines.wrong(line, what));
@@ -549,7 +549,7 @@ impl Reader<'_> {
                 _ => {
                     return Err(self
                         .lines
-                        .wrong(line, format!("`{}` stands where a target is expected", line.text)));
+                        .wrong(line, format!("expected a target, got `{}`", line.text)));
                 }
             }
         }

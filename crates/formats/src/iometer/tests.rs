@@ -293,7 +293,7 @@ fn mistakes_are_named_with_file_and_line() {
             .contains("neither workers nor access specifications")
     );
     let nothing = refusal(&NEW.replace("\tpages\r\n'End", "'End").replace("\tIdle\r\n\tmix\r\n", ""));
-    assert!(nothing.contains("so nothing is asked"), "{nothing}");
+    assert!(nothing.contains("so no requests are issued"), "{nothing}");
     let cycled =
         NEW.replace("\tNORMAL", "\tCYCLE_OUTSTANDING_IOS").replace("1          32         2 ", "8 4 2 ");
     assert!(refusal(&cycled).contains("no series that ends"), "{}", refusal(&cycled));

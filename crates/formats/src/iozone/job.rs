@@ -135,7 +135,7 @@ impl Command {
             let need = self.largest_file().saturating_mul(sharers.into());
             if need > size {
                 let name = self.first_target();
-                return Err(usage(&format!("{name} has {size} bytes, and {need} are asked for")));
+                return Err(usage(&format!("{name} has {size} bytes, and {need} are needed")));
             }
         }
         match self.children.is_empty() {

@@ -107,7 +107,7 @@ impl Command {
     /// Reads the arguments after the tool's name.
     pub fn parse(arguments: &[String]) -> Result<Command, Refusal> {
         if arguments.is_empty() {
-            let what = "nothing was asked; `fathom as iozone -a` measures the automatic grid, `-s 1g -r 64k` one size";
+            let what = "no test was given; `fathom as iozone -a` measures the automatic grid, `-s 1g -r 64k` one size";
             return Err(usage(what));
         }
         let command =
@@ -147,7 +147,7 @@ pub(crate) const SYNTAX: Syntax<Draft> = Syntax {
     style: Style::Letters,
     any_case: false,
     options: &[SIZES, TESTS, FILES, REQUESTS, CHILDREN, REPORTS, UNSUPPORTED],
-    operand: |_, word| Err(usage(&format!("`{word}` stands alone; name a file with `-f {word}`"))),
+    operand: |_, word| Err(usage(&format!("`{word}` is no option; name a file with `-f {word}`"))),
 };
 
 const SIZES: &[Opt<Draft>] = &[
@@ -327,7 +327,7 @@ const REPORTS: &[Opt<Draft>] = &[
     number("-L", "a line of it in bytes, which is printed (32)", 0..=u32::MAX, |draft, bytes| {
         draft.command.cache.1 = bytes.into();
     }),
-    ignored("-M", "what machine this is stands in the record; see `fathom show last`"),
+    ignored("-M", "the record names the machine; see `fathom show last`"),
 ];
 
 const UNSUPPORTED: &[Opt<Draft>] = &[
@@ -419,12 +419,12 @@ impl Draft {
         let follows = command.telemetry().next().is_some();
         if follows && (command.mapped || command.pattern.is_some() || command.depth.is_some()) {
             return Err(usage(
-                "telemetry (`-X`, `-Y`) is asked with plain reads and writes; leave `-B`, `-V`, `-k` and `-H` out",
+                "telemetry (`-X`, `-Y`) is replayed with plain reads and writes; leave `-B`, `-V`, `-k` and `-H` out",
             ));
         }
         if !command.files.is_empty() {
             return Err(usage(
-                "`-F` names the files of the children that `-t` asks for; one file is named with `-f`",
+                "`-F` names the files of the children of `-t`; one file is named with `-f`",
             ));
         }
         if command.tests == [8] {
@@ -439,7 +439,7 @@ impl Draft {
             return Err(usage(&format!("no file of {file} kB holds a record of {record} kB")));
         }
         if command.grid.pairs().is_empty() {
-            return Err(usage("there is no size between the least and the most that was asked for"));
+            return Err(usage("there is no size between the smallest and the largest given"));
         }
         Ok(())
     }

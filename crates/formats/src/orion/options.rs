@@ -302,7 +302,7 @@ const OPTIONS: &[Opt<Draft>] = &[
             ignored("skgfr", "requests go to the kernel as a plan's do"),
             unsupported(
                 "oss asmlib odmlib",
-                "there is no Oracle library here; the kernel is asked, as with `skgfr`",
+                "there is no Oracle library here; use `skgfr`",
             ),
         ],
     ),

@@ -58,7 +58,7 @@ impl Command {
         let disks = self.disks.unwrap_or(luns).max(1);
         let most_per_disk = if self.run == Mode::Oltp { 20 } else { 15 };
         if disks > MOST / most_per_disk {
-            let what = format!("`-num_disks {disks}` asks for more than {MOST} requests in flight");
+            let what = format!("`-num_disks {disks}` means more than {MOST} requests in flight");
             return Err(Refusal::Usage { tool: TOOL, what });
         }
         let large_per_disk = if self.large == Large::Sequential { 1 } else { LARGE_PER_DISK };

@@ -14,7 +14,7 @@ impl Command {
                 "until   = { flat = \"iops\", within = \"5%\", points = 2 }\n",
             ),
         };
-        let about = quoted(&format!("what `seeker {}` asks for", self.device));
+        let about = quoted(&format!("workload of `seeker {}`", self.device));
         let plan = format!(
             "name  = \"seeker\"\nabout = {about}\nseed  = {seed}\n\n\
              [[phase]]\nname    = \"{{workers}} threads\"\npattern = \"random\"\nsize    = \"512B\"\n\

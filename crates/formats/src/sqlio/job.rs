@@ -87,7 +87,7 @@ impl Command {
     pub fn translate(&self, files: &[File], seed: u32) -> Result<TranslatedJob, Refusal> {
         if files.len() > MOST_WORKLOADS {
             let what = format!(
-                "{} files are too many: at most {MOST_WORKLOADS} are asked together; leave some out, or ask for them in another run",
+                "{} files are too many: at most {MOST_WORKLOADS} run together; leave some out, or measure them in another run",
                 files.len()
             );
             return Err(Refusal::usage(TOOL, what));

@@ -44,7 +44,7 @@ pub enum SafetyError {
     Refused(#[from] Box<Refusal>),
     /// The path now leads to something else than what was looked at.
     #[error(
-        "{path} is no longer what was looked at: it was exchanged meanwhile; nothing was written, run again"
+        "{path} is no longer the file that was checked: it was replaced meanwhile; nothing was written, run again"
     )]
     Exchanged {
         /// The path.

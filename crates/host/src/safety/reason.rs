@@ -173,7 +173,7 @@ fn advice(names: &[String]) -> String {
     match names.first() {
         Some(name) => format!("if it may be lost, say so with `--destroy={name}`"),
         None => {
-            "it has no serial number and no name in /dev/disk/by-id, so it cannot be told from others and \
+            "it has no serial number and no name in /dev/disk/by-id, so it cannot be identified and \
                  is never written"
                 .into()
         }

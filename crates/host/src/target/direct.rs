@@ -44,7 +44,7 @@ pub fn direct_of(path: &Path, logical_block: Option<Bytes>) -> Direct {
         (Some(stat), _) => Direct::Aligned {
             memory: Bytes::new(u64::from(stat.stx_dio_mem_align)),
             offset: Bytes::new(u64::from(stat.stx_dio_offset_align)),
-            basis: "told by the kernel (statx)",
+            basis: "reported by the kernel (statx)",
         },
         (None, Some(block)) => {
             Direct::Aligned { memory: block, offset: block, basis: "logical block of the device" }

@@ -112,7 +112,7 @@ pub enum TargetError {
         what: &'static str,
     },
     /// The system would not say what it is.
-    #[error("{path}: cannot be looked at: {source}")]
+    #[error("{path}: cannot be read: {source}")]
     Os {
         /// The path.
         path: PathBuf,

@@ -173,7 +173,7 @@ fn names_stand_once(phases: &[PhaseTable<'_>], mistakes: &mut Mistakes) {
 }
 
 fn twice(what: &str, name: &str, place: &Place, line: usize) -> PlanError {
-    let message = format!("a {what} called \"{name}\" stands already in line {line}");
+    let message = format!("a {what} called \"{name}\" is already in line {line}");
     PlanError::new(place, message, Some(format!("give each {what} a name of its own")))
 }
 
@@ -398,9 +398,9 @@ fn stranger(key: &Key, within: Within, mistakes: &mut Mistakes) {
 /// Where a known key belongs instead, or `None` for an unknown one.
 fn belongs(text: &str, within: Within) -> Option<String> {
     match text {
-        "tags" | "defaults" => return Some(format!("[{text}] stands at the top of the file")),
-        "phase" => return Some("[[phase]] stands on a line of its own".into()),
-        "workload" => return Some("[[phase.workload]] stands in a phase with load".into()),
+        "tags" | "defaults" => return Some(format!("[{text}] belongs at the top of the file")),
+        "phase" => return Some("[[phase]] belongs on a line of its own".into()),
+        "workload" => return Some("[[phase.workload]] belongs in a phase with load".into()),
         _ => {}
     }
     let levels: Vec<Level> =
@@ -409,7 +409,7 @@ fn belongs(text: &str, within: Within) -> Option<String> {
         return Some(format!("`{text}` belongs to the phase: all its workloads run together"));
     }
     let places: Vec<&str> = levels.into_iter().map(place_of).collect();
-    (!places.is_empty()).then(|| format!("`{text}` stands {}", places.join(", or ")))
+    (!places.is_empty()).then(|| format!("`{text}` belongs {}", places.join(", or ")))
 }
 
 fn place_of(level: Level) -> &'static str {

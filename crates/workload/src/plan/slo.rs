@@ -109,7 +109,7 @@ impl FromStr for Slo {
         let (of, figure) = match figure.split_once('.') {
             Some((word, figure)) if word.starts_with(|first: char| first != 'p') => {
                 let of = OPS.into_iter().find(|op| op.name() == word);
-                (Some(of.ok_or_else(|| wrong("before the `.` stands read, write or trim"))?), figure)
+                (Some(of.ok_or_else(|| wrong("write read, write or trim before the `.`"))?), figure)
             }
             _ => (None, figure),
         };

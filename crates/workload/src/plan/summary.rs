@@ -222,7 +222,7 @@ fn describe_prepare(prepare: &Prepare) -> String {
 fn until_words(until: &Until) -> String {
     let rules = [
         until.gain.map(|gain| format!("{} grows by no more than {}", gain.flat, share_text(gain.within))),
-        until.slo.map(|slo| format!("{slo} is broken")),
+        until.slo.map(|slo| format!("{slo} is violated")),
         until.cpu.map(|cpu| format!("processors are {} busy", share_text(cpu))),
         until.errors.map(|errors| format!("more than {} fail", share_text(errors))),
     ];

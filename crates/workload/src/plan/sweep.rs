@@ -47,7 +47,7 @@ fn distinct(values: &[Node]) -> Result<(), Wrong> {
     match texts.windows(2).find(|pair| pair[0].0 == pair[1].0) {
         None => Ok(()),
         Some(pair) => {
-            let message = format!("`{}` stands twice in the sweep", pair[1].0);
+            let message = format!("`{}` is twice in the sweep", pair[1].0);
             Err(Wrong::new(message, "to measure a point several times write `repeat = 3`")
                 .at(&pair[1].1.place))
         }

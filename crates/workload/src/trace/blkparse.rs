@@ -103,7 +103,7 @@ fn place<'a>(fields: &mut impl Iterator<Item = &'a str>) -> Result<Option<(u64, 
     match fields.next() {
         Some("+") => {}
         Some(other) => {
-            return Err(format!("`{}` stands where `+` and a number of sectors should", shown(other)));
+            return Err(format!("expected `+` and a number of sectors, got `{}`", shown(other)));
         }
         None => return Err(cut_off("`+` and a number of sectors")),
     }
@@ -115,14 +115,14 @@ fn place<'a>(fields: &mut impl Iterator<Item = &'a str>) -> Result<Option<(u64, 
 }
 
 fn cut_off(what: &str) -> String {
-    format!("the line ends where {what} should stand; it was cut off")
+    format!("the line ends before {what}; it was cut off")
 }
 
 /// Seconds with nine digits behind the point, exactly.
 fn nanos(field: Option<&str>) -> Result<u64, String> {
     let what = "a time in seconds such as 0.000123456";
-    let text = field.ok_or_else(|| format!("the line ends where {what} should stand"))?;
-    super::csv::scaled(text, 1_000_000_000).ok_or_else(|| format!("`{text}` stands where {what} should"))
+    let text = field.ok_or_else(|| format!("the line ends before {what}"))?;
+    super::csv::scaled(text, 1_000_000_000).ok_or_else(|| format!("expected {what}, got `{text}`"))
 }
 
 /// What `WS`, `RA`, `DS`, `FWFS` and so on ask of a place; `None` for what asks nothing of the media.

@@ -41,7 +41,7 @@ impl Columns {
         let mut ats = times.iter().filter_map(|(name, unit)| Some((position(name)?, *unit)));
         let at = ats.next();
         if ats.next().is_some() || (1..names.len()).any(|index| names[..index].contains(&names[index])) {
-            return Err("a column stands there twice".into());
+            return Err("a column is there twice".into());
         }
         Ok(Some(Columns {
             at,
@@ -79,7 +79,7 @@ impl Columns {
             None => 0,
             Some((column, unit)) => {
                 let field = fields[column];
-                scaled(field, unit).ok_or_else(|| format!("`{}` stands where a time should", shown(field)))?
+                scaled(field, unit).ok_or_else(|| format!("expected a time, got `{}`", shown(field)))?
             }
         };
         let file = self.file.map_or("", |column| fields[column]);

@@ -30,13 +30,13 @@ pub(super) fn line(text: &str, to: &mut Gathered) -> Result<(), String> {
     let op = match kind {
         _ if kind.eq_ignore_ascii_case("read") => Op::Read,
         _ if kind.eq_ignore_ascii_case("write") => Op::Write,
-        _ => return Err(format!("`{}` stands where Read or Write should", shown(kind))),
+        _ => return Err(format!("expected Read or Write, got `{}`", shown(kind))),
     };
     let offset = number(fields.next(), "an offset in bytes")?;
     let size = number(fields.next(), "a size in bytes")?;
     // Without the last column the one before it may have been cut short too.
     if fields.next().is_none_or(str::is_empty) {
-        return Err("the line ends where a response time should stand; it was cut off".into());
+        return Err("the line ends before a response time; it was cut off".into());
     }
     let at_ns = ticks.checked_mul(TICK_NS).ok_or("a time later than time has room for")?;
     to.push(at_ns, op, &format!("{host}.{disk}"), offset, size)

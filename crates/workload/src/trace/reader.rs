@@ -339,8 +339,8 @@ pub(super) fn shown(text: &str) -> String {
 
 /// The number in a field, or what should stand there.
 pub(super) fn number<T: FromStr>(field: Option<&str>, what: &str) -> Result<T, String> {
-    let field = field.ok_or_else(|| format!("the line ends where {what} should stand"))?;
-    field.parse().map_err(|_| format!("`{}` stands where {what} should", shown(field)))
+    let field = field.ok_or_else(|| format!("the line ends before {what}"))?;
+    field.parse().map_err(|_| format!("expected {what}, got `{}`", shown(field)))
 }
 
 #[cfg(test)]

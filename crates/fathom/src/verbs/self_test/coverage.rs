@@ -18,7 +18,7 @@ pub fn section(extent: Extent) -> Section {
         QUEUES.into_iter().flat_map(|queue| coverage(queue, SERVICE_S, seconds, runs)).collect();
     let notes = vec![
         format!(
-            "{runs} runs of {seconds} s each; 93 to 97 % are asked, and what so many runs vary by chance is allowed."
+            "{runs} runs of {seconds} s each; 93 to 97 % are required, give or take what so many runs vary by chance."
         ),
         "Where less than half of the runs have requests enough for an interval, those that have met less that is slow \
          than the others. As they are few, they are counted together."
@@ -70,7 +70,7 @@ impl<'a> Own<'a> {
             Some(range.map_or((one, one), |(least, most)| (least.min(one), most.max(one))))
         });
         let held = range.map(|(least, most)| {
-            format!("{least:.1} to {most:.1} % hold it ({low} to {high} and chance asked)")
+            format!("{least:.1} to {most:.1} % hold it (required: {low} to {high}, give or take chance)")
         });
         let together = self.together().map(|one| format!("{:.1} % of those that few runs give", one.found));
         let count = self.many.len() + self.few.len();

@@ -32,7 +32,7 @@ pub fn section(extent: Extent) -> Section {
         },
         Check {
             what: format!("{} parts that are the limit", tally.limited),
-            measure: "told to be latency-bound".into(),
+            measure: "called latency-bound".into(),
             found: f64::from(tally.false_latency_bound),
             low: None,
             high: Some(0.0),
@@ -46,7 +46,7 @@ pub fn section(extent: Extent) -> Section {
         Family {
             what: format!("{} limits in arrays of the library", tally.cases),
             told: format!(
-                "{} named first, {} said to be not identified, {} named wrongly; {low:.1} % asked",
+                "{} named first, {} said to be not identified, {} named wrongly; {low:.1} % required",
                 tally.named,
                 tally.silent,
                 tally.cases - tally.named - tally.silent
@@ -55,7 +55,7 @@ pub fn section(extent: Extent) -> Section {
         },
         Family {
             what: format!("{} of them parts", tally.limited),
-            told: format!("{} told to be latency-bound, none asked", tally.false_latency_bound),
+            told: format!("{} called latency-bound wrongly, none allowed", tally.false_latency_bound),
             passed: checks[1].passed(),
         },
     ];

@@ -43,9 +43,9 @@ impl Check {
 
     fn line(&self) -> String {
         let asked = match (self.low, self.high) {
-            (Some(low), Some(high)) => format!(", {low:.1} to {high:.1} asked"),
-            (Some(low), None) => format!(", at least {low:.1} asked"),
-            (None, Some(high)) => format!(", at most {high:.3} asked"),
+            (Some(low), Some(high)) => format!(", required: {low:.1} to {high:.1}"),
+            (Some(low), None) => format!(", required: at least {low:.1}"),
+            (None, Some(high)) => format!(", required: at most {high:.3}"),
             (None, None) => String::new(),
         };
         format!("  {} {:>8.3}  {}: {}{asked}\n", verdict(self.passed()), self.found, self.what, self.measure)

@@ -143,7 +143,7 @@ pub(crate) static PHASE: [Entry<PhaseHead>; 7] = [
                    more than `within` (3%) above the best point before them. Repeats of a point count as one, \
                    by their mean. `slo = \"p99<5ms\"` ends it after the first point that breaks an slo (as \
                    `fathom search` takes them), `cpu = \"90%\"` where the processors are so busy, \
-                   `errors = \"1%\"` where more than that part of the requests fails. Several may stand together.",
+                   `errors = \"1%\"` where more than that part of the requests fails. Several may be given.",
             example: "until = { flat = \"throughput\", within = \"3%\", points = 3 }",
         },
         read: |h, n| Until::read(n).map(|until| h.until = until),
@@ -161,7 +161,7 @@ pub(crate) static PHASE: [Entry<PhaseHead>; 7] = [
                    of them at the earliest and after `most` (25) at the latest. `at` says of which point, by the \
                    values of its swept keys as they are written: `at = { size = \"4KiB\", reads = \"0%\" }`. Steady is \
                    what SNIA's PTS calls so: over five rounds the figure stays within 20% of its mean from end to end, \
-                   and the line fitted through it rises or falls by no more than 10% of that. `round` stands among the \
+                   and the line fitted through it rises or falls by no more than 10% of that. `round` is among the \
                    swept values of the points.",
             example: "rounds = { most = 25, steady = \"iops\" }",
         },
@@ -175,12 +175,12 @@ pub(crate) static PHASE: [Entry<PhaseHead>; 7] = [
             section: "Phases",
             kind: Kind::Choice(&["auto", "none", "60s"]),
             default: "auto",
-            short: "What stands before a load that follows another, so that no point inherits the caches of the last.",
+            short: "Rest before a load that follows another, so that no point inherits the caches of the last.",
             long: "`auto` on a virtual array: in virtual time, until every write-back cache is clean, and then its read \
                    caches are emptied, so that a point gives the same figures alone and in its sweep. On real storage, \
                    after a load that writes: a flush, and 2s without I/O; reads leave nothing to wait for, and caches \
                    that no flush empties stay as they are (see the finding `carry-over`). A duration flushes and then \
-                   waits for so long: give one where an array takes longer to empty its write cache. `none` continues at once. The result says what was done before each point and for how long. Nothing stands before the \
+                   waits for so long: give one where an array takes longer to empty its write cache. `none` continues at once. The result says what was done before each point and for how long. There is no rest before the \
                    first load, beside a state of the plan, and on `null:`.",
             example: "settle = \"60s\"",
         },
@@ -213,7 +213,7 @@ pub(crate) fn a_name(node: &Node) -> Result<&str, Wrong> {
             Err(Wrong::new("a name needs at least one letter", "or leave it out"))
         }
         text if text.contains(char::is_control) => {
-            Err(Wrong::new("a name stands on one line, in tables", "write it without line breaks and tabs"))
+            Err(Wrong::new("a name is one line", "write it without line breaks and tabs"))
         }
         text => Ok(text),
     }

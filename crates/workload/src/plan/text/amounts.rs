@@ -89,7 +89,7 @@ pub(crate) fn split_of(entries: Vec<(Bytes, f64)>) -> Result<SizeSplit, TextErro
             );
         }
         if entries[..index].iter().any(|(known, _)| known == size) {
-            return wrong(format!("{} stands in the split twice", size.exact()), "add up its weights");
+            return wrong(format!("{} is twice in the split", size.exact()), "add up its weights");
         }
     }
     match entries[..] {
@@ -156,7 +156,7 @@ mod tests {
         let help = |text: &str| text.parse::<SizeSplit>().unwrap_err().to_string();
         assert!(help("0B").contains("moves no data"));
         assert!(help("2GiB").contains("at most 2 GiB less one byte"));
-        assert!(help("{ \"4KiB\" = 1, \"4096B\" = 2 }").contains("4KiB stands in the split twice"));
+        assert!(help("{ \"4KiB\" = 1, \"4096B\" = 2 }").contains("4KiB is twice in the split"));
         assert!(help("{ \"4KiB\" = -1 }").contains("is not a weight"));
         assert!(help("{}").contains("without a size"));
         let many: Vec<String> = (1..=65).map(|kib| format!("\"{kib}KiB\" = 1")).collect();

@@ -74,7 +74,7 @@ fn call(text: &str) -> Result<(&str, Option<&str>), TextError> {
     match rest.strip_suffix(')') {
         Some(argument) if !argument.trim().is_empty() => Ok((name.trim(), Some(argument.trim()))),
         Some(_) => {
-            wrong(format!("nothing stands between the brackets of `{text}`"), "fill or drop the brackets")
+            wrong(format!("nothing is between the brackets of `{text}`"), "fill or drop the brackets")
         }
         None => wrong(format!("`{text}` does not end with a bracket"), format!("write `{text})`")),
     }
