@@ -8,8 +8,6 @@
 
 mod encoding;
 mod environment;
-#[cfg(test)]
-mod guide;
 mod job_file;
 mod numbers;
 mod options;
@@ -19,6 +17,8 @@ mod refusal;
 mod target;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
 mod translated;
 
 pub mod bonnie;

@@ -8,7 +8,7 @@ use conduct::{Live, WorldError};
 use host::clock::Clock;
 use host::environment::Environment;
 use host::scratch::{
-    self, Budget, HEADER_SIZE, Room, Scratch, Spec, Step, Surroundings, asked_size, auto_size,
+    self, Budget, HEADER_SIZE, Room, Scratch, Spec, Step, Surroundings, requested_size, auto_size,
 };
 use host::target::Place;
 use units::convert::narrow;
@@ -318,7 +318,7 @@ fn asked_for(
     }
     // Files of spans that are given are within what is asked for, not beside it.
     let given = Surroundings { taken: HEADER_SIZE * count, ..given.clone() };
-    let choice = match asked_size(&given, asked) {
+    let choice = match requested_size(&given, asked) {
         Ok(choice) => choice,
         Err(fits) => {
             let (name, free, reserve) = (place.name(), given.free, given.reserve);

@@ -102,10 +102,7 @@ impl Command {
         }
         let mut notes = self.notes.clone();
         if machine.is_array && self.generation == Generation::V103 && self.chars != Chars::Skip && size > 0 {
-            notes.push(
-                "a virtual array gets the 4 KiB that putc and getc gather, not each character"
-                    .into(),
-            );
+            notes.push("a virtual array gets the 4 KiB that putc and getc gather, not each character".into());
         }
         let sheet = Sheet {
             generation: self.generation,

@@ -216,7 +216,10 @@ const ONLY_200: &[Opt<Draft>] = &[
         "starts each test together with other copies",
         &[
             flag("s", "by semaphores that `-p` has made", |draft| draft.command.together = true),
-            unsupported("p", "Fathom does not wait for a key before a test; `-y s` starts copies together by semaphores"),
+            unsupported(
+                "p",
+                "Fathom does not wait for a key before a test; `-y s` starts copies together by semaphores",
+            ),
         ],
     ),
     unsupported(

@@ -140,10 +140,7 @@ impl Job {
         let sizes = access::sizes(&options)?;
         let mut engine = engine(&options, &mut notes)?;
         if let Some(setting) = options.get("filename").filter(|setting| Files::are_nothing(&setting.value)) {
-            notes.push(format!(
-                "{} works as the null engine: nothing leaves the program",
-                setting.value
-            ));
+            notes.push(format!("{} works as the null engine: nothing leaves the program", setting.value));
             engine.name = "null";
         }
         let clones = options.count32("numjobs")?.unwrap_or(1);

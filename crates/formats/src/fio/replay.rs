@@ -101,7 +101,8 @@ pub(super) fn check_pace(options: &Options, pace: Pace) -> Result<(), Refusal> {
     }
     let names = ["rate", "rate_iops", "thinktime"];
     let setting = names.iter().find_map(|name| options.get(name)).expect("one of them makes a pace");
-    Err(setting.unsupported("a trace is replayed at its own rate, or as fast as possible with replay_no_stall=1"))
+    Err(setting
+        .unsupported("a trace is replayed at its own rate, or as fast as possible with replay_no_stall=1"))
 }
 
 /// How long a job goes on that ends with its trace.

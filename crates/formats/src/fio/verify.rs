@@ -134,8 +134,7 @@ fn reader(member: &Member) -> Member {
 /// Words for the user, once for each job.
 pub(super) fn note(job: &Job) -> Option<String> {
     let setting = setting(job)?;
-    let behind =
-        if job.rw.has[WRITE] && job.rw.has[READ] { "; all its blocks are read back" } else { "" };
+    let behind = if job.rw.has[WRITE] && job.rw.has[READ] { "; all its blocks are read back" } else { "" };
     let what = match is_pattern(setting) {
         true => "reads are verified against the pattern",
         false => "blocks carry Fathom's own stamp with a CRC-32, whatever the kind",

@@ -251,8 +251,9 @@ impl<'a> PlanBuilder<'a> {
             }
         }
         match tests.is_empty() {
-            true => Err(self
-                .usage("no worker with a target is assigned an access specification, so no requests are issued")),
+            true => Err(self.usage(
+                "no worker with a target is assigned an access specification, so no requests are issued",
+            )),
             false => Ok(tests),
         }
     }
@@ -393,8 +394,7 @@ impl<'a> PlanBuilder<'a> {
             self.notes.push(note.into());
         }
         if self.managers.len() > 1 {
-            self.notes
-                .push(format!("{} managers run together on this host", self.managers.len()));
+            self.notes.push(format!("{} managers run together on this host", self.managers.len()));
         }
     }
 

@@ -523,10 +523,7 @@ impl Reader<'_> {
             match line.is_key() {
                 true if line.key() == "end assigned access specs" => return Ok(names),
                 true => {
-                    let what = format!(
-                        "expected the name of an access specification, got `{}`",
-                        line.text
-                    );
+                    let what = format!("expected the name of an access specification, got `{}`", line.text);
                     return Err(self.lines.wrong(line, what));
                 }
                 false => {
@@ -547,9 +544,7 @@ impl Reader<'_> {
                 "end target assignments" => return Ok(()),
                 "target" => self.target(worker)?,
                 _ => {
-                    return Err(self
-                        .lines
-                        .wrong(line, format!("expected a target, got `{}`", line.text)));
+                    return Err(self.lines.wrong(line, format!("expected a target, got `{}`", line.text)));
                 }
             }
         }

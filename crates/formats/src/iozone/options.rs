@@ -423,9 +423,7 @@ impl Draft {
             ));
         }
         if !command.files.is_empty() {
-            return Err(usage(
-                "`-F` names the files of the children of `-t`; one file is named with `-f`",
-            ));
+            return Err(usage("`-F` names the files of the children of `-t`; one file is named with `-f`"));
         }
         if command.tests == [8] {
             return Err(usage(

@@ -300,10 +300,7 @@ const OPTIONS: &[Opt<Draft>] = &[
         "changes nothing here",
         &[
             ignored("skgfr", "requests go to the kernel as a plan's do"),
-            unsupported(
-                "oss asmlib odmlib",
-                "there is no Oracle library here; use `skgfr`",
-            ),
+            unsupported("oss asmlib odmlib", "there is no Oracle library here; use `skgfr`"),
         ],
     ),
     parsed(

@@ -78,9 +78,9 @@ pub fn auto_size(given: &Surroundings) -> Option<Choice> {
 }
 
 /// The size that the user asks for, to the byte, or what would fit in its place: it is neither raised nor cut.
-pub fn asked_size(given: &Surroundings, asked: Bytes) -> Result<Choice, Bytes> {
+pub fn requested_size(given: &Surroundings, asked: Bytes) -> Result<Choice, Bytes> {
     match given.room() {
-        room if asked <= room => Ok(given.choice(asked, &Reason::Asked)),
+        room if asked <= room => Ok(given.choice(asked, &Reason::Requested)),
         room => Err(room.round_down(Bytes::MIB)),
     }
 }
@@ -91,7 +91,7 @@ enum Reason {
     TwiceTheMemory,
     /// Less than that, and what cut it.
     Cut(Bytes, String),
-    Asked,
+    Requested,
 }
 
 impl Surroundings {
@@ -121,11 +121,11 @@ fn why(
         Reason::Cut(wanted, limit) => {
             format!("{size}, though {wanted} would be better: limited by {limit}")
         }
-        Reason::Asked => format!("{}, as requested", size.exact()),
+        Reason::Requested => format!("{}, as requested", size.exact()),
     };
     why += &match (beats_page_cache, given.direct, reason) {
         (false, ..) => format!("; the page cache ({} of memory) may hold a part or all of it", given.ram),
-        (true, true, Reason::Cut(..) | Reason::Asked) => "; direct I/O bypasses the page cache".into(),
+        (true, true, Reason::Cut(..) | Reason::Requested) => "; direct I/O bypasses the page cache".into(),
         _ => String::new(),
     };
     why += &match (given.known_cache.is_zero(), beats_known_caches) {
@@ -214,7 +214,7 @@ mod tests {
             (Bytes::GIB * 4, false, true),
             (Bytes::GIB * 4 - Bytes::new(1), false, false),
         ] {
-            let choice = asked_size(&given, asked).expect("there is room");
+            let choice = requested_size(&given, asked).expect("there is room");
             assert_eq!((choice.beats_page_cache, choice.beats_known_caches), (page, known), "{asked}");
         }
     }
@@ -271,16 +271,16 @@ mod tests {
     }
 
     #[test]
-    fn the_size_that_is_asked_for_is_taken_to_the_byte_or_refused_with_what_would_fit() {
+    fn the_size_that_is_requested_is_taken_to_the_byte_or_refused_with_what_would_fit() {
         let given = Surroundings { direct: true, ..plenty() };
         for size in [Bytes::KIB * 16, Bytes::MIB * 16, Bytes::GIB * 64, Bytes::new(12_345)] {
-            let choice = asked_size(&given, size).expect("there is room");
+            let choice = requested_size(&given, size).expect("there is room");
             assert_eq!(choice.size, size);
-            assert!(choice.why.contains("as asked for; direct I/O bypasses"), "{}", choice.why);
+            assert!(choice.why.contains("as requested; direct I/O bypasses"), "{}", choice.why);
         }
-        let fits = asked_size(&given, Bytes::TIB).expect_err("the reserve is kept");
+        let fits = requested_size(&given, Bytes::TIB).expect_err("the reserve is kept");
         assert_eq!(fits, Bytes::GIB * (1024 - 50));
-        assert_eq!(asked_size(&given, fits).expect("what fits, fits").size, fits);
+        assert_eq!(requested_size(&given, fits).expect("what fits, fits").size, fits);
     }
 
     #[test]
