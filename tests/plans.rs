@@ -96,7 +96,8 @@ fn a_key_is_explained_at_the_command_line_and_a_word_of_fio_leads_to_it() {
     let out = user.fathom("plan help depth").done().out;
     assert!(out.starts_with("depth: ") && out.contains("Default:  1"), "{out}");
     assert!(user.fathom("plan help").done().out.lines().any(|line| line.starts_with("  depth ")));
-    let ended = user.fathom("plan help iodepth");
+    assert_eq!(user.fathom("plan help iodepth").done().out, out);
+    let ended = user.fathom("plan help queue_depth");
     assert!(ended.code == Some(2) && ended.err.contains("write `depth`"), "{}", ended.err);
 }
 

@@ -154,7 +154,7 @@ fn a_parameter_file_is_a_job_file() {
     assert!(converted.out.contains("[[phase.workload]]"), "{}", converted.out);
     user.fathom("run param.txt --set run=200ms").done();
     let names: Vec<Value> =
-        user.last()["targets"].as_array().unwrap().iter().map(|t| t["asked"].clone()).collect();
+        user.last()["targets"].as_array().unwrap().iter().map(|t| t["address"].clone()).collect();
     assert_eq!(names, ["a.dat", "b.dat"]);
     user.write("param.txt", "a.dat 2 0x0 4\nb.dat many\n");
     user.fathom("as sqlio -kR -frandom -Fparam.txt").with(2).saying(&["param.txt:2", "many"]);
