@@ -100,3 +100,112 @@ fn by_lateness(workload: &WorkloadResult) -> Option<Draft> {
             .number("response_ns_p99", response.get() as f64),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use record::WorkerResult;
+    use record::sample::{self, Stream, responses};
+
+    use super::*;
+
+    /// 20,000 reads a second of 1 ms by workers with these ceilings and processor times, in a point of 31 s.
+    fn run(workers: &[(Option<f64>, f64)]) -> Run {
+        let stream =
+            Stream { op: "read", size_bytes: 4096, per_s: 20_000, median_ns: 1_000_000, spread: 0.0 };
+        let mut workload = sample::workload("main", &[stream]);
+        let worker = |(index, (ceiling_per_s, total_s)): (u32, &(Option<f64>, f64))| WorkerResult {
+            index,
+            cpu: Some(CpuUse { user_s: total_s / 4.0, system_s: total_s * 0.75 }),
+            ceiling_per_s: *ceiling_per_s,
+            ..workload.workers[0].clone()
+        };
+        workload.workers = (0..).zip(workers).map(worker).collect();
+        sample::run("quick", vec![sample::point(0, "p", vec![workload])])
+    }
+
+    fn found(run: &Run) -> Option<record::Finding> {
+        limited(run, &run.points[0], &run.points[0].workloads[0]).map(Draft::about_run)
+    }
+
+    #[test]
+    fn workers_that_are_busy_for_nineteen_twentieths_of_a_point_limit_it() {
+        // Of 32 s, which a share of 0.95 divides without rest.
+        let with = |busy_s: &[f64]| {
+            let workers: Vec<_> = busy_s.iter().map(|busy_s| (None, *busy_s)).collect();
+            let mut run = run(&workers);
+            run.points[0].ended_ns = run.points[0].started_ns + 32_000_000_000;
+            run
+        };
+        assert!(found(&with(&[30.3, 3.2])).is_none());
+        let finding = found(&with(&[3.2, 30.4, 31.04])).expect("two are busy");
+        assert_eq!(
+            finding.sentence,
+            "Load generator saturated: 2 workers of 3 kept a processor 97 % busy. The storage may do more."
+        );
+        assert_eq!(
+            (finding.numbers["workers_limited"], finding.numbers["busiest_share"]),
+            (2.0, 31.04 / 32.0)
+        );
+        let mut polling = with(&[32.0]);
+        polling.points[0].workloads[0].spec.insert("iopoll".into(), "true".into());
+        assert!(found(&polling).is_none(), "it polls");
+        let mut at_once = with(&[1.0]);
+        at_once.points[0].ended_ns = at_once.points[0].started_ns;
+        assert!(found(&at_once).is_none(), "it took no time");
+        at_once.points[0].workloads[0].workers[0].cpu = None;
+        assert!(found(&at_once).is_none());
+    }
+
+    #[test]
+    fn the_ceiling_is_the_mean_of_the_workers_for_each_that_has_a_processor() {
+        let of = |ceilings: &[Option<f64>], cpus: u32| {
+            let workers: Vec<_> = ceilings.iter().map(|ceiling| (*ceiling, 0.0)).collect();
+            let mut run = run(&workers);
+            run.environment.cpus = cpus;
+            ceiling(&run, &run.points[0].workloads[0])
+        };
+        let three = [Some(1e4), Some(2e4), Some(6e4)];
+        assert_eq!([0, 1, 2, 3, 8].map(|cpus| of(&three, cpus)), [9e4, 3e4, 6e4, 9e4, 9e4].map(Some));
+        assert_eq!((of(&[Some(1e4), None], 8), of(&[], 8), of(&[Some(0.0)], 8)), (None, None, None));
+    }
+
+    #[test]
+    fn half_of_the_ceiling_is_near_it() {
+        let near = |ceiling: f64| found(&run(&[(Some(ceiling), 0.0)]));
+        assert!(near(40_001.0).is_none());
+        let finding = near(40_000.0).expect("20,000 are half of it");
+        assert_eq!(
+            finding.sentence,
+            "Load generator near its ceiling: 20,000/s is 50 % of the 40,000/s that it reaches without storage. The \
+             storage may do more."
+        );
+        assert_eq!((finding.numbers["ceiling_per_s"], finding.numbers["ceiling_share"]), (40_000.0, 0.5));
+    }
+
+    #[test]
+    fn lateness_beyond_a_twentieth_of_the_response_a_timer_and_every_service_is_the_generators() {
+        let late = |response_ns: u64, late_ns: u64, service_ns: Option<u64>| {
+            let mut run = run(&[]);
+            let workload = &mut run.points[0].workloads[0];
+            workload.classes[0].response = responses(1_000, response_ns, 0.0);
+            workload.classes[0].service = service_ns.map(|service_ns| responses(1_000, service_ns, 0.0));
+            workload.late = Some(responses(1_000, late_ns, 0.0));
+            found(&run)
+        };
+        // These are ends of buckets, which a quantile is to the nanosecond.
+        let (twentieth, all) = (204_799, 4_095_980);
+        let finding = late(all / 2, twentieth, None).expect("a tenth");
+        assert!(
+            finding
+                .sentence
+                .starts_with("Load generator saturated: 1 % of the requests were issued 205 µs late")
+        );
+        assert!((finding.numbers["late_ns_p99"] / finding.numbers["response_ns_p99"] - 0.1).abs() < 1e-3);
+        assert!(late(all + all / 50, twentieth, None).is_none());
+        assert!(late(all - all / 50, twentieth, None).is_some());
+        assert!(late(1_000, 99_000, None).is_none(), "any timer is as late");
+        assert!(late(1_000, 101_000, None).is_some());
+        assert!(late(1_000, 200_000, Some(210_000)).is_none(), "a call that blocks takes as long");
+        assert!(late(1_000, 200_000, Some(190_000)).is_some());
+    }
+}

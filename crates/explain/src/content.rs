@@ -154,3 +154,148 @@ pub(crate) fn compressible_writes(_: &Run, _: &Point, workload: &WorkloadResult)
     let draft = draft.remedy("Compare only with runs on the same content.");
     Some(draft.number("compress_ratio", compress).number("dedupe_ratio", dedupe))
 }
+
+#[cfg(test)]
+mod tests {
+    use record::sample::{self, Stream};
+
+    use super::*;
+
+    /// One point of `op` on a target of 64 GiB with these facts.
+    fn run(op: &'static str, facts: &[(&str, &str)]) -> Run {
+        let stream = Stream { op, size_bytes: 4096, per_s: 1_000, median_ns: 400_000, spread: 0.1 };
+        let mut run =
+            sample::run("quick", vec![sample::point(0, "p", vec![sample::workload("main", &[stream])])]);
+        run.targets[0]
+            .facts
+            .extend(facts.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())));
+        run
+    }
+
+    type Check = fn(&Run, &History, &Point, &WorkloadResult) -> Option<Draft>;
+
+    fn of(check: Check, run: &Run) -> Option<record::Finding> {
+        let point = run.points.last()?;
+        check(run, &History::of(run), point, &point.workloads[0]).map(Draft::about_run)
+    }
+
+    #[test]
+    fn a_sample_is_some_of_at_least_one_block() {
+        for (text, held) in
+            [("3 of 60", Some((3, 60))), ("0 of 1", Some((0, 1))), ("0 of 0", None), ("3", None)]
+        {
+            let run = run("read", &[(fact::ZEROS, text)]);
+            assert_eq!((sample(&run.targets[0], fact::ZEROS), is_looked_at(&run)), (held, held.is_some()));
+        }
+    }
+
+    #[test]
+    fn what_was_never_written_is_told_from_a_twentieth_on_and_where_most_is_it_is_invalid() {
+        let severity = |zeros: &str, holes: Option<&str>, rotates: &str| {
+            let mut facts = vec![(fact::ZEROS, zeros), (fact::ROTATIONAL, rotates)];
+            facts.extend(holes.map(|holes| (fact::UNWRITTEN, holes)));
+            of(unwritten, &run("read", &facts)).map(|finding| finding.severity)
+        };
+        assert_eq!(
+            [2, 3, 60].map(|some| severity(&format!("{some} of 60"), None, "no")),
+            [None, Some(Severity::Warning), Some(Severity::Warning)]
+        );
+        assert_eq!(severity("60 of 60", None, "yes"), Some(Severity::Note));
+        // Of 64 GiB a twentieth is 3.2 GiB.
+        assert_eq!(severity("0 of 60", Some("3276MiB"), "yes"), None);
+        assert_eq!(severity("0 of 60", Some("3277MiB"), "yes"), Some(Severity::Warning));
+        assert_eq!(severity("3 of 60", Some("3276MiB"), "yes"), Some(Severity::Note));
+        assert_eq!(severity("0 of 60", Some("32767MiB"), "yes"), Some(Severity::Warning));
+        assert_eq!(severity("0 of 60", Some("32GiB"), "yes"), Some(Severity::Invalid));
+        assert_eq!(of(unwritten, &run("write", &[(fact::ZEROS, "60 of 60")])), None, "nothing is read");
+    }
+
+    #[test]
+    fn of_several_targets_the_one_with_most_unwritten_is_told_with_its_numbers() {
+        let mut run = run("read", &[(fact::ZEROS, "30 of 60"), (fact::UNWRITTEN, "16GiB")]);
+        let mut other = run.targets[0].clone();
+        other.address = "/mnt/other".into();
+        other.facts.insert(fact::ZEROS.into(), "15 of 60".into());
+        run.targets.insert(0, other);
+        let finding = of(unwritten, &run).expect("a quarter and a half were never written");
+        assert_eq!(
+            finding.sentence,
+            "About 50 % of /mnt/array had never been written: the file system held no data for 16 GiB of 64 GiB, and 30 \
+             of 60 sampled blocks were all zeros. Reads of unwritten blocks need not reach the media."
+        );
+        let numbers: Vec<(&str, f64)> =
+            finding.numbers.iter().map(|(key, value)| (key.as_str(), *value)).collect();
+        let bytes = (16u64 << 30) as f64;
+        assert_eq!(
+            numbers,
+            [("looked_at_blocks", 60.0), ("never_written_bytes", bytes), ("zero_blocks", 30.0)]
+        );
+        let over = self::run("read", &[(fact::ZEROS, "0 of 60"), (fact::UNWRITTEN, "65GiB")]);
+        assert!(of(unwritten, &over).is_some_and(|finding| finding.sentence.starts_with("About 100 % of")));
+    }
+
+    #[test]
+    fn once_half_of_a_target_is_written_what_it_held_before_says_little() {
+        let facts = [(fact::ZEROS, "60 of 60"), (fact::INFORMATION, "2.0"), (fact::REPEATS, "60 of 60")];
+        for check in [unwritten, compressible_reads, repeating_reads] as [Check; 3] {
+            let after = |written: u64| {
+                let mut run = run("read", &facts);
+                let mut before = self::run("write", &[]).points.remove(0);
+                before.workloads[0].totals[0].bytes = written;
+                run.points[0].index = 1;
+                run.points.insert(0, before);
+                of(check, &run).is_some()
+            };
+            assert_eq!((after((32 << 30) - 1), after(32 << 30)), (true, false));
+            let mut filled = run("read", &facts);
+            let mut state = Point { complete: true, ..filled.points[0].clone() };
+            state.state.insert("fill".into(), "1".into());
+            state.workloads.clear();
+            filled.points[0].index = 1;
+            filled.points.insert(0, state);
+            assert_eq!(of(check, &filled), None, "the run has filled it");
+        }
+    }
+
+    #[test]
+    fn reads_compress_below_seven_bits_a_byte_and_repeat_from_a_twentieth_on() {
+        let bits = |bits: &str| of(compressible_reads, &run("read", &[(fact::INFORMATION, bits)]));
+        assert_eq!(bits("7.0"), None);
+        assert_eq!(bits("6.9").map(|finding| finding.numbers["bits_per_byte"]), Some(6.9));
+        assert_eq!(of(compressible_reads, &run("write", &[(fact::INFORMATION, "2.0")])), None);
+        let repeats = |repeats: &str| of(repeating_reads, &run("read", &[(fact::REPEATS, repeats)]));
+        assert_eq!(repeats("2 of 60"), None);
+        let finding = repeats("3 of 60").expect("a twentieth");
+        assert_eq!((finding.numbers["repeated_blocks"], finding.numbers["looked_at_blocks"]), (3.0, 60.0));
+        assert_eq!(of(repeating_reads, &run("write", &[(fact::REPEATS, "60 of 60")])), None);
+        let mut two = run("read", &[(fact::REPEATS, "20 of 60"), (fact::INFORMATION, "6.0")]);
+        let mut other = two.targets[0].clone();
+        other.facts.insert(fact::REPEATS.into(), "15 of 30".into());
+        other.facts.insert(fact::INFORMATION.into(), "5.0".into());
+        two.targets.insert(0, other);
+        assert_eq!(of(repeating_reads, &two).map(|finding| finding.numbers["repeated_blocks"]), Some(15.0));
+        assert_eq!(of(compressible_reads, &two).map(|finding| finding.numbers["bits_per_byte"]), Some(5.0));
+    }
+
+    #[test]
+    fn written_data_is_told_where_it_compresses_or_deduplicates_or_is_zeros() {
+        let written = |op: &'static str, keys: &[(&str, &str)]| {
+            let mut run = run(op, &[]);
+            let keys = keys.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+            run.points[0].workloads[0].spec.extend(keys);
+            of(|run, _, point, workload| compressible_writes(run, point, workload), &run)
+        };
+        assert_eq!(written("write", &[]), None);
+        assert_eq!(written("write", &[("compress", "1:1"), ("dedupe", "x")]), None);
+        let ratios = |keys: &[(&str, &str)]| {
+            let finding = written("write", keys).expect("it compresses or deduplicates");
+            assert_eq!(finding.severity, Severity::Note);
+            (finding.numbers["compress_ratio"], finding.numbers["dedupe_ratio"])
+        };
+        assert_eq!(ratios(&[("compress", "1.1:1")]), (1.1, 1.0));
+        assert_eq!(ratios(&[("dedupe", "3:1")]), (1.0, 3.0));
+        let zeros = written("write", &[("content", "zeros")]).expect("they are zeros");
+        assert_eq!((zeros.severity, zeros.numbers.len()), (Severity::Warning, 0));
+        assert_eq!(written("read", &[("content", "zeros"), ("compress", "2:1")]), None);
+    }
+}

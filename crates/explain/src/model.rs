@@ -85,3 +85,79 @@ fn finding(run: &Run, held: &Held) -> Option<Finding> {
     let draft = numbers.into_iter().fold(draft, |draft, (key, value)| draft.number(key, value));
     Some(draft.about(point))
 }
+
+#[cfg(test)]
+mod tests {
+    use record::sample::{self, Stream};
+
+    use super::*;
+
+    /// One point of these workloads, each with a rate of 1,000 ± 50 times its share.
+    fn run(workloads: &[(&str, f64)]) -> Run {
+        let stream = Stream { op: "read", size_bytes: 4096, per_s: 1_000, median_ns: 400_000, spread: 0.1 };
+        let workload = |(name, times): &(&str, f64)| {
+            let mut workload = sample::workload(name, &[stream]);
+            let figure = |value| value * times;
+            let (low, high) = (Some(figure(950.0)), Some(figure(1_050.0)));
+            workload.summary[0].ops_per_s = Figure { value: figure(1_000.0), low, high };
+            workload
+        };
+        sample::run("quick", vec![sample::point(2, "p", workloads.iter().map(workload).collect())])
+    }
+
+    #[test]
+    fn each_workload_is_held_against_the_one_of_its_name_in_the_same_point_and_repetition() {
+        let (measured, model) = (run(&[("a", 3.0), ("b", 1.0)]), run(&[("b", 4.0), ("a", 2.0)]));
+        let both = held(&measured, &model.points);
+        let told: Vec<_> = both.iter().map(|one| (one.name.as_str(), one.index, one.modelled)).collect();
+        assert_eq!(told, [("p: a", 2, 2_000.0), ("p: b", 2, 4_000.0)]);
+        let ratio = Figure { value: 1.5, low: Some(2_850.0 / 2_000.0), high: Some(3_150.0 / 2_000.0) };
+        assert_eq!((both[0].ratio, both[0].measured.value), (ratio, 3_000.0));
+        let one = held(&run(&[("a", 1.0)]), &model.points);
+        assert_eq!(one.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["p"]);
+        for change in [|point: &mut Point| point.index = 3, |point: &mut Point| point.repeat += 1] {
+            let mut other = model.clone();
+            change(&mut other.points[0]);
+            assert_eq!(held(&measured, &other.points), []);
+        }
+        assert_eq!(held(&run(&[("a", 0.0)]), &model.points), [], "nothing was measured");
+        assert_eq!(held(&measured, &run(&[("a", 0.0)]).points), [], "nothing was modelled");
+    }
+
+    #[test]
+    fn a_rate_whose_whole_interval_lies_beyond_the_error_of_a_model_is_told() {
+        let told = |value: f64, low: Option<f64>, high: Option<f64>| {
+            let mut held = held(&run(&[("a", 1.0)]), &run(&[("a", 1.0)]).points);
+            held[0].ratio = Figure { value, low, high };
+            findings(&run(&[("a", 1.0)]), &held).pop()
+        };
+        let code = |value, low, high| told(value, low, high).map(|finding| finding.code);
+        let is = |code: Code| Some(code.name().to_owned());
+        assert_eq!(code(1.0 - BELIEVED, None, None), None);
+        assert_eq!(code(0.849, None, None), is(Code::BelowModel));
+        assert_eq!(code(1.0 + BELIEVED, None, None), None);
+        assert_eq!(code(1.151, None, None), is(Code::AboveModel));
+        assert_eq!(code(0.5, Some(0.1), Some(0.86)), None);
+        assert_eq!(code(0.5, Some(0.1), Some(0.84)), is(Code::BelowModel));
+        assert_eq!(code(1.5, Some(1.14), Some(2.0)), None);
+        assert_eq!(code(1.5, Some(1.16), Some(2.0)), is(Code::AboveModel));
+        let below = told(0.5, None, None).expect("it is half of it");
+        assert_eq!(
+            (below.sentence.as_str(), below.point),
+            ("The rate is 50 % of the modelled rate.", Some(2))
+        );
+        assert_eq!(below.severity, Severity::Warning);
+        let above = told(1.5, Some(1.4), Some(1.6)).expect("it is half as much again");
+        assert_eq!(above.sentence, "The rate is 150 % of the modelled rate (95 % CI 140 % to 160 %).");
+        assert_eq!(above.severity, Severity::Note);
+        let numbers: Vec<(&str, f64)> =
+            above.numbers.iter().map(|(key, value)| (key.as_str(), *value)).collect();
+        assert_eq!(
+            numbers,
+            [("measured_ops_per_s", 1_000.0), ("modelled_ops_per_s", 1_000.0), ("ratio", 1.5)]
+        );
+        let of_another = held(&run(&[("a", 1.0)]), &run(&[("a", 9.0)]).points);
+        let elsewhere = Held { index: 7, ..of_another[0].clone() };
+        assert_eq!(findings(&run(&[("a", 1.0)]), &[elsewhere]), []);
+    }
+}

@@ -96,3 +96,115 @@ fn sides(change: f64, low: f64, high: f64) -> (String, String, &'static str) {
         false => (percent(low), percent(high), "more"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use record::{Effect, sample};
+
+    use super::*;
+
+    fn effect(change: f64, is_there: bool) -> Effect {
+        Effect { change, low: change - 0.01, high: change + 0.02, is_there }
+    }
+
+    fn trial(change: &str, ops: Effect, p99: Option<Effect>) -> Trial {
+        Trial { change: change.into(), times: 1.5, ops, p99 }
+    }
+
+    /// What is told of trials on an array that did `again` where the record has 1,000 a second.
+    fn told(again: f64, trials: Vec<Trial>) -> Option<Finding> {
+        let run = sample::run("quick", vec![sample::point(3, "reads", Vec::new())]);
+        let tried = WhatIf {
+            point: 3,
+            name: "reads".into(),
+            seeds: 5,
+            times: 1.5,
+            recorded_ops_per_s: 1_000.0,
+            recorded_low: Some(980.0),
+            recorded_high: Some(1_020.0),
+            again_ops_per_s: again,
+            floor_ops: 0.004,
+            floor_p99: None,
+            trials,
+        };
+        what_if(&run, &tried)
+    }
+
+    #[test]
+    fn a_change_is_told_from_its_nearer_end_to_its_farther_one() {
+        let words = |low: &str, high: &str, word| (low.to_owned(), high.to_owned(), word);
+        assert_eq!(sides(0.08, 0.07, 0.1), words("7.0 %", "10 %", "more"));
+        assert_eq!(sides(-0.05, -0.07, -0.04), words("4.0 %", "7.0 %", "less"));
+        assert_eq!(sides(0.0, -0.01, 0.02), words("-1.0 %", "2.0 %", "more"));
+    }
+
+    #[test]
+    fn a_change_of_the_rate_or_of_the_percentile_is_one_and_only_what_is_there_is_told() {
+        let (there, nothing) = (effect(0.08, true), effect(0.01, false));
+        for (ops, p99, words) in [
+            (there, None, "8.0 % (7.0 % to 10 %) more IOPS"),
+            (there, Some(nothing), "8.0 % (7.0 % to 10 %) more IOPS"),
+            (nothing, Some(effect(-0.05, true)), "5.0 % (3.0 % to 6.0 %) less p99"),
+            (there, Some(there), "8.0 % (7.0 % to 10 %) more IOPS and 8.0 % (7.0 % to 10 %) more p99"),
+            (nothing, Some(nothing), ""),
+            (nothing, None, ""),
+        ] {
+            let trial = trial("x", ops, p99);
+            assert_eq!((gain(&trial).as_str(), changes(&trial)), (words, !words.is_empty()));
+        }
+    }
+
+    #[test]
+    fn gains_come_first_then_the_parts_without_and_last_the_queue_depth() {
+        let parts =
+            || vec![trial("disks", effect(0.3, true), None), trial("link", effect(0.01, false), None)];
+        let depth = |ops| trial(DEPTH, ops, Some(effect(0.4, false)));
+        let sentence = |trials| told(1_000.0, trials).expect("the run has the point").sentence;
+        let gain = "Gain with one part 50 % faster (95 % CI): disks 30 % (29 % to 32 %) more IOPS.";
+        assert_eq!(sentence(parts()), format!("{gain} No gain: link."));
+        assert_eq!(sentence(parts()[..1].to_vec()), gain);
+        assert_eq!(sentence(parts()[1..].to_vec()), "50 % more speed of any part gains nothing.");
+        let with_depth = |ops| sentence(parts().into_iter().chain([depth(ops)]).collect());
+        assert_eq!(
+            with_depth(effect(0.2, true)),
+            format!("{gain} No gain: link. Twice the queue depth: 20 % (19 % to 22 %) more IOPS.")
+        );
+        assert!(with_depth(effect(0.0, false)).ends_with(" Twice the queue depth: no gain."));
+        let all = [parts(), vec![depth(effect(0.2, true))]].concat();
+        let finding = told(1_000.0, all).expect("the run has the point");
+        assert_eq!(
+            finding.remedy,
+            "Upgrade the first of them. Repeated runs of 5 seeds differ by 0.4 % in rate, and the 95 % CI of the \
+             recorded rate is ± 2.0 %: smaller gains do not count."
+        );
+        let numbers: Vec<(&str, f64)> =
+            finding.numbers.iter().map(|(key, value)| (key.as_str(), *value)).collect();
+        assert_eq!(
+            numbers,
+            [
+                ("again_ops_per_s", 1_000.0),
+                ("depth_p99_change", 0.4),
+                ("depth_rate_change", 0.2),
+                ("disks_rate_change", 0.3),
+                ("floor_rate", 0.004),
+                ("link_rate_change", 0.01),
+                ("recorded_ops_per_s", 1_000.0),
+            ]
+        );
+        assert!(told(1_000.0, parts()[1..].to_vec()).is_some_and(|it| it.remedy.starts_with("Upgrade none")));
+    }
+
+    #[test]
+    fn an_array_that_does_more_or_less_than_its_record_is_told_by_how_much() {
+        let start = |again| told(again, Vec::new()).expect("the run has the point").sentence;
+        assert!(
+            start(1_250.0).contains(" gives 1,250/s, 25 % more than the 1,000/s of the record (± 2.0 %)")
+        );
+        assert!(
+            start(750.0).contains(" gives 750/s, 25 % less than the 1,000/s of the record"),
+            "{}",
+            start(750.0)
+        );
+        assert!(start(1_019.0).starts_with("50 % more speed"), "within the interval it is the record");
+    }
+}

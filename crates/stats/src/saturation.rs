@@ -393,6 +393,27 @@ mod tests {
     }
 
     #[test]
+    fn kneedle_finds_no_knee_within_a_tenth_of_the_straight_line() {
+        // The first point is a tenth of all above the line from the lowest rate to the last.
+        let kneedle = |first: f64| super::kneedle(&doubling(&[first, 1000.0, 1000.0, 1000.0, 2000.0]));
+        assert_eq!((kneedle(1100.0), kneedle(1101.0)), (None, Some(1.0)));
+    }
+
+    #[test]
+    fn unknowns_that_the_rows_do_not_tell_apart_are_not_solved_for() {
+        let rows = |times: f64| {
+            [0.1, 0.2, 0.3, 0.7].map(|x: f64| ([1.0, x, times * x * x + 0.3 * x], x)).into_iter()
+        };
+        // Rounding leaves something of the third column even where it is a multiple of the second.
+        assert_eq!(least_squares(rows(0.0)), None);
+        let [one, other, third] = least_squares(rows(1.0)).unwrap();
+        assert!(
+            one.abs() < 1e-9 && (other - 1.0).abs() < 1e-9 && third.abs() < 1e-9,
+            "{one} {other} {third}"
+        );
+    }
+
+    #[test]
     fn deviations_are_drawn_again_in_an_order_that_the_seed_decides() {
         let mut draws = Draws(42);
         let drawn: Vec<usize> = (0..12).map(|_| draws.below(10)).collect();

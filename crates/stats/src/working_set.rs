@@ -272,6 +272,22 @@ mod tests {
     }
 
     #[test]
+    fn the_interval_of_a_size_is_what_an_f_test_of_its_own_leaves() {
+        let points: Vec<SpanPoint> = measured(&[(32.0 * MIB, 60e-6), (512.0 * MIB, 400e-6)], 9e-3, rough)
+            .into_iter()
+            .step_by(2)
+            .collect();
+        let found = steps(&points);
+        let octaves = |size: f64| (size / MIB).log2() * CANDIDATES;
+        let told: Vec<[f64; 3]> = found
+            .iter()
+            .map(|step| [step.interval.low, step.size, step.interval.high].map(|size| octaves(size).round()))
+            .collect();
+        // Steps of a candidate from 1 MiB on, computed apart from this program.
+        assert_eq!(told, [[120.0, 122.0, 124.0], [216.0, 217.0, 219.0]]);
+    }
+
+    #[test]
     fn nothing_is_found_where_nothing_steps() {
         assert_eq!(steps(&measured(&[], 100e-6, rough)), []);
         // A slow growth, as of seeks over a longer way.

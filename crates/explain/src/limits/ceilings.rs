@@ -365,3 +365,352 @@ impl<'a> Counts<'a> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use record::sample::{self, Stream};
+    use record::{Breakdown, Series};
+
+    use super::super::FULL;
+    use super::*;
+
+    /// Nanoseconds of the points here.
+    const ELAPSED: f64 = 10e9;
+
+    fn used(part: &str, what: &str, share: f64) -> Use {
+        Use {
+            part: part.into(),
+            what: what.into(),
+            share,
+            amount: None,
+            unit: "share".into(),
+            is_even: false,
+            basis: String::new(),
+            queue: None,
+        }
+    }
+
+    #[test]
+    fn a_use_is_told_by_its_unit() {
+        let told = |unit: &str, used_of: f64, most: f64| {
+            let basis = "as given".into();
+            Use {
+                amount: Some((used_of, most)),
+                unit: unit.into(),
+                basis,
+                ..used("eth0", "reads", used_of / most)
+            }
+            .in_words()
+        };
+        assert_eq!(told("bytes_per_s", 117e6, 118e6), "117 MB/s of reads, 99 % of its 118 MB/s (as given)");
+        assert_eq!(told("per_s", 500.0, 1_000.0), "500/s, 50 % of its 1,000/s (as given)");
+        assert_eq!(told("count", 24.04, 32.0), "queue 75 % full, 24.0 of 32 (as given)");
+        assert_eq!(
+            Use { basis: ", by test".into(), ..used("sda", "busy", 0.5) }.in_words(),
+            "utilization 50 %, by test"
+        );
+    }
+
+    #[test]
+    fn in_short_a_use_names_what_waits_and_background_work_from_a_tenth_on() {
+        let queued =
+            |background| Use { queue: Some(Queue { load: 3.14, background }), ..used("disks", "busy", 0.72) };
+        assert_eq!(queued(0.099).in_short(), "disks 72 % busy with 3.1 waiting");
+        assert_eq!(queued(0.1).in_short(), "disks 72 % busy, 10 % of it background work, with 3.1 waiting");
+        assert_eq!(used("sda", "busy", 0.72).in_short(), "sda 72 % busy");
+        assert_eq!(used("eth0", "reads", 0.72).in_short(), "eth0 72 % (reads)");
+        assert_eq!((queued(0.0).weight(), used("sda", "busy", 0.72).weight()), (3.14 + 0.72, 0.72));
+        assert_eq!(used("pci 0:3b", "reads and writes", 0.1).key("share"), "pci_0_3b_reads_and_writes_share");
+    }
+
+    #[test]
+    fn kinds_are_names_without_numbers_and_have_a_plural() {
+        assert_eq!(
+            ["controller 0 processor", "disk 17", "link 0 back"].map(kind),
+            ["controller processor", "disk", "link back"]
+        );
+        assert_eq!(kind("disk a1"), "disk a1");
+        assert_eq!(
+            ["disk", "controller bus", "stripe locks"].map(plural),
+            ["disks", "controller buses", "stripe locks"]
+        );
+    }
+
+    fn class(op: &str, component: &str, visits: u64, wait_ns: f64, service_ns: f64) -> ClassShare {
+        ClassShare { op: op.into(), size_bytes: 0, component: component.into(), visits, wait_ns, service_ns }
+    }
+
+    fn component(name: &str, utilisation: f64, wait_ns: u64) -> Component {
+        Component {
+            name: name.into(),
+            servers: 1,
+            utilisation,
+            mean_in_system: 0.0,
+            visits: 1,
+            wait_ns,
+            service_ns: 0,
+        }
+    }
+
+    /// A point of ten seconds with eight in flight.
+    fn modelled(components: Vec<Component>, classes: Vec<ClassShare>) -> Point {
+        let mut workload = sample::workload("main", &[]);
+        workload.mean_in_flight = 5.0;
+        let mut point = sample::point(0, "p", vec![workload.clone(), workload]);
+        point.workloads[1].mean_in_flight = 3.0;
+        (point.started_ns, point.ended_ns) = (5_000_000_000, 15_000_000_000);
+        point.breakdown = Some(Breakdown { components, classes, shares: Vec::new() });
+        point
+    }
+
+    #[test]
+    fn requests_are_elsewhere_that_are_at_no_part() {
+        let of = |classes| elsewhere(&modelled(Vec::new(), classes), ELAPSED);
+        assert_eq!(of(Vec::new()), 8.0);
+        // 1,000 times 15 ms and 5 ms of 10 s.
+        assert_eq!(of(vec![class("host-read", "disk 0", 1_000, 15e6, 5e6)]), 6.0);
+        assert_eq!(of(vec![class("prefetch", "disk 0", 1_000, 15e6, 5e6)]), 8.0, "a cache's own");
+        assert_eq!(of(vec![class("host-read", "disk 0", 1, ELAPSED, 0.0)]), 7.0);
+        assert_eq!(of(vec![class("host-read", "disk 0", 1, ELAPSED + 1.0, 0.0)]), 8.0, "it has not ended");
+        assert_eq!(of(vec![class("host-write", "disk 0", 1_000, 200e6, 0.0)]), 0.0);
+    }
+
+    #[test]
+    fn what_waits_at_a_part_is_told_apart_by_who_caused_it() {
+        let part = component("disk 0", 0.8, 3_000_000_000);
+        let of = |classes: &[ClassShare]| {
+            let busy = Busy::of(&part, &classes.iter().collect::<Vec<_>>(), ELAPSED);
+            assert_eq!((busy.name, busy.share), ("disk 0", 0.8));
+            [busy.waiting, busy.for_cache, busy.background]
+        };
+        let all = [
+            class("host-read", "disk 0", 100, 1e8, 5e7),
+            class("destage", "disk 0", 50, 4e8, 5e7),
+            class("background", "disk 0", 50, 9e8, 5e7),
+        ];
+        assert_eq!(of(&all), [1.0, 2.0, 0.25 * 0.8]);
+        assert_eq!(of(&[class("host-read", "disk 0", 10, 2.0 * ELAPSED, 1.0)]), [0.0, 0.0, 0.0]);
+        assert_eq!(of(&[class("background", "disk 0", 10, 1e9, 0.0)]), [0.0; 3], "nothing was served");
+        let unkept = all.map(|one| ClassShare { visits: 0, ..one });
+        assert_eq!((of(&unkept), of(&[])), ([0.3, 0.0, 0.0], [0.3, 0.0, 0.0]));
+    }
+
+    fn busy(name: &'static str, share: f64) -> Busy<'static> {
+        Busy { name, share, waiting: 1.0, for_cache: 2.0, background: share / 4.0 }
+    }
+
+    #[test]
+    fn parts_of_a_kind_count_by_their_mean_unless_one_of_them_stands_out() {
+        let of = |shares: &[f64]| {
+            let names = ["disk 0", "disk 1", "disk 2", "disk 3"];
+            let parts: Vec<Busy<'_>> =
+                names.into_iter().zip(shares).map(|(name, share)| busy(name, *share)).collect();
+            let found = of_kind("disk", &parts, 100.0);
+            (found.part, found.share, found.is_even, found.basis)
+        };
+        assert_eq!(of(&[0.99]), ("disk 0".into(), 0.99, false, String::new()));
+        assert_eq!(of(&[0.5, 0.75]), ("disks".into(), 0.625, true, " on average of 2, highest 75 %".into()));
+        assert_eq!(of(&[0.25, FULL]), ("disk 1".into(), FULL, false, ", 60 % on average of all 2".into()));
+        assert!(of(&[0.25, FULL - 1e-9]).2, "it is not full");
+        assert!(of(&[1.0, 2.0 * (FULL - 0.05) - 1.0]).2, "the others are nearly as full");
+        assert!(!of(&[1.0, 2.0 * (FULL - 0.05) - 1.001]).2);
+        assert_eq!(of(&[0.0, 1.0, 1.0, 0.0]).0, "disk 1", "the first of the fullest");
+    }
+
+    #[test]
+    fn what_waits_at_a_kind_is_the_sum_and_for_a_cache_no_more_than_may_wait_for_it() {
+        let queue = |shares: &[f64], elsewhere| {
+            let parts: Vec<Busy<'_>> = shares.iter().map(|share| busy("disk 0", *share)).collect();
+            let found = of_kind("disk", &parts, elsewhere).queue.expect("it is counted");
+            (found.load, found.background)
+        };
+        assert_eq!(queue(&[0.5, 0.3], 100.0), (2.0 + 4.0, 0.25));
+        assert_eq!(queue(&[0.5, 0.3], 3.0), (2.0 + 3.0, 0.25));
+        assert_eq!(queue(&[0.0, 0.0], 3.0), (5.0, 0.0));
+        let one = Busy { background: 0.5, ..busy("disk 0", 1.0) };
+        let found = of_kind("disk", &[one, busy("disk 1", 0.2)], 0.0).queue.expect("it is counted");
+        assert_eq!(found.background, 0.5, "of the one that stands out alone");
+    }
+
+    #[test]
+    fn a_virtual_array_is_told_by_its_kinds_the_fullest_first() {
+        let components = vec![
+            component("disk 0", 0.2, 0),
+            component("disk 1", 0.4, 0),
+            component("controller 0 bus", 0.5, 0),
+        ];
+        let classes = vec![
+            class("host-read", "disk 0", 1_000, 10e6, 5e6),
+            class("prefetch", "disk 1", 1_000, 90e6, 5e6),
+            class("host-read", "controller 0 bus", 1_000, 0.0, 5e6),
+        ];
+        let point = modelled(components, classes);
+        let found = of_breakdown(&point);
+        let names: Vec<&str> = found.iter().map(|one| one.part.as_str()).collect();
+        assert_eq!(names, ["controller 0 bus", "disks"]);
+        // Of eight in flight 1.5 are at the first disk and 0.5 at the bus; the others may wait for reads ahead.
+        let loads: Vec<f64> = found.iter().filter_map(|one| one.queue).map(|queue| queue.load).collect();
+        assert_eq!(loads, [0.0, 1.0 + 6.0]);
+        assert_eq!(of_breakdown(&Point { breakdown: None, ..point }), []);
+    }
+
+    #[test]
+    fn a_full_queue_comes_after_other_parts_that_are_full() {
+        let mut uses = [
+            ("a", "busy", 0.9),
+            ("b", "queue", 1.2),
+            ("c", "reads", FULL),
+            ("d", "busy", 0.99),
+            ("e", "busy", 0.94),
+        ]
+        .map(|(part, what, share)| used(part, what, share));
+        sort(&mut uses);
+        assert_eq!(uses.map(|one| one.part), ["d", "c", "b", "e", "a"]);
+    }
+
+    fn ceiling(what: &str, value: f64, each_way: bool) -> Ceiling {
+        let (unit, basis, source) = ("x".into(), "as given".into(), "test".into());
+        Ceiling { what: what.into(), value, unit, each_way, basis, source }
+    }
+
+    #[test]
+    fn each_ceiling_is_held_against_what_it_limits() {
+        let carried = Carried { read_bytes: 10.0, write_bytes: 30.0, requests: 5.0, in_flight: 2.0 };
+        let of = |what: &str, value: f64, each_way: bool| -> Vec<(String, f64, String)> {
+            let found = against(&PathPart::default(), &ceiling(what, value, each_way), &carried);
+            assert!(found.iter().all(|one| one.amount.is_some_and(|(used, most)| used / most == one.share)));
+            found.into_iter().map(|one| (one.what, one.share, one.unit)).collect()
+        };
+        let is = |what: &str, share: f64, unit: &str| (what.to_owned(), share, unit.to_owned());
+        assert_eq!(
+            of(ceiling::BANDWIDTH, 40.0, true),
+            [is("reads", 0.25, "bytes_per_s"), is("writes", 0.75, "bytes_per_s")]
+        );
+        assert_eq!(of(ceiling::BANDWIDTH, 40.0, false), [is("reads and writes", 1.0, "bytes_per_s")]);
+        assert_eq!(of(ceiling::REQUESTS, 10.0, false), [is("requests", 0.5, "per_s")]);
+        assert_eq!(of(ceiling::IN_FLIGHT, 8.0, false), [is("queue", 0.25, "count")]);
+        assert_eq!(of(ceiling::REQUEST_SIZE, 8.0, false), []);
+        assert_eq!((of(ceiling::REQUESTS, 0.0, false), of(ceiling::REQUESTS, -1.0, false)), (vec![], vec![]));
+    }
+
+    fn part(name: &str, is_counted: bool, ceilings: Vec<Ceiling>, below: Vec<PathPart>) -> PathPart {
+        let series = is_counted.then(|| name.to_owned());
+        PathPart { name: name.into(), series, ceilings, below, ..PathPart::default() }
+    }
+
+    /// Two loads that are measured from 2 s to 8 s, and what the parts counted each second up to 10 s: the value of the
+    /// window, and a hundred outside of it.
+    fn counted(path: Vec<PathPart>, counts: &[(&str, f64)]) -> Run {
+        let stream = Stream { op: "read", size_bytes: 4096, per_s: 100, median_ns: 1_000, spread: 0.0 };
+        let mut workload = sample::workload("main", &[stream]);
+        (workload.measured_from_ns, workload.measured_ns) = (2_000_000_000, 3_000_000_000);
+        let mut later = workload.clone();
+        later.measured_from_ns = 5_000_000_000;
+        let mut point = sample::point(0, "p", vec![later, workload]);
+        let series = |(name, value): &(&str, f64)| Series {
+            name: (*name).into(),
+            unit: "per_s".into(),
+            workload: None,
+            source: "test".into(),
+            from_ns: Some(0),
+            at_ns: (1..=10).map(|second| second * 1_000_000_000).collect(),
+            values: (1..=10).map(|second| if (3..=8).contains(&second) { *value } else { 100.0 }).collect(),
+            absent: None,
+        };
+        point.series = counts.iter().map(series).collect();
+        let own = Series { workload: Some("main".into()), ..series(&("a.read_bytes_per_s", 77.0)) };
+        point.series.insert(0, own);
+        let mut run = sample::run("quick", vec![point]);
+        run.path = path;
+        run
+    }
+
+    fn shares(run: &Run) -> Vec<(String, String, f64)> {
+        of_path(run, &run.points[0]).into_iter().map(|one| (one.part, one.what, one.share)).collect()
+    }
+
+    #[test]
+    fn a_part_is_held_against_its_ceilings_by_what_it_carried_in_the_window() {
+        let ceilings = || {
+            vec![
+                ceiling(ceiling::BANDWIDTH, 100.0, true),
+                ceiling(ceiling::REQUESTS, 10.0, false),
+                ceiling(ceiling::IN_FLIGHT, 10.0, false),
+                ceiling(ceiling::ONE_AT_A_TIME, 10.0, false),
+            ]
+        };
+        let is = |share: f64, what: &str| ("a".to_owned(), what.to_owned(), share);
+        let expected =
+            [is(0.75, "requests"), is(0.5, "reads"), is(0.25, "writes"), is(0.125, "busy"), is(0.1, "queue")];
+        let disk = [
+            ("a.read_bytes_per_s", 50.0),
+            ("a.write_bytes_per_s", 25.0),
+            ("a.reads_per_s", 5.0),
+            ("a.writes_per_s", 2.5),
+            ("a.queue_mean", 1.0),
+            ("a.busy", 0.125),
+        ];
+        assert_eq!(shares(&counted(vec![part("a", true, ceilings(), vec![])], &disk)), expected);
+        let link = [
+            ("a.received_bytes_per_s", 50.0),
+            ("a.sent_bytes_per_s", 25.0),
+            ("a.read_ops_per_s", 5.0),
+            ("a.write_ops_per_s", 2.5),
+            ("a.queue_mean", 1.0),
+            ("a.busy", 0.125),
+        ];
+        assert_eq!(shares(&counted(vec![part("a", true, ceilings(), vec![])], &link)), expected);
+        assert_eq!(
+            shares(&counted(vec![part("a", false, ceilings(), vec![])], &disk)),
+            [],
+            "it has no series"
+        );
+        assert_eq!(
+            shares(&counted(vec![part("a", true, ceilings(), vec![])], &disk[1..2])),
+            [],
+            "none are its reads"
+        );
+        let no_disk = vec![ceiling(ceiling::REQUESTS, 10.0, false)];
+        assert_eq!(
+            shares(&counted(vec![part("a", true, no_disk, vec![])], &disk)),
+            [is(0.75, "requests")],
+            "what serves several at once is not full while it is busy"
+        );
+    }
+
+    #[test]
+    fn a_part_that_is_not_counted_carries_what_the_nearest_counted_ones_above_it_carry() {
+        let bandwidth =
+            || vec![ceiling(ceiling::BANDWIDTH, 100.0, false), ceiling(ceiling::REQUESTS, 100.0, false)];
+        let bus = || {
+            part(
+                "bus",
+                false,
+                [bandwidth(), vec![ceiling(ceiling::IN_FLIGHT, 100.0, false)]].concat(),
+                vec![],
+            )
+        };
+        let again = PathPart { repeated: true, ceilings: Vec::new(), ..bus() };
+        let path = vec![part(
+            "top",
+            true,
+            Vec::new(),
+            vec![part("a", true, Vec::new(), vec![bus()]), part("b", true, Vec::new(), vec![again])],
+        )];
+        let counts = [
+            ("top.read_bytes_per_s", 99.0),
+            ("a.read_bytes_per_s", 10.0),
+            ("a.write_bytes_per_s", 2.0),
+            ("a.reads_per_s", 3.0),
+            ("a.queue_mean", 1.0),
+            ("b.read_bytes_per_s", 20.0),
+            ("b.write_bytes_per_s", 5.0),
+            ("b.writes_per_s", 4.0),
+            ("b.queue_mean", 2.0),
+        ];
+        let is = |share: f64, what: &str| ("bus".to_owned(), what.to_owned(), share);
+        let expected = [is(0.37, "reads and writes"), is(0.07, "requests"), is(0.03, "queue")];
+        assert_eq!(shares(&counted(path, &counts)), expected);
+        assert_eq!(shares(&counted(vec![bus()], &counts)), [], "nothing above it is counted");
+    }
+}

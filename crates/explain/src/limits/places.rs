@@ -192,3 +192,165 @@ impl Spread {
         self.numbers(Draft::new(Code::Bottleneck, Severity::Note, sentence).remedy(remedy))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use record::sample::{self, Stream};
+
+    use super::*;
+
+    /// Points of one worker with so many files, LUNs and requests in flight, and their rates.
+    fn run(loads: &[(u64, &str, f64, u64)]) -> Run {
+        let point = |(index, (files, on, in_flight, per_s)): (u32, &(u64, &str, f64, u64))| {
+            let stream =
+                Stream { op: "read", size_bytes: 4096, per_s: *per_s, median_ns: 1_000_000, spread: 0.0 };
+            let mut workload = sample::workload("main", &[stream]);
+            workload.mean_in_flight = *in_flight;
+            workload.spec.insert("files".into(), format!("per_worker({files})"));
+            workload.spec.insert("on".into(), (*on).into());
+            sample::point(index, "p", vec![workload])
+        };
+        sample::run("sweep", (0..).zip(loads).map(point).collect())
+    }
+
+    /// What the second of these points shows.
+    fn second(run: &Run) -> Option<Spread> {
+        spread(run, &Places::of(run), &run.points[1])
+    }
+
+    fn of(loads: &[(u64, &str, f64, u64)]) -> Option<Spread> {
+        second(&run(loads))
+    }
+
+    #[test]
+    fn files_are_counted_by_what_the_key_says() {
+        let counted = |workers: usize, text: Option<&str>| {
+            let mut workload = run(&[(1, "all", 8.0, 1_000)]).points.remove(0).workloads.remove(0);
+            workload.workers = vec![workload.workers[0].clone(); workers];
+            workload.spec.remove("files");
+            workload.spec.extend(text.map(|text| ("files".into(), text.to_owned())));
+            files(&workload)
+        };
+        assert_eq!((counted(4, None), counted(4, Some("shared"))), (Some(1), Some(1)));
+        assert_eq!(
+            (counted(4, Some("per_worker(3)")), counted(0, Some("per_worker(3)"))),
+            (Some(12), Some(3))
+        );
+        assert_eq!(counted(8, Some("workers_per_file(3)")), Some(3));
+        for text in ["per_worker(0)", "workers_per_file(0)", "per_worker(x)", "per_worker", "other(2)"] {
+            assert_eq!(counted(4, Some(text)), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn luns_are_counted_by_the_numbers_that_are_named() {
+        let counted = |on: Option<&str>, targets: usize| {
+            let mut run = run(&[(1, "all", 8.0, 1_000)]);
+            run.targets = vec![run.targets[0].clone(); targets];
+            let spec = &mut run.points[0].workloads[0].spec;
+            spec.remove("on");
+            spec.extend(on.map(|on| ("on".into(), on.to_owned())));
+            luns(&run, &run.points[0].workloads[0])
+        };
+        assert_eq!(
+            (counted(None, 3), counted(Some("all"), 2), counted(None, 0)),
+            (Some(3), Some(2), Some(1))
+        );
+        assert_eq!((counted(Some("1,3-5, 9"), 2), counted(Some("2-2"), 2)), (Some(5), Some(1)));
+        assert_eq!((counted(Some("3-1"), 2), counted(Some("x"), 2)), (None, None));
+    }
+
+    #[test]
+    fn a_point_has_a_place_where_it_is_one_closed_loop_that_ended() {
+        let placed = |change: fn(&mut Point)| {
+            let mut run = run(&[(2, "all", 8.0, 1_000)]);
+            change(&mut run.points[0]);
+            Place::of(&run, &run.points[0]).map(|place| (place.files, place.luns, place.pattern.len()))
+        };
+        // Of the thirteen keys of a sample and the two added, four are loose.
+        assert_eq!(placed(|_| {}), Some((2, 1, 11)));
+        assert_eq!(placed(|point| point.complete = false), None);
+        assert_eq!(placed(|point| point.kind = PointKind::State), None);
+        assert_eq!(placed(|point| point.workloads.push(point.workloads[0].clone())), None);
+        assert_eq!(placed(|point| point.workloads[0].mean_in_flight = 0.0), None);
+    }
+
+    #[test]
+    fn of_equal_rates_the_last_is_the_best_of_a_place_and_its_loads_are_in_order() {
+        let run = run(&[
+            (1, "all", 32.0, 1_000),
+            (1, "all", 8.0, 2_000),
+            (1, "all", 16.0, 2_000),
+            (1, "all", 4.0, 10),
+        ]);
+        let places = Places::of(&run);
+        let cell = places.0.values().next().and_then(|cells| cells.get(&(1, 1))).expect("all have one place");
+        let in_flight: Vec<f64> = cell.loads.iter().map(|load| load.in_flight).collect();
+        assert_eq!(in_flight, [4.0, 8.0, 16.0, 32.0]);
+        assert_eq!(cell.best.map(|(at, best)| (at, best.in_flight)), Some((2, 16.0)));
+    }
+
+    #[test]
+    fn more_files_show_a_bottleneck_of_one_where_more_in_flight_gain_nothing() {
+        let light = (1, "all", 8.0, 1_000);
+        let wide = (4, "all", 32.0, 4_000);
+        let found = of(&[light, (1, "all", 32.0, 1_010), wide]).expect("four files do four times as much");
+        assert_eq!((found.noun, found.few, found.many), ("file", 1, 4));
+        assert_eq!(
+            found.in_words(),
+            "With 1 file the rate changes by 1.0 % from 8 to 32 in flight; with 4 files it is 3.96 times as high."
+        );
+        let finding = found.finding().about_run();
+        assert!(finding.sentence.starts_with("Each file is a bottleneck: the requests to one file share"));
+        assert!(finding.sentence.ends_with(" 3.96 times as high.") && finding.remedy.contains("more files"));
+        let numbers: Vec<(&str, f64)> =
+            finding.numbers.iter().map(|(key, value)| (key.as_str(), *value)).collect();
+        assert_eq!(
+            numbers,
+            [
+                ("more_in_flight_rate_times", 1.01),
+                ("more_places", 4.0),
+                ("more_places_rate_times", 4_000.0 / 1_010.0),
+                ("places", 1.0),
+            ]
+        );
+        // From 8 to 32 in flight an exponent of 0.15 makes 1.231 times.
+        assert!(of(&[light, (1, "all", 32.0, 1_230), wide]).is_some());
+        assert!(of(&[light, (1, "all", 32.0, 1_232), wide]).is_none(), "the depth gains by itself");
+        // Four times the files with an exponent of a half make twice the rate.
+        assert!(of(&[light, (1, "all", 32.0, 1_000), (4, "all", 32.0, 2_000)]).is_none());
+        assert!(of(&[light, (1, "all", 32.0, 1_000), (4, "all", 32.0, 2_001)]).is_some());
+    }
+
+    #[test]
+    fn loads_and_places_are_others_from_half_as_many_more_on() {
+        let wide = (8, "all", 32.0, 9_000);
+        assert!(of(&[(2, "all", 8.0, 1_000), (2, "all", 12.0, 1_000), wide]).is_some());
+        assert!(of(&[(2, "all", 8.0, 1_000), (2, "all", 11.9, 1_000), wide]).is_none());
+        let lighter = (2, "all", 4.0, 1_000);
+        assert!(of(&[lighter, (2, "all", 12.0, 1_000), (3, "all", 12.0, 9_000)]).is_some());
+        assert!(of(&[(3, "all", 4.0, 1_000), (3, "all", 12.0, 1_000), (4, "all", 12.0, 9_000)]).is_none());
+        // The nearest lighter load counts: between it and this one the rate does not grow.
+        let nearest = of(&[lighter, (2, "all", 12.0, 3_000), wide, (2, "all", 8.0, 3_000)]);
+        assert_eq!(nearest.map(|found| found.from.in_flight), Some(8.0));
+        let mut other = run(&[lighter, (2, "all", 12.0, 1_000), wide]);
+        other.points[2].workloads[0].spec.insert("pattern".into(), "sequential".into());
+        assert!(second(&other).is_none(), "another access pattern");
+    }
+
+    #[test]
+    fn luns_are_told_apart_from_files_and_of_equal_rates_the_last_point_is_compared() {
+        let (light, own) = ((1, "1", 8.0, 1_000), (1, "1", 32.0, 1_000));
+        let found = of(&[light, own, (1, "1-4", 32.0, 4_000)]).expect("four LUNs do more");
+        assert_eq!((found.noun, found.few, found.many), ("LUN", 1, 4));
+        let finding = found.finding().about_run();
+        assert!(
+            finding.sentence.starts_with("Each LUN is a bottleneck") && finding.remedy.contains("more LUNs")
+        );
+        assert!(of(&[light, own, (4, "1-4", 32.0, 4_000)]).is_none(), "both are more: neither is told apart");
+        let last = of(&[light, own, (4, "1", 32.0, 4_000), (8, "1", 32.0, 4_000), (6, "1", 32.0, 3_999)]);
+        assert_eq!(last.map(|found| found.many), Some(8));
+        let last = of(&[light, own, (8, "1", 32.0, 4_000), (4, "1", 32.0, 4_000)]);
+        assert_eq!(last.map(|found| found.many), Some(4));
+    }
+}

@@ -162,3 +162,149 @@ pub fn unsettled(run: &str, open: &Finding, tried: &WhatIf) -> Finding {
     let sentence = format!("{} Trials do not identify it either: {gains}.", open.sentence);
     Finding { sentence, remedy, ..open.clone() }
 }
+
+#[cfg(test)]
+mod tests {
+    use record::{Effect, sample};
+
+    use super::*;
+
+    /// Trials by their gains, whose intervals begin a hundredth below.
+    fn tried(times: f64, gains: &[(&str, f64)]) -> WhatIf {
+        let trial = |(change, gain): &(&str, f64)| {
+            let ops = Effect { change: *gain, low: gain - 0.001, high: gain + 0.001, is_there: true };
+            Trial { change: (*change).into(), times, ops, p99: None }
+        };
+        WhatIf {
+            point: 4,
+            name: "reads".into(),
+            seeds: 3,
+            times,
+            recorded_ops_per_s: 1_000.0,
+            recorded_low: None,
+            recorded_high: None,
+            again_ops_per_s: 1_000.0,
+            floor_ops: 0.02,
+            floor_p99: None,
+            trials: gains.iter().map(trial).collect(),
+        }
+    }
+
+    fn run() -> Run {
+        sample::run("quick", vec![sample::point(3, "a", Vec::new()), sample::point(4, "b", Vec::new())])
+    }
+
+    fn open() -> Finding {
+        let draft = Draft::new(Code::BottleneckUndetermined, Severity::Note, "It is open.");
+        draft.remedy(REMEDY).number("in_flight", 8.0).about(&run().points[1])
+    }
+
+    #[test]
+    fn a_gain_counts_where_its_interval_lies_above_zero() {
+        for (low, counts) in [(-0.1, 0.0), (0.0, 0.0), (0.1, 0.5)] {
+            let mut tried = tried(2.0, &[("disks", 0.5)]);
+            tried.trials[0].ops.low = low;
+            assert_eq!(effect(&tried.trials[0]), counts, "{low}");
+        }
+    }
+
+    #[test]
+    fn open_points_are_those_of_a_virtual_array_with_an_open_bottleneck() {
+        let mut run = run();
+        let known = Finding { code: Code::Bottleneck.name().into(), point: Some(3), ..open() };
+        run.findings = vec![known, open()];
+        assert_eq!(open_points(&run), [] as [u32; 0], "storage of the host is not tried");
+        run.world = World::Array;
+        assert_eq!(open_points(&run), [4]);
+    }
+
+    #[test]
+    fn the_bottleneck_gains_three_tenths_of_its_speed_and_twice_what_any_other_part_gains() {
+        let code = |times: f64, gains: &[(&str, f64)]| {
+            settled(&run(), &tried(times, gains)).map(|finding| finding.code)
+        };
+        let is = |code: Code| Some(code.name().to_owned());
+        assert_eq!(code(2.0, &[("disks", 0.3)]), is(Code::Bottleneck));
+        assert_eq!(code(2.0, &[("disks", 0.299)]), None);
+        assert_eq!(code(1.5, &[("disks", 0.15)]), is(Code::Bottleneck));
+        assert_eq!(code(1.5, &[("disks", 0.149)]), None);
+        assert_eq!(code(2.0, &[("link", 0.2), ("disks", 0.4)]), is(Code::Bottleneck));
+        assert_eq!(code(2.0, &[("link", 0.201), ("disks", 0.4)]), None);
+        assert_eq!(code(2.0, &[("disks", 0.3), ("depth", 0.4)]), is(Code::LatencyBound));
+        assert_eq!(code(2.0, &[("disks", 0.3), ("depth", 0.399)]), is(Code::Bottleneck));
+        assert_eq!(code(2.0, &[("depth", 0.4)]), None, "no part was tried");
+        let of_another = WhatIf { again_ops_per_s: 1_021.0, ..tried(2.0, &[("disks", 0.9)]) };
+        assert_eq!(settled(&run(), &of_another), None, "it does not repeat the record");
+        let elsewhere = WhatIf { point: 9, ..tried(2.0, &[("disks", 0.9)]) };
+        assert_eq!(settled(&run(), &elsewhere), None);
+    }
+
+    #[test]
+    fn what_settles_a_point_is_told_with_all_of_its_trials() {
+        let gains = [("link", 0.1), ("stripe locks", 0.4), ("depth", 0.2)];
+        let finding = settled(&run(), &tried(1.5, &gains)).expect("the locks stand out");
+        assert_eq!(
+            finding.sentence,
+            "stripe locks are the bottleneck, by trial: 50 % more speed raises the rate by 40 %; the next, link, 10 %; \
+             doubling the queue depth 20 %."
+        );
+        let expected = [
+            ("depth_rate_change", 0.2),
+            ("link_rate_change", 0.1),
+            ("stripe_locks_rate_change", 0.4),
+            ("times_as_fast", 1.5),
+        ];
+        let numbers = finding.numbers.iter().map(|(key, value)| (key.as_str(), *value));
+        assert_eq!((numbers.collect::<Vec<_>>(), finding.point), (expected.to_vec(), Some(4)));
+        let only = |part| settled(&run(), &tried(1.5, &[(part, 0.4)])).expect("it is alone").sentence;
+        assert!(only("controller bus").starts_with("controller bus is the"), "{}", only("controller bus"));
+        assert!(only("link").starts_with("link is the"), "{}", only("link"));
+        let deeper = settled(&run(), &tried(1.5, &[("link", 0.1), ("disks", 0.2), ("depth", 0.6)]));
+        assert_eq!(
+            deeper.expect("the depth gains").sentence,
+            "Latency-bound, by trial: doubling the queue depth raises the rate by 60 %, 50 % more speed of the most \
+             effective part, disks, by 20 %."
+        );
+    }
+
+    #[test]
+    fn trials_that_settle_nothing_add_what_they_gained_and_what_to_do() {
+        let left = |gains: &[(&str, f64)]| unsettled("runs/1", &open(), &tried(1.5, gains));
+        let none = left(&[("link", 0.009), ("depth", 0.3)]);
+        assert_eq!(
+            none.sentence,
+            "It is open. Trials do not identify it either: 50 % more speed of any part, and doubling the queue depth, \
+             gain no more than repeated runs differ by, 2.0 %."
+        );
+        assert!(
+            none.remedy.contains("`fathom explain runs/1 --what-if --point 5 --seeds 20`"),
+            "{}",
+            none.remedy
+        );
+        let only = left(&[("link", 0.01), ("disks", 0.009)]);
+        assert!(only.sentence.ends_with(": 50 % more speed of link gains 1.0 %, of any other part nothing."));
+        assert!(only.remedy.starts_with("Make link faster first"), "{}", only.remedy);
+        let two = left(&[("bus", 0.02), ("link", 0.1), ("disks", 0.12)]);
+        assert!(
+            two.sentence.ends_with(": 50 % more speed of disks gains 12 %, of link 10 %."),
+            "{}",
+            two.sentence
+        );
+        assert!(two.remedy.starts_with("Make disks and link faster"), "{}", two.remedy);
+        assert_eq!((two.code, two.numbers, two.point), (open().code, open().numbers, Some(4)));
+        let of_another = WhatIf { again_ops_per_s: 1_100.0, ..tried(1.5, &[("link", 0.1)]) };
+        let refused = unsettled("runs/1", &open(), &of_another);
+        assert!(
+            refused.sentence.contains("the unchanged array gives 110 % of the recorded rate"),
+            "{refused:?}"
+        );
+        assert!(refused.remedy.starts_with("Run the plan again"), "{refused:?}");
+    }
+
+    #[test]
+    fn who_has_not_tried_is_told_how_by_the_number_of_the_point() {
+        let asked = untried("runs/1", 4, Untried::Unasked);
+        assert!(asked.starts_with("Run `fathom explain runs/1 --what-if --point 5`"), "{asked}");
+        assert!(untried("runs/1", 4, Untried::Unable).starts_with("Measure half and twice the queue depth"));
+    }
+}
