@@ -22,7 +22,7 @@ direct  = false
 fn digests(user: &User, more: &str) -> Value {
     let run = user.fathom(&format!("run plan.toml --on . --format json --no-save {more}")).done().json();
     let workload = &run["points"][0]["workloads"][0];
-    assert_eq!(workload["settled"], 600);
+    assert_eq!(workload["completed"], 600);
     workload["digests"].clone()
 }
 

@@ -44,7 +44,7 @@ fn a_trace_is_asked_alike_of_files_of_nothing_and_of_arrays() {
         let run = run(more);
         let found = workload(&run);
         assert_eq!(found["digests"], expected, "{more}");
-        assert_eq!(found["settled"], 500, "{more}");
+        assert_eq!(found["completed"], 500, "{more}");
         let moved: u64 =
             found["totals"].as_array().unwrap().iter().map(|total| total["bytes"].as_u64().unwrap()).sum();
         assert_eq!(moved, 100 * (4096 + 8192 + 16_384 + 32_768 + 65_536), "{more}");
@@ -80,7 +80,7 @@ fn what_blktrace_has_recorded_is_read_from_the_files_of_all_processors() {
     }
     let digests = |more: &str| {
         let run = user.fathom(&format!("run plan.toml --format json --no-save {more}")).done().json();
-        assert_eq!(workload(&run)["settled"], 200, "{more}");
+        assert_eq!(workload(&run)["completed"], 200, "{more}");
         workload(&run)["digests"].clone()
     };
     let expected = digests("--on null:");
@@ -306,7 +306,7 @@ fn what_is_issued_is_written_down_and_asked_again_alike() {
         let run = user.last();
         let log = std::fs::read_to_string(user.path("log")).unwrap();
         let requests = issued(&log);
-        assert_eq!(requests.len() as u64, workload(&run)["settled"].as_u64().unwrap(), "{target}");
+        assert_eq!(requests.len() as u64, workload(&run)["completed"].as_u64().unwrap(), "{target}");
         assert!(requests.is_sorted_by_key(|request| request.0), "in the order of issue");
         assert!(requests.iter().all(|request| request.1 == file), "{file}: {:?}", requests[0]);
         let count = |op: &str| requests.iter().filter(|request| request.2 == op).count() as u64;
