@@ -30,8 +30,7 @@ pub(crate) fn from_the_point_before(run: &Run, point: &Point, workload: &Workloa
     let (first, second) = rates.split_at(rates.len() / 2);
     let (first, second) = (batch_mean(first)?, batch_mean(second)?);
     let change = (second.mean - first.mean) / first.mean;
-    let (first_range, second_range) = (first.interval?, second.interval?);
-    let apart = first_range.high < second_range.low || second_range.high < first_range.low;
+    let apart = first.interval?.is_apart(&second.interval?);
     if !change.is_finite() || change.abs() <= ALIKE || !apart {
         return None;
     }
@@ -75,9 +74,10 @@ pub(crate) fn first_point_again(run: &Run, point: &Point) -> Option<Draft> {
             .collect()
     };
     let own = cell(point);
-    let later = run.points.iter().filter(|other| other.index > point.index && other.kind == PointKind::Load);
+    // The point itself is the first of them, and nothing came before it.
+    let mut loads = run.points.iter().filter(|other| other.kind == PointKind::Load);
     let mut others_came = false;
-    let again = later.into_iter().find(|other| {
+    let again = loads.find(|other| {
         let is_same = other.phase == point.phase && cell(other) == own;
         others_came |= !is_same;
         is_same && others_came && other.complete

@@ -21,8 +21,7 @@ pub(crate) fn drift(_: &Run, point: &Point, workload: &WorkloadResult) -> Option
     let (first, last) = (batch_mean(first)?, batch_mean(last)?);
     let change = (last.mean - first.mean) / first.mean;
     // Intervals that overlap may be chance.
-    let (first_range, last_range) = (first.interval?, last.interval?);
-    let apart = first_range.high < last_range.low || last_range.high < first_range.low;
+    let apart = first.interval?.is_apart(&last.interval?);
     if !change.is_finite() || change.abs() <= DRIFT || !apart {
         return None;
     }
@@ -205,7 +204,26 @@ pub(crate) fn rounds_not_steady(run: &Run) -> Option<Draft> {
 
 #[cfg(test)]
 mod tests {
+    use record::Window;
+    use record::sample::{self, Stream};
+
     use super::*;
+
+    /// One point with these rates in the thirty seconds of its window.
+    fn run(rate: impl Fn(usize) -> f64) -> Run {
+        let stream = Stream { op: "read", size_bytes: 4096, per_s: 1_000, median_ns: 400_000, spread: 0.0 };
+        let mut run =
+            sample::run("quick", vec![sample::point(0, "p", vec![sample::workload("main", &[stream])])]);
+        let values = &mut run.points[0].series[0].values;
+        values.iter_mut().enumerate().for_each(|(at, value)| *value = rate(at));
+        run
+    }
+
+    type Check = fn(&Run, &Point, &WorkloadResult) -> Option<Draft>;
+
+    fn of(check: Check, run: &Run) -> Option<record::Finding> {
+        check(run, &run.points[0], &run.points[0].workloads[0]).map(Draft::about_run)
+    }
 
     #[test]
     fn parts_are_equal_and_those_left_over_are_the_first() {
@@ -213,5 +231,163 @@ mod tests {
         assert_eq!(parts::<5>(&values), Some([1.5, 3.5, 5.5, 7.5, 9.5]));
         assert_eq!(parts::<11>(&values).map(|all| all.to_vec()), Some(values.clone()));
         assert_eq!(parts::<12>(&values), None);
+    }
+
+    #[test]
+    fn thirds_that_differ_by_more_than_a_tenth_and_more_than_chance_drift() {
+        let last = |rate: f64| run(move |at| if at < 20 { 1_000.0 } else { rate });
+        for (rate, drifts) in [(1_100.0, false), (1_101.0, true), (900.0, false), (899.0, true)] {
+            assert_eq!(of(drift, &last(rate)).is_some(), drifts, "{rate}");
+        }
+        let rose = of(drift, &last(1_200.0)).expect("it rose");
+        assert_eq!(
+            rose.sentence,
+            "The rate rose by 20 %: 1000/s in the first third of the window, 1200/s in the last."
+        );
+        assert_eq!((rose.numbers["first_per_s"], rose.numbers["last_per_s"]), (1_000.0, 1_200.0));
+        assert!(
+            of(drift, &last(800.0)).is_some_and(|fell| fell.sentence.starts_with("The rate fell by 20 %"))
+        );
+        let rough = run(|at| if at < 20 { 1_000.0 } else { 1_150.0 } * if at % 2 == 0 { 0.5 } else { 1.5 });
+        assert_eq!(of(drift, &rough), None);
+    }
+
+    #[test]
+    fn half_of_a_window_without_completions_is_invalid() {
+        let stalled = |stalls: &[(u64, u64)]| {
+            let mut run = run(|_| 1_000.0);
+            let stall = |(from_s, length_ms): &(u64, u64)| Silence {
+                from_ns: 500_000_000 + from_s * 1_000_000_000,
+                length_ns: length_ms * 1_000_000,
+            };
+            run.points[0].workloads[0].stalls = stalls.iter().map(stall).collect();
+            of(silence, &run)
+        };
+        assert_eq!(stalled(&[]), None);
+        let least_ms = Silence::TIMES;
+        assert_eq!(
+            stalled(&[(2, least_ms - 1)]),
+            None,
+            "a request a millisecond is as long as that now and then"
+        );
+        assert!(stalled(&[(2, least_ms)]).is_some());
+        let two = stalled(&[(2, 3_000), (7, 4_500), (20, least_ms - 1)]).expect("two are long");
+        assert_eq!(
+            two.sentence,
+            "No completion for 4.5 s from 7.0 s on, with requests in flight; 2 such stalls, 7.5 s in all: 25 % of the \
+             window."
+        );
+        assert_eq!((two.numbers["stalls"], two.numbers["silent_share"]), (2.0, 0.25));
+        assert_eq!((two.numbers["longest_s"], two.numbers["from_s"]), (4.5, 7.0));
+        let severity = |length_ms| stalled(&[(0, length_ms)]).map(|finding| finding.severity);
+        assert_eq!([14_999, 15_000].map(severity), [Some(Severity::Warning), Some(Severity::Invalid)]);
+    }
+
+    #[test]
+    fn a_trend_is_told_where_it_is_clear_larger_than_the_interval_and_no_drift() {
+        let sloped = |by: f64| run(move |at| 1_000.0 + by * (at as f64 - 14.5) / 27.0);
+        let rose = of(trend, &sloped(50.0)).expect("it rises throughout");
+        assert_eq!(
+            rose.sentence,
+            "The rate rose by 5.0 % over the window, a statistically significant trend (p < 0.01). SNIA's rule calls it \
+             steady: it allows slow drift."
+        );
+        assert!((rose.numbers["change_share"] - 0.05).abs() < 1e-9, "{rose:?}");
+        assert!(
+            of(trend, &sloped(-50.0)).is_some_and(|fell| fell.sentence.starts_with("The rate fell by 5.0 %"))
+        );
+        assert_eq!(of(trend, &sloped(19.9)), None);
+        assert!(of(trend, &sloped(20.1)).is_some());
+        assert_eq!(of(trend, &sloped(200.0)), None, "it is a drift");
+        // Five per cent and more by the median of its slopes, and chance may have made them.
+        let parts = [1_000.0, 1_200.0, 950.0, 1_150.0, 1_000.0, 1_250.0, 1_000.0, 1_200.0, 1_050.0, 1_260.0];
+        let rough = run(|at| parts[at / 3]);
+        assert_eq!(of(trend, &rough), None);
+    }
+
+    #[test]
+    fn a_window_is_held_against_the_rule_of_snia_from_ten_seconds_on() {
+        // Means of fifths: the middle one is higher, which no line shows.
+        let humped = |by: f64| run(move |at| if (12..18).contains(&at) { 1_000.0 + by } else { 1_000.0 });
+        assert_eq!(of(window_not_steady, &humped(200.0)), None);
+        let varies = of(window_not_steady, &humped(250.0)).expect("its range is 24 % of its mean");
+        assert_eq!(
+            varies.sentence,
+            "Not in steady state: over five equal parts of the window the rate ranges by 24 % of its mean (SNIA: at most \
+             20 %) and its linear fit changes by 0.0 % (at most 10 %)."
+        );
+        assert!((varies.numbers["range_share"] - 250.0 / 1_050.0).abs() < 1e-12, "{varies:?}");
+        assert!(varies.numbers["line_share"].abs() < 1e-9, "{varies:?}");
+        assert_eq!(of(window_not_steady, &run(|_| 0.0)), None, "nothing was done");
+        let lasts = |seconds: u64| {
+            let mut run = run(|at| if at % 2 == 0 { 1_000.0 } else { 1_500.0 });
+            let workload = &mut run.points[0].workloads[0];
+            workload.measured_ns = seconds * 1_000_000_000;
+            run.points[0].series[0].values = vec![1_000.0, 1_000.0, 1_000.0, 1_000.0, 1_500.0, 1_500.0]
+                .into_iter()
+                .chain([1_000.0; 24])
+                .collect();
+            let long_enough = is_long_enough(&run.points[0], &run.points[0].workloads[0]);
+            (of(window_not_steady, &run).is_some(), long_enough)
+        };
+        assert_eq!([9, 10].map(lasts), [(false, false), (true, true)]);
+    }
+
+    fn rounds(values: &[f64], steady: bool, most: u32) -> Run {
+        let window = Window {
+            first_round: 2,
+            last_round: 6,
+            mean: 1_000.0,
+            range: 250.0,
+            range_allowed: 200.0,
+            slope: 30.0,
+            intercept: 880.0,
+            excursion: 120.0,
+            excursion_allowed: 100.0,
+        };
+        let rounds = Rounds {
+            phase: "random".into(),
+            figure: "iops".into(),
+            at: Default::default(),
+            values: values.to_vec(),
+            most,
+            steady,
+            window: Some(window),
+        };
+        Run { rounds: vec![rounds], ..run(|_| 1_000.0) }
+    }
+
+    #[test]
+    fn rounds_that_used_up_what_the_plan_gives_are_told_with_their_distance_from_the_rule() {
+        let told = |count: usize, steady| {
+            rounds_not_steady(&rounds(&vec![1_000.0; count], steady, 6)).map(Draft::about_run)
+        };
+        assert_eq!((told(5, false), told(6, true)), (None, None));
+        let finding = told(6, false).expect("all six rounds were used");
+        assert!(
+            finding.sentence.contains("after 6 rounds of \"random\": over the last five it ranges by 25 %")
+        );
+        assert!(finding.sentence.contains("its linear fit changes by 12 %"), "{}", finding.sentence);
+        assert_eq!((finding.numbers["range_share"], finding.numbers["line_share"]), (0.25, 0.12));
+        assert_eq!(finding.numbers["rounds"], 6.0);
+    }
+
+    #[test]
+    fn steady_rounds_that_rise_each_time_by_more_than_a_fiftieth_in_all_drift() {
+        let told = |by: f64, steady| {
+            let values: Vec<f64> = (0..6).map(|at| 1_000.0 + by * (f64::from(at) - 3.0) / 4.0).collect();
+            rounds_drift(&rounds(&values, steady, 25)).map(Draft::about_run)
+        };
+        assert_eq!((told(19.9, true), told(50.0, false)), (None, None));
+        assert!(told(20.1, true).is_some());
+        let rose = told(50.0, true).expect("each is higher");
+        assert!(
+            rose.sentence.ends_with("is higher than the one before: by 5.0 % in all."),
+            "{}",
+            rose.sentence
+        );
+        assert!((rose.numbers["change_share"] - 0.05).abs() < 1e-12, "{rose:?}");
+        let fell = told(-50.0, true).expect("each is lower").sentence;
+        assert!(fell.ends_with("is lower than the one before: by 5.0 % in all."), "{fell}");
     }
 }

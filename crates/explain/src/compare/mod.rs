@@ -382,6 +382,8 @@ mod tests {
         assert!(!told.contains("virtual array") && !told.contains("cut short"), "{told}");
         let groups = [group("a", vec![&early]), group("b", vec![&array])];
         assert!(notes(&groups, &[]).join(" ").contains("Real storage is compared with a virtual array"));
+        let groups = [group("a", vec![&array]), group("b", vec![&array])];
+        assert!(!notes(&groups, &[]).join(" ").contains("Real storage"), "both are virtual");
         let cut = Run {
             points: vec![record::Point { complete: false, ..sample::point(0, "p", Vec::new()) }],
             ..early.clone()

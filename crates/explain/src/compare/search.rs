@@ -53,3 +53,72 @@ fn row(first: &Search, second: &Search, side: u32) -> Option<Compared> {
         verdict: Verdict::Inconclusive,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn search(met_per_s: Option<f64>, violated_per_s: Option<f64>) -> Search {
+        Search {
+            slos: vec!["p99<5ms".into()],
+            load: None,
+            tolerance: 0.02,
+            from_per_s: None,
+            to_per_s: None,
+            ceiling_per_s: 0.0,
+            met_per_s,
+            violated_per_s,
+            edge_per_s: None,
+            violated_by: None,
+            confirmed: true,
+            confirm_needs_s: None,
+            after_overload_per_s: None,
+            quiet_ns: None,
+            recovery_s: None,
+            write_cache: None,
+            relaxation_s: None,
+            complete: true,
+            ladder: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn rates_are_compared_from_edge_to_edge_where_both_are_confirmed() {
+        let (first, second) = (search(Some(1_000.0), Some(1_250.0)), search(Some(2_000.0), Some(2_100.0)));
+        let told = row(&first, &second, 2).expect("both kept a rate");
+        assert_eq!((told.base, told.value, told.ratio, told.side), (1_000.0, 2_000.0, 2.0, 2));
+        assert_eq!((told.low, told.high), (Some(1.6), Some(2.1)));
+        assert_eq!(
+            (told.value_low, told.value_high, told.basis),
+            (Some(2_000.0), Some(2_100.0), Basis::Search)
+        );
+        assert_eq!(told.cell, "search p99<5ms");
+        for unsure in [Search { confirmed: false, ..second.clone() }, search(Some(2_000.0), None)] {
+            for told in
+                [row(&first, &unsure, 1), row(&unsure, &first, 1)].map(|row| row.expect("both kept a rate"))
+            {
+                let ends = [told.low, told.high, told.value_low, told.value_high];
+                assert_eq!((ends, told.basis), ([None; 4], Basis::Nothing));
+            }
+        }
+    }
+
+    #[test]
+    fn searches_of_another_objective_or_load_and_those_that_kept_no_rate_are_not_compared() {
+        let first = search(Some(1_000.0), None);
+        for other in [
+            search(None, None),
+            search(Some(0.0), None),
+            Search { slos: vec!["mean<5ms".into()], ..first.clone() },
+            Search { load: Some("oltp".into()), ..first.clone() },
+        ] {
+            assert!(row(&first, &other, 1).is_none() && row(&other, &first, 1).is_none(), "{other:?}");
+        }
+        let run = |search| Run { search, ..record::sample::run("quick", Vec::new()) };
+        let (none, unkept, kept) = (run(None), run(Some(search(None, None))), run(Some(first)));
+        let group = |runs| Group { name: "a".into(), runs };
+        let groups = [group(vec![&kept]), group(vec![&none, &unkept]), group(vec![&unkept, &kept])];
+        let sides: Vec<u32> = rows(&groups).iter().map(|row| row.side).collect();
+        assert_eq!(sides, [2]);
+    }
+}

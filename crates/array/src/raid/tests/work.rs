@@ -113,6 +113,20 @@ fn marks_follow_units_that_end_out_of_order() {
 }
 
 #[test]
+fn a_write_beside_a_unit_under_way_is_not_held() {
+    let (geometry, mut health) = with_spare(Level::Raid5, 5);
+    health.fail(0).unwrap();
+    health.rebuild_on_spare(0).unwrap();
+    // Sectors 32 to 64 of each member, of strips of 128.
+    let mut sweep = sweep(&geometry, &health, Task::Rebuild { slot: 0 }, 32).between(Lba(32), Lba(64));
+    sweep.next(&geometry, &health, first, &mut Plan::new()).unwrap().unwrap();
+    let writes = [(16, 16), (16, 17), (40, 8), (63, 1), (64, 8)];
+    let held = writes.map(|(lba, sectors)| sweep.holds(&geometry, Lba(lba), Sectors(sectors)));
+    assert_eq!(held, [false, true, true, true, false]);
+    assert!(!sweep.holds(&geometry, Lba(40), Sectors(0)), "it writes nothing");
+}
+
+#[test]
 fn a_part_of_a_pass_is_whole_units() {
     let (geometry, health) = with_spare(Level::Raid5, 5);
     let mut part = sweep(&geometry, &health, Task::Verify, 100).between(Lba(250), Lba(401));
