@@ -8,7 +8,7 @@ use conduct::{Live, WorldError};
 use host::clock::Clock;
 use host::environment::Environment;
 use host::scratch::{
-    self, Budget, HEADER_SIZE, Room, Scratch, Spec, Step, Surroundings, requested_size, auto_size,
+    self, Budget, HEADER_SIZE, Room, Scratch, Spec, Step, Surroundings, auto_size, requested_size,
 };
 use host::target::Place;
 use units::convert::narrow;

@@ -32,8 +32,7 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
         check_count(&command.targets, disks.len())?;
         order.targets = command.targets.clone();
     } else if order.targets.is_empty() {
-        let what =
-            format!("name the target of each of these with `--on`, in this order: {}", listed(&disks));
+        let what = format!("name the target of each of these with `--on`, in this order: {}", listed(&disks));
         return Err(Refusal::Usage { tool: "iometer", what }.into());
     }
     order.targets = order.targets.iter().map(|target| file_of_drive(target)).collect();

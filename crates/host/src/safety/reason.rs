@@ -172,11 +172,9 @@ pub enum Reason {
 fn advice(names: &[String]) -> String {
     match names.first() {
         Some(name) => format!("if it may be lost, say so with `--destroy={name}`"),
-        None => {
-            "it has no serial number and no name in /dev/disk/by-id, so it cannot be identified and \
+        None => "it has no serial number and no name in /dev/disk/by-id, so it cannot be identified and \
                  is never written"
-                .into()
-        }
+            .into(),
     }
 }
 

@@ -73,9 +73,7 @@ fn call(text: &str) -> Result<(&str, Option<&str>), TextError> {
     let Some((name, rest)) = text.split_once('(') else { return Ok((text, None)) };
     match rest.strip_suffix(')') {
         Some(argument) if !argument.trim().is_empty() => Ok((name.trim(), Some(argument.trim()))),
-        Some(_) => {
-            wrong(format!("nothing is between the brackets of `{text}`"), "fill or drop the brackets")
-        }
+        Some(_) => wrong(format!("nothing is between the brackets of `{text}`"), "fill or drop the brackets"),
         None => wrong(format!("`{text}` does not end with a bracket"), format!("write `{text})`")),
     }
 }
