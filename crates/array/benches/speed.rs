@@ -50,7 +50,7 @@ fn main() {
         seed: 1,
     };
     let halves = SizeSplit(vec![(Bytes::KIB * 4, 0.5), (Bytes::KIB * 8, 0.5)]);
-    let measure_t1 = |name, trails| measure_sizes(name, &one, &ask, &halves, trails);
+    let measure_t1 = |name, traces| measure_sizes(name, &one, &ask, &halves, traces);
     measure_t1("T1 random read, one disk", false);
     let t2 = Ask {
         size: Bytes::KIB * 8,
@@ -77,9 +77,9 @@ fn main() {
             &Ask { depth, ops: 500_000 / scale, ..closed.clone() },
         );
     }
-    measure_t1("T1, trails kept", true);
+    measure_t1("T1, traces kept", true);
     for (name, plant, ask) in [("T2", &eight, &t2), ("W3", &one, &w3), ("flash", &flash, &flash_ask)] {
-        measure_sizes(&format!("{name}, trails kept"), plant, ask, &SizeSplit::one(ask.size), true);
+        measure_sizes(&format!("{name}, traces kept"), plant, ask, &SizeSplit::one(ask.size), true);
     }
     if let Some(peak) = peak_memory() {
         println!("peak memory {peak}");
@@ -91,7 +91,7 @@ fn measure(name: &str, plant: &Plant, ask: &Ask) {
 }
 
 /// The same of requests of several sizes, which begin at multiples of `ask.size`.
-fn measure_sizes(name: &str, plant: &Plant, ask: &Ask, sizes: &SizeSplit, trails: bool) {
+fn measure_sizes(name: &str, plant: &Plant, ask: &Ask, sizes: &SizeSplit, traces: bool) {
     // Words of the command line choose loads by their beginning, as in other benches.
     let mut words = std::env::args().skip(1).filter(|word| !word.starts_with("--")).peekable();
     if words.peek().is_some() && !words.any(|word| name.starts_with(&word)) {
@@ -100,8 +100,8 @@ fn measure_sizes(name: &str, plant: &Plant, ask: &Ask, sizes: &SizeSplit, trails
     let before = plain_work(ask.ops / 4);
     let start = cpu_seconds();
     let mut sim = Sim::new(plant, 1).expect("the plant is possible");
-    if trails {
-        sim.keep_trails();
+    if traces {
+        sim.trace_latency();
     }
     let size = sim.lun_sizes()[0];
     let ready = cpu_seconds();

@@ -280,7 +280,7 @@ impl World for ModelledWorld {
     }
 
     fn keep_shares(&mut self) {
-        self.sim.keep_trails();
+        self.sim.trace_latency();
     }
 
     fn keep_seconds(&mut self) {

@@ -8,7 +8,7 @@
 use units::convert::narrow;
 use units::{Instant, Nanos};
 
-use crate::trail::Part;
+use crate::latency::Stage;
 use crate::wire::{Carried, Transfer};
 
 use super::Sim;
@@ -61,9 +61,9 @@ impl Sim {
         let mut carried = std::mem::take(&mut self.carried);
         self.wires[wire as usize].advance(self.now, &mut carried);
         self.arm(wire);
-        let part = self.wire_parts[wire as usize];
+        let stage = self.wire_stages[wire as usize];
         for Carried { token: place, work } in carried.drain(..) {
-            self.trails[place as usize].pass(part, self.now, work);
+            self.traces[place as usize].pass(stage, self.now, work);
             self.requests[place].wires -= 1;
             self.get_going(place, true);
         }
@@ -72,11 +72,11 @@ impl Sim {
 
     /// A request is where it was going.
     pub(super) fn there(&mut self, place: u32) {
-        let (now, leg, trail) = (self.now, self.requests[place].leg, &mut self.trails[place as usize]);
+        let (now, leg, trace) = (self.now, self.requests[place].leg, &mut self.traces[place as usize]);
         match leg {
-            Leg::Out | Leg::Across | Leg::Mirror => trail.serve(Part::Distance, now),
+            Leg::Out | Leg::Across | Leg::Mirror => trace.serve(Stage::Distance, now),
             // Later than its wires have carried it: its connection carries no more.
-            Leg::Back => trail.wait(Part::Window, now),
+            Leg::Back => trace.wait(Stage::Window, now),
         }
         match leg {
             Leg::Out => self.arrive(place),

@@ -57,11 +57,11 @@ use crate::device::Device;
 use crate::events::Events;
 use crate::files::{FileClient, FileSystem, Held};
 use crate::host::StripeParams;
+use crate::latency::{LatencyTotals, LatencyTrace, Stage};
 use crate::link::Link;
 use crate::raid::{Extent, Geometry, GeometryError, Health, HealthError, Plan, SetSpec};
 use crate::readahead::Fetch;
 use crate::slab::Slab;
-use crate::trail::{Part, Trail, Trails};
 use crate::wire::{Carried, Wire};
 use node::Node;
 use paths::{Move, Path, Stranded};
@@ -129,7 +129,7 @@ struct Running {
     /// Requests that have ended and wait for others to be taken with them.
     ended: Vec<u32>,
     /// Where the time of its measured requests went.
-    trails: Trails,
+    latency: LatencyTotals,
 }
 
 /// A simulated array with its hosts.
@@ -141,7 +141,7 @@ pub struct Sim {
     /// One direction each of every link, adapter and way to a partner.
     wires: Vec<Wire>,
     /// What each of them belongs to.
-    wire_parts: Vec<Part>,
+    wire_stages: Vec<Stage>,
     links: Vec<Link>,
     /// Whether a request needs not be sent: see [`Plant::is_direct`].
     is_direct: bool,
@@ -161,9 +161,9 @@ pub struct Sim {
     /// Sizes of what jobs can use.
     sizes: Vec<Bytes>,
     requests: Slab<HostRequest>,
-    /// Where the time of each of them went so far, by its place, where that is kept.
-    trails: Vec<Trail>,
-    keeps_trails: bool,
+    /// Where the time of each of them went so far, by its place, where that is traced.
+    traces: Vec<LatencyTrace>,
+    traces_latency: bool,
     running: Vec<Running>,
     /// The host of each client there has been: what is read ahead outlasts the load that it was read for.
     hosts_of: Vec<u32>,
@@ -211,7 +211,7 @@ impl Sim {
             hosts,
             links: cables,
             is_direct: plant.is_direct(),
-            wire_parts: vec![Part::Link; wires.len()],
+            wire_stages: vec![Stage::Link; wires.len()],
             wires,
             carried: Vec::new(),
             back: BackEnd::new(devices, sets, engines, plant.channel, &plant.controller),
@@ -233,8 +233,8 @@ impl Sim {
             turns: vec![0; plant.hosts.max(1) as usize * luns],
             sizes: Vec::new(),
             requests: Slab::new(),
-            trails: Vec::new(),
-            keeps_trails: false,
+            traces: Vec::new(),
+            traces_latency: false,
             running: Vec::new(),
             hosts_of: Vec::new(),
             settled: Vec::new(),
@@ -253,11 +253,11 @@ impl Sim {
 
     fn name_wires(&mut self) {
         let partners =
-            self.nodes.iter().filter_map(|node| node.partner.as_ref()).map(|link| (Part::Mirror, link));
-        let adapters = self.hosts.iter().flat_map(|host| &host.adapters).map(|link| (Part::Adapter, link));
-        for (part, link) in partners.chain(adapters) {
+            self.nodes.iter().filter_map(|node| node.partner.as_ref()).map(|link| (Stage::Mirror, link));
+        let adapters = self.hosts.iter().flat_map(|host| &host.adapters).map(|link| (Stage::Adapter, link));
+        for (stage, link) in partners.chain(adapters) {
             for (_, wire) in link.ways() {
-                self.wire_parts[wire as usize] = part;
+                self.wire_stages[wire as usize] = stage;
             }
         }
     }
@@ -279,11 +279,11 @@ impl Sim {
         Bytes::new(caches.map(cache::Cache::dirty_bytes).sum())
     }
 
-    /// Follows each request from now on: [`Outcome::trails`] tell where its time went. It takes time of its own, up to
-    /// as much again where a request is a few events. Call before anything has been asked.
-    pub fn keep_trails(&mut self) {
-        self.keeps_trails = true;
-        self.back.keeps_trails = true;
+    /// Follows each request from now on: [`Outcome::latency`] tells where its time went. It takes time of its own, up
+    /// to as much again where a request is a few events. Call before anything has been asked.
+    pub fn trace_latency(&mut self) {
+        self.traces_latency = true;
+        self.back.traces_latency = true;
     }
 
     /// The array's own time.
@@ -322,7 +322,7 @@ impl Sim {
             done: false,
             wakes_at: Instant::NEVER,
             ended: Vec::new(),
-            trails: Trails::default(),
+            latency: LatencyTotals::default(),
         };
         let running = clients.into_iter().map(running).collect();
         let (outcome, _) = self.run_askers(running, &mut |client, asker| match asker {
@@ -352,7 +352,7 @@ impl Sim {
             done: false,
             wakes_at: Instant::NEVER,
             ended: Vec::new(),
-            trails: Trails::default(),
+            latency: LatencyTotals::default(),
         };
         self.run_askers(vec![running], &mut |_, asker| match asker {
             Asker::Files(files) => watch(files),
@@ -395,12 +395,12 @@ impl Sim {
         let until = self.now;
         self.check();
         let breakdown = self.breakdown(until.saturating_since(from));
-        let (mut tallies, mut trails, mut held) = (Vec::new(), Vec::new(), Held::default());
+        let (mut tallies, mut latency, mut held) = (Vec::new(), Vec::new(), Held::default());
         for client in std::mem::take(&mut self.running) {
             match client.job {
                 Asker::Job(job) => {
                     tallies.push(job.into_tally());
-                    trails.push(client.trails);
+                    latency.push(client.latency);
                 }
                 Asker::Files(files) => {
                     let (seen, left) = files.into_tallies();
@@ -410,7 +410,7 @@ impl Sim {
             }
         }
         let events = self.events.entered() - events;
-        (Outcome { breakdown, tallies, trails, from, until, events }, held)
+        (Outcome { breakdown, tallies, latency, from, until, events }, held)
     }
 
     /// Lets time pass until `at` without any job: background work and destaging go on.
@@ -442,7 +442,7 @@ impl Sim {
         let engines = (0..plant.controllers.max(1)).map(|_| Engine::new(&plant.controller)).collect();
         let sets = std::mem::take(&mut self.back.sets);
         self.back = BackEnd::new(devices, sets, engines, plant.channel, &plant.controller);
-        self.back.keeps_trails = self.keeps_trails;
+        self.back.traces_latency = self.traces_latency;
         self.events.clear();
     }
 
@@ -480,7 +480,7 @@ impl Sim {
             Event::Background(work) => self.pump(work),
             Event::Age(controller) => self.tick(controller),
             Event::Retry(place) => {
-                self.trails[place as usize].wait(Part::PathLoss, now);
+                self.traces[place as usize].wait(Stage::PathLoss, now);
                 let host = self.host_of(self.requests[place].client);
                 self.transmit(place, host, now);
             }
@@ -499,27 +499,27 @@ impl Sim {
         while let Some(freed) = self.back.freed.pop() {
             self.write_freed(freed);
         }
-        while let Some(Ended { owner, trail }) = self.back.done.pop() {
+        while let Some(Ended { owner, trace }) = self.back.done.pop() {
             match owner {
                 Owner::Request(request) => {
-                    if let Some(trail) = &trail {
-                        self.trails[request as usize].follow(trail, Part::Locate);
+                    if let Some(trace) = &trace {
+                        self.traces[request as usize].follow(trace, Stage::Locate);
                     }
                     self.fetched(request);
                 }
                 Owner::Cache { controller, transfer } => {
-                    self.transferred(controller, transfer, trail.as_deref());
+                    self.transferred(controller, transfer, trace.as_deref());
                 }
                 Owner::Background(unit) => self.unit_done(unit),
             }
-            self.back.recycle(trail);
+            self.back.recycle(trace);
         }
     }
 
     #[cold]
     fn write_freed(&mut self, Freed { owner, is_lost }: Freed) {
         if let Owner::Request(request) = owner {
-            self.trails[request as usize].wait(Part::StripeLocks, self.now);
+            self.traces[request as usize].wait(Stage::StripeLocks, self.now);
         }
         match owner {
             Owner::Request(request) if is_lost => {

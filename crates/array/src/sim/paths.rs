@@ -12,8 +12,8 @@ use units::{Instant, Nanos};
 
 use crate::controller::{Handover, Ownership};
 use crate::host::{Multipath, NoPath};
+use crate::latency::Stage;
 use crate::link::Link;
-use crate::trail::Part;
 
 use super::event::Event;
 use super::request::HostRequest;
@@ -205,7 +205,7 @@ impl Sim {
     /// Sends what had no path left, in order of arrival, now that there may be one.
     fn resume(&mut self) {
         for Stranded { place, .. } in std::mem::take(&mut self.stranded) {
-            self.trails[place as usize].wait(Part::PathLoss, self.now);
+            self.traces[place as usize].wait(Stage::PathLoss, self.now);
             let host = self.host_of(self.requests[place].client);
             self.transmit(place, host, self.now);
         }
@@ -249,7 +249,7 @@ impl Sim {
         if let Some(cache) = &mut node.cache {
             let writers = std::mem::take(&mut cache.writers);
             for place in writers {
-                self.trails[place as usize].wait(Part::CacheRoom, self.now);
+                self.traces[place as usize].wait(Stage::CacheRoom, self.now);
                 self.lose(place);
             }
         }
@@ -312,7 +312,7 @@ impl Sim {
         }
         for place in refused {
             self.leave_gate(place);
-            self.trails[place as usize].wait(Part::CacheRoom, self.now);
+            self.traces[place as usize].wait(Stage::CacheRoom, self.now);
             self.events.push(self.now, Event::Retry(place).pack());
         }
         self.paused[lun] = Instant::NEVER;
@@ -332,7 +332,7 @@ impl Sim {
     /// Has a part look again when its volume is with its new controller.
     fn await_owner(&mut self, place: u32) {
         let at = self.paused[self.requests[place].lun as usize];
-        self.trails[place as usize].wait(Part::Ownership, at);
+        self.traces[place as usize].wait(Stage::Ownership, at);
         self.events.push(at, Event::Arrive(place).pack());
     }
 

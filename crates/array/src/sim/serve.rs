@@ -7,12 +7,12 @@ use units::{Bytes, Instant, Lba, Nanos, SECTOR_BYTES, Sectors};
 use workload::Op;
 
 use crate::controller::Ownership;
+use crate::latency::{LatencyTrace, Stage};
 use crate::link::Link;
 use crate::meter::Class;
 use crate::protocol::ProtocolKind;
 use crate::raid::Extent;
 use crate::readahead::{Fetch, Verdict};
-use crate::trail::{Part, Trail};
 
 use super::back::{Ended, Errand, Owner};
 use super::cache::{Cache, SETTLED, Stretch, Transfer};
@@ -33,7 +33,7 @@ impl Sim {
         }
         let HostRequest { lun, controller, accepted, .. } = self.requests[place];
         // What it waits for outside, its controller having no place for it.
-        self.trails[place as usize].wait(Part::ControllerQueue, now);
+        self.traces[place as usize].wait(Stage::ControllerQueue, now);
         if !self.nodes[controller as usize].alive {
             self.lose(place);
             return;
@@ -67,15 +67,15 @@ impl Sim {
     pub(super) fn serve(&mut self, place: u32, ready: Instant) {
         let now = self.now;
         let HostRequest { controller, class, op, len, .. } = self.requests[place];
-        let (engine, trail) = (&mut self.back.engines[controller as usize], &mut self.trails[place as usize]);
-        let ready = engine.host_command(now, ready, op == Op::Write, u64::from(len), class, trail);
+        let (engine, trace) = (&mut self.back.engines[controller as usize], &mut self.traces[place as usize]);
+        let ready = engine.host_command(now, ready, op == Op::Write, u64::from(len), class, trace);
         let protocol = &self.plant.protocol;
         let (server, copy) = match op {
             Op::Write => (protocol.server_write, protocol.server_write_copy),
             _ => (protocol.server_read, protocol.server_read_copy),
         };
         let copy = copy.map_or(Nanos::ZERO, |rate| rate.time_for(Bytes::new(u64::from(len))));
-        let ready = engine.process(now, ready, server + copy, class, trail);
+        let ready = engine.process(now, ready, server + copy, class, trace);
         match op {
             Op::Read => self.read(place, ready),
             Op::Write => self.write(place, ready),
@@ -89,8 +89,8 @@ impl Sim {
         let now = self.now;
         let HostRequest { class, op, .. } = self.requests[place];
         self.requests[place].controller = owner;
-        let (engine, trail) = (&mut self.back.engines[here as usize], &mut self.trails[place as usize]);
-        let ready = engine.host_command(now, now, op == Op::Write, 0, class, trail);
+        let (engine, trace) = (&mut self.back.engines[here as usize], &mut self.traces[place as usize]);
+        let ready = engine.host_command(now, now, op == Op::Write, 0, class, trace);
         // The data cross the same link, whichever way they go.
         self.cross_over(place, here, ready, Leg::Across);
     }
@@ -101,7 +101,7 @@ impl Sim {
         self.not_before(place, ready);
         if let Some(Link { params, out, .. }) = self.nodes[here as usize].partner {
             let len = u64::from(self.requests[place].len);
-            self.trails[place as usize].serve(Part::Mirror, ready + params.latency * 2);
+            self.traces[place as usize].serve(Stage::Mirror, ready + params.latency * 2);
             self.put_on(place, out, ready + params.latency * 2, params.transfer(len));
         }
         self.get_going(place, false);
@@ -170,7 +170,7 @@ impl Sim {
         let partner = self.partner_of(controller).is_some();
         let engine = &mut self.back.engines[controller as usize];
         let ready = engine.take_in(now, ready, u64::from(len), class);
-        self.trails[place as usize].pass(Part::Bus, ready, engine.crossing(u64::from(len)));
+        self.traces[place as usize].pass(Stage::Bus, ready, engine.crossing(u64::from(len)));
         let cache = self.nodes[controller as usize].cache.as_ref();
         // A cache that keeps what it holds is the stable storage that FUA asks for
         // (Linux, Documentation/block/writeback_cache_control.rst).
@@ -243,7 +243,7 @@ impl Sim {
 
     /// A cache has been emptied for a flush: the members are next once all have.
     pub(super) fn drained(&mut self, place: u32) {
-        self.trails[place as usize].wait(Part::CacheRoom, self.now);
+        self.traces[place as usize].wait(Stage::CacheRoom, self.now);
         self.requests[place].pending -= 1;
         if self.requests[place].pending == 0 {
             self.flush_members(place, self.now);
@@ -296,12 +296,12 @@ impl Sim {
         }
         let mirrors = cache.mirrors();
         let ready = ready.max(now);
-        self.trails[place as usize].wait(Part::CacheRoom, ready);
+        self.traces[place as usize].wait(Stage::CacheRoom, ready);
         self.keep_ticking(controller);
         if mirrors {
             let engine = &mut self.back.engines[controller as usize];
             let (first, _) = engine.cross(now, ready, engine.crossing(u64::from(len)), class);
-            self.trails[place as usize].wait(Part::Bus, first);
+            self.traces[place as usize].wait(Stage::Bus, first);
             self.cross_over(place, controller, first, Leg::Mirror);
         } else {
             self.respond(place, ready);
@@ -348,8 +348,8 @@ impl Sim {
         self.end_moves();
     }
 
-    /// A transfer of a cache has ended, having gone the way of `trail` where trails are kept.
-    pub(super) fn transferred(&mut self, controller: u32, transfer: u32, trail: Option<&Trail>) {
+    /// A transfer of a cache has ended, having gone the way of `trace` where traces are kept.
+    pub(super) fn transferred(&mut self, controller: u32, transfer: u32, trace: Option<&LatencyTrace>) {
         let now = self.now;
         let mut released = std::mem::take(&mut self.released);
         released.clear();
@@ -361,11 +361,11 @@ impl Sim {
             self.back.engines[controller as usize].take_in(now, now, bytes, Class::Prefetch);
         }
         for &place in &released {
-            let reader = &mut self.trails[place as usize];
-            if let Some(trail) = trail {
-                reader.follow(trail, Part::Locate);
+            let reader = &mut self.traces[place as usize];
+            if let Some(trace) = trace {
+                reader.follow(trace, Stage::Locate);
             }
-            reader.wait(Part::CacheRoom, now);
+            reader.wait(Stage::CacheRoom, now);
             self.deliver(place);
         }
         self.released = released;
@@ -421,7 +421,7 @@ impl Sim {
         let engine = &mut self.back.engines[controller as usize];
         let work = engine.crossing(u64::from(len));
         let (first, last) = engine.cross(self.now, ready, work, class);
-        self.trails[place as usize].pass(Part::Bus, last, work);
+        self.traces[place as usize].pass(Stage::Bus, last, work);
         (first, last)
     }
 

@@ -10,9 +10,9 @@ use units::convert::narrow;
 use units::{Instant, Lba, Nanos, Sectors};
 
 use crate::events::Events;
+use crate::latency::Stage;
 use crate::meter::{Class, Meter};
 use crate::raid::{Plan, Step, Stripe};
-use crate::trail::Part as Place;
 
 use super::{BackEnd, Ended, Errand, JOIN_MAX};
 use crate::device::Command;
@@ -26,7 +26,7 @@ impl BackEnd {
         let operation = self.operations.take();
         let Errand { controller, class, set, ready, .. } = errand;
         // One more than its chains until all have been started: a chain may end at once.
-        self.operations[operation].begin(errand, 1, self.keeps_trails);
+        self.operations[operation].begin(errand, 1, self.traces_latency);
         self.background += usize::from(class == Class::Background);
         let (mut read, mut written) = (0, 0);
         for stripe in plan.stripes() {
@@ -54,7 +54,7 @@ impl BackEnd {
     pub(super) fn launch_lone(&mut self, now: Instant, events: &mut Events, errand: Errand, part: Part) {
         let operation = self.operations.take();
         // Its command ends later: there is no need to count one chain more while it is given out.
-        self.operations[operation].begin(errand, 0, self.keeps_trails);
+        self.operations[operation].begin(errand, 0, self.traces_latency);
         self.background += usize::from(errand.class == Class::Background);
         let chain = self.new_chain(operation, Nanos::ZERO, errand.ready);
         self.chains[chain].pending = 1;
@@ -93,8 +93,8 @@ impl BackEnd {
         fresh.locks = false;
         fresh.writes.clear();
         fresh.checks.clear();
-        if self.keeps_trails {
-            fresh.trail.begin(ready);
+        if self.traces_latency {
+            fresh.trace.begin(ready);
             fresh.last.begin(ready);
         }
         chain
@@ -164,7 +164,7 @@ impl BackEnd {
                 let Operation { controller, class, .. } = self.operations[place.operation];
                 let engine = &mut self.engines[controller as usize];
                 let done = engine.xor.book(now, ready, work, class);
-                place.trail.pass(Place::Xor, done, work);
+                place.trace.pass(Stage::Xor, done, work);
                 if done > now && ready <= now {
                     events.push(done, Event::Chain(chain).pack());
                 } else {
@@ -186,9 +186,9 @@ impl BackEnd {
             }
             Phase::Checks => {
                 let operation = place.operation;
-                let last = &mut self.operations[operation].trail;
-                if place.trail.at() > last.at() {
-                    std::mem::swap(&mut place.trail, last);
+                let last = &mut self.operations[operation].trace;
+                if place.trace.at() > last.at() {
+                    std::mem::swap(&mut place.trace, last);
                 }
                 if place.locks {
                     self.unlock(now, events, chain);
@@ -222,7 +222,7 @@ impl BackEnd {
         for next in granted.drain(..) {
             let place = &mut self.chains[next];
             let ready = place.ready.max(now);
-            place.trail.wait(Place::StripeLocks, ready);
+            place.trace.wait(Stage::StripeLocks, ready);
             self.parts.clear();
             self.parts.extend_from_slice(&place.reads);
             self.begin(now, events, next, ready);
@@ -253,13 +253,13 @@ impl BackEnd {
         place.chains -= 1;
         if place.chains == 0 {
             self.background -= usize::from(place.class == Class::Background);
-            let trail = self.keeps_trails.then(|| {
-                let mut trail = self.spare.pop().unwrap_or_default();
-                std::mem::swap(&mut *trail, &mut place.trail);
-                trail.end(now.max(trail.began()));
-                trail
+            let trace = self.traces_latency.then(|| {
+                let mut trace = self.spare.pop().unwrap_or_default();
+                std::mem::swap(&mut *trace, &mut place.trace);
+                trace.end(now.max(trace.began()));
+                trace
             });
-            self.done.push(Ended { owner: place.owner, trail });
+            self.done.push(Ended { owner: place.owner, trace });
             if let Some(set) = place.beside_work {
                 self.write_left(set, operation);
             }

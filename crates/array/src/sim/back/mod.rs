@@ -14,11 +14,11 @@ use units::{Bytes, Instant, Lba, Nanos, Sectors, Share};
 use crate::controller::ControllerParams;
 use crate::device::{Command, Device};
 use crate::events::Events;
+use crate::latency::LatencyTrace;
 use crate::link::{Link, LinkParams};
 use crate::meter::{Class, Meter, Metered};
 use crate::raid::{Candidate, Extent, Geometry, Health, MemberState, Merger, Plan, PlanError};
 use crate::slab::Slab;
-use crate::trail::Trail;
 use crate::wire::{Carried, Wire};
 
 use crate::sim::chain::{AtDisk, Chain, Crossing, Operation, Part, Phase};
@@ -66,16 +66,16 @@ pub struct Errand {
 pub struct Ended {
     /// Who waited for it.
     pub owner: Owner,
-    /// Where its time went: the way of the chain that ended last. `None` where no trails are kept.
-    pub trail: Option<Box<Trail>>,
+    /// Where its time went: the way of the chain that ended last. `None` where no traces are kept.
+    pub trace: Option<Box<LatencyTrace>>,
 }
 
 impl Ended {
     /// One that ended at `at`, as it began.
     pub fn at(owner: Owner, at: Instant) -> Ended {
-        let mut trail = Box::<Trail>::default();
-        trail.begin(at);
-        Ended { owner, trail: Some(trail) }
+        let mut trace = Box::<LatencyTrace>::default();
+        trace.begin(at);
+        Ended { owner, trace: Some(trace) }
     }
 }
 
@@ -145,11 +145,11 @@ pub struct BackEnd {
     pub done: Vec<Ended>,
     /// Writes that wait no longer: the same.
     pub freed: Vec<Freed>,
-    /// Whether trails are kept of where the time goes.
-    pub keeps_trails: bool,
-    /// Trails that nobody needs, in the boxes in which they are handed over.
+    /// Whether traces are kept of where the time goes.
+    pub traces_latency: bool,
+    /// Traces that nobody needs, in the boxes in which they are handed over.
     #[expect(clippy::vec_box, reason = "the boxes are used again too: no allocation for every operation")]
-    spare: Vec<Box<Trail>>,
+    spare: Vec<Box<LatencyTrace>>,
 }
 
 impl BackEnd {
@@ -195,7 +195,7 @@ impl BackEnd {
             background: 0,
             done: Vec::new(),
             freed: Vec::new(),
-            keeps_trails: false,
+            traces_latency: false,
             spare: Vec::new(),
         }
     }
@@ -330,7 +330,7 @@ impl BackEnd {
         }
         let Errand { controller, class, ready, .. } = errand;
         let operation = self.operations.take();
-        self.operations[operation].begin(errand, 0, self.keeps_trails);
+        self.operations[operation].begin(errand, 0, self.traces_latency);
         let chain = self.new_chain(operation, Nanos::ZERO, ready);
         // There is nothing after it.
         self.chains[chain].phase = Phase::Checks;
@@ -347,9 +347,9 @@ impl BackEnd {
         true
     }
 
-    /// Takes the trail of an ended operation back, for the next.
-    pub fn recycle(&mut self, trail: Option<Box<Trail>>) {
-        self.spare.extend(trail.filter(|_| self.keeps_trails));
+    /// Takes the trace of an ended operation back, for the next.
+    pub fn recycle(&mut self, trace: Option<Box<LatencyTrace>>) {
+        self.spare.extend(trace.filter(|_| self.traces_latency));
     }
 
     /// Operations under way.
