@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use array::background::{BackgroundKind, BackgroundPolicy};
 use array::files::Held;
 use array::raid::HealthError;
-use array::sim::{self, Client, FilePlace, Plant, Sim, Watch, WorkError, WorkOrder};
+use array::sim::{self, Client, FilePlace, Sim, Topology, Watch, WorkError, WorkOrder};
 use array::spec::{self, ArraySpec, Shipped, Source, SpecError};
 use conduct::listener::{self, Listener};
 use conduct::{
@@ -69,12 +69,12 @@ impl ModelledWorld {
         library: &dyn Source,
         machine: &Machine,
         stop: Arc<AtomicBool>,
-        change: impl FnOnce(&mut Plant),
+        change: impl FnOnce(&mut Topology),
     ) -> Result<ModelledWorld, ModelError> {
         let spec = spec::array(library, address)?;
-        let mut plant = Plant::from(&spec);
-        change(&mut plant);
-        let sim = Sim::new(&plant, plan.seed).map_err(|error| ModelError::Geometry(error.to_string()))?;
+        let mut topology = Topology::from(&spec);
+        change(&mut topology);
+        let sim = Sim::new(&topology, plan.seed).map_err(|error| ModelError::Geometry(error.to_string()))?;
         let sizes = sim.lun_sizes();
         checks::verifies_nothing(plan, "a virtual array").map_err(ModelError::Unfit)?;
         checks::names_targets(plan, sizes.len(), "LUNs; `array:NAME?luns=N` has more")

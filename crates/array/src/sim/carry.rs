@@ -37,7 +37,7 @@ impl Sim {
         self.requests[place].wires += 1;
         let HostRequest { class, client, session, leg, .. } = self.requests[place];
         // A session is a byte stream; what crosses to the partner is none of it.
-        let streams = matches!(leg, Leg::Out | Leg::Back) && self.plant.protocol.pinned().is_some();
+        let streams = matches!(leg, Leg::Out | Leg::Back) && self.topology.protocol.pinned().is_some();
         let flow = streams.then(|| self.connection(client, session));
         self.wires[wire as usize].join(self.now, Transfer { ready, work, token: place, class, flow });
         self.arm(wire);

@@ -67,12 +67,12 @@ impl Sim {
     /// Sends a request in parts no longer than link and protocol carry.
     pub(super) fn split(&mut self, place: u32, host: u32, ready: Instant) {
         let HostRequest { op, lun, offset, len, .. } = self.requests[place];
-        let protocol = &self.plant.protocol;
+        let protocol = &self.topology.protocol;
         let carried = if op == Op::Write { protocol.write_size } else { protocol.read_size };
         let limit = narrow::<u32>(
-            carried.get().min(self.plant.host.max_transfer.get()).clamp(SECTOR_BYTES, u64::from(u32::MAX)),
+            carried.get().min(self.topology.host.max_transfer.get()).clamp(SECTOR_BYTES, u64::from(u32::MAX)),
         );
-        if let (Op::Flush, Some(stripe), 0) = (op, self.plant.host.stripe, lun) {
+        if let (Op::Flush, Some(stripe), 0) = (op, self.topology.host.stripe, lun) {
             return self.flush_all(place, host, ready, stripe);
         }
         let (lun, offset, run) = self.on_lun(lun, offset);
@@ -101,7 +101,7 @@ impl Sim {
     /// Sends a flush of a striped volume to each of its LUNs.
     fn flush_all(&mut self, place: u32, host: u32, ready: Instant, stripe: StripeParams) {
         let whole = self.requests[place];
-        let luns = stripe.luns.clamp(1, narrow::<u32>(self.plant.luns.len()));
+        let luns = stripe.luns.clamp(1, narrow::<u32>(self.topology.luns.len()));
         self.requests[place].pending = luns;
         for lun in 0..luns {
             let part = self.part_of(place);
@@ -113,7 +113,7 @@ impl Sim {
 
     /// Where `offset` of what a job uses lies: LUN, offset there, and how many bytes follow on the same LUN.
     pub(super) fn on_lun(&self, used: u32, offset: u64) -> (u32, u64, u64) {
-        match self.plant.host.stripe {
+        match self.topology.host.stripe {
             None => (used, offset, u64::MAX),
             Some(StripeParams { luns, .. }) if used > 0 => (used + luns - 1, offset, u64::MAX),
             Some(StripeParams { chunk, luns }) => {
@@ -145,7 +145,7 @@ impl Sim {
         }
         let session = self.choose_session(host, self.requests[place].lun);
         self.requests[place].session = session;
-        let limit = self.plant.protocol.outstanding;
+        let limit = self.topology.protocol.outstanding;
         if self.hosts[host as usize].sessions[session as usize].enter(limit, place) {
             self.transmit(place, host, ready);
         }
@@ -160,7 +160,7 @@ impl Sim {
             Err(noticed) => return self.strand(place, noticed),
         };
         let controller = self.end_of(link);
-        let protocol = &self.plant.protocol;
+        let protocol = &self.topology.protocol;
         let trace = &mut self.traces[place as usize];
         trace.wait(Stage::Session, now);
         let computer = &mut self.hosts[host as usize];
@@ -219,8 +219,8 @@ impl Sim {
         }
         let HostRequest { op, len, link, client, .. } = self.requests[place];
         self.leave_gate(place);
-        let bytes = self.plant.protocol.header.get() + if op == Op::Read { u64::from(len) } else { 0 };
-        let distance = self.plant.protocol.hop * u64::from(self.plant.protocol.hops);
+        let bytes = self.topology.protocol.header.get() + if op == Op::Read { u64::from(len) } else { 0 };
+        let distance = self.topology.protocol.hop * u64::from(self.topology.protocol.hops);
         let (first, last) = (first.max(now) + distance, last.max(now) + distance);
         let adapter = adapter(&self.hosts[self.host_of(client) as usize], link);
         let flow = self.flow(place, distance);
@@ -258,8 +258,8 @@ impl Sim {
     /// A window a round trip, whatever the wire would carry (RFC 9293, section 3.8.6).
     fn flow(&mut self, place: u32, distance: Nanos) -> Instant {
         let HostRequest { link, session, client, len, op, sent, .. } = self.requests[place];
-        let (Some(window), Op::Read | Op::Write) = (self.plant.protocol.window, op) else { return sent };
-        let connection = match self.plant.protocol.pinned() {
+        let (Some(window), Op::Read | Op::Write) = (self.topology.protocol.window, op) else { return sent };
+        let connection = match self.topology.protocol.pinned() {
             Some(_) => self.connection(client, session) as usize,
             None => link as usize,
         };

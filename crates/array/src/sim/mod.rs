@@ -31,11 +31,11 @@ mod node;
 mod outcome;
 mod pages;
 mod paths;
-mod plant;
 mod request;
 mod resource;
 mod rest;
 mod serve;
+mod topology;
 mod unit_locks;
 mod work;
 
@@ -49,8 +49,8 @@ pub use engine::Engine;
 pub use event::Event;
 pub use host::{Gate, Host};
 pub use outcome::{Component, Outcome};
-pub use plant::{LunPlant, Plant, SetPlant};
 pub use resource::Resource;
+pub use topology::{LunPlacement, SetTopology, Topology};
 pub use work::{Progress, WorkError, WorkOrder};
 
 use crate::device::Device;
@@ -136,14 +136,14 @@ struct Running {
 pub struct Sim {
     now: Instant,
     events: Events,
-    plant: Plant,
+    topology: Topology,
     hosts: Vec<Host>,
     /// One direction each of every link, adapter and way to a partner.
     wires: Vec<Wire>,
     /// What each of them belongs to.
     wire_stages: Vec<Stage>,
     links: Vec<Link>,
-    /// Whether a request needs not be sent: see [`Plant::is_direct`].
+    /// Whether a request needs not be sent: see [`Topology::is_direct`].
     is_direct: bool,
     back: BackEnd,
     nodes: Vec<Node>,
@@ -188,37 +188,38 @@ pub struct Sim {
 }
 
 impl Sim {
-    /// The array and hosts that `plant` describes, at rest. What is drawn at random comes from `seed`.
+    /// The array and hosts that `topology` describes, at rest. What is drawn at random comes from `seed`.
     ///
-    /// The one thing that can be wrong with a plant whose geometries were checked: more spares than numbers.
-    pub fn new(plant: &Plant, seed: u64) -> Result<Sim, GeometryError> {
-        let devices = devices(plant, seed);
-        let sets: Vec<Set> = plant.sets.iter().map(|set| new_set(plant, set)).collect::<Result<_, _>>()?;
+    /// The one thing that can be wrong with a topology whose geometries were checked: more spares than numbers.
+    pub fn new(topology: &Topology, seed: u64) -> Result<Sim, GeometryError> {
+        let devices = devices(topology, seed);
+        let sets: Vec<Set> =
+            topology.sets.iter().map(|set| new_set(topology, set)).collect::<Result<_, _>>()?;
         let mut wires = Vec::new();
-        let node = |_| Node::new(&plant.controller, sets.iter().map(|set| &set.geometry), &mut wires);
-        let nodes = (0..plant.controllers.max(1)).map(node).collect();
-        let engines = (0..plant.controllers.max(1)).map(|_| Engine::new(&plant.controller)).collect();
-        let luns = plant.luns.len();
-        let links = plant.link.map_or(0, |_| plant.links.max(1) * plant.controllers.max(1));
-        let laid = plant.link.iter().flat_map(|link| std::iter::repeat_n(link, links as usize));
+        let node = |_| Node::new(&topology.controller, sets.iter().map(|set| &set.geometry), &mut wires);
+        let nodes = (0..topology.controllers.max(1)).map(node).collect();
+        let engines = (0..topology.controllers.max(1)).map(|_| Engine::new(&topology.controller)).collect();
+        let luns = topology.luns.len();
+        let links = topology.link.map_or(0, |_| topology.links.max(1) * topology.controllers.max(1));
+        let laid = topology.link.iter().flat_map(|link| std::iter::repeat_n(link, links as usize));
         let cables = laid.map(|link| Link::lay(link, &mut wires)).collect();
-        let sessions = plant.protocol.pinned().unwrap_or(1) * plant.controllers.max(1);
-        let host = |_| Host::new(&plant.host, luns, sessions as usize, plant.adapter, &mut wires);
-        let hosts = (0..plant.hosts.max(1)).map(host).collect();
+        let sessions = topology.protocol.pinned().unwrap_or(1) * topology.controllers.max(1);
+        let host = |_| Host::new(&topology.host, luns, sessions as usize, topology.adapter, &mut wires);
+        let hosts = (0..topology.hosts.max(1)).map(host).collect();
         let mut sim = Sim {
             now: Instant::START,
             events: Events::with_capacity(1024),
             hosts,
             links: cables,
-            is_direct: plant.is_direct(),
+            is_direct: topology.is_direct(),
             wire_stages: vec![Stage::Link; wires.len()],
             wires,
             carried: Vec::new(),
-            back: BackEnd::new(devices, sets, engines, plant.channel, &plant.controller),
+            back: BackEnd::new(devices, sets, engines, topology.channel, &topology.controller),
             nodes,
             paths: vec![Path::default(); links as usize],
             stranded: Vec::new(),
-            owners: plant.luns.iter().map(|lun| lun.owner).collect(),
+            owners: topology.luns.iter().map(|lun| lun.owner).collect(),
             paused: vec![Instant::START; luns],
             moves: Vec::new(),
             works: Vec::new(),
@@ -229,8 +230,8 @@ impl Sim {
             released: Vec::new(),
             extents: Vec::new(),
             drained: Vec::new(),
-            flows: vec![Instant::START; links.max(sessions * plant.hosts.max(1)) as usize],
-            turns: vec![0; plant.hosts.max(1) as usize * luns],
+            flows: vec![Instant::START; links.max(sessions * topology.hosts.max(1)) as usize],
+            turns: vec![0; topology.hosts.max(1) as usize * luns],
             sizes: Vec::new(),
             requests: Slab::new(),
             traces: Vec::new(),
@@ -240,11 +241,11 @@ impl Sim {
             settled: Vec::new(),
             first_ended: false,
             planned: Vec::new(),
-            plant: plant.clone(),
+            topology: topology.clone(),
         };
         sim.sizes = sim.lun_sizes();
         sim.name_wires();
-        for &disk in &plant.failed {
+        for &disk in &topology.failed {
             // A disk that is in no set fails without consequence.
             let _ = sim.fail_disk(disk);
         }
@@ -265,8 +266,8 @@ impl Sim {
     /// Sizes of what a job can use: the LUNs, or where the hosts stripe a volume over some of them, that volume and
     /// then the other LUNs.
     pub fn lun_sizes(&self) -> Vec<Bytes> {
-        let sizes = self.plant.luns.iter().map(LunPlant::bytes);
-        let Some(StripeParams { luns, .. }) = self.plant.host.stripe else { return sizes.collect() };
+        let sizes = self.topology.luns.iter().map(LunPlacement::bytes);
+        let Some(StripeParams { luns, .. }) = self.topology.host.stripe else { return sizes.collect() };
         let all: Vec<Bytes> = sizes.collect();
         let (striped, others) = all.split_at((luns as usize).clamp(1, all.len()));
         let smallest = striped.iter().copied().min().unwrap_or(Bytes::ZERO);
@@ -316,7 +317,7 @@ impl Sim {
         let running = |Client { job, files, host, buffered, durable }| Running {
             job: Asker::Job(job),
             files,
-            host: host % self.plant.hosts.max(1),
+            host: host % self.topology.hosts.max(1),
             buffered,
             durable,
             done: false,
@@ -340,7 +341,7 @@ impl Sim {
         held: Held,
         mut watch: impl FnMut(&mut FileSystem) -> Watch,
     ) -> (Outcome, Held) {
-        let host = &self.plant.host;
+        let host = &self.topology.host;
         let capacity = self.sizes.first().copied().unwrap_or(Bytes::ZERO);
         let files = FileSystem::new(host.files, host.processors, capacity, clients, held);
         let running = Running {
@@ -437,11 +438,11 @@ impl Sim {
 
     /// A back end at rest, as new: for trials.
     fn restart_back(&mut self) {
-        let plant = &self.plant;
-        let devices = devices(plant, 0);
-        let engines = (0..plant.controllers.max(1)).map(|_| Engine::new(&plant.controller)).collect();
+        let topology = &self.topology;
+        let devices = devices(topology, 0);
+        let engines = (0..topology.controllers.max(1)).map(|_| Engine::new(&topology.controller)).collect();
         let sets = std::mem::take(&mut self.back.sets);
-        self.back = BackEnd::new(devices, sets, engines, plant.channel, &plant.controller);
+        self.back = BackEnd::new(devices, sets, engines, topology.channel, &topology.controller);
         self.back.traces_latency = self.traces_latency;
         self.events.clear();
     }
@@ -567,9 +568,9 @@ impl Sim {
 }
 
 /// The disks, at rest.
-fn devices(plant: &Plant, seed: u64) -> Vec<Device> {
-    let device = |(&model, number)| Device::new(&plant.models[model as usize], seed.wrapping_add(number));
-    plant.disks.iter().zip(0u64..).map(device).collect()
+fn devices(topology: &Topology, seed: u64) -> Vec<Device> {
+    let device = |(&model, number)| Device::new(&topology.models[model as usize], seed.wrapping_add(number));
+    topology.disks.iter().zip(0u64..).map(device).collect()
 }
 
 /// The adapter of `host` that `link` hangs on.
@@ -579,10 +580,10 @@ fn adapter(host: &Host, link: u32) -> Option<Link> {
 }
 
 /// A set with the array's spares among its disks.
-fn new_set(plant: &Plant, set: &SetPlant) -> Result<Set, GeometryError> {
-    let spec = SetSpec { spares: narrow::<u32>(plant.spares.len()), ..set.geometry.spec().clone() };
+fn new_set(topology: &Topology, set: &SetTopology) -> Result<Set, GeometryError> {
+    let spec = SetSpec { spares: narrow::<u32>(topology.spares.len()), ..set.geometry.spec().clone() };
     let geometry = Geometry::new(spec)?;
     let health = Health::new(&geometry);
-    let disks = set.members.iter().chain(&plant.spares).copied().collect();
+    let disks = set.members.iter().chain(&topology.spares).copied().collect();
     Ok(Set { geometry, health, disks })
 }

@@ -53,10 +53,10 @@ impl Sim {
     ///
     /// The host's multipath policy spreads requests over sessions as it would over paths.
     pub(super) fn choose_session(&mut self, host: u32, lun: u32) -> u32 {
-        let Some(sessions) = self.plant.protocol.pinned() else { return 0 };
+        let Some(sessions) = self.topology.protocol.pinned() else { return 0 };
         let first = self.owners[lun as usize] * sessions;
         let host = &mut self.hosts[host as usize];
-        let number = match self.plant.host.multipath {
+        let number = match self.topology.host.multipath {
             Multipath::None | Multipath::Failover => lun % sessions,
             Multipath::RoundRobin { requests } => {
                 host.dealt = host.dealt.wrapping_add(1);
@@ -77,12 +77,12 @@ impl Sim {
         let own = &mut self.turns[host as usize * self.owners.len() + lun as usize];
         *own = own.wrapping_add(1);
         let turn = *own;
-        let first = match self.plant.host.multipath {
+        let first = match self.topology.host.multipath {
             // Nobody knows whose the volume is: the controllers are addressed in turn.
-            Multipath::None => turn % self.plant.controllers.max(1),
+            Multipath::None => turn % self.topology.controllers.max(1),
             _ => owner,
         };
-        let wanted = match self.plant.protocol.pinned() {
+        let wanted = match self.topology.protocol.pinned() {
             Some(sessions) => self.link_of(host, first, session % sessions, sessions),
             None => self.own_link(host, lun, first, turn),
         };
@@ -106,19 +106,19 @@ impl Sim {
 
     /// The link at `controller` that a session of a host is pinned to: sessions are dealt over the links in turn.
     fn link_of(&self, host: u32, controller: u32, session: u32, sessions: u32) -> u32 {
-        let links = self.plant.links.max(1);
+        let links = self.topology.links.max(1);
         controller * links + (host * sessions + session) % links
     }
 
     fn own_link(&self, host: u32, lun: u32, controller: u32, turn: u32) -> u32 {
-        let (links, hosts) = (self.plant.links.max(1), self.plant.hosts.max(1));
+        let (links, hosts) = (self.topology.links.max(1), self.topology.hosts.max(1));
         let own = if links > hosts { links / hosts } else { 1 };
         // A question with one answer is not worth two divisions for every request.
         let link = |n: u32| match links {
             1 => controller,
             _ => controller * links + (host * own + n % own) % links,
         };
-        match self.plant.host.multipath {
+        match self.topology.host.multipath {
             Multipath::None | Multipath::Failover => link(lun),
             Multipath::RoundRobin { requests } => link(turn / requests.max(1)),
             Multipath::LeastQueue => {
@@ -137,14 +137,14 @@ impl Sim {
 
     /// The controller at the end of a link.
     pub(super) fn end_of(&self, link: u32) -> u32 {
-        let controller = if self.plant.links > 1 { link / self.plant.links } else { link };
-        controller.min(self.plant.controllers.max(1) - 1)
+        let controller = if self.topology.links > 1 { link / self.topology.links } else { link };
+        controller.min(self.topology.controllers.max(1) - 1)
     }
 
     /// How much longer the failure of `link` goes unnoticed, where it has failed.
     fn detection(&self, link: u32) -> Option<Nanos> {
         let failed_at = self.paths.get(link as usize)?.failed_at?;
-        Some((failed_at + self.plant.host.path_timeout).saturating_since(self.now))
+        Some((failed_at + self.topology.host.path_timeout).saturating_since(self.now))
     }
 
     /// Whether the path of a request has been cut since it was sent.
@@ -156,19 +156,19 @@ impl Sim {
     /// Sends a request again whose path has been cut under it, once the host's time-out has passed.
     pub(super) fn send_again(&mut self, place: u32) {
         let Path { cut_at, .. } = self.paths[self.requests[place].link as usize];
-        let at = (cut_at + self.plant.host.path_timeout).max(self.now);
+        let at = (cut_at + self.topology.host.path_timeout).max(self.now);
         self.events.push(at, Event::Retry(place).pack());
     }
 
     /// A request is lost with the controller that it had come to, and sent again after the host's time-out.
     pub(super) fn lose(&mut self, place: u32) {
         self.leave_gate(place);
-        self.events.push(self.now + self.plant.host.path_timeout, Event::Retry(place).pack());
+        self.events.push(self.now + self.topology.host.path_timeout, Event::Retry(place).pack());
     }
 
     /// Keeps a request for which no path is left, as the host has noticed at `noticed`, or has it fail.
     pub(super) fn strand(&mut self, place: u32, noticed: Instant) {
-        let until = match self.plant.host.no_path {
+        let until = match self.topology.host.no_path {
             NoPath::Fail => noticed,
             NoPath::Retry(time) => noticed.saturating_add(time),
             NoPath::Queue => Instant::NEVER,
@@ -258,7 +258,7 @@ impl Sim {
                 self.take_over_dirty(lun, controller, partner);
                 if self.owners[lun] == controller {
                     self.owners[lun] = partner;
-                    self.paused[lun] = self.now + self.plant.controller.takeover;
+                    self.paused[lun] = self.now + self.topology.controller.takeover;
                 }
             }
         }
@@ -283,7 +283,7 @@ impl Sim {
 
     fn fail_back(&mut self) {
         for lun in 0..self.owners.len() {
-            let home = self.plant.luns[lun].owner;
+            let home = self.topology.luns[lun].owner;
             if self.owners[lun] != home && self.nodes[home as usize].alive {
                 self.move_lun(lun, home);
             }
@@ -296,10 +296,10 @@ impl Sim {
     pub(super) fn move_lun(&mut self, lun: usize, controller: u32) {
         let from = std::mem::replace(&mut self.owners[lun], controller);
         let moves_already = self.moves.iter().any(|moving| moving.lun == lun);
-        if moves_already || self.plant.controller.ownership == Ownership::Symmetric {
+        if moves_already || self.topology.controller.ownership == Ownership::Symmetric {
             return;
         }
-        if self.plant.controller.handover == Handover::Mirror {
+        if self.topology.controller.handover == Handover::Mirror {
             self.take_over_dirty(lun, from, controller);
         }
         let (volume, requests) = (self.stretch(lun), &self.requests);
@@ -345,7 +345,7 @@ impl Sim {
                 continue;
             }
             let Move { waiting, .. } = self.moves.remove(at);
-            let time = match self.plant.controller.ownership {
+            let time = match self.topology.controller.ownership {
                 Ownership::Transfer { time } => time,
                 Ownership::Symmetric | Ownership::Forward => Nanos::ZERO,
             };

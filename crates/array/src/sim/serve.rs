@@ -42,7 +42,7 @@ impl Sim {
             self.wait_for_volume(place);
             return;
         }
-        if let (false, Some(limit)) = (accepted, self.plant.controller.accepts) {
+        if let (false, Some(limit)) = (accepted, self.topology.controller.accepts) {
             if !self.nodes[controller as usize].gate.enter(limit, place) {
                 return;
             }
@@ -50,7 +50,7 @@ impl Sim {
         }
         let owner = self.owners[lun as usize];
         if owner != controller {
-            match self.plant.controller.ownership {
+            match self.topology.controller.ownership {
                 Ownership::Symmetric => {}
                 Ownership::Transfer { .. } => {
                     self.move_lun(lun as usize, controller);
@@ -69,7 +69,7 @@ impl Sim {
         let HostRequest { controller, class, op, len, .. } = self.requests[place];
         let (engine, trace) = (&mut self.back.engines[controller as usize], &mut self.traces[place as usize]);
         let ready = engine.host_command(now, ready, op == Op::Write, u64::from(len), class, trace);
-        let protocol = &self.plant.protocol;
+        let protocol = &self.topology.protocol;
         let (server, copy) = match op {
             Op::Write => (protocol.server_write, protocol.server_write_copy),
             _ => (protocol.server_read, protocol.server_read_copy),
@@ -110,7 +110,7 @@ impl Sim {
     /// The sectors of a part on its set: from, to, and where its volume ends.
     pub(super) fn sectors(&self, place: u32) -> (u32, u64, u64, u64) {
         let HostRequest { lun, offset, len, .. } = self.requests[place];
-        let lun = self.plant.luns[lun as usize];
+        let lun = self.topology.luns[lun as usize];
         let to = (offset + u64::from(len)).div_ceil(SECTOR_BYTES);
         (lun.set, lun.start.0 + offset / SECTOR_BYTES, lun.start.0 + to, lun.start.0 + lun.size.0)
     }
@@ -175,7 +175,7 @@ impl Sim {
         // A cache that keeps what it holds is the stable storage that FUA asks for
         // (Linux, Documentation/block/writeback_cache_control.rst).
         let durable = self.requests[place].durable && cache.is_some_and(|cache| !cache.is_protected());
-        let through = self.plant.protocol.sync_writes || durable;
+        let through = self.topology.protocol.sync_writes || durable;
         if !through && cache.is_some_and(|cache| cache.takes_writes(partner)) {
             let waits =
                 self.nodes[controller as usize].cache.as_ref().is_some_and(|cache| !cache.writers.is_empty());
@@ -210,13 +210,13 @@ impl Sim {
         let HostRequest { controller, last, durable, .. } = self.requests[place];
         let volatile =
             self.nodes[controller as usize].cache.as_ref().is_some_and(|cache| !cache.is_protected());
-        let whole = last || !matches!(self.plant.protocol.kind, ProtocolKind::Smb1 | ProtocolKind::Smb2);
-        (volatile || durable) && whole && self.plant.controller.flush_members
+        let whole = last || !matches!(self.topology.protocol.kind, ProtocolKind::Smb1 | ProtocolKind::Smb2);
+        (volatile || durable) && whole && self.topology.controller.flush_members
     }
 
     /// The sectors that a volume lies on.
     pub(super) fn stretch(&self, lun: usize) -> Stretch {
-        let lun = self.plant.luns[lun];
+        let lun = self.topology.luns[lun];
         Stretch { set: lun.set, from: lun.start.0, to: lun.start.0 + lun.size.0 }
     }
 
@@ -255,7 +255,7 @@ impl Sim {
     /// A volume has its share of every member of its set, and a drive empties all of its buffer: ATA's FLUSH CACHE
     /// knows no addresses.
     fn flush_members(&mut self, place: u32, ready: Instant) {
-        if !self.plant.controller.flush_members {
+        if !self.topology.controller.flush_members {
             self.respond(place, ready);
             return;
         }

@@ -110,7 +110,7 @@ impl Sim {
 
     /// The figures that the array has for a kind of work, or plain ones: a mebibyte at a time, two at once, no control.
     pub fn work_params(&self, kind: BackgroundKind) -> BackgroundParams {
-        let own = self.plant.background.iter().find(|params| params.kind == kind).copied();
+        let own = self.topology.background.iter().find(|params| params.kind == kind).copied();
         own.unwrap_or(BackgroundParams {
             kind,
             unit: Bytes::MIB,
@@ -132,7 +132,8 @@ impl Sim {
         let set = &self.back.sets[order.set as usize];
         let unit = Sectors((params.unit.get() / SECTOR_BYTES).max(1));
         let sweep = Sweep::new(&set.geometry, &set.health, task, unit)?;
-        let controller = self.plant.luns.iter().find(|lun| lun.set == order.set).map_or(0, |lun| lun.owner);
+        let controller =
+            self.topology.luns.iter().find(|lun| lun.set == order.set).map_or(0, |lun| lun.owner);
         let window = match params.policy {
             BackgroundPolicy::Tags(share) => self.back.background_tags(order.set, share),
             _ => params.window,
@@ -203,8 +204,8 @@ impl Sim {
 
     /// Nanoseconds that the whole pass would take at the pace it has at `at` of the way.
     fn pace_at(&self, order: WorkOrder, params: BackgroundParams, at: f64) -> Result<f64, WorkError> {
-        let plant = super::Plant { failed: Vec::new(), ..self.plant.clone() };
-        let Ok(mut trial) = Sim::new(&plant, 0) else { return Ok(0.0) };
+        let topology = super::Topology { failed: Vec::new(), ..self.topology.clone() };
+        let Ok(mut trial) = Sim::new(&topology, 0) else { return Ok(0.0) };
         for (set, own) in trial.back.sets.iter_mut().zip(&self.back.sets) {
             set.health = own.health.clone();
         }

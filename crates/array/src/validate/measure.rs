@@ -9,7 +9,7 @@ use workload::{CompileError, Job, compile, tally::Tally};
 
 use crate::background::BackgroundKind;
 use crate::raid::{GeometryError, HealthError};
-use crate::sim::{Client, FilePlace, Plant, Sim, Watch, WorkError, WorkOrder};
+use crate::sim::{Client, FilePlace, Sim, Topology, Watch, WorkError, WorkOrder};
 use crate::spec::case::{self, Load, Metric, Occasion, Subject, Work};
 use crate::spec::{ArraySpec, Source, SpecError, array};
 
@@ -87,7 +87,7 @@ fn pace(
         return Err(MeasureError::Nothing { what: format!("`{}` is of work that ends", metric.name()) });
     };
     let order = order(spec, kind, occasion.disk);
-    let mut sim = Sim::new(&Plant::from(spec), seed)?;
+    let mut sim = Sim::new(&Topology::from(spec), seed)?;
     if kind == BackgroundKind::Rebuild {
         sim.fail_disk(occasion.disk)?;
     }
@@ -203,7 +203,7 @@ fn knee(spec: &ArraySpec, subject: &Subject, seed: u64) -> Result<f64, MeasureEr
 }
 
 fn run(spec: &ArraySpec, subject: &Subject, loads: &[Load], seed: u64) -> Result<Vec<Tally>, MeasureError> {
-    let mut sim = Sim::new(&Plant::from(spec), seed)?;
+    let mut sim = Sim::new(&Topology::from(spec), seed)?;
     if let Some(occasion) = subject.occasion {
         begin(&mut sim, spec, occasion)?;
     }

@@ -6,14 +6,14 @@ use array::device::{DeviceParams, RotatingParams, rotating::Order};
 use array::latency::{LatencyTotals, Stage, Times};
 use array::link::{Duplex, LinkParams, QUANTUM};
 use array::raid::Level;
-use array::sim::{Client, Outcome, Plant, Sim};
+use array::sim::{Client, Outcome, Sim, Topology};
 use stats::Histogram;
 use units::{Bytes, BytesPerSecond, Nanos, Sectors, Share};
 use workload::JobSpec;
 use workload::spec::Pattern;
 use workload::tally::ClassTally;
 
-use crate::fixture::plant::{Ask, bare, client, client_of, job};
+use crate::fixture::topology::{Ask, bare, client, client_of, job};
 use crate::fixture::{cheetah_9lp, tagged};
 
 const MS: u64 = 1_000_000;
@@ -23,14 +23,14 @@ fn queue(servers: u32, service: Service) -> DeviceParams {
 }
 
 /// One member, on which a command takes `service` with so many at once.
-fn one_queue(servers: u32, service: Service) -> Plant {
+fn one_queue(servers: u32, service: Service) -> Topology {
     bare(Level::Jbod, 1, 128, Sectors(1 << 30), queue(servers, service))
 }
 
 /// A member that takes a nanosecond, behind one link of 100 MB/s.
-fn behind_a_link(latency: Nanos) -> Plant {
-    let mut plant = one_queue(1024, Service::Fixed(Nanos::new(1)));
-    plant.link = Some(LinkParams {
+fn behind_a_link(latency: Nanos) -> Topology {
+    let mut topology = one_queue(1024, Service::Fixed(Nanos::new(1)));
+    topology.link = Some(LinkParams {
         rate: BytesPerSecond::new(100e6),
         lanes: 1,
         duplex: Duplex::Full,
@@ -38,15 +38,15 @@ fn behind_a_link(latency: Nanos) -> Plant {
         latency,
         quantum: QUANTUM,
     });
-    plant
+    topology
 }
 
 fn ask(size: Bytes, reads: f64, depth: u32, ops: u64) -> Ask {
     Ask { pattern: Pattern::RandomWithRepeats, size, reads, depth, ops, rate: None, seed: 5 }
 }
 
-fn run(plant: &Plant, ask: &Ask) -> Outcome {
-    let mut sim = Sim::new(plant, 1).expect("the plant is possible");
+fn run(topology: &Topology, ask: &Ask) -> Outcome {
+    let mut sim = Sim::new(topology, 1).expect("the topology is possible");
     let size = sim.lun_sizes()[0];
     run_on(&mut sim, vec![client(ask, size)])
 }
@@ -95,8 +95,8 @@ fn in_a_closed_queue_of_one_server_each_waits_for_those_before_it_and_is_served(
 
 #[test]
 fn a_host_that_takes_four_completions_at_a_time_makes_each_wait_for_the_last_of_them() {
-    let plant = one_queue(1, Service::Fixed(Nanos::from_millis(1)));
-    let mut sim = Sim::new(&plant, 1).expect("the plant is possible");
+    let topology = one_queue(1, Service::Fixed(Nanos::from_millis(1)));
+    let mut sim = Sim::new(&topology, 1).expect("the topology is possible");
     let spec = JobSpec { complete_batch: 4, ..job(&ask(Bytes::KIB * 4, 1.0, 8, 400), sim.lun_sizes()[0]) };
     let outcome = run_on(&mut sim, vec![client_of(spec)]);
     // Four others are queued while four are taken and asked again: the server never rests.
@@ -121,18 +121,18 @@ fn with_random_arrivals_waiting_is_that_of_pollaczek_and_khinchine_and_service_i
 fn what_is_not_sent_because_nothing_lies_between_ends_as_if_it_were() {
     for (rate, depth) in [(None, 64), (Some(150.0), 4_096)] {
         let ask = Ask { rate, ..ask(Bytes::KIB * 4, 0.7, depth, 5_000) };
-        let mut plant = one_queue(1, Service::Fixed(Nanos::from_millis(1)));
-        plant.models =
+        let mut topology = one_queue(1, Service::Fixed(Nanos::from_millis(1)));
+        topology.models =
             vec![DeviceParams::Rotating(RotatingParams { queue: tagged(Order::Sptf, 8), ..cheetah_9lp() })];
-        plant.host.lun_depth = 16;
-        plant.host.request = Nanos::from_micros(20);
-        plant.controller.read_command = Nanos::from_micros(30);
-        plant.controller.bus = Some(BytesPerSecond::new(100e6));
-        let mut sent = plant.clone();
+        topology.host.lun_depth = 16;
+        topology.host.request = Nanos::from_micros(20);
+        topology.controller.read_command = Nanos::from_micros(30);
+        topology.controller.bus = Some(BytesPerSecond::new(100e6));
+        let mut sent = topology.clone();
         // It accepts all there is, and so it is asked.
         sent.controller.accepts = Some(u32::MAX);
-        assert!(plant.is_direct() && !sent.is_direct());
-        let [direct, sent] = [plant, sent].map(|plant| run(&plant, &ask));
+        assert!(topology.is_direct() && !sent.is_direct());
+        let [direct, sent] = [topology, sent].map(|topology| run(&topology, &ask));
         assert_eq!(direct.until, sent.until);
         assert_eq!(direct.breakdown, sent.breakdown);
         let seen = |outcome: &Outcome| -> Vec<(Histogram, Times)> {
@@ -160,9 +160,9 @@ fn of_requests_that_share_a_link_each_is_carried_so_long_and_waits_for_the_turns
 
 #[test]
 fn a_write_meets_the_link_before_the_member_and_alone_it_waits_for_nobody() {
-    let mut plant = behind_a_link(Nanos::ZERO);
-    plant.models = vec![queue(1, Service::Fixed(Nanos::from_millis(2)))];
-    let times = all(&run(&plant, &ask(Bytes::MIB, 0.0, 1, 50)));
+    let mut topology = behind_a_link(Nanos::ZERO);
+    topology.models = vec![queue(1, Service::Fixed(Nanos::from_millis(2)))];
+    let times = all(&run(&topology, &ask(Bytes::MIB, 0.0, 1, 50)));
     let expected = [(Stage::Link, 0, 50 * 10_485_760), (Stage::Disk, 0, 50 * 2 * MS)];
     assert_eq!(times.spent().collect::<Vec<_>>(), expected);
 }
@@ -170,11 +170,11 @@ fn a_write_meets_the_link_before_the_member_and_alone_it_waits_for_nobody() {
 #[test]
 fn of_what_goes_on_at_once_only_the_last_counts_and_phases_follow_each_other() {
     // A small write of RAID 5 reads two members at once, and then writes both.
-    let mut plant =
+    let mut topology =
         bare(Level::Raid5, 5, 128, Sectors(1 << 20), queue(512, Service::Fixed(Nanos::from_millis(1))));
-    plant.controller.xor = Some(BytesPerSecond::new(8192.0 * 1_000.0));
-    plant.controller.member_command = Nanos::from_micros(10);
-    let times = all(&run(&plant, &ask(Bytes::KIB * 4, 0.0, 1, 20)));
+    topology.controller.xor = Some(BytesPerSecond::new(8192.0 * 1_000.0));
+    topology.controller.member_command = Nanos::from_micros(10);
+    let times = all(&run(&topology, &ask(Bytes::KIB * 4, 0.0, 1, 20)));
     assert_eq!(at(&times, Stage::Disk), (0, 20 * 2 * MS));
     let (waits, works) = at(&times, Stage::ControllerProcessor);
     // The second command of each pair ends last, and has waited for the first at the processor.
@@ -186,9 +186,9 @@ fn of_what_goes_on_at_once_only_the_last_counts_and_phases_follow_each_other() {
 
 #[test]
 fn who_waits_for_a_stripe_is_charged_with_that() {
-    let plant =
+    let topology =
         bare(Level::Raid5, 5, 128, Sectors(1 << 20), queue(512, Service::Fixed(Nanos::from_millis(1))));
-    let mut sim = Sim::new(&plant, 1).expect("the plant is possible");
+    let mut sim = Sim::new(&topology, 1).expect("the topology is possible");
     // Eight writes of the first strip: each changes the parity of the first stripe, one after the other.
     let ask = Ask { pattern: Pattern::Sequential, ..ask(Bytes::KIB * 4, 0.0, 8, 8) };
     let times = all(&run_on(&mut sim, vec![client(&ask, Bytes::KIB * 64)]));
@@ -201,9 +201,9 @@ fn who_waits_for_a_stripe_is_charged_with_that() {
 fn a_drive_tells_of_seek_rotation_and_transfer_and_they_add_up() {
     let mut drive = cheetah_9lp();
     drive.queue = tagged(Order::Sptf, 32);
-    let plant = bare(Level::Raid0, 1, 128, drive.capacity, DeviceParams::Rotating(drive));
+    let topology = bare(Level::Raid0, 1, 128, drive.capacity, DeviceParams::Rotating(drive));
     for (reads, depth) in [(1.0, 1), (1.0, 16), (0.5, 8)] {
-        let mut sim = Sim::new(&plant, 1).expect("the plant is possible");
+        let mut sim = Sim::new(&topology, 1).expect("the topology is possible");
         let size = sim.lun_sizes()[0];
         let outcome = run_on(&mut sim, vec![client(&ask(Bytes::KIB * 8, reads, depth, 2_000), size)]);
         for class in outcome.latency[0].classes() {
@@ -221,8 +221,8 @@ fn a_drive_tells_of_seek_rotation_and_transfer_and_they_add_up() {
 
 #[test]
 fn who_reads_what_is_being_fetched_is_charged_with_the_rest_of_the_way() {
-    let mut plant = one_queue(1, Service::Fixed(Nanos::from_millis(1)));
-    plant.controller.cache = Some(CacheParams {
+    let mut topology = one_queue(1, Service::Fixed(Nanos::from_millis(1)));
+    topology.controller.cache = Some(CacheParams {
         size: Bytes::MIB * 64,
         read: true,
         line: Bytes::KIB * 64,
@@ -230,7 +230,7 @@ fn who_reads_what_is_being_fetched_is_charged_with_the_rest_of_the_way() {
         ..cache()
     });
     let ask = Ask { pattern: Pattern::Sequential, ..ask(Bytes::KIB * 64, 1.0, 2, 400) };
-    let times = all(&run(&plant, &ask));
+    let times = all(&run(&topology, &ask));
     let stages: Vec<Stage> = times.spent().map(|(stage, ..)| stage).collect();
     assert_eq!(stages, [Stage::Disk]);
     let (_, service) = at(&times, Stage::Disk);
@@ -239,9 +239,9 @@ fn who_reads_what_is_being_fetched_is_charged_with_the_rest_of_the_way() {
 
 #[test]
 fn a_write_that_finds_no_room_waits_for_it() {
-    let mut plant = one_queue(1, Service::Fixed(Nanos::from_millis(1)));
-    plant.controller.cache = Some(CacheParams { size: Bytes::MIB, ..cache() });
-    let times = all(&run(&plant, &ask(Bytes::KIB * 64, 0.0, 4, 2_000)));
+    let mut topology = one_queue(1, Service::Fixed(Nanos::from_millis(1)));
+    topology.controller.cache = Some(CacheParams { size: Bytes::MIB, ..cache() });
+    let times = all(&run(&topology, &ask(Bytes::KIB * 64, 0.0, 4, 2_000)));
     let spent: Vec<(Stage, u64, u64)> = times.spent().collect();
     assert!(matches!(spent[..], [(Stage::CacheRoom, waits, 0)] if waits == times.response_ns), "{spent:?}");
 }
@@ -266,15 +266,15 @@ fn cache() -> CacheParams {
 
 #[test]
 fn nothing_changes_for_the_requests_where_latency_is_traced() {
-    let mut plant = bare(Level::Raid6, 8, 128, Sectors(1 << 24), DeviceParams::Rotating(cheetah_9lp()));
-    plant.link = behind_a_link(Nanos::from_micros(2)).link;
+    let mut topology = bare(Level::Raid6, 8, 128, Sectors(1 << 24), DeviceParams::Rotating(cheetah_9lp()));
+    topology.link = behind_a_link(Nanos::from_micros(2)).link;
     let ask = Ask { rate: Some(150.0), depth: 64, ..ask(Bytes::KIB * 16, 0.5, 1, 5_000) };
     let plain = {
-        let mut sim = Sim::new(&plant, 1).expect("the plant is possible");
+        let mut sim = Sim::new(&topology, 1).expect("the topology is possible");
         let size = sim.lun_sizes()[0];
         sim.run(vec![client(&ask, size)])
     };
-    let kept = run(&plant, &ask);
+    let kept = run(&topology, &ask);
     assert_eq!((plain.until, plain.events), (kept.until, kept.events));
     assert_eq!(plain.breakdown, kept.breakdown);
     assert!(plain.latency[0].classes().is_empty(), "nobody asked for them");

@@ -4,23 +4,23 @@ use array::device::{Device, DeviceParams};
 use array::events::Events;
 use array::meter::Class;
 use array::raid::{Extent, Health, Level};
-use array::sim::{BackEnd, Ended, Engine, Errand, Event, Outcome, Owner, Plant, Set, Sim};
+use array::sim::{BackEnd, Ended, Engine, Errand, Event, Outcome, Owner, Set, Sim, Topology};
 use units::convert::{narrow, truncated};
 use units::{Bytes, Instant, Lba, Sectors};
 use workload::Op;
 use workload::spec::Pattern;
 
-use crate::fixture::plant::{Ask, bare, client};
+use crate::fixture::topology::{Ask, bare, client};
 use crate::fixture::{SplitMix, cheetah_9lp};
 
-fn eight_drives() -> Plant {
+fn eight_drives() -> Topology {
     let drive = cheetah_9lp();
     bare(Level::Raid5, 8, 128, Sectors(drive.capacity.0), DeviceParams::Rotating(drive))
 }
 
 fn run(depth: u32, rate: Option<f64>, ops: u64) -> Outcome {
-    let plant = eight_drives();
-    let mut sim = Sim::new(&plant, 1).expect("the plant is possible");
+    let topology = eight_drives();
+    let mut sim = Sim::new(&topology, 1).expect("the topology is possible");
     let size = sim.lun_sizes()[0];
     let ask = Ask {
         pattern: Pattern::RandomWithRepeats,
@@ -75,13 +75,13 @@ fn t2() -> impl FnMut() -> (Instant, Lba, bool) {
 
 /// Mean responses of the first `count` requests of T2 in milliseconds: reads, writes, all.
 fn t2_means(count: usize) -> [f64; 3] {
-    let plant = eight_drives();
-    let device = |&model: &u32| Device::new(&plant.models[model as usize], 1);
-    let geometry = plant.sets[0].geometry.clone();
-    let set = Set { health: Health::new(&geometry), geometry, disks: plant.sets[0].members.clone() };
-    let devices = plant.disks.iter().map(device).collect();
+    let topology = eight_drives();
+    let device = |&model: &u32| Device::new(&topology.models[model as usize], 1);
+    let geometry = topology.sets[0].geometry.clone();
+    let set = Set { health: Health::new(&geometry), geometry, disks: topology.sets[0].members.clone() };
+    let devices = topology.disks.iter().map(device).collect();
     let mut back =
-        BackEnd::new(devices, vec![set], vec![Engine::new(&plant.controller)], None, &plant.controller);
+        BackEnd::new(devices, vec![set], vec![Engine::new(&topology.controller)], None, &topology.controller);
     let mut events = Events::with_capacity(64);
     let (mut trace, mut requests, mut ended) = (t2(), Vec::new(), [(0.0, 0u32); 2]);
     let mut next = trace();
