@@ -375,7 +375,7 @@ impl World for ModelledWorld {
         let started = self.sim.now();
         let done = match settle {
             Settle::None => return Ok(None),
-            Settle::Auto if self.sim.come_to_rest(SETTLE_MOST) => {
+            Settle::Auto if self.sim.quiesce(SETTLE_MOST) => {
                 "write-back caches written out, read caches emptied".to_owned()
             }
             Settle::Auto => format!("write-back caches not yet written out after {SETTLE_MOST}"),

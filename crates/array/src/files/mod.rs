@@ -36,7 +36,7 @@ use place::{BLOCK, Places};
 /// Requests of the writeback in flight. Source: a request queue of Linux has 64 to 256; half of the smallest is one
 /// thread's.
 const WRITEBACK_DEPTH: u32 = 32;
-/// ExternalIo are written back together up to this size.
+/// Neighbours are written back together up to this size.
 const WRITEBACK_MOST: u64 = 1 << 20;
 /// How often the writeback looks for what is old. Source: Linux, `vm.rst`, `dirty_writeback_centisecs`: 5 s.
 const WRITEBACK_WAKES: Nanos = Nanos::from_secs(5);

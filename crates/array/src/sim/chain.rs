@@ -8,7 +8,7 @@ use crate::device::{Command, Steps};
 use crate::latency::{LatencyTrace, Stage};
 use crate::meter::Class;
 
-use super::back::{Errand, Owner};
+use super::back::{OperationSpec, Owner};
 
 /// What somebody waits for: chains side by side.
 #[derive(Clone, Debug)]
@@ -39,12 +39,12 @@ impl Default for Operation {
 
 impl Operation {
     /// One of `chains` chains begins, and its trace where it has one.
-    pub fn begin(&mut self, errand: Errand, chains: u32, has_trace: bool) {
-        (self.owner, self.chains) = (errand.owner, chains);
-        (self.controller, self.class) = (errand.controller, errand.class);
+    pub fn begin(&mut self, spec: OperationSpec, chains: u32, has_trace: bool) {
+        (self.owner, self.chains) = (spec.owner, chains);
+        (self.controller, self.class) = (spec.controller, spec.class);
         self.beside_work = None;
         if has_trace {
-            self.trace.begin(errand.ready);
+            self.trace.begin(spec.ready);
         }
     }
 }
@@ -61,7 +61,7 @@ pub enum Phase {
 
 /// One member command before it is given out.
 #[derive(Clone, Copy, Debug)]
-pub struct Part {
+pub struct MemberCommand {
     pub disk: u32,
     pub first: u64,
     pub sectors: u32,
@@ -113,10 +113,10 @@ pub struct Chain {
     pub phase: Phase,
     pub arithmetic: Nanos,
     /// Of a chain that waits for its stripe: what it begins with, and when it may.
-    pub reads: Vec<Part>,
+    pub reads: Vec<MemberCommand>,
     pub ready: Instant,
-    pub writes: Vec<Part>,
-    pub checks: Vec<Part>,
+    pub writes: Vec<MemberCommand>,
+    pub checks: Vec<MemberCommand>,
     /// Whether it has a lock to give back.
     pub locks: bool,
     /// Its way so far, and from there that of the command of the present phase that will end last, of several whose

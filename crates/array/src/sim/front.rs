@@ -157,7 +157,7 @@ impl Sim {
         let HostRequest { lun, op, len, class, session, .. } = self.requests[place];
         let (link, delay) = match self.choose_path(host, lun, session) {
             Ok(chosen) => chosen,
-            Err(noticed) => return self.strand(place, noticed),
+            Err(noticed) => return self.queue_without_path(place, noticed),
         };
         let controller = self.end_of(link);
         let protocol = &self.topology.protocol;
@@ -175,7 +175,7 @@ impl Sim {
         let distance = protocol.hop * u64::from(protocol.hops);
         let (immediate, burst) = (protocol.immediate.get(), protocol.burst.get().max(1));
         let adapter = adapter(&self.hosts[host as usize], link);
-        self.set_out(place, Leg::Out);
+        self.start_leg(place, Leg::Out);
         self.not_before(place, ready + distance);
         if let Some(Link { params, out, .. }) = self.links.get(link as usize).copied() {
             // What does not go with the command waits for the array to ask for it, burst by burst.
@@ -183,19 +183,19 @@ impl Sim {
             let rounds = if op == Op::Write { asked.div_ceil(burst) } else { 0 };
             let away = (distance + params.latency) * (1 + 2 * rounds);
             self.traces[place as usize].serve(Stage::Distance, ready + away);
-            self.put_on(place, out, ready + away, params.transfer(bytes));
+            self.put_on_wire(place, out, ready + away, params.transfer(bytes));
         }
         if let Some(Link { params, out, .. }) = adapter {
             self.traces[place as usize].serve(Stage::Distance, ready + distance.max(params.latency));
-            self.put_on(place, out, ready + params.latency, params.transfer(bytes));
+            self.put_on_wire(place, out, ready + params.latency, params.transfer(bytes));
         }
-        self.get_going(place, true);
+        self.depart(place, true);
     }
 
     /// Has a part, or its answer, be at the other side at `at`, nothing being between host and array.
     fn there_at(&mut self, place: u32, leg: Leg, at: Instant) {
         self.requests[place].leg = leg;
-        self.events.push(at, Event::There(place).pack());
+        self.events.push(at, Event::LegDone(place).pack());
     }
 
     /// Sends the answer of a part that carries no data or failed, at `ready`.
@@ -224,7 +224,7 @@ impl Sim {
         let (first, last) = (first.max(now) + distance, last.max(now) + distance);
         let adapter = adapter(&self.hosts[self.host_of(client) as usize], link);
         let flow = self.flow(place, distance);
-        self.set_out(place, Leg::Back);
+        self.start_leg(place, Leg::Back);
         self.not_before(place, last.max(flow));
         let trace = &mut self.traces[place as usize];
         trace.pass(Stage::Distance, last, distance);
@@ -233,9 +233,9 @@ impl Sim {
             // It keeps pace with its source, and a burst of it is left when the source has ended.
             let work = params.answer(bytes);
             let behind = Instant::from_nanos((last + params.tail(bytes)).nanos().saturating_sub(work.get()));
-            self.put_on(place, back, first.max(behind) + params.latency, work);
+            self.put_on_wire(place, back, first.max(behind) + params.latency, work);
         }
-        self.get_going(place, at_once);
+        self.depart(place, at_once);
     }
 
     /// A part leaves what its controller has accepted; the next that waits outside takes its place.

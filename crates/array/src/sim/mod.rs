@@ -15,43 +15,43 @@
 //!
 //! **Invariant:** each request that a job planned is settled exactly once.
 
-mod asker;
 mod back;
+mod background;
 mod cache;
-mod carry;
 mod chain;
 mod engine;
 mod event;
 mod from_spec;
 mod front;
 mod host;
+mod initiator;
 mod locks;
 mod meters;
 mod node;
 mod outcome;
 mod pages;
 mod paths;
+mod quiesce;
 mod request;
 mod resource;
-mod rest;
 mod serve;
 mod topology;
+mod transport;
 mod unit_locks;
-mod work;
 
 use units::convert::narrow;
 use units::{Bytes, Instant};
 use workload::{Errno, Job, Request, Wake};
 
-use asker::Asker;
-pub use back::{BackEnd, Disk, Ended, Errand, Freed, Owner, Set};
+pub use back::{BackEnd, Disk, Ended, Freed, OperationSpec, Owner, Set};
+pub use background::{Progress, WorkError, WorkOrder};
 pub use engine::Engine;
 pub use event::Event;
 pub use host::{Gate, Host};
+use initiator::Initiator;
 pub use outcome::{Component, Outcome};
 pub use resource::Resource;
 pub use topology::{LunPlacement, SetTopology, Topology};
-pub use work::{Progress, WorkError, WorkOrder};
 
 use crate::device::Device;
 use crate::events::Events;
@@ -63,10 +63,10 @@ use crate::raid::{Extent, Geometry, GeometryError, Health, HealthError, Plan, Se
 use crate::readahead::Fetch;
 use crate::slab::Slab;
 use crate::wire::{Carried, Wire};
+use background::{BackgroundWork, UnitInFlight};
 use node::Node;
-use paths::{Move, Path, Stranded};
+use paths::{OwnershipMove, Path, QueuedWithoutPath};
 use request::HostRequest;
-use work::{UnderWay, Work};
 
 /// How far a part may be off Little's law and the utilisation law after a run.
 const LAW: f64 = 0.01;
@@ -118,7 +118,7 @@ pub enum Watch {
 
 /// A client at work.
 struct Running {
-    job: Asker,
+    job: Initiator,
     files: Vec<FilePlace>,
     host: u32,
     buffered: bool,
@@ -149,13 +149,13 @@ pub struct Sim {
     nodes: Vec<Node>,
     paths: Vec<Path>,
     /// Requests that no path is left for, in order of arrival.
-    stranded: Vec<Stranded>,
+    without_path: Vec<QueuedWithoutPath>,
     /// Who serves each LUN.
     owners: Vec<u32>,
     /// Until when each LUN is not served, while it changes hands.
     paused: Vec<Instant>,
     /// Volumes that change hands and have something dirty at the old controller.
-    moves: Vec<Move>,
+    moves: Vec<OwnershipMove>,
     /// Paths that each host chose for each LUN, LUN after LUN: round robin is a matter of one map of one host.
     turns: Vec<u32>,
     /// Sizes of what jobs can use.
@@ -171,8 +171,8 @@ pub struct Sim {
     settled: Vec<u32>,
     /// One that ends the load of all has done its part.
     first_ended: bool,
-    works: Vec<Work>,
-    units: Slab<UnderWay>,
+    works: Vec<BackgroundWork>,
+    units: Slab<UnitInFlight>,
     work_plan: Plan,
     planned: Vec<Request>,
     /// Requests that a wire has just carried.
@@ -218,7 +218,7 @@ impl Sim {
             back: BackEnd::new(devices, sets, engines, topology.channel, &topology.controller),
             nodes,
             paths: vec![Path::default(); links as usize],
-            stranded: Vec::new(),
+            without_path: Vec::new(),
             owners: topology.luns.iter().map(|lun| lun.owner).collect(),
             paused: vec![Instant::START; luns],
             moves: Vec::new(),
@@ -315,7 +315,7 @@ impl Sim {
         mut watch: impl FnMut(usize, &mut Job) -> Watch,
     ) -> Outcome {
         let running = |Client { job, files, host, buffered, durable }| Running {
-            job: Asker::Job(job),
+            job: Initiator::Job(job),
             files,
             host: host % self.topology.hosts.max(1),
             buffered,
@@ -326,9 +326,9 @@ impl Sim {
             latency: LatencyTotals::default(),
         };
         let running = clients.into_iter().map(running).collect();
-        let (outcome, _) = self.run_askers(running, &mut |client, asker| match asker {
-            Asker::Job(job) => watch(client, job),
-            Asker::Files(_) => Watch::GoOn,
+        let (outcome, _) = self.run_initiators(running, &mut |client, initiator| match initiator {
+            Initiator::Job(job) => watch(client, job),
+            Initiator::Files(_) => Watch::GoOn,
         });
         outcome
     }
@@ -345,7 +345,7 @@ impl Sim {
         let capacity = self.sizes.first().copied().unwrap_or(Bytes::ZERO);
         let files = FileSystem::new(host.files, host.processors, capacity, clients, held);
         let running = Running {
-            job: Asker::Files(Box::new(files)),
+            job: Initiator::Files(Box::new(files)),
             files: vec![FilePlace::whole(0)],
             host: 0,
             buffered: false,
@@ -355,16 +355,16 @@ impl Sim {
             ended: Vec::new(),
             latency: LatencyTotals::default(),
         };
-        self.run_askers(vec![running], &mut |_, asker| match asker {
-            Asker::Files(files) => watch(files),
-            Asker::Job(_) => Watch::GoOn,
+        self.run_initiators(vec![running], &mut |_, initiator| match initiator {
+            Initiator::Files(files) => watch(files),
+            Initiator::Job(_) => Watch::GoOn,
         })
     }
 
-    fn run_askers(
+    fn run_initiators(
         &mut self,
         running: Vec<Running>,
-        watch: &mut dyn FnMut(usize, &mut Asker) -> Watch,
+        watch: &mut dyn FnMut(usize, &mut Initiator) -> Watch,
     ) -> (Outcome, Held) {
         let (from, events) = (self.now, self.events.entered());
         self.running = running;
@@ -399,11 +399,11 @@ impl Sim {
         let (mut tallies, mut latency, mut held) = (Vec::new(), Vec::new(), Held::default());
         for client in std::mem::take(&mut self.running) {
             match client.job {
-                Asker::Job(job) => {
+                Initiator::Job(job) => {
                     tallies.push(job.into_tally());
                     latency.push(client.latency);
                 }
-                Asker::Files(files) => {
+                Initiator::Files(files) => {
                     let (seen, left) = files.into_tallies();
                     tallies.extend(seen);
                     held = left;
@@ -488,7 +488,7 @@ impl Sim {
             Event::Cut(link) => self.fail_link(link),
             Event::Wire(wire) => self.wire_due(wire),
             Event::Channel(wire) => self.back.channel_due(now, &mut self.events, wire),
-            Event::There(place) => self.there(place),
+            Event::LegDone(place) => self.leg_done(place),
             Event::Mend(link) => self.mend_link(link),
             Event::GiveUp(place) => self.give_up(place),
         }

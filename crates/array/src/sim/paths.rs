@@ -32,7 +32,7 @@ pub struct Path {
 
 /// A request that no path is left for.
 #[derive(Clone, Copy, Debug)]
-pub struct Stranded {
+pub struct QueuedWithoutPath {
     place: u32,
     /// When it fails.
     until: Instant,
@@ -40,7 +40,7 @@ pub struct Stranded {
 
 /// A volume on its way from one controller to the other.
 #[derive(Clone, Debug)]
-pub struct Move {
+pub struct OwnershipMove {
     lun: usize,
     /// Who served it, and has yet to write what is dirty of it.
     from: u32,
@@ -167,13 +167,13 @@ impl Sim {
     }
 
     /// Keeps a request for which no path is left, as the host has noticed at `noticed`, or has it fail.
-    pub(super) fn strand(&mut self, place: u32, noticed: Instant) {
+    pub(super) fn queue_without_path(&mut self, place: u32, noticed: Instant) {
         let until = match self.topology.host.no_path {
             NoPath::Fail => noticed,
             NoPath::Retry(time) => noticed.saturating_add(time),
             NoPath::Queue => Instant::NEVER,
         };
-        self.stranded.push(Stranded { place, until });
+        self.without_path.push(QueuedWithoutPath { place, until });
         if until < Instant::NEVER {
             self.events.push(until.max(self.now), Event::GiveUp(place).pack());
         }
@@ -181,18 +181,18 @@ impl Sim {
 
     /// The time of a request that no path was left for is over, unless it has found one since.
     pub(super) fn give_up(&mut self, place: u32) {
-        let over = |stranded: &Stranded| stranded.place == place && stranded.until <= self.now;
-        if let Some(at) = self.stranded.iter().position(over) {
-            self.stranded.remove(at);
+        let over = |queued: &QueuedWithoutPath| queued.place == place && queued.until <= self.now;
+        if let Some(at) = self.without_path.iter().position(over) {
+            self.without_path.remove(at);
             self.fail_without_path(place);
         }
     }
 
     /// Has all fail that wait for a path which nothing will bring back; whether there were any.
     pub(super) fn give_all_up(&mut self) -> bool {
-        let stranded = std::mem::take(&mut self.stranded);
-        stranded.iter().for_each(|stranded| self.fail_without_path(stranded.place));
-        !stranded.is_empty()
+        let queued = std::mem::take(&mut self.without_path);
+        queued.iter().for_each(|queued| self.fail_without_path(queued.place));
+        !queued.is_empty()
     }
 
     fn fail_without_path(&mut self, place: u32) {
@@ -204,7 +204,7 @@ impl Sim {
 
     /// Sends what had no path left, in order of arrival, now that there may be one.
     fn resume(&mut self) {
-        for Stranded { place, .. } in std::mem::take(&mut self.stranded) {
+        for QueuedWithoutPath { place, .. } in std::mem::take(&mut self.without_path) {
             self.traces[place as usize].wait(Stage::PathLoss, self.now);
             let host = self.host_of(self.requests[place].client);
             self.transmit(place, host, self.now);
@@ -316,7 +316,7 @@ impl Sim {
             self.events.push(self.now, Event::Retry(place).pack());
         }
         self.paused[lun] = Instant::NEVER;
-        self.moves.push(Move { lun, from, waiting: Vec::new() });
+        self.moves.push(OwnershipMove { lun, from, waiting: Vec::new() });
         self.destage(from);
     }
 
@@ -339,12 +339,12 @@ impl Sim {
     /// Goes on with the moves of volumes of which their old controllers hold nothing dirty any more.
     pub(super) fn end_moves(&mut self) {
         let mut at = 0;
-        while let Some(&Move { lun, from, .. }) = self.moves.get(at) {
+        while let Some(&OwnershipMove { lun, from, .. }) = self.moves.get(at) {
             if self.is_leaving(from, lun) {
                 at += 1;
                 continue;
             }
-            let Move { waiting, .. } = self.moves.remove(at);
+            let OwnershipMove { waiting, .. } = self.moves.remove(at);
             let time = match self.topology.controller.ownership {
                 Ownership::Transfer { time } => time,
                 Ownership::Symmetric | Ownership::Forward => Nanos::ZERO,

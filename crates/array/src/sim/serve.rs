@@ -14,7 +14,7 @@ use crate::protocol::ProtocolKind;
 use crate::raid::Extent;
 use crate::readahead::{Fetch, Verdict};
 
-use super::back::{Ended, Errand, Owner};
+use super::back::{Ended, OperationSpec, Owner};
 use super::cache::{Cache, SETTLED, Stretch, Transfer};
 use super::event::Event;
 use super::request::{HostRequest, Leg};
@@ -97,14 +97,14 @@ impl Sim {
 
     /// Sends a part's data from controller `here` to its partner, and the word that they are there back.
     fn cross_over(&mut self, place: u32, here: u32, ready: Instant, leg: Leg) {
-        self.set_out(place, leg);
+        self.start_leg(place, leg);
         self.not_before(place, ready);
         if let Some(Link { params, out, .. }) = self.nodes[here as usize].partner {
             let len = u64::from(self.requests[place].len);
             self.traces[place as usize].serve(Stage::Mirror, ready + params.latency * 2);
-            self.put_on(place, out, ready + params.latency * 2, params.transfer(len));
+            self.put_on_wire(place, out, ready + params.latency * 2, params.transfer(len));
         }
-        self.get_going(place, false);
+        self.depart(place, false);
     }
 
     /// The sectors of a part on its set: from, to, and where its volume ends.
@@ -145,8 +145,8 @@ impl Sim {
     /// Has the members of a set read what a part asks for.
     fn read_members(&mut self, place: u32, set: u32, from: u64, to: u64, ready: Instant) {
         let HostRequest { class, controller, .. } = self.requests[place];
-        let errand = Errand { set, owner: Owner::Request(place), class, controller, ready };
-        if self.back.read(self.now, &mut self.events, errand, Lba(from), Sectors(to - from)).is_err() {
+        let spec = OperationSpec { set, owner: Owner::Request(place), class, controller, ready };
+        if self.back.read(self.now, &mut self.events, spec, Lba(from), Sectors(to - from)).is_err() {
             self.requests[place].failed = Some(LOST);
             self.respond(place, ready);
         }
@@ -157,9 +157,9 @@ impl Sim {
         let Some(cache) = self.nodes[controller as usize].cache.as_mut() else { return };
         let transfer = cache.begin(Transfer::Fetch { set, fetch });
         let owner = Owner::Cache { controller, transfer };
-        let errand = Errand { set, owner, class, controller, ready };
+        let spec = OperationSpec { set, owner, class, controller, ready };
         let sectors = Sectors(fetch.to - fetch.from);
-        if self.back.read(self.now, &mut self.events, errand, Lba(fetch.from), sectors).is_err() {
+        if self.back.read(self.now, &mut self.events, spec, Lba(fetch.from), sectors).is_err() {
             self.back.done.push(Ended::at(owner, self.now));
         }
     }
@@ -192,9 +192,9 @@ impl Sim {
             cache.keep(set, from, to);
         }
         self.requests[place].stable = self.must_be_stable(place);
-        let errand = Errand { set, owner: Owner::Request(place), class, controller, ready };
+        let spec = OperationSpec { set, owner: Owner::Request(place), class, controller, ready };
         let extent = Extent { lba: Lba(from), sectors: Sectors(to - from) };
-        if self.back.write(now, &mut self.events, errand, &[extent]).is_err() {
+        if self.back.write(now, &mut self.events, spec, &[extent]).is_err() {
             self.requests[place].failed = Some(LOST);
             self.respond(place, ready);
         }
@@ -261,8 +261,8 @@ impl Sim {
         }
         let (set, ..) = self.sectors(place);
         let HostRequest { class, controller, .. } = self.requests[place];
-        let errand = Errand { set, owner: Owner::Request(place), class, controller, ready };
-        if !self.back.flush(self.now, &mut self.events, errand) {
+        let spec = OperationSpec { set, owner: Owner::Request(place), class, controller, ready };
+        if !self.back.flush(self.now, &mut self.events, spec) {
             self.respond(place, ready);
         }
     }
@@ -271,9 +271,9 @@ impl Sim {
     fn trim(&mut self, place: u32, ready: Instant) {
         let (set, from, to, _) = self.sectors(place);
         let HostRequest { class, controller, .. } = self.requests[place];
-        let errand = Errand { set, owner: Owner::Request(place), class, controller, ready };
+        let spec = OperationSpec { set, owner: Owner::Request(place), class, controller, ready };
         let extent = Extent { lba: Lba(from), sectors: Sectors(to - from) };
-        if !self.back.trim(self.now, &mut self.events, errand, extent) {
+        if !self.back.trim(self.now, &mut self.events, spec, extent) {
             self.respond(place, ready);
         }
     }
@@ -330,8 +330,8 @@ impl Sim {
             let engine = &mut self.back.engines[controller as usize];
             let (ready, _) = engine.cross(now, now, engine.crossing(batch.bytes), class);
             let owner = Owner::Cache { controller, transfer: batch.transfer };
-            let errand = Errand { set: batch.set, owner, class, controller, ready };
-            if self.back.write(now, &mut self.events, errand, &extents).is_err() {
+            let spec = OperationSpec { set: batch.set, owner, class, controller, ready };
+            if self.back.write(now, &mut self.events, spec, &extents).is_err() {
                 // The set has lost more than it can: there is nowhere to write to.
                 self.back.done.push(Ended::at(owner, now));
             }

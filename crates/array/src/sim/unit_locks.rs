@@ -17,7 +17,7 @@ use crate::events::Events;
 use crate::meter::Class;
 use crate::raid::{Extent, Geometry, PlanError, Unit};
 
-use super::back::{BackEnd, Errand, Freed};
+use super::back::{BackEnd, Freed, OperationSpec};
 
 /// Addresses on the members, first and end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl Span {
 /// A write that waits.
 struct Waiting {
     since: Instant,
-    errand: Errand,
+    spec: OperationSpec,
     span: Span,
     extents: Vec<Extent>,
 }
@@ -124,25 +124,25 @@ impl BackEnd {
         &mut self,
         now: Instant,
         events: &mut Events,
-        errand: Errand,
+        spec: OperationSpec,
         extents: &[Extent],
     ) -> Result<(), PlanError> {
-        let units = &mut self.units[errand.set as usize];
+        let units = &mut self.units[spec.set as usize];
         if units.works == 0 {
-            return self.write_now(now, events, errand, extents).map(drop);
+            return self.write_now(now, events, spec, extents).map(drop);
         }
-        let span = Span::of_write(&self.sets[errand.set as usize].geometry, extents);
+        let span = Span::of_write(&self.sets[spec.set as usize].geometry, extents);
         if units.is_held(span) {
             let mut kept = units.spare.pop().unwrap_or_default();
             kept.clear();
             kept.extend_from_slice(extents);
-            units.waiting.push_back(Waiting { since: now, errand, span, extents: kept });
+            units.waiting.push_back(Waiting { since: now, spec, span, extents: kept });
             self.waits.arrive(now);
             return Ok(());
         }
-        let operation = self.write_now(now, events, errand, extents)?;
-        self.operations[operation].beside_work = Some(errand.set);
-        self.units[errand.set as usize].writes.push((operation, span));
+        let operation = self.write_now(now, events, spec, extents)?;
+        self.operations[operation].beside_work = Some(spec.set);
+        self.units[spec.set as usize].writes.push((operation, span));
         Ok(())
     }
 
@@ -163,13 +163,13 @@ impl BackEnd {
                 units.waiting.push_back(waiting);
                 continue;
             }
-            let Waiting { since, errand, extents, .. } = waiting;
+            let Waiting { since, spec, extents, .. } = waiting;
             self.waits.begin(now);
-            self.waits.leave(now, since, now, errand.class);
-            let errand = Errand { ready: errand.ready.max(now), ..errand };
+            self.waits.leave(now, since, now, spec.class);
+            let spec = OperationSpec { ready: spec.ready.max(now), ..spec };
             // Meanwhile the set may have lost more than it can.
-            let is_lost = self.write_beside_work(now, events, errand, &extents).is_err();
-            self.freed.push(Freed { owner: errand.owner, is_lost });
+            let is_lost = self.write_beside_work(now, events, spec, &extents).is_err();
+            self.freed.push(Freed { owner: spec.owner, is_lost });
             self.units[set as usize].spare.push(extents);
         }
     }
@@ -177,6 +177,6 @@ impl BackEnd {
     /// Writes that wait for units: since when, and as what.
     pub(super) fn waiting_for_units(&self) -> impl Iterator<Item = (Instant, Class)> {
         let waiting = self.units.iter().flat_map(|units| &units.waiting);
-        waiting.map(|waiting| (waiting.since, waiting.errand.class))
+        waiting.map(|waiting| (waiting.since, waiting.spec.class))
     }
 }

@@ -4,7 +4,7 @@ use array::device::{Device, DeviceParams};
 use array::events::Events;
 use array::meter::Class;
 use array::raid::{Extent, Health, Level};
-use array::sim::{BackEnd, Ended, Engine, Errand, Event, Outcome, Owner, Set, Sim, Topology};
+use array::sim::{BackEnd, Ended, Engine, Event, OperationSpec, Outcome, Owner, Set, Sim, Topology};
 use units::convert::{narrow, truncated};
 use units::{Bytes, Instant, Lba, Sectors};
 use workload::Op;
@@ -92,12 +92,12 @@ fn t2_means(count: usize) -> [f64; 3] {
                 let (arrived, lba, reads) = next;
                 let class = if reads { Class::HostRead } else { Class::HostWrite };
                 let owner = Owner::Request(narrow::<u32>(requests.len()));
-                let errand = Errand { set: 0, owner, class, controller: 0, ready: now };
+                let spec = OperationSpec { set: 0, owner, class, controller: 0, ready: now };
                 requests.push((arrived, reads));
                 let started = if reads {
-                    back.read(now, &mut events, errand, lba, Sectors(16))
+                    back.read(now, &mut events, spec, lba, Sectors(16))
                 } else {
-                    back.write(now, &mut events, errand, &[Extent { lba, sectors: Sectors(16) }])
+                    back.write(now, &mut events, spec, &[Extent { lba, sectors: Sectors(16) }])
                 };
                 started.expect("the trace stays within the set");
                 if requests.len() < count {

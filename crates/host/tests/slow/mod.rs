@@ -229,7 +229,7 @@ impl Slow {
         device.open = File::open(&device.node).ok();
         // It is in use, so this only says that it goes when it is closed.
         run("losetup", &["--detach", &device.node]);
-        // ExternalIo stay requests of their own. The device may be used again, and then begins with this as it was.
+        // Neighbours stay requests of their own. The device may be used again, and then begins with this as it was.
         device.set_queue("nomerges", "2");
         Ok(device)
     }

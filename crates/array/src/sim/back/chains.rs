@@ -14,19 +14,19 @@ use crate::latency::Stage;
 use crate::meter::{Class, Meter};
 use crate::raid::{Plan, Step, Stripe};
 
-use super::{BackEnd, Ended, Errand, JOIN_MAX};
+use super::{BackEnd, Ended, JOIN_MAX, OperationSpec};
 use crate::device::Command;
-use crate::sim::chain::{Operation, Part, Phase};
+use crate::sim::chain::{MemberCommand, Operation, Phase};
 use crate::sim::event::Event;
 use crate::sim::locks::Claim;
 
 impl BackEnd {
     /// Starts what was planned, perhaps elsewhere: a unit of background work; its operation.
-    pub fn launch(&mut self, now: Instant, events: &mut Events, errand: Errand, plan: &Plan) -> u32 {
+    pub fn launch(&mut self, now: Instant, events: &mut Events, spec: OperationSpec, plan: &Plan) -> u32 {
         let operation = self.operations.take();
-        let Errand { controller, class, set, ready, .. } = errand;
+        let OperationSpec { controller, class, set, ready, .. } = spec;
         // One more than its chains until all have been started: a chain may end at once.
-        self.operations[operation].begin(errand, 1, self.traces_latency);
+        self.operations[operation].begin(spec, 1, self.traces_latency);
         self.background += usize::from(class == Class::Background);
         let (mut read, mut written) = (0, 0);
         for stripe in plan.stripes() {
@@ -51,14 +51,20 @@ impl BackEnd {
     }
 
     /// Starts an operation that is a read of one disk and nothing else.
-    pub(super) fn launch_lone(&mut self, now: Instant, events: &mut Events, errand: Errand, part: Part) {
+    pub(super) fn launch_lone(
+        &mut self,
+        now: Instant,
+        events: &mut Events,
+        spec: OperationSpec,
+        part: MemberCommand,
+    ) {
         let operation = self.operations.take();
         // Its command ends later: there is no need to count one chain more while it is given out.
-        self.operations[operation].begin(errand, 0, self.traces_latency);
-        self.background += usize::from(errand.class == Class::Background);
-        let chain = self.new_chain(operation, Nanos::ZERO, errand.ready);
+        self.operations[operation].begin(spec, 0, self.traces_latency);
+        self.background += usize::from(spec.class == Class::Background);
+        let chain = self.new_chain(operation, Nanos::ZERO, spec.ready);
         self.chains[chain].pending = 1;
-        self.give_out(now, events, chain, errand.ready, part);
+        self.give_out(now, events, chain, spec.ready, part);
     }
 
     #[expect(clippy::too_many_arguments, reason = "the two ranges and their context are one thought")]
@@ -105,50 +111,57 @@ impl BackEnd {
             return;
         }
         self.gather(set, writes);
-        self.chains[chain].writes.extend_from_slice(&self.parts);
+        self.chains[chain].writes.extend_from_slice(&self.commands);
         self.gather(set, checks);
-        self.chains[chain].checks.extend_from_slice(&self.parts);
+        self.chains[chain].checks.extend_from_slice(&self.commands);
     }
 
-    /// Collects `steps` as commands in `parts`, neighbours joined.
+    /// Collects `steps` as commands in `commands`, neighbours joined.
     pub(super) fn gather(&mut self, set: u32, steps: &[Step]) {
-        self.parts.clear();
+        self.commands.clear();
         let disks = &self.sets[set as usize].disks;
-        let part = |member: u16, lba: Lba, sectors: Sectors| Part {
+        let part = |member: u16, lba: Lba, sectors: Sectors| MemberCommand {
             disk: disks[usize::from(member)],
             first: lba.0,
             sectors: narrow::<u32>(sectors.0),
         };
         match steps {
             [] => {}
-            [only] => self.parts.push(part(only.member, only.lba, only.sectors)),
+            [only] => self.commands.push(part(only.member, only.lba, only.sectors)),
             _ => {
                 let joined = self.merger.merge(steps, JOIN_MAX);
-                self.parts
+                self.commands
                     .extend(joined.iter().map(|command| part(command.member, command.lba, command.sectors)));
             }
         }
     }
 
-    /// Gives out the commands in `parts`, or goes on at once where there are none.
+    /// Gives out the commands in `commands`, or goes on at once where there are none.
     fn begin(&mut self, now: Instant, events: &mut Events, chain: u32, ready: Instant) {
-        if self.parts.is_empty() {
+        if self.commands.is_empty() {
             self.advance(now, events, chain, ready);
             return;
         }
-        self.chains[chain].pending = narrow::<u32>(self.parts.len());
-        for index in 0..self.parts.len() {
-            let part = self.parts[index];
+        self.chains[chain].pending = narrow::<u32>(self.commands.len());
+        for index in 0..self.commands.len() {
+            let part = self.commands[index];
             self.give_out(now, events, chain, ready, part);
         }
     }
 
-    fn give_out(&mut self, now: Instant, events: &mut Events, chain: u32, ready: Instant, part: Part) {
+    fn give_out(
+        &mut self,
+        now: Instant,
+        events: &mut Events,
+        chain: u32,
+        ready: Instant,
+        part: MemberCommand,
+    ) {
         let place = &self.chains[chain];
         let write = place.phase == Phase::Writes;
         let Operation { controller, class, .. } = self.operations[place.operation];
         let ready = self.engines[controller as usize].member_command(now, ready, class);
-        let Part { disk, first, sectors } = part;
+        let MemberCommand { disk, first, sectors } = part;
         let command = Command { first, sectors, tag: chain, write, class, ready, given: ready };
         self.submit(now, events, disk, command);
     }
@@ -174,14 +187,14 @@ impl BackEnd {
             }
             Phase::Arithmetic => {
                 place.phase = Phase::Writes;
-                self.parts.clear();
-                self.parts.extend_from_slice(&place.writes);
+                self.commands.clear();
+                self.commands.extend_from_slice(&place.writes);
                 self.begin(now, events, chain, ready);
             }
             Phase::Writes => {
                 place.phase = Phase::Checks;
-                self.parts.clear();
-                self.parts.extend_from_slice(&place.checks);
+                self.commands.clear();
+                self.commands.extend_from_slice(&place.checks);
                 self.begin(now, events, chain, ready);
             }
             Phase::Checks => {
@@ -199,7 +212,7 @@ impl BackEnd {
         }
     }
 
-    /// Whether a chain whose reads are in `parts` may begin; if not it does once it has its stripe.
+    /// Whether a chain whose reads are in `commands` may begin; if not it does once it has its stripe.
     fn lock(&mut self, now: Instant, chain: u32, set: u32, stripe: &Stripe, ready: Instant) -> bool {
         let place = &mut self.chains[chain];
         let Operation { class, .. } = self.operations[place.operation];
@@ -210,7 +223,7 @@ impl BackEnd {
         if !free {
             place.ready = ready;
             place.reads.clear();
-            place.reads.extend_from_slice(&self.parts);
+            place.reads.extend_from_slice(&self.commands);
         }
         free
     }
@@ -223,8 +236,8 @@ impl BackEnd {
             let place = &mut self.chains[next];
             let ready = place.ready.max(now);
             place.trace.wait(Stage::StripeLocks, ready);
-            self.parts.clear();
-            self.parts.extend_from_slice(&place.reads);
+            self.commands.clear();
+            self.commands.extend_from_slice(&place.reads);
             self.begin(now, events, next, ready);
         }
         self.granted = granted;

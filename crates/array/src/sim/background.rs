@@ -13,7 +13,7 @@ use crate::meter::Class;
 use crate::raid::{HealthError, Plan, PlanError, Sweep, Task, Unit, first};
 
 use super::Sim;
-use super::back::{Errand, Owner};
+use super::back::{OperationSpec, Owner};
 use super::event::Event;
 
 /// How long Linux md waits before it looks again whether hosts are quiet.
@@ -73,7 +73,7 @@ pub struct Progress {
 }
 
 /// A piece of work.
-pub struct Work {
+pub struct BackgroundWork {
     params: BackgroundParams,
     set: u32,
     slot: Option<u16>,
@@ -96,7 +96,7 @@ pub struct Work {
 
 /// A unit under way.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct UnderWay {
+pub struct UnitInFlight {
     work: u32,
     unit: Option<Unit>,
     launched: Instant,
@@ -139,7 +139,7 @@ impl Sim {
             _ => params.window,
         };
         let params = BackgroundParams { window, ..params };
-        self.works.push(Work {
+        self.works.push(BackgroundWork {
             params,
             set: order.set,
             slot,
@@ -293,7 +293,7 @@ impl Sim {
 
     /// Lets time pass without any job until a piece of work has got further than `done`, or has ended.
     pub fn advance_work(&mut self, number: u32, done: Share) {
-        let short = |work: &Work| work.ended.is_none() && work.sweep.done() <= done;
+        let short = |work: &BackgroundWork| work.ended.is_none() && work.sweep.done() <= done;
         while self.works.get(number as usize).is_some_and(short) && self.step() {}
     }
 
@@ -377,18 +377,18 @@ impl Sim {
         let ceiling = work.params.member_limit.map_or(Nanos::ZERO, |rate| rate.time_for(bytes));
         work.not_before = work.not_before.max(now) + limit.max(ceiling);
         let place = self.units.take();
-        self.units[place] = UnderWay { work: number, unit: Some(unit), launched: now };
+        self.units[place] = UnitInFlight { work: number, unit: Some(unit), launched: now };
         let (set, controller) = (work.set, work.controller);
         let owner = Owner::Background(place);
-        let errand = Errand { set, owner, class: Class::Background, controller, ready: now };
-        self.back.launch(now, &mut self.events, errand, plan);
+        let spec = OperationSpec { set, owner, class: Class::Background, controller, ready: now };
+        self.back.launch(now, &mut self.events, spec, plan);
         true
     }
 
     /// A unit has been carried out.
     pub(super) fn unit_done(&mut self, place: u32) {
         let now = self.now;
-        let UnderWay { work: number, unit, launched } = self.units[place];
+        let UnitInFlight { work: number, unit, launched } = self.units[place];
         self.units.give(place);
         let quiet = self.back.foreground() == 0;
         let work = &mut self.works[number as usize];
@@ -450,7 +450,7 @@ impl Sim {
 }
 
 /// Tells the set how far the work has got, so that hosts' requests are planned accordingly.
-fn mark(work: &Work, set: &mut super::Set) {
+fn mark(work: &BackgroundWork, set: &mut super::Set) {
     match (work.sweep.task(), work.slot) {
         (Task::Rebuild { .. } | Task::Clone { .. }, Some(slot)) => {
             set.health.progress(slot, work.sweep.done_to(), work.sweep.reached());
