@@ -1,7 +1,7 @@
 //! How the response time of a load divides over the parts of a virtual array.
 
 use array::latency::{LatencyTotals, Stage, Times};
-use array::sim::Outcome;
+use array::sim::RunOutcome;
 use record::{PartShare, ResponseShare, Shares};
 use workload::plan::Load;
 use workload::tally::{Class, Tally};
@@ -13,7 +13,7 @@ const TAIL: f64 = 0.01;
 const TAIL_REQUESTS: u64 = 1_000;
 
 /// For each workload and class; `workload_of` names the workload of each job.
-pub fn of(load: &Load, outcome: &Outcome, workload_of: &[usize]) -> Vec<ResponseShare> {
+pub fn of(load: &Load, outcome: &RunOutcome, workload_of: &[usize]) -> Vec<ResponseShare> {
     let mut shares = Vec::new();
     for (index, workload) in load.workloads.iter().enumerate() {
         let mut totals = LatencyTotals::default();

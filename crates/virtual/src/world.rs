@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use array::background::{BackgroundKind, BackgroundPolicy};
-use array::files::Held;
+use array::files::Unwritten;
 use array::raid::HealthError;
 use array::sim::{self, Client, FilePlace, Sim, Topology, Watch, WorkError, WorkOrder};
 use array::spec::{self, ArraySpec, Shipped, Source, SpecError};
@@ -43,7 +43,7 @@ pub struct ModelledWorld {
     /// Background work that goes on beside the phases that follow, and since when.
     works: Vec<(u32, &'static str, Instant)>,
     /// What the file system of its host has not yet written.
-    held: Held,
+    held: Unwritten,
     listener: Option<Box<dyn Listener>>,
     keeps_seconds: bool,
 }
@@ -87,7 +87,7 @@ impl ModelledWorld {
             sizes,
             stop,
             works: Vec::new(),
-            held: Held::default(),
+            held: Unwritten::default(),
             listener: None,
             keeps_seconds: false,
         };
@@ -431,7 +431,7 @@ fn answer(workload: &Workload, jobs: &[workload::JobSpec], files: &[FilePlace]) 
 }
 
 /// Where the time went: every part, and what visits on behalf of hosts, caches and background work met there.
-fn breakdown(outcome: &sim::Outcome) -> Breakdown {
+fn breakdown(outcome: &sim::RunOutcome) -> Breakdown {
     let elapsed = outcome.until.saturating_since(outcome.from);
     let mut classes = Vec::new();
     let mut components = Vec::new();

@@ -63,7 +63,7 @@ pub enum WorkError {
 
 /// How far a piece of work has got.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Progress {
+pub struct WorkProgress {
     /// The share done.
     pub done: Share,
     /// When each whole percent was reached, counted from the start of the work: 1 % to 100 %.
@@ -281,9 +281,9 @@ impl Sim {
     }
 
     /// How far a piece of work has got; `None` for a number that was never given.
-    pub fn work_progress(&self, number: u32) -> Option<Progress> {
+    pub fn work_progress(&self, number: u32) -> Option<WorkProgress> {
         let work = self.works.get(number as usize)?;
-        Some(Progress { done: work.sweep.done(), percents: work.percents.clone(), ended: work.ended })
+        Some(WorkProgress { done: work.sweep.done(), percents: work.percents.clone(), ended: work.ended })
     }
 
     /// Lets time pass until a piece of work has ended, without any job.

@@ -44,18 +44,18 @@ use units::{Bytes, Instant};
 use workload::{Errno, Job, Request, Wake};
 
 pub use back::{BackEnd, Disk, Ended, Freed, OperationSpec, Owner, Set};
-pub use background::{Progress, WorkError, WorkOrder};
+pub use background::{WorkError, WorkOrder, WorkProgress};
 pub use engine::Engine;
 pub use event::Event;
 pub use host::{Gate, Host};
 use initiator::Initiator;
-pub use outcome::{Component, Outcome};
+pub use outcome::{Component, RunOutcome};
 pub use resource::Resource;
 pub use topology::{LunPlacement, SetTopology, Topology};
 
 use crate::device::Device;
 use crate::events::Events;
-use crate::files::{FileClient, FileSystem, Held};
+use crate::files::{FileClient, FileSystem, Unwritten};
 use crate::host::StripeParams;
 use crate::latency::{LatencyTotals, LatencyTrace, Stage};
 use crate::link::Link;
@@ -280,8 +280,8 @@ impl Sim {
         Bytes::new(caches.map(cache::Cache::dirty_bytes).sum())
     }
 
-    /// Follows each request from now on: [`Outcome::latency`] tells where its time went. It takes time of its own, up
-    /// to as much again where a request is a few events. Call before anything has been asked.
+    /// Follows each request from now on: [`RunOutcome::latency`] tells where its time went. It takes time of its own,
+    /// up to as much again where a request is a few events. Call before anything has been asked.
     pub fn trace_latency(&mut self) {
         self.traces_latency = true;
         self.back.traces_latency = true;
@@ -303,7 +303,7 @@ impl Sim {
     }
 
     /// Runs `clients` to their end, from now on, and tells what they saw and where the time went.
-    pub fn run(&mut self, clients: Vec<Client>) -> Outcome {
+    pub fn run(&mut self, clients: Vec<Client>) -> RunOutcome {
         self.run_watched(clients, |_, _| Watch::GoOn)
     }
 
@@ -313,7 +313,7 @@ impl Sim {
         &mut self,
         clients: Vec<Client>,
         mut watch: impl FnMut(usize, &mut Job) -> Watch,
-    ) -> Outcome {
+    ) -> RunOutcome {
         let running = |Client { job, files, host, buffered, durable }| Running {
             job: Initiator::Job(job),
             files,
@@ -338,9 +338,9 @@ impl Sim {
     pub fn run_files(
         &mut self,
         clients: &[FileClient],
-        held: Held,
+        held: Unwritten,
         mut watch: impl FnMut(&mut FileSystem) -> Watch,
-    ) -> (Outcome, Held) {
+    ) -> (RunOutcome, Unwritten) {
         let host = &self.topology.host;
         let capacity = self.sizes.first().copied().unwrap_or(Bytes::ZERO);
         let files = FileSystem::new(host.files, host.processors, capacity, clients, held);
@@ -365,7 +365,7 @@ impl Sim {
         &mut self,
         running: Vec<Running>,
         watch: &mut dyn FnMut(usize, &mut Initiator) -> Watch,
-    ) -> (Outcome, Held) {
+    ) -> (RunOutcome, Unwritten) {
         let (from, events) = (self.now, self.events.entered());
         self.running = running;
         self.hosts_of.resize(self.hosts_of.len().max(self.running.len()), 0);
@@ -396,7 +396,7 @@ impl Sim {
         let until = self.now;
         self.check();
         let breakdown = self.breakdown(until.saturating_since(from));
-        let (mut tallies, mut latency, mut held) = (Vec::new(), Vec::new(), Held::default());
+        let (mut tallies, mut latency, mut held) = (Vec::new(), Vec::new(), Unwritten::default());
         for client in std::mem::take(&mut self.running) {
             match client.job {
                 Initiator::Job(job) => {
@@ -411,7 +411,7 @@ impl Sim {
             }
         }
         let events = self.events.entered() - events;
-        (Outcome { breakdown, tallies, latency, from, until, events }, held)
+        (RunOutcome { breakdown, tallies, latency, from, until, events }, held)
     }
 
     /// Lets time pass until `at` without any job: background work and destaging go on.

@@ -8,7 +8,7 @@ use crate::meter::{Class, Meter, Visits};
 
 /// The end of a run.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct RunOutcome {
     /// One for each job, in the order given.
     pub tallies: Vec<Tally>,
     /// Where the time of each job's measured requests went, in the order of the tallies: empty unless latency is

@@ -14,7 +14,7 @@ use workload::{Errno, Op};
 use crate::host::PageCacheParams;
 use crate::latency::Stage;
 use crate::meter::Class;
-use crate::readahead::{Fetch, Growth, ReadAhead, Rule, Verdict};
+use crate::readahead::{Fetch, Growth, Lookup, ReadAhead, Rule};
 use crate::tags::Tags;
 
 use super::Sim;
@@ -121,9 +121,9 @@ impl Sim {
         let here = pages.holds(lun, offset, len);
         let verdict = match &mut pages.ahead {
             Some(ahead) => ahead.access(lun, from, to, end, &mut fetches),
-            None => Verdict::Stranger,
+            None => Lookup::Stranger,
         };
-        if let (Verdict::Coming(stream), Some(ahead)) = (verdict, &mut pages.ahead) {
+        if let (Lookup::Coming(stream), Some(ahead)) = (verdict, &mut pages.ahead) {
             ahead.wait(stream, to, place);
         }
         for &fetch in &fetches {
@@ -142,10 +142,10 @@ impl Sim {
         }
         self.page_fetches = fetches;
         match verdict {
-            Verdict::Ready => self.copy_out(place, host, ready),
-            Verdict::Stranger if here => self.copy_out(place, host, ready),
-            Verdict::Stranger if whole => self.dispatch(place, host, ready),
-            Verdict::Stranger => {
+            Lookup::Ready => self.copy_out(place, host, ready),
+            Lookup::Stranger if here => self.copy_out(place, host, ready),
+            Lookup::Stranger if whole => self.dispatch(place, host, ready),
+            Lookup::Stranger => {
                 let part = HostRequest {
                     client,
                     class,
@@ -156,7 +156,7 @@ impl Sim {
                 };
                 self.fetch_for(part, Purpose::Step(place), host, ready);
             }
-            Verdict::Coming(_) => {}
+            Lookup::Coming(_) => {}
         }
     }
 

@@ -302,7 +302,7 @@ impl Sim {
         if self.topology.controller.handover == Handover::Mirror {
             self.take_over_dirty(lun, from, controller);
         }
-        let (volume, requests) = (self.stretch(lun), &self.requests);
+        let (volume, requests) = (self.volume_range(lun), &self.requests);
         let mut refused = Vec::new();
         if let Some(cache) = &mut self.nodes[from as usize].cache {
             cache.urge(volume);
@@ -356,13 +356,13 @@ impl Sim {
 
     /// Whether a working controller has dirty data of a volume.
     fn is_leaving(&self, controller: u32, lun: usize) -> bool {
-        let (node, volume) = (&self.nodes[controller as usize], self.stretch(lun));
+        let (node, volume) = (&self.nodes[controller as usize], self.volume_range(lun));
         node.alive && node.cache.as_ref().is_some_and(|cache| cache.is_leaving(volume))
     }
 
     /// Gives what is dirty of a volume at one controller to the other, which has it in its mirror.
     fn take_over_dirty(&mut self, lun: usize, from: u32, to: u32) {
-        let volume = self.stretch(lun);
+        let volume = self.volume_range(lun);
         let Ok([from, to_node]) = self.nodes.get_disjoint_mut([from as usize, to as usize]) else { return };
         let (Some(old), Some(new)) = (&mut from.cache, &mut to_node.cache) else { return };
         if !old.mirrors() {
@@ -373,7 +373,7 @@ impl Sim {
         old.forsake(&mut flushes);
         // What they wait for may be with the one now or with the other.
         for place in flushes {
-            let volume = self.stretch(self.requests[place].lun as usize);
+            let volume = self.volume_range(self.requests[place].lun as usize);
             for node in self.nodes.iter_mut().filter(|node| node.alive) {
                 let waits = node.cache.as_mut().is_some_and(|cache| cache.drain(volume, place));
                 self.requests[place].pending += u32::from(waits);

@@ -21,7 +21,7 @@ impl Sim {
         }
         self.step_while(until, |sim| sim.requests.in_use() > 0);
         for lun in 0..self.topology.luns.len() {
-            let volume = self.stretch(lun);
+            let volume = self.volume_range(lun);
             let working = self.nodes.iter_mut().filter(|node| node.alive);
             working.filter_map(|node| node.cache.as_mut()).for_each(|cache| cache.urge(volume));
         }

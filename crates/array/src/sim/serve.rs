@@ -12,10 +12,10 @@ use crate::link::Link;
 use crate::meter::Class;
 use crate::protocol::ProtocolKind;
 use crate::raid::Extent;
-use crate::readahead::{Fetch, Verdict};
+use crate::readahead::{Fetch, Lookup};
 
 use super::back::{Ended, OperationSpec, Owner};
-use super::cache::{Cache, SETTLED, Stretch, Transfer};
+use super::cache::{Cache, CacheTransfer, SETTLED, VolumeRange};
 use super::event::Event;
 use super::request::{HostRequest, Leg};
 use super::{LOST, Sim};
@@ -124,7 +124,7 @@ impl Sim {
         let mut fetches = std::mem::take(&mut self.fetches);
         fetches.clear();
         let verdict = cache.read(set, from, to, end, &mut fetches);
-        if let Some(Verdict::Coming(stream)) = verdict {
+        if let Some(Lookup::Coming(stream)) = verdict {
             cache.wait(stream, to, place);
         }
         for fetch in &fetches {
@@ -133,12 +133,12 @@ impl Sim {
         }
         self.fetches = fetches;
         match verdict {
-            Some(Verdict::Ready) => {
+            Some(Lookup::Ready) => {
                 let (first, last) = self.cross(place, ready);
                 self.send_back(place, first, last, false);
             }
-            Some(Verdict::Coming(_)) => {}
-            Some(Verdict::Stranger) | None => self.read_members(place, set, from, to, ready),
+            Some(Lookup::Coming(_)) => {}
+            Some(Lookup::Stranger) | None => self.read_members(place, set, from, to, ready),
         }
     }
 
@@ -155,7 +155,7 @@ impl Sim {
     /// Starts a fetch into a cache.
     pub(super) fn fetch(&mut self, controller: u32, set: u32, fetch: Fetch, class: Class, ready: Instant) {
         let Some(cache) = self.nodes[controller as usize].cache.as_mut() else { return };
-        let transfer = cache.begin(Transfer::Fetch { set, fetch });
+        let transfer = cache.begin(CacheTransfer::Fetch { set, fetch });
         let owner = Owner::Cache { controller, transfer };
         let spec = OperationSpec { set, owner, class, controller, ready };
         let sectors = Sectors(fetch.to - fetch.from);
@@ -215,9 +215,9 @@ impl Sim {
     }
 
     /// The sectors that a volume lies on.
-    pub(super) fn stretch(&self, lun: usize) -> Stretch {
+    pub(super) fn volume_range(&self, lun: usize) -> VolumeRange {
         let lun = self.topology.luns[lun];
-        Stretch { set: lun.set, from: lun.start.0, to: lun.start.0 + lun.size.0 }
+        VolumeRange { set: lun.set, from: lun.start.0, to: lun.start.0 + lun.size.0 }
     }
 
     /// Has all that was acknowledged of a volume reach stable storage, then answers.
@@ -225,7 +225,7 @@ impl Sim {
     /// Whichever controller holds it, and nothing of other volumes: SYNCHRONIZE CACHE is addressed to a logical unit
     /// (SBC-4), NVMe's Flush to a namespace.
     pub(super) fn flush(&mut self, place: u32, ready: Instant) {
-        let volume = self.stretch(self.requests[place].lun as usize);
+        let volume = self.volume_range(self.requests[place].lun as usize);
         let volatile = |cache: &&mut Cache| !cache.is_protected();
         let working = self.nodes.iter_mut().filter(|node| node.alive);
         let waits = working
@@ -355,8 +355,8 @@ impl Sim {
         released.clear();
         let Some(cache) = &mut self.nodes[controller as usize].cache else { return };
         let ended = cache.end(transfer, &mut released);
-        let destaged = matches!(ended, Transfer::Destage { .. });
-        if let Transfer::Fetch { fetch, .. } = ended {
+        let destaged = matches!(ended, CacheTransfer::Destage { .. });
+        if let CacheTransfer::Fetch { fetch, .. } = ended {
             let bytes = (fetch.to - fetch.from) * SECTOR_BYTES;
             self.back.engines[controller as usize].take_in(now, now, bytes, Class::Prefetch);
         }

@@ -6,7 +6,7 @@ use array::device::{DeviceParams, RotatingParams, rotating::Order};
 use array::latency::{LatencyTotals, Stage, Times};
 use array::link::{Duplex, LinkParams, QUANTUM};
 use array::raid::Level;
-use array::sim::{Client, Outcome, Sim, Topology};
+use array::sim::{Client, RunOutcome, Sim, Topology};
 use stats::Histogram;
 use units::{Bytes, BytesPerSecond, Nanos, Sectors, Share};
 use workload::JobSpec;
@@ -45,14 +45,14 @@ fn ask(size: Bytes, reads: f64, depth: u32, ops: u64) -> Ask {
     Ask { pattern: Pattern::RandomWithRepeats, size, reads, depth, ops, rate: None, seed: 5 }
 }
 
-fn run(topology: &Topology, ask: &Ask) -> Outcome {
+fn run(topology: &Topology, ask: &Ask) -> RunOutcome {
     let mut sim = Sim::new(topology, 1).expect("the topology is possible");
     let size = sim.lun_sizes()[0];
     run_on(&mut sim, vec![client(ask, size)])
 }
 
 /// Runs the clients and holds what their traces add up to against the response times that their jobs saw.
-fn run_on(sim: &mut Sim, clients: Vec<Client>) -> Outcome {
+fn run_on(sim: &mut Sim, clients: Vec<Client>) -> RunOutcome {
     sim.trace_latency();
     let outcome = sim.run(clients);
     for (tally, totals) in outcome.tallies.iter().zip(&outcome.latency) {
@@ -71,7 +71,7 @@ fn sum(times: &Times) -> u64 {
 }
 
 /// All requests of all jobs together.
-fn all(outcome: &Outcome) -> Times {
+fn all(outcome: &RunOutcome) -> Times {
     let mut totals = LatencyTotals::default();
     outcome.latency.iter().for_each(|own| totals.merge(own));
     let classes = totals.classes();
@@ -135,7 +135,7 @@ fn what_is_not_sent_because_nothing_lies_between_ends_as_if_it_were() {
         let [direct, sent] = [topology, sent].map(|topology| run(&topology, &ask));
         assert_eq!(direct.until, sent.until);
         assert_eq!(direct.breakdown, sent.breakdown);
-        let seen = |outcome: &Outcome| -> Vec<(Histogram, Times)> {
+        let seen = |outcome: &RunOutcome| -> Vec<(Histogram, Times)> {
             let (tally, totals) = (&outcome.tallies[0], &outcome.latency[0]);
             let seen = |class: &ClassTally| (class.response.clone(), totals.all(class.class));
             tally.classes.iter().map(seen).collect()

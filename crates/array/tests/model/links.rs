@@ -5,7 +5,7 @@ use array::host::Multipath;
 use array::link::{Duplex, LinkParams, QUANTUM};
 use array::protocol::ProtocolKind;
 use array::raid::Level;
-use array::sim::{Outcome, Sim, Topology};
+use array::sim::{RunOutcome, Sim, Topology};
 use units::{Bytes, BytesPerSecond, Nanos, Sectors};
 use workload::spec::Pattern;
 
@@ -31,7 +31,7 @@ fn reads(size: Bytes, depth: u32, ops: u64) -> Ask {
     Ask { pattern: Pattern::RandomWithRepeats, size, reads: 1.0, depth, ops, rate: None, seed: 5 }
 }
 
-fn run(topology: &Topology, asks: &[Ask]) -> Outcome {
+fn run(topology: &Topology, asks: &[Ask]) -> RunOutcome {
     let mut sim = Sim::new(topology, 1).expect("the topology is possible");
     let size = sim.lun_sizes()[0];
     sim.run(asks.iter().map(|ask| client(ask, size)).collect())

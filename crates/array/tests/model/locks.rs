@@ -7,7 +7,7 @@ use array::device::DeviceParams;
 use array::device::queue::{QueueParams, Service};
 use array::meter::{Class, Visits};
 use array::raid::Level;
-use array::sim::{Client, FilePlace, Outcome, Sim, Topology, WorkOrder};
+use array::sim::{Client, FilePlace, RunOutcome, Sim, Topology, WorkOrder};
 use units::convert::narrow;
 use units::{Bytes, Nanos, Sectors, Share};
 use workload::spec::Pattern;
@@ -40,32 +40,32 @@ fn within(ask: &Ask, region: Region) -> Client {
     Client { job: Job::new(spec), files: vec![FilePlace::whole(0)], host: 0, buffered: false, durable: false }
 }
 
-fn run(topology: &Topology, clients: Vec<Client>) -> Outcome {
+fn run(topology: &Topology, clients: Vec<Client>) -> RunOutcome {
     run_on(&mut Sim::new(topology, 1).expect("the topology is possible"), clients)
 }
 
-fn run_on(sim: &mut Sim, clients: Vec<Client>) -> Outcome {
+fn run_on(sim: &mut Sim, clients: Vec<Client>) -> RunOutcome {
     let outcome = sim.run(clients);
     assert!(outcome.tallies.iter().all(|tally| tally.errors == 0));
     outcome
 }
 
 /// What the part of the breakdown says of a class: nothing where nobody waited.
-fn waited(outcome: &Outcome, class: Class) -> Option<Visits> {
+fn waited(outcome: &RunOutcome, class: Class) -> Option<Visits> {
     let part = outcome.breakdown.iter().find(|part| part.name == "stripe locks")?;
     assert_eq!((part.busy, part.utilisation), (Nanos::ZERO, 0.0), "nobody is served by a lock");
     part.visits.iter().find(|(other, _)| *other == class).map(|(_, visits)| *visits)
 }
 
 /// Mean response in milliseconds of what a client asked for.
-fn mean_ms(outcome: &Outcome, client: usize) -> f64 {
+fn mean_ms(outcome: &RunOutcome, client: usize) -> f64 {
     let classes = &outcome.tallies[client].classes;
     let sum: u64 = classes.iter().map(|class| narrow::<u64>(class.response.sum_ns())).sum();
     let count: u64 = classes.iter().map(|class| class.response.count()).sum();
     sum as f64 / MS as f64 / count as f64
 }
 
-fn ms(outcome: &Outcome) -> f64 {
+fn ms(outcome: &RunOutcome) -> f64 {
     (outcome.until - outcome.from).as_secs_f64() * 1e3
 }
 

@@ -6,7 +6,7 @@ use array::host::NoPath;
 use array::link::{Duplex, LinkParams};
 use array::meter::Class;
 use array::raid::Level;
-use array::sim::{Outcome, Sim, Topology};
+use array::sim::{RunOutcome, Sim, Topology};
 use units::{Bytes, BytesPerSecond, Instant, Nanos, Sectors};
 use workload::Errno;
 use workload::spec::Pattern;
@@ -38,7 +38,7 @@ fn at(micros: u64) -> Instant {
 }
 
 /// Writes one at a time; what cuts and mends the first link is set before.
-fn write(topology: &Topology, ops: u64, cut: Instant, mended: Option<Instant>) -> Outcome {
+fn write(topology: &Topology, ops: u64, cut: Instant, mended: Option<Instant>) -> RunOutcome {
     let mut sim = Sim::new(topology, 1).expect("the topology is possible");
     sim.fail_link_at(0, cut);
     if let Some(mended) = mended {
@@ -60,7 +60,7 @@ fn write(topology: &Topology, ops: u64, cut: Instant, mended: Option<Instant>) -
 }
 
 /// When it ended, how many writes the disk has seen, how many of the host's failed.
-fn told(outcome: &Outcome) -> (f64, u64, u64) {
+fn told(outcome: &RunOutcome) -> (f64, u64, u64) {
     let disk = outcome.breakdown.iter().find(|part| part.name == "disk 0");
     let writes = disk.map_or(0, |disk| {
         disk.visits

@@ -2,7 +2,7 @@
 
 use array::controller::Ownership;
 use array::host::Multipath;
-use array::sim::{Outcome, Sim, Topology};
+use array::sim::{RunOutcome, Sim, Topology};
 use array::spec::Shipped;
 use units::{Bytes, BytesPerSecond, Nanos};
 use workload::spec::Pattern;
@@ -17,7 +17,7 @@ fn ask(pattern: Pattern, kib: u64, reads: f64, depth: u32, ops: u64) -> Ask {
     Ask { pattern, size: Bytes::KIB * kib, reads, depth, ops, rate: None, seed: 9 }
 }
 
-fn rate(outcome: &Outcome, ops: u64) -> f64 {
+fn rate(outcome: &RunOutcome, ops: u64) -> f64 {
     assert_eq!((outcome.tallies[0].settled, outcome.tallies[0].errors), (ops, 0));
     ops as f64 / (outcome.until - outcome.from).as_secs_f64()
 }
@@ -47,7 +47,7 @@ fn a_path_that_fails_moves_its_requests_to_its_twin_and_gets_them_back() {
     sim.fail_link(0);
     let during = sim.run(vec![client(&small, sim.lun_sizes()[0])]);
     let used =
-        |outcome: &Outcome, name: &str| outcome.breakdown.iter().any(|part| part.name.starts_with(name));
+        |outcome: &RunOutcome, name: &str| outcome.breakdown.iter().any(|part| part.name.starts_with(name));
     assert!(!used(&during, "link 0 out") && used(&during, "link 1 out"));
     sim.mend_link(0);
     let after = run(&mut sim, &small);

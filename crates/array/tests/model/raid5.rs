@@ -4,7 +4,7 @@ use array::device::{Device, DeviceParams};
 use array::events::Events;
 use array::meter::Class;
 use array::raid::{Extent, Health, Level};
-use array::sim::{BackEnd, Ended, Engine, Event, OperationSpec, Outcome, Owner, Set, Sim, Topology};
+use array::sim::{BackEnd, Ended, Engine, Event, OperationSpec, Owner, RunOutcome, Set, Sim, Topology};
 use units::convert::{narrow, truncated};
 use units::{Bytes, Instant, Lba, Sectors};
 use workload::Op;
@@ -18,7 +18,7 @@ fn eight_drives() -> Topology {
     bare(Level::Raid5, 8, 128, Sectors(drive.capacity.0), DeviceParams::Rotating(drive))
 }
 
-fn run(depth: u32, rate: Option<f64>, ops: u64) -> Outcome {
+fn run(depth: u32, rate: Option<f64>, ops: u64) -> RunOutcome {
     let topology = eight_drives();
     let mut sim = Sim::new(&topology, 1).expect("the topology is possible");
     let size = sim.lun_sizes()[0];
@@ -35,7 +35,7 @@ fn run(depth: u32, rate: Option<f64>, ops: u64) -> Outcome {
 }
 
 /// Mean response in milliseconds of one operation, or of all.
-fn mean_ms(outcome: &Outcome, op: Option<Op>) -> f64 {
+fn mean_ms(outcome: &RunOutcome, op: Option<Op>) -> f64 {
     let classes = outcome.tallies[0].classes.iter().filter(|class| op.is_none_or(|op| class.class.op == op));
     let (sum, count) = classes.fold((0.0, 0), |(sum, count), class| {
         (sum + class.response.sum_ns() as f64 / 1e6, count + class.response.count())
