@@ -21,13 +21,13 @@ use std::collections::BinaryHeap;
 use array::device::rotating::Order;
 use array::device::{DeviceParams, RotatingParams};
 use array::raid::Level;
-use array::sim::{Plant, Sim, Watch};
+use array::sim::{Sim, Topology, Watch};
 use array::spec::Shipped;
 use units::{Bytes, Sectors};
 use workload::JobSpec;
 use workload::spec::{Pattern, SizeSplit};
 
-use fixture::plant::{Ask, bare, client_of, job};
+use fixture::topology::{Ask, bare, client_of, job};
 use fixture::{cheetah_9lp, tagged};
 
 fn main() {
@@ -50,7 +50,7 @@ fn main() {
         seed: 1,
     };
     let halves = SizeSplit(vec![(Bytes::KIB * 4, 0.5), (Bytes::KIB * 8, 0.5)]);
-    let measure_t1 = |name, trails| measure_sizes(name, &one, &ask, &halves, trails);
+    let measure_t1 = |name, traces| measure_sizes(name, &one, &ask, &halves, traces);
     measure_t1("T1 random read, one disk", false);
     let t2 = Ask {
         size: Bytes::KIB * 8,
@@ -70,28 +70,28 @@ fn main() {
     measure("4 KiB flash read, depth 32", &flash, &flash_ask);
     for depth in [1, 4, 16, 64, 256, 1024, 4096] {
         let queued = RotatingParams { queue: tagged(Order::Sptf, 32), ..drive.clone() };
-        let plant = bare(Level::Raid0, 1, 128, drive.capacity, DeviceParams::Rotating(queued));
+        let topology = bare(Level::Raid0, 1, 128, drive.capacity, DeviceParams::Rotating(queued));
         measure(
             &format!("SPTF, depth {depth}"),
-            &plant,
+            &topology,
             &Ask { depth, ops: 500_000 / scale, ..closed.clone() },
         );
     }
-    measure_t1("T1, trails kept", true);
-    for (name, plant, ask) in [("T2", &eight, &t2), ("W3", &one, &w3), ("flash", &flash, &flash_ask)] {
-        measure_sizes(&format!("{name}, trails kept"), plant, ask, &SizeSplit::one(ask.size), true);
+    measure_t1("T1, traces kept", true);
+    for (name, topology, ask) in [("T2", &eight, &t2), ("W3", &one, &w3), ("flash", &flash, &flash_ask)] {
+        measure_sizes(&format!("{name}, traces kept"), topology, ask, &SizeSplit::one(ask.size), true);
     }
     if let Some(peak) = peak_memory() {
         println!("peak memory {peak}");
     }
 }
 
-fn measure(name: &str, plant: &Plant, ask: &Ask) {
-    measure_sizes(name, plant, ask, &SizeSplit::one(ask.size), false);
+fn measure(name: &str, topology: &Topology, ask: &Ask) {
+    measure_sizes(name, topology, ask, &SizeSplit::one(ask.size), false);
 }
 
 /// The same of requests of several sizes, which begin at multiples of `ask.size`.
-fn measure_sizes(name: &str, plant: &Plant, ask: &Ask, sizes: &SizeSplit, trails: bool) {
+fn measure_sizes(name: &str, topology: &Topology, ask: &Ask, sizes: &SizeSplit, traces: bool) {
     // Words of the command line choose loads by their beginning, as in other benches.
     let mut words = std::env::args().skip(1).filter(|word| !word.starts_with("--")).peekable();
     if words.peek().is_some() && !words.any(|word| name.starts_with(&word)) {
@@ -99,9 +99,9 @@ fn measure_sizes(name: &str, plant: &Plant, ask: &Ask, sizes: &SizeSplit, trails
     }
     let before = plain_work(ask.ops / 4);
     let start = cpu_seconds();
-    let mut sim = Sim::new(plant, 1).expect("the plant is possible");
-    if trails {
-        sim.keep_trails();
+    let mut sim = Sim::new(topology, 1).expect("the topology is possible");
+    if traces {
+        sim.trace_latency();
     }
     let size = sim.lun_sizes()[0];
     let ready = cpu_seconds();

@@ -5,7 +5,7 @@
 //! leave the queue in the order they entered, and each random stream is derived from the seed and the name of its
 //! purpose, so the same seed gives the same run bit for bit.
 //!
-//! [`spec`] describes an array, [`sim::Plant`] is what a simulation takes of it, [`sim::Sim`] runs jobs on it; the
+//! [`spec`] describes an array, [`sim::Topology`] is what a simulation takes of it, [`sim::Sim`] runs jobs on it; the
 //! life of a request is told in [`sim`]. Each part is one file: its figures (`…Params`), its methods for "now", its
 //! tests. To add a part, give it a [`station::Station`], a [`wire::Wire`] or a closed form, call it where a request
 //! passes, and name it in `Sim::each_part`.
@@ -20,6 +20,7 @@ mod divisor;
 pub mod events;
 pub mod files;
 pub mod host;
+pub mod latency;
 pub mod link;
 pub mod meter;
 pub mod parity;
@@ -34,7 +35,6 @@ pub mod spec;
 pub mod station;
 pub mod streams;
 pub mod tags;
-pub mod trail;
 pub mod turns;
 pub mod validate;
 pub mod wire;

@@ -36,7 +36,7 @@ pub enum Growth {
 
 /// What a read finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Lookup {
     /// It belongs to no confirmed stream.
     Stranger,
     /// All of it has been fetched.
@@ -96,11 +96,11 @@ impl ReadAhead {
 
     /// A read of `from..to` of `volume`, which ends at sector `end`. What is to be fetched goes to `fetches`: first
     /// what the reader waits for, then what it will want.
-    pub fn access(&mut self, volume: u32, from: u64, to: u64, end: u64, fetches: &mut Vec<Fetch>) -> Verdict {
+    pub fn access(&mut self, volume: u32, from: u64, to: u64, end: u64, fetches: &mut Vec<Fetch>) -> Lookup {
         self.clock += 1;
         let Some(index) = self.find(volume, from, to) else {
             self.begin(volume, to);
-            return Verdict::Stranger;
+            return Lookup::Stranger;
         };
         let (rule, clock) = (self.rule, self.clock);
         let stream = &mut self.streams[index];
@@ -110,7 +110,7 @@ impl ReadAhead {
         if stream.count < rule.confirm {
             stream.ready = stream.next;
             stream.issued = stream.next;
-            return Verdict::Stranger;
+            return Lookup::Stranger;
         }
         if stream.count == rule.confirm {
             (stream.ready, stream.issued) = (from, from);
@@ -120,7 +120,7 @@ impl ReadAhead {
             Growth::Half => stream.top_up(rule, index, from, to, end, fetches),
             Growth::Linux { piece } => stream.follow(rule.max, piece, index, from, to, end, fetches),
         }
-        if to <= stream.ready { Verdict::Ready } else { Verdict::Coming(index) }
+        if to <= stream.ready { Lookup::Ready } else { Lookup::Coming(index) }
     }
 
     /// Has `reader` wait until stream `stream` has been fetched up to `to`.
@@ -277,9 +277,9 @@ mod tests {
     fn the_second_contiguous_read_makes_a_stream_and_is_read_ahead_of() {
         let mut table = ReadAhead::new(RULE);
         let mut fetches = Vec::new();
-        assert_eq!(table.access(0, 0, 16, END, &mut fetches), Verdict::Stranger);
+        assert_eq!(table.access(0, 0, 16, END, &mut fetches), Lookup::Stranger);
         assert!(fetches.is_empty());
-        assert_eq!(table.access(0, 16, 32, END, &mut fetches), Verdict::Coming(0));
+        assert_eq!(table.access(0, 16, 32, END, &mut fetches), Lookup::Coming(0));
         assert_eq!(fetches, [Fetch { stream: 0, from: 16, to: 32 }, Fetch { stream: 0, from: 32, to: 96 }]);
     }
 
@@ -295,7 +295,7 @@ mod tests {
         table.fetched(fetches[0], &mut released);
         assert_eq!(released, [7]);
         fetches.clear();
-        assert_eq!(table.access(0, 32, 48, END, &mut fetches), Verdict::Ready);
+        assert_eq!(table.access(0, 32, 48, END, &mut fetches), Lookup::Ready);
     }
 
     #[test]
@@ -344,7 +344,7 @@ mod tests {
                 table.fetched(fetch, &mut released);
                 asked.push(fetch.to - fetch.from);
             }
-            assert_eq!(verdict, Verdict::Ready);
+            assert_eq!(verdict, Lookup::Ready);
         }
         assert_eq!(asked, [256; 4]);
     }
@@ -355,7 +355,7 @@ mod tests {
         let mut table = ReadAhead::new(rule);
         let (mut fetches, mut released) = (Vec::new(), Vec::new());
         table.access(0, 0, 1024, END, &mut fetches);
-        let Verdict::Coming(stream) = table.access(0, 1024, 2048, END, &mut fetches) else {
+        let Lookup::Coming(stream) = table.access(0, 1024, 2048, END, &mut fetches) else {
             panic!("nothing has come yet")
         };
         table.wait(stream, 2048, 7);

@@ -12,14 +12,14 @@ use crate::engine::{Engine, EngineError, OpenFiles, Wait};
 
 /// What the outside may say to a worker, and see of it, while it runs.
 #[derive(Debug, Default)]
-pub struct Live {
+pub struct LiveProgress {
     ops: AtomicU64,
     bytes: AtomicU64,
     errors: AtomicU64,
     in_flight: AtomicU64,
 }
 
-impl Live {
+impl LiveProgress {
     /// Counts as of the worker's last batch.
     pub fn progress(&self) -> Progress {
         Progress {
@@ -32,7 +32,7 @@ impl Live {
 
     /// So many are in flight now, before they are waited for: who watches can tell waiting from having nothing to do.
     #[inline]
-    pub(crate) fn asked(&self, in_flight: u32) {
+    pub(crate) fn issued(&self, in_flight: u32) {
         self.in_flight.store(u64::from(in_flight), Ordering::Relaxed);
     }
 
@@ -45,15 +45,15 @@ impl Live {
 }
 
 /// The worker's connections to the outside.
-pub struct Lines<'a> {
+pub struct DriverHooks<'a> {
     /// Set to end the load early.
     pub stop: &'a AtomicBool,
     /// Set to end the load of all before its time: by a worker that has done its part, or because a figure is steady.
-    pub first: &'a AtomicBool,
+    pub end_all: &'a AtomicBool,
     /// Whether this worker sets it when it has done its part.
     pub exit_all: bool,
     /// Counts for others to see.
-    pub live: &'a Live,
+    pub live: &'a LiveProgress,
     /// Told of closed intervals, about once a second.
     pub intervals: &'a dyn Fn(Vec<Interval>),
     /// Told of requests, where the job has a journal and many wait.
@@ -67,7 +67,7 @@ pub fn drive<E: Engine>(
     job: &mut Job,
     engine: &mut E,
     clock: &Clock,
-    lines: &Lines<'_>,
+    hooks: &DriverHooks<'_>,
 ) -> Result<(), EngineError> {
     let mut batch = Vec::with_capacity(job.spec().submit_batch as usize);
     let least = job.spec().complete_batch;
@@ -76,11 +76,11 @@ pub fn drive<E: Engine>(
         batch.clear();
         let wake = job.plan(now, &mut batch);
         if job.reopens() {
-            engine.reopen((lines.open)()?)?;
+            engine.reopen((hooks.open)()?)?;
         }
         crate::fault::here("worker");
         // Some engines carry requests out as they are handed over.
-        lines.live.asked(job.progress().in_flight);
+        hooks.live.issued(job.progress().in_flight);
         engine.submit(&batch)?;
         now = match wake {
             Wake::Done => break,
@@ -88,26 +88,26 @@ pub fn drive<E: Engine>(
             Wake::OnCompletion => engine.wait(Wait::For(least), &mut |done| job.settle(done))?,
             Wake::At(due) => engine.wait(Wait::Until(due, least), &mut |done| job.settle(done))?,
         };
-        report(job, lines);
+        report(job, hooks);
     }
-    lines.live.publish(job.progress());
-    if lines.exit_all {
-        lines.first.store(true, Ordering::Relaxed);
+    hooks.live.publish(job.progress());
+    if hooks.exit_all {
+        hooks.end_all.store(true, Ordering::Relaxed);
     }
     Ok(())
 }
 
 #[inline]
-fn report(job: &mut Job, lines: &Lines<'_>) {
-    lines.live.publish(job.progress());
+fn report(job: &mut Job, hooks: &DriverHooks<'_>) {
+    hooks.live.publish(job.progress());
     if job.has_interval() {
-        (lines.intervals)(job.take_intervals());
+        (hooks.intervals)(job.take_intervals());
     }
     if job.has_logged() {
-        (lines.logged)(job.take_logged());
+        (hooks.logged)(job.take_logged());
     }
     let is_set = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
-    if is_set(lines.stop) || is_set(lines.first) {
+    if is_set(hooks.stop) || is_set(hooks.end_all) {
         job.stop();
     }
 }
@@ -124,26 +124,26 @@ mod tests {
 
     #[test]
     fn what_others_see_is_what_the_worker_published() {
-        let live = Live::default();
+        let live = LiveProgress::default();
         let published = Progress { ops: 7, bytes: 4096, errors: 2, in_flight: 3 };
         live.publish(published);
         assert_eq!(live.progress(), published);
-        live.asked(9);
+        live.issued(9);
         assert_eq!(live.progress(), Progress { in_flight: 9, ..published });
     }
 
     /// Runs a job of so many requests; what it did, and whether the others were told to end.
-    fn driven(ops: &str, stop: bool, first: bool, exit_all: bool) -> (u64, bool) {
+    fn driven(ops: &str, stop: bool, end_all: bool, exit_all: bool) -> (u64, bool) {
         let texts = [("ops", ops), ("depth", "4"), ("engine", "null")];
         let workload = workload::plan::from_texts("test", texts).unwrap_or_else(|e| panic!("{}", e.plain()));
         let mut job = Job::new(compile(&workload, &[Bytes::MIB]).expect("it fits").remove(0));
         let clock = Clock::start();
-        let (stop, first) = (AtomicBool::new(stop), AtomicBool::new(first));
-        let live = Live::default();
+        let (stop, end_all) = (AtomicBool::new(stop), AtomicBool::new(end_all));
+        let live = LiveProgress::default();
         let open = || Ok(Arc::new(OpenFiles(Vec::new())));
-        let lines = Lines {
+        let hooks = DriverHooks {
             stop: &stop,
-            first: &first,
+            end_all: &end_all,
             exit_all,
             live: &live,
             intervals: &|_| (),
@@ -151,9 +151,9 @@ mod tests {
             open: &open,
         };
         job.start(clock.now());
-        drive(&mut job, &mut Null::new(clock.clone(), 4), &clock, &lines).expect("nothing can fail");
+        drive(&mut job, &mut Null::new(clock.clone(), 4), &clock, &hooks).expect("nothing can fail");
         assert_eq!(live.progress(), job.progress());
-        (job.progress().ops, first.load(Ordering::Relaxed))
+        (job.progress().ops, end_all.load(Ordering::Relaxed))
     }
 
     #[test]
@@ -174,17 +174,17 @@ mod tests {
             opened.set(opened.get() + 1);
             Ok(Arc::new(OpenFiles(Vec::new())))
         };
-        let lines = Lines {
+        let hooks = DriverHooks {
             stop: &no,
-            first: &no,
+            end_all: &no,
             exit_all: false,
-            live: &Live::default(),
+            live: &LiveProgress::default(),
             intervals: &|_| (),
             logged: &|_| (),
             open: &open,
         };
         job.start(clock.now());
-        drive(&mut job, &mut Null::new(clock.clone(), 4), &clock, &lines).expect("nothing can fail");
+        drive(&mut job, &mut Null::new(clock.clone(), 4), &clock, &hooks).expect("nothing can fail");
         assert_eq!((opened.get(), job.progress().ops), (9, 100));
     }
 }

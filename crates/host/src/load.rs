@@ -15,9 +15,9 @@ use workload::tally::{Interval, Tally};
 use workload::{FlowTotals, Job, JobSpec, Logged, Progress, Verified};
 
 use crate::clock::Clock;
-use crate::driver::{Lines, Live, drive};
+use crate::driver::{DriverHooks, LiveProgress, drive};
 use crate::engine::{
-    Chosen, EngineError, FileRef, HasPayload, Mmap, Null, OpenFiles, Payload, Pool, Stdio, Sync,
+    EngineChoice, EngineError, FileRef, HasPayload, Mmap, Null, OpenFiles, Payload, Stdio, Sync, ThreadPool,
     UringOptions, UringRing, Verifying, choose, open_files,
 };
 use crate::environment::{self, UringState};
@@ -70,9 +70,9 @@ pub struct WorkerOutcome {
     pub engine: EngineReport,
 }
 
-/// News while the load runs.
+/// What happens while the load runs.
 #[derive(Debug)]
-pub enum News<'a> {
+pub enum LoadEvent<'a> {
     /// All workers are ready and start at that instant; their thread ids, for monitors.
     Started(Instant, &'a [i32]),
     /// Intervals that a worker of that workload closed.
@@ -93,7 +93,7 @@ pub fn run(
     assignments: &[Assignment],
     clock: &Clock,
     stop: &AtomicBool,
-    news: &mut dyn FnMut(News<'_>),
+    on_event: &mut dyn FnMut(LoadEvent<'_>),
 ) -> Result<Vec<WorkerOutcome>, EngineError> {
     let refusal = match environment::uring(&SysRoot::real()) {
         UringState::Allowed { .. } => None,
@@ -104,24 +104,24 @@ pub fn run(
         .map(|each| open_files(&each.workload, &each.files).map(Arc::new))
         .collect::<Result<_, _>>()?;
     let workers: u32 = assignments.iter().map(|each| narrow::<u32>(each.jobs.len())).sum();
-    let lives: Vec<Live> = (0..workers).map(|_| Live::default()).collect();
-    let (first, flows) = (AtomicBool::new(false), Arc::new(FlowTotals::default()));
+    let lives: Vec<LiveProgress> = (0..workers).map(|_| LiveProgress::default()).collect();
+    let (end_all, flows) = (AtomicBool::new(false), Arc::new(FlowTotals::default()));
     let watch = |each: &Assignment| each.workload.stop.steady.map(SteadyWatch::new);
     let mut watches: Vec<Option<SteadyWatch>> = assignments.iter().map(watch).collect();
-    let mut hear = |one: News<'_>| {
-        if let News::Intervals(workload, intervals) = &one
+    let mut on_load_event = |one: LoadEvent<'_>| {
+        if let LoadEvent::Intervals(workload, intervals) = &one
             && watches[*workload].as_mut().is_some_and(|watch| watch.take(intervals))
         {
-            first.store(true, Ordering::Relaxed);
+            end_all.store(true, Ordering::Relaxed);
         }
-        news(one);
+        on_event(one);
     };
     std::thread::scope(|scope| {
-        let (mut crew, report, reports) = Crew::gathering();
+        let (mut pool, report, reports) = WorkerPool::new();
         let mut lives_left = lives.iter();
         for (index, assignment) in assignments.iter().enumerate() {
             for job in &assignment.jobs {
-                let seat = Seat {
+                let context = WorkerContext {
                     workload: index,
                     assignment,
                     job,
@@ -129,22 +129,22 @@ pub fn run(
                     refusal: refusal.as_deref(),
                     clock,
                     stop,
-                    first: &first,
+                    end_all: &end_all,
                     flows: &flows,
                     live: lives_left.next().expect("one for each worker"),
                     report: report.clone(),
                 };
-                crew.hire(scope, report.clone(), move |gate| seat.work(gate))?;
+                pool.spawn(scope, report.clone(), move |gate| context.work(gate))?;
             }
         }
         drop(report);
-        crew.supervise(clock, stop, &lives, &reports, &mut hear);
-        crew.gather()
+        pool.supervise(clock, stop, &lives, &reports, &mut on_load_event);
+        pool.join()
     })
 }
 
-/// What a worker says.
-pub(crate) enum Report {
+/// A message of a worker.
+pub(crate) enum WorkerMessage {
     /// It is set up; its thread's id.
     Ready(i32),
     /// It ends with an error.
@@ -155,42 +155,42 @@ pub(crate) enum Report {
     Logged(usize, Vec<Logged>),
 }
 
-/// By which a worker says it.
+/// What a worker sends its messages with.
 #[derive(Clone)]
-pub(crate) struct Reporter(Sender<Report>);
+pub(crate) struct WorkerSender(Sender<WorkerMessage>);
 
-impl Reporter {
-    /// Says it to the supervisor, who may have gone home after another worker broke.
-    pub fn say(&self, report: Report) {
+impl WorkerSender {
+    /// Sends it to the supervisor, which may have ended after another worker broke.
+    pub fn send(&self, report: WorkerMessage) {
         let _unheard = self.0.send(report);
     }
 }
 
 /// The threads and the gates that hold them until all are ready.
-pub(crate) struct Crew<'scope> {
+pub(crate) struct WorkerPool<'scope> {
     threads: Vec<ScopedJoinHandle<'scope, Result<WorkerOutcome, EngineError>>>,
     gates: Vec<Sender<Instant>>,
 }
 
-impl<'scope> Crew<'scope> {
-    /// An empty crew, what its workers report by, and where it is heard.
-    pub fn gathering() -> (Crew<'scope>, Reporter, Receiver<Report>) {
+impl<'scope> WorkerPool<'scope> {
+    /// An empty pool, what its workers send messages with, and where these arrive.
+    pub fn new() -> (WorkerPool<'scope>, WorkerSender, Receiver<WorkerMessage>) {
         let (report, reports) = channel();
-        (Crew { threads: Vec::new(), gates: Vec::new() }, Reporter(report), reports)
+        (WorkerPool { threads: Vec::new(), gates: Vec::new() }, WorkerSender(report), reports)
     }
 
-    /// One more worker, which waits at the gate it is given until it may start. Should it panic, the others go home.
+    /// One more worker, which waits at the gate it is given until it may start. Should it panic, the others end.
     /// Fails where the system has no thread for it.
-    pub fn hire<'env>(
+    pub fn spawn<'env>(
         &mut self,
         scope: &'scope Scope<'scope, 'env>,
-        report: Reporter,
+        report: WorkerSender,
         work: impl FnOnce(&Receiver<Instant>) -> Result<WorkerOutcome, EngineError> + Send + 'scope,
     ) -> Result<(), EngineError> {
         let (gate, opened) = channel();
         let work = move || {
             catch_unwind(AssertUnwindSafe(|| work(&opened))).unwrap_or_else(|_| {
-                report.say(Report::Broken);
+                report.send(WorkerMessage::Broken);
                 Err(EngineError::Internal { thread: "a worker" })
             })
         };
@@ -200,45 +200,51 @@ impl<'scope> Crew<'scope> {
         Ok(())
     }
 
-    /// Waits until all are ready, starts them, and passes news on until the last one has hung up.
+    /// Waits until all are ready, starts them, and passes events on until the last one has hung up.
     pub fn supervise(
         &mut self,
         clock: &Clock,
         stop: &AtomicBool,
-        lives: &[Live],
-        reports: &Receiver<Report>,
-        news: &mut dyn FnMut(News<'_>),
+        lives: &[LiveProgress],
+        reports: &Receiver<WorkerMessage>,
+        on_event: &mut dyn FnMut(LoadEvent<'_>),
     ) {
-        // Should whoever is told the news panic, the workers would go on to the end of their jobs.
+        // Should `on_event` panic, the workers would go on to the end of their jobs.
         let _workers = StopOnPanic(stop);
         let mut tids = Vec::with_capacity(self.threads.len());
         while tids.len() < self.threads.len() {
             match reports.recv() {
-                Ok(Report::Ready(tid)) => tids.push(tid),
-                // Dropping the gates sends everybody home.
-                Ok(Report::Broken) | Err(_) => return self.gates.clear(),
-                Ok(Report::Intervals(..) | Report::Logged(..)) => unreachable!("nobody has started"),
+                Ok(WorkerMessage::Ready(tid)) => tids.push(tid),
+                // Dropping the gates ends all workers.
+                Ok(WorkerMessage::Broken) | Err(_) => return self.gates.clear(),
+                Ok(WorkerMessage::Intervals(..) | WorkerMessage::Logged(..)) => {
+                    unreachable!("nobody has started")
+                }
             }
         }
         let start = clock.now().saturating_add(start_ahead(tids.len()));
-        news(News::Started(start, &tids));
+        on_event(LoadEvent::Started(start, &tids));
         for gate in self.gates.drain(..) {
             gate.send(start).expect("the worker waits at its gate");
         }
         loop {
             match reports.recv_timeout(TICK) {
-                Ok(Report::Intervals(workload, intervals)) => news(News::Intervals(workload, intervals)),
-                Ok(Report::Logged(workload, requests)) => news(News::Logged(workload, requests)),
-                Ok(Report::Broken) => stop.store(true, Ordering::Relaxed),
-                Ok(Report::Ready(_)) => unreachable!("all were ready before the start"),
-                Err(RecvTimeoutError::Timeout) => news(News::Progress(sum(lives))),
+                Ok(WorkerMessage::Intervals(workload, intervals)) => {
+                    on_event(LoadEvent::Intervals(workload, intervals))
+                }
+                Ok(WorkerMessage::Logged(workload, requests)) => {
+                    on_event(LoadEvent::Logged(workload, requests))
+                }
+                Ok(WorkerMessage::Broken) => stop.store(true, Ordering::Relaxed),
+                Ok(WorkerMessage::Ready(_)) => unreachable!("all were ready before the start"),
+                Err(RecvTimeoutError::Timeout) => on_event(LoadEvent::Progress(sum(lives))),
                 Err(RecvTimeoutError::Disconnected) => return,
             }
         }
     }
 
     /// Every worker's outcome, or the first error.
-    pub fn gather(self) -> Result<Vec<WorkerOutcome>, EngineError> {
+    pub fn join(self) -> Result<Vec<WorkerOutcome>, EngineError> {
         let internal = || Err(EngineError::Internal { thread: "a worker" });
         self.threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| internal())).collect()
     }
@@ -250,8 +256,8 @@ fn start_ahead(workers: usize) -> Nanos {
     Nanos::from_micros(200 + 25 * workers as u64).min(Nanos::from_millis(2))
 }
 
-fn sum(lives: &[Live]) -> Progress {
-    lives.iter().map(Live::progress).fold(Progress::default(), |sum, one| Progress {
+fn sum(lives: &[LiveProgress]) -> Progress {
+    lives.iter().map(LiveProgress::progress).fold(Progress::default(), |sum, one| Progress {
         ops: sum.ops + one.ops,
         bytes: sum.bytes + one.bytes,
         errors: sum.errors + one.errors,
@@ -260,7 +266,7 @@ fn sum(lives: &[Live]) -> Progress {
 }
 
 /// All that a worker needs.
-struct Seat<'a> {
+struct WorkerContext<'a> {
     workload: usize,
     assignment: &'a Assignment,
     job: &'a JobSpec,
@@ -268,18 +274,18 @@ struct Seat<'a> {
     refusal: Option<&'a str>,
     clock: &'a Clock,
     stop: &'a AtomicBool,
-    first: &'a AtomicBool,
+    end_all: &'a AtomicBool,
     flows: &'a Arc<FlowTotals>,
-    live: &'a Live,
-    report: Reporter,
+    live: &'a LiveProgress,
+    report: WorkerSender,
 }
 
-impl Seat<'_> {
+impl WorkerContext<'_> {
     /// A worker's life. Says `Broken` before it ends with an error.
     fn work(self, gate: &Receiver<Instant>) -> Result<WorkerOutcome, EngineError> {
         let outcome = self.set_up_and_run(gate);
         if outcome.is_err() {
-            self.report.say(Report::Broken);
+            self.report.send(WorkerMessage::Broken);
         }
         outcome
     }
@@ -296,25 +302,25 @@ impl Seat<'_> {
         let checks = checks.filter(|_| workload.verify != Verify::None || workload.changes_data());
         let checks = checks.map(|known| Checks::new(known, workload, self.job));
         match chosen {
-            Chosen::Null => self.run(&mut Null::new(clock, self.job.depth), gate, &mut outcome)?,
-            Chosen::Sync(call) => {
+            EngineChoice::Null => self.run(&mut Null::new(clock, self.job.depth), gate, &mut outcome)?,
+            EngineChoice::Sync(call) => {
                 let engine = Sync::new(clock, call, flush, files, payload()?);
                 self.run_with(engine, checks.as_ref(), gate, &mut outcome)?;
             }
-            Chosen::Pool(call) => {
-                let mut pool = Pool::new(clock, call, workload, self.job, &files, checks.as_ref())?;
+            EngineChoice::Pool(call) => {
+                let mut pool = ThreadPool::new(clock, call, workload, self.job, &files, checks.as_ref())?;
                 self.run(&mut pool, gate, &mut outcome)?;
             }
-            Chosen::Mmap => {
+            EngineChoice::Mmap => {
                 let writes = workload.changes_data();
                 let engine = Mmap::new(clock, files, payload()?, writes)?;
                 self.run_with(engine, checks.as_ref(), gate, &mut outcome)?;
             }
-            Chosen::Stdio => {
+            EngineChoice::Stdio => {
                 let engine = Stdio::new(clock, flush, files, payload()?);
                 self.run_with(engine, checks.as_ref(), gate, &mut outcome)?;
             }
-            Chosen::Uring => {
+            EngineChoice::Uring => {
                 let options = UringOptions { sqpoll: workload.engine.sqpoll, iopoll: workload.engine.iopoll };
                 let mut ring = UringRing::new(clock, files, payload()?, flush, self.job.depth, options)?;
                 outcome.engine.details = ring.details().to_vec();
@@ -342,8 +348,8 @@ impl Seat<'_> {
         }
     }
 
-    /// An outcome with nothing in it, which is what a worker has that was sent home at its gate.
-    fn idle(&self, chosen: Chosen, fallback: Option<String>) -> WorkerOutcome {
+    /// An outcome with nothing in it, which is what a worker has that was ended at its gate.
+    fn idle(&self, chosen: EngineChoice, fallback: Option<String>) -> WorkerOutcome {
         WorkerOutcome {
             workload: self.workload,
             worker: self.job.worker.index,
@@ -365,18 +371,19 @@ impl Seat<'_> {
         if self.assignment.is_logged {
             job.keep_journal();
         }
-        self.report.say(Report::Ready(rustix::thread::gettid().as_raw_nonzero().get()));
+        self.report.send(WorkerMessage::Ready(rustix::thread::gettid().as_raw_nonzero().get()));
         let Ok(start) = gate.recv() else { return Ok(()) };
         self.clock.sleep_until(start);
         job.start(start);
         let before = thread_cpu();
-        let send = |intervals| self.report.say(Report::Intervals(self.workload, intervals));
-        let log = |requests| self.report.say(Report::Logged(self.workload, requests));
-        let (first, exit_all) = (self.first, self.job.exit_all);
+        let send = |intervals| self.report.send(WorkerMessage::Intervals(self.workload, intervals));
+        let log = |requests| self.report.send(WorkerMessage::Logged(self.workload, requests));
+        let (end_all, exit_all) = (self.end_all, self.job.exit_all);
         let open = || open_files(&self.assignment.workload, &self.assignment.files).map(Arc::new);
         let (stop, live) = (self.stop, self.live);
-        let lines = Lines { stop, first, exit_all, live, intervals: &send, logged: &log, open: &open };
-        drive(&mut job, engine, self.clock, &lines)?;
+        let hooks =
+            DriverHooks { stop, end_all, exit_all, live, intervals: &send, logged: &log, open: &open };
+        drive(&mut job, engine, self.clock, &hooks)?;
         let (own, helpers) = (thread_cpu().since(before), engine.helpers_cpu());
         outcome.time = CpuTime { user: own.user + helpers.user, system: own.system + helpers.system };
         outcome.tally = job.into_tally();
@@ -396,7 +403,7 @@ mod tests {
 
     #[test]
     fn what_all_workers_did_is_the_sum_of_each() {
-        let (one, other) = (Live::default(), Live::default());
+        let (one, other) = (LiveProgress::default(), LiveProgress::default());
         one.publish(Progress { ops: 3, bytes: 10, errors: 1, in_flight: 4 });
         other.publish(Progress { ops: 5, bytes: 20, errors: 3, in_flight: 2 });
         let all = Progress { ops: 8, bytes: 30, errors: 4, in_flight: 6 };

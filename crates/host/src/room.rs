@@ -10,7 +10,7 @@ use units::Bytes;
 use workload::room::{Need, Room};
 use workload::spec::Workload;
 
-use crate::engine::{Chosen, EngineError, choose};
+use crate::engine::{EngineChoice, EngineError, choose};
 use crate::sysroot::{SysRoot, number, text, times};
 
 /// Mappings of a thread: its stack, its stack for signals, a guard page before each, and its buffers.
@@ -27,11 +27,11 @@ pub fn need(workload: &Workload, refusal: Option<&str>) -> Result<Need, EngineEr
     let depth = u64::from(workload.depth);
     let pieces = if workload.changes_data() { 2 * depth } else { depth };
     let buffers = match chosen {
-        Chosen::Null => Bytes::ZERO,
+        EngineChoice::Null => Bytes::ZERO,
         _ => times(pieces, workload.sizes.largest().max(PAGE).round_up(PAGE)),
     };
-    let hands = if matches!(chosen, Chosen::Pool(_)) { depth } else { 0 };
-    Ok(Need::of_workers(workload, buffers, hands))
+    let io_threads = if matches!(chosen, EngineChoice::Pool(_)) { depth } else { 0 };
+    Ok(Need::of_workers(workload, buffers, io_threads))
 }
 
 /// What this process may still take now. A limit that cannot be read is none.

@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 
 use host::clock::Clock;
 use host::engine::FileRef;
-use host::load::{Assignment, News, WorkerOutcome, run};
+use host::load::{Assignment, LoadEvent, WorkerOutcome, run};
 use host::safety::{Consent, Permit, permit};
 use host::{SysRoot, Target};
 use units::{Bytes, Instant, Nanos, OpsPerSecond, Share};
@@ -84,12 +84,12 @@ fn outcomes(workload: &Workload, paths: &[PathBuf]) -> Vec<WorkerOutcome> {
 fn outcomes_with(
     workload: &Workload,
     paths: &[PathBuf],
-    news: &mut dyn FnMut(News<'_>),
+    event: &mut dyn FnMut(LoadEvent<'_>),
 ) -> Vec<WorkerOutcome> {
     let jobs = compile(workload, &vec![LEN; paths.len()]).unwrap();
     let assignment =
         Assignment { workload: workload.clone(), jobs, files: refs(paths), verify: None, is_logged: false };
-    run(&[assignment], &Clock::start(), &AtomicBool::new(false), news).unwrap()
+    run(&[assignment], &Clock::start(), &AtomicBool::new(false), event).unwrap()
 }
 
 fn tally(workload: &Workload, path: &Path) -> Tally {
@@ -149,8 +149,8 @@ fn a_file_cut_short_meanwhile_gives_counted_failures_and_no_crash() {
         let mut cut = false;
         let stop = Stop { ops: Some(BLOCKS), ..workload(engine, depth).stop };
         let asked = Workload { stop, ..workload(engine, depth) };
-        let tally = outcomes_with(&asked, &bed.paths, &mut |news| {
-            if matches!(news, News::Started(..)) && !cut {
+        let tally = outcomes_with(&asked, &bed.paths, &mut |event| {
+            if matches!(event, LoadEvent::Started(..)) && !cut {
                 cut = true;
                 File::options().write(true).open(&path).unwrap().set_len(LEN.get() / 2).unwrap();
             }
@@ -222,8 +222,8 @@ fn every_arrival_of_an_even_rate_is_planned_and_none_is_early() {
         let bed = bed(1);
         let asked = Workload { pace, stop, ..workload(engine, depth) };
         let mut started = Instant::START;
-        let outcome = outcomes_with(&asked, &bed.paths, &mut |news| {
-            if let News::Started(at, _) = news {
+        let outcome = outcomes_with(&asked, &bed.paths, &mut |event| {
+            if let LoadEvent::Started(at, _) = event {
                 started = at;
             }
         })
@@ -259,8 +259,8 @@ fn setting_stop_ends_the_load_and_keeps_what_was_measured() {
     let (clock, flag) = (Clock::start(), AtomicBool::new(false));
     let assignment =
         Assignment { workload: asked, jobs, files: refs(&bed.paths), verify: None, is_logged: false };
-    let outcomes = run(&[assignment], &clock, &flag, &mut |news| {
-        if matches!(news, News::Progress(progress) if progress.ops > 0) {
+    let outcomes = run(&[assignment], &clock, &flag, &mut |event| {
+        if matches!(event, LoadEvent::Progress(progress) if progress.ops > 0) {
             flag.store(true, std::sync::atomic::Ordering::Relaxed);
         }
     })
@@ -303,8 +303,8 @@ fn intervals_reach_the_listener_each_second() {
     let stop = Stop { run: Some(Nanos::from_millis(1500)), ops: None, ..workload(EngineKind::Auto, 8).stop };
     let mut heard = 0;
     let outcome =
-        outcomes_with(&Workload { stop, ..workload(EngineKind::Auto, 8) }, &bed.paths, &mut |news| {
-            if let News::Intervals(_, intervals) = news {
+        outcomes_with(&Workload { stop, ..workload(EngineKind::Auto, 8) }, &bed.paths, &mut |event| {
+            if let LoadEvent::Intervals(_, intervals) = event {
                 heard += intervals.len();
             }
         })

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use host::clock::Clock;
 use host::engine::FileRef;
-use host::load::{Assignment, News, WorkerOutcome, run};
+use host::load::{Assignment, LoadEvent, WorkerOutcome, run};
 use slow::{Answers, Slow};
 use units::{Bytes, Nanos};
 use workload::compile;
@@ -37,11 +37,16 @@ fn reads(engine: EngineKind, depth: usize, batch: u32, more: &[(&str, &str)]) ->
     Workload { engine: EngineSpec { kind: engine, ..plain.engine }, ..plain }
 }
 
-fn load(device: &Slow, workload: &Workload, clock: &Clock, news: &mut dyn FnMut(News<'_>)) -> WorkerOutcome {
+fn load(
+    device: &Slow,
+    workload: &Workload,
+    clock: &Clock,
+    event: &mut dyn FnMut(LoadEvent<'_>),
+) -> WorkerOutcome {
     let jobs = compile(workload, &[SIZE]).unwrap();
     let files = vec![FileRef { path: device.node.clone().into(), permit: None }];
     let assignment = Assignment { workload: workload.clone(), jobs, files, verify: None, is_logged: false };
-    run(&[assignment], clock, &AtomicBool::new(false), news).unwrap().remove(0)
+    run(&[assignment], clock, &AtomicBool::new(false), event).unwrap().remove(0)
 }
 
 #[test]
@@ -93,8 +98,8 @@ fn the_kernel_sees_as_many_in_flight_as_the_depth_and_latency_is_depth_over_rate
     for depth in [1, 8, 32, 128] {
         let workload = reads(EngineKind::Auto, depth, 1, &[("warmup", "500ms"), ("run", "5s")]);
         let mut marks = Vec::new();
-        let outcome = load(&device, &workload, &clock, &mut |news| {
-            if let News::Progress(_) = news {
+        let outcome = load(&device, &workload, &clock, &mut |event| {
+            if let LoadEvent::Progress(_) = event {
                 marks.push((clock.now(), device.weighted_ms()));
             }
         });

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use host::monitor::DeviceCounters;
 use host::safety::{Consent, Reason, judge, permit};
 use host::scratch::{Scratch, ScratchError, Spec, Step, header_of};
-use host::target::{DeviceKind, Direct, Link, Place};
+use host::target::{DeviceKind, Direct, Link, TargetKind};
 use host::{Facts, SysRoot, Target};
 use tempfile::TempDir;
 use units::Bytes;
@@ -251,8 +251,10 @@ fn the_disk_of_this_very_system_is_refused() {
         skipped("the root of this system is on no block device that can be seen");
         return;
     };
-    let target =
-        Target { name: "/".into(), place: Place::Block { node: device.node.clone(), devno: device.devno } };
+    let target = Target {
+        name: "/".into(),
+        kind: TargetKind::Block { node: device.node.clone(), devno: device.devno },
+    };
     let consents = device.consents();
     let consent = consents.first().map(|text| Consent::parse(text).expect("it was proposed"));
     let reasons = judge(&root, &target, consent.as_ref()).reasons;

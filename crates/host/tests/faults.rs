@@ -97,7 +97,7 @@ fn trims_are_counted_by_the_kernel_as_discards_to_the_last_sector() {
         let tally = load(&trims, &device, Some(permit));
         let counted = DeviceCounters::read(&root, devno).unwrap().since(&before);
         assert_eq!((tally.errors, tally.ops()), (0, BLOCKS), "{engine:?}: {:?}", tally.error_samples);
-        // ExternalIo in flight at once may be merged; never at depth 1.
+        // Neighbours in flight at once may be merged; never at depth 1.
         assert!((1..=BLOCKS).contains(&counted.discards), "{engine:?} at depth {depth}: {counted:?}");
         assert!(depth > 1 || counted.discards == BLOCKS, "{engine:?}: {counted:?}");
         assert_eq!(counted.discard_sectors.0, BLOCKS * 8, "{engine:?} at depth {depth}");

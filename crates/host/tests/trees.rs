@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 
 use host::clock::Clock;
 use host::restore::Journal;
-use host::tree::{FOLDER, Found, MARK, TreeAssignment, TreeError, Trees, look, run};
+use host::tree::{FOLDER, FolderState, MARK, TreeAssignment, TreeError, Trees, look, run};
 use tempfile::TempDir;
 use units::Bytes;
 use workload::Errno;
@@ -27,7 +27,7 @@ fn workload(keys: &str) -> Workload {
 }
 
 /// Prepares and does what `workload` asks, and notes that it was done.
-fn carry_out(trees: &mut Trees, workload: &Workload) -> Vec<Tally> {
+fn execute(trees: &mut Trees, workload: &Workload) -> Vec<Tally> {
     prepare(trees, workload).unwrap();
     let tallies = act(trees, workload);
     let errors: u64 = tallies.iter().map(|tally| tally.errors).sum();
@@ -92,30 +92,30 @@ fn after_each_operation_the_directory_holds_what_was_asked_and_nothing_when_all_
     let holds = || listing(&path.join("t0"));
     let directories: BTreeSet<String> = ["d1/".to_string(), "d2/".to_string()].into();
 
-    carry_out(&mut trees, &doing("mkdir"));
+    execute(&mut trees, &doing("mkdir"));
     assert_eq!(holds(), directories);
-    carry_out(&mut trees, &doing("create"));
+    execute(&mut trees, &doing("create"));
     assert_eq!(holds(), names("", " 5120"));
     for op in ["stat", "open", "read", "write", "readdir"] {
-        let tallies = carry_out(&mut trees, &doing(op));
+        let tallies = execute(&mut trees, &doing(op));
         assert_eq!(tallies.iter().map(|tally| tally.errors).sum::<u64>(), 0, "{op}");
         assert_eq!(holds(), names("", " 5120"), "{op}");
     }
-    carry_out(&mut trees, &doing("rename"));
+    execute(&mut trees, &doing("rename"));
     assert_eq!(holds(), names("r", " 5120"));
     // They are found by their new names, and have their own again after the next time.
-    assert_eq!(carry_out(&mut trees, &doing("read"))[0].errors, 0);
-    carry_out(&mut trees, &doing("rename"));
+    assert_eq!(execute(&mut trees, &doing("read"))[0].errors, 0);
+    execute(&mut trees, &doing("rename"));
     assert_eq!(holds(), names("", " 5120"));
-    carry_out(&mut trees, &doing("link"));
+    execute(&mut trees, &doing("link"));
     let links: BTreeSet<String> = names("", " 5120").union(&names(".link", " 5120")).cloned().collect();
     assert_eq!(holds(), links);
     assert_eq!(fs::metadata(path.join("t0/d1/f000-0000000")).unwrap().nlink(), 2);
-    carry_out(&mut trees, &doing("symlink"));
+    execute(&mut trees, &doing("symlink"));
     assert_eq!(fs::read_link(path.join("t0/d1/f000-0000000.sym")).unwrap(), Path::new("f000-0000000"));
-    carry_out(&mut trees, &doing("rmdir"));
+    execute(&mut trees, &doing("rmdir"));
     assert_eq!(holds(), BTreeSet::new(), "what stood in the way was removed before");
-    carry_out(&mut trees, &doing("delete"));
+    execute(&mut trees, &doing("delete"));
     assert_eq!(holds(), directories, "files were made before they were deleted");
     drop(trees);
     assert_eq!(listing(directory.path()), BTreeSet::new());
@@ -125,7 +125,7 @@ fn after_each_operation_the_directory_holds_what_was_asked_and_nothing_when_all_
 fn workers_have_trees_of_their_own_where_that_is_asked() {
     let (directory, path) = folder();
     let mut trees = Trees::open(directory.path(), false, &Journal::default()).unwrap();
-    carry_out(&mut trees, &workload(&format!("{KEYS}tree = 'create'\nunique_dirs = true")));
+    execute(&mut trees, &workload(&format!("{KEYS}tree = 'create'\nunique_dirs = true")));
     let held: Vec<usize> =
         ["w0/d1", "w0/d2", "w1/d1", "w1/d2"].map(|d| listing(&path.join("t0").join(d)).len()).to_vec();
     assert_eq!(held, [2, 1, 2, 1]);
@@ -137,8 +137,7 @@ fn durable_operations_end_without_an_error_whatever_they_are() {
     let mut trees = Trees::open(directory.path(), false, &Journal::default()).unwrap();
     for op in FileOp::ALL.iter().filter(|op| **op != FileOp::Sync) {
         for fsync in ["each", "end"] {
-            let tallies =
-                carry_out(&mut trees, &workload(&format!("{KEYS}tree = '{op}'\nfsync = '{fsync}'")));
+            let tallies = execute(&mut trees, &workload(&format!("{KEYS}tree = '{op}'\nfsync = '{fsync}'")));
             assert_eq!(tallies.iter().map(|tally| tally.errors).sum::<u64>(), 0, "{op} {fsync}");
         }
     }
@@ -148,9 +147,9 @@ fn durable_operations_end_without_an_error_whatever_they_are() {
 fn content_is_what_was_asked_for() {
     let (directory, path) = folder();
     let mut trees = Trees::open(directory.path(), false, &Journal::default()).unwrap();
-    carry_out(&mut trees, &workload("count = 2\nfile_size = '3MiB'\ntree = 'create'\ncontent = 'zeros'"));
+    execute(&mut trees, &workload("count = 2\nfile_size = '3MiB'\ntree = 'create'\ncontent = 'zeros'"));
     assert_eq!(fs::read(path.join("t0/f000-0000001")).unwrap(), vec![0; 3 << 20]);
-    let tallies = carry_out(&mut trees, &workload("count = 2\nfile_size = '3MiB'\ntree = 'write'"));
+    let tallies = execute(&mut trees, &workload("count = 2\nfile_size = '3MiB'\ntree = 'write'"));
     assert_eq!(tallies[0].classes[0].bytes, Bytes::MIB * 6);
     let read = |file: &str| fs::read(path.join("t0").join(file)).unwrap();
     assert_ne!(read("f000-0000000"), read("f000-0000001"));
@@ -159,24 +158,24 @@ fn content_is_what_was_asked_for() {
 #[test]
 fn a_folder_without_the_mark_is_refused_and_one_left_behind_is_cleared() {
     let (directory, path) = folder();
-    assert_eq!(look(directory.path()).unwrap(), Found::Nothing);
+    assert_eq!(look(directory.path()).unwrap(), FolderState::Nothing);
     fs::create_dir(&path).unwrap();
     fs::write(path.join("precious"), "kept").unwrap();
-    assert_eq!(look(directory.path()).unwrap(), Found::Foreign);
+    assert_eq!(look(directory.path()).unwrap(), FolderState::Foreign);
     let error = Trees::open(directory.path(), false, &Journal::default()).unwrap_err();
     assert!(matches!(error, TreeError::NotOurs { .. }), "{error}");
     assert!(path.join("precious").exists());
     fs::remove_dir_all(&path).unwrap();
 
     let mut left = Trees::open(directory.path(), true, &Journal::default()).unwrap();
-    carry_out(&mut left, &doing("create"));
-    assert_eq!(look(directory.path()).unwrap(), Found::InUse);
+    execute(&mut left, &doing("create"));
+    assert_eq!(look(directory.path()).unwrap(), FolderState::InUse);
     assert!(matches!(
         Trees::open(directory.path(), false, &Journal::default()).unwrap_err(),
         TreeError::InUse { .. }
     ));
     drop(left);
-    assert_eq!(look(directory.path()).unwrap(), Found::Left);
+    assert_eq!(look(directory.path()).unwrap(), FolderState::Left);
     let trees = Trees::open(directory.path(), false, &Journal::default()).unwrap();
     assert_eq!(listing(&path).len(), 1, "the mark alone");
     drop(trees);
@@ -200,7 +199,7 @@ fn a_link_in_place_of_the_folder_is_not_followed() {
 fn what_somebody_else_put_into_the_folder_stays() {
     let (directory, path) = folder();
     let mut trees = Trees::open(directory.path(), false, &Journal::default()).unwrap();
-    carry_out(&mut trees, &doing("create"));
+    execute(&mut trees, &doing("create"));
     fs::write(path.join("t0/d1/precious"), "kept").unwrap();
     drop(trees);
     assert_eq!(fs::read_to_string(path.join("t0/d1/precious")).unwrap(), "kept");
@@ -236,8 +235,8 @@ fn what_failed_in_part_is_made_anew() {
     prepare(&mut trees, &read).unwrap();
     fs::remove_file(path.join("t0/d1/f000-0000001")).unwrap();
     let delete = doing("delete");
-    assert_eq!(carry_out(&mut trees, &delete).iter().map(|tally| tally.errors).sum::<u64>(), 1);
-    assert_eq!(carry_out(&mut trees, &read).iter().map(|tally| tally.errors).sum::<u64>(), 0);
+    assert_eq!(execute(&mut trees, &delete).iter().map(|tally| tally.errors).sum::<u64>(), 1);
+    assert_eq!(execute(&mut trees, &read).iter().map(|tally| tally.errors).sum::<u64>(), 0);
 }
 
 #[test]

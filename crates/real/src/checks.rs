@@ -2,7 +2,7 @@
 
 use conduct::{WorldError, checks};
 use host::engine::URING_DEPTH_MAX;
-use host::target::Place;
+use host::target::TargetKind;
 use units::{Bytes, SECTOR_BYTES};
 use workload::files_needed;
 use workload::plan::{Plan, Point, Task};
@@ -23,7 +23,7 @@ pub(crate) fn is_changed(plan: &Plan, number: usize) -> bool {
 
 /// Says no where a target is not there: its name may be a directory's that was mistyped, or one that is not mounted.
 pub(crate) fn check_there(targets: &[Resolved]) -> Result<(), WorldError> {
-    let absent = targets.iter().find(|each| matches!(each.target.place, Place::NewFile(_)));
+    let absent = targets.iter().find(|each| matches!(each.target.kind, TargetKind::NewFile(_)));
     absent.map_or(Ok(()), |each| {
         let name = &each.target.name;
         Err(WorldError::unfit(format!(
@@ -36,7 +36,7 @@ pub(crate) fn check_there(targets: &[Resolved]) -> Result<(), WorldError> {
 /// Says no where plan and targets do not go together, before anything is touched.
 pub(crate) fn check_fit(plan: &Plan, targets: &[Resolved]) -> Result<(), WorldError> {
     let unfit = |why: String| Err(WorldError::unfit(why));
-    let is_null = |each: &Resolved| matches!(each.target.place, Place::Null { .. });
+    let is_null = |each: &Resolved| matches!(each.target.kind, TargetKind::Null { .. });
     if targets.is_empty() {
         return unfit("no target; name one with `--on`, such as `--on /mnt/array`".into());
     }
@@ -47,7 +47,8 @@ pub(crate) fn check_fit(plan: &Plan, targets: &[Resolved]) -> Result<(), WorldEr
     if targets.len() > 1 && targets.iter().any(is_null) {
         return unfit("`null:` cannot be joined with other targets; name it alone".into());
     }
-    let makes_files = |each: &Resolved| matches!(each.target.place, Place::Directory(_) | Place::Null { .. });
+    let makes_files =
+        |each: &Resolved| matches!(each.target.kind, TargetKind::Directory(_) | TargetKind::Null { .. });
     let one_directory = targets.len() == 1 && makes_files(&targets[0]);
     for workload in plan.points().iter().flat_map(Point::workloads) {
         if workload.files != Files::Shared && !one_directory && !owns_targets(workload, targets) {
@@ -72,7 +73,7 @@ pub(crate) fn check_fit(plan: &Plan, targets: &[Resolved]) -> Result<(), WorldEr
 fn check_depth(workload: &Workload, targets: &[Resolved]) -> Result<(), WorldError> {
     let takes_ring = matches!(workload.engine.kind, EngineKind::Auto | EngineKind::IoUring)
         && workload.tree.is_none()
-        && !targets.iter().any(|each| matches!(each.target.place, Place::Null { .. }));
+        && !targets.iter().any(|each| matches!(each.target.kind, TargetKind::Null { .. }));
     if !takes_ring || workload.depth <= URING_DEPTH_MAX {
         return Ok(());
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use host::DevNo;
 use host::environment::UringState;
 use host::monitor::{self, Observations};
-use host::target::{Device, DeviceKind, Direct, Place};
+use host::target::{Device, DeviceKind, Direct, TargetKind};
 use record::names::fact;
 use units::{Bytes, Instant};
 
@@ -48,12 +48,12 @@ fn uring_words(state: &UringState) -> String {
 
 /// A target, as it is stored.
 pub(crate) fn target(each: &Resolved, scratch: &ScratchSet, number: usize) -> record::Target {
-    let (kind, own) = match &each.target.place {
-        Place::Null { .. } => ("null", None),
-        Place::File(path) => ("file", Some(path)),
-        Place::NewFile(path) => ("file", Some(path)),
-        Place::Directory(path) => ("directory", Some(path)),
-        Place::Block { node, .. } => ("block device", Some(node)),
+    let (kind, own) = match &each.target.kind {
+        TargetKind::Null { .. } => ("null", None),
+        TargetKind::File(path) => ("file", Some(path)),
+        TargetKind::NewFile(path) => ("file", Some(path)),
+        TargetKind::Directory(path) => ("directory", Some(path)),
+        TargetKind::Block { node, .. } => ("block device", Some(node)),
     };
     let scratched = scratch.planned(number);
     let laid_out = scratched.is_some();

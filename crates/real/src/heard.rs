@@ -4,7 +4,7 @@ use std::path::Path;
 
 use conduct::{History, Live, MeasuredWorker, MeasuredWorkload, p99_of, span_of};
 use host::clock::Clock;
-use host::load::{Assignment, News, WorkerOutcome};
+use host::load::{Assignment, LoadEvent, WorkerOutcome};
 use host::monitor::Monitor;
 use record::{CpuUse, EngineUsed};
 use units::{Bytes, Instant, Nanos};
@@ -41,25 +41,25 @@ impl Heard {
 
     pub(crate) fn listen(
         &mut self,
-        news: News<'_>,
+        event: LoadEvent<'_>,
         clock: &Clock,
         monitor: &Monitor,
         live: &mut dyn FnMut(Live),
     ) {
-        match news {
-            News::Started(start, threads) => {
+        match event {
+            LoadEvent::Started(start, threads) => {
                 self.started = start;
                 for (worker, thread) in threads.iter().enumerate() {
                     monitor.watch_thread(thread.unsigned_abs(), &format!("worker {worker}"));
                 }
             }
-            News::Intervals(workload, intervals) => {
+            LoadEvent::Intervals(workload, intervals) => {
                 let until = intervals.last().map(|interval| interval.until);
                 self.p99 = until.zip(p99_of(&intervals)).or(self.p99);
                 self.histories[workload].take(intervals);
             }
-            News::Logged(..) => {}
-            News::Progress(progress) => {
+            LoadEvent::Logged(..) => {}
+            LoadEvent::Progress(progress) => {
                 let now = clock.now();
                 // A silent target has no percentile.
                 let fresh = self.p99.filter(|(until, _)| now.saturating_since(*until) < FRESH);

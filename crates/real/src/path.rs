@@ -1,10 +1,10 @@
 //! The path to the media as records keep it.
 
-use host::topology::{Ceiling, Part};
+use host::topology::{Ceiling, PathComponent};
 use record::PathPart;
 
 /// `part` and all below it.
-pub(crate) fn part(part: Part) -> PathPart {
+pub(crate) fn part(part: PathComponent) -> PathPart {
     PathPart {
         name: part.name,
         kind: part.kind,

@@ -11,7 +11,7 @@ use host::plain::{self, Made, Refused};
 use host::restore::Journal;
 use host::safety::{Consent, consent_for, permit};
 use host::scratch::{Step, enough_room};
-use host::target::Place;
+use host::target::TargetKind;
 use units::Bytes;
 
 use crate::failure::HostError;
@@ -57,11 +57,11 @@ impl PlainSet {
         journal: &Journal,
     ) -> Result<PlainSet, WorldError> {
         for (wanted, each) in wanted.iter().zip(targets.iter_mut()) {
-            match &each.target.place {
-                Place::NewFile(path) => {
+            match &each.target.kind {
+                TargetKind::NewFile(path) => {
                     enough_room(path, wanted.size, None).map_err(HostError::told)?;
                 }
-                Place::File(_) => {
+                TargetKind::File(_) => {
                     let cuts = wanted.cut.is_some_and(|cut| cut < each.facts.size);
                     let expands = wanted.expand && wanted.size > each.facts.size;
                     if (cuts || expands) && each.permit.is_none() {
@@ -70,11 +70,11 @@ impl PlainSet {
                         each.permit = Some(Arc::new(permit));
                     }
                 }
-                Place::Directory(_) => {
+                TargetKind::Directory(_) => {
                     let why = format!("{} is a directory; name a file in it", each.target.name);
                     return Err(WorldError::unfit(why));
                 }
-                Place::Block { .. } | Place::Null { .. } => continue,
+                TargetKind::Block { .. } | TargetKind::Null { .. } => continue,
             }
             let kept = wanted.cut.map_or(each.facts.size, |cut| cut.min(each.facts.size));
             each.facts.size = kept.max(wanted.size);
@@ -154,17 +154,17 @@ impl PlainSet {
 
     /// The file for what is to be done before the load; `None` where nothing is, or nothing of a file's.
     fn open(&mut self, wanted: &PlainFile, each: &mut Resolved) -> Result<Option<File>, WorldError> {
-        match each.target.place.clone() {
-            Place::NewFile(path) => {
+        match each.target.kind.clone() {
+            TargetKind::NewFile(path) => {
                 let made = Made::make(&path, wanted.keep, &self.journal);
                 let (made, permit) = made.map_err(|error| refused(each, error))?;
                 let handle = made.handle().map_err(|error| refused(each, error))?;
                 self.made.push(made);
                 each.permit = Some(Arc::new(permit));
-                each.target.place = Place::File(path);
+                each.target.kind = TargetKind::File(path);
                 Ok(Some(handle))
             }
-            Place::File(path) => {
+            TargetKind::File(path) => {
                 let Some(permit) = each.permit.clone() else { return Ok(None) };
                 let Some(file) = permit.open(0).map_err(HostError::told)? else { return Ok(None) };
                 if permit.consent.is_none() && plain::is_as_left(&file) {
@@ -173,7 +173,7 @@ impl PlainSet {
                 }
                 Ok(Some(file))
             }
-            Place::Directory(_) | Place::Block { .. } | Place::Null { .. } => Ok(None),
+            TargetKind::Directory(_) | TargetKind::Block { .. } | TargetKind::Null { .. } => Ok(None),
         }
     }
 }
@@ -189,8 +189,8 @@ fn expanding(each: &Resolved) -> impl FnOnce(std::io::Error) -> WorldError {
 
 /// A file that may be written, opened for it; `None` for devices, and for what is only read.
 fn writable(each: &Resolved) -> Result<Option<File>, WorldError> {
-    match (&each.target.place, &each.permit) {
-        (Place::File(_), Some(permit)) => permit.open(0).map_err(HostError::told),
+    match (&each.target.kind, &each.permit) {
+        (TargetKind::File(_), Some(permit)) => permit.open(0).map_err(HostError::told),
         _ => Ok(None),
     }
 }

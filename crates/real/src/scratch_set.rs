@@ -8,9 +8,9 @@ use conduct::{Live, WorldError};
 use host::clock::Clock;
 use host::environment::Environment;
 use host::scratch::{
-    self, Budget, HEADER_SIZE, Room, Scratch, Spec, Step, Surroundings, auto_size, requested_size,
+    self, Budget, HEADER_SIZE, Room, Scratch, SizeEnvironment, Spec, Step, requested_size, auto_size,
 };
-use host::target::Place;
+use host::target::TargetKind;
 use units::convert::narrow;
 use units::{Bytes, Nanos};
 use workload::plan::{Plan, Point};
@@ -50,7 +50,7 @@ impl ScratchSet {
         if !targets.iter().any(makes_files) {
             return Ok(ScratchSet::default());
         }
-        let has_directory = targets.iter().any(|each| matches!(each.target.place, Place::Directory(_)));
+        let has_directory = targets.iter().any(|each| matches!(each.target.kind, TargetKind::Directory(_)));
         if has_directory && !targets.iter().all(makes_files) {
             let why = "directories cannot be joined with devices or existing files; name targets of one kind";
             return Err(WorldError::unfit(why));
@@ -167,7 +167,7 @@ pub(crate) fn layout_news(
 
 /// A name that is not there is a new file: to be said, for it may be a directory's that was mistyped.
 fn new_files(targets: &[Resolved], keep: bool) -> Option<String> {
-    let is_new = |each: &&Resolved| matches!(each.target.place, Place::NewFile(_));
+    let is_new = |each: &&Resolved| matches!(each.target.kind, TargetKind::NewFile(_));
     let names: Vec<&str> = targets.iter().filter(is_new).map(|each| each.target.name.as_str()).collect();
     let removed = if keep { "" } else { " and removed at the end" };
     (!names.is_empty())
@@ -176,7 +176,7 @@ fn new_files(targets: &[Resolved], keep: bool) -> Option<String> {
 
 /// Whether files are made for it: in it, or by its name.
 fn makes_files(each: &Resolved) -> bool {
-    matches!(each.target.place, Place::Directory(_) | Place::NewFile(_))
+    matches!(each.target.kind, TargetKind::Directory(_) | TargetKind::NewFile(_))
 }
 
 /// The numbers of the files that `workload` uses.
@@ -193,7 +193,8 @@ pub(crate) fn files_of(workload: &Workload, targets: &[Resolved]) -> Vec<usize> 
 /// Whether the targets that `workload` is `on` are its own files: as many as it needs, and none a directory.
 pub(crate) fn owns_targets(workload: &Workload, targets: &[Resolved]) -> bool {
     let used = || targets.iter().enumerate().filter(|(number, _)| workload.uses(*number));
-    let is_one = |each: &Resolved| !matches!(each.target.place, Place::Directory(_) | Place::Null { .. });
+    let is_one =
+        |each: &Resolved| !matches!(each.target.kind, TargetKind::Directory(_) | TargetKind::Null { .. });
     used().count() as u64 == files_needed(workload) && used().all(|(_, each)| is_one(each))
 }
 
@@ -254,7 +255,7 @@ impl Needs {
     ) -> Result<Sized, WorldError> {
         let mut files = self.all();
         let settled = |(number, size): (&usize, &Bytes)| (!self.open.contains(number)).then_some(*size);
-        let given = Surroundings {
+        let given = SizeEnvironment {
             taken: HEADER_SIZE * files.len() as u64 + self.explicit.iter().filter_map(settled).sum::<Bytes>(),
             ram: environment.ram,
             direct: workloads.iter().all(|workload| workload.direct),
@@ -296,7 +297,7 @@ fn ends_early() -> String {
 /// Gives all `files` together the size that is asked for; the words for it, or why it cannot be.
 fn asked_for(
     asked: Bytes,
-    given: &Surroundings,
+    given: &SizeEnvironment,
     files: &mut BTreeMap<usize, Bytes>,
     place: &Folders<'_>,
 ) -> Result<String, WorldError> {
@@ -317,7 +318,7 @@ fn asked_for(
         ));
     }
     // Files of spans that are given are within what is asked for, not beside it.
-    let given = Surroundings { taken: HEADER_SIZE * count, ..given.clone() };
+    let given = SizeEnvironment { taken: HEADER_SIZE * count, ..given.clone() };
     let choice = match requested_size(&given, asked) {
         Ok(choice) => choice,
         Err(fits) => {
@@ -333,7 +334,7 @@ fn asked_for(
 }
 
 /// The size of each of `count` files whose size is open, and the reason for it.
-fn chosen(given: &Surroundings, count: usize, place: &Folders<'_>) -> Result<(Bytes, String), WorldError> {
+fn chosen(given: &SizeEnvironment, count: usize, place: &Folders<'_>) -> Result<(Bytes, String), WorldError> {
     let each = |all: Bytes| Bytes::new(all.get() / count as u64).round_down(HEADER_SIZE);
     match auto_size(given) {
         Some(choice) => Ok((each(choice.size), choice.why)),
@@ -359,8 +360,8 @@ impl Folders<'_> {
     /// Where file number `number` lies.
     fn path(&self, number: usize) -> PathBuf {
         let target = &self.targets[number % self.targets.len()].target;
-        match &target.place {
-            Place::Directory(directory) => {
+        match &target.kind {
+            TargetKind::Directory(directory) => {
                 scratch::path_in(directory, self.taken + number / self.targets.len())
             }
             _ => target.path().map(Into::into).unwrap_or_default(),
@@ -376,7 +377,7 @@ impl Folders<'_> {
         &self,
         files: &BTreeMap<usize, Bytes>,
         is_shared: bool,
-    ) -> Result<BTreeMap<u64, Surroundings>, WorldError> {
+    ) -> Result<BTreeMap<u64, SizeEnvironment>, WorldError> {
         let mut rooms: BTreeMap<u64, (Room, Bytes)> = BTreeMap::new();
         for path in files.keys().map(|number| self.path(*number)) {
             let room = scratch::room(&path).map_err(HostError::told)?;
@@ -387,13 +388,17 @@ impl Folders<'_> {
             let free = room.free + back;
             let free = if is_shared { Bytes::new(free.get() / 2) } else { free };
             let reserve = scratch::reserve(room.total, free);
-            (number, Surroundings { free, reserve, ..Surroundings::default() })
+            (number, SizeEnvironment { free, reserve, ..SizeEnvironment::default() })
         };
         Ok(rooms.into_iter().map(surroundings).collect())
     }
 
     /// The room of the file system that has least.
-    fn narrowest(&self, files: &BTreeMap<usize, Bytes>, is_shared: bool) -> Result<Surroundings, WorldError> {
+    fn narrowest(
+        &self,
+        files: &BTreeMap<usize, Bytes>,
+        is_shared: bool,
+    ) -> Result<SizeEnvironment, WorldError> {
         let rooms = self.rooms(files, is_shared)?;
         let narrowest = rooms.into_values().min_by_key(|room| room.free.saturating_sub(room.reserve));
         Ok(narrowest.unwrap_or_default())

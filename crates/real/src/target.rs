@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use conduct::WorldError;
 use host::safety::{Judgement, Permit, consent_for, judge};
-use host::target::{Direct, Place, Stored};
+use host::target::{Direct, Stored, TargetKind};
 use host::{Facts, SysRoot, Target};
 use record::PathPart;
 use units::Bytes;
@@ -53,11 +53,11 @@ impl Look {
     /// Looks at a real target. Opens nothing for writing.
     pub fn at(name: &str) -> Result<Look, WorldError> {
         let (target, facts) = find(&SysRoot::real(), name)?;
-        let kind = match target.place {
-            Place::Null { .. } | Place::Block { .. } => LookKind::Device,
-            Place::File(_) => LookKind::File,
-            Place::NewFile(_) => LookKind::NewFile,
-            Place::Directory(_) => LookKind::Directory,
+        let kind = match target.kind {
+            TargetKind::Null { .. } | TargetKind::Block { .. } => LookKind::Device,
+            TargetKind::File(_) => LookKind::File,
+            TargetKind::NewFile(_) => LookKind::NewFile,
+            TargetKind::Directory(_) => LookKind::Directory,
         };
         let direct_unit = facts.direct.as_ref().and_then(Direct::offset);
         Ok(Look { kind, size: facts.size, direct_unit, remote: facts.remote.is_some() })

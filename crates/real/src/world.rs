@@ -11,11 +11,11 @@ use conduct::{Live, MeasuredLoad, MeasuredState, World, WorldError, checks};
 use host::clock::Clock;
 use host::engine::FileRef;
 use host::environment::UringState;
-use host::load::{Assignment, News};
+use host::load::{Assignment, LoadEvent};
 use host::monitor::{DeviceCounters, Monitor, process_cpu};
 use host::restore::{Journal, ReadAhead};
 use host::safety::{consent_for, permit};
-use host::target::{Facts, Place, Target};
+use host::target::{Facts, Target, TargetKind};
 use host::verify::Books;
 use host::{DevNo, SysRoot};
 use record::{CpuUse, Environment};
@@ -123,8 +123,10 @@ impl RealWorld {
             UringState::Allowed { .. } => None,
             UringState::Refused { why } => Some(why.as_str()),
         };
-        let is_null =
-            matches!(self.targets[..], [Resolved { target: Target { place: Place::Null { .. }, .. }, .. }]);
+        let is_null = matches!(
+            self.targets[..],
+            [Resolved { target: Target { kind: TargetKind::Null { .. }, .. }, .. }]
+        );
         checks::fits_machine(plan, &host::room::read(&self.root), |workload| {
             if workload.tree.is_some() {
                 return Ok(Need::of_files(workload));
@@ -159,7 +161,7 @@ impl RealWorld {
 
     /// Files and lengths for one workload, in the order of its file numbers.
     fn files_for(&self, workload: &Workload) -> (Vec<FileRef>, Vec<Bytes>) {
-        if let [Resolved { target: Target { place: Place::Null { size }, .. }, .. }] = self.targets[..] {
+        if let [Resolved { target: Target { kind: TargetKind::Null { size }, .. }, .. }] = self.targets[..] {
             return (Vec::new(), vec![size; null_files(workload)]);
         }
         files_of(workload, &self.targets).into_iter().map(|number| self.file(number)).unzip()
@@ -167,7 +169,7 @@ impl RealWorld {
 
     /// The lengths of the files of one workload, also of those that are not made yet.
     fn lengths_for(&self, workload: &Workload) -> Vec<Bytes> {
-        if let [Resolved { target: Target { place: Place::Null { size }, .. }, .. }] = self.targets[..] {
+        if let [Resolved { target: Target { kind: TargetKind::Null { size }, .. }, .. }] = self.targets[..] {
             return vec![size; null_files(workload)];
         }
         let length = |number: usize| match self.scratch.planned(number) {
@@ -204,7 +206,7 @@ impl RealWorld {
     /// Where the system does not say, what was known stays.
     fn look_again(&mut self) {
         for Resolved { target, facts, .. } in &mut self.targets {
-            if matches!(target.place, Place::Null { .. }) {
+            if matches!(target.kind, TargetKind::Null { .. }) {
                 continue;
             }
             if let Ok(now) = Facts::read(&self.root, target) {
@@ -293,13 +295,15 @@ impl World for RealWorld {
         let monitor = self.monitor()?;
         let mut heard = Heard::new(assignments.len(), self.keeps_seconds, self.clock.now());
         let listener = &mut self.listener;
-        let outcomes = host::load::run(&assignments, &self.clock, &self.stop, &mut |news| {
-            match (&news, &mut *listener) {
-                (News::Started(at, _), Some(listener)) => listener.begin(load, &names(&assignments), *at),
-                (News::Logged(workload, requests), _) => listener::tell(listener, *workload, requests),
+        let outcomes = host::load::run(&assignments, &self.clock, &self.stop, &mut |event| {
+            match (&event, &mut *listener) {
+                (LoadEvent::Started(at, _), Some(listener)) => {
+                    listener.begin(load, &names(&assignments), *at)
+                }
+                (LoadEvent::Logged(workload, requests), _) => listener::tell(listener, *workload, requests),
                 _ => {}
             }
-            heard.listen(news, &self.clock, &monitor, live);
+            heard.listen(event, &self.clock, &monitor, live);
         })
         .map_err(HostError::told)?;
         let ended = self.clock.now();
@@ -343,7 +347,7 @@ impl World for RealWorld {
             Settle::Auto => SETTLE_IDLE,
             Settle::For(time) => time,
         };
-        if self.targets.iter().all(|each| matches!(each.target.place, Place::Null { .. })) {
+        if self.targets.iter().all(|each| matches!(each.target.kind, TargetKind::Null { .. })) {
             return Ok(None);
         }
         let started = self.clock.now();
@@ -411,7 +415,7 @@ impl RealWorld {
         }
         for number in (0..self.targets.len()).filter(|number| self.scratch.planned(*number).is_none()) {
             let Resolved { target, facts, stored, .. } = &mut self.targets[number];
-            if let Place::File(path) | Place::Block { node: path, .. } = &target.place {
+            if let TargetKind::File(path) | TargetKind::Block { node: path, .. } = &target.kind {
                 *stored = host::target::stored(path, facts.size, &self.clock).ok().flatten();
             }
         }

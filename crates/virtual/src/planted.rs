@@ -19,7 +19,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use array::sim::{Plant, Resource};
+use array::sim::{Resource, Topology};
 use array::spec::{self, Shipped};
 use array::streams::Stream;
 use conduct::Machine;
@@ -133,14 +133,14 @@ pub struct Case {
 }
 
 impl Case {
-    /// The array as planted.
-    pub fn plant(&self, plant: &mut Plant) {
-        slow(self.planted, self.slower, plant);
+    /// Slows the planted part of the array.
+    pub fn apply(&self, topology: &mut Topology) {
+        slow(self.planted, self.slower, topology);
     }
 
     /// All points of its plan, or `None` where the array refuses it.
     pub fn points(&self) -> Option<Vec<Point>> {
-        simulated(&self.plan, &self.address, |plant| self.plant(plant))
+        simulated(&self.plan, &self.address, |topology| self.apply(topology))
     }
 }
 
@@ -168,9 +168,9 @@ impl Case {
     }
 }
 
-fn slow(planted: Planted, times: f64, plant: &mut Plant) {
+fn slow(planted: Planted, times: f64, topology: &mut Topology) {
     if let Planted::Part(part) = planted {
-        part.speed_up(plant, 1.0 / times);
+        part.speed_up(topology, 1.0 / times);
     }
 }
 
@@ -309,7 +309,7 @@ impl Draft {
     }
 
     /// The rate with `change` made to the array; `None` where the array refuses the plan.
-    fn rate(&self, seed: u64, ends: &str, depth: u32, change: impl FnOnce(&mut Plant)) -> Option<f64> {
+    fn rate(&self, seed: u64, ends: &str, depth: u32, change: impl FnOnce(&mut Topology)) -> Option<f64> {
         let text = self.text(seed, ends, &depth.to_string());
         let plan = Plan::parse("planted", &text, &Overrides::default()).ok()?;
         let points = simulated(&plan, &self.address, change)?;
@@ -321,9 +321,9 @@ impl Draft {
 
     /// The case, where the limit is clear.
     fn clear(self) -> Option<Case> {
-        let plant = Plant::from(&spec::array(&Shipped, &self.address).ok()?);
+        let topology = Topology::from(&spec::array(&Shipped, &self.address).ok()?);
         if let Planted::Part(part) = self.planted
-            && !part.is_in(&plant)
+            && !part.is_in(&topology)
         {
             return None;
         }
@@ -332,13 +332,14 @@ impl Draft {
         let ends = |longer: f64| {
             format!("warmup = \"{:.0}us\"\nrun = \"{:.0}us\"\n", run_s * 0.25e6, run_s * longer * 1e6)
         };
-        let gains = self.gains(0, slower, &ends(1.0), &plant)?;
-        let as_planted =
-            |longer: f64| self.rate(0, &ends(longer), self.depth, |plant| slow(self.planted, slower, plant));
+        let gains = self.gains(0, slower, &ends(1.0), &topology)?;
+        let as_planted = |longer: f64| {
+            self.rate(0, &ends(longer), self.depth, |topology| slow(self.planted, slower, topology))
+        };
         if (as_planted(LONGER)? / as_planted(1.0)? - 1.0).abs() > LASTING {
             return None;
         }
-        if (1..SEEDS).any(|seed| self.gains(seed, slower, &ends(1.0), &plant).is_none()) {
+        if (1..SEEDS).any(|seed| self.gains(seed, slower, &ends(1.0), &topology).is_none()) {
             return None;
         }
         let depths = match self.swept {
@@ -361,11 +362,17 @@ impl Draft {
     }
 
     /// What twice of each brings with `seed`, that of the planted part first; `None` where the limit is not clear.
-    fn gains(&self, seed: u64, slower: f64, ends: &str, plant: &Plant) -> Option<Vec<(&'static str, f64)>> {
-        let of = |depth: u32, change: &dyn Fn(&mut Plant)| {
-            self.rate(seed, ends, depth, |plant| {
-                slow(self.planted, slower, plant);
-                change(plant);
+    fn gains(
+        &self,
+        seed: u64,
+        slower: f64,
+        ends: &str,
+        topology: &Topology,
+    ) -> Option<Vec<(&'static str, f64)>> {
+        let of = |depth: u32, change: &dyn Fn(&mut Topology)| {
+            self.rate(seed, ends, depth, |topology| {
+                slow(self.planted, slower, topology);
+                change(topology);
             })
         };
         let before = of(self.depth, &|_| ())?;
@@ -377,12 +384,12 @@ impl Draft {
             return None;
         }
         let faster = |parts: &[Resource]| {
-            let change = |plant: &mut Plant| parts.iter().for_each(|part| part.speed_up(plant, 2.0));
+            let change = |topology: &mut Topology| parts.iter().for_each(|part| part.speed_up(topology, 2.0));
             Some(of(self.depth, &change)? / before - 1.0)
         };
         let own = faster(&[part]).filter(|own| *own >= CLEAR)?;
         let mut gains = vec![(part.name(), own), ("depth", deeper)];
-        let others = Resource::ALL.into_iter().filter(|other| *other != part && other.is_in(plant));
+        let others = Resource::ALL.into_iter().filter(|other| *other != part && other.is_in(topology));
         let others: Vec<Resource> = others.collect();
         let together = faster(&others)?;
         gains.push(("all others", together));
@@ -398,7 +405,8 @@ impl Draft {
     /// How many times as slow the planted part has to be, and the rate then.
     fn slowed(&self) -> Option<(f64, f64)> {
         let ends = format!("ops = {PROBE}\n");
-        let at = |slower: f64| self.rate(0, &ends, self.depth, |plant| slow(self.planted, slower, plant));
+        let at =
+            |slower: f64| self.rate(0, &ends, self.depth, |topology| slow(self.planted, slower, topology));
         if self.planted == Planted::Concurrency {
             return Some((1.0, at(1.0)?));
         }
@@ -417,7 +425,7 @@ impl Draft {
     }
 }
 
-fn simulated(plan: &Plan, address: &str, change: impl FnOnce(&mut Plant)) -> Option<Vec<Point>> {
+fn simulated(plan: &Plan, address: &str, change: impl FnOnce(&mut Topology)) -> Option<Vec<Point>> {
     let stop = Arc::new(AtomicBool::new(false));
     let mut world =
         ModelledWorld::changed(plan, address, &Shipped, &Machine::default(), stop, change).ok()?;

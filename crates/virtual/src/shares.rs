@@ -1,7 +1,7 @@
 //! How the response time of a load divides over the parts of a virtual array.
 
-use array::sim::Outcome;
-use array::trail::{Part, Times, Trails};
+use array::latency::{LatencyTotals, Stage, Times};
+use array::sim::RunOutcome;
 use record::{PartShare, ResponseShare, Shares};
 use workload::plan::Load;
 use workload::tally::{Class, Tally};
@@ -13,22 +13,22 @@ const TAIL: f64 = 0.01;
 const TAIL_REQUESTS: u64 = 1_000;
 
 /// For each workload and class; `workload_of` names the workload of each job.
-pub fn of(load: &Load, outcome: &Outcome, workload_of: &[usize]) -> Vec<ResponseShare> {
+pub fn of(load: &Load, outcome: &RunOutcome, workload_of: &[usize]) -> Vec<ResponseShare> {
     let mut shares = Vec::new();
     for (index, workload) in load.workloads.iter().enumerate() {
-        let mut trails = Trails::default();
+        let mut totals = LatencyTotals::default();
         let own = || workload_of.iter().enumerate().filter(|(_, of)| **of == index).map(|(job, _)| job);
-        own().for_each(|job| trails.merge(&outcome.trails[job]));
-        for class in trails.classes() {
-            let mut all = trails.all(class);
+        own().for_each(|job| totals.merge(&outcome.latency[job]));
+        for class in totals.classes() {
+            let mut all = totals.all(class);
             let waits = own().map(|job| measured(&outcome.tallies[job], class));
             let (count, waited_ns) = waits.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
             // Requests that fell due and were never issued are in the histograms with what they had waited by then.
             let never = (count.saturating_sub(all.count), waited_ns.saturating_sub(all.response_ns));
             let tail =
-                (never.0 == 0 && all.count >= TAIL_REQUESTS).then(|| trails.tail(class, TAIL)).flatten();
+                (never.0 == 0 && all.count >= TAIL_REQUESTS).then(|| totals.tail(class, TAIL)).flatten();
             (all.count, all.response_ns) = (count, waited_ns);
-            all.parts[Part::Schedule as usize].0 += never.1;
+            all.stages[Stage::Schedule as usize].0 += never.1;
             shares.push(ResponseShare {
                 workload: workload.name.clone(),
                 op: class.op.name().into(),
@@ -52,8 +52,8 @@ fn measured(tally: &Tally, class: Class) -> (u64, u64) {
 
 fn means(times: &Times, from_ns: u64) -> Shares {
     let mean = |sum: u64| sum as f64 / times.count.max(1) as f64;
-    let part = |(part, wait, service): (Part, u64, u64)| PartShare {
-        part: part.name().into(),
+    let part = |(stage, wait, service): (Stage, u64, u64)| PartShare {
+        part: stage.name().into(),
         wait_ns: mean(wait),
         service_ns: mean(service),
     };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use array::spec::{Found, Shelf, Shipped, Source};
+use array::spec::{Shelf, Shipped, Source, SourceText};
 use conduct::Machine;
 use record::Point;
 use units::Nanos;
@@ -76,9 +76,9 @@ fn shorten(point: &mut plan::Point, most: Nanos) -> Nanos {
 struct Text<'t>(&'t str);
 
 impl Source for Text<'_> {
-    fn find(&self, shelf: Shelf, name: &str) -> Option<Found<'_>> {
+    fn find(&self, shelf: Shelf, name: &str) -> Option<SourceText<'_>> {
         if (shelf, name) == (Shelf::Array, "text") {
-            return Some(Found { label: "the model".into(), text: self.0.into() });
+            return Some(SourceText { label: "the model".into(), text: self.0.into() });
         }
         Shipped.find(shelf, name)
     }

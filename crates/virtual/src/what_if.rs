@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use array::sim::{Plant, Resource};
+use array::sim::{Resource, Topology};
 use array::spec::{self, Source};
 use conduct::{Machine, World, WorldError};
 use record::{Effect, Figure, Point, Trial, WhatIf};
@@ -116,9 +116,9 @@ pub fn what_if(
 ) -> Result<WhatIf, WhatIfError> {
     let point = study.plan.points().get(study.index).ok_or(WhatIfError::NoLoad(study.index))?;
     let Task::Load(load) = &point.task else { return Err(WhatIfError::NoLoad(study.index)) };
-    let mut plant = Plant::from(&spec::array(library, study.address).map_err(ModelError::from)?);
-    alter(study, &mut plant);
-    let parts = Resource::ALL.into_iter().filter(|one| one.is_in(&plant)).map(Change::Faster);
+    let mut topology = Topology::from(&spec::array(library, study.address).map_err(ModelError::from)?);
+    alter(study, &mut topology);
+    let parts = Resource::ALL.into_iter().filter(|one| one.is_in(&topology)).map(Change::Faster);
     let changes: Vec<Change> = parts.chain(is_closed(load).then_some(Change::Deeper)).collect();
     tried(study, &point.name, &changes, library, stop)
 }
@@ -288,10 +288,10 @@ fn once(
     });
     plan.seed = plan.seed.wrapping_add(seed << 32);
     let mut world =
-        ModelledWorld::changed(&plan, study.address, library, study.machine, stop.clone(), |plant| {
-            alter(study, plant);
+        ModelledWorld::changed(&plan, study.address, library, study.machine, stop.clone(), |topology| {
+            alter(study, topology);
             if let Change::Faster(resource) = change {
-                resource.speed_up(plant, study.times);
+                resource.speed_up(topology, study.times);
             }
         })?;
     let outcome = conduct::run(&plan, &mut world, &mut |_| {});
@@ -305,8 +305,8 @@ fn once(
     point.and_then(figures).ok_or(WhatIfError::NoFigure)
 }
 
-fn alter(study: &Study<'_>, plant: &mut Plant) {
-    study.altered.iter().for_each(|(resource, times)| resource.speed_up(plant, *times));
+fn alter(study: &Study<'_>, topology: &mut Topology) {
+    study.altered.iter().for_each(|(resource, times)| resource.speed_up(topology, *times));
 }
 
 /// The rates of all workloads together, and the percentile of all their requests.

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use array::background::{BackgroundKind, BackgroundPolicy};
-use array::files::Held;
+use array::files::Unwritten;
 use array::raid::HealthError;
-use array::sim::{self, Client, FilePlace, Plant, Sim, Watch, WorkError, WorkOrder};
+use array::sim::{self, Client, FilePlace, Sim, Topology, Watch, WorkError, WorkOrder};
 use array::spec::{self, ArraySpec, Shipped, Source, SpecError};
 use conduct::listener::{self, Listener};
 use conduct::{
@@ -43,7 +43,7 @@ pub struct ModelledWorld {
     /// Background work that goes on beside the phases that follow, and since when.
     works: Vec<(u32, &'static str, Instant)>,
     /// What the file system of its host has not yet written.
-    held: Held,
+    held: Unwritten,
     listener: Option<Box<dyn Listener>>,
     keeps_seconds: bool,
 }
@@ -69,12 +69,12 @@ impl ModelledWorld {
         library: &dyn Source,
         machine: &Machine,
         stop: Arc<AtomicBool>,
-        change: impl FnOnce(&mut Plant),
+        change: impl FnOnce(&mut Topology),
     ) -> Result<ModelledWorld, ModelError> {
         let spec = spec::array(library, address)?;
-        let mut plant = Plant::from(&spec);
-        change(&mut plant);
-        let sim = Sim::new(&plant, plan.seed).map_err(|error| ModelError::Geometry(error.to_string()))?;
+        let mut topology = Topology::from(&spec);
+        change(&mut topology);
+        let sim = Sim::new(&topology, plan.seed).map_err(|error| ModelError::Geometry(error.to_string()))?;
         let sizes = sim.lun_sizes();
         checks::verifies_nothing(plan, "a virtual array").map_err(ModelError::Unfit)?;
         checks::names_targets(plan, sizes.len(), "LUNs; `array:NAME?luns=N` has more")
@@ -87,7 +87,7 @@ impl ModelledWorld {
             sizes,
             stop,
             works: Vec::new(),
-            held: Held::default(),
+            held: Unwritten::default(),
             listener: None,
             keeps_seconds: false,
         };
@@ -280,7 +280,7 @@ impl World for ModelledWorld {
     }
 
     fn keep_shares(&mut self) {
-        self.sim.keep_trails();
+        self.sim.trace_latency();
     }
 
     fn keep_seconds(&mut self) {
@@ -375,7 +375,7 @@ impl World for ModelledWorld {
         let started = self.sim.now();
         let done = match settle {
             Settle::None => return Ok(None),
-            Settle::Auto if self.sim.come_to_rest(SETTLE_MOST) => {
+            Settle::Auto if self.sim.quiesce(SETTLE_MOST) => {
                 "write-back caches written out, read caches emptied".to_owned()
             }
             Settle::Auto => format!("write-back caches not yet written out after {SETTLE_MOST}"),
@@ -431,7 +431,7 @@ fn answer(workload: &Workload, jobs: &[workload::JobSpec], files: &[FilePlace]) 
 }
 
 /// Where the time went: every part, and what visits on behalf of hosts, caches and background work met there.
-fn breakdown(outcome: &sim::Outcome) -> Breakdown {
+fn breakdown(outcome: &sim::RunOutcome) -> Breakdown {
     let elapsed = outcome.until.saturating_since(outcome.from);
     let mut classes = Vec::new();
     let mut components = Vec::new();

@@ -16,7 +16,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use array::raid::{Geometry, Health, Level, Plan as Steps, SetSpec};
-use array::spec::{Found, Layered, Shelf, Shipped, Source};
+use array::spec::{Layered, Shelf, Shipped, Source, SourceText};
 use array::streams::Stream;
 use conduct::Machine;
 use modelled::{ModelledWorld, planted, what_if};
@@ -72,13 +72,13 @@ struct Files {
 }
 
 impl Source for Files {
-    fn find(&self, shelf: Shelf, name: &str) -> Option<Found<'_>> {
+    fn find(&self, shelf: Shelf, name: &str) -> Option<SourceText<'_>> {
         let text = match (shelf, name) {
             (Shelf::Array, "planted") => &self.array,
             (Shelf::Device, "planted-drive") => &self.drive,
             _ => return None,
         };
-        Some(Found { label: Cow::Owned(name.into()), text: Cow::Borrowed(text) })
+        Some(SourceText { label: Cow::Owned(name.into()), text: Cow::Borrowed(text) })
     }
 
     fn names(&self, _: Shelf) -> Vec<String> {

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use array::spec::{Found, Layered, Shelf, Shipped, Source};
+use array::spec::{Layered, Shelf, Shipped, Source, SourceText};
 use conduct::Machine;
 use modelled::ModelledWorld;
 use modelled::what_if::{Study, WhatIfError, rate_of, what_if};
@@ -25,7 +25,7 @@ const ARRAY: &str = "name = 'plain'\nabout = 'one part works'\n\
      [raid]\nlevel = '0'\ndisks = 1\nchunk = '64KiB'\nluns = 1\n";
 
 impl Source for Files {
-    fn find(&self, shelf: Shelf, name: &str) -> Option<Found<'_>> {
+    fn find(&self, shelf: Shelf, name: &str) -> Option<SourceText<'_>> {
         let text = match (shelf, name) {
             (Shelf::Array, "plain") => ARRAY.to_owned(),
             (Shelf::Device, "plain-drive") => format!(
@@ -35,7 +35,7 @@ impl Source for Files {
             ),
             _ => return None,
         };
-        Some(Found { label: Cow::Owned(name.into()), text: Cow::Owned(text) })
+        Some(SourceText { label: Cow::Owned(name.into()), text: Cow::Owned(text) })
     }
 
     fn names(&self, _: Shelf) -> Vec<String> {

@@ -13,7 +13,7 @@ use units::{Bytes, BytesPerSecond, Instant, Nanos, SECTOR_BYTES};
 
 use crate::device::Command;
 pub use crate::device::programs::PIECE;
-use crate::device::programs::{Programs, Work};
+use crate::device::programs::{DieWork, Programs};
 use crate::meter::{Class, Meter};
 use crate::server::Servers;
 use crate::station::Station;
@@ -148,7 +148,7 @@ impl Fitted {
             Some(programs) if command.write => {
                 // What flash takes longer for where a write begins than where it goes on is copying.
                 let program = moving.min(self.params.write_on.time_for(rewritten));
-                let work = Work { program, copies: moving - program };
+                let work = DieWork { program, copies: moving - program };
                 let room = programs.take(now, work, rewritten).max(ready);
                 (room, room, room + access)
             }

@@ -22,12 +22,12 @@ pub struct Programs {
     buffer: Option<WriteBuffer>,
     /// Bytes that are no piece yet, and the work for them.
     gathered: u64,
-    owed: Work,
+    owed: DieWork,
 }
 
 /// What dies have to do for a write.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Work {
+pub struct DieWork {
     /// To program it.
     pub program: Nanos,
     /// To copy what lies where room is made for it: done later, a whole block at a time.
@@ -59,14 +59,14 @@ impl Programs {
             piece: piece.get().max(1),
             buffer: (buffer > Bytes::ZERO).then(|| WriteBuffer::new(buffer)),
             gathered: 0,
-            owed: Work::default(),
+            owed: DieWork::default(),
         }
     }
 
     /// Has dies `work` for `bytes`; when the device has room for them.
     ///
     /// What is less than a piece waits until others have made it one: small writes share programs.
-    pub fn take(&mut self, now: Instant, work: Work, bytes: Bytes) -> Instant {
+    pub fn take(&mut self, now: Instant, work: DieWork, bytes: Bytes) -> Instant {
         let mut room = self.buffer.as_mut().map_or(now, |buffer| buffer.room(now, bytes.get()));
         let from = room;
         self.gathered += bytes.get();
@@ -74,9 +74,9 @@ impl Programs {
         self.owed.copies += work.copies;
         let pieces = self.gathered / PIECE.get();
         for _ in 0..pieces {
-            let Work { program, copies } = self.owed.of_piece(self.gathered);
+            let DieWork { program, copies } = self.owed.of_piece(self.gathered);
             self.gathered -= PIECE.get();
-            self.owed = Work { program: self.owed.program - program, copies: self.owed.copies - copies };
+            self.owed = DieWork { program: self.owed.program - program, copies: self.owed.copies - copies };
             let die = self.free_first();
             let ready = Instant::from_nanos(die.until.nanos().saturating_sub(die.each.get()));
             let programmed = die.until.max(from) + program;
@@ -133,13 +133,13 @@ impl Die {
     }
 }
 
-impl Work {
+impl DieWork {
     /// The part of it that a piece of its `bytes` is.
-    fn of_piece(self, bytes: u64) -> Work {
+    fn of_piece(self, bytes: u64) -> DieWork {
         let part = |work: Nanos| {
             Nanos::new(narrow(u128::from(work.get()) * u128::from(PIECE.get()) / u128::from(bytes)))
         };
-        Work { program: part(self.program), copies: part(self.copies) }
+        DieWork { program: part(self.program), copies: part(self.copies) }
     }
 }
 
@@ -161,8 +161,8 @@ mod tests {
         Programs::new(dies, us(100), PIECE, buffer)
     }
 
-    fn program(micros: u64) -> Work {
-        Work { program: us(micros), copies: Nanos::ZERO }
+    fn program(micros: u64) -> DieWork {
+        DieWork { program: us(micros), copies: Nanos::ZERO }
     }
 
     #[test]
@@ -211,7 +211,7 @@ mod tests {
     fn copies_are_begun_once_they_are_a_blocks() {
         let mut programs = programs(1, PIECE * 100);
         let now = Instant::START;
-        let copying = Work { program: us(100), copies: Nanos::new(BLOCK_NS / 2) };
+        let copying = DieWork { program: us(100), copies: Nanos::new(BLOCK_NS / 2) };
         programs.take(now, copying, PIECE);
         assert_eq!(programs.wait(now + us(100), 0, PIECE, us(1)), Nanos::ZERO, "not yet");
         programs.take(now, copying, PIECE);

@@ -36,21 +36,21 @@ use place::{BLOCK, Places};
 /// Requests of the writeback in flight. Source: a request queue of Linux has 64 to 256; half of the smallest is one
 /// thread's.
 const WRITEBACK_DEPTH: u32 = 32;
-/// ExternalIo are written back together up to this size.
+/// Neighbours are written back together up to this size.
 const WRITEBACK_MOST: u64 = 1 << 20;
 /// How often the writeback looks for what is old. Source: Linux, `vm.rst`, `dirty_writeback_centisecs`: 5 s.
 const WRITEBACK_WAKES: Nanos = Nanos::from_secs(5);
 
 /// What has not yet reached the storage; it outlives a run.
 #[derive(Clone, Debug, Default)]
-pub struct Held {
+pub struct Unwritten {
     journal: Journal,
     /// Content: when it was changed, where it belongs, and how much.
     content: VecDeque<(Instant, u64, u64)>,
     content_bytes: u64,
 }
 
-impl Held {
+impl Unwritten {
     /// Content that is in memory alone.
     pub fn unwritten(&self) -> Bytes {
         Bytes::new(self.content_bytes)
@@ -74,12 +74,12 @@ pub struct FileSystem {
     params: FilesParams,
     processors: Station,
     workers: Vec<Worker>,
-    held: Held,
+    held: Unwritten,
     /// Until when each directory is locked by who changes it.
     locks: BTreeMap<(u32, u32), Instant>,
-    later: BinaryHeap<Reverse<(Instant, u64, Later)>>,
+    later: BinaryHeap<Reverse<(Instant, u64, TimedEvent)>>,
     entered: u64,
-    flights: Vec<Option<Flight>>,
+    block_requests: Vec<Option<BlockPurpose>>,
     free: Vec<u32>,
     in_flight: u32,
     writing_back: u32,
@@ -111,7 +111,7 @@ struct Worker {
 
 /// Something that happens later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Later {
+enum TimedEvent {
     /// The processor's part of a worker's request ends.
     Ready(usize),
     /// The running transaction is old.
@@ -122,7 +122,7 @@ enum Later {
 
 /// What a block request is for.
 #[derive(Clone, Copy, Debug)]
-enum Flight {
+enum BlockPurpose {
     /// A worker waits for it.
     Worker(usize),
     /// The commit in progress does.
@@ -138,7 +138,7 @@ impl FileSystem {
         processors: u32,
         capacity: Bytes,
         clients: &[FileClient],
-        held: Held,
+        held: Unwritten,
     ) -> FileSystem {
         let worker = |client: &FileClient| {
             let (shape, sizes) = (&client.job.shape, &client.job.sizes);
@@ -169,7 +169,7 @@ impl FileSystem {
             locks: BTreeMap::new(),
             later: BinaryHeap::new(),
             entered: 0,
-            flights: Vec::new(),
+            block_requests: Vec::new(),
             free: Vec::new(),
             in_flight: 0,
             writing_back: 0,
@@ -199,12 +199,12 @@ impl FileSystem {
             }
             self.later.pop();
             match later {
-                Later::Ready(worker) => self.ready(worker, now),
-                Later::Commit => {
+                TimedEvent::Ready(worker) => self.ready(worker, now),
+                TimedEvent::Commit => {
                     self.commits_later = false;
                     self.commit();
                 }
-                Later::Writeback => {
+                TimedEvent::Writeback => {
                     self.looks_again = false;
                     self.write_back(now);
                 }
@@ -223,18 +223,19 @@ impl FileSystem {
     /// Books the end of a block request.
     pub fn settle(&mut self, done: Completion) {
         let now = done.finished_at;
-        let flight = self.flights[done.token.0 as usize].take().expect("only what was planned is settled");
+        let flight =
+            self.block_requests[done.token.0 as usize].take().expect("only what was planned is settled");
         self.free.push(done.token.0);
         self.in_flight -= 1;
         let failed = done.outcome.result().err();
         match flight {
-            Flight::Worker(worker) => {
+            BlockPurpose::Worker(worker) => {
                 self.workers[worker].pending -= 1;
                 self.workers[worker].failed = self.workers[worker].failed.or(failed);
                 self.go_on(worker, now);
             }
-            Flight::Journal => self.journal_moved(failed, now),
-            Flight::Writeback(bytes) => {
+            BlockPurpose::Journal => self.journal_moved(failed, now),
+            BlockPurpose::Writeback(bytes) => {
                 self.writing_back -= 1;
                 self.held.content_bytes -= bytes;
                 self.write_back(now);
@@ -263,7 +264,7 @@ impl FileSystem {
     }
 
     /// What the jobs saw, and what has not yet reached the storage.
-    pub fn into_tallies(self) -> (Vec<Tally>, Held) {
+    pub fn into_tallies(self) -> (Vec<Tally>, Unwritten) {
         (self.workers.into_iter().map(|worker| worker.job.into_tally()).collect(), self.held)
     }
 
@@ -271,7 +272,7 @@ impl FileSystem {
         self.in_flight == 0 && self.planned.is_empty() && self.workers.iter().all(|worker| worker.done)
     }
 
-    fn enter(&mut self, at: Instant, later: Later) {
+    fn enter(&mut self, at: Instant, later: TimedEvent) {
         self.entered += 1;
         self.later.push(Reverse((at, self.entered, later)));
     }
@@ -280,12 +281,12 @@ impl FileSystem {
     fn arm(&mut self, now: Instant) {
         if !self.commits_later && self.held.journal.has_changes() {
             self.commits_later = true;
-            self.enter(now.saturating_add(self.params.commit), Later::Commit);
+            self.enter(now.saturating_add(self.params.commit), TimedEvent::Commit);
         }
         let has_work = !self.held.content.is_empty() || self.held.journal.has_checkpoint();
         if !self.looks_again && has_work {
             self.looks_again = true;
-            self.enter(now.saturating_add(WRITEBACK_WAKES), Later::Writeback);
+            self.enter(now.saturating_add(WRITEBACK_WAKES), TimedEvent::Writeback);
         }
     }
 
@@ -313,7 +314,7 @@ impl FileSystem {
         } else {
             self.processors.book(now, now, work, class)
         };
-        self.enter(end, Later::Ready(index));
+        self.enter(end, TimedEvent::Ready(index));
     }
 
     fn cost(&self, index: usize, request: &TreeRequest) -> Nanos {
@@ -363,15 +364,15 @@ impl FileSystem {
         self.held.journal.change(&changed);
         let is_new = matches!(request.op, FileOp::Create | FileOp::Mkdir);
         if !is_new && drawn >= self.workers[index].names_held {
-            self.send(Op::Read, inode, BLOCK, Flight::Worker(index));
+            self.send(Op::Read, inode, BLOCK, BlockPurpose::Worker(index));
             self.workers[index].pending += 1;
         }
         if request.op == FileOp::Read && bytes > 0 && drawn >= self.workers[index].content_held {
-            self.send(Op::Read, content, bytes, Flight::Worker(index));
+            self.send(Op::Read, content, bytes, BlockPurpose::Worker(index));
             self.workers[index].pending += 1;
         }
         if writes && request.durable {
-            self.send(Op::Write, content, bytes, Flight::Worker(index));
+            self.send(Op::Write, content, bytes, BlockPurpose::Worker(index));
             self.workers[index].pending += 1;
         } else if writes {
             self.held.content.push_back((now, content, bytes));
@@ -411,7 +412,7 @@ impl FileSystem {
     /// Begins a commit, if there is something to commit and none is in progress.
     fn commit(&mut self) {
         if let Some((op, at, len)) = self.held.journal.begin() {
-            self.send(op, at, len, Flight::Journal);
+            self.send(op, at, len, BlockPurpose::Journal);
         }
     }
 
@@ -419,7 +420,7 @@ impl FileSystem {
     fn journal_moved(&mut self, failed: Option<Errno>, now: Instant) {
         let expires = now.saturating_add(self.params.expire);
         if let Some((op, at, len)) = self.held.journal.step(failed, expires) {
-            return self.send(op, at, len, Flight::Journal);
+            return self.send(op, at, len, BlockPurpose::Journal);
         }
         let (waited, failed) = self.held.journal.ended();
         for index in waited {
@@ -451,12 +452,12 @@ impl FileSystem {
                 bytes += more;
             }
             self.writing_back += 1;
-            self.send(Op::Write, at, bytes, Flight::Writeback(bytes));
+            self.send(Op::Write, at, bytes, BlockPurpose::Writeback(bytes));
         }
         while self.writing_back < WRITEBACK_DEPTH && !all_done {
             let Some(block) = self.held.journal.checkpoint(now) else { break };
             self.writing_back += 1;
-            self.send(Op::Write, block, BLOCK, Flight::Writeback(0));
+            self.send(Op::Write, block, BLOCK, BlockPurpose::Writeback(0));
         }
         if self.held.content_bytes <= self.limit(self.params.dirty_limit) {
             for index in std::mem::take(&mut self.throttled) {
@@ -471,12 +472,12 @@ impl FileSystem {
         }
     }
 
-    fn send(&mut self, op: Op, at: u64, len: u64, flight: Flight) {
+    fn send(&mut self, op: Op, at: u64, len: u64, flight: BlockPurpose) {
         let token = self.free.pop().unwrap_or_else(|| {
-            self.flights.push(None);
-            narrow::<u32>(self.flights.len()) - 1
+            self.block_requests.push(None);
+            narrow::<u32>(self.block_requests.len()) - 1
         });
-        self.flights[token as usize] = Some(flight);
+        self.block_requests[token as usize] = Some(flight);
         self.in_flight += 1;
         let len = u32::try_from(len).expect("files are at most 1 GiB and the journal is smaller");
         self.planned.push(Request { offset: Bytes::new(at), len, token: Token(token), file: 0, op });

@@ -20,7 +20,7 @@ struct Seen {
     tallies: Vec<Tally>,
     requests: Vec<Request>,
     ended: Instant,
-    held: Held,
+    held: Unwritten,
 }
 
 fn clients(keys: &str) -> Vec<FileClient> {
@@ -33,7 +33,7 @@ fn clients(keys: &str) -> Vec<FileClient> {
 }
 
 fn run_with(params: FilesParams, keys: &str, outcome: impl Fn(&Request) -> Outcome) -> Seen {
-    let mut files = FileSystem::new(params, 64, CAPACITY, &clients(keys), Held::default());
+    let mut files = FileSystem::new(params, 64, CAPACITY, &clients(keys), Unwritten::default());
     let (mut now, mut requests, mut batch) = (Instant::START, Vec::new(), Vec::new());
     let mut open: BTreeMap<(Instant, usize), Request> = BTreeMap::new();
     files.start(now);

@@ -108,7 +108,7 @@ pub(super) struct Row {
 
 /// Where one host sector lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct MemberSector {
     /// The member, as long as no spare has taken its slot.
     pub slot: u16,
     /// Address on the member.
@@ -205,13 +205,13 @@ impl Geometry {
     /// row `r`, left layouts put P on member `n - 1 - r mod n`, right ones on `r mod n`, and Q on the next one;
     /// symmetric layouts put data strip `d` that many members after the last parity strip, asymmetric ones on
     /// member `d`, counting past the parity strips.
-    pub fn place(&self, lba: Lba) -> Result<Place, PlanError> {
+    pub fn place(&self, lba: Lba) -> Result<MemberSector, PlanError> {
         self.check(lba, Sectors(1))?;
         Ok(self.place_of(self.spot(lba)))
     }
 
     #[inline]
-    pub(super) fn place_of(&self, spot: Spot) -> Place {
+    pub(super) fn place_of(&self, spot: Spot) -> MemberSector {
         let (slot, base) = match self.kind {
             Kind::Copies => (spot.group * self.width, spot.row * self.chunk),
             Kind::Shifted => (spot.strip, 2 * spot.row * self.chunk),
@@ -220,7 +220,7 @@ impl Geometry {
                 (self.data_slot(&row, spot.strip), row.base)
             }
         };
-        Place { slot: narrow::<u16>(slot), lba: Lba(base + spot.offset) }
+        MemberSector { slot: narrow::<u16>(slot), lba: Lba(base + spot.offset) }
     }
 
     /// The stripe that the host's sector belongs to. The address must be inside the set.

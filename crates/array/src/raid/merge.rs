@@ -12,7 +12,7 @@ use super::plan::Step;
 
 /// One command to one disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Command {
+pub struct MergedCommand {
     /// The disk.
     pub member: u16,
     /// First sector.
@@ -24,7 +24,7 @@ pub struct Command {
 /// Joins steps into commands. Reused, it allocates nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Merger {
-    commands: Vec<Command>,
+    commands: Vec<MergedCommand>,
     /// For each disk, one more than the number of its last command; 0 for none.
     last: Vec<u32>,
 }
@@ -39,7 +39,7 @@ impl Merger {
     ///
     /// A step joins the last command of its disk where it starts at its end and the two are no longer than `limit`.
     /// The answer stands until the next call.
-    pub fn merge(&mut self, steps: &[Step], limit: Sectors) -> &[Command] {
+    pub fn merge(&mut self, steps: &[Step], limit: Sectors) -> &[MergedCommand] {
         self.commands.clear();
         self.last.clear();
         for step in steps {
@@ -53,7 +53,11 @@ impl Merger {
                     open.sectors = open.sectors + step.sectors;
                 }
                 _ => {
-                    self.commands.push(Command { member: step.member, lba: step.lba, sectors: step.sectors });
+                    self.commands.push(MergedCommand {
+                        member: step.member,
+                        lba: step.lba,
+                        sectors: step.sectors,
+                    });
                     self.last[member] = narrow::<u32>(self.commands.len());
                 }
             }

@@ -6,7 +6,7 @@ use units::convert::narrow;
 use units::{Lba, Sectors};
 
 use super::error::PlanError;
-use super::geometry::{Geometry, Kind, Place, Spot};
+use super::geometry::{Geometry, Kind, MemberSector, Spot};
 use super::health::Health;
 use super::plan::{Candidate, Plan, Role, Step};
 
@@ -57,7 +57,7 @@ impl Geometry {
         if !has_one_place || !is_inside {
             return None;
         }
-        let Place { slot, lba } = self.place_of(spot);
+        let MemberSector { slot, lba } = self.place_of(spot);
         health.can_read(slot.into(), lba.0 + sectors.0).then(|| (health.member(slot), lba))
     }
 

@@ -9,7 +9,7 @@ use super::error::PlanError;
 use super::geometry::{Geometry, Row};
 use super::health::Health;
 use super::plan::{Method, Piece, Plan, Role};
-use super::rows::{Span, costed, parities, piece};
+use super::rows::{StripRange, costed, parities, piece};
 
 impl Geometry {
     pub(super) fn read_rows(
@@ -40,10 +40,10 @@ impl Geometry {
 
     /// Reads the pieces from `first` on; what a lost member held is recovered from the rest of the row.
     fn read_row(&self, health: &Health, row: &Row, first: usize, plan: &mut Plan) -> Result<(), PlanError> {
-        let mut lost = Span::NONE;
+        let mut lost = StripRange::NONE;
         if !health.is_clean(row.group) {
             for piece in &plan.pieces[first..] {
-                let span = Span::of(piece);
+                let span = StripRange::of(piece);
                 if !health.can_read(self.data_slot(row, piece.strip.into()), row.base + span.to) {
                     lost = lost.cover(span);
                 }
@@ -52,7 +52,7 @@ impl Geometry {
         if lost.is_empty() {
             for at in first..plan.pieces.len() {
                 let Piece { strip, at, sectors, host } = plan.pieces[at];
-                let span = Span { from: at.0, to: at.0 + sectors.0 };
+                let span = StripRange { from: at.0, to: at.0 + sectors.0 };
                 self.push_read(health, row, Role::Data(strip), span, Some(host), plan);
             }
             plan.pieces.truncate(first);
@@ -66,7 +66,7 @@ impl Geometry {
         health: &Health,
         row: &Row,
         first: usize,
-        lost: Span,
+        lost: StripRange,
         plan: &mut Plan,
     ) -> Result<(), PlanError> {
         let solve = self.solve(health, row, lost)?;
@@ -77,9 +77,9 @@ impl Geometry {
             let own = match plan.pieces.get(next) {
                 Some(piece) if u32::from(piece.strip) == strip => {
                     next += 1;
-                    Span::of(piece)
+                    StripRange::of(piece)
                 }
-                _ => Span::NONE,
+                _ => StripRange::NONE,
             };
             if !own.is_empty() {
                 all = all.cover(own);

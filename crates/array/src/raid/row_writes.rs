@@ -12,10 +12,10 @@ use super::geometry::{Geometry, Row};
 use super::health::Health;
 use super::plan::{Method, Piece, Plan, Role, Solve};
 use super::planner::{Extent, push_write};
-use super::rows::{Span, costed, parities, piece};
+use super::rows::{StripRange, costed, parities, piece};
 
 /// What a write finds of the members of a row.
-struct Found {
+struct RowState {
     unknown: Solve,
     /// Whether P must be written, and whether its old contents can be read.
     p: Parity,
@@ -29,7 +29,7 @@ struct Parity {
 }
 
 impl Parity {
-    fn of(health: &Health, slot: u32, row: &Row, span: Span) -> Parity {
+    fn of(health: &Health, slot: u32, row: &Row, span: StripRange) -> Parity {
         Parity {
             read: health.can_read(slot, row.base + span.to),
             write: health.must_write(slot, row.base + span.from),
@@ -91,7 +91,7 @@ impl Geometry {
     ) -> Result<(), PlanError> {
         let last = plan.pieces.len();
         if let [one, other] = &plan.pieces[first..]
-            && !Span::of(one).touches(Span::of(other))
+            && !StripRange::of(one).touches(StripRange::of(other))
         {
             self.write_row(health, parity, row, first..first + 1, plan)?;
             return self.write_row(health, parity, row, first + 1..last, plan);
@@ -107,8 +107,9 @@ impl Geometry {
         pieces: Range<usize>,
         plan: &mut Plan,
     ) -> Result<(), PlanError> {
-        let span =
-            plan.pieces[pieces.clone()].iter().fold(Span::NONE, |sum, piece| sum.cover(Span::of(piece)));
+        let span = plan.pieces[pieces.clone()]
+            .iter()
+            .fold(StripRange::NONE, |sum, piece| sum.cover(StripRange::of(piece)));
         let found = self.find(health, parity, row, span)?;
         let method = self.choose_method(health, row, span, &found, &plan.pieces[pieces.clone()]);
         let start = (plan.reads.len(), plan.writes.len(), pieces.start);
@@ -117,7 +118,7 @@ impl Geometry {
             Method::ReadModifyWrite => {
                 for at in pieces.clone() {
                     let piece = plan.pieces[at];
-                    self.push_read(health, row, Role::Data(piece.strip), Span::of(&piece), None, plan);
+                    self.push_read(health, row, Role::Data(piece.strip), StripRange::of(&piece), None, plan);
                 }
                 self.push_parity_reads(health, row, span, (found.p.write, found.q.write), plan);
             }
@@ -154,7 +155,7 @@ impl Geometry {
         (from, to): (u64, u64),
         plan: &mut Plan,
     ) -> Result<(), PlanError> {
-        let span = Span { from, to };
+        let span = StripRange { from, to };
         let found = self.find(health, parity, row, span)?;
         if !found.unknown.unknown().is_empty() {
             return Err(self.lost(row.group));
@@ -171,12 +172,12 @@ impl Geometry {
     }
 
     /// What of the row can be read and must be written, or that too much is lost.
-    fn find(&self, health: &Health, parity: u32, row: &Row, span: Span) -> Result<Found, PlanError> {
+    fn find(&self, health: &Health, parity: u32, row: &Row, span: StripRange) -> Result<RowState, PlanError> {
         let whole = Parity { read: true, write: true };
         let none = Parity { read: false, write: false };
         if health.is_clean(row.group) {
             let q = if parity == 2 { whole } else { none };
-            return Ok(Found { unknown: Solve::default(), p: whole, q });
+            return Ok(RowState { unknown: Solve::default(), p: whole, q });
         }
         let mut unknown = Solve::default();
         for strip in 0..self.data {
@@ -191,15 +192,15 @@ impl Geometry {
         if narrow::<u32>(unknown.unknown().len()) > readable {
             return Err(self.lost(row.group));
         }
-        Ok(Found { unknown, p, q })
+        Ok(RowState { unknown, p, q })
     }
 
     fn choose_method(
         &self,
         health: &Health,
         row: &Row,
-        span: Span,
-        found: &Found,
+        span: StripRange,
+        found: &RowState,
         pieces: &[Piece],
     ) -> Method {
         let covered = covered(pieces, span);
@@ -233,7 +234,14 @@ impl Geometry {
     }
 
     /// Reads what the pieces leave of the span in every data strip: of a strip written at one end, the other end.
-    fn push_rest_reads(&self, health: &Health, row: &Row, span: Span, pieces: Range<usize>, plan: &mut Plan) {
+    fn push_rest_reads(
+        &self,
+        health: &Health,
+        row: &Row,
+        span: StripRange,
+        pieces: Range<usize>,
+        plan: &mut Plan,
+    ) {
         let mut next = pieces.start;
         for strip in 0..narrow::<u16>(self.data) {
             let start = next;
@@ -247,7 +255,7 @@ impl Geometry {
         }
     }
 
-    fn push_parity_writes(&self, health: &Health, row: &Row, parity: u32, span: Span, plan: &mut Plan) {
+    fn push_parity_writes(&self, health: &Health, row: &Row, parity: u32, span: StripRange, plan: &mut Plan) {
         let lba = row.base + span.from;
         push_write(health, self.p_slot(row), lba, span.len(), Role::P, None, plan);
         if parity == 2 {
@@ -256,7 +264,14 @@ impl Geometry {
     }
 
     /// Sectors that the arithmetic of a write takes in.
-    fn bytes_taken(&self, method: Method, span: Span, found: &Found, solve: &Solve, pieces: &[Piece]) -> u64 {
+    fn bytes_taken(
+        &self,
+        method: Method,
+        span: StripRange,
+        found: &RowState,
+        solve: &Solve,
+        pieces: &[Piece],
+    ) -> u64 {
         let data = u64::from(self.data);
         let parity = u64::from(found.p.write) + u64::from(found.q.write);
         match method {
@@ -275,7 +290,7 @@ impl Geometry {
 }
 
 /// Strips that the pieces, ordered by strip and not overlapping, cover over the whole span.
-fn covered(pieces: &[Piece], span: Span) -> u32 {
+fn covered(pieces: &[Piece], span: StripRange) -> u32 {
     narrow::<u32>(
         pieces
             .chunk_by(|one, other| one.strip == other.strip)
@@ -284,7 +299,7 @@ fn covered(pieces: &[Piece], span: Span) -> u32 {
     )
 }
 
-fn covers(pieces: &[Piece], strip: u16, span: Span) -> bool {
+fn covers(pieces: &[Piece], strip: u16, span: StripRange) -> bool {
     pieces.iter().filter(|piece| piece.strip == strip).map(|piece| piece.sectors.0).sum::<u64>() == span.len()
 }
 
@@ -293,13 +308,13 @@ fn sum(pieces: &[Piece]) -> u64 {
 }
 
 /// The smallest span that holds what the pieces of one strip leave of `span`; empty where they leave nothing.
-fn rest(pieces: &[Piece], span: Span) -> Span {
+fn rest(pieces: &[Piece], span: StripRange) -> StripRange {
     let (Some(first), Some(last)) = (pieces.first(), pieces.last()) else { return span };
-    let written = Span { from: first.at.0, to: last.at.0 + last.sectors.0 };
+    let written = StripRange { from: first.at.0, to: last.at.0 + last.sectors.0 };
     let whole = sum(pieces) == written.len();
     match (whole, written.from == span.from, written.to == span.to) {
-        (true, true, _) => Span { from: written.to, to: span.to },
-        (true, _, true) => Span { from: span.from, to: written.from },
+        (true, true, _) => StripRange { from: written.to, to: span.to },
+        (true, _, true) => StripRange { from: span.from, to: written.from },
         _ => span,
     }
 }

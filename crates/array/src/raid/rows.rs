@@ -12,16 +12,16 @@ use super::plan::{Arithmetic, Method, Piece, Plan, Role, Solve, Step, Stripe};
 
 /// A range of sectors in the strips of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Span {
+pub(super) struct StripRange {
     pub from: u64,
     pub to: u64,
 }
 
-impl Span {
-    pub(super) const NONE: Span = Span { from: u64::MAX, to: 0 };
+impl StripRange {
+    pub(super) const NONE: StripRange = StripRange { from: u64::MAX, to: 0 };
 
-    pub(super) fn of(piece: &Piece) -> Span {
-        Span { from: piece.at.0, to: piece.at.0 + piece.sectors.0 }
+    pub(super) fn of(piece: &Piece) -> StripRange {
+        StripRange { from: piece.at.0, to: piece.at.0 + piece.sectors.0 }
     }
 
     pub(super) fn is_empty(self) -> bool {
@@ -33,11 +33,11 @@ impl Span {
     }
 
     /// The smallest span that holds both.
-    pub(super) fn cover(self, other: Span) -> Span {
-        Span { from: self.from.min(other.from), to: self.to.max(other.to) }
+    pub(super) fn cover(self, other: StripRange) -> StripRange {
+        StripRange { from: self.from.min(other.from), to: self.to.max(other.to) }
     }
 
-    pub(super) fn touches(self, other: Span) -> bool {
+    pub(super) fn touches(self, other: StripRange) -> bool {
         self.from <= other.to && other.from <= self.to
     }
 }
@@ -56,7 +56,7 @@ impl Geometry {
     }
 
     /// The strips to compute in the span, and from which parity.
-    pub(super) fn solve(&self, health: &Health, row: &Row, span: Span) -> Result<Solve, PlanError> {
+    pub(super) fn solve(&self, health: &Health, row: &Row, span: StripRange) -> Result<Solve, PlanError> {
         let lost = || self.lost(row.group);
         let mut solve = Solve::default();
         (solve.from, solve.to) = (Sectors(span.from), Sectors(span.to));
@@ -83,7 +83,7 @@ impl Geometry {
         &self,
         health: &Health,
         row: &Row,
-        span: Span,
+        span: StripRange,
         (p, q): (bool, bool),
         plan: &mut Plan,
     ) {
@@ -101,7 +101,7 @@ impl Geometry {
         health: &Health,
         row: &Row,
         role: Role,
-        span: Span,
+        span: StripRange,
         host: Option<Sectors>,
         plan: &mut Plan,
     ) {
@@ -120,7 +120,7 @@ impl Geometry {
     pub(super) fn push_stripe(
         &self,
         row: &Row,
-        span: Span,
+        span: StripRange,
         method: Method,
         solve: Solve,
         arithmetic: Arithmetic,

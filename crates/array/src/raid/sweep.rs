@@ -122,7 +122,7 @@ impl Sweep {
         plan.clear();
         let Some(unit) = self.ahead() else { return Ok(None) };
         let planned = possible(geometry, health, self.task)
-            .and_then(|()| Work { geometry, health, plan: &mut *plan, unit }.plan(self.task, choose));
+            .and_then(|()| UnitPlan { geometry, health, plan: &mut *plan, unit }.plan(self.task, choose));
         if let Err(error) = planned {
             plan.clear();
             return Err(error);
@@ -218,14 +218,14 @@ fn possible(geometry: &Geometry, health: &Health, task: Task) -> Result<(), Plan
 }
 
 /// The planning of one unit.
-struct Work<'a> {
+struct UnitPlan<'a> {
     geometry: &'a Geometry,
     health: &'a Health,
     plan: &'a mut Plan,
     unit: Unit,
 }
 
-impl<'a> Work<'a> {
+impl<'a> UnitPlan<'a> {
     fn plan(mut self, task: Task, choose: impl FnMut(&[Candidate]) -> usize) -> Result<(), PlanError> {
         match (task, self.geometry.kind) {
             (Task::Zero { verify }, _) => self.zero(verify),

@@ -13,7 +13,7 @@ use units::{Instant, Lba, Nanos, SECTOR_BYTES, Sectors};
 
 use crate::controller::CacheParams;
 use crate::raid::{Extent, Geometry};
-use crate::readahead::{Fetch, Growth, ReadAhead, Rule, Verdict};
+use crate::readahead::{Fetch, Growth, Lookup, ReadAhead, Rule};
 use crate::slab::Slab;
 use crate::tags::Tags;
 
@@ -25,7 +25,7 @@ type Key = (u32, u64);
 
 /// The sectors of a set that a volume lies on, first and end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stretch {
+pub struct VolumeRange {
     /// The set.
     pub set: u32,
     /// First sector.
@@ -36,7 +36,7 @@ pub struct Stretch {
 
 /// What an operation for the cache is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Transfer {
+pub enum CacheTransfer {
     /// Data on their way to the members.
     Destage {
         /// Bytes of cache that become free.
@@ -57,15 +57,15 @@ pub enum Transfer {
     },
 }
 
-impl Default for Transfer {
-    fn default() -> Transfer {
-        Transfer::Destage { bytes: 0, reads_first: false, stripe: (0, 0), since: 0 }
+impl Default for CacheTransfer {
+    fn default() -> CacheTransfer {
+        CacheTransfer::Destage { bytes: 0, reads_first: false, stripe: (0, 0), since: 0 }
     }
 }
 
 /// How a set's sectors are cut into stripes for gathering.
 #[derive(Clone, Copy, Debug)]
-struct Cut {
+struct StripeCut {
     stripe: u64,
     grain: u64,
     /// Whether stripes have parity.
@@ -82,7 +82,7 @@ struct Dirty {
 
 /// A flush that waits.
 #[derive(Clone, Debug)]
-struct Drain {
+struct PendingFlush {
     place: u32,
     /// How many flushes had come before it.
     number: u64,
@@ -93,7 +93,7 @@ struct Drain {
 
 /// A stripe on its way to the members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Batch {
+pub struct DestageBatch {
     /// The set.
     pub set: u32,
     /// The transfer it is.
@@ -105,7 +105,7 @@ pub struct Batch {
 /// A controller's cache.
 pub struct Cache {
     params: CacheParams,
-    cuts: Vec<Cut>,
+    cuts: Vec<StripeCut>,
     tags: Tags,
     ahead: Option<ReadAhead>,
     dirty: BTreeMap<Key, Dirty>,
@@ -124,10 +124,10 @@ pub struct Cache {
     urgent: VecDeque<Key>,
     /// Flushes so far, and those that wait.
     flushes: u64,
-    drains: Vec<Drain>,
+    drains: Vec<PendingFlush>,
     /// What is being destaged.
     under_way: Vec<Key>,
-    transfers: Slab<Transfer>,
+    transfers: Slab<CacheTransfer>,
     /// Writes that wait for room.
     pub writers: VecDeque<u32>,
 }
@@ -178,7 +178,7 @@ impl Cache {
 
     /// Has a flush wait until all that is dirty of a volume is with the members, which [`Cache::drained`] tells.
     /// `false`: it need not wait.
-    pub fn drain(&mut self, volume: Stretch, place: u32) -> bool {
+    pub fn drain(&mut self, volume: VolumeRange, place: u32) -> bool {
         let stripes = self.stripes_of(volume);
         let left = self.dirty.range(stripes.clone()).count()
             + self.under_way.iter().filter(|stripe| stripes.contains(stripe)).count();
@@ -186,7 +186,7 @@ impl Cache {
             return false;
         }
         self.urge(volume);
-        self.drains.push(Drain { place, number: self.flushes, stripes, left });
+        self.drains.push(PendingFlush { place, number: self.flushes, stripes, left });
         self.flushes += 1;
         true
     }
@@ -201,22 +201,22 @@ impl Cache {
     }
 
     /// Has what is dirty of a volume leave before anything else but full stripes.
-    pub fn urge(&mut self, volume: Stretch) {
+    pub fn urge(&mut self, volume: VolumeRange) {
         let stripes = self.stripes_of(volume);
         self.urgent.extend(self.dirty.range(stripes).map(|(&stripe, _)| stripe));
     }
 
     /// Whether anything of a volume is dirty or on its way to the members.
-    pub fn is_leaving(&self, volume: Stretch) -> bool {
+    pub fn is_leaving(&self, volume: VolumeRange) -> bool {
         let stripes = self.stripes_of(volume);
         self.dirty.range(stripes.clone()).next().is_some()
             || self.under_way.iter().any(|stripe| stripes.contains(stripe))
     }
 
     /// Takes over what is dirty of a volume in `partner`, as far as it is not on its way to the members.
-    pub fn take_over(&mut self, partner: &mut Cache, volume: Stretch) {
+    pub fn take_over(&mut self, partner: &mut Cache, volume: VolumeRange) {
         let stripes = partner.stripes_of(volume);
-        let Cut { stripe, grain, .. } = self.cuts[volume.set as usize];
+        let StripeCut { stripe, grain, .. } = self.cuts[volume.set as usize];
         while let Some((&key, &Dirty { grains, touched, .. })) = partner.dirty.range(stripes.clone()).next() {
             partner.dirty.remove(&key);
             let bytes = |grains: u128| u64::from(grains.count_ones()) * grain * SECTOR_BYTES;
@@ -237,8 +237,8 @@ impl Cache {
         released.extend(self.drains.drain(..).map(|drain| drain.place));
     }
 
-    fn stripes_of(&self, Stretch { set, from, to }: Stretch) -> RangeInclusive<Key> {
-        let Cut { stripe, .. } = self.cuts[set as usize];
+    fn stripes_of(&self, VolumeRange { set, from, to }: VolumeRange) -> RangeInclusive<Key> {
+        let StripeCut { stripe, .. } = self.cuts[set as usize];
         (set, from / stripe)..=(set, to.saturating_sub(1).max(from) / stripe)
     }
 
@@ -256,7 +256,7 @@ impl Cache {
         to: u64,
         end: u64,
         fetches: &mut Vec<Fetch>,
-    ) -> Option<Verdict> {
+    ) -> Option<Lookup> {
         if !self.params.read {
             return None;
         }
@@ -266,11 +266,11 @@ impl Cache {
             here &= self.tags.touch(line);
         }
         let verdict =
-            self.ahead.as_mut().map_or(Verdict::Stranger, |ahead| ahead.access(set, from, to, end, fetches));
+            self.ahead.as_mut().map_or(Lookup::Stranger, |ahead| ahead.access(set, from, to, end, fetches));
         match verdict {
-            Verdict::Stranger if here => Some(Verdict::Ready),
-            Verdict::Stranger => None,
-            Verdict::Coming(_) if here => Some(Verdict::Ready),
+            Lookup::Stranger if here => Some(Lookup::Ready),
+            Lookup::Stranger => None,
+            Lookup::Coming(_) if here => Some(Lookup::Ready),
             verdict => Some(verdict),
         }
     }
@@ -300,18 +300,18 @@ impl Cache {
     }
 
     /// The number of a transfer.
-    pub fn begin(&mut self, transfer: Transfer) -> u32 {
+    pub fn begin(&mut self, transfer: CacheTransfer) -> u32 {
         let place = self.transfers.take();
         self.transfers[place] = transfer;
         place
     }
 
     /// A transfer has ended; the readers it releases go to `released`. Returns it.
-    pub fn end(&mut self, place: u32, released: &mut Vec<u32>) -> Transfer {
+    pub fn end(&mut self, place: u32, released: &mut Vec<u32>) -> CacheTransfer {
         let transfer = self.transfers[place];
         self.transfers.give(place);
         match transfer {
-            Transfer::Destage { bytes, reads_first, stripe, since } => {
+            CacheTransfer::Destage { bytes, reads_first, stripe, since } => {
                 if let Some(at) = self.under_way.iter().position(|other| *other == stripe) {
                     self.under_way.swap_remove(at);
                 }
@@ -322,7 +322,7 @@ impl Cache {
                 self.destaging -= 1;
                 self.reading -= u32::from(reads_first);
             }
-            Transfer::Fetch { set, fetch } => {
+            CacheTransfer::Fetch { set, fetch } => {
                 if let Some(ahead) = &mut self.ahead {
                     ahead.fetched(fetch, released);
                 }
@@ -340,7 +340,7 @@ impl Cache {
             self.pressing = true;
             return false;
         }
-        let Cut { stripe, grain, .. } = self.cuts[set as usize];
+        let StripeCut { stripe, grain, .. } = self.cuts[set as usize];
         let mut at = from;
         while at < to {
             let number = at / stripe;
@@ -369,7 +369,7 @@ impl Cache {
     ///
     /// `idle`: the members have nothing else to do. A stripe that is still being written is left alone unless room
     /// is short, so that it may fill.
-    pub fn destage(&mut self, now: Instant, idle: bool, extents: &mut Vec<Extent>) -> Option<Batch> {
+    pub fn destage(&mut self, now: Instant, idle: bool, extents: &mut Vec<Extent>) -> Option<DestageBatch> {
         if self.dirty.is_empty() || self.destaging >= self.params.destage_window.max(1) {
             return None;
         }
@@ -387,7 +387,7 @@ impl Cache {
             },
         };
         let dirty = self.dirty.remove(&key)?;
-        let Cut { stripe, grain, parity } = self.cuts[key.0 as usize];
+        let StripeCut { stripe, grain, parity } = self.cuts[key.0 as usize];
         let reads_first = parity && dirty.grains != ones(stripe.div_ceil(grain));
         self.reading += u32::from(reads_first);
         runs(dirty.grains, grain, key.1 * stripe, stripe, extents);
@@ -398,8 +398,8 @@ impl Cache {
         self.destaging += 1;
         self.under_way.push(key);
         let since = dirty.since;
-        let transfer = self.begin(Transfer::Destage { bytes, reads_first, stripe: key, since });
-        Some(Batch { set: key.0, transfer, bytes })
+        let transfer = self.begin(CacheTransfer::Destage { bytes, reads_first, stripe: key, since });
+        Some(DestageBatch { set: key.0, transfer, bytes })
     }
 
     fn next_full(&mut self) -> Option<Key> {
@@ -464,10 +464,10 @@ fn ones(count: u64) -> u128 {
 }
 
 /// Full stripes where they make sense as units of work; else half a mebibyte, which one seek is worth.
-fn cut(geometry: &Geometry) -> Cut {
+fn cut(geometry: &Geometry) -> StripeCut {
     let full = geometry.full_stripe().0;
     let stripe = if (64..=16_384).contains(&full) { full } else { 1024 };
-    Cut { stripe, grain: stripe.div_ceil(GRAINS), parity: geometry.spec().level.parity() > 0 }
+    StripeCut { stripe, grain: stripe.div_ceil(GRAINS), parity: geometry.spec().level.parity() > 0 }
 }
 
 /// The runs of set grains of a stripe as sectors of the set.
@@ -521,7 +521,7 @@ mod tests {
     }
 
     /// All of set 0.
-    const ALL: Stretch = Stretch { set: 0, from: 0, to: 1 << 20 };
+    const ALL: VolumeRange = VolumeRange { set: 0, from: 0, to: 1 << 20 };
 
     #[test]
     fn small_writes_of_one_stripe_leave_as_one_full_stripe() {
@@ -603,7 +603,7 @@ mod tests {
     fn a_flush_of_a_volume_waits_for_nothing_of_another_and_once_for_each_stripe() {
         let mut cache = cache(Bytes::MIB * 64);
         let (now, mut extents, mut released) = (Instant::START, Vec::new(), Vec::new());
-        let volumes = [0u64, 4096].map(|from| Stretch { set: 0, from, to: from + 4096 });
+        let volumes = [0u64, 4096].map(|from| VolumeRange { set: 0, from, to: from + 4096 });
         cache.write(now, 0, 0, 512);
         let other = cache.destage(now, false, &mut extents).expect("a full stripe leaves");
         cache.write(now, 0, 4096, 4112);
@@ -624,7 +624,7 @@ mod tests {
         let (mut old, mut new) = (cache(Bytes::MIB), cache(Bytes::MIB));
         let now = Instant::START;
         assert!(old.write(now, 0, 0, 64) && old.write(now, 0, 4096, 4128) && new.write(now, 0, 32, 80));
-        new.take_over(&mut old, Stretch { set: 0, from: 0, to: 4096 });
+        new.take_over(&mut old, VolumeRange { set: 0, from: 0, to: 4096 });
         assert_eq!((old.dirty_bytes(), new.dirty_bytes()), (32 * 512, 80 * 512));
     }
 

@@ -5,10 +5,10 @@
 use units::{Instant, Nanos};
 
 use crate::device::{Command, Steps};
+use crate::latency::{LatencyTrace, Stage};
 use crate::meter::Class;
-use crate::trail::{Part as Place, Trail};
 
-use super::back::{Errand, Owner};
+use super::back::{OperationSpec, Owner};
 
 /// What somebody waits for: chains side by side.
 #[derive(Clone, Debug)]
@@ -20,24 +20,31 @@ pub struct Operation {
     /// The set on which background work must know when it ends.
     pub beside_work: Option<u32>,
     /// The way of the chain that has ended last.
-    pub trail: Trail,
+    pub trace: LatencyTrace,
 }
 
 impl Default for Operation {
     fn default() -> Operation {
         let (owner, class) = (Owner::Request(0), Class::HostRead);
-        Operation { owner, chains: 0, controller: 0, class, beside_work: None, trail: Trail::default() }
+        Operation {
+            owner,
+            chains: 0,
+            controller: 0,
+            class,
+            beside_work: None,
+            trace: LatencyTrace::default(),
+        }
     }
 }
 
 impl Operation {
-    /// One of `chains` chains begins, and its trail where it has one.
-    pub fn begin(&mut self, errand: Errand, chains: u32, has_trail: bool) {
-        (self.owner, self.chains) = (errand.owner, chains);
-        (self.controller, self.class) = (errand.controller, errand.class);
+    /// One of `chains` chains begins, and its trace where it has one.
+    pub fn begin(&mut self, spec: OperationSpec, chains: u32, has_trace: bool) {
+        (self.owner, self.chains) = (spec.owner, chains);
+        (self.controller, self.class) = (spec.controller, spec.class);
         self.beside_work = None;
-        if has_trail {
-            self.trail.begin(errand.ready);
+        if has_trace {
+            self.trace.begin(spec.ready);
         }
     }
 }
@@ -54,7 +61,7 @@ pub enum Phase {
 
 /// One member command before it is given out.
 #[derive(Clone, Copy, Debug)]
-pub struct Part {
+pub struct MemberCommand {
     pub disk: u32,
     pub first: u64,
     pub sectors: u32,
@@ -66,7 +73,7 @@ pub struct Crossing {
     pub disk: u32,
     pub command: Option<Command>,
     /// What has been at the disk on its way out.
-    pub stay: AtDisk,
+    pub at_disk: AtDisk,
 }
 
 /// How a command spent its time at its disk.
@@ -83,16 +90,16 @@ pub enum AtDisk {
 
 impl AtDisk {
     /// Adds it to the way of the command.
-    pub fn pass(self, trail: &mut Trail) {
+    pub fn pass(self, trace: &mut LatencyTrace) {
         match self {
             AtDisk::NotYet => {}
-            AtDisk::Whole(end, alone) => trail.pass(Place::Disk, end, alone),
+            AtDisk::Whole(end, alone) => trace.pass(Stage::Disk, end, alone),
             AtDisk::Steps(started, Steps { processed, free, on_track, on_sector }, end) => {
-                trail.wait(Place::Disk, started);
-                trail.serve(Place::DiskOverhead, processed);
-                trail.pass(Place::DiskSeek, on_track, on_track.saturating_since(free));
-                trail.serve(Place::DiskRotation, on_sector);
-                trail.serve(Place::DiskTransfer, end);
+                trace.wait(Stage::Disk, started);
+                trace.serve(Stage::DiskOverhead, processed);
+                trace.pass(Stage::DiskSeek, on_track, on_track.saturating_since(free));
+                trace.serve(Stage::DiskRotation, on_sector);
+                trace.serve(Stage::DiskTransfer, end);
             }
         }
     }
@@ -106,16 +113,16 @@ pub struct Chain {
     pub phase: Phase,
     pub arithmetic: Nanos,
     /// Of a chain that waits for its stripe: what it begins with, and when it may.
-    pub reads: Vec<Part>,
+    pub reads: Vec<MemberCommand>,
     pub ready: Instant,
-    pub writes: Vec<Part>,
-    pub checks: Vec<Part>,
+    pub writes: Vec<MemberCommand>,
+    pub checks: Vec<MemberCommand>,
     /// Whether it has a lock to give back.
     pub locks: bool,
     /// Its way so far, and from there that of the command of the present phase that will end last, of several whose
     /// ends are known.
-    pub trail: Trail,
-    pub last: Trail,
+    pub trace: LatencyTrace,
+    pub last: LatencyTrace,
 }
 
 impl Chain {

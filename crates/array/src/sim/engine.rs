@@ -3,10 +3,10 @@
 use units::{Bytes, Instant, Nanos};
 
 use crate::controller::ControllerParams;
+use crate::latency::{LatencyTrace, Stage};
 use crate::meter::Class;
 use crate::raid::Arithmetic;
 use crate::station::Station;
-use crate::trail::{Part, Trail};
 
 /// What is left to cross a controller's bus of what arrives from outside, when the last of it is there: a burst.
 const BURST: u64 = 64 << 10;
@@ -42,11 +42,11 @@ impl Engine {
         write: bool,
         bytes: u64,
         class: Class,
-        trail: &mut Trail,
+        trace: &mut LatencyTrace,
     ) -> Instant {
         let command = if write { self.params.write_command } else { self.params.read_command };
         let copy = self.params.copy.map_or(Nanos::ZERO, |rate| rate.time_for(Bytes::new(bytes)));
-        self.process(now, ready, command + copy, class, trail)
+        self.process(now, ready, command + copy, class, trace)
     }
 
     /// `work` of a processor for a host's command; when it ends.
@@ -56,10 +56,10 @@ impl Engine {
         ready: Instant,
         work: Nanos,
         class: Class,
-        trail: &mut Trail,
+        trace: &mut LatencyTrace,
     ) -> Instant {
         let end = self.processor.book(now, ready, work, class);
-        trail.pass(Part::ControllerProcessor, end, work);
+        trace.pass(Stage::ControllerProcessor, end, work);
         end
     }
 

@@ -30,7 +30,7 @@ pub enum Event {
     /// The same on a back-end channel.
     Channel(u32),
     /// A request is where it was going.
-    There(u32),
+    LegDone(u32),
     /// A link is mended.
     Mend(u32),
     /// A request has waited long enough for a path.
@@ -56,7 +56,7 @@ impl Event {
             Event::Cut(number) => (10, number),
             Event::Wire(number) => (11, number),
             Event::Channel(number) => (12, number),
-            Event::There(number) => (13, number),
+            Event::LegDone(number) => (13, number),
             Event::Mend(number) => (14, number),
             Event::GiveUp(number) => (15, number),
         };
@@ -81,7 +81,7 @@ impl Event {
             10 => Event::Cut(number),
             11 => Event::Wire(number),
             12 => Event::Channel(number),
-            13 => Event::There(number),
+            13 => Event::LegDone(number),
             14 => Event::Mend(number),
             _ => Event::GiveUp(number),
         }
@@ -108,7 +108,7 @@ mod tests {
             Event::Cut(10),
             Event::Wire(11),
             Event::Channel(12),
-            Event::There(13),
+            Event::LegDone(13),
             Event::Mend(14),
             Event::GiveUp(15),
         ];

@@ -2,14 +2,14 @@
 
 use crate::spec::ArraySpec;
 
-use super::plant::{LunPlant, Plant, SetPlant};
+use super::topology::{LunPlacement, SetTopology, Topology};
 
-impl From<&ArraySpec> for Plant {
-    fn from(spec: &ArraySpec) -> Plant {
+impl From<&ArraySpec> for Topology {
+    fn from(spec: &ArraySpec) -> Topology {
         let layout = &spec.layout;
         let sets = layout.sets.iter();
         let luns = layout.luns.iter();
-        Plant {
+        Topology {
             hosts: spec.hosts,
             host: spec.host.clone(),
             links: spec.links,
@@ -22,12 +22,12 @@ impl From<&ArraySpec> for Plant {
             models: layout.models.iter().map(|model| model.params.clone()).collect(),
             disks: layout.disks.clone(),
             sets: sets
-                .map(|set| SetPlant { members: set.members.clone(), geometry: set.geometry.clone() })
+                .map(|set| SetTopology { members: set.members.clone(), geometry: set.geometry.clone() })
                 .collect(),
             spares: layout.spares.clone(),
             failed: layout.failed.clone(),
             luns: luns
-                .map(|lun| LunPlant { set: lun.set, start: lun.start, size: lun.size, owner: lun.owner })
+                .map(|lun| LunPlacement { set: lun.set, start: lun.start, size: lun.size, owner: lun.owner })
                 .collect(),
             background: spec.background.clone(),
         }

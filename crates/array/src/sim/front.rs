@@ -8,9 +8,9 @@ use workload::spec::FlushKind;
 use workload::{Completion, Op, Outcome as End, Request};
 
 use crate::host::StripeParams;
+use crate::latency::{LatencyTrace, Stage};
 use crate::link::Link;
 use crate::meter::Class;
-use crate::trail::{Part, Trail};
 
 use super::event::Event;
 use super::request::{HostRequest, Leg, NONE, Purpose};
@@ -45,14 +45,14 @@ impl Sim {
             return;
         }
         let only_sets_out = asked.op == Op::Flush && self.only_sets_out(place);
-        let (computer, trail) = (&mut self.hosts[host as usize], &mut self.trails[place as usize]);
+        let (computer, trace) = (&mut self.hosts[host as usize], &mut self.traces[place as usize]);
         if self.running[client as usize].buffered && computer.pages.is_some() {
-            let ready = computer.look_up(self.now, lun as usize, class, trail);
+            let ready = computer.look_up(self.now, lun as usize, class, trace);
             self.buffered(place, host, ready);
         } else if only_sets_out {
             self.copy_out(place, host, self.now);
         } else {
-            let ready = computer.prepare(self.now, lun as usize, class, trail);
+            let ready = computer.prepare(self.now, lun as usize, class, trace);
             self.split(place, host, ready);
         }
     }
@@ -67,12 +67,12 @@ impl Sim {
     /// Sends a request in parts no longer than link and protocol carry.
     pub(super) fn split(&mut self, place: u32, host: u32, ready: Instant) {
         let HostRequest { op, lun, offset, len, .. } = self.requests[place];
-        let protocol = &self.plant.protocol;
+        let protocol = &self.topology.protocol;
         let carried = if op == Op::Write { protocol.write_size } else { protocol.read_size };
         let limit = narrow::<u32>(
-            carried.get().min(self.plant.host.max_transfer.get()).clamp(SECTOR_BYTES, u64::from(u32::MAX)),
+            carried.get().min(self.topology.host.max_transfer.get()).clamp(SECTOR_BYTES, u64::from(u32::MAX)),
         );
-        if let (Op::Flush, Some(stripe), 0) = (op, self.plant.host.stripe, lun) {
+        if let (Op::Flush, Some(stripe), 0) = (op, self.topology.host.stripe, lun) {
             return self.flush_all(place, host, ready, stripe);
         }
         let (lun, offset, run) = self.on_lun(lun, offset);
@@ -101,7 +101,7 @@ impl Sim {
     /// Sends a flush of a striped volume to each of its LUNs.
     fn flush_all(&mut self, place: u32, host: u32, ready: Instant, stripe: StripeParams) {
         let whole = self.requests[place];
-        let luns = stripe.luns.clamp(1, narrow::<u32>(self.plant.luns.len()));
+        let luns = stripe.luns.clamp(1, narrow::<u32>(self.topology.luns.len()));
         self.requests[place].pending = luns;
         for lun in 0..luns {
             let part = self.part_of(place);
@@ -113,7 +113,7 @@ impl Sim {
 
     /// Where `offset` of what a job uses lies: LUN, offset there, and how many bytes follow on the same LUN.
     pub(super) fn on_lun(&self, used: u32, offset: u64) -> (u32, u64, u64) {
-        match self.plant.host.stripe {
+        match self.topology.host.stripe {
             None => (used, offset, u64::MAX),
             Some(StripeParams { luns, .. }) if used > 0 => (used + luns - 1, offset, u64::MAX),
             Some(StripeParams { chunk, luns }) => {
@@ -136,7 +136,7 @@ impl Sim {
     /// Sends a part, or has it wait for room in its session.
     pub(super) fn enter_session(&mut self, place: u32, host: u32, ready: Instant) {
         // What is later than now is still on its way through the host.
-        self.trails[place as usize].wait(Part::LunQueue, self.now);
+        self.traces[place as usize].wait(Stage::LunQueue, self.now);
         if self.is_direct {
             return match ready > self.now {
                 true => self.there_at(place, Leg::Out, ready),
@@ -145,7 +145,7 @@ impl Sim {
         }
         let session = self.choose_session(host, self.requests[place].lun);
         self.requests[place].session = session;
-        let limit = self.plant.protocol.outstanding;
+        let limit = self.topology.protocol.outstanding;
         if self.hosts[host as usize].sessions[session as usize].enter(limit, place) {
             self.transmit(place, host, ready);
         }
@@ -157,15 +157,15 @@ impl Sim {
         let HostRequest { lun, op, len, class, session, .. } = self.requests[place];
         let (link, delay) = match self.choose_path(host, lun, session) {
             Ok(chosen) => chosen,
-            Err(noticed) => return self.strand(place, noticed),
+            Err(noticed) => return self.queue_without_path(place, noticed),
         };
         let controller = self.end_of(link);
-        let protocol = &self.plant.protocol;
-        let trail = &mut self.trails[place as usize];
-        trail.wait(Part::Session, now);
+        let protocol = &self.topology.protocol;
+        let trace = &mut self.traces[place as usize];
+        trace.wait(Stage::Session, now);
         let computer = &mut self.hosts[host as usize];
-        let ready = computer.operation(now, ready.max(now), protocol.client, class, trail) + delay;
-        trail.wait(Part::PathLoss, ready);
+        let ready = computer.operation(now, ready.max(now), protocol.client, class, trace) + delay;
+        trace.wait(Stage::PathLoss, ready);
         let request = &mut self.requests[place];
         (request.link, request.controller) = (link, controller);
         (request.arrived, request.accepted) = (false, false);
@@ -175,27 +175,27 @@ impl Sim {
         let distance = protocol.hop * u64::from(protocol.hops);
         let (immediate, burst) = (protocol.immediate.get(), protocol.burst.get().max(1));
         let adapter = adapter(&self.hosts[host as usize], link);
-        self.set_out(place, Leg::Out);
+        self.start_leg(place, Leg::Out);
         self.not_before(place, ready + distance);
         if let Some(Link { params, out, .. }) = self.links.get(link as usize).copied() {
             // What does not go with the command waits for the array to ask for it, burst by burst.
             let asked = u64::from(len).saturating_sub(immediate);
             let rounds = if op == Op::Write { asked.div_ceil(burst) } else { 0 };
             let away = (distance + params.latency) * (1 + 2 * rounds);
-            self.trails[place as usize].serve(Part::Distance, ready + away);
-            self.put_on(place, out, ready + away, params.transfer(bytes));
+            self.traces[place as usize].serve(Stage::Distance, ready + away);
+            self.put_on_wire(place, out, ready + away, params.transfer(bytes));
         }
         if let Some(Link { params, out, .. }) = adapter {
-            self.trails[place as usize].serve(Part::Distance, ready + distance.max(params.latency));
-            self.put_on(place, out, ready + params.latency, params.transfer(bytes));
+            self.traces[place as usize].serve(Stage::Distance, ready + distance.max(params.latency));
+            self.put_on_wire(place, out, ready + params.latency, params.transfer(bytes));
         }
-        self.get_going(place, true);
+        self.depart(place, true);
     }
 
     /// Has a part, or its answer, be at the other side at `at`, nothing being between host and array.
     fn there_at(&mut self, place: u32, leg: Leg, at: Instant) {
         self.requests[place].leg = leg;
-        self.events.push(at, Event::There(place).pack());
+        self.events.push(at, Event::LegDone(place).pack());
     }
 
     /// Sends the answer of a part that carries no data or failed, at `ready`.
@@ -211,7 +211,7 @@ impl Sim {
         let now = self.now;
         if self.is_direct {
             let last = last.max(now);
-            self.trails[place as usize].wait(Part::Distance, last);
+            self.traces[place as usize].wait(Stage::Distance, last);
             return match at_once && last == now {
                 true => self.answered(place),
                 false => self.there_at(place, Leg::Back, last),
@@ -219,23 +219,23 @@ impl Sim {
         }
         let HostRequest { op, len, link, client, .. } = self.requests[place];
         self.leave_gate(place);
-        let bytes = self.plant.protocol.header.get() + if op == Op::Read { u64::from(len) } else { 0 };
-        let distance = self.plant.protocol.hop * u64::from(self.plant.protocol.hops);
+        let bytes = self.topology.protocol.header.get() + if op == Op::Read { u64::from(len) } else { 0 };
+        let distance = self.topology.protocol.hop * u64::from(self.topology.protocol.hops);
         let (first, last) = (first.max(now) + distance, last.max(now) + distance);
         let adapter = adapter(&self.hosts[self.host_of(client) as usize], link);
         let flow = self.flow(place, distance);
-        self.set_out(place, Leg::Back);
+        self.start_leg(place, Leg::Back);
         self.not_before(place, last.max(flow));
-        let trail = &mut self.trails[place as usize];
-        trail.pass(Part::Distance, last, distance);
+        let trace = &mut self.traces[place as usize];
+        trace.pass(Stage::Distance, last, distance);
         for Link { params, back, .. } in self.links.get(link as usize).copied().into_iter().chain(adapter) {
-            self.trails[place as usize].serve(Part::Distance, last + params.latency);
+            self.traces[place as usize].serve(Stage::Distance, last + params.latency);
             // It keeps pace with its source, and a burst of it is left when the source has ended.
             let work = params.answer(bytes);
             let behind = Instant::from_nanos((last + params.tail(bytes)).nanos().saturating_sub(work.get()));
-            self.put_on(place, back, first.max(behind) + params.latency, work);
+            self.put_on_wire(place, back, first.max(behind) + params.latency, work);
         }
-        self.get_going(place, at_once);
+        self.depart(place, at_once);
     }
 
     /// A part leaves what its controller has accepted; the next that waits outside takes its place.
@@ -258,8 +258,8 @@ impl Sim {
     /// A window a round trip, whatever the wire would carry (RFC 9293, section 3.8.6).
     fn flow(&mut self, place: u32, distance: Nanos) -> Instant {
         let HostRequest { link, session, client, len, op, sent, .. } = self.requests[place];
-        let (Some(window), Op::Read | Op::Write) = (self.plant.protocol.window, op) else { return sent };
-        let connection = match self.plant.protocol.pinned() {
+        let (Some(window), Op::Read | Op::Write) = (self.topology.protocol.window, op) else { return sent };
+        let connection = match self.topology.protocol.pinned() {
             Some(_) => self.connection(client, session) as usize,
             None => link as usize,
         };
@@ -301,7 +301,7 @@ impl Sim {
         whole.failed = whole.failed.or(failed);
         if whole.pending == 0 {
             // The parts began together; this one ended last.
-            self.follow_request(parent, place, Part::HostProcessor);
+            self.follow_request(parent, place, Stage::HostProcessor);
             self.ended(parent);
         }
     }
@@ -332,7 +332,7 @@ impl Sim {
     pub(super) fn release(&mut self, client: u32) {
         let mut ended = std::mem::take(&mut self.running[client as usize].ended);
         for place in ended.drain(..) {
-            self.trails[place as usize].wait(Part::CompletionBatch, self.now);
+            self.traces[place as usize].wait(Stage::CompletionBatch, self.now);
             self.requests.give(place);
             self.tell_job(place);
         }
@@ -342,23 +342,23 @@ impl Sim {
     /// A free place for a request whose way begins at `at`.
     pub(super) fn place(&mut self, at: Instant) -> u32 {
         let place = self.requests.take();
-        if self.trails.len() <= place as usize {
-            self.trails.resize_with(place as usize + 1, Trail::default);
+        if self.traces.len() <= place as usize {
+            self.traces.resize_with(place as usize + 1, LatencyTrace::default);
         }
-        if self.keeps_trails {
-            self.trails[place as usize].begin(at);
+        if self.traces_latency {
+            self.traces[place as usize].begin(at);
         }
         place
     }
 
     /// The same for a part of the request at `place`, which goes on from where that is.
     fn part_of(&mut self, place: u32) -> u32 {
-        self.place(self.trails[place as usize].at())
+        self.place(self.traces[place as usize].at())
     }
 
     /// Has the request at `place` go the way of the one at `other`, whose end it waited for.
-    pub(super) fn follow_request(&mut self, place: u32, other: u32, gap: Part) {
-        if let Ok([own, other]) = self.trails.get_disjoint_mut([place as usize, other as usize]) {
+    pub(super) fn follow_request(&mut self, place: u32, other: u32, gap: Stage) {
+        if let Ok([own, other]) = self.traces.get_disjoint_mut([place as usize, other as usize]) {
             own.follow(other, gap);
         }
     }
@@ -371,7 +371,7 @@ impl Sim {
             Purpose::Job => {}
             Purpose::Pages(lun, fetch) => return self.pages_came(host, lun, fetch, failed, Some(place)),
             Purpose::Step(whole) => {
-                self.follow_request(whole, place, Part::PageCache);
+                self.follow_request(whole, place, Stage::PageCache);
                 self.requests[whole].failed = self.requests[whole].failed.or(failed);
                 return self.copy_out(whole, host, self.now);
             }
@@ -388,8 +388,8 @@ impl Sim {
     fn tell_job(&mut self, place: u32) {
         let HostRequest { client, token, len, failed, .. } = self.requests[place];
         let outcome = failed.map_or(End::moved(len), End::failed);
-        if self.keeps_trails && failed.is_none() {
-            self.keep_trail(place);
+        if self.traces_latency && failed.is_none() {
+            self.add_trace(place);
         }
         let job = &mut self.running[client as usize].job;
         job.settle(Completion { token, outcome, finished_at: self.now });
@@ -398,13 +398,13 @@ impl Sim {
         }
     }
 
-    /// Adds the trail of a request that ends well now to its job's, if the job measures it.
-    fn keep_trail(&mut self, place: u32) {
+    /// Adds the trace of a request that ends well now to its job's, if the job measures it.
+    fn add_trace(&mut self, place: u32) {
         let HostRequest { client, token, .. } = self.requests[place];
-        let (running, trail) = (&mut self.running[client as usize], &mut self.trails[place as usize]);
+        let (running, trace) = (&mut self.running[client as usize], &mut self.traces[place as usize]);
         if let Some((class, due)) = running.job.measures(token, self.now) {
-            trail.end(self.now);
-            running.trails.add(class, due, trail);
+            trace.end(self.now);
+            running.latency.add(class, due, trace);
         }
     }
 }

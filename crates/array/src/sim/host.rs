@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use units::{Instant, Nanos};
 
 use crate::host::HostParams;
+use crate::latency::{LatencyTrace, Stage};
 use crate::link::{Link, LinkParams};
 use crate::meter::Class;
 use crate::station::Station;
-use crate::trail::{Part, Trail};
 use crate::wire::Wire;
 
 use super::pages::Pages;
@@ -90,28 +90,34 @@ impl Host {
     }
 
     /// The software's part of a request to `lun`; when it reaches the driver.
-    pub fn prepare(&mut self, now: Instant, lun: usize, class: Class, trail: &mut Trail) -> Instant {
-        let through_file = self.through_file(now, lun, class, trail);
+    pub fn prepare(&mut self, now: Instant, lun: usize, class: Class, trace: &mut LatencyTrace) -> Instant {
+        let through_file = self.through_file(now, lun, class, trace);
         let work = Nanos::new(self.params.request.get() + self.params.file_system.get());
-        self.operation(now, through_file, work, class, trail)
+        self.operation(now, through_file, work, class, trace)
     }
 
-    fn through_file(&mut self, now: Instant, lun: usize, class: Class, trail: &mut Trail) -> Instant {
+    fn through_file(&mut self, now: Instant, lun: usize, class: Class, trace: &mut LatencyTrace) -> Instant {
         let through = self.files[lun].book(now, now, self.params.per_file, class);
-        trail.pass(Part::HostFile, through, self.params.per_file);
+        trace.pass(Stage::HostFile, through, self.params.per_file);
         through
     }
 
     /// The file's part of a request that asks the page cache: the block layer's and the driver's comes with what must
     /// be fetched or written back.
-    pub fn look_up(&mut self, now: Instant, lun: usize, class: Class, trail: &mut Trail) -> Instant {
-        let through_file = self.through_file(now, lun, class, trail);
-        self.operation(now, through_file, self.params.file_system, class, trail)
+    pub fn look_up(&mut self, now: Instant, lun: usize, class: Class, trace: &mut LatencyTrace) -> Instant {
+        let through_file = self.through_file(now, lun, class, trace);
+        self.operation(now, through_file, self.params.file_system, class, trace)
     }
 
     /// The block layer's and the driver's part of what the page cache sends; when it reaches the driver.
-    pub fn dispatch(&mut self, now: Instant, ready: Instant, class: Class, trail: &mut Trail) -> Instant {
-        self.operation(now, ready, self.params.request, class, trail)
+    pub fn dispatch(
+        &mut self,
+        now: Instant,
+        ready: Instant,
+        class: Class,
+        trace: &mut LatencyTrace,
+    ) -> Instant {
+        self.operation(now, ready, self.params.request, class, trace)
     }
 
     /// Processor time of a protocol operation; when it ends.
@@ -121,10 +127,10 @@ impl Host {
         ready: Instant,
         work: Nanos,
         class: Class,
-        trail: &mut Trail,
+        trace: &mut LatencyTrace,
     ) -> Instant {
         let end = self.processor.book(now, ready, work, class);
-        trail.pass(Part::HostProcessor, end, work);
+        trace.pass(Stage::HostProcessor, end, work);
         end
     }
 

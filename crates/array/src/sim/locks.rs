@@ -82,7 +82,7 @@ impl Claim {
 
 /// Who holds a stripe or waits for it.
 #[derive(Clone, Copy, Debug, Default)]
-struct Place {
+struct LockEntry {
     claim: Claim,
     next: u32,
     /// Since when it waits, and as what.
@@ -94,7 +94,7 @@ struct Place {
 /// Whoever asks is known by a small number of its own, that of a chain.
 pub struct StripeLocks {
     /// By the number of who asks.
-    places: Vec<Place>,
+    places: Vec<LockEntry>,
     /// The first and the last of each list, in order of arrival.
     lists: Vec<(u32, u32)>,
     waiting: u32,
@@ -111,10 +111,10 @@ impl StripeLocks {
         let list = claim.list();
         let free = !self.is_claimed(list, NONE, &claim);
         if self.places.len() <= who as usize {
-            self.places.resize(who as usize + 1, Place::default());
+            self.places.resize(who as usize + 1, LockEntry::default());
         }
         let waits = (!free).then_some((now, class));
-        self.places[who as usize] = Place { claim, next: NONE, waits };
+        self.places[who as usize] = LockEntry { claim, next: NONE, waits };
         let (first, last) = &mut self.lists[list];
         match *last {
             NONE => *first = who,
@@ -130,7 +130,7 @@ impl StripeLocks {
 
     /// `who` leaves what it holds; those that have theirs by it go to `granted`, in order of arrival.
     pub fn leave(&mut self, now: Instant, who: u32, granted: &mut Vec<u32>, meter: &mut Meter) {
-        let Place { claim, next, .. } = self.places[who as usize];
+        let LockEntry { claim, next, .. } = self.places[who as usize];
         let list = claim.list();
         self.unlink(list, who);
         if self.waiting == 0 {
@@ -139,7 +139,7 @@ impl StripeLocks {
         // Only those that came later can have waited for it.
         let mut at = next;
         while at != NONE {
-            let Place { claim: other, next, waits } = self.places[at as usize];
+            let LockEntry { claim: other, next, waits } = self.places[at as usize];
             if let Some((since, class)) = waits
                 && other.is_same_stripe(&claim)
                 && !self.is_claimed(list, at, &other)

@@ -5,7 +5,7 @@ use units::Nanos;
 use crate::link::Link;
 use crate::meter::{Meter, Metered};
 
-use super::asker::Asker;
+use super::initiator::Initiator;
 use super::outcome::Component;
 use super::{LAW, Sim};
 
@@ -62,7 +62,7 @@ impl Sim {
     /// Every part that work passes through, with its name: all but the disks.
     fn each_part(&mut self, mut visit: impl FnMut(&dyn Fn() -> String, &mut dyn Metered)) {
         for client in &mut self.running {
-            if let Asker::Files(files) = &mut client.job {
+            if let Initiator::Files(files) = &mut client.job {
                 visit(&|| "host 0 file system".into(), files.processors());
             }
         }

@@ -15,58 +15,58 @@
 //!
 //! **Invariant:** each request that a job planned is settled exactly once.
 
-mod asker;
 mod back;
+mod background;
 mod cache;
-mod carry;
 mod chain;
 mod engine;
 mod event;
 mod from_spec;
 mod front;
 mod host;
+mod initiator;
 mod locks;
 mod meters;
 mod node;
 mod outcome;
 mod pages;
 mod paths;
-mod plant;
+mod quiesce;
 mod request;
 mod resource;
-mod rest;
 mod serve;
+mod topology;
+mod transport;
 mod unit_locks;
-mod work;
 
 use units::convert::narrow;
 use units::{Bytes, Instant};
 use workload::{Errno, Job, Request, Wake};
 
-use asker::Asker;
-pub use back::{BackEnd, Disk, Ended, Errand, Freed, Owner, Set};
+pub use back::{BackEnd, Disk, Ended, Freed, OperationSpec, Owner, Set};
+pub use background::{WorkError, WorkOrder, WorkProgress};
 pub use engine::Engine;
 pub use event::Event;
 pub use host::{Gate, Host};
-pub use outcome::{Component, Outcome};
-pub use plant::{LunPlant, Plant, SetPlant};
+use initiator::Initiator;
+pub use outcome::{Component, RunOutcome};
 pub use resource::Resource;
-pub use work::{Progress, WorkError, WorkOrder};
+pub use topology::{LunPlacement, SetTopology, Topology};
 
 use crate::device::Device;
 use crate::events::Events;
-use crate::files::{FileClient, FileSystem, Held};
+use crate::files::{FileClient, FileSystem, Unwritten};
 use crate::host::StripeParams;
+use crate::latency::{LatencyTotals, LatencyTrace, Stage};
 use crate::link::Link;
 use crate::raid::{Extent, Geometry, GeometryError, Health, HealthError, Plan, SetSpec};
 use crate::readahead::Fetch;
 use crate::slab::Slab;
-use crate::trail::{Part, Trail, Trails};
 use crate::wire::{Carried, Wire};
+use background::{BackgroundWork, UnitInFlight};
 use node::Node;
-use paths::{Move, Path, Stranded};
+use paths::{OwnershipMove, Path, QueuedWithoutPath};
 use request::HostRequest;
-use work::{UnderWay, Work};
 
 /// How far a part may be off Little's law and the utilisation law after a run.
 const LAW: f64 = 0.01;
@@ -118,7 +118,7 @@ pub enum Watch {
 
 /// A client at work.
 struct Running {
-    job: Asker,
+    job: Initiator,
     files: Vec<FilePlace>,
     host: u32,
     buffered: bool,
@@ -129,41 +129,41 @@ struct Running {
     /// Requests that have ended and wait for others to be taken with them.
     ended: Vec<u32>,
     /// Where the time of its measured requests went.
-    trails: Trails,
+    latency: LatencyTotals,
 }
 
 /// A simulated array with its hosts.
 pub struct Sim {
     now: Instant,
     events: Events,
-    plant: Plant,
+    topology: Topology,
     hosts: Vec<Host>,
     /// One direction each of every link, adapter and way to a partner.
     wires: Vec<Wire>,
     /// What each of them belongs to.
-    wire_parts: Vec<Part>,
+    wire_stages: Vec<Stage>,
     links: Vec<Link>,
-    /// Whether a request needs not be sent: see [`Plant::is_direct`].
+    /// Whether a request needs not be sent: see [`Topology::is_direct`].
     is_direct: bool,
     back: BackEnd,
     nodes: Vec<Node>,
     paths: Vec<Path>,
     /// Requests that no path is left for, in order of arrival.
-    stranded: Vec<Stranded>,
+    without_path: Vec<QueuedWithoutPath>,
     /// Who serves each LUN.
     owners: Vec<u32>,
     /// Until when each LUN is not served, while it changes hands.
     paused: Vec<Instant>,
     /// Volumes that change hands and have something dirty at the old controller.
-    moves: Vec<Move>,
+    moves: Vec<OwnershipMove>,
     /// Paths that each host chose for each LUN, LUN after LUN: round robin is a matter of one map of one host.
     turns: Vec<u32>,
     /// Sizes of what jobs can use.
     sizes: Vec<Bytes>,
     requests: Slab<HostRequest>,
-    /// Where the time of each of them went so far, by its place, where that is kept.
-    trails: Vec<Trail>,
-    keeps_trails: bool,
+    /// Where the time of each of them went so far, by its place, where that is traced.
+    traces: Vec<LatencyTrace>,
+    traces_latency: bool,
     running: Vec<Running>,
     /// The host of each client there has been: what is read ahead outlasts the load that it was read for.
     hosts_of: Vec<u32>,
@@ -171,8 +171,8 @@ pub struct Sim {
     settled: Vec<u32>,
     /// One that ends the load of all has done its part.
     first_ended: bool,
-    works: Vec<Work>,
-    units: Slab<UnderWay>,
+    works: Vec<BackgroundWork>,
+    units: Slab<UnitInFlight>,
     work_plan: Plan,
     planned: Vec<Request>,
     /// Requests that a wire has just carried.
@@ -188,37 +188,38 @@ pub struct Sim {
 }
 
 impl Sim {
-    /// The array and hosts that `plant` describes, at rest. What is drawn at random comes from `seed`.
+    /// The array and hosts that `topology` describes, at rest. What is drawn at random comes from `seed`.
     ///
-    /// The one thing that can be wrong with a plant whose geometries were checked: more spares than numbers.
-    pub fn new(plant: &Plant, seed: u64) -> Result<Sim, GeometryError> {
-        let devices = devices(plant, seed);
-        let sets: Vec<Set> = plant.sets.iter().map(|set| new_set(plant, set)).collect::<Result<_, _>>()?;
+    /// The one thing that can be wrong with a topology whose geometries were checked: more spares than numbers.
+    pub fn new(topology: &Topology, seed: u64) -> Result<Sim, GeometryError> {
+        let devices = devices(topology, seed);
+        let sets: Vec<Set> =
+            topology.sets.iter().map(|set| new_set(topology, set)).collect::<Result<_, _>>()?;
         let mut wires = Vec::new();
-        let node = |_| Node::new(&plant.controller, sets.iter().map(|set| &set.geometry), &mut wires);
-        let nodes = (0..plant.controllers.max(1)).map(node).collect();
-        let engines = (0..plant.controllers.max(1)).map(|_| Engine::new(&plant.controller)).collect();
-        let luns = plant.luns.len();
-        let links = plant.link.map_or(0, |_| plant.links.max(1) * plant.controllers.max(1));
-        let laid = plant.link.iter().flat_map(|link| std::iter::repeat_n(link, links as usize));
+        let node = |_| Node::new(&topology.controller, sets.iter().map(|set| &set.geometry), &mut wires);
+        let nodes = (0..topology.controllers.max(1)).map(node).collect();
+        let engines = (0..topology.controllers.max(1)).map(|_| Engine::new(&topology.controller)).collect();
+        let luns = topology.luns.len();
+        let links = topology.link.map_or(0, |_| topology.links.max(1) * topology.controllers.max(1));
+        let laid = topology.link.iter().flat_map(|link| std::iter::repeat_n(link, links as usize));
         let cables = laid.map(|link| Link::lay(link, &mut wires)).collect();
-        let sessions = plant.protocol.pinned().unwrap_or(1) * plant.controllers.max(1);
-        let host = |_| Host::new(&plant.host, luns, sessions as usize, plant.adapter, &mut wires);
-        let hosts = (0..plant.hosts.max(1)).map(host).collect();
+        let sessions = topology.protocol.pinned().unwrap_or(1) * topology.controllers.max(1);
+        let host = |_| Host::new(&topology.host, luns, sessions as usize, topology.adapter, &mut wires);
+        let hosts = (0..topology.hosts.max(1)).map(host).collect();
         let mut sim = Sim {
             now: Instant::START,
             events: Events::with_capacity(1024),
             hosts,
             links: cables,
-            is_direct: plant.is_direct(),
-            wire_parts: vec![Part::Link; wires.len()],
+            is_direct: topology.is_direct(),
+            wire_stages: vec![Stage::Link; wires.len()],
             wires,
             carried: Vec::new(),
-            back: BackEnd::new(devices, sets, engines, plant.channel, &plant.controller),
+            back: BackEnd::new(devices, sets, engines, topology.channel, &topology.controller),
             nodes,
             paths: vec![Path::default(); links as usize],
-            stranded: Vec::new(),
-            owners: plant.luns.iter().map(|lun| lun.owner).collect(),
+            without_path: Vec::new(),
+            owners: topology.luns.iter().map(|lun| lun.owner).collect(),
             paused: vec![Instant::START; luns],
             moves: Vec::new(),
             works: Vec::new(),
@@ -229,22 +230,22 @@ impl Sim {
             released: Vec::new(),
             extents: Vec::new(),
             drained: Vec::new(),
-            flows: vec![Instant::START; links.max(sessions * plant.hosts.max(1)) as usize],
-            turns: vec![0; plant.hosts.max(1) as usize * luns],
+            flows: vec![Instant::START; links.max(sessions * topology.hosts.max(1)) as usize],
+            turns: vec![0; topology.hosts.max(1) as usize * luns],
             sizes: Vec::new(),
             requests: Slab::new(),
-            trails: Vec::new(),
-            keeps_trails: false,
+            traces: Vec::new(),
+            traces_latency: false,
             running: Vec::new(),
             hosts_of: Vec::new(),
             settled: Vec::new(),
             first_ended: false,
             planned: Vec::new(),
-            plant: plant.clone(),
+            topology: topology.clone(),
         };
         sim.sizes = sim.lun_sizes();
         sim.name_wires();
-        for &disk in &plant.failed {
+        for &disk in &topology.failed {
             // A disk that is in no set fails without consequence.
             let _ = sim.fail_disk(disk);
         }
@@ -253,11 +254,11 @@ impl Sim {
 
     fn name_wires(&mut self) {
         let partners =
-            self.nodes.iter().filter_map(|node| node.partner.as_ref()).map(|link| (Part::Mirror, link));
-        let adapters = self.hosts.iter().flat_map(|host| &host.adapters).map(|link| (Part::Adapter, link));
-        for (part, link) in partners.chain(adapters) {
+            self.nodes.iter().filter_map(|node| node.partner.as_ref()).map(|link| (Stage::Mirror, link));
+        let adapters = self.hosts.iter().flat_map(|host| &host.adapters).map(|link| (Stage::Adapter, link));
+        for (stage, link) in partners.chain(adapters) {
             for (_, wire) in link.ways() {
-                self.wire_parts[wire as usize] = part;
+                self.wire_stages[wire as usize] = stage;
             }
         }
     }
@@ -265,8 +266,8 @@ impl Sim {
     /// Sizes of what a job can use: the LUNs, or where the hosts stripe a volume over some of them, that volume and
     /// then the other LUNs.
     pub fn lun_sizes(&self) -> Vec<Bytes> {
-        let sizes = self.plant.luns.iter().map(LunPlant::bytes);
-        let Some(StripeParams { luns, .. }) = self.plant.host.stripe else { return sizes.collect() };
+        let sizes = self.topology.luns.iter().map(LunPlacement::bytes);
+        let Some(StripeParams { luns, .. }) = self.topology.host.stripe else { return sizes.collect() };
         let all: Vec<Bytes> = sizes.collect();
         let (striped, others) = all.split_at((luns as usize).clamp(1, all.len()));
         let smallest = striped.iter().copied().min().unwrap_or(Bytes::ZERO);
@@ -279,11 +280,11 @@ impl Sim {
         Bytes::new(caches.map(cache::Cache::dirty_bytes).sum())
     }
 
-    /// Follows each request from now on: [`Outcome::trails`] tell where its time went. It takes time of its own, up to
-    /// as much again where a request is a few events. Call before anything has been asked.
-    pub fn keep_trails(&mut self) {
-        self.keeps_trails = true;
-        self.back.keeps_trails = true;
+    /// Follows each request from now on: [`RunOutcome::latency`] tells where its time went. It takes time of its own,
+    /// up to as much again where a request is a few events. Call before anything has been asked.
+    pub fn trace_latency(&mut self) {
+        self.traces_latency = true;
+        self.back.traces_latency = true;
     }
 
     /// The array's own time.
@@ -302,7 +303,7 @@ impl Sim {
     }
 
     /// Runs `clients` to their end, from now on, and tells what they saw and where the time went.
-    pub fn run(&mut self, clients: Vec<Client>) -> Outcome {
+    pub fn run(&mut self, clients: Vec<Client>) -> RunOutcome {
         self.run_watched(clients, |_, _| Watch::GoOn)
     }
 
@@ -312,22 +313,22 @@ impl Sim {
         &mut self,
         clients: Vec<Client>,
         mut watch: impl FnMut(usize, &mut Job) -> Watch,
-    ) -> Outcome {
+    ) -> RunOutcome {
         let running = |Client { job, files, host, buffered, durable }| Running {
-            job: Asker::Job(job),
+            job: Initiator::Job(job),
             files,
-            host: host % self.plant.hosts.max(1),
+            host: host % self.topology.hosts.max(1),
             buffered,
             durable,
             done: false,
             wakes_at: Instant::NEVER,
             ended: Vec::new(),
-            trails: Trails::default(),
+            latency: LatencyTotals::default(),
         };
         let running = clients.into_iter().map(running).collect();
-        let (outcome, _) = self.run_askers(running, &mut |client, asker| match asker {
-            Asker::Job(job) => watch(client, job),
-            Asker::Files(_) => Watch::GoOn,
+        let (outcome, _) = self.run_initiators(running, &mut |client, initiator| match initiator {
+            Initiator::Job(job) => watch(client, job),
+            Initiator::Files(_) => Watch::GoOn,
         });
         outcome
     }
@@ -337,14 +338,14 @@ impl Sim {
     pub fn run_files(
         &mut self,
         clients: &[FileClient],
-        held: Held,
+        held: Unwritten,
         mut watch: impl FnMut(&mut FileSystem) -> Watch,
-    ) -> (Outcome, Held) {
-        let host = &self.plant.host;
+    ) -> (RunOutcome, Unwritten) {
+        let host = &self.topology.host;
         let capacity = self.sizes.first().copied().unwrap_or(Bytes::ZERO);
         let files = FileSystem::new(host.files, host.processors, capacity, clients, held);
         let running = Running {
-            job: Asker::Files(Box::new(files)),
+            job: Initiator::Files(Box::new(files)),
             files: vec![FilePlace::whole(0)],
             host: 0,
             buffered: false,
@@ -352,19 +353,19 @@ impl Sim {
             done: false,
             wakes_at: Instant::NEVER,
             ended: Vec::new(),
-            trails: Trails::default(),
+            latency: LatencyTotals::default(),
         };
-        self.run_askers(vec![running], &mut |_, asker| match asker {
-            Asker::Files(files) => watch(files),
-            Asker::Job(_) => Watch::GoOn,
+        self.run_initiators(vec![running], &mut |_, initiator| match initiator {
+            Initiator::Files(files) => watch(files),
+            Initiator::Job(_) => Watch::GoOn,
         })
     }
 
-    fn run_askers(
+    fn run_initiators(
         &mut self,
         running: Vec<Running>,
-        watch: &mut dyn FnMut(usize, &mut Asker) -> Watch,
-    ) -> (Outcome, Held) {
+        watch: &mut dyn FnMut(usize, &mut Initiator) -> Watch,
+    ) -> (RunOutcome, Unwritten) {
         let (from, events) = (self.now, self.events.entered());
         self.running = running;
         self.hosts_of.resize(self.hosts_of.len().max(self.running.len()), 0);
@@ -395,14 +396,14 @@ impl Sim {
         let until = self.now;
         self.check();
         let breakdown = self.breakdown(until.saturating_since(from));
-        let (mut tallies, mut trails, mut held) = (Vec::new(), Vec::new(), Held::default());
+        let (mut tallies, mut latency, mut held) = (Vec::new(), Vec::new(), Unwritten::default());
         for client in std::mem::take(&mut self.running) {
             match client.job {
-                Asker::Job(job) => {
+                Initiator::Job(job) => {
                     tallies.push(job.into_tally());
-                    trails.push(client.trails);
+                    latency.push(client.latency);
                 }
-                Asker::Files(files) => {
+                Initiator::Files(files) => {
                     let (seen, left) = files.into_tallies();
                     tallies.extend(seen);
                     held = left;
@@ -410,7 +411,7 @@ impl Sim {
             }
         }
         let events = self.events.entered() - events;
-        (Outcome { breakdown, tallies, trails, from, until, events }, held)
+        (RunOutcome { breakdown, tallies, latency, from, until, events }, held)
     }
 
     /// Lets time pass until `at` without any job: background work and destaging go on.
@@ -437,12 +438,12 @@ impl Sim {
 
     /// A back end at rest, as new: for trials.
     fn restart_back(&mut self) {
-        let plant = &self.plant;
-        let devices = devices(plant, 0);
-        let engines = (0..plant.controllers.max(1)).map(|_| Engine::new(&plant.controller)).collect();
+        let topology = &self.topology;
+        let devices = devices(topology, 0);
+        let engines = (0..topology.controllers.max(1)).map(|_| Engine::new(&topology.controller)).collect();
         let sets = std::mem::take(&mut self.back.sets);
-        self.back = BackEnd::new(devices, sets, engines, plant.channel, &plant.controller);
-        self.back.keeps_trails = self.keeps_trails;
+        self.back = BackEnd::new(devices, sets, engines, topology.channel, &topology.controller);
+        self.back.traces_latency = self.traces_latency;
         self.events.clear();
     }
 
@@ -480,14 +481,14 @@ impl Sim {
             Event::Background(work) => self.pump(work),
             Event::Age(controller) => self.tick(controller),
             Event::Retry(place) => {
-                self.trails[place as usize].wait(Part::PathLoss, now);
+                self.traces[place as usize].wait(Stage::PathLoss, now);
                 let host = self.host_of(self.requests[place].client);
                 self.transmit(place, host, now);
             }
             Event::Cut(link) => self.fail_link(link),
             Event::Wire(wire) => self.wire_due(wire),
             Event::Channel(wire) => self.back.channel_due(now, &mut self.events, wire),
-            Event::There(place) => self.there(place),
+            Event::LegDone(place) => self.leg_done(place),
             Event::Mend(link) => self.mend_link(link),
             Event::GiveUp(place) => self.give_up(place),
         }
@@ -499,27 +500,27 @@ impl Sim {
         while let Some(freed) = self.back.freed.pop() {
             self.write_freed(freed);
         }
-        while let Some(Ended { owner, trail }) = self.back.done.pop() {
+        while let Some(Ended { owner, trace }) = self.back.done.pop() {
             match owner {
                 Owner::Request(request) => {
-                    if let Some(trail) = &trail {
-                        self.trails[request as usize].follow(trail, Part::Locate);
+                    if let Some(trace) = &trace {
+                        self.traces[request as usize].follow(trace, Stage::Locate);
                     }
                     self.fetched(request);
                 }
                 Owner::Cache { controller, transfer } => {
-                    self.transferred(controller, transfer, trail.as_deref());
+                    self.transferred(controller, transfer, trace.as_deref());
                 }
                 Owner::Background(unit) => self.unit_done(unit),
             }
-            self.back.recycle(trail);
+            self.back.recycle(trace);
         }
     }
 
     #[cold]
     fn write_freed(&mut self, Freed { owner, is_lost }: Freed) {
         if let Owner::Request(request) = owner {
-            self.trails[request as usize].wait(Part::StripeLocks, self.now);
+            self.traces[request as usize].wait(Stage::StripeLocks, self.now);
         }
         match owner {
             Owner::Request(request) if is_lost => {
@@ -567,9 +568,9 @@ impl Sim {
 }
 
 /// The disks, at rest.
-fn devices(plant: &Plant, seed: u64) -> Vec<Device> {
-    let device = |(&model, number)| Device::new(&plant.models[model as usize], seed.wrapping_add(number));
-    plant.disks.iter().zip(0u64..).map(device).collect()
+fn devices(topology: &Topology, seed: u64) -> Vec<Device> {
+    let device = |(&model, number)| Device::new(&topology.models[model as usize], seed.wrapping_add(number));
+    topology.disks.iter().zip(0u64..).map(device).collect()
 }
 
 /// The adapter of `host` that `link` hangs on.
@@ -579,10 +580,10 @@ fn adapter(host: &Host, link: u32) -> Option<Link> {
 }
 
 /// A set with the array's spares among its disks.
-fn new_set(plant: &Plant, set: &SetPlant) -> Result<Set, GeometryError> {
-    let spec = SetSpec { spares: narrow::<u32>(plant.spares.len()), ..set.geometry.spec().clone() };
+fn new_set(topology: &Topology, set: &SetTopology) -> Result<Set, GeometryError> {
+    let spec = SetSpec { spares: narrow::<u32>(topology.spares.len()), ..set.geometry.spec().clone() };
     let geometry = Geometry::new(spec)?;
     let health = Health::new(&geometry);
-    let disks = set.members.iter().chain(&plant.spares).copied().collect();
+    let disks = set.members.iter().chain(&topology.spares).copied().collect();
     Ok(Set { geometry, health, disks })
 }

@@ -3,17 +3,17 @@
 use units::{Instant, Nanos};
 use workload::tally::Tally;
 
+use crate::latency::LatencyTotals;
 use crate::meter::{Class, Meter, Visits};
-use crate::trail::Trails;
 
 /// The end of a run.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct RunOutcome {
     /// One for each job, in the order given.
     pub tallies: Vec<Tally>,
-    /// Where the time of each job's measured requests went, in the order of the tallies: empty unless trails are kept,
-    /// and for the jobs of a file system.
-    pub trails: Vec<Trails>,
+    /// Where the time of each job's measured requests went, in the order of the tallies: empty unless latency is
+    /// traced, and for the jobs of a file system.
+    pub latency: Vec<LatencyTotals>,
     /// Every part that did something.
     pub breakdown: Vec<Component>,
     /// When the run began and ended.

@@ -12,10 +12,10 @@ use units::{Bytes, Instant, Nanos, SECTOR_BYTES};
 use workload::{Errno, Op};
 
 use crate::host::PageCacheParams;
+use crate::latency::Stage;
 use crate::meter::Class;
-use crate::readahead::{Fetch, Growth, ReadAhead, Rule, Verdict};
+use crate::readahead::{Fetch, Growth, Lookup, ReadAhead, Rule};
 use crate::tags::Tags;
-use crate::trail::Part;
 
 use super::Sim;
 use super::event::Event;
@@ -103,8 +103,8 @@ impl Sim {
     /// Sends what the page cache cannot answer by itself.
     fn dispatch(&mut self, place: u32, host: u32, ready: Instant) {
         let class = self.requests[place].class;
-        let trail = &mut self.trails[place as usize];
-        let ready = self.hosts[host as usize].dispatch(self.now, ready, class, trail);
+        let trace = &mut self.traces[place as usize];
+        let ready = self.hosts[host as usize].dispatch(self.now, ready, class, trace);
         self.split(place, host, ready);
     }
 
@@ -121,9 +121,9 @@ impl Sim {
         let here = pages.holds(lun, offset, len);
         let verdict = match &mut pages.ahead {
             Some(ahead) => ahead.access(lun, from, to, end, &mut fetches),
-            None => Verdict::Stranger,
+            None => Lookup::Stranger,
         };
-        if let (Verdict::Coming(stream), Some(ahead)) = (verdict, &mut pages.ahead) {
+        if let (Lookup::Coming(stream), Some(ahead)) = (verdict, &mut pages.ahead) {
             ahead.wait(stream, to, place);
         }
         for &fetch in &fetches {
@@ -142,10 +142,10 @@ impl Sim {
         }
         self.page_fetches = fetches;
         match verdict {
-            Verdict::Ready => self.copy_out(place, host, ready),
-            Verdict::Stranger if here => self.copy_out(place, host, ready),
-            Verdict::Stranger if whole => self.dispatch(place, host, ready),
-            Verdict::Stranger => {
+            Lookup::Ready => self.copy_out(place, host, ready),
+            Lookup::Stranger if here => self.copy_out(place, host, ready),
+            Lookup::Stranger if whole => self.dispatch(place, host, ready),
+            Lookup::Stranger => {
                 let part = HostRequest {
                     client,
                     class,
@@ -156,7 +156,7 @@ impl Sim {
                 };
                 self.fetch_for(part, Purpose::Step(place), host, ready);
             }
-            Verdict::Coming(_) => {}
+            Lookup::Coming(_) => {}
         }
     }
 
@@ -173,7 +173,7 @@ impl Sim {
         let bytes = if op == Op::Read { narrow::<u32>(self.step_of(place, host).1) } else { len };
         let host = &mut self.hosts[host as usize];
         let copy = host.pages.as_ref().map_or(Nanos::ZERO, |pages| pages.copy(bytes));
-        let done = host.operation(self.now, ready, copy, class, &mut self.trails[place as usize]);
+        let done = host.operation(self.now, ready, copy, class, &mut self.traces[place as usize]);
         let request = &mut self.requests[place];
         request.copied += bytes;
         let next = if request.copied < len { Event::Pages(place) } else { Event::Answer(place) };
@@ -215,16 +215,16 @@ impl Sim {
         for place in released {
             self.requests[place].failed = self.requests[place].failed.or(failed);
             if let Some(by) = by {
-                self.follow_request(place, by, Part::PageCache);
+                self.follow_request(place, by, Stage::PageCache);
             }
-            self.trails[place as usize].wait(Part::PageCache, self.now);
+            self.traces[place as usize].wait(Stage::PageCache, self.now);
             self.copy_out(place, host, self.now);
         }
     }
 
     fn buffered_write(&mut self, place: u32, host: u32, ready: Instant) {
         let HostRequest { client, lun, offset, len, durable, .. } = self.requests[place];
-        self.trails[place as usize].wait(Part::PageCache, self.now);
+        self.traces[place as usize].wait(Stage::PageCache, self.now);
         if durable {
             return self.write_through(place, host, ready);
         }
@@ -259,7 +259,7 @@ impl Sim {
         let Some(pages) = &mut computer.pages else { return };
         pages.keep(lun, offset, u64::from(len));
         let copy = pages.copy(len);
-        let copied = computer.operation(self.now, ready, copy, class, &mut self.trails[place as usize]);
+        let copied = computer.operation(self.now, ready, copy, class, &mut self.traces[place as usize]);
         self.dispatch(place, host, copied);
     }
 

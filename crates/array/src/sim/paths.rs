@@ -12,8 +12,8 @@ use units::{Instant, Nanos};
 
 use crate::controller::{Handover, Ownership};
 use crate::host::{Multipath, NoPath};
+use crate::latency::Stage;
 use crate::link::Link;
-use crate::trail::Part;
 
 use super::event::Event;
 use super::request::HostRequest;
@@ -32,7 +32,7 @@ pub struct Path {
 
 /// A request that no path is left for.
 #[derive(Clone, Copy, Debug)]
-pub struct Stranded {
+pub struct QueuedWithoutPath {
     place: u32,
     /// When it fails.
     until: Instant,
@@ -40,7 +40,7 @@ pub struct Stranded {
 
 /// A volume on its way from one controller to the other.
 #[derive(Clone, Debug)]
-pub struct Move {
+pub struct OwnershipMove {
     lun: usize,
     /// Who served it, and has yet to write what is dirty of it.
     from: u32,
@@ -53,10 +53,10 @@ impl Sim {
     ///
     /// The host's multipath policy spreads requests over sessions as it would over paths.
     pub(super) fn choose_session(&mut self, host: u32, lun: u32) -> u32 {
-        let Some(sessions) = self.plant.protocol.pinned() else { return 0 };
+        let Some(sessions) = self.topology.protocol.pinned() else { return 0 };
         let first = self.owners[lun as usize] * sessions;
         let host = &mut self.hosts[host as usize];
-        let number = match self.plant.host.multipath {
+        let number = match self.topology.host.multipath {
             Multipath::None | Multipath::Failover => lun % sessions,
             Multipath::RoundRobin { requests } => {
                 host.dealt = host.dealt.wrapping_add(1);
@@ -77,12 +77,12 @@ impl Sim {
         let own = &mut self.turns[host as usize * self.owners.len() + lun as usize];
         *own = own.wrapping_add(1);
         let turn = *own;
-        let first = match self.plant.host.multipath {
+        let first = match self.topology.host.multipath {
             // Nobody knows whose the volume is: the controllers are addressed in turn.
-            Multipath::None => turn % self.plant.controllers.max(1),
+            Multipath::None => turn % self.topology.controllers.max(1),
             _ => owner,
         };
-        let wanted = match self.plant.protocol.pinned() {
+        let wanted = match self.topology.protocol.pinned() {
             Some(sessions) => self.link_of(host, first, session % sessions, sessions),
             None => self.own_link(host, lun, first, turn),
         };
@@ -106,19 +106,19 @@ impl Sim {
 
     /// The link at `controller` that a session of a host is pinned to: sessions are dealt over the links in turn.
     fn link_of(&self, host: u32, controller: u32, session: u32, sessions: u32) -> u32 {
-        let links = self.plant.links.max(1);
+        let links = self.topology.links.max(1);
         controller * links + (host * sessions + session) % links
     }
 
     fn own_link(&self, host: u32, lun: u32, controller: u32, turn: u32) -> u32 {
-        let (links, hosts) = (self.plant.links.max(1), self.plant.hosts.max(1));
+        let (links, hosts) = (self.topology.links.max(1), self.topology.hosts.max(1));
         let own = if links > hosts { links / hosts } else { 1 };
         // A question with one answer is not worth two divisions for every request.
         let link = |n: u32| match links {
             1 => controller,
             _ => controller * links + (host * own + n % own) % links,
         };
-        match self.plant.host.multipath {
+        match self.topology.host.multipath {
             Multipath::None | Multipath::Failover => link(lun),
             Multipath::RoundRobin { requests } => link(turn / requests.max(1)),
             Multipath::LeastQueue => {
@@ -137,14 +137,14 @@ impl Sim {
 
     /// The controller at the end of a link.
     pub(super) fn end_of(&self, link: u32) -> u32 {
-        let controller = if self.plant.links > 1 { link / self.plant.links } else { link };
-        controller.min(self.plant.controllers.max(1) - 1)
+        let controller = if self.topology.links > 1 { link / self.topology.links } else { link };
+        controller.min(self.topology.controllers.max(1) - 1)
     }
 
     /// How much longer the failure of `link` goes unnoticed, where it has failed.
     fn detection(&self, link: u32) -> Option<Nanos> {
         let failed_at = self.paths.get(link as usize)?.failed_at?;
-        Some((failed_at + self.plant.host.path_timeout).saturating_since(self.now))
+        Some((failed_at + self.topology.host.path_timeout).saturating_since(self.now))
     }
 
     /// Whether the path of a request has been cut since it was sent.
@@ -156,24 +156,24 @@ impl Sim {
     /// Sends a request again whose path has been cut under it, once the host's time-out has passed.
     pub(super) fn send_again(&mut self, place: u32) {
         let Path { cut_at, .. } = self.paths[self.requests[place].link as usize];
-        let at = (cut_at + self.plant.host.path_timeout).max(self.now);
+        let at = (cut_at + self.topology.host.path_timeout).max(self.now);
         self.events.push(at, Event::Retry(place).pack());
     }
 
     /// A request is lost with the controller that it had come to, and sent again after the host's time-out.
     pub(super) fn lose(&mut self, place: u32) {
         self.leave_gate(place);
-        self.events.push(self.now + self.plant.host.path_timeout, Event::Retry(place).pack());
+        self.events.push(self.now + self.topology.host.path_timeout, Event::Retry(place).pack());
     }
 
     /// Keeps a request for which no path is left, as the host has noticed at `noticed`, or has it fail.
-    pub(super) fn strand(&mut self, place: u32, noticed: Instant) {
-        let until = match self.plant.host.no_path {
+    pub(super) fn queue_without_path(&mut self, place: u32, noticed: Instant) {
+        let until = match self.topology.host.no_path {
             NoPath::Fail => noticed,
             NoPath::Retry(time) => noticed.saturating_add(time),
             NoPath::Queue => Instant::NEVER,
         };
-        self.stranded.push(Stranded { place, until });
+        self.without_path.push(QueuedWithoutPath { place, until });
         if until < Instant::NEVER {
             self.events.push(until.max(self.now), Event::GiveUp(place).pack());
         }
@@ -181,18 +181,18 @@ impl Sim {
 
     /// The time of a request that no path was left for is over, unless it has found one since.
     pub(super) fn give_up(&mut self, place: u32) {
-        let over = |stranded: &Stranded| stranded.place == place && stranded.until <= self.now;
-        if let Some(at) = self.stranded.iter().position(over) {
-            self.stranded.remove(at);
+        let over = |queued: &QueuedWithoutPath| queued.place == place && queued.until <= self.now;
+        if let Some(at) = self.without_path.iter().position(over) {
+            self.without_path.remove(at);
             self.fail_without_path(place);
         }
     }
 
     /// Has all fail that wait for a path which nothing will bring back; whether there were any.
     pub(super) fn give_all_up(&mut self) -> bool {
-        let stranded = std::mem::take(&mut self.stranded);
-        stranded.iter().for_each(|stranded| self.fail_without_path(stranded.place));
-        !stranded.is_empty()
+        let queued = std::mem::take(&mut self.without_path);
+        queued.iter().for_each(|queued| self.fail_without_path(queued.place));
+        !queued.is_empty()
     }
 
     fn fail_without_path(&mut self, place: u32) {
@@ -204,8 +204,8 @@ impl Sim {
 
     /// Sends what had no path left, in order of arrival, now that there may be one.
     fn resume(&mut self) {
-        for Stranded { place, .. } in std::mem::take(&mut self.stranded) {
-            self.trails[place as usize].wait(Part::PathLoss, self.now);
+        for QueuedWithoutPath { place, .. } in std::mem::take(&mut self.without_path) {
+            self.traces[place as usize].wait(Stage::PathLoss, self.now);
             let host = self.host_of(self.requests[place].client);
             self.transmit(place, host, self.now);
         }
@@ -249,7 +249,7 @@ impl Sim {
         if let Some(cache) = &mut node.cache {
             let writers = std::mem::take(&mut cache.writers);
             for place in writers {
-                self.trails[place as usize].wait(Part::CacheRoom, self.now);
+                self.traces[place as usize].wait(Stage::CacheRoom, self.now);
                 self.lose(place);
             }
         }
@@ -258,7 +258,7 @@ impl Sim {
                 self.take_over_dirty(lun, controller, partner);
                 if self.owners[lun] == controller {
                     self.owners[lun] = partner;
-                    self.paused[lun] = self.now + self.plant.controller.takeover;
+                    self.paused[lun] = self.now + self.topology.controller.takeover;
                 }
             }
         }
@@ -283,7 +283,7 @@ impl Sim {
 
     fn fail_back(&mut self) {
         for lun in 0..self.owners.len() {
-            let home = self.plant.luns[lun].owner;
+            let home = self.topology.luns[lun].owner;
             if self.owners[lun] != home && self.nodes[home as usize].alive {
                 self.move_lun(lun, home);
             }
@@ -296,13 +296,13 @@ impl Sim {
     pub(super) fn move_lun(&mut self, lun: usize, controller: u32) {
         let from = std::mem::replace(&mut self.owners[lun], controller);
         let moves_already = self.moves.iter().any(|moving| moving.lun == lun);
-        if moves_already || self.plant.controller.ownership == Ownership::Symmetric {
+        if moves_already || self.topology.controller.ownership == Ownership::Symmetric {
             return;
         }
-        if self.plant.controller.handover == Handover::Mirror {
+        if self.topology.controller.handover == Handover::Mirror {
             self.take_over_dirty(lun, from, controller);
         }
-        let (volume, requests) = (self.stretch(lun), &self.requests);
+        let (volume, requests) = (self.volume_range(lun), &self.requests);
         let mut refused = Vec::new();
         if let Some(cache) = &mut self.nodes[from as usize].cache {
             cache.urge(volume);
@@ -312,11 +312,11 @@ impl Sim {
         }
         for place in refused {
             self.leave_gate(place);
-            self.trails[place as usize].wait(Part::CacheRoom, self.now);
+            self.traces[place as usize].wait(Stage::CacheRoom, self.now);
             self.events.push(self.now, Event::Retry(place).pack());
         }
         self.paused[lun] = Instant::NEVER;
-        self.moves.push(Move { lun, from, waiting: Vec::new() });
+        self.moves.push(OwnershipMove { lun, from, waiting: Vec::new() });
         self.destage(from);
     }
 
@@ -332,20 +332,20 @@ impl Sim {
     /// Has a part look again when its volume is with its new controller.
     fn await_owner(&mut self, place: u32) {
         let at = self.paused[self.requests[place].lun as usize];
-        self.trails[place as usize].wait(Part::Ownership, at);
+        self.traces[place as usize].wait(Stage::Ownership, at);
         self.events.push(at, Event::Arrive(place).pack());
     }
 
     /// Goes on with the moves of volumes of which their old controllers hold nothing dirty any more.
     pub(super) fn end_moves(&mut self) {
         let mut at = 0;
-        while let Some(&Move { lun, from, .. }) = self.moves.get(at) {
+        while let Some(&OwnershipMove { lun, from, .. }) = self.moves.get(at) {
             if self.is_leaving(from, lun) {
                 at += 1;
                 continue;
             }
-            let Move { waiting, .. } = self.moves.remove(at);
-            let time = match self.plant.controller.ownership {
+            let OwnershipMove { waiting, .. } = self.moves.remove(at);
+            let time = match self.topology.controller.ownership {
                 Ownership::Transfer { time } => time,
                 Ownership::Symmetric | Ownership::Forward => Nanos::ZERO,
             };
@@ -356,13 +356,13 @@ impl Sim {
 
     /// Whether a working controller has dirty data of a volume.
     fn is_leaving(&self, controller: u32, lun: usize) -> bool {
-        let (node, volume) = (&self.nodes[controller as usize], self.stretch(lun));
+        let (node, volume) = (&self.nodes[controller as usize], self.volume_range(lun));
         node.alive && node.cache.as_ref().is_some_and(|cache| cache.is_leaving(volume))
     }
 
     /// Gives what is dirty of a volume at one controller to the other, which has it in its mirror.
     fn take_over_dirty(&mut self, lun: usize, from: u32, to: u32) {
-        let volume = self.stretch(lun);
+        let volume = self.volume_range(lun);
         let Ok([from, to_node]) = self.nodes.get_disjoint_mut([from as usize, to as usize]) else { return };
         let (Some(old), Some(new)) = (&mut from.cache, &mut to_node.cache) else { return };
         if !old.mirrors() {
@@ -373,7 +373,7 @@ impl Sim {
         old.forsake(&mut flushes);
         // What they wait for may be with the one now or with the other.
         for place in flushes {
-            let volume = self.stretch(self.requests[place].lun as usize);
+            let volume = self.volume_range(self.requests[place].lun as usize);
             for node in self.nodes.iter_mut().filter(|node| node.alive) {
                 let waits = node.cache.as_mut().is_some_and(|cache| cache.drain(volume, place));
                 self.requests[place].pending += u32::from(waits);

@@ -13,7 +13,7 @@ use crate::device::{
 use crate::files::FilesParams;
 use crate::link::LinkParams;
 
-use super::Plant;
+use super::Topology;
 
 /// A kind of part that can be had faster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -87,17 +87,18 @@ impl Resource {
         }
     }
 
-    /// Whether `plant` has any of it that costs something.
-    pub fn is_in(self, plant: &Plant) -> bool {
-        let mut faster = plant.clone();
+    /// Whether `topology` has any of it that costs something.
+    pub fn is_in(self, topology: &Topology) -> bool {
+        let mut faster = topology.clone();
         self.speed_up(&mut faster, 2.0);
-        faster != *plant
+        faster != *topology
     }
 
     /// Makes it `times` as fast, or large.
-    pub fn speed_up(self, plant: &mut Plant, times: f64) {
+    pub fn speed_up(self, topology: &mut Topology, times: f64) {
         let by = Faster(times);
-        let (host, protocol, controller) = (&mut plant.host, &mut plant.protocol, &mut plant.controller);
+        let (host, protocol, controller) =
+            (&mut topology.host, &mut topology.protocol, &mut topology.controller);
         match self {
             Resource::HostFile => by.time(&mut host.per_file),
             Resource::HostProcessor => {
@@ -107,12 +108,12 @@ impl Resource {
                 host.page_cache.iter_mut().for_each(|pages| by.rate(&mut pages.copy));
                 by.file_system(&mut host.files);
             }
-            Resource::Adapter => plant.adapter.iter_mut().for_each(|(_, link)| by.link(link)),
-            Resource::Link => plant.link.iter_mut().for_each(|link| by.link(link)),
+            Resource::Adapter => topology.adapter.iter_mut().for_each(|(_, link)| by.link(link)),
+            Resource::Link => topology.link.iter_mut().for_each(|link| by.link(link)),
             Resource::Distance => {
                 by.time(&mut protocol.hop);
-                plant.link.iter_mut().for_each(|link| by.time(&mut link.latency));
-                plant.adapter.iter_mut().for_each(|(_, link)| by.time(&mut link.latency));
+                topology.link.iter_mut().for_each(|link| by.time(&mut link.latency));
+                topology.adapter.iter_mut().for_each(|(_, link)| by.time(&mut link.latency));
             }
             Resource::Window => protocol.window.iter_mut().for_each(|window| by.size(window)),
             Resource::ControllerProcessor => {
@@ -139,8 +140,8 @@ impl Resource {
                 by.time(&mut controller.place);
             }
             Resource::Xor => controller.xor.iter_mut().for_each(|rate| by.rate(rate)),
-            Resource::Channel => plant.channel.iter_mut().for_each(|(_, link)| by.link(link)),
-            Resource::Disks => plant.models.iter_mut().for_each(|model| by.device(model)),
+            Resource::Channel => topology.channel.iter_mut().for_each(|(_, link)| by.link(link)),
+            Resource::Disks => topology.models.iter_mut().for_each(|model| by.device(model)),
         }
     }
 }
@@ -251,13 +252,13 @@ mod tests {
     use super::*;
     use crate::spec::{self, Shipped};
 
-    fn plant(address: &str) -> Plant {
-        Plant::from(&spec::array(&Shipped, address).unwrap())
+    fn topology(address: &str) -> Topology {
+        Topology::from(&spec::array(&Shipped, address).unwrap())
     }
 
     #[test]
     fn what_an_array_does_not_have_cannot_be_had_faster() {
-        let array = plant("array:md3000?raid=5");
+        let array = topology("array:md3000?raid=5");
         let has = |resource: Resource| resource.is_in(&array);
         assert!(has(Resource::Disks) && has(Resource::ControllerProcessor) && has(Resource::Link));
         for resource in Resource::ALL {
@@ -269,7 +270,7 @@ mod tests {
 
     #[test]
     fn a_faster_drive_turns_moves_and_reads_faster() {
-        let (slow, mut fast) = (plant("array:md3000?raid=5"), plant("array:md3000?raid=5"));
+        let (slow, mut fast) = (topology("array:md3000?raid=5"), topology("array:md3000?raid=5"));
         Resource::Disks.speed_up(&mut fast, 2.0);
         let (DeviceParams::Rotating(slow), DeviceParams::Rotating(fast)) = (&slow.models[0], &fast.models[0])
         else {

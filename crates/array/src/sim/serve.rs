@@ -7,15 +7,15 @@ use units::{Bytes, Instant, Lba, Nanos, SECTOR_BYTES, Sectors};
 use workload::Op;
 
 use crate::controller::Ownership;
+use crate::latency::{LatencyTrace, Stage};
 use crate::link::Link;
 use crate::meter::Class;
 use crate::protocol::ProtocolKind;
 use crate::raid::Extent;
-use crate::readahead::{Fetch, Verdict};
-use crate::trail::{Part, Trail};
+use crate::readahead::{Fetch, Lookup};
 
-use super::back::{Ended, Errand, Owner};
-use super::cache::{Cache, SETTLED, Stretch, Transfer};
+use super::back::{Ended, OperationSpec, Owner};
+use super::cache::{Cache, CacheTransfer, SETTLED, VolumeRange};
 use super::event::Event;
 use super::request::{HostRequest, Leg};
 use super::{LOST, Sim};
@@ -33,7 +33,7 @@ impl Sim {
         }
         let HostRequest { lun, controller, accepted, .. } = self.requests[place];
         // What it waits for outside, its controller having no place for it.
-        self.trails[place as usize].wait(Part::ControllerQueue, now);
+        self.traces[place as usize].wait(Stage::ControllerQueue, now);
         if !self.nodes[controller as usize].alive {
             self.lose(place);
             return;
@@ -42,7 +42,7 @@ impl Sim {
             self.wait_for_volume(place);
             return;
         }
-        if let (false, Some(limit)) = (accepted, self.plant.controller.accepts) {
+        if let (false, Some(limit)) = (accepted, self.topology.controller.accepts) {
             if !self.nodes[controller as usize].gate.enter(limit, place) {
                 return;
             }
@@ -50,7 +50,7 @@ impl Sim {
         }
         let owner = self.owners[lun as usize];
         if owner != controller {
-            match self.plant.controller.ownership {
+            match self.topology.controller.ownership {
                 Ownership::Symmetric => {}
                 Ownership::Transfer { .. } => {
                     self.move_lun(lun as usize, controller);
@@ -67,15 +67,15 @@ impl Sim {
     pub(super) fn serve(&mut self, place: u32, ready: Instant) {
         let now = self.now;
         let HostRequest { controller, class, op, len, .. } = self.requests[place];
-        let (engine, trail) = (&mut self.back.engines[controller as usize], &mut self.trails[place as usize]);
-        let ready = engine.host_command(now, ready, op == Op::Write, u64::from(len), class, trail);
-        let protocol = &self.plant.protocol;
+        let (engine, trace) = (&mut self.back.engines[controller as usize], &mut self.traces[place as usize]);
+        let ready = engine.host_command(now, ready, op == Op::Write, u64::from(len), class, trace);
+        let protocol = &self.topology.protocol;
         let (server, copy) = match op {
             Op::Write => (protocol.server_write, protocol.server_write_copy),
             _ => (protocol.server_read, protocol.server_read_copy),
         };
         let copy = copy.map_or(Nanos::ZERO, |rate| rate.time_for(Bytes::new(u64::from(len))));
-        let ready = engine.process(now, ready, server + copy, class, trail);
+        let ready = engine.process(now, ready, server + copy, class, trace);
         match op {
             Op::Read => self.read(place, ready),
             Op::Write => self.write(place, ready),
@@ -89,28 +89,28 @@ impl Sim {
         let now = self.now;
         let HostRequest { class, op, .. } = self.requests[place];
         self.requests[place].controller = owner;
-        let (engine, trail) = (&mut self.back.engines[here as usize], &mut self.trails[place as usize]);
-        let ready = engine.host_command(now, now, op == Op::Write, 0, class, trail);
+        let (engine, trace) = (&mut self.back.engines[here as usize], &mut self.traces[place as usize]);
+        let ready = engine.host_command(now, now, op == Op::Write, 0, class, trace);
         // The data cross the same link, whichever way they go.
         self.cross_over(place, here, ready, Leg::Across);
     }
 
     /// Sends a part's data from controller `here` to its partner, and the word that they are there back.
     fn cross_over(&mut self, place: u32, here: u32, ready: Instant, leg: Leg) {
-        self.set_out(place, leg);
+        self.start_leg(place, leg);
         self.not_before(place, ready);
         if let Some(Link { params, out, .. }) = self.nodes[here as usize].partner {
             let len = u64::from(self.requests[place].len);
-            self.trails[place as usize].serve(Part::Mirror, ready + params.latency * 2);
-            self.put_on(place, out, ready + params.latency * 2, params.transfer(len));
+            self.traces[place as usize].serve(Stage::Mirror, ready + params.latency * 2);
+            self.put_on_wire(place, out, ready + params.latency * 2, params.transfer(len));
         }
-        self.get_going(place, false);
+        self.depart(place, false);
     }
 
     /// The sectors of a part on its set: from, to, and where its volume ends.
     pub(super) fn sectors(&self, place: u32) -> (u32, u64, u64, u64) {
         let HostRequest { lun, offset, len, .. } = self.requests[place];
-        let lun = self.plant.luns[lun as usize];
+        let lun = self.topology.luns[lun as usize];
         let to = (offset + u64::from(len)).div_ceil(SECTOR_BYTES);
         (lun.set, lun.start.0 + offset / SECTOR_BYTES, lun.start.0 + to, lun.start.0 + lun.size.0)
     }
@@ -124,7 +124,7 @@ impl Sim {
         let mut fetches = std::mem::take(&mut self.fetches);
         fetches.clear();
         let verdict = cache.read(set, from, to, end, &mut fetches);
-        if let Some(Verdict::Coming(stream)) = verdict {
+        if let Some(Lookup::Coming(stream)) = verdict {
             cache.wait(stream, to, place);
         }
         for fetch in &fetches {
@@ -133,20 +133,20 @@ impl Sim {
         }
         self.fetches = fetches;
         match verdict {
-            Some(Verdict::Ready) => {
+            Some(Lookup::Ready) => {
                 let (first, last) = self.cross(place, ready);
                 self.send_back(place, first, last, false);
             }
-            Some(Verdict::Coming(_)) => {}
-            Some(Verdict::Stranger) | None => self.read_members(place, set, from, to, ready),
+            Some(Lookup::Coming(_)) => {}
+            Some(Lookup::Stranger) | None => self.read_members(place, set, from, to, ready),
         }
     }
 
     /// Has the members of a set read what a part asks for.
     fn read_members(&mut self, place: u32, set: u32, from: u64, to: u64, ready: Instant) {
         let HostRequest { class, controller, .. } = self.requests[place];
-        let errand = Errand { set, owner: Owner::Request(place), class, controller, ready };
-        if self.back.read(self.now, &mut self.events, errand, Lba(from), Sectors(to - from)).is_err() {
+        let spec = OperationSpec { set, owner: Owner::Request(place), class, controller, ready };
+        if self.back.read(self.now, &mut self.events, spec, Lba(from), Sectors(to - from)).is_err() {
             self.requests[place].failed = Some(LOST);
             self.respond(place, ready);
         }
@@ -155,11 +155,11 @@ impl Sim {
     /// Starts a fetch into a cache.
     pub(super) fn fetch(&mut self, controller: u32, set: u32, fetch: Fetch, class: Class, ready: Instant) {
         let Some(cache) = self.nodes[controller as usize].cache.as_mut() else { return };
-        let transfer = cache.begin(Transfer::Fetch { set, fetch });
+        let transfer = cache.begin(CacheTransfer::Fetch { set, fetch });
         let owner = Owner::Cache { controller, transfer };
-        let errand = Errand { set, owner, class, controller, ready };
+        let spec = OperationSpec { set, owner, class, controller, ready };
         let sectors = Sectors(fetch.to - fetch.from);
-        if self.back.read(self.now, &mut self.events, errand, Lba(fetch.from), sectors).is_err() {
+        if self.back.read(self.now, &mut self.events, spec, Lba(fetch.from), sectors).is_err() {
             self.back.done.push(Ended::at(owner, self.now));
         }
     }
@@ -170,12 +170,12 @@ impl Sim {
         let partner = self.partner_of(controller).is_some();
         let engine = &mut self.back.engines[controller as usize];
         let ready = engine.take_in(now, ready, u64::from(len), class);
-        self.trails[place as usize].pass(Part::Bus, ready, engine.crossing(u64::from(len)));
+        self.traces[place as usize].pass(Stage::Bus, ready, engine.crossing(u64::from(len)));
         let cache = self.nodes[controller as usize].cache.as_ref();
         // A cache that keeps what it holds is the stable storage that FUA asks for
         // (Linux, Documentation/block/writeback_cache_control.rst).
         let durable = self.requests[place].durable && cache.is_some_and(|cache| !cache.is_protected());
-        let through = self.plant.protocol.sync_writes || durable;
+        let through = self.topology.protocol.sync_writes || durable;
         if !through && cache.is_some_and(|cache| cache.takes_writes(partner)) {
             let waits =
                 self.nodes[controller as usize].cache.as_ref().is_some_and(|cache| !cache.writers.is_empty());
@@ -192,9 +192,9 @@ impl Sim {
             cache.keep(set, from, to);
         }
         self.requests[place].stable = self.must_be_stable(place);
-        let errand = Errand { set, owner: Owner::Request(place), class, controller, ready };
+        let spec = OperationSpec { set, owner: Owner::Request(place), class, controller, ready };
         let extent = Extent { lba: Lba(from), sectors: Sectors(to - from) };
-        if self.back.write(now, &mut self.events, errand, &[extent]).is_err() {
+        if self.back.write(now, &mut self.events, spec, &[extent]).is_err() {
             self.requests[place].failed = Some(LOST);
             self.respond(place, ready);
         }
@@ -210,14 +210,14 @@ impl Sim {
         let HostRequest { controller, last, durable, .. } = self.requests[place];
         let volatile =
             self.nodes[controller as usize].cache.as_ref().is_some_and(|cache| !cache.is_protected());
-        let whole = last || !matches!(self.plant.protocol.kind, ProtocolKind::Smb1 | ProtocolKind::Smb2);
-        (volatile || durable) && whole && self.plant.controller.flush_members
+        let whole = last || !matches!(self.topology.protocol.kind, ProtocolKind::Smb1 | ProtocolKind::Smb2);
+        (volatile || durable) && whole && self.topology.controller.flush_members
     }
 
     /// The sectors that a volume lies on.
-    pub(super) fn stretch(&self, lun: usize) -> Stretch {
-        let lun = self.plant.luns[lun];
-        Stretch { set: lun.set, from: lun.start.0, to: lun.start.0 + lun.size.0 }
+    pub(super) fn volume_range(&self, lun: usize) -> VolumeRange {
+        let lun = self.topology.luns[lun];
+        VolumeRange { set: lun.set, from: lun.start.0, to: lun.start.0 + lun.size.0 }
     }
 
     /// Has all that was acknowledged of a volume reach stable storage, then answers.
@@ -225,7 +225,7 @@ impl Sim {
     /// Whichever controller holds it, and nothing of other volumes: SYNCHRONIZE CACHE is addressed to a logical unit
     /// (SBC-4), NVMe's Flush to a namespace.
     pub(super) fn flush(&mut self, place: u32, ready: Instant) {
-        let volume = self.stretch(self.requests[place].lun as usize);
+        let volume = self.volume_range(self.requests[place].lun as usize);
         let volatile = |cache: &&mut Cache| !cache.is_protected();
         let working = self.nodes.iter_mut().filter(|node| node.alive);
         let waits = working
@@ -243,7 +243,7 @@ impl Sim {
 
     /// A cache has been emptied for a flush: the members are next once all have.
     pub(super) fn drained(&mut self, place: u32) {
-        self.trails[place as usize].wait(Part::CacheRoom, self.now);
+        self.traces[place as usize].wait(Stage::CacheRoom, self.now);
         self.requests[place].pending -= 1;
         if self.requests[place].pending == 0 {
             self.flush_members(place, self.now);
@@ -255,14 +255,14 @@ impl Sim {
     /// A volume has its share of every member of its set, and a drive empties all of its buffer: ATA's FLUSH CACHE
     /// knows no addresses.
     fn flush_members(&mut self, place: u32, ready: Instant) {
-        if !self.plant.controller.flush_members {
+        if !self.topology.controller.flush_members {
             self.respond(place, ready);
             return;
         }
         let (set, ..) = self.sectors(place);
         let HostRequest { class, controller, .. } = self.requests[place];
-        let errand = Errand { set, owner: Owner::Request(place), class, controller, ready };
-        if !self.back.flush(self.now, &mut self.events, errand) {
+        let spec = OperationSpec { set, owner: Owner::Request(place), class, controller, ready };
+        if !self.back.flush(self.now, &mut self.events, spec) {
             self.respond(place, ready);
         }
     }
@@ -271,9 +271,9 @@ impl Sim {
     fn trim(&mut self, place: u32, ready: Instant) {
         let (set, from, to, _) = self.sectors(place);
         let HostRequest { class, controller, .. } = self.requests[place];
-        let errand = Errand { set, owner: Owner::Request(place), class, controller, ready };
+        let spec = OperationSpec { set, owner: Owner::Request(place), class, controller, ready };
         let extent = Extent { lba: Lba(from), sectors: Sectors(to - from) };
-        if !self.back.trim(self.now, &mut self.events, errand, extent) {
+        if !self.back.trim(self.now, &mut self.events, spec, extent) {
             self.respond(place, ready);
         }
     }
@@ -296,12 +296,12 @@ impl Sim {
         }
         let mirrors = cache.mirrors();
         let ready = ready.max(now);
-        self.trails[place as usize].wait(Part::CacheRoom, ready);
+        self.traces[place as usize].wait(Stage::CacheRoom, ready);
         self.keep_ticking(controller);
         if mirrors {
             let engine = &mut self.back.engines[controller as usize];
             let (first, _) = engine.cross(now, ready, engine.crossing(u64::from(len)), class);
-            self.trails[place as usize].wait(Part::Bus, first);
+            self.traces[place as usize].wait(Stage::Bus, first);
             self.cross_over(place, controller, first, Leg::Mirror);
         } else {
             self.respond(place, ready);
@@ -330,8 +330,8 @@ impl Sim {
             let engine = &mut self.back.engines[controller as usize];
             let (ready, _) = engine.cross(now, now, engine.crossing(batch.bytes), class);
             let owner = Owner::Cache { controller, transfer: batch.transfer };
-            let errand = Errand { set: batch.set, owner, class, controller, ready };
-            if self.back.write(now, &mut self.events, errand, &extents).is_err() {
+            let spec = OperationSpec { set: batch.set, owner, class, controller, ready };
+            if self.back.write(now, &mut self.events, spec, &extents).is_err() {
                 // The set has lost more than it can: there is nowhere to write to.
                 self.back.done.push(Ended::at(owner, now));
             }
@@ -348,24 +348,24 @@ impl Sim {
         self.end_moves();
     }
 
-    /// A transfer of a cache has ended, having gone the way of `trail` where trails are kept.
-    pub(super) fn transferred(&mut self, controller: u32, transfer: u32, trail: Option<&Trail>) {
+    /// A transfer of a cache has ended, having gone the way of `trace` where traces are kept.
+    pub(super) fn transferred(&mut self, controller: u32, transfer: u32, trace: Option<&LatencyTrace>) {
         let now = self.now;
         let mut released = std::mem::take(&mut self.released);
         released.clear();
         let Some(cache) = &mut self.nodes[controller as usize].cache else { return };
         let ended = cache.end(transfer, &mut released);
-        let destaged = matches!(ended, Transfer::Destage { .. });
-        if let Transfer::Fetch { fetch, .. } = ended {
+        let destaged = matches!(ended, CacheTransfer::Destage { .. });
+        if let CacheTransfer::Fetch { fetch, .. } = ended {
             let bytes = (fetch.to - fetch.from) * SECTOR_BYTES;
             self.back.engines[controller as usize].take_in(now, now, bytes, Class::Prefetch);
         }
         for &place in &released {
-            let reader = &mut self.trails[place as usize];
-            if let Some(trail) = trail {
-                reader.follow(trail, Part::Locate);
+            let reader = &mut self.traces[place as usize];
+            if let Some(trace) = trace {
+                reader.follow(trace, Stage::Locate);
             }
-            reader.wait(Part::CacheRoom, now);
+            reader.wait(Stage::CacheRoom, now);
             self.deliver(place);
         }
         self.released = released;
@@ -421,7 +421,7 @@ impl Sim {
         let engine = &mut self.back.engines[controller as usize];
         let work = engine.crossing(u64::from(len));
         let (first, last) = engine.cross(self.now, ready, work, class);
-        self.trails[place as usize].pass(Part::Bus, last, work);
+        self.traces[place as usize].pass(Stage::Bus, last, work);
         (first, last)
     }
 

@@ -17,28 +17,28 @@ use crate::events::Events;
 use crate::meter::Class;
 use crate::raid::{Extent, Geometry, PlanError, Unit};
 
-use super::back::{BackEnd, Errand, Freed};
+use super::back::{BackEnd, Freed, OperationSpec};
 
 /// Addresses on the members, first and end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Span {
+struct MemberRange {
     from: Lba,
     to: Lba,
 }
 
-impl Span {
-    fn of(unit: Unit) -> Span {
-        Span { from: unit.lba, to: unit.lba + unit.sectors }
+impl MemberRange {
+    fn of(unit: Unit) -> MemberRange {
+        MemberRange { from: unit.lba, to: unit.lba + unit.sectors }
     }
 
     /// All that a write of `extents`, ascending, can touch.
-    fn of_write(geometry: &Geometry, extents: &[Extent]) -> Span {
+    fn of_write(geometry: &Geometry, extents: &[Extent]) -> MemberRange {
         let spans = extents.iter().map(|extent| geometry.member_span(extent.lba, extent.sectors));
-        let nothing = Span { from: Lba(u64::MAX), to: Lba(0) };
-        spans.fold(nothing, |all, (from, to)| Span { from: all.from.min(from), to: all.to.max(to) })
+        let nothing = MemberRange { from: Lba(u64::MAX), to: Lba(0) };
+        spans.fold(nothing, |all, (from, to)| MemberRange { from: all.from.min(from), to: all.to.max(to) })
     }
 
-    fn meets(self, other: Span) -> bool {
+    fn meets(self, other: MemberRange) -> bool {
         self.from < other.to && other.from < self.to
     }
 }
@@ -46,8 +46,8 @@ impl Span {
 /// A write that waits.
 struct Waiting {
     since: Instant,
-    errand: Errand,
-    span: Span,
+    spec: OperationSpec,
+    span: MemberRange,
     extents: Vec<Extent>,
 }
 
@@ -57,18 +57,18 @@ pub struct UnitLocks {
     /// Pieces of work that have not ended.
     works: u32,
     /// What each piece of work, by its number, holds.
-    held: Vec<(u32, Span)>,
+    held: Vec<(u32, MemberRange)>,
     /// What it waits for, and keeps later writes out of.
-    wanted: Vec<(u32, Span)>,
+    wanted: Vec<(u32, MemberRange)>,
     /// Writes under way that began beside the work, by their operation.
-    writes: Vec<(u32, Span)>,
+    writes: Vec<(u32, MemberRange)>,
     waiting: VecDeque<Waiting>,
     /// Buffers of writes that wait no longer.
     spare: Vec<Vec<Extent>>,
 }
 
 impl UnitLocks {
-    fn is_held(&self, span: Span) -> bool {
+    fn is_held(&self, span: MemberRange) -> bool {
         self.held.iter().chain(&self.wanted).any(|(_, held)| held.meets(span))
     }
 }
@@ -101,7 +101,7 @@ impl BackEnd {
     /// Whether `work` has the unit of `set` that it wants next; if not, no write enters the unit any more, and
     /// [`BackEnd::units_are_free`] tells when those under way have left it.
     pub fn hold_unit(&mut self, set: u32, work: u32, unit: Unit) -> bool {
-        let (units, span) = (&mut self.units[set as usize], Span::of(unit));
+        let (units, span) = (&mut self.units[set as usize], MemberRange::of(unit));
         units.wanted.retain(|(number, _)| *number != work);
         let free = !units.writes.iter().any(|(_, write)| write.meets(span));
         if free { &mut units.held } else { &mut units.wanted }.push((work, span));
@@ -110,7 +110,7 @@ impl BackEnd {
 
     /// A unit of `work` is done: the writes that waited for it alone begin.
     pub fn release_unit(&mut self, now: Instant, events: &mut Events, set: u32, work: u32, unit: Unit) {
-        self.units[set as usize].held.retain(|held| *held != (work, Span::of(unit)));
+        self.units[set as usize].held.retain(|held| *held != (work, MemberRange::of(unit)));
         self.let_writes_go(now, events, set);
     }
 
@@ -124,25 +124,25 @@ impl BackEnd {
         &mut self,
         now: Instant,
         events: &mut Events,
-        errand: Errand,
+        spec: OperationSpec,
         extents: &[Extent],
     ) -> Result<(), PlanError> {
-        let units = &mut self.units[errand.set as usize];
+        let units = &mut self.units[spec.set as usize];
         if units.works == 0 {
-            return self.write_now(now, events, errand, extents).map(drop);
+            return self.write_now(now, events, spec, extents).map(drop);
         }
-        let span = Span::of_write(&self.sets[errand.set as usize].geometry, extents);
+        let span = MemberRange::of_write(&self.sets[spec.set as usize].geometry, extents);
         if units.is_held(span) {
             let mut kept = units.spare.pop().unwrap_or_default();
             kept.clear();
             kept.extend_from_slice(extents);
-            units.waiting.push_back(Waiting { since: now, errand, span, extents: kept });
+            units.waiting.push_back(Waiting { since: now, spec, span, extents: kept });
             self.waits.arrive(now);
             return Ok(());
         }
-        let operation = self.write_now(now, events, errand, extents)?;
-        self.operations[operation].beside_work = Some(errand.set);
-        self.units[errand.set as usize].writes.push((operation, span));
+        let operation = self.write_now(now, events, spec, extents)?;
+        self.operations[operation].beside_work = Some(spec.set);
+        self.units[spec.set as usize].writes.push((operation, span));
         Ok(())
     }
 
@@ -163,13 +163,13 @@ impl BackEnd {
                 units.waiting.push_back(waiting);
                 continue;
             }
-            let Waiting { since, errand, extents, .. } = waiting;
+            let Waiting { since, spec, extents, .. } = waiting;
             self.waits.begin(now);
-            self.waits.leave(now, since, now, errand.class);
-            let errand = Errand { ready: errand.ready.max(now), ..errand };
+            self.waits.leave(now, since, now, spec.class);
+            let spec = OperationSpec { ready: spec.ready.max(now), ..spec };
             // Meanwhile the set may have lost more than it can.
-            let is_lost = self.write_beside_work(now, events, errand, &extents).is_err();
-            self.freed.push(Freed { owner: errand.owner, is_lost });
+            let is_lost = self.write_beside_work(now, events, spec, &extents).is_err();
+            self.freed.push(Freed { owner: spec.owner, is_lost });
             self.units[set as usize].spare.push(extents);
         }
     }
@@ -177,6 +177,6 @@ impl BackEnd {
     /// Writes that wait for units: since when, and as what.
     pub(super) fn waiting_for_units(&self) -> impl Iterator<Item = (Instant, Class)> {
         let waiting = self.units.iter().flat_map(|units| &units.waiting);
-        waiting.map(|waiting| (waiting.since, waiting.errand.class))
+        waiting.map(|waiting| (waiting.since, waiting.spec.class))
     }
 }

@@ -1,6 +1,6 @@
 //! An array's address, `md3000?raid=10&luns=2`: a name, the options it is taken with, and figures to change.
 
-use super::error::{Fault, Place, SpecError};
+use super::error::{Fault, SourceLocation, SpecError};
 
 /// An address taken apart. Nothing is checked yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ impl Address {
         let text = text.trim();
         let bare = text.strip_prefix("array:").unwrap_or(text);
         let label = format!("array:{bare}");
-        let wrong = |why: String| SpecError::at(Place::of(&label), Fault::Address { why });
+        let wrong = |why: String| SpecError::at(SourceLocation::of(&label), Fault::Address { why });
         let (name, query) = bare.split_once('?').unwrap_or((bare, ""));
         if name.is_empty() {
             return Err(wrong("the name of the array is missing".into()));

@@ -11,7 +11,7 @@ use crate::raid::GeometryError;
 
 /// Where something stands: a file (or an address such as `array:md3000?raid=5`), a line and a column.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct SourceLocation {
     /// What the source called the file.
     pub file: Arc<str>,
     /// Counted from 1; 0 where there are no lines, as in an address.
@@ -20,14 +20,14 @@ pub struct Place {
     pub column: u32,
 }
 
-impl Place {
+impl SourceLocation {
     /// All of `file`, without a line.
-    pub fn of(file: &str) -> Place {
-        Place { file: file.into(), line: 0, column: 0 }
+    pub fn of(file: &str) -> SourceLocation {
+        SourceLocation { file: file.into(), line: 0, column: 0 }
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SourceLocation {
     /// `arrays/md3000.toml:14`, or the file alone where there is no line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.line == 0 { write!(f, "{}", self.file) } else { write!(f, "{}:{}", self.file, self.line) }
@@ -41,13 +41,13 @@ impl fmt::Display for Place {
 #[error("{at}: {fault}")]
 pub struct SpecError {
     /// The key, the value, or the address.
-    pub at: Place,
+    pub at: SourceLocation,
     /// What is wrong there.
     pub fault: Box<Fault>,
 }
 
 impl SpecError {
-    pub(super) fn at(at: Place, fault: Fault) -> SpecError {
+    pub(super) fn at(at: SourceLocation, fault: Fault) -> SpecError {
         SpecError { at, fault: Box::new(fault) }
     }
 }

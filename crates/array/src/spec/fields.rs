@@ -6,7 +6,7 @@ use std::cell::RefCell;
 
 use units::{Bytes, BytesPerSecond, Nanos, OpsPerSecond, Share};
 
-use super::error::{Fault, Place, SpecError, nearest};
+use super::error::{Fault, SourceLocation, SpecError, nearest};
 use super::tree::{Node, Scalar, Table, Value};
 
 /// A type that a value can be read as. The error says what would be right.
@@ -135,12 +135,12 @@ impl<'t> Fields<'t> {
     }
 
     /// Where the table stands.
-    pub fn at(&self) -> &Place {
+    pub fn at(&self) -> &SourceLocation {
         &self.table.at
     }
 
     /// Where a key's value stands, or the table.
-    pub fn place_of(&self, key: &str) -> Place {
+    pub fn place_of(&self, key: &str) -> SourceLocation {
         self.table.place_of(key)
     }
 

@@ -1,6 +1,6 @@
 //! One figure of a description, with its place and what it rests on.
 
-use super::error::Place;
+use super::error::SourceLocation;
 use super::tree::{Confidence, Node, Scalar, Table};
 
 /// One figure, as `fathom array show` prints it.
@@ -15,7 +15,7 @@ pub struct Figure {
     /// How sure it is.
     pub confidence: Option<Confidence>,
     /// Where it stands.
-    pub at: Place,
+    pub at: SourceLocation,
     /// Whether it is a size, time, rate, share or number, rather than a name or a choice.
     pub measured: bool,
 }

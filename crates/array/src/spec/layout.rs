@@ -8,7 +8,7 @@ use units::convert::narrow;
 use units::{Bytes, Sectors};
 
 use super::device::{self, DeviceSpec};
-use super::error::{Fault, Place, SpecError};
+use super::error::{Fault, SourceLocation, SpecError};
 use super::fields::{Fields, Read};
 use super::source::{self, Shelf, Source};
 use super::tree::{Node, Scalar, Table, Value};
@@ -96,7 +96,7 @@ fn read_devices(library: &dyn Source, fields: Fields<'_>) -> Result<(Vec<DeviceS
         Some(with) => with.all().map(|(key, node)| (key.to_string(), node.clone())).collect(),
         None => Vec::new(),
     };
-    let mut groups: Vec<(String, u32, Place)> = Vec::new();
+    let mut groups: Vec<(String, u32, SourceLocation)> = Vec::new();
     let mix = fields.tables("mix")?;
     let (model, count): (Option<String>, Option<u32>) = (fields.unless_none("model")?, fields.get("count")?);
     match model {
@@ -140,7 +140,7 @@ fn read_devices(library: &dyn Source, fields: Fields<'_>) -> Result<(Vec<DeviceS
 fn read_device(
     library: &dyn Source,
     model: &str,
-    at: &Place,
+    at: &SourceLocation,
     changes: &[(String, Node)],
 ) -> Result<DeviceSpec, SpecError> {
     let mut table = source::load(library, Shelf::Device, model, at)?;
@@ -272,7 +272,7 @@ impl Read for OneOrMore {
     }
 }
 
-fn in_range(disk: i64, there_are: usize, at: &Place) -> Result<u32, SpecError> {
+fn in_range(disk: i64, there_are: usize, at: &SourceLocation) -> Result<u32, SpecError> {
     let count = narrow::<u32>(there_are);
     u32::try_from(disk)
         .ok()
@@ -281,7 +281,7 @@ fn in_range(disk: i64, there_are: usize, at: &Place) -> Result<u32, SpecError> {
 }
 
 /// The key that a geometry's error is about: the one typed, where one was.
-fn blame(raid: &Fields<'_>, why: &GeometryError) -> Place {
+fn blame(raid: &Fields<'_>, why: &GeometryError) -> SourceLocation {
     let key = match why {
         GeometryError::NoChunk { .. } | GeometryError::ChunkNoPowerOfTwo { .. } => "chunk",
         GeometryError::TooFewGroups { .. }

@@ -31,12 +31,12 @@ mod tests;
 
 pub use address::Address;
 pub use device::DeviceSpec;
-pub use error::{Fault, Place, SpecError};
+pub use error::{Fault, SourceLocation, SpecError};
 pub use figure::Figure;
 pub use layout::{LayoutSpec, LunSpec, RaidSet};
 pub use options::{Chosen, OptionSpec, Takes};
 pub use parts::BACKGROUND_KINDS;
-pub use source::{Found, Layered, Shelf, Shipped, Source};
+pub use source::{Layered, Shelf, Shipped, Source, SourceText};
 pub use tree::Confidence;
 
 use crate::background::BackgroundParams;
@@ -112,7 +112,7 @@ pub struct ArrayFile {
 /// The array at `address`, for example `md3000?raid=10&luns=2`, with or without `array:` before it.
 pub fn array(library: &dyn Source, address: &str) -> Result<ArraySpec, SpecError> {
     let address = Address::parse(address)?;
-    let table = source::load(library, Shelf::Array, &address.name, &Place::of(&address.label))?;
+    let table = source::load(library, Shelf::Array, &address.name, &SourceLocation::of(&address.label))?;
     build(library, table, &address)
 }
 
@@ -131,7 +131,7 @@ pub fn array_text(
 
 /// The file `name` of the library as written, with what it inherits.
 pub fn array_file(library: &dyn Source, name: &str) -> Result<ArrayFile, SpecError> {
-    let mut table = source::load(library, Shelf::Array, name, &Place::of(&format!("array:{name}")))?;
+    let mut table = source::load(library, Shelf::Array, name, &SourceLocation::of(&format!("array:{name}")))?;
     let options = options::declared(&table)?;
     table.remove("options");
     let figures = figure::collect(&table);
@@ -147,7 +147,7 @@ pub fn array_file(library: &dyn Source, name: &str) -> Result<ArrayFile, SpecErr
 
 /// The device `model` of the library.
 pub fn device(library: &dyn Source, model: &str) -> Result<(DeviceSpec, Vec<Figure>), SpecError> {
-    let table = source::load(library, Shelf::Device, model, &Place::of(&format!("device:{model}")))?;
+    let table = source::load(library, Shelf::Device, model, &SourceLocation::of(&format!("device:{model}")))?;
     let figures = figure::collect(&table);
     Ok((device::read(model, Fields::new("", &table))?, figures))
 }
@@ -175,7 +175,7 @@ fn build(library: &dyn Source, mut table: Table, address: &Address) -> Result<Ar
     let background = parts::background(fields.table("background")?)?;
     fields.finish()?;
     for model in &layout.models {
-        let table = source::load(library, Shelf::Device, &model.model, &Place::of(&address.label))?;
+        let table = source::load(library, Shelf::Device, &model.model, &SourceLocation::of(&address.label))?;
         figures.extend(figure::collect(&table).into_iter().map(|figure| figure.of_device(&model.model)));
     }
     Ok(ArraySpec {

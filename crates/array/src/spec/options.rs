@@ -6,7 +6,7 @@
 //! **Invariant:** named sets are laid over before values are set, so that what was typed always wins.
 
 use super::address::Address;
-use super::error::{Fault, Place, SpecError, nearest};
+use super::error::{Fault, SourceLocation, SpecError, nearest};
 use super::fields::Fields;
 use super::tree::{Basis, Node, Scalar, Table, Value};
 
@@ -70,7 +70,7 @@ pub(super) fn declared(root: &Table) -> Result<Vec<OptionSpec>, SpecError> {
 /// Applies the address to the loaded file; what was chosen comes back, defaults among it.
 pub(super) fn apply(root: &mut Table, address: &Address) -> Result<Vec<Chosen>, SpecError> {
     let options = read_all(root)?;
-    let at = Place::of(&address.label);
+    let at = SourceLocation::of(&address.label);
     for (name, _) in address.settings.iter().filter(|(name, _)| !name.contains('.')) {
         if !options.iter().any(|option| option.spec.name == *name) {
             return Err(unknown_option(&at, address, name, &options));
@@ -106,7 +106,7 @@ pub(super) fn apply(root: &mut Table, address: &Address) -> Result<Vec<Chosen>, 
     Ok(chosen)
 }
 
-fn unknown_option(at: &Place, address: &Address, name: &str, options: &[Declared]) -> SpecError {
+fn unknown_option(at: &SourceLocation, address: &Address, name: &str, options: &[Declared]) -> SpecError {
     let names = || options.iter().map(|option| option.spec.name.as_str());
     let known = if options.is_empty() { "none".to_string() } else { names().collect::<Vec<_>>().join(", ") };
     SpecError::at(
@@ -120,7 +120,7 @@ fn unknown_option(at: &Place, address: &Address, name: &str, options: &[Declared
     )
 }
 
-fn check(option: &Declared, value: &str, at: &Place, address: &Address) -> Result<(), SpecError> {
+fn check(option: &Declared, value: &str, at: &SourceLocation, address: &Address) -> Result<(), SpecError> {
     let (fits, meant) = match &option.spec.takes {
         Takes::Any => (true, None),
         Takes::Range(least, most) => {
@@ -146,7 +146,7 @@ fn check(option: &Declared, value: &str, at: &Place, address: &Address) -> Resul
 }
 
 /// What was typed in an address, as the value that TOML would have read.
-fn typed_value(at: &Place, text: &str) -> Value {
+fn typed_value(at: &SourceLocation, text: &str) -> Value {
     let what = match text {
         "true" => Scalar::Truth(true),
         "false" => Scalar::Truth(false),

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use super::error::{Fault, Place, SpecError, nearest};
+use super::error::{Fault, SourceLocation, SpecError, nearest};
 use super::tree::{Node, Scalar, Table, Value, parse};
 
 /// The two kinds of description.
@@ -27,7 +27,7 @@ impl Shelf {
 
 /// A description's text, and what errors call it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found<'s> {
+pub struct SourceText<'s> {
     /// A path, commonly.
     pub label: Cow<'s, str>,
     /// TOML.
@@ -37,7 +37,7 @@ pub struct Found<'s> {
 /// Gives descriptions by name.
 pub trait Source {
     /// The description of that name, or `None`.
-    fn find(&self, shelf: Shelf, name: &str) -> Option<Found<'_>>;
+    fn find(&self, shelf: Shelf, name: &str) -> Option<SourceText<'_>>;
     /// Every name there is, for lists and for "did you mean".
     fn names(&self, shelf: Shelf) -> Vec<String>;
 }
@@ -52,7 +52,7 @@ pub struct Layered<A, B> {
 }
 
 impl<A: Source, B: Source> Source for Layered<A, B> {
-    fn find(&self, shelf: Shelf, name: &str) -> Option<Found<'_>> {
+    fn find(&self, shelf: Shelf, name: &str) -> Option<SourceText<'_>> {
         self.first.find(shelf, name).or_else(|| self.then.find(shelf, name))
     }
 
@@ -70,7 +70,7 @@ pub(super) fn load(
     source: &dyn Source,
     shelf: Shelf,
     name: &str,
-    asked_at: &Place,
+    asked_at: &SourceLocation,
 ) -> Result<Table, SpecError> {
     load_chain(source, shelf, name, asked_at, &mut Vec::new())
 }
@@ -79,7 +79,7 @@ fn load_chain(
     source: &dyn Source,
     shelf: Shelf,
     name: &str,
-    asked_at: &Place,
+    asked_at: &SourceLocation,
     chain: &mut Vec<String>,
 ) -> Result<Table, SpecError> {
     if chain.iter().any(|seen| seen == name) {
@@ -122,8 +122,8 @@ pub(super) fn with_parents(
     Ok(whole)
 }
 
-fn parents(node: &Node) -> Result<Vec<(String, Place)>, SpecError> {
-    let wrong = |at: &Place| {
+fn parents(node: &Node) -> Result<Vec<(String, SourceLocation)>, SpecError> {
+    let wrong = |at: &SourceLocation| {
         SpecError::at(
             at.clone(),
             Fault::Value {
@@ -150,9 +150,9 @@ fn parents(node: &Node) -> Result<Vec<(String, Place)>, SpecError> {
 pub struct Shipped;
 
 impl Source for Shipped {
-    fn find(&self, shelf: Shelf, name: &str) -> Option<Found<'_>> {
+    fn find(&self, shelf: Shelf, name: &str) -> Option<SourceText<'_>> {
         let (_, label, text) = shelf_of(shelf).iter().find(|(known, _, _)| *known == name)?;
-        Some(Found { label: Cow::Borrowed(label), text: Cow::Borrowed(text) })
+        Some(SourceText { label: Cow::Borrowed(label), text: Cow::Borrowed(text) })
     }
 
     fn names(&self, shelf: Shelf) -> Vec<String> {

@@ -15,9 +15,9 @@ use crate::protocol::ProtocolKind;
 struct Files(BTreeMap<&'static str, &'static str>);
 
 impl Source for Files {
-    fn find(&self, shelf: Shelf, name: &str) -> Option<Found<'_>> {
+    fn find(&self, shelf: Shelf, name: &str) -> Option<SourceText<'_>> {
         let text = self.0.get(name).filter(|_| shelf == Shelf::Array)?;
-        Some(Found { label: Cow::Owned(format!("mine/{name}.toml")), text: Cow::Borrowed(text) })
+        Some(SourceText { label: Cow::Owned(format!("mine/{name}.toml")), text: Cow::Borrowed(text) })
     }
 
     fn names(&self, _: Shelf) -> Vec<String> {

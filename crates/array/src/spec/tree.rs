@@ -10,7 +10,7 @@ use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::error::{Fault, Place, SpecError};
+use super::error::{Fault, SourceLocation, SpecError};
 
 /// How sure a figure is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
@@ -77,7 +77,7 @@ impl Scalar {
 /// A value with its place and basis.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Value {
-    pub at: Place,
+    pub at: SourceLocation,
     pub what: Scalar,
     pub basis: Basis,
 }
@@ -90,7 +90,7 @@ pub(super) enum Node {
 }
 
 impl Node {
-    pub fn at(&self) -> &Place {
+    pub fn at(&self) -> &SourceLocation {
         match self {
             Node::Table(table) => &table.at,
             Node::Value(value) => &value.at,
@@ -102,19 +102,19 @@ impl Node {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Entry {
     pub key: String,
-    pub at: Place,
+    pub at: SourceLocation,
     pub node: Node,
 }
 
 /// Keys in the order written.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Table {
-    pub at: Place,
+    pub at: SourceLocation,
     pub entries: Vec<Entry>,
 }
 
 impl Table {
-    pub fn empty(at: Place) -> Table {
+    pub fn empty(at: SourceLocation) -> Table {
         Table { at, entries: Vec::new() }
     }
 
@@ -134,7 +134,7 @@ impl Table {
     }
 
     /// Where the entry at a dotted path stands, or the table if it is not there.
-    pub fn place_of(&self, path: &str) -> Place {
+    pub fn place_of(&self, path: &str) -> SourceLocation {
         self.find(path).map_or_else(|| self.at.clone(), |entry| entry.node.at().clone())
     }
 
@@ -228,11 +228,11 @@ struct Lines<'t> {
 }
 
 impl Lines<'_> {
-    fn place(&self, offset: usize) -> Place {
+    fn place(&self, offset: usize) -> SourceLocation {
         let before = self.text.get(..offset).unwrap_or(self.text);
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
-        Place {
+        SourceLocation {
             file: self.label.clone(),
             line: u32::try_from(line).unwrap_or(u32::MAX),
             column: u32::try_from(column).unwrap_or(u32::MAX),
@@ -258,7 +258,7 @@ impl Lines<'_> {
     }
 
     fn basis_of(&self, table: &DeTable<'_>) -> Result<Basis, SpecError> {
-        let text = |key: &str| -> Result<Option<(String, Place)>, SpecError> {
+        let text = |key: &str| -> Result<Option<(String, SourceLocation)>, SpecError> {
             let Some(value) = table.get(key) else { return Ok(None) };
             let at = self.place(value.span().start);
             match value.get_ref() {
@@ -316,7 +316,7 @@ impl Lines<'_> {
         Ok(Node::Value(Value { what: self.scalar(value.get_ref(), &at, &basis)?, at, basis }))
     }
 
-    fn scalar(&self, value: &DeValue<'_>, at: &Place, basis: &Basis) -> Result<Scalar, SpecError> {
+    fn scalar(&self, value: &DeValue<'_>, at: &SourceLocation, basis: &Basis) -> Result<Scalar, SpecError> {
         let wrong =
             |why: &str| SpecError::at(at.clone(), Fault::Value { key: "value".into(), why: why.into() });
         match value {

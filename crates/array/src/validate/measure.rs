@@ -9,8 +9,8 @@ use workload::{CompileError, Job, compile, tally::Tally};
 
 use crate::background::BackgroundKind;
 use crate::raid::{GeometryError, HealthError};
-use crate::sim::{Client, FilePlace, Plant, Sim, Watch, WorkError, WorkOrder};
-use crate::spec::case::{self, Load, Metric, Occasion, Subject, Work};
+use crate::sim::{Client, FilePlace, Sim, Topology, Watch, WorkError, WorkOrder};
+use crate::spec::case::{self, Activity, ActivityKind, Load, Metric, Subject};
 use crate::spec::{ArraySpec, Source, SpecError, array};
 
 /// Why a configuration could not be modelled.
@@ -30,7 +30,7 @@ pub enum MeasureError {
     Health(#[from] HealthError),
     /// The work cannot be done.
     #[error(transparent)]
-    Work(#[from] WorkError),
+    Background(#[from] WorkError),
     /// The load uses more LUNs than there are.
     #[error(
         "the load `{load}` uses {wanted} LUNs, `{array}` has {there_are}; add `luns={wanted}` to the address"
@@ -79,15 +79,15 @@ pub fn measure(
 fn pace(
     spec: &ArraySpec,
     subject: &Subject,
-    occasion: Occasion,
+    occasion: Activity,
     metric: Metric,
     seed: u64,
 ) -> Result<f64, MeasureError> {
-    let Work::Background(kind) = occasion.work else {
+    let ActivityKind::Background(kind) = occasion.work else {
         return Err(MeasureError::Nothing { what: format!("`{}` is of work that ends", metric.name()) });
     };
     let order = order(spec, kind, occasion.disk);
-    let mut sim = Sim::new(&Plant::from(spec), seed)?;
+    let mut sim = Sim::new(&Topology::from(spec), seed)?;
     if kind == BackgroundKind::Rebuild {
         sim.fail_disk(occasion.disk)?;
     }
@@ -169,11 +169,11 @@ fn beside(
 }
 
 /// Puts the array into the state that the occasion says. Background work is past its start-up and past `from`.
-fn begin(sim: &mut Sim, spec: &ArraySpec, occasion: Occasion) -> Result<(), MeasureError> {
+fn begin(sim: &mut Sim, spec: &ArraySpec, occasion: Activity) -> Result<(), MeasureError> {
     match occasion.work {
-        Work::Degraded => sim.fail_disk(occasion.disk)?,
-        Work::PathLost => sim.fail_link(0),
-        Work::Background(kind) => {
+        ActivityKind::Degraded => sim.fail_disk(occasion.disk)?,
+        ActivityKind::PathLost => sim.fail_link(0),
+        ActivityKind::Background(kind) => {
             if kind == BackgroundKind::Rebuild {
                 sim.fail_disk(occasion.disk)?;
             }
@@ -203,7 +203,7 @@ fn knee(spec: &ArraySpec, subject: &Subject, seed: u64) -> Result<f64, MeasureEr
 }
 
 fn run(spec: &ArraySpec, subject: &Subject, loads: &[Load], seed: u64) -> Result<Vec<Tally>, MeasureError> {
-    let mut sim = Sim::new(&Plant::from(spec), seed)?;
+    let mut sim = Sim::new(&Topology::from(spec), seed)?;
     if let Some(occasion) = subject.occasion {
         begin(&mut sim, spec, occasion)?;
     }
@@ -318,7 +318,7 @@ mod tests {
     }
 
     /// Random reads of 8 KiB, eight outstanding, beside the work on `disk` up to one percent.
-    fn beside(array: &str, loads: u32, work: Work, disk: u32) -> Subject {
+    fn beside(array: &str, loads: u32, work: ActivityKind, disk: u32) -> Subject {
         let load = Load {
             name: "load".into(),
             pattern: case::Pattern::Random,
@@ -334,7 +334,7 @@ mod tests {
             warmup: Nanos::from_secs(1),
             run: Nanos::from_secs(4),
         };
-        let occasion = Some(Occasion { work, disk, from: Share::NONE, to: part(0.01) });
+        let occasion = Some(Activity { work, disk, from: Share::NONE, to: part(0.01) });
         Subject { array: array.into(), loads: vec![load; loads as usize], occasion, within: None }
     }
 
@@ -353,7 +353,7 @@ mod tests {
 
     #[test]
     fn work_goes_on_in_the_set_that_holds_its_disk() {
-        let rebuild = Work::Background(BackgroundKind::Rebuild);
+        let rebuild = ActivityKind::Background(BackgroundKind::Rebuild);
         let [first, second] =
             [3, 15].map(|disk| measured(&beside("esds-s24s-g2240", 0, rebuild, disk), Metric::Time));
         assert!((second / first - 1.0).abs() < 0.01, "{second} against {first}");
@@ -361,8 +361,8 @@ mod tests {
 
     #[test]
     fn a_load_beside_work_with_a_start_up_meets_the_work_and_not_its_start_up() {
-        let rebuild = Work::Background(BackgroundKind::Rebuild);
-        let degraded = measured(&beside("esds-s24s-g2240", 1, Work::Degraded, 3), Metric::Iops);
+        let rebuild = ActivityKind::Background(BackgroundKind::Rebuild);
+        let degraded = measured(&beside("esds-s24s-g2240", 1, ActivityKind::Degraded, 3), Metric::Iops);
         let rebuilding = measured(&beside("esds-s24s-g2240", 1, rebuild, 3), Metric::Iops);
         assert!(rebuilding < 0.97 * degraded, "{rebuilding} against {degraded}");
     }
@@ -370,14 +370,14 @@ mod tests {
     #[test]
     fn work_that_lets_a_busy_host_go_first_for_ever_is_given_up() {
         let array = "perc-3-qc?raid=5&disks=3&background.policy=idle";
-        let subject = beside(array, 1, Work::Background(BackgroundKind::Rebuild), 1);
+        let subject = beside(array, 1, ActivityKind::Background(BackgroundKind::Rebuild), 1);
         let error = measure(&Shipped, &subject, Metric::Time, 1).expect_err("it never gets a turn");
         assert!(error.to_string().contains("50 times its own time"), "{error}");
     }
 
     #[test]
     fn a_state_that_does_not_end_has_no_time() {
-        let subject = beside("md3000", 1, Work::Degraded, 3);
+        let subject = beside("md3000", 1, ActivityKind::Degraded, 3);
         assert!(matches!(measure(&Shipped, &subject, Metric::Time, 1), Err(MeasureError::Nothing { .. })));
     }
 }

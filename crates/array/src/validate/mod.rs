@@ -17,7 +17,7 @@ use crate::spec::case::{Case, Claim, Metric, Score, Subject};
 
 /// What became of one case.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Verdict {
+pub struct CaseResult {
     /// The case's.
     pub id: String,
     /// What each configuration gave, in the case's unit, in the order of [`Claim::subjects`].
@@ -69,8 +69,8 @@ pub struct Summary {
 pub fn judge<E: std::fmt::Display>(
     case: &Case,
     mut model: impl FnMut(&Subject, Metric) -> Result<f64, E>,
-) -> Verdict {
-    let verdict = |modelled, compared: Compared| Verdict {
+) -> CaseResult {
+    let verdict = |modelled, compared: Compared| CaseResult {
         id: case.id.clone(),
         modelled,
         value: compared.value,
@@ -151,7 +151,7 @@ fn bound(value: f64, least: Option<f64>, most: Option<f64>, tolerance: f64) -> C
 }
 
 /// What the verdicts say together.
-pub fn summarise(verdicts: &[Verdict]) -> Summary {
+pub fn summarise(verdicts: &[CaseResult]) -> Summary {
     let counting = || verdicts.iter().filter(|verdict| verdict.counts);
     let mut errors: Vec<f64> = counting().filter_map(|verdict| verdict.error).map(f64::abs).collect();
     errors.sort_by(f64::total_cmp);

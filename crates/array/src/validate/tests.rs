@@ -12,7 +12,7 @@ fn case(text: &str) -> Case {
 }
 
 /// The verdict where configuration `x` of the case is modelled as the number in its array's name.
-fn verdict(text: &str) -> Verdict {
+fn verdict(text: &str) -> CaseResult {
     judge(&case(text), |subject, _| {
         subject.array.trim_start_matches('m').parse::<f64>().map_err(|error| error.to_string())
     })

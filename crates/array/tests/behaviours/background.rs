@@ -2,7 +2,7 @@
 
 use array::background::BackgroundKind::{Clone, Initialise, InitialiseOnline, InitialiseVerify, Rebuild};
 use array::raid::{Geometry, Health, Level, SetSpec};
-use array::spec::case::Work::{Background, Degraded};
+use array::spec::case::ActivityKind::{Background, Degraded};
 use units::{Nanos, Sectors};
 
 use crate::fixture::*;

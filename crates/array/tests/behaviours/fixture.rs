@@ -2,7 +2,7 @@
 
 use array::sim::{Client, Sim};
 use array::spec::Shipped;
-use array::spec::case::{Load, Metric, Occasion, Pattern, Subject, Work};
+use array::spec::case::{Activity, ActivityKind, Load, Metric, Pattern, Subject};
 use array::validate::measure;
 use units::{Bytes, Nanos, Share};
 use workload::spec::{Habits, OpMix, Pace, SizeSplit};
@@ -59,7 +59,7 @@ pub fn oltp(depth: u32) -> Load {
     }
 }
 
-fn of(array: &str, loads: &[Load], occasion: Option<Occasion>, metric: Metric) -> f64 {
+fn of(array: &str, loads: &[Load], occasion: Option<Activity>, metric: Metric) -> f64 {
     let subject = Subject { array: array.into(), loads: loads.to_vec(), occasion, within: None };
     let value = measure(&Shipped, &subject, metric, 1).unwrap_or_else(|error| panic!("{array}: {error}"));
     println!("{array}: {} {value:.4e}", metric.name());
@@ -92,20 +92,20 @@ pub fn share_within(array: &str, load: &Load, limit: Nanos) -> f64 {
 }
 
 /// IOPS with the work going on beside.
-pub fn iops_during(array: &str, load: &Load, work: Work) -> f64 {
-    let occasion = Occasion { work, disk: 3, from: Share::NONE, to: Share::ALL };
+pub fn iops_during(array: &str, load: &Load, work: ActivityKind) -> f64 {
+    let occasion = Activity { work, disk: 3, from: Share::NONE, to: Share::ALL };
     of(array, std::slice::from_ref(load), Some(occasion), Metric::Iops)
 }
 
 /// Minutes that the work on disk 3 takes from one percent to another, beside the loads.
-pub fn minutes(array: &str, loads: &[Load], work: Work, from: f64, to: f64) -> f64 {
-    let occasion = Occasion { work, disk: 3, from: part(from / 100.0), to: part(to / 100.0) };
+pub fn minutes(array: &str, loads: &[Load], work: ActivityKind, from: f64, to: f64) -> f64 {
+    let occasion = Activity { work, disk: 3, from: part(from / 100.0), to: part(to / 100.0) };
     of(array, loads, Some(occasion), Metric::Time) / 60.0
 }
 
 /// MB/s of the work on disk 3 on each member that it fills, up to a percent.
-pub fn work_rate(array: &str, work: Work, to: f64) -> f64 {
-    let occasion = Occasion { work, disk: 3, from: Share::NONE, to: part(to / 100.0) };
+pub fn work_rate(array: &str, work: ActivityKind, to: f64) -> f64 {
+    let occasion = Activity { work, disk: 3, from: Share::NONE, to: part(to / 100.0) };
     of(array, &[], Some(occasion), Metric::WorkRate) / 1e6
 }
 

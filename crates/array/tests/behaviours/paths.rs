@@ -2,7 +2,7 @@
 
 use array::controller::Ownership;
 use array::host::Multipath;
-use array::sim::{Plant, Sim};
+use array::sim::{Sim, Topology};
 use array::spec::Shipped;
 use array::spec::case::Load;
 use units::Nanos;
@@ -19,11 +19,13 @@ fn two_live_paths_without_multipath_collapse_and_with_one_path_throughput_recove
 
 /// Milliseconds that one read of 8 KiB takes in an array at rest.
 fn one_read(multipath: Multipath) -> f64 {
-    let mut plant = Plant::from(&array::spec::array(&Shipped, "md3000").expect("it is shipped"));
-    plant.host.multipath = multipath;
-    let Ownership::Transfer { time } = plant.controller.ownership else { panic!("its volumes have owners") };
+    let mut topology = Topology::from(&array::spec::array(&Shipped, "md3000").expect("it is shipped"));
+    topology.host.multipath = multipath;
+    let Ownership::Transfer { time } = topology.controller.ownership else {
+        panic!("its volumes have owners")
+    };
     assert_eq!(time, Nanos::from_secs(1));
-    let mut sim = Sim::new(&plant, 1).expect("the shipped array is possible");
+    let mut sim = Sim::new(&topology, 1).expect("the shipped array is possible");
     1e3 / worker(&mut sim, &random(kib(8), 1), 1)
 }
 
@@ -57,9 +59,9 @@ fn an_adapter_of_twice_the_rate_does_no_better_where_the_drives_are_the_limit() 
 
 #[test]
 fn a_failed_path_moves_requests_to_its_twin_and_a_mended_one_takes_them_back() {
-    let plant = Plant::from(&array::spec::array(&Shipped, "md3000").expect("it is shipped"));
-    let timeout = plant.host.path_timeout;
-    let mut sim = Sim::new(&plant, 1).expect("the shipped array is possible");
+    let topology = Topology::from(&array::spec::array(&Shipped, "md3000").expect("it is shipped"));
+    let timeout = topology.host.path_timeout;
+    let mut sim = Sim::new(&topology, 1).expect("the shipped array is possible");
     let load = random(kib(8), 16);
     let before = worker(&mut sim, &load, 4_000);
     sim.fail_link(0);
@@ -76,12 +78,12 @@ fn a_failed_path_moves_requests_to_its_twin_and_a_mended_one_takes_them_back() {
 
 #[test]
 fn more_in_flight_than_the_array_accepts_waits_and_gains_nothing() {
-    let mut plant = Plant::from(&array::spec::array(&Shipped, "md3000").expect("it is shipped"));
-    plant.host.lun_depth = 256;
-    plant.controller.accepts = Some(32);
+    let mut topology = Topology::from(&array::spec::array(&Shipped, "md3000").expect("it is shipped"));
+    topology.host.lun_depth = 256;
+    topology.controller.accepts = Some(32);
     let mut rate = |accepts, depth| {
-        plant.controller.accepts = accepts;
-        let mut sim = Sim::new(&plant, 1).expect("the plant is possible");
+        topology.controller.accepts = accepts;
+        let mut sim = Sim::new(&topology, 1).expect("the topology is possible");
         worker(&mut sim, &random(kib(8), depth), 6_000)
     };
     let (all, within, beyond) = (rate(None, 256), rate(Some(32), 32), rate(Some(32), 256));
@@ -102,10 +104,10 @@ fn a_layer_in_the_host_costs_a_stream_of_small_requests_about_a_fifth() {
 
 #[test]
 fn what_is_on_its_way_on_a_path_that_fails_is_lost_and_sent_again_after_the_timeout() {
-    let plant = Plant::from(&array::spec::array(&Shipped, "md3000").expect("it is shipped"));
-    let timeout = plant.host.path_timeout;
+    let topology = Topology::from(&array::spec::array(&Shipped, "md3000").expect("it is shipped"));
+    let timeout = topology.host.path_timeout;
     let run = |cut: bool| {
-        let mut sim = Sim::new(&plant, 1).expect("the shipped array is possible");
+        let mut sim = Sim::new(&topology, 1).expect("the shipped array is possible");
         if cut {
             sim.fail_link_at(0, sim.now() + Nanos::from_millis(200));
         }

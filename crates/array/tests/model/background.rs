@@ -7,11 +7,11 @@ use array::background::{BackgroundKind, BackgroundParams, BackgroundPolicy};
 use array::device::DeviceParams;
 use array::device::rotating::{DriveQueueParams, Order, RotatingParams, Seek, Zones};
 use array::raid::Level;
-use array::sim::{Plant, Sim, WorkOrder};
+use array::sim::{Sim, Topology, WorkOrder};
 use units::{Bytes, BytesPerSecond, Nanos, Sectors, Share};
 use workload::spec::Pattern;
 
-use crate::fixture::plant::{Ask, bare, client};
+use crate::fixture::topology::{Ask, bare, client};
 use crate::fixture::{cheetah_9lp, micros, tagged};
 
 /// A 10,000 rpm drive of 130 MB/s, without a buffer: 7.7 ms for a small random read.
@@ -32,7 +32,7 @@ fn drive() -> RotatingParams {
     }
 }
 
-fn raid5() -> Plant {
+fn raid5() -> Topology {
     bare(Level::Raid5, 8, 128, Sectors(40_000_000), DeviceParams::Rotating(drive()))
 }
 
@@ -52,8 +52,8 @@ fn beside(depth: u32, rebuild: Option<(u32, BackgroundPolicy)>) -> (f64, f64) {
 /// The same on drives of that queue.
 fn beside_on(queue: DriveQueueParams, depth: u32, rebuild: Option<(u32, BackgroundPolicy)>) -> (f64, f64) {
     let model = DeviceParams::Rotating(RotatingParams { queue, ..drive() });
-    let plant = bare(Level::Raid5, 8, 128, Sectors(40_000_000), model);
-    let mut sim = Sim::new(&plant, 1).expect("the plant is possible");
+    let topology = bare(Level::Raid5, 8, 128, Sectors(40_000_000), model);
+    let mut sim = Sim::new(&topology, 1).expect("the topology is possible");
     sim.fail_disk(3).expect("the disk is in the set");
     let number = rebuild.map(|(window, policy)| {
         let kind = BackgroundKind::Rebuild;
@@ -132,7 +132,7 @@ fn idle_only_work_leaves_a_reader_alone_and_gets_nowhere_beside_a_busy_one() {
 #[test]
 fn a_lost_disk_halves_a_busy_array_and_hardly_touches_a_single_reader() {
     let healthy = |depth| {
-        let mut sim = Sim::new(&raid5(), 1).expect("the plant is possible");
+        let mut sim = Sim::new(&raid5(), 1).expect("the topology is possible");
         let size = sim.lun_sizes()[0];
         let ask = Ask {
             pattern: Pattern::RandomWithRepeats,
@@ -153,10 +153,12 @@ fn a_lost_disk_halves_a_busy_array_and_hardly_touches_a_single_reader() {
 
 #[test]
 fn a_rebuild_alone_runs_at_the_drives_rate_and_its_estimate_agrees_with_all_of_it() {
-    let mut plant = raid5();
-    let Some(DeviceParams::Rotating(drive)) = plant.models.first_mut() else { panic!("the model is a disk") };
+    let mut topology = raid5();
+    let Some(DeviceParams::Rotating(drive)) = topology.models.first_mut() else {
+        panic!("the model is a disk")
+    };
     drive.zones = Zones::Rates { outer: BytesPerSecond::new(130e6), inner: BytesPerSecond::new(65e6) };
-    let mut sim = Sim::new(&plant, 1).expect("the plant is possible");
+    let mut sim = Sim::new(&topology, 1).expect("the topology is possible");
     sim.fail_disk(3).expect("the disk is in the set");
     let kind = BackgroundKind::Rebuild;
     let startup = Share::new(0.01).expect("a share");

@@ -7,13 +7,13 @@ use array::device::rotating::{Overheads, RotatingParams};
 use array::host::{Multipath, PageCacheParams, StripeParams};
 use array::link::{Duplex, LinkParams};
 use array::raid::Level;
-use array::sim::{Client, FilePlace, LunPlant, Plant, Sim};
+use array::sim::{Client, FilePlace, LunPlacement, Sim, Topology};
 use units::{Bytes, BytesPerSecond, Nanos, Sectors, Share};
 use workload::spec::Pattern;
 use workload::{Job, Op};
 
 use crate::fixture::cheetah_9lp;
-use crate::fixture::plant::{Ask, bare, job};
+use crate::fixture::topology::{Ask, bare, job};
 
 /// How many writes go before each flush.
 const WRITES: u32 = 16;
@@ -46,24 +46,24 @@ fn write_back(protected: bool) -> CacheParams {
 }
 
 /// Mean response in milliseconds of the operations of a kind.
-fn mean_ms(plant: &Plant, ask: &Ask, flush_every: Option<u32>, op: Op) -> f64 {
-    mean_ms_of(plant, ask, flush_every, op, false, false)
+fn mean_ms(topology: &Topology, ask: &Ask, flush_every: Option<u32>, op: Op) -> f64 {
+    mean_ms_of(topology, ask, flush_every, op, false, false)
 }
 
 /// Mean response of writes with `O_DSYNC`, or without.
-fn write_ms(plant: &Plant, durable: bool, buffered: bool) -> f64 {
-    mean_ms_of(plant, &random(Bytes::KIB * 4, 0.0, 1_000), None, Op::Write, durable, buffered)
+fn write_ms(topology: &Topology, durable: bool, buffered: bool) -> f64 {
+    mean_ms_of(topology, &random(Bytes::KIB * 4, 0.0, 1_000), None, Op::Write, durable, buffered)
 }
 
 fn mean_ms_of(
-    plant: &Plant,
+    topology: &Topology,
     ask: &Ask,
     flush_every: Option<u32>,
     op: Op,
     durable: bool,
     buffered: bool,
 ) -> f64 {
-    let mut sim = Sim::new(plant, 1).expect("the plant is possible");
+    let mut sim = Sim::new(topology, 1).expect("the topology is possible");
     let mut spec = job(ask, sim.lun_sizes()[0]);
     spec.flush_every = flush_every;
     let (job, files) = (Job::new(spec), vec![FilePlace::whole(0)]);
@@ -77,10 +77,10 @@ fn mean_ms_of(
 }
 
 fn flushed(cache: Option<CacheParams>) -> f64 {
-    let mut plant = bare(Level::Jbod, 1, 128, Sectors(1 << 32), millisecond());
-    plant.controller.write_command = Nanos::from_micros(10);
-    plant.controller.cache = cache;
-    mean_ms(&plant, &random(Bytes::KIB * 4, 0.0, 4_000), Some(WRITES), Op::Flush)
+    let mut topology = bare(Level::Jbod, 1, 128, Sectors(1 << 32), millisecond());
+    topology.controller.write_command = Nanos::from_micros(10);
+    topology.controller.cache = cache;
+    mean_ms(&topology, &random(Bytes::KIB * 4, 0.0, 4_000), Some(WRITES), Op::Flush)
 }
 
 #[test]
@@ -97,19 +97,19 @@ fn a_flush_of_a_cache_that_keeps_what_it_holds_is_free() {
 
 #[test]
 fn a_write_with_dsync_lasts_as_long_as_its_way_to_the_members_where_the_cache_is_volatile() {
-    let mut plant = bare(Level::Jbod, 1, 128, Sectors(1 << 32), millisecond());
-    plant.controller.write_command = Nanos::from_micros(10);
-    plant.controller.cache = Some(write_back(false));
-    assert_near([write_ms(&plant, false, false), write_ms(&plant, true, false)], [0.01, 1.01]);
+    let mut topology = bare(Level::Jbod, 1, 128, Sectors(1 << 32), millisecond());
+    topology.controller.write_command = Nanos::from_micros(10);
+    topology.controller.cache = Some(write_back(false));
+    assert_near([write_ms(&topology, false, false), write_ms(&topology, true, false)], [0.01, 1.01]);
     // The host's page cache is as volatile.
-    plant.host.page_cache = Some(PageCacheParams {
+    topology.host.page_cache = Some(PageCacheParams {
         size: Bytes::GIB,
         copy: BytesPerSecond::new(4.096e9),
         read_ahead: Bytes::ZERO,
         dirty_background: Share::ALL,
         dirty_limit: Share::ALL,
     });
-    assert_near([write_ms(&plant, false, true), write_ms(&plant, true, true)], [0.001, 1.011]);
+    assert_near([write_ms(&topology, false, true), write_ms(&topology, true, true)], [0.001, 1.011]);
 }
 
 fn assert_near<const N: usize>(found: [f64; N], expected: [f64; N]) {
@@ -119,14 +119,14 @@ fn assert_near<const N: usize>(found: [f64; N], expected: [f64; N]) {
 
 #[test]
 fn a_write_with_dsync_is_answered_at_once_by_a_cache_with_a_battery() {
-    let mut plant = bare(Level::Jbod, 1, 128, Sectors(1 << 32), millisecond());
-    plant.controller.write_command = Nanos::from_micros(10);
-    plant.controller.flush_members = false;
-    plant.controller.cache = Some(write_back(true));
-    assert_near([write_ms(&plant, true, false)], [0.01]);
+    let mut topology = bare(Level::Jbod, 1, 128, Sectors(1 << 32), millisecond());
+    topology.controller.write_command = Nanos::from_micros(10);
+    topology.controller.flush_members = false;
+    topology.controller.cache = Some(write_back(true));
+    assert_near([write_ms(&topology, true, false)], [0.01]);
     // Where it writes through there is only the way to the members.
-    plant.controller.cache = Some(CacheParams { write_back: false, ..write_back(true) });
-    assert_near([write_ms(&plant, true, false)], [1.01]);
+    topology.controller.cache = Some(CacheParams { write_back: false, ..write_back(true) });
+    assert_near([write_ms(&topology, true, false)], [1.01]);
 }
 
 #[test]
@@ -136,8 +136,8 @@ fn a_write_with_dsync_empties_the_buffer_of_a_drive_without_any_controller() {
         if let Some(buffer) = &mut drive.cache {
             (buffer.write_back, buffer.write_segments) = (write_back, buffer.segments / 2);
         }
-        let plant = bare(Level::Jbod, 1, 128, Sectors(drive.capacity.0), DeviceParams::Rotating(drive));
-        write_ms(&plant, durable, false)
+        let topology = bare(Level::Jbod, 1, 128, Sectors(drive.capacity.0), DeviceParams::Rotating(drive));
+        write_ms(&topology, durable, false)
     };
     let (media, kept, durable) = (write(false, false), write(true, false), write(true, true));
     println!("to the media {media:.2} ms, to the buffer {kept:.2} ms, with dsync {durable:.2} ms");
@@ -146,14 +146,14 @@ fn a_write_with_dsync_empties_the_buffer_of_a_drive_without_any_controller() {
 }
 
 /// Two volumes of half a set each on one disk of a millisecond, and the cache of each controller loses what it holds.
-fn two_volumes(controllers: u32) -> Plant {
-    let mut plant = bare(Level::Jbod, 1, 128, Sectors(1 << 32), millisecond());
+fn two_volumes(controllers: u32) -> Topology {
+    let mut topology = bare(Level::Jbod, 1, 128, Sectors(1 << 32), millisecond());
     let half = Sectors(1 << 31);
-    let volume = |start| LunPlant { set: 0, start, size: half, owner: 0 };
-    plant.luns = vec![volume(Sectors(0)), volume(half)];
-    plant.controllers = controllers;
-    plant.controller.cache = Some(write_back(false));
-    plant
+    let volume = |start| LunPlacement { set: 0, start, size: half, owner: 0 };
+    topology.luns = vec![volume(Sectors(0)), volume(half)];
+    topology.controllers = controllers;
+    topology.controller.cache = Some(write_back(false));
+    topology
 }
 
 /// Writes to a volume, with a flush after the last if it is asked for; how long all took in milliseconds.
@@ -168,7 +168,7 @@ fn write_to(sim: &mut Sim, lun: u32, ops: u64, flush: bool) -> f64 {
 
 #[test]
 fn a_flush_writes_what_is_dirty_of_its_own_volume_and_nothing_of_another() {
-    let mut sim = Sim::new(&two_volumes(1), 1).expect("the plant is possible");
+    let mut sim = Sim::new(&two_volumes(1), 1).expect("the topology is possible");
     assert_eq!(write_to(&mut sim, 1, 100, false), 0.0);
     assert_eq!(write_to(&mut sim, 0, 4, true), 4.0);
     assert_eq!(write_to(&mut sim, 0, 0, true), 0.0, "nothing of it is dirty");
@@ -177,18 +177,18 @@ fn a_flush_writes_what_is_dirty_of_its_own_volume_and_nothing_of_another() {
 
 #[test]
 fn a_flush_reaches_what_either_controller_has_acknowledged() {
-    let mut plant = two_volumes(2);
-    plant.host.multipath = Multipath::None;
-    let mut sim = Sim::new(&plant, 1).expect("the plant is possible");
+    let mut topology = two_volumes(2);
+    topology.host.multipath = Multipath::None;
+    let mut sim = Sim::new(&topology, 1).expect("the topology is possible");
     assert_eq!(write_to(&mut sim, 0, 8, true), 8.0);
     assert_eq!(sim.dirty(), Bytes::ZERO);
 }
 
 #[test]
 fn a_flush_of_a_volume_that_the_host_stripes_reaches_all_its_luns() {
-    let mut plant = two_volumes(1);
-    plant.host.stripe = Some(StripeParams { chunk: Bytes::MIB, luns: 2 });
-    let mut sim = Sim::new(&plant, 1).expect("the plant is possible");
+    let mut topology = two_volumes(1);
+    topology.host.stripe = Some(StripeParams { chunk: Bytes::MIB, luns: 2 });
+    let mut sim = Sim::new(&topology, 1).expect("the topology is possible");
     assert_eq!(write_to(&mut sim, 0, 8, true), 8.0);
     assert_eq!(sim.dirty(), Bytes::ZERO);
 }
@@ -200,10 +200,11 @@ fn a_write_through_of_a_volatile_cache_empties_the_buffers_of_the_drives_too() {
         if let Some(buffer) = &mut drive.cache {
             (buffer.write_back, buffer.write_segments) = (write_back, buffer.segments / 2);
         }
-        let mut plant = bare(Level::Raid1, 2, 128, Sectors(drive.capacity.0), DeviceParams::Rotating(drive));
-        plant.controller.cache = Some(CacheParams { write_back: false, ..self::write_back(false) });
-        plant.controller.flush_members = flush_members;
-        mean_ms(&plant, &random(Bytes::KIB * 4, 0.0, 4_000), None, Op::Write)
+        let mut topology =
+            bare(Level::Raid1, 2, 128, Sectors(drive.capacity.0), DeviceParams::Rotating(drive));
+        topology.controller.cache = Some(CacheParams { write_back: false, ..self::write_back(false) });
+        topology.controller.flush_members = flush_members;
+        mean_ms(&topology, &random(Bytes::KIB * 4, 0.0, 4_000), None, Op::Write)
     };
     let (media, kept, flushed) = (through(false, false), through(true, false), through(true, true));
     println!("to the media {media:.2} ms, to the buffer {kept:.2} ms, flushed {flushed:.2} ms");
@@ -215,9 +216,10 @@ fn a_write_through_of_a_volatile_cache_empties_the_buffers_of_the_drives_too() {
 fn looking_for_a_block_delays_each_random_read_by_as_much() {
     let read = |locate| {
         let drive = RotatingParams { overhead: Overheads::uniform(Nanos::ZERO), ..cheetah_9lp() };
-        let mut plant = bare(Level::Jbod, 1, 128, Sectors(drive.capacity.0), DeviceParams::Rotating(drive));
-        plant.controller.locate = locate;
-        mean_ms(&plant, &random(Bytes::KIB * 4, 1.0, 40_000), None, Op::Read)
+        let mut topology =
+            bare(Level::Jbod, 1, 128, Sectors(drive.capacity.0), DeviceParams::Rotating(drive));
+        topology.controller.locate = locate;
+        mean_ms(&topology, &random(Bytes::KIB * 4, 1.0, 40_000), None, Op::Read)
     };
     let delay = read(Nanos::from_micros(1_900)) - read(Nanos::ZERO);
     assert!((delay - 1.9).abs() < 0.05, "{delay} ms");
@@ -226,8 +228,8 @@ fn looking_for_a_block_delays_each_random_read_by_as_much() {
 #[test]
 fn a_connection_carries_a_window_a_round_trip() {
     let each = |window, depth| {
-        let mut plant = bare(Level::Jbod, 1, 128, Sectors(1 << 32), millisecond());
-        plant.link = Some(LinkParams {
+        let mut topology = bare(Level::Jbod, 1, 128, Sectors(1 << 32), millisecond());
+        topology.link = Some(LinkParams {
             quantum: Bytes::KIB * 64,
             rate: BytesPerSecond::new(1e12),
             lanes: 1,
@@ -235,9 +237,9 @@ fn a_connection_carries_a_window_a_round_trip() {
             command: Nanos::ZERO,
             latency: Nanos::from_millis(2),
         });
-        plant.protocol.window = window;
+        topology.protocol.window = window;
         let ask = Ask { depth, ..random(Bytes::KIB * 512, 1.0, 400) };
-        mean_ms(&plant, &ask, None, Op::Read) / f64::from(depth)
+        mean_ms(&topology, &ask, None, Op::Read) / f64::from(depth)
     };
     // Eight windows of 64 KiB, each a round trip of 4 ms; without a limit one round trip and the device.
     assert!((each(Some(Bytes::KIB * 64), 1) / 32.0 - 1.0).abs() < 0.01);

@@ -5,18 +5,18 @@ use array::host::Multipath;
 use array::link::{Duplex, LinkParams, QUANTUM};
 use array::protocol::ProtocolKind;
 use array::raid::Level;
-use array::sim::{Outcome, Plant, Sim};
+use array::sim::{RunOutcome, Sim, Topology};
 use units::{Bytes, BytesPerSecond, Nanos, Sectors};
 use workload::spec::Pattern;
 
-use crate::fixture::plant::{Ask, bare, client};
+use crate::fixture::topology::{Ask, bare, client};
 
 /// A device that is never the limit, behind links of 100 MB/s.
-fn behind(links: u32) -> Plant {
+fn behind(links: u32) -> Topology {
     let instant = QueueParams { servers: 1024, service: Service::Fixed(Nanos::from_micros(1)) };
-    let mut plant = bare(Level::Jbod, 1, 128, Sectors(1 << 30), DeviceParams::Queue(instant));
-    plant.links = links;
-    plant.link = Some(LinkParams {
+    let mut topology = bare(Level::Jbod, 1, 128, Sectors(1 << 30), DeviceParams::Queue(instant));
+    topology.links = links;
+    topology.link = Some(LinkParams {
         rate: BytesPerSecond::new(100e6),
         lanes: 1,
         duplex: Duplex::Full,
@@ -24,27 +24,27 @@ fn behind(links: u32) -> Plant {
         latency: Nanos::ZERO,
         quantum: QUANTUM,
     });
-    plant
+    topology
 }
 
 fn reads(size: Bytes, depth: u32, ops: u64) -> Ask {
     Ask { pattern: Pattern::RandomWithRepeats, size, reads: 1.0, depth, ops, rate: None, seed: 5 }
 }
 
-fn run(plant: &Plant, asks: &[Ask]) -> Outcome {
-    let mut sim = Sim::new(plant, 1).expect("the plant is possible");
+fn run(topology: &Topology, asks: &[Ask]) -> RunOutcome {
+    let mut sim = Sim::new(topology, 1).expect("the topology is possible");
     let size = sim.lun_sizes()[0];
     sim.run(asks.iter().map(|ask| client(ask, size)).collect())
 }
 
 /// MB/s of `sessions` over `links`.
 fn rate(sessions: u32, links: u32, multipath: Multipath) -> f64 {
-    let mut plant = behind(links);
-    plant.protocol.kind = ProtocolKind::Iscsi;
-    plant.protocol.sessions = sessions;
-    plant.host.multipath = multipath;
+    let mut topology = behind(links);
+    topology.protocol.kind = ProtocolKind::Iscsi;
+    topology.protocol.sessions = sessions;
+    topology.host.multipath = multipath;
     let ask = reads(Bytes::KIB * 256, 48, 4_000);
-    let outcome = run(&plant, std::slice::from_ref(&ask));
+    let outcome = run(&topology, std::slice::from_ref(&ask));
     ask.ops as f64 * 0.262_144 / (outcome.until - outcome.from).as_secs_f64()
 }
 
@@ -75,13 +75,13 @@ fn a_small_read_passes_large_ones_on_the_way_back_and_they_do_not_pass_it() {
     let mean = |with_large: bool| {
         let mut asks = vec![small.clone()];
         asks.extend(with_large.then(|| large.clone()));
-        let mut sim = Sim::new(&behind(1), 1).expect("the plant is possible");
+        let mut sim = Sim::new(&behind(1), 1).expect("the topology is possible");
         let size = sim.lun_sizes()[0];
         let mut clients: Vec<_> = asks.iter().map(|ask| client(ask, size)).collect();
         // The small reads end the run.
         clients[0].job = workload::Job::new(workload::JobSpec {
             exit_all: true,
-            ..crate::fixture::plant::job(&small, size)
+            ..crate::fixture::topology::job(&small, size)
         });
         let outcome = sim.run(clients);
         (outcome.until - outcome.from).as_secs_f64() * 1e6 / 2_000.0
@@ -96,13 +96,13 @@ fn a_small_read_passes_large_ones_on_the_way_back_and_they_do_not_pass_it() {
 
 #[test]
 fn quanta_cost_no_events() {
-    let plant = |quantum| {
-        let mut plant = behind(1);
-        plant.link.as_mut().expect("it has a link").quantum = quantum;
-        plant
+    let topology = |quantum| {
+        let mut topology = behind(1);
+        topology.link.as_mut().expect("it has a link").quantum = quantum;
+        topology
     };
     let ask = reads(Bytes::MIB, 16, 2_000);
-    let events = |quantum| run(&plant(quantum), std::slice::from_ref(&ask)).events as f64 / 2_000.0;
+    let events = |quantum| run(&topology(quantum), std::slice::from_ref(&ask)).events as f64 / 2_000.0;
     let (whole, cut) = (events(Bytes::GIB), events(Bytes::new(512)));
     println!("{whole:.2} events a request in one piece, {cut:.2} in 2,048");
     assert!(cut <= 6.0 && (cut / whole - 1.0).abs() < 0.5, "{whole}, {cut}");

@@ -7,23 +7,23 @@ use array::device::DeviceParams;
 use array::device::queue::{QueueParams, Service};
 use array::meter::{Class, Visits};
 use array::raid::Level;
-use array::sim::{Client, FilePlace, Outcome, Plant, Sim, WorkOrder};
+use array::sim::{Client, FilePlace, RunOutcome, Sim, Topology, WorkOrder};
 use units::convert::narrow;
 use units::{Bytes, Nanos, Sectors, Share};
 use workload::spec::Pattern;
 use workload::{Job, Region};
 
-use crate::fixture::plant::{Ask, bare, job};
+use crate::fixture::topology::{Ask, bare, job};
 
 const MS: u64 = 1_000_000;
 const CHUNK: Bytes = Bytes::new(64 << 10);
 
 /// Five members, four strips of 64 KiB in a row: the first row's parity lies on disk 4, its data on disks 0 to 3.
-fn raid5() -> Plant {
+fn raid5() -> Topology {
     of_rows(Level::Raid5, 1 << 17)
 }
 
-fn of_rows(level: Level, rows: u64) -> Plant {
+fn of_rows(level: Level, rows: u64) -> Topology {
     let service = Service::Fixed(Nanos::from_millis(1));
     let member = DeviceParams::Queue(QueueParams { servers: 512, service });
     bare(level, if level == Level::Raid5 { 5 } else { 2 }, 128, Sectors(rows * 128), member)
@@ -40,32 +40,32 @@ fn within(ask: &Ask, region: Region) -> Client {
     Client { job: Job::new(spec), files: vec![FilePlace::whole(0)], host: 0, buffered: false, durable: false }
 }
 
-fn run(plant: &Plant, clients: Vec<Client>) -> Outcome {
-    run_on(&mut Sim::new(plant, 1).expect("the plant is possible"), clients)
+fn run(topology: &Topology, clients: Vec<Client>) -> RunOutcome {
+    run_on(&mut Sim::new(topology, 1).expect("the topology is possible"), clients)
 }
 
-fn run_on(sim: &mut Sim, clients: Vec<Client>) -> Outcome {
+fn run_on(sim: &mut Sim, clients: Vec<Client>) -> RunOutcome {
     let outcome = sim.run(clients);
     assert!(outcome.tallies.iter().all(|tally| tally.errors == 0));
     outcome
 }
 
 /// What the part of the breakdown says of a class: nothing where nobody waited.
-fn waited(outcome: &Outcome, class: Class) -> Option<Visits> {
+fn waited(outcome: &RunOutcome, class: Class) -> Option<Visits> {
     let part = outcome.breakdown.iter().find(|part| part.name == "stripe locks")?;
     assert_eq!((part.busy, part.utilisation), (Nanos::ZERO, 0.0), "nobody is served by a lock");
     part.visits.iter().find(|(other, _)| *other == class).map(|(_, visits)| *visits)
 }
 
 /// Mean response in milliseconds of what a client asked for.
-fn mean_ms(outcome: &Outcome, client: usize) -> f64 {
+fn mean_ms(outcome: &RunOutcome, client: usize) -> f64 {
     let classes = &outcome.tallies[client].classes;
     let sum: u64 = classes.iter().map(|class| narrow::<u64>(class.response.sum_ns())).sum();
     let count: u64 = classes.iter().map(|class| class.response.count()).sum();
     sum as f64 / MS as f64 / count as f64
 }
 
-fn ms(outcome: &Outcome) -> f64 {
+fn ms(outcome: &RunOutcome) -> f64 {
     (outcome.until - outcome.from).as_secs_f64() * 1e3
 }
 
@@ -92,13 +92,13 @@ fn writes_of_different_stripes_wait_for_nobody() {
 
 #[test]
 fn who_locks_blocks_only_lets_others_of_the_stripe_pass() {
-    let mut plant = raid5();
-    plant.controller.stripe_lock = Some(Bytes::KIB * 4);
-    let outcome = run(&plant, vec![from_strip(0, Bytes::KIB * 4, 0.0, 8, 8)]);
+    let mut topology = raid5();
+    topology.controller.stripe_lock = Some(Bytes::KIB * 4);
+    let outcome = run(&topology, vec![from_strip(0, Bytes::KIB * 4, 0.0, 8, 8)]);
     assert_eq!((ms(&outcome), waited(&outcome, Class::HostWrite)), (2.0, None));
     // The blocks of other strips share the parity of this one.
     let others = (0..3).map(|strip| from_strip(strip, Bytes::KIB * 4, 0.0, 1, 1)).collect();
-    assert_eq!(ms(&run(&plant, others)), 6.0);
+    assert_eq!(ms(&run(&topology, others)), 6.0);
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn a_read_of_a_member_that_is_well_passes_the_writes_of_its_stripe() {
 
 #[test]
 fn a_read_that_reconstructs_waits_for_the_write_of_its_stripe_and_for_no_other_read() {
-    let mut sim = Sim::new(&raid5(), 1).expect("the plant is possible");
+    let mut sim = Sim::new(&raid5(), 1).expect("the topology is possible");
     sim.fail_disk(3).expect("the disk is in the set");
     let small = |strip, reads| from_strip(strip, Bytes::KIB * 4, reads, 1, 1);
     // A write, two reads of what is lost, and one of what is not.
@@ -137,8 +137,8 @@ fn a_read_that_reconstructs_waits_for_the_write_of_its_stripe_and_for_no_other_r
 
 #[test]
 fn a_stripe_that_is_written_again_while_it_is_destaged_is_destaged_again_afterwards() {
-    let mut plant = raid5();
-    plant.controller.cache = Some(CacheParams {
+    let mut topology = raid5();
+    topology.controller.cache = Some(CacheParams {
         size: Bytes::GIB,
         line: Bytes::KIB * 4,
         write_part: Share::ALL,
@@ -166,7 +166,7 @@ fn a_stripe_that_is_written_again_while_it_is_destaged_is_destaged_again_afterwa
         durable: false,
     };
     // A full stripe is destaged at once, in a millisecond: the second waits for the first, the third for the second.
-    let outcome = run(&plant, vec![client]);
+    let outcome = run(&topology, vec![client]);
     assert_eq!(ms(&outcome), 3.0);
     let expected = Visits { count: 2, wait_ns: 2 * MS, service_ns: 0 };
     assert_eq!(waited(&outcome, Class::Destage), Some(expected));
@@ -188,7 +188,7 @@ fn writes_over_several_stripes_never_wait_for_each_other_for_ever() {
             durable: false,
         }
     };
-    let mut sim = Sim::new(&raid5(), 1).expect("the plant is possible");
+    let mut sim = Sim::new(&raid5(), 1).expect("the topology is possible");
     sim.fail_disk(2).expect("the disk is in the set");
     let clients = vec![load(row * 3, 0.0, 1), load(Bytes::KIB * 4, 0.5, 2), load(CHUNK * 3, 0.2, 3)];
     let outcome = run_on(&mut sim, clients);
@@ -198,7 +198,7 @@ fn writes_over_several_stripes_never_wait_for_each_other_for_ever() {
 
 /// An array of sixteen rows whose disk 3 is being rebuilt, two rows at once: a millisecond to read, one to write.
 fn rebuilding(level: Level) -> (Sim, u32) {
-    let mut sim = Sim::new(&of_rows(level, 16), 1).expect("the plant is possible");
+    let mut sim = Sim::new(&of_rows(level, 16), 1).expect("the topology is possible");
     sim.fail_disk(if level == Level::Raid5 { 3 } else { 1 }).expect("the disk is in the set");
     let kind = BackgroundKind::Rebuild;
     let number = begin(&mut sim, kind);
@@ -279,7 +279,7 @@ fn whatever_writes_or_compares_holds_its_unit_while_it_is_under_way() {
         (BackgroundKind::Scrub, 1.0),
     ];
     for (kind, unit_ms) in kinds {
-        let mut sim = Sim::new(&of_rows(Level::Raid5, 16), 1).expect("the plant is possible");
+        let mut sim = Sim::new(&of_rows(Level::Raid5, 16), 1).expect("the topology is possible");
         begin(&mut sim, kind);
         let outcome = run_on(&mut sim, vec![one(0, 0, 0.0), one(0, 1, 1.0)]);
         let write = mean_ms(&outcome, 0) - unit_ms;

@@ -2,22 +2,22 @@
 
 use array::controller::Ownership;
 use array::host::Multipath;
-use array::sim::{Outcome, Plant, Sim};
+use array::sim::{RunOutcome, Sim, Topology};
 use array::spec::Shipped;
 use units::{Bytes, BytesPerSecond, Nanos};
 use workload::spec::Pattern;
 
-use crate::fixture::plant::{Ask, client};
+use crate::fixture::topology::{Ask, client};
 
-fn md3000() -> Plant {
-    Plant::from(&array::spec::array(&Shipped, "md3000").expect("the shipped array is sound"))
+fn md3000() -> Topology {
+    Topology::from(&array::spec::array(&Shipped, "md3000").expect("the shipped array is sound"))
 }
 
 fn ask(pattern: Pattern, kib: u64, reads: f64, depth: u32, ops: u64) -> Ask {
     Ask { pattern, size: Bytes::KIB * kib, reads, depth, ops, rate: None, seed: 9 }
 }
 
-fn rate(outcome: &Outcome, ops: u64) -> f64 {
+fn rate(outcome: &RunOutcome, ops: u64) -> f64 {
     assert_eq!((outcome.tallies[0].settled, outcome.tallies[0].errors), (ops, 0));
     ops as f64 / (outcome.until - outcome.from).as_secs_f64()
 }
@@ -31,10 +31,10 @@ fn run(sim: &mut Sim, ask: &Ask) -> f64 {
 fn two_live_paths_without_multipath_make_ownership_thrash() {
     let small = ask(Pattern::RandomWithRepeats, 8, 1.0, 32, 400);
     let managed = run(&mut Sim::new(&md3000(), 1).expect("possible"), &small);
-    let mut plant = md3000();
-    plant.host.multipath = Multipath::None;
-    assert!(matches!(plant.controller.ownership, Ownership::Transfer { .. }));
-    let thrashing = run(&mut Sim::new(&plant, 1).expect("possible"), &small);
+    let mut topology = md3000();
+    topology.host.multipath = Multipath::None;
+    assert!(matches!(topology.controller.ownership, Ownership::Transfer { .. }));
+    let thrashing = run(&mut Sim::new(&topology, 1).expect("possible"), &small);
     println!("managed {managed:.0} IOPS, thrashing {thrashing:.0}");
     assert!(thrashing < managed / 10.0, "{thrashing} of {managed}");
 }
@@ -47,7 +47,7 @@ fn a_path_that_fails_moves_its_requests_to_its_twin_and_gets_them_back() {
     sim.fail_link(0);
     let during = sim.run(vec![client(&small, sim.lun_sizes()[0])]);
     let used =
-        |outcome: &Outcome, name: &str| outcome.breakdown.iter().any(|part| part.name.starts_with(name));
+        |outcome: &RunOutcome, name: &str| outcome.breakdown.iter().any(|part| part.name.starts_with(name));
     assert!(!used(&during, "link 0 out") && used(&during, "link 1 out"));
     sim.mend_link(0);
     let after = run(&mut sim, &small);
@@ -58,9 +58,9 @@ fn a_path_that_fails_moves_its_requests_to_its_twin_and_gets_them_back() {
 fn round_robin_of_a_host_takes_all_its_paths_whatever_other_hosts_do() {
     let address = "dsi3500?ports=4&luns=4&host.count=2";
     let spec = array::spec::array(&Shipped, address).expect("the shipped array is sound");
-    let plant = Plant::from(&spec);
-    assert!(matches!(plant.host.multipath, Multipath::RoundRobin { .. }));
-    let mut sim = Sim::new(&plant, 1).expect("possible");
+    let topology = Topology::from(&spec);
+    assert!(matches!(topology.host.multipath, Multipath::RoundRobin { .. }));
+    let mut sim = Sim::new(&topology, 1).expect("possible");
     // Two hosts that ask alike ask by turns.
     let reads = ask(Pattern::RandomWithRepeats, 4, 1.0, 8, 4_000);
     let size = sim.lun_sizes()[0];
@@ -94,9 +94,9 @@ fn without_its_partner_a_mirrored_cache_writes_through() {
 fn without_the_read_cache_a_sequential_reader_loses_its_read_ahead_over_many_drives() {
     let stream = ask(Pattern::Sequential, 128, 1.0, 1, 4_000);
     let with = run(&mut Sim::new(&md3000(), 1).expect("possible"), &stream);
-    let mut plant = md3000();
-    plant.controller.cache.as_mut().expect("it has a cache").read = false;
-    let without = run(&mut Sim::new(&plant, 1).expect("possible"), &stream);
+    let mut topology = md3000();
+    topology.controller.cache.as_mut().expect("it has a cache").read = false;
+    let without = run(&mut Sim::new(&topology, 1).expect("possible"), &stream);
     println!("read cache on {:.0} MB/s, off {:.0} MB/s", with * 0.131, without * 0.131);
     assert!(without < 0.75 * with, "{without} of {with}");
 }
@@ -129,13 +129,13 @@ fn the_cliff_of_a_full_write_cache_ends_at_the_rate_of_the_members() {
 fn read_ahead_of_the_host_moves_buffered_readers_and_leaves_direct_ones_alone() {
     let stream = ask(Pattern::Sequential, 64, 1.0, 1, 8_000);
     let rate_with = |read_ahead: Bytes, buffered| {
-        let mut plant = md3000();
-        let pages = plant.host.page_cache.as_mut().expect("its host has a page cache");
+        let mut topology = md3000();
+        let pages = topology.host.page_cache.as_mut().expect("its host has a page cache");
         pages.read_ahead = read_ahead;
         // One lane at a time, as its cable is used, would hide what more read-ahead gives.
-        let link = plant.link.as_mut().expect("its host is at a distance");
+        let link = topology.link.as_mut().expect("its host is at a distance");
         (link.rate, link.lanes) = (BytesPerSecond::new(1.1e9), 4);
-        let mut sim = Sim::new(&plant, 1).expect("possible");
+        let mut sim = Sim::new(&topology, 1).expect("possible");
         let size = sim.lun_sizes()[0];
         rate(&sim.run(vec![array::sim::Client { buffered, ..client(&stream, size) }]), 8_000) * 0.0655
     };
@@ -179,7 +179,7 @@ fn two_luns_on_two_controllers_striped_by_the_host_do_better_but_less_than_twice
     let stream = ask(Pattern::Sequential, 4096, 1.0, 4, 1_000);
     let one = run(&mut Sim::new(&md3000(), 1).expect("possible"), &stream);
     let spec = array::spec::array(&Shipped, "md3000?luns=2&stripe=on").expect("the options are known");
-    let mut sim = Sim::new(&Plant::from(&spec), 1).expect("possible");
+    let mut sim = Sim::new(&Topology::from(&spec), 1).expect("possible");
     assert_eq!(sim.lun_sizes().len(), 1);
     let two = run(&mut sim, &stream);
     println!("one LUN {:.0} MB/s, two striped {:.0} MB/s", one * 4.19, two * 4.19);

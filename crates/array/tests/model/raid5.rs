@@ -4,23 +4,23 @@ use array::device::{Device, DeviceParams};
 use array::events::Events;
 use array::meter::Class;
 use array::raid::{Extent, Health, Level};
-use array::sim::{BackEnd, Ended, Engine, Errand, Event, Outcome, Owner, Plant, Set, Sim};
+use array::sim::{BackEnd, Ended, Engine, Event, OperationSpec, Owner, RunOutcome, Set, Sim, Topology};
 use units::convert::{narrow, truncated};
 use units::{Bytes, Instant, Lba, Sectors};
 use workload::Op;
 use workload::spec::Pattern;
 
-use crate::fixture::plant::{Ask, bare, client};
+use crate::fixture::topology::{Ask, bare, client};
 use crate::fixture::{SplitMix, cheetah_9lp};
 
-fn eight_drives() -> Plant {
+fn eight_drives() -> Topology {
     let drive = cheetah_9lp();
     bare(Level::Raid5, 8, 128, Sectors(drive.capacity.0), DeviceParams::Rotating(drive))
 }
 
-fn run(depth: u32, rate: Option<f64>, ops: u64) -> Outcome {
-    let plant = eight_drives();
-    let mut sim = Sim::new(&plant, 1).expect("the plant is possible");
+fn run(depth: u32, rate: Option<f64>, ops: u64) -> RunOutcome {
+    let topology = eight_drives();
+    let mut sim = Sim::new(&topology, 1).expect("the topology is possible");
     let size = sim.lun_sizes()[0];
     let ask = Ask {
         pattern: Pattern::RandomWithRepeats,
@@ -35,7 +35,7 @@ fn run(depth: u32, rate: Option<f64>, ops: u64) -> Outcome {
 }
 
 /// Mean response in milliseconds of one operation, or of all.
-fn mean_ms(outcome: &Outcome, op: Option<Op>) -> f64 {
+fn mean_ms(outcome: &RunOutcome, op: Option<Op>) -> f64 {
     let classes = outcome.tallies[0].classes.iter().filter(|class| op.is_none_or(|op| class.class.op == op));
     let (sum, count) = classes.fold((0.0, 0), |(sum, count), class| {
         (sum + class.response.sum_ns() as f64 / 1e6, count + class.response.count())
@@ -75,13 +75,13 @@ fn t2() -> impl FnMut() -> (Instant, Lba, bool) {
 
 /// Mean responses of the first `count` requests of T2 in milliseconds: reads, writes, all.
 fn t2_means(count: usize) -> [f64; 3] {
-    let plant = eight_drives();
-    let device = |&model: &u32| Device::new(&plant.models[model as usize], 1);
-    let geometry = plant.sets[0].geometry.clone();
-    let set = Set { health: Health::new(&geometry), geometry, disks: plant.sets[0].members.clone() };
-    let devices = plant.disks.iter().map(device).collect();
+    let topology = eight_drives();
+    let device = |&model: &u32| Device::new(&topology.models[model as usize], 1);
+    let geometry = topology.sets[0].geometry.clone();
+    let set = Set { health: Health::new(&geometry), geometry, disks: topology.sets[0].members.clone() };
+    let devices = topology.disks.iter().map(device).collect();
     let mut back =
-        BackEnd::new(devices, vec![set], vec![Engine::new(&plant.controller)], None, &plant.controller);
+        BackEnd::new(devices, vec![set], vec![Engine::new(&topology.controller)], None, &topology.controller);
     let mut events = Events::with_capacity(64);
     let (mut trace, mut requests, mut ended) = (t2(), Vec::new(), [(0.0, 0u32); 2]);
     let mut next = trace();
@@ -92,12 +92,12 @@ fn t2_means(count: usize) -> [f64; 3] {
                 let (arrived, lba, reads) = next;
                 let class = if reads { Class::HostRead } else { Class::HostWrite };
                 let owner = Owner::Request(narrow::<u32>(requests.len()));
-                let errand = Errand { set: 0, owner, class, controller: 0, ready: now };
+                let spec = OperationSpec { set: 0, owner, class, controller: 0, ready: now };
                 requests.push((arrived, reads));
                 let started = if reads {
-                    back.read(now, &mut events, errand, lba, Sectors(16))
+                    back.read(now, &mut events, spec, lba, Sectors(16))
                 } else {
-                    back.write(now, &mut events, errand, &[Extent { lba, sectors: Sectors(16) }])
+                    back.write(now, &mut events, spec, &[Extent { lba, sectors: Sectors(16) }])
                 };
                 started.expect("the trace stays within the set");
                 if requests.len() < count {

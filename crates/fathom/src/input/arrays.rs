@@ -4,17 +4,17 @@ use std::borrow::Cow;
 use std::fs;
 
 use crate::ending::Failure;
-use array::spec::{Found, Layered, Shelf, Shipped, Source};
+use array::spec::{SourceText, Layered, Shelf, Shipped, Source};
 
 /// Names that are paths: `./my-array.toml`, `/srv/arrays/big.toml`.
 #[derive(Clone, Copy, Debug)]
 pub struct Files;
 
 impl Source for Files {
-    fn find(&self, _: Shelf, name: &str) -> Option<Found<'_>> {
+    fn find(&self, _: Shelf, name: &str) -> Option<SourceText<'_>> {
         let is_path = name.contains('/') || name.ends_with(".toml");
         let text = is_path.then(|| fs::read_to_string(units::name::path(name)).ok())??;
-        Some(Found { label: Cow::Owned(name.into()), text: Cow::Owned(text) })
+        Some(SourceText { label: Cow::Owned(name.into()), text: Cow::Owned(text) })
     }
 
     fn names(&self, _: Shelf) -> Vec<String> {

@@ -102,19 +102,19 @@ fn sureness(confidence: Confidence) -> &'static str {
 
 fn check(address: &str) -> Result<String, Failure> {
     let array = spec::array(&LIBRARY, address)?;
-    let plant = array::sim::Plant::from(&array);
+    let topology = array::sim::Topology::from(&array);
     let sim =
-        array::sim::Sim::new(&plant, 0).map_err(|error| Failure::Usage(format!("{address}: {error}")))?;
+        array::sim::Sim::new(&topology, 0).map_err(|error| Failure::Usage(format!("{address}: {error}")))?;
     let sizes: Vec<String> = sim.lun_sizes().iter().map(ToString::to_string).collect();
     Ok(format!(
         "{}: {}\n{} disks in {} RAID set{}, {} controller{}, LUNs of {}\n",
         array.name,
         array.about,
-        plant.disks.len(),
-        plant.sets.len(),
-        if plant.sets.len() == 1 { "" } else { "s" },
-        plant.controllers,
-        if plant.controllers == 1 { "" } else { "s" },
+        topology.disks.len(),
+        topology.sets.len(),
+        if topology.sets.len() == 1 { "" } else { "s" },
+        topology.controllers,
+        if topology.controllers == 1 { "" } else { "s" },
         sizes.join(", ")
     ))
 }

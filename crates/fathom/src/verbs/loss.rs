@@ -1,7 +1,7 @@
 //! `fathom array loss`: how likely an array loses data.
 
 use array::reliability::{Chance, Loss, Question, Weibull, groups, loss as chances};
-use array::sim::Plant;
+use array::sim::Topology;
 use array::spec;
 use clap::Args;
 use record::Run;
@@ -71,10 +71,10 @@ pub fn loss(arguments: &LossArgs, store: &Store) -> Result<String, Failure> {
     }
     let (rebuild, source) = rebuild(arguments, store)?;
     let array = spec::array(&LIBRARY, &arguments.array)?;
-    let plant = Plant::from(&array);
+    let topology = Topology::from(&array);
     let mut text = String::new();
     let mut answers = Vec::new();
-    for (number, set) in plant.sets.iter().enumerate() {
+    for (number, set) in topology.sets.iter().enumerate() {
         let spec = set.geometry.spec();
         let (groups, group) = groups(spec);
         let question = Question {
@@ -95,7 +95,7 @@ pub fn loss(arguments: &LossArgs, store: &Store) -> Result<String, Failure> {
         }));
         text += &format!(
             "{}{}: {} disk{}{}, {} failed disk{} tolerated per group\n",
-            if plant.sets.len() > 1 { format!("set {number}, ") } else { String::new() },
+            if topology.sets.len() > 1 { format!("set {number}, ") } else { String::new() },
             spec.level,
             spec.members,
             if spec.members == 1 { "" } else { "s" },

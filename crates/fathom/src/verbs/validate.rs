@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use array::spec::case::{Case, CaseFile, cases, shipped};
-use array::validate::{Ruling, Verdict, judge, measure, summarise};
+use array::validate::{Ruling, CaseResult, judge, measure, summarise};
 use clap::Args;
 
 use crate::ending::{Ending, Failure};
@@ -72,7 +72,7 @@ fn files(arguments: &ValidateArgs) -> Result<Vec<CaseFile>, Failure> {
 }
 
 /// Every case through its simulations: many side by side, one on each processor.
-fn verdicts(chosen: &[&Case], seed: u64) -> Vec<Verdict> {
+fn verdicts(chosen: &[&Case], seed: u64) -> Vec<CaseResult> {
     let next = AtomicUsize::new(0);
     let done = Mutex::new(Vec::with_capacity(chosen.len()));
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
@@ -93,7 +93,7 @@ fn verdicts(chosen: &[&Case], seed: u64) -> Vec<Verdict> {
     done.into_iter().map(|(_, verdict)| verdict).collect()
 }
 
-fn row(case: &Case, verdict: &Verdict) -> String {
+fn row(case: &Case, verdict: &CaseResult) -> String {
     let number = |value: Option<f64>| value.map_or_else(|| "-".into(), |value| format!("{value:.2}"));
     let error = verdict.error.map_or_else(String::new, |error| format!("{:+.1} %", error * 100.0));
     let ruling = match &verdict.ruling {

@@ -10,7 +10,7 @@ pub const URING_DEPTH_MAX: u32 = 32_768;
 
 /// An engine decided upon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Chosen {
+pub enum EngineChoice {
     /// A ring.
     Uring,
     /// One call at a time.
@@ -25,18 +25,18 @@ pub enum Chosen {
     Null,
 }
 
-impl Chosen {
+impl EngineChoice {
     /// The name used in records.
     pub const fn name(self) -> &'static str {
         match self {
-            Chosen::Uring => "io_uring",
-            Chosen::Sync(Call::Pread) => "pread",
-            Chosen::Sync(Call::Preadv2) => "preadv2",
-            Chosen::Pool(Call::Pread) => "pread with threads",
-            Chosen::Pool(Call::Preadv2) => "preadv2 with threads",
-            Chosen::Mmap => "mmap",
-            Chosen::Stdio => "stdio",
-            Chosen::Null => "null",
+            EngineChoice::Uring => "io_uring",
+            EngineChoice::Sync(Call::Pread) => "pread",
+            EngineChoice::Sync(Call::Preadv2) => "preadv2",
+            EngineChoice::Pool(Call::Pread) => "pread with threads",
+            EngineChoice::Pool(Call::Preadv2) => "preadv2 with threads",
+            EngineChoice::Mmap => "mmap",
+            EngineChoice::Stdio => "stdio",
+            EngineChoice::Null => "null",
         }
     }
 }
@@ -45,25 +45,28 @@ impl Chosen {
 ///
 /// `refusal` is what [`crate::environment::uring`] found. At depth 1 a plain system call is cheaper than a ring: a
 /// cached 4 KiB read takes about 40 ns less.
-pub fn choose(workload: &Workload, refusal: Option<&str>) -> Result<(Chosen, Option<String>), EngineError> {
+pub fn choose(
+    workload: &Workload,
+    refusal: Option<&str>,
+) -> Result<(EngineChoice, Option<String>), EngineError> {
     let one_at_a_time = workload.depth == 1;
-    let calls = |call| if one_at_a_time { Chosen::Sync(call) } else { Chosen::Pool(call) };
+    let calls = |call| if one_at_a_time { EngineChoice::Sync(call) } else { EngineChoice::Pool(call) };
     let needs_ring = workload.engine.sqpoll || workload.engine.iopoll;
     Ok(match (workload.engine.kind, refusal) {
-        (EngineKind::Null, _) => (Chosen::Null, None),
+        (EngineKind::Null, _) => (EngineChoice::Null, None),
         (EngineKind::Pread, _) => (calls(Call::Pread), None),
         (EngineKind::Preadv2, _) => (calls(Call::Preadv2), None),
-        (EngineKind::Mmap, _) if one_at_a_time => (Chosen::Mmap, None),
+        (EngineKind::Mmap, _) if one_at_a_time => (EngineChoice::Mmap, None),
         (EngineKind::Mmap, _) => {
             let why = "loads and stores wait for each page: set `depth = 1` and use more workers".into();
             return Err(EngineError::Unfit { engine: "mmap", why });
         }
-        (EngineKind::Stdio, _) if one_at_a_time => (Chosen::Stdio, None),
+        (EngineKind::Stdio, _) if one_at_a_time => (EngineChoice::Stdio, None),
         (EngineKind::Stdio, _) => {
             let why = "each call waits for its end: set `depth = 1` and use more workers".into();
             return Err(EngineError::Unfit { engine: "stdio", why });
         }
-        (EngineKind::Auto, _) if one_at_a_time && !needs_ring => (Chosen::Sync(Call::Pread), None),
+        (EngineKind::Auto, _) if one_at_a_time && !needs_ring => (EngineChoice::Sync(Call::Pread), None),
         (EngineKind::Auto | EngineKind::IoUring, None) if workload.depth > URING_DEPTH_MAX => {
             let why = format!(
                 "a ring holds {URING_DEPTH_MAX} requests, not {}: write `depth = {URING_DEPTH_MAX}` and use more workers",
@@ -71,11 +74,11 @@ pub fn choose(workload: &Workload, refusal: Option<&str>) -> Result<(Chosen, Opt
             );
             return Err(EngineError::Unfit { engine: "io_uring", why });
         }
-        (EngineKind::Auto | EngineKind::IoUring, None) => (Chosen::Uring, None),
+        (EngineKind::Auto | EngineKind::IoUring, None) => (EngineChoice::Uring, None),
         (EngineKind::Auto, Some(reason)) if !needs_ring => {
             let fallback =
                 format!("io_uring was refused: {reason}; a thread for each request in flight instead");
-            (Chosen::Pool(Call::Pread), Some(fallback))
+            (EngineChoice::Pool(Call::Pread), Some(fallback))
         }
         (EngineKind::Auto | EngineKind::IoUring, Some(reason)) => {
             return Err(EngineError::NoUring { reason: reason.into() });
@@ -98,12 +101,12 @@ mod tests {
     fn one_request_at_a_time_needs_no_ring() {
         let (chosen, fallback) = choose(&workload("depth = 1"), None).unwrap();
         assert_eq!((chosen.name(), fallback), ("pread", None));
-        assert_eq!(choose(&workload("depth = 2"), None).unwrap().0, Chosen::Uring);
+        assert_eq!(choose(&workload("depth = 2"), None).unwrap().0, EngineChoice::Uring);
     }
 
     #[test]
     fn more_requests_than_a_ring_holds_are_refused_with_what_to_do() {
-        assert_eq!(choose(&workload("depth = 32768"), None).unwrap().0, Chosen::Uring);
+        assert_eq!(choose(&workload("depth = 32768"), None).unwrap().0, EngineChoice::Uring);
         for keys in ["depth = 32769", "depth = 65536\nengine = 'io_uring'"] {
             let error = choose(&workload(keys), None).unwrap_err().to_string();
             assert!(error.contains("depth = 32768") && error.contains("more workers"), "{error}");
@@ -151,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_mapping_and_a_buffer_in_user_space_serve_one_request_at_a_time() {
-        for (engine, chosen) in [("mmap", Chosen::Mmap), ("stdio", Chosen::Stdio)] {
+        for (engine, chosen) in [("mmap", EngineChoice::Mmap), ("stdio", EngineChoice::Stdio)] {
             let mut one = workload(&format!("depth = 1\nengine = '{engine}'\ndirect = false"));
             assert_eq!(choose(&one, None).unwrap().0, chosen);
             one.depth = 4;

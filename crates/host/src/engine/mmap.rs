@@ -43,7 +43,7 @@ impl Mmap {
         Ok(Mmap { clock, files, mappings, payload, ended: Ended::default() })
     }
 
-    fn carry_out(&mut self, request: &Request) -> Outcome {
+    fn execute(&mut self, request: &Request) -> Outcome {
         let file = usize::from(request.file);
         let mapping = &self.mappings[file];
         let (offset, len) = (narrow::<usize>(request.offset.get()), request.len as usize);
@@ -115,7 +115,7 @@ impl HasPayload for Mmap {
 impl Engine for Mmap {
     fn submit(&mut self, requests: &[Request]) -> Result<(), EngineError> {
         for request in requests {
-            let outcome = self.carry_out(request);
+            let outcome = self.execute(request);
             self.ended.push(request, outcome);
         }
         Ok(())

@@ -27,13 +27,13 @@ use units::{Bytes, Instant};
 use crate::monitor::CpuTime;
 use workload::{Completion, Request};
 
-pub use choice::{Chosen, URING_DEPTH_MAX, choose};
+pub use choice::{EngineChoice, URING_DEPTH_MAX, choose};
 pub use files::{FileRef, OpenFile, OpenFiles, open_files};
 pub(crate) use flush::flush;
 pub use mmap::Mmap;
 pub use null::Null;
 pub use payload::{HasPayload, Payload};
-pub use pool::Pool;
+pub use pool::ThreadPool;
 pub use stdio::Stdio;
 pub use sync::Sync;
 pub use uring::{Uring, UringOptions, UringRing};

@@ -11,23 +11,23 @@ use units::{Instant, Nanos};
 use workload::spec::{FlushKind, Workload};
 use workload::{Completion, JobSpec, Op, Request};
 
-use super::sync::{Call, carry_out};
+use super::sync::{Call, execute};
 use super::{Engine, EngineError, OpenFiles, Payload, Wait};
 use crate::clock::Clock;
 use crate::monitor::{CpuTime, thread_cpu};
 use crate::verify::{Checker, Checks};
 
-/// The thread that owns a slot, and its door.
+/// The I/O thread that owns a slot, and the channel to it.
 #[derive(Debug)]
-struct Hand {
+struct IoThread {
     work: Option<Sender<Request>>,
     thread: Option<JoinHandle<()>>,
-    taken: Arc<Taken>,
+    taken: Arc<CpuCounters>,
 }
 
-/// Processor time a hand has taken since it began to serve, in nanoseconds.
+/// Processor time an I/O thread has taken since it began to serve, in nanoseconds.
 #[derive(Debug, Default)]
-struct Taken {
+struct CpuCounters {
     user: AtomicU64,
     system: AtomicU64,
 }
@@ -36,10 +36,10 @@ const PANICKED: EngineError = EngineError::Internal { thread: "a thread that car
 
 /// One thread for each slot; the slot's number is its thread's.
 #[derive(Debug)]
-pub struct Pool {
+pub struct ThreadPool {
     clock: Clock,
-    hands: Vec<Hand>,
-    /// `None`: the hand that says it has panicked, and its request will never end.
+    io_threads: Vec<IoThread>,
+    /// `None`: the I/O thread says that it has panicked, and its request will never end.
     ended: Receiver<Option<Completion>>,
     taken: Vec<Completion>,
     in_flight: usize,
@@ -47,7 +47,7 @@ pub struct Pool {
     last_end: Instant,
 }
 
-impl Pool {
+impl ThreadPool {
     /// Starts `job.depth` threads, each with its own buffers. Where data is checked, the threads do it before they
     /// report a request, so that its time includes the check.
     pub fn new(
@@ -57,19 +57,20 @@ impl Pool {
         job: &JobSpec,
         files: &Arc<OpenFiles>,
         checks: Option<&Checks>,
-    ) -> Result<Pool, EngineError> {
+    ) -> Result<ThreadPool, EngineError> {
         let (report, ended) = channel();
-        let mut hands = Vec::with_capacity(job.depth as usize);
+        let mut io_threads = Vec::with_capacity(job.depth as usize);
         for slot in 0..job.depth {
             let own = JobSpec { depth: 1, name: format!("{}/slot{slot}", job.name), ..job.clone() };
             let payload = Payload::new(workload, &own)?;
             let flush = workload.durability.flush;
-            let desk = Desk { clock: clock.clone(), call, flush, files: files.clone(), payload };
+            let context =
+                IoThreadContext { clock: clock.clone(), call, flush, files: files.clone(), payload };
             let checker = checks.map(|checks| checks.checker(1));
-            hands.push(Hand::start(desk, checker, report.clone())?);
+            io_threads.push(IoThread::start(context, checker, report.clone())?);
         }
         let taken = Vec::with_capacity(job.depth as usize);
-        Ok(Pool { clock, hands, ended, taken, in_flight: 0, last_end: Instant::START })
+        Ok(ThreadPool { clock, io_threads, ended, taken, in_flight: 0, last_end: Instant::START })
     }
 
     /// Takes what has ended: at least so many, unless `due` comes first.
@@ -88,8 +89,8 @@ impl Pool {
     }
 }
 
-/// All that a hand works with.
-struct Desk {
+/// All that an I/O thread works with.
+struct IoThreadContext {
     clock: Clock,
     call: Call,
     flush: FlushKind,
@@ -97,17 +98,17 @@ struct Desk {
     payload: Payload,
 }
 
-impl Desk {
+impl IoThreadContext {
     /// Carries `request` out and stamps its end here: a completion that waits to be taken is not late for that.
-    fn carry_out(&mut self, request: &Request, checker: Option<&mut Checker>) -> Completion {
-        // The hand owns one slot, so its only buffer has the number 0.
+    fn execute(&mut self, request: &Request, checker: Option<&mut Checker>) -> Completion {
+        // The I/O thread owns one slot, so its only buffer has the number 0.
         let own = Request { token: workload::Token(0), ..*request };
         let bytes = self.payload.bytes(&own);
         let outcome = match checker {
-            None => carry_out(self.call, self.flush, &self.files, &own, bytes),
+            None => execute(self.call, self.flush, &self.files, &own, bytes),
             Some(checker) => {
                 checker.prepare(&own, bytes);
-                let outcome = carry_out(self.call, self.flush, &self.files, &own, bytes);
+                let outcome = execute(self.call, self.flush, &self.files, &own, bytes);
                 checker.conclude(&own, outcome, bytes)
             }
         };
@@ -122,27 +123,27 @@ impl Desk {
     }
 }
 
-impl Hand {
+impl IoThread {
     fn start(
-        mut desk: Desk,
+        mut context: IoThreadContext,
         mut checker: Option<Checker>,
         report: Sender<Option<Completion>>,
-    ) -> Result<Hand, EngineError> {
+    ) -> Result<IoThread, EngineError> {
         let (work, requests) = channel::<Request>();
-        let taken = Arc::new(Taken::default());
+        let taken = Arc::new(CpuCounters::default());
         let ledger = taken.clone();
         let mut serve = move |report: &Sender<Option<Completion>>| {
             let began = thread_cpu();
-            desk.renew(checker.as_mut());
+            context.renew(checker.as_mut());
             for request in &requests {
                 crate::fault::here("hand");
-                let ended = desk.carry_out(&request, checker.as_mut());
+                let ended = context.execute(&request, checker.as_mut());
                 if report.send(Some(ended)).is_err() {
                     return;
                 }
                 if request.op == Op::Write {
-                    desk.payload.refill(0);
-                    desk.renew(checker.as_mut());
+                    context.payload.refill(0);
+                    context.renew(checker.as_mut());
                 }
                 let so_far = thread_cpu().since(began);
                 ledger.user.store(so_far.user.get(), Ordering::Relaxed);
@@ -159,15 +160,15 @@ impl Hand {
             std::thread::Builder::new().name("fathom-io".into()).stack_size(256 << 10).spawn(serve).map_err(
                 |source| EngineError::System { call: "clone (a thread for each request)", source },
             )?;
-        Ok(Hand { work: Some(work), thread: Some(thread), taken })
+        Ok(IoThread { work: Some(work), thread: Some(thread), taken })
     }
 }
 
-impl Engine for Pool {
+impl Engine for ThreadPool {
     fn submit(&mut self, requests: &[Request]) -> Result<(), EngineError> {
         for request in requests {
-            let hand = &self.hands[request.token.0 as usize];
-            let work = hand.work.as_ref().expect("doors close only on drop");
+            let io_thread = &self.io_threads[request.token.0 as usize];
+            let work = io_thread.work.as_ref().expect("the channels close only on drop");
             work.send(*request).map_err(|_| PANICKED)?;
             self.in_flight += 1;
         }
@@ -198,17 +199,17 @@ impl Engine for Pool {
     }
 }
 
-impl Pool {
-    fn sum(&self, of: fn(&Taken) -> &AtomicU64) -> Nanos {
-        Nanos::new(self.hands.iter().map(|hand| of(&hand.taken).load(Ordering::Relaxed)).sum())
+impl ThreadPool {
+    fn sum(&self, of: fn(&CpuCounters) -> &AtomicU64) -> Nanos {
+        Nanos::new(self.io_threads.iter().map(|io_thread| of(&io_thread.taken).load(Ordering::Relaxed)).sum())
     }
 }
 
-impl Drop for Pool {
+impl Drop for ThreadPool {
     fn drop(&mut self) {
-        self.hands.iter_mut().for_each(|hand| drop(hand.work.take()));
-        for hand in &mut self.hands {
-            if let Some(thread) = hand.thread.take() {
+        self.io_threads.iter_mut().for_each(|io_thread| drop(io_thread.work.take()));
+        for io_thread in &mut self.io_threads {
+            if let Some(thread) = io_thread.thread.take() {
                 // One that panicked has said so.
                 let _panicked = thread.join();
             }

@@ -52,7 +52,7 @@ impl Stdio {
         Stdio { clock, flush, files, streams, payload, ended: Ended::default() }
     }
 
-    fn carry_out(&mut self, request: &Request) -> Outcome {
+    fn execute(&mut self, request: &Request) -> Outcome {
         let number = usize::from(request.file);
         let (fd, stream) = (self.files.fd(request.file), &mut self.streams[number]);
         let bytes = self.payload.bytes(request);
@@ -173,7 +173,7 @@ impl HasPayload for Stdio {
 impl Engine for Stdio {
     fn submit(&mut self, requests: &[Request]) -> Result<(), EngineError> {
         for request in requests {
-            let outcome = self.carry_out(request);
+            let outcome = self.execute(request);
             self.ended.push(request, outcome);
         }
         Ok(())

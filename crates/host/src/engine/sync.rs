@@ -24,7 +24,7 @@ pub enum Call {
     Preadv2,
 }
 
-/// Carries a request out as it is submitted, so only depth 1 makes sense; [`super::Pool`] does more.
+/// Carries a request out as it is submitted, so only depth 1 makes sense; [`super::ThreadPool`] does more.
 #[derive(Debug)]
 pub struct Sync {
     clock: Clock,
@@ -51,7 +51,7 @@ impl HasPayload for Sync {
 impl Engine for Sync {
     fn submit(&mut self, requests: &[Request]) -> Result<(), EngineError> {
         for request in requests {
-            let outcome = carry_out(self.call, self.flush, &self.files, request, self.payload.bytes(request));
+            let outcome = execute(self.call, self.flush, &self.files, request, self.payload.bytes(request));
             self.ended.push(request, outcome);
         }
         Ok(())
@@ -68,7 +68,7 @@ impl Engine for Sync {
 }
 
 /// One request from start to end. A call that a signal interrupted is made again.
-pub(super) fn carry_out(
+pub(super) fn execute(
     call: Call,
     flush: FlushKind,
     files: &OpenFiles,

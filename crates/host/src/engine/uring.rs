@@ -4,7 +4,7 @@
 //! but the plan's batches decides how many requests wait for each other.
 //!
 //! The kernel writes into buffers until a request has ended, whatever becomes of the ring meanwhile. So they belong to
-//! [`Lent`], which gives back no memory while anything is in flight.
+//! [`LentPayload`], which gives back no memory while anything is in flight.
 //!
 //! Flags in order of what they bring (ratios of a cached 4 KiB read and of direct reads from a virtio disk):
 //! deferred task work halves the processor time of interrupt-driven I/O; a ring without the index array,
@@ -44,18 +44,18 @@ pub struct UringOptions {
 }
 
 /// The buffers that requests in flight use, and how many those are.
-struct Lent {
+struct LentPayload {
     payload: ManuallyDrop<Payload>,
     in_flight: u32,
 }
 
-impl Lent {
-    fn new(payload: Payload) -> Lent {
-        Lent { payload: ManuallyDrop::new(payload), in_flight: 0 }
+impl LentPayload {
+    fn new(payload: Payload) -> LentPayload {
+        LentPayload { payload: ManuallyDrop::new(payload), in_flight: 0 }
     }
 }
 
-impl Drop for Lent {
+impl Drop for LentPayload {
     fn drop(&mut self) {
         if self.in_flight == 0 {
             // SAFETY: this is the only place that drops it, and nothing uses it after.
@@ -70,7 +70,7 @@ impl Drop for Lent {
 pub struct UringRing {
     // Before the buffers, so that it is closed first.
     ring: IoUring,
-    lent: Lent,
+    lent: LentPayload,
     clock: Clock,
     files: Arc<OpenFiles>,
     flush: FlushKind,
@@ -87,7 +87,7 @@ pub struct Uring<'ring> {
     completions: CompletionQueue<'ring>,
     clock: &'ring Clock,
     files: Arc<OpenFiles>,
-    lent: &'ring mut Lent,
+    lent: &'ring mut LentPayload,
     flush: FlushKind,
     options: UringOptions,
     fixed_buffers: bool,
@@ -109,7 +109,7 @@ impl UringRing {
             .register_files(&files.raw_fds())
             .map_err(|source| EngineError::System { call: "io_uring_register (files)", source })?;
         let fixed_buffers = register_buffers(&ring, &payload, &mut details);
-        let lent = Lent::new(payload);
+        let lent = LentPayload::new(payload);
         let ring = UringRing { ring, lent, clock, files, flush, depth, options, fixed_buffers, details };
         if options.iopoll { ring.refuse_without_poll_queues() } else { Ok(ring) }
     }
@@ -263,7 +263,7 @@ fn register_buffers(ring: &IoUring, payload: &Payload, details: &mut Vec<String>
     let (base, len) = payload.whole();
     let whole = libc::iovec { iov_base: base.cast(), iov_len: len };
     // SAFETY: the payload outlives the ring's use of it: both are owned by `UringRing`, the ring dropped first, and
-    // `Lent` keeps the memory while anything is in flight.
+    // `LentPayload` keeps the memory while anything is in flight.
     match unsafe { ring.submitter().register_buffers(&[whole]) } {
         Ok(()) => {
             details.push("registered files and buffers".into());
@@ -573,7 +573,7 @@ mod tests {
         for in_flight in [1, 0] {
             let payload = Payload::new(&workload, &job(&workload)).expect("16 KiB");
             let (base, len) = payload.whole();
-            let mut lent = Lent::new(payload);
+            let mut lent = LentPayload::new(payload);
             lent.in_flight = in_flight;
             drop(lent);
             let mut resident = [0u8; 16];

@@ -95,12 +95,12 @@ pub struct Observations {
 /// Watches from [`Monitor::start`] to [`Monitor::stop`]; dropping it stops it too.
 #[derive(Debug)]
 pub struct Monitor {
-    orders: Option<mpsc::Sender<Order>>,
+    commands: Option<mpsc::Sender<MonitorCommand>>,
     thread: Option<JoinHandle<Nanos>>,
     sink: Arc<Mutex<Sink>>,
 }
 
-enum Order {
+enum MonitorCommand {
     Watch { thread: u32, label: String },
 }
 
@@ -110,21 +110,21 @@ impl Monitor {
     /// Fails only where the system gives no thread.
     pub fn start(root: &SysRoot, spec: &Spec, now: Now) -> io::Result<Monitor> {
         let sink = Arc::new(Mutex::new(Sink::default()));
-        let (orders, receiver) = mpsc::channel();
-        let mut watch = Watch::new(root, spec, now, Arc::clone(&sink));
+        let (commands, receiver) = mpsc::channel();
+        let mut watch = MonitorThread::new(root, spec, now, Arc::clone(&sink));
         let thread = std::thread::Builder::new().name("fathom-monitor".into()).spawn(move || {
             watch.run(&receiver);
             cpu::thread_time()
         })?;
-        Ok(Monitor { orders: Some(orders), thread: Some(thread), sink })
+        Ok(Monitor { commands: Some(commands), thread: Some(thread), sink })
     }
 
     /// Watches one more thread of this process from now on: its id as [`thread_id`] gives it, and a label such as
     /// `worker 3`.
     pub fn watch_thread(&self, thread: u32, label: &str) {
-        if let Some(orders) = &self.orders {
+        if let Some(commands) = &self.commands {
             // The watcher ends only when this sender is dropped, so there is somebody to receive.
-            let _ = orders.send(Order::Watch { thread, label: label.into() });
+            let _ = commands.send(MonitorCommand::Watch { thread, label: label.into() });
         }
     }
 
@@ -143,7 +143,7 @@ impl Monitor {
     }
 
     fn end(&mut self) -> Nanos {
-        self.orders = None;
+        self.commands = None;
         self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
     }
 }
@@ -159,7 +159,7 @@ fn locked(sink: &Mutex<Sink>) -> MutexGuard<'_, Sink> {
     sink.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-struct Watch {
+struct MonitorThread {
     root: SysRoot,
     interval: Nanos,
     now: Now,
@@ -167,8 +167,8 @@ struct Watch {
     samplers: Vec<Box<dyn Sampler + Send>>,
 }
 
-impl Watch {
-    fn new(root: &SysRoot, spec: &Spec, now: Now, sink: Arc<Mutex<Sink>>) -> Watch {
+impl MonitorThread {
+    fn new(root: &SysRoot, spec: &Spec, now: Now, sink: Arc<Mutex<Sink>>) -> MonitorThread {
         let mut out = locked(&sink);
         let samplers: Vec<Option<Box<dyn Sampler + Send>>> = vec![
             cpu::Machine::start(root, &mut out).map(boxed),
@@ -181,18 +181,18 @@ impl Watch {
         ];
         drop(out);
         let samplers = samplers.into_iter().flatten().collect();
-        Watch { root: root.clone(), interval: spec.interval.max(LEAST_INTERVAL), now, sink, samplers }
+        MonitorThread { root: root.clone(), interval: spec.interval.max(LEAST_INTERVAL), now, sink, samplers }
     }
 
     /// Samples on a fixed grid; a sample that comes late does not shift the ones after it.
-    fn run(&mut self, orders: &mpsc::Receiver<Order>) {
+    fn run(&mut self, commands: &mpsc::Receiver<MonitorCommand>) {
         let mut due = (self.now)();
         self.sample();
         due = due.saturating_add(self.interval);
         loop {
             let wait = due.saturating_since((self.now)());
-            match orders.recv_timeout(std::time::Duration::from_nanos(wait.get())) {
-                Ok(Order::Watch { thread, label }) => self.watch(thread, &label),
+            match commands.recv_timeout(std::time::Duration::from_nanos(wait.get())) {
+                Ok(MonitorCommand::Watch { thread, label }) => self.watch(thread, &label),
                 Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {
                     self.sample();
@@ -231,7 +231,7 @@ mod tests {
 
     use super::*;
     use crate::fixture::Fixture;
-    use crate::target::{Place, Target};
+    use crate::target::{Target, TargetKind};
 
     #[test]
     fn every_series_of_this_machine_lies_on_one_grid_within_the_run() {
@@ -269,8 +269,8 @@ mod tests {
         machine.disk("sda", "8:0", 4096);
         let parts = [("sda1", "8:1", 1), ("sda2", "8:2", 2)].map(|(name, devno, number)| {
             let devno = machine.partition("sda", name, devno, number);
-            let place = Place::Block { node: machine.node(name), devno };
-            let target = Target { name: name.into(), place };
+            let place = TargetKind::Block { node: machine.node(name), devno };
+            let target = Target { name: name.into(), kind: place };
             Facts::read(&machine.root(), &target).expect("the fixture has it")
         });
         let spec = Spec::beneath(&machine.root(), &parts, LEAST_INTERVAL);

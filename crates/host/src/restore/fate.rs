@@ -14,7 +14,7 @@ use super::read_ahead;
 use super::replay::Whose;
 use crate::scratch::{Header, header_of};
 use crate::sysroot::SysRoot;
-use crate::tree::{self, Found};
+use crate::tree::{self, FolderState};
 use crate::{handle, safety};
 
 /// What became of a change.
@@ -107,14 +107,14 @@ fn tree(made: &MadeFile, whose: Whose) -> io::Result<Fate> {
     }
     let directory = handle::parent_of(&made.path);
     match tree::look(directory).map_err(io::Error::other)? {
-        Found::Nothing | Found::InUse => Ok(Fate::Nothing),
+        FolderState::Nothing | FolderState::InUse => Ok(Fate::Nothing),
         // Killed before it had its mark: a folder that holds anything is not removed.
-        Found::Foreign if made.id.is_none() => Ok(match std::fs::remove_dir(&made.path) {
+        FolderState::Foreign if made.id.is_none() => Ok(match std::fs::remove_dir(&made.path) {
             Ok(()) => Fate::Restored("removed".into()),
             Err(_) => Fate::Nothing,
         }),
-        Found::Foreign => Ok(Fate::Left("it no longer has Fathom's mark, so it was left".into())),
-        Found::Left => {
+        FolderState::Foreign => Ok(Fate::Left("it no longer has Fathom's mark, so it was left".into())),
+        FolderState::Left => {
             let mut trees =
                 tree::Trees::open(directory, false, &Journal::default()).map_err(io::Error::other)?;
             trees.remove().map_err(io::Error::other)?;

@@ -24,7 +24,7 @@ use crate::target::stack::{above, below, btrfs_sets, under_mount};
 use crate::target::{Device, DeviceKind, Link, Relative};
 
 /// What a look at a device has found.
-pub(super) struct Found {
+pub(super) struct DeviceFindings {
     /// Every reason but those of consent; empty where nothing speaks against it.
     pub reasons: Vec<Reason>,
     /// The first byte that is not as on a blank device; `None` for a blank one.
@@ -32,7 +32,7 @@ pub(super) struct Found {
 }
 
 /// Looks at a device.
-pub(super) fn look(root: &SysRoot, device: &Device) -> Found {
+pub(super) fn look(root: &SysRoot, device: &Device) -> DeviceFindings {
     let mut reasons = Vec::new();
     let case = Case::of(root, device, &mut reasons);
     case.unfit(&mut reasons);
@@ -45,7 +45,7 @@ pub(super) fn look(root: &SysRoot, device: &Device) -> Found {
     case.busy(&mut reasons);
     case.carrying(&mut reasons);
     let data_at = case.data_at(&mut reasons);
-    Found { reasons, data_at }
+    DeviceFindings { reasons, data_at }
 }
 
 /// Opens for reading, alone: `EBUSY` where a mount, an array, a map, swap or another careful program has it.

@@ -28,7 +28,7 @@ use units::convert::narrow;
 
 use crate::sysroot::{DevNo, SysRoot};
 use crate::target::mounts::{self, holding};
-use crate::target::{Device, Place, Target};
+use crate::target::{Device, Target, TargetKind};
 use crate::{handle, plain, scratch};
 
 pub use consent::{Consent, ConsentError, Subject};
@@ -75,12 +75,12 @@ pub struct Judgement {
 
 /// Looks at the target and says what speaks against writing to it. Opens nothing for writing, keeps nothing open.
 pub fn judge(root: &SysRoot, target: &Target, consent: Option<&Consent>) -> Judgement {
-    match &target.place {
-        Place::Null { .. } => harmless("nothing".into()),
-        Place::Directory(path) => harmless(format!("scratch files in {}", path.display())),
-        Place::NewFile(path) => harmless(format!("the new file {}", path.display())),
-        Place::File(path) => judge_file(root, path, &open_to_look(path), consent),
-        Place::Block { node, devno } => judge_device(root, node, *devno, consent),
+    match &target.kind {
+        TargetKind::Null { .. } => harmless("nothing".into()),
+        TargetKind::Directory(path) => harmless(format!("scratch files in {}", path.display())),
+        TargetKind::NewFile(path) => harmless(format!("the new file {}", path.display())),
+        TargetKind::File(path) => judge_file(root, path, &open_to_look(path), consent),
+        TargetKind::Block { node, devno } => judge_device(root, node, *devno, consent),
     }
 }
 
@@ -107,8 +107,8 @@ pub fn consent_for<'a>(root: &SysRoot, target: &Target, given: &'a [Consent]) ->
 ///
 /// For a device this opens it exclusively, for reading, for as long as the permit lives.
 pub fn permit(root: &SysRoot, target: &Target, consent: Option<&Consent>) -> Result<Permit, SafetyError> {
-    let looked_at = match &target.place {
-        Place::File(path) => Some((path, open_to_look(path))),
+    let looked_at = match &target.kind {
+        TargetKind::File(path) => Some((path, open_to_look(path))),
         _ => None,
     };
     let judgement = match &looked_at {
@@ -124,9 +124,9 @@ pub fn permit(root: &SysRoot, target: &Target, consent: Option<&Consent>) -> Res
         let path = path.to_owned();
         move |source| SafetyError::Os { path, source }
     };
-    let seal = match (looked_at, &target.place) {
+    let seal = match (looked_at, &target.kind) {
         (Some((path, file)), _) => Seal::File { path: path.clone(), file: file.map_err(os(path))? },
-        (None, Place::Block { node, devno }) => {
+        (None, TargetKind::Block { node, devno }) => {
             let held = device::open_alone(node).map_err(os(node))?;
             let sequence = Device::read(root, *devno).and_then(|device| device.disk_sequence);
             Seal::Block { root: root.clone(), node: node.clone(), devno: *devno, sequence, held }
@@ -219,7 +219,7 @@ fn judge_device(root: &SysRoot, node: &Path, devno: DevNo, consent: Option<&Cons
     };
     // The node that was named is the one to be opened; a node below /dev could be a copy with another name.
     let device = Device { node: node.into(), ..device };
-    let device::Found { mut reasons, data_at } = device::look(root, &device);
+    let device::DeviceFindings { mut reasons, data_at } = device::look(root, &device);
     let mut consents = device.consents();
     if data_at.is_some() {
         consents.iter_mut().for_each(|name| *name = Consent::of_data(name));

@@ -33,7 +33,7 @@ fn split(machine: &Fixture) {
 fn block(machine: &Fixture, name: &str) -> Target {
     let devno = crate::target::device::devno_of_name(&machine.root(), name).expect("the fixture has it");
     let node = machine.root().node(name);
-    Target { name: node.display().to_string(), place: Place::Block { node, devno } }
+    Target { name: node.display().to_string(), kind: TargetKind::Block { node, devno } }
 }
 
 /// The reasons against `name`, with the consent that fits.
@@ -335,13 +335,13 @@ fn tables_that_cannot_be_read_mean_that_nothing_is_known_not_that_nothing_is_the
                 std::fs::remove_file(&path).and_then(|()| std::fs::create_dir(&path)).expect("it is ours");
             }
         }
-        let target = Target { name: "file".into(), place: Place::File(file.clone()) };
+        let target = Target { name: "file".into(), kind: TargetKind::File(file.clone()) };
         let consent = named(&file.display().to_string());
         let of_file = judge(&machine.root(), &target, Some(&consent)).reasons;
         only(&of_file, |reason| matches!(reason, Reason::Unknown { .. }));
         let node = machine.root().node("sda");
         let devno = DevNo { major: 8, minor: 0 };
-        let target = Target { name: "sda".into(), place: Place::Block { node, devno } };
+        let target = Target { name: "sda".into(), kind: TargetKind::Block { node, devno } };
         let of_device = judge(&machine.root(), &target, Some(&named("S1"))).reasons;
         only(&of_device, |reason| matches!(reason, Reason::Unknown { .. }));
     }
@@ -367,7 +367,7 @@ impl Own {
     }
 
     fn against(&self) -> Vec<Reason> {
-        let target = Target { name: "file".into(), place: Place::File(self.path.clone()) };
+        let target = Target { name: "file".into(), kind: TargetKind::File(self.path.clone()) };
         let text = self.path.display().to_string();
         judge(&SysRoot::real(), &target, Some(&named(&text))).reasons
     }
@@ -469,7 +469,7 @@ fn a_device_that_sysfs_does_not_list_is_refused() {
     let machine = machine();
     let node = machine.node("sdq");
     let devno = DevNo { major: 65, minor: 0 };
-    let target = Target { name: "/dev/sdq".into(), place: Place::Block { node, devno } };
+    let target = Target { name: "/dev/sdq".into(), kind: TargetKind::Block { node, devno } };
     let reasons = judge(&machine.root(), &target, Some(&named("S1"))).reasons;
     only(&reasons, |reason| matches!(reason, Reason::Unlisted { .. }));
 }
@@ -544,7 +544,7 @@ fn a_users_file_needs_its_own_path_as_consent() {
     let folder = std::fs::canonicalize(machine.path("dev")).expect("the fixture has it");
     let path = folder.join("precious");
     std::fs::write(&path, "data").expect("the folder is ours");
-    let target = Target { name: "precious".into(), place: Place::File(path.clone()) };
+    let target = Target { name: "precious".into(), kind: TargetKind::File(path.clone()) };
     let root = machine.root();
     let text = path.display().to_string();
     let judgement = judge(&root, &target, None);
@@ -566,7 +566,7 @@ fn a_users_file_needs_its_own_path_as_consent() {
 #[test]
 fn what_cannot_be_opened_is_told_by_the_systems_reason_and_is_not_taken_for_exchanged() {
     let own = Own::of(b"data");
-    let target = Target { name: "file".into(), place: Place::File(own.path.clone()) };
+    let target = Target { name: "file".into(), kind: TargetKind::File(own.path.clone()) };
     let consent = named(&own.path.display().to_string());
     let permit = permit(&SysRoot::real(), &target, Some(&consent)).expect("nothing is against it");
     let error = permit.open(libc::O_DIRECTORY).expect_err("it is no directory");
@@ -601,7 +601,7 @@ fn who_may_write_a_file_and_does_not_own_it_opens_it_too() {
     for (path, mode) in [(folder.path(), 0o755), (&path, 0o666)] {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("it is ours");
     }
-    let target = Target { name: "file".into(), place: Place::File(path.clone()) };
+    let target = Target { name: "file".into(), kind: TargetKind::File(path.clone()) };
     let consent = named(&path.display().to_string());
     let permit = permit(&SysRoot::real(), &target, Some(&consent)).expect("nothing is against it");
     let flags = |file: &File| rustix::fs::fcntl_getfl(file.as_fd()).expect("it is open");
@@ -618,7 +618,7 @@ fn the_node_that_was_named_is_the_one_that_is_looked_at_and_opened() {
     let machine = machine();
     let node = machine.node("another-name");
     let devno = crate::target::device::devno_of_name(&machine.root(), "sda").expect("the fixture has it");
-    let target = Target { name: "copy".into(), place: Place::Block { node: node.clone(), devno } };
+    let target = Target { name: "copy".into(), kind: TargetKind::Block { node: node.clone(), devno } };
     let judged = judge(&machine.root(), &target, Some(&named("S1")));
     assert_eq!((judged.reasons, judged.destroys), (vec![], true));
     let mut content = vec![0; 2 << 20];
@@ -635,15 +635,15 @@ fn the_node_that_was_named_is_the_one_that_is_looked_at_and_opened() {
 #[test]
 fn what_is_said_before_anything_is_opened_names_what_would_be_written() {
     let root = SysRoot::real();
-    let of = |place: Place| judge(&root, &Target { name: "t".into(), place }, None);
-    let folder = of(Place::Directory("/srv/scratch".into()));
+    let of = |kind: TargetKind| judge(&root, &Target { name: "t".into(), kind }, None);
+    let folder = of(TargetKind::Directory("/srv/scratch".into()));
     assert_eq!(
         (folder.what.as_str(), folder.destroys, folder.consents),
         ("scratch files in /srv/scratch", false, vec![])
     );
-    assert_eq!(of(Place::NewFile("/srv/new".into())).what, "the new file /srv/new");
+    assert_eq!(of(TargetKind::NewFile("/srv/new".into())).what, "the new file /srv/new");
     let own = Own::of(b"data");
-    let judged = of(Place::File(own.path.clone()));
+    let judged = of(TargetKind::File(own.path.clone()));
     let text = own.path.display().to_string();
     assert_eq!(judged.what, format!("{text} (4 B, a file that is not Fathom's own)"));
     assert_eq!((judged.destroys, judged.consents), (true, vec![text]));
@@ -652,7 +652,7 @@ fn what_is_said_before_anything_is_opened_names_what_would_be_written() {
 #[test]
 fn consent_where_none_is_needed_is_not_recorded() {
     let folder = tempfile::tempdir().expect("the test has a temporary folder");
-    let target = Target { name: "new".into(), place: Place::NewFile(folder.path().join("new")) };
+    let target = Target { name: "new".into(), kind: TargetKind::NewFile(folder.path().join("new")) };
     let permit = permit(&SysRoot::real(), &target, Some(&named("S1"))).expect("it is not there yet");
     assert_eq!(permit.consent, None);
     assert!(permit.open(0).expect("there is nothing to open").is_none());
@@ -663,7 +663,7 @@ fn a_file_that_is_swap_or_behind_a_loop_or_a_kernel_knob_is_refused_in_spite_of_
     let machine = machine();
     let path = std::fs::canonicalize(machine.path("proc/swaps")).expect("the fixture has it");
     let text = path.display().to_string();
-    let target = Target { name: text.clone(), place: Place::File(path.clone()) };
+    let target = Target { name: text.clone(), kind: TargetKind::File(path.clone()) };
     let consent = Consent::parse(&text).expect("it is a path");
     let reasons = || judge(&machine.root(), &target, Some(&consent)).reasons;
     assert_eq!(reasons(), []);
@@ -691,7 +691,7 @@ fn a_file_that_is_in_use_is_so_where_its_path_is_no_text() {
     let folder = std::fs::canonicalize(machine.path("dev")).expect("the fixture has it");
     let path = folder.join(OsStr::from_bytes(b"x\xff.img"));
     std::fs::write(&path, vec![0; 8192]).expect("the folder is ours");
-    let target = Target { name: "x".into(), place: Place::File(path.clone()) };
+    let target = Target { name: "x".into(), kind: TargetKind::File(path.clone()) };
     let has = |wanted: fn(&Reason) -> bool| judge(&machine.root(), &target, None).reasons.iter().any(wanted);
     let bytes = path.as_os_str().as_bytes();
     assert!(!has(|reason| matches!(reason, Reason::Swap { .. } | Reason::BehindLoop { .. })));
@@ -716,12 +716,16 @@ fn fathoms_own_file_and_what_is_not_there_yet_need_no_consent() {
     };
     let mut own = scratch::Scratch::prepare(&spec, &mut |_| scratch::Step::Continue).expect("there is room");
     let root = SysRoot::real();
-    let target = Target { name: "own".into(), place: Place::File(path.clone()) };
+    let target = Target { name: "own".into(), kind: TargetKind::File(path.clone()) };
     only(&judge(&root, &target, None).reasons, |reason| matches!(reason, Reason::Locked { .. }));
     own.keep().expect("it is ours");
     drop(own);
-    for place in [Place::File(path), Place::NewFile(folder.join("new")), Place::Directory(folder.clone())] {
-        let target = Target { name: "own".into(), place };
+    for kind in [
+        TargetKind::File(path),
+        TargetKind::NewFile(folder.join("new")),
+        TargetKind::Directory(folder.clone()),
+    ] {
+        let target = Target { name: "own".into(), kind };
         let permit = permit(&root, &target, None).expect("it is Fathom's");
         assert_eq!(permit.consent, None);
     }

@@ -8,7 +8,7 @@ use units::{Bytes, BytesPerSecond, Instant, Nanos};
 use crate::scratch::{Progress, Step};
 
 /// The least that `auto` takes. Nearly every device serves so little from its own cache, which the words of a
-/// [`Choice`] say; less holds too few requests of 1 MiB to tell a pattern by.
+/// [`SizeChoice`] say; less holds too few requests of 1 MiB to tell a pattern by.
 pub const LEAST: Bytes = Bytes::new(16 << 20);
 
 /// What `auto` takes with direct I/O when no cache is known: above the caches of single disks (256 MiB to 2 GiB of
@@ -17,7 +17,7 @@ pub const DIRECT: Bytes = Bytes::new(8 << 30);
 
 /// What is known when a size has to be chosen.
 #[derive(Clone, Debug, Default)]
-pub struct Surroundings {
+pub struct SizeEnvironment {
     /// Memory of this host.
     pub ram: Bytes,
     /// What is free on the file system for this user, with what a scratch file gives back that is replaced.
@@ -38,7 +38,7 @@ pub struct Surroundings {
 
 /// A size and the reason for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
+pub struct SizeChoice {
     /// The size of the data region, a multiple of 1 MiB.
     pub size: Bytes,
     /// Whether the page cache cannot answer for the device: bypassed, or the file is twice as large as memory.
@@ -55,7 +55,7 @@ pub struct Choice {
 /// Twice, because a file no larger than a cache may be served from it whole; of one twice as large at most half of all
 /// random reads are, and of repeated sequential passes none (least recently used).
 /// `None` where not even [`LEAST`] fits.
-pub fn auto_size(given: &Surroundings) -> Option<Choice> {
+pub fn auto_size(given: &SizeEnvironment) -> Option<SizeChoice> {
     let base = if given.direct { DIRECT } else { given.ram * 2 };
     let wanted = base.max(given.known_cache * 2);
     let free = given.room();
@@ -78,7 +78,7 @@ pub fn auto_size(given: &Surroundings) -> Option<Choice> {
 }
 
 /// The size that the user asks for, to the byte, or what would fit in its place: it is neither raised nor cut.
-pub fn requested_size(given: &Surroundings, asked: Bytes) -> Result<Choice, Bytes> {
+pub fn requested_size(given: &SizeEnvironment, asked: Bytes) -> Result<SizeChoice, Bytes> {
     match given.room() {
         room if asked <= room => Ok(given.choice(asked, &Reason::Requested)),
         room => Err(room.round_down(Bytes::MIB)),
@@ -94,22 +94,22 @@ enum Reason {
     Requested,
 }
 
-impl Surroundings {
+impl SizeEnvironment {
     /// What data regions may take together.
     fn room(&self) -> Bytes {
         self.free.saturating_sub(self.reserve).saturating_sub(self.taken)
     }
 
-    fn choice(&self, size: Bytes, reason: &Reason) -> Choice {
+    fn choice(&self, size: Bytes, reason: &Reason) -> SizeChoice {
         let beats_page_cache = self.direct || size >= self.ram * 2;
         let beats_known_caches = size >= self.known_cache * 2;
         let why = why(self, size, reason, beats_page_cache, beats_known_caches);
-        Choice { size, beats_page_cache, beats_known_caches, why }
+        SizeChoice { size, beats_page_cache, beats_known_caches, why }
     }
 }
 
 fn why(
-    given: &Surroundings,
+    given: &SizeEnvironment,
     size: Bytes,
     reason: &Reason,
     beats_page_cache: bool,
@@ -172,8 +172,8 @@ impl Budget {
 mod tests {
     use super::*;
 
-    fn plenty() -> Surroundings {
-        Surroundings {
+    fn plenty() -> SizeEnvironment {
+        SizeEnvironment {
             ram: Bytes::GIB * 24,
             free: Bytes::TIB,
             reserve: Bytes::GIB * 50,
@@ -195,11 +195,11 @@ mod tests {
 
     #[test]
     fn direct_io_does_not_count_the_page_cache_but_counts_a_known_cache() {
-        let choice = auto_size(&Surroundings { direct: true, ..plenty() }).expect("there is room");
+        let choice = auto_size(&SizeEnvironment { direct: true, ..plenty() }).expect("there is room");
         assert_eq!(choice.size, DIRECT);
         assert!(choice.beats_page_cache);
         assert!(choice.why.contains("a cache of 4 GiB or more"), "{}", choice.why);
-        let array = Surroundings { direct: true, known_cache: Bytes::GIB * 32, ..plenty() };
+        let array = SizeEnvironment { direct: true, known_cache: Bytes::GIB * 32, ..plenty() };
         let choice = auto_size(&array).expect("there is room");
         assert_eq!(choice.size, Bytes::GIB * 64);
         assert!(choice.beats_known_caches);
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_size_that_only_just_beats_a_cache_beats_it() {
-        let given = Surroundings { ram: Bytes::GIB * 4, known_cache: Bytes::GIB * 2, ..plenty() };
+        let given = SizeEnvironment { ram: Bytes::GIB * 4, known_cache: Bytes::GIB * 2, ..plenty() };
         for (asked, page, known) in [
             (Bytes::GIB * 8, true, true),
             (Bytes::GIB * 8 - Bytes::new(1), false, true),
@@ -221,19 +221,19 @@ mod tests {
 
     #[test]
     fn every_choice_has_its_whole_reason() {
-        let words = |given: Surroundings| auto_size(&given).expect("there is room").why;
+        let words = |given: SizeEnvironment| auto_size(&given).expect("there is room").why;
         assert_eq!(
             words(plenty()),
             "48 GiB: at least twice the 24 GiB of memory; a cache of 24 GiB or more in a device or an array may hold \
              half of it."
         );
         assert_eq!(
-            words(Surroundings { direct: true, known_cache: Bytes::GIB * 2, ..plenty() }),
+            words(SizeEnvironment { direct: true, known_cache: Bytes::GIB * 2, ..plenty() }),
             "8 GiB: direct I/O bypasses the page cache; at least twice the largest known cache (2 GiB)."
         );
-        let small = Surroundings { free: Bytes::GIB * 60, known_cache: Bytes::GIB * 6, ..plenty() };
+        let small = SizeEnvironment { free: Bytes::GIB * 60, known_cache: Bytes::GIB * 6, ..plenty() };
         assert_eq!(
-            words(Surroundings { direct: true, hypervisor: Some("kvm".into()), ..small.clone() }),
+            words(SizeEnvironment { direct: true, hypervisor: Some("kvm".into()), ..small.clone() }),
             "10 GiB, though 12 GiB would be better: limited by 60 GiB free less a reserve of 50 GiB; direct I/O bypasses \
              the page cache; the known cache of 6 GiB may hold a part or all of it; this is a virtual machine (kvm), \
              whose host may cache it in memory of its own."
@@ -247,16 +247,16 @@ mod tests {
 
     #[test]
     fn the_least_is_taken_and_no_less_and_what_is_taken_already_counts() {
-        let given = |free: Bytes| Surroundings { free, reserve: Bytes::ZERO, direct: true, ..plenty() };
+        let given = |free: Bytes| SizeEnvironment { free, reserve: Bytes::ZERO, direct: true, ..plenty() };
         assert_eq!(auto_size(&given(LEAST)).map(|choice| choice.size), Some(LEAST));
         assert_eq!(auto_size(&given(LEAST - Bytes::new(1))), None);
-        let taken = Surroundings { taken: Bytes::MIB * 4, ..given(LEAST + Bytes::MIB * 5) };
+        let taken = SizeEnvironment { taken: Bytes::MIB * 4, ..given(LEAST + Bytes::MIB * 5) };
         assert_eq!(auto_size(&taken).map(|choice| choice.size), Some(LEAST + Bytes::MIB));
     }
 
     #[test]
     fn the_tightest_limit_cuts_and_is_named() {
-        let limited = Surroundings {
+        let limited = SizeEnvironment {
             free: Bytes::GIB * 60,
             time: Some((Nanos::from_secs(10), BytesPerSecond::new(100e6))),
             ..plenty()
@@ -266,13 +266,13 @@ mod tests {
         assert!(!choice.beats_page_cache);
         assert!(choice.why.contains("for laying it out"), "{}", choice.why);
         assert!(choice.why.contains("page cache (24 GiB of memory) may hold"), "{}", choice.why);
-        let full = Surroundings { free: Bytes::GIB * 50, ..plenty() };
+        let full = SizeEnvironment { free: Bytes::GIB * 50, ..plenty() };
         assert_eq!(auto_size(&full), None);
     }
 
     #[test]
     fn the_size_that_is_requested_is_taken_to_the_byte_or_refused_with_what_would_fit() {
-        let given = Surroundings { direct: true, ..plenty() };
+        let given = SizeEnvironment { direct: true, ..plenty() };
         for size in [Bytes::KIB * 16, Bytes::MIB * 16, Bytes::GIB * 64, Bytes::new(12_345)] {
             let choice = requested_size(&given, size).expect("there is room");
             assert_eq!(choice.size, size);
@@ -295,7 +295,7 @@ mod tests {
     fn a_file_system_of_any_size_and_filling_leaves_a_size_down_to_the_least() {
         for size in (5..22).map(|power| Bytes::MIB * (1 << power)) {
             for free in [1, 2, 10, 50, 90, 99].map(|percent| Bytes::new(size.get() / 100 * percent)) {
-                let given = Surroundings { direct: true, free, reserve: reserve(size, free), ..plenty() };
+                let given = SizeEnvironment { direct: true, free, reserve: reserve(size, free), ..plenty() };
                 let choice = auto_size(&given);
                 let is_enough = Bytes::new(free.get() / 4 * 3).round_down(Bytes::MIB) >= LEAST;
                 assert!(choice.is_some() || !is_enough, "{free} of {size} are free, and no size was found");

@@ -13,7 +13,7 @@ use crate::target::direct::{Direct, direct_of};
 use crate::target::mounts::{Mount, holding, mounts};
 use crate::target::remote::{self, Remote};
 use crate::target::stack::{Relative, below, under_mount};
-use crate::target::{Place, Target, TargetError};
+use crate::target::{Target, TargetError, TargetKind};
 
 /// What a run's record says about its target.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,12 +37,12 @@ pub struct Facts {
 impl Facts {
     /// Looks at the target; opens nothing for writing.
     pub fn read(root: &SysRoot, target: &Target) -> Result<Facts, TargetError> {
-        match &target.place {
-            Place::Null { size } => Ok(Facts::of_null(*size)),
-            Place::Block { node, devno } => Ok(Facts::of_device(root, node, *devno)),
-            Place::File(path) => Facts::of_path(root, path, true),
-            Place::Directory(path) => Facts::of_path(root, path, false),
-            Place::NewFile(path) => Facts::of_path(root, path.parent().unwrap_or(Path::new("/")), false),
+        match &target.kind {
+            TargetKind::Null { size } => Ok(Facts::of_null(*size)),
+            TargetKind::Block { node, devno } => Ok(Facts::of_device(root, node, *devno)),
+            TargetKind::File(path) => Facts::of_path(root, path, true),
+            TargetKind::Directory(path) => Facts::of_path(root, path, false),
+            TargetKind::NewFile(path) => Facts::of_path(root, path.parent().unwrap_or(Path::new("/")), false),
         }
     }
 
@@ -125,7 +125,7 @@ mod tests {
     use crate::fixture::Fixture;
 
     fn block(machine: &Fixture, name: &str, devno: DevNo) -> Target {
-        Target { name: format!("/dev/{name}"), place: Place::Block { node: machine.node(name), devno } }
+        Target { name: format!("/dev/{name}"), kind: TargetKind::Block { node: machine.node(name), devno } }
     }
 
     #[test]

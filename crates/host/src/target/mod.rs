@@ -37,12 +37,12 @@ pub struct Target {
     /// As the user wrote it.
     pub name: String,
     /// What it turned out to be.
-    pub place: Place,
+    pub kind: TargetKind,
 }
 
 /// What a name stands for. Paths are absolute and free of symbolic links.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum TargetKind {
     /// Nothing: requests complete at once. Shows what the generator itself costs.
     Null {
         /// The span that addresses are drawn from.
@@ -127,21 +127,21 @@ impl Target {
     /// Relative paths count from the working directory; symbolic links are followed. A path that does not
     /// exist is a new file if its directory exists.
     pub fn parse(name: &str) -> Result<Target, TargetError> {
-        let place = match name.split_once(':') {
+        let kind = match name.split_once(':') {
             _ if name.trim().is_empty() => return Err(TargetError::Empty),
-            Some(("null", size)) => Place::Null { size: null_size(name, size)? },
+            Some(("null", size)) => TargetKind::Null { size: null_size(name, size)? },
             Some(("array", _)) => return Err(TargetError::Array { name: name.into() }),
-            _ => place(&units::name::path(name))?,
+            _ => kind_of(&units::name::path(name))?,
         };
-        Ok(Target { name: name.into(), place })
+        Ok(Target { name: name.into(), kind })
     }
 
     /// The file, directory or node; `None` for `null:`.
     pub fn path(&self) -> Option<&Path> {
-        match &self.place {
-            Place::Null { .. } => None,
-            Place::File(path) | Place::NewFile(path) | Place::Directory(path) => Some(path),
-            Place::Block { node, .. } => Some(node),
+        match &self.kind {
+            TargetKind::Null { .. } => None,
+            TargetKind::File(path) | TargetKind::NewFile(path) | TargetKind::Directory(path) => Some(path),
+            TargetKind::Block { node, .. } => Some(node),
         }
     }
 }
@@ -163,7 +163,7 @@ fn null_size(name: &str, size: &str) -> Result<Bytes, TargetError> {
     Ok(size)
 }
 
-fn place(path: &Path) -> Result<Place, TargetError> {
+fn kind_of(path: &Path) -> Result<TargetKind, TargetError> {
     let os = |source| TargetError::Os { path: path.into(), source };
     let resolved = match fs::canonicalize(path) {
         Ok(resolved) => resolved,
@@ -174,11 +174,11 @@ fn place(path: &Path) -> Result<Place, TargetError> {
     let kind = stat.file_type();
     let unsuitable = |what| Err(TargetError::Unsuitable { path: path.into(), what });
     if kind.is_file() {
-        Ok(Place::File(resolved))
+        Ok(TargetKind::File(resolved))
     } else if kind.is_dir() {
-        Ok(Place::Directory(resolved))
+        Ok(TargetKind::Directory(resolved))
     } else if kind.is_block_device() {
-        Ok(Place::Block { node: resolved, devno: DevNo::from_raw(stat.rdev()) })
+        Ok(TargetKind::Block { node: resolved, devno: DevNo::from_raw(stat.rdev()) })
     } else if kind.is_char_device() {
         unsuitable("character device")
     } else if kind.is_fifo() {
@@ -188,7 +188,7 @@ fn place(path: &Path) -> Result<Place, TargetError> {
     }
 }
 
-fn new_file(path: &Path) -> Result<Place, TargetError> {
+fn new_file(path: &Path) -> Result<TargetKind, TargetError> {
     let parent = match path.parent() {
         Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
         Some(parent) => parent,
@@ -207,7 +207,7 @@ fn new_file(path: &Path) -> Result<Place, TargetError> {
     if folder.starts_with("/dev") && !folder.starts_with("/dev/shm") {
         return Err(TargetError::NoDevice { path: path.into() });
     }
-    Ok(Place::NewFile(folder.join(name)))
+    Ok(TargetKind::NewFile(folder.join(name)))
 }
 
 #[cfg(test)]
@@ -216,8 +216,8 @@ mod tests {
 
     #[test]
     fn null_has_a_size_even_where_none_is_given() {
-        let size = |name: &str| match Target::parse(name).map(|target| target.place) {
-            Ok(Place::Null { size }) => Some(size),
+        let size = |name: &str| match Target::parse(name).map(|target| target.kind) {
+            Ok(TargetKind::Null { size }) => Some(size),
             _ => None,
         };
         assert_eq!(size("null:"), Some(NULL_SIZE));
@@ -233,12 +233,11 @@ mod tests {
         let folder = fs::canonicalize(folder.path()).expect("it is there");
         let file = folder.join("file");
         fs::write(&file, "x").expect("the folder is ours");
-        let place =
-            |path: &Path| Target::parse(path.to_str().expect("it is text")).map(|target| target.place);
-        assert_eq!(place(&folder).expect("it is there"), Place::Directory(folder.clone()));
-        assert_eq!(place(&file).expect("it is there"), Place::File(file.clone()));
+        let place = |path: &Path| Target::parse(path.to_str().expect("it is text")).map(|target| target.kind);
+        assert_eq!(place(&folder).expect("it is there"), TargetKind::Directory(folder.clone()));
+        assert_eq!(place(&file).expect("it is there"), TargetKind::File(file.clone()));
         let new = folder.join("new");
-        assert_eq!(place(&new).expect("it can be made"), Place::NewFile(new));
+        assert_eq!(place(&new).expect("it can be made"), TargetKind::NewFile(new));
         assert!(matches!(place(&folder.join("no/file")), Err(TargetError::Absent { .. })));
         assert!(matches!(place(&file.join("below a file")), Err(TargetError::Os { .. })));
     }
@@ -251,7 +250,7 @@ mod tests {
         std::os::unix::fs::symlink("file", folder.join("link")).expect("the folder is ours");
         std::os::unix::fs::symlink("gone", folder.join("dangling")).expect("the folder is ours");
         let parse = |name: &str| Target::parse(folder.join(name).to_str().expect("it is text"));
-        assert_eq!(parse("link").expect("it is there").place, Place::File(folder.join("file")));
+        assert_eq!(parse("link").expect("it is there").kind, TargetKind::File(folder.join("file")));
         assert!(matches!(parse("dangling"), Err(TargetError::Unsuitable { .. })));
     }
 

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::Reader;
+use super::component::{Ceiling, Limit, PathComponent, leading_number, shown};
 use super::fabric::{Step, chain, is_numbered};
-use super::part::{Ceiling, Limit, Part, leading_number, shown};
 use crate::sysroot::{SysRoot, text};
 
 /// Whether the folder of a disk lies behind SATA or SAS, where a device that says it rotates does.
@@ -28,7 +28,7 @@ pub(super) fn is_pci_address(name: &str) -> bool {
 }
 
 /// A function, and above it only links that carry less: the slowest of them bounds all.
-pub(super) fn pci(reader: &mut Reader<'_>, step: &Step, rest: &[Step]) -> Part {
+pub(super) fn pci(reader: &mut Reader<'_>, step: &Step, rest: &[Step]) -> PathComponent {
     reader.once(format!("pci {}", step.name), "PCI function", |reader, mut part| {
         let link = link(reader.root, &step.path);
         if link.is_ok() {
@@ -96,7 +96,7 @@ pub(super) fn is_usb(step: &Step) -> bool {
 
 /// Bulk transfers: at 480 Mb/s at most 13 packets of 512 bytes in each of 8000 microframes (USB 2.0, chapter 5);
 /// 8b/10b at 5 Gb/s, 128b/132b beyond (USB 3.2).
-pub(super) fn usb(reader: &mut Reader<'_>, step: &Step, rest: &[Step]) -> Part {
+pub(super) fn usb(reader: &mut Reader<'_>, step: &Step, rest: &[Step]) -> PathComponent {
     reader.once(format!("usb {}", step.name), "USB", |reader, part| {
         let path = step.path.join("speed");
         let source = shown(reader.root, &path);

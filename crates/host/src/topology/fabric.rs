@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::part::{Limit, Part, shown};
+use super::component::{Limit, PathComponent, shown};
 use super::{Ceiling, Reader, bus, network, scsi};
 use crate::sysroot::{SysRoot, names, number, text};
 use crate::target::Device;
@@ -16,7 +16,7 @@ pub(super) struct Step {
 }
 
 /// What lies between `device` and the processor.
-pub(super) fn under_disk(reader: &mut Reader<'_>, device: &Device) -> Vec<Part> {
+pub(super) fn under_disk(reader: &mut Reader<'_>, device: &Device) -> Vec<PathComponent> {
     let steps = steps_to(reader.root, &device.folder);
     if let Some(subsystem) = steps.iter().find(|step| step.name.starts_with("nvme-subsys")) {
         let controllers = names(&subsystem.path).into_iter().filter(|name| is_numbered(name, "nvme"));
@@ -37,7 +37,7 @@ pub(super) fn under_disk(reader: &mut Reader<'_>, device: &Device) -> Vec<Part> 
 }
 
 /// The first known part among `steps`, on top of the parts among the rest.
-pub(super) fn chain(reader: &mut Reader<'_>, steps: &[Step]) -> Vec<Part> {
+pub(super) fn chain(reader: &mut Reader<'_>, steps: &[Step]) -> Vec<PathComponent> {
     for (at, step) in steps.iter().enumerate() {
         let rest = &steps[at + 1..];
         if let Some(part) = known(reader, step, rest) {
@@ -47,7 +47,7 @@ pub(super) fn chain(reader: &mut Reader<'_>, steps: &[Step]) -> Vec<Part> {
     Vec::new()
 }
 
-fn known(reader: &mut Reader<'_>, step: &Step, rest: &[Step]) -> Option<Part> {
+fn known(reader: &mut Reader<'_>, step: &Step, rest: &[Step]) -> Option<PathComponent> {
     let name = step.name.as_str();
     if is_numbered(name, "session") {
         return Some(scsi::session(reader, name));
@@ -80,7 +80,7 @@ fn known(reader: &mut Reader<'_>, step: &Step, rest: &[Step]) -> Option<Part> {
 }
 
 /// A controller: its queues bound what is in flight (`drivers/nvme/host/sysfs.c`).
-fn nvme(reader: &mut Reader<'_>, step: &Step, rest: &[Step]) -> Part {
+fn nvme(reader: &mut Reader<'_>, step: &Step, rest: &[Step]) -> PathComponent {
     let transport = text(&step.path.join("transport")).unwrap_or_else(|| "unknown transport".into());
     reader.once(&step.name, format!("NVMe controller, {transport}"), |reader, part| {
         let part =
@@ -114,7 +114,7 @@ fn nvme_queues(root: &SysRoot, folder: &Path) -> Option<Ceiling> {
     })
 }
 
-fn virtio(reader: &mut Reader<'_>, step: &Step, rest: &[Step]) -> Part {
+fn virtio(reader: &mut Reader<'_>, step: &Step, rest: &[Step]) -> PathComponent {
     reader.once(&step.name, "virtio device", |reader, mut part| {
         part.unknown.push(
             "what lies below: a hypervisor answers, whose own disks and limits cannot be seen from here"

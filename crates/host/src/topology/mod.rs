@@ -8,9 +8,9 @@
 //! **Invariant:** a part that is reached twice is told once in full; the tree is finite even where the kernel's is not.
 
 mod bus;
+mod component;
 mod fabric;
 mod network;
-mod part;
 mod queue;
 mod scsi;
 #[cfg(test)]
@@ -21,10 +21,10 @@ use std::collections::BTreeSet;
 
 use crate::sysroot::SysRoot;
 use crate::target::mounts::mounts;
-use crate::target::{Facts, Mount, Place, Target};
+use crate::target::{Facts, Mount, Target, TargetKind};
 
+pub use component::{Ceiling, Limit, PathComponent};
 pub(crate) use network::with_lower;
-pub use part::{Ceiling, Limit, Part};
 
 /// More parts than any machine puts below one target; a tree that goes on is cut here.
 const MOST_PARTS: usize = 4096;
@@ -33,17 +33,17 @@ const MOST_PARTS: usize = 4096;
 const DEEPEST: usize = 24;
 
 /// The path below `target`, of which `facts` are known.
-pub fn read(root: &SysRoot, target: &Target, facts: &Facts) -> Part {
+pub fn read(root: &SysRoot, target: &Target, facts: &Facts) -> PathComponent {
     let mounts = mounts(root);
     let mut reader = Reader { root, mounts: &mounts, told: BTreeSet::new(), depth: 0 };
-    if let Place::Null { .. } = target.place {
-        return Part::new("null:", "nothing: requests end at once");
+    if let TargetKind::Null { .. } = target.kind {
+        return PathComponent::new("null:", "nothing: requests end at once");
     }
     match (&facts.mount, facts.devices.as_slice()) {
         (Some(mount), devices) => volume::file_system(&mut reader, mount, devices),
         (None, [device]) => volume::device(&mut reader, device),
         (None, devices) => {
-            let mut part = Part::new(&target.name, "target");
+            let mut part = PathComponent::new(&target.name, "target");
             part.unknown.push("the kernel lists no device and no file system for it".into());
             part.on(devices.iter().map(|device| volume::device(&mut reader, device)).collect())
         }
@@ -65,9 +65,9 @@ impl Reader<'_> {
         &mut self,
         name: impl Into<String>,
         kind: impl Into<String>,
-        tell: impl FnOnce(&mut Self, Part) -> Part,
-    ) -> Part {
-        let mut part = Part::new(name, kind);
+        tell: impl FnOnce(&mut Self, PathComponent) -> PathComponent,
+    ) -> PathComponent {
+        let mut part = PathComponent::new(name, kind);
         if self.depth >= DEEPEST || self.told.len() >= MOST_PARTS {
             part.unknown.push("what lies below it is left out: the tree is too deep or too large".into());
             return part;

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::Reader;
+use super::component::{Ceiling, Limit, PathComponent, leading_number, shown};
 use super::fabric::{chain, own_and_above};
-use super::part::{Ceiling, Limit, Part, leading_number, shown};
 use super::queue::of_file;
 use crate::sysroot::{SysRoot, names, number, text};
 use crate::target::Mount;
@@ -14,7 +14,12 @@ use crate::target::remote::{Remote, interfaces_to};
 ///
 /// Source of the options: `nfs(5)`; of the slots `Documentation/admin-guide/kernel-parameters.txt`,
 /// `sunrpc.tcp_max_slot_table_entries`.
-pub(super) fn file_system(reader: &mut Reader<'_>, mut part: Part, mount: &Mount, remote: &Remote) -> Part {
+pub(super) fn file_system(
+    reader: &mut Reader<'_>,
+    mut part: PathComponent,
+    mount: &Mount,
+    remote: &Remote,
+) -> PathComponent {
     part.series = mount.fs_type.starts_with("nfs").then(|| format!("nfs.{}", part.name));
     for name in ["vers", "proto", "nconnect"] {
         part = part.fact(name, mount.option(name));
@@ -38,10 +43,10 @@ pub(super) fn file_system(reader: &mut Reader<'_>, mut part: Part, mount: &Mount
 }
 
 /// The interfaces that lead to `remote`, and the far end itself.
-pub(super) fn far_end(reader: &mut Reader<'_>, remote: &Remote) -> Vec<Part> {
+pub(super) fn far_end(reader: &mut Reader<'_>, remote: &Remote) -> Vec<PathComponent> {
     let address = remote.address.as_deref();
     let interfaces = interfaces_to(reader.root, address);
-    let mut below: Vec<Part> = interfaces.iter().map(|name| interface(reader, name)).collect();
+    let mut below: Vec<PathComponent> = interfaces.iter().map(|name| interface(reader, name)).collect();
     let name = remote.share.clone().or_else(|| remote.address.clone()).unwrap_or_else(|| "far end".into());
     let server =
         reader.once(format!("server {name}"), format!("far end, {}", remote.protocol), |_, mut part| {
@@ -60,7 +65,7 @@ pub(super) fn far_end(reader: &mut Reader<'_>, remote: &Remote) -> Vec<Part> {
 }
 
 /// An interface, those below it (members of a bond, the base of a VLAN), and its way to the processor.
-fn interface(reader: &mut Reader<'_>, name: &str) -> Part {
+fn interface(reader: &mut Reader<'_>, name: &str) -> PathComponent {
     let folder = reader.root.sys.join("class/net").join(name);
     let kind = match (folder.join("bonding").is_dir(), number(&folder.join("type"))) {
         (true, _) => "bond",
@@ -78,7 +83,7 @@ fn interface(reader: &mut Reader<'_>, name: &str) -> Part {
             .fact("duplex", text(&folder.join("duplex")))
             .ceiling(wire(reader.root, &folder));
         let below = lower(&folder);
-        let mut parts: Vec<Part> = below.iter().map(|name| interface(reader, name)).collect();
+        let mut parts: Vec<PathComponent> = below.iter().map(|name| interface(reader, name)).collect();
         if let Ok(device) = std::fs::canonicalize(folder.join("device")) {
             let steps = own_and_above(reader.root, &device);
             parts.extend(chain(reader, &steps));

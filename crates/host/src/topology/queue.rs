@@ -6,12 +6,12 @@ use std::path::Path;
 
 use units::Bytes;
 
-use super::part::{Ceiling, Limit, Part, shown};
+use super::component::{Ceiling, Limit, PathComponent, shown};
 use crate::sysroot::{SysRoot, number};
 use crate::target::Device;
 
 /// `part` with the queue of `device`: its settings as facts, its sizes as ceilings.
-pub(super) fn with_queue(root: &SysRoot, part: Part, device: &Device) -> Part {
+pub(super) fn with_queue(root: &SysRoot, part: PathComponent, device: &Device) -> PathComponent {
     let queue = device.folder.join("queue");
     let settings = &device.queue;
     let yes_no = |flag: bool| if flag { "yes" } else { "no" };

@@ -1,14 +1,14 @@
 //! SCSI hosts and what leads to them: SATA links, SAS ports, Fibre Channel, iSCSI sessions.
 
+use super::component::{Ceiling, Limit, PathComponent, leading_number, shown};
 use super::fabric::{Step, chain};
-use super::part::{Ceiling, Limit, Part, leading_number, shown};
 use super::queue::of_file;
 use super::{Reader, network};
 use crate::sysroot::{SysRoot, names, text};
 use crate::target::remote::Remote;
 
 /// A host adapter or what poses as one.
-pub(super) fn host(reader: &mut Reader<'_>, name: &str, rest: &[Step]) -> Part {
+pub(super) fn host(reader: &mut Reader<'_>, name: &str, rest: &[Step]) -> PathComponent {
     let folder = reader.root.sys.join("class/scsi_host").join(name);
     let driver = text(&folder.join("proc_name")).unwrap_or_else(|| "unknown driver".into());
     let channel = reader.root.sys.join("class/fc_host").join(name);
@@ -45,7 +45,7 @@ fn fibre(root: &SysRoot, host: &str) -> Result<Ceiling, String> {
 }
 
 /// The far port of a Fibre Channel path.
-pub(super) fn remote_port(reader: &mut Reader<'_>, name: &str, rest: &[Step]) -> Part {
+pub(super) fn remote_port(reader: &mut Reader<'_>, name: &str, rest: &[Step]) -> PathComponent {
     let folder = reader.root.sys.join("class/fc_remote_ports").join(name);
     reader.once(name, "Fibre Channel remote port", |reader, part| {
         let part = part
@@ -57,7 +57,7 @@ pub(super) fn remote_port(reader: &mut Reader<'_>, name: &str, rest: &[Step]) ->
 }
 
 /// A SATA port: 8b/10b, one direction at a time for data.
-pub(super) fn ata(reader: &mut Reader<'_>, step: &Step, rest: &[Step]) -> Part {
+pub(super) fn ata(reader: &mut Reader<'_>, step: &Step, rest: &[Step]) -> PathComponent {
     let number = step.name.trim_start_matches("ata").to_owned();
     reader.once(&step.name, "SATA link", |reader, part| {
         let own = step.path.join(format!("link{number}/ata_link/link{number}/sata_spd"));
@@ -80,7 +80,7 @@ pub(super) fn ata(reader: &mut Reader<'_>, step: &Step, rest: &[Step]) -> Part {
 /// A SAS port: its phys together.
 ///
 /// 8b/10b up to 12 Gb/s (SPL-3), of 22.5 Gb/s 128 of 150 bits (SPL-4).
-pub(super) fn sas_port(reader: &mut Reader<'_>, step: &Step, rest: &[Step]) -> Part {
+pub(super) fn sas_port(reader: &mut Reader<'_>, step: &Step, rest: &[Step]) -> PathComponent {
     reader.once(&step.name, "SAS port", |reader, part| {
         let part = part.ceiling(lanes(reader.root, step));
         let below = chain(reader, rest);
@@ -119,7 +119,7 @@ fn lanes(root: &SysRoot, step: &Step) -> Result<Ceiling, String> {
 }
 
 /// An expander between drives and the host.
-pub(super) fn expander(reader: &mut Reader<'_>, name: &str, rest: &[Step]) -> Part {
+pub(super) fn expander(reader: &mut Reader<'_>, name: &str, rest: &[Step]) -> PathComponent {
     let folder = reader.root.sys.join("class/sas_expander").join(name);
     reader.once(name, "SAS expander", |reader, part| {
         let part = part
@@ -131,7 +131,7 @@ pub(super) fn expander(reader: &mut Reader<'_>, name: &str, rest: &[Step]) -> Pa
 }
 
 /// An iSCSI session: a TCP connection to a target, over an interface (`drivers/scsi/scsi_transport_iscsi.c`).
-pub(super) fn session(reader: &mut Reader<'_>, name: &str) -> Part {
+pub(super) fn session(reader: &mut Reader<'_>, name: &str) -> PathComponent {
     let sys = reader.root.sys.clone();
     let folder = sys.join("class/iscsi_session").join(name);
     reader.once(name, "iSCSI session", |reader, part| {

@@ -6,16 +6,16 @@ use crate::target::mounts::holding;
 use crate::target::stack::{below, under_mount};
 use crate::target::{Device, remote};
 
-fn of_device(machine: &Fixture, name: &str) -> Part {
+fn of_device(machine: &Fixture, name: &str) -> PathComponent {
     let root = machine.root();
     let device = Device::named(&root, name).expect("the fixture has it");
-    let place = Place::Block { node: device.node.clone(), devno: device.devno };
-    let target = Target { name: format!("/dev/{name}"), place };
+    let kind = TargetKind::Block { node: device.node.clone(), devno: device.devno };
+    let target = Target { name: format!("/dev/{name}"), kind };
     let facts = Facts::read(&root, &target).expect("a device can be looked at");
     read(&root, &target, &facts)
 }
 
-fn of_mount(machine: &Fixture, point: &str) -> Part {
+fn of_mount(machine: &Fixture, point: &str) -> PathComponent {
     let root = machine.root();
     let mounts = mounts(&root);
     let mount = holding(&mounts, std::path::Path::new(point)).expect("the fixture mounts it").clone();
@@ -31,13 +31,13 @@ fn of_mount(machine: &Fixture, point: &str) -> Part {
         devices,
         members,
     };
-    let target = Target { name: point.into(), place: Place::Directory(point.into()) };
+    let target = Target { name: point.into(), kind: TargetKind::Directory(point.into()) };
     read(&root, &target, &facts)
 }
 
 /// The tree as `kind NAME` with two blanks a level.
-fn outline(part: &Part) -> Vec<String> {
-    fn tell(part: &Part, depth: usize, lines: &mut Vec<String>) {
+fn outline(part: &PathComponent) -> Vec<String> {
+    fn tell(part: &PathComponent, depth: usize, lines: &mut Vec<String>) {
         let again = if part.repeated { " again" } else { "" };
         lines.push(format!("{}{}: {}{again}", "  ".repeat(depth), part.name, part.kind));
         part.below.iter().for_each(|below| tell(below, depth + 1, lines));
@@ -47,11 +47,11 @@ fn outline(part: &Part) -> Vec<String> {
     lines
 }
 
-fn most(tree: &Part, name: &str, limit: Limit) -> Option<f64> {
+fn most(tree: &PathComponent, name: &str, limit: Limit) -> Option<f64> {
     tree.find(name).unwrap_or_else(|| panic!("no part {name} in {:#?}", outline(tree))).most(limit)
 }
 
-fn fact<'a>(tree: &'a Part, name: &str, fact: &str) -> Option<&'a str> {
+fn fact<'a>(tree: &'a PathComponent, name: &str, fact: &str) -> Option<&'a str> {
     let part = tree.find(name).unwrap_or_else(|| panic!("no part {name} in {:#?}", outline(tree)));
     part.facts.iter().find(|(key, _)| key == fact).map(|(_, value)| value.as_str())
 }

@@ -3,8 +3,8 @@
 use units::Bytes;
 
 use super::bus;
+use super::component::PathComponent;
 use super::network;
-use super::part::Part;
 use super::queue;
 use super::{Reader, fabric};
 use crate::sysroot::{names, number, text};
@@ -14,7 +14,7 @@ use crate::target::stack::under_mount;
 use crate::target::{Device, DeviceKind, Mount, remote};
 
 /// A mounted file system and what it lies on.
-pub(super) fn file_system(reader: &mut Reader<'_>, mount: &Mount, devices: &[Device]) -> Part {
+pub(super) fn file_system(reader: &mut Reader<'_>, mount: &Mount, devices: &[Device]) -> PathComponent {
     let name = mount.point.display().to_string();
     reader.once(name, format!("{} file system", mount.fs_type), |reader, part| {
         let part = part.fact("source", Some(&mount.source)).fact("options", Some(mount.options.join(",")));
@@ -34,7 +34,7 @@ pub(super) fn file_system(reader: &mut Reader<'_>, mount: &Mount, devices: &[Dev
 }
 
 /// How a btrfs lays out data and metadata (`Documentation/ABI/testing/sysfs-fs-btrfs`, `allocation/`).
-fn btrfs(reader: &Reader<'_>, mut part: Part, devices: &[Device]) -> Part {
+fn btrfs(reader: &Reader<'_>, mut part: PathComponent, devices: &[Device]) -> PathComponent {
     let folder = reader.root.sys.join("fs/btrfs");
     let holds = |uuid: &&String| {
         let members = names(&folder.join(uuid).join("devices"));
@@ -55,7 +55,7 @@ fn btrfs(reader: &Reader<'_>, mut part: Part, devices: &[Device]) -> Part {
 }
 
 /// A block device and what it stands on.
-pub(super) fn device(reader: &mut Reader<'_>, device: &Device) -> Part {
+pub(super) fn device(reader: &mut Reader<'_>, device: &Device) -> PathComponent {
     reader.once(&device.name, kind(device), |reader, mut part| {
         part.series = Some(format!("disk.{}", device.name));
         part = part.fact("size", Some(device.size.to_string()));
@@ -105,7 +105,7 @@ fn kind(device: &Device) -> String {
     }
 }
 
-fn members(reader: &mut Reader<'_>, mut part: Part, device: &Device) -> Part {
+fn members(reader: &mut Reader<'_>, mut part: PathComponent, device: &Device) -> PathComponent {
     let slaves = names(&device.folder.join("slaves"));
     if slaves.is_empty() {
         part.unknown.push("members: its folder `slaves` in sysfs is empty or absent".into());
@@ -120,7 +120,7 @@ fn members(reader: &mut Reader<'_>, mut part: Part, device: &Device) -> Part {
 }
 
 /// Source of the attributes: `Documentation/admin-guide/md.rst`.
-fn md(part: Part, device: &Device) -> Part {
+fn md(part: PathComponent, device: &Device) -> PathComponent {
     let folder = device.folder.join("md");
     let fact = |name: &str| text(&folder.join(name));
     let chunk = number(&folder.join("chunk_size")).filter(|size| *size > 0);
@@ -133,7 +133,7 @@ fn md(part: Part, device: &Device) -> Part {
         .fact("at work", busy)
 }
 
-fn loop_over(reader: &mut Reader<'_>, part: Part, device: &Device) -> Part {
+fn loop_over(reader: &mut Reader<'_>, part: PathComponent, device: &Device) -> PathComponent {
     let DeviceKind::Loop { backing, direct, .. } = &device.kind else { return part };
     let mut part = part.fact("bypasses page cache", Some(if *direct { "yes" } else { "no" }));
     let Some(file) = backing else {
@@ -158,7 +158,7 @@ fn loop_over(reader: &mut Reader<'_>, part: Part, device: &Device) -> Part {
 }
 
 /// A whole disk, LUN or namespace, and the way from it to the processor.
-fn disk(reader: &mut Reader<'_>, part: Part, device: &Device) -> Part {
+fn disk(reader: &mut Reader<'_>, part: PathComponent, device: &Device) -> PathComponent {
     let model = match (&device.vendor, &device.model) {
         (Some(vendor), Some(model)) => Some(format!("{vendor} {model}")),
         (_, model) => model.clone(),

@@ -28,7 +28,7 @@ const DEEPEST: u32 = 24;
 
 /// What is found where the folder would be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum FolderState {
     /// Nothing.
     Nothing,
     /// A folder that an earlier run has left there.
@@ -40,18 +40,18 @@ pub enum Found {
 }
 
 /// What is in `directory` where the folder would be. Changes nothing.
-pub fn look(directory: &Path) -> Result<Found, TreeError> {
+pub fn look(directory: &Path) -> Result<FolderState, TreeError> {
     let path = directory.join(FOLDER);
     let at = open_directory(rustix::fs::CWD, directory).map_err(os(directory, "open"))?;
     match open_directory(at.as_fd(), Path::new(FOLDER)) {
-        Err(Errno::NOENT) => Ok(Found::Nothing),
-        Err(Errno::NOTDIR | Errno::LOOP) => Ok(Found::Foreign),
+        Err(Errno::NOENT) => Ok(FolderState::Nothing),
+        Err(Errno::NOTDIR | Errno::LOOP) => Ok(FolderState::Foreign),
         Err(error) => Err(os(&path, "open")(error)),
         Ok(top) => match mark_in(top.as_fd()) {
-            None => Ok(Found::Foreign),
+            None => Ok(FolderState::Foreign),
             Some(mark) => match flock(&mark, FlockOperation::NonBlockingLockShared) {
-                Err(Errno::WOULDBLOCK) => Ok(Found::InUse),
-                _ => Ok(Found::Left),
+                Err(Errno::WOULDBLOCK) => Ok(FolderState::InUse),
+                _ => Ok(FolderState::Left),
             },
         },
     }

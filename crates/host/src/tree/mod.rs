@@ -3,7 +3,7 @@
 //! **Invariant:** nothing outside a folder that bears Fathom's mark is created, changed or removed, and in it nothing
 //! whose name Fathom did not give.
 
-mod carry;
+mod executor;
 mod folder;
 mod run;
 mod store;
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use units::Bytes;
 
-pub use folder::{FOLDER, Found, MARK, look};
+pub use folder::{FOLDER, FolderState, MARK, look};
 pub use run::{TreeAssignment, run};
 pub use store::Trees;
 

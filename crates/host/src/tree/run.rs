@@ -9,12 +9,12 @@ use workload::spec::Workload;
 use workload::tree::{TreeJob, TreeJobSpec};
 use workload::{Completion, Wake};
 
-use super::carry::Carrier;
+use super::executor::TreeExecutor;
 use super::store::Trees;
 use crate::clock::Clock;
-use crate::driver::Live;
+use crate::driver::LiveProgress;
 use crate::engine::EngineError;
-use crate::load::{Crew, EngineReport, News, Report, Reporter, WorkerOutcome};
+use crate::load::{EngineReport, LoadEvent, WorkerMessage, WorkerOutcome, WorkerPool, WorkerSender};
 use crate::monitor::{CpuTime, thread_cpu};
 use crate::placement::place;
 
@@ -36,45 +36,46 @@ pub fn run(
     trees: &Trees,
     clock: &Clock,
     stop: &AtomicBool,
-    news: &mut dyn FnMut(News<'_>),
+    on_event: &mut dyn FnMut(LoadEvent<'_>),
 ) -> Result<Vec<WorkerOutcome>, EngineError> {
     let workers: usize = assignments.iter().map(|each| each.jobs.len()).sum();
-    let lives: Vec<Live> = (0..workers).map(|_| Live::default()).collect();
+    let lives: Vec<LiveProgress> = (0..workers).map(|_| LiveProgress::default()).collect();
     std::thread::scope(|scope| {
-        let (mut crew, reporter, reports) = Crew::gathering();
+        let (mut pool, reporter, reports) = WorkerPool::new();
         let mut lives_left = lives.iter();
         for (index, assignment) in assignments.iter().enumerate() {
             for job in &assignment.jobs {
                 let live = lives_left.next().expect("one for each worker");
                 let report = reporter.clone();
-                let seat = Seat { workload: index, assignment, job, trees, clock, stop, live, report };
-                crew.hire(scope, reporter.clone(), move |gate| seat.work(gate))?;
+                let context =
+                    WorkerContext { workload: index, assignment, job, trees, clock, stop, live, report };
+                pool.spawn(scope, reporter.clone(), move |gate| context.work(gate))?;
             }
         }
         drop(reporter);
-        crew.supervise(clock, stop, &lives, &reports, news);
-        crew.gather()
+        pool.supervise(clock, stop, &lives, &reports, on_event);
+        pool.join()
     })
 }
 
 /// All that a worker needs.
-struct Seat<'a> {
+struct WorkerContext<'a> {
     workload: usize,
     assignment: &'a TreeAssignment,
     job: &'a TreeJobSpec,
     trees: &'a Trees,
     clock: &'a Clock,
     stop: &'a AtomicBool,
-    live: &'a Live,
-    report: Reporter,
+    live: &'a LiveProgress,
+    report: WorkerSender,
 }
 
-impl Seat<'_> {
+impl WorkerContext<'_> {
     /// A worker's life. Says `Broken` before it ends with an error.
     fn work(self, gate: &Receiver<Instant>) -> Result<WorkerOutcome, EngineError> {
         let outcome = self.set_up_and_run(gate);
         if outcome.is_err() {
-            self.report.say(Report::Broken);
+            self.report.send(WorkerMessage::Broken);
         }
         outcome
     }
@@ -83,15 +84,15 @@ impl Seat<'_> {
         let workload = &self.assignment.workload;
         place(&workload.engine, self.job.worker)?;
         let (top, shape, names) = self.trees.top(&workload.name).expect("its tree has been prepared");
-        let mut carrier = Carrier::new(top.as_fd(), shape, self.job.worker, names, workload);
+        let mut executor = TreeExecutor::new(top.as_fd(), shape, self.job.worker, names, workload);
         let mut job = TreeJob::new(self.job.clone());
-        self.report.say(Report::Ready(rustix::thread::gettid().as_raw_nonzero().get()));
+        self.report.send(WorkerMessage::Ready(rustix::thread::gettid().as_raw_nonzero().get()));
         let mut time = CpuTime::default();
         if let Ok(start) = gate.recv() {
             self.clock.sleep_until(start);
             job.start(start);
             let before = thread_cpu();
-            self.drive(&mut job, &mut carrier);
+            self.drive(&mut job, &mut executor);
             time = thread_cpu().since(before);
         }
         Ok(WorkerOutcome {
@@ -104,18 +105,18 @@ impl Seat<'_> {
         })
     }
 
-    fn drive(&self, job: &mut TreeJob, carrier: &mut Carrier<'_>) {
+    fn drive(&self, job: &mut TreeJob, executor: &mut TreeExecutor<'_>) {
         let (mut now, mut batch) = (self.clock.now(), Vec::with_capacity(1));
         while job.plan(now, &mut batch) != Wake::Done {
             let Some(request) = batch.pop() else { break };
             crate::fault::here("worker");
-            self.live.asked(1);
-            let outcome = carrier.carry_out(&request);
+            self.live.issued(1);
+            let outcome = executor.execute(&request);
             now = self.clock.now();
             job.settle(Completion { token: request.token, outcome, finished_at: now });
             self.live.publish(job.progress());
             if job.has_interval() {
-                self.report.say(Report::Intervals(self.workload, job.take_intervals()));
+                self.report.send(WorkerMessage::Intervals(self.workload, job.take_intervals()));
             }
             if self.stop.load(Ordering::Relaxed) {
                 job.stop();

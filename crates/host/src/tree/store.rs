@@ -12,7 +12,7 @@ use workload::spec::Workload;
 use workload::tree::{Extra, FileOp, FileSizes, Fsync, Order, Shape, Tree, TreeJob, TreeJobSpec};
 use workload::{Completion, Wake};
 
-use super::carry::Carrier;
+use super::executor::TreeExecutor;
 use super::folder::{Folder, open_directory};
 use super::{TreeError, os};
 use crate::restore::Journal;
@@ -227,12 +227,12 @@ impl Trees {
                 run: None,
                 visits: None,
             };
-            let mut carrier =
-                Carrier::new(stored.top.as_fd(), &stored.shape, worker, Names::default(), workload);
+            let mut executor =
+                TreeExecutor::new(stored.top.as_fd(), &stored.shape, worker, Names::default(), workload);
             let (mut job, mut batch) = (TreeJob::new(spec), Vec::new());
             while job.plan(Instant::START, &mut batch) != Wake::Done {
                 let Some(request) = batch.pop() else { break };
-                let outcome = carrier.carry_out(&request);
+                let outcome = executor.execute(&request);
                 if let Err(errno) = outcome.result() {
                     let source = std::io::Error::from_raw_os_error(errno.0);
                     let path = self.folder.path().join(&stored.folder);

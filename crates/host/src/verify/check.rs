@@ -24,12 +24,12 @@ pub struct Checks {
     blocks: usize,
     /// What everything that is read repeats, where it is no stamp that is looked for.
     pattern: Option<Arc<[u8]>>,
-    found: Arc<Found>,
+    found: Arc<CheckCounts>,
 }
 
 /// What was found so far.
 #[derive(Debug, Default)]
-struct Found {
+struct CheckCounts {
     checked: AtomicU64,
     unknown: AtomicU64,
     corrupt: AtomicU64,
@@ -50,7 +50,7 @@ impl Checks {
 
     /// A checker for so many requests in flight.
     pub fn checker(&self, depth: u32) -> Checker {
-        let slot = || Slot { number: 0, before: vec![0; self.blocks + 1], sums: vec![0; self.blocks] };
+        let slot = || SlotBuffers { number: 0, before: vec![0; self.blocks + 1], sums: vec![0; self.blocks] };
         Checker {
             known: self.known.clone(),
             verify: self.verify,
@@ -78,13 +78,13 @@ pub struct Checker {
     known: Verification,
     verify: Verify,
     pattern: Option<Arc<[u8]>>,
-    slots: Vec<Slot>,
-    found: Arc<Found>,
+    slots: Vec<SlotBuffers>,
+    found: Arc<CheckCounts>,
 }
 
 /// What belongs to one request in flight.
 #[derive(Debug)]
-struct Slot {
+struct SlotBuffers {
     /// Of its write.
     number: u32,
     /// The words of the blocks it reads, as they were before.
@@ -200,13 +200,13 @@ impl Checker {
                 None => judge(self.verify, self.known.books.key, known, offset, content),
             };
             match verdict {
-                Verdict::Unknown => continue,
-                Verdict::Right => {}
-                Verdict::Wrong { expected, found } if wrong.is_none() => {
+                BlockVerdict::Unknown => continue,
+                BlockVerdict::Right => {}
+                BlockVerdict::Wrong { expected, found } if wrong.is_none() => {
                     let (file, offset, len) = (request.file, Bytes::new(offset), Bytes::new(size));
                     wrong = Some(Wrong { file, offset, len, expected, found });
                 }
-                Verdict::Wrong { .. } => {}
+                BlockVerdict::Wrong { .. } => {}
             }
             checked += size;
         }
@@ -224,40 +224,42 @@ impl Checker {
 
 /// What is to be said of a block.
 #[derive(Debug, PartialEq, Eq)]
-enum Verdict {
+enum BlockVerdict {
     Right,
     Unknown,
     Wrong { expected: String, found: String },
 }
 
 /// Whether a block repeats `pattern`, which began `start` bytes before it. A write in flight may be half there.
-fn judge_content(pattern: &[u8], known: Known, start: usize, bytes: &[u8]) -> Verdict {
+fn judge_content(pattern: &[u8], known: Known, start: usize, bytes: &[u8]) -> BlockVerdict {
     let phase = start % pattern.len();
     let wrong =
         bytes.iter().zip(pattern.iter().cycle().skip(phase)).position(|(found, wanted)| found != wanted);
     match (known, wrong) {
-        (_, None) => Verdict::Right,
-        (Known::Nothing, Some(_)) => Verdict::Unknown,
-        (_, Some(at)) => Verdict::Wrong {
+        (_, None) => BlockVerdict::Right,
+        (Known::Nothing, Some(_)) => BlockVerdict::Unknown,
+        (_, Some(at)) => BlockVerdict::Wrong {
             expected: format!("byte {:02x} of the pattern", pattern[(phase + at) % pattern.len()]),
             found: format!("{:02x} at byte {at} of the block", bytes[at]),
         },
     }
 }
 
-fn judge(verify: Verify, key: u64, known: Known, offset: u64, bytes: &[u8]) -> Verdict {
+fn judge(verify: Verify, key: u64, known: Known, offset: u64, bytes: &[u8]) -> BlockVerdict {
     let stamp = match known {
-        Known::Nothing => return Verdict::Unknown,
+        Known::Nothing => return BlockVerdict::Unknown,
         Known::Untouched | Known::Written(_) => stamp::read(bytes, key),
     };
     let expected = match (known, stamp) {
-        (Known::Written(number), Ok(stamp)) if stamp == (Stamp { offset, number }) => return Verdict::Right,
+        (Known::Written(number), Ok(stamp)) if stamp == (Stamp { offset, number }) => {
+            return BlockVerdict::Right;
+        }
         (Known::Written(number), _) => format!("write {number} of this run, of byte {offset}"),
-        (_, Ok(stamp)) if stamp.offset == offset => return Verdict::Right,
-        (_, Err(Flaw::None | Flaw::OtherKey)) if verify == Verify::Written => return Verdict::Unknown,
+        (_, Ok(stamp)) if stamp.offset == offset => return BlockVerdict::Right,
+        (_, Err(Flaw::None | Flaw::OtherKey)) if verify == Verify::Written => return BlockVerdict::Unknown,
         _ => format!("a stamp of this seed, of byte {offset}"),
     };
-    Verdict::Wrong { expected, found: found(stamp, offset, bytes) }
+    BlockVerdict::Wrong { expected, found: found(stamp, offset, bytes) }
 }
 
 /// What a block holds instead, in words.
@@ -294,9 +296,9 @@ mod tests {
 
     fn verdict(verify: Verify, known: Known, block: &[u8]) -> Option<bool> {
         match judge(verify, KEY, known, 1024, block) {
-            Verdict::Right => Some(true),
-            Verdict::Wrong { .. } => Some(false),
-            Verdict::Unknown => None,
+            BlockVerdict::Right => Some(true),
+            BlockVerdict::Wrong { .. } => Some(false),
+            BlockVerdict::Unknown => None,
         }
     }
 
@@ -327,17 +329,17 @@ mod tests {
     #[test]
     fn what_repeats_a_pattern_is_right_wherever_the_request_began() {
         let pattern = [1, 2, 3];
-        assert_eq!(judge_content(&pattern, Known::Untouched, 4, &[2, 3, 1, 2]), Verdict::Right);
+        assert_eq!(judge_content(&pattern, Known::Untouched, 4, &[2, 3, 1, 2]), BlockVerdict::Right);
         let wrong = judge_content(&pattern, Known::Written(1), 4, &[2, 3, 9, 2]);
         let (expected, found) = ("byte 01 of the pattern".into(), "09 at byte 2 of the block".into());
-        assert_eq!(wrong, Verdict::Wrong { expected, found });
-        assert_eq!(judge_content(&pattern, Known::Nothing, 0, &[0; 4]), Verdict::Unknown);
+        assert_eq!(wrong, BlockVerdict::Wrong { expected, found });
+        assert_eq!(judge_content(&pattern, Known::Nothing, 0, &[0; 4]), BlockVerdict::Unknown);
     }
 
     #[test]
     fn what_was_found_is_said_in_words() {
         let said = |block: &[u8]| match judge(Verify::All, KEY, Known::Written(3), 1024, block) {
-            Verdict::Wrong { expected, found } => format!("{expected} | {found}"),
+            BlockVerdict::Wrong { expected, found } => format!("{expected} | {found}"),
             other => format!("{other:?}"),
         };
         assert_eq!(said(&block(1024, 2)), "write 3 of this run, of byte 1024 | write 2, of byte 1024");

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Mutex;
 
-use host::target::Place;
+use host::target::TargetKind;
 use host::{DevNo, Target};
 use tempfile::TempDir;
 use units::Bytes;
@@ -65,8 +65,8 @@ impl Loop {
 
     /// Its number.
     pub fn devno(&self) -> DevNo {
-        match self.target().place {
-            Place::Block { devno, .. } => devno,
+        match self.target().kind {
+            TargetKind::Block { devno, .. } => devno,
             other => panic!("{other:?} is no block device"),
         }
     }

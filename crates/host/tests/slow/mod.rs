@@ -47,13 +47,13 @@ struct Waiting {
     is_over: bool,
 }
 
-struct Desk {
+struct RequestQueue {
     clock: Clock,
     waiting: Mutex<Waiting>,
     changed: Condvar,
 }
 
-impl Desk {
+impl RequestQueue {
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().expect("no holder panics")
     }
@@ -97,7 +97,7 @@ impl Desk {
 
 /// The file system: one file of zeros.
 struct Server {
-    desk: Arc<Desk>,
+    queue: Arc<RequestQueue>,
     size: Bytes,
 }
 
@@ -162,18 +162,18 @@ impl Filesystem for Server {
         _: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        let mut waiting = self.desk.waiting();
-        waiting.requests.push_back((self.desk.clock.now(), size, reply));
+        let mut waiting = self.queue.waiting();
+        waiting.requests.push_back((self.queue.clock.now(), size, reply));
         waiting.received += 1;
         waiting.most = waiting.most.max(waiting.requests.len());
-        self.desk.changed.notify_all();
+        self.queue.changed.notify_all();
     }
 }
 
 /// The device; gone when dropped.
 pub struct Slow {
     pub node: String,
-    desk: Arc<Desk>,
+    queue: Arc<RequestQueue>,
     /// Closed last of all who have it open, so that the kernel ends the device.
     open: Option<File>,
     session: Option<BackgroundSession>,
@@ -213,15 +213,18 @@ impl Slow {
             is_stuck: false,
             is_over: false,
         };
-        let desk =
-            Arc::new(Desk { clock: Clock::start(), waiting: Mutex::new(waiting), changed: Condvar::new() });
-        let server = Server { desk: desk.clone(), size };
+        let queue = Arc::new(RequestQueue {
+            clock: Clock::start(),
+            waiting: Mutex::new(waiting),
+            changed: Condvar::new(),
+        });
+        let server = Server { queue: queue.clone(), size };
         let mut config = Config::default();
         config.mount_options = vec![MountOption::RO, MountOption::FSName("fathom-test".into())];
         let session = fuser::spawn_mount(server, folder.path(), &config)?;
-        let mut device = Slow { node: String::new(), desk, open: None, session: Some(session), folder };
-        let desk = device.desk.clone();
-        std::thread::spawn(move || desk.serve());
+        let mut device = Slow { node: String::new(), queue, open: None, session: Some(session), folder };
+        let queue = device.queue.clone();
+        std::thread::spawn(move || queue.serve());
         let image = device.folder.path().join("disk");
         let image = image.to_str().ok_or_else(|| io::Error::other("the folder's name is no text"))?;
         device.node = attach(&["--read-only", "--direct-io=on", image])
@@ -229,7 +232,7 @@ impl Slow {
         device.open = File::open(&device.node).ok();
         // It is in use, so this only says that it goes when it is closed.
         run("losetup", &["--detach", &device.node]);
-        // ExternalIo stay requests of their own. The device may be used again, and then begins with this as it was.
+        // Neighbours stay requests of their own. The device may be used again, and then begins with this as it was.
         device.set_queue("nomerges", "2");
         Ok(device)
     }
@@ -242,19 +245,19 @@ impl Slow {
 
     /// Answers so from now on, and counts anew.
     pub fn answer(&self, answers: Answers) {
-        let mut waiting = self.desk.waiting();
+        let mut waiting = self.queue.waiting();
         (waiting.answers, waiting.received, waiting.most, waiting.is_stuck) = (answers, 0, 0, false);
-        self.desk.changed.notify_all();
+        self.queue.changed.notify_all();
     }
 
     /// Stands still for no longer than that before it counts as stuck.
     pub fn patience(&self, patience: Duration) {
-        self.desk.waiting().patience = patience;
+        self.queue.waiting().patience = patience;
     }
 
     /// What it saw since.
     pub fn seen(&self) -> Seen {
-        let waiting = self.desk.waiting();
+        let waiting = self.queue.waiting();
         Seen { received: waiting.received, most: waiting.most, is_stuck: waiting.is_stuck }
     }
 
@@ -275,8 +278,8 @@ impl Drop for Slow {
         }
         drop(self.open.take());
         drop(self.session.take());
-        self.desk.waiting().is_over = true;
-        self.desk.changed.notify_all();
+        self.queue.waiting().is_over = true;
+        self.queue.changed.notify_all();
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io;
 
 use conduct::{Live, WorldError};
-use host::load::{News, run};
+use host::load::{LoadEvent, run};
 use host::pages;
 use host::restore::ReadAhead;
 use host::target::Device;
@@ -70,8 +70,8 @@ impl RealWorld {
         workload.stop.ops = Some(steps);
         let assignments = self.assignments(std::slice::from_ref(&workload))?;
         let started = self.clock.now();
-        let outcomes = run(&assignments, &self.clock, &self.stop, &mut |news| {
-            if let News::Progress(progress) = news {
+        let outcomes = run(&assignments, &self.clock, &self.stop, &mut |event| {
+            if let LoadEvent::Progress(progress) = event {
                 let done = Some(progress.ops as f64 / steps.max(1) as f64);
                 live(Live { now: self.clock.now(), started, doing, progress, p99: None, done, heard: &[] });
             }

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use conduct::{Live, MeasuredLoad, WorldError};
 use host::restore::Journal;
-use host::target::Place;
-use host::tree::{self, FOLDER, Found, TreeAssignment, TreeError, Trees};
+use host::target::TargetKind;
+use host::tree::{self, FOLDER, FolderState, TreeAssignment, TreeError, Trees};
 use record::CpuUse;
 use units::Bytes;
 use units::convert::{narrow, truncated};
@@ -46,13 +46,17 @@ impl TreeSet {
         let [Resolved { target, .. }] = targets.get(options.plain.len()..).unwrap_or_default() else {
             return Err(no_directory(workload, targets));
         };
-        let Place::Directory(directory) = &target.place else { return Err(no_directory(workload, targets)) };
+        let TargetKind::Directory(directory) = &target.kind else {
+            return Err(no_directory(workload, targets));
+        };
         let path = directory.join(FOLDER);
         let leftover = match tree::look(directory).map_err(HostError::told)? {
-            Found::Nothing => None,
-            Found::Left => Some(format!("{} is left from an earlier run and is cleared", path.display())),
-            Found::InUse => return Err(TreeError::InUse { path }.told()),
-            Found::Foreign => return Err(TreeError::NotOurs { path }.told()),
+            FolderState::Nothing => None,
+            FolderState::Left => {
+                Some(format!("{} is left from an earlier run and is cleared", path.display()))
+            }
+            FolderState::InUse => return Err(TreeError::InUse { path }.told()),
+            FolderState::Foreign => return Err(TreeError::NotOurs { path }.told()),
         };
         let (keep, journal) = (options.keep, options.journal.clone());
         Ok(TreeSet { directory: Some(directory.clone()), keep, journal, leftover, trees: None })
@@ -114,8 +118,8 @@ impl RealWorld {
         let (before, cpu_before) = (self.counted(), host::monitor::process_cpu());
         let monitor = self.monitor()?;
         let mut heard = Heard::new(assignments.len(), self.keeps_seconds, self.clock.now());
-        let mut outcomes = tree::run(&assignments, trees, &self.clock, &self.stop, &mut |news| {
-            heard.listen(news, &self.clock, &monitor, live);
+        let mut outcomes = tree::run(&assignments, trees, &self.clock, &self.stop, &mut |event| {
+            heard.listen(event, &self.clock, &monitor, live);
         })
         .map_err(HostError::told)?;
         let ended = self.clock.now();

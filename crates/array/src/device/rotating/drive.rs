@@ -9,7 +9,7 @@ use units::convert::truncated;
 use units::{Instant, Nanos, Sectors};
 
 use super::buffer::Buffer;
-use super::layout::{Layout, Place};
+use super::layout::{Layout, SectorPosition};
 use super::seek::SeekTable;
 use super::waiting::{Entry, Waiting};
 use super::{AfterRw, Order, RotatingParams};
@@ -483,7 +483,7 @@ impl Drive {
     }
 
     /// Moves the arm to `place` from `begin` or when it is free, waits for the angle, and passes over `sectors`.
-    fn move_to(&mut self, place: Place, first: u64, sectors: u64, begin: u64, write: bool) -> Media {
+    fn move_to(&mut self, place: SectorPosition, first: u64, sectors: u64, begin: u64, write: bool) -> Media {
         let begin = begin.max(self.arm.free_at);
         self.ahead = self.stop_ahead(begin);
         let on_track = begin + self.travel(place, write);
@@ -495,7 +495,7 @@ impl Drive {
     }
 
     /// Seek or head switch, and settling.
-    fn travel(&self, place: Place, write: bool) -> u64 {
+    fn travel(&self, place: SectorPosition, write: bool) -> u64 {
         let distance = place.cylinder.abs_diff(self.arm.cylinder);
         let moved = if distance == 0 {
             if place.head == self.arm.head {

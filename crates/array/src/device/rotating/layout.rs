@@ -16,7 +16,7 @@ use super::{RotatingParams, Zone, Zones};
 
 /// Where a sector lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct SectorPosition {
     /// Cylinder, counted from the outermost.
     pub cylinder: u32,
     /// Head within the cylinder; zero on a spiral, where heads are not told apart.
@@ -61,7 +61,7 @@ impl Layout {
     }
 
     /// Where `sector` lies. Sectors beyond the capacity lie at its end.
-    pub fn place(&self, sector: u64) -> Place {
+    pub fn place(&self, sector: u64) -> SectorPosition {
         match self {
             Layout::Exact(exact) => exact.place(sector),
             Layout::Spiral(spiral) => spiral.place(sector),
@@ -77,11 +77,11 @@ impl Layout {
     }
 
     /// Where the head is once `sectors` sectors from `first`, which lies at `place`, have passed.
-    pub fn end(&self, place: Place, first: u64, sectors: u64) -> End {
+    pub fn end(&self, place: SectorPosition, first: u64, sectors: u64) -> End {
         match self {
             Layout::Exact(exact) => exact.end_from(place, first, sectors),
             Layout::Spiral(spiral) => {
-                let Place { cylinder, head, .. } = spiral.place(first + sectors - 1);
+                let SectorPosition { cylinder, head, .. } = spiral.place(first + sectors - 1);
                 End { cylinder, head, clock: spiral.clock(first + sectors) }
             }
         }
@@ -112,7 +112,7 @@ impl Layout {
             Layout::Spiral(spiral) => (spiral.reach(clock), None),
         };
         let (cylinder, head) = at.unwrap_or_else(|| {
-            let Place { cylinder, head, .. } = self.place(sector.saturating_sub(1));
+            let SectorPosition { cylinder, head, .. } = self.place(sector.saturating_sub(1));
             (cylinder, head)
         });
         (sector, cylinder, head)
@@ -196,9 +196,9 @@ impl Exact {
         Exact { zones: rows, by_sector, by_clock, heads, revolution, capacity: params.capacity.0, least }
     }
 
-    fn place(&self, sector: u64) -> Place {
+    fn place(&self, sector: u64) -> SectorPosition {
         let (place, row) = self.track(sector);
-        Place { clock: place.clock + self.passing(row, place.on_track), ..place }
+        SectorPosition { clock: place.clock + self.passing(row, place.on_track), ..place }
     }
 
     fn end_clock(&self, last: u64) -> u64 {
@@ -206,12 +206,12 @@ impl Exact {
     }
 
     fn end(&self, last: u64) -> End {
-        let (Place { cylinder, head, clock, on_track, .. }, row) = self.track(last);
+        let (SectorPosition { cylinder, head, clock, on_track, .. }, row) = self.track(last);
         End { cylinder, head, clock: clock + self.passing(row, on_track + 1) }
     }
 
     /// The same where the first of them is known: most transfers end on the track on which they began.
-    fn end_from(&self, place: Place, first: u64, sectors: u64) -> End {
+    fn end_from(&self, place: SectorPosition, first: u64, sectors: u64) -> End {
         let zone = place.zone as usize;
         let (row, next) = (&self.zones[zone], self.zones.get(zone + 1));
         let after = u64::from(place.on_track) + sectors;
@@ -219,7 +219,7 @@ impl Exact {
             return self.end(first + sectors - 1);
         }
         let track = place.clock - self.passing(row, place.on_track);
-        let Place { cylinder, head, .. } = place;
+        let SectorPosition { cylinder, head, .. } = place;
         End { cylinder, head, clock: track + self.passing(row, narrow::<u32>(after)) }
     }
 
@@ -229,7 +229,7 @@ impl Exact {
     }
 
     /// The place of a sector, with the stream clock at the start of its track.
-    fn track(&self, sector: u64) -> (Place, &Row) {
+    fn track(&self, sector: u64) -> (SectorPosition, &Row) {
         let zone = self.by_sector.of(sector.min(self.capacity));
         let row = &self.zones[zone];
         let (track, rest) = row.per_track.divide(sector - row.first_sector);
@@ -237,7 +237,7 @@ impl Exact {
         let clock = row.clock + cylinder * row.cylinder.get() + head * row.track.get();
         let cylinder = row.first_cylinder + narrow::<u32>(cylinder);
         (
-            Place {
+            SectorPosition {
                 cylinder,
                 head: narrow::<u32>(head),
                 clock,
@@ -314,10 +314,16 @@ impl Spiral {
         truncated::<u64>(self.depth(sector) * self.whole)
     }
 
-    fn place(&self, sector: u64) -> Place {
+    fn place(&self, sector: u64) -> SectorPosition {
         let depth = self.depth(sector);
         let cylinder = truncated::<u32>((depth * self.cylinders).min(self.cylinders - 1.0));
-        Place { cylinder, head: 0, clock: truncated::<u64>(depth * self.whole), zone: 0, on_track: 0 }
+        SectorPosition {
+            cylinder,
+            head: 0,
+            clock: truncated::<u64>(depth * self.whole),
+            zone: 0,
+            on_track: 0,
+        }
     }
 
     fn reach(&self, clock: u64) -> u64 {

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use units::Nanos;
 
-use super::layout::Place;
+use super::layout::SectorPosition;
 use crate::device::Command;
 use crate::meter::Class;
 
@@ -16,7 +16,7 @@ pub struct Entry {
     /// What is asked.
     pub command: Command,
     /// Where its first sector lies.
-    pub place: Place,
+    pub place: SectorPosition,
     /// When it came, in nanoseconds.
     pub arrived: u64,
 }

@@ -223,8 +223,8 @@ fn neighbours_on_a_disk_become_one_command() {
     let mut plan = Plan::new();
     geometry.plan_write(&health, Lba(0), Sectors(2048), &mut plan).unwrap();
     let mut merger = Merger::new();
-    let whole: Vec<Command> = merger.merge(plan.writes(), Sectors(u64::MAX)).to_vec();
-    let each = |member| Command { member, lba: Lba(0), sectors: Sectors(512) };
+    let whole: Vec<MergedCommand> = merger.merge(plan.writes(), Sectors(u64::MAX)).to_vec();
+    let each = |member| MergedCommand { member, lba: Lba(0), sectors: Sectors(512) };
     assert_eq!(whole.len(), 5);
     assert!((0..5).all(|member| whole.contains(&each(member))));
     assert_eq!(merger.merge(plan.writes(), Sectors(256)).len(), 10);

@@ -96,7 +96,11 @@ fn left_symmetric_raid_5_of_five_disks_is_the_table_in_mds_manual() {
     for (row, members) in table.iter().enumerate() {
         for (member, &chunk) in members.iter().enumerate().filter(|(_, chunk)| **chunk >= 0) {
             let place = geometry.place(Lba(narrow::<u64>(chunk))).unwrap();
-            assert_eq!(place, Place { slot: narrow::<u16>(member), lba: Lba(row as u64) }, "chunk {chunk}");
+            assert_eq!(
+                place,
+                MemberSector { slot: narrow::<u16>(member), lba: Lba(row as u64) },
+                "chunk {chunk}"
+            );
         }
     }
 }

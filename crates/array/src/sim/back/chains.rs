@@ -10,23 +10,23 @@ use units::convert::narrow;
 use units::{Instant, Lba, Nanos, Sectors};
 
 use crate::events::Events;
+use crate::latency::Stage;
 use crate::meter::{Class, Meter};
 use crate::raid::{Plan, Step, Stripe};
-use crate::trail::Part as Place;
 
-use super::{BackEnd, Ended, Errand, JOIN_MAX};
+use super::{BackEnd, Ended, JOIN_MAX, OperationSpec};
 use crate::device::Command;
-use crate::sim::chain::{Operation, Part, Phase};
+use crate::sim::chain::{MemberCommand, Operation, Phase};
 use crate::sim::event::Event;
 use crate::sim::locks::Claim;
 
 impl BackEnd {
     /// Starts what was planned, perhaps elsewhere: a unit of background work; its operation.
-    pub fn launch(&mut self, now: Instant, events: &mut Events, errand: Errand, plan: &Plan) -> u32 {
+    pub fn launch(&mut self, now: Instant, events: &mut Events, spec: OperationSpec, plan: &Plan) -> u32 {
         let operation = self.operations.take();
-        let Errand { controller, class, set, ready, .. } = errand;
+        let OperationSpec { controller, class, set, ready, .. } = spec;
         // One more than its chains until all have been started: a chain may end at once.
-        self.operations[operation].begin(errand, 1, self.keeps_trails);
+        self.operations[operation].begin(spec, 1, self.traces_latency);
         self.background += usize::from(class == Class::Background);
         let (mut read, mut written) = (0, 0);
         for stripe in plan.stripes() {
@@ -51,14 +51,20 @@ impl BackEnd {
     }
 
     /// Starts an operation that is a read of one disk and nothing else.
-    pub(super) fn launch_lone(&mut self, now: Instant, events: &mut Events, errand: Errand, part: Part) {
+    pub(super) fn launch_lone(
+        &mut self,
+        now: Instant,
+        events: &mut Events,
+        spec: OperationSpec,
+        part: MemberCommand,
+    ) {
         let operation = self.operations.take();
         // Its command ends later: there is no need to count one chain more while it is given out.
-        self.operations[operation].begin(errand, 0, self.keeps_trails);
-        self.background += usize::from(errand.class == Class::Background);
-        let chain = self.new_chain(operation, Nanos::ZERO, errand.ready);
+        self.operations[operation].begin(spec, 0, self.traces_latency);
+        self.background += usize::from(spec.class == Class::Background);
+        let chain = self.new_chain(operation, Nanos::ZERO, spec.ready);
         self.chains[chain].pending = 1;
-        self.give_out(now, events, chain, errand.ready, part);
+        self.give_out(now, events, chain, spec.ready, part);
     }
 
     #[expect(clippy::too_many_arguments, reason = "the two ranges and their context are one thought")]
@@ -93,8 +99,8 @@ impl BackEnd {
         fresh.locks = false;
         fresh.writes.clear();
         fresh.checks.clear();
-        if self.keeps_trails {
-            fresh.trail.begin(ready);
+        if self.traces_latency {
+            fresh.trace.begin(ready);
             fresh.last.begin(ready);
         }
         chain
@@ -105,50 +111,57 @@ impl BackEnd {
             return;
         }
         self.gather(set, writes);
-        self.chains[chain].writes.extend_from_slice(&self.parts);
+        self.chains[chain].writes.extend_from_slice(&self.commands);
         self.gather(set, checks);
-        self.chains[chain].checks.extend_from_slice(&self.parts);
+        self.chains[chain].checks.extend_from_slice(&self.commands);
     }
 
-    /// Collects `steps` as commands in `parts`, neighbours joined.
+    /// Collects `steps` as commands in `commands`, neighbours joined.
     pub(super) fn gather(&mut self, set: u32, steps: &[Step]) {
-        self.parts.clear();
+        self.commands.clear();
         let disks = &self.sets[set as usize].disks;
-        let part = |member: u16, lba: Lba, sectors: Sectors| Part {
+        let part = |member: u16, lba: Lba, sectors: Sectors| MemberCommand {
             disk: disks[usize::from(member)],
             first: lba.0,
             sectors: narrow::<u32>(sectors.0),
         };
         match steps {
             [] => {}
-            [only] => self.parts.push(part(only.member, only.lba, only.sectors)),
+            [only] => self.commands.push(part(only.member, only.lba, only.sectors)),
             _ => {
                 let joined = self.merger.merge(steps, JOIN_MAX);
-                self.parts
+                self.commands
                     .extend(joined.iter().map(|command| part(command.member, command.lba, command.sectors)));
             }
         }
     }
 
-    /// Gives out the commands in `parts`, or goes on at once where there are none.
+    /// Gives out the commands in `commands`, or goes on at once where there are none.
     fn begin(&mut self, now: Instant, events: &mut Events, chain: u32, ready: Instant) {
-        if self.parts.is_empty() {
+        if self.commands.is_empty() {
             self.advance(now, events, chain, ready);
             return;
         }
-        self.chains[chain].pending = narrow::<u32>(self.parts.len());
-        for index in 0..self.parts.len() {
-            let part = self.parts[index];
+        self.chains[chain].pending = narrow::<u32>(self.commands.len());
+        for index in 0..self.commands.len() {
+            let part = self.commands[index];
             self.give_out(now, events, chain, ready, part);
         }
     }
 
-    fn give_out(&mut self, now: Instant, events: &mut Events, chain: u32, ready: Instant, part: Part) {
+    fn give_out(
+        &mut self,
+        now: Instant,
+        events: &mut Events,
+        chain: u32,
+        ready: Instant,
+        part: MemberCommand,
+    ) {
         let place = &self.chains[chain];
         let write = place.phase == Phase::Writes;
         let Operation { controller, class, .. } = self.operations[place.operation];
         let ready = self.engines[controller as usize].member_command(now, ready, class);
-        let Part { disk, first, sectors } = part;
+        let MemberCommand { disk, first, sectors } = part;
         let command = Command { first, sectors, tag: chain, write, class, ready, given: ready };
         self.submit(now, events, disk, command);
     }
@@ -164,7 +177,7 @@ impl BackEnd {
                 let Operation { controller, class, .. } = self.operations[place.operation];
                 let engine = &mut self.engines[controller as usize];
                 let done = engine.xor.book(now, ready, work, class);
-                place.trail.pass(Place::Xor, done, work);
+                place.trace.pass(Stage::Xor, done, work);
                 if done > now && ready <= now {
                     events.push(done, Event::Chain(chain).pack());
                 } else {
@@ -174,21 +187,21 @@ impl BackEnd {
             }
             Phase::Arithmetic => {
                 place.phase = Phase::Writes;
-                self.parts.clear();
-                self.parts.extend_from_slice(&place.writes);
+                self.commands.clear();
+                self.commands.extend_from_slice(&place.writes);
                 self.begin(now, events, chain, ready);
             }
             Phase::Writes => {
                 place.phase = Phase::Checks;
-                self.parts.clear();
-                self.parts.extend_from_slice(&place.checks);
+                self.commands.clear();
+                self.commands.extend_from_slice(&place.checks);
                 self.begin(now, events, chain, ready);
             }
             Phase::Checks => {
                 let operation = place.operation;
-                let last = &mut self.operations[operation].trail;
-                if place.trail.at() > last.at() {
-                    std::mem::swap(&mut place.trail, last);
+                let last = &mut self.operations[operation].trace;
+                if place.trace.at() > last.at() {
+                    std::mem::swap(&mut place.trace, last);
                 }
                 if place.locks {
                     self.unlock(now, events, chain);
@@ -199,7 +212,7 @@ impl BackEnd {
         }
     }
 
-    /// Whether a chain whose reads are in `parts` may begin; if not it does once it has its stripe.
+    /// Whether a chain whose reads are in `commands` may begin; if not it does once it has its stripe.
     fn lock(&mut self, now: Instant, chain: u32, set: u32, stripe: &Stripe, ready: Instant) -> bool {
         let place = &mut self.chains[chain];
         let Operation { class, .. } = self.operations[place.operation];
@@ -210,7 +223,7 @@ impl BackEnd {
         if !free {
             place.ready = ready;
             place.reads.clear();
-            place.reads.extend_from_slice(&self.parts);
+            place.reads.extend_from_slice(&self.commands);
         }
         free
     }
@@ -222,9 +235,9 @@ impl BackEnd {
         for next in granted.drain(..) {
             let place = &mut self.chains[next];
             let ready = place.ready.max(now);
-            place.trail.wait(Place::StripeLocks, ready);
-            self.parts.clear();
-            self.parts.extend_from_slice(&place.reads);
+            place.trace.wait(Stage::StripeLocks, ready);
+            self.commands.clear();
+            self.commands.extend_from_slice(&place.reads);
             self.begin(now, events, next, ready);
         }
         self.granted = granted;
@@ -253,13 +266,13 @@ impl BackEnd {
         place.chains -= 1;
         if place.chains == 0 {
             self.background -= usize::from(place.class == Class::Background);
-            let trail = self.keeps_trails.then(|| {
-                let mut trail = self.spare.pop().unwrap_or_default();
-                std::mem::swap(&mut *trail, &mut place.trail);
-                trail.end(now.max(trail.began()));
-                trail
+            let trace = self.traces_latency.then(|| {
+                let mut trace = self.spare.pop().unwrap_or_default();
+                std::mem::swap(&mut *trace, &mut place.trace);
+                trace.end(now.max(trace.began()));
+                trace
             });
-            self.done.push(Ended { owner: place.owner, trail });
+            self.done.push(Ended { owner: place.owner, trace });
             if let Some(set) = place.beside_work {
                 self.write_left(set, operation);
             }

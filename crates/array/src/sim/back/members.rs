@@ -6,11 +6,11 @@ use units::{Instant, Nanos, SECTOR_BYTES};
 
 use crate::device::{Command, Device, Finished, Submitted};
 use crate::events::Events;
+use crate::latency::{LatencyTrace, Stage};
 use crate::link::Link;
 use crate::meter::Class;
 use crate::sim::chain::{AtDisk, Crossing};
 use crate::sim::event::Event;
-use crate::trail::{Part as Place, Trail};
 use crate::wire::{Carried, Transfer};
 
 use super::BackEnd;
@@ -24,7 +24,7 @@ impl BackEnd {
             Some(channel) => {
                 let Link { params, out, .. } = self.channels[channel as usize];
                 let work = params.transfer(u64::from(command.sectors) * SECTOR_BYTES);
-                let crossing = Crossing { disk, command: Some(command), stay: AtDisk::NotYet };
+                let crossing = Crossing { disk, command: Some(command), at_disk: AtDisk::NotYet };
                 self.cross(events, now, (out, command.ready, work), crossing);
             }
             None => self.hand_over(now, events, disk, command),
@@ -37,12 +37,12 @@ impl BackEnd {
         match place.device.submit(now, command) {
             Submitted::Ends(end) => {
                 place.outstanding -= 1;
-                let alone = if self.keeps_trails { place.device.alone(command) } else { Nanos::ZERO };
-                let stay = AtDisk::Whole(end, alone);
+                let alone = if self.traces_latency { place.device.alone(command) } else { Nanos::ZERO };
+                let at_disk = AtDisk::Whole(end, alone);
                 match self.channel_back(disk, command) {
-                    Some(channel) => self.leave(now, events, (disk, channel), end, command, stay),
+                    Some(channel) => self.leave(now, events, (disk, channel), end, command, at_disk),
                     None => {
-                        self.passed(now, disk, command, stay, None);
+                        self.passed(now, disk, command, at_disk, None);
                         events.push(end, Event::Member(command.tag).pack());
                     }
                 }
@@ -79,14 +79,14 @@ impl BackEnd {
         self.wires[wire as usize].advance(now, &mut crossed);
         self.arm(events, wire);
         for Carried { token, work } in crossed.drain(..) {
-            let Crossing { disk, command, stay } = self.crossings[token];
+            let Crossing { disk, command, at_disk } = self.crossings[token];
             self.crossings.give(token);
             match command {
                 Some(command) if command.write => {
                     self.hand_over(now, events, disk, Command { ready: now, ..command });
                 }
                 Some(command) => {
-                    self.passed(now, disk, command, stay, Some(work));
+                    self.passed(now, disk, command, at_disk, Some(work));
                     self.member_done(now, events, command.tag);
                 }
                 None => {}
@@ -104,11 +104,11 @@ impl BackEnd {
         }
         self.disks[disk as usize].outstanding -= 1;
         let Finished { command, started, steps, .. } = finished;
-        let stay = AtDisk::Steps(started, steps, now);
+        let at_disk = AtDisk::Steps(started, steps, now);
         match self.channel_back(disk, command) {
-            Some(channel) => self.leave(now, events, (disk, channel), now, command, stay),
+            Some(channel) => self.leave(now, events, (disk, channel), now, command, at_disk),
             None => {
-                self.passed(now, disk, command, stay, None);
+                self.passed(now, disk, command, at_disk, None);
                 self.member_done(now, events, command.tag);
             }
         }
@@ -128,7 +128,7 @@ impl BackEnd {
         (disk, channel): (u32, u32),
         end: Instant,
         command: Command,
-        stay: AtDisk,
+        at_disk: AtDisk,
     ) {
         let Link { params, back, .. } = self.channels[channel as usize];
         // It keeps pace with the media, or with the drive's buffer, and has begun before now where that has.
@@ -136,26 +136,26 @@ impl BackEnd {
         let last = end + params.transfer(SECTOR_BYTES);
         let ready = Instant::from_nanos(last.nanos().saturating_sub(work.get()));
         let ready = if end > now { ready.max(now) } else { ready };
-        self.cross(events, now, (back, ready, work), Crossing { disk, command: Some(command), stay });
+        self.cross(events, now, (back, ready, work), Crossing { disk, command: Some(command), at_disk });
     }
 
-    /// Takes the way of a command, with its stay at its disk and at last the time that a channel carried it, into that
-    /// of its chain, where trails are kept: if it is the last of its phase, or will be, as far as is known.
+    /// Takes the way of a command, with its time at its disk and at last the time that a channel carried it, into that
+    /// of its chain, where traces are kept: if it is the last of its phase, or will be, as far as is known.
     #[inline]
     pub(super) fn passed(
         &mut self,
         now: Instant,
         disk: u32,
         command: Command,
-        stay: AtDisk,
+        at_disk: AtDisk,
         carried: Option<Nanos>,
     ) {
-        if self.keeps_trails {
-            self.follow(now, disk, command, stay, carried);
+        if self.traces_latency {
+            self.follow(now, disk, command, at_disk, carried);
         }
     }
 
-    fn follow(&mut self, now: Instant, disk: u32, command: Command, stay: AtDisk, carried: Option<Nanos>) {
+    fn follow(&mut self, now: Instant, disk: u32, command: Command, at_disk: AtDisk, carried: Option<Nanos>) {
         let channel = self.disks[disk as usize].channel.filter(|_| command.write);
         let to_disk = channel.map_or(Nanos::ZERO, |channel| {
             let Link { params, .. } = self.channels[channel as usize];
@@ -163,22 +163,22 @@ impl BackEnd {
         });
         let place = &mut self.chains[command.tag];
         let processing = self.engines[self.operations[place.operation].controller as usize].member_work();
-        let go = |trail: &mut Trail| {
-            trail.pass(Place::ControllerProcessor, command.given, processing);
-            trail.pass(Place::Channel, command.ready, to_disk);
-            stay.pass(trail);
+        let go = |trace: &mut LatencyTrace| {
+            trace.pass(Stage::ControllerProcessor, command.given, processing);
+            trace.pass(Stage::Channel, command.ready, to_disk);
+            at_disk.pass(trace);
             if let Some(work) = carried {
-                trail.pass(Place::Channel, now, work);
+                trace.pass(Stage::Channel, now, work);
             }
         };
         if place.pending == 1 {
-            return go(&mut place.trail);
+            return go(&mut place.trace);
         }
-        if let AtDisk::Whole(end, _) = stay
+        if let AtDisk::Whole(end, _) = at_disk
             && end > now.max(place.last.at())
             && carried.is_none()
         {
-            place.last.begin(place.trail.at());
+            place.last.begin(place.trace.at());
             go(&mut place.last);
         }
     }
@@ -188,7 +188,7 @@ impl BackEnd {
         let place = &mut self.chains[chain];
         place.pending -= 1;
         if place.pending == 0 {
-            place.trail.follow(&place.last, Place::Unclaimed);
+            place.trace.follow(&place.last, Stage::Unclaimed);
             self.advance(now, events, chain, now);
         }
     }

@@ -14,14 +14,14 @@ use units::{Bytes, Instant, Lba, Nanos, Sectors, Share};
 use crate::controller::ControllerParams;
 use crate::device::{Command, Device};
 use crate::events::Events;
+use crate::latency::LatencyTrace;
 use crate::link::{Link, LinkParams};
 use crate::meter::{Class, Meter, Metered};
 use crate::raid::{Candidate, Extent, Geometry, Health, MemberState, Merger, Plan, PlanError};
 use crate::slab::Slab;
-use crate::trail::Trail;
 use crate::wire::{Carried, Wire};
 
-use crate::sim::chain::{AtDisk, Chain, Crossing, Operation, Part, Phase};
+use crate::sim::chain::{AtDisk, Chain, Crossing, MemberCommand, Operation, Phase};
 use crate::sim::engine::Engine;
 use crate::sim::event::Event;
 use crate::sim::locks::StripeLocks;
@@ -46,9 +46,9 @@ pub enum Owner {
     Background(u32),
 }
 
-/// On whose behalf an operation works, and by which controller.
+/// What a back-end operation is for, and which controller does it.
 #[derive(Clone, Copy, Debug)]
-pub struct Errand {
+pub struct OperationSpec {
     /// The set.
     pub set: u32,
     /// Who waits.
@@ -66,16 +66,16 @@ pub struct Errand {
 pub struct Ended {
     /// Who waited for it.
     pub owner: Owner,
-    /// Where its time went: the way of the chain that ended last. `None` where no trails are kept.
-    pub trail: Option<Box<Trail>>,
+    /// Where its time went: the way of the chain that ended last. `None` where no traces are kept.
+    pub trace: Option<Box<LatencyTrace>>,
 }
 
 impl Ended {
     /// One that ended at `at`, as it began.
     pub fn at(owner: Owner, at: Instant) -> Ended {
-        let mut trail = Box::<Trail>::default();
-        trail.begin(at);
-        Ended { owner, trail: Some(trail) }
+        let mut trace = Box::<LatencyTrace>::default();
+        trace.begin(at);
+        Ended { owner, trace: Some(trace) }
     }
 }
 
@@ -125,7 +125,7 @@ pub struct BackEnd {
     /// The last plan, for the next: boxed, because it changes hands for every operation.
     plan: Option<Box<Plan>>,
     merger: Merger,
-    parts: Vec<Part>,
+    commands: Vec<MemberCommand>,
     turn: usize,
     locate: Nanos,
     place: Nanos,
@@ -145,11 +145,11 @@ pub struct BackEnd {
     pub done: Vec<Ended>,
     /// Writes that wait no longer: the same.
     pub freed: Vec<Freed>,
-    /// Whether trails are kept of where the time goes.
-    pub keeps_trails: bool,
-    /// Trails that nobody needs, in the boxes in which they are handed over.
+    /// Whether traces are kept of where the time goes.
+    pub traces_latency: bool,
+    /// Traces that nobody needs, in the boxes in which they are handed over.
     #[expect(clippy::vec_box, reason = "the boxes are used again too: no allocation for every operation")]
-    spare: Vec<Box<Trail>>,
+    spare: Vec<Box<LatencyTrace>>,
 }
 
 impl BackEnd {
@@ -184,7 +184,7 @@ impl BackEnd {
             chains: Slab::new(),
             plan: None,
             merger: Merger::new(),
-            parts: Vec::new(),
+            commands: Vec::new(),
             turn: 0,
             locate: controller.locate,
             place: controller.place,
@@ -195,7 +195,7 @@ impl BackEnd {
             background: 0,
             done: Vec::new(),
             freed: Vec::new(),
-            keeps_trails: false,
+            traces_latency: false,
             spare: Vec::new(),
         }
     }
@@ -214,16 +214,21 @@ impl BackEnd {
         &mut self,
         now: Instant,
         events: &mut Events,
-        errand: Errand,
+        spec: OperationSpec,
         lba: Lba,
         sectors: Sectors,
     ) -> Result<(), PlanError> {
-        let errand = self.located(now, errand);
-        let set = &self.sets[errand.set as usize];
+        let spec = self.located(now, spec);
+        let set = &self.sets[spec.set as usize];
         self.turn = self.turn.wrapping_add(1);
         if let Some((member, Lba(first))) = set.geometry.lone_read(&set.health, lba, sectors) {
             let disk = set.disks[usize::from(member)];
-            self.launch_lone(now, events, errand, Part { disk, first, sectors: narrow::<u32>(sectors.0) });
+            self.launch_lone(
+                now,
+                events,
+                spec,
+                MemberCommand { disk, first, sectors: narrow::<u32>(sectors.0) },
+            );
             return Ok(());
         }
         let mut plan = self.plan.take().unwrap_or_default();
@@ -234,7 +239,7 @@ impl BackEnd {
             |candidates| nearest(&self.disks, set, candidates, self.turn),
             &mut plan,
         );
-        let planned = planned.map(|()| self.launch(now, events, errand, &plan));
+        let planned = planned.map(|()| self.launch(now, events, spec, &plan));
         self.plan = Some(plan);
         planned.map(drop)
     }
@@ -245,10 +250,10 @@ impl BackEnd {
         &mut self,
         now: Instant,
         events: &mut Events,
-        errand: Errand,
+        spec: OperationSpec,
         extents: &[Extent],
     ) -> Result<(), PlanError> {
-        self.write_beside_work(now, events, errand, extents)
+        self.write_beside_work(now, events, spec, extents)
     }
 
     /// Starts a write that nothing stands in the way of; its operation.
@@ -256,27 +261,27 @@ impl BackEnd {
         &mut self,
         now: Instant,
         events: &mut Events,
-        errand: Errand,
+        spec: OperationSpec,
         extents: &[Extent],
     ) -> Result<u32, PlanError> {
-        let errand = self.located(now, errand);
+        let spec = self.located(now, spec);
         let mut plan = self.plan.take().unwrap_or_default();
-        let set = &self.sets[errand.set as usize];
+        let set = &self.sets[spec.set as usize];
         let planned = set.geometry.plan_gathered(&set.health, extents, &mut plan);
-        let planned = planned.map(|()| self.launch(now, events, errand, &plan));
+        let planned = planned.map(|()| self.launch(now, events, spec, &plan));
         self.plan = Some(plan);
         planned
     }
 
-    /// The errand once the box knows where on the set the data are.
-    fn located(&self, now: Instant, errand: Errand) -> Errand {
-        let set = &self.sets[errand.set as usize];
+    /// The operation once the box knows where on the set the data are.
+    fn located(&self, now: Instant, spec: OperationSpec) -> OperationSpec {
+        let set = &self.sets[spec.set as usize];
         let arms = |&disk: &u32| matches!(self.disks[disk as usize].device, Device::Rotating(_));
-        let looking = if errand.class == Class::Destage { self.place } else { self.locate };
+        let looking = if spec.class == Class::Destage { self.place } else { self.locate };
         if looking.is_zero() || !set.disks.first().is_some_and(arms) {
-            return errand;
+            return spec;
         }
-        Errand { ready: errand.ready.max(now) + looking, ..errand }
+        OperationSpec { ready: spec.ready.max(now) + looking, ..spec }
     }
 
     /// Has the drives of a set serve background work in the order it came; how many of it `share` of their tags are.
@@ -290,56 +295,56 @@ impl BackEnd {
     }
 
     /// Has every member of a set that works write what its own cache holds. `false`: none is left to ask.
-    pub fn flush(&mut self, now: Instant, events: &mut Events, errand: Errand) -> bool {
-        let Set { geometry, health, disks } = &self.sets[errand.set as usize];
+    pub fn flush(&mut self, now: Instant, events: &mut Events, spec: OperationSpec) -> bool {
+        let Set { geometry, health, disks } = &self.sets[spec.set as usize];
         let working = (0..narrow::<u16>(geometry.spec().members))
             .filter(|&slot| health.state(slot) != MemberState::Failed)
             .map(|slot| disks[usize::from(health.member(slot))]);
-        self.parts.clear();
-        self.parts.extend(working.map(|disk| Part { disk, first: 0, sectors: 0 }));
-        self.instruct(now, events, errand, |device, at, _| device.flush(at))
+        self.commands.clear();
+        self.commands.extend(working.map(|disk| MemberCommand { disk, first: 0, sectors: 0 }));
+        self.instruct(now, events, spec, |device, at, _| device.flush(at))
     }
 
     /// Tells the members that hold `extent` of a set that nothing of it is needed any more. `false`: none is told.
     ///
     /// A level with parity keeps it to itself: parity covers what its members hold (Linux md passes a discard on to a
     /// RAID 5 only where `devices_handle_discard_safely` says so, and by default it does not).
-    pub fn trim(&mut self, now: Instant, events: &mut Events, errand: Errand, extent: Extent) -> bool {
+    pub fn trim(&mut self, now: Instant, events: &mut Events, spec: OperationSpec, extent: Extent) -> bool {
         let mut plan = self.plan.take().unwrap_or_default();
-        let set = &self.sets[errand.set as usize];
+        let set = &self.sets[spec.set as usize];
         let passed_on = set.geometry.spec().level.parity() == 0
             && set.geometry.plan_gathered(&set.health, &[extent], &mut plan).is_ok();
-        self.parts.clear();
+        self.commands.clear();
         if passed_on {
-            self.gather(errand.set, plan.writes());
+            self.gather(spec.set, plan.writes());
         }
         self.plan = Some(plan);
-        self.instruct(now, events, errand, |device, at, part| device.trim(at, part.first, part.sectors))
+        self.instruct(now, events, spec, |device, at, part| device.trim(at, part.first, part.sectors))
     }
 
-    /// Gives each of `parts` to its disk as something that moves no data, and ends with the last of them.
+    /// Gives each of `commands` to its disk as something that moves no data, and ends with the last of them.
     fn instruct(
         &mut self,
         now: Instant,
         events: &mut Events,
-        errand: Errand,
-        carry_out: impl Fn(&mut Device, Instant, Part) -> Instant,
+        spec: OperationSpec,
+        carry_out: impl Fn(&mut Device, Instant, MemberCommand) -> Instant,
     ) -> bool {
-        if self.parts.is_empty() {
+        if self.commands.is_empty() {
             return false;
         }
-        let Errand { controller, class, ready, .. } = errand;
+        let OperationSpec { controller, class, ready, .. } = spec;
         let operation = self.operations.take();
-        self.operations[operation].begin(errand, 0, self.keeps_trails);
+        self.operations[operation].begin(spec, 0, self.traces_latency);
         let chain = self.new_chain(operation, Nanos::ZERO, ready);
         // There is nothing after it.
         self.chains[chain].phase = Phase::Checks;
-        self.chains[chain].pending = narrow::<u32>(self.parts.len());
-        for index in 0..self.parts.len() {
-            let part = self.parts[index];
+        self.chains[chain].pending = narrow::<u32>(self.commands.len());
+        for index in 0..self.commands.len() {
+            let part = self.commands[index];
             let ready = self.engines[controller as usize].member_command(now, ready, class);
             let end = carry_out(&mut self.disks[part.disk as usize].device, ready, part);
-            let Part { disk, first, sectors } = part;
+            let MemberCommand { disk, first, sectors } = part;
             let command = Command { first, sectors, tag: chain, write: true, class, ready, given: ready };
             self.passed(now, disk, command, AtDisk::Whole(end, end.saturating_since(ready)), None);
             events.push(end, Event::Member(chain).pack());
@@ -347,9 +352,9 @@ impl BackEnd {
         true
     }
 
-    /// Takes the trail of an ended operation back, for the next.
-    pub fn recycle(&mut self, trail: Option<Box<Trail>>) {
-        self.spare.extend(trail.filter(|_| self.keeps_trails));
+    /// Takes the trace of an ended operation back, for the next.
+    pub fn recycle(&mut self, trace: Option<Box<LatencyTrace>>) {
+        self.spare.extend(trace.filter(|_| self.traces_latency));
     }
 
     /// Operations under way.

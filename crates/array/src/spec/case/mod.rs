@@ -11,12 +11,12 @@ mod unit;
 #[cfg(test)]
 mod tests;
 
-pub use subject::{Load, Occasion, Pattern, Subject, Work};
+pub use subject::{Activity, ActivityKind, Load, Pattern, Subject};
 pub use unit::{Metric, Unit};
 
 use units::Share;
 
-use super::error::{Place, SpecError};
+use super::error::{SourceLocation, SpecError};
 
 /// A file of cases.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,7 +35,7 @@ pub struct Case {
     /// Unique within its file: the figure's number in its source.
     pub id: String,
     /// Where it stands.
-    pub at: Place,
+    pub at: SourceLocation,
     /// What was published where, and what was assumed to make a case of it.
     pub about: String,
     /// The write-up or document, with its year.

@@ -2,7 +2,7 @@
 
 use units::{Bytes, Nanos, Share};
 
-use super::subject::{Load, Occasion, Pattern, Subject, Work};
+use super::subject::{Activity, ActivityKind, Load, Pattern, Subject};
 use super::unit::{METRICS, Metric, UNITS, Unit};
 use super::{Case, CaseFile, Claim, Omitted, Score};
 use crate::spec::address::Address;
@@ -321,12 +321,12 @@ fn missing_array(fields: &Fields<'_>) -> SpecError {
     fields.wrong("id", "say which `array` is run, and which `plan` or `phase`")
 }
 
-fn read_occasion(fields: Fields<'_>) -> Result<Occasion, SpecError> {
-    let mut works: Vec<(&str, Work)> =
-        BACKGROUND_KINDS.iter().map(|(name, kind)| (*name, Work::Background(*kind))).collect();
-    works.push(("degraded", Work::Degraded));
-    works.push(("path-lost", Work::PathLost));
-    let occasion = Occasion {
+fn read_occasion(fields: Fields<'_>) -> Result<Activity, SpecError> {
+    let mut works: Vec<(&str, ActivityKind)> =
+        BACKGROUND_KINDS.iter().map(|(name, kind)| (*name, ActivityKind::Background(*kind))).collect();
+    works.push(("degraded", ActivityKind::Degraded));
+    works.push(("path-lost", ActivityKind::PathLost));
+    let occasion = Activity {
         work: fields.one_of("work", None, &works)?,
         disk: fields.or("disk", 0)?,
         from: fields.or("from", Share::NONE)?,

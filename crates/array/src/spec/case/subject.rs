@@ -12,7 +12,7 @@ pub struct Subject {
     /// Loads that run together; empty where only background work is timed.
     pub loads: Vec<Load>,
     /// What the array does meanwhile.
-    pub occasion: Option<Occasion>,
+    pub occasion: Option<Activity>,
     /// The limit of `share-within`.
     pub within: Option<Nanos>,
 }
@@ -59,9 +59,9 @@ pub enum Pattern {
 
 /// Work that the array gives itself, in the first set.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Occasion {
+pub struct Activity {
     /// What it does.
-    pub work: Work,
+    pub work: ActivityKind,
     /// The disk it is done to: the failed one for a rebuild, the source of a clone.
     pub disk: u32,
     /// Progress from which the time counts.
@@ -72,7 +72,7 @@ pub struct Occasion {
 
 /// What the array does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Work {
+pub enum ActivityKind {
     /// Background work.
     Background(BackgroundKind),
     /// Nothing, with the disk lost.

@@ -13,7 +13,7 @@ use crate::meter::Class;
 use crate::raid::{HealthError, Plan, PlanError, Sweep, Task, Unit, first};
 
 use super::Sim;
-use super::back::{Errand, Owner};
+use super::back::{OperationSpec, Owner};
 use super::event::Event;
 
 /// How long Linux md waits before it looks again whether hosts are quiet.
@@ -63,7 +63,7 @@ pub enum WorkError {
 
 /// How far a piece of work has got.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Progress {
+pub struct WorkProgress {
     /// The share done.
     pub done: Share,
     /// When each whole percent was reached, counted from the start of the work: 1 % to 100 %.
@@ -73,7 +73,7 @@ pub struct Progress {
 }
 
 /// A piece of work.
-pub struct Work {
+pub struct BackgroundWork {
     params: BackgroundParams,
     set: u32,
     slot: Option<u16>,
@@ -96,7 +96,7 @@ pub struct Work {
 
 /// A unit under way.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct UnderWay {
+pub struct UnitInFlight {
     work: u32,
     unit: Option<Unit>,
     launched: Instant,
@@ -110,7 +110,7 @@ impl Sim {
 
     /// The figures that the array has for a kind of work, or plain ones: a mebibyte at a time, two at once, no control.
     pub fn work_params(&self, kind: BackgroundKind) -> BackgroundParams {
-        let own = self.plant.background.iter().find(|params| params.kind == kind).copied();
+        let own = self.topology.background.iter().find(|params| params.kind == kind).copied();
         own.unwrap_or(BackgroundParams {
             kind,
             unit: Bytes::MIB,
@@ -132,13 +132,14 @@ impl Sim {
         let set = &self.back.sets[order.set as usize];
         let unit = Sectors((params.unit.get() / SECTOR_BYTES).max(1));
         let sweep = Sweep::new(&set.geometry, &set.health, task, unit)?;
-        let controller = self.plant.luns.iter().find(|lun| lun.set == order.set).map_or(0, |lun| lun.owner);
+        let controller =
+            self.topology.luns.iter().find(|lun| lun.set == order.set).map_or(0, |lun| lun.owner);
         let window = match params.policy {
             BackgroundPolicy::Tags(share) => self.back.background_tags(order.set, share),
             _ => params.window,
         };
         let params = BackgroundParams { window, ..params };
-        self.works.push(Work {
+        self.works.push(BackgroundWork {
             params,
             set: order.set,
             slot,
@@ -203,8 +204,8 @@ impl Sim {
 
     /// Nanoseconds that the whole pass would take at the pace it has at `at` of the way.
     fn pace_at(&self, order: WorkOrder, params: BackgroundParams, at: f64) -> Result<f64, WorkError> {
-        let plant = super::Plant { failed: Vec::new(), ..self.plant.clone() };
-        let Ok(mut trial) = Sim::new(&plant, 0) else { return Ok(0.0) };
+        let topology = super::Topology { failed: Vec::new(), ..self.topology.clone() };
+        let Ok(mut trial) = Sim::new(&topology, 0) else { return Ok(0.0) };
         for (set, own) in trial.back.sets.iter_mut().zip(&self.back.sets) {
             set.health = own.health.clone();
         }
@@ -280,9 +281,9 @@ impl Sim {
     }
 
     /// How far a piece of work has got; `None` for a number that was never given.
-    pub fn work_progress(&self, number: u32) -> Option<Progress> {
+    pub fn work_progress(&self, number: u32) -> Option<WorkProgress> {
         let work = self.works.get(number as usize)?;
-        Some(Progress { done: work.sweep.done(), percents: work.percents.clone(), ended: work.ended })
+        Some(WorkProgress { done: work.sweep.done(), percents: work.percents.clone(), ended: work.ended })
     }
 
     /// Lets time pass until a piece of work has ended, without any job.
@@ -292,7 +293,7 @@ impl Sim {
 
     /// Lets time pass without any job until a piece of work has got further than `done`, or has ended.
     pub fn advance_work(&mut self, number: u32, done: Share) {
-        let short = |work: &Work| work.ended.is_none() && work.sweep.done() <= done;
+        let short = |work: &BackgroundWork| work.ended.is_none() && work.sweep.done() <= done;
         while self.works.get(number as usize).is_some_and(short) && self.step() {}
     }
 
@@ -376,18 +377,18 @@ impl Sim {
         let ceiling = work.params.member_limit.map_or(Nanos::ZERO, |rate| rate.time_for(bytes));
         work.not_before = work.not_before.max(now) + limit.max(ceiling);
         let place = self.units.take();
-        self.units[place] = UnderWay { work: number, unit: Some(unit), launched: now };
+        self.units[place] = UnitInFlight { work: number, unit: Some(unit), launched: now };
         let (set, controller) = (work.set, work.controller);
         let owner = Owner::Background(place);
-        let errand = Errand { set, owner, class: Class::Background, controller, ready: now };
-        self.back.launch(now, &mut self.events, errand, plan);
+        let spec = OperationSpec { set, owner, class: Class::Background, controller, ready: now };
+        self.back.launch(now, &mut self.events, spec, plan);
         true
     }
 
     /// A unit has been carried out.
     pub(super) fn unit_done(&mut self, place: u32) {
         let now = self.now;
-        let UnderWay { work: number, unit, launched } = self.units[place];
+        let UnitInFlight { work: number, unit, launched } = self.units[place];
         self.units.give(place);
         let quiet = self.back.foreground() == 0;
         let work = &mut self.works[number as usize];
@@ -449,7 +450,7 @@ impl Sim {
 }
 
 /// Tells the set how far the work has got, so that hosts' requests are planned accordingly.
-fn mark(work: &Work, set: &mut super::Set) {
+fn mark(work: &BackgroundWork, set: &mut super::Set) {
     match (work.sweep.task(), work.slot) {
         (Task::Rebuild { .. } | Task::Clone { .. }, Some(slot)) => {
             set.health.progress(slot, work.sweep.done_to(), work.sweep.reached());

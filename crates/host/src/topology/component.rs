@@ -56,7 +56,7 @@ pub struct Ceiling {
 
 /// One part and those it stands on.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Part {
+pub struct PathComponent {
     /// The kernel's name; one part has one name wherever it appears.
     pub name: String,
     /// What it is, in words.
@@ -72,23 +72,23 @@ pub struct Part {
     /// Whether it was told before in the same tree.
     pub repeated: bool,
     /// What it stands on.
-    pub below: Vec<Part>,
+    pub below: Vec<PathComponent>,
 }
 
-impl Part {
+impl PathComponent {
     /// A part of which only this is known.
-    pub(super) fn new(name: impl Into<String>, kind: impl Into<String>) -> Part {
-        Part { name: name.into(), kind: kind.into(), ..Part::default() }
+    pub(super) fn new(name: impl Into<String>, kind: impl Into<String>) -> PathComponent {
+        PathComponent { name: name.into(), kind: kind.into(), ..PathComponent::default() }
     }
 
     /// The same with a fact more, where there is one.
-    pub(super) fn fact(mut self, name: &str, value: Option<impl Into<String>>) -> Part {
+    pub(super) fn fact(mut self, name: &str, value: Option<impl Into<String>>) -> PathComponent {
         self.facts.extend(value.map(|value| (name.to_owned(), value.into())));
         self
     }
 
     /// The same with a ceiling more, or with the reason why there is none.
-    pub(super) fn ceiling(mut self, found: Result<Ceiling, String>) -> Part {
+    pub(super) fn ceiling(mut self, found: Result<Ceiling, String>) -> PathComponent {
         match found {
             Ok(ceiling) => self.ceilings.push(ceiling),
             Err(reason) => self.unknown.push(reason),
@@ -97,13 +97,13 @@ impl Part {
     }
 
     /// The same with a ceiling more where there is one; its absence means nothing.
-    pub(super) fn maybe(mut self, found: Option<Ceiling>) -> Part {
+    pub(super) fn maybe(mut self, found: Option<Ceiling>) -> PathComponent {
         self.ceilings.extend(found);
         self
     }
 
     /// The same on top of `below`.
-    pub(super) fn on(mut self, below: Vec<Part>) -> Part {
+    pub(super) fn on(mut self, below: Vec<PathComponent>) -> PathComponent {
         self.below.extend(below);
         self
     }
@@ -114,7 +114,7 @@ impl Part {
     }
 
     /// This part or the first below it of that name.
-    pub fn find(&self, name: &str) -> Option<&Part> {
+    pub fn find(&self, name: &str) -> Option<&PathComponent> {
         if self.name == name {
             return Some(self);
         }

@@ -20,7 +20,7 @@ use crate::engine::flush;
 const PIECE: usize = 1 << 20;
 
 /// Carries requests of one worker out in a tree.
-pub(super) struct Carrier<'a> {
+pub(super) struct TreeExecutor<'a> {
     top: BorrowedFd<'a>,
     shape: &'a Shape,
     worker: u32,
@@ -47,7 +47,7 @@ fn open_below(top: BorrowedFd<'_>, path: &str, flags: OFlags) -> Result<OwnedFd,
     }
 }
 
-impl<'a> Carrier<'a> {
+impl<'a> TreeExecutor<'a> {
     /// For `worker`, in the tree whose top is open; `names` says what files are called at present.
     pub fn new(
         top: BorrowedFd<'a>,
@@ -55,7 +55,7 @@ impl<'a> Carrier<'a> {
         worker: u32,
         names: Names,
         workload: &Workload,
-    ) -> Carrier<'a> {
+    ) -> TreeExecutor<'a> {
         let open = match workload.durability.open {
             OpenSync::None => OFlags::empty(),
             OpenSync::Dsync => OFlags::DSYNC,
@@ -63,7 +63,7 @@ impl<'a> Carrier<'a> {
         };
         let largest = workload.tree.as_ref().map_or(0, |tree| tree.sizes.largest().get());
         let name = format!("tree/{}/{worker}", workload.name);
-        Carrier {
+        TreeExecutor {
             top,
             shape,
             worker,
@@ -81,7 +81,7 @@ impl<'a> Carrier<'a> {
     }
 
     /// How `request` ended: the bytes of content that crossed, or the error.
-    pub fn carry_out(&mut self, request: &TreeRequest) -> Outcome {
+    pub fn execute(&mut self, request: &TreeRequest) -> Outcome {
         self.enter(request.node);
         let done = match request.op {
             FileOp::Mkdir => mkdirat(self.top, &*self.directory, Mode::RWXU).map(|()| 0),

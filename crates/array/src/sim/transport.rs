@@ -8,7 +8,7 @@
 use units::convert::narrow;
 use units::{Instant, Nanos};
 
-use crate::trail::Part;
+use crate::latency::Stage;
 use crate::wire::{Carried, Transfer};
 
 use super::Sim;
@@ -16,8 +16,8 @@ use super::event::Event;
 use super::request::{HostRequest, Leg};
 
 impl Sim {
-    /// Sets a request out. Follow with [`Sim::put_on`] for each wire and [`Sim::get_going`].
-    pub(super) fn set_out(&mut self, place: u32, leg: Leg) {
+    /// Sets a request out. Follow with [`Sim::put_on_wire`] for each wire and [`Sim::depart`].
+    pub(super) fn start_leg(&mut self, place: u32, leg: Leg) {
         let request = &mut self.requests[place];
         (request.leg, request.wires, request.due) = (leg, 0, Instant::START);
     }
@@ -29,7 +29,7 @@ impl Sim {
     }
 
     /// Puts a request on a wire, of which it takes `work` and where it is ready at `ready`.
-    pub(super) fn put_on(&mut self, place: u32, wire: u32, ready: Instant, work: Nanos) {
+    pub(super) fn put_on_wire(&mut self, place: u32, wire: u32, ready: Instant, work: Nanos) {
         self.not_before(place, ready + work);
         if work.is_zero() {
             return;
@@ -37,22 +37,22 @@ impl Sim {
         self.requests[place].wires += 1;
         let HostRequest { class, client, session, leg, .. } = self.requests[place];
         // A session is a byte stream; what crosses to the partner is none of it.
-        let streams = matches!(leg, Leg::Out | Leg::Back) && self.plant.protocol.pinned().is_some();
+        let streams = matches!(leg, Leg::Out | Leg::Back) && self.topology.protocol.pinned().is_some();
         let flow = streams.then(|| self.connection(client, session));
         self.wires[wire as usize].join(self.now, Transfer { ready, work, token: place, class, flow });
         self.arm(wire);
     }
 
     /// Has a request go on that no wire carries: by an event, or at once where it may be.
-    pub(super) fn get_going(&mut self, place: u32, at_once: bool) {
+    pub(super) fn depart(&mut self, place: u32, at_once: bool) {
         if self.requests[place].wires > 0 {
             return;
         }
         let due = self.requests[place].due;
         if at_once && due <= self.now {
-            self.there(place);
+            self.leg_done(place);
         } else {
-            self.events.push(due.max(self.now), Event::There(place).pack());
+            self.events.push(due.max(self.now), Event::LegDone(place).pack());
         }
     }
 
@@ -61,22 +61,22 @@ impl Sim {
         let mut carried = std::mem::take(&mut self.carried);
         self.wires[wire as usize].advance(self.now, &mut carried);
         self.arm(wire);
-        let part = self.wire_parts[wire as usize];
+        let stage = self.wire_stages[wire as usize];
         for Carried { token: place, work } in carried.drain(..) {
-            self.trails[place as usize].pass(part, self.now, work);
+            self.traces[place as usize].pass(stage, self.now, work);
             self.requests[place].wires -= 1;
-            self.get_going(place, true);
+            self.depart(place, true);
         }
         self.carried = carried;
     }
 
     /// A request is where it was going.
-    pub(super) fn there(&mut self, place: u32) {
-        let (now, leg, trail) = (self.now, self.requests[place].leg, &mut self.trails[place as usize]);
+    pub(super) fn leg_done(&mut self, place: u32) {
+        let (now, leg, trace) = (self.now, self.requests[place].leg, &mut self.traces[place as usize]);
         match leg {
-            Leg::Out | Leg::Across | Leg::Mirror => trail.serve(Part::Distance, now),
+            Leg::Out | Leg::Across | Leg::Mirror => trace.serve(Stage::Distance, now),
             // Later than its wires have carried it: its connection carries no more.
-            Leg::Back => trail.wait(Part::Window, now),
+            Leg::Back => trace.wait(Stage::Window, now),
         }
         match leg {
             Leg::Out => self.arrive(place),

@@ -12,7 +12,7 @@ use crate::raid::Geometry;
 
 /// Every part of an array and its hosts.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Plant {
+pub struct Topology {
     /// Hosts, all alike; at least one.
     pub hosts: u32,
     /// Each of them.
@@ -36,18 +36,18 @@ pub struct Plant {
     /// The model of each disk.
     pub disks: Vec<u32>,
     /// RAID sets.
-    pub sets: Vec<SetPlant>,
+    pub sets: Vec<SetTopology>,
     /// Hot spares by disk number; any set may use them.
     pub spares: Vec<u32>,
     /// Disks that have failed before the start.
     pub failed: Vec<u32>,
     /// Volumes.
-    pub luns: Vec<LunPlant>,
+    pub luns: Vec<LunPlacement>,
     /// What each kind of background work does.
     pub background: Vec<BackgroundParams>,
 }
 
-impl Plant {
+impl Topology {
     /// Whether a request that its LUN admits is at the one controller as soon as the host is done with it, and its
     /// answer at the host: no link, no way to choose, nothing spoken that takes time or limits anything.
     pub fn is_direct(&self) -> bool {
@@ -62,7 +62,7 @@ impl Plant {
 
 /// A RAID set.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SetPlant {
+pub struct SetTopology {
     /// Disk numbers, in the order of the geometry's slots.
     pub members: Vec<u32>,
     /// What lies where.
@@ -71,7 +71,7 @@ pub struct SetPlant {
 
 /// A volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LunPlant {
+pub struct LunPlacement {
     /// Its set.
     pub set: u32,
     /// First sector on the set.
@@ -82,7 +82,7 @@ pub struct LunPlant {
     pub owner: u32,
 }
 
-impl LunPlant {
+impl LunPlacement {
     /// Its size in bytes.
     pub fn bytes(&self) -> Bytes {
         Bytes::new(self.size.0 * SECTOR_BYTES)

@@ -1,4 +1,4 @@
-//! Coming to rest between two loads: what was written is on the media, and nothing is kept for reads.
+//! Quiescing between two loads: what was written is on the media, and nothing is kept for reads.
 //!
 //! **Invariant:** afterwards a load meets what it would meet on an array that has done nothing yet, but for what lasts:
 //! the health of its sets, background work in progress, the flash pages in use, and the positions of the arms.
@@ -14,14 +14,14 @@ impl Sim {
     /// then empties what they keep for reads. Whether all of it did.
     ///
     /// Call it when no load runs. What a controller holds that has failed stays there: that is no rest.
-    pub fn come_to_rest(&mut self, most: Nanos) -> bool {
+    pub fn quiesce(&mut self, most: Nanos) -> bool {
         let until = self.now.saturating_add(most);
         for host in 0..narrow::<u32>(self.hosts.len()) {
             self.write_back_run(host, self.now);
         }
         self.step_while(until, |sim| sim.requests.in_use() > 0);
-        for lun in 0..self.plant.luns.len() {
-            let volume = self.stretch(lun);
+        for lun in 0..self.topology.luns.len() {
+            let volume = self.volume_range(lun);
             let working = self.nodes.iter_mut().filter(|node| node.alive);
             working.filter_map(|node| node.cache.as_mut()).for_each(|cache| cache.urge(volume));
         }

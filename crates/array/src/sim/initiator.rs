@@ -1,4 +1,4 @@
-//! Who asks a simulated array: a job, or the file system of a host with jobs of its own.
+//! The initiator of I/O to a simulated array: a job, or the file system of a host with jobs of its own.
 
 use units::Instant;
 use workload::spec::FlushKind;
@@ -7,21 +7,21 @@ use workload::{Completion, Job, Request, Token, Wake};
 
 use crate::files::FileSystem;
 
-/// Who asks. Both plan block requests and settle their completions.
+/// Who issues I/O. Both plan block requests and settle their completions.
 #[expect(clippy::large_enum_variant, reason = "there are few, and the job plans every request")]
-pub(super) enum Asker {
+pub(super) enum Initiator {
     /// A job that asks for blocks.
     Job(Job),
     /// A file system, whose jobs ask for names.
     Files(Box<FileSystem>),
 }
 
-impl Asker {
+impl Initiator {
     /// Starts the clock of each job's window.
     pub fn start(&mut self, now: Instant) {
         match self {
-            Asker::Job(job) => job.start(now),
-            Asker::Files(files) => files.start(now),
+            Initiator::Job(job) => job.start(now),
+            Initiator::Files(files) => files.start(now),
         }
     }
 
@@ -29,8 +29,8 @@ impl Asker {
     #[inline]
     pub fn plan(&mut self, now: Instant, out: &mut Vec<Request>) -> Wake {
         match self {
-            Asker::Job(job) => job.plan(now, out),
-            Asker::Files(files) => files.plan(now, out),
+            Initiator::Job(job) => job.plan(now, out),
+            Initiator::Files(files) => files.plan(now, out),
         }
     }
 
@@ -38,8 +38,8 @@ impl Asker {
     /// file system asks for is no job's request.
     pub fn measures(&self, token: Token, now: Instant) -> Option<(Class, Instant)> {
         match self {
-            Asker::Job(job) => job.measures(token, now),
-            Asker::Files(_) => None,
+            Initiator::Job(job) => job.measures(token, now),
+            Initiator::Files(_) => None,
         }
     }
 
@@ -47,8 +47,8 @@ impl Asker {
     #[inline]
     pub fn settle(&mut self, done: Completion) {
         match self {
-            Asker::Job(job) => job.settle(done),
-            Asker::Files(files) => files.settle(done),
+            Initiator::Job(job) => job.settle(done),
+            Initiator::Files(files) => files.settle(done),
         }
     }
 
@@ -56,16 +56,16 @@ impl Asker {
     #[inline]
     pub fn complete_batch(&self) -> u32 {
         match self {
-            Asker::Job(job) => job.spec().complete_batch,
-            Asker::Files(_) => 1,
+            Initiator::Job(job) => job.spec().complete_batch,
+            Initiator::Files(_) => 1,
         }
     }
 
     /// How many completions it waits for now: as many as it takes at a time, or all that are in flight.
     pub fn awaited(&self) -> u32 {
         match self {
-            Asker::Job(job) => job.spec().complete_batch.min(job.progress().in_flight),
-            Asker::Files(_) => 1,
+            Initiator::Job(job) => job.spec().complete_batch.min(job.progress().in_flight),
+            Initiator::Files(_) => 1,
         }
     }
 
@@ -73,32 +73,32 @@ impl Asker {
     #[inline]
     pub fn waits_for_arrival(&self, now: Instant) -> bool {
         match self {
-            Asker::Job(job) => job.waits_for_arrival(now),
-            Asker::Files(_) => false,
+            Initiator::Job(job) => job.waits_for_arrival(now),
+            Initiator::Files(_) => false,
         }
     }
 
     /// Plans nothing more of its own accord.
     pub fn stop(&mut self) {
         match self {
-            Asker::Job(job) => job.stop(),
-            Asker::Files(files) => files.stop(),
+            Initiator::Job(job) => job.stop(),
+            Initiator::Files(files) => files.stop(),
         }
     }
 
     /// Which call a flush of its is.
     pub fn flush(&self) -> FlushKind {
         match self {
-            Asker::Job(job) => job.spec().flush,
-            Asker::Files(_) => FlushKind::Fsync,
+            Initiator::Job(job) => job.spec().flush,
+            Initiator::Files(_) => FlushKind::Fsync,
         }
     }
 
     /// Whether it stops all others once it has done its part.
     pub fn exit_all(&self) -> bool {
         match self {
-            Asker::Job(job) => job.spec().exit_all,
-            Asker::Files(_) => false,
+            Initiator::Job(job) => job.spec().exit_all,
+            Initiator::Files(_) => false,
         }
     }
 
@@ -106,8 +106,8 @@ impl Asker {
     #[inline]
     pub fn has_news(&self) -> bool {
         match self {
-            Asker::Job(job) => job.has_interval() || job.has_logged(),
-            Asker::Files(files) => files.has_interval(),
+            Initiator::Job(job) => job.has_interval() || job.has_logged(),
+            Initiator::Files(files) => files.has_interval(),
         }
     }
 }

@@ -1,45 +1,45 @@
-//! Where the time of one request went: a trail of stays without gaps, and the sums of many trails.
+//! Where the time of one request went: a trace of spans without gaps, and the sums of many traces.
 //!
-//! **Invariant:** the stays of a trail add up to the time from its beginning to its end, to the nanosecond. Where a
-//! request does several things at once the trail goes along what ended last, the critical path; the rest is for free.
+//! **Invariant:** the spans of a trace add up to the time from its beginning to its end, to the nanosecond. Where a
+//! request does several things at once the trace goes along what ended last, the critical path; the rest is for free.
 //!
-//! What a part was busy with for a request is service, what the request spent there besides is waiting: of a stay that
+//! What a stage was busy with for a request is service, what the request spent there besides is waiting: of a span that
 //! takes longer than the work, the last of it is the work. On a wire, where transfers take turns, the work is the time
-//! that the transfer was carried itself, and waiting is the turns of the others. What moves data while another part
+//! that the transfer was carried itself, and waiting is the turns of the others. What moves data while another stage
 //! still does is charged with what it takes longer.
 //!
-//! A trail that has not begun goes nowhere, whatever it is told to pass: where nobody asks for trails none begins, and
-//! all that is left of them is a comparison at every part.
+//! A trace that has not begun goes nowhere, whatever it is told to pass: where nobody asks for traces none begins, and
+//! all that is left of them is a comparison at every stage.
 
 use units::convert::{narrow, truncated};
 use units::{Instant, Nanos};
 use workload::tally::Class;
 
-/// Declares the parts once: name in Rust, name in records.
-macro_rules! parts {
-    ($($(#[doc = $doc:literal])+ $part:ident => $name:literal,)+) => {
+/// Declares the stages once: name in Rust, name in records.
+macro_rules! stages {
+    ($($(#[doc = $doc:literal])+ $stage:ident => $name:literal,)+) => {
         /// What a request meets, all of a kind together.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u8)]
-        pub enum Part {
-            $($(#[doc = $doc])+ $part,)+
+        pub enum Stage {
+            $($(#[doc = $doc])+ $stage,)+
         }
 
-        impl Part {
+        impl Stage {
             /// All of them, in the order in which a request meets them.
-            pub const ALL: [Part; [$(Part::$part),+].len()] = [$(Part::$part),+];
+            pub const ALL: [Stage; [$(Stage::$stage),+].len()] = [$(Stage::$stage),+];
 
             /// The name used in records.
             pub const fn name(self) -> &'static str {
                 match self {
-                    $(Part::$part => $name,)+
+                    $(Stage::$stage => $name,)+
                 }
             }
         }
     };
 }
 
-parts! {
+stages! {
     /// The schedule: due, and not yet issued.
     Schedule => "schedule",
     /// One file or LUN of the host, which one request at a time goes through.
@@ -94,46 +94,46 @@ parts! {
     DiskTransfer => "disk transfer",
     /// The host, where a request that has ended waits for others to be taken with it.
     CompletionBatch => "completion batch",
-    /// What no part claims.
+    /// What no stage claims.
     Unclaimed => "unclaimed",
 }
 
-const PARTS: usize = Part::ALL.len();
+const STAGES: usize = Stage::ALL.len();
 
-/// All of a stay is service.
+/// All of a span is service.
 const ALL: Nanos = Nanos::new(u64::MAX);
 
-/// Time at one part.
+/// Time at one stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stay {
+pub struct Span {
     /// Where.
-    pub part: Part,
-    /// Before the part worked for the request.
+    pub stage: Stage,
+    /// Before the stage worked for the request.
     pub wait: Nanos,
     /// While it did.
     pub service: Nanos,
 }
 
-/// The stays of one request, or of a piece of its way, in order of time.
+/// The spans of one request, or of a piece of its way, in order of time.
 #[derive(Clone, Debug)]
-pub struct Trail {
+pub struct LatencyTrace {
     began: Instant,
     at: Instant,
-    stays: Vec<Stay>,
+    spans: Vec<Span>,
 }
 
-impl Default for Trail {
+impl Default for LatencyTrace {
     /// One that has not begun.
-    fn default() -> Trail {
-        Trail { began: Instant::NEVER, at: Instant::NEVER, stays: Vec::new() }
+    fn default() -> LatencyTrace {
+        LatencyTrace { began: Instant::NEVER, at: Instant::NEVER, spans: Vec::new() }
     }
 }
 
-impl Trail {
+impl LatencyTrace {
     /// Forgets what it held and begins at `at`.
     pub fn begin(&mut self, at: Instant) {
         (self.began, self.at) = (at, at);
-        self.stays.clear();
+        self.spans.clear();
     }
 
     /// When it began.
@@ -146,40 +146,40 @@ impl Trail {
         self.at
     }
 
-    /// Its stays.
-    pub fn stays(&self) -> &[Stay] {
-        &self.stays
+    /// Its spans.
+    pub fn spans(&self) -> &[Span] {
+        &self.spans
     }
 
-    /// Goes on to `until` at `part`, which worked for the last `work` of it. Nothing where it is there already.
+    /// Goes on to `until` at `stage`, which worked for the last `work` of it. Nothing where it is there already.
     #[inline]
-    pub fn pass(&mut self, part: Part, until: Instant, work: Nanos) {
+    pub fn pass(&mut self, stage: Stage, until: Instant, work: Nanos) {
         if until > self.at {
-            self.stay(part, until, work);
+            self.push(stage, until, work);
         }
     }
 
-    /// The same where the part worked all the time.
+    /// The same where the stage worked all the time.
     #[inline]
-    pub fn serve(&mut self, part: Part, until: Instant) {
-        self.pass(part, until, ALL);
+    pub fn serve(&mut self, stage: Stage, until: Instant) {
+        self.pass(stage, until, ALL);
     }
 
     /// The same where it did nothing for it.
     #[inline]
-    pub fn wait(&mut self, part: Part, until: Instant) {
-        self.pass(part, until, Nanos::ZERO);
+    pub fn wait(&mut self, stage: Stage, until: Instant) {
+        self.pass(stage, until, Nanos::ZERO);
     }
 
-    fn stay(&mut self, part: Part, until: Instant, work: Nanos) {
+    fn push(&mut self, stage: Stage, until: Instant, work: Nanos) {
         let elapsed = until - self.at;
         let service = elapsed.min(work);
-        self.stays.push(Stay { part, wait: elapsed - service, service });
+        self.spans.push(Span { stage, wait: elapsed - service, service });
         self.at = until;
     }
 
     /// Goes on along `other`, as far as that lies ahead. What lies between the two is service of `gap`.
-    pub fn follow(&mut self, other: &Trail, gap: Part) {
+    pub fn follow(&mut self, other: &LatencyTrace, gap: Stage) {
         if other.at <= self.at || other.at == Instant::NEVER {
             return;
         }
@@ -187,24 +187,24 @@ impl Trail {
             self.serve(gap, other.began);
         }
         let mut behind = self.at.saturating_since(other.began);
-        for &Stay { part, wait, service } in &other.stays {
+        for &Span { stage, wait, service } in &other.spans {
             let skipped = wait.min(behind);
             behind = behind - skipped;
             let (wait, skipped) = (wait - skipped, service.min(behind));
             behind = behind - skipped;
             let service = service - skipped;
             if !(wait.is_zero() && service.is_zero()) {
-                self.stays.push(Stay { part, wait, service });
+                self.spans.push(Span { stage, wait, service });
             }
         }
         self.at = other.at;
     }
 
-    /// Ends it at `at`: what is missing is [`Part::Unclaimed`], what goes beyond is cut off.
+    /// Ends it at `at`: what is missing is [`Stage::Unclaimed`], what goes beyond is cut off.
     pub fn end(&mut self, at: Instant) {
-        self.wait(Part::Unclaimed, at);
+        self.wait(Stage::Unclaimed, at);
         while self.at > at
-            && let Some(last) = self.stays.last_mut()
+            && let Some(last) = self.spans.last_mut()
         {
             let beyond = self.at - at;
             let (service, wait) =
@@ -212,26 +212,26 @@ impl Trail {
             (last.service, last.wait) = (last.service - service, last.wait - wait);
             self.at = Instant::from_nanos(self.at.nanos() - service.get() - wait.get());
             if last.wait.is_zero() && last.service.is_zero() {
-                self.stays.pop();
+                self.spans.pop();
             }
         }
     }
 }
 
-/// Nanoseconds at each part.
+/// Nanoseconds at each stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Times {
     /// Requests.
     pub count: u64,
     /// Their response times, from due to finished.
     pub response_ns: u64,
-    /// Waiting and service at each part, in the order of [`Part::ALL`].
-    pub parts: [(u64, u64); PARTS],
+    /// Waiting and service at each stage, in the order of [`Stage::ALL`].
+    pub stages: [(u64, u64); STAGES],
 }
 
 impl Default for Times {
     fn default() -> Times {
-        Times { count: 0, response_ns: 0, parts: [(0, 0); PARTS] }
+        Times { count: 0, response_ns: 0, stages: [(0, 0); STAGES] }
     }
 }
 
@@ -239,15 +239,15 @@ impl Times {
     fn add(&mut self, other: &Times) {
         self.count += other.count;
         self.response_ns += other.response_ns;
-        for (sum, one) in self.parts.iter_mut().zip(&other.parts) {
+        for (sum, one) in self.stages.iter_mut().zip(&other.stages) {
             *sum = (sum.0 + one.0, sum.1 + one.1);
         }
     }
 
-    /// Each part at which anything was spent, with the nanoseconds waited and served there.
-    pub fn spent(&self) -> impl Iterator<Item = (Part, u64, u64)> + '_ {
-        let all = Part::ALL.into_iter().zip(&self.parts);
-        all.filter(|(_, times)| **times != (0, 0)).map(|(part, &(wait, service))| (part, wait, service))
+    /// Each stage at which anything was spent, with the nanoseconds waited and served there.
+    pub fn spent(&self) -> impl Iterator<Item = (Stage, u64, u64)> + '_ {
+        let all = Stage::ALL.into_iter().zip(&self.stages);
+        all.filter(|(_, times)| **times != (0, 0)).map(|(stage, &(wait, service))| (stage, wait, service))
     }
 }
 
@@ -255,16 +255,16 @@ impl Times {
 /// to.
 const SUB_BITS: u32 = 5;
 
-/// The trails of the measured requests of one class, added up by response time.
+/// The traces of the measured requests of one class, added up by response time.
 #[derive(Clone, Debug, Default)]
-struct OfClass {
+struct ClassTotals {
     by_response: Vec<Option<Box<Times>>>,
 }
 
-/// The trails of one job's measured requests, added up.
+/// The traces of one job's measured requests, added up.
 #[derive(Clone, Debug, Default)]
-pub struct Trails {
-    classes: Vec<(Class, OfClass)>,
+pub struct LatencyTotals {
+    classes: Vec<(Class, ClassTotals)>,
 }
 
 /// The slowest requests of a class.
@@ -272,18 +272,18 @@ pub struct Trails {
 pub struct Tail {
     /// They took at least that long.
     pub from: Nanos,
-    /// Their trails.
+    /// Their traces.
     pub times: Times,
 }
 
-impl Trails {
-    /// Adds a measured request that was due at `due` and whose trail has ended.
-    pub fn add(&mut self, class: Class, due: Instant, trail: &Trail) {
-        let response = trail.at.saturating_since(due).get();
+impl LatencyTotals {
+    /// Adds a measured request that was due at `due` and whose trace has ended.
+    pub fn add(&mut self, class: Class, due: Instant, trace: &LatencyTrace) {
+        let response = trace.at.saturating_since(due).get();
         let index = match self.classes.iter().position(|(known, _)| *known == class) {
             Some(index) => index,
             None => {
-                self.classes.push((class, OfClass::default()));
+                self.classes.push((class, ClassTotals::default()));
                 self.classes.len() - 1
             }
         };
@@ -295,16 +295,16 @@ impl Trails {
         let times = by_response[bucket].get_or_insert_default();
         times.count += 1;
         times.response_ns += response;
-        times.parts[Part::Schedule as usize].0 += trail.began.saturating_since(due).get();
-        for Stay { part, wait, service } in &trail.stays {
-            let sum = &mut times.parts[*part as usize];
+        times.stages[Stage::Schedule as usize].0 += trace.began.saturating_since(due).get();
+        for Span { stage, wait, service } in &trace.spans {
+            let sum = &mut times.stages[*stage as usize];
             sum.0 += wait.get();
             sum.1 += service.get();
         }
     }
 
     /// Adds another job's.
-    pub fn merge(&mut self, other: &Trails) {
+    pub fn merge(&mut self, other: &LatencyTotals) {
         for (class, theirs) in &other.classes {
             let own = match self.classes.iter_mut().find(|(known, _)| known == class) {
                 Some((_, own)) => own,
@@ -388,69 +388,69 @@ mod tests {
         Class { op: Op::Read.into(), size: units::Bytes::KIB }
     }
 
-    fn stay(part: Part, wait: u64, service: u64) -> Stay {
-        Stay { part, wait: Nanos::new(wait), service: Nanos::new(service) }
+    fn span(stage: Stage, wait: u64, service: u64) -> Span {
+        Span { stage, wait: Nanos::new(wait), service: Nanos::new(service) }
     }
 
     #[test]
-    fn the_last_of_a_stay_is_work_and_what_came_before_is_waiting() {
-        let mut trail = Trail::default();
-        trail.begin(at(100));
-        trail.pass(Part::Link, at(150), Nanos::new(20));
-        trail.pass(Part::Adapter, at(140), Nanos::new(30));
-        trail.pass(Part::Bus, at(160), Nanos::new(30));
-        assert_eq!(trail.stays(), [stay(Part::Link, 30, 20), stay(Part::Bus, 0, 10)]);
+    fn the_last_of_a_span_is_work_and_what_came_before_is_waiting() {
+        let mut trace = LatencyTrace::default();
+        trace.begin(at(100));
+        trace.pass(Stage::Link, at(150), Nanos::new(20));
+        trace.pass(Stage::Adapter, at(140), Nanos::new(30));
+        trace.pass(Stage::Bus, at(160), Nanos::new(30));
+        assert_eq!(trace.spans(), [span(Stage::Link, 30, 20), span(Stage::Bus, 0, 10)]);
     }
 
     #[test]
     fn who_joins_a_fetch_halfway_is_charged_with_what_was_left_of_it() {
-        let (mut fetch, mut reader) = (Trail::default(), Trail::default());
+        let (mut fetch, mut reader) = (LatencyTrace::default(), LatencyTrace::default());
         fetch.begin(at(0));
-        fetch.pass(Part::Disk, at(100), Nanos::new(60));
-        fetch.pass(Part::Channel, at(130), Nanos::new(10));
+        fetch.pass(Stage::Disk, at(100), Nanos::new(60));
+        fetch.pass(Stage::Channel, at(130), Nanos::new(10));
         reader.begin(at(90));
-        reader.follow(&fetch, Part::CacheRoom);
-        assert_eq!(reader.stays(), [stay(Part::Disk, 0, 10), stay(Part::Channel, 20, 10)]);
+        reader.follow(&fetch, Stage::CacheRoom);
+        assert_eq!(reader.spans(), [span(Stage::Disk, 0, 10), span(Stage::Channel, 20, 10)]);
         assert_eq!(reader.at(), at(130));
     }
 
     #[test]
     fn what_lies_before_the_piece_that_is_followed_is_the_gaps() {
-        let (mut piece, mut whole) = (Trail::default(), Trail::default());
+        let (mut piece, mut whole) = (LatencyTrace::default(), LatencyTrace::default());
         piece.begin(at(50));
-        piece.pass(Part::Disk, at(60), Nanos::new(60));
+        piece.pass(Stage::Disk, at(60), Nanos::new(60));
         whole.begin(at(10));
-        whole.follow(&piece, Part::Locate);
-        assert_eq!(whole.stays(), [stay(Part::Locate, 0, 40), stay(Part::Disk, 0, 10)]);
+        whole.follow(&piece, Stage::Locate);
+        assert_eq!(whole.spans(), [span(Stage::Locate, 0, 40), span(Stage::Disk, 0, 10)]);
     }
 
     #[test]
-    fn a_trail_that_has_not_begun_goes_nowhere_and_nobody_follows_it() {
-        let (mut resting, mut other) = (Trail::default(), Trail::default());
-        resting.serve(Part::Disk, at(1 << 60));
+    fn a_trace_that_has_not_begun_goes_nowhere_and_nobody_follows_it() {
+        let (mut resting, mut other) = (LatencyTrace::default(), LatencyTrace::default());
+        resting.serve(Stage::Disk, at(1 << 60));
         other.begin(at(10));
-        other.serve(Part::Link, at(20));
-        other.follow(&resting, Part::Locate);
-        resting.follow(&other, Part::Locate);
+        other.serve(Stage::Link, at(20));
+        other.follow(&resting, Stage::Locate);
+        resting.follow(&other, Stage::Locate);
         resting.end(at(30));
-        assert_eq!((resting.stays(), resting.at()), (&[][..], Instant::NEVER));
-        assert_eq!((other.stays(), other.at()), (&[stay(Part::Link, 0, 10)][..], at(20)));
+        assert_eq!((resting.spans(), resting.at()), (&[][..], Instant::NEVER));
+        assert_eq!((other.spans(), other.at()), (&[span(Stage::Link, 0, 10)][..], at(20)));
     }
 
     #[test]
     fn a_tail_is_at_least_the_share_asked_for_and_none_faster_than_it_says() {
-        let mut trails = Trails::default();
+        let mut totals = LatencyTotals::default();
         for n in 0..1_000 {
-            let mut trail = Trail::default();
-            trail.begin(at(5));
-            trail.pass(Part::Disk, at(5 + 1_000 + n), Nanos::new(10));
-            trails.add(class(), at(5), &trail);
+            let mut trace = LatencyTrace::default();
+            trace.begin(at(5));
+            trace.pass(Stage::Disk, at(5 + 1_000 + n), Nanos::new(10));
+            totals.add(class(), at(5), &trace);
         }
-        let tail = trails.tail(class(), 0.01).unwrap();
+        let tail = totals.tail(class(), 0.01).unwrap();
         assert!((10..50).contains(&tail.times.count), "{}", tail.times.count);
         assert!(tail.times.response_ns >= tail.from.get() * tail.times.count);
-        assert_eq!(trails.all(class()).count, 1_000);
-        assert!(trails.tail(Class { size: units::Bytes::MIB, ..class() }, 0.01).is_none());
+        assert_eq!(totals.all(class()).count, 1_000);
+        assert!(totals.tail(Class { size: units::Bytes::MIB, ..class() }, 0.01).is_none());
     }
 
     proptest! {
@@ -463,25 +463,25 @@ mod tests {
         }
 
         #[test]
-        fn the_stays_of_any_trail_add_up_to_its_length(
-            steps in prop::collection::vec((0usize..PARTS, 0u64..1_000, 0u64..500), 0..20),
+        fn the_spans_of_any_trace_add_up_to_its_length(
+            steps in prop::collection::vec((0usize..STAGES, 0u64..1_000, 0u64..500), 0..20),
             cut in 0u64..1_500,
             joined in 0u64..800,
         ) {
-            let (mut trail, mut other) = (Trail::default(), Trail::default());
-            trail.begin(at(300));
+            let (mut trace, mut other) = (LatencyTrace::default(), LatencyTrace::default());
+            trace.begin(at(300));
             other.begin(at(joined));
-            for (index, (part, until, work)) in steps.into_iter().enumerate() {
-                let taken = if index % 2 == 0 { &mut trail } else { &mut other };
-                taken.pass(Part::ALL[part], at(until), Nanos::new(work));
+            for (index, (stage, until, work)) in steps.into_iter().enumerate() {
+                let taken = if index % 2 == 0 { &mut trace } else { &mut other };
+                taken.pass(Stage::ALL[stage], at(until), Nanos::new(work));
             }
-            let sum = |trail: &Trail| -> u64 {
-                trail.stays().iter().map(|stay| stay.wait.get() + stay.service.get()).sum()
+            let sum = |trace: &LatencyTrace| -> u64 {
+                trace.spans().iter().map(|span| span.wait.get() + span.service.get()).sum()
             };
-            trail.follow(&other, Part::Locate);
-            prop_assert_eq!(sum(&trail), trail.at().saturating_since(trail.began()).get());
-            trail.end(at(300 + cut));
-            prop_assert_eq!(sum(&trail), cut);
+            trace.follow(&other, Stage::Locate);
+            prop_assert_eq!(sum(&trace), trace.at().saturating_since(trace.began()).get());
+            trace.end(at(300 + cut));
+            prop_assert_eq!(sum(&trace), cut);
         }
     }
 }
