@@ -6,7 +6,7 @@ use std::str::FromStr;
 use units::convert::narrow;
 
 use super::{TextError, call, unknown, wrong};
-use crate::spec::MOST_PATTERN;
+use crate::MOST_PATTERN;
 
 /// What the key `content` says; ratios have keys of their own.
 #[derive(Clone, Debug, PartialEq, Eq)]

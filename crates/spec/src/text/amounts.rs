@@ -7,7 +7,7 @@ use toml::de::{DeTable, DeValue};
 use units::{Bytes, Share};
 
 use super::{TextError, listed, share_text, unit, wrong};
-use crate::spec::{Extent, SizeSplit, Span};
+use crate::{Extent, SizeSplit, Span};
 
 /// The most sizes in one split. The same limit as in other tools' splits.
 pub const MOST_SIZES: usize = 64;
@@ -63,7 +63,7 @@ fn entries(table: &DeTable<'_>) -> Result<Vec<(Bytes, f64)>, TextError> {
 }
 
 /// The weight `60` or `60%`.
-pub(crate) fn weight_of(text: &str) -> Result<f64, TextError> {
+pub fn weight_of(text: &str) -> Result<f64, TextError> {
     match text.trim().trim_end_matches('%').trim_end().parse::<f64>() {
         Ok(weight) if weight > 0.0 && weight <= LARGEST_WEIGHT => Ok(weight),
         _ => wrong(
@@ -74,7 +74,7 @@ pub(crate) fn weight_of(text: &str) -> Result<f64, TextError> {
 }
 
 /// The split with these sizes and weights, if it is one.
-pub(crate) fn split_of(entries: Vec<(Bytes, f64)>) -> Result<SizeSplit, TextError> {
+pub fn split_of(entries: Vec<(Bytes, f64)>) -> Result<SizeSplit, TextError> {
     if entries.len() > MOST_SIZES {
         return wrong(format!("{} sizes in one split", entries.len()), format!("at most {MOST_SIZES}"));
     }
