@@ -3,7 +3,8 @@
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
-use toml::de::{DeTable, DeValue};
+use toml::Spanned;
+use toml::de::{DeString, DeTable, DeValue};
 use units::{Bytes, Share};
 
 use super::{TextError, listed, share_text, unit, wrong};
@@ -38,28 +39,31 @@ impl FromStr for SizeSplit {
             return split_of(vec![(unit(text)?, 1.0)]);
         }
         let help = "for example { \"4KiB\" = 60, \"64KiB\" = 40 }";
-        match DeValue::parse(text.trim()).map(toml::Spanned::into_inner) {
+        match DeValue::parse(text.trim()).map(Spanned::into_inner) {
             Ok(DeValue::Table(table)) => split_of(entries(&table)?),
             _ => wrong(format!("`{text}` is not a table of sizes and weights"), help),
         }
     }
 }
 
-fn entries(table: &DeTable<'_>) -> Result<Vec<(Bytes, f64)>, TextError> {
+/// Sizes and their weights in the order in which they stand.
+pub(super) fn entries(table: &DeTable<'_>) -> Result<Vec<(Bytes, f64)>, TextError> {
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
-    entries
-        .into_iter()
-        .map(|(key, value)| {
-            let weight = match value.get_ref() {
-                DeValue::Integer(number) => number.as_str().to_string(),
-                DeValue::Float(number) => number.as_str().to_string(),
-                DeValue::String(text) => text.to_string(),
-                other => other.type_str().to_string(),
-            };
-            Ok((unit(key.get_ref())?, weight_of(&weight)?))
-        })
-        .collect()
+    let entry = |(key, value): (&Spanned<DeString<'_>>, &Spanned<DeValue<'_>>)| {
+        Ok((unit(key.get_ref())?, weight_of(&scalar(value.get_ref()))?))
+    };
+    entries.into_iter().map(entry).collect()
+}
+
+/// A number or a text as it is written; of anything else what it is.
+pub(super) fn scalar(value: &DeValue<'_>) -> String {
+    match value {
+        DeValue::Integer(number) => number.as_str().to_string(),
+        DeValue::Float(number) => number.as_str().to_string(),
+        DeValue::String(text) => text.to_string(),
+        other => other.type_str().to_string(),
+    }
 }
 
 /// The weight `60` or `60%`.

@@ -4,6 +4,7 @@
 
 mod amounts;
 mod content;
+mod lines;
 mod load;
 mod pattern;
 mod steady;
@@ -17,6 +18,7 @@ use crate::nearest;
 pub use amounts::{LARGEST_REQUEST, MOST_SIZES};
 pub use amounts::{split_of, weight_of};
 pub use content::ContentText;
+pub use lines::LineList;
 pub use load::{CpuList, Ratio, TargetList};
 pub use load::{FILES, LAYOUTS, PACES};
 pub use pattern::MOST_ZONES;
@@ -41,12 +43,19 @@ fn wrong<T>(message: impl Into<String>, help: impl Into<String>) -> Result<T, Te
 }
 
 /// A size, duration, rate or share within a longer text.
-fn unit<T: FromStr<Err = UnitError>>(text: &str) -> Result<T, TextError> {
+pub(crate) fn unit<T: FromStr<Err = UnitError>>(text: &str) -> Result<T, TextError> {
     text.trim().parse().map_err(|error: UnitError| {
         let said = error.to_string();
         let (message, help) = said.split_once("; ").unwrap_or((&said, "see the rules for units"));
         TextError { message: message.into(), help: help.into() }
     })
+}
+
+/// A whole number.
+pub(crate) fn number<T: FromStr>(text: &str) -> Result<T, TextError> {
+    let wrong =
+        |_| TextError { message: format!("`{text}` is no whole number"), help: "for example 32".into() };
+    text.trim().parse().map_err(wrong)
 }
 
 /// `name(argument)` taken apart; `None` for the argument where there are no brackets.
