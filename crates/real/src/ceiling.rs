@@ -8,7 +8,7 @@ use host::engine::EngineError;
 use host::load::{Assignment, WorkerOutcome, run};
 use units::{Nanos, OpsPerSecond};
 use workload::JobSpec;
-use workload::spec::{EngineKind, Habits, Pace};
+use workload::spec::{EngineKind, Pace, Sequence};
 
 /// Before the window: threads wake, caches fill.
 const WARMUP: Nanos = Nanos::from_millis(3);
@@ -72,7 +72,7 @@ fn on_null(assignment: &Assignment, time: Nanos) -> Assignment {
     let closed = |job: &JobSpec| JobSpec {
         pace: Pace::Closed,
         // Proportions, pauses and reading back would have workers wait for each other.
-        habits: Habits::PLAIN,
+        sequence: Sequence::PLAIN,
         start: Nanos::ZERO,
         warmup: WARMUP,
         run: Some(time),

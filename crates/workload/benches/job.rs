@@ -3,7 +3,7 @@
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use units::{Bytes, Instant, Nanos, Share};
-use workload::spec::{Extent, Habits, OpMix, Pace, Pattern, SizeSplit, Zone};
+use workload::spec::{Extent, OpMix, Pace, Pattern, Sequence, SizeSplit, Zone};
 use workload::{Completion, FileMap, Job, JobSpec, Outcome, Part, Region};
 
 fn main() {
@@ -30,7 +30,7 @@ fn spec(pattern: Pattern, depth: u32) -> JobSpec {
         submit_batch: 32,
         complete_batch: 1,
         pace: Pace::Closed,
-        habits: Habits::PLAIN,
+        sequence: Sequence::PLAIN,
         start: Nanos::ZERO,
         warmup: Nanos::ZERO,
         run: Some(Nanos::from_secs(3600)),

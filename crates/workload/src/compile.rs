@@ -386,7 +386,7 @@ pub(crate) fn job_spec_of(
         submit_batch: workload.engine.submit_batch,
         complete_batch: workload.engine.complete_batch,
         pace: workload.pace,
-        habits: workload.habits,
+        sequence: workload.sequence,
         start: workload.stop.start,
         warmup: workload.stop.warmup,
         run: workload.stop.run,
@@ -426,15 +426,15 @@ fn lines(workload: &Workload) -> Vec<JobLine> {
         delay: Nanos::ZERO,
     };
     let lines = match workload.lines[..] {
-        [] if workload.random.is_none() && workload.habits.consecutive == 1 => return Vec::new(),
+        [] if workload.random.is_none() && workload.sequence.consecutive == 1 => return Vec::new(),
         [] => vec![only()],
         _ => workload.lines.clone(),
     };
     let by_pattern = if workload.pattern.is_random() { Share::ALL } else { Share::NONE };
     let placed = |line: Line| JobLine {
         jumps: workload.continues().then(|| line.random.or(workload.random).unwrap_or(by_pattern)),
-        consecutive: workload.habits.consecutive,
-        repeat_offset: workload.habits.repeat_offset,
+        consecutive: workload.sequence.consecutive,
+        repeat_offset: workload.sequence.repeat_offset,
         align: line.align.unwrap_or_else(|| workload.alignment()),
         line,
     };

@@ -155,14 +155,14 @@ fn a_file_has_the_same_size_whatever_is_done_to_it_and_in_whatever_order() {
 
 #[test]
 fn sizes_follow_their_range_and_their_weights() {
-    let sizes = range(0, 4096).draw(Streams::new(3), 0);
+    let sizes = DrawnSizes::new(range(0, 4096), Streams::new(3), 0);
     let drawn: Vec<f64> = (0..40_000).map(|file| sizes.of(file).0.as_f64()).collect();
     assert!(drawn.iter().all(|size| *size <= 4096.0));
     let mean = drawn.iter().sum::<f64>() / drawn.len() as f64;
     // A uniform distribution over 0 to 4096 has a standard deviation of 4097 / sqrt(12); five of the mean's are 30.
     assert!((mean - 2048.0).abs() < 30.0, "{mean}");
     let split = SizeSplit(vec![(Bytes::KIB, 3.0), (Bytes::MIB, 1.0)]);
-    let sizes = FileSizes::Split(split).draw(Streams::new(3), 0);
+    let sizes = DrawnSizes::new(FileSizes::Split(split), Streams::new(3), 0);
     let large = (0..40_000).filter(|file| sizes.of(*file) == (Bytes::MIB, 1)).count();
     // Five standard deviations of a binomial with n = 40,000 and p = 1/4 are 433.
     assert!(large.abs_diff(10_000) < 433, "{large}");

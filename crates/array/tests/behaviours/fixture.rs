@@ -5,7 +5,7 @@ use array::spec::Shipped;
 use array::spec::case::{Activity, ActivityKind, Load, Metric, Pattern, Subject};
 use array::validate::measure;
 use units::{Bytes, Nanos, Share};
-use workload::spec::{Habits, OpMix, Pace, SizeSplit};
+use workload::spec::{OpMix, Pace, Sequence, SizeSplit};
 use workload::{FileMap, Job, JobSpec, Part, Region};
 
 pub fn part(part: f64) -> Share {
@@ -146,7 +146,7 @@ pub fn worker(sim: &mut Sim, load: &Load, ops: u64) -> f64 {
         submit_batch: 64,
         complete_batch: 1,
         pace: Pace::Closed,
-        habits: Habits::PLAIN,
+        sequence: Sequence::PLAIN,
         start: Nanos::ZERO,
         warmup: Nanos::ZERO,
         run: None,

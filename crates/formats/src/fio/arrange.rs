@@ -435,14 +435,14 @@ fn member(
             keys.push(("repeat_offset", "true".into()));
         }
     }
-    habits(job, &mut keys)?;
+    sequence(job, &mut keys)?;
     // The null engine has no page cache to bypass.
     keys.extend(job.keys.iter().filter(|(key, _)| *key != "direct" || job.engine.name != "null").cloned());
     Ok(Member { job: index, name, keys, joins: false })
 }
 
 /// How it goes on from request to request, and what ends it beside its own length.
-fn habits(job: &Job, keys: &mut Vec<(&'static str, String)>) -> Result<(), Refusal> {
+fn sequence(job: &Job, keys: &mut Vec<(&'static str, String)>) -> Result<(), Refusal> {
     keys.extend(job.engine.low_water.map(|low| ("low_water", low.to_string())));
     let batches = [("submit_batch", job.engine.submit_batch), ("complete_batch", job.engine.complete_batch)];
     keys.extend(batches.into_iter().filter(|batch| batch.1 > 1).map(|(key, count)| (key, count.to_string())));
@@ -470,7 +470,7 @@ fn replayed(
     if let Some(requests) = job.length.requests {
         keys.push(("ops", requests.to_string()));
     }
-    habits(job, &mut keys)?;
+    sequence(job, &mut keys)?;
     let own = ["align", "random", "flush_every"];
     keys.extend(job.keys.iter().filter(|(key, _)| !own.contains(key)).cloned());
     Ok(keys)

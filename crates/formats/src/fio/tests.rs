@@ -164,11 +164,11 @@ fn streams_may_skip_and_go_back() {
     assert_eq!(pattern("read:-64k"), Pattern::ReverseStride(units::Bytes::new(56 << 10)));
     assert!(refusal(&format!("[a]\nbs=8k\nrw=read:-4k\n{TIMED}")).starts_with("x.fio:3: `rw=read:-4k`"));
     let rows = only(&format!("[a]\nrw=randread:8\n{TIMED}"));
-    assert_eq!((rows.pattern, rows.habits.consecutive), (Pattern::Random, 8));
+    assert_eq!((rows.pattern, rows.sequence.consecutive), (Pattern::Random, 8));
     assert_eq!(pattern("randread:1"), Pattern::Random);
     assert_eq!(pattern("randread\nrw_sequencer=identical"), Pattern::Random);
     let again = only(&format!("[a]\nrw=randread:8\nrw_sequencer=identical\n{TIMED}"));
-    assert_eq!((again.habits.consecutive, again.habits.repeat_offset), (8, true));
+    assert_eq!((again.sequence.consecutive, again.sequence.repeat_offset), (8, true));
     assert!(refusal(&format!("[a]\nrw=randread:8\nrw_sequencer=odd\n{TIMED}")).contains("x.fio:"));
 }
 
@@ -391,7 +391,7 @@ fn phases_of_starts(text: &str) -> Vec<f64> {
 fn a_flow_is_a_part_for_each_job_and_exitall_ends_all() {
     let phases =
         phases("[global]\nsize=1g\nexitall\n[a]\nflow=1\nflow_sleep=1000\n[b]\nflow=8\nrw=randread\n");
-    let of = |index: usize| (phases[0][index].habits.flow, phases[0][index].stop.exit_all);
+    let of = |index: usize| (phases[0][index].sequence.flow, phases[0][index].stop.exit_all);
     assert_eq!((of(0), of(1)), ((Some(1), true), (Some(8), true)));
 }
 
@@ -409,11 +409,11 @@ fn steadystate_ends_a_job_by_its_rolling_window() {
 fn what_is_written_with_a_backlog_or_for_a_time_reads_itself_back() {
     let asked = |text: &str| only(&format!("[a]\nrw=write\n{text}\n"));
     let backlog = asked("size=1m\nverify=md5\nverify_backlog=8");
-    assert_eq!((backlog.habits.read_back, backlog.verify), (Some(8), Verify::Written));
+    assert_eq!((backlog.sequence.read_back, backlog.verify), (Some(8), Verify::Written));
     let timed = asked(&format!("verify=sha512\n{TIMED}"));
-    assert_eq!(timed.habits.read_back, Some(u32::MAX));
+    assert_eq!(timed.sequence.read_back, Some(u32::MAX));
     let unread = asked(&format!("verify=sha512\ndo_verify=0\n{TIMED}"));
-    assert_eq!(unread.habits.read_back, None);
+    assert_eq!(unread.sequence.read_back, None);
     // What an earlier run wrote is only read.
     let only_read = asked("size=1m\nverify=crc32c\nverify_only=1\ndirect=1");
     assert_eq!((only_read.writes(), only_read.verify), (false, Verify::All));
@@ -434,7 +434,7 @@ fn patterns_are_content_and_what_is_read_may_be_held_against_them() {
 #[test]
 fn a_low_water_mark_lets_slots_wait() {
     let low =
-        |text: &str| only(&format!("[a]\nioengine=libaio\niodepth=32\n{text}\n{TIMED}")).habits.low_water;
+        |text: &str| only(&format!("[a]\nioengine=libaio\niodepth=32\n{text}\n{TIMED}")).sequence.low_water;
     assert_eq!(low("iodepth_low=8"), Some(8));
     assert_eq!((low("iodepth_low=32"), low("iodepth_batch_complete=16"), low("bs=4k")), (None, None, None));
 }
@@ -633,7 +633,7 @@ fn a_job_with_a_log_asks_it_again() {
                                [b]\nread_iolog=log\nexitall=1\n",
     );
     assert_eq!(workloads[0].stop.start, units::Nanos::from_secs(2));
-    assert_eq!((workloads[0].habits.low_water, workloads[1].stop.exit_all), (Some(2), true));
+    assert_eq!((workloads[0].sequence.low_water, workloads[1].stop.exit_all), (Some(2), true));
     let (_, workloads) = read("[a]\nread_iolog=log\nzero_buffers=1\nend_fsync=1\nfsync=8\n");
     let (content, durability) = (&workloads[0].content, workloads[0].durability);
     assert_eq!((content, durability.at_end, durability.every), (&Content::Zeros, true, None));

@@ -324,7 +324,7 @@ fn ledgers(spec: &JobSpec, scheduled: bool) -> (Vec<Ledger>, [u16; 4]) {
         let may_come = ops.iter().any(|(possible, _)| *possible == op)
             || (op == Op::Flush && (spec.flush_every.is_some() || spec.flush_at_end))
             || (op == Op::Write && spec.rewrites != Share::NONE)
-            || (op == Op::Read && spec.habits.read_back.is_some());
+            || (op == Op::Read && spec.sequence.read_back.is_some());
         if !may_come {
             continue;
         }
@@ -355,7 +355,7 @@ fn may_come_together(spec: &JobSpec, op: Op, size: Bytes) -> bool {
                     || (Some(*known) == spec.mix.followed()
                         && op == Op::Write
                         && spec.rewrites != Share::NONE)
-                    || (*known == Op::Write && op == Op::Read && spec.habits.read_back.is_some())
+                    || (*known == Op::Write && op == Op::Read && spec.sequence.read_back.is_some())
             })
     };
     op == Op::Flush || spec.lines.is_empty() || spec.lines.iter().any(has)

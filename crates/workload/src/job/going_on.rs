@@ -41,7 +41,7 @@ impl GoingOn {
     pub fn new(spec: &JobSpec) -> GoingOn {
         GoingOn {
             begins: Instant::START,
-            backlog: spec.habits.read_back.map(Backlog::new),
+            backlog: spec.sequence.read_back.map(Backlog::new),
             is_admitted: false,
             flow: None,
             draining: false,
@@ -57,7 +57,7 @@ impl Job {
     /// it, and where the specification has no flow, the job goes on by itself.
     pub fn share_flow(&mut self, totals: &Arc<FlowTotals>) {
         let at_once = self.spec.start.is_zero();
-        self.going_on.flow = self.spec.habits.flow.map(|weight| Flow::new(totals, weight, at_once));
+        self.going_on.flow = self.spec.sequence.flow.map(|weight| Flow::new(totals, weight, at_once));
     }
 
     /// Asks for what was written and not read back yet, once nothing else is asked; the wake while any is left.
@@ -109,7 +109,7 @@ impl Job {
     pub(super) fn goes_ahead(&mut self) {
         self.going_on.is_admitted = false;
         // Whatever ends before the next plan, the depth has been reached.
-        self.going_on.draining |= self.spec.habits.low_water.is_some() && self.slots.free.is_empty();
+        self.going_on.draining |= self.spec.sequence.low_water.is_some() && self.slots.free.is_empty();
         self.going_on.since_open = self.going_on.since_open.saturating_add(1);
     }
 
@@ -118,13 +118,13 @@ impl Job {
     pub(super) fn held_back(&mut self, now: Instant) -> Option<Wake> {
         let in_flight = self.in_flight();
         let going_on = &mut self.going_on;
-        if let Some(low) = self.spec.habits.low_water {
+        if let Some(low) = self.spec.sequence.low_water {
             going_on.draining = going_on.draining && in_flight > low;
             if going_on.draining {
                 return Some(Wake::OnCompletion);
             }
         }
-        if self.spec.habits.reopen_every.is_some_and(|every| going_on.since_open >= every) {
+        if self.spec.sequence.reopen_every.is_some_and(|every| going_on.since_open >= every) {
             going_on.closing = in_flight > 0;
             if going_on.closing {
                 return Some(Wake::OnCompletion);

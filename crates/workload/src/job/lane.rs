@@ -6,7 +6,7 @@ use units::convert::narrow;
 use units::{Instant, Share};
 
 use crate::pace::Pacer;
-use crate::spec::{Habits, Pace};
+use crate::spec::{Pace, Sequence};
 use crate::{Request, Wake};
 
 use super::generator::{Generator, What};
@@ -33,7 +33,7 @@ impl Lane {
         let is_plain = (is_closed || pacer.is_scheduled())
             && spec.flush_every.is_none()
             && spec.rewrites == Share::NONE
-            && spec.habits == Habits::PLAIN
+            && spec.sequence == Sequence::PLAIN
             && spec.start.is_zero()
             && generator.lines.is_none()
             && generator.trace.is_none();

@@ -7,7 +7,7 @@ use units::{Bytes, Nanos, Share};
 
 use crate::address::{Part, Region};
 use crate::lines::JobLine;
-use crate::spec::{FlushKind, Habits, OpMix, Pace, Pattern, SizeSplit};
+use crate::spec::{FlushKind, OpMix, Pace, Pattern, Sequence, SizeSplit};
 
 /// A workload compiled for one worker: numbers only.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,7 +45,7 @@ pub struct JobSpec {
     /// When they are due.
     pub pace: Pace,
     /// How it goes on from one request to the next.
-    pub habits: Habits,
+    pub sequence: Sequence,
     /// The pause before its first request.
     pub start: Nanos,
     /// Load before the measured window.

@@ -38,7 +38,7 @@ pub fn faults(workload: &Workload) -> Vec<Fault> {
     if let Some(replay) = workload.replay() {
         replay::faults(workload, replay, &mut faults);
         length(workload, &mut faults);
-        habits(workload, &mut faults);
+        sequence(workload, &mut faults);
         engine(workload, &mut faults);
         memory(workload, &mut faults);
         return faults;
@@ -53,7 +53,7 @@ pub fn faults(workload: &Workload) -> Vec<Fault> {
     extents(workload, &mut faults);
     stripes(workload, &mut faults);
     length(workload, &mut faults);
-    habits(workload, &mut faults);
+    sequence(workload, &mut faults);
     engine(workload, &mut faults);
     stamps(workload, &mut faults);
     memory(workload, &mut faults);
@@ -98,7 +98,7 @@ fn tree_faults(workload: &Workload, tree: &Tree) -> Vec<Fault> {
         let message = "files of a tree are made durable, and this only lets them set out".into();
         faults.push(fault("flush", message, "write `flush = \"fsync\"`, or fdatasync"));
     }
-    if workload.habits.reopen_every.is_some() {
+    if workload.sequence.reopen_every.is_some() {
         let message = "each file of a tree is opened by itself".into();
         faults.push(fault("reopen_every", message, "leave it out"));
     }
@@ -216,7 +216,7 @@ fn steps(workload: &Workload, align: Bytes, faults: &mut Vec<Fault>) {
 fn lines(workload: &Workload, faults: &mut Vec<Fault>) {
     let own = match workload.random {
         Some(_) => "random",
-        None if workload.habits.consecutive > 1 => "consecutive",
+        None if workload.sequence.consecutive > 1 => "consecutive",
         None => "mix",
     };
     if workload.continues()
@@ -362,18 +362,18 @@ fn length(workload: &Workload, faults: &mut Vec<Fault>) {
     }
 }
 
-fn habits(workload: &Workload, faults: &mut Vec<Fault>) {
-    let habits = workload.habits;
-    if habits.consecutive > 1 && !workload.pattern.is_random() && workload.random.is_none() {
+fn sequence(workload: &Workload, faults: &mut Vec<Fault>) {
+    let sequence = workload.sequence;
+    if sequence.consecutive > 1 && !workload.pattern.is_random() && workload.random.is_none() {
         let message = format!("`{}` draws no addresses from which requests could continue", workload.pattern);
         faults.push(fault("consecutive", message, "leave it out, or write a random pattern"));
     }
-    if habits.repeat_offset && habits.consecutive == 1 {
+    if sequence.repeat_offset && sequence.consecutive == 1 {
         let message = "each place has one request, so that none goes there again".into();
         let help = "it changes nothing; write `consecutive = 8`, or leave it out";
         faults.push(Fault { caution: true, ..fault("repeat_offset", message, help) });
     }
-    if let Some(low) = habits.low_water.filter(|low| *low >= workload.depth) {
+    if let Some(low) = sequence.low_water.filter(|low| *low >= workload.depth) {
         let message = format!("{low} in flight is no less than the depth of {}", workload.depth);
         let help = format!("it changes nothing; at most {} does", workload.depth.saturating_sub(1));
         faults.push(Fault { caution: true, ..fault("low_water", message, help) });
@@ -381,7 +381,7 @@ fn habits(workload: &Workload, faults: &mut Vec<Fault>) {
     let is_kept_open = matches!(workload.engine.kind, EngineKind::Mmap | EngineKind::Stdio);
     let is_pool =
         matches!(workload.engine.kind, EngineKind::Pread | EngineKind::Preadv2) && workload.depth > 1;
-    if habits.reopen_every.is_some() && (is_kept_open || is_pool) {
+    if sequence.reopen_every.is_some() && (is_kept_open || is_pool) {
         let message = "this engine keeps its files open".into();
         faults.push(fault(
             "reopen_every",
@@ -389,7 +389,7 @@ fn habits(workload: &Workload, faults: &mut Vec<Fault>) {
             "leave it out, or write `depth = 1` or `engine = \"io_uring\"`",
         ));
     }
-    if habits.read_back.is_some() && !workload.writes() {
+    if sequence.read_back.is_some() && !workload.writes() {
         let message = "nothing is written that could be read back".into();
         faults.push(Fault { caution: true, ..fault("read_back", message, "leave it out, or let it write") });
     }

@@ -179,7 +179,7 @@ pub(crate) fn only(table: &Table, known: &[&str]) -> Result<(), Wrong> {
     match stranger {
         None => Ok(()),
         Some((key, _)) => {
-            let near = super::suggest::nearest(&key.text, known.iter().copied());
+            let near = spec::nearest(&key.text, known.iter().copied());
             let help =
                 near.map_or(format!("one of {}", known.join(", ")), |near| format!("did you mean `{near}`?"));
             Err(Wrong::new(format!("`{}` is not known here", key.text), help).at(&key.place))

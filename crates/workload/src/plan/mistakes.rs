@@ -1,5 +1,8 @@
 //! Collecting what is wrong while a plan is read.
 
+use spec::text::TextError;
+use units::UnitError;
+
 use super::error::{PlanError, PlanErrors, Weight};
 use super::source::Place;
 
@@ -34,6 +37,23 @@ impl Wrong {
     /// As a mistake, at its own place or else at `place`.
     pub fn into_error(self, place: &Place) -> PlanError {
         PlanError::new(self.place.as_ref().unwrap_or(place), self.message, self.help)
+    }
+}
+
+impl From<TextError> for Wrong {
+    fn from(error: TextError) -> Wrong {
+        Wrong::new(error.message, error.help)
+    }
+}
+
+impl From<UnitError> for Wrong {
+    /// A unit's complaint, parted where its own advice begins.
+    fn from(error: UnitError) -> Wrong {
+        let said = error.to_string();
+        match said.split_once("; ") {
+            Some((message, help)) => Wrong::new(message, help),
+            None => Wrong::said(said),
+        }
     }
 }
 

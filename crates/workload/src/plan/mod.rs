@@ -28,7 +28,6 @@ mod summary;
 mod sweep;
 pub(crate) mod synonyms;
 mod template;
-pub mod text;
 mod tree;
 
 #[cfg(test)]
@@ -45,8 +44,8 @@ pub use rounds::{ROUND, Rounds, Tracked};
 pub use settle::{PointOrder, SETTLE_IDLE, Settle};
 pub use slo::{LatencyFigure, PromiseError, Slo, Time};
 pub use source::{Place, SourceText};
+pub use spec::{slips_within, text};
 pub use state::{Background, Prepare, State, StateWord, Watch, Work};
-pub use suggest::slips_within;
 pub use summary::{Summary, describe};
 pub use sweep::MOST_POINTS;
 
@@ -200,7 +199,7 @@ pub fn texts(workload: &Workload) -> Vec<(&'static str, String)> {
             && (workload.replay().is_some() || !keys::trace::is_detail(doc))
             && (workload.replay().is_none() || !keys::trace::is_told_by_the_trace(doc))
             && (workload.iolog.is_some() || doc.key != "iolog")
-            && (workload.habits.reopen_every.is_some() || doc.key != "reopen_every")
+            && (workload.sequence.reopen_every.is_some() || doc.key != "reopen_every")
     };
     let entries = keys::workload::WORKLOAD.iter().filter(says_something);
     entries.map(|entry| (entry.doc.key, (entry.write)(&draft))).collect()

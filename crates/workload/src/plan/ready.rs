@@ -1,7 +1,7 @@
 //! Ready-made plans, part of the program.
 
-use super::suggest::nearest;
 use super::{Overrides, Plan, PlanErrors};
+use spec::nearest;
 
 /// A plan that needs no file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -68,8 +68,8 @@ pub(super) fn faults(workload: &Workload, replay: &Replay, faults: &mut Vec<Faul
         (workload.worker_offset.is_some(), "worker_offset"),
         (workload.files != Files::Shared, "files"),
         (workload.luns != LunLayout::Concatenated, "luns"),
-        (workload.habits.consecutive > 1, "consecutive"),
-        (workload.habits.read_back.is_some(), "read_back"),
+        (workload.sequence.consecutive > 1, "consecutive"),
+        (workload.sequence.read_back.is_some(), "read_back"),
         (workload.stop.loops.is_some(), "loops"),
     ];
     for (_, key) in says.into_iter().filter(|(says, _)| *says) {

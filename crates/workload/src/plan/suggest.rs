@@ -1,5 +1,7 @@
 //! "Did you mean": the nearest known word, and the words of other tools.
 
+use spec::nearest;
+
 /// What users of other tools write, and what to write here.
 ///
 /// Source of the left column: the options of fio(1), vdbench, diskspd and Iometer that storage engineers use most.
@@ -34,51 +36,9 @@ pub(crate) fn sentence<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> 
     foreign.or_else(|| nearest(word, known).map(|near| format!("did you mean `{near}`?")))
 }
 
-/// The known word nearest to `word`, or `None` where none is near.
-///
-/// Near is one slip of the finger in three characters, swapped neighbours counting as one.
-pub(crate) fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let lower = word.to_lowercase().replace('-', "_");
-    let allowed = (word.chars().count() / 3).max(1);
-    known
-        .filter_map(|candidate| {
-            let begins = lower.len() >= 3 && candidate.starts_with(&lower);
-            let slips = slips_within(&lower, candidate, if begins { usize::MAX } else { allowed })?;
-            Some((slips, candidate))
-        })
-        .min_by_key(|(slips, _)| *slips)
-        .map(|(_, candidate)| candidate)
-}
-
-/// How many slips of the finger lead from one word to the other, swapped neighbours counting as one (Damerau and
-/// Levenshtein); `None` beyond `most`.
-///
-/// Words whose lengths differ by more are not compared letter by letter: a line of kilobytes against hundreds of keys
-/// would take seconds.
-pub fn slips_within(one: &str, other: &str, most: usize) -> Option<usize> {
-    let apart = one.chars().count().abs_diff(other.chars().count());
-    (apart <= most).then(|| strsim::damerau_levenshtein(one, other)).filter(|slips| *slips <= most)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_slip_of_the_finger_finds_its_word() {
-        let known = ["workers", "depth", "warmup", "pattern"];
-        assert_eq!(nearest("wrokers", known.into_iter()), Some("workers"));
-        assert_eq!(nearest("Depth", known.into_iter()), Some("depth"));
-        assert_eq!(nearest("warm-up", known.into_iter()), Some("warmup"));
-        assert_eq!(nearest("colour", known.into_iter()), None);
-    }
-
-    #[test]
-    fn slips_are_counted_as_far_as_they_are_wanted() {
-        assert_eq!(slips_within("dpeth", "depth", 1), Some(1));
-        assert_eq!(slips_within("dpeht", "depth", 1), None);
-        assert_eq!(slips_within(&"x".repeat(1 << 24), &"y".repeat(1 << 23), 5), None, "it would not end");
-    }
 
     #[test]
     fn words_of_other_tools_are_translated() {

@@ -54,7 +54,9 @@ impl Cursor {
         if self.next >= self.trace.len() {
             self.next = self.first;
         }
-        let TraceRequest { op, file, offset, len, .. } = self.trace.entries[self.next].request();
+        let request =
+            self.trace.get(self.next).expect("below the number of requests, of which there are some");
+        let TraceRequest { op, file, offset, len, .. } = request;
         self.next += self.step;
         (self.file, self.offset) = (file, offset);
         let size = match self.sizes.binary_search_by_key(&len, |(size, _)| *size) {

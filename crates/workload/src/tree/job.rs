@@ -95,7 +95,7 @@ impl TreeJob {
         let key = streams.key(&format!("tree/order/{}/{}", spec.op.name(), spec.worker));
         let most = if spec.op.repeats() { u64::MAX } else { items };
         TreeJob {
-            sizes: spec.sizes.draw(streams, spec.worker),
+            sizes: DrawnSizes::new(spec.sizes.clone(), streams, spec.worker),
             order: (is_drawn && items > 0).then(|| Permutation::new(items, key)),
             nodes,
             items,

@@ -8,15 +8,11 @@
 mod books;
 mod compile;
 mod job;
-mod op;
 mod shape;
 mod sizes;
-mod spec;
-mod text;
 
 pub use compile::{TreeError, compile_tree};
 pub use job::{TreeJob, TreeJobSpec, TreeRequest};
-pub use op::FileOp;
 pub use shape::{Extra, MOST_NODES, Shape};
-pub use sizes::FileSizes;
-pub use spec::{FilesIn, Fsync, Order, Tree};
+pub use sizes::DrawnSizes;
+pub use spec::tree::{FileOp, FileSizes, FilesIn, Fsync, Order, Tree};

@@ -182,10 +182,10 @@ fn steady() -> impl Strategy<Value = Steady> {
     )
 }
 
-fn habits() -> impl Strategy<Value = Habits> {
+fn sequence() -> impl Strategy<Value = Sequence> {
     let count = || proptest::option::of(1u32..);
     (1u32.., any::<bool>(), proptest::option::of(0u32..=65_535), count(), count()).prop_map(
-        |(consecutive, repeat_offset, low_water, flow, read_back)| Habits {
+        |(consecutive, repeat_offset, low_water, flow, read_back)| Sequence {
             reopen_every: read_back,
             consecutive,
             repeat_offset,
@@ -284,14 +284,14 @@ pub(crate) fn workload() -> impl Strategy<Value = Workload> {
     let tree = proptest::option::of(tree());
     let verify =
         prop_oneof![Just(Verify::None), Just(Verify::Written), Just(Verify::All), Just(Verify::Content)];
-    let content = (content(), verify, habits());
+    let content = (content(), verify, sequence());
     (what, lines(), load, luns, stop(), durability(), content, engine(), tree).prop_map(
         |(what, (lines, random, sum), load, luns, stop, durability, content, engine, tree)| {
             let (pattern, sizes, mix, align, offset, span, worker_offset) = what;
             let (sizes, mix) = sum.unwrap_or((sizes, mix));
             let (workers, depth, files, pace, seed, direct, rewrites) = load;
             let (on, luns) = luns;
-            let (content, verify, habits) = content;
+            let (content, verify, sequence) = content;
             let name = "any".to_string();
             Workload {
                 name,
@@ -311,7 +311,7 @@ pub(crate) fn workload() -> impl Strategy<Value = Workload> {
                 on,
                 luns,
                 pace,
-                habits,
+                sequence,
                 stop,
                 durability,
                 content,

@@ -2,6 +2,7 @@
 
 mod mistakes;
 mod properties;
+mod texts;
 
 pub(crate) mod arbitrary;
 

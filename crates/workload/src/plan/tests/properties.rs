@@ -1,5 +1,7 @@
 //! What holds for every plan and every text.
 
+use std::collections::BTreeMap;
+
 use proptest::prelude::*;
 
 use super::super::*;
@@ -88,6 +90,16 @@ proptest! {
             }
             let _ = plan.estimate();
         }
+    }
+
+    #[test]
+    fn what_is_stored_of_a_workload_is_what_the_keys_of_a_plan_write(workload in arbitrary::workload()) {
+        prop_assert_eq!(workload.texts(), texts(&workload));
+        let stored = serde_json::to_string(&workload).unwrap();
+        prop_assert_eq!(serde_json::from_str::<Workload>(&stored).unwrap(), workload.kept());
+        let said: BTreeMap<&str, String> = workload.texts().into_iter().collect();
+        let said = serde_json::to_string(&said).unwrap();
+        prop_assert_eq!(serde_json::from_str::<Workload>(&said).unwrap(), workload.kept());
     }
 
     #[test]

@@ -126,8 +126,8 @@ pub(super) const ENTRIES: [Entry<Draft>; 12] = [
                 "consecutive = 8",
             ],
         ),
-        read: |d, n| n.count32(1..=u32::MAX).map(|count| d.spec.habits.consecutive = count),
-        write: |d| d.spec.habits.consecutive.to_string(),
+        read: |d, n| n.count32(1..=u32::MAX).map(|count| d.spec.sequence.consecutive = count),
+        write: |d| d.spec.sequence.consecutive.to_string(),
     },
     Entry {
         doc: SECTION.key(
@@ -140,8 +140,8 @@ pub(super) const ENTRIES: [Entry<Draft>; 12] = [
                 "repeat_offset = true",
             ],
         ),
-        read: |d, n| n.switch().map(|on| d.spec.habits.repeat_offset = on),
-        write: |d| d.spec.habits.repeat_offset.to_string(),
+        read: |d, n| n.switch().map(|on| d.spec.sequence.repeat_offset = on),
+        write: |d| d.spec.sequence.repeat_offset.to_string(),
     },
     Entry {
         doc: SECTION.key(

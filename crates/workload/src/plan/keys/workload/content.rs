@@ -81,7 +81,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 5] = [
                 "read_back = 32",
             ],
         ),
-        read: |d, n| n.optional(|n| n.count32(1..=u32::MAX)).map(|every| d.spec.habits.read_back = every),
-        write: |d| or_none(d.spec.habits.read_back, |every| every.to_string()),
+        read: |d, n| n.optional(|n| n.count32(1..=u32::MAX)).map(|every| d.spec.sequence.read_back = every),
+        write: |d| or_none(d.spec.sequence.read_back, |every| every.to_string()),
     },
 ];

@@ -43,8 +43,8 @@ pub(super) const ENTRIES: [Entry<Draft>; 6] = [
                 "low_water = 8",
             ],
         ),
-        read: |d, n| n.optional(|n| n.count32(0..=65_535)).map(|low| d.spec.habits.low_water = low),
-        write: |d| or_none(d.spec.habits.low_water, |low| low.to_string()),
+        read: |d, n| n.optional(|n| n.count32(0..=65_535)).map(|low| d.spec.sequence.low_water = low),
+        write: |d| or_none(d.spec.sequence.low_water, |low| low.to_string()),
     },
     Entry {
         doc: SECTION.key(
@@ -57,8 +57,8 @@ pub(super) const ENTRIES: [Entry<Draft>; 6] = [
                 "reopen_every = 100",
             ],
         ),
-        read: |d, n| n.optional(|n| n.count32(1..=u32::MAX)).map(|every| d.spec.habits.reopen_every = every),
-        write: |d| or_none(d.spec.habits.reopen_every, |every| every.to_string()),
+        read: |d, n| n.optional(|n| n.count32(1..=u32::MAX)).map(|every| d.spec.sequence.reopen_every = every),
+        write: |d| or_none(d.spec.sequence.reopen_every, |every| every.to_string()),
     },
     Entry {
         doc: SECTION.key(
@@ -71,8 +71,8 @@ pub(super) const ENTRIES: [Entry<Draft>; 6] = [
                 "flow = 8",
             ],
         ),
-        read: |d, n| n.optional(|n| n.count32(1..=u32::MAX)).map(|flow| d.spec.habits.flow = flow),
-        write: |d| or_none(d.spec.habits.flow, |flow| flow.to_string()),
+        read: |d, n| n.optional(|n| n.count32(1..=u32::MAX)).map(|flow| d.spec.sequence.flow = flow),
+        write: |d| or_none(d.spec.sequence.flow, |flow| flow.to_string()),
     },
     Entry {
         doc: SECTION.key(

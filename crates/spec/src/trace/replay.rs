@@ -8,8 +8,8 @@ use units::{Bytes, Nanos, Share};
 
 use super::{Entry, Trace};
 use crate::Op;
-use crate::plan::text::MOST_SIZES;
-use crate::spec::{OpMix, SizeSplit};
+use crate::text::MOST_SIZES;
+use crate::{OpMix, SizeSplit};
 
 /// The most that offsets are divided by.
 pub const MOST_SCALE: u32 = 1_000_000;
@@ -49,7 +49,7 @@ impl Replay {
 
     /// What of `trace` is asked: offsets scaled, and rounded down to `align`, and operations changed; the same one where
     /// nothing changes.
-    pub(crate) fn part_of(&self, trace: &Arc<Trace>, align: Option<Bytes>) -> Arc<Trace> {
+    pub fn part_of(&self, trace: &Arc<Trace>, align: Option<Bytes>) -> Arc<Trace> {
         let align = align.map_or(1, Bytes::get).max(1);
         let scale = u64::from(self.scale.max(1));
         if self.skip.is_empty() && self.as_op.is_none() && scale == 1 && align == 1 {
@@ -70,7 +70,7 @@ impl Replay {
 
 /// Size and operation of the requests of a trace, as far as a split has room: the most frequent sizes and the largest.
 /// What has another size is counted as of size zero, sizes that vary.
-pub(crate) fn asked(trace: &Trace) -> (SizeSplit, OpMix) {
+pub fn asked(trace: &Trace) -> (SizeSplit, OpMix) {
     let mut sizes: BTreeMap<u32, u64> = BTreeMap::new();
     let mut ops = [0u64; 4];
     for (op, len, count) in trace.kinds() {

@@ -1,9 +1,14 @@
 //! What a tree workload asks for, every default filled in.
 
+mod op;
+mod sizes;
+mod text;
+
 use units::Bytes;
 
-use super::{FileOp, FileSizes};
-use crate::plan::text::words;
+pub use self::op::FileOp;
+pub use self::sizes::FileSizes;
+use crate::text::words;
 
 /// A tree of files and what is done to each of them.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! What is done to each file or directory of a tree.
 
-use crate::plan::text::words;
+use crate::text::words;
 
 /// What is done to each file or directory of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -6,8 +6,8 @@ use std::str::FromStr;
 use units::Bytes;
 
 use super::FileSizes;
-use crate::plan::text::TextError;
-use crate::spec::SizeSplit;
+use crate::SizeSplit;
+use crate::text::TextError;
 
 /// A file larger than this is a matter for the block workloads.
 const LARGEST: Bytes = Bytes::GIB;
@@ -38,7 +38,7 @@ impl FromStr for FileSizes {
 
 impl FileSizes {
     /// Itself, a split of one size being that size; unless no file could be so.
-    pub(crate) fn checked(self) -> Result<FileSizes, TextError> {
+    pub fn checked(self) -> Result<FileSizes, TextError> {
         let wrong = |message: String, help: &str| Err(TextError { message, help: help.into() });
         match &self {
             FileSizes::Range { least, most } if least > most => {

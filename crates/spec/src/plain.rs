@@ -2,9 +2,9 @@
 
 use units::{Bytes, Share};
 
-use crate::spec::{
-    Content, Durability, EngineKind, EngineSpec, Extent, Files, FlushKind, Habits, LunLayout, OpMix,
-    OpenSync, Pace, Pattern, SizeSplit, Span, Stop, Verify, Workload,
+use crate::{
+    Content, Durability, EngineKind, EngineSpec, Extent, Files, FlushKind, LunLayout, OpMix, OpenSync, Pace,
+    Pattern, Sequence, SizeSplit, Span, Stop, Verify, Workload,
 };
 
 impl Workload {
@@ -40,7 +40,7 @@ impl Workload {
             on: Vec::new(),
             luns: LunLayout::Concatenated,
             pace: Pace::Closed,
-            habits: Habits::PLAIN,
+            sequence: Sequence::PLAIN,
             stop: Stop::default(),
             durability: end,
             content: Content::Random { compress: 1.0, dedupe: 1.0 },

@@ -50,7 +50,7 @@ pub struct Workload {
     /// When the next request is due.
     pub pace: Pace,
     /// How a worker goes on from one request to the next.
-    pub habits: Habits,
+    pub sequence: Sequence,
     /// When it begins and ends.
     pub stop: Stop,
     /// What makes writes durable.
@@ -129,7 +129,7 @@ impl Workload {
     /// Whether some requests go on where the last one of their worker ended, and others may not.
     pub fn continues(&self) -> bool {
         let own = |line: &Line| line.random.is_some() || (line.align.is_some() && !self.pattern.is_random());
-        self.random.is_some() || self.habits.consecutive > 1 || self.lines.iter().any(own)
+        self.random.is_some() || self.sequence.consecutive > 1 || self.lines.iter().any(own)
     }
 }
 
@@ -293,7 +293,7 @@ impl OpMix {
     }
 
     /// Whether anything is written. Shares such as 2/3 and 1/3 do not sum to 1 exactly in binary.
-    pub(crate) fn has_writes(self) -> bool {
+    pub fn has_writes(self) -> bool {
         self.writes() > 1e-9
     }
 }
@@ -431,7 +431,7 @@ impl Pace {
 
 /// How a worker goes on from one request to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Habits {
+pub struct Sequence {
     /// So many requests follow each other from each place that the pattern draws; at least 1.
     pub consecutive: u32,
     /// They go to that place again and again, not on from it.
@@ -447,9 +447,9 @@ pub struct Habits {
     pub reopen_every: Option<u32>,
 }
 
-impl Habits {
+impl Sequence {
     /// Nothing particular.
-    pub const PLAIN: Habits = Habits {
+    pub const PLAIN: Sequence = Sequence {
         consecutive: 1,
         repeat_offset: false,
         low_water: None,

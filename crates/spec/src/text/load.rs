@@ -6,15 +6,13 @@ use std::str::FromStr;
 use units::{Bytes, BytesPerSecond, Nanos, OpsPerSecond};
 
 use super::{TextError, call, unit, unknown, words, wrong};
-use crate::spec::{
-    EngineKind, Files, FlushKind, LunLayout, OpenSync, Overflow, Pace, Schedule, Spacing, Verify,
-};
+use crate::{EngineKind, Files, FlushKind, LunLayout, OpenSync, Overflow, Pace, Schedule, Spacing, Verify};
 
 /// The fastest pace: one request every nanosecond, the resolution of the clock.
 const FASTEST_OPS_PER_S: f64 = 1e9;
 
 /// Every form of the use of files, with a value where it takes one.
-pub(crate) const FILES: [&str; 3] = ["shared", "per_worker(4)", "workers_per_file(2)"];
+pub const FILES: [&str; 3] = ["shared", "per_worker(4)", "workers_per_file(2)"];
 
 impl Display for Files {
     /// `shared`, `per_worker(4)` or `workers_per_file(2)`.
@@ -49,7 +47,7 @@ impl FromStr for Files {
 }
 
 /// Every form of a layout of several targets, likewise.
-pub(crate) const LAYOUTS: [&str; 2] = ["concatenated", "striped(1MiB)"];
+pub const LAYOUTS: [&str; 2] = ["concatenated", "striped(1MiB)"];
 
 impl Display for LunLayout {
     /// `concatenated` or `striped(1MiB)`.
@@ -77,7 +75,7 @@ impl FromStr for LunLayout {
 }
 
 /// Every form of a pace, likewise.
-pub(crate) const PACES: [&str; 11] = [
+pub const PACES: [&str; 11] = [
     "closed",
     "think(5ms)",
     "think(5ms, 8)",

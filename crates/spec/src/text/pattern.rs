@@ -6,8 +6,8 @@ use std::str::FromStr;
 use units::{Bytes, Share};
 
 use super::{SHARE_SLACK, TextError, call, listed, share_text, unit, unknown, wrong};
-use crate::spec::{Extent, Pattern, Zone};
 use crate::trace::Replay;
+use crate::{Extent, Pattern, Zone};
 
 /// The most zones in `hot(...)`.
 pub const MOST_ZONES: usize = 64;
@@ -15,7 +15,7 @@ pub const MOST_ZONES: usize = 64;
 const LARGEST_THETA: f64 = 10.0;
 
 /// Every form of a pattern, with a value where it takes one.
-pub(crate) const PATTERNS: [&str; 15] = [
+pub const PATTERNS: [&str; 15] = [
     "sequential",
     "random",
     "random(repeats)",

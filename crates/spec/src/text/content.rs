@@ -6,7 +6,7 @@ use std::str::FromStr;
 use units::convert::narrow;
 
 use super::{TextError, call, unknown, wrong};
-use crate::spec::MOST_PATTERN;
+use crate::{Content, MOST_PATTERN};
 
 /// What the key `content` says; ratios have keys of their own.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +17,17 @@ pub enum ContentText {
     Zeros,
     /// These bytes again and again.
     Pattern(Vec<u8>),
+}
+
+impl ContentText {
+    /// What the key says of `content`.
+    pub fn of(content: &Content) -> ContentText {
+        match content {
+            Content::Zeros => ContentText::Zeros,
+            Content::Pattern(bytes) => ContentText::Pattern(bytes.clone()),
+            Content::Random { .. } => ContentText::Random,
+        }
+    }
 }
 
 impl Display for ContentText {

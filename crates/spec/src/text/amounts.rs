@@ -3,11 +3,12 @@
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
-use toml::de::{DeTable, DeValue};
+use toml::Spanned;
+use toml::de::{DeString, DeTable, DeValue};
 use units::{Bytes, Share};
 
 use super::{TextError, listed, share_text, unit, wrong};
-use crate::spec::{Extent, SizeSplit, Span};
+use crate::{Extent, SizeSplit, Span};
 
 /// The most sizes in one split. The same limit as in other tools' splits.
 pub const MOST_SIZES: usize = 64;
@@ -38,32 +39,35 @@ impl FromStr for SizeSplit {
             return split_of(vec![(unit(text)?, 1.0)]);
         }
         let help = "for example { \"4KiB\" = 60, \"64KiB\" = 40 }";
-        match DeValue::parse(text.trim()).map(toml::Spanned::into_inner) {
+        match DeValue::parse(text.trim()).map(Spanned::into_inner) {
             Ok(DeValue::Table(table)) => split_of(entries(&table)?),
             _ => wrong(format!("`{text}` is not a table of sizes and weights"), help),
         }
     }
 }
 
-fn entries(table: &DeTable<'_>) -> Result<Vec<(Bytes, f64)>, TextError> {
+/// Sizes and their weights in the order in which they stand.
+pub(super) fn entries(table: &DeTable<'_>) -> Result<Vec<(Bytes, f64)>, TextError> {
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
-    entries
-        .into_iter()
-        .map(|(key, value)| {
-            let weight = match value.get_ref() {
-                DeValue::Integer(number) => number.as_str().to_string(),
-                DeValue::Float(number) => number.as_str().to_string(),
-                DeValue::String(text) => text.to_string(),
-                other => other.type_str().to_string(),
-            };
-            Ok((unit(key.get_ref())?, weight_of(&weight)?))
-        })
-        .collect()
+    let entry = |(key, value): (&Spanned<DeString<'_>>, &Spanned<DeValue<'_>>)| {
+        Ok((unit(key.get_ref())?, weight_of(&scalar(value.get_ref()))?))
+    };
+    entries.into_iter().map(entry).collect()
+}
+
+/// A number or a text as it is written; of anything else what it is.
+pub(super) fn scalar(value: &DeValue<'_>) -> String {
+    match value {
+        DeValue::Integer(number) => number.as_str().to_string(),
+        DeValue::Float(number) => number.as_str().to_string(),
+        DeValue::String(text) => text.to_string(),
+        other => other.type_str().to_string(),
+    }
 }
 
 /// The weight `60` or `60%`.
-pub(crate) fn weight_of(text: &str) -> Result<f64, TextError> {
+pub fn weight_of(text: &str) -> Result<f64, TextError> {
     match text.trim().trim_end_matches('%').trim_end().parse::<f64>() {
         Ok(weight) if weight > 0.0 && weight <= LARGEST_WEIGHT => Ok(weight),
         _ => wrong(
@@ -74,7 +78,7 @@ pub(crate) fn weight_of(text: &str) -> Result<f64, TextError> {
 }
 
 /// The split with these sizes and weights, if it is one.
-pub(crate) fn split_of(entries: Vec<(Bytes, f64)>) -> Result<SizeSplit, TextError> {
+pub fn split_of(entries: Vec<(Bytes, f64)>) -> Result<SizeSplit, TextError> {
     if entries.len() > MOST_SIZES {
         return wrong(format!("{} sizes in one split", entries.len()), format!("at most {MOST_SIZES}"));
     }

@@ -1,0 +1,22 @@
+//! What one workload asks for, typed, and the one text of every part of it.
+//!
+//! A [`Workload`] is what a plan's phase says after sweeps are expanded. Whoever plans, carries out or stores one has
+//! it from here.
+//!
+//! **Invariant:** what `Display` writes, `FromStr` reads back to the same. Draws nothing, and knows neither the plan
+//! language nor a world.
+
+mod form;
+mod nearest;
+mod op;
+mod plain;
+pub mod steady;
+pub mod text;
+pub mod trace;
+pub mod tree;
+mod workload;
+
+pub use form::Value;
+pub use nearest::{nearest, slips_within};
+pub use op::Op;
+pub use workload::*;
