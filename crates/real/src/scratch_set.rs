@@ -8,7 +8,7 @@ use conduct::{Live, WorldError};
 use host::clock::Clock;
 use host::environment::Environment;
 use host::scratch::{
-    self, Budget, HEADER_SIZE, Room, Scratch, SizeEnvironment, Spec, Step, requested_size, auto_size,
+    self, Budget, HEADER_SIZE, Room, Scratch, SizeEnvironment, Spec, Step, auto_size, requested_size,
 };
 use host::target::TargetKind;
 use units::convert::narrow;

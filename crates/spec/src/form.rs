@@ -459,8 +459,8 @@ impl JsonSchema for Workload {
         let properties: BTreeMap<_, _> = FIELDS.iter().map(of).collect();
         json_schema!({
             "type": "object",
-            "description": "What was asked: the keys of the plan, defaults included, each as the plan writes it; counts \
-                            are numbers, switches are booleans. Keys of a tree, a trace, a log or connections stand \
+            "description": "The workload: the keys of the plan, defaults included, each as the plan writes it; counts \
+                            are numbers, switches are booleans. Keys of a tree, a trace, a log or connections are \
                             there only where there is one.",
             "properties": properties,
         })

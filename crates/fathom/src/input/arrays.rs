@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fs;
 
 use crate::ending::Failure;
-use array::spec::{SourceText, Layered, Shelf, Shipped, Source};
+use array::spec::{Layered, Shelf, Shipped, Source, SourceText};
 
 /// Names that are paths: `./my-array.toml`, `/srv/arrays/big.toml`.
 #[derive(Clone, Copy, Debug)]

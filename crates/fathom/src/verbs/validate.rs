@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use array::spec::case::{Case, CaseFile, cases, shipped};
-use array::validate::{Ruling, CaseResult, judge, measure, summarise};
+use array::validate::{CaseResult, Ruling, judge, measure, summarise};
 use clap::Args;
 
 use crate::ending::{Ending, Failure};

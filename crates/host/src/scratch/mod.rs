@@ -34,7 +34,7 @@ use create::create;
 pub use extents::{Extents, Gaps, extents, gaps};
 pub(crate) use header::fnv1a;
 pub use header::{HEADER_SIZE, Header, header_of};
-pub use size::{Budget, DIRECT, LEAST, SizeChoice, SizeEnvironment, requested_size, auto_size, reserve};
+pub use size::{Budget, DIRECT, LEAST, SizeChoice, SizeEnvironment, auto_size, requested_size, reserve};
 
 /// How much is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
