@@ -289,3 +289,65 @@ fn merged(of_points: &[(&str, &Check)], of_run: Option<Check>) -> Option<Check> 
     let points = worst_of.filter(|name| known.insert(*name)).map(str::to_owned).collect();
     Some(Check { points, ..worst.clone() })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(name: &str, outcome: Outcome, grade: Grade) -> Check {
+        Check { name: name.into(), outcome, grade, codes: Vec::new(), why: String::new(), points: Vec::new() }
+    }
+
+    #[test]
+    fn six_of_the_checks_are_main_ones() {
+        let main: Vec<&str> = CHECKS
+            .iter()
+            .map(|about| about.name)
+            .filter(|name| is_main(&check(name, Outcome::Passed, Grade::A)))
+            .collect();
+        assert_eq!(main, ["requests", "bookkeeping", "direct", "cache", "content", "generator"]);
+        assert!(!is_main(&check("", Outcome::Passed, Grade::A)));
+    }
+
+    #[test]
+    fn a_grade_is_the_worst_and_two_main_checks_in_doubt_cost_one_more() {
+        let of = |checks: &[(&str, Outcome, Grade)]| {
+            grading(checks.iter().map(|(name, outcome, grade)| check(name, *outcome, *grade)).collect()).grade
+        };
+        let (unmade, failed) = (Outcome::NotChecked, Outcome::Failed);
+        assert_eq!(of(&[]), Grade::A);
+        assert_eq!(
+            of(&[("cache", Outcome::Passed, Grade::A), ("clock", Outcome::Passed, Grade::B)]),
+            Grade::B
+        );
+        assert_eq!(of(&[("cache", unmade, Grade::B), ("clock", unmade, Grade::B)]), Grade::B);
+        assert_eq!(of(&[("cache", unmade, Grade::B), ("content", unmade, Grade::B)]), Grade::C);
+        assert_eq!(of(&[("cache", Outcome::Passed, Grade::B), ("content", unmade, Grade::B)]), Grade::B);
+        assert_eq!(of(&[("cache", failed, Grade::D), ("clock", failed, Grade::D)]), Grade::D);
+        assert_eq!(of(&[("cache", failed, Grade::D), ("content", failed, Grade::C)]), Grade::D);
+        assert_eq!(of(&[("cache", failed, Grade::D), ("content", failed, Grade::D)]), Grade::E);
+        assert_eq!(
+            of(&[("cache", failed, Grade::D), ("content", failed, Grade::D), ("direct", failed, Grade::F)]),
+            Grade::F
+        );
+    }
+
+    #[test]
+    fn among_equal_grades_a_failure_is_worse_than_a_check_that_was_not_made() {
+        let passed = check("cache", Outcome::Passed, Grade::B);
+        let (unmade, failed) =
+            (check("cache", Outcome::NotChecked, Grade::B), check("cache", Outcome::Failed, Grade::B));
+        let points = [("a", &passed), ("b", &failed), ("c", &unmade), ("b", &failed), ("d", &failed)];
+        let told = merged(&points, Some(unmade.clone())).expect("there are points");
+        assert_eq!((told.outcome, told.points), (Outcome::Failed, vec!["b".to_owned(), "d".to_owned()]));
+        let told = merged(&points[..1], Some(unmade.clone())).expect("there are points");
+        assert_eq!((told.outcome, told.points.len()), (Outcome::NotChecked, 0));
+        assert_eq!(
+            merged(&points[..1], Some(passed.clone())).map(|told| told.points.len()),
+            Some(0),
+            "the run's own"
+        );
+        assert_eq!(merged(&[], Some(failed.clone())), Some(failed));
+        assert_eq!(merged(&[], None), None);
+    }
+}

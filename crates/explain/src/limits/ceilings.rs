@@ -414,12 +414,12 @@ mod tests {
     #[test]
     fn in_short_a_use_names_what_waits_and_background_work_from_a_tenth_on() {
         let queued =
-            |background| Use { queue: Some(Queue { load: 3.2, background }), ..used("disks", "busy", 0.72) };
+            |background| Use { queue: Some(Queue { load: 3.12, background }), ..used("disks", "busy", 0.72) };
         assert_eq!(queued(0.099).in_short(), "disks 72 % busy with 3.1 waiting");
         assert_eq!(queued(0.1).in_short(), "disks 72 % busy, 10 % of it background work, with 3.1 waiting");
         assert_eq!(used("sda", "busy", 0.72).in_short(), "sda 72 % busy");
         assert_eq!(used("eth0", "reads", 0.72).in_short(), "eth0 72 % (reads)");
-        assert_eq!((queued(0.0).weight(), used("sda", "busy", 0.72).weight()), (3.2 + 0.72, 0.72));
+        assert_eq!((queued(0.0).weight(), used("sda", "busy", 0.72).weight()), (3.12 + 0.72, 0.72));
         assert_eq!(used("pci 0:3b", "reads and writes", 0.1).key("share"), "pci_0_3b_reads_and_writes_share");
     }
 

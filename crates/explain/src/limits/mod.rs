@@ -230,3 +230,129 @@ fn with_answer(draft: Draft, answer: Option<Answer>) -> Draft {
         None => draft,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use record::sample::{self, Stream};
+    use record::{Ceiling, Finding, PathPart, Series};
+
+    use super::*;
+
+    /// A sweep of depth on a disk, by what is in flight, the rate, and the share of the disk's bandwidth.
+    fn swept(loads: &[(f64, u64, f64)]) -> Run {
+        let point = |(index, (in_flight, per_s, share)): (u32, &(f64, u64, f64))| {
+            let stream =
+                Stream { op: "read", size_bytes: 4096, per_s: *per_s, median_ns: 1_000_000, spread: 0.0 };
+            let mut workload = sample::workload("main", &[stream]);
+            workload.mean_in_flight = *in_flight;
+            let mut point = sample::point(index, "p", vec![workload]);
+            point.swept = [("depth".to_owned(), in_flight.to_string())].into();
+            point.series.push(Series {
+                name: "disk.sda.read_bytes_per_s".into(),
+                unit: "bytes_per_s".into(),
+                workload: None,
+                source: "test".into(),
+                from_ns: None,
+                at_ns: sample::ends(),
+                values: vec![share * 1e9; 30],
+                absent: None,
+            });
+            point
+        };
+        let mut run = sample::run("sweep", (0..).zip(loads).map(point).collect());
+        let (what, unit, basis) = ("bandwidth".into(), "bytes_per_s".into(), "as given".into());
+        let bandwidth = Ceiling { what, value: 1e9, unit, each_way: false, basis, source: "test".into() };
+        let (name, series) = ("sda".into(), Some("disk.sda".into()));
+        run.path = vec![PathPart { name, series, ceilings: vec![bandwidth], ..PathPart::default() }];
+        run
+    }
+
+    /// What is found of the first of these loads.
+    fn first(loads: &[(f64, u64, f64)]) -> Option<Finding> {
+        let run = swept(loads);
+        of_point(&run, &Loads::of(&run), &run.points[0]).map(Draft::about_run)
+    }
+
+    fn code(loads: &[(f64, u64, f64)]) -> Option<String> {
+        first(loads).map(|finding| finding.code)
+    }
+
+    fn is(code: Code) -> Option<String> {
+        Some(code.name().to_owned())
+    }
+
+    #[test]
+    fn a_part_is_saturated_from_its_nineteenth_twentieth_on() {
+        assert_eq!(code(&[(8.0, 1_000, 0.95)]), is(Code::Bottleneck));
+        assert_eq!(code(&[(8.0, 1_000, 0.949)]), is(Code::BottleneckUndetermined));
+        assert_eq!(code(&[(8.0, 1_000, 0.70)]), is(Code::BottleneckUndetermined));
+        assert_eq!(code(&[(8.0, 1_000, 0.699)]), None, "nothing tells what the storage can do");
+    }
+
+    #[test]
+    fn what_a_higher_depth_gains_decides_where_no_part_is_saturated() {
+        // Twice in flight with an exponent of 0.15 makes 1.1096 times the rate, with one of 0.70 1.6245 times.
+        let twice = |per_s: u64| code(&[(8.0, 10_000, 0.5), (16.0, per_s, 0.5)]);
+        assert_eq!(
+            (twice(11_090), twice(11_100)),
+            (is(Code::BottleneckUncounted), is(Code::BottleneckUndetermined))
+        );
+        assert_eq!(
+            (twice(16_240), twice(16_250)),
+            (is(Code::BottleneckUndetermined), is(Code::LatencyBound))
+        );
+        assert_eq!(code(&[(8.0, 10_000, 0.70), (16.0, 20_000, 0.5)]), is(Code::BottleneckUndetermined));
+        assert_eq!(code(&[(8.0, 10_000, 0.699), (16.0, 20_000, 0.5)]), is(Code::LatencyBound));
+    }
+
+    #[test]
+    fn one_request_at_a_time_is_bound_by_its_latency_unless_the_next_load_gained_little() {
+        assert_eq!((code(&[(1.5, 1_000, 0.5)]), code(&[(1.51, 1_000, 0.5)])), (is(Code::LatencyBound), None));
+        assert_eq!(code(&[(1.5, 10_000, 0.5), (3.0, 10_000, 0.5)]), is(Code::BottleneckUndetermined));
+        assert_eq!(code(&[(1.51, 10_000, 0.5), (3.02, 10_000, 0.5)]), is(Code::BottleneckUncounted));
+    }
+
+    #[test]
+    fn a_finding_tells_what_a_higher_depth_gains_where_that_is_evidence_for_it() {
+        let sentence = |loads: &[(f64, u64, f64)]| first(loads).expect("something is found").sentence;
+        let scales = sentence(&[(8.0, 10_000, 0.5), (16.0, 20_000, 0.5)]);
+        assert!(scales.ends_with("a factor of 1.00: the rate scales with the queue depth."), "{scales}");
+        assert!(sentence(&[(1.0, 1_000, 0.5)]).ends_with("the busiest, sda, is at 50 %."));
+        let flat = sentence(&[(8.0, 10_000, 0.97), (16.0, 10_000, 0.97)]);
+        assert!(flat.ends_with(": a higher queue depth only adds latency."), "{flat}");
+        assert!(sentence(&[(8.0, 10_000, 0.97), (16.0, 20_000, 0.97)]).ends_with("(as given)."));
+        let null = Run { targets: Vec::new(), ..swept(&[(1.0, 1_000, 0.5)]) };
+        let state = Point { kind: PointKind::State, ..null.points[0].clone() };
+        assert!(of_point(&null, &Loads::of(&null), &state).is_none(), "a state is no load");
+    }
+
+    #[test]
+    fn the_first_four_parts_that_are_not_saturated_are_named_beside_the_limit() {
+        let part = |(name, share): &(&str, f64)| record::Component {
+            name: (*name).into(),
+            servers: 1,
+            utilisation: *share,
+            mean_in_system: 0.0,
+            visits: 1,
+            wait_ns: 0,
+            service_ns: 0,
+        };
+        let shares = [("a", 1.0), ("b", FULL), ("c", 0.94), ("d", 0.5), ("e", 0.4), ("f", 0.3), ("g", 0.2)];
+        let components = shares.iter().map(part).collect();
+        let mut point = swept(&[(8.0, 1_000, 0.5)]).points.remove(0);
+        point.breakdown = Some(record::Breakdown { components, classes: Vec::new(), shares: Vec::new() });
+        let uses = ceilings::of_breakdown(&point);
+        let told = limit(&uses[0], &uses[1..], None).about_run().sentence;
+        assert!(
+            told.starts_with("a is the bottleneck: utilization 100 %. Also saturated: b. Not saturated: "),
+            "{told}"
+        );
+        assert!(told.ends_with(": c (94 %), d (50 %), e (40 %), f (30 %)."), "{told}");
+        let told = open(&uses, 8.0, None, DEEPER).about_run();
+        assert!(
+            told.sentence.contains("queues the 8 requests in flight; a 100 % busy with 0.0 waiting, b 95 %")
+        );
+        assert!(!told.sentence.contains("e 40 %"), "{}", told.sentence);
+        assert_eq!(told.numbers["in_flight"], 8.0);
+    }
+}
