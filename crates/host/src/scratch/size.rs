@@ -69,6 +69,7 @@ pub fn auto_size(given: &SizeEnvironment) -> Option<SizeChoice> {
     if size < LEAST {
         return None;
     }
+    assert!(size <= limit && size <= wanted, "a size must fit, and be no larger than needed");
     let reason = match (size < wanted, given.direct) {
         (true, _) => Reason::Cut(wanted, limit_words),
         (false, true) => Reason::Direct,
@@ -276,7 +277,7 @@ mod tests {
         for size in [Bytes::KIB * 16, Bytes::MIB * 16, Bytes::GIB * 64, Bytes::new(12_345)] {
             let choice = asked_size(&given, size).expect("there is room");
             assert_eq!(choice.size, size);
-            assert!(choice.why.contains("as asked for; direct I/O bypasses"), "{}", choice.why);
+            assert!(choice.why.contains("as requested; direct I/O bypasses"), "{}", choice.why);
         }
         let fits = asked_size(&given, Bytes::TIB).expect_err("the reserve is kept");
         assert_eq!(fits, Bytes::GIB * (1024 - 50));
