@@ -172,6 +172,7 @@ impl LatencyTrace {
     }
 
     fn push(&mut self, stage: Stage, until: Instant, work: Nanos) {
+        debug_assert!(until >= self.at, "a trace must not go back in time");
         let elapsed = until - self.at;
         let service = elapsed.min(work);
         self.spans.push(Span { stage, wait: elapsed - service, service });
@@ -200,6 +201,12 @@ impl LatencyTrace {
         self.at = other.at;
     }
 
+    /// Whether its spans are as long together as it is. For assertions.
+    fn adds_up(&self) -> bool {
+        let spans: u64 = self.spans.iter().map(|span| span.wait.get() + span.service.get()).sum();
+        self.began == Instant::NEVER || spans == self.at.saturating_since(self.began).get()
+    }
+
     /// Ends it at `at`: what is missing is [`Stage::Unclaimed`], what goes beyond is cut off.
     pub fn end(&mut self, at: Instant) {
         self.wait(Stage::Unclaimed, at);
@@ -215,6 +222,7 @@ impl LatencyTrace {
                 self.spans.pop();
             }
         }
+        debug_assert!(self.adds_up(), "the spans of a trace must add up to its length");
     }
 }
 
@@ -279,6 +287,7 @@ pub struct Tail {
 impl LatencyTotals {
     /// Adds a measured request that was due at `due` and whose trace has ended.
     pub fn add(&mut self, class: Class, due: Instant, trace: &LatencyTrace) {
+        debug_assert!(trace.at >= due, "a request must not end before it was due");
         let response = trace.at.saturating_since(due).get();
         let index = match self.classes.iter().position(|(known, _)| *known == class) {
             Some(index) => index,
@@ -365,7 +374,9 @@ impl LatencyTotals {
 fn bucket(nanos: u64) -> usize {
     let magnitude = (nanos >> SUB_BITS).checked_ilog2().map_or(0, |power| power + 1);
     let within = if magnitude == 0 { nanos } else { (nanos >> (magnitude - 1)) - (1 << SUB_BITS) };
-    narrow::<usize>((u64::from(magnitude) << SUB_BITS) + within)
+    let bucket = narrow::<usize>((u64::from(magnitude) << SUB_BITS) + within);
+    debug_assert!(lowest_of(bucket) <= nanos, "a bucket must begin before what is in it");
+    bucket
 }
 
 /// The smallest response time of a bucket.

@@ -141,6 +141,7 @@ impl ReadAhead {
             stream.ready = stream.ready.max(stream.under_way[last].1);
             stream.under_way.drain(..done);
         }
+        debug_assert!(stream.ready <= stream.issued, "nothing can have come that was not asked for");
         let ready = stream.ready;
         stream.waiters.retain(|&(to, reader)| {
             if to <= ready {
@@ -244,6 +245,11 @@ impl Stream {
     }
 
     fn ask(&mut self, fetch: Fetch) {
+        debug_assert!(fetch.from < fetch.to, "a fetch must have a length");
+        debug_assert!(
+            self.under_way.last().is_none_or(|last| last.1 <= fetch.from),
+            "the fetches of a stream must ascend and not overlap",
+        );
         self.issued = fetch.to;
         self.under_way.push((fetch.from, fetch.to, false));
     }

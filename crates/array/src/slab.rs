@@ -27,11 +27,13 @@ impl<T: Default> Slab<T> {
 
     /// Gives a place back.
     pub fn give(&mut self, place: u32) {
+        debug_assert!((place as usize) < self.places.len(), "what is given back must have been taken");
         self.free.push(place);
     }
 
     /// How many places are in use.
     pub fn in_use(&self) -> usize {
+        debug_assert!(self.free.len() <= self.places.len(), "a place must be given back once");
         self.places.len() - self.free.len()
     }
 }

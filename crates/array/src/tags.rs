@@ -28,6 +28,7 @@ impl Tags {
             line_bytes *= 2;
         }
         let sets = (size / line_bytes / WAYS as u64).max(1);
+        assert!(sets * WAYS as u64 <= LINES_MAX.max(WAYS as u64), "memory must have a limit");
         Tags { lines: vec![NOTHING; narrow::<usize>(sets) * WAYS], sets, line_bytes }
     }
 
@@ -65,6 +66,7 @@ impl Tags {
         if self.touch(line) {
             return None;
         }
+        debug_assert_ne!(line, NOTHING, "a line must be told from an empty place");
         let set = self.set(line);
         let evicted = set[WAYS - 1];
         set.rotate_right(1);

@@ -44,6 +44,7 @@ impl Turns {
 
     /// Has `who` join with `work` of at least one nanosecond; its first turn comes at the end of the present round.
     pub fn join(&mut self, who: u32, work: u64) {
+        debug_assert!(work > 0, "who joins must have work");
         self.ring.push(Turn { who, left: work });
     }
 
@@ -94,6 +95,7 @@ impl Turns {
 
     /// Carries out what [`Turns::next`] said: who has ended.
     pub fn end(&mut self, next: Next, quantum: u64) -> u32 {
+        debug_assert!(next.index < self.ring.len(), "who ends must be present");
         let (rounds, place) = self.order(next.index, quantum);
         for other in (0..self.ring.len()).filter(|&other| other != next.index) {
             let moved = self.moved(other, rounds + u64::from(self.place(other) < place), quantum);

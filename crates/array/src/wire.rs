@@ -149,6 +149,10 @@ impl Wire {
             let transfers = &self.transfers;
             let at = self.coming.partition_point(|&other| transfers[other].ready > transfer.ready);
             self.coming.insert(at, place);
+            debug_assert!(
+                self.coming.is_sorted_by(|one, other| transfers[*one].ready >= transfers[*other].ready),
+                "those that are not ready must be in order, the latest first",
+            );
         } else {
             self.begin(now, place);
         }
@@ -247,6 +251,7 @@ impl Wire {
         }
         let Transfer { ready, work, token, class, flow } = self.transfers[place];
         self.transfers.give(place);
+        debug_assert!(self.present > 0, "a transfer must end once");
         self.present -= 1;
         if let Some(flow) = flow.map(|number| &mut self.flows[number as usize]) {
             match flow.waiting.pop_front() {

@@ -48,20 +48,25 @@ impl Buffers {
         }
         .map_err(|errno| EngineError::Memory { need: mapped, huge_pages, source: errno.into() })?;
         let base = NonNull::new(base.cast::<u8>()).expect("a successful mmap is not at address zero");
+        assert!(
+            (base.as_ptr() as usize).is_multiple_of(narrow::<usize>(PAGE.get())),
+            "memory must begin at a page"
+        );
+        assert!(piece * count as u64 <= mapped, "every piece must lie within the mapping");
         Ok(Buffers { base, mapped: length, piece: narrow::<usize>(piece.get()), count })
     }
 
     /// The start of piece `index`.
     #[inline]
     pub fn piece(&self, index: usize) -> *mut u8 {
-        assert!(index < self.count);
+        assert!(index < self.count, "there must be a piece of that number");
         // SAFETY: `index` is below `count`, so the offset lies within the mapping.
         unsafe { self.base.as_ptr().add(index * self.piece) }
     }
 
     /// Piece `index` as bytes.
     pub fn piece_mut(&mut self, index: usize, len: usize) -> &mut [u8] {
-        assert!(len <= self.piece);
+        assert!(len <= self.piece, "no more can be taken of a piece than it has");
         // SAFETY: the piece lies within the mapping, is initialised (zero pages) and borrowed with `self`.
         unsafe { std::slice::from_raw_parts_mut(self.piece(index), len) }
     }

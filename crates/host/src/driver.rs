@@ -69,12 +69,18 @@ pub fn drive<E: Engine>(
     clock: &Clock,
     hooks: &DriverHooks<'_>,
 ) -> Result<(), EngineError> {
+    assert!(job.spec().depth > 0 && job.spec().submit_batch > 0, "a job must have a slot and a batch");
     let mut batch = Vec::with_capacity(job.spec().submit_batch as usize);
     let least = job.spec().complete_batch;
     let mut now = clock.now();
     loop {
         batch.clear();
         let wake = job.plan(now, &mut batch);
+        debug_assert!(batch.len() <= job.spec().submit_batch as usize, "no more may be planned than a batch");
+        debug_assert!(
+            job.progress().in_flight <= job.spec().depth,
+            "no more may be in flight than there are slots"
+        );
         if job.reopens() {
             engine.reopen((hooks.open)()?)?;
         }
@@ -82,14 +88,17 @@ pub fn drive<E: Engine>(
         // Some engines carry requests out as they are handed over.
         hooks.live.issued(job.progress().in_flight);
         engine.submit(&batch)?;
-        now = match wake {
+        let ended = match wake {
             Wake::Done => break,
             Wake::Again => engine.wait(Wait::No, &mut |done| job.settle(done))?,
             Wake::OnCompletion => engine.wait(Wait::For(least), &mut |done| job.settle(done))?,
             Wake::At(due) => engine.wait(Wait::Until(due, least), &mut |done| job.settle(done))?,
         };
+        debug_assert!(ended >= now, "the clock must not go back");
+        now = ended;
         report(job, hooks);
     }
+    assert_eq!(job.progress().in_flight, 0, "a job must not be done while requests are in flight");
     hooks.live.publish(job.progress());
     if hooks.exit_all {
         hooks.end_all.store(true, Ordering::Relaxed);

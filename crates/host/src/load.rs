@@ -211,6 +211,8 @@ impl<'scope> WorkerPool<'scope> {
     ) {
         // Should `on_event` panic, the workers would go on to the end of their jobs.
         let _workers = StopOnPanic(stop);
+        assert_eq!(lives.len(), self.threads.len(), "each worker must have counters of its own");
+        assert_eq!(self.gates.len(), self.threads.len(), "each worker must have a gate");
         let mut tids = Vec::with_capacity(self.threads.len());
         while tids.len() < self.threads.len() {
             match reports.recv() {

@@ -108,6 +108,13 @@ pub struct Fitted {
 impl Fitted {
     /// An idle device.
     pub fn new(params: &FittedParams) -> Fitted {
+        for kind in [&params.read, &params.write] {
+            assert!(!kind.times.is_empty(), "there must be an access time");
+            assert!(
+                kind.times.is_sorted_by_key(|(count, _)| *count),
+                "access times must be in order of the count"
+            );
+        }
         Fitted {
             servers: Servers::new(params.servers),
             programs: (params.dies > 0)

@@ -86,6 +86,7 @@ impl Programs {
                 Some(buffer) => buffer.hold(PIECE.get(), programmed),
             }
         }
+        debug_assert!(self.gathered < PIECE.get(), "what has become a piece must be programmed");
         room
     }
 

@@ -33,9 +33,15 @@ impl WriteBuffer {
                 break;
             }
             at = at.max(leaves);
+            debug_assert!(amount <= self.held, "what leaves must have been held");
             self.held -= amount;
             self.leaving.pop_front();
         }
+        debug_assert!(at >= now, "room must not be found in the past");
+        debug_assert!(
+            self.held + bytes <= self.size || self.leaving.is_empty(),
+            "no more may be held than fits, but for a single write that is larger",
+        );
         at
     }
 

@@ -140,6 +140,9 @@ impl Geometry {
             .and_then(|sectors| sectors.checked_mul(columns))
             .filter(|&sectors| sectors < ADDRESS_LIMIT && spec.member_size.0 < ADDRESS_LIMIT)
             .ok_or(GeometryError::TooLarge { members: spec.members, member_size: spec.member_size })?;
+        assert_eq!(groups * width, spec.members, "groups must divide the members evenly");
+        assert!((1..=width).contains(&data), "a row of a group must have data strips, no more than members");
+        assert!(rows > 0, "a member must hold at least one row");
         Ok(Geometry {
             kind,
             chunk,
@@ -169,7 +172,9 @@ impl Geometry {
     /// Sectors of each member that are used.
     pub fn member_used(&self) -> Sectors {
         let height = if self.kind == Kind::Shifted { 2 } else { 1 };
-        Sectors(self.rows * self.chunk * height)
+        let used = Sectors(self.rows * self.chunk * height);
+        debug_assert!(used <= self.spec.member_size, "no more of a member can be used than it has");
+        used
     }
 
     /// Sectors of host data in a full row over all groups: writes that fill it read nothing.
@@ -220,12 +225,18 @@ impl Geometry {
                 (self.data_slot(&row, spot.strip), row.base)
             }
         };
+        debug_assert!(slot < self.spec.members, "a sector must lie on a member");
+        debug_assert!(
+            base + spot.offset < self.member_used().0,
+            "a sector must lie on what is used of its member"
+        );
         MemberSector { slot: narrow::<u16>(slot), lba: Lba(base + spot.offset) }
     }
 
     /// The stripe that the host's sector belongs to. The address must be inside the set.
     #[inline]
     pub fn stripe_of(&self, lba: Lba) -> StripeId {
+        debug_assert!(lba.0 < self.capacity.0, "the address must be inside the set");
         let (strip, _) = self.by_chunk.divide(lba.0);
         StripeId(self.by_data.divide(strip).0)
     }
@@ -254,6 +265,7 @@ impl Geometry {
 
     #[inline]
     pub(super) fn spot(&self, lba: Lba) -> Spot {
+        debug_assert!(lba.0 < ADDRESS_LIMIT, "the division must be exact for every address");
         let (strip, offset) = self.by_chunk.divide(lba.0);
         let (row, column) = self.by_columns.divide(strip);
         let (group, strip) = if self.groups == 1 { (0, column) } else { self.by_data.divide(column) };
@@ -278,6 +290,7 @@ impl Geometry {
     /// A row of a parity group.
     #[inline]
     pub(super) fn row(&self, group: u32, row: u64) -> Row {
+        debug_assert!(group < self.groups, "the set must have the group");
         let turn = narrow::<u32>(self.by_width.divide(row).1);
         let p = if self.spec.layout.is_left() { self.width - 1 - turn } else { turn };
         Row { first: group * self.width, base: row * self.chunk, group, row, p }
@@ -286,6 +299,7 @@ impl Geometry {
     /// Slot of data strip `strip`.
     #[inline]
     pub(super) fn data_slot(&self, row: &Row, strip: u32) -> u32 {
+        debug_assert!(strip < self.data, "a row must have the data strip");
         let parity = self.width - self.data;
         let at = if self.spec.layout.is_symmetric() {
             wrap(row.p + parity + strip, self.width)
@@ -297,6 +311,8 @@ impl Geometry {
         } else {
             strip
         };
+        debug_assert!(at < self.width, "a strip must lie on a member of its group");
+        debug_assert_ne!(at, row.p, "data must not lie where P does");
         row.first + at
     }
 
@@ -322,7 +338,9 @@ impl Geometry {
         }
         let member = self.data_slot(row, strip) - row.first;
         let after_q = wrap(row.p + 2, self.width);
-        wrap(member + self.width - after_q, self.width)
+        let power = wrap(member + self.width - after_q, self.width);
+        debug_assert!(power < self.data, "each data strip must have a weight of its own");
+        power
     }
 }
 

@@ -212,6 +212,7 @@ impl Health {
 
     /// Moves the marks of a rebuild or a copy of slot `slot`; see [`Sweep`](super::Sweep). Without one, nothing.
     pub fn progress(&mut self, slot: u16, to: Lba, up_to: Lba) {
+        debug_assert!(to <= up_to, "nothing can be done that was not begun");
         let place = &mut self.slots[usize::from(slot)];
         if let MemberState::Rebuilding { done_to, reached } = &mut place.state {
             (*done_to, *reached) = (to, up_to);
@@ -308,11 +309,25 @@ impl Health {
         }
     }
 
+    /// Whether slots and bays say the same of every disk.
+    fn is_consistent(&self) -> bool {
+        let is_at = |member: u16, bay: Bay| self.bays[usize::from(member)] == bay;
+        (0..).zip(&self.slots).all(|(number, slot)| {
+            let has_disk = slot.state != MemberState::Failed;
+            (!has_disk || is_at(slot.member, Bay::Slot(number)))
+                && slot.twin.is_none_or(|twin| has_disk && is_at(twin.member, Bay::Twin(number)))
+        })
+    }
+
     fn look_again(&mut self) {
         let width = self.group_width as usize;
         for (group, slots) in self.impaired.iter_mut().zip(self.slots.chunks(width)) {
             *group = slots.iter().any(|slot| slot.state != MemberState::Optimal || slot.twin.is_some());
         }
+        assert!(
+            self.is_consistent(),
+            "a disk must be in one slot, one copy in the making, a spare or failed"
+        );
     }
 }
 

@@ -62,6 +62,11 @@ impl Merger {
                 }
             }
         }
+        debug_assert_eq!(
+            self.commands.iter().map(|command| command.sectors.0).sum::<u64>(),
+            steps.iter().map(|step| step.sectors.0).sum::<u64>(),
+            "the commands must cover exactly the sectors of the steps",
+        );
         &self.commands
     }
 }

@@ -106,6 +106,10 @@ impl Solve {
 
     /// Adds a strip, unless there are two already: more than two cannot be solved.
     pub(super) fn push(&mut self, strip: u32) -> bool {
+        debug_assert!(
+            self.unknown().last().is_none_or(|&last| u32::from(last) < strip),
+            "strips must be added in ascending order",
+        );
         let free = self.count < 2;
         if free {
             self.unknown[usize::from(self.count)] = narrow::<u16>(strip);
@@ -236,6 +240,23 @@ impl Plan {
             sum.weighted += stripe.arithmetic.weighted;
         }
         sum
+    }
+
+    /// Whether no step is empty, every stripe has a range of the steps there are, and ranges follow each other. For
+    /// assertions.
+    pub(super) fn is_consistent(&self) -> bool {
+        let fits = |range: &Range<u32>, len: usize| range.start <= range.end && range.end as usize <= len;
+        let steps = self.reads.iter().chain(&self.writes).chain(&self.checks);
+        let mut pairs = self.stripes.windows(2);
+        steps.clone().all(|step| step.sectors.0 > 0)
+            && pairs
+                .all(|two| two[0].reads.end <= two[1].reads.start && two[0].writes.end <= two[1].writes.start)
+            && self.stripes.iter().all(|stripe| {
+                fits(&stripe.reads, self.reads.len())
+                    && fits(&stripe.writes, self.writes.len())
+                    && fits(&stripe.checks, self.checks.len())
+                    && fits(&stripe.pieces, self.pieces.len())
+            })
     }
 
     /// Whether nothing is to be done.

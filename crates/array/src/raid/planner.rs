@@ -43,6 +43,11 @@ impl Geometry {
             Kind::Parity(_) => self.read_rows(health, lba, sectors, plan),
             Kind::Copies | Kind::Shifted => self.read_copies(health, lba, sectors, &mut choose, plan),
         };
+        debug_assert!(
+            planned.is_err() || plan.is_consistent(),
+            "the steps of each stripe must stand together"
+        );
+        debug_assert!(planned.is_err() || plan.writes.is_empty(), "a read must write nothing");
         planned.inspect_err(|_| plan.clear())
     }
 
@@ -89,10 +94,18 @@ impl Geometry {
         for extent in extents {
             self.check(extent.lba, extent.sectors)?;
         }
+        debug_assert!(
+            extents.windows(2).all(|pair| pair[0].lba + pair[0].sectors <= pair[1].lba),
+            "the extents of a write must ascend and not overlap",
+        );
         let planned = match self.kind {
             Kind::Parity(parity) => self.write_rows(health, parity, extents, plan),
             Kind::Copies | Kind::Shifted => self.write_copies(health, extents, plan),
         };
+        debug_assert!(
+            planned.is_err() || plan.is_consistent(),
+            "the steps of each stripe must stand together"
+        );
         planned.inspect_err(|_| plan.clear())
     }
 
@@ -183,6 +196,7 @@ impl Geometry {
     /// Slot of one copy of the strip at `spot`, and the strip's address there.
     #[inline]
     pub(super) fn copy_of(&self, spot: Spot, copy: u32) -> (u32, u64) {
+        debug_assert!(copy < self.copies(), "the level must have so many copies");
         if self.kind == Kind::Shifted {
             let slot = spot.strip + copy;
             let slot = if slot == self.width { 0 } else { slot };
@@ -207,6 +221,7 @@ pub(super) fn push_write(
     host: Option<Sectors>,
     plan: &mut Plan,
 ) {
+    debug_assert!(sectors > 0, "a write must have a length");
     let step = |member| Step { member, role, lba: Lba(lba), sectors: Sectors(sectors), host };
     if health.must_write(slot, lba) {
         plan.writes.push(step(health.member(narrow::<u16>(slot))));

@@ -102,6 +102,11 @@ impl Geometry {
                 (true, _) => {}
             }
         }
+        debug_assert_eq!(next, plan.pieces.len(), "every piece must belong to a strip of the row");
+        debug_assert!(
+            all.from <= lost.from && lost.to <= all.to,
+            "what is recovered must lie within the stripe"
+        );
         self.push_parity_reads(health, row, lost, (solve.from_p, solve.from_q), plan);
         let taken = lost.len() * (u64::from(self.data) - solve.unknown().len() as u64 + parities(&solve));
         self.push_stripe(

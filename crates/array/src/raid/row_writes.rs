@@ -110,6 +110,11 @@ impl Geometry {
         let span = plan.pieces[pieces.clone()]
             .iter()
             .fold(StripRange::NONE, |sum, piece| sum.cover(StripRange::of(piece)));
+        debug_assert!(!span.is_empty(), "a write must touch its row");
+        debug_assert!(
+            plan.pieces[pieces.clone()].is_sorted_by_key(|piece| (piece.strip, piece.at)),
+            "the pieces of a row must be ordered by strip",
+        );
         let found = self.find(health, parity, row, span)?;
         let method = self.choose_method(health, row, span, &found, &plan.pieces[pieces.clone()]);
         let start = (plan.reads.len(), plan.writes.len(), pieces.start);
@@ -204,6 +209,7 @@ impl Geometry {
         pieces: &[Piece],
     ) -> Method {
         let covered = covered(pieces, span);
+        debug_assert!(covered <= self.data, "no more strips can be covered than a row has");
         if !found.p.write && !found.q.write {
             return Method::WithoutParity;
         }
@@ -253,6 +259,7 @@ impl Geometry {
                 self.push_read(health, row, Role::Data(strip), rest, None, plan);
             }
         }
+        debug_assert_eq!(next, pieces.end, "every piece must belong to a strip of the row");
     }
 
     fn push_parity_writes(&self, health: &Health, row: &Row, parity: u32, span: StripRange, plan: &mut Plan) {

@@ -29,6 +29,7 @@ impl StripRange {
     }
 
     pub(super) fn len(self) -> u64 {
+        debug_assert!(self.from <= self.to, "a range must not end before it begins");
         self.to - self.from
     }
 
@@ -76,6 +77,10 @@ impl Geometry {
             (2, true, true) => (true, true),
             _ => return Err(lost()),
         };
+        debug_assert!(
+            solve.unknown().len() as u64 <= parities(&solve),
+            "each strip that is computed must have a parity strip to be computed from",
+        );
         Ok(solve)
     }
 
@@ -105,6 +110,8 @@ impl Geometry {
         host: Option<Sectors>,
         plan: &mut Plan,
     ) {
+        debug_assert!(!span.is_empty(), "a read must have a length");
+        debug_assert!(span.to <= self.chunk, "a range must lie inside one chunk");
         let slot = self.slot_of(row, role);
         plan.reads.push(Step {
             member: health.member(narrow::<u16>(slot)),
@@ -127,6 +134,10 @@ impl Geometry {
         (reads, writes, pieces): (usize, usize, usize),
         plan: &mut Plan,
     ) {
+        debug_assert!(
+            reads <= plan.reads.len() && writes <= plan.writes.len() && pieces <= plan.pieces.len(),
+            "a stripe must begin before it ends",
+        );
         plan.stripes.push(Stripe {
             group: row.group,
             row: row.row,

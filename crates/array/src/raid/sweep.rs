@@ -90,6 +90,7 @@ impl Sweep {
         }
         let pair = 2 * geometry.chunk;
         let unit = if geometry.kind == Kind::Shifted { unit.0.div_ceil(pair) * pair } else { unit.0 };
+        assert!(unit > 0 && geometry.member_used().0 > 0, "a pass must have units");
         Ok(Sweep { task, unit, start: 0, next: 0, end: geometry.member_used().0, open: Vec::new() })
     }
 
@@ -101,6 +102,7 @@ impl Sweep {
         self.end =
             to.0.min(self.end).div_ceil(self.unit).saturating_mul(self.unit).clamp(self.start, self.end);
         self.next = self.start;
+        assert!(self.start <= self.end, "a pass must not end before it begins");
         self
     }
 
@@ -127,8 +129,14 @@ impl Sweep {
             plan.clear();
             return Err(error);
         }
+        debug_assert!(plan.is_consistent(), "the steps of each stripe must stand together");
+        debug_assert!(
+            self.open.iter().all(|open| open.lba + open.sectors <= unit.lba),
+            "units must come in ascending order, each once",
+        );
         self.open.push(unit);
         self.next += unit.sectors.0;
+        debug_assert!(self.next <= self.end, "no unit may end behind what is used of the members");
         Ok(Some(unit))
     }
 
@@ -168,6 +176,7 @@ impl Sweep {
     /// The share of the pass that has been carried out without a gap.
     pub fn done(&self) -> Share {
         let (done, all) = (self.done_to().0 - self.start, self.end - self.start);
+        debug_assert!(done <= all, "no more can be done than there is");
         let share = if all == 0 { 1.0 } else { done as f64 / all as f64 };
         Share::new(share).expect("the mark lies between start and end")
     }

@@ -369,6 +369,10 @@ impl Sim {
         };
         mark(work, set);
         work.under_way += 1;
+        debug_assert!(
+            work.under_way <= work.params.window.max(1),
+            "no more units may be under way than the window"
+        );
         let bytes = unit.sectors.bytes();
         let limit = match work.params.policy {
             BackgroundPolicy::Rate(rate) | BackgroundPolicy::Md { max: rate, .. } => rate.time_for(bytes),
@@ -395,6 +399,7 @@ impl Sim {
         let Some(unit) = unit else { return };
         work.sweep.settle(unit);
         mark(work, &mut self.back.sets[work.set as usize]);
+        debug_assert!(work.under_way > 0, "a unit must end once");
         work.under_way -= 1;
         work.moved += unit.sectors.bytes();
         work.shortest = work.shortest.min(now - launched);
@@ -412,6 +417,7 @@ impl Sim {
         while work.percents.len() < percent {
             work.percents.push(now - work.begun);
         }
+        debug_assert!(work.percents.len() <= 100, "no more than all of the work can be done");
         let stops = work.stops_jobs_at.is_some_and(|at| work.sweep.done() >= at);
         if stops {
             work.stops_jobs_at = None;

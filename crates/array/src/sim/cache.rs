@@ -186,6 +186,10 @@ impl Cache {
             return false;
         }
         self.urge(volume);
+        debug_assert!(
+            self.drains.last().is_none_or(|last| last.number < self.flushes),
+            "flushes must be numbered in the order they came",
+        );
         self.drains.push(PendingFlush { place, number: self.flushes, stripes, left });
         self.flushes += 1;
         true
@@ -229,6 +233,10 @@ impl Cache {
                 self.full.push_back(key);
             }
         }
+        debug_assert!(
+            self.counts_agree() && partner.counts_agree(),
+            "no dirty byte may be lost or count twice"
+        );
         self.press();
     }
 
@@ -321,6 +329,7 @@ impl Cache {
                 self.destaging_bytes -= bytes;
                 self.destaging -= 1;
                 self.reading -= u32::from(reads_first);
+                debug_assert!(self.counts_agree(), "what is dirty or being destaged must add up");
             }
             CacheTransfer::Fetch { set, fetch } => {
                 if let Some(ahead) = &mut self.ahead {
@@ -362,6 +371,7 @@ impl Cache {
         self.keep(set, from, to);
         let high = self.params.dirty_high.get() * self.room as f64;
         self.pressing |= self.dirty_bytes as f64 >= high;
+        debug_assert!(self.counts_agree(), "what is dirty or being destaged must add up");
         true
     }
 
@@ -399,6 +409,8 @@ impl Cache {
         self.under_way.push(key);
         let since = dirty.since;
         let transfer = self.begin(CacheTransfer::Destage { bytes, reads_first, stripe: key, since });
+        debug_assert!(bytes > 0, "a stripe must not be destaged of which nothing is dirty");
+        debug_assert!(self.counts_agree(), "what is dirty or being destaged must add up");
         Some(DestageBatch { set: key.0, transfer, bytes })
     }
 
@@ -435,6 +447,14 @@ impl Cache {
         (quiet >= SETTLED).then_some(key)
     }
 
+    /// Whether the counts and the bytes of what is dirty or being destaged belong to the same stripes. For assertions.
+    fn counts_agree(&self) -> bool {
+        self.dirty.is_empty() == (self.dirty_bytes == 0)
+            && self.under_way.is_empty() == (self.destaging_bytes == 0)
+            && self.under_way.len() == self.destaging as usize
+            && self.reading <= self.destaging
+    }
+
     /// Makes data as old as they may get leave: called once in the age limit.
     pub fn press(&mut self) {
         self.pressing |= !self.dirty.is_empty();
@@ -467,6 +487,8 @@ fn ones(count: u64) -> u128 {
 fn cut(geometry: &Geometry) -> StripeCut {
     let full = geometry.full_stripe().0;
     let stripe = if (64..=16_384).contains(&full) { full } else { 1024 };
+    assert!(stripe > 0, "a stripe must have sectors");
+    assert!(stripe.div_ceil(stripe.div_ceil(GRAINS)) <= GRAINS, "a stripe must have a bit for each grain");
     StripeCut { stripe, grain: stripe.div_ceil(GRAINS), parity: geometry.spec().level.parity() > 0 }
 }
 
@@ -485,6 +507,14 @@ fn runs(grains: u128, grain: u64, start: u64, stripe: u64, extents: &mut Vec<Ext
         extents.push(Extent { lba: Lba(start + first), sectors: Sectors(end - first) });
         at = from + length;
     }
+    debug_assert!(
+        extents.windows(2).all(|pair| pair[0].lba + pair[0].sectors < pair[1].lba),
+        "the runs of a stripe must ascend, with a gap between them",
+    );
+    debug_assert!(
+        extents.last().is_none_or(|last| last.lba.0 + last.sectors.0 <= start + stripe),
+        "the runs of a stripe must end within it",
+    );
 }
 
 #[cfg(test)]

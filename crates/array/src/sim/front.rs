@@ -297,6 +297,7 @@ impl Sim {
         }
         self.requests.give(place);
         let whole = &mut self.requests[parent];
+        debug_assert!(whole.pending > 0, "a request must have as many parts on the way as it counts");
         whole.pending -= 1;
         whole.failed = whole.failed.or(failed);
         if whole.pending == 0 {

@@ -59,6 +59,7 @@ impl Gate {
     /// One that was inside has left; the one that takes its place.
     pub fn leave(&mut self) -> Option<u32> {
         let next = self.waiting.pop_front();
+        debug_assert!(self.inside > 0, "who leaves must have been inside");
         if next.is_none() {
             self.inside -= 1;
         }

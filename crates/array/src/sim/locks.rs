@@ -131,6 +131,7 @@ impl StripeLocks {
     /// `who` leaves what it holds; those that have theirs by it go to `granted`, in order of arrival.
     pub fn leave(&mut self, now: Instant, who: u32, granted: &mut Vec<u32>, meter: &mut Meter) {
         let LockEntry { claim, next, .. } = self.places[who as usize];
+        debug_assert!(self.places[who as usize].waits.is_none(), "who leaves must have had what it claimed");
         let list = claim.list();
         self.unlink(list, who);
         if self.waiting == 0 {
@@ -144,6 +145,7 @@ impl StripeLocks {
                 && other.is_same_stripe(&claim)
                 && !self.is_claimed(list, at, &other)
             {
+                debug_assert!(self.waiting > 0, "who waits must have been counted");
                 self.places[at as usize].waits = None;
                 self.waiting -= 1;
                 meter.begin(now);

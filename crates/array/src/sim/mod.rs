@@ -206,6 +206,14 @@ impl Sim {
         let sessions = topology.protocol.pinned().unwrap_or(1) * topology.controllers.max(1);
         let host = |_| Host::new(&topology.host, luns, sessions as usize, topology.adapter, &mut wires);
         let hosts = (0..topology.hosts.max(1)).map(host).collect();
+        assert!(
+            topology.luns.iter().all(|lun| (lun.set as usize) < sets.len()),
+            "every volume must lie on one of the sets",
+        );
+        assert!(
+            topology.luns.iter().all(|lun| lun.owner < topology.controllers.max(1)),
+            "every volume must be owned by one of the controllers",
+        );
         let mut sim = Sim {
             now: Instant::START,
             events: Events::with_capacity(1024),
@@ -428,6 +436,7 @@ impl Sim {
     /// Handles the next event; whether there was one.
     fn step(&mut self) -> bool {
         let Some((now, slot)) = self.events.pop() else { return false };
+        debug_assert!(now >= self.now, "events must come in order of time");
         self.now = now;
         self.handle(Event::unpack(slot));
         if !self.works.is_empty() {
@@ -569,6 +578,10 @@ impl Sim {
 
 /// The disks, at rest.
 fn devices(topology: &Topology, seed: u64) -> Vec<Device> {
+    assert!(
+        topology.disks.iter().all(|&model| (model as usize) < topology.models.len()),
+        "every disk must have a model",
+    );
     let device = |(&model, number)| Device::new(&topology.models[model as usize], seed.wrapping_add(number));
     topology.disks.iter().zip(0u64..).map(device).collect()
 }

@@ -175,6 +175,7 @@ impl Sim {
         let copy = host.pages.as_ref().map_or(Nanos::ZERO, |pages| pages.copy(bytes));
         let done = host.operation(self.now, ready, copy, class, &mut self.traces[place as usize]);
         let request = &mut self.requests[place];
+        debug_assert!(request.copied + bytes <= len, "no more can be copied than the request has");
         request.copied += bytes;
         let next = if request.copied < len { Event::Pages(place) } else { Event::Answer(place) };
         self.events.push(done, next.pack());
@@ -285,6 +286,7 @@ impl Sim {
     pub(super) fn pages_left(&mut self, host: u32, bytes: u32) {
         let now = self.now;
         let Some(pages) = &mut self.hosts[host as usize].pages else { return };
+        debug_assert!(u64::from(bytes) <= pages.dirty, "dirty pages must be written back once");
         pages.dirty -= u64::from(bytes);
         while let Some(pages) = &mut self.hosts[host as usize].pages
             && let Some(&place) = pages.writers.front()

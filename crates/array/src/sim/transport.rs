@@ -64,6 +64,7 @@ impl Sim {
         let stage = self.wire_stages[wire as usize];
         for Carried { token: place, work } in carried.drain(..) {
             self.traces[place as usize].pass(stage, self.now, work);
+            debug_assert!(self.requests[place].wires > 0, "a wire must carry a request once");
             self.requests[place].wires -= 1;
             self.depart(place, true);
         }

@@ -50,6 +50,10 @@ impl Mmap {
         if offset + len > mapping.len {
             return Outcome::moved(narrow::<u32>(mapping.len.saturating_sub(offset)));
         }
+        debug_assert!(
+            offset <= mapping.len && len <= mapping.len - offset,
+            "the range must lie within the mapping"
+        );
         // SAFETY: the range was checked to lie within the mapping.
         let place = unsafe { mapping.base.add(offset) };
         match request.op {

@@ -28,6 +28,10 @@ impl Engine for Null {
     }
 
     fn submit(&mut self, requests: &[Request]) -> Result<(), EngineError> {
+        debug_assert!(
+            self.taken.len() + requests.len() <= self.taken.capacity(),
+            "no more may be in flight than there are slots",
+        );
         self.taken.extend_from_slice(requests);
         Ok(())
     }

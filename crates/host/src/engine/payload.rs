@@ -65,6 +65,7 @@ impl Payload {
     /// Memory and content for one worker.
     pub fn new(workload: &Workload, job: &JobSpec) -> Result<Payload, EngineError> {
         let depth = job.depth as usize;
+        assert!(depth > 0, "a job must have a slot");
         let writes = job.writes();
         let largest = job.sizes.largest();
         let pieces = if writes { 2 * depth } else { depth };
@@ -80,6 +81,7 @@ impl Payload {
 
     fn fill(&mut self, slot: usize) {
         if let Some(filler) = &mut self.writes {
+            debug_assert!(slot < self.depth, "the job must have the slot");
             filler.fill(self.buffers.piece_mut(self.depth + slot, self.largest));
         }
     }
@@ -95,6 +97,7 @@ impl Payload {
     /// The data of `request` as bytes.
     pub fn bytes(&mut self, request: &Request) -> &mut [u8] {
         let slot = request.token.0 as usize;
+        debug_assert!(slot < self.depth, "the job must have the slot");
         let piece = if request.op == Op::Write { self.depth + slot } else { slot };
         self.buffers.piece_mut(piece, request.len as usize)
     }

@@ -69,6 +69,7 @@ impl ThreadPool {
             let checker = checks.map(|checks| checks.checker(1));
             io_threads.push(IoThread::start(context, checker, report.clone())?);
         }
+        assert_eq!(io_threads.len(), job.depth as usize, "each slot must have a thread");
         let taken = Vec::with_capacity(job.depth as usize);
         Ok(ThreadPool { clock, io_threads, ended, taken, in_flight: 0, last_end: Instant::START })
     }
@@ -170,6 +171,7 @@ impl Engine for ThreadPool {
             let io_thread = &self.io_threads[request.token.0 as usize];
             let work = io_thread.work.as_ref().expect("the channels close only on drop");
             work.send(*request).map_err(|_| PANICKED)?;
+            debug_assert!(self.in_flight < self.io_threads.len(), "a slot must have one request at a time");
             self.in_flight += 1;
         }
         Ok(())
@@ -185,9 +187,11 @@ impl Engine for ThreadPool {
         for one in self.ended.try_iter() {
             self.taken.push(one.ok_or(PANICKED)?);
         }
+        debug_assert!(self.taken.len() <= self.in_flight, "a request must end once");
         self.in_flight -= self.taken.len();
         self.taken.sort_unstable_by_key(|ended| ended.finished_at);
         for ended in self.taken.drain(..) {
+            debug_assert!(ended.finished_at <= self.clock.now(), "nothing can have ended later than now");
             self.last_end = self.last_end.max(ended.finished_at);
             done(Completion { finished_at: self.last_end, ..ended });
         }

@@ -204,6 +204,7 @@ impl Saving {
 fn build(depth: u32, options: UringOptions) -> Result<(IoUring, Vec<String>), EngineError> {
     use Saving::{CooperativeTaskWork, DeferredTaskWork, NoIndexArray, SingleIssuer};
     assert!(depth <= URING_DEPTH_MAX, "`choose` refuses more");
+    assert!(depth > 0, "a ring must have an entry");
     let entries = depth.next_power_of_two();
     let levels: &[&[Saving]] = if options.sqpoll {
         &[&[SingleIssuer, NoIndexArray], &[]]
@@ -315,6 +316,10 @@ impl Uring<'_> {
 
     /// Hands over what is queued, takes what has ended, and waits for `want` completions, or for `left` to pass.
     fn enter(&mut self, want: u32, left: Option<Nanos>) -> Result<(), EngineError> {
+        debug_assert!(
+            want <= self.lent.in_flight,
+            "no more completions can be waited for than requests are in flight"
+        );
         self.queue.sync();
         let result = match left {
             // A thread of the kernel takes requests up, and must be woken only when it sleeps.
@@ -360,7 +365,9 @@ impl Uring<'_> {
             done(ended);
         }
         for entry in &mut self.completions {
+            debug_assert!(self.lent.in_flight > 0, "a request must end once");
             let (token, is_write, is_trim, len) = parts(entry.user_data());
+            debug_assert!((token.0 as usize) < self.lent.payload.depth(), "the job must have the slot");
             let outcome = match entry.result() {
                 // fallocate gives 0 for the whole range.
                 0 if is_trim => Outcome::moved(len),
@@ -414,6 +421,10 @@ impl Engine for Uring<'_> {
             let pushed = unsafe { self.queue.push(&entry) };
             assert!(pushed.is_ok(), "the ring has at least `depth` entries and a slot is used once");
             self.lent.in_flight += 1;
+            debug_assert!(
+                self.lent.in_flight as usize <= self.lent.payload.depth(),
+                "no more may be in flight than there are slots",
+            );
         }
         Ok(())
     }

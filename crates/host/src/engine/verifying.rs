@@ -54,6 +54,7 @@ impl<E: HasPayload> Verifying<E> {
 impl<E: HasPayload> Engine for Verifying<E> {
     fn submit(&mut self, requests: &[Request]) -> Result<(), EngineError> {
         for request in requests {
+            debug_assert!((request.token.0 as usize) < self.taken.len(), "the job must have the slot");
             self.taken[request.token.0 as usize] = *request;
             let bytes: &mut [u8] =
                 if request.op == Op::Write { self.inner.payload().bytes(request) } else { &mut [] };
@@ -63,6 +64,7 @@ impl<E: HasPayload> Engine for Verifying<E> {
     }
 
     fn wait(&mut self, wait: Wait, done: &mut impl FnMut(Completion)) -> Result<Instant, EngineError> {
+        debug_assert!(self.ended.is_empty(), "every completion must have been handed over");
         let mut ended = std::mem::take(&mut self.ended);
         let now = self.inner.wait(wait, &mut |completion| ended.push(completion))?;
         let any = !ended.is_empty();

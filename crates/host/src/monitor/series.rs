@@ -64,11 +64,16 @@ impl Sink {
 
     pub(super) fn push(&mut self, slot: Slot, now: Instant, value: f64) {
         let (points, minutes) = (&mut self.series[slot.0].points, &mut self.minutes[slot.0]);
+        debug_assert!(
+            points.last().is_none_or(|(at, _)| *at <= now),
+            "the points of a series must be in order of time"
+        );
         points.push((now, value));
         let old = Instant::from_nanos(
             now.saturating_since(Instant::default()).saturating_sub(KEPT).get() / LONGER_NS * LONGER_NS,
         );
         if points.get(*minutes + TOGETHER).is_some_and(|(at, _)| *at <= old) {
+            debug_assert!(*minutes < points.len(), "there must be points to put together");
             *minutes = put_together(points, *minutes, old);
         }
     }

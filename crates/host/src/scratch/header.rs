@@ -56,6 +56,10 @@ pub fn header_of(file: &File) -> io::Result<Option<Header>> {
 impl Header {
     /// Writes the mark behind the data.
     pub(super) fn write(&self, file: &File) -> io::Result<()> {
+        assert!(
+            self.data.get().is_multiple_of(HEADER_SIZE.get()),
+            "the header must begin at a block of its own"
+        );
         #[expect(clippy::cast_possible_truncation, reason = "a constant, which converts by `as`: 4096")]
         let mut block = [0; HEADER_SIZE.get() as usize];
         block[..64].copy_from_slice(&self.encode());

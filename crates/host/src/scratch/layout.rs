@@ -48,6 +48,7 @@ pub(super) fn fill(
     seed: u64,
     progress: &mut dyn FnMut(Progress) -> Step,
 ) -> io::Result<Filled> {
+    assert!(length.get().is_multiple_of(ALIGNMENT as u64), "a file must be filled in whole blocks");
     let chunks = length.get().div_ceil(CHUNK.get());
     let next = AtomicU64::new(0);
     let stop = AtomicBool::new(false);
@@ -67,6 +68,7 @@ pub(super) fn fill(
                 Ok(count) => written += count,
                 Err(error) => failure = failure.take().or(Some(error)),
             }
+            assert!(written <= length, "no more can be written than the file is long");
             if failure.is_none() && last_step == Step::Continue {
                 last_step = progress(Progress { written, total: length });
             }
@@ -83,7 +85,12 @@ pub(super) fn fill(
     }
     // Every chunk that was taken has been written, and they are taken in order.
     let taken = next.into_inner().min(chunks);
-    Ok(Filled::Bytes((CHUNK * taken).min(length)))
+    let filled = (CHUNK * taken).min(length);
+    assert!(
+        last_step != Step::Continue || filled == length,
+        "a file that nobody stopped must be filled to its end"
+    );
+    Ok(Filled::Bytes(filled))
 }
 
 fn write_chunks(
@@ -96,6 +103,7 @@ fn write_chunks(
 ) {
     let mut memory = vec![0; narrow::<usize>(CHUNK.get()) + ALIGNMENT];
     let start = memory.as_ptr().align_offset(ALIGNMENT);
+    assert!(start < ALIGNMENT, "the buffer must begin within its memory");
     let buffer = &mut memory[start..start + narrow::<usize>(CHUNK.get())];
     // The file will not be used then.
     let _others = StopOnPanic(stop);
@@ -106,6 +114,7 @@ fn write_chunks(
         }
         crate::fault::here("layout");
         let count = (length - offset).min(CHUNK);
+        debug_assert!(offset + count <= length, "no chunk may end behind the file");
         let part = &mut buffer[..narrow::<usize>(count.get())];
         noise(seed, offset, part);
         let report = file.write_all_at(part, offset.get()).map(|()| count);

@@ -69,6 +69,7 @@ pub fn auto_size(given: &SizeEnvironment) -> Option<SizeChoice> {
     if size < LEAST {
         return None;
     }
+    assert!(size <= limit && size <= wanted, "a size must fit, and be no larger than needed");
     let reason = match (size < wanted, given.direct) {
         (true, _) => Reason::Cut(wanted, limit_words),
         (false, true) => Reason::Direct,

@@ -91,6 +91,7 @@ pub fn stored(path: &Path, size: Bytes, clock: &Clock) -> io::Result<Option<Stor
 /// goes by the golden ratio, so that no period of the data is met always or never.
 fn place(number: u64, places: u64, blocks: u64) -> u64 {
     const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+    debug_assert!(number < places, "there must be a place of that number");
     let (from, to) = (number * blocks / places, (number + 1) * blocks / places);
     from + number.wrapping_mul(GOLDEN) % (to - from).max(1)
 }

@@ -59,7 +59,10 @@ impl Books {
     /// Empty books of a run with that seed. `block` is a power of two from [`super::LEAST_BLOCK`] to
     /// [`super::MOST_BLOCK`].
     pub fn new(seed: u64, block: Bytes) -> Books {
-        assert!(block.get().is_power_of_two() && block >= super::LEAST_BLOCK && block <= super::MOST_BLOCK);
+        assert!(
+            block.get().is_power_of_two() && block >= super::LEAST_BLOCK && block <= super::MOST_BLOCK,
+            "blocks must be a power of two within the limits"
+        );
         let key = workload::Streams::new(seed).key("stamps");
         Books { key, block: block.get(), numbers: AtomicU32::new(1), ledgers: Mutex::default() }
     }
@@ -125,6 +128,10 @@ impl Ledger {
     /// Write `number` has ended, and `stamped` says whether its stamp is there now.
     pub(super) fn end(&self, block: u64, number: u32, stamped: bool) {
         let Some(word) = self.word(block) else { return };
+        debug_assert!(
+            number != 0 && number & PENDING == 0 && number != UNKNOWN,
+            "a write must have a number of its own"
+        );
         let known = if stamped { number } else { UNKNOWN };
         // Otherwise another write has begun since, and the word says so.
         let _overlapped = word.compare_exchange(PENDING | number, known, Ordering::SeqCst, Ordering::SeqCst);

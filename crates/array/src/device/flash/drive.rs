@@ -72,6 +72,10 @@ impl Die {
 
     /// Nanoseconds that it has worked by `now`: it does one thing at a time, so all but what it was idle.
     fn worked_by(&self, now: Instant) -> u64 {
+        debug_assert!(
+            self.idle_ns <= self.until().nanos(),
+            "a die cannot be idle for longer than time has passed"
+        );
         let booked = self.until().nanos() - self.idle_ns;
         booked.saturating_sub(self.until().saturating_since(now).get())
     }
@@ -123,6 +127,7 @@ impl FlashDrive {
     /// A drive whose flash is in its long-run state: all of it written before.
     pub fn new(params: &FlashParams, seed: u64) -> FlashDrive {
         let dies = (params.channels.max(1) * params.dies_per_channel.max(1)) as usize;
+        assert!(dies > 0, "flash must have dies");
         let translation = match params.translation {
             Translation::Steady => {
                 State::Steady { amplification: write_amplification(params.over_provisioning) }

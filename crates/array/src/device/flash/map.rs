@@ -82,6 +82,8 @@ impl PageMap {
         for _ in 0..2 * u64::from(logical) {
             map.write(narrow::<u32>(draws.below(u64::from(logical))));
         }
+        let valid: u64 = map.valid.iter().map(|&pages| u64::from(pages)).sum();
+        assert_eq!(valid, u64::from(logical), "every logical page must be valid in exactly one block");
         map
     }
 
@@ -101,6 +103,7 @@ impl PageMap {
 
     /// Writes a logical page; the collection that had to come first, if one had.
     pub fn write(&mut self, page: u32) -> Option<Collection> {
+        debug_assert!(page < self.pages(), "the drive must have the page");
         self.trim(page);
         self.open = self.append(page, self.open);
         if self.open.filled < self.pages_per_block {
@@ -119,11 +122,13 @@ impl PageMap {
 
     fn take_free(&mut self) -> u32 {
         let block = self.free.pop().expect("collection keeps blocks in reserve");
+        debug_assert!(self.is_free[block as usize], "a block must be free before it is filled");
         self.is_free[block as usize] = false;
         block
     }
 
     fn append(&mut self, page: u32, front: Front) -> Front {
+        debug_assert!(front.filled < self.pages_per_block, "a block must have room for the page");
         let at = front.block * self.pages_per_block + front.filled;
         self.place[page as usize] = at;
         self.owner[at as usize] = page;

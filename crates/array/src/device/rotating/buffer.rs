@@ -57,6 +57,11 @@ impl Buffer {
         let segment = &mut self.segments[index];
         segment.end = segment.end.max(end);
         segment.start = segment.start.max(segment.end.saturating_sub(self.sectors_each));
+        debug_assert!(segment.start <= segment.end, "a segment must not end before it begins");
+        debug_assert!(
+            segment.end - segment.start <= self.sectors_each,
+            "a segment must not outgrow its memory"
+        );
     }
 
     /// Lets a segment drop what lies before `start`: the host has it.
@@ -67,6 +72,7 @@ impl Buffer {
 
     /// Gives `start..end` the least recently used segment, without what other segments held of it.
     pub fn replace(&mut self, start: u64, end: u64) -> usize {
+        debug_assert!(start <= end, "what is kept must not end before it begins");
         self.forget(start, end);
         let (index, _) = self
             .segments

@@ -250,6 +250,7 @@ impl Drive {
         self.last_was_write = entry.command.write;
         self.meter.begin(Instant::from_nanos(now));
         let Entry { command, arrived, .. } = *entry;
+        debug_assert!(self.serving.is_none(), "one command at most may be in service");
         self.serving = Some(Serving { command, arrived, started: now, steps: self.steps });
         Instant::from_nanos(end)
     }

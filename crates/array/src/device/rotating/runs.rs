@@ -20,6 +20,8 @@ pub struct Runs {
 impl Runs {
     /// Runs that begin at `starts`: at least one, ascending, the first at zero.
     pub fn new(starts: Vec<u64>) -> Runs {
+        assert_eq!(starts.first(), Some(&0), "the first run must begin at zero");
+        assert!(starts.is_sorted(), "runs must ascend");
         let last = starts.last().copied().unwrap_or(0);
         let shift = (last.max(1).ilog2() + 1).saturating_sub(PIECES.ilog2());
         let begun_by = |number: u64| starts.partition_point(|&start| start <= number).saturating_sub(1);

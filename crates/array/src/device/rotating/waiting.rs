@@ -40,7 +40,12 @@ impl Waiting {
 
     /// Adds the command that came last.
     pub fn push(&mut self, entry: Entry) {
-        if self.window.len() < self.limit { self.window.push(entry) } else { self.rest.push_back(entry) }
+        if self.window.len() < self.limit {
+            self.window.push(entry)
+        } else {
+            self.rest.push_back(entry)
+        }
+        debug_assert!(self.is_consistent(), "the rest must be empty unless the window is full");
     }
 
     /// How many wait.
@@ -62,7 +67,12 @@ impl Waiting {
     pub fn take(&mut self, index: usize) -> Entry {
         let entry = self.window.swap_remove(index);
         self.window.extend(self.rest.pop_front());
+        debug_assert!(self.is_consistent(), "the rest must be empty unless the window is full");
         entry
+    }
+
+    fn is_consistent(&self) -> bool {
+        self.window.len() <= self.limit && (self.rest.is_empty() || self.window.len() == self.limit)
     }
 
     fn oldest(&self) -> usize {
@@ -87,6 +97,7 @@ impl Waiting {
     /// The place of the one with the smallest cost, of those that the drive sees; of equal ones, of the one that came
     /// first.
     pub fn least(&self, cost: impl Fn(&Entry) -> u64) -> usize {
+        debug_assert!(!self.window.is_empty(), "there must be a command to choose");
         if self.window.len() == 1 {
             return 0;
         }

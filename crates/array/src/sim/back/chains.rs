@@ -34,6 +34,10 @@ impl BackEnd {
             let writes = plan.writes_of(stripe);
             // What lies between the stripes belongs to none and moves data alone.
             let (reads_at, writes_at) = (at(plan.reads(), reads), at(plan.writes(), writes));
+            debug_assert!(
+                read <= reads_at && written <= writes_at,
+                "the stripes of a plan must come in the order of their steps",
+            );
             self.plain(now, events, operation, set, ready, plan, read..reads_at, written..writes_at);
             (read, written) = (reads_at + reads.len(), writes_at + writes.len());
             let arithmetic = self.engines[controller as usize].arithmetic(stripe.arithmetic);
@@ -93,6 +97,7 @@ impl BackEnd {
         self.operations[operation].chains += 1;
         let chain = self.chains.take();
         let fresh = &mut self.chains[chain];
+        debug_assert_eq!(fresh.pending, 0, "a chain that is used again must have ended");
         fresh.operation = operation;
         fresh.phase = Phase::Reads;
         fresh.arithmetic = arithmetic;
@@ -169,6 +174,7 @@ impl BackEnd {
     /// The next phase of a chain whose present one has ended.
     pub(super) fn advance(&mut self, now: Instant, events: &mut Events, chain: u32, ready: Instant) {
         let place = &mut self.chains[chain];
+        debug_assert_eq!(place.pending, 0, "a chain must wait for all commands of its phase");
         let phase = if place.has_nothing_left() { Phase::Checks } else { place.phase };
         match phase {
             Phase::Reads => {
@@ -263,6 +269,7 @@ impl BackEnd {
 
     fn end_chain(&mut self, now: Instant, operation: u32) {
         let place = &mut self.operations[operation];
+        debug_assert!(place.chains > 0, "an operation must end once");
         place.chains -= 1;
         if place.chains == 0 {
             self.background -= usize::from(place.class == Class::Background);

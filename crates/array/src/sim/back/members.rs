@@ -19,6 +19,7 @@ impl BackEnd {
     /// Gives a command out: over the channel first where it brings data.
     pub(super) fn submit(&mut self, now: Instant, events: &mut Events, disk: u32, command: Command) {
         let place = &mut self.disks[disk as usize];
+        debug_assert!(command.sectors > 0, "a command that moves data must have a length");
         place.outstanding += 1;
         match place.channel.filter(|_| command.write) {
             Some(channel) => {
@@ -186,6 +187,7 @@ impl BackEnd {
     /// One command of a chain has ended.
     pub fn member_done(&mut self, now: Instant, events: &mut Events, chain: u32) {
         let place = &mut self.chains[chain];
+        debug_assert!(place.pending > 0, "a command must end once");
         place.pending -= 1;
         if place.pending == 0 {
             place.trace.follow(&place.last, Stage::Unclaimed);

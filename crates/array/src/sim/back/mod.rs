@@ -161,6 +161,11 @@ impl BackEnd {
         channel: Option<(u32, LinkParams)>,
         controller: &ControllerParams,
     ) -> BackEnd {
+        assert!(!engines.is_empty(), "there must be a controller");
+        assert!(
+            sets.iter().flat_map(|set| &set.disks).all(|&disk| (disk as usize) < disks.len()),
+            "every member of a set must be one of the disks",
+        );
         let count = channel.map_or(0, |(count, _)| count.max(1));
         let disk = |(number, device)| Disk {
             device,
@@ -364,6 +369,10 @@ impl BackEnd {
 
     /// Those of them that are not background work.
     pub fn foreground(&self) -> usize {
+        debug_assert!(
+            self.background <= self.operations.in_use(),
+            "background work must be among the operations"
+        );
         self.operations.in_use() - self.background
     }
 }
