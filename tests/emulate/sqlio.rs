@@ -78,7 +78,10 @@ fn sqlio_prints_what_the_record_of_a_virtual_array_holds() {
     assert_eq!(lines[7..9], ["initialization done", "CUMULATIVE DATA:"]);
     let spec = &run["points"][0]["workloads"][0]["spec"];
     assert_eq!((&spec["workers"], &spec["depth"]), (&4.into(), &8.into()));
-    assert_eq!((&spec["size"], &spec["direct"], &spec["sync"]), (&"8KiB".into(), &true.into(), &"none".into()));
+    assert_eq!(
+        (&spec["size"], &spec["direct"], &spec["sync"]),
+        (&"8KiB".into(), &true.into(), &"none".into())
+    );
 }
 
 #[test]
