@@ -70,7 +70,7 @@ fn changes_reach_the_workload_and_the_record() {
     user.fathom("run plan.toml --on null: --set depth=7 --set phase.1.size=8KiB --tag room=3").done();
     let run = user.last();
     let spec = &run["points"][0]["workloads"][0]["spec"];
-    assert_eq!((&spec["depth"], &spec["size"]), (&"7".into(), &"8KiB".into()));
+    assert_eq!((&spec["depth"], &spec["size"]), (&7.into(), &"8KiB".into()));
     assert_eq!(run["tags"]["room"], "3");
     assert_eq!(run["plan"]["overrides"][0], "depth=7");
     assert_eq!(run["plan"]["text"], SMALL);

@@ -269,7 +269,7 @@ fn what_fio_has_recorded_is_asked_again_by_a_plan_and_by_its_own_job_file() {
     let again = user.fathom("run again.fio --on array:md3000 --format json --no-save").done().json();
     assert_eq!(workload(&again)["digests"], workload(&run)["digests"]);
     assert_eq!(workload(&again)["spec"]["pace"], "trace");
-    assert_eq!(workload(&again)["spec"]["trace_speed"], "2");
+    assert_eq!(workload(&again)["spec"]["trace_speed"], 2.0);
     let line =
         "as fio --name=a --read_iolog=log --replay_redirect=array:md3000 --direct=1 --output-format=json";
     let job = user.fathom(line).done().json()["jobs"][0].clone();

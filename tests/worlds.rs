@@ -69,7 +69,7 @@ fn both_worlds_are_asked_for_the_same_names_and_answer_each_once() {
     assert_eq!((real.points.len(), modelled.points.len()), (12, 12));
     for (real, modelled) in real.points.iter().zip(&modelled.points) {
         let (real, modelled) = (&real.workloads[0], &modelled.workloads[0]);
-        assert_eq!(real.digests, modelled.digests, "{:?}", real.spec.get("tree"));
+        assert_eq!(real.digests, modelled.digests, "{:?}", real.spec.tree);
         for workload in [real, modelled] {
             assert_eq!((workload.planned, workload.errors), (workload.completed, 0));
             let (ops, bytes) = (|class: &record::Class| class.ops, |class: &record::Class| class.bytes);

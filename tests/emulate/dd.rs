@@ -88,7 +88,7 @@ fn a_new_file_is_left_behind_with_what_was_written_to_it_and_may_be_written_agai
     assert_eq!(fs::read(user.path("zeros")).unwrap(), vec![0u8; 17 << 16]);
     let results = agrees_with_the_record(&user.last(), &ended);
     assert_eq!((results.records_in, results.records_out, results.bytes), ((17, 0), (17, 0), 17 << 16));
-    assert_eq!(user.last()["points"][0]["workloads"][0]["spec"]["flush_at_end"], "true");
+    assert_eq!(user.last()["points"][0]["workloads"][0]["spec"]["flush_at_end"], true);
 
     user.fathom("as dd if=/dev/urandom of=noise bs=4k count=3 oflag=direct").done();
     let noise = fs::read(user.path("noise")).unwrap();

@@ -109,7 +109,7 @@ fn a_file_is_created_and_stays() {
     let workloads = user.last()["points"][0]["workloads"].clone();
     assert_eq!(
         (&workloads[0]["spec"]["direct"], &workloads[0]["spec"]["content"]),
-        (&"false".into(), &"random".into())
+        (&false.into(), &"random".into())
     );
     assert_eq!(
         (&workloads[1]["spec"]["offset"], &workloads[1]["span_bytes"]),

@@ -260,9 +260,9 @@ fn iometer_asks_for_the_sizes_mixes_and_depths_of_its_lines() {
     ] {
         assert!((found - expected).abs() < 0.05, "{found} for {expected} of {total}");
     }
-    for (workload, depth, on) in [(0, "4", "1"), (1, "4", "2"), (2, "2", "1")] {
+    for (workload, depth, on) in [(0, 4, "1"), (1, 4, "2"), (2, 2, "1")] {
         let spec = &workloads[workload]["spec"];
-        assert_eq!((spec["depth"].as_str(), spec["on"].as_str()), (Some(depth), Some(on)));
+        assert_eq!((spec["depth"].as_u64(), spec["on"].as_str()), (Some(depth), Some(on)));
     }
 }
 
@@ -420,7 +420,7 @@ fn a_target_is_opened_again_as_the_connection_rate_says() {
             assert_eq!(number(row, "Connections"), (count / 7.0).floor());
             is_near(row, "Connections per Second", number(row, "IOps") / 7.0);
         }
-        assert_eq!(user.last()["points"][0]["workloads"][0]["spec"]["reopen_every"], "7");
+        assert_eq!(user.last()["points"][0]["workloads"][0]["spec"]["reopen_every"], 7);
     }
     user.write("c.icf", configuration("NORMAL", "ALL"));
     user.fathom("as iometer /c c.icf /r c.csv --on array:md3000?luns=2").done();

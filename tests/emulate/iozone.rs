@@ -107,7 +107,7 @@ fn a_file_is_made_measured_and_removed() {
     assert!(user.files().is_empty(), "{:?}", user.files());
     let run = user.last();
     let first = &run["points"][0]["workloads"][0];
-    assert_eq!((first["spec"]["flush_at_end"].as_str(), first["errors"].as_u64()), (Some("true"), Some(0)));
+    assert_eq!((first["spec"]["flush_at_end"].as_bool(), first["errors"].as_u64()), (Some(true), Some(0)));
     assert!(run["points"].as_array().unwrap().iter().all(|point| point["complete"] == true));
 }
 

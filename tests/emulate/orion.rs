@@ -65,7 +65,7 @@ impl Recorded {
                 workloads.iter().filter(named).collect::<Vec<_>>()
             };
             let (small, large) = (of("small"), of("large"));
-            let number = |one: &Value, key: &str| one["spec"][key].as_str().unwrap().parse::<u32>().unwrap();
+            let number = |one: &Value, key: &str| u32::try_from(one["spec"][key].as_u64().unwrap()).unwrap();
             let load = (
                 small.iter().map(|one| number(one, "depth")).sum(),
                 large
@@ -259,10 +259,10 @@ fn two_files_are_one_striped_volume_and_small_stands_beside_large() {
     user.fathom(&format!("{line} -simulate raid0 -stripe 2048 -shape 10.2")).done();
     let run = user.last();
     let workloads = run["points"][0]["workloads"].as_array().unwrap();
-    let key = |of: usize, key: &str| workloads[of]["spec"][key].as_str().unwrap().to_owned();
-    assert_eq!((key(0, "size"), key(0, "depth")), ("8KiB".into(), "3".into()));
-    assert_eq!((key(1, "size"), key(1, "depth")), ("1MiB".into(), "2".into()));
-    assert!(key(0, "luns").starts_with("striped(2"), "{}", key(0, "luns"));
+    let key = |of: usize, key: &str| workloads[of]["spec"][key].clone();
+    assert_eq!((key(0, "size"), key(0, "depth")), ("8KiB".into(), 3.into()));
+    assert_eq!((key(1, "size"), key(1, "depth")), ("1MiB".into(), 2.into()));
+    assert!(key(0, "luns").as_str().unwrap().starts_with("striped(2"), "{}", key(0, "luns"));
     let files: Vec<String> = user.files().into_iter().filter(|name| name.starts_with("two_")).collect();
     assert_eq!(
         files,
@@ -301,8 +301,8 @@ fn streams_follow_random_requests_that_are_in_no_figure() {
         warming["classes"].as_array().unwrap().iter().map(|class| class["bytes"].as_u64().unwrap()).sum();
     assert_eq!((moved, warming["spec"]["pattern"].as_str()), (300 << 20, Some("random(repeats)")));
     let streams = points[1]["workloads"].as_array().unwrap();
-    let of = |at: usize, key: &str| streams[at]["spec"][key].as_str().unwrap().to_owned();
-    assert_eq!((of(0, "workers"), of(1, "workers"), of(0, "depth")), ("3".into(), "1".into(), "2".into()));
+    let of = |at: usize, key: &str| streams[at]["spec"][key].as_u64().unwrap();
+    assert_eq!((of(0, "workers"), of(1, "workers"), of(0, "depth")), (3, 1, 2));
     assert_eq!(
         (streams[0]["summary"][0]["op"].as_str(), streams[1]["summary"][0]["op"].as_str()),
         (Some("read"), Some("write"))

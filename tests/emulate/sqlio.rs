@@ -77,11 +77,11 @@ fn sqlio_prints_what_the_record_of_a_virtual_array_holds() {
     assert!(lines[6].starts_with("using current size: ") && lines[6].ends_with(" MB for file: array:md3000"));
     assert_eq!(lines[7..9], ["initialization done", "CUMULATIVE DATA:"]);
     let spec = &run["points"][0]["workloads"][0]["spec"];
-    for (key, value) in
-        [("workers", "4"), ("depth", "8"), ("size", "8KiB"), ("direct", "true"), ("sync", "none")]
-    {
-        assert_eq!(spec[key], value, "{key}");
-    }
+    assert_eq!((&spec["workers"], &spec["depth"]), (&4.into(), &8.into()));
+    assert_eq!(
+        (&spec["size"], &spec["direct"], &spec["sync"]),
+        (&"8KiB".into(), &true.into(), &"none".into())
+    );
 }
 
 #[test]
@@ -135,11 +135,11 @@ fn lines_that_name_one_array_have_its_luns() {
     let run = user.last();
     assert_eq!(agrees_with_the_record(&run, &ended).threads, 6);
     let workloads = run["points"][0]["workloads"].as_array().unwrap();
-    let asked: Vec<(&str, &str)> = workloads
+    let asked: Vec<(&str, u64)> = workloads
         .iter()
-        .map(|each| (each["spec"]["on"].as_str().unwrap(), each["spec"]["workers"].as_str().unwrap()))
+        .map(|each| (each["spec"]["on"].as_str().unwrap(), each["spec"]["workers"].as_u64().unwrap()))
         .collect();
-    assert_eq!(asked, [("1", "2"), ("2", "3"), ("3", "1")]);
+    assert_eq!(asked, [("1", 2), ("2", 3), ("3", 1)]);
     assert_eq!(workloads[1]["span_bytes"], 200 << 20);
     user.fathom("as sqlio -kR -s2 -frandom -Fparam.txt -b99999999").with(2);
     user.write("param.txt", "array:md3000 2\narray:md3000 3\n");

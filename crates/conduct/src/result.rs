@@ -8,7 +8,7 @@ use record::{
 use stats::Histogram;
 use units::{Bytes, Instant, OpsPerSecond};
 use workload::Verified;
-use workload::plan::{Load, texts};
+use workload::plan::Load;
 use workload::spec::Workload;
 use workload::tally::{self, Action, ClassTally, Failure, Tally};
 
@@ -96,7 +96,7 @@ fn workload_result(workload: &Workload, seen: MeasuredWorkload) -> (WorkloadResu
     );
     let mut result = WorkloadResult {
         name: workload.name.clone(),
-        spec: texts(workload).into_iter().map(|(key, text)| (key.to_owned(), text)).collect(),
+        spec: workload.kept(),
         engine,
         summary: Vec::new(),
         classes: merged.iter().map(class).collect(),

@@ -19,7 +19,7 @@ const MAY_CACHE: [&str; 4] = ["zfs", "9p", "virtiofs", "fuse"];
 
 /// Whether the workload acts on files, not on blocks.
 fn of_files(workload: &WorkloadResult) -> bool {
-    workload.spec.get("tree").is_some_and(|tree| tree != "none")
+    workload.spec.tree.is_some()
 }
 
 fn in_memory(run: &Run) -> Option<&str> {
@@ -27,7 +27,7 @@ fn in_memory(run: &Run) -> Option<&str> {
 }
 
 pub(crate) fn buffered(run: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {
-    if is_direct(workload)? {
+    if is_direct(workload) {
         return None;
     }
     let remedy = match of_files(workload) {
@@ -106,7 +106,7 @@ fn unseen(moved: u64, counted: u64) -> Option<f64> {
 }
 
 pub(crate) fn reads_from_cache(_: &Run, point: &Point) -> Option<Draft> {
-    if point.workloads.iter().all(|workload| is_direct(workload) != Some(false)) {
+    if point.workloads.iter().all(is_direct) {
         return None;
     }
     let (issued, seen) = (moved(point, "read"), counted(point)?.read_bytes);
@@ -124,8 +124,7 @@ pub(crate) fn reads_from_cache(_: &Run, point: &Point) -> Option<Draft> {
 }
 
 pub(crate) fn direct_not_honoured(run: &Run, point: &Point) -> Option<Draft> {
-    if point.workloads.is_empty() || point.workloads.iter().any(|workload| is_direct(workload) != Some(true))
-    {
+    if point.workloads.is_empty() || point.workloads.iter().any(|workload| !is_direct(workload)) {
         return None;
     }
     if let Some(name) = in_memory(run) {
@@ -239,7 +238,7 @@ mod tests {
             let mut run = run();
             run.environment.ram_bytes = ram;
             run.points[0].workloads[0].span_bytes = Some(span);
-            run.points[0].workloads[0].spec.insert("direct".into(), "false".into());
+            run.points[0].workloads[0].spec.direct = false;
             buffered(&run, &run.points[0], &run.points[0].workloads[0])
                 .map(|draft| draft.about_run().severity)
         };
@@ -262,7 +261,7 @@ mod tests {
         let reads = by_counters(&run.points[0]).expect("all is missing").about_run();
         assert!(reads.sentence.contains("100 % of the reads never reached the device"), "{reads:?}");
         let workload = &mut run.points[0].workloads[0];
-        workload.spec.insert("direct".into(), "false".into());
+        workload.spec.direct = false;
         let buffered = reads_from_cache(&run, &run.points[0]).expect("all is missing").about_run();
         assert_eq!(
             (buffered.numbers["read_bytes"], buffered.numbers["device_read_bytes"]),

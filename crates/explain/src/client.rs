@@ -5,7 +5,7 @@ use units::{Nanos, OpsPerSecond};
 
 use crate::Code;
 use crate::draft::{Draft, percent, several};
-use crate::evidence::{key, merged, took_s};
+use crate::evidence::{merged, took_s};
 
 /// A worker whose CPU utilization is this high is saturated.
 const WORKER_BUSY: f64 = 0.95;
@@ -30,7 +30,7 @@ fn draft(sentence: String) -> Draft {
 
 fn by_processors(point: &Point, workload: &WorkloadResult) -> Option<Draft> {
     // With polling a worker is busy by intent.
-    if key(workload, "iopoll") == Some("true") {
+    if workload.spec.engine.iopoll {
         return None;
     }
     let took = took_s(point);

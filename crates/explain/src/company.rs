@@ -2,12 +2,13 @@
 
 use record::names::{fact, series};
 use record::{Point, Run, Severity, WorkloadResult};
+use spec::Pace;
 use units::convert::truncated;
 use units::{Bytes, Nanos, OpsPerSecond};
 
 use crate::Code;
 use crate::draft::{Draft, percent, several};
-use crate::evidence::{counted, is_direct, key, mean, merged, moved, outer_thirds, sampled};
+use crate::evidence::{counted, is_direct, mean, merged, moved, outer_thirds, sampled};
 
 /// With less idle time the processors are saturated.
 const IDLE_LEAST: f64 = 0.05;
@@ -83,8 +84,7 @@ const EXCESS_LEAST: Bytes = Bytes::new(4 << 20);
 
 pub(crate) fn neighbours(run: &Run, point: &Point) -> Option<Draft> {
     // Read-ahead and write-back do work of their own.
-    if point.workloads.is_empty() || point.workloads.iter().any(|workload| is_direct(workload) != Some(true))
-    {
+    if point.workloads.is_empty() || point.workloads.iter().any(|workload| !is_direct(workload)) {
         return None;
     }
     let seen = counted(point)?;
@@ -179,13 +179,10 @@ fn most_missed(workload: &WorkloadResult) -> f64 {
 
 /// The rate of the workload's schedule; `None` for a closed loop.
 fn offered(workload: &WorkloadResult) -> Option<OpsPerSecond> {
-    let inner = key(workload, "pace")?.strip_prefix("rate(")?.strip_suffix(')')?;
-    let rate: OpsPerSecond = inner.split(',').next()?.trim().parse().ok()?;
-    let Some((_, times)) = inner.split_once("onoff(") else { return Some(rate) };
-    let (on, off) = times.split_once(')')?.0.split_once(',')?;
-    let seconds = |text: &str| text.trim().parse().ok().map(Nanos::as_secs_f64);
-    let (on, off) = (seconds(on)?, seconds(off)?);
-    Some(OpsPerSecond::new(rate.get() * on / (on + off)))
+    match workload.spec.pace {
+        Pace::Open(schedule) => Some(schedule.mean_rate()),
+        _ => None,
+    }
 }
 
 pub(crate) fn fallback(_: &Run, _: &Point, workload: &WorkloadResult) -> Option<Draft> {
@@ -232,7 +229,7 @@ mod tests {
 
     fn paced(pace: &str) -> WorkloadResult {
         let mut workload = run(20_000).points.remove(0).workloads.remove(0);
-        workload.spec.insert("pace".into(), pace.into());
+        workload.spec.pace = pace.parse().unwrap();
         workload
     }
 
@@ -242,16 +239,10 @@ mod tests {
             ("rate(20000/s)", Some(20_000.0)),
             ("rate(25k/s, poisson)", Some(25_000.0)),
             ("rate(1000/s, onoff(2s, 6s))", Some(250.0)),
-            ("rate(1000/s, onoff(3s, 1s), poisson)", Some(750.0)),
             ("closed", None),
-            ("rate(x)", None),
-            ("rate(1000/s, onoff(2s))", None),
         ] {
             assert_eq!(offered(&paced(pace)).map(OpsPerSecond::get), rate, "{pace}");
         }
-        let mut unpaced = paced("closed");
-        unpaced.spec.remove("pace");
-        assert_eq!(offered(&unpaced).map(OpsPerSecond::get), None);
     }
 
     #[test]

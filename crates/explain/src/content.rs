@@ -2,11 +2,12 @@
 
 use record::names::fact;
 use record::{Point, Run, Severity, Target, WorkloadResult};
+use spec::Content;
 use units::Bytes;
 
 use crate::Code;
 use crate::draft::{Draft, percent};
-use crate::evidence::{key, moved_by};
+use crate::evidence::moved_by;
 use crate::history::History;
 
 /// The part of a target without data from which a figure is one of nothing.
@@ -136,13 +137,12 @@ pub(crate) fn compressible_writes(_: &Run, _: &Point, workload: &WorkloadResult)
     if moved_by(workload, "write") == 0 {
         return None;
     }
-    if key(workload, "content") == Some("zeros") {
+    if workload.spec.content == Content::Zeros {
         let sentence = "Only zeros were written: many devices and file systems store no data for them.";
         let draft = Draft::new(Code::CompressibleContent, Severity::Warning, sentence);
         return Some(draft.remedy("Set `content = \"random\"`."));
     }
-    let ratio = |name: &str| key(workload, name)?.strip_suffix(":1")?.parse::<f64>().ok();
-    let (compress, dedupe) = (ratio("compress").unwrap_or(1.0), ratio("dedupe").unwrap_or(1.0));
+    let Content::Random { compress, dedupe } = workload.spec.content else { return None };
     if compress <= 1.0 && dedupe <= 1.0 {
         return None;
     }

@@ -12,19 +12,9 @@ pub(crate) fn on_nothing(run: &Run) -> bool {
     no_target || workloads.peek().is_some() && workloads.all(|workload| workload.engine.name == "null")
 }
 
-/// A key of the workload, as text.
-pub(crate) fn key<'a>(workload: &'a WorkloadResult, key: &str) -> Option<&'a str> {
-    workload.spec.get(key).map(String::as_str)
-}
-
-/// Whether direct I/O was requested; `None` where it is not known.
-///
-/// Loads and stores on a mapping go through the page cache whatever was requested.
-pub(crate) fn is_direct(workload: &WorkloadResult) -> Option<bool> {
-    if workload.engine.name == "mmap" {
-        return Some(false);
-    }
-    key(workload, "direct").map(|direct| direct == "true")
+/// Whether requests passed by the page cache. Loads and stores on a mapping go through it whatever was requested.
+pub(crate) fn is_direct(workload: &WorkloadResult) -> bool {
+    workload.engine.name != "mmap" && workload.spec.direct
 }
 
 /// Bytes of all requests of `op` that completed without an error, from the start of the point.
@@ -215,14 +205,12 @@ mod tests {
     fn direct_is_what_was_asked_for_unless_the_engine_cannot() {
         let mut run = run();
         let workload = &mut run.points[0].workloads[0];
-        assert_eq!(is_direct(workload), Some(true));
-        workload.spec.insert("direct".into(), "false".into());
-        assert_eq!(is_direct(workload), Some(false));
-        workload.spec.remove("direct");
-        assert_eq!((is_direct(workload), key(workload, "direct")), (None, None));
-        workload.spec.insert("direct".into(), "true".into());
+        assert!(is_direct(workload));
+        workload.spec.direct = false;
+        assert!(!is_direct(workload));
+        workload.spec.direct = true;
         workload.engine.name = "mmap".into();
-        assert_eq!((is_direct(workload), key(workload, "direct")), (Some(false), Some("true")));
+        assert!(!is_direct(workload));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use record::names::{fact, series};
 use record::{Point, Run, Series, WorkloadResult, World};
 
-use crate::evidence::{caches_of, counted, is_direct, key, moved, moved_by, sampled};
+use crate::evidence::{caches_of, counted, is_direct, moved, moved_by, sampled};
 use crate::grade::About;
 use crate::history::History;
 use crate::{client, content, steady, writes};
@@ -66,7 +66,7 @@ fn steady(point: &Point) -> Proof {
 }
 
 fn direct(point: &Point) -> Proof {
-    if point.workloads.iter().any(|workload| is_direct(workload) != Some(true)) {
+    if point.workloads.iter().any(|workload| !is_direct(workload)) {
         return missing("how much buffered I/O the page cache served is not known");
     }
     seen_or(
@@ -96,9 +96,6 @@ fn content_of(run: &Run, point: &Point) -> Proof {
         .targets
         .iter()
         .all(|target| target.kind == "directory" || target.facts.contains_key(fact::LAID_OUT));
-    if point.workloads.iter().all(|workload| key(workload, "content").is_none()) {
-        return missing("the content of the data written is not known");
-    }
     seen_or(
         !reads || own || content::is_looked_at(run),
         "it is not known whether the data read was ever written",
@@ -124,13 +121,13 @@ fn client(run: &Run, point: &Point) -> Proof {
     if !point.workloads.iter().all(known) {
         return missing("the CPU time of the workers is not known");
     }
-    let of_files = |workload: &WorkloadResult| key(workload, "tree").is_some_and(|tree| tree != "none");
+    let of_files = |workload: &WorkloadResult| workload.spec.tree.is_some();
     let measured = |workload: &WorkloadResult| of_files(workload) || client::ceiling(run, workload).is_some();
     seen_or(point.workloads.iter().all(measured), "the ceiling of the load generator was not measured")
 }
 
 fn neighbours(run: &Run, point: &Point) -> Proof {
-    if point.workloads.iter().any(|workload| is_direct(workload) != Some(true)) {
+    if point.workloads.iter().any(|workload| !is_direct(workload)) {
         return missing("with buffered I/O, read-ahead and write-back add I/O of their own");
     }
     match counted(point) {
@@ -177,10 +174,5 @@ mod tests {
         laid_out.targets[0].kind = "file".into();
         laid_out.targets[0].facts.insert(fact::LAID_OUT.into(), "2026".into());
         assert_eq!(content_of(&laid_out, &laid_out.points[0]), Seen);
-        laid_out.points[0].workloads[0].spec.remove("content");
-        let unknown = content_of(&laid_out, &laid_out.points[0]);
-        assert!(
-            matches!(unknown, Proof::Missing(why) if why.contains("the content of the data written is not known"))
-        );
     }
 }

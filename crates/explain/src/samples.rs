@@ -70,7 +70,7 @@ pub(crate) fn short_run(_: &Run, _: &Point, workload: &WorkloadResult) -> Option
     let severity = if measured < VERY_SHORT { Severity::Warning } else { Severity::Note };
     let sentence =
         format!("The measured window is {measured}: too short for events that occur once in ten seconds.");
-    let of_files = workload.spec.get("tree").is_some_and(|tree| tree != "none");
+    let of_files = workload.spec.tree.is_some();
     let remedy = match of_files {
         true => "Raise `count`: each file is created once, so more files take longer.",
         false => "Set `run = \"30s\"` or more.",

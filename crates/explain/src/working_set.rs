@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use record::{Cache, Finding, Point, PointKind, Run, Severity};
+use spec::Pattern;
 use stats::working_set::{SPANS_LEAST, SpanPoint, Step, steps};
 use units::convert::truncated;
 use units::{Bytes, Nanos};
 
 use crate::Code;
 use crate::draft::Draft;
-use crate::evidence::key;
 
 /// One request at a time, and what the edges of the window add.
 const ONE: f64 = 1.1;
@@ -21,7 +21,7 @@ pub(crate) const NAME: &str = "cache seen in the response times";
 fn span_point(point: &Point) -> Option<(u64, u64, f64)> {
     let [workload] = &point.workloads[..] else { return None };
     let [class] = &workload.classes[..] else { return None };
-    let random = key(workload, "pattern").is_some_and(|pattern| pattern.starts_with("random"));
+    let random = matches!(workload.spec.pattern, Pattern::Random | Pattern::RandomWithRepeats);
     let alone = point.kind == PointKind::Load && point.complete && workload.mean_in_flight <= ONE;
     if !random || !alone || class.op != "read" || class.service.is_some() {
         return None;

@@ -2,19 +2,20 @@
 
 use record::names::{fact, series};
 use record::{Point, Run, Severity, WorkloadResult};
+use spec::{FlushKind, OpenSync};
 use units::Bytes;
 use units::convert::truncated;
 
 use crate::Code;
 use crate::draft::{Draft, percent};
-use crate::evidence::{counted, is_direct, key, moved_by, sampled};
+use crate::evidence::{counted, is_direct, moved_by, sampled};
 use crate::history::History;
 
 /// The part of written data still in memory beyond which the rate says little about the storage.
 const DIRTY: f64 = 0.10;
 
 pub(crate) fn dirty_pages(_: &Run, point: &Point) -> Option<Draft> {
-    let buffered = point.workloads.iter().filter(|workload| is_direct(workload) == Some(false));
+    let buffered = point.workloads.iter().filter(|workload| !is_direct(workload));
     let written: u64 = buffered.map(|workload| moved_by(workload, "write")).sum();
     if written == 0 {
         return None;
@@ -54,11 +55,11 @@ pub(crate) fn drive_write_cache(run: &Run, _: &Point, workload: &WorkloadResult)
     let writes_back = |target: &record::Target| {
         target.facts.get(fact::WRITE_CACHE).is_some_and(|cache| cache == "write back")
     };
-    let none = |name: &str| key(workload, name).is_none_or(|value| value == "none");
+    let durability = &workload.spec.durability;
     let flushes = workload.totals.iter().any(|total| total.op == "flush");
     // This kind of flush does not reach the device.
-    let is_flush = key(workload, "flush").is_none_or(|kind| kind != "sync_file_range");
-    let safe = !none("sync") || is_flush && (!none("flush_every") || flushes);
+    let is_flush = durability.flush != FlushKind::SyncFileRange;
+    let safe = durability.open != OpenSync::None || is_flush && (durability.every.is_some() || flushes);
     if moved_by(workload, "write") == 0 || safe || !run.targets.iter().any(writes_back) {
         return None;
     }

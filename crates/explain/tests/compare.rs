@@ -342,8 +342,8 @@ fn what_is_set_otherwise_is_told_beside_the_figures() {
     let (first, mut second) = (template(), template());
     second.environment.kernel = "Linux 6.13.0 x86_64".into();
     second.targets[0].facts.insert("firmware".into(), "2.2.0".into());
-    second.points[0].workloads[0].spec.insert("depth".into(), "64".into());
-    second.points[1].workloads[0].spec.insert("sync".into(), "dsync".into());
+    second.points[0].workloads[0].spec.depth = 64;
+    second.points[1].workloads[0].spec.durability.open = spec::OpenSync::Dsync;
     let comparison = held(&first, &second);
     let settings: Vec<(&str, Option<&str>)> =
         comparison.settings.iter().map(|one| (one.key.as_str(), one.values[1].as_deref())).collect();

@@ -460,7 +460,7 @@ fn on_files(rate: impl Fn(u64, u64) -> u64) -> Run {
         let mut workload = run.points[0].workloads[0].clone();
         let mut point = sample::point(index, "reads", Vec::new());
         workload.measured_from_ns = point.started_ns;
-        workload.spec.insert("files".into(), "per_worker(1)".into());
+        workload.spec.files = spec::Files::PerWorker(1);
         let worker = workload.workers[0].clone();
         workload.workers = vec![worker; narrow::<usize>(files)];
         point.workloads = vec![workload];

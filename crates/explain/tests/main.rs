@@ -54,7 +54,7 @@ pub(crate) fn workload(run: &mut Run) -> &mut WorkloadResult {
 
 /// Changes a key of the only workload.
 pub(crate) fn set(run: &mut Run, key: &str, value: &str) {
-    workload(run).spec.insert(key.into(), value.into());
+    workload(run).spec.set(key, value).unwrap();
 }
 
 /// The first finding of that code.

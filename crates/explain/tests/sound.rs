@@ -29,7 +29,6 @@ fn a_record_without_any_evidence_supports_nothing() {
     run.points[0].series.clear();
     run.points[0].devices.clear();
     run.targets[0].facts.clear();
-    workload(&mut run).spec.clear();
     workload(&mut run).totals.clear();
     workload(&mut run).span_bytes = None;
     assert_eq!(codes(&run), [] as [&str; 0]);

@@ -1,8 +1,8 @@
 //! A measured point as the fit reads it.
 
 use record::{Figure, Held, Point, PointKind, WorkloadResult};
+use spec::{Extent, Pace, Span};
 use stats::Histogram;
-use units::Bytes;
 
 /// One closed load of one kind of request, with what came back.
 #[derive(Clone, Debug)]
@@ -61,18 +61,21 @@ impl Probe {
         if point.kind != PointKind::Load || !point.complete || workload.errors > 0 {
             return None;
         }
-        let text = |key: &str| workload.spec.get(key).map(String::as_str);
-        if text("pace") != Some("closed") || text("direct") != Some("true") {
+        let asked = &workload.spec;
+        if asked.pace != Pace::Closed || !asked.direct {
             return None;
         }
-        let pattern = match text("pattern")? {
-            "random" | "random(repeats)" => Pattern::Random,
-            "sequential" => Pattern::Sequential,
+        let pattern = match asked.pattern {
+            spec::Pattern::Random | spec::Pattern::RandomWithRepeats => Pattern::Random,
+            spec::Pattern::Sequential => Pattern::Sequential,
             _ => return None,
         };
-        let size: Bytes = text("size")?.parse().ok()?;
-        let count = |key: &str| text(key)?.parse::<f64>().ok();
-        let align = text("align")?.parse::<Bytes>().unwrap_or(size).get();
+        let [(size, _)] = asked.sizes.0[..] else { return None };
+        let (region, part) = match asked.span {
+            Span::Of(Extent::Bytes(bytes)) => (Some(bytes.get()), None),
+            Span::Of(Extent::Part(part)) => (None, Some(part.get())),
+            Span::Auto => (None, None),
+        };
         let responses = merged(workload, "")?;
         let total = workload.total()?;
         let mean = responses.mean()?;
@@ -84,11 +87,11 @@ impl Probe {
             name: point.name.clone(),
             pattern,
             size: size.as_f64(),
-            depth: count("workers").unwrap_or(1.0) * count("depth").unwrap_or(1.0),
+            depth: f64::from(asked.workers) * f64::from(asked.depth),
             reads: reads_of(workload),
-            align,
-            region: text("span").and_then(|span| span.parse::<Bytes>().ok()).map(Bytes::get),
-            part: text("span").and_then(part_of),
+            align: asked.align.unwrap_or(size).get(),
+            region,
+            part,
             rate: total.ops_per_s.value,
             response_ns: mean,
             error: 1.96 * scatter,
@@ -139,12 +142,6 @@ impl Probe {
     pub fn is_whole(&self) -> bool {
         self.region.is_none() && self.part.is_none()
     }
-}
-
-/// A part in percent, as a plan names it.
-fn part_of(span: &str) -> Option<f64> {
-    let percent: f64 = span.strip_suffix('%')?.parse().ok()?;
-    Some(percent / 100.0)
 }
 
 /// The part of the requests that read, by count.

@@ -1,10 +1,16 @@
 //! Sums over all workloads of a point, as tools print them.
 
 use record::{Class, Point};
+use workload::spec::Pattern;
 
 /// What was measured of each operation and size, of all workloads.
 pub(crate) fn classes(point: &Point) -> impl Iterator<Item = &Class> {
     point.workloads.iter().flat_map(|workload| &workload.classes)
+}
+
+/// Whether requests go through the span from place to place, one beside the other or in steps.
+pub(crate) fn is_in_order(pattern: &Pattern) -> bool {
+    pattern == &Pattern::Interlocked || pattern.has_stretches() && !matches!(pattern, Pattern::Columns { .. })
 }
 
 /// Whether anything was done by `op`: `read`, `write`.

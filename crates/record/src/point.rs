@@ -121,8 +121,8 @@ pub struct Settled {
 pub struct WorkloadResult {
     /// Its name in the phase.
     pub name: String,
-    /// Every key of the workload with its value as text, defaults included.
-    pub spec: BTreeMap<String, String>,
+    /// What was asked.
+    pub spec: spec::Workload,
     /// How requests reached the kernel.
     pub engine: EngineUsed,
     /// The figures people ask for first.

@@ -131,28 +131,15 @@ pub fn workload(name: &str, streams: &[Stream]) -> WorkloadResult {
     let bytes: u64 = classes.iter().map(|class| class.bytes).sum();
     let in_flight_ns: u64 = classes.iter().map(|class| class.response.sum_ns).sum();
     let mean_in_flight = in_flight_ns as f64 / (SECONDS as f64 * 1e9);
-    let depth = truncated::<u64>(mean_in_flight.round()).max(1).to_string();
-    let spec = [
-        ("pattern", "random"),
-        ("workers", "1"),
-        ("depth", depth.as_str()),
-        ("direct", "true"),
-        ("span", "auto"),
-        ("pace", "closed"),
-        ("run", "30s"),
-        ("sync", "none"),
-        ("flush_every", "none"),
-        ("content", "random"),
-        ("compress", "1:1"),
-        ("dedupe", "1:1"),
-        ("engine", "auto"),
-    ];
+    let mut spec = spec::Workload::plain("");
+    spec.depth = truncated::<u32>(mean_in_flight.round()).max(1);
+    spec.stop.run = Some(Nanos::from_secs(30));
     let total = |class: &Class| OpTotal { op: class.op.clone(), ops: class.ops, bytes: class.bytes };
     // 5 µs a request, a fifth of it in the program.
     let cpu = CpuUse { user_s: ops as f64 * 1e-6, system_s: ops as f64 * 4e-6 };
     let mut result = WorkloadResult {
         name: name.into(),
-        spec: spec.into_iter().map(|(key, value)| (key.into(), value.into())).collect(),
+        spec,
         engine: EngineUsed {
             name: "io_uring".into(),
             details: vec!["registered files".into(), "registered buffers".into()],

@@ -1,6 +1,7 @@
 //! Records of older versions, brought to the present shape before they are read.
 //!
 //! **Invariant:** what a version called by another name keeps its value; nothing is made up, and nothing is left out.
+//! That version 1 wrote all that was asked as text needs nothing here: a specification reads its numbers from texts too.
 
 use serde_json::{Map, Value};
 

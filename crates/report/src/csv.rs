@@ -107,7 +107,7 @@ fn table(run: &Run, titles: bool) -> Result<String, ReportError> {
 }
 
 fn row(run: &Run, point: &Point, workload: &WorkloadResult, summary: &OpSummary) -> Vec<String> {
-    let spec = |key: &str| workload.spec.get(key).cloned().unwrap_or_default();
+    let spec = |key: &str| workload.spec.text(key).unwrap_or_default();
     let targets: Vec<&str> = run.targets.iter().map(|target| target.address.as_str()).collect();
     let cpus = || workload.workers.iter().filter_map(|worker| worker.cpu);
     let cpu = |of: fn(record::CpuUse) -> f64| {

@@ -77,10 +77,7 @@ fn how(run: &Run) -> String {
     }
     let workloads = || run.points.iter().flat_map(|point| &point.workloads);
     let mut paths: Vec<&str> = workloads()
-        .filter_map(|workload| match workload.spec.get("direct")?.as_str() {
-            "true" => Some("direct"),
-            _ => Some("through the page cache"),
-        })
+        .map(|workload| if workload.spec.direct { "direct" } else { "through the page cache" })
         .collect();
     let mut engines: Vec<String> = workloads().map(|workload| harmless(&workload.engine.name)).collect();
     dedup(&mut paths);

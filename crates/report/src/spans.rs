@@ -34,7 +34,7 @@ pub fn spans(run: &Run, style: Style) -> String {
 /// `None` for loads that only bring a span into the caches.
 fn row(point: &Point) -> Option<Vec<Cell>> {
     let [workload] = &point.workloads[..] else { return None };
-    if workload.spec.get("depth").is_none_or(|depth| depth != "1") {
+    if workload.spec.depth != 1 {
         return None;
     }
     let latency = workload.total()?.response.as_ref()?;

@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use units::Share;
 
 use crate::text::{ContentText, CpuList, DataOp, Factor, LineList, OpList, Ratio, TargetList, TextError};
-use crate::text::{number, share_text, unit};
+use crate::text::{number, share_text, unit, unknown};
 use crate::trace::Replay;
 use crate::tree::{FileOp, Tree};
 use crate::{Content, Pattern, Workload};
@@ -374,6 +374,15 @@ impl Workload {
     pub fn text(&self, key: &str) -> Option<String> {
         let field = FIELDS.iter().find(|field| field.key == key)?;
         (field.value)(self).map(|value| value.to_string())
+    }
+
+    /// Changes what one key says; details of a tree or a trace that is not there are passed over. Fails for a key that
+    /// no workload has, and a text that is no value of it.
+    pub fn set(&mut self, key: &str, said: &str) -> Result<(), TextError> {
+        match FIELDS.iter().find(|field| field.key == key) {
+            Some(field) => (field.read)(self, said),
+            None => unknown(key, "a key of a workload", &FIELDS.each_ref().map(|field| field.key)),
+        }
     }
 
     /// What a record keeps of it: without its name, which stands beside it, and of a trace how it is asked again, not

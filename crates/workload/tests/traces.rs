@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use units::{Bytes, Instant, Nanos};
-use workload::plan::{Overrides, Plan, faults, from_texts, texts};
+use workload::plan::{Overrides, Plan, faults, from_texts};
 use workload::spec::*;
 use workload::trace::{Trace, TraceReader, TraceRequest};
 use workload::{Job, Op, compile};
@@ -481,7 +481,7 @@ fn a_plan_says_what_its_trace_comes_to() {
 #[test]
 fn the_texts_of_a_replay_read_back_and_say_nothing_that_the_trace_says() {
     let workload = asking(&thousand(), "trace_speed = 0.25\ntrace_skip = \"trim, flush\"\ntrace_fold = true");
-    let texts = texts(&workload);
+    let texts = workload.texts();
     assert!(texts.iter().all(|(key, _)| !["size", "reads", "trims", "flushes"].contains(key)));
     let again = from_texts(&workload.name, texts.iter().map(|(key, text)| (*key, text.as_str()))).unwrap();
     let replay = again.replay().unwrap();

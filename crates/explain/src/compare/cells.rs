@@ -130,8 +130,8 @@ impl<'a> Cell<'a> {
     }
 
     /// Keys of the workload as text, in the first measurement.
-    pub fn spec(&self) -> Option<&'a BTreeMap<String, String>> {
-        self.measured.first().map(|measured| &measured.workload.spec)
+    pub fn spec(&self) -> Option<BTreeMap<&'static str, String>> {
+        self.measured.first().map(|measured| measured.workload.spec.texts().into_iter().collect())
     }
 
     /// Its name, and the workload where that is not the only one.

@@ -24,7 +24,11 @@ pub fn value_of(run: &Run, key: &str) -> Option<String> {
         .or_else(|| well_known(run, &key))
         .or_else(|| {
             let workloads = run.points.iter().flat_map(|point| &point.workloads);
-            joined(workloads.filter_map(|workload| of(&workload.spec)))
+            let named = |workload: &record::WorkloadResult| {
+                let mut texts = workload.spec.texts().into_iter();
+                texts.find(|(name, _)| plain(name) == key).map(|(_, text)| text)
+            };
+            joined(workloads.filter_map(named))
         })
 }
 

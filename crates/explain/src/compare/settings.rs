@@ -115,17 +115,16 @@ fn merge(found: &mut Vec<Setting>, setting: Setting) {
 /// Keys of workloads that differ between matching cells, each key once.
 fn of_cells(cells: &[Vec<Cell<'_>>]) -> Vec<Setting> {
     let Some((base, others)) = cells.split_first() else { return Vec::new() };
-    let nothing = BTreeMap::new();
     let mut found: Vec<Setting> = Vec::new();
     for cell in base.iter().filter(|cell| cell.total) {
         let others = others.iter().map(|of| of.iter().find(|other| other.key == cell.key)?.spec());
         let specs: Vec<_> = std::iter::once(cell.spec()).chain(others).collect();
         let known: Vec<_> = specs.iter().flatten().collect();
-        let mut keys: Vec<&String> = known.iter().flat_map(|spec| spec.keys()).collect();
+        let mut keys: Vec<&str> = known.iter().flat_map(|spec| spec.keys().copied()).collect();
         keys.sort();
         keys.dedup();
         for key in keys {
-            let value = |spec: &Option<&BTreeMap<String, String>>| spec.unwrap_or(&nothing).get(key).cloned();
+            let value = |spec: &Option<BTreeMap<&str, String>>| spec.as_ref()?.get(key).cloned();
             let values: Vec<_> = known.iter().map(|spec| spec.get(key)).collect();
             let setting = Setting { key: format!("plan {key}"), values: specs.iter().map(value).collect() };
             if values.windows(2).any(|pair| pair[0] != pair[1]) {

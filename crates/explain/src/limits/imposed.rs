@@ -2,6 +2,7 @@
 
 use record::names::{fact, series};
 use record::{PathPart, Point, Run, Severity};
+use spec::Pattern;
 
 use super::curve::{Sweeps, load};
 use crate::Code;
@@ -170,8 +171,7 @@ pub(crate) fn by_cache(run: &Run, point: &Point) -> Option<Draft> {
         .filter(|class| ["host-read", "prefetch"].contains(&class.op.as_str()))
         .map(|class| class.visits)
         .sum();
-    let random =
-        point.workloads.iter().all(|one| one.spec.get("pattern").is_some_and(|it| it != "sequential"));
+    let random = point.workloads.iter().all(|one| one.spec.pattern != Pattern::Sequential);
     let share = 1.0 - member_reads as f64 / reads.max(1) as f64;
     if !kept || !random || reads == 0 || share < FEW {
         return None;

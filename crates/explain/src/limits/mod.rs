@@ -43,7 +43,7 @@ const OTHERS: usize = 4;
 #[derive(Debug)]
 pub(crate) struct Loads<'r> {
     sweeps: Sweeps<'r>,
-    places: Places<'r>,
+    places: Places,
 }
 
 impl<'r> Loads<'r> {

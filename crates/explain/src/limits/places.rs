@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use record::{Point, PointKind, Run, Severity, WorkloadResult};
+use spec::Files;
 
 use super::curve::{Load, load};
 use crate::Code;
 use crate::draft::{Draft, percent, several};
-use crate::evidence::key;
 
 /// Loads that differ by less are one.
 const STEP: f64 = 1.5;
@@ -20,14 +20,14 @@ const SPREADS: f64 = 0.5;
 const LOOSE: [&str; 6] = ["depth", "workers", "files", "on", "seed", "worker_offset"];
 
 /// The access pattern of a load, on however many files and at whatever queue depth.
-type Pattern<'a> = BTreeMap<&'a str, &'a str>;
+type Pattern = Vec<(&'static str, String)>;
 
 /// One workload in a closed loop, and over how many files and LUNs it goes.
-struct Place<'a> {
+struct Place {
     load: Load,
     files: u64,
     luns: u64,
-    pattern: Pattern<'a>,
+    pattern: Pattern,
 }
 
 /// What loads on so many files and LUNs did.
@@ -42,12 +42,12 @@ struct Cell {
 /// The loads of a run by access pattern and by the number of files and LUNs: found in one pass, since a run may have
 /// thousands of points.
 #[derive(Debug)]
-pub(super) struct Places<'r>(BTreeMap<Pattern<'r>, BTreeMap<(u64, u64), Cell>>);
+pub(super) struct Places(BTreeMap<Pattern, BTreeMap<(u64, u64), Cell>>);
 
-impl<'r> Places<'r> {
+impl Places {
     /// Of the complete points of `run` that are one closed loop.
-    pub(super) fn of(run: &'r Run) -> Places<'r> {
-        let mut places: BTreeMap<Pattern<'r>, BTreeMap<(u64, u64), Cell>> = BTreeMap::new();
+    pub(super) fn of(run: &Run) -> Places {
+        let mut places: BTreeMap<Pattern, BTreeMap<(u64, u64), Cell>> = BTreeMap::new();
         for (at, point) in run.points.iter().enumerate() {
             let Some(Place { load, files, luns, pattern }) = Place::of(run, point) else { continue };
             let cell = places.entry(pattern).or_default().entry((files, luns)).or_default();
@@ -63,44 +63,32 @@ impl<'r> Places<'r> {
     }
 }
 
-impl<'a> Place<'a> {
-    fn of(run: &Run, point: &'a Point) -> Option<Place<'a>> {
+impl Place {
+    fn of(run: &Run, point: &Point) -> Option<Place> {
         let [workload] = point.workloads.as_slice() else { return None };
-        let pattern = workload.spec.iter().filter(|(key, _)| !LOOSE.contains(&key.as_str()));
+        let pattern = workload.spec.texts().into_iter().filter(|(key, _)| !LOOSE.contains(key));
         Some(Place {
             load: load(point).filter(|_| point.kind == PointKind::Load && point.complete)?,
             files: files(workload)?,
-            luns: luns(run, workload)?,
-            pattern: pattern.map(|(key, value)| (key.as_str(), value.as_str())).collect(),
+            luns: luns(run, workload),
+            pattern: pattern.collect(),
         })
     }
 }
 
 fn files(workload: &WorkloadResult) -> Option<u64> {
     let workers = workload.workers.len().max(1) as u64;
-    let text = key(workload, "files").unwrap_or("shared");
-    let (kind, count) = text.split_once('(').unwrap_or((text, ""));
-    let count = || count.trim_end_matches(')').parse::<u64>().ok().filter(|count| *count > 0);
-    match kind {
-        "shared" => Some(1),
-        "per_worker" => workers.checked_mul(count()?),
-        "workers_per_file" => Some(workers.div_ceil(count()?)),
-        _ => None,
+    match workload.spec.files {
+        Files::Shared => Some(1),
+        Files::PerWorker(count) => workers.checked_mul(count.into()).filter(|count| *count > 0),
+        Files::WorkersPerFile(count) => (count > 0).then(|| workers.div_ceil(count.into())),
     }
 }
 
-/// How many numbers `1,3-4` names; all targets where it says `all`.
-fn luns(run: &Run, workload: &WorkloadResult) -> Option<u64> {
-    match key(workload, "on").unwrap_or("all") {
-        "all" => Some(run.targets.len().max(1) as u64),
-        list => {
-            let count = |part: &str| {
-                let (first, last) = part.split_once('-').unwrap_or((part, part));
-                let numbers = (first.trim().parse::<u64>().ok()?, last.trim().parse::<u64>().ok()?);
-                (numbers.1 + 1).checked_sub(numbers.0)
-            };
-            list.split(',').map(count).sum()
-        }
+fn luns(run: &Run, workload: &WorkloadResult) -> u64 {
+    match workload.spec.on.len() {
+        0 => run.targets.len().max(1) as u64,
+        some => some as u64,
     }
 }
 
@@ -115,7 +103,7 @@ pub(super) struct Spread {
 }
 
 /// What the points of `run` with the access pattern of `point` show.
-pub(super) fn spread(run: &Run, places: &Places<'_>, point: &Point) -> Option<Spread> {
+pub(super) fn spread(run: &Run, places: &Places, point: &Point) -> Option<Spread> {
     let own = Place::of(run, point)?;
     let peers = places.0.get(&own.pattern)?;
     let alike = &peers.get(&(own.files, own.luns))?.loads;

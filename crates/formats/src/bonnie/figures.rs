@@ -1,7 +1,10 @@
 //! The twelve figures of a test, from the points of a record.
 
 use record::{Point, WorkloadResult};
+use units::Share;
 use units::convert::truncated;
+use workload::spec::{EngineKind, Pattern};
+use workload::tree::{FileOp, Order};
 
 /// One test, in the order in which they are carried out and printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,34 +85,38 @@ impl Test {
 
     /// What `point` measured, if it is one of the tests: by what was asked, whatever it is called.
     fn of(workload: &WorkloadResult) -> Option<Test> {
-        let key = |key: &str| workload.spec.get(key).map_or("", String::as_str);
+        let asked = &workload.spec;
         let ops = |op: &str| -> u64 {
             workload.classes.iter().filter(|class| class.op == op).map(|class| class.ops).sum()
         };
-        if !matches!(key("tree"), "" | "none") {
-            let test = match key("tree") {
-                "create" => Test::Create,
-                "stat" | "read" => Test::Stat,
-                "delete" => Test::Delete,
+        if let Some(tree) = &asked.tree {
+            let test = match tree.op {
+                FileOp::Create => Test::Create,
+                FileOp::Stat | FileOp::Read => Test::Stat,
+                FileOp::Delete => Test::Delete,
                 _ => return None,
             };
-            let later = if key("order") == "random" { 3 } else { 0 };
+            let later = if tree.order == Order::Random { 3 } else { 0 };
             return TESTS.get(test as usize + later).copied();
         }
         let (reads, writes) = (ops("read"), ops("write"));
-        let is_all = |share: &str| share == "100%";
-        let is_characters =
-            key("engine") == "stdio" || workload.classes.iter().any(|class| class.size_bytes == 1);
-        match (key("pattern"), reads > 0, writes > 0) {
-            ("sequential", false, true) if is_characters => Some(Test::Putc),
-            ("sequential", true, false) if is_characters => Some(Test::Getc),
-            ("sequential", false, true) => Some(Test::Write),
-            ("sequential", true, false) => Some(Test::Read),
-            ("sequential", true, true) if is_all(key("rewrites")) => Some(Test::Rewrite),
-            (pattern, true, _) if pattern.starts_with("random") && is_all(key("reads")) => Some(Test::Seeks),
+        let is_characters = asked.engine.kind == EngineKind::Stdio
+            || workload.classes.iter().any(|class| class.size_bytes == 1);
+        match (&asked.pattern, reads > 0, writes > 0) {
+            (Pattern::Sequential, false, true) if is_characters => Some(Test::Putc),
+            (Pattern::Sequential, true, false) if is_characters => Some(Test::Getc),
+            (Pattern::Sequential, false, true) => Some(Test::Write),
+            (Pattern::Sequential, true, false) => Some(Test::Read),
+            (Pattern::Sequential, true, true) if asked.rewrites == Share::ALL => Some(Test::Rewrite),
+            (pattern, true, _) if is_random(pattern) && asked.mix.reads == Share::ALL => Some(Test::Seeks),
             _ => None,
         }
     }
+}
+
+/// Whether each request goes to any place of the span.
+pub(super) fn is_random(pattern: &Pattern) -> bool {
+    matches!(pattern, Pattern::Random | Pattern::RandomWithRepeats)
 }
 
 /// One figure.
@@ -145,7 +152,7 @@ impl Figure {
             Test::Putc | Test::Write => "write",
             // A block that is read and written back counts once.
             Test::Rewrite | Test::Getc | Test::Read | Test::Seeks => "read",
-            _ => workload.spec.get("tree")?.as_str(),
+            _ => workload.spec.tree.as_ref()?.op.name(),
         };
         let classes = || workload.classes.iter().filter(move |class| class.op == counted);
         let amount = match test.counts_bytes() {

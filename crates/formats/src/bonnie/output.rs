@@ -3,6 +3,7 @@
 use record::Run;
 use units::convert::truncated;
 
+use super::figures::is_random;
 use super::{CHUNK, Figures, FileTest, Generation, Sheet, Test};
 use crate::{NoFigures, Output};
 
@@ -57,15 +58,11 @@ fn found(format: &'static str, generation: Generation, run: &Run) -> Result<(She
         return Err(NoFigures { format, why: why.into() });
     }
     let workloads = || run.points.iter().flat_map(|point| &point.workloads);
-    let key = |key: &'static str| {
-        move |workload: &record::WorkloadResult| workload.spec.get(key).and_then(|text| text.parse().ok())
-    };
     let block =
         [Test::Write, Test::Read, Test::Rewrite, Test::Seeks].into_iter().find_map(|test| figures.get(test));
     let span = workloads().filter(|each| is_of_blocks(each)).filter_map(|workload| workload.span_bytes).max();
     let seeks = figures.get(Test::Seeks);
-    let seekers =
-        workloads().filter(|each| each.spec.get("pattern").is_some_and(|p| p.starts_with("random")));
+    let seekers = workloads().filter(|each| is_random(&each.spec.pattern));
     let files = figures.get(Test::Create).or(figures.get(Test::Stat)).or(figures.get(Test::Delete));
     Ok((
         Sheet {
@@ -74,9 +71,9 @@ fn found(format: &'static str, generation: Generation, run: &Run) -> Result<(She
             size_mib: if no_blocks { 0 } else { (span.unwrap_or(0) >> 20).max(1) },
             chunk: block.and_then(|figure| u32::try_from(figure.request).ok()).unwrap_or(CHUNK),
             seeks: seeks.map_or(super::SEEKS, |figure| truncated::<u32>(figure.amount)),
-            seekers: seekers.filter_map(key("workers")).max().unwrap_or(generation.seekers()),
+            seekers: seekers.map(|each| each.spec.workers).max().unwrap_or(generation.seekers()),
             copies: 1,
-            seed: workloads().find_map(key("seed")).unwrap_or(0),
+            seed: workloads().find_map(|each| u32::try_from(each.spec.seed).ok()).unwrap_or(0),
             files: (!no_files).then(|| FileTest {
                 thousands: files
                     .map_or(1, |figure| truncated::<u32>((figure.amount / 1024.0).round().max(1.0))),
@@ -90,5 +87,5 @@ fn found(format: &'static str, generation: Generation, run: &Run) -> Result<(She
 }
 
 fn is_of_blocks(workload: &record::WorkloadResult) -> bool {
-    workload.spec.get("tree").is_none_or(|tree| tree == "none")
+    workload.spec.tree.is_none()
 }

@@ -9,8 +9,10 @@ use std::collections::BTreeMap;
 use record::{Point, PointKind, Run, WorkloadResult};
 use units::Nanos;
 use units::convert::truncated;
+use workload::spec::Pace;
 
 use super::steady::Attained;
+use crate::point::is_in_order;
 
 /// fio's own list.
 pub(super) const PERCENTILES: [f64; 17] =
@@ -328,13 +330,9 @@ fn means(point: &Point, workloads: &[&WorkloadResult], op: &str) -> Samples {
 }
 
 fn depth(workloads: &[&WorkloadResult]) -> f64 {
-    let of = |workload: &&WorkloadResult| {
-        let said = workload.spec.get("depth").and_then(|depth| depth.parse::<f64>().ok());
-        let keeps = workload.spec.get("pace").is_none_or(|pace| pace == "closed");
-        match said {
-            Some(depth) if keeps => depth,
-            _ => workload.mean_in_flight / (workload.workers.len().max(1)) as f64,
-        }
+    let of = |workload: &&WorkloadResult| match workload.spec.pace {
+        Pace::Closed => f64::from(workload.spec.depth),
+        _ => workload.mean_in_flight / (workload.workers.len().max(1)) as f64,
     };
     workloads.iter().map(of).fold(0.0, f64::max)
 }
@@ -363,9 +361,9 @@ pub(super) fn error_text(number: i32) -> String {
 
 /// Options that readers look for, in fio's words, of a workload that no job of fio stands behind.
 fn said(workload: &WorkloadResult) -> Vec<(String, String)> {
-    let spec = |key: &str| workload.spec.get(key).map(String::as_str).unwrap_or_default();
+    let spec = &workload.spec;
     let has = |op: &str| workload.classes.iter().any(|class| class.op == op && class.ops > 0);
-    let random = !matches!(spec("pattern").split('(').next(), Some("sequential" | "reverse" | "stride"));
+    let random = !is_in_order(&spec.pattern);
     let rw = match (has("read"), has("write"), has("trim")) {
         (true, true, _) => "rw",
         (_, true, _) => "write",
@@ -384,10 +382,10 @@ fn said(workload: &WorkloadResult) -> Vec<(String, String)> {
         ("name", workload.name.as_str()),
         ("rw", &if random { format!("rand{rw}") } else { rw.to_owned() }),
         ("bs", &bs),
-        ("iodepth", if spec("depth").is_empty() { "1" } else { spec("depth") }),
-        ("numjobs", if spec("workers").is_empty() { "1" } else { spec("workers") }),
+        ("iodepth", &spec.depth.to_string()),
+        ("numjobs", &spec.workers.to_string()),
         ("ioengine", engine),
-        ("direct", if spec("direct") == "false" { "0" } else { "1" }),
+        ("direct", if spec.direct { "1" } else { "0" }),
     ]
     .into_iter()
     .map(|(key, value)| (key.to_owned(), value.to_owned()))

@@ -2,6 +2,8 @@
 
 use record::{Point, Run, WorkloadResult};
 
+use workload::spec::{Extent, Pattern};
+
 use super::job::READ;
 use super::{CACHED, Command, DISK};
 use crate::{NoFigures, Output, point};
@@ -69,18 +71,20 @@ fn text(run: &Run) -> Result<String, NoFigures> {
 /// The line of a point, if hdparm could have measured it. Single reads that prime a cache are none.
 fn line(point: &Point) -> Option<String> {
     let [workload] = &point.workloads[..] else { return None };
-    let says = |key: &str, value: &str| workload.spec.get(key).is_some_and(|found| found == value);
-    let is_stream = says("pattern", "sequential") && says("workers", "1") && says("depth", "1");
+    let asked = &workload.spec;
+    let is_stream = asked.pattern == Pattern::Sequential && asked.workers == 1 && asked.depth == 1;
     let [class] = &workload.classes[..] else { return None };
     if !is_stream || class.op != "read" || class.size_bytes != READ || class.ops < 2 {
         return None;
     }
     let cached = workload.span_bytes == Some(READ);
-    let label = label(cached, says("direct", "true"), if cached { 0 } else { offset_of(workload) });
+    let label = label(cached, asked.direct, if cached { 0 } else { offset_of(workload) });
     Some(label + &figures(point))
 }
 
 fn offset_of(workload: &WorkloadResult) -> u64 {
-    let offset = workload.spec.get("offset").and_then(|text| text.parse::<units::Bytes>().ok());
-    offset.map_or(0, |bytes| bytes.get() >> 30)
+    match workload.spec.offset {
+        Extent::Bytes(bytes) => bytes.get() >> 30,
+        Extent::Part(_) => 0,
+    }
 }

@@ -407,14 +407,11 @@ impl Row {
     fn settings(&mut self, workers: &[&Worker], results: &[&WorkloadResult]) {
         let whole = |value: u64| i64::try_from(value).unwrap_or(AMBIGUOUS);
         self.disks = Some(results.len());
-        self.transactions = one(results.iter().map(|result| {
-            result.spec.get("reopen_every").and_then(|every| every.parse().ok()).unwrap_or(AMBIGUOUS)
-        }));
+        self.transactions =
+            one(results.iter().map(|result| result.spec.sequence.reopen_every.map_or(AMBIGUOUS, i64::from)));
         self.start = one(workers.iter().map(|worker| whole(worker.settings.first_sector)));
         self.size = one(workers.iter().map(|worker| whole(worker.settings.sectors)));
-        self.depth = one(results.iter().map(|result| {
-            result.spec.get("depth").and_then(|depth| depth.parse().ok()).unwrap_or(AMBIGUOUS)
-        }));
+        self.depth = one(results.iter().map(|result| i64::from(result.spec.depth)));
     }
 
     fn figures(&mut self, results: &[&WorkloadResult], is_all: bool) {

@@ -2,8 +2,11 @@
 
 use record::{PointKind, Run, WorkloadResult};
 use units::convert::truncated;
+use units::{Bytes, Share};
+use workload::spec::SizeSplit;
 
 use super::config::{Assignment, Record, Spec, SpecLine};
+use crate::point::is_in_order;
 
 /// All of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -122,46 +125,39 @@ impl Sheet {
 
 /// What a workload asked, as it was named.
 fn target_of(run: &Run, workload: &WorkloadResult) -> String {
-    let number = key(workload, "on").parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-    match run.targets.get(number.unwrap_or(0)) {
+    let number = match workload.spec.on[..] {
+        [number] => (number as usize).saturating_sub(1),
+        _ => 0,
+    };
+    match run.targets.get(number) {
         Some(target) => target.address.clone(),
         None => run.targets.first().map(|target| target.address.clone()).unwrap_or_default(),
     }
 }
 
-fn key<'a>(workload: &'a WorkloadResult, key: &str) -> &'a str {
-    workload.spec.get(key).map(String::as_str).unwrap_or_default()
-}
-
-/// The lines that come nearest to what a workload asks for, in whole per cents that sum to 100.
+/// The lines that come nearest to what a workload asks for, in whole per cents that sum to 100; none of a trace.
 fn lines_of(workload: &WorkloadResult) -> Vec<SpecLine> {
+    let asked = &workload.spec;
+    if asked.replay().is_some() {
+        return Vec::new();
+    }
+    let random = if is_in_order(&asked.pattern) { 0 } else { 100 };
     let whole = Wants {
-        reads: reads(key(workload, "reads")),
-        random: random(key(workload, "random")).unwrap_or_else(|| {
-            let pattern = key(workload, "pattern");
-            let is_in_order =
-                ["sequential", "reverse", "stride"].iter().any(|word| pattern.starts_with(word));
-            if is_in_order { 0 } else { 100 }
-        }),
-        align: bytes(key(workload, "align")),
+        reads: percent(asked.mix.reads),
+        random: asked.random.map_or(random, percent),
+        align: asked.align.map(Bytes::get),
     };
     let mut lines = Vec::new();
-    let table = format!("mix = {}\nsize = {}", toml_of(key(workload, "mix")), toml_of(key(workload, "size")));
-    let table: toml::Table = table.parse().unwrap_or_default();
-    let mix = table.get("mix").and_then(toml::Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    for line in mix {
-        let text =
-            |key: &str| line.get(key).map(|value| value.as_str().map_or(value.to_string(), str::to_owned));
+    for line in &asked.lines {
         let wants = Wants {
-            reads: text("reads").map_or(whole.reads, |text| reads(&text)),
-            random: text("random").and_then(|text| random(&text)).unwrap_or(whole.random),
-            align: text("align").and_then(|text| bytes(&text)).or(whole.align),
+            reads: percent(line.mix.reads),
+            random: line.random.map_or(whole.random, percent),
+            align: line.align.map(Bytes::get).or(whole.align),
         };
-        let share = text("share").and_then(|text| text.trim_end_matches('%').parse().ok()).unwrap_or(1.0);
-        push_sizes(line.get("size").or(table.get("size")), share, wants, &mut lines);
+        push_sizes(&line.sizes, line.weight, wants, &mut lines);
     }
     if lines.is_empty() {
-        push_sizes(table.get("size"), 1.0, whole, &mut lines);
+        push_sizes(&asked.sizes, 1.0, whole, &mut lines);
     }
     let smallest = lines.iter().map(|(_, line)| line.size).min().unwrap_or(0);
     for (_, line) in &mut lines {
@@ -180,23 +176,14 @@ struct Wants {
     align: Option<u64>,
 }
 
-fn push_sizes(sizes: Option<&toml::Value>, share: f64, wants: Wants, lines: &mut Vec<(f64, SpecLine)>) {
-    let mut push = |text: &str, share: f64| {
-        if let Some(size) = bytes(text) {
-            lines.push((share, SpecLine::new(size, 0, wants.reads, wants.random, wants.align.unwrap_or(0))));
-        }
-    };
-    match sizes {
-        Some(toml::Value::String(size)) => push(size, share),
-        Some(toml::Value::Table(table)) => {
-            let weight =
-                |value: &toml::Value| value.as_float().or(value.as_integer().map(|whole| whole as f64));
-            let total: f64 = table.values().filter_map(weight).sum();
-            for (size, value) in table {
-                push(size, share * weight(value).unwrap_or(0.0) / total.max(f64::MIN_POSITIVE));
-            }
-        }
-        _ => {}
+fn push_sizes(sizes: &SizeSplit, share: f64, wants: Wants, lines: &mut Vec<(f64, SpecLine)>) {
+    let total: f64 = sizes.0.iter().map(|(_, weight)| weight).sum();
+    let mut sizes: Vec<&(Bytes, f64)> = sizes.0.iter().collect();
+    // By their texts, as a table lists its keys.
+    sizes.sort_by_key(|(size, _)| size.exact());
+    for (size, weight) in sizes {
+        let line = SpecLine::new(size.get(), 0, wants.reads, wants.random, wants.align.unwrap_or(0));
+        lines.push((share * weight / total.max(f64::MIN_POSITIVE), line));
     }
 }
 
@@ -218,25 +205,7 @@ fn rounded(lines: Vec<(f64, SpecLine)>) -> Vec<SpecLine> {
     rounded
 }
 
-/// A value of a record as it would stand in a plan.
-fn toml_of(text: &str) -> String {
-    match text.starts_with(['{', '[']) {
-        true => text.into(),
-        false => crate::quoted(text),
-    }
-}
-
-fn bytes(text: &str) -> Option<u64> {
-    text.trim_matches('"').parse::<units::Bytes>().ok().map(units::Bytes::get)
-}
-
-/// Per cent that read; a workload that says `rest` writes nothing.
-fn reads(text: &str) -> u32 {
-    random(text).unwrap_or(100)
-}
-
 /// A share as whole per cents.
-fn random(text: &str) -> Option<u32> {
-    let share: units::Share = text.trim_matches('"').parse().ok()?;
-    Some(truncated::<u32>((share.get() * 100.0).round()))
+fn percent(share: Share) -> u32 {
+    truncated::<u32>((share.get() * 100.0).round())
 }

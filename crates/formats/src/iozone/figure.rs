@@ -2,6 +2,8 @@
 
 use record::{Point, WorkloadResult};
 use units::convert::truncated;
+use units::{Bytes, Share};
+use workload::spec::{Extent, Pattern, Zone};
 
 use super::grid::Pair;
 use super::pass::{Pass, Walk};
@@ -124,14 +126,13 @@ impl Cell {
         };
         let timed = Timed::of(workload);
         let span = workload.span_bytes.unwrap_or(timed.bytes);
-        let pattern = workload.spec.get("pattern").map_or("", String::as_str);
-        let walk = match pattern.split('(').next().unwrap_or_default() {
+        let walk = match &workload.spec.pattern {
             _ if writes && span == class.size_bytes => Walk::SameRecord,
-            "hot" if writes && is_one_record(pattern, class.size_bytes) => Walk::SameRecord,
-            "sequential" => Walk::Forwards,
-            "reverse" => Walk::Backwards,
-            "stride" => Walk::Strided,
-            "random" => Walk::Random,
+            pattern if writes && is_one_record(pattern, class.size_bytes) => Walk::SameRecord,
+            Pattern::Sequential | Pattern::Interlocked => Walk::Forwards,
+            Pattern::Reverse | Pattern::ReverseStride(_) => Walk::Backwards,
+            Pattern::Stride(_) | Pattern::StrideOf { .. } => Walk::Strided,
+            Pattern::Random | Pattern::RandomWithRepeats => Walk::Random,
             _ => return None,
         };
         let pass = Pass::all().find(|pass| pass.walk() == walk && pass.writes() == writes)?;
@@ -146,9 +147,9 @@ impl Cell {
 }
 
 /// Whether a pattern with zones has a single one, as large as a record.
-fn is_one_record(pattern: &str, record_bytes: u64) -> bool {
-    let zone = pattern.strip_prefix("hot(100% in ").and_then(|rest| rest.strip_suffix(')'));
-    zone.and_then(|size| size.parse().ok()) == Some(units::Bytes::new(record_bytes))
+fn is_one_record(pattern: &Pattern, record_bytes: u64) -> bool {
+    let record = Zone { requests: Share::ALL, span: Extent::Bytes(Bytes::new(record_bytes)) };
+    matches!(pattern, Pattern::Zones(zones) if zones[..] == [record])
 }
 
 #[cfg(test)]
@@ -166,9 +167,9 @@ mod tests {
 
     #[test]
     fn one_hot_record_is_known_by_the_pattern() {
-        assert!(is_one_record("hot(100% in 64KiB)", 64 << 10));
-        for other in ["hot(100% in 64KiB)", "hot(90% in 4KiB)", "hot(100% in 5%)", "random", ""] {
-            assert!(!is_one_record(other, 4 << 10), "{other}");
+        assert!(is_one_record(&"hot(100% in 64KiB)".parse().unwrap(), 64 << 10));
+        for other in ["hot(100% in 64KiB)", "hot(90% in 4KiB)", "hot(100% in 5%)", "random"] {
+            assert!(!is_one_record(&other.parse().unwrap(), 4 << 10), "{other}");
         }
     }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use record::{Histogram, Point, PointKind, WorkloadResult};
 use stats::Bucket;
+use workload::spec::Pattern;
 
 use super::WARMING;
 use super::points::Load;
@@ -146,10 +147,10 @@ fn kind(workload: &WorkloadResult, flow: &Flow) -> Kind {
 
 /// Requests in flight; of sequential streams, the streams.
 fn outstanding(workload: &WorkloadResult) -> u32 {
-    let number = |key| workload.spec.get(key).and_then(|text| text.parse::<u32>().ok()).unwrap_or(1);
+    let asked = &workload.spec;
     match is_sequential(workload) && kind_is_named_large(workload) {
-        true => number("workers"),
-        false => number("workers").saturating_mul(number("depth")),
+        true => asked.workers,
+        false => asked.workers.saturating_mul(asked.depth),
     }
 }
 
@@ -160,7 +161,7 @@ fn kind_is_named_large(workload: &WorkloadResult) -> bool {
 
 /// Whether a workload passes through its span.
 pub(super) fn is_sequential(workload: &WorkloadResult) -> bool {
-    workload.spec.get("pattern").is_some_and(|pattern| pattern.starts_with("sequential"))
+    matches!(workload.spec.pattern, Pattern::Sequential | Pattern::Interlocked)
 }
 
 impl Flow {
@@ -288,7 +289,7 @@ mod tests {
     }
 
     fn with(mut result: WorkloadResult, keys: &[(&str, &str)]) -> WorkloadResult {
-        result.spec.extend(keys.iter().map(|(key, value)| ((*key).into(), (*value).into())));
+        keys.iter().for_each(|(key, value)| result.spec.set(key, value).unwrap());
         result
     }
 

@@ -1,7 +1,8 @@
 //! The summary: what was asked, of what, and the best figures.
 
-use record::{Point, Run, WorkloadResult};
+use record::{Point, Run};
 use units::convert::{narrow, truncated};
+use workload::spec::LunLayout;
 
 use super::figures::{Cell, Figures, Flow, is_sequential};
 use super::histogram::histograms_of;
@@ -64,13 +65,12 @@ impl Test {
         };
         let streams =
             workloads().find(|workload| is_sequential(workload) && workload.name.starts_with("large"));
-        let of_streams = |workload: &WorkloadResult| workload.spec.get("depth")?.parse().ok();
         let sum = |op: &str| -> u64 {
             let classes = workloads().flat_map(|workload| &workload.classes);
             classes.filter(|class| class.op == op).map(|class| class.ops).sum()
         };
         let (reads, writes) = (sum("read"), sum("write"));
-        let stripe = workloads().find_map(|workload| stripe_kib(workload.spec.get("luns")?));
+        let stripe = workloads().find_map(|workload| stripe_kib(workload.spec.luns));
         let longest_ns = workloads().map(|workload| workload.measured_ns).max().unwrap_or(0);
         let (small, large) = (loads(figures, |load| load.small), loads(figures, |load| load.large));
         Test {
@@ -79,7 +79,7 @@ impl Test {
             small_kib: size(|cell| cell.small.as_ref()).unwrap_or(8),
             large_kib: size(|cell| cell.large.as_ref()).unwrap_or(1024),
             large: if streams.is_some() { Large::Sequential } else { Large::Random },
-            stream_ios: streams.and_then(of_streams).unwrap_or(4),
+            stream_ios: streams.map_or(4, |workload| workload.spec.depth),
             array: stripe.map_or(Simulated::Concat, |stripe_kib| Simulated::Raid0 { stripe_kib }),
             write: truncated::<u8>((writes as f64 * 100.0 / (reads + writes).max(1) as f64).round()),
             cache_mib: None,
@@ -130,10 +130,11 @@ pub(super) fn loads(figures: &Figures, of: fn(&Load) -> u32) -> Vec<u32> {
     loads
 }
 
-fn stripe_kib(luns: &str) -> Option<u64> {
-    let size = luns.strip_prefix("striped(")?.strip_suffix(')')?;
-    let units = [("KiB", 1), ("MiB", 1 << 10), ("GiB", 1 << 20)];
-    units.iter().find_map(|(unit, kib)| Some(size.strip_suffix(unit)?.trim().parse::<u64>().ok()? * kib))
+fn stripe_kib(luns: LunLayout) -> Option<u64> {
+    match luns {
+        LunLayout::Striped(chunk) if chunk.get() % 1024 == 0 => Some(chunk.get() >> 10),
+        _ => None,
+    }
 }
 
 /// The summary of a test on `luns`, each with its size.
@@ -214,17 +215,17 @@ mod tests {
     use super::*;
 
     fn figures() -> Figures {
-        let one = |name: &str, size_bytes, per_s, median_ns, depth: &str| {
+        let one = |name: &str, size_bytes, per_s, median_ns, depth: u32| {
             let mut result =
                 workload(name, &[Stream { op: "read", size_bytes, per_s, median_ns, spread: 0.0 }]);
-            result.spec.insert("depth".into(), depth.into());
+            result.spec.depth = depth;
             point(0, name, vec![result])
         };
         Figures::of(&[
-            one("small", 8192, 100, 7_450_000, "1"),
-            one("small", 8192, 185, 9_000_000, "2"),
-            one("large", 1 << 20, 34, 20_000_000, "1"),
-            one("large", 1 << 20, 34, 40_000_000, "2"),
+            one("small", 8192, 100, 7_450_000, 1),
+            one("small", 8192, 185, 9_000_000, 2),
+            one("large", 1 << 20, 34, 20_000_000, 1),
+            one("large", 1 << 20, 34, 40_000_000, 2),
         ])
     }
 
@@ -276,7 +277,7 @@ mod tests {
         ] {
             assert!(text.contains(line), "{text}");
         }
-        assert_eq!(stripe_kib("striped(1MiB)"), Some(1024));
-        assert_eq!(stripe_kib("concatenated"), None);
+        assert_eq!(stripe_kib(LunLayout::Striped(units::Bytes::MIB)), Some(1024));
+        assert_eq!(stripe_kib(LunLayout::Concatenated), None);
     }
 }

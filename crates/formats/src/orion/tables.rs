@@ -90,7 +90,7 @@ mod tests {
         let one = |name: &str, size_bytes, per_s, depth: usize| {
             let stream = Stream { op: "read", size_bytes, per_s, median_ns: 430_000, spread: 0.0 };
             let mut result = workload(name, &[stream]);
-            result.spec.insert("depth".into(), depth.to_string());
+            result.spec.depth = units::convert::narrow(depth);
             point(0, name, vec![result])
         };
         let small = small.iter().enumerate().map(|(at, per_s)| one("small", 8192, *per_s, at + 1));

@@ -2,6 +2,7 @@
 
 use record::{OpSummary, Point, Run};
 use units::convert::{narrow, truncated};
+use workload::spec::Pattern;
 
 use super::{Command, SECONDS, Seekers};
 use crate::{NoFigures, Output, point};
@@ -87,7 +88,7 @@ pub const OUTPUT: Output = Output {
 fn text(run: &Run) -> Result<String, NoFigures> {
     let is_random = |point: &&Point| {
         let of_workload = |workload: &record::WorkloadResult| {
-            workload.spec.get("pattern").is_some_and(|pattern| pattern != "sequential")
+            workload.spec.pattern != Pattern::Sequential
                 && workload.summary.iter().any(|summary: &OpSummary| summary.op == "read")
         };
         point.workloads.iter().any(of_workload)

@@ -186,26 +186,8 @@ impl Point {
     }
 }
 
-/// Every key of a workload with its text, in the order of the reference page, for a record. Those that describe a
-/// tree of files, a trace, a log or connections, stand there only where there is one; and those that say what a trace
-/// says itself only where there is none.
-///
-/// Each text is what `--set KEY=TEXT` takes, and [`from_texts`] reads all of them back to the same workload.
-pub fn texts(workload: &Workload) -> Vec<(&'static str, String)> {
-    let draft = keys::draft::Draft::of(workload);
-    let says_something = |entry: &&keys::Entry<_>| {
-        let doc = &entry.doc;
-        (workload.tree.is_some() || !keys::tree::is_detail(doc))
-            && (workload.replay().is_some() || !keys::trace::is_detail(doc))
-            && (workload.replay().is_none() || !keys::trace::is_told_by_the_trace(doc))
-            && (workload.iolog.is_some() || doc.key != "iolog")
-            && (workload.sequence.reopen_every.is_some() || doc.key != "reopen_every")
-    };
-    let entries = keys::workload::WORKLOAD.iter().filter(says_something);
-    entries.map(|entry| (entry.doc.key, (entry.write)(&draft))).collect()
-}
-
-/// The workload called `name` that has these keys, defaults filled in; or what is wrong with them.
+/// The workload called `name` that has these keys, as [`Workload::texts`] gives them, defaults filled in; or what is
+/// wrong with them.
 pub fn from_texts<'a>(
     name: &str,
     texts: impl IntoIterator<Item = (&'a str, &'a str)>,

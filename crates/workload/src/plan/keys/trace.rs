@@ -1,21 +1,11 @@
 //! The keys of trace replay.
 
 use super::draft::Draft;
-use super::{Entry, KeyDoc, Kind, Section, or_none};
+use super::{Entry, Kind, Section, or_none};
 use crate::plan::text::{DataOp, Factor, OpList};
 use crate::trace::MOST_SCALE;
 
 const SECTION: Section = Section("Trace replay");
-
-/// Whether the key says how a trace is asked again, and says nothing where there is none.
-pub(crate) fn is_detail(doc: &KeyDoc) -> bool {
-    doc.section == SECTION.0
-}
-
-/// Whether the key says what the requests of a trace say themselves.
-pub(crate) fn is_told_by_the_trace(doc: &KeyDoc) -> bool {
-    ["size", "reads", "trims", "flushes"].contains(&doc.key)
-}
 
 /// In the order of the reference page.
 pub(super) const ENTRIES: [Entry<Draft>; 6] = [

@@ -2,7 +2,7 @@
 
 use super::draft::Draft;
 use super::workload::read_sizes;
-use super::{Entry, KeyDoc, Kind, Section};
+use super::{Entry, Kind, Section};
 use crate::plan::mistakes::Wrong;
 use crate::plan::tree::{Node, Value};
 use crate::tree::FileSizes;
@@ -11,11 +11,6 @@ const SECTION: Section = Section("Files and directories");
 
 /// The most files of one workload: their names have room for seven digits a worker.
 const MOST_FILES: u64 = 1_000_000_000;
-
-/// Whether the key describes a tree of files, and says nothing where there is none.
-pub(crate) fn is_detail(doc: &KeyDoc) -> bool {
-    doc.section == SECTION.0 && doc.key != "tree"
-}
 
 /// In the order of the reference page.
 pub(super) const ENTRIES: [Entry<Draft>; 9] = [

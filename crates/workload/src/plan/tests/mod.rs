@@ -263,7 +263,7 @@ fn a_mix_is_read_and_what_its_lines_do_not_say_holds_from_the_workload() {
     assert_eq!((one.lines[2].burst, one.lines[2].delay), (1, Nanos::from_millis(5)));
     assert_eq!(one.sizes.to_string(), "{ \"4KiB\" = 70, \"8KiB\" = 10, \"16KiB\" = 20 }");
     assert!((one.mix.reads.get() - 0.72).abs() < 1e-12);
-    let again = from_texts("load", texts(one).iter().map(|(key, text)| (*key, text.as_str()))).unwrap();
+    let again = from_texts("load", one.texts().iter().map(|(key, text)| (*key, text.as_str()))).unwrap();
     assert_eq!(&again, one);
 }
 
