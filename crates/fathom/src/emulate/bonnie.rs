@@ -4,7 +4,7 @@
 
 use conduct::Event;
 use formats::Refusal;
-use formats::bonnie::{Request, Command, Figures, Generation, Job, Machine, SEMAPHORES, Test};
+use formats::bonnie::{Command, Figures, Generation, Job, Machine, Request, SEMAPHORES, Test};
 use host::SysRoot;
 use host::environment::Environment;
 use host::semaphores::Semaphores;

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use conduct::Event;
-use real::{LookKind, PlainFile};
 use formats::Refusal;
 use formats::dd::{Command, Copied, Generation, Side, Status, Transfer};
 use formats::{TargetInfo, TargetKind};
+use real::{LookKind, PlainFile};
 use units::Bytes;
 
 use super::Context;

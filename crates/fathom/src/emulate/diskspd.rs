@@ -1,8 +1,8 @@
 //! `fathom as diskspd -b8K -d60 -o8 -t2 -r -w30 -Sh -L -c10G FILE…`
 
-use real::{LookKind, PlainFile};
 use formats::TargetInfo;
 use formats::diskspd::{Command, Format, profile_arguments, text, xml};
+use real::{LookKind, PlainFile};
 use units::Bytes;
 
 use super::Context;
@@ -18,10 +18,8 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
     let command = Command::parse(&arguments, context.seed())?;
     let names: Vec<&str> = command.targets.iter().map(String::as_str).collect();
     let looks = look_all("diskspd", &names)?;
-    let found: Vec<TargetInfo> = looks
-        .iter()
-        .map(|look| TargetInfo::sized(look.size.get(), look.kind == LookKind::Device))
-        .collect();
+    let found: Vec<TargetInfo> =
+        looks.iter().map(|look| TargetInfo::sized(look.size.get(), look.kind == LookKind::Device)).collect();
     let sizes = command.sizes(&found)?;
     let plain = |size: &u64| {
         let size = Bytes::new(*size);

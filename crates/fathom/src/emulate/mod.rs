@@ -21,9 +21,9 @@ mod sqlio;
 
 use clap::Args;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
-use real::{PlainFile, RealOptions};
 use formats::TranslatedJob;
 use real::Consent;
+use real::{PlainFile, RealOptions};
 use units::Bytes;
 use workload::plan::Overrides;
 

@@ -3,9 +3,9 @@
 use std::fs;
 
 use conduct::Event;
-use real::{LookKind, PlainFile};
-use formats::{Refusal, TargetInfo};
 use formats::sqlio::{Command, Figures, initialised, preamble, read_params, result};
+use formats::{Refusal, TargetInfo};
+use real::{LookKind, PlainFile};
 use units::Bytes;
 
 use super::Context;
@@ -26,10 +26,8 @@ pub fn run(context: &Context<'_>, arguments: &[String]) -> Result<Ending, Failur
     let lines = command.lines(&of_file);
     let names: Vec<&str> = lines.iter().map(|line| line.name.as_str()).collect();
     let looks = look_all("sqlio", &names)?;
-    let found: Vec<TargetInfo> = looks
-        .iter()
-        .map(|look| TargetInfo::sized(look.size.get(), look.kind == LookKind::Device))
-        .collect();
+    let found: Vec<TargetInfo> =
+        looks.iter().map(|look| TargetInfo::sized(look.size.get(), look.kind == LookKind::Device)).collect();
     let files = command.files(&of_file, &found)?;
     let plain = |(file, found): (&formats::sqlio::File, &TargetInfo)| PlainFile {
         size: Bytes::new(file.needs.max(found.size)),

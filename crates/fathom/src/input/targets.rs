@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use modelled::ModelledWorld;
-use real::{Look, LookKind};
 use real::Consent;
+use real::{Look, LookKind};
 use units::Bytes;
 use workload::plan::{Overrides, Plan};
 
@@ -57,5 +57,7 @@ pub fn look_all(tool: &'static str, names: &[&str]) -> Result<Vec<Look>, Failure
 fn luns(address: &str) -> Result<Vec<Bytes>, Failure> {
     let nothing = Plan::parse("look", "[[phase]]\nrun = \"1s\"\n", &Overrides::default());
     let plan = nothing.expect("a phase with a run is a plan");
-    Ok(ModelledWorld::open(&plan, address, &LIBRARY, &real::this_machine(), Arc::default())?.lun_sizes().to_vec())
+    Ok(ModelledWorld::open(&plan, address, &LIBRARY, &real::this_machine(), Arc::default())?
+        .lun_sizes()
+        .to_vec())
 }

@@ -9,11 +9,11 @@ pub mod restore;
 pub mod signals;
 pub mod store;
 
-use modelled::ModelledWorld;
-use real::{RealOptions, RealWorld};
 use conduct::search::{SearchOptions, run_search};
 use conduct::{Event, Listener, Outcome, World, run_interleaved};
 use library::Library;
+use modelled::ModelledWorld;
+use real::{RealOptions, RealWorld};
 use record::Point;
 use workload::plan::Plan;
 
@@ -206,7 +206,8 @@ struct Opened {
 
 fn open_world(plan: &Plan, options: &RealOptions, signals: &Signals) -> Result<Opened, Failure> {
     if let Some(address) = arrays::address(&options.targets)? {
-        let world = Box::new(ModelledWorld::open(plan, address, &LIBRARY, &real::this_machine(), signals.stop())?);
+        let world =
+            Box::new(ModelledWorld::open(plan, address, &LIBRARY, &real::this_machine(), signals.stop())?);
         return Ok(Opened { world, consents: Vec::new(), scratch_words: None, leftover_words: None });
     }
     let world = RealWorld::open(plan, options, signals.stop())?;

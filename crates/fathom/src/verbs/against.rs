@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use clap::Args;
 use conduct::Event;
-use real::{Beside, RealOptions, RealWorld, UpkeepOptions};
 use explain::compare::{FailOn, Group, compare as compared};
+use real::{Beside, RealOptions, RealWorld, UpkeepOptions};
 use units::{Nanos, Share};
 use workload::plan::{Plan, Point};
 

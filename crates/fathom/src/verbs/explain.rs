@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use modelled::{Chosen, simulate};
 use explain::Untried;
+use modelled::{Chosen, simulate};
 use record::{Held, PointKind, Run};
 
 use crate::ending::{Ending, Failure};

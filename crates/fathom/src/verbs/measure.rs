@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use conduct::Event;
-use real::{Beside, RealOptions, UpkeepOptions};
-use real::Source;
 use real::Journal;
+use real::Source;
+use real::{Beside, RealOptions, UpkeepOptions};
 use record::Run;
 use units::Bytes;
 use units::name::path;

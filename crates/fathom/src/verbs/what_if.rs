@@ -2,10 +2,10 @@
 
 use clap::Args;
 use conduct::Machine;
+use explain::Untried;
 use modelled::what_if::{
     self, SETTLE_AGAIN, SETTLE_PARTS, SETTLE_SEEDS, SETTLE_TIMES, Study, WhatIfError, rate_of,
 };
-use explain::Untried;
 use record::{Finding, Point, PointKind, Run, WhatIf, World};
 use workload::plan::{Overrides, Plan};
 
