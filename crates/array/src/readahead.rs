@@ -141,7 +141,7 @@ impl ReadAhead {
             stream.ready = stream.ready.max(stream.under_way[last].1);
             stream.under_way.drain(..done);
         }
-        debug_assert!(stream.ready <= stream.issued, "nothing can have come that was not asked for");
+        debug_assert!(stream.ready <= stream.issued, "nothing arrives that was not requested");
         let ready = stream.ready;
         stream.waiters.retain(|&(to, reader)| {
             if to <= ready {

@@ -147,7 +147,7 @@ mod tests {
             (2.0, 31.04 / 32.0)
         );
         let mut polling = with(&[32.0]);
-        polling.points[0].workloads[0].spec.insert("iopoll".into(), "true".into());
+        polling.points[0].workloads[0].spec.engine.iopoll = true;
         assert!(found(&polling).is_none(), "it polls");
         let mut at_once = with(&[1.0]);
         at_once.points[0].ended_ns = at_once.points[0].started_ns;

@@ -281,12 +281,13 @@ mod tests {
     fn written_data_is_told_where_it_compresses_or_deduplicates_or_is_zeros() {
         let written = |op: &'static str, keys: &[(&str, &str)]| {
             let mut run = run(op, &[]);
-            let keys = keys.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
-            run.points[0].workloads[0].spec.extend(keys);
+            for (key, value) in keys {
+                run.points[0].workloads[0].spec.set(key, value).unwrap();
+            }
             of(|run, _, point, workload| compressible_writes(run, point, workload), &run)
         };
         assert_eq!(written("write", &[]), None);
-        assert_eq!(written("write", &[("compress", "1:1"), ("dedupe", "x")]), None);
+        assert_eq!(written("write", &[("compress", "1:1"), ("dedupe", "1:1")]), None);
         let ratios = |keys: &[(&str, &str)]| {
             let finding = written("write", keys).expect("it compresses or deduplicates");
             assert_eq!(finding.severity, Severity::Note);

@@ -194,8 +194,8 @@ mod tests {
                 Stream { op: "read", size_bytes: 4096, per_s: *per_s, median_ns: 1_000_000, spread: 0.0 };
             let mut workload = sample::workload("main", &[stream]);
             workload.mean_in_flight = *in_flight;
-            workload.spec.insert("files".into(), format!("per_worker({files})"));
-            workload.spec.insert("on".into(), (*on).into());
+            workload.spec.files = spec::Files::PerWorker(u32::try_from(*files).unwrap());
+            workload.spec.set("on", on).unwrap();
             sample::point(index, "p", vec![workload])
         };
         sample::run("sweep", (0..).zip(loads).map(point).collect())
@@ -212,40 +212,27 @@ mod tests {
 
     #[test]
     fn files_are_counted_by_what_the_key_says() {
-        let counted = |workers: usize, text: Option<&str>| {
+        let counted = |workers: usize, text: &str| {
             let mut workload = run(&[(1, "all", 8.0, 1_000)]).points.remove(0).workloads.remove(0);
             workload.workers = vec![workload.workers[0].clone(); workers];
-            workload.spec.remove("files");
-            workload.spec.extend(text.map(|text| ("files".into(), text.to_owned())));
+            workload.spec.set("files", text).unwrap();
             files(&workload)
         };
-        assert_eq!((counted(4, None), counted(4, Some("shared"))), (Some(1), Some(1)));
-        assert_eq!(
-            (counted(4, Some("per_worker(3)")), counted(0, Some("per_worker(3)"))),
-            (Some(12), Some(3))
-        );
-        assert_eq!(counted(8, Some("workers_per_file(3)")), Some(3));
-        for text in ["per_worker(0)", "workers_per_file(0)", "per_worker(x)", "per_worker", "other(2)"] {
-            assert_eq!(counted(4, Some(text)), None, "{text}");
-        }
+        assert_eq!(counted(4, "shared"), Some(1));
+        assert_eq!((counted(4, "per_worker(3)"), counted(0, "per_worker(3)")), (Some(12), Some(3)));
+        assert_eq!(counted(8, "workers_per_file(3)"), Some(3));
     }
 
     #[test]
     fn luns_are_counted_by_the_numbers_that_are_named() {
-        let counted = |on: Option<&str>, targets: usize| {
+        let counted = |on: &str, targets: usize| {
             let mut run = run(&[(1, "all", 8.0, 1_000)]);
             run.targets = vec![run.targets[0].clone(); targets];
-            let spec = &mut run.points[0].workloads[0].spec;
-            spec.remove("on");
-            spec.extend(on.map(|on| ("on".into(), on.to_owned())));
+            run.points[0].workloads[0].spec.set("on", on).unwrap();
             luns(&run, &run.points[0].workloads[0])
         };
-        assert_eq!(
-            (counted(None, 3), counted(Some("all"), 2), counted(None, 0)),
-            (Some(3), Some(2), Some(1))
-        );
-        assert_eq!((counted(Some("1,3-5, 9"), 2), counted(Some("2-2"), 2)), (Some(5), Some(1)));
-        assert_eq!((counted(Some("3-1"), 2), counted(Some("x"), 2)), (None, None));
+        assert_eq!((counted("all", 2), counted("all", 0)), (2, 1));
+        assert_eq!((counted("1,3-5, 9", 2), counted("2-2", 2)), (5, 1));
     }
 
     #[test]
@@ -255,8 +242,10 @@ mod tests {
             change(&mut run.points[0]);
             Place::of(&run, &run.points[0]).map(|place| (place.files, place.luns, place.pattern.len()))
         };
-        // Of the thirteen keys of a sample and the two added, four are loose.
-        assert_eq!(placed(|_| {}), Some((2, 1, 11)));
+        let keys = run(&[(2, "all", 8.0, 1_000)]).points[0].workloads[0].spec.texts();
+        let fixed = keys.iter().filter(|(key, _)| !LOOSE.contains(key)).count();
+        assert!(fixed < keys.len());
+        assert_eq!(placed(|_| {}), Some((2, 1, fixed)));
         assert_eq!(placed(|point| point.complete = false), None);
         assert_eq!(placed(|point| point.kind = PointKind::State), None);
         assert_eq!(placed(|point| point.workloads.push(point.workloads[0].clone())), None);
@@ -322,7 +311,7 @@ mod tests {
         let nearest = of(&[lighter, (2, "all", 12.0, 3_000), wide, (2, "all", 8.0, 3_000)]);
         assert_eq!(nearest.map(|found| found.from.in_flight), Some(8.0));
         let mut other = run(&[lighter, (2, "all", 12.0, 1_000), wide]);
-        other.points[2].workloads[0].spec.insert("pattern".into(), "sequential".into());
+        other.points[2].workloads[0].spec.pattern = spec::Pattern::Sequential;
         assert!(second(&other).is_none(), "another access pattern");
     }
 
