@@ -9,10 +9,10 @@ use modelled::{Chosen, simulate};
 use real::Journal;
 use real::{Beside, RealOptions, UpkeepOptions};
 use record::{Point, Run};
+use spec::{Extent, Span};
 use units::convert::truncated;
 use units::{Bytes, Nanos};
 use workload::plan::{self, Overrides, Plan};
-use workload::spec::{Extent, Span};
 
 use crate::ending::{Ending, Failure};
 use crate::input::plans::{self, Planned};

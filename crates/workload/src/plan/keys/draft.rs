@@ -56,7 +56,7 @@ impl Draft {
         }
     }
 
-    /// The draft a finished workload would have come from.
+    /// What the keys of a finished workload are written from.
     pub fn of(spec: &Workload) -> Draft {
         let (content, compress, dedupe) = match &spec.content {
             Content::Zeros => (ContentText::Zeros, 1.0, 1.0),
@@ -67,9 +67,9 @@ impl Draft {
         let file_op = spec.tree.as_ref().map(|tree| tree.op);
         let tree = spec.tree.clone().unwrap_or_else(|| Tree::plain(FileOp::Create));
         let replay = spec.replay().cloned().unwrap_or_default();
-        let (reads, lines) = (Some(spec.mix.reads), lines::of(&spec.lines));
+        let reads = Some(spec.mix.reads);
         let spec = spec.clone();
-        Draft { spec, reads, lines, content, compress, dedupe, replay, file_op, tree, ..Draft::blank() }
+        Draft { spec, reads, content, compress, dedupe, replay, file_op, tree, ..Draft::blank() }
     }
 
     /// The workload, or the key that contradicts another one.

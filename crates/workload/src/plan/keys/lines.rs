@@ -6,7 +6,7 @@ use super::draft::Draft;
 use super::workload::read_sizes;
 use crate::plan::metric::only;
 use crate::plan::mistakes::Wrong;
-use crate::plan::text::{SHARE_SLACK, share_text, split_of, weight_of};
+use crate::plan::text::{SHARE_SLACK, split_of, weight_of};
 use crate::plan::tree::{Node, Value};
 use crate::spec::{Line, MOST_LINES, OpMix, SizeSplit};
 
@@ -118,63 +118,4 @@ pub(crate) fn sizes(lines: &[Line]) -> Result<SizeSplit, Wrong> {
     // Percent to ten digits: what is shown should look like what was typed.
     let percent = |part: f64| ((part * 1e12).round() / 1e10).max(1e-10);
     Ok(split_of(all.into_iter().map(|(size, part)| (size, percent(part))).collect())?)
-}
-
-/// The drafts that finished lines would have come from.
-pub(crate) fn of(lines: &[Line]) -> Vec<LineDraft> {
-    let draft = |line: &Line| LineDraft {
-        weight: line.weight,
-        sizes: Some(line.sizes.clone()),
-        reads: Some(line.mix.reads),
-        trims: Some(line.mix.trims),
-        flushes: Some(line.mix.flushes),
-        random: line.random,
-        align: line.align,
-        delay: line.delay,
-        burst: line.burst,
-    };
-    lines.iter().map(draft).collect()
-}
-
-/// The text that [`read`] reads back.
-pub(crate) fn write(lines: &[LineDraft]) -> String {
-    if lines.is_empty() {
-        return "none".into();
-    }
-    // Nothing is trimmed or flushed unless a line says so.
-    let some = |part: fn(&LineDraft) -> Option<Share>| {
-        lines.iter().any(|line| part(line).is_some_and(|part| part != Share::NONE))
-    };
-    let (trims, flushes) = (some(|line| line.trims), some(|line| line.flushes));
-    let text = |line: &LineDraft| {
-        let (trims, flushes) = (line.trims.filter(|_| trims), line.flushes.filter(|_| flushes));
-        line_text(&LineDraft { trims, flushes, ..line.clone() })
-    };
-    format!("[{}]", lines.iter().map(text).collect::<Vec<_>>().join(", "))
-}
-
-fn line_text(line: &LineDraft) -> String {
-    let mut text = format!("{{ share = {}", line.weight);
-    if let Some(sizes) = &line.sizes {
-        // A split is a table already.
-        let quote = if sizes.0.len() == 1 { "\"" } else { "" };
-        text += &format!(", size = {quote}{sizes}{quote}");
-    }
-    let parts =
-        [("reads", line.reads), ("trims", line.trims), ("flushes", line.flushes), ("random", line.random)];
-    for (key, part) in parts {
-        if let Some(part) = part {
-            text += &format!(", {key} = \"{}\"", share_text(part));
-        }
-    }
-    if let Some(align) = line.align {
-        text += &format!(", align = \"{}\"", align.exact());
-    }
-    if !line.delay.is_zero() {
-        text += &format!(", delay = \"{}\"", line.delay.exact());
-    }
-    if line.burst != 1 {
-        text += &format!(", burst = {}", line.burst);
-    }
-    text + " }"
 }

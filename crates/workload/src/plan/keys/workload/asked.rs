@@ -5,7 +5,7 @@ use units::Bytes;
 use super::read_sizes;
 use crate::plan::keys::draft::Draft;
 use crate::plan::keys::{Entry, Kind, Section, lines};
-use crate::plan::text::{PATTERNS, share_text};
+use crate::plan::text::{LineList, PATTERNS, share_text};
 use crate::plan::tree::Value;
 
 const SECTION: Section = Section("Access pattern");
@@ -160,7 +160,7 @@ pub(super) const ENTRIES: [Entry<Draft>; 12] = [
             ],
         ),
         read: |d, n| lines::read(n).map(|lines| d.lines = lines),
-        write: |d| lines::write(&d.lines),
+        write: |d| LineList(d.spec.lines.clone()).to_string(),
     },
     Entry {
         doc: SECTION.key(
