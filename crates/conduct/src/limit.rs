@@ -87,8 +87,8 @@ mod tests {
         let point = sample::point(0, "4k", vec![sample::workload("main", &slow_writes)]);
         let until = |slo: &str| Until { slo: Some(slo.parse().expect("an SLO")), ..Until::default() };
         assert_eq!(broken(&until("read.p99<5ms"), &point), None);
-        assert_eq!(broken(&until("write.p99<5ms"), &point), Some("write.p99<5ms is broken".into()));
-        assert_eq!(broken(&until("p99<5ms"), &point), Some("p99<5ms is broken".into()));
+        assert_eq!(broken(&until("write.p99<5ms"), &point), Some("write.p99<5ms is violated".into()));
+        assert_eq!(broken(&until("p99<5ms"), &point), Some("p99<5ms is violated".into()));
     }
 
     #[test]

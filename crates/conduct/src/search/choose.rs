@@ -177,7 +177,7 @@ mod tests {
                 match load_of(&plan, Some(&point.name)) {
                     Ok(load) => assert_eq!(load.phase, point.phase, "{name}: {}", point.name),
                     Err(said) => assert!(
-                        said.starts_with("`tree` stands") || said.starts_with("`trace` stands"),
+                        said.starts_with("`tree` cannot be searched") || said.starts_with("`trace` cannot be searched"),
                         "{said}"
                     ),
                 }

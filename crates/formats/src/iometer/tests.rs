@@ -445,6 +445,6 @@ fn what_is_no_option_is_refused_by_name() {
     assert!(message("/c").contains("`/c` needs a value"));
     assert!(message("/t soon").contains("does not take `soon`"));
     assert!(message("a.icf b.csv 10 11").contains("`11` is one argument too many"));
-    assert!(message("/c a.icf b.icf").contains("beside `/c`"));
+    assert!(message("/c a.icf b.icf").contains("given with `/c`"));
     assert!(message("--results 1.2").contains("56 columns"));
 }

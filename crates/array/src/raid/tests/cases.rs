@@ -274,7 +274,7 @@ fn impossible_sets_are_refused_with_what_would_be_right() {
         ),
         (
             set(Level::Raid6, 300),
-            "RAID 6 of 300 disks is impossible: at most 257 can be told apart; use more than one set or groups",
+            "RAID 6 of 300 disks is impossible: at most 257 are supported; use more than one set or groups",
         ),
     ];
     for (spec, expected) in cases {
