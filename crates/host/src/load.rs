@@ -232,10 +232,10 @@ impl<'scope> WorkerPool<'scope> {
         loop {
             match reports.recv_timeout(TICK) {
                 Ok(WorkerMessage::Intervals(workload, intervals)) => {
-                    on_event(LoadEvent::Intervals(workload, intervals))
+                    on_event(LoadEvent::Intervals(workload, intervals));
                 }
                 Ok(WorkerMessage::Logged(workload, requests)) => {
-                    on_event(LoadEvent::Logged(workload, requests))
+                    on_event(LoadEvent::Logged(workload, requests));
                 }
                 Ok(WorkerMessage::Broken) => stop.store(true, Ordering::Relaxed),
                 Ok(WorkerMessage::Ready(_)) => unreachable!("all were ready before the start"),

@@ -298,7 +298,7 @@ impl World for RealWorld {
         let outcomes = host::load::run(&assignments, &self.clock, &self.stop, &mut |event| {
             match (&event, &mut *listener) {
                 (LoadEvent::Started(at, _), Some(listener)) => {
-                    listener.begin(load, &names(&assignments), *at)
+                    listener.begin(load, &names(&assignments), *at);
                 }
                 (LoadEvent::Logged(workload, requests), _) => listener::tell(listener, *workload, requests),
                 _ => {}

@@ -177,7 +177,8 @@ mod tests {
                 match load_of(&plan, Some(&point.name)) {
                     Ok(load) => assert_eq!(load.phase, point.phase, "{name}: {}", point.name),
                     Err(said) => assert!(
-                        said.starts_with("`tree` cannot be searched") || said.starts_with("`trace` cannot be searched"),
+                        said.starts_with("`tree` cannot be searched")
+                            || said.starts_with("`trace` cannot be searched"),
                         "{said}"
                     ),
                 }

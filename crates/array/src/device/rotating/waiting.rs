@@ -41,9 +41,9 @@ impl Waiting {
     /// Adds the command that came last.
     pub fn push(&mut self, entry: Entry) {
         if self.window.len() < self.limit {
-            self.window.push(entry)
+            self.window.push(entry);
         } else {
-            self.rest.push_back(entry)
+            self.rest.push_back(entry);
         }
         debug_assert!(self.is_consistent(), "the rest must be empty unless the window is full");
     }
