@@ -205,6 +205,6 @@ fn a_result_holds_a_profile_that_asks_for_the_same_again() {
     let profile =
         |text: &str| text.split("</Profile>").next().unwrap().split("<Profile>").nth(1).unwrap().to_owned();
     assert_eq!(profile(&again), profile(&result));
-    user.fathom("as diskspd -Xp.xml -d5").with(2).saying(&["-Xp.xml", "stands alone"]);
+    user.fathom("as diskspd -Xp.xml -d5").with(2).saying(&["-Xp.xml", "takes no other options"]);
     user.fathom("as diskspd -Xnone.xml").with(2).saying(&["none.xml", "cannot be read"]);
 }

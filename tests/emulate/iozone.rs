@@ -314,7 +314,7 @@ fn what_iozone_does_beside_measuring_is_refused_by_name() {
         ("-t 2 -s 1m -r 64k -F one", ["-F", "1 files"]),
         ("-s 1m -r 3x", ["-r", "3x"]),
         ("-s 1m -f .", ["directory", "iozone.tmp"]),
-        ("-s 900t -f array:md3000", ["array:md3000", "asked for"]),
+        ("-s 900t -f array:md3000", ["array:md3000", "are needed"]),
     ] {
         user.fathom(&format!("as iozone {line}")).with(2).saying(&words);
     }
