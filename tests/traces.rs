@@ -362,7 +362,7 @@ fn a_log_that_would_be_no_log_or_mixed_is_refused_before_anything_is_touched() {
         .saying(&["another job writes the same log"]);
     user.fathom("as fio --name=a --ioengine=filestat --nrfiles=3 --write_iolog=log")
         .with(2)
-        .saying(&["this engine asks for files"]);
+        .saying(&["this engine works on files"]);
     // The job's own file is made before its log is opened.
     user.fathom(&format!("{line} --unlink=1 --write_iolog=a.0.0"))
         .with(5)
