@@ -130,7 +130,7 @@ fn what_cannot_be_read_is_told_with_its_file_and_line() {
         ("1,h,0,Read,0,512,1\n2,h,0,Peek,0,512,1\n", "t.txt:2: expected Read or Write, got `Peek`"),
         (
             "8,0 1 1 0.1 1 Q R 8 + 8 [x]\n8,0 1 1 x 1 Q R 8 + 8 [x]\n",
-            "t.txt:2: `x` stands where a time in seconds",
+            "t.txt:2: expected a time in seconds",
         ),
         ("8,0 1 1 0.1 1 C R 8 + 8 [x]\n", "the trace ends without a request"),
         ("1,h,0,Read,0,512,1\n2,h,0,Read,0,51", "t.txt:2: the line ends before a response time"),
@@ -150,7 +150,7 @@ fn a_line_of_blkparse_that_was_cut_off_anywhere_is_an_error_of_that_line() {
         let cut: Vec<&str> = whole.split(' ').take(words).collect();
         let text = format!("8,0 1 1 0.1 1 Q R 8 + 8 [fio]\n{}", cut.join(" "));
         let error = TraceReader::whole("t.txt", text.as_bytes()).map(|trace| trace.len()).unwrap_err();
-        assert!(error.to_string().starts_with("t.txt:2: the line ends where"), "{error}");
+        assert!(error.to_string().starts_with("t.txt:2: the line ends before"), "{error}");
     }
     let flush = "8,0 1 2 0.2 1 Q FWS [jbd2]\n8,0 1 3 0.3 1 Q R 8 + 8 [fio]";
     assert_eq!(TraceReader::whole("t.txt", flush.as_bytes()).unwrap().len(), 2);
@@ -585,8 +585,8 @@ fn telemetry_of_iozone_is_offsets_lengths_and_pauses() {
         [(0, Op::Read, 0, 4096), (5_000_000, Op::Read, 1 << 20, 65_536), (5_000_000, Op::Read, 8192, 512)]
     );
     for (text, what) in [
-        ("0 4096\nx 4096\n", "t.txt:2: `x` stands where an offset"),
-        ("0 4096\n0\n", "t.txt:2: the line ends where a length"),
+        ("0 4096\nx 4096\n", "t.txt:2: expected an offset"),
+        ("0 4096\n0\n", "t.txt:2: the line ends before a length"),
         ("0 0 0\n", "t.txt:1: a read of no bytes"),
         ("0 512 99999999999\n", "longer than a day"),
     ] {

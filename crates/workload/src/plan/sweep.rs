@@ -206,7 +206,7 @@ mod tests {
     fn a_sweep_says_what_is_wrong_with_it() {
         let said = |text: &str| swept(text, Kind::Count).unwrap_err().message;
         assert!(said("{ sweep = [] }").contains("over nothing"));
-        assert!(said("{ sweep = [1, 2, 1] }").contains("`1` stands twice"));
+        assert!(said("{ sweep = [1, 2, 1] }").contains("`1` is twice"));
         assert!(said("{ sweep = { from = 9, to = 1, step = 1 } }").contains("begins above its end"));
         assert!(said("{ sweep = { from = 1, to = 9 } }").contains("has no step"));
         assert!(said("{ sweep = 4 }").contains("a list or a range"));

@@ -120,14 +120,14 @@ const VALUES: &[Case] = &[
     ("[[phase]]\nrun = \"1s\"\nrepeat = 0", "t.toml:3:10", &["outside 1 to 1000"]),
     ("seed = -1\n[[phase]]\nrun = \"1s\"", "t.toml:1:8", &["outside 0 to 2^64-1"]),
     ("[[phase]]\nrun = \"1s\"\nname = \" \"", "t.toml:3:8", &["at least one letter"]),
-    ("[[phase]]\nrun = \"1s\"\nname = \"a\\nb\"", "t.toml:3:8", &["on one line"]),
+    ("[[phase]]\nrun = \"1s\"\nname = \"a\\nb\"", "t.toml:3:8", &["is one line"]),
     ("name = 5\n[[phase]]\nrun = \"1s\"", "t.toml:1:8", &["expected a text"]),
 ];
 
 const SWEEPS: &[Case] = &[
     ("[[phase]]\nrun = \"1s\"\ndepth = { sweep = [] }", "t.toml:3:19", &["over nothing"]),
     ("[[phase]]\nrun = \"1s\"\ndepth = { sweep = [1, 0, 4] }", "t.toml:3:23", &["`0` is outside"]),
-    ("[[phase]]\nrun = \"1s\"\ndepth = { sweep = [1, 1] }", "t.toml:3:23", &["stands twice", "repeat = 3"]),
+    ("[[phase]]\nrun = \"1s\"\ndepth = { sweep = [1, 1] }", "t.toml:3:23", &["is twice", "repeat = 3"]),
     (
         "[[phase]]\nrun = \"1s\"\ndepth = { swep = [1, 1] }",
         "t.toml:3:9",
@@ -204,7 +204,7 @@ const STRUCTURE: &[Case] = &[
     (
         "[[phase]]\nname = \"a\"\nrun = \"1s\"\n[[phase]]\nname = \"a\"\nrun = \"1s\"",
         "t.toml:5:8",
-        &["\"a\" stands already in line 2"],
+        &["\"a\" is already in line 2"],
     ),
     (
         "[[phase]]\nrun = \"1s\"\n[[phase.workload]]\nname = \"a\"\n[[phase.workload]]\nname = \"a\"",
