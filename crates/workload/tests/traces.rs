@@ -128,10 +128,7 @@ fn what_cannot_be_read_is_told_with_its_file_and_line() {
         ("op,offset_bytes,size_bytes\nread,0\n", "t.txt:2: 2 fields, and the head has 3"),
         ("op,offset_bytes,size_bytes\nread,0,512\nlook,0,512\n", "t.txt:3: `look` is no operation"),
         ("1,h,0,Read,0,512,1\n2,h,0,Peek,0,512,1\n", "t.txt:2: expected Read or Write, got `Peek`"),
-        (
-            "8,0 1 1 0.1 1 Q R 8 + 8 [x]\n8,0 1 1 x 1 Q R 8 + 8 [x]\n",
-            "t.txt:2: expected a time in seconds",
-        ),
+        ("8,0 1 1 0.1 1 Q R 8 + 8 [x]\n8,0 1 1 x 1 Q R 8 + 8 [x]\n", "t.txt:2: expected a time in seconds"),
         ("8,0 1 1 0.1 1 C R 8 + 8 [x]\n", "the trace ends without a request"),
         ("1,h,0,Read,0,512,1\n2,h,0,Read,0,51", "t.txt:2: the line ends before a response time"),
     ];

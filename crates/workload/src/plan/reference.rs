@@ -63,8 +63,12 @@ fn plain(doc: &KeyDoc) -> String {
     let default = if doc.default.is_empty() { "none" } else { doc.default };
     let long = if doc.long.is_empty() { String::new() } else { format!("\n  {}\n", doc.long) };
     let example = doc.example.replace('\n', "\n            ");
+    let others = match others(doc) {
+        others if others.is_empty() => others,
+        others => format!("  Accepts:  {others}\n"),
+    };
     format!(
-        "{}: {}\n{long}\n  Value:    {}{}\n  Default:  {default}\n  Where:    {}{}\n  Example:  {example}\n",
+        "{}: {}\n{long}\n  Value:    {}{}\n  Default:  {default}\n  Where:    {}{}\n{others}  Example:  {example}\n",
         doc.key,
         doc.short,
         doc.kind,
@@ -99,12 +103,21 @@ fn entry(doc: &KeyDoc) -> String {
         default => text += &format!("- Default: `{default}`\n"),
     }
     text += &format!("- Stands {}{}\n", level(doc.level), swept(doc));
-    let others = synonyms::others(doc.key);
-    if !others.is_empty() && matches!(doc.level, Level::Workload | Level::Phase) {
-        text += &format!("- {others}\n");
+    let others = others(doc);
+    if !others.is_empty() {
+        text += &format!("- Accepts: {others}\n");
     }
     text += &format!("\n```toml\n{}\n```\n\n", doc.example);
     text
+}
+
+/// The key under the names of other tools; empty where they have none, or it is no key of a load.
+fn others(doc: &KeyDoc) -> String {
+    if matches!(doc.level, Level::Workload | Level::Phase) {
+        synonyms::others(doc.key)
+    } else {
+        String::new()
+    }
 }
 
 /// Words that may stand instead of a value of the kind: the default where it is one.
@@ -160,6 +173,7 @@ mod tests {
         let depth = help("depth").unwrap();
         assert!(depth.starts_with("depth: ") && depth.contains("Default:  1\n"), "{depth}");
         assert_eq!(help("iodepth").unwrap(), depth, "fio's name of it");
+        assert!(depth.contains("Accepts:  fio: iodepth\n"), "{depth}");
         assert!(help("qd").unwrap_err().contains("`depth`"));
         assert!(help("dpeth").unwrap_err().contains("did you mean `depth`?"));
         assert!(help("nothing of the kind").unwrap_err().contains("fathom plan help"));
