@@ -10,7 +10,9 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, fstat, openat, renameat_with, statat, unlinkat};
+use rustix::fs::{
+    AtFlags, CWD, Mode, OFlags, RenameFlags, Stat, fstat, openat, renameat_with, statat, unlinkat,
+};
 use rustix::io::Errno;
 
 use crate::random;
@@ -20,14 +22,17 @@ use crate::random;
 /// By `/proc/self/fd` (proc(5)), which leads to the open file and not to a name. Where procfs is absent `path` is opened
 /// without following a link, and compared. An error of kind [`io::ErrorKind::NotFound`] where that leads elsewhere.
 pub fn reopen(first: impl AsFd, path: &Path, flags: OFlags) -> io::Result<File> {
-    let flags = flags | OFlags::CLOEXEC;
     let own = format!("/proc/self/fd/{}", first.as_fd().as_raw_fd());
-    let again = match rustix::fs::open(&own, flags, Mode::empty()) {
+    reopen_by(&own, first, path, flags)
+}
+
+fn reopen_by(own: &str, first: impl AsFd, path: &Path, flags: OFlags) -> io::Result<File> {
+    let flags = flags | OFlags::CLOEXEC;
+    let again = match rustix::fs::open(own, flags, Mode::empty()) {
         Err(Errno::NOENT) => rustix::fs::open(path, flags | OFlags::NOFOLLOW, Mode::empty()),
         opened => opened,
     }?;
-    let (one, other) = (fstat(&first)?, fstat(&again)?);
-    match (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino) {
+    match is_one(&fstat(&first)?, &fstat(&again)?) {
         true => Ok(again.into()),
         false => Err(io::ErrorKind::NotFound.into()),
     }
@@ -35,8 +40,11 @@ pub fn reopen(first: impl AsFd, path: &Path, flags: OFlags) -> io::Result<File> 
 
 /// Whether `path` itself, not the end of a link there, is the file that `file` is open on. An error where nothing is.
 pub fn is_at(path: &Path, file: impl AsFd) -> io::Result<bool> {
-    let (there, ours) = (statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW)?, fstat(file)?);
-    Ok((there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino))
+    Ok(is_one(&statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW)?, &fstat(file)?))
+}
+
+fn is_one(one: &Stat, other: &Stat) -> bool {
+    (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
 }
 
 /// The path of the directory that `path` lies in.
@@ -90,8 +98,7 @@ fn leads_to(folder: impl AsFd, name: &OsStr, file: impl AsFd) -> io::Result<bool
         Err(Errno::NOENT) => return Ok(false),
         there => there?,
     };
-    let ours = fstat(file)?;
-    Ok((there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino))
+    Ok(is_one(&there, &fstat(file)?))
 }
 
 #[cfg(test)]
@@ -111,6 +118,48 @@ mod tests {
         std::os::unix::fs::FileExt::write_all_at(&again, b"mine", 0).expect("it is open for writing");
         assert_eq!(std::fs::read(&other).expect("it is there"), b"other");
         assert!(!is_at(&path, &first).expect("it can be looked at"));
+    }
+
+    #[test]
+    fn without_procfs_a_file_is_opened_by_its_name_and_only_where_that_still_leads_to_it() {
+        let folder = tempfile::tempdir().expect("the test has a temporary folder");
+        let (path, link) = (folder.path().join("own"), folder.path().join("link"));
+        std::fs::write(&path, "own").expect("the folder is ours");
+        std::os::unix::fs::symlink(&path, &link).expect("the folder is ours");
+        let first = File::open(&path).expect("it is there");
+        let by_name = |path: &Path| reopen_by("/proc/none/fd/0", &first, path, OFlags::RDWR);
+        let again = by_name(&path).expect("it is there");
+        assert!(rustix::io::fcntl_getfd(&again).expect("it is open").contains(rustix::io::FdFlags::CLOEXEC));
+        std::os::unix::fs::FileExt::write_all_at(&again, b"our", 0).expect("it is open for writing");
+        assert_eq!(by_name(&link).expect_err("no link is followed").raw_os_error(), Some(libc::ELOOP));
+        std::fs::rename(&path, folder.path().join("moved")).expect("the folder is ours");
+        assert_eq!(by_name(&path).expect_err("nothing is there").kind(), io::ErrorKind::NotFound);
+        std::fs::write(&path, "a stranger's").expect("the folder is ours");
+        assert_eq!(by_name(&path).expect_err("it is another").kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn the_folder_of_a_file_is_a_folder_that_need_not_be_read_and_that_no_other_program_inherits() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().expect("the test has a temporary folder");
+        let path = folder.path().join("own");
+        std::fs::write(&path, "own").expect("the folder is ours");
+        let (held, name) = folder_of(&path).expect("it is there");
+        assert_eq!(name, "own");
+        assert!(rustix::io::fcntl_getfd(&held).expect("it is open").contains(rustix::io::FdFlags::CLOEXEC));
+        let below = folder_of(&path.join("x")).map(drop).expect_err("a file is no folder");
+        assert_eq!(below.kind(), io::ErrorKind::NotADirectory);
+        assert_eq!(
+            folder_of(Path::new("/")).map(drop).map_err(|e| e.kind()),
+            Err(io::ErrorKind::InvalidInput)
+        );
+        assert_eq!(
+            (parent_of(Path::new("a/b")), parent_of(Path::new("b"))),
+            (Path::new("a"), Path::new("."))
+        );
+        std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o711)).expect("it is ours");
+        let searched = crate::fixture::as_nobody(|| folder_of(&path).map(drop));
+        assert!(searched.is_none_or(|held| held.is_ok()), "it is only gone through");
     }
 
     #[test]

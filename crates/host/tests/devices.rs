@@ -184,6 +184,19 @@ fn a_file_behind_a_loop_and_a_second_loop_over_it_are_refused() {
     assert!(reasons.contains(&Reason::BehindLoop { file: image, by: second.node.clone() }), "{reasons:?}");
 }
 
+#[test]
+fn a_loop_over_a_device_is_known_by_the_devices_number_and_by_its_own_node() {
+    let Some(device) = Loop::make(SIZE, &[], &[]) else { return };
+    let over = Loop {
+        node: attach(&[&device.node]).expect("the first one was made"),
+        image: device.node.clone().into(),
+        _folder: TempDir::new().expect("the test has a temporary folder"),
+    };
+    let file = device.node.clone();
+    let by = over.node.clone();
+    assert!(against(&device).contains(&Reason::BehindLoop { file, by }), "{:?}", against(&device));
+}
+
 /// What speaks against writing to a file under its own name.
 fn against_file(path: &Path) -> Vec<Reason> {
     let text = path.to_str().expect("it is text");

@@ -21,9 +21,11 @@ pub(super) fn first_data(file: &File, size: Bytes) -> io::Result<Option<Bytes>> 
     let tail = size.saturating_sub(EDGE).max(head);
     let mut expected = None;
     for (from, to) in [(Bytes::ZERO, head), (tail, size)] {
+        assert!(from <= to && to <= size, "what is looked at must lie within the device");
         let mut at = from.get();
-        while at < to.get() {
+        loop {
             let bytes = read(file, at, PIECE.min(narrow::<usize>(to.get() - at)))?;
+            // At the end of what is looked at, or of the device.
             let Some(first) = bytes.first() else { break };
             let blank = *expected.get_or_insert(if *first == 0xff { 0xff } else { 0 });
             if let Some(place) = bytes.iter().position(|byte| *byte != blank) {

@@ -108,6 +108,7 @@ impl Calls {
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::FileExt;
+    use std::ptr::null_mut;
 
     use super::*;
 
@@ -122,7 +123,9 @@ mod tests {
         let file = tempfile::tempfile().expect("the test has a temporary folder");
         file.set_len(8 << 20).expect("the file is ours");
         assert_eq!(signatures(&file), []);
-        if load().is_none() {
+        // Another than the call under test says whether it is there.
+        // SAFETY: libblkid runs nothing when it is loaded.
+        if unsafe { Library::new("libblkid.so.1") }.is_err() {
             return;
         }
         file.write_all_at(b"SWAPSPACE2", 4086).expect("the file is ours");
@@ -130,5 +133,69 @@ mod tests {
         file.write_all_at(&[1u32.to_le_bytes(), 2_047u32.to_le_bytes()].concat(), 1024).expect("it is ours");
         let found = signatures(&file);
         assert_eq!(found, [Signature { name: "swap, by libblkid".into(), offset: Bytes::new(4086) }]);
+    }
+
+    /// A library that takes every call, always finds one content more, and knows of each only its type.
+    fn endless() -> Calls {
+        unsafe extern "C" fn new_probe() -> Probe {
+            std::ptr::dangling_mut::<u8>().cast()
+        }
+        unsafe extern "C" fn free_probe(_: Probe) {}
+        unsafe extern "C" fn set_device(_: Probe, _: c_int, _: i64, _: i64) -> c_int {
+            0
+        }
+        unsafe extern "C" fn set(_: Probe, _: c_int) -> c_int {
+            0
+        }
+        unsafe extern "C" fn do_probe(_: Probe) -> c_int {
+            0
+        }
+        unsafe extern "C" fn lookup(
+            _: Probe,
+            name: *const c_char,
+            text: *mut *const c_char,
+            _: *mut usize,
+        ) -> c_int {
+            // SAFETY: the caller gives a name that ends with a zero, and a place for a text.
+            unsafe {
+                *text = c"odd".as_ptr();
+                if CStr::from_ptr(name) == c"TYPE" { 0 } else { -1 }
+            }
+        }
+        let set = [(set as unsafe extern "C" fn(Probe, c_int) -> c_int, 1); 4];
+        let _library = libloading::os::unix::Library::this().into();
+        Calls { new_probe, free_probe, set_device, set, do_probe, lookup, _library }
+    }
+
+    #[test]
+    fn a_library_that_finds_contents_for_ever_is_asked_for_so_many_and_one_that_refuses_for_none() {
+        let file = tempfile::tempfile().expect("the test has a temporary folder");
+        let found = endless().ask(&file);
+        assert_eq!(found.len(), 64);
+        // What was not found is none, whatever the place for its text holds.
+        assert_eq!(found[0], Signature { name: "odd, by libblkid".into(), offset: Bytes::ZERO });
+        unsafe extern "C" fn refuse(_: Probe, _: c_int) -> c_int {
+            -1
+        }
+        unsafe extern "C" fn none() -> Probe {
+            null_mut()
+        }
+        unsafe extern "C" fn empty(
+            _: Probe,
+            _: *const c_char,
+            _: *mut *const c_char,
+            _: *mut usize,
+        ) -> c_int {
+            0
+        }
+        let mut refusing = endless();
+        refusing.set[3].0 = refuse;
+        assert_eq!(refusing.ask(&file), []);
+        assert_eq!(Calls { new_probe: none, ..endless() }.ask(&file), []);
+        assert_eq!(
+            Calls { lookup: empty, ..endless() }.value(null_mut(), c"TYPE"),
+            None,
+            "found, and no text"
+        );
     }
 }

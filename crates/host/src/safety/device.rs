@@ -52,7 +52,7 @@ pub(super) fn look(root: &SysRoot, device: &Device) -> DeviceFindings {
 ///
 /// Source: open(2), `O_EXCL` without `O_CREAT` on a block device; it sees other mount namespaces too.
 pub(super) fn open_alone(node: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).custom_flags(libc::O_EXCL | libc::O_CLOEXEC).open(node)
+    OpenOptions::new().read(true).custom_flags(libc::O_EXCL).open(node)
 }
 
 struct Case<'a> {
@@ -108,6 +108,10 @@ impl<'a> Case<'a> {
                 family.push(device);
             }
         }
+        debug_assert!(
+            family.iter().any(|known| known.devno == self.device.devno),
+            "a device must be of its own family"
+        );
         family
     }
 

@@ -86,8 +86,7 @@ pub fn judge(root: &SysRoot, target: &Target, consent: Option<&Consent>) -> Judg
 
 /// A file as it is looked at: for reading, and no link at the end of its path.
 fn open_to_look(path: &Path) -> io::Result<File> {
-    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_CLOEXEC;
-    OpenOptions::new().read(true).custom_flags(flags).open(path)
+    OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)
 }
 
 /// The one of several consents that is for the target. Where none is, the first, so that the refusal tells it.
@@ -119,7 +118,12 @@ pub fn permit(root: &SysRoot, target: &Target, consent: Option<&Consent>) -> Res
         let Judgement { what, reasons, .. } = judgement;
         return Err(Box::new(Refusal { what, reasons }).into());
     }
+    assert!(
+        judgement.destroys || judgement.consents.is_empty(),
+        "what destroys nothing must need no consent"
+    );
     let given = consent.filter(|_| judgement.destroys).map(Consent::to_string);
+    assert!(!judgement.destroys || given.is_some(), "nothing may be destroyed without consent");
     let os = |path: &Path| {
         let path = path.to_owned();
         move |source| SafetyError::Os { path, source }
@@ -173,10 +177,9 @@ impl Permit {
             Seal::File { path, file } => (path, file),
             Seal::Block { node, held, .. } => (node, held),
         };
-        let os = |source| SafetyError::Os { path: path.clone(), source };
-        let exchanged = || SafetyError::Exchanged { path: path.clone() };
-        if !self.seal.fits().map_err(os)? {
-            return Err(exchanged());
+        let fits = self.seal.fits().map_err(|source| SafetyError::Os { path: path.clone(), source })?;
+        if !fits {
+            return Err(SafetyError::Exchanged { path: path.clone() });
         }
         let flags = OFlags::from_bits_retain(narrow::<u32>(flags)) | OFlags::RDWR;
         // What is read beside the writes should leave no trace, where that is allowed.
@@ -186,10 +189,16 @@ impl Permit {
                 _ => Err(error),
             }
         });
-        match opened {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(exchanged()),
-            opened => opened.map(Some).map_err(os),
-        }
+        opened.map(Some).map_err(|source| not_opened(path, source))
+    }
+}
+
+/// Why what a permit is for could not be opened. What is not found is there no longer.
+fn not_opened(path: &Path, source: io::Error) -> SafetyError {
+    let path = path.to_owned();
+    match source.kind() {
+        io::ErrorKind::NotFound => SafetyError::Exchanged { path },
+        _ => SafetyError::Os { path, source },
     }
 }
 

@@ -190,6 +190,7 @@ pub struct Refusal {
 impl fmt::Display for Refusal {
     /// One line for the target, and one for each reason.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        debug_assert!(!self.reasons.is_empty(), "a refusal must have a reason");
         write!(f, "{} will not be written:", self.what)?;
         self.reasons.iter().try_for_each(|reason| write!(f, "\n  - {reason}"))
     }

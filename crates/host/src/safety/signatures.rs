@@ -248,6 +248,7 @@ fn filled(length: usize, mut read: impl FnMut(&mut [u8], usize) -> io::Result<us
             Err(error) => return Err(error),
         }
     }
+    assert!(filled <= length, "no more can be read than there is room for");
     bytes.truncate(filled);
     Ok(bytes)
 }
@@ -292,6 +293,32 @@ mod tests {
     }
 
     #[test]
+    fn what_libblkid_finds_is_added_where_the_table_knows_nothing_of_that_place() {
+        // Another than the call under test says whether it is installed.
+        // SAFETY: libblkid runs nothing when it is loaded.
+        if unsafe { libloading::Library::new("libblkid.so.1") }.is_err() {
+            return;
+        }
+        let told = |writes: &[(u64, &[u8])]| -> Vec<(String, u64)> {
+            let found = signatures(&image(SIZE, writes), SIZE).expect("it can be read");
+            found.into_iter().map(|one| (one.name.into_owned(), one.offset.get())).collect()
+        };
+        let pages = [1u32.to_le_bytes(), 2_047u32.to_le_bytes()].concat();
+        let swap: [(u64, &[u8]); 2] = [(4086, b"SWAPSPACE2"), (1024, &pages)];
+        assert_eq!(told(&swap), [("swap space".into(), 4086)], "both know it, and it is told once");
+        let veritas: (u64, &[u8]) = (1024, b"\xf5\xfc\x01\xa5");
+        assert_eq!(told(&[veritas]), [("vxfs, by libblkid".into(), 1024)]);
+        let both = [("md RAID member (1.1)".into(), 0), ("vxfs, by libblkid".into(), 1024)];
+        assert_eq!(told(&[(0, b"\xfc\x4e\x2b\xa9"), veritas]), both);
+    }
+
+    #[test]
+    fn places_that_the_table_computes_are_those_of_the_documents() {
+        assert_eq!(found(SIZE, &[(1_048_576, b"\x0d\xd0\x01\xc0")]), ["VMFS volume"]);
+        assert_eq!(found(SIZE, &[(2_097_152, b"\x5e\xf1\xab\x2f")]), ["VMFS file system"]);
+    }
+
+    #[test]
     fn zeros_and_noise_and_a_tiny_device_carry_nothing() {
         assert!(found(SIZE, &[]).is_empty());
         assert!(found(Bytes::ZERO, &[]).is_empty());
@@ -326,6 +353,16 @@ mod tests {
         };
         assert_eq!(filled(8, read).expect("nothing failed"), [9; 5]);
         assert_eq!(asked, [(0, 8), (0, 8), (3, 5), (3, 5), (5, 3)]);
+        let mut calls = 0;
+        let at_once = |bytes: &mut [u8], _| {
+            calls += 1;
+            Ok(bytes.len())
+        };
+        assert_eq!(
+            (filled(8, at_once).expect("nothing failed"), calls),
+            (vec![0; 8], 1),
+            "it is full: no more"
+        );
         let mut calls = 0;
         let failing = |_: &mut [u8], _| {
             calls += 1;
@@ -373,7 +410,10 @@ mod tests {
         assert_eq!(found(SIZE, &[magic, (1048, b"\x06"), (1100, b"\x01")]).len(), 1);
         assert!(found(SIZE, &[magic, (1048, b"\x07")]).is_empty());
         assert!(found(SIZE, &[magic, (1100, b"\x02")]).is_empty());
-        assert!(found(SIZE, &[magic, (1051, b"\x01")]).is_empty(), "the fourth byte counts");
+        for at in 1049..=1051 {
+            assert!(found(SIZE, &[magic, (at, b"\x01")]).is_empty(), "all four bytes count");
+        }
+        assert_eq!(found(SIZE, &[magic, (1047, b"\x01"), (1052, b"\x01")]).len(), 1, "and no other");
         for at in [446, 462, 478, 494] {
             assert_eq!(found(SIZE, &[(at, b"\x80"), (510, b"\x55\xaa")]).len(), 1);
             assert!(found(SIZE, &[(at, b"\x81"), (510, b"\x55\xaa")]).is_empty());

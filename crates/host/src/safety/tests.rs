@@ -194,7 +194,13 @@ fn the_root_that_an_overlay_hides_is_found_on_the_kernels_command_line() {
     machine.write("proc/cmdline", "root=UUID=12-34\n");
     assert_eq!(against(&machine, "sda"), []);
     machine.link("dev/disk/by-uuid/12-34", "../../sda");
-    assert_eq!(against(&machine, "sda"), [system]);
+    assert_eq!(against(&machine, "sda"), std::slice::from_ref(&system));
+    for (told, link) in [("PARTUUID=ab-01", "by-partuuid/ab-01"), ("LABEL=root", "by-label/root")] {
+        machine.write("proc/cmdline", &format!("root={told} quiet\n"));
+        assert_eq!(against(&machine, "sda"), [], "{told}");
+        machine.link(&format!("dev/disk/{link}"), "../../sda");
+        assert_eq!(against(&machine, "sda"), std::slice::from_ref(&system), "{told}");
+    }
 }
 
 #[test]
@@ -483,6 +489,50 @@ fn a_serial_number_that_two_disks_share_is_no_consent() {
     machine.by_id("usb-stick-0:0", "sda");
     let by_id = Consent::parse("/dev/disk/by-id/usb-stick-0:0").expect("it is a name");
     assert_eq!(judge(&machine.root(), &block(&machine, "sda"), Some(&by_id)).reasons, []);
+}
+
+#[test]
+fn a_partition_whose_name_another_disks_has_too_is_ambiguous_and_its_own_disk_is_no_other() {
+    let machine = machine();
+    split(&machine);
+    spare(&machine, "sdb", "8:16", "S1");
+    assert_eq!(against(&machine, "sda1"), []);
+    machine.partition("sdb", "sdb1", "8:17", 1);
+    machine.node("sdb1");
+    let shared = Reason::Ambiguous { consent: "S1-part1".into(), other: dev(&machine, "sdb1") };
+    assert_eq!(against(&machine, "sda1"), [shared]);
+    assert_eq!(against(&machine, "sda2"), []);
+}
+
+#[test]
+fn a_permit_for_a_device_is_for_the_disk_that_was_there_then_and_for_its_number() {
+    let machine = Fixture::new();
+    let (root, node) = (machine.root(), std::path::PathBuf::from("/dev/null"));
+    let devno = machine.disk("made-up", "1:3", 8);
+    machine.write("sys/block/made-up/diskseq", "7\n");
+    let seal = |devno, sequence| {
+        // Every system has this one: it is only looked at.
+        let held = File::open(&node).expect("every system has one");
+        Seal::Block { root: root.clone(), node: node.clone(), devno, sequence, held }
+    };
+    assert!(seal(devno, Some(7)).fits().expect("it can be looked at"));
+    assert!(!seal(devno, Some(6)).fits().expect("it can be looked at"), "another disk came in its place");
+    assert!(!seal(devno, None).fits().expect("it can be looked at"));
+    let other = machine.disk("other", "1:5", 8);
+    machine.write("sys/block/other/diskseq", "7\n");
+    assert!(!seal(other, Some(7)).fits().expect("it can be looked at"), "the node is another device's");
+}
+
+#[test]
+fn what_is_found_no_longer_was_exchanged_and_any_other_failure_is_told() {
+    let path = Path::new("/a/file");
+    let gone = not_opened(path, io::ErrorKind::NotFound.into());
+    assert!(matches!(gone, SafetyError::Exchanged { path } if path == Path::new("/a/file")));
+    for errno in [libc::EACCES, libc::EIO, libc::ENOTDIR] {
+        let told = not_opened(path, io::Error::from_raw_os_error(errno));
+        let is_told = matches!(&told, SafetyError::Os { source, .. } if source.raw_os_error() == Some(errno));
+        assert!(is_told, "{told}");
+    }
 }
 
 #[test]

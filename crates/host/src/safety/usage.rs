@@ -131,10 +131,11 @@ struct LoopInfo64 {
     rest: [u8; 208],
 }
 
+const _: () = assert!(size_of::<LoopInfo64>() == 232, "the kernel writes as much as its own structure has");
+
 /// What a loop device says of the file behind it: device and inode, and its number if it is a block device.
 fn asked(node: &Path) -> Option<(FileId, Option<DevNo>)> {
-    let options = libc::O_NONBLOCK | libc::O_CLOEXEC;
-    let file = OpenOptions::new().read(true).custom_flags(options).open(node).ok()?;
+    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(node).ok()?;
     let mut info = LoopInfo64 { device: 0, inode: 0, rdevice: 0, rest: [0; 208] };
     // SAFETY: the descriptor is open; `info` has the 232 bytes of `struct loop_info64` and lives through the call.
     let answer = unsafe { libc::ioctl(file.as_raw_fd(), LOOP_GET_STATUS64, &raw mut info) };
@@ -183,14 +184,7 @@ const APART: Duration = Duration::from_millis(10);
 /// Whether anybody has the file open for writing: then the kernel grants no read lease (fcntl(2), `F_SETLEASE`).
 /// `false` as well where it would grant none to this user or on this file system.
 fn is_open_for_writing(file: &File) -> bool {
-    for look in 0..LOOKS {
-        if look > 0 {
-            #[expect(
-                clippy::disallowed_methods,
-                reason = "waits for the kernel, outside of any measurement"
-            )]
-            std::thread::sleep(APART);
-        }
+    for _ in 0..LOOKS {
         // SAFETY: the descriptor is open; the two commands take and give back a lease and touch no memory.
         let lease = |kind: libc::c_int| unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, kind) };
         if lease(libc::F_RDLCK) == 0 {
@@ -200,6 +194,8 @@ fn is_open_for_writing(file: &File) -> bool {
         if io::Error::last_os_error().raw_os_error() != Some(libc::EAGAIN) {
             return false;
         }
+        #[expect(clippy::disallowed_methods, reason = "waits for the kernel, outside of any measurement")]
+        std::thread::sleep(APART);
     }
     true
 }
