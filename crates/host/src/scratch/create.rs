@@ -72,6 +72,7 @@ pub(super) fn create_named(
         })
     };
     let first = unfinished(path, header.creation);
+    debug_assert_ne!(first, path, "an unfinished file must have a name of its own");
     let first_name = first.file_name().unwrap_or_default();
     let file = make(first_name)?;
     let named = mark(path, &file, header).and_then(|()| note(&file)).and_then(|()| {

@@ -72,7 +72,7 @@ pub enum Gaps {
 pub fn gaps(file: &File, length: Bytes) -> io::Result<Gaps> {
     let (mut written, mut at) = (0, 0);
     while at < length.get() {
-        let (extents, mapped) = match map(file, at, length.get() - at) {
+        let (extents, mapped) = match map(file, at, length) {
             Ok(found) => found,
             Err(error) if is_unsupported(&error) => return Ok(Gaps::Unknown),
             Err(error) => return Err(error),
@@ -81,6 +81,7 @@ pub fn gaps(file: &File, length: Bytes) -> io::Result<Gaps> {
             let (from, to) = (extent.logical.max(at), (extent.logical + extent.length).min(length.get()));
             if extent.flags & FIEMAP_EXTENT_UNWRITTEN == 0 {
                 written += to.saturating_sub(from);
+                assert!(written <= length.get(), "no byte may be counted twice");
             }
             at = at.max(to);
         }
@@ -114,6 +115,9 @@ struct Extent {
     reserved: [u32; 3],
 }
 
+const _: () = assert!(size_of::<Extent>() == 56, "the kernel's own extents are as large");
+const _: () = assert!(size_of::<Fiemap>() == 32 + BATCH * 56, "they begin behind the kernel's own head");
+
 #[repr(C)]
 struct Fiemap {
     start: u64,
@@ -128,7 +132,7 @@ struct Fiemap {
 fn fiemap(file: &File, length: Bytes) -> io::Result<Extents> {
     let mut covered = 0;
     while covered < length.get() {
-        let (extents, mapped) = map(file, covered, length.get() - covered)?;
+        let (extents, mapped) = map(file, covered, length)?;
         if mapped == 0 {
             return Ok(gap(covered, "hole"));
         }
@@ -155,10 +159,11 @@ fn gap(at: u64, what: &'static str) -> Extents {
     Extents::Gap { at: Bytes::new(at), what }
 }
 
-fn map(file: &File, start: u64, length: u64) -> io::Result<(Box<[Extent; BATCH]>, usize)> {
+/// The next extents of a file, which may reach beyond `start` and `length`.
+fn map(file: &File, start: u64, length: Bytes) -> io::Result<(Box<[Extent; BATCH]>, usize)> {
     let mut request = Box::new(Fiemap {
         start,
-        length,
+        length: length.get(),
         flags: FIEMAP_FLAG_SYNC,
         mapped: 0,
         count: narrow::<u32>(BATCH),
@@ -226,7 +231,7 @@ mod tests {
             fallocate(&file, FallocateFlags::COLLAPSE_RANGE, (2 * block - 1) * BLOCK, BLOCK).ok()?;
         }
         let length = Bytes::new(KEPT * BLOCK);
-        let (_, mapped) = map(&file, 0, length.get()).ok()?;
+        let (_, mapped) = map(&file, 0, length).ok()?;
         (mapped == BATCH).then_some((file, length))
     }
 
@@ -299,6 +304,17 @@ mod tests {
         let pipe = File::from(std::os::fd::OwnedFd::from(pipe));
         assert_eq!(extents(&pipe, LENGTH).expect("it is unsupported"), Extents::Unknown);
         assert_eq!(gaps(&pipe, LENGTH).expect("it is unsupported"), Gaps::Unknown);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_asked_is_an_error_and_not_one_of_which_nothing_is_told() {
+        let named = tempfile::NamedTempFile::new().expect("the test has a temporary folder");
+        let flags = rustix::fs::OFlags::PATH | rustix::fs::OFlags::CLOEXEC;
+        let by_path = rustix::fs::open(named.path(), flags, rustix::fs::Mode::empty());
+        let by_path = File::from(by_path.expect("it is there"));
+        let errno = |error: io::Error| error.raw_os_error();
+        assert_eq!(extents(&by_path, LENGTH).map_err(errno), Err(Some(libc::EBADF)));
+        assert_eq!(gaps(&by_path, LENGTH).map_err(errno), Err(Some(libc::EBADF)));
     }
 
     #[test]

@@ -77,6 +77,7 @@ impl Header {
         bytes[40..56].copy_from_slice(&self.creation.to_le_bytes());
         let sum = fnv1a(&bytes[..56]);
         bytes[56..].copy_from_slice(&sum.to_le_bytes());
+        debug_assert_eq!(Header::decode(&bytes), Some(*self), "a mark must be read back as it is written");
         bytes
     }
 

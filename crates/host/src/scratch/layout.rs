@@ -15,6 +15,7 @@ use rustix::fs::OFlags;
 use units::Bytes;
 use units::convert::narrow;
 
+use crate::buffers::Buffers;
 use crate::handle;
 use crate::scratch::{Progress, Step};
 use crate::unwinding::StopOnPanic;
@@ -25,10 +26,8 @@ const CHUNK: Bytes = Bytes::new(4 << 20);
 /// Writes in flight: one alone leaves an array of many disks mostly idle.
 const WRITERS: u64 = 4;
 
-/// Addresses of buffers; no device asks for more.
-const ALIGNMENT: usize = 4096;
-
 /// How a filling ended.
+#[derive(Debug, PartialEq, Eq)]
 pub(super) enum Filled {
     /// So much was written, all of it or as much as was said to be enough.
     Bytes(Bytes),
@@ -41,6 +40,19 @@ pub(super) fn reopen_direct(file: &File, path: &Path) -> Option<File> {
     handle::reopen(file, path, OFlags::WRONLY | OFlags::DIRECT).ok()
 }
 
+/// How a filling ended, and whether it went past the page cache: the one that did, or `cached` where there is none, or
+/// where writing so was refused although opening was not, as some stacked file systems do.
+pub(super) fn or_cached(
+    direct: Option<io::Result<Filled>>,
+    cached: impl FnOnce() -> io::Result<Filled>,
+) -> (io::Result<Filled>, bool) {
+    match direct {
+        Some(Err(error)) if error.raw_os_error() == Some(libc::EINVAL) => (cached(), false),
+        Some(filled) => (filled, true),
+        None => (cached(), false),
+    }
+}
+
 /// Writes bytes 0 to `length`, a multiple of 4096, and asks `progress` after each chunk whether to go on.
 pub(super) fn fill(
     file: &File,
@@ -48,8 +60,10 @@ pub(super) fn fill(
     seed: u64,
     progress: &mut dyn FnMut(Progress) -> Step,
 ) -> io::Result<Filled> {
-    assert!(length.get().is_multiple_of(ALIGNMENT as u64), "a file must be filled in whole blocks");
+    assert!(length.get().is_multiple_of(4096), "a file must be filled in whole blocks");
     let chunks = length.get().div_ceil(CHUNK.get());
+    let buffers = (0..WRITERS.min(chunks)).map(|_| Buffers::new(1, CHUNK, false));
+    let buffers: Vec<Buffers> = buffers.collect::<Result<_, _>>().map_err(io::Error::other)?;
     let next = AtomicU64::new(0);
     let stop = AtomicBool::new(false);
     let mut last_step = Step::Continue;
@@ -57,9 +71,9 @@ pub(super) fn fill(
     std::thread::scope(|scope| {
         // Handed over one by one: no writer runs ahead of the answer whether to go on.
         let (sender, reports) = mpsc::sync_channel(0);
-        for _ in 0..WRITERS.min(chunks) {
+        for buffer in buffers {
             let (sender, next, stop) = (sender.clone(), &next, &stop);
-            scope.spawn(move || write_chunks(file, length, seed, next, stop, &sender));
+            scope.spawn(move || write_chunks(file, length, seed, buffer, next, stop, &sender));
         }
         drop(sender);
         let mut written = Bytes::ZERO;
@@ -72,7 +86,7 @@ pub(super) fn fill(
             if failure.is_none() && last_step == Step::Continue {
                 last_step = progress(Progress { written, total: length });
             }
-            if failure.is_some() || last_step != Step::Continue {
+            if last_step != Step::Continue {
                 stop.store(true, Ordering::Relaxed);
             }
         }
@@ -97,14 +111,11 @@ fn write_chunks(
     file: &File,
     length: Bytes,
     seed: u64,
+    mut buffer: Buffers,
     next: &AtomicU64,
     stop: &AtomicBool,
     reports: &mpsc::SyncSender<io::Result<Bytes>>,
 ) {
-    let mut memory = vec![0; narrow::<usize>(CHUNK.get()) + ALIGNMENT];
-    let start = memory.as_ptr().align_offset(ALIGNMENT);
-    assert!(start < ALIGNMENT, "the buffer must begin within its memory");
-    let buffer = &mut memory[start..start + narrow::<usize>(CHUNK.get())];
     // The file will not be used then.
     let _others = StopOnPanic(stop);
     while !stop.load(Ordering::Relaxed) {
@@ -115,20 +126,21 @@ fn write_chunks(
         crate::fault::here("layout");
         let count = (length - offset).min(CHUNK);
         debug_assert!(offset + count <= length, "no chunk may end behind the file");
-        let part = &mut buffer[..narrow::<usize>(count.get())];
+        let part = buffer.piece_mut(0, narrow::<usize>(count.get()));
         noise(seed, offset, part);
         let report = file.write_all_at(part, offset.get()).map(|()| count);
-        let failed = report.is_err();
-        // The receiver outlives every writer; should it not, there is nobody left to tell.
-        if reports.send(report).is_err() || failed {
-            return;
+        if report.is_err() {
+            stop.store(true, Ordering::Relaxed);
         }
+        // The receiver outlives every writer.
+        let _heard = reports.send(report);
     }
 }
 
 /// Data of its own for each seed and chunk. The odd constant is that of splitmix64 (Steele et al. 2014), which
 /// `seed_from_u64` uses too; it keeps the seeds of neighbouring chunks apart.
 fn noise(seed: u64, offset: Bytes, buffer: &mut [u8]) {
+    debug_assert!(offset.get().is_multiple_of(CHUNK.get()), "data belongs to a chunk as a whole");
     let chunk = offset.get() / CHUNK.get();
     let seed = seed.wrapping_add(chunk.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     Xoshiro256PlusPlus::seed_from_u64(seed).fill_bytes(buffer);
@@ -178,6 +190,27 @@ mod tests {
         };
         let error = fill(&file, CHUNK * 16, 3, &mut go_on).map(|_| ()).expect_err("it is open for reading");
         assert_eq!((error.raw_os_error(), asked), (Some(libc::EBADF), 0));
+    }
+
+    #[test]
+    fn only_what_cannot_be_written_past_the_page_cache_is_written_through_it() {
+        let written = |count: u64| Ok(Filled::Bytes(Bytes::new(count)));
+        let failed = |errno| Some(Err(io::Error::from_raw_os_error(errno)));
+        let nobody = || -> io::Result<Filled> { panic!("it was written already") };
+        let (filled, is_direct) = or_cached(Some(written(8192)), nobody);
+        assert_eq!((filled.expect("it was written"), is_direct), (Filled::Bytes(Bytes::new(8192)), true));
+        assert_eq!(or_cached(Some(Ok(Filled::Aborted)), nobody).0.expect("that is an end"), Filled::Aborted);
+        for direct in [None, failed(libc::EINVAL)] {
+            let (filled, is_direct) = or_cached(direct, || written(4096));
+            assert_eq!(
+                (filled.expect("it was written"), is_direct),
+                (Filled::Bytes(Bytes::new(4096)), false)
+            );
+        }
+        for errno in [libc::EIO, libc::ENOSPC, libc::EROFS] {
+            let told = or_cached(failed(errno), nobody).0.expect_err("it failed");
+            assert_eq!(told.raw_os_error(), Some(errno));
+        }
     }
 
     #[test]

@@ -212,6 +212,10 @@ impl Scratch {
         if let Some(found) = Scratch::found(&spec.path, &spec.journal)? {
             let fits = found.header.complete && found.header.data == size && !found.extents.has_gap();
             if fits {
+                assert!(
+                    found.reused && !found.direct,
+                    "of a file that was there nobody knows what is cached"
+                );
                 return Ok(found);
             }
             found.discard()?;
@@ -257,6 +261,7 @@ impl Scratch {
         kept.write(&self.file).and_then(|()| self.file.sync_data()).map_err(os)?;
         self.header = kept;
         self.settle();
+        assert!(self.noted.is_none(), "nothing may be noted of a file that stays");
         Ok(())
     }
 
@@ -389,6 +394,10 @@ impl Scratch {
         if scratch.extents.has_gap() {
             return Err(ScratchError::Hollow { path: path.into(), what: scratch.extents.in_words() });
         }
+        assert!(
+            scratch.header.complete && !scratch.header.keep,
+            "a new file is whole, and stays only if told to"
+        );
         Ok(scratch)
     }
 
@@ -401,27 +410,23 @@ impl Scratch {
             Err(error) => return Err(os(&path, "reserve space for")(error.into())),
         }
         let direct = layout::reopen_direct(&self.file, &path);
-        let filled = match &direct {
-            Some(direct) => match layout::fill(direct, size, self.header.seed, progress) {
-                // Opening was allowed and writing was not, as some stacked file systems do.
-                Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
-                    layout::fill(&self.file, size, self.header.seed, progress)
-                }
-                filled => {
-                    self.direct = true;
-                    filled
-                }
-            },
-            None => layout::fill(&self.file, size, self.header.seed, progress),
-        };
+        let mut fill = |file: &File| layout::fill(file, size, self.header.seed, progress);
+        let direct = direct.map(|file| fill(&file));
+        let (filled, is_direct) = layout::or_cached(direct, || fill(&self.file));
+        self.direct = is_direct;
         match filled.map_err(os(&path, "write"))? {
             layout::Filled::Aborted => return Err(ScratchError::Aborted { path }),
             layout::Filled::Bytes(written) => self.header.data = written,
         }
+        assert!(self.header.data <= size, "no more may be written than was asked for");
         self.header.complete = true;
         // The mark first: one of the two ends the file at any moment.
         self.header.write(&self.file).map_err(os(&path, "mark"))?;
         self.file.set_len((self.header.data + HEADER_SIZE).get()).map_err(os(&path, "shorten"))?;
+        debug_assert!(
+            header_of(&self.file).is_ok_and(|found| found == Some(self.header)),
+            "the mark must end the file",
+        );
         self.file.sync_data().map_err(os(&path, "write back"))?;
         // A hint: what was laid out through the page cache must not be served from it.
         let _ = fadvise(&self.file, 0, None, Advice::DontNeed);
@@ -457,7 +462,7 @@ fn lock(path: &Path, file: &File) -> Result<(), ScratchError> {
 
 /// What is free for this user, and the size of the file system, where `path` is or would be.
 fn free(path: &Path) -> io::Result<(Bytes, Bytes)> {
-    let space = statvfs(folder_of(path))?;
+    let space = statvfs(handle::parent_of(path))?;
     let bytes = |blocks: u64| Bytes::new(blocks.saturating_mul(space.f_frsize));
     Ok((bytes(space.f_bavail), bytes(space.f_blocks)))
 }
@@ -476,7 +481,7 @@ pub struct Room {
 /// The room where `path` is or would be.
 pub fn room(path: &Path) -> Result<Room, ScratchError> {
     let (free, total) = free(path).map_err(os(path, "ask for the free space of"))?;
-    let stat = std::fs::metadata(folder_of(path)).map_err(os(path, "look at the folder of"))?;
+    let stat = std::fs::metadata(handle::parent_of(path)).map_err(os(path, "look at the folder of"))?;
     Ok(Room { file_system: stat.dev(), free, total })
 }
 
@@ -498,10 +503,6 @@ pub fn left_behind(path: &Path) -> Option<Left> {
     let Header { data, complete, .. } = header_of(&file).ok()??;
     let held = Bytes::new(file.metadata().ok()?.blocks().saturating_mul(512));
     Some(Left { data, held, complete })
-}
-
-fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Whether `size` more fit where `path` is or would be, and [`reserve`] stays free unless told otherwise.

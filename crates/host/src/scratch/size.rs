@@ -70,6 +70,7 @@ pub fn auto_size(given: &SizeEnvironment) -> Option<SizeChoice> {
         return None;
     }
     assert!(size <= limit && size <= wanted, "a size must fit, and be no larger than needed");
+    assert!(size.get().is_multiple_of(Bytes::MIB.get()), "a size must be round");
     let reason = match (size < wanted, given.direct) {
         (true, _) => Reason::Cut(wanted, limit_words),
         (false, true) => Reason::Direct,
@@ -104,6 +105,7 @@ impl SizeEnvironment {
     fn choice(&self, size: Bytes, reason: &Reason) -> SizeChoice {
         let beats_page_cache = self.direct || size >= self.ram * 2;
         let beats_known_caches = size >= self.known_cache * 2;
+        assert!(size <= self.room(), "a size must fit");
         let why = why(self, size, reason, beats_page_cache, beats_known_caches);
         SizeChoice { size, beats_page_cache, beats_known_caches, why }
     }
@@ -150,7 +152,9 @@ fn why(
 ///
 /// 5 % is what ext4 itself keeps for root (mke2fs(8), `-m`): below it allocators fragment and logs fail.
 pub fn reserve(size: Bytes, free: Bytes) -> Bytes {
-    Bytes::new(size.get() / 20).max(Bytes::GIB).min(Bytes::new(free.get() / 4))
+    let reserve = Bytes::new(size.get() / 20).max(Bytes::GIB).min(Bytes::new(free.get() / 4));
+    assert!(reserve <= free, "no more can stay free than is free");
+    reserve
 }
 
 /// A limit on the time of laying out: what is written by then is enough, if it is at least `least`.

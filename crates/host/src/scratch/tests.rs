@@ -1,6 +1,7 @@
 use super::create::{create_named, create_noted};
 use super::*;
 use crate::fixture::as_nobody;
+use crate::restore::unfinished;
 
 fn spec(folder: &tempfile::TempDir, size: Bytes) -> Spec {
     Spec {
@@ -163,7 +164,9 @@ fn the_least_file_is_one_block_and_reports_grow_up_to_the_whole() {
 fn a_file_is_laid_out_past_the_page_cache_where_that_can_be_and_says_whether() {
     let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("the test has a folder");
     let mut scratch = Scratch::prepare(&spec(&folder, SIZE), &mut go_on).expect("there is room");
-    let can = layout::reopen_direct(&scratch.file, scratch.path()).is_some();
+    let direct = std::os::unix::fs::OpenOptionsExt::custom_flags(File::options().read(true), libc::O_DIRECT)
+        .open(scratch.path());
+    let can = direct.is_ok();
     assert_eq!(scratch.laid_out_direct(), can);
     scratch.keep().expect("the file is ours");
     drop(scratch);
@@ -238,8 +241,6 @@ fn the_room_for_a_file_is_that_of_the_folder_it_would_be_in() {
     let stat = std::fs::metadata(folder.path()).expect("it is there");
     assert_eq!(room.file_system, stat.dev());
     assert!(room.free > Bytes::ZERO && room.free < room.total, "{room:?}");
-    assert_eq!(folder_of(Path::new("a/b")), Path::new("a"));
-    assert_eq!(folder_of(Path::new("b")), Path::new("."));
     assert!(enough_room(&path, SIZE, Some(Bytes::ZERO)).is_ok());
     let error = enough_room(&path, SIZE, Some(room.total)).expect_err("less than all is free");
     let ScratchError::TooLarge { asked, reserve, .. } = error else { panic!("{error}") };
@@ -300,6 +301,8 @@ fn a_kept_file_is_reused_and_stays_while_another_size_replaces_it() {
     let other = Scratch::prepare(&spec(&folder, SIZE + Bytes::MIB), &mut go_on).expect("there is room");
     assert!(!other.reused());
     assert_ne!(other.header().creation, creation);
+    // Both halves of it are drawn.
+    assert!([creation, other.header().creation].iter().all(|id| id >> 64 != 0 && *id as u64 != 0));
     drop(other);
     assert!(!path.exists());
 }
@@ -450,6 +453,41 @@ fn where_no_file_can_be_made_without_a_name_it_has_another_one_until_it_has_its_
     let mut full = Some(full);
     create_named(&other, &header, &mut |_| Err(full.take().expect("once"))).expect_err("it is not noted");
     assert_eq!(std::fs::read_dir(folder.path()).expect("it is there").count(), 1);
+    // Not over another file of the name that it would have until then.
+    let taken = unfinished(&other, header.creation);
+    std::fs::write(&taken, "a stranger's").expect("the folder is ours");
+    let error = create_named(&other, &header, &mut |_| Ok(())).expect_err("its name is taken");
+    assert!(matches!(error, ScratchError::NotOurs { .. }), "{error}");
+    assert_eq!(std::fs::read(&taken).expect("it is there"), b"a stranger's");
+}
+
+/// `chattr +i` or `-i`; `None` where that is not known, or not allowed.
+fn set_immutable(path: &Path, is_so: bool) -> Option<()> {
+    use std::os::fd::AsFd;
+    let file = File::open(path).expect("it is there");
+    let flags = rustix::fs::ioctl_getflags(file.as_fd()).ok()?;
+    let mut wanted = flags;
+    wanted.set(rustix::fs::IFlags::IMMUTABLE, is_so);
+    rustix::fs::ioctl_setflags(file.as_fd(), wanted).ok()
+}
+
+#[test]
+fn a_write_that_is_refused_for_another_reason_than_space_is_told_as_what_it_is() {
+    let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("the test has a folder");
+    let spec = spec(&folder, Bytes::MIB * 64);
+    let mut done = None;
+    let mut refuse = |_: Progress| {
+        done = done.or_else(|| set_immutable(&spec.path, true));
+        if done.is_some() { Step::Continue } else { Step::Abort }
+    };
+    let error = Scratch::prepare(&spec, &mut refuse).expect_err("it cannot be written");
+    if done.is_none() {
+        assert!(matches!(error, ScratchError::Aborted { .. }), "{error}");
+        return;
+    }
+    set_immutable(&spec.path, false).expect("it was allowed before");
+    let ScratchError::Os { action, source, .. } = error else { panic!("{error}") };
+    assert_eq!((action, source.raw_os_error()), ("write", Some(libc::EPERM)));
 }
 
 #[test]
