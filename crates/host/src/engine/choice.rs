@@ -49,6 +49,7 @@ pub fn choose(
     workload: &Workload,
     refusal: Option<&str>,
 ) -> Result<(EngineChoice, Option<String>), EngineError> {
+    assert!(workload.depth > 0, "a worker must have a slot");
     let one_at_a_time = workload.depth == 1;
     let calls = |call| if one_at_a_time { EngineChoice::Sync(call) } else { EngineChoice::Pool(call) };
     let needs_ring = workload.engine.sqpoll || workload.engine.iopoll;

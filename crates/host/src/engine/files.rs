@@ -75,7 +75,7 @@ fn open_permitted(workload: &Workload, path: &Path, permit: &Permit) -> Result<F
 }
 
 fn open_to_read(workload: &Workload, path: &Path) -> Result<File, EngineError> {
-    let flags = open_flags(workload) | OFlags::RDONLY | OFlags::CLOEXEC;
+    let flags = open_flags(workload) | OFlags::CLOEXEC;
     // A file of somebody else may be read, but not without a trace; then the trace costs what it costs.
     let opened =
         rustix::fs::open(path, flags | OFlags::NOATIME, Mode::empty()).or_else(|errno| match errno {
@@ -171,6 +171,27 @@ mod tests {
         let mix = workload::spec::OpMix { reads: units::Share::NONE, ..reads.mix };
         let error = open_files(&Workload { mix, ..reads }, &refs).map(|_| ()).expect_err("nobody permits it");
         assert!(matches!(error, EngineError::NoPermit { .. }), "{error}");
+    }
+
+    #[test]
+    fn what_is_only_read_is_opened_for_reading_whatever_is_permitted_and_as_the_workload_says() {
+        let path =
+            tempfile::NamedTempFile::new_in(env!("CARGO_MANIFEST_DIR")).expect("the test has a folder");
+        let permit = Permit::for_own(path.path(), path.as_file(), "a file".into()).expect("it is open");
+        let files = [FileRef { path: path.path().into(), permit: Some(Arc::new(permit)) }];
+        for (direct, open) in [(false, OpenSync::None), (true, OpenSync::None), (false, OpenSync::Dsync)] {
+            let opened = match open_files(&workload(direct, open), &files) {
+                // A file system without direct I/O.
+                Err(EngineError::Open { .. }) if direct => continue,
+                opened => opened.expect("it is there"),
+            };
+            let flags = rustix::fs::fcntl_getfl(opened.fd(0)).expect("it is open");
+            assert_eq!(flags & OFlags::ACCMODE, OFlags::RDONLY);
+            assert_eq!(flags.contains(OFlags::DIRECT), direct);
+            assert_eq!(flags.contains(OFlags::DSYNC), open == OpenSync::Dsync);
+            let own = rustix::io::fcntl_getfd(opened.fd(0)).expect("it is open");
+            assert!(own.contains(rustix::io::FdFlags::CLOEXEC), "no other program has it");
+        }
     }
 
     #[test]

@@ -27,3 +27,24 @@ fn set_out(fd: BorrowedFd<'_>) -> Result<(), Errno> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsFd;
+
+    use super::*;
+
+    #[test]
+    fn each_kind_reaches_a_file_and_what_cannot_be_flushed_says_so() {
+        let file = tempfile::tempfile().expect("the test has a temporary folder");
+        let (pipe, _other) = std::io::pipe().expect("there is a descriptor left");
+        for (kind, refusal) in [
+            (FlushKind::Fsync, Errno::INVAL),
+            (FlushKind::Fdatasync, Errno::INVAL),
+            (FlushKind::SyncFileRange, Errno::SPIPE),
+        ] {
+            assert_eq!(flush(kind, file.as_fd()), Ok(()), "{kind:?}");
+            assert_eq!(flush(kind, pipe.as_fd()), Err(refusal), "{kind:?}");
+        }
+    }
+}

@@ -92,6 +92,7 @@ fn map(open: &super::OpenFile, writes: bool) -> Result<Mapping, EngineError> {
     let base =
         unsafe { rustix::mm::mmap(std::ptr::null_mut(), len, protection, MapFlags::SHARED, &open.file, 0) }
             .map_err(|errno| system(errno.into()))?;
+    assert!((base as usize).is_multiple_of(4096), "a mapping must begin at a page");
     match sigbus::guard(base as usize, len) {
         Some(guard) => Ok(Mapping { base: base.cast(), len, _guard: guard }),
         None => {
@@ -127,5 +128,33 @@ impl Engine for Mmap {
 
     fn wait(&mut self, wait: Wait, done: &mut impl FnMut(Completion)) -> Result<Instant, EngineError> {
         Ok(self.ended.hand_over(&self.clock, wait, &mut self.payload, done))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::fixture::{full_of, open, payload, request};
+
+    #[test]
+    fn a_file_is_mapped_as_long_as_its_engine_lives_and_is_not_exchanged_for_another() {
+        let file = full_of(3);
+        let own = file.path().to_str().expect("it is text").to_owned();
+        let maps = || std::fs::read_to_string("/proc/self/maps").expect("every process has them");
+        let is_mapped = || maps().lines().any(|line| line.ends_with(&own));
+        let mut engine =
+            Mmap::new(Clock::start(), open(&file), payload(1, 1.0), false).expect("it is not empty");
+        assert!(is_mapped());
+        let error = engine.reopen(open(&file)).expect_err("the mapping is of the first").to_string();
+        assert!(error.contains("`reopen_every` goes with io_uring or `depth = 1`"), "{error}");
+        engine.submit(&[request(Op::Read, 0)]).expect("nothing can fail");
+        let mut ended = Vec::new();
+        engine.wait(Wait::For(1), &mut |done| ended.push(done.outcome)).expect("nothing can fail");
+        assert_eq!(
+            (ended, engine.payload().bytes(&request(Op::Read, 0))[4095]),
+            (vec![Outcome::moved(4096)], 3)
+        );
+        drop(engine);
+        assert!(!is_mapped());
     }
 }

@@ -6,6 +6,8 @@
 mod again;
 mod choice;
 mod files;
+#[cfg(test)]
+mod fixture;
 mod flush;
 mod mmap;
 mod null;

@@ -18,6 +18,7 @@ pub struct Null {
 impl Null {
     /// For a job of `depth`.
     pub fn new(clock: Clock, depth: u32) -> Null {
+        assert!(depth > 0, "a job must have a slot");
         Null { clock, taken: Vec::with_capacity(depth as usize) }
     }
 }

@@ -19,6 +19,10 @@ pub(super) struct Ended(Vec<(Request, Outcome)>);
 
 impl Ended {
     pub(super) fn push(&mut self, request: &Request, outcome: Outcome) {
+        debug_assert!(
+            self.0.iter().all(|(other, _)| other.token != request.token),
+            "a slot must have one request at a time"
+        );
         self.0.push((*request, outcome));
     }
 
@@ -110,6 +114,7 @@ impl Payload {
     /// What the next write of a slot contains, as long as the largest request; `None` where nothing is written.
     pub fn content(&mut self, slot: usize) -> Option<&[u8]> {
         self.writes.as_ref()?;
+        assert!(slot < self.depth, "the job must have the slot");
         Some(self.buffers.piece_mut(self.depth + slot, self.largest))
     }
 
@@ -137,26 +142,14 @@ impl Payload {
 #[cfg(test)]
 mod tests {
     use units::Nanos;
-    use workload::spec::{OpMix, Workload};
-    use workload::{Token, compile};
+    use workload::Token;
 
     use super::*;
-
-    fn payload(reads: f64) -> Payload {
-        let share = units::Share::new(reads).expect("it is a share");
-        let mix = OpMix { reads: share, trims: units::Share::NONE, flushes: units::Share::NONE };
-        let workload = Workload { depth: 3, mix, ..Workload::plain("payload") };
-        let job = compile(&workload, &[Bytes::MIB]).expect("it fits").remove(0);
-        Payload::new(&workload, &job).expect("some pages")
-    }
-
-    fn request(op: Op, slot: u32) -> Request {
-        Request { offset: Bytes::ZERO, len: 4096, token: Token(slot), file: 0, op }
-    }
+    use crate::engine::fixture::{payload, request};
 
     #[test]
     fn each_slot_has_a_piece_to_read_into_and_where_anything_is_written_another_to_write_from() {
-        let mut both = payload(0.5);
+        let mut both = payload(3, 0.5);
         assert_eq!((both.depth(), both.writes()), (3, true));
         let mut places: Vec<usize> = (0..3)
             .flat_map(|slot| [Op::Read, Op::Write].map(|op| both.address(&request(op, slot)) as usize))
@@ -172,14 +165,14 @@ mod tests {
         places.sort_unstable();
         places.dedup();
         assert_eq!(places, (0..6).map(|piece| base as usize + piece * 4096).collect::<Vec<_>>());
-        let mut reads = payload(1.0);
+        let mut reads = payload(3, 1.0);
         assert_eq!((reads.writes(), reads.size()), (false, Bytes::KIB * 12));
         assert!(reads.content(0).is_none());
     }
 
     #[test]
     fn a_slot_has_new_content_once_its_write_has_been_handed_over_and_no_other_slot_has() {
-        let mut payload = payload(0.5);
+        let mut payload = payload(3, 0.5);
         let before: Vec<Vec<u8>> =
             (0..3).map(|slot| payload.content(slot).expect("it writes").to_vec()).collect();
         assert!(before[0] != before[1] && before[1] != before[2]);
@@ -206,6 +199,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "fits its piece")]
     fn a_request_longer_than_its_piece_has_no_place() {
-        payload(1.0).address(&Request { len: 4097, ..request(Op::Read, 0) });
+        payload(3, 1.0).address(&Request { len: 4097, ..request(Op::Read, 0) });
     }
 }

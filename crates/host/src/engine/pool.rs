@@ -32,6 +32,9 @@ struct CpuCounters {
     system: AtomicU64,
 }
 
+/// What an I/O thread has for its calls, of which none is deep: 256 KiB.
+const STACK: usize = 262_144;
+
 const PANICKED: EngineError = EngineError::Internal { thread: "a thread that carries out requests" };
 
 /// One thread for each slot; the slot's number is its thread's.
@@ -76,6 +79,7 @@ impl ThreadPool {
 
     /// Takes what has ended: at least so many, unless `due` comes first.
     fn receive(&mut self, least: u32, due: Option<Instant>) -> Result<(), EngineError> {
+        debug_assert!(self.taken.is_empty(), "every completion must have been handed over");
         let least = self.in_flight.min(least as usize);
         while self.taken.len() < least {
             let left = due.map(|due| due.saturating_since(self.clock.now()).get());
@@ -158,7 +162,7 @@ impl IoThread {
             }
         };
         let thread =
-            std::thread::Builder::new().name("fathom-io".into()).stack_size(256 << 10).spawn(serve).map_err(
+            std::thread::Builder::new().name("fathom-io".into()).stack_size(STACK).spawn(serve).map_err(
                 |source| EngineError::System { call: "clone (a thread for each request)", source },
             )?;
         Ok(IoThread { work: Some(work), thread: Some(thread), taken })
@@ -218,5 +222,114 @@ impl Drop for ThreadPool {
                 let _panicked = thread.join();
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::FileExt;
+
+    use units::Bytes;
+    use workload::{Outcome, Token};
+
+    use super::*;
+    use crate::engine::fixture::{full_of, job, open, request, workload};
+
+    /// A pool without a thread, with so many requests in flight; their ends come from the test.
+    fn fed(in_flight: usize) -> (ThreadPool, Sender<Option<Completion>>) {
+        let (report, ended) = channel();
+        let (clock, last_end) = (Clock::start(), Instant::START);
+        (ThreadPool { clock, io_threads: Vec::new(), ended, taken: Vec::new(), in_flight, last_end }, report)
+    }
+
+    fn ended(slot: u32, finished_at: Instant) -> Option<Completion> {
+        Some(Completion { token: Token(slot), outcome: Outcome::moved(4096), finished_at })
+    }
+
+    /// What a wait hands over.
+    fn told(pool: &mut ThreadPool, wait: Wait) -> Vec<(u32, Instant)> {
+        let mut told = Vec::new();
+        pool.wait(wait, &mut |done| told.push((done.token.0, done.finished_at))).expect("no thread panicked");
+        told
+    }
+
+    #[test]
+    fn ends_are_handed_over_in_their_order_and_none_before_one_that_was() {
+        let (mut pool, report) = fed(3);
+        let times: Vec<Instant> = (0..3).map(|_| pool.clock.now()).collect();
+        for slot in [2, 1] {
+            report.send(ended(slot, times[slot as usize])).expect("the pool hears");
+        }
+        assert_eq!(told(&mut pool, Wait::No), [(1, times[1]), (2, times[2])]);
+        report.send(ended(0, times[0])).expect("the pool hears");
+        assert_eq!(told(&mut pool, Wait::No), [(0, times[2])], "it is told late, and so counts as late");
+        assert_eq!(pool.in_flight, 0);
+    }
+
+    #[test]
+    fn a_wait_is_for_as_many_as_are_asked_for_and_in_flight_and_not_past_its_time() {
+        let (mut pool, report) = fed(3);
+        let clock = pool.clock.clone();
+        let after = |time| clock.now().saturating_add(time);
+        let answer = std::thread::spawn({
+            let (clock, report) = (clock.clone(), report.clone());
+            move || {
+                for slot in [0, 1] {
+                    clock.sleep_until(clock.now().saturating_add(Nanos::from_millis(10)));
+                    report.send(ended(slot, clock.now())).expect("the pool hears");
+                }
+            }
+        });
+        assert_eq!(told(&mut pool, Wait::For(2)).len(), 2);
+        answer.join().expect("it told");
+        // One is in flight, and does not end in time.
+        let due = after(Nanos::from_millis(5));
+        assert_eq!(told(&mut pool, Wait::Until(due, 1)), []);
+        assert!(clock.now() >= due);
+        // It ends before the time: so does the wait, although more were asked for.
+        report.send(ended(2, clock.now())).expect("the pool hears");
+        let far = after(Nanos::from_secs(30));
+        assert_eq!(told(&mut pool, Wait::Until(far, 4)).len(), 1);
+        assert!(clock.now() < far);
+        // With nothing in flight until the time, or not at all.
+        let due = after(Nanos::from_millis(5));
+        assert_eq!(told(&mut pool, Wait::Until(due, 1)), []);
+        assert!(clock.now() >= due);
+        assert_eq!(told(&mut pool, Wait::For(1)), []);
+    }
+
+    #[test]
+    fn a_thread_that_panicked_ends_the_wait_and_what_threads_took_is_summed() {
+        let (mut pool, report) = fed(1);
+        report.send(None).expect("the pool hears");
+        let error = pool.wait(Wait::For(1), &mut |_| panic!("nothing ended")).expect_err("it panicked");
+        assert!(matches!(error, EngineError::Internal { .. }), "{error}");
+        for (user, system) in [(3, 50), (4, 70)] {
+            let taken = CpuCounters { user: AtomicU64::new(user), system: AtomicU64::new(system) };
+            pool.io_threads.push(IoThread { work: None, thread: None, taken: Arc::new(taken) });
+        }
+        assert_eq!(pool.helpers_cpu(), CpuTime { user: Nanos::new(7), system: Nanos::new(120) });
+        assert!(pool.reopen(Arc::new(OpenFiles(Vec::new()))).is_err(), "each thread has its files");
+    }
+
+    #[test]
+    fn each_write_of_a_slot_has_content_of_its_own_and_no_thread_outlives_the_pool() {
+        let file = full_of(0);
+        let files = open(&file);
+        let workload = workload(16, 0.5);
+        let mut pool = ThreadPool::new(Clock::start(), Call::Pread, &workload, &job(&workload), &files, None)
+            .expect("there is room for 16 threads");
+        let mut blocks = Vec::new();
+        for block in 0..4 {
+            let write = Request { offset: Bytes::new(block * 4096), ..request(Op::Write, 15) };
+            pool.submit(&[write]).expect("the thread lives");
+            assert_eq!(told(&mut pool, Wait::For(1)).len(), 1);
+            let mut written = vec![0; 4096];
+            file.as_file().read_exact_at(&mut written, block * 4096).expect("it is there");
+            assert!(written.iter().any(|byte| *byte != 0) && !blocks.contains(&written), "block {block}");
+            blocks.push(written);
+        }
+        drop(pool);
+        assert_eq!(Arc::strong_count(&files), 1);
     }
 }

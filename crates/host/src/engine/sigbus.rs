@@ -3,8 +3,11 @@
 //! The handler puts a page of zeros under the address, notes that it did, and lets the load go on; the engine
 //! looks at the note after each access. Only ranges that an engine registered are treated so.
 
+use std::ffi::c_void;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, compiler_fence};
+
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 
 /// Mappings at a time in one process, one per file and worker.
 const RANGES_MAX: usize = 256;
@@ -22,6 +25,7 @@ pub struct Guarded(usize);
 
 /// Registers a mapping. `None` when the table is full.
 pub fn guard(start: usize, len: usize) -> Option<Guarded> {
+    assert!(start != 0 && len != 0, "a range must hold something, and 0 stands for none");
     install();
     for (slot, place) in STARTS.iter().enumerate() {
         if place.compare_exchange(0, start, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
@@ -61,7 +65,7 @@ fn install() {
 }
 
 /// Only system calls and atomics: anything else is not allowed in a signal handler.
-extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
+extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, _: *mut c_void) {
     const PAGE: usize = 4096;
     // SAFETY: the kernel passes a valid siginfo for SIGBUS.
     let address = unsafe { (*info).si_addr() } as usize;
@@ -84,16 +88,14 @@ extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, _: *
 fn replace_page(page: usize, len: usize) -> bool {
     // SAFETY: the caller has found the page to lie within a mapping of ours.
     let made = unsafe {
-        libc::mmap(
-            page as *mut libc::c_void,
+        mmap_anonymous(
+            page as *mut c_void,
             len,
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED,
-            -1,
-            0,
+            ProtFlags::READ | ProtFlags::WRITE,
+            MapFlags::PRIVATE | MapFlags::FIXED,
         )
     };
-    made != libc::MAP_FAILED
+    made.is_ok()
 }
 
 #[cfg(test)]
@@ -146,6 +148,28 @@ mod tests {
         let place = one.0;
         drop(one);
         assert_ne!(STARTS[place].load(Ordering::Relaxed), 1 << 40);
+    }
+
+    /// Told to the copy of this test that is to fault.
+    const FAULTS: &str = "FATHOM_FAULTS_OUTSIDE";
+
+    #[test]
+    fn a_load_just_behind_a_range_ends_the_process_as_if_nobody_had_a_handler() {
+        use std::os::unix::process::ExitStatusExt;
+        if std::env::var_os(FAULTS).is_some() {
+            let none = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
+            rustix::process::setrlimit(rustix::process::Resource::Core, none).expect("less is allowed");
+            let (base, _file) = shrunk(4);
+            let _guard = guard(base as usize, 2 * 4096).expect("the table has room");
+            // SAFETY: within the mapping; what becomes of the fault is what is tested.
+            unsafe { base.add(2 * 4096).read_volatile() };
+            std::process::exit(0);
+        }
+        let program = std::env::current_exe().expect("the test is a program");
+        let name =
+            "engine::sigbus::tests::a_load_just_behind_a_range_ends_the_process_as_if_nobody_had_a_handler";
+        let ended = std::process::Command::new(program).args(["--exact", name]).env(FAULTS, "").output();
+        assert_eq!(ended.expect("it is a program").status.signal(), Some(libc::SIGBUS));
     }
 
     #[test]

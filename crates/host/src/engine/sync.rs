@@ -89,8 +89,34 @@ pub(super) fn execute(
         (Op::Trim, _) => return trim(&files.0[usize::from(request.file)], request),
         (Op::Flush, _) => again(|| super::flush(flush, fd).map(|()| 0)),
     };
+    debug_assert!(
+        moved.is_err() || moved.is_ok_and(|moved| moved <= request.len as usize),
+        "no more can be moved than was asked for"
+    );
     match moved {
         Ok(moved) => Outcome::moved(narrow::<u32>(moved)),
         Err(errno) => Outcome::failed(Errno(errno.raw_os_error())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::fixture::{full_of, open, payload, request};
+
+    #[test]
+    fn what_is_opened_anew_is_what_is_read_from_then_on() {
+        let (one, other) = (full_of(1), full_of(2));
+        for call in [Call::Pread, Call::Preadv2] {
+            let mut engine = Sync::new(Clock::start(), call, FlushKind::Fsync, open(&one), payload(1, 1.0));
+            let read = |engine: &mut Sync| {
+                engine.submit(&[request(Op::Read, 0)]).expect("nothing can fail");
+                engine.wait(Wait::For(1), &mut |_| ()).expect("nothing can fail");
+                engine.payload().bytes(&request(Op::Read, 0))[4095]
+            };
+            assert_eq!(read(&mut engine), 1);
+            engine.reopen(open(&other)).expect("it keeps none open");
+            assert_eq!(read(&mut engine), 2);
+        }
     }
 }

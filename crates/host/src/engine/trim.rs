@@ -3,12 +3,13 @@
 use std::os::fd::{AsFd, AsRawFd};
 
 use rustix::fs::FallocateFlags;
-use workload::{Errno, Outcome, Request};
+use workload::{Errno, Op, Outcome, Request};
 
 use super::OpenFile;
 
 /// Carries out a trim and says how it ended. Blocks until it has.
 pub fn trim(open: &OpenFile, request: &Request) -> Outcome {
+    debug_assert_eq!(request.op, Op::Trim, "nothing else may lose data");
     let ended = if open.is_block_device { discard(open, request) } else { punch_hole(open, request) };
     match ended {
         Ok(()) => Outcome::moved(request.len),

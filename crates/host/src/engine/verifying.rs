@@ -11,7 +11,6 @@ use workload::{Completion, Op, Request, Token};
 use super::{EngineError, HasPayload, OpenFiles, Wait};
 use crate::clock::Clock;
 use crate::engine::Engine;
-use crate::monitor::CpuTime;
 use crate::verify::Checker;
 
 /// The engine and its checker.
@@ -41,6 +40,7 @@ impl<E: HasPayload> Verifying<E> {
     fn conclude(&mut self, done: Completion) -> Completion {
         let slot = done.token.0 as usize;
         let request = self.taken[slot];
+        debug_assert_eq!(request.token, done.token, "what ends must have been submitted");
         let payload = self.inner.payload();
         let bytes: &[u8] = if request.op == Op::Read { payload.bytes(&request) } else { &[] };
         let outcome = self.checker.conclude(&request, done.outcome, bytes);
@@ -76,8 +76,43 @@ impl<E: HasPayload> Engine for Verifying<E> {
     fn reopen(&mut self, files: Arc<OpenFiles>) -> Result<(), EngineError> {
         self.inner.reopen(files)
     }
+}
 
-    fn helpers_cpu(&self) -> CpuTime {
-        self.inner.helpers_cpu()
+#[cfg(test)]
+mod tests {
+    use workload::Outcome;
+    use workload::spec::{FlushKind, Verify, Workload};
+
+    use super::*;
+    use crate::engine::Sync;
+    use crate::engine::fixture::{full_of, job, open, payload, request, workload};
+    use crate::engine::sync::Call;
+    use crate::verify::{Books, Checks, Verification};
+
+    /// An engine over a file of that byte, and its clock.
+    fn verifying(byte: u8) -> (Verifying<Sync>, Clock) {
+        let (file, clock) = (full_of(byte), Clock::start());
+        let books = Arc::new(Books::new(1, Bytes::new(4096)));
+        let files = vec![books.ledger(file.path(), Bytes::MIB)];
+        let asked = Workload { verify: Verify::Written, ..workload(1, 0.5) };
+        let checks = Checks::new(&Verification { books, files }, &asked, &job(&asked));
+        let inner = Sync::new(clock.clone(), Call::Pread, FlushKind::Fsync, open(&file), payload(1, 0.5));
+        (Verifying::new(inner, checks.checker(1), clock.clone()), clock)
+    }
+
+    #[test]
+    fn the_time_that_comes_back_is_not_before_the_checks_and_files_are_exchanged_below() {
+        let (mut engine, clock) = verifying(1);
+        let read = request(Op::Read, 0);
+        engine.submit(&[read]).expect("nothing can fail");
+        let mut seen = None;
+        let told = engine.wait(Wait::For(1), &mut |done| seen = Some((done.outcome, clock.now())));
+        let (outcome, handed_over) = seen.expect("it has ended");
+        assert_eq!(outcome, Outcome::moved(4096), "nobody knows what was there");
+        assert!(told.expect("nothing can fail") >= handed_over);
+        engine.reopen(open(&full_of(2))).expect("it keeps none open");
+        engine.submit(&[read]).expect("nothing can fail");
+        engine.wait(Wait::For(1), &mut |_| ()).expect("nothing can fail");
+        assert_eq!(engine.inner.payload().bytes(&read)[0], 2);
     }
 }
