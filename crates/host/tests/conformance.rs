@@ -298,6 +298,18 @@ fn the_first_worker_that_has_done_its_part_ends_the_load_of_all() {
 }
 
 #[test]
+fn processor_time_of_threads_that_carry_requests_out_is_the_workers() {
+    let bed = bed(1);
+    // Content of 256 MiB is made, and copied into the page cache, by threads of the worker.
+    let sizes = SizeSplit::one(Bytes::MIB);
+    let stop = Stop { ops: Some(256), ..workload(EngineKind::Pread, 4).stop };
+    let asked = Workload { mix: reading(0.0), sizes, stop, ..workload(EngineKind::Pread, 4) };
+    let outcome = outcomes(&asked, &bed.paths).remove(0);
+    assert_eq!((outcome.tally.ops(), outcome.tally.errors), (256, 0));
+    assert!(outcome.time.user + outcome.time.system >= Nanos::from_millis(20), "{:?}", outcome.time);
+}
+
+#[test]
 fn intervals_reach_the_listener_each_second() {
     let bed = bed(1);
     let stop = Stop { run: Some(Nanos::from_millis(1500)), ops: None, ..workload(EngineKind::Auto, 8).stop };

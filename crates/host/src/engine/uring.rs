@@ -14,6 +14,7 @@ use std::io;
 use std::mem::ManuallyDrop;
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
+use std::time::Duration;
 
 use io_uring::types::{Fixed, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{Builder, CompletionQueue, EnterFlags, IoUring, SubmissionQueue, Submitter, opcode, squeue};
@@ -51,6 +52,7 @@ struct LentPayload {
 
 impl LentPayload {
     fn new(payload: Payload) -> LentPayload {
+        assert!(payload.depth() > 0, "a ring must have something to lend");
         LentPayload { payload: ManuallyDrop::new(payload), in_flight: 0 }
     }
 }
@@ -205,7 +207,6 @@ fn build(depth: u32, options: UringOptions) -> Result<(IoUring, Vec<String>), En
     use Saving::{CooperativeTaskWork, DeferredTaskWork, NoIndexArray, SingleIssuer};
     assert!(depth <= URING_DEPTH_MAX, "`choose` refuses more");
     assert!(depth > 0, "a ring must have an entry");
-    let entries = depth.next_power_of_two();
     let levels: &[&[Saving]] = if options.sqpoll {
         &[&[SingleIssuer, NoIndexArray], &[]]
     } else {
@@ -216,10 +217,8 @@ fn build(depth: u32, options: UringOptions) -> Result<(IoUring, Vec<String>), En
             &[],
         ]
     };
-    let mut refused = None;
-    for level in levels {
+    let (ring, level) = first_known(levels, |level| {
         let mut builder = IoUring::builder();
-        builder.setup_cqsize(entries * 2);
         level.iter().for_each(|saving| saving.set(&mut builder));
         if options.sqpoll {
             builder.setup_sqpoll(SQPOLL_IDLE_MS);
@@ -227,18 +226,32 @@ fn build(depth: u32, options: UringOptions) -> Result<(IoUring, Vec<String>), En
         if options.iopoll {
             builder.setup_iopoll();
         }
-        match builder.build(entries) {
-            Ok(ring) => {
-                let mut details: Vec<String> = level.iter().map(|saving| saving.name().into()).collect();
-                details.extend(options.sqpoll.then(|| "SQPOLL".into()));
-                details.extend(options.iopoll.then(|| "IOPOLL".into()));
-                return Ok((ring, details));
-            }
-            Err(error) if error.raw_os_error() == Some(libc::EINVAL) => refused = Some(error),
-            Err(source) => return Err(refusal(options, source)),
+        builder.build(depth.next_power_of_two())
+    })
+    .map_err(|source| refusal(options, source))?;
+    assert!(ring.params().sq_entries() >= depth, "a ring must hold all that may be in flight");
+    assert!(ring.params().cq_entries() >= depth, "a ring must hold the ends of all that may be in flight");
+    let mut details: Vec<String> = level.iter().map(|saving| saving.name().into()).collect();
+    details.extend(options.sqpoll.then(|| "SQPOLL".into()));
+    details.extend(options.iopoll.then(|| "IOPOLL".into()));
+    Ok((ring, details))
+}
+
+/// The first of the levels that can be built, and which that is. What a kernel does not know it refuses with EINVAL; any
+/// other error is told at once.
+fn first_known<'a, T, L: ?Sized>(
+    levels: &[&'a L],
+    mut build: impl FnMut(&L) -> io::Result<T>,
+) -> io::Result<(T, &'a L)> {
+    let mut refused = io::ErrorKind::InvalidInput.into();
+    for level in levels {
+        match build(level) {
+            Ok(built) => return Ok((built, level)),
+            Err(error) if error.raw_os_error() == Some(libc::EINVAL) => refused = error,
+            Err(error) => return Err(error),
         }
     }
-    Err(refusal(options, refused.unwrap_or_else(|| io::Error::from_raw_os_error(libc::EINVAL))))
+    Err(refused)
 }
 
 fn refusal(options: UringOptions, source: io::Error) -> EngineError {
@@ -255,9 +268,14 @@ fn refusal(options: UringOptions, source: io::Error) -> EngineError {
     }
 }
 
+/// Whether the kernel takes so much memory as one buffer.
+fn is_registrable(size: Bytes) -> bool {
+    size <= REGISTERED_MAX
+}
+
 /// Pins the payload in the kernel. Not essential: without it each request pins its own pages.
 fn register_buffers(ring: &IoUring, payload: &Payload, details: &mut Vec<String>) -> bool {
-    if payload.size() > REGISTERED_MAX {
+    if !is_registrable(payload.size()) {
         details.push("buffers not registered: above 1 GiB".into());
         return false;
     }
@@ -333,8 +351,7 @@ impl Uring<'_> {
                 }
             }
             Some(left) => {
-                let (secs, nanos) = (left.get() / 1_000_000_000, left.get() % 1_000_000_000);
-                let timeout = Timespec::new().sec(secs).nsec(narrow::<u32>(nanos));
+                let timeout = Timespec::from(Duration::from_nanos(left.get()));
                 self.submitter.submit_with_args(want as usize, &SubmitArgs::new().timespec(&timeout))
             }
         };
@@ -454,19 +471,15 @@ impl Uring<'_> {
             if left.is_zero() {
                 return Ok(());
             }
-            if left > SPIN {
-                self.enter(want, Some(left - SPIN))?;
-            } else if self.options.iopoll || self.runs_task_work_itself() {
+            let timer = left.saturating_sub(SPIN);
+            if timer.is_zero() {
+                // No system call where a thread of the kernel takes requests up.
                 self.enter(0, None)?;
             } else {
-                self.completions.sync();
+                self.enter(want, Some(timer))?;
             }
         }
         Ok(())
-    }
-
-    fn runs_task_work_itself(&self) -> bool {
-        !self.options.sqpoll
     }
 }
 
@@ -489,6 +502,7 @@ fn fsync_flags(kind: FlushKind) -> FsyncFlags {
 /// What must be known of a request when it ends, in the 64 bits that the kernel gives back.
 #[inline]
 fn user_data(request: &Request) -> u64 {
+    debug_assert!(request.token.0 <= 0x3FFF_FFFF, "a slot must have no more than 30 bits");
     let slot = u64::from(request.token.0) & 0x3FFF_FFFF;
     slot | (u64::from(request.op == Op::Write) << 30)
         | (u64::from(request.op == Op::Trim) << 31)
@@ -511,32 +525,34 @@ impl std::fmt::Debug for UringRing {
 mod tests {
     use std::fs::File;
     use std::io::Write;
-    use std::path::PathBuf;
-
-    use workload::spec::Workload;
-    use workload::{JobSpec, compile};
 
     use super::*;
-    use crate::engine::OpenFile;
+    use crate::engine::fixture::{full_of, only, open, payload};
+    use crate::monitor::thread_cpu;
 
     const DEPTH: u32 = 4;
 
-    fn job(workload: &Workload) -> JobSpec {
-        compile(workload, &[Bytes::MIB]).expect("it fits").remove(0)
+    /// A ring over these files; `None` where io_uring is refused, and there is nothing to test.
+    fn ring_over(files: Arc<OpenFiles>, options: UringOptions) -> Option<UringRing> {
+        let payload = payload(DEPTH, 0.5);
+        UringRing::new(Clock::start(), files, payload, FlushKind::Fsync, DEPTH, options).ok()
     }
 
     /// A ring that reads from a pipe, which answers when something is written to the other end.
     fn ring() -> Option<(UringRing, File)> {
         let (reader, writer) = std::io::pipe().expect("a process has two descriptors left");
-        let file = std::os::fd::OwnedFd::from(reader).into();
-        let open = OpenFile { path: PathBuf::from("a pipe"), file, is_block_device: false };
-        let workload = Workload { depth: DEPTH, direct: false, ..Workload::plain("pipe") };
-        let payload = Payload::new(&workload, &job(&workload)).expect("16 KiB");
-        let files = Arc::new(OpenFiles(vec![open]));
-        let ring =
-            UringRing::new(Clock::start(), files, payload, FlushKind::Fsync, DEPTH, UringOptions::default());
-        // Where io_uring is refused there is nothing to test.
-        Some((ring.ok()?, std::os::fd::OwnedFd::from(writer).into()))
+        let ring = ring_over(only(std::os::fd::OwnedFd::from(reader).into()), UringOptions::default())?;
+        Some((ring, std::os::fd::OwnedFd::from(writer).into()))
+    }
+
+    /// How a request ended that is carried out alone.
+    fn outcome(ring: &mut UringRing, request: &Request) -> Outcome {
+        let mut engine = ring.engine().expect("only one at a time");
+        engine.submit(&[*request]).expect("there is room");
+        let mut ended = Vec::new();
+        engine.wait(Wait::For(1), &mut |done| ended.push(done.outcome)).expect("it waits");
+        assert_eq!(ended.len(), 1, "it was waited for");
+        ended[0]
     }
 
     fn read(slot: u32, len: u32) -> Request {
@@ -580,19 +596,23 @@ mod tests {
 
     #[test]
     fn buffers_are_kept_while_anything_is_in_flight_and_given_back_otherwise() {
-        let workload = Workload { depth: DEPTH, ..Workload::plain("kept") };
-        for in_flight in [1, 0] {
-            let payload = Payload::new(&workload, &job(&workload)).expect("16 KiB");
+        let dropped = |in_flight| {
+            let payload = payload(DEPTH, 0.5);
             let (base, len) = payload.whole();
             let mut lent = LentPayload::new(payload);
             lent.in_flight = in_flight;
             drop(lent);
-            let mut resident = [0u8; 16];
-            // SAFETY: mincore looks at mappings and touches no memory of them; 16 pages are more than there are.
-            let mapped = unsafe { libc::mincore(base.cast(), len, resident.as_mut_ptr()) } == 0;
-            // Given back it may be mapped by another thread by now, so only the kept one is a fact.
-            assert!(mapped || in_flight == 0);
-        }
+            (base, len)
+        };
+        let (base, len) = dropped(1);
+        let mut resident = [0u8; 16];
+        // SAFETY: mincore looks at mappings and touches no memory of them; 16 pages are more than there are.
+        assert_eq!(unsafe { libc::mincore(base.cast(), len, resident.as_mut_ptr()) }, 0);
+        // Given back it may be mapped by another thread by now; but what is kept is never mapped a second time.
+        let mut places: Vec<usize> = (0..100).map(|_| dropped(0).0 as usize).collect();
+        places.sort_unstable();
+        places.dedup();
+        assert!(places.len() < 100, "nothing was given back");
     }
 
     #[test]
@@ -677,7 +697,9 @@ mod tests {
     fn a_ring_says_how_it_was_made() {
         let Some((ring, _writer)) = ring() else { return };
         let told = ring.details().join(", ");
-        assert!(told.contains("registered") && !told.contains("POLL"), "{told}");
+        assert!(told.contains("registered files and buffers") && !told.contains("POLL"), "{told}");
+        assert_eq!(told.contains("single issuer"), ring.ring.params().is_setup_single_issuer());
+        assert_eq!(ring.ring.params().cq_entries(), 2 * DEPTH);
         let names = [
             Saving::SingleIssuer,
             Saving::DeferredTaskWork,
@@ -686,6 +708,134 @@ mod tests {
         ]
         .map(Saving::name);
         assert_eq!(names, ["single issuer", "deferred task work", "cooperative task work", "no index array"]);
+    }
+
+    #[test]
+    fn a_kernel_that_knows_less_gets_what_it_knows_and_any_other_refusal_is_told_at_once() {
+        let built = |errnos: &[i32]| {
+            let mut errnos = errnos.iter();
+            let mut tried = Vec::new();
+            let built = first_known(&["best", "good", "plain"], |level| {
+                tried.push(level.to_owned());
+                errnos.next().map_or(Ok(()), |errno| Err(io::Error::from_raw_os_error(*errno)))
+            });
+            (built.map(|((), level)| level).map_err(|error| error.raw_os_error()), tried.len())
+        };
+        assert_eq!(built(&[]), (Ok("best"), 1));
+        assert_eq!(built(&[libc::EINVAL; 2]), (Ok("plain"), 3));
+        assert_eq!(built(&[libc::EINVAL; 3]), (Err(Some(libc::EINVAL)), 3));
+        assert_eq!(built(&[libc::EINVAL, libc::EPERM]), (Err(Some(libc::EPERM)), 2));
+        assert_eq!(built(&[libc::ENOMEM]), (Err(Some(libc::ENOMEM)), 1));
+    }
+
+    #[test]
+    fn requests_go_by_registered_buffers_where_these_are_and_by_their_own_memory_otherwise() {
+        assert!(is_registrable(Bytes::GIB) && !is_registrable(Bytes::GIB + Bytes::new(1)));
+        let file = full_of(4);
+        let Some(mut ring) = ring_over(open(&file), UringOptions::default()) else { return };
+        let requests = [read(0, 4096), Request { op: Op::Write, ..read(1, 4096) }];
+        for request in &requests {
+            assert_eq!(outcome(&mut ring, request), Outcome::moved(4096));
+        }
+        ring.ring.submitter().unregister_buffers().expect("they were registered");
+        for request in &requests {
+            assert_eq!(outcome(&mut ring, request), Outcome::failed(Errno(libc::EFAULT)), "they are gone");
+        }
+        ring.fixed_buffers = false;
+        for request in &requests {
+            assert_eq!(outcome(&mut ring, request), Outcome::moved(4096));
+        }
+    }
+
+    #[test]
+    fn a_flush_is_of_its_kind_and_a_file_that_is_opened_anew_is_the_one_that_is_read() {
+        let Some((mut ring, _writer)) = ring() else { return };
+        // A pipe has nothing to flush, and says so in another way to each call.
+        for (kind, errno) in [
+            (FlushKind::Fsync, libc::EINVAL),
+            (FlushKind::Fdatasync, libc::EINVAL),
+            (FlushKind::SyncFileRange, libc::ESPIPE),
+        ] {
+            ring.flush = kind;
+            let flush = Request { op: Op::Flush, ..read(0, 0) };
+            assert_eq!(outcome(&mut ring, &flush), Outcome::failed(Errno(errno)), "{kind:?}");
+        }
+        let mut engine = ring.engine().expect("only one at a time");
+        engine.reopen(open(&full_of(9))).expect("as many as before");
+        engine.submit(&[read(0, 4096)]).expect("there is room");
+        engine.wait(Wait::For(1), &mut |_| ()).expect("it waits");
+        assert_eq!(engine.payload().bytes(&read(0, 4096)), [9; 4096]);
+    }
+
+    #[test]
+    fn who_does_not_wait_is_told_what_has_ended_and_who_waits_for_one_is_told_of_one() {
+        let Some((mut ring, mut writer)) = ring() else { return };
+        let mut engine = ring.engine().expect("the first engine");
+        let mut count = 0;
+        engine.submit(&[read(0, 4096)]).expect("there is room");
+        engine.wait(Wait::No, &mut |_| panic!("nothing was written yet")).expect("it hands over");
+        writer.write_all(&[1; 4096]).expect("somebody reads");
+        for _ in 0..1000 {
+            engine.wait(Wait::No, &mut |_| count += 1).expect("it does not wait");
+        }
+        assert_eq!(count, 1);
+        engine.submit(&[read(1, 4096)]).expect("there is room");
+        let answer = std::thread::spawn(move || {
+            Clock::start().sleep_until(Instant::START.saturating_add(Nanos::from_millis(20)));
+            writer.write_all(&[2; 4096]).expect("somebody reads");
+        });
+        engine.wait(Wait::For(1), &mut |_| count += 1).expect("it waits");
+        assert_eq!(count, 2);
+        answer.join().expect("it wrote");
+    }
+
+    #[test]
+    fn a_wait_takes_hardly_any_processor_time() {
+        let Some((mut ring, writer)) = ring() else { return };
+        let clock = ring.clock.clone();
+        let mut engine = ring.engine().expect("the first engine");
+        engine.submit(&[read(0, 4096)]).expect("there is room");
+        let before = thread_cpu();
+        for _ in 0..10 {
+            let due = clock.now().saturating_add(Nanos::from_millis(10));
+            let now = engine.wait(Wait::Until(due, 1), &mut |_| panic!("nothing was written"));
+            assert!(now.expect("it waits") >= due);
+        }
+        let took = thread_cpu().since(before);
+        assert!(took.user + took.system < Nanos::from_millis(30), "{took:?} of 100 ms");
+        // Ends the request, which is waited for.
+        drop(writer);
+    }
+
+    #[test]
+    fn a_thread_of_the_kernel_that_has_gone_to_sleep_is_woken_by_the_next_request() {
+        let file = full_of(6);
+        let options = UringOptions { sqpoll: true, iopoll: false };
+        let Some(mut ring) = ring_over(open(&file), options) else { return };
+        assert!(ring.details().contains(&"SQPOLL".to_owned()), "{:?}", ring.details());
+        assert_eq!(outcome(&mut ring, &read(0, 4096)), Outcome::moved(4096));
+        let clock = ring.clock.clone();
+        let engine = ring.engine().expect("only one at a time");
+        while !engine.queue.need_wakeup() {
+            clock.sleep_until(clock.now().saturating_add(Nanos::from_millis(10)));
+        }
+        drop(engine);
+        assert_eq!(outcome(&mut ring, &read(1, 4096)), Outcome::moved(4096));
+    }
+
+    #[test]
+    fn a_ring_that_the_kernel_refuses_to_enter_is_an_error_and_not_waited_for() {
+        // A ring belongs to the thread that made it, where the kernel is told so.
+        let made = std::thread::spawn(|| {
+            let (ring, writer) = ring()?;
+            let is_own = ring.ring.params().is_setup_single_issuer();
+            is_own.then_some((ring, writer))
+        });
+        let Some((mut ring, _writer)) = made.join().expect("its assertions hold") else { return };
+        let mut engine = ring.engine().expect("the first engine");
+        engine.submit(&[read(0, 4096)]).expect("there is room");
+        let error = engine.wait(Wait::For(1), &mut |_| panic!("nobody reads")).expect_err("it is another's");
+        assert!(matches!(error, EngineError::System { call: "io_uring_enter", .. }), "{error}");
     }
 
     #[test]
