@@ -58,7 +58,9 @@ impl Filler {
             drawn < 1.0 - 1.0 / dedupe
         };
         if repeat {
-            return 1 + self.draws.next_u64() % self.made;
+            let earlier = 1 + self.draws.next_u64() % self.made;
+            debug_assert!(earlier <= self.made, "a block that is repeated must have been made");
+            return earlier;
         }
         self.made += 1;
         self.made
@@ -70,6 +72,7 @@ fn fill_with_noise(bytes: &mut [u8], number: u64) {
     let mut lanes = [0u64; LANES];
     let mut stream = Streams::new(number).open("");
     lanes.iter_mut().for_each(|lane| *lane = stream.next_u64() | 1);
+    debug_assert!(lanes.iter().all(|lane| *lane != 0), "a generator at zero would stay there");
     let (chunks, tail) = bytes.as_chunks_mut::<{ LANES * 8 }>();
     for chunk in chunks {
         for (word, lane) in chunk.as_chunks_mut::<8>().0.iter_mut().zip(&mut lanes) {

@@ -29,6 +29,9 @@ struct CacheStat {
     recently_evicted: u64,
 }
 
+const _: () = assert!(size_of::<Range>() == 16, "the kernel reads as much");
+const _: () = assert!(size_of::<CacheStat>() == 40, "the kernel writes as much");
+
 /// Bytes of the file or device at `path` that the page cache holds now. `None` where the kernel does not tell, which it
 /// does from 6.5 on, or the file cannot be opened.
 pub fn cached(path: &Path) -> Option<Bytes> {

@@ -155,6 +155,7 @@ pub fn leave(file: &File) -> io::Result<()> {
     // What is still to be written back would change the time.
     file.sync_all()?;
     let print = fingerprint(&file.metadata()?);
+    assert!(print.len() < 128, "a mark must fit what it is read back into");
     match fsetxattr(file, ATTRIBUTE, print.as_bytes(), XattrFlags::empty()) {
         Ok(()) | Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSPC) => Ok(()),
         Err(errno) => Err(errno.into()),

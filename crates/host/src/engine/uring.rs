@@ -760,7 +760,8 @@ mod tests {
             let flush = Request { op: Op::Flush, ..read(0, 0) };
             assert_eq!(outcome(&mut ring, &flush), Outcome::failed(Errno(errno)), "{kind:?}");
         }
-        let mut engine = ring.engine().expect("only one at a time");
+        let mut ring = ring_over(open(&full_of(8)), UringOptions::default()).expect("there was one before");
+        let mut engine = ring.engine().expect("the first engine");
         engine.reopen(open(&full_of(9))).expect("as many as before");
         engine.submit(&[read(0, 4096)]).expect("there is room");
         engine.wait(Wait::For(1), &mut |_| ()).expect("it waits");

@@ -55,6 +55,7 @@ impl Sink {
     pub(super) fn open(&mut self, name: impl Into<String>, unit: &'static str, source: &str) -> Slot {
         self.series.push(Series { name: name.into(), unit, source: source.into(), points: Vec::new() });
         self.minutes.push(0);
+        assert_eq!(self.series.len(), self.minutes.len(), "each series must have its count of minutes");
         Slot(self.series.len() - 1)
     }
 
@@ -83,6 +84,7 @@ impl Sink {
 /// up to `old`. Each weighs as much as its stretch is long, which begins where the one before it ended.
 fn put_together(points: &mut Vec<(Instant, f64)>, from: usize, old: Instant) -> usize {
     let until = points.partition_point(|(at, _)| *at <= old);
+    assert!(from <= until && until <= points.len(), "only points that are there can be put together");
     let mut minutes: Vec<(Instant, f64)> = Vec::new();
     let (mut number, mut weight) = (None, 0.0);
     for place in from..until {
@@ -103,6 +105,7 @@ fn put_together(points: &mut Vec<(Instant, f64)>, from: usize, old: Instant) -> 
         }
     }
     let count = minutes.len();
+    assert!(count <= until - from, "minutes must be no more than their points");
     points.splice(from..until, minutes);
     from + count
 }

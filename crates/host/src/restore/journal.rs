@@ -70,6 +70,7 @@ impl Journal {
         let Some(inner) = &self.0 else { return Ok(Noted::default()) };
         let mut state = inner.state();
         let number = state.next;
+        assert!(!state.open.contains_key(&number), "each change must have a number of its own");
         inner.add(&mut state, number, &change)?;
         state.next += 1;
         state.open.insert(number, change);
@@ -176,6 +177,7 @@ impl Inner {
 }
 
 fn write_line(file: &mut File, line: &str) -> io::Result<()> {
+    assert!(!line.contains('\n'), "a line of the journal must be one");
     file.write_all(format!("{line} {:016x}\n", fnv1a(line.as_bytes())).as_bytes())
 }
 

@@ -209,6 +209,7 @@ impl Scratch {
     /// since) is replaced. `progress` is asked after every few MiB, and not at all where a file is reused.
     pub fn prepare(spec: &Spec, progress: &mut dyn FnMut(Progress) -> Step) -> Result<Scratch, ScratchError> {
         let size = spec.size.round_up(HEADER_SIZE);
+        assert!(size >= spec.size, "no less may be laid out than is wanted");
         if let Some(found) = Scratch::found(&spec.path, &spec.journal)? {
             let fits = found.header.complete && found.header.data == size && !found.extents.has_gap();
             if fits {

@@ -302,7 +302,7 @@ fn a_kept_file_is_reused_and_stays_while_another_size_replaces_it() {
     assert!(!other.reused());
     assert_ne!(other.header().creation, creation);
     // Both halves of it are drawn.
-    assert!([creation, other.header().creation].iter().all(|id| id >> 64 != 0 && *id as u64 != 0));
+    assert!([creation, other.header().creation].iter().all(|id| id >> 64 != 0 && *id << 64 != 0));
     drop(other);
     assert!(!path.exists());
 }

@@ -47,6 +47,7 @@ fn walk(root: &SysRoot, start: DevNo, next: impl Fn(&Device) -> Vec<(DevNo, Link
             found.push(Relative { device, link });
         }
     }
+    debug_assert!(found.iter().all(|it| it.device.devno != start), "no device stands on itself");
     found
 }
 

@@ -119,6 +119,10 @@ impl Ledger {
 
     /// Write `number` begins.
     pub(super) fn begin(&self, block: u64, number: u32) {
+        debug_assert!(
+            number != 0 && number & PENDING == 0 && number != UNKNOWN,
+            "a write must have a number of its own"
+        );
         let Some(word) = self.word(block) else { return };
         if word.swap(PENDING | number, Ordering::SeqCst) & PENDING != 0 {
             word.store(PENDING, Ordering::SeqCst);

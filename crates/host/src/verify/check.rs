@@ -99,6 +99,7 @@ impl Checker {
         if !self.stamps() {
             return;
         }
+        debug_assert!(slot < self.slots.len(), "the job must have the slot");
         let blocks = content.chunks_exact(narrow::<usize>(self.known.books.block));
         self.slots[slot].sums.iter_mut().zip(blocks).for_each(|(sum, block)| *sum = stamp::sum_of(block));
     }
@@ -139,7 +140,12 @@ impl Checker {
     fn blocks(&self, request: &Request) -> (std::ops::Range<u64>, std::ops::Range<u64>) {
         let block = self.known.books.block;
         let (from, until) = (request.offset.get(), request.offset.get() + u64::from(request.len));
-        (from.div_ceil(block)..until / block, from / block..until.div_ceil(block))
+        let (whole, touched) = (from.div_ceil(block)..until / block, from / block..until.div_ceil(block));
+        debug_assert!(
+            touched.start <= whole.start && whole.end <= touched.end,
+            "a block within a request must be touched by it"
+        );
+        (whole, touched)
     }
 
     fn note(&mut self, request: &Request) {
@@ -210,6 +216,7 @@ impl Checker {
             }
             checked += size;
         }
+        assert!(checked <= u64::from(request.len), "no more can be checked than was read");
         self.found.checked.fetch_add(checked, Ordering::Relaxed);
         self.found.unknown.fetch_add(u64::from(request.len) - checked, Ordering::Relaxed);
         let Some(wrong) = wrong else { return outcome };
@@ -218,6 +225,7 @@ impl Checker {
         if kept.len() < WRONG_MOST {
             kept.push(wrong);
         }
+        assert!(kept.len() <= WRONG_MOST, "what is wrong must not fill the memory");
         Outcome::corrupt()
     }
 }
@@ -232,6 +240,7 @@ enum BlockVerdict {
 
 /// Whether a block repeats `pattern`, which began `start` bytes before it. A write in flight may be half there.
 fn judge_content(pattern: &[u8], known: Known, start: usize, bytes: &[u8]) -> BlockVerdict {
+    assert!(!pattern.is_empty(), "a pattern must have a byte to repeat");
     let phase = start % pattern.len();
     let wrong =
         bytes.iter().zip(pattern.iter().cycle().skip(phase)).position(|(found, wanted)| found != wanted);

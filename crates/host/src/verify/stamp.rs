@@ -42,12 +42,18 @@ pub(super) fn sum_of(block: &[u8]) -> u32 {
 
 /// Stamps a block whose content has that sum.
 pub(super) fn put(block: &mut [u8], key: u64, Stamp { offset, number }: Stamp, sum: u32) {
+    debug_assert_eq!(sum, sum_of(block), "the sum must be that of the content");
     block[..8].copy_from_slice(&MARK);
     block[8..16].copy_from_slice(&key.to_le_bytes());
     block[16..24].copy_from_slice(&offset.to_le_bytes());
     block[24..28].copy_from_slice(&number.to_le_bytes());
     let check = checksum(&block[..28], sum);
     block[28..HEAD].copy_from_slice(&check.to_le_bytes());
+    debug_assert_eq!(
+        read(block, key),
+        Ok(Stamp { offset, number }),
+        "a stamp must be read back as it is put"
+    );
 }
 
 /// What the stamp of a block says, if it is this run's and fits the content.
