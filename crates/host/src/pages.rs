@@ -35,12 +35,26 @@ const _: () = assert!(size_of::<CacheStat>() == 40, "the kernel writes as much")
 /// Bytes of the file or device at `path` that the page cache holds now. `None` where the kernel does not tell, which it
 /// does from 6.5 on, or the file cannot be opened.
 pub fn cached(path: &Path) -> Option<Bytes> {
+    stat(path).map(|found| pages(found.cached))
+}
+
+/// Of these, those that are still to be written to the medium.
+#[cfg(test)]
+pub(crate) fn unwritten(path: &Path) -> Option<Bytes> {
+    stat(path).map(|found| pages(found.dirty + found.writeback))
+}
+
+fn pages(count: u64) -> Bytes {
+    Bytes::new(count.saturating_mul(rustix::param::page_size() as u64))
+}
+
+fn stat(path: &Path) -> Option<CacheStat> {
     let file = File::open(path).ok()?;
     let (range, mut found) = (Range { from: 0, length: 0 }, CacheStat::default());
     // SAFETY: both structures are of the kernel's layout and live through the call, which writes the second alone; a
     // kernel that does not know the number answers ENOSYS.
     let answer = unsafe { libc::syscall(CACHESTAT, file.as_raw_fd(), &raw const range, &raw mut found, 0) };
-    (answer == 0).then(|| Bytes::new(found.cached.saturating_mul(rustix::param::page_size() as u64)))
+    (answer == 0).then_some(found)
 }
 
 /// Has what was written to the file or device at `path` reach its medium, and the page cache forget it.

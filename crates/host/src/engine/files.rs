@@ -52,6 +52,7 @@ pub struct FileRef {
 
 /// Opens `files` for `workload`: for writing only if it changes data, direct if it says so.
 pub fn open_files(workload: &Workload, files: &[FileRef]) -> Result<OpenFiles, EngineError> {
+    assert!(files.len() <= 65_536, "files must be told apart by their numbers");
     files.iter().map(|file| open_file(workload, file)).collect::<Result<_, _>>().map(OpenFiles)
 }
 

@@ -58,6 +58,7 @@ impl Engine for Sync {
     }
 
     fn reopen(&mut self, files: Arc<OpenFiles>) -> Result<(), EngineError> {
+        assert_eq!(files.0.len(), self.files.0.len(), "they must be the same files");
         self.files = files;
         Ok(())
     }

@@ -419,6 +419,8 @@ impl HasPayload for Uring<'_> {
 
 impl Engine for Uring<'_> {
     fn reopen(&mut self, files: Arc<OpenFiles>) -> Result<(), EngineError> {
+        debug_assert_eq!(self.lent.in_flight, 0, "nothing may be in flight in files that are exchanged");
+        assert_eq!(files.0.len(), self.files.0.len(), "they must be the same files");
         self.submitter
             .register_files_update(0, &files.raw_fds())
             .map_err(|source| EngineError::System { call: "io_uring_register (files)", source })?;

@@ -82,6 +82,7 @@ impl Calls {
             let superblock = self.signature(probe, c"TYPE", c"SBMAGIC_OFFSET");
             found.extend(superblock.or_else(|| self.signature(probe, c"PTTYPE", c"PTMAGIC_OFFSET")));
         }
+        assert!(found.len() <= MOST, "what is found must not fill the memory");
         // SAFETY: the probe is one and is not used again.
         unsafe { (self.free_probe)(probe) };
         found

@@ -72,19 +72,21 @@ pub enum Gaps {
 pub fn gaps(file: &File, length: Bytes) -> io::Result<Gaps> {
     let (mut written, mut at) = (0, 0);
     while at < length.get() {
+        let from = at;
         let (extents, mapped) = match map(file, at, length) {
             Ok(found) => found,
             Err(error) if is_unsupported(&error) => return Ok(Gaps::Unknown),
             Err(error) => return Err(error),
         };
         for extent in &extents[..mapped] {
-            let (from, to) = (extent.logical.max(at), (extent.logical + extent.length).min(length.get()));
+            let (begin, end) = (extent.logical.max(at), (extent.logical + extent.length).min(length.get()));
             if extent.flags & FIEMAP_EXTENT_UNWRITTEN == 0 {
-                written += to.saturating_sub(from);
+                written += end.saturating_sub(begin);
                 assert!(written <= length.get(), "no byte may be counted twice");
             }
-            at = at.max(to);
+            at = at.max(end);
         }
+        debug_assert!(mapped == 0 || at > from, "each look must tell of more of the file");
         if mapped == 0 || extents[mapped - 1].flags & FIEMAP_EXTENT_LAST != 0 {
             break;
         }

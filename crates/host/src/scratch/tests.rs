@@ -201,6 +201,20 @@ fn what_is_evicted_is_written_back_first_and_then_no_longer_in_memory() {
 }
 
 #[test]
+fn what_is_flushed_is_no_longer_to_be_written() {
+    let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("the test has a folder");
+    let scratch = Scratch::prepare(&spec(&folder, SIZE), &mut go_on).expect("there is room");
+    let file = scratch.permit().open(0).expect("it is there").expect("there is something to open");
+    std::os::unix::fs::FileExt::write_all_at(&file, &[5; 4096], 0).expect("it is ours");
+    // Where the kernel tells, and has not begun by itself.
+    if crate::pages::unwritten(scratch.path()) != Some(Bytes::KIB * 4) {
+        return;
+    }
+    scratch.sync().expect("the file is ours");
+    assert_eq!(crate::pages::unwritten(scratch.path()), Some(Bytes::ZERO));
+}
+
+#[test]
 fn a_file_whose_name_leads_elsewhere_is_said_to_be_moved_and_one_without_a_name_is_gone() {
     let folder = folder();
     let mut moved = Scratch::prepare(&spec(&folder, SIZE), &mut go_on).expect("there is room");

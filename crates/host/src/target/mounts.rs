@@ -103,6 +103,7 @@ pub(crate) fn unescape(bytes: &[u8]) -> OsString {
             }
         }
     }
+    debug_assert!(out.len() <= bytes.len(), "an escape must be longer than what it stands for");
     OsString::from_vec(out)
 }
 

@@ -77,6 +77,7 @@ impl Reader<'_> {
             return part;
         }
         self.depth += 1;
+        assert!(self.depth <= DEEPEST && self.told.len() <= MOST_PARTS, "the tree must be finite");
         let part = tell(self, part);
         self.depth -= 1;
         part
