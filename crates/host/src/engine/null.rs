@@ -25,7 +25,6 @@ impl Null {
 
 impl Engine for Null {
     fn reopen(&mut self, _: Arc<OpenFiles>) -> Result<(), EngineError> {
-        debug_assert!(self.taken.is_empty(), "nothing may be in flight in files that are exchanged");
         Ok(())
     }
 
