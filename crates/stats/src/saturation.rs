@@ -302,13 +302,14 @@ fn peak(sigma: f64, kappa: f64) -> Option<f64> {
 /// The fit without the term that came out negative: of `sigma`, 1, and `kappa`, 2, the other one is `kept`.
 fn bounded(points: &[LoadPoint], row: impl Fn(&LoadPoint) -> ([f64; 3], f64), kept: usize) -> [f64; 3] {
     let (mut aa, mut ab, mut bb, mut ay, mut by) = (0.0, 0.0, 0.0, 0.0, 0.0);
-    for (terms, y) in points.iter().map(row) {
+    // What the terms add up to is 1 of every point.
+    for (terms, _) in points.iter().map(row) {
         let (a, b) = (terms[0], terms[kept]);
         aa += a * a;
         ab += a * b;
         bb += b * b;
-        ay += a * y;
-        by += b * y;
+        ay += a;
+        by += b;
     }
     let determinant = aa * bb - ab * ab;
     let mut solution = [0.0; 3];

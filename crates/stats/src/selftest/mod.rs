@@ -143,6 +143,12 @@ mod tests {
     }
 
     #[test]
+    fn the_rate_of_a_closed_loop_is_held_against_that_of_all_its_runs_together() {
+        let all = coverage(Queue::Closed(4), 0.001, 8, 6);
+        assert!(all[0].given == 6 && all[0].held >= 4, "{all:?}");
+    }
+
+    #[test]
     fn a_tail_that_few_groups_of_requests_are_in_has_no_interval() {
         let all = coverage(Queue::Open(0.95), 0.001, 20, 40);
         let p99 = all.iter().find(|one| one.figure == "p99").unwrap();

@@ -70,10 +70,11 @@ impl Queue {
                 _ => draws.exponential(service_s),
             };
             *free = free.max(at) + service;
-            if *free >= from && *free < from + seconds {
+            let until = from + seconds;
+            if (from..until).contains(free) {
                 ended(*free - from, *free - at);
             }
-            *free < from + seconds
+            *free < until
         };
         match self {
             Queue::Open(busy) | Queue::OpenConstant(busy) => {
@@ -149,5 +150,14 @@ mod tests {
             "closed loop of depth 8",
         ];
         assert_eq!(names, wanted);
+    }
+
+    #[test]
+    fn whole_seconds_hold_the_times_of_the_requests_that_ended_in_them() {
+        let (mut count, mut sum) = (0u32, 0.0);
+        Queue::Closed(4).run(0.001, 3.0, 5, |_, response| (count, sum) = (count + 1, sum + response));
+        let all = crate::dependent::Stretches::of(&Queue::Closed(4).seconds(0.001, 3, 5));
+        let mean = all.mean_ns().expect("it did something");
+        assert!((mean / (sum / f64::from(count) * 1e9) - 1.0).abs() < 1e-3, "{mean}");
     }
 }
