@@ -448,3 +448,28 @@ fn a_limit_of_nothing_and_one_of_no_percentile_are_none() {
         assert!(text.parse::<Limit>().is_ok(), "{text}");
     }
 }
+
+#[test]
+fn runs_are_put_together_by_what_every_run_says_of_itself() {
+    let mut run = template();
+    for (key, value) in [
+        ("target", "/mnt/array"),
+        ("on", "/mnt/array"),
+        ("kind", "directory"),
+        ("host", "db1"),
+        ("Hostname", "db1"),
+        ("cpu", "Example 9000"),
+        ("CPU-model", "Example 9000"),
+        ("plan", "cells"),
+        ("version", "0.1.0"),
+        ("fathom", "0.1.0"),
+        ("world", "host"),
+        ("day", "2026-01-02"),
+        ("date", "2026-01-02"),
+    ] {
+        assert_eq!(value_of(&run, key).as_deref(), Some(value), "{key}");
+    }
+    run.world = record::World::Array;
+    assert_eq!(value_of(&run, "world").as_deref(), Some("array"));
+    assert_eq!(value_of(&run, "weather"), None);
+}
