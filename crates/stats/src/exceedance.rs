@@ -19,7 +19,7 @@ pub fn binomial_bounds(found: u64, of: u64, confidence: f64) -> Interval<f64> {
     let (k, n, rest) = (found.min(of) as f64, of as f64, 1.0 - confidence);
     let low = if found == 0 { 0.0 } else { root(|p| at_least(k, n, p) >= rest) };
     let high = if found >= of { 1.0 } else { root(|p| 1.0 - at_least(k + 1.0, n, p) <= rest) };
-    debug_assert!(0.0 <= low && low <= 1.0 && 0.0 <= high && high <= 1.0);
+    debug_assert!([low, high].iter().all(|end| (0.0..=1.0).contains(end)));
     Interval { low, high }
 }
 

@@ -105,7 +105,7 @@ fn exact(n: usize, rises: i64) -> f64 {
         orders = (0..orders.len() + more - 1).map(with_one_more).collect();
     }
     let pairs = narrow::<i64>(n * (n - 1) / 2);
-    debug_assert_eq!(orders.len() as i64, pairs + 1, "none to all pairs may be the wrong way round");
+    debug_assert_eq!(narrow::<i64>(orders.len()), pairs + 1, "none to all pairs may be the wrong way round");
     let all: f64 = orders.iter().sum();
     let as_far = orders
         .iter()
