@@ -159,9 +159,8 @@ impl ReadAhead {
             let foremost = stream.next.max(stream.issued);
             stream.used > 0
                 && stream.volume == volume
-                && from + slack >= stream.next
+                && from + slack > stream.next
                 && from <= if stream.count >= self.rule.confirm { foremost } else { stream.next + slack / 8 }
-                && (to > stream.next || from + slack > stream.next)
         })
     }
 
@@ -380,5 +379,74 @@ mod tests {
             table.access(0, from, from + 16, END, &mut fetches);
         }
         assert!(fetches.len() < 4, "{}", fetches.len());
+    }
+
+    #[test]
+    fn a_read_joins_a_stream_from_one_request_ahead_and_less_than_eight_behind() {
+        let second = |from: u64| {
+            let mut table = ReadAhead::new(RULE);
+            table.access(0, 1_000, 1_016, END, &mut Vec::new());
+            table.access(0, from, from + 16, END, &mut Vec::new())
+        };
+        assert_eq!((second(1_032), second(1_033)), (Lookup::Coming(0), Lookup::Stranger));
+        assert_eq!((second(889), second(888)), (Lookup::Coming(0), Lookup::Stranger));
+        let mut table = ReadAhead::new(RULE);
+        table.access(0, 1_000, 1_016, END, &mut Vec::new());
+        assert_eq!(table.access(1, 1_016, 1_032, END, &mut Vec::new()), Lookup::Stranger, "another volume");
+        // A confirmed one is joined up to what was asked for.
+        table.access(0, 1_016, 1_032, END, &mut Vec::new());
+        let ahead =
+            |table: &ReadAhead, from: u64| table.clone().access(0, from, from + 16, END, &mut Vec::new());
+        assert_eq!(ahead(&table, 1_097), Lookup::Stranger);
+        assert_ne!(ahead(&table, 1_096), Lookup::Stranger);
+    }
+
+    #[test]
+    fn a_window_is_topped_up_once_less_than_its_half_is_unread() {
+        let mut table = ReadAhead::new(RULE);
+        let mut fetches = Vec::new();
+        for (from, to) in [(0, 16), (16, 32)] {
+            table.access(0, from, to, END, &mut fetches);
+        }
+        fetches.clear();
+        table.access(0, 32, 64, END, &mut fetches);
+        assert!(fetches.is_empty(), "half of 64 is unread");
+        table.access(0, 64, 65, END, &mut fetches);
+        assert_eq!(fetches, [Fetch { stream: 0, from: 96, to: 65 + 128 }]);
+        fetches.clear();
+        table.access(0, 65, 193, END, &mut fetches);
+        assert_eq!(
+            fetches,
+            [Fetch { stream: 0, from: 193, to: 193 + 256 }],
+            "to the end of what was asked for"
+        );
+    }
+
+    #[test]
+    fn what_is_cleared_is_known_no_more() {
+        let mut table = ReadAhead::new(RULE);
+        table.access(0, 0, 16, END, &mut Vec::new());
+        table.clear();
+        assert_eq!(table.access(0, 16, 32, END, &mut Vec::new()), Lookup::Stranger);
+    }
+
+    #[test]
+    fn on_linux_a_read_of_a_whole_window_calls_the_next_one_itself() {
+        let second = |max: u64, size: u64| {
+            let mut table = ReadAhead::new(Rule { max, growth: Growth::Linux { piece: 1024 }, ..RULE });
+            let mut fetches = Vec::new();
+            table.access(0, 0, size, END, &mut fetches);
+            table.access(0, size, 2 * size, END, &mut fetches);
+            fetches.iter().map(|fetch| (fetch.from, fetch.to)).collect::<Vec<_>>()
+        };
+        assert_eq!(second(64, 64), [(64, 128), (128, 192)]);
+        assert_eq!(second(256, 16), [(16, 48)]);
+    }
+
+    #[test]
+    fn windows_of_linux_follow_its_two_rules() {
+        let first = [1, 16, 32, 33, 256, 257, 4_000].map(|asked| first_window(asked, 1_024));
+        assert_eq!(first, [4, 64, 128, 128, 512, 1_024, 1_024]);
+        assert_eq!([63, 64, 500, 600].map(|window| next_window(window, 1_024)), [252, 128, 1_000, 1_024]);
     }
 }

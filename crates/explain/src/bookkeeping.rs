@@ -24,7 +24,7 @@ pub(crate) fn conservation(_: &Run, _: &Point, workload: &WorkloadResult) -> Opt
         );
     }
     // Files of a range of sizes are one class, which has none.
-    let told_apart = |class: &&Class| class.size_bytes > 0 || class.bytes == 0;
+    let told_apart = |class: &&Class| class.size_bytes > 0;
     let class = workload
         .classes
         .iter()

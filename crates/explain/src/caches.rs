@@ -44,7 +44,7 @@ pub(crate) fn buffered(run: &Run, _: &Point, workload: &WorkloadResult) -> Optio
     }
     let ram = run.environment.ram_bytes;
     let span = workload.span_bytes?;
-    let (severity, sentence) = if ram > 0 && span < ram {
+    let (severity, sentence) = if span < ram {
         let sentence = format!(
             "Buffered I/O: the working set of {} fits the memory of {}, so the page cache served much of it.",
             Bytes::new(span),
@@ -99,10 +99,11 @@ fn several_times(bytes: u64) -> String {
 /// what the sampling interval leaves out.
 const SHORT: f64 = 0.05;
 
-/// The part of the bytes moved that the devices did not count, where it is more than chance.
+/// The part of the bytes moved that the devices did not count, where it is more than chance; `None` where nothing was
+/// moved, of which no part is a number above zero.
 fn unseen(moved: u64, counted: u64) -> Option<f64> {
     let part = 1.0 - counted as f64 / moved as f64;
-    (moved > 0 && part > SHORT).then_some(part)
+    (part >= SHORT).then_some(part)
 }
 
 pub(crate) fn reads_from_cache(_: &Run, point: &Point) -> Option<Draft> {
@@ -267,5 +268,12 @@ mod tests {
             (buffered.numbers["read_bytes"], buffered.numbers["device_read_bytes"]),
             (122_880_000.0, 0.0)
         );
+    }
+
+    #[test]
+    fn a_twentieth_that_no_device_counted_is_told_and_nothing_of_what_did_not_move() {
+        assert_eq!((unseen(1_000, 960), unseen(1_000, 1_200)), (None, None));
+        assert!(unseen(1_000, 940).is_some_and(|part| (part - 0.06).abs() < 1e-9));
+        assert_eq!((unseen(0, 0), unseen(0, 512)), (None, None));
     }
 }

@@ -68,7 +68,7 @@ impl Draft {
 /// `62 %`, `6.2 %`, `0.3 %`.
 pub(crate) fn percent(part: f64) -> String {
     let percent = part * 100.0;
-    if percent.abs() < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
+    if percent.abs() >= 9.95 { format!("{percent:.0} %") } else { format!("{percent:.1} %") }
 }
 
 /// `1 request`, `1,024 requests`.

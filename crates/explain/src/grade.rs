@@ -350,4 +350,39 @@ mod tests {
         assert_eq!(merged(&[], Some(failed.clone())), Some(failed));
         assert_eq!(merged(&[], None), None);
     }
+
+    #[test]
+    fn findings_of_rounds_are_about_the_points_of_their_phase_alone() {
+        let mut run = record::sample::run("p", vec![record::sample::point(0, "a", Vec::new())]);
+        run.rounds = vec![record::Rounds {
+            phase: "a".into(),
+            figure: "iops".into(),
+            at: BTreeMap::new(),
+            values: Vec::new(),
+            most: 25,
+            steady: false,
+            window: None,
+        }];
+        run.points[0].phase = "a".into();
+        let of = |run: &Run, code: Code| {
+            let finding = crate::draft::Draft::new(code, Severity::Warning, "It is.").about_run();
+            is_about_phase(run, &finding, &run.points[0])
+        };
+        assert!(of(&run, Code::NotSteady) && of(&run, Code::Trend));
+        assert!(!of(&run, Code::Errors), "it is of no rounds");
+        run.points[0].phase = "b".into();
+        assert!(!of(&run, Code::NotSteady));
+    }
+
+    #[test]
+    fn a_check_that_does_not_apply_passes_where_a_note_was_found() {
+        let about = CHECKS.iter().find(|check| check.name == "preconditioned").expect("it is one");
+        let code =
+            Code::ALL.iter().copied().find(|code| weight(*code).is_some_and(|(of, _)| of == about.about));
+        let finding =
+            crate::draft::Draft::new(code.expect("one weighs"), Severity::Note, "It is.").about_run();
+        assert_eq!(answer(about, &[], || proof::Proof::DoesNotApply), None);
+        let passed = answer(about, &[&finding], || proof::Proof::DoesNotApply);
+        assert_eq!(passed.map(|check| check.outcome), Some(Outcome::Passed));
+    }
 }

@@ -175,4 +175,35 @@ mod tests {
         laid_out.targets[0].facts.insert(fact::LAID_OUT.into(), "2026".into());
         assert_eq!(content_of(&laid_out, &laid_out.points[0]), Seen);
     }
+
+    #[test]
+    fn a_virtual_machine_has_a_cache_of_its_host_that_is_not_known() {
+        let why = |hypervisor: Option<&str>| {
+            let mut run = run("read");
+            run.environment.facts.extend(hypervisor.map(|name| (fact::HYPERVISOR.into(), name.to_owned())));
+            match cache(&run) {
+                Proof::Missing(why) => why,
+                _ => String::new(),
+            }
+        };
+        assert!(why(Some("kvm")).contains("host of a virtual machine"));
+        assert!(why(Some("none")).contains("are not known;") && why(None).contains("are not known;"));
+    }
+
+    #[test]
+    fn more_devices_than_targets_may_write_more_than_once() {
+        let mut one = run("write");
+        assert_eq!(neighbours(&one, &one.points[0]), Seen);
+        one.points[0].devices.clear();
+        assert!(
+            matches!(neighbours(&one, &one.points[0]), Proof::Missing(why) if why.contains("counts no device"))
+        );
+        let mut several = run("write");
+        let mut second = several.points[0].devices[0].clone();
+        second.device = "nvme1n1".into();
+        several.points[0].devices.push(second);
+        assert!(
+            matches!(neighbours(&several, &several.points[0]), Proof::Missing(why) if why.contains("several devices"))
+        );
+    }
 }

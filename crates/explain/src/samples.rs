@@ -32,7 +32,7 @@ pub(crate) fn few_samples(run: &Run, point: &Point, workload: &WorkloadResult) -
     let response = total.response.as_ref()?;
     let headline = point.headline.strip_prefix('p').and_then(|text| text.parse::<f64>().ok());
     let headline = headline.map(|percent| (percent / 100.0, point.headline.as_str()));
-    let extra = headline.filter(|(q, _)| SHOWN.iter().all(|(shown, _)| (shown - q).abs() > 1e-9));
+    let extra = headline.filter(|(q, _)| SHOWN.iter().all(|(shown, _)| (shown - q).abs() >= 1e-9));
     let missing: Vec<(f64, &str)> =
         SHOWN.into_iter().chain(extra).filter(|(q, _)| response.quantile(*q).is_none()).collect();
     let hardest = missing.iter().map(|(q, _)| *q).reduce(f64::max)?;

@@ -19,7 +19,7 @@ pub(crate) fn is_result(run: &Run, point: &Point) -> bool {
 
 /// `2,909/s`, `64.3/s`.
 fn per_s(rate: f64) -> String {
-    let shown = if rate < 100.0 { rate } else { rate.round() };
+    let shown = if rate >= 100.0 { rate.round() } else { rate };
     format!("{}/s", OpsPerSecond::new(shown))
 }
 

@@ -378,7 +378,7 @@ mod tests {
             let values: Vec<f64> = (0..6).map(|at| 1_000.0 + by * (f64::from(at) - 3.0) / 4.0).collect();
             rounds_drift(&rounds(&values, steady, 25)).map(Draft::about_run)
         };
-        assert_eq!((told(19.9, true), told(50.0, false)), (None, None));
+        assert_eq!((told(20.0, true), told(50.0, false)), (None, None));
         assert!(told(20.1, true).is_some());
         let rose = told(50.0, true).expect("each is higher");
         assert!(

@@ -116,3 +116,13 @@ fn none(spans: &[SpanPoint]) -> Draft {
         .remedy("Test larger working sets if the storage may have more memory than that.");
     draft.number("span_bytes_least", least).number("span_bytes_most", most)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_whole_bytes_and_times_whole_nanoseconds() {
+        assert_eq!((size(1_048_576.9), time(2_500.0)), (Bytes::new(1_048_576), Nanos::new(2_500)));
+    }
+}

@@ -110,3 +110,50 @@ pub(crate) fn not_preconditioned(
     let draft = Draft::new(Code::NotPreconditioned, Severity::Note, sentence);
     Some(draft.remedy("Fill the working set twice in an earlier phase: `state = \"prepare\"`, `fill = 2`."))
 }
+
+#[cfg(test)]
+mod tests {
+    use record::sample;
+
+    use super::*;
+
+    #[test]
+    fn one_target_of_flash_is_enough_and_all_have_to_say_that_they_are_none() {
+        let of = |says: &[Option<&str>]| {
+            let mut run = sample::run("p", Vec::new());
+            run.targets = says
+                .iter()
+                .map(|rotates| {
+                    let mut target = run.targets[0].clone();
+                    target.facts.extend(rotates.map(|it| (fact::ROTATIONAL.into(), it.to_owned())));
+                    target
+                })
+                .collect();
+            is_flash(&run)
+        };
+        let (flash, disk) = (Some("no"), Some("yes"));
+        assert_eq!((of(&[flash]), of(&[disk]), of(&[None])), (Some(true), Some(false), None));
+        assert_eq!((of(&[flash, None]), of(&[disk, flash])), (Some(true), Some(true)));
+        assert_eq!((of(&[disk, disk]), of(&[disk, None]), of(&[])), (Some(false), None, None));
+    }
+
+    #[test]
+    fn steady_rounds_of_its_own_phase_precondition_a_point() {
+        let rounds = |phase: &str, steady: bool| record::Rounds {
+            phase: phase.into(),
+            figure: "iops".into(),
+            at: Default::default(),
+            values: Vec::new(),
+            most: 25,
+            steady,
+            window: None,
+        };
+        let mut run = sample::run("p", vec![sample::point(0, "a", Vec::new())]);
+        run.points[0].phase = "a".into();
+        let mut of = |phase: &str, steady: bool| {
+            run.rounds = vec![rounds(phase, steady)];
+            is_preconditioned(&run, &History::of(&run), &run.points[0])
+        };
+        assert!(of("a", true) && !of("a", false) && !of("b", true) && !of("b", false));
+    }
+}

@@ -83,3 +83,20 @@ fn a_record_without_edges_is_not_judged_and_says_so() {
     let check = checks.iter().find(|check| check.name == "bookkeeping").unwrap();
     assert_eq!(check.outcome, record::Outcome::NotChecked);
 }
+
+#[test]
+fn files_of_a_range_of_sizes_are_one_class_whose_bytes_are_no_product() {
+    let mut run = reads();
+    workload(&mut run).classes[0].size_bytes = 0;
+    assert!(find(&run, "accounting").is_none());
+}
+
+#[test]
+fn what_ended_after_the_window_and_what_was_never_issued_has_a_response_time() {
+    let mut run = reads();
+    workload(&mut run).classes[0].response.count += 5;
+    assert!(find(&run, "accounting").is_some());
+    workload(&mut run).edges.as_mut().unwrap().ended_after = 3;
+    workload(&mut run).not_issued = 2;
+    assert!(find(&run, "accounting").is_none());
+}

@@ -125,3 +125,26 @@ fn a_loop_device_without_direct_access_is_suspected() {
     run.targets[0].facts.insert(fact::LOOP_DIRECT.into(), "no".into());
     assert!(found(&run, "cache-suspected").sentence.contains("loop"));
 }
+
+#[test]
+fn more_files_than_memory_holds_are_advised_where_files_are_asked_for() {
+    let mut run = reads();
+    set(&mut run, "direct", "false");
+    assert!(found(&run, "buffered").remedy.contains("`direct = true`"));
+    workload(&mut run).spec.tree = Some(spec::tree::Tree::plain(spec::tree::FileOp::Write));
+    assert!(found(&run, "buffered").remedy.contains("more files than fit in memory"));
+    assert!(found_short(&mut run).remedy.contains("more files take longer"));
+}
+
+fn found_short(run: &mut record::Run) -> record::Finding {
+    workload(run).measured_ns = 1_000_000_000;
+    found(run, "short-run")
+}
+
+#[test]
+fn a_span_of_nothing_fits_every_cache_and_is_told_of_none() {
+    let mut run = reads();
+    run.targets[0].caches = vec![Cache { name: "controller cache".into(), size_bytes: 64 << 30 }];
+    workload(&mut run).span_bytes = Some(0);
+    assert!(find(&run, "cache-suspected").is_none());
+}

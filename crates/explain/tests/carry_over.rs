@@ -94,3 +94,13 @@ fn no_knee_and_no_fall_is_told_of_a_curve_with_a_point_that_was_not_steady() {
         "{finding:?}"
     );
 }
+
+#[test]
+fn a_point_that_only_read_leaves_nothing_to_flush() {
+    let mut run = swept("write", |depth| truncated::<u64>(1_000.0 * depth.min(8.0)));
+    step(&mut run.points[3], 2.0);
+    assert!(find(&run, "carry-over").is_some());
+    let read = swept("read", |depth| truncated::<u64>(1_000.0 * depth.min(8.0)));
+    run.points[2].workloads = read.points[2].workloads.clone();
+    assert!(find(&run, "carry-over").is_none());
+}

@@ -424,3 +424,52 @@ fn a_limit_is_read_as_it_is_shown_and_nothing_else_is_one() {
         assert!(text.parse::<Limit>().is_err(), "{text}");
     }
 }
+
+#[test]
+fn an_interval_that_ends_at_a_limit_keeps_it() {
+    let template = template();
+    let mut comparison = held(&template, &template);
+    let mut outcome = |limit: &str, at: f64| {
+        comparison.rows.iter_mut().for_each(|row| (row.low, row.high) = (Some(at), Some(at)));
+        limit.parse::<Limit>().unwrap().judge(&comparison)[0].1
+    };
+    assert_eq!(outcome("iops>5%", 1.05), Outcome::Kept);
+    assert_eq!(outcome("iops>5%", 1.06), Outcome::Broken);
+    assert_eq!(outcome("iops<-5%", 0.95), Outcome::Kept);
+    assert_eq!(outcome("iops<-5%", 0.94), Outcome::Broken);
+}
+
+#[test]
+fn a_limit_of_nothing_and_one_of_no_percentile_are_none() {
+    for text in ["mean>0s", "iops<0", "iops<0/s", "p100>5ms", "p0>5ms", "mb_per_s<0", "iops>-100%"] {
+        assert!(text.parse::<Limit>().is_err(), "{text}");
+    }
+    for text in ["mean>1ns", "p99.9>5ms", "iops>-99%"] {
+        assert!(text.parse::<Limit>().is_ok(), "{text}");
+    }
+}
+
+#[test]
+fn runs_are_put_together_by_what_every_run_says_of_itself() {
+    let mut run = template();
+    for (key, value) in [
+        ("target", "/mnt/array"),
+        ("on", "/mnt/array"),
+        ("kind", "directory"),
+        ("host", "db1"),
+        ("Hostname", "db1"),
+        ("cpu", "Example 9000"),
+        ("CPU-model", "Example 9000"),
+        ("plan", "cells"),
+        ("version", "0.1.0"),
+        ("fathom", "0.1.0"),
+        ("world", "host"),
+        ("day", "2026-01-02"),
+        ("date", "2026-01-02"),
+    ] {
+        assert_eq!(value_of(&run, key).as_deref(), Some(value), "{key}");
+    }
+    run.world = record::World::Array;
+    assert_eq!(value_of(&run, "world").as_deref(), Some("array"));
+    assert_eq!(value_of(&run, "weather"), None);
+}

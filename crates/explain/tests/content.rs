@@ -109,3 +109,17 @@ fn zeros_are_warned_of_and_ratios_are_noted() {
     set(&mut run, "content", "zeros");
     assert!(find(&run, "compressible-content").is_none(), "nothing was written");
 }
+
+#[test]
+fn holes_of_a_twentieth_are_no_chance_on_a_rotating_disk_and_none_are_not_told_of() {
+    let mut run = looked_at("45 of 60", None, "7.99");
+    assert!(found(&run, "unwritten-data").sentence.contains("never been written: 45 of 60 sampled blocks"));
+    run.targets[0].facts.insert(fact::ROTATIONAL.into(), "yes".into());
+    run.targets[0].size_bytes = 20 << 20;
+    let mut with_holes = |bytes: &str| {
+        run.targets[0].facts.insert(fact::UNWRITTEN.into(), bytes.into());
+        found(&run, "unwritten-data").severity
+    };
+    assert_eq!(with_holes("1MiB"), Severity::Warning);
+    assert_eq!(with_holes("1023KiB"), Severity::Note);
+}

@@ -87,3 +87,16 @@ fn an_interrupt_is_told_with_what_was_whole() {
     run.ending.code = 0;
     assert!(find(&run, "interrupted").is_some(), "a point that was cut short says so itself");
 }
+
+#[test]
+fn nothing_checked_is_no_verification_and_one_failure_of_a_thousand_is_a_warning() {
+    let mut run = reads();
+    workload(&mut run).verified = Some(record::Verified::default());
+    assert!(find(&run, "data-corrupt").is_none() && find(&run, "data-verified").is_none());
+    let mut run = reads();
+    let completed = workload(&mut run).completed;
+    workload(&mut run).errors = completed / 1_000;
+    assert_eq!(found(&run, "errors").severity, Severity::Warning);
+    workload(&mut run).errors += 1;
+    assert_eq!(found(&run, "errors").severity, Severity::Invalid);
+}

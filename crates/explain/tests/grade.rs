@@ -169,3 +169,12 @@ fn flash_is_told_to_be_filled_first() {
     run.environment.facts.insert(fact::HYPERVISOR.into(), "kvm".into());
     assert!(crate::find(&run, "not-preconditioned").is_none(), "a virtual disk does not say what it is");
 }
+
+#[test]
+fn caches_that_are_known_stay_where_none_was_looked_for() {
+    let mut run = known(crate::reads());
+    let cache = |name: &str| record::Cache { name: name.into(), size_bytes: 1 << 30 };
+    run.targets[0].caches = vec![cache("controller cache"), cache("measured cache"), cache("cache")];
+    let before = run.targets[0].caches.clone();
+    assert_eq!(judged(run).targets[0].caches, before);
+}

@@ -492,3 +492,48 @@ fn more_in_flight_on_a_file_gives_nothing_and_more_files_do_so_each_file_is_the_
     let deeper = on_files(|files, depth| files * 1_000 * depth);
     assert!(find(&deeper, "bottleneck").is_none(), "a file still answers to more in flight");
 }
+
+#[test]
+fn what_the_kernel_counts_is_held_against_the_limit_of_its_own_kind() {
+    for (key, what) in [
+        ("rbps", "read_bytes_per_s"),
+        ("wbps", "write_bytes_per_s"),
+        ("riops", "reads_per_s"),
+        ("wiops", "writes_per_s"),
+    ] {
+        let mut run = reads(8, 500, 4096);
+        run.path = vec![part("sda", Some("disk.sda"), Vec::new(), Vec::new())];
+        let counted = series(&run.points[0], &format!("disk.sda.{what}"), "per_s", 1e7);
+        run.points[0].series.push(counted);
+        run.environment.facts.insert("io limits of the control group".into(), format!("sda {key}=10000000"));
+        assert!(found(&run, "rate-limited").sentence.contains(&format!("sda ({key})")), "{key}");
+    }
+}
+
+#[test]
+fn half_of_random_reads_from_the_cache_are_told_and_less_or_sequential_ones_are_not() {
+    let mut run = with_background(modelled(&[("disk 0", 0.1, 0.0), ("link 0 back", 0.6, 0.3)]), 0.0);
+    let reads = run.points[0].workloads[0].totals[0].ops;
+    let asked = |run: &Run, component: &str, visits: u64| {
+        let mut run = run.clone();
+        let classes = &mut run.points[0].breakdown.as_mut().unwrap().classes;
+        classes.truncate(1);
+        (classes[0].component, classes[0].op, classes[0].visits) =
+            (component.into(), "host-read".into(), visits);
+        find(&run, "cache-hits").is_some()
+    };
+    assert!(asked(&run, "disk 0", reads / 2) && !asked(&run, "disk 0", reads / 2 + 1));
+    assert!(asked(&run, "link 0 back", 7) && !asked(&run, "link 0 back", 0), "nothing was counted");
+    run.points[0].workloads[0].spec.set("pattern", "sequential").unwrap();
+    assert!(!asked(&run, "disk 0", 5));
+    run.points[0].workloads[0].spec.set("pattern", "random").unwrap();
+    run.points[0].workloads[0].totals.clear();
+    assert!(!asked(&run, "disk 0", 0) && !asked(&run, "link 0 back", 7), "nothing was read");
+}
+
+#[test]
+fn of_equally_full_parts_of_a_kind_the_first_is_named() {
+    let parts = [("disk 0", 0.97, 9.0), ("disk 1", 0.97, 3.0), ("disk 2", 0.1, 0.0), ("disk 3", 0.1, 0.0)];
+    let finding = found(&modelled(&parts), "bottleneck");
+    assert!(finding.sentence.starts_with("disk 0 is the bottleneck"), "{}", finding.sentence);
+}

@@ -64,3 +64,33 @@ fn every_mistake_has_file_and_line_and_changes_nothing() {
     assert_eq!((error.line, path == before), (6, true));
     assert!(error.message.contains("sda"), "{error}");
 }
+
+#[test]
+fn of_a_part_only_the_ceilings_that_are_given_are_replaced_and_a_repeated_one_is_left() {
+    let ceiling = |what: &str, value: f64| record::Ceiling {
+        what: what.into(),
+        value,
+        unit: "per_s".into(),
+        each_way: false,
+        basis: "as before".into(),
+        source: "before".into(),
+    };
+    let mut path = path();
+    let bus = PathPart { name: "bus".into(), ..PathPart::default() };
+    path[0].below[0].below.push(bus.clone());
+    path[0].below[1].below.push(PathPart { repeated: true, ..bus });
+    path[0].below[0].ceilings =
+        vec![ceiling("bandwidth", 5e6), ceiling("requests one at a time", 7.0), ceiling("other", 9.0)];
+    let text = "[[part]]\nname = \"sda\"\nbandwidth = \"112MB/s\"\n\n[[part]]\nname = \"bus\"\nrequests = 10\n                each_way = true\nbandwidth = \"1MB/s\"\n";
+    Parts::read("my.toml", text).unwrap().apply(&mut path).unwrap();
+    let values = |part: &PathPart| part.ceilings.iter().map(|one| one.value).collect::<Vec<_>>();
+    assert_eq!(values(&path[0].below[0]), [7.0, 9.0, 112e6]);
+    let first = path[0].below[0].below.iter().find(|part| part.name == "bus").unwrap();
+    let again = path[0].below[1].below.iter().find(|part| part.name == "bus").unwrap();
+    assert_eq!((values(first), values(again)), (vec![1e6, 10.0], Vec::new()));
+    assert_eq!(first.ceilings.iter().map(|one| one.each_way).collect::<Vec<_>>(), [true, false]);
+    let none = Parts::read("my.toml", "[[part]]\nname = \"sda\"\nrequests = 0\n").unwrap_err();
+    assert!(none.message.contains("above zero"), "{none}");
+    let none = Parts::read("my.toml", "[[part]]\nname = \"sda\"\nrequests = inf\n").unwrap_err();
+    assert!(none.message.contains("above zero"), "{none}");
+}

@@ -162,3 +162,48 @@ fn repetitions_that_disagree_are_told_once() {
     run.points[1].name = "another".into();
     assert!(find(&run, "repeats-differ").is_none());
 }
+
+#[test]
+fn a_headline_that_is_shown_anyway_is_named_once() {
+    let mut run = at_rate(20);
+    point(&mut run).headline = "p99".into();
+    let sentence = found(&run, "few-samples").sentence;
+    assert!(sentence.contains("for p99 and p99.9:"), "{sentence}");
+}
+
+#[test]
+fn more_than_a_day_is_not_advised() {
+    let mut run = at_rate(100);
+    let mut remedy = |per_s: f64| {
+        workload(&mut run).summary[0].ops_per_s.value = per_s;
+        found(&run, "few-samples").remedy
+    };
+    assert!(remedy(0.12).contains("run = \"83334s\""), "{}", remedy(0.12));
+    // A day to the second, and a rate of nothing.
+    assert_eq!(remedy(0.115_740_75), "Measure 10,000 requests or more.");
+    assert_eq!(remedy(0.05), "Measure 10,000 requests or more.");
+    assert_eq!(remedy(0.0), "Measure 10,000 requests or more.");
+}
+
+#[test]
+fn two_seconds_are_short_and_a_twentieth_is_not_wide() {
+    let mut run = reads();
+    workload(&mut run).measured_ns = 2_000_000_000;
+    assert_eq!(found(&run, "short-run").severity, Severity::Note);
+    let mut run = reads();
+    workload(&mut run).summary[0].ops_per_s =
+        Figure { value: 1_000.0, low: Some(950.0), high: Some(1_050.0) };
+    assert!(find(&run, "wide-interval").is_none());
+}
+
+#[test]
+fn three_repetitions_are_held_against_each_other_as_two_are() {
+    let mut run = at_rate(1_000);
+    for index in 1..3 {
+        let mut again = run.points[0].clone();
+        (again.index, again.repeat) = (index, index + 1);
+        again.workloads[0].summary[0].ops_per_s.value *= 1.0 + 0.1 * f64::from(index);
+        run.points.push(again);
+    }
+    assert!(found(&run, "repeats-differ").sentence.starts_with("3 repetitions gave 1000/s to 1200/s"));
+}

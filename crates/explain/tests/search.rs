@@ -181,3 +181,76 @@ fn of_a_search_only_looks_at_the_rate_that_was_kept_are_results() {
     search(&mut run).ladder.iter_mut().for_each(|rung| rung.points = vec![7]);
     assert!(find(&run, "not-issued").is_none());
 }
+
+#[test]
+fn a_rate_that_failed_when_it_was_tried_again_is_no_result_of_it_nor_is_another_one_that_passed() {
+    let mut run = searched();
+    workload(&mut run).not_issued = 9;
+    let mut first = |rate_per_s: f64, verdict: &str| {
+        let ladder = &mut search(&mut run).ladder;
+        ladder.iter_mut().for_each(|rung| rung.points = vec![7]);
+        ladder[0] = Rung { rate_per_s, verdict: verdict.into(), points: vec![0], ..ladder[0].clone() };
+        find(&run, "not-issued").is_some()
+    };
+    assert!(first(9_000.0, "pass") && !first(9_000.0, "fail") && !first(8_000.0, "pass"));
+}
+
+#[test]
+fn the_end_of_a_search_without_a_failure_is_the_highest_rate_tried_or_allowed() {
+    let mut run = searched();
+    (search(&mut run).violated_per_s, search(&mut run).violated_by) = (None, None);
+    assert!(found(&run, "slo-maximum").sentence.contains("p99<5ms, the highest rate tried"));
+    search(&mut run).to_per_s = Some(9_500.0);
+    assert!(found(&run, "slo-maximum").sentence.contains("p99<5ms, the highest rate tried"));
+    search(&mut run).to_per_s = Some(9_000.0);
+    assert!(found(&run, "slo-maximum").sentence.contains("p99<5ms, the highest rate allowed"));
+}
+
+#[test]
+fn only_trials_that_confirm_a_rate_count_for_how_long_it_was_confirmed() {
+    let mut run = searched();
+    search(&mut run).ladder[0].seconds = 500.0;
+    let mut other = search(&mut run).ladder[2].clone();
+    (other.rate_per_s, other.seconds) = (8_000.0, 900.0);
+    search(&mut run).ladder.push(other);
+    assert!(found(&run, "slo-maximum").remedy.contains("trials of 42.0 s"));
+}
+
+#[test]
+fn the_cause_at_the_lowest_rate_tells_of_whom_it_is() {
+    let with = |causes: [(f64, &str); 2]| {
+        let mut run = searched();
+        let rung = search(&mut run).ladder[1].clone();
+        search(&mut run).met_per_s = None;
+        search(&mut run).ladder = causes
+            .map(|(rate_per_s, cause)| Rung { rate_per_s, cause: Some(cause.into()), ..rung.clone() })
+            .to_vec();
+        found(&run, "slo-violated").sentence.starts_with("Load generator saturated at 5,000/s")
+    };
+    let client = "load generator saturated";
+    assert!(with([(9_000.0, "p99<5ms"), (5_000.0, client)]));
+    assert!(!with([(9_000.0, client), (5_000.0, "p99<5ms")]));
+}
+
+#[test]
+fn an_overload_after_which_nothing_meets_and_the_time_to_recover_are_told() {
+    let mut run = searched();
+    search(&mut run).after_overload_per_s = Some(0.0);
+    let sentence = found(&run, "slo-hysteresis").sentence;
+    assert!(sentence.contains("no rate tried meets the SLO") && sentence.ends_with("does."), "{sentence}");
+    search(&mut run).recovery_s = Some(12.0);
+    assert!(found(&run, "slo-hysteresis").sentence.ends_with("recovered within 12.0 s."));
+}
+
+#[test]
+fn it_is_told_who_says_how_large_the_write_cache_is() {
+    for (basis, words) in [
+        ("given", "(as given)"),
+        ("array", "(from the array's description)"),
+        ("seen", "(detected from slower writes)"),
+    ] {
+        let mut run = with_cache(Some(512 << 20), true, None);
+        search(&mut run).write_cache.as_mut().unwrap().basis = basis.into();
+        assert!(found(&run, "slo-write-cache").sentence.contains(words), "{basis}");
+    }
+}

@@ -116,3 +116,13 @@ fn rounds_that_still_go_one_way_are_told_although_they_are_steady() {
     run.rounds = vec![rounds([100.0, 98.0, 99.0, 95.0, 94.0])];
     assert!(find(&run, "trend").is_none(), "one out of order may be chance");
 }
+
+#[test]
+fn the_line_through_five_parts_is_told_as_a_part_of_their_mean() {
+    let mut run = reads();
+    let fifths = [20_000.0, 14_000.0, 20_000.0, 14_000.0, 19_000.0];
+    rates(&mut run, |second| fifths[truncated::<usize>(second / 6.0).min(4)]);
+    let finding = found(&run, "not-steady");
+    // 200 less from one to the next, four times, of 17,400.
+    assert!((finding.numbers["line_share"] - 800.0 / 17_400.0).abs() < 1e-9, "{finding:?}");
+}

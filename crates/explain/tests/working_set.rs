@@ -61,3 +61,27 @@ fn other_loads_are_no_look_for_caches() {
     few.points.truncate(6);
     assert!(!codes(&few).contains(&"cache-seen".to_owned()));
 }
+
+#[test]
+fn repetitions_are_taken_together_and_incomplete_points_are_not() {
+    let once = probe(with_cache);
+    let mut twice = once.clone();
+    twice.points.extend(once.points.iter().cloned());
+    let numbers = |run: &Run| found(run, "cache-seen").numbers;
+    assert_eq!(numbers(&twice), numbers(&once));
+    let mut cut = once;
+    cut.points.iter_mut().for_each(|point| point.complete = false);
+    assert!(!codes(&cut).contains(&"cache-seen".to_owned()));
+}
+
+#[test]
+fn seven_spans_are_a_look_and_its_own_cache_is_no_suspicion() {
+    let mut run = probe(with_cache);
+    run.points = run.points.into_iter().step_by(3).collect();
+    assert_eq!(run.points.len(), 7);
+    assert!(codes(&run).contains(&"cache-seen".to_owned()));
+    let mut run = probe(with_cache);
+    explain::judge(&mut run);
+    assert_eq!(run.targets[0].caches.len(), 1);
+    assert!(find(&run, "cache-suspected").is_none(), "small spans are meant here");
+}

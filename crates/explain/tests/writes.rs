@@ -65,3 +65,23 @@ fn a_volatile_write_cache_is_told_where_nothing_flushes_it() {
     run.targets[0].facts.insert(fact::WRITE_CACHE.into(), "write back".into());
     assert!(find(&run, "drive-write-cache").is_none());
 }
+
+#[test]
+fn what_is_being_written_back_waits_as_well() {
+    let mut run = writes();
+    set(&mut run, "direct", "false");
+    dirty(&mut run, 2e8, 1e9);
+    let mut writeback = point(&mut run).series.last().unwrap().clone();
+    writeback.name = series::MEMORY_WRITEBACK.into();
+    writeback.values = (0..30).map(|at| 1e8 + 2e8 * f64::from(at) / 29.0).collect();
+    point(&mut run).series.push(writeback);
+    // 1.3 GB at the end, 0.3 GB at the start.
+    assert_eq!(found(&run, "dirty-pages").numbers["waiting_bytes"], 1e9);
+}
+
+#[test]
+fn what_only_reads_need_no_filled_flash() {
+    let mut run = reads();
+    run.targets[0].facts.insert(fact::ROTATIONAL.into(), "no".into());
+    assert!(find(&run, "not-preconditioned").is_none());
+}

@@ -104,6 +104,10 @@ impl Stretch {
             kept.count += if same { next.count } else { 0 };
             same
         });
+        debug_assert!(
+            sorted.windows(2).all(|pair| pair[0].index < pair[1].index),
+            "each index once, by size"
+        );
         let count = sorted.iter().map(|bucket| bucket.count).sum();
         let sum_ns = sorted.iter().map(|bucket| middle_ns(*bucket) * bucket.count as f64).sum();
         Stretch { buckets: sorted, count, sum_ns }
@@ -182,32 +186,34 @@ impl Stretches {
             return Err(NoInterval::TooFew);
         }
         let doubt = 1.0 + DOUBTED / self.groups(0.5)?;
-        if MORE_COMMON * tail < 0.5 {
-            self.groups(MORE_COMMON * tail)?;
+        self.groups((MORE_COMMON * tail).min(0.5))?;
+        let (own, last) = (self.at_share(tail), self.pooled.buckets.len() - 1);
+        if own == last {
+            return Err(NoInterval::TooFew);
         }
-        let own = self.at_share(tail);
         let (share, residuals) = self.above(own);
+        debug_assert!(
+            0.0 < share && share < 1.0,
+            "some lie above a bucket that is not the last, and some in it"
+        );
         // A drift speaks against every candidate; elsewhere few requests may, and then nothing is refused.
         let half = doubt * half_width(&residuals)? / (share * (1.0 - share));
-        let sides = Sides::of(if share > 0.0 { half } else { 0.0 }, SHARE_POWER)?;
+        let sides = Sides::of(half, SHARE_POWER)?;
         let agrees = |bucket: usize, times: f64| self.agrees(self.pooled.buckets[bucket].index, tail, times);
-        let last = self.pooled.buckets.len() - 1;
         let low = boundary(own, 0, |bucket| agrees(bucket, doubt * sides.below));
         let high = boundary(own, last, |bucket| agrees(bucket, doubt * sides.above));
         if high == last {
             return Err(NoInterval::TooFew);
         }
+        debug_assert!(low <= own && own <= high, "an interval holds what it is about");
         // What agrees is that the quantile lies above the bucket before the lowest and not above the highest.
-        Ok(Interval {
-            low: self.pooled.buckets[low].low(),
-            high: self.pooled.buckets[(high + 1).min(last)].high(),
-        })
+        Ok(Interval { low: self.pooled.buckets[low].low(), high: self.pooled.buckets[high + 1].high() })
     }
 
     /// In how many independent groups at least requests above a share that is more common come; the reason where in too
     /// few.
     fn groups(&self, share: f64) -> Result<f64, NoInterval> {
-        if self.cells.len() < STRETCHES_LEAST || self.pooled.count == 0 {
+        if self.pooled.count == 0 {
             return Err(NoInterval::TooShort);
         }
         let (found, residuals) = self.above(self.at_share(share));
@@ -215,7 +221,7 @@ impl Stretches {
         // Stretches that are all alike have groups without end.
         let groups = if variance > 0.0 { found * found / variance } else { f64::INFINITY };
         let least = groups * least_part(residuals.len());
-        if least < GROUPS_LEAST { Err(NoInterval::TooFew) } else { Ok(least) }
+        (least >= GROUPS_LEAST).then_some(least).ok_or(NoInterval::TooFew)
     }
 
     /// The first bucket of all that no more than that share of the requests lie above.
@@ -246,11 +252,9 @@ impl Stretches {
     /// interval so many times as wide.
     fn agrees(&self, index: u32, tail: f64, times: f64) -> bool {
         let found = self.pooled.above(index) / self.pooled.count as f64;
-        if found <= 0.0 || found >= 1.0 {
-            return false;
-        }
         let residuals = self.residuals(|cell| cell.above(index) - found * cell.count as f64);
         let Ok((variance, freedom)) = variance(&residuals) else { return true };
+        // Of a share of nothing or of all this is not a number, and nothing agrees.
         let half = times * student(freedom) * variance.sqrt() / (found * (1.0 - found));
         let odds = |share: f64| (share / (1.0 - share)).ln();
         (odds(found) - odds(tail)).abs() <= half
@@ -286,7 +290,9 @@ impl Sides {
         } else if grown <= f64::EPSILON {
             Ok(Sides { below: 1.0, above: 1.0 })
         } else {
-            Ok(Sides { below: grown.ln_1p() / grown, above: -(-grown).ln_1p() / grown })
+            let sides = Sides { below: grown.ln_1p() / grown, above: -(-grown).ln_1p() / grown };
+            debug_assert!(sides.below <= sides.above, "the upper end is the further");
+            Ok(sides)
         }
     }
 }
@@ -301,9 +307,6 @@ fn least_part(stretches: usize) -> f64 {
 /// The range that holds the long-run mean of `values`, taken at equal spacing, with 95 % confidence; the reason where
 /// there is none.
 pub fn mean_interval(values: &[f64]) -> Result<Interval<f64>, NoInterval> {
-    if values.len() < STRETCHES_LEAST {
-        return Err(NoInterval::TooShort);
-    }
     let cells: Vec<f64> = grouped(values).map(average).collect();
     let mean = average(&cells);
     let residuals: Vec<f64> = cells.iter().map(|cell| cell - mean).collect();
@@ -315,6 +318,7 @@ pub fn mean_interval(values: &[f64]) -> Result<Interval<f64>, NoInterval> {
 /// The degrees of freedom behind an interval of that many equally long stretches; `None` where there is none.
 pub fn freedom(stretches: usize) -> Option<f64> {
     let cells = stretches / stretches.div_ceil(STRETCHES_MOST).max(1);
+    debug_assert!(cells <= STRETCHES_MOST);
     (cells >= STRETCHES_LEAST).then(|| cosines_of(cells) as f64)
 }
 
@@ -580,6 +584,64 @@ mod tests {
         assert_eq!((at(0.5), at(0.1), at(0.0), at(1.0)), (50, 90, 100, 1));
         let (share, residuals) = all.above(89);
         assert_eq!((share, residuals.len()), (0.1, 10));
+    }
+
+    #[test]
+    fn slow_requests_that_come_in_few_groups_leave_a_percentile_beyond_them_without_an_interval() {
+        // Ten of a thousand take long in every stretch; the rest of the slowest tenth comes in some stretches alone.
+        let of = |lumps: [u64; 2]| {
+            let each = |second: usize| {
+                let medium = lumps[second % 2];
+                stretch(
+                    (1..=990 - medium).chain(1_001..1_001 + medium).chain((0..10).map(|n| 1_500 + 20 * n)),
+                )
+            };
+            Stretches::of(&(0..24).map(each).collect::<Vec<_>>())
+        };
+        assert_eq!(of([20, 160]).quantile_interval(0.99), Err(NoInterval::TooFew));
+        assert!(of([20, 160]).quantile_interval(0.5).is_ok(), "above the median there are enough");
+        assert!(of([90, 90]).quantile_interval(0.99).is_ok());
+    }
+
+    #[test]
+    fn fifty_groups_are_enough_and_a_little_less_is_not() {
+        // Shares above the median of 1/2 ± d in turn: variance of the mean d² / 23, groups 23 / 4 d² x 0.5692, which is
+        // the fifth percentile of chi-square with 23 degrees of freedom, 13.0905, over 23.
+        let of = |more: u64| {
+            let each = |second: u64| {
+                let slow = if second.is_multiple_of(2) { 5_000 + more } else { 5_000 - more };
+                Stretch::of([Bucket { index: 1, count: 10_000 - slow }, Bucket { index: 2, count: slow }])
+            };
+            Stretches::of(&(0..24).map(each).collect::<Vec<_>>()).groups(0.5)
+        };
+        assert!(of(2_558).is_ok_and(|groups| (50.0..50.1).contains(&groups)), "{:?}", of(2_558));
+        assert_eq!(of(2_559), Err(NoInterval::TooFew));
+    }
+
+    #[test]
+    fn nothing_in_any_stretch_and_equal_times_in_all_of_them_are_told_apart() {
+        let empty = Stretches::of(&vec![Stretch::default(); 6]);
+        assert_eq!(empty.mean_interval(1.0), Err(NoInterval::TooShort));
+        let alike = Stretches::of(&vec![stretch([7; 100]); 6]);
+        assert_eq!(alike.mean_interval(7.0), Ok(Interval { low: 7.0, high: 7.0 }));
+        assert_eq!(alike.quantile_interval(0.5), Err(NoInterval::TooFew), "no request lies above");
+        assert_eq!(Stretches::of(&vec![stretch(1..=1000); 3]).mean_interval(1.0), Err(NoInterval::TooShort));
+        assert_eq!(mean_interval(&[]), Err(NoInterval::TooShort));
+    }
+
+    #[test]
+    fn the_slowest_cosines_are_held_against_all_that_follow_and_only_of_sixteen_stretches_and_more() {
+        // One slow cosine, and one of the seven that follow the eight slowest of sixteen; powers by their squares.
+        let wave = |number: f64, place: usize| (PI * number * (place as f64 + 0.5) / 16.0).cos();
+        let of = |power: f64| -> Vec<f64> {
+            (0..16).map(|at| power.sqrt() * wave(1.0, at) + (7.0 / 8.0f64).sqrt() * wave(12.0, at)).collect()
+        };
+        // Their means stand to each other as `power` to 1.
+        assert!(variance(&of(4.9)).is_ok());
+        assert_eq!(variance(&of(5.1)), Err(NoInterval::TooSlow));
+        let rising = |count: u32| mean_interval(&(0..count).map(f64::from).collect::<Vec<_>>());
+        assert!(rising(15).is_ok() && rising(12).is_ok() && rising(4).is_ok());
+        assert_eq!(rising(16), Err(NoInterval::TooSlow));
     }
 
     #[test]

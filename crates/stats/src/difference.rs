@@ -61,20 +61,20 @@ impl Estimate {
         let divided = BATCHES.into_iter().filter(|batches| *batches <= stretches.len());
         let found = divided.filter_map(|batches| of_batches(value, stretches, batches));
         let found = found.chain(of_series(value, stretches));
-        let width = |one: &Estimate| student(one.freedom, 0.5 + CONFIDENCE / 2.0) * one.variance.sqrt();
+        let width = |one: &Estimate| factor(one.freedom) * one.variance.sqrt();
         found.reduce(|widest, one| if width(&one) > width(&widest) { one } else { widest })
     }
 
     /// The range that holds the figure with 95 % confidence.
     pub fn interval(self) -> Interval<f64> {
-        let half = student(self.freedom, 0.5 + CONFIDENCE / 2.0) * self.variance.sqrt();
+        let half = factor(self.freedom) * self.variance.sqrt();
         Interval { low: self.value * (-half).exp(), high: self.value * half.exp() }
     }
 
     /// The figure with the half width that its 95 % interval has on the scale of logarithms, and the degrees of freedom
     /// behind it; `None` where that cannot be.
     pub fn of_half_width(value: f64, half: f64, freedom: f64) -> Option<Estimate> {
-        Estimate::new(value, (half / student(freedom, 0.5 + CONFIDENCE / 2.0)).powi(2), freedom)
+        Estimate::new(value, (half / factor(freedom)).powi(2), freedom)
     }
 
     /// The same figure with that variance besides its own, of another source.
@@ -184,15 +184,12 @@ impl Ratio {
         let freedom = welch(first, second);
         let error = variance.sqrt();
         let difference = (second.value / first.value).ln();
-        let factor = student(freedom, 0.5 + CONFIDENCE / 2.0);
+        let half = factor(freedom) * error;
         Ratio {
             value: difference.exp(),
-            interval: Interval {
-                low: (difference - factor * error).exp(),
-                high: (difference + factor * error).exp(),
-            },
+            interval: Interval { low: (difference - half).exp(), high: (difference + half).exp() },
             p_value: two_sided(difference, error, freedom),
-            detectable_effect: ((factor + student(freedom, POWER)) * error).exp_m1(),
+            detectable_effect: ((factor(freedom) + student(freedom, POWER)) * error).exp_m1(),
             freedom,
         }
     }
@@ -213,6 +210,11 @@ fn two_sided(difference: f64, error: f64, freedom: f64) -> f64 {
     }
     let below = |t: f64| StudentsT::new(0.0, 1.0, freedom).map_or(0.5, |law| law.cdf(t));
     (2.0 * below(-(difference / error).abs())).min(1.0)
+}
+
+/// By how many standard errors an interval reaches to either side.
+fn factor(freedom: f64) -> f64 {
+    student(freedom, 0.5 + CONFIDENCE / 2.0)
 }
 
 /// The value that Student's distribution does not exceed with that probability.
@@ -246,7 +248,7 @@ impl Noise {
     /// The change that means of so many measurements show by chance in one comparison of twenty, as a part.
     pub fn floor(self, first: usize, second: usize) -> f64 {
         let means = 1.0 / first.max(1) as f64 + 1.0 / second.max(1) as f64;
-        (student(self.freedom, 0.5 + CONFIDENCE / 2.0) * (self.variance * means).sqrt()).exp_m1()
+        (factor(self.freedom) * (self.variance * means).sqrt()).exp_m1()
     }
 }
 
@@ -384,6 +386,20 @@ mod tests {
         assert_eq!(Some(widest(&rough(12, 1))), of_batches(100.0, &rough(12, 1), 10));
         assert!(Estimate::of_stretches(100.0, &rough(10, 1)).is_some());
         assert_eq!(Estimate::of_stretches(100.0, &rough(9, 1)), None);
+    }
+
+    #[test]
+    fn stretches_that_are_all_alike_are_as_many_as_they_can_be_divided_into() {
+        let alike = Estimate::of_stretches(100.0, &[5.0; 60]).unwrap();
+        assert_eq!((alike.variance, alike.freedom), (0.0, 29.0));
+    }
+
+    #[test]
+    fn what_is_no_figure_says_nothing_of_noise() {
+        for bad in [0.0, -1.0, f64::INFINITY, f64::NAN] {
+            assert_eq!(Noise::of([[1.0, bad].as_slice()]), None, "{bad}");
+            assert_eq!(Estimate::of_repeats(&[1.0, bad]), None, "{bad}");
+        }
     }
 
     #[test]

@@ -19,6 +19,7 @@ pub fn binomial_bounds(found: u64, of: u64, confidence: f64) -> Interval<f64> {
     let (k, n, rest) = (found.min(of) as f64, of as f64, 1.0 - confidence);
     let low = if found == 0 { 0.0 } else { root(|p| at_least(k, n, p) >= rest) };
     let high = if found >= of { 1.0 } else { root(|p| 1.0 - at_least(k + 1.0, n, p) <= rest) };
+    debug_assert!([low, high].iter().all(|end| (0.0..=1.0).contains(end)));
     Interval { low, high }
 }
 
@@ -97,7 +98,8 @@ pub fn ratio_bounds(batches: &[Batch], confidence: f64) -> Option<Interval<f64>>
         .into_iter()
         .filter(|parts| *parts <= batches.len().max(BATCHES / 2))
         .filter_map(|parts| spread(&grouped(batches, parts), ratio, confidence))
-        .fold((0.0, 0.0), |widest, one| if one.0 * one.1 > widest.0 * widest.1 { one } else { widest });
+        .max_by(|one, other| (one.0 * one.1).total_cmp(&(other.0 * other.1)))
+        .unwrap_or((0.0, 0.0));
     // So many independent events would have that relative deviation.
     let events = (ratio / deviation).powi(2);
     if !events.is_finite() || events <= 0.0 {
@@ -164,6 +166,7 @@ pub fn relaxation(batches: &[Batch]) -> Option<f64> {
         }
         widest = wider;
     }
+    debug_assert!(widest >= single, "it only grows");
     (single > 0.0).then(|| (widest / single / 2.0).max(0.5))
 }
 
@@ -259,6 +262,39 @@ mod tests {
                 (found, wanted) => assert_eq!(found, wanted),
             }
         }
+    }
+
+    #[test]
+    fn of_thirty_and_of_fifteen_groups_the_wider_interval_counts_and_fewer_batches_make_no_thirty() {
+        let width = |count: usize, of: fn(usize) -> f64| {
+            let bounds = ratio_bounds(&batches(of)[..count], 0.95).unwrap();
+            bounds.high - bounds.low
+        };
+        // Two and two in turn: of thirty groups of two each has none or all, of fifteen each the half.
+        assert!(width(60, |at| f64::from(at % 4 < 2) * 10.0) > 0.25);
+        // One and one in turn: fifteen groups of 28 are mostly pairs, which are alike; 28 groups would differ the most.
+        assert!(width(28, |at| f64::from(at % 2 == 0) * 10.0) < 0.2);
+    }
+
+    #[test]
+    fn what_is_nearer_to_its_limit_than_sums_are_exact_never_passes() {
+        let times = |room: f64| times_to_pass(0.01 - room, 0.011, 0.01, 0.95);
+        assert!(times(1e-9).is_some());
+        assert_eq!(times(1e-12), None);
+        assert_eq!(times_to_pass(0.0, 0.1, 0.0, 0.95), None);
+    }
+
+    #[test]
+    fn batches_are_doubled_no_more_once_their_variance_grows_by_less_than_a_tenth() {
+        // Pairs and fours of (1, 0, 1, 0) and of its opposite in turn. Variances are 20 x 40 / 39 of the single ones,
+        // 20 x 20 / 19 of pairs, a fortieth more, and 40 x 10 / 9 of fours.
+        let all: Vec<Batch> = (0..40)
+            .map(|at: i32| Batch {
+                count: 10.0,
+                sum: f64::from(u8::from(at % 2 == 0)) * if at / 4 % 2 == 0 { 10.0 } else { -10.0 },
+            })
+            .collect();
+        assert_eq!(relaxation(&all), Some(0.5));
     }
 
     #[test]

@@ -44,12 +44,13 @@ pub fn forecast(samples: &[(f64, f64)]) -> Option<Forecast> {
     Some(Forecast { done, per_s, left_s: left / per_s, left_range_s })
 }
 
-/// The part done at `time`, on the straight line between the samples around it.
+/// The part done at `time`, on the straight line between the samples around it: the one before is before `time`, the
+/// one after is not, so that they are at different times.
 fn part_at(samples: &[(f64, f64)], time: f64) -> f64 {
     let after = samples.partition_point(|(at, _)| *at < time);
     match (after.checked_sub(1).map(|before| samples[before]), samples.get(after)) {
-        (Some((t0, p0)), Some((t1, p1))) if *t1 > t0 => p0 + (p1 - p0) * (time - t0) / (t1 - t0),
-        (_, Some((_, part))) => *part,
+        (Some((t0, p0)), Some((t1, p1))) => p0 + (p1 - p0) * (time - t0) / (t1 - t0),
+        (None, Some((_, part))) => *part,
         (Some((_, part)), None) => part,
         (None, None) => 0.0,
     }
@@ -125,6 +126,7 @@ mod tests {
     #[test]
     fn a_course_that_stands_still_has_no_forecast_and_a_finished_one_nothing_left() {
         assert_eq!(forecast(&[(0.0, 0.3), (5.0, 0.3)]), None);
+        assert_eq!(forecast(&[(5.0, 0.3), (5.0, 0.4)]), None, "no time has passed");
         assert_eq!(forecast(&[(0.0, 0.3)]), None);
         assert_eq!(forecast(&[]), None);
         let done = forecast(&[(0.0, 0.0), (5.0, 0.5), (10.0, 1.0)]).expect("it moved");

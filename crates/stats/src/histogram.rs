@@ -158,6 +158,7 @@ impl Histogram {
                 }
             }
         }
+        debug_assert_eq!(buckets.iter().map(|bucket| bucket.count).sum::<u64>(), self.count);
         (self.count, self.sum_ns, self.min_ns, self.max_ns) = (0, 0, u64::MAX, 0);
         buckets
     }
@@ -171,6 +172,7 @@ impl Histogram {
             self.counts.reserve_exact(octaves * octave - self.counts.len());
             self.counts.resize(octaves * octave, 0);
         }
+        debug_assert!(index < self.counts.len());
         &mut self.counts
     }
 
@@ -298,6 +300,7 @@ fn holds_any(counts: &[u64]) -> bool {
 fn rank_of(q: f64, count: u64) -> u64 {
     let exact = q.clamp(0.0, 1.0) * count as f64;
     let rank = truncated::<u64>((exact - exact * 4.0 * f64::EPSILON).ceil());
+    debug_assert!(count > 0, "nothing has no rank");
     rank.clamp(1, count)
 }
 
@@ -361,6 +364,8 @@ mod tests {
         let (low, high) = (6_144.0 - 4_097.5, 8_195.5 - 6_144.0);
         assert!((found - ((low * low + high * high) / 2.0f64).sqrt()).abs() < 1e-9, "{found}");
         assert_eq!(Histogram::new().std_dev(), None);
+        // Around 3 lie -1, three times, and 3.
+        assert_eq!(of(&[2, 2, 2, 6]).std_dev(), Some(3f64.sqrt()));
     }
 
     #[test]
@@ -407,10 +412,19 @@ mod tests {
         assert_eq!(of(&[1_023]).counts.len(), 1_024);
         assert_eq!(of(&[1_024]).counts.len(), 2_048);
         assert_eq!(of(&[1 << 20]).counts.len(), 11 * 1_024 + 1_024);
+        let mut grown = of(&[1]);
+        grown.record_n(Nanos::new(1 << 20), 3);
+        assert!(grown.counts.capacity() < 13 * 1_024, "it takes no more than it needs");
+        assert_eq!((grown.count(), grown.sum_ns()), (4, 3 * (1 << 20) + 1));
         let shown = format!("{:?}", of(&[10, 20]));
         for part in ["Histogram", "count: 2", "10", "15.0", "20"] {
             assert!(shown.contains(part), "{shown}");
         }
+    }
+
+    #[test]
+    fn a_run_of_buckets_that_holds_nothing_is_passed_over() {
+        assert!(!holds_any(&[0; 32]) && holds_any(&[0, 3, 0]) && holds_any(&[5, 5]));
     }
 
     #[test]

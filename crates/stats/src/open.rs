@@ -112,6 +112,7 @@ mod tests {
             open.record(Nanos::new(at));
         }
         assert_eq!((open.first.len(), open.rest.count()), (FIRST, 0));
+        assert!(!open.is_empty() && OpenHistogram::new().is_empty());
         open.record(Nanos::new(7));
         open.record_n(Nanos::new(9), 1);
         assert_eq!((open.first.len(), open.rest.count()), (FIRST, 2));

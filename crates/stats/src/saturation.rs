@@ -135,6 +135,7 @@ pub fn saturation(points: &[LoadPoint], seed: u64) -> Option<Saturation> {
     let most = points.iter().map(|point| point.rate).fold(0.0, f64::max);
     // A fiftieth is what a rate varies by anyway.
     let superlinear = points.iter().any(|point| point.rate > 1.02 * first.rate / first.load * point.load);
+    debug_assert!(first.rate <= most && last.rate <= most);
     Some(Saturation {
         power_knee: best.load,
         asymptote_knee: most * first.response_s,
@@ -201,7 +202,7 @@ fn two_lines(points: &[LoadPoint], seed: u64) -> TwoLines {
         })
         .collect();
     knees.sort_by(f64::total_cmp);
-    let quantile = |q: f64| knees[truncated::<usize>((DRAWS - 1) as f64 * q)].exp();
+    let quantile = |q: f64| below(&knees, q).exp();
     let knee = bend.at.exp();
     TwoLines {
         knee,
@@ -211,9 +212,14 @@ fn two_lines(points: &[LoadPoint], seed: u64) -> TwoLines {
     }
 }
 
+/// The one of `sorted` that so large a part of the others lies below, or a little less.
+fn below(sorted: &[f64], part: f64) -> f64 {
+    debug_assert!(sorted.is_sorted());
+    sorted[truncated::<usize>((sorted.len() - 1) as f64 * part)]
+}
+
 fn value(bend: &Bend, x: f64) -> f64 {
-    let slope = if x < bend.at { bend.before } else { bend.after };
-    bend.intercept + slope * (x - bend.at)
+    bend.intercept + bend.before * (x - bend.at).min(0.0) + bend.after * (x - bend.at).max(0.0)
 }
 
 /// The least squares of two lines that meet, over a grid of places where they may.
@@ -246,9 +252,7 @@ fn least_squares(rows: impl Iterator<Item = ([f64; 3], f64)>) -> Option<[f64; 3]
     for i in 0..3 {
         let pivot = (i..3).max_by(|a, b| m[*a][i].abs().total_cmp(&m[*b][i].abs()))?;
         m.swap(i, pivot);
-        if m[i][i].abs() < 1e-12 {
-            return None;
-        }
+        (m[i][i].abs() >= 1e-12).then_some(())?;
         let top = m[i];
         for (j, row) in m.iter_mut().enumerate() {
             if j != i {
@@ -268,7 +272,11 @@ fn scaling(points: &[LoadPoint]) -> Option<Scaling> {
         ([scale, (n - 1.0) * scale, n * (n - 1.0) * scale], 1.0)
     };
     let all = least_squares(points.iter().map(row))?;
-    let [a, b, c] = if all[2] < 0.0 || all[1] < 0.0 { bounded(points, row, all[2] < 0.0) } else { all };
+    let [a, b, c] = match (all[1] >= 0.0, all[2] >= 0.0) {
+        (true, true) => all,
+        (false, true) => bounded(points, row, 2),
+        (_, false) => bounded(points, row, 1),
+    };
     if a <= 0.0 {
         return None;
     }
@@ -277,31 +285,35 @@ fn scaling(points: &[LoadPoint]) -> Option<Scaling> {
     let mean = points.iter().map(|point| point.rate).sum::<f64>() / points.len() as f64;
     let total: f64 = points.iter().map(|point| (point.rate - mean).powi(2)).sum();
     let left: f64 = points.iter().map(|point| (point.rate - predicted(point.load)).powi(2)).sum();
-    let peak = (kappa > 0.0 && sigma < 1.0).then(|| ((1.0 - sigma) / kappa).sqrt());
+    debug_assert!(sigma >= 0.0 && kappa >= 0.0);
     Some(Scaling {
         single,
         sigma,
         kappa,
-        peak,
+        peak: peak(sigma, kappa),
         explained: if total > 0.0 { 1.0 - left / total } else { 0.0 },
     })
 }
 
-/// The fit with the term that came out negative left out: first `kappa`, else `sigma`.
-fn bounded(points: &[LoadPoint], row: impl Fn(&LoadPoint) -> ([f64; 3], f64), no_kappa: bool) -> [f64; 3] {
-    let kept = if no_kappa { 1 } else { 2 };
+fn peak(sigma: f64, kappa: f64) -> Option<f64> {
+    (kappa > 0.0 && sigma < 1.0).then(|| ((1.0 - sigma) / kappa).sqrt())
+}
+
+/// The fit without the term that came out negative: of `sigma`, 1, and `kappa`, 2, the other one is `kept`.
+fn bounded(points: &[LoadPoint], row: impl Fn(&LoadPoint) -> ([f64; 3], f64), kept: usize) -> [f64; 3] {
     let (mut aa, mut ab, mut bb, mut ay, mut by) = (0.0, 0.0, 0.0, 0.0, 0.0);
-    for (terms, y) in points.iter().map(row) {
+    // What the terms add up to is 1 of every point.
+    for (terms, _) in points.iter().map(row) {
         let (a, b) = (terms[0], terms[kept]);
         aa += a * a;
         ab += a * b;
         bb += b * b;
-        ay += a * y;
-        by += b * y;
+        ay += a;
+        by += b;
     }
     let determinant = aa * bb - ab * ab;
     let mut solution = [0.0; 3];
-    if determinant.abs() > 1e-12 {
+    if determinant.abs() >= 1e-12 {
         solution[0] = (ay * bb - by * ab) / determinant;
         solution[kept] = ((by * aa - ay * ab) / determinant).max(0.0);
     }
@@ -418,6 +430,113 @@ mod tests {
         let mut draws = Draws(42);
         let drawn: Vec<usize> = (0..12).map(|_| draws.below(10)).collect();
         assert_eq!(drawn, [7, 1, 2, 3, 0, 8, 2, 8, 3, 6, 2, 4]);
+        // The lower bits as well.
+        assert_eq!(Draws(42).below(1 << 60), 854_966_095_797_204_713);
+    }
+
+    /// A curve whose estimators lie so and whose lines rise so, at nine tenths from 8 in flight.
+    fn knees_at(power: f64, others: f64, slope_after: f64) -> Saturation {
+        Saturation {
+            power_knee: power,
+            asymptote_knee: others,
+            kneedle: None,
+            two_lines: TwoLines {
+                knee: others,
+                interval: Interval { low: others, high: others },
+                slope_before: 1.0,
+                slope_after,
+            },
+            scaling: None,
+            fall: 0.0,
+            superlinear: false,
+            shares: vec![(4.0, 0.5), (8.0, 0.9), (64.0, 1.0)],
+        }
+    }
+
+    #[test]
+    fn a_knee_is_where_the_curve_bends_by_half_estimators_agree_and_nine_tenths_are_reached() {
+        near(knees_at(8.0, 16.0, 0.4).knee().unwrap(), 2_048f64.cbrt());
+        near(knees_at(8.01, 8.01, 0.499).knee().unwrap(), 8.01);
+        assert_eq!(knees_at(8.01, 8.01, 0.5).knee(), None, "it bends by half and no more");
+        assert_eq!(knees_at(8.01, 16.1, 0.4).knee(), None, "more than a doubling apart");
+        assert_eq!(knees_at(7.9, 7.9, 0.4).knee(), None, "a little less than nine tenths");
+    }
+
+    #[test]
+    fn four_points_are_a_curve_and_of_equal_power_the_lightest_load_counts() {
+        let point = |load: f64, rate: f64, response_s: f64| LoadPoint { load, rate, response_s };
+        let points = [
+            point(1.0, 1000.0, 1.0),
+            point(2.0, 2000.0, 2.0),
+            point(4.0, 2100.0, 4.0),
+            point(8.0, 2100.0, 8.0),
+        ];
+        assert_eq!(saturation(&points, 1).unwrap().power_knee, 1.0);
+    }
+
+    #[test]
+    fn more_than_linear_is_more_than_a_fiftieth_above_the_line_of_the_lightest_load() {
+        let superlinear = |first: (f64, f64), second: (f64, f64)| {
+            let points = [first, second, (8.0, second.1), (16.0, second.1)];
+            let points = points.map(|(load, rate)| LoadPoint { load, rate, response_s: load / rate });
+            saturation(&points, 1).unwrap().superlinear
+        };
+        assert!(!superlinear((1.0, 100.0), (2.0, 203.0)));
+        assert!(!superlinear((1.0, 100.0), (2.0, 204.0)));
+        assert!(superlinear((1.0, 100.0), (2.0, 205.0)));
+        assert!(superlinear((2.0, 200.0), (4.0, 450.0)) && !superlinear((2.0, 200.0), (4.0, 405.0)));
+    }
+
+    #[test]
+    fn loads_of_four_times_as_much_have_knees_at_four_times_as_much() {
+        let rates = [1000.0, 1900.0, 3500.0, 6000.0, 8200.0, 9100.0, 9000.0];
+        let points = doubling(&rates);
+        let more: Vec<LoadPoint> =
+            points.iter().map(|point| LoadPoint { load: 4.0 * point.load, ..*point }).collect();
+        assert_eq!(kneedle(&more), kneedle(&points).map(|knee| 4.0 * knee));
+        near(two_lines(&more, 7).knee, 4.0 * two_lines(&points, 7).knee);
+    }
+
+    #[test]
+    fn the_ends_of_a_range_are_a_twentieth_of_the_draws_from_either_end() {
+        let drawn: Vec<f64> = (0..200).map(f64::from).collect();
+        assert_eq!((below(&drawn, 0.05), below(&drawn, 0.95)), (9.0, 189.0));
+    }
+
+    #[test]
+    fn a_curve_that_does_not_rise_bends_at_the_first_place_and_nothing_of_it_is_explained() {
+        let flat = saturation(&doubling(&[1.0; 6]), 1).unwrap();
+        assert_eq!((flat.two_lines.knee, flat.kneedle), (2.0, None));
+        assert_eq!(flat.scaling.unwrap().explained, 0.0);
+        assert_eq!((flat.two_lines.slope_before, flat.two_lines.slope_after), (0.0, 0.0));
+    }
+
+    #[test]
+    fn a_term_of_scalability_that_comes_out_negative_is_left_out() {
+        // Exact fractions, computed apart from this program: the full fit has kappa, sigma, sigma below zero.
+        let fit = |rates: &[f64]| saturation(&doubling(rates), 1).unwrap().scaling.unwrap();
+        let no_kappa = fit(&[1000.0, 1700.0, 2700.0, 4300.0, 7000.0]);
+        near(no_kappa.single, 929.576_408_170_306_8);
+        near(no_kappa.sigma, 0.085_220_665_540_722_15);
+        near(no_kappa.explained, 0.981_473_508_967_736_1);
+        assert_eq!((no_kappa.kappa, no_kappa.peak), (0.0, None));
+        let no_sigma = fit(&[1000.0, 2100.0, 4000.0, 6500.0, 8000.0]);
+        near(no_sigma.single, 1_034.136_623_497_504_8);
+        near(no_sigma.kappa, 0.004_486_353_748_145_271);
+        near(no_sigma.explained, 0.999_334_508_517_513_7);
+        near(no_sigma.peak.unwrap(), 14.929_774_311_331_244);
+        assert_eq!(no_sigma.sigma, 0.0);
+        // Neither is left, and the other two stay as they came out.
+        let neither = fit(&[1000.0, 2100.0, 4400.0, 9300.0]);
+        near(neither.single, 1_038.118_974_261_194_8);
+        assert_eq!((neither.sigma, neither.kappa, neither.peak), (0.0, 0.0, None));
+    }
+
+    #[test]
+    fn only_what_keeping_in_step_costs_makes_a_peak() {
+        assert_eq!(peak(0.0, 0.25), Some(2.0));
+        assert_eq!(peak(0.75, 0.25), Some(1.0));
+        assert_eq!((peak(0.5, 0.0), peak(1.0, 0.1), peak(1.5, 0.1)), (None, None, None));
     }
 
     #[test]

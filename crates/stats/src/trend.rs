@@ -97,13 +97,15 @@ fn exact(n: usize, rises: i64) -> f64 {
     // Each further value can stand before none to all of those so far.
     let mut orders = vec![1.0f64];
     for more in 2..=n {
-        let mut next = vec![0.0; orders.len() + more - 1];
-        for (inversions, count) in orders.iter().enumerate() {
-            next[inversions..inversions + more].iter_mut().for_each(|cell| *cell += count);
-        }
-        orders = next;
+        let most = orders.len() - 1;
+        let with_one_more = |inversions: usize| {
+            let before = (inversions + 1).saturating_sub(more)..=inversions.min(most);
+            orders[before].iter().sum()
+        };
+        orders = (0..orders.len() + more - 1).map(with_one_more).collect();
     }
-    let pairs = narrow::<i64>(orders.len() - 1);
+    let pairs = narrow::<i64>(n * (n - 1) / 2);
+    debug_assert_eq!(narrow::<i64>(orders.len()), pairs + 1, "none to all pairs may be the wrong way round");
     let all: f64 = orders.iter().sum();
     let as_far = orders
         .iter()
@@ -123,11 +125,11 @@ fn median(sorted: &[f64]) -> f64 {
 fn slope_interval(sorted: &[f64], variance: f64) -> Option<Interval<f64>> {
     let half = 1.959_964 * variance.sqrt();
     let pairs = sorted.len() as f64;
+    // As many are left out at either end.
     let low = ((pairs - half) / 2.0).floor();
-    let high = ((pairs + half) / 2.0).ceil();
-    (low >= 1.0 && high < pairs).then(|| Interval {
+    (low >= 1.0).then(|| Interval {
         low: sorted[truncated::<usize>(low) - 1],
-        high: sorted[truncated::<usize>(high)],
+        high: sorted[truncated::<usize>(pairs - low)],
     })
 }
 
@@ -245,5 +247,11 @@ mod tests {
         assert!((variance(&[1.0, 1.0, 1.0, 2.0, 2.0, 2.0]) - 21.0).abs() < 1e-12);
         assert_eq!(Trend::of(&[1.0; 4]), None);
         assert_eq!(Trend::of(&[1.0, 2.0, f64::NAN, 3.0, 4.0]), None);
+    }
+
+    #[test]
+    fn a_trend_is_there_below_its_level_and_not_at_it() {
+        let at = |p_value: f64| Trend { p_value, ..Trend::of(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap() };
+        assert!(at(0.999 * LEVEL).is_there() && !at(LEVEL).is_there());
     }
 }

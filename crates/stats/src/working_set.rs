@@ -68,16 +68,21 @@ pub fn steps(points: &[SpanPoint]) -> Vec<Step> {
         return Vec::new();
     }
     let candidates = candidates(first.span, last.span);
+    debug_assert!(candidates.iter().all(|size| first.span <= *size && *size <= last.span));
     let mut best = Fit::of(&points, &[]).expect("a mean can always be had");
     while best.sizes.len() < STEPS_MOST {
         let Some(more) = with_one_more(&points, &best, &candidates) else { break };
-        let freedom = points.len() as f64 - 1.0 - 2.0 * more.sizes.len() as f64;
-        if freedom < 1.0 || !is_better(&best, &more, freedom) || !more.steps_matter() {
+        if !is_better(&best, &more, freedom(points.len(), more.sizes.len())) || !more.steps_matter() {
             break;
         }
         best = more;
     }
     best.into_steps(&points, &candidates)
+}
+
+/// What so many points leave for the error of a mean and two numbers for each of so many steps; may be none or less.
+fn freedom(points: usize, steps: usize) -> f64 {
+    points as f64 - 1.0 - 2.0 * steps as f64
 }
 
 fn candidates(from: f64, to: f64) -> Vec<f64> {
@@ -109,7 +114,7 @@ fn best_of(fits: impl Iterator<Item = Fit>) -> Option<Fit> {
         .min_by(|one, other| one.error.total_cmp(&other.error))
 }
 
-/// Two more parameters, held against what is left over.
+/// Two more parameters, held against what is left over; never where nothing is.
 fn is_better(without: &Fit, with: &Fit, freedom: f64) -> bool {
     let f = (without.error - with.error) / 2.0 / (with.error / freedom);
     FisherSnedecor::new(2.0, freedom).is_ok_and(|law| 1.0 - law.cdf(f.max(0.0)) < CHANCE)
@@ -167,7 +172,8 @@ impl Fit {
 
     fn into_steps(self, points: &[SpanPoint], candidates: &[f64]) -> Vec<Step> {
         let levels = self.levels();
-        let freedom = (points.len() as f64 - 1.0 - 2.0 * self.sizes.len() as f64).max(1.0);
+        debug_assert!(self.sizes.is_sorted() && levels.len() == self.sizes.len() + 1);
+        let freedom = freedom(points.len(), self.sizes.len()).max(1.0);
         let beyond = FisherSnedecor::new(1.0, freedom).map_or(1.0, |law| law.inverse_cdf(0.95));
         let most = self.error * (1.0 + beyond / freedom);
         let step = |(index, size): (usize, &f64)| {
@@ -304,5 +310,63 @@ mod tests {
         assert_eq!(steps(&few[10..15]), []);
         assert_eq!(steps(&[]), []);
         assert_eq!(steps(&[SpanPoint { span: f64::NAN, response: 1.0 }; 9]), []);
+    }
+
+    #[test]
+    fn points_that_cannot_be_are_left_out_and_one_without_bounds_leaves_nothing() {
+        let points = measured(&[(64.0 * MIB, 50e-6)], 8e-3, rough);
+        let found = steps(&points);
+        assert_eq!(found.len(), 1);
+        let with = |span: f64, response: f64| steps(&[&points[..], &[SpanPoint { span, response }]].concat());
+        for (span, response) in [(0.0, 1e-3), (MIB, 0.0), (-MIB, 1e-3), (MIB, -1e-3)] {
+            assert_eq!(with(span, response), found, "{span} {response}");
+        }
+        assert_eq!((with(MIB, f64::INFINITY), with(f64::INFINITY, 1e-3)), (Vec::new(), Vec::new()));
+    }
+
+    #[test]
+    fn seven_spans_are_enough_for_two_caches_and_no_run_shows_four() {
+        let clean = |caches: &[(f64, f64)]| measured(caches, 1.0, |_| 0.0);
+        let of_seven = |caches: &[(f64, f64)]| -> usize {
+            let spans: Vec<SpanPoint> = clean(caches).into_iter().step_by(4).collect();
+            assert_eq!(spans.len(), 7);
+            steps(&spans).len()
+        };
+        assert_eq!(of_seven(&[(16.0 * MIB, 1e-4)]), 1);
+        let four = [(4.0 * MIB, 1e-5), (32.0 * MIB, 2e-4), (256.0 * MIB, 4e-3), (1_024.0 * MIB, 6e-2)];
+        assert_eq!(steps(&clean(&four)).len(), 3);
+    }
+
+    #[test]
+    fn each_step_takes_two_numbers_from_the_points() {
+        assert_eq!((freedom(7, 0), freedom(7, 1), freedom(7, 3), freedom(25, 2)), (6.0, 4.0, 0.0, 20.0));
+        let points = measured(&[], 1.0, |_| 0.0);
+        let flat = Fit::of(&points, &[]).unwrap();
+        assert!((flat.error / (25.0 * ERROR_LEAST.powi(2)) - 1.0).abs() < 1e-9, "{flat:?}");
+        assert!(!is_better(&Fit { error: 1.0, ..flat.clone() }, &flat, 0.0), "nothing is left over");
+    }
+
+    #[test]
+    fn candidates_are_so_many_to_an_octave_from_the_first_span_on() {
+        let found = candidates(3.0, 12.0);
+        assert_eq!((found.len(), found[0]), (48, 3.0));
+        assert!((found[24] / 6.0 - 1.0).abs() < 1e-12 && found[47] < 12.0);
+    }
+
+    #[test]
+    fn a_step_from_nothing_is_none() {
+        let fit = |base: f64, rise: f64| Fit { sizes: vec![MIB], base, rises: vec![rise], error: 0.0 };
+        assert!(fit(1.0, 0.5).steps_matter() && !fit(1.0, 0.49).steps_matter());
+        assert!(!fit(0.0, 1.0).steps_matter() && !fit(-1.0, 5.0).steps_matter());
+    }
+
+    #[test]
+    fn columns_that_the_ones_before_explain_have_no_factors() {
+        let rows = |times: f64| -> Vec<Vec<f64>> {
+            [0.1, 0.2, 0.3, 0.7].map(|x: f64| vec![1e3, 1e4 * x, 3e3 * x + times * x * x]).to_vec()
+        };
+        // Rounding leaves something of the third column even where it is a multiple of the second.
+        assert_eq!(least_squares(&rows(0.0)), None);
+        assert!(least_squares(&rows(1e3)).is_some());
     }
 }

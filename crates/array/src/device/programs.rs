@@ -264,4 +264,13 @@ mod tests {
         programs.take(Instant::START, program(90), PIECE);
         assert_eq!(programs.wait(Instant::START, 0, PIECE * 4, us(10)), us(90));
     }
+
+    #[test]
+    fn all_is_done_when_the_last_die_is() {
+        let mut programs = programs(2, PIECE * 4);
+        assert_eq!(programs.until(), Instant::START);
+        programs.take(Instant::START, program(100), PIECE);
+        programs.take(Instant::START, program(70), PIECE);
+        assert_eq!(programs.until(), Instant::START + us(100));
+    }
 }

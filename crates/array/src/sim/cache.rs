@@ -694,4 +694,203 @@ mod tests {
         assert!(small.write(now, 0, 0, Bytes::MIB.get() * 16 / SECTOR_BYTES));
         assert!(!small.write(now, 0, 1 << 20, (1 << 20) + 8), "a quarter of 64 MiB is full");
     }
+
+    #[test]
+    fn lines_that_are_kept_answer_reads_until_they_are_forgotten() {
+        let mut cache = cache(Bytes::MIB * 64);
+        cache.ahead = None;
+        let line = |number: u64| (number * 32, number * 32 + 32);
+        let read = |cache: &mut Cache, number: u64| {
+            let (from, to) = line(number);
+            cache.read(0, from, to, 1 << 20, &mut Vec::new())
+        };
+        cache.keep(0, line(1_000).0, line(1_001).1);
+        let found = [1_001, 999, 3_000, 1_000, 5_000, 1_002].map(|number| read(&mut cache, number).is_some());
+        assert_eq!(found, [true, false, false, true, false, false]);
+        assert_eq!(cache.read(0, line(8_000).0, line(8_000).1 + 1, 1 << 20, &mut Vec::new()), None);
+        cache.keep(0, line(8_000).0, line(8_000).1);
+        assert_eq!(cache.read(0, line(8_000).0, line(8_000).1 + 1, 1 << 20, &mut Vec::new()), None, "a part");
+        cache.forget_reads();
+        assert_eq!(read(&mut cache, 1_001), None);
+        cache.params.read = false;
+        cache.keep(0, 0, 32);
+        assert_eq!(read(&mut cache, 0), None, "it keeps nothing for reads");
+    }
+
+    #[test]
+    fn what_is_kept_is_not_waited_for_although_it_is_read_ahead() {
+        let mut cache = cache(Bytes::MIB * 64);
+        let read = |cache: &mut Cache, from: u64| cache.read(0, from, from + 32, 1 << 20, &mut Vec::new());
+        assert_eq!(read(&mut cache, 0), None);
+        assert!(matches!(read(&mut cache, 32), Some(Lookup::Coming(_))));
+        cache.keep(0, 64, 96);
+        assert_eq!(read(&mut cache, 64), Some(Lookup::Ready));
+    }
+
+    #[test]
+    fn what_it_is_follows_from_its_figures() {
+        let mut cache = cache(Bytes::MIB);
+        assert_eq!((cache.is_protected(), cache.mirrors()), (false, false));
+        assert_eq!((cache.age_limit(), cache.is_dirty()), (Nanos::from_secs(10), false));
+        assert!(cache.takes_writes(true));
+        (cache.params.protected, cache.params.mirrored) = (true, true);
+        assert!(cache.is_protected() && cache.mirrors());
+        cache.params.write_back = false;
+        assert!(!cache.takes_writes(true) && !cache.takes_writes(false));
+        cache.write(Instant::START, 0, 0, 32);
+        assert!(cache.is_dirty());
+        assert_eq!(cache.dirty_bytes(), 32 * 512);
+        cache.urge(ALL);
+        assert!(cache.destage(Instant::START, false, &mut Vec::new()).is_some());
+        assert!(!cache.is_dirty());
+        assert_eq!(cache.dirty_bytes(), 32 * 512, "on its way");
+    }
+
+    #[test]
+    fn a_controller_that_fails_leaves_no_flush_waiting() {
+        let mut cache = cache(Bytes::MIB);
+        let mut released = Vec::new();
+        cache.write(Instant::START, 0, 0, 32);
+        assert!(cache.drain(ALL, 7));
+        cache.forsake(&mut released);
+        assert_eq!(released, [7]);
+        cache.forsake(&mut released);
+        assert_eq!(released, [7]);
+    }
+
+    #[test]
+    fn runs_of_a_stripe_leave_apart_once_it_was_left_alone_and_nothing_else_is_to_be_done() {
+        let mut cache = cache(Bytes::MIB * 64);
+        let (now, mut extents) = (Instant::START, Vec::new());
+        for (from, to) in [(8, 24), (40, 48), (500, 512)] {
+            cache.write(now, 0, 3 * 512 + from, 3 * 512 + to);
+        }
+        assert_eq!(cache.dirty_bytes(), 36 * 512);
+        assert_eq!(cache.destage(now + SETTLED, false, &mut extents), None, "the members have work");
+        assert_eq!(cache.destage(now + Nanos::from_millis(19), true, &mut extents), None);
+        let batch = cache.destage(now + SETTLED, true, &mut extents).expect("it has settled");
+        let wanted = [(8, 16), (40, 8), (500, 12)]
+            .map(|(from, sectors)| Extent { lba: Lba(3 * 512 + from), sectors: Sectors(sectors) });
+        assert_eq!((batch.bytes, &extents[..]), (36 * 512, &wanted[..]));
+    }
+
+    #[test]
+    fn a_stripe_that_is_written_again_waits_for_its_turn() {
+        let mut cache = cache(Bytes::MIB * 64);
+        cache.params.dirty_low = Share::NONE;
+        let (now, mut extents) = (Instant::START, Vec::new());
+        let mut next = |cache: &mut Cache| {
+            cache.press();
+            cache.destage(now, false, &mut extents).expect("it is pressed");
+            extents[0].lba.0 / 512
+        };
+        cache.write(now, 0, 512, 528);
+        cache.write(now, 0, 5 * 512, 5 * 512 + 16);
+        assert_eq!(next(&mut cache), 1);
+        cache.write(now, 0, 512, 528);
+        assert_eq!((next(&mut cache), next(&mut cache)), (5, 1));
+    }
+
+    #[test]
+    fn halves_of_a_stripe_in_two_caches_are_a_full_one_after_the_take_over() {
+        let (mut old, mut new) = (cache(Bytes::MIB * 64), cache(Bytes::MIB * 64));
+        let (now, mut extents) = (Instant::START, Vec::new());
+        new.params.dirty_low = Share::NONE;
+        assert!(old.write(now, 0, 0, 256) && old.write(now, 0, 1024, 1040) && new.write(now, 0, 256, 512));
+        new.take_over(&mut old, ALL);
+        let full = new.destage(now, false, &mut extents).expect("it is full");
+        assert_eq!((full.bytes, extents[0].sectors), (512 * 512, Sectors(512)));
+        let other = new.destage(now, false, &mut extents).expect("what was taken over is pressed");
+        assert_eq!((other.bytes, extents[0].lba), (16 * 512, Lba(1024)));
+        assert!(!old.is_dirty());
+    }
+
+    #[test]
+    fn a_write_larger_than_all_room_is_taken_where_there_is_nothing_else() {
+        let now = Instant::START;
+        let mut empty = cache(Bytes::KIB * 64);
+        assert!(empty.write(now, 0, 0, 256));
+        assert!(!empty.write(now, 0, 1024, 1032));
+        let mut nearly = cache(Bytes::KIB * 64);
+        assert!(nearly.write(now, 0, 0, 120));
+        assert!(!nearly.write(now, 0, 1024, 1040) && nearly.write(now, 0, 1024, 1032));
+        // What is on its way takes room as well.
+        let batch = nearly.destage(now, false, &mut Vec::new()).expect("room is short");
+        assert!(!nearly.write(now, 0, 2048, 2056));
+        nearly.end(batch.transfer, &mut Vec::new());
+        assert!(nearly.write(now, 0, 2048, 2056));
+    }
+
+    #[test]
+    fn from_its_high_mark_on_stripes_leave_although_the_members_have_work() {
+        // Four fifths of 80 KiB are 128 sectors.
+        let pressed = |sectors: u64| {
+            let mut cache = cache(Bytes::KIB * 80);
+            assert!(cache.write(Instant::START, 0, 0, sectors));
+            cache.destage(Instant::START, false, &mut Vec::new()).is_some()
+        };
+        assert!(pressed(128) && !pressed(124));
+    }
+
+    #[test]
+    fn what_was_written_after_a_flush_ends_none_of_its_stripes_nor_does_another_volume() {
+        let mut cache = cache(Bytes::MIB * 64);
+        let (now, mut extents, mut released) = (Instant::START, Vec::new(), Vec::new());
+        cache.write(now, 0, 0, 16);
+        cache.write(now, 0, 5 * 512, 5 * 512 + 16);
+        assert!(cache.drain(ALL, 7));
+        let first = cache.destage(now, false, &mut extents).expect("the flush calls for it");
+        cache.end(first.transfer, &mut Vec::new());
+        cache.write(now, 0, 0, 16);
+        let second = cache.destage(now, false, &mut extents).expect("the flush calls for it");
+        cache.urge(ALL);
+        let newer = cache.destage(now, false, &mut extents).expect("it is urged");
+        cache.end(newer.transfer, &mut Vec::new());
+        cache.drained(&mut released);
+        assert!(released.is_empty(), "the stripe at 5 is still on its way");
+        cache.end(second.transfer, &mut Vec::new());
+        cache.drained(&mut released);
+        cache.drained(&mut released);
+        assert_eq!(released, [7], "once");
+        // A flush of the second volume while one of the first is on its way.
+        cache.write(now, 0, 0, 512);
+        cache.write(now, 0, 4096, 4112);
+        let other = cache.destage(now, false, &mut extents).expect("a full stripe leaves");
+        assert!(cache.drain(VolumeRange { set: 0, from: 4096, to: 8192 }, 8));
+        cache.end(other.transfer, &mut Vec::new());
+        cache.drained(&mut released);
+        assert_eq!(released, [7]);
+    }
+
+    #[test]
+    fn no_more_stripes_are_on_their_way_than_the_window_and_full_ones_read_nothing() {
+        let mut cache = cache(Bytes::MIB * 64);
+        (cache.params.destage_window, cache.params.partial_window) = (2, 1);
+        let (now, mut extents) = (Instant::START, Vec::new());
+        assert!(
+            cache.write(now, 0, 0, 512) && cache.write(now, 0, 1024, 1040) && cache.write(now, 0, 2048, 2560)
+        );
+        cache.urge(ALL);
+        let batches: Vec<u64> =
+            std::iter::from_fn(|| cache.destage(now, false, &mut extents)).map(|batch| batch.bytes).collect();
+        assert_eq!(batches, [512 * 512, 512 * 512]);
+        assert!(cache.is_dirty());
+    }
+
+    #[test]
+    fn without_parity_a_part_of_a_stripe_reads_nothing_first() {
+        let reads_first = |level: Level, members: u32| {
+            let geometry =
+                Geometry::new(SetSpec::new(level, members, Sectors(128), Sectors(1 << 20))).unwrap();
+            let mut cache = Cache::new(&cache(Bytes::MIB).params, std::iter::once(&geometry));
+            cache.write(Instant::START, 0, 0, 16);
+            cache.urge(ALL);
+            let batch = cache.destage(Instant::START, false, &mut Vec::new()).expect("it is urged");
+            match cache.end(batch.transfer, &mut Vec::new()) {
+                CacheTransfer::Destage { reads_first, .. } => reads_first,
+                CacheTransfer::Fetch { .. } => panic!("nothing was read"),
+            }
+        };
+        assert!(reads_first(Level::Raid5, 5) && !reads_first(Level::Raid0, 4));
+    }
 }

@@ -139,3 +139,47 @@ impl<'a> Cell<'a> {
         if self.alone { self.name.clone() } else { format!("{} / {}", self.name, self.key.workload) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use record::sample;
+
+    use super::*;
+
+    #[test]
+    fn a_round_is_named_by_its_phase_and_by_what_is_swept_besides_where_that_is_not_in_it() {
+        let name = |phase: &str, swept: &[(&str, &str)]| {
+            let mut point = sample::point(0, "as it was measured", Vec::new());
+            point.phase = phase.into();
+            point.swept = swept.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
+            name(&point)
+        };
+        assert_eq!(name("reads", &[("depth", "4")]), "as it was measured");
+        assert_eq!(name("reads", &[("round", "3")]), "reads");
+        assert_eq!(name("reads", &[("round", "3"), ("depth", "4")]), "reads depth 4");
+        assert_eq!(name("reads x{depth}", &[("round", "3"), ("depth", "4")]), "reads x4");
+    }
+
+    #[test]
+    fn repeats_that_were_cut_short_are_in_no_cell_and_the_variance_of_the_others_is_their_mean() {
+        let stream =
+            sample::Stream { op: "read", size_bytes: 4096, per_s: 1_000, median_ns: 400_000, spread: 0.5 };
+        let mut run = sample::run(
+            "p",
+            (0..3)
+                .map(|index| sample::point(index, "p", vec![sample::workload("main", &[stream])]))
+                .collect(),
+        );
+        run.points[2].complete = false;
+        for (at, value) in run.points[1].series[0].values.iter_mut().enumerate() {
+            *value *= if at.is_multiple_of(2) { 1.1 } else { 0.9 };
+        }
+        let cells = of(&[&run]);
+        assert_eq!(cells[0].values(Metric::Iops).len(), 2);
+        let each: Vec<Estimate> =
+            cells[0].measured.iter().filter_map(|one| one.within(Metric::Iops)).collect();
+        let within = cells[0].within(Metric::Iops).map(|found| found.variance);
+        assert!(each[1].variance > each[0].variance);
+        assert_eq!(within, Some((each[0].variance + each[1].variance) / 2.0));
+    }
+}

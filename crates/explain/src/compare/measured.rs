@@ -62,7 +62,7 @@ impl Measured<'_> {
     pub fn metrics(&self) -> Vec<Metric> {
         let headline = self.point.headline.strip_prefix('p').and_then(|text| text.parse::<f64>().ok());
         let headline = headline.map(|percent| percent / 100.0);
-        let extra = headline.filter(|q| QUANTILES.iter().all(|usual| (usual - q).abs() > 1e-9));
+        let extra = headline.filter(|q| QUANTILES.iter().all(|usual| (usual - q).abs() >= 1e-9));
         let quantiles = QUANTILES.into_iter().chain(extra).map(Metric::Quantile);
         let all = [Metric::Iops, Metric::Throughput, Metric::Mean].into_iter().chain(quantiles);
         all.filter(|metric| self.value(*metric).is_some()).collect()
@@ -217,5 +217,36 @@ mod tests {
         assert!((variance(&real) - within - 0.0009).abs() < 1e-12);
         let throughput = model.within(Metric::Throughput).map(|found| (found.value, found.variance));
         assert_eq!(throughput, Some((4_000.0 * 4096.0, within)), "as the rate, whose sizes are all alike");
+    }
+
+    #[test]
+    fn a_figure_of_nothing_is_none_and_an_interval_that_is_the_wrong_way_round_says_nothing() {
+        let mut point = point("iops");
+        point.workloads[0].summary[0].ops_per_s.value = 0.0;
+        assert_eq!(measured(&point, 0, true).value(Metric::Iops), None);
+        point.workloads[0].summary[0].ops_per_s.value = f64::INFINITY;
+        assert_eq!(measured(&point, 0, true).value(Metric::Iops), None);
+        let mut interval = |low: f64, high: f64| {
+            let response = point.workloads[0].summary[0].response.as_mut().expect("it has times");
+            (response.mean_low_ns, response.mean_high_ns) = (Some(low), Some(high));
+            measured(&point, 0, true).interval(Metric::Mean)
+        };
+        assert_eq!(interval(4e5, 5e5), Some((4e5, 5e5)));
+        assert_eq!(interval(4e5, 4e5), Some((4e5, 4e5)));
+        assert_eq!((interval(5e5, 4e5), interval(0.0, 4e5), interval(-2.0, -1.0)), (None, None, None));
+    }
+
+    #[test]
+    fn a_percentile_has_its_own_interval_and_the_freedom_of_the_seconds() {
+        let point = point("iops");
+        let all = measured(&point, 0, true);
+        let quantile = all.summary.response.as_ref().and_then(|response| response.quantile(0.99));
+        let quantile = quantile.expect("it has one");
+        let ends = quantile.low_ns.zip(quantile.high_ns).map(|(low, high)| (low as f64, high as f64));
+        assert!(ends.is_some());
+        assert_eq!(all.interval(Metric::Quantile(0.99)), ends);
+        assert_ne!(all.interval(Metric::Mean), ends);
+        // Thirty seconds, eight cosines.
+        assert_eq!(all.within(Metric::Quantile(0.99)).map(|found| found.freedom), Some(8.0));
     }
 }

@@ -403,4 +403,28 @@ mod tests {
         assert_eq!((side.name.as_str(), side.runs.len()), ("old", 3));
         assert_eq!(side.about, "quick on /mnt/array; oltp on /mnt/array");
     }
+
+    #[test]
+    fn an_interval_that_ends_at_no_change_leaves_it_in() {
+        assert_eq!(verdict(&row("per_s", Some((1.0, 1.2)), None), 0.01), Verdict::Inconclusive);
+        assert_eq!(verdict(&row("per_s", Some((0.8, 1.0)), None), 0.01), Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn points_cut_short_and_findings_that_make_figures_invalid_are_noted() {
+        let mut run = sample::run("p", vec![sample::point(0, "p", Vec::new())]);
+        let noted = |run: &Run, part: &str| {
+            let groups = [Group { name: "A".into(), runs: vec![run] }];
+            notes(&groups, &[]).iter().any(|note| note.contains(part))
+        };
+        assert!(!noted(&run, "cut short") && !noted(&run, "make figures invalid"));
+        run.points[0].complete = false;
+        assert!(noted(&run, "1 of its points were cut short"));
+        let finding =
+            |severity| crate::draft::Draft::new(crate::Code::Errors, severity, "It is.").about_run();
+        run.findings = vec![finding(Severity::Note), finding(Severity::Warning)];
+        assert!(!noted(&run, "make figures invalid"));
+        run.findings.push(finding(Severity::Invalid));
+        assert!(noted(&run, "1 of its findings make figures invalid"));
+    }
 }

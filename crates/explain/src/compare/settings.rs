@@ -134,3 +134,50 @@ fn of_cells(cells: &[Vec<Cell<'_>>]) -> Vec<Setting> {
     }
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use record::sample;
+
+    use super::*;
+
+    #[test]
+    fn several_targets_have_numbers_and_each_engine_and_what_is_no_setting_is_told_once_or_not_at_all() {
+        let mut run = sample::run("p", Vec::new());
+        run.points = ["io_uring", "psync", "io_uring"]
+            .into_iter()
+            .map(|engine| {
+                let mut workload = sample::workload("main", &[]);
+                workload.engine.name = engine.into();
+                sample::point(0, "p", vec![workload])
+            })
+            .collect();
+        run.environment.facts = [(PASSING[0], "0.4"), ("governor", "performance")]
+            .map(|(key, value)| (key.into(), value.into()))
+            .into();
+        let of = |run: &Run, key: &str| {
+            of_run(run).into_iter().find(|(own, _)| own == key).map(|(_, value)| value)
+        };
+        assert_eq!(of(&run, "engine").as_deref(), Some("io_uring, psync"));
+        assert_eq!(of(&run, "host governor").as_deref(), Some("performance"));
+        assert_eq!(of(&run, "host load average at start"), None);
+        assert_eq!((of(&run, "target").as_deref(), of(&run, "target 1")), (Some("/mnt/array"), None));
+        run.targets.push(run.targets[0].clone());
+        assert_eq!((of(&run, "target"), of(&run, "target 2").as_deref()), (None, Some("/mnt/array")));
+        assert_eq!(of(&run, "world").as_deref(), Some("real"));
+        assert_eq!(of(&run, "set"), None, "what is empty is left out");
+    }
+
+    #[test]
+    fn a_key_of_several_cells_has_each_value_of_a_side_once() {
+        let setting = |values: &[Option<&str>]| Setting {
+            key: "plan depth".into(),
+            values: values.iter().map(|value| value.map(str::to_owned)).collect(),
+        };
+        let mut found = Vec::new();
+        for values in [[Some("1"), None], [Some("8"), Some("2")], [Some("1"), Some("2")], [None, Some("4")]] {
+            merge(&mut found, setting(&values));
+        }
+        assert_eq!(found, [setting(&[Some("1 or 8"), Some("2 or 4")])]);
+    }
+}

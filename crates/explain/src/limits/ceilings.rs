@@ -366,6 +366,21 @@ impl<'a> Counts<'a> {
     }
 }
 
+/// A part that is so busy, with what waits there and the share of background work.
+#[cfg(test)]
+pub(super) fn busy(part: &str, share: f64, load: f64, background: f64) -> Use {
+    Use {
+        part: part.into(),
+        what: "busy".into(),
+        share,
+        amount: None,
+        unit: "share".into(),
+        is_even: false,
+        basis: String::new(),
+        queue: Some(Queue { load, background }),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use record::sample::{self, Stream};

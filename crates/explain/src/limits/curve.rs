@@ -33,6 +33,16 @@ pub(super) struct Answer {
 }
 
 impl Answer {
+    /// Whether more in flight brings next to nothing.
+    pub(super) fn is_flat(&self) -> bool {
+        self.gain < super::FLAT
+    }
+
+    /// Whether the rate grows nearly as what is in flight does.
+    pub(super) fn follows(&self) -> bool {
+        self.gain > super::FOLLOWS
+    }
+
     /// `From 8 to 16 in flight the rate changes by 0.3 % and the response time by a factor of 1.99: …`.
     pub(super) fn in_words(&self) -> String {
         let verdict = match self.gain {
@@ -115,6 +125,15 @@ pub(super) fn answer(run: &Run, sweeps: &Sweeps<'_>, point: &Point) -> Option<An
     })
 }
 
+/// An answer with that exponent, from 8 to 16 in flight.
+#[cfg(test)]
+pub(super) fn with_gain(gain: f64) -> Answer {
+    let load = |in_flight: f64| Load { in_flight, rate: 1_000.0, response_s: in_flight / 1_000.0 };
+    let rate_times = gain.exp2();
+    let (load_times, response_times) = (2.0, 2.0 / rate_times);
+    Answer { from: load(8.0), to: load(16.0), load_times, rate_times, response_times, gain }
+}
+
 #[cfg(test)]
 mod tests {
     use record::sample::{self, Stream};
@@ -186,5 +205,24 @@ mod tests {
         assert_eq!(load(&run.points[0]), None);
         run.points[1].complete = false;
         assert_eq!(Sweeps::of(&run).with(&run.points[1]).len(), 0);
+    }
+
+    #[test]
+    fn an_answer_is_flat_below_its_bound_and_follows_above_its_own() {
+        let of = |gain: f64| (with_gain(gain).is_flat(), with_gain(gain).follows());
+        assert_eq!((of(0.149), of(0.15)), ((true, false), (false, false)));
+        assert_eq!((of(0.70), of(0.701)), ((false, false), (false, true)));
+    }
+
+    #[test]
+    fn what_asked_or_took_nothing_is_no_load() {
+        let mut point = swept(&[(4, 1_000)]).points.remove(0);
+        assert!(load(&point).is_some());
+        point.workloads[0].summary[0].ops_per_s.value = 0.0;
+        assert_eq!(load(&point), None);
+        point.workloads[0].summary[0].ops_per_s.value = 1_000.0;
+        let response = point.workloads[0].summary[0].response.as_mut().expect("it has times");
+        response.mean_ns = 0.0;
+        assert_eq!(load(&point), None);
     }
 }

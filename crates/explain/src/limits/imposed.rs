@@ -143,7 +143,8 @@ impl Constant {
         let length = all.iter().map(Vec::len).min().filter(|length| *length >= SECONDS)?;
         let mut rates: Vec<f64> = (0..length).map(|second| all.iter().map(|one| one[second]).sum()).collect();
         rates.sort_by(f64::total_cmp);
-        let rate = rates.get(length / 2).copied().filter(|rate| *rate > 0.0)?;
+        // Where the middle second did nothing, no more than half of the seconds are alike.
+        let rate = *rates.get(length / 2)?;
         // Beyond rounding: a second's rate is a count over a duration that is not quite one second.
         let within = CONSTANT.max(1.001 / rate);
         let alike = rates.iter().filter(|other| (*other / rate - 1.0).abs() <= within).count();
@@ -269,5 +270,37 @@ mod tests {
         // At a low rate a request falls on either side of a second's end.
         let slow: Vec<f64> = (0..20).map(|at| if at % 2 == 0 { 10.0 } else { 11.0 }).collect();
         assert_eq!(Constant::of(&seconds(&slow)).map(|found| (found.rate, found.share)), Some((11.0, 1.0)));
+    }
+
+    #[test]
+    fn a_constant_rate_is_held_against_the_nearest_load_of_twice_or_half_as_much() {
+        let points = (0u32..).zip([8.0, 10.0, 15.2]).map(|(index, in_flight): (u32, f64)| {
+            let mut point = seconds(&[1_000.0; 20]);
+            point.index = index;
+            point.workloads[0].mean_in_flight = in_flight;
+            point.swept = [("depth".to_owned(), in_flight.to_string())].into();
+            point
+        });
+        let run = sample::run("sweep", points.collect());
+        let sweeps = Sweeps::of(&run);
+        let of =
+            |index: usize| by_constancy(&sweeps, &run.points[index]).map(|draft| draft.about_run().sentence);
+        assert!(of(0).is_some_and(|it| it.contains("with 8 in flight and 1000/s with 15;")), "{:?}", of(0));
+        assert!(of(2).is_some_and(|it| it.contains("with 15 in flight and 1000/s with 8;")), "{:?}", of(2));
+        assert_eq!(of(1), None, "neither is far enough from 10");
+    }
+
+    #[test]
+    fn other_series_of_a_workload_and_rates_of_others_are_not_its_rate() {
+        let mut point = seconds(&[1_000.0; 20]);
+        let uneven = |name: &str, workload: &str| {
+            let mut one = point.series[0].clone();
+            (one.name, one.workload) = (name.into(), Some(workload.into()));
+            one.values = (0..20).map(|at| f64::from(at) * 700.0).collect();
+            one
+        };
+        let others = [uneven("read bytes", "main"), uneven("read ops", "other")];
+        point.series.extend(others);
+        assert_eq!(Constant::of(&point).map(|found| found.rate), Some(1_000.0));
     }
 }

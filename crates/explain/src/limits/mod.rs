@@ -86,7 +86,8 @@ pub(crate) fn of_point(run: &Run, loads: &Loads<'_>, point: &Point) -> Option<Dr
             },
         });
     }
-    if first.share >= FULL || first.is_even && first.share >= FULL - 0.05 {
+    debug_assert!(!first.is_even, "the parts of real storage are counted one by one");
+    if first.share >= FULL {
         return Some(with_spread(limit(first, others, answer), spread));
     }
     if let Some(imposed) = imposed::by_constancy(&loads.sweeps, point) {
@@ -96,8 +97,8 @@ pub(crate) fn of_point(run: &Run, loads: &Loads<'_>, point: &Point) -> Option<Dr
         return Some(spread.finding());
     }
     let load = curve::load(point)?;
-    let flat = answer.is_some_and(|answer| answer.gain < FLAT);
-    let follows = answer.is_some_and(|answer| answer.gain > FOLLOWS);
+    let flat = answer.is_some_and(|answer| answer.is_flat());
+    let follows = answer.is_some_and(|answer| answer.follows());
     if flat && load.in_flight > ONE {
         return Some(unseen(first, answer?));
     }
@@ -157,7 +158,7 @@ fn limit(first: &Use, others: &[Use], answer: Option<Answer>) -> Draft {
     if !not.is_empty() {
         sentence += &format!(" Not saturated: {}.", not.join(", "));
     }
-    if let Some(answer) = answer.filter(|answer| answer.gain < FLAT) {
+    if let Some(answer) = answer.filter(Answer::is_flat) {
         sentence += &format!(" {}", answer.in_words());
     }
     let draft = Draft::new(Code::Bottleneck, Severity::Note, sentence).remedy(MORE_OF_IT);
@@ -174,7 +175,7 @@ fn latency(first: &Use, load: &curve::Load, answer: Option<Answer>) -> Draft {
         first.part,
         percent(first.share)
     );
-    if let Some(answer) = answer.filter(|answer| answer.gain > FOLLOWS) {
+    if let Some(answer) = answer.filter(Answer::follows) {
         sentence += &format!(" {}", answer.in_words());
     }
     let draft = Draft::new(Code::LatencyBound, Severity::Note, sentence).remedy(
@@ -354,5 +355,26 @@ mod tests {
         );
         assert!(!told.sentence.contains("e 40 %"), "{}", told.sentence);
         assert_eq!(told.numbers["in_flight"], 8.0);
+    }
+
+    #[test]
+    fn an_answer_at_its_bound_is_no_evidence() {
+        let part = ceilings::busy("disks", 0.96, 4.0, 0.0);
+        let of_limit = |gain: f64| limit(&part, &[], Some(curve::with_gain(gain))).about_run().sentence;
+        assert!(of_limit(0.1).contains("From 8 to 16") && !of_limit(FLAT).contains("From 8 to 16"));
+        let load = curve::Load { in_flight: 2.0, rate: 500.0, response_s: 0.004 };
+        let of_latency = |gain: f64| latency(&part, &load, Some(curve::with_gain(gain))).about_run();
+        assert!(of_latency(0.8).sentence.contains("From 8 to 16"));
+        assert!(!of_latency(FOLLOWS).sentence.contains("From 8 to 16"));
+        assert!((of_latency(0.8).numbers["response_ms"] - 4.0).abs() < 1e-9);
+        assert!(of_latency(0.8).sentence.contains("2.0 / 4.000 ms = 500 IOPS"));
+    }
+
+    #[test]
+    fn a_part_that_did_nothing_is_not_told_of() {
+        let uses = [ceilings::busy("disks", 0.5, 4.0, 0.0), ceilings::busy("link", 0.0, 0.0, 0.0)];
+        let sentence = |uses: &[Use]| open(uses, 8.0, None, DEEPER).about_run().sentence;
+        assert!(sentence(&uses).contains("disks 50 %") && !sentence(&uses).contains("link"));
+        assert!(sentence(&uses[1..]).contains("no counted part did any work"));
     }
 }

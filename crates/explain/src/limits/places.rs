@@ -330,4 +330,13 @@ mod tests {
         let last = of(&[light, own, (8, "1", 32.0, 4_000), (4, "1", 32.0, 4_000)]);
         assert_eq!(last.map(|found| found.many), Some(4));
     }
+
+    #[test]
+    fn files_of_none_for_each_worker_or_of_no_workers_are_not_counted() {
+        let mut workload = run(&[(1, "all", 8.0, 1_000)]).points.remove(0).workloads.remove(0);
+        for files_of in [spec::Files::PerWorker(0), spec::Files::WorkersPerFile(0)] {
+            workload.spec.files = files_of;
+            assert_eq!(files(&workload), None);
+        }
+    }
 }

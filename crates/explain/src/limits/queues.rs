@@ -42,7 +42,7 @@ const LOCKS: &str = "stripe locks";
 /// load.
 pub(super) fn shown(uses: &[Use], in_flight: f64, load: Option<&Load>, answer: Option<Answer>) -> Shown {
     let waiting = |one: &Use| one.queue.map_or(0.0, |queue| queue.load);
-    let follows = answer.is_some_and(|answer| answer.gain > super::FOLLOWS);
+    let follows = answer.is_some_and(|answer| answer.follows());
     let longest = |except: Option<usize>| {
         let others = uses.iter().enumerate().filter(|(place, _)| Some(*place) != except);
         others.max_by(|one, other| waiting(one.1).total_cmp(&waiting(other.1)))
@@ -68,5 +68,60 @@ pub(super) fn shown(uses: &[Use], in_flight: f64, load: Option<&Load>, answer: O
     match alone || follows && uncrowded {
         true => Shown::Latency,
         false => Shown::Open,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ceilings::busy;
+    use super::super::curve::with_gain;
+    use super::*;
+
+    const LOAD: Load = Load { in_flight: 8.0, rate: 1_000.0, response_s: 0.008 };
+
+    /// Of a part with that use, queue and background work, and of another one, with 16 in flight.
+    fn of(part: &str, own: (f64, f64, f64), other: (f64, f64)) -> Shown {
+        let uses = [busy(part, own.0, own.1, own.2), busy("bus", other.0, other.1, 0.0)];
+        shown(&uses, 16.0, None, None)
+    }
+
+    #[test]
+    fn a_limit_is_full_has_twice_the_queue_of_any_other_and_is_the_fullest() {
+        assert_eq!(of("disks", (0.95, 8.0, 0.0), (0.2, 1.0)), Shown::Limit(0));
+        assert_eq!(of("disks", (0.95, 4.0, 0.0), (0.2, 2.0)), Shown::Limit(0));
+        assert_eq!(of("disks", (0.95, 3.9, 0.0), (0.2, 2.0)), Shown::Open);
+        assert_eq!(of("disks", (0.95, 8.0, 0.0), (0.2, 4.5)), Shown::Open, "more than its half");
+        assert_eq!(of("disks", (0.95, 8.0, 0.0), (0.89, 1.0)), Shown::Limit(0));
+        assert_eq!(of("disks", (0.95, 8.0, 0.0), (0.90, 1.0)), Shown::Open, "another one is full");
+        assert_eq!(of("disks", (0.95, 8.0, 0.29), (0.2, 1.0)), Shown::Limit(0));
+        assert_eq!(of("disks", (0.95, 8.0, 0.30), (0.2, 1.0)), Shown::Open, "not the load fills it");
+        assert_eq!(of("stripe locks", (0.95, 8.0, 0.0), (0.2, 1.0)), Shown::Open);
+        assert_eq!(of("disks", (0.95, 0.9, 0.0), (0.2, 0.1)), Shown::Open, "nothing queues");
+        assert_eq!(of("disks", (0.70, 8.0, 0.0), (0.2, 1.0)), Shown::Limit(0), "half of all gathers");
+        assert_eq!(of("disks", (0.70, 7.9, 0.0), (0.2, 1.0)), Shown::Open);
+        assert_eq!(shown(&[], 16.0, Some(&LOAD), None), Shown::Open);
+    }
+
+    #[test]
+    fn a_rate_that_follows_the_depth_is_not_at_its_limit() {
+        let uses = [busy("disks", 0.95, 8.0, 0.0), busy("bus", 0.2, 1.0, 0.0)];
+        let of = |gain: f64| shown(&uses, 16.0, Some(&LOAD), Some(with_gain(gain)));
+        assert_eq!((of(0.70), of(0.71)), (Shown::Limit(0), Shown::Open));
+    }
+
+    #[test]
+    fn requests_that_follow_the_depth_and_hardly_wait_are_bound_by_their_own_way() {
+        // Eight in flight, of which less than 2.4 wait.
+        let of = |share: f64, waits: f64, gain: f64| {
+            shown(&[busy("disks", share, waits, 0.0)], 8.0, Some(&LOAD), Some(with_gain(gain)))
+        };
+        assert_eq!((of(0.69, 2.3, 0.71), of(0.69, 2.4, 0.71)), (Shown::Latency, Shown::Open));
+        assert_eq!(of(0.69, 2.5, 0.71), Shown::Open);
+        assert_eq!(of(0.70, 2.3, 0.71), Shown::Open, "a part is too busy");
+        assert_eq!(of(0.69, 2.3, 0.70), Shown::Open);
+        let alone = |in_flight: f64| {
+            shown(&[busy("disks", 0.5, 0.0, 0.0)], in_flight, Some(&Load { in_flight, ..LOAD }), None)
+        };
+        assert_eq!((alone(1.5), alone(1.6)), (Shown::Latency, Shown::Open));
     }
 }

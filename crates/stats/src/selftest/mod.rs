@@ -122,6 +122,33 @@ mod tests {
     }
 
     #[test]
+    fn the_part_that_held_is_that_of_the_intervals_given_and_half_of_the_runs_is_not_sparse() {
+        let of = |given: u32, held: u32| Coverage {
+            queue: Queue::Closed(1),
+            figure: "rate".into(),
+            runs: 10,
+            given,
+            held,
+        };
+        assert_eq!((of(8, 6).share(), of(0, 0).share()), (Some(0.75), None));
+        assert_eq!([4, 5, 6].map(|given| of(given, 0).is_sparse()), [true, false, false]);
+    }
+
+    #[test]
+    fn each_figure_of_a_queue_has_its_name() {
+        let all = coverage(Queue::Open(0.3), 0.001, 5, 2);
+        let names: Vec<&str> = all.iter().map(|one| one.figure.as_str()).collect();
+        assert_eq!(names, ["rate", "mean", "p50", "p90", "p99"]);
+        assert!(all.iter().all(|one| one.runs == 2 && one.held <= one.given && one.given <= 2));
+    }
+
+    #[test]
+    fn the_rate_of_a_closed_loop_is_held_against_that_of_all_its_runs_together() {
+        let all = coverage(Queue::Closed(4), 0.001, 8, 6);
+        assert!(all[0].given == 6 && all[0].held >= 4, "{all:?}");
+    }
+
+    #[test]
     fn a_tail_that_few_groups_of_requests_are_in_has_no_interval() {
         let all = coverage(Queue::Open(0.95), 0.001, 20, 40);
         let p99 = all.iter().find(|one| one.figure == "p99").unwrap();

@@ -92,6 +92,12 @@ impl PageMap {
         narrow::<u32>(self.place.len())
     }
 
+    /// Whether a logical page is kept.
+    #[cfg(test)]
+    pub fn holds(&self, page: u32) -> bool {
+        self.place[page as usize] != NOBODY
+    }
+
     /// Drops a logical page: nothing of it needs to be kept.
     pub fn trim(&mut self, page: u32) {
         let old = std::mem::replace(&mut self.place[page as usize], NOBODY);
@@ -209,5 +215,12 @@ mod tests {
         for page in 0..6_400 {
             assert_eq!(map.owner[map.place[page as usize] as usize], page);
         }
+    }
+
+    #[test]
+    fn a_collection_counts_the_blocks_that_it_empties() {
+        let mut map = PageMap::new(64 * 32, 64, 0.15, 5);
+        let found: Vec<Collection> = (0..20_000).filter_map(|n| map.write(n * 37 % (64 * 32))).collect();
+        assert!(!found.is_empty() && found.iter().all(|one| one.blocks >= 1 && one.copied < 64 * one.blocks));
     }
 }
