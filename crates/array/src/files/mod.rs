@@ -405,7 +405,7 @@ impl FileSystem {
         let worker = &mut self.workers[index];
         let request = worker.request.take().expect("it is at work on one");
         let outcome = worker.failed.take().map_or(Outcome::moved(request.size), Outcome::failed);
-        worker.job.settle(Completion { token: request.token, outcome, finished_at: now });
+        worker.job.complete(Completion { token: request.token, outcome, finished_at: now });
         self.ask(index, now);
     }
 

@@ -188,7 +188,7 @@ fn a_failed_block_fails_who_waits_for_it_and_nobody_else() {
         _ => Outcome::moved(request.len),
     };
     let seen = run_with(FilesParams::default(), "tree = 'create'\ncount = 5\nfsync = 'each'", fails);
-    assert_eq!((seen.tallies[0].errors, seen.tallies[0].settled), (5, 5));
+    assert_eq!((seen.tallies[0].errors, seen.tallies[0].completed), (5, 5));
     let seen = run_with(FilesParams::default(), "tree = 'create'\ncount = 5", fails);
     assert_eq!(seen.tallies[0].errors, 0);
 }

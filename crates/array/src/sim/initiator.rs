@@ -47,7 +47,7 @@ impl Initiator {
     #[inline]
     pub fn settle(&mut self, done: Completion) {
         match self {
-            Initiator::Job(job) => job.settle(done),
+            Initiator::Job(job) => job.complete(done),
             Initiator::Files(files) => files.settle(done),
         }
     }
