@@ -236,3 +236,21 @@ impl From<TreeError> for WorldError {
         WorldError::unfit(why)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use workload::tree::Tree;
+
+    use super::*;
+
+    #[test]
+    fn a_file_of_a_tree_is_called_by_its_path_and_one_that_is_not_there_by_nothing() {
+        let tree = Tree { count: 6, levels: 1, fanout: 2, ..Tree::plain(FileOp::Stat) };
+        let shape = Shape::of(&tree, 2).expect("a small tree");
+        let names = |op| FileNames::Tree { top: "/mnt/t0".into(), shape: shape.clone(), op };
+        assert_eq!(names(FileOp::Stat).of(1, 2), "/mnt/t0/d2/f001-0000002");
+        assert_eq!(names(FileOp::Rmdir).of(1, 2), "/mnt/t0/d2");
+        let listed = FileNames::Listed(vec!["/dev/sda".into()]);
+        assert_eq!([listed.of(0, 0), listed.of(0, 1)], ["/dev/sda", ""]);
+    }
+}

@@ -37,7 +37,7 @@ fn execute(trees: &mut Trees, workload: &Workload) -> Vec<Tally> {
 }
 
 fn prepare(trees: &mut Trees, workload: &Workload) -> Result<(), TreeError> {
-    trees.prepare(workload, workload.tree.as_ref().unwrap(), &AtomicBool::new(false), &mut |_, _| ())
+    trees.prepare(workload, workload.tree.as_ref().unwrap(), &AtomicBool::new(false), &mut |_| ())
 }
 
 fn act(trees: &Trees, workload: &Workload) -> Vec<Tally> {

@@ -21,10 +21,10 @@ use host::{DevNo, SysRoot};
 use record::Environment;
 use units::convert::narrow;
 use units::{Bytes, Instant, Nanos};
+use workload::files_needed;
 use workload::plan::{Background, Load, Plan, SETTLE_IDLE, Settle, State, Watch};
 use workload::room::Need;
 use workload::spec::{EngineKind, Workload};
-use workload::{Progress, files_needed};
 
 use crate::checks::{check_fit, check_there, is_changed};
 use crate::describe;
@@ -372,15 +372,7 @@ impl RealWorld {
             let now = self.clock.now();
             self.clock.sleep_until(now.saturating_add(SLICE).min(until));
             let done = now.saturating_since(started).as_secs_f64() / time.as_secs_f64();
-            live(Live {
-                now,
-                started,
-                doing: "idle",
-                progress: Progress::default(),
-                p99: None,
-                done: Some(done),
-                heard: &[],
-            });
+            live(Live { done: Some(done), ..Live::beside(started, now, "idle") });
         }
     }
 }

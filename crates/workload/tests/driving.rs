@@ -10,7 +10,7 @@ use crate::world::{Servers, drive, drive_with, job, workload};
 const MS: Nanos = Nanos::from_millis(1);
 
 #[test]
-fn each_request_is_planned_once_and_settled_once() {
+fn each_request_is_planned_once_and_completed_once() {
     let mut job = job(&Workload { depth: 8, ..workload() });
     let answers = drive(&mut job, &mut Servers::new(3, MS));
     let tally = job.into_tally();

@@ -55,7 +55,7 @@ fn run_with(params: FilesParams, keys: &str, outcome: impl Fn(&Request) -> Outco
             (_, Some((finished, number))) => {
                 let request = open.remove(&(finished, number)).expect("it is open");
                 let outcome = outcome(&request);
-                files.settle(Completion { token: request.token, outcome, finished_at: finished });
+                files.complete(Completion { token: request.token, outcome, finished_at: finished });
                 finished
             }
             (wake, None) => panic!("{wake:?}, and nothing that could end"),

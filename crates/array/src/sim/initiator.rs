@@ -48,7 +48,7 @@ impl Initiator {
     pub fn settle(&mut self, done: Completion) {
         match self {
             Initiator::Job(job) => job.complete(done),
-            Initiator::Files(files) => files.settle(done),
+            Initiator::Files(files) => files.complete(done),
         }
     }
 

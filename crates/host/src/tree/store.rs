@@ -10,7 +10,7 @@ use units::convert::truncated;
 use units::{Bytes, Instant, Nanos};
 use workload::spec::Workload;
 use workload::tree::{Extra, FileOp, FileSizes, Fsync, Order, Shape, Tree, TreeJob, TreeJobSpec};
-use workload::{Completion, Wake};
+use workload::{Completion, Progress, Wake};
 
 use super::executor::TreeExecutor;
 use super::folder::{Folder, open_directory};
@@ -108,13 +108,13 @@ impl Trees {
 
     /// Brings about what `tree.op` needs, without being measured: what is missing is made, what is in the way removed.
     ///
-    /// `progress` is told files made and wanted.
+    /// `progress` is told how many files are made, of `tree.count` in the end.
     pub fn prepare(
         &mut self,
         workload: &Workload,
         tree: &Tree,
         stop: &AtomicBool,
-        progress: &mut dyn FnMut(u64, u64),
+        progress: &mut dyn FnMut(Progress),
     ) -> Result<(), TreeError> {
         let shape = Shape::of(tree, workload.workers).expect("the plan was checked");
         let is_same = |stored: &Stored| {
@@ -142,7 +142,7 @@ impl Trees {
         let is_made = |holding: &Holding| holding.directories && (holding.files || !needs_files);
         let lays_out = tree.op != FileOp::Mkdir && !is_made(&holding);
         if lays_out && !holding.directories {
-            self.do_all(workload, tree, FileOp::Mkdir, stop, &mut |_, _| ())?;
+            self.do_all(workload, tree, FileOp::Mkdir, stop, &mut |_| ())?;
             holding.directories = true;
         }
         if lays_out && needs_files {
@@ -214,7 +214,7 @@ impl Trees {
         tree: &Tree,
         op: FileOp,
         stop: &AtomicBool,
-        progress: &mut dyn FnMut(u64, u64),
+        progress: &mut dyn FnMut(Progress),
     ) -> Result<(), TreeError> {
         // Until all is done nothing can be relied upon.
         let stored = self.trees.get_mut(&workload.name).expect("it is there");
@@ -249,7 +249,7 @@ impl Trees {
                 job.complete(Completion { token: request.token, outcome, finished_at });
                 done += 1;
                 if done % 256 == 0 {
-                    progress(done, tree.count);
+                    progress(Progress { ops: done, ..Progress::default() });
                     if stop.load(Ordering::Relaxed) {
                         return Err(TreeError::Interrupted { path: self.folder.path().into() });
                     }

@@ -8,7 +8,6 @@ use host::target::TargetKind;
 use host::tree::{self, FOLDER, FolderState, TreeError, Trees};
 use units::Bytes;
 use units::convert::truncated;
-use workload::Progress;
 use workload::plan::{Load, Plan, Point};
 use workload::spec::Workload;
 use workload::tally::Tally;
@@ -139,18 +138,9 @@ impl RealWorld {
         live: &mut dyn FnMut(Live),
     ) -> Result<(), WorldError> {
         let started = self.clock.now();
-        let prepared = trees.prepare(workload, tree, &self.stop, &mut |made, wanted| {
-            let progress = Progress { ops: made, ..Progress::default() };
-            let done = Some(made as f64 / wanted.max(1) as f64);
-            live(Live {
-                now: self.clock.now(),
-                started,
-                doing: "lay out",
-                progress,
-                p99: None,
-                done,
-                heard: &[],
-            });
+        let prepared = trees.prepare(workload, tree, &self.stop, &mut |progress| {
+            let done = Some(progress.ops as f64 / tree.count.max(1) as f64);
+            live(Live { progress, done, ..Live::beside(started, self.clock.now(), "lay out") });
         });
         prepared.map_err(HostError::told)
     }

@@ -131,7 +131,7 @@ impl<S: RequestSource> Job<S> {
         }
     }
 
-    /// Books what was due before the end of the load and will not be issued any more: each response is at least the
+    /// Records what was due before the end of the load and will not be issued any more: each response is at least the
     /// time waited until now.
     #[cold]
     pub(super) fn abandon_backlog(&mut self, now: Instant) {

@@ -25,8 +25,6 @@ pub(super) struct GoingOn {
     draining: bool,
     /// Requests since files were opened.
     since_open: u32,
-    /// Whether slots wait until nothing is in flight, so that files can be closed.
-    closing: bool,
     /// Whether they are to be opened again before what is planned next.
     reopens: bool,
 }
@@ -66,8 +64,8 @@ impl<S: RequestSource> Job<S> {
             }
         }
         if self.options.sequence.reopen_every.is_some_and(|every| going_on.since_open >= every) {
-            going_on.closing = in_flight > 0;
-            if going_on.closing {
+            // Files are closed once nothing is in flight.
+            if in_flight > 0 {
                 return Some(Wake::OnCompletion);
             }
             (going_on.since_open, going_on.reopens) = (0, true);
