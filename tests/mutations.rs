@@ -187,7 +187,7 @@ fn no_mutated_trace_ends_in_a_panic_or_leaves_its_target() {
         let _words = plan.summary().to_string();
         let targets = [1u64 << 20, 1 << 31].map(units::Bytes::new);
         let Ok(specs) = compile(&plan.points()[0].workloads()[0], &targets) else { return };
-        let mut job = Job::new(specs.into_iter().next().unwrap());
+        let mut job: Job = Job::new(specs.into_iter().next().unwrap());
         let mut batch = Vec::new();
         job.start(units::Instant::START);
         job.plan(units::Instant::START, &mut batch);

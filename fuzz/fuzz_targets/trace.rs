@@ -17,7 +17,7 @@ fuzz_target!(|text: &[u8]| {
     let workload = &plan.points()[0].workloads()[0];
     let _words = plan.summary().to_string();
     if let Ok(specs) = compile(workload, &[1u64 << 20, 1 << 31].map(units::Bytes::new)) {
-        let mut job = Job::new(specs.into_iter().next().expect("one worker"));
+        let mut job: Job = Job::new(specs.into_iter().next().expect("one worker"));
         let mut batch = Vec::new();
         job.start(units::Instant::START);
         job.plan(units::Instant::START, &mut batch);

@@ -112,7 +112,7 @@ fn measure_sizes(name: &str, topology: &Topology, ask: &Ask, sizes: &SizeSplit, 
         Watch::GoOn
     });
     let spent = cpu_seconds() - ready;
-    assert_eq!(outcome.tallies[0].settled, ask.ops);
+    assert_eq!(outcome.tallies[0].completed, ask.ops);
     let (rate, events) = (ask.ops as f64 / spent, outcome.events as f64 / ask.ops as f64);
     let part = rate / (before + plain_work(ask.ops / 4)) * 2.0;
     println!(

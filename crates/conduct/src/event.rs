@@ -56,7 +56,7 @@ pub enum Event<'a> {
     },
 }
 
-/// A glance at a running point.
+/// A glance at a running point: the one shape in which a world tells how far anything has come.
 #[derive(Clone, Debug)]
 pub struct Live<'a> {
     /// The present of the world.
@@ -65,7 +65,7 @@ pub struct Live<'a> {
     pub started: Instant,
     /// What it is doing: `load`, `lay out`, `fill`.
     pub doing: &'static str,
-    /// Requests and bytes since the load began.
+    /// Requests and bytes since it began.
     pub progress: Progress,
     /// The 99th percentile of the response times of the last whole second.
     pub p99: Option<Nanos>,
@@ -73,4 +73,11 @@ pub struct Live<'a> {
     pub done: Option<f64>,
     /// What was seen of each workload so far; empty before a load and between loads.
     pub heard: &'a [History],
+}
+
+impl Live<'static> {
+    /// At `now` something goes on since `started` that is no load.
+    pub fn beside(started: Instant, now: Instant, doing: &'static str) -> Live<'static> {
+        Live { now, started, doing, progress: Progress::default(), p99: None, done: None, heard: &[] }
+    }
 }

@@ -25,4 +25,6 @@ pub use machine::Machine;
 pub use result::span_of;
 pub use run::{Outcome, run, run_interleaved};
 pub use seconds::p99_of;
-pub use world::{Cause, MeasuredLoad, MeasuredState, MeasuredWorker, MeasuredWorkload, World, WorldError};
+pub use world::{
+    Cause, FileNames, MeasuredLoad, MeasuredState, MeasuredWorker, MeasuredWorkload, World, WorldError,
+};

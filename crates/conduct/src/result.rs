@@ -16,7 +16,7 @@ use crate::event::Live;
 use crate::history::{Equal, History};
 use crate::seconds::Seconds;
 use crate::silence::stalls;
-use crate::world::{MeasuredLoad, MeasuredState, MeasuredWorker, MeasuredWorkload, World};
+use crate::world::{FileNames, MeasuredLoad, MeasuredState, MeasuredWorker, MeasuredWorkload, World};
 
 /// The stored shape of a load that `world` has just answered.
 pub fn load_point(frame: Point, load: &Load, answer: MeasuredLoad, world: &dyn World) -> Point {
@@ -94,6 +94,7 @@ fn workload_result(workload: &Workload, seen: MeasuredWorkload) -> (WorkloadResu
         (from, until),
         merged.iter().map(|class| class.ops).sum(),
     );
+    let names = &files;
     let mut result = WorkloadResult {
         name: workload.name.clone(),
         spec: workload.kept(),
@@ -105,7 +106,7 @@ fn workload_result(workload: &Workload, seen: MeasuredWorkload) -> (WorkloadResu
         totals: totals(&merged),
         span_bytes: Some(span.get()),
         planned: sum(|tally| tally.planned),
-        completed: sum(|tally| tally.settled),
+        completed: sum(|tally| tally.completed),
         dropped: sum(|tally| tally.dropped),
         not_issued: sum(|tally| tally.not_issued),
         late: late.as_ref().map(record::Histogram::from),
@@ -114,11 +115,12 @@ fn workload_result(workload: &Workload, seen: MeasuredWorkload) -> (WorkloadResu
         stalls,
         digests: tallies.iter().map(|tally| format!("{:016x}", tally.digest)).collect(),
         errors: sum(|tally| tally.errors),
-        error_samples: tallies
-            .iter()
-            .zip(&checks)
-            .flat_map(|(tally, check)| tally.error_samples.iter().map(move |one| (one, check)))
-            .map(|(one, check)| sample(one, check.as_ref(), &files))
+        error_samples: (0..)
+            .zip(tallies.iter().zip(&checks))
+            .flat_map(|(worker, (tally, check))| {
+                let samples = tally.error_samples.iter();
+                samples.map(move |one| sample(one, check.as_ref(), names.of(worker, one.file)))
+            })
             .collect(),
         verified: verified(checks.iter().flatten()),
         gave_up: tallies.iter().any(|tally| tally.gave_up),
@@ -160,7 +162,7 @@ pub fn growing_point(frame: Point, load: &Load, live: &Live<'_>, has_percentiles
             submit_batch: None,
             complete_batch: None,
         },
-        files: Vec::new(),
+        files: FileNames::Listed(Vec::new()),
         span: Bytes::ZERO,
         workers: Vec::new(),
         history: history.clone(),
@@ -266,7 +268,7 @@ fn verified<'a>(checks: impl Iterator<Item = &'a Verified>) -> Option<record::Ve
 }
 
 /// The stored shape of a failed request; where its data was wrong, of its first block that was.
-fn sample(one: &tally::ErrorSample, check: Option<&Verified>, files: &[String]) -> ErrorSample {
+fn sample(one: &tally::ErrorSample, check: Option<&Verified>, file: String) -> ErrorSample {
     let wrong = check.filter(|_| one.failure == Failure::Corrupt);
     let wrong = wrong.and_then(|check| check.first_wrong(one.file, one.offset, one.len));
     let failure = match one.failure {
@@ -277,7 +279,7 @@ fn sample(one: &tally::ErrorSample, check: Option<&Verified>, files: &[String]) 
     ErrorSample {
         at_ns: one.at.nanos(),
         op: one.op.name().into(),
-        file: files.get(usize::from(one.file)).cloned().unwrap_or_default(),
+        file,
         offset_bytes: wrong.map_or(one.offset, |wrong| wrong.offset).get(),
         len_bytes: wrong.map_or(u64::from(one.len), |wrong| wrong.len.get()),
         failure,

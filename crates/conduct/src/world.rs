@@ -2,12 +2,14 @@
 
 use std::error::Error;
 use std::io;
+use std::path::PathBuf;
 
 use record::{Breakdown, CpuUse, DeviceCounters, EngineUsed, Environment, Series, Target};
+use units::convert::narrow;
 use units::{Bytes, Instant, OpsPerSecond};
 use workload::plan::{Load, Settle, State};
 use workload::tally::Tally;
-use workload::tree::TreeError;
+use workload::tree::{FileOp, Shape, TreeError};
 use workload::{CompileError, Verified};
 
 use crate::event::Live;
@@ -104,14 +106,48 @@ pub struct MeasuredLoad {
 pub struct MeasuredWorkload {
     /// How requests got there.
     pub engine: EngineUsed,
-    /// Names of the files or LUNs by their numbers, for error messages.
-    pub files: Vec<String>,
+    /// What its files or LUNs are called, for error messages.
+    pub files: FileNames,
     /// How much of them was used, all together.
     pub span: Bytes,
     /// Its workers.
     pub workers: Vec<MeasuredWorker>,
     /// What workers told while they ran.
     pub history: History,
+}
+
+/// What the files of a workload are called, by their numbers in requests.
+#[derive(Clone, Debug)]
+pub enum FileNames {
+    /// Files or LUNs.
+    Listed(Vec<String>),
+    /// Files or directories below `top`, each worker's by themselves.
+    Tree {
+        /// The path of all of them; empty where they have no place in a file system of this machine.
+        top: PathBuf,
+        /// Where each of them is.
+        shape: Shape,
+        /// What is done to them.
+        op: FileOp,
+    },
+}
+
+impl FileNames {
+    /// The name of that file, or directory, of a worker; empty for one that is not there.
+    pub fn of(&self, worker: u32, number: u64) -> String {
+        match self {
+            FileNames::Listed(names) => {
+                usize::try_from(number).ok().and_then(|number| names.get(number)).cloned().unwrap_or_default()
+            }
+            FileNames::Tree { top, shape, op } => {
+                let path = match op.is_of_directories() {
+                    true => shape.node_path(worker, narrow::<u32>(number)),
+                    false => shape.file_path(worker, number),
+                };
+                top.join(path).display().to_string()
+            }
+        }
+    }
 }
 
 /// What one worker saw.
@@ -198,5 +234,23 @@ impl From<CompileError> for WorldError {
 impl From<TreeError> for WorldError {
     fn from(why: TreeError) -> WorldError {
         WorldError::unfit(why)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use workload::tree::Tree;
+
+    use super::*;
+
+    #[test]
+    fn a_file_of_a_tree_is_called_by_its_path_and_one_that_is_not_there_by_nothing() {
+        let tree = Tree { count: 6, levels: 1, fanout: 2, ..Tree::plain(FileOp::Stat) };
+        let shape = Shape::of(&tree, 2).expect("a small tree");
+        let names = |op| FileNames::Tree { top: "/mnt/t0".into(), shape: shape.clone(), op };
+        assert_eq!(names(FileOp::Stat).of(1, 2), "/mnt/t0/d2/f001-0000002");
+        assert_eq!(names(FileOp::Rmdir).of(1, 2), "/mnt/t0/d2");
+        let listed = FileNames::Listed(vec!["/dev/sda".into()]);
+        assert_eq!([listed.of(0, 0), listed.of(0, 1)], ["/dev/sda", ""]);
     }
 }

@@ -1,14 +1,14 @@
-//! One thread, one engine, one job: plan, submit, wait, settle.
+//! One thread, one engine, one job: plan, submit, wait, complete.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use units::convert::narrow;
-use workload::tally::Interval;
-use workload::{Job, Logged, Progress, Wake};
+use workload::{Job, JobOptions, Progress, RequestSource, Wake};
 
 use crate::clock::Clock;
 use crate::engine::{Engine, EngineError, OpenFiles, Wait};
+use crate::load::LoadEvent;
 
 /// What the outside may say to a worker, and see of it, while it runs.
 #[derive(Debug, Default)]
@@ -46,41 +46,37 @@ impl LiveProgress {
 
 /// The worker's connections to the outside.
 pub struct DriverHooks<'a> {
+    /// The position of its workload.
+    pub workload: usize,
     /// Set to end the load early.
     pub stop: &'a AtomicBool,
-    /// Set to end the load of all before its time: by a worker that has done its part, or because a figure is steady.
+    /// Set to end the load of all before its time: by a worker that has done its part where that is what its job says,
+    /// or because a figure is steady.
     pub end_all: &'a AtomicBool,
-    /// Whether this worker sets it when it has done its part.
-    pub exit_all: bool,
     /// Counts for others to see.
     pub live: &'a LiveProgress,
-    /// Told of closed intervals, about once a second.
-    pub intervals: &'a dyn Fn(Vec<Interval>),
-    /// Told of requests, where the job has a journal and many wait.
-    pub logged: &'a dyn Fn(Vec<Logged>),
+    /// Told of closed intervals, about once a second, and of requests where the job has a journal and many wait.
+    pub tell: &'a dyn Fn(LoadEvent),
     /// Opens its files anew.
     pub open: &'a dyn Fn() -> Result<Arc<OpenFiles>, EngineError>,
 }
 
 /// Runs `job` on `engine` until it is done. The job has been started.
-pub fn drive<E: Engine>(
-    job: &mut Job,
-    engine: &mut E,
+pub fn drive<S: RequestSource>(
+    job: &mut Job<S>,
+    engine: &mut impl Engine<S::Request>,
     clock: &Clock,
     hooks: &DriverHooks<'_>,
 ) -> Result<(), EngineError> {
-    assert!(job.spec().depth > 0 && job.spec().submit_batch > 0, "a job must have a slot and a batch");
-    let mut batch = Vec::with_capacity(job.spec().submit_batch as usize);
-    let least = job.spec().complete_batch;
+    let JobOptions { depth, submit_batch, complete_batch: least, exit_all, .. } = *job.options();
+    assert!(depth > 0 && submit_batch > 0, "a job must have a slot and a batch");
+    let mut batch = Vec::with_capacity(submit_batch as usize);
     let mut now = clock.now();
     loop {
         batch.clear();
         let wake = job.plan(now, &mut batch);
-        debug_assert!(batch.len() <= job.spec().submit_batch as usize, "no more may be planned than a batch");
-        debug_assert!(
-            job.progress().in_flight <= job.spec().depth,
-            "no more may be in flight than there are slots"
-        );
+        debug_assert!(batch.len() <= submit_batch as usize, "no more may be planned than a batch");
+        debug_assert!(job.progress().in_flight <= depth, "no more may be in flight than there are slots");
         if job.reopens() {
             engine.reopen((hooks.open)()?)?;
         }
@@ -90,9 +86,9 @@ pub fn drive<E: Engine>(
         engine.submit(&batch)?;
         let ended = match wake {
             Wake::Done => break,
-            Wake::Again => engine.wait(Wait::No, &mut |done| job.settle(done))?,
-            Wake::OnCompletion => engine.wait(Wait::For(least), &mut |done| job.settle(done))?,
-            Wake::At(due) => engine.wait(Wait::Until(due, least), &mut |done| job.settle(done))?,
+            Wake::Again => engine.wait(Wait::No, &mut |done| job.complete(done))?,
+            Wake::OnCompletion => engine.wait(Wait::For(least), &mut |done| job.complete(done))?,
+            Wake::At(due) => engine.wait(Wait::Until(due, least), &mut |done| job.complete(done))?,
         };
         debug_assert!(ended >= now, "the clock must not go back");
         now = ended;
@@ -100,20 +96,20 @@ pub fn drive<E: Engine>(
     }
     assert_eq!(job.progress().in_flight, 0, "a job must not be done while requests are in flight");
     hooks.live.publish(job.progress());
-    if hooks.exit_all {
+    if exit_all {
         hooks.end_all.store(true, Ordering::Relaxed);
     }
     Ok(())
 }
 
 #[inline]
-fn report(job: &mut Job, hooks: &DriverHooks<'_>) {
+fn report<S: RequestSource>(job: &mut Job<S>, hooks: &DriverHooks<'_>) {
     hooks.live.publish(job.progress());
     if job.has_interval() {
-        (hooks.intervals)(job.take_intervals());
+        (hooks.tell)(LoadEvent::Intervals(hooks.workload, job.take_intervals()));
     }
     if job.has_logged() {
-        (hooks.logged)(job.take_logged());
+        (hooks.tell)(LoadEvent::Logged(hooks.workload, job.take_logged()));
     }
     let is_set = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
     if is_set(hooks.stop) || is_set(hooks.end_all) {
@@ -126,7 +122,7 @@ mod tests {
     use std::cell::Cell;
 
     use units::Bytes;
-    use workload::compile;
+    use workload::{JobSpec, compile};
 
     use super::*;
     use crate::engine::Null;
@@ -145,18 +141,18 @@ mod tests {
     fn driven(ops: &str, stop: bool, end_all: bool, exit_all: bool) -> (u64, bool) {
         let texts = [("ops", ops), ("depth", "4"), ("engine", "null")];
         let workload = workload::plan::from_texts("test", texts).unwrap_or_else(|e| panic!("{}", e.plain()));
-        let mut job = Job::new(compile(&workload, &[Bytes::MIB]).expect("it fits").remove(0));
+        let spec = compile(&workload, &[Bytes::MIB]).expect("it fits").remove(0);
+        let mut job: Job = Job::new(JobSpec { exit_all, ..spec });
         let clock = Clock::start();
         let (stop, end_all) = (AtomicBool::new(stop), AtomicBool::new(end_all));
         let live = LiveProgress::default();
         let open = || Ok(Arc::new(OpenFiles(Vec::new())));
         let hooks = DriverHooks {
+            workload: 0,
             stop: &stop,
             end_all: &end_all,
-            exit_all,
             live: &live,
-            intervals: &|_| (),
-            logged: &|_| (),
+            tell: &|_| (),
             open: &open,
         };
         job.start(clock.now());
@@ -177,19 +173,18 @@ mod tests {
     fn files_are_opened_again_as_often_as_the_job_says() {
         let texts = [("ops", "100"), ("depth", "4"), ("reopen_every", "10"), ("engine", "null")];
         let workload = workload::plan::from_texts("test", texts).unwrap_or_else(|e| panic!("{}", e.plain()));
-        let mut job = Job::new(compile(&workload, &[Bytes::MIB]).expect("it fits").remove(0));
+        let mut job: Job = Job::new(compile(&workload, &[Bytes::MIB]).expect("it fits").remove(0));
         let (clock, opened, no) = (Clock::start(), Cell::new(0), AtomicBool::new(false));
         let open = || {
             opened.set(opened.get() + 1);
             Ok(Arc::new(OpenFiles(Vec::new())))
         };
         let hooks = DriverHooks {
+            workload: 0,
             stop: &no,
             end_all: &no,
-            exit_all: false,
             live: &LiveProgress::default(),
-            intervals: &|_| (),
-            logged: &|_| (),
+            tell: &|_| (),
             open: &open,
         };
         job.start(clock.now());

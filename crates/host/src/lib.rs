@@ -3,6 +3,7 @@
 //! **Invariant:** this crate knows no virtual time and never prints.
 //! **Invariant:** nothing here opens a device or a user's file for writing without having asked whether it may be.
 
+mod assignment;
 mod buffers;
 pub mod clock;
 pub mod command;

@@ -84,7 +84,7 @@ fn outcomes(workload: &Workload, paths: &[PathBuf]) -> Vec<WorkerOutcome> {
 fn outcomes_with(
     workload: &Workload,
     paths: &[PathBuf],
-    event: &mut dyn FnMut(LoadEvent<'_>),
+    event: &mut dyn FnMut(LoadEvent),
 ) -> Vec<WorkerOutcome> {
     let jobs = compile(workload, &vec![LEN; paths.len()]).unwrap();
     let assignment =
@@ -103,7 +103,7 @@ fn every_engine_carries_each_request_out_once_and_asks_for_the_same_stream() {
         .into_iter()
         .map(|(engine, depth)| {
             let tally = tally(&workload(engine, depth), &bed.paths[0]);
-            assert_eq!((tally.planned, tally.settled, tally.ops()), (BLOCKS, BLOCKS, BLOCKS), "{engine:?}");
+            assert_eq!((tally.planned, tally.completed, tally.ops()), (BLOCKS, BLOCKS, BLOCKS), "{engine:?}");
             assert_eq!(tally.errors, 0, "{engine:?}: {:?}", tally.error_samples);
             assert_eq!(tally.classes[0].response.count(), BLOCKS);
             tally.digest
@@ -158,7 +158,7 @@ fn a_file_cut_short_meanwhile_gives_counted_failures_and_no_crash() {
         .remove(0)
         .tally;
         assert_eq!(tally.errors, BLOCKS / 2, "{engine:?} at depth {depth}: {:?}", tally.error_samples);
-        assert_eq!(tally.settled, BLOCKS);
+        assert_eq!(tally.completed, BLOCKS);
         assert!(tally.error_samples.iter().all(|sample| sample.offset.get() >= LEN.get() / 2));
         let expected = |failure: &Failure| match engine {
             EngineKind::Mmap => *failure == Failure::Errno(Errno(libc_eio())),
@@ -229,7 +229,7 @@ fn every_arrival_of_an_even_rate_is_planned_and_none_is_early() {
         })
         .remove(0);
         let tally = outcome.tally;
-        assert_eq!(tally.planned, tally.settled, "{engine:?}");
+        assert_eq!(tally.planned, tally.completed, "{engine:?}");
         assert_eq!(tally.classes[0].response.count(), 500, "{engine:?}");
         assert!(tally.measured_from >= started);
         let lag = tally.classes[0].lag.as_ref().unwrap();

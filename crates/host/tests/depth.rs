@@ -41,7 +41,7 @@ fn load(
     device: &Slow,
     workload: &Workload,
     clock: &Clock,
-    event: &mut dyn FnMut(LoadEvent<'_>),
+    event: &mut dyn FnMut(LoadEvent),
 ) -> WorkerOutcome {
     let jobs = compile(workload, &[SIZE]).unwrap();
     let files = vec![FileRef { path: device.node.clone().into(), permit: None }];

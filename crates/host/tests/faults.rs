@@ -63,7 +63,7 @@ fn the_kernel_counts_the_same_requests_and_sectors_as_the_record() {
         let before = DeviceCounters::read(&root, devno).unwrap();
         let tally = load(&workload(engine, depth, "70%"), &device, Some(permit));
         let counted = DeviceCounters::read(&root, devno).unwrap().since(&before);
-        assert_eq!((tally.errors, tally.settled), (0, BLOCKS), "{engine:?}: {:?}", tally.error_samples);
+        assert_eq!((tally.errors, tally.completed), (0, BLOCKS), "{engine:?}: {:?}", tally.error_samples);
         let asked = |op: Op| {
             tally.classes.iter().filter(|class| class.class.op == op).map(|class| class.ended).sum::<u64>()
         };
@@ -117,7 +117,7 @@ fn a_device_that_returns_errors_is_counted_with_place_and_number_by_every_engine
         // The loop keeps its size; what lies behind the new end can no longer be read.
         File::options().write(true).open(&device.image).unwrap().set_len(half).unwrap();
         let tally = load(&workload(engine, depth, "100%"), &device, None);
-        assert_eq!(tally.settled, BLOCKS, "{engine:?} at depth {depth}");
+        assert_eq!(tally.completed, BLOCKS, "{engine:?} at depth {depth}");
         assert_eq!(
             tally.errors,
             BLOCKS / 2,

@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use host::clock::Clock;
+use host::load::run;
 use host::restore::Journal;
-use host::tree::{FOLDER, FolderState, MARK, TreeAssignment, TreeError, Trees, look, run};
+use host::tree::{FOLDER, FolderState, MARK, TreeError, Trees, look};
 use tempfile::TempDir;
 use units::Bytes;
 use workload::Errno;
@@ -36,13 +37,13 @@ fn execute(trees: &mut Trees, workload: &Workload) -> Vec<Tally> {
 }
 
 fn prepare(trees: &mut Trees, workload: &Workload) -> Result<(), TreeError> {
-    trees.prepare(workload, workload.tree.as_ref().unwrap(), &AtomicBool::new(false), &mut |_, _| ())
+    trees.prepare(workload, workload.tree.as_ref().unwrap(), &AtomicBool::new(false), &mut |_| ())
 }
 
 fn act(trees: &Trees, workload: &Workload) -> Vec<Tally> {
     let jobs = compile_tree(workload, workload.tree.as_ref().unwrap()).unwrap();
-    let assignments = [TreeAssignment { workload: workload.clone(), jobs }];
-    let outcomes = run(&assignments, trees, &Clock::start(), &AtomicBool::new(false), &mut |_| ()).unwrap();
+    let assignments = [trees.assign(workload, jobs)];
+    let outcomes = run(&assignments, &Clock::start(), &AtomicBool::new(false), &mut |_| ()).unwrap();
     outcomes.into_iter().map(|outcome| outcome.tally).collect()
 }
 
@@ -216,7 +217,7 @@ fn a_tree_that_vanishes_beneath_its_workers_gives_errors_and_no_panic() {
     fs::remove_dir_all(&path).unwrap();
     let tallies = act(&trees, &stat);
     assert_eq!(
-        tallies.iter().map(|tally| (tally.errors, tally.settled)).collect::<Vec<_>>(),
+        tallies.iter().map(|tally| (tally.errors, tally.completed)).collect::<Vec<_>>(),
         [(3, 3), (3, 3)]
     );
     let errno = tallies[0].error_samples[0].failure;

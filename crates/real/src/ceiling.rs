@@ -58,7 +58,7 @@ pub(crate) fn measure(
 /// nothing.
 fn ceiling(outcome: &WorkerOutcome) -> Option<OpsPerSecond> {
     let seconds = (outcome.time.user + outcome.time.system).as_secs_f64();
-    let ops = outcome.tally.settled;
+    let ops = outcome.tally.completed;
     (ops > 0 && seconds > 0.0).then(|| OpsPerSecond::new(ops as f64 / seconds))
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use conduct::{History, Live, MeasuredWorker, MeasuredWorkload, p99_of, span_of};
+use conduct::{FileNames, History, Live, MeasuredWorker, MeasuredWorkload, p99_of, span_of};
 use host::clock::Clock;
 use host::load::{Assignment, LoadEvent, WorkerOutcome};
 use host::monitor::Monitor;
@@ -41,7 +41,7 @@ impl Heard {
 
     pub(crate) fn listen(
         &mut self,
-        event: LoadEvent<'_>,
+        event: LoadEvent,
         clock: &Clock,
         monitor: &Monitor,
         live: &mut dyn FnMut(Live),
@@ -71,8 +71,8 @@ impl Heard {
     }
 }
 
-/// An answer without its workers, who come with [`fill_in`].
-pub(crate) fn answer(files: Vec<String>, span: Bytes, clock: &str, history: History) -> MeasuredWorkload {
+/// An answer without what its workers saw, which comes with [`fill_in`].
+pub(crate) fn answer(files: FileNames, span: Bytes, clock: &str) -> MeasuredWorkload {
     let engine = EngineUsed {
         name: String::new(),
         details: Vec::new(),
@@ -81,37 +81,32 @@ pub(crate) fn answer(files: Vec<String>, span: Bytes, clock: &str, history: Hist
         submit_batch: None,
         complete_batch: None,
     };
-    MeasuredWorkload { engine, files, span, workers: Vec::new(), history }
+    MeasuredWorkload { engine, files, span, workers: Vec::new(), history: History::new(false) }
 }
 
-pub(crate) fn answers(
-    assignments: &[Assignment],
-    outcomes: Vec<WorkerOutcome>,
-    histories: Vec<History>,
-) -> Vec<MeasuredWorkload> {
-    let answer = |(assignment, history): (&Assignment, _)| {
-        let mut answer = answer(names_of(assignment), span_of(&assignment.jobs), "batch", history);
-        answer.engine.submit_batch = Some(assignment.workload.engine.submit_batch);
-        answer.engine.complete_batch = Some(assignment.workload.engine.complete_batch);
-        answer
-    };
-    fill_in(assignments.iter().zip(histories).map(answer).collect(), outcomes)
+/// The same of one that asks for blocks.
+pub(crate) fn answer_of(assignment: &Assignment) -> MeasuredWorkload {
+    let files = FileNames::Listed(names_of(assignment));
+    let mut answer = answer(files, span_of(&assignment.jobs), "batch");
+    answer.engine.submit_batch = Some(assignment.workload.engine.submit_batch);
+    answer.engine.complete_batch = Some(assignment.workload.engine.complete_batch);
+    answer
 }
 
-/// The names of the files of each of `assignments`.
-pub(crate) fn names(assignments: &[Assignment]) -> Vec<Vec<String>> {
-    assignments.iter().map(names_of).collect()
-}
-
-fn names_of(assignment: &Assignment) -> Vec<String> {
+/// The names of its files.
+pub(crate) fn names_of(assignment: &Assignment) -> Vec<String> {
     assignment.files.iter().map(|file| file.path.display().to_string()).collect()
 }
 
-/// What the workers saw, given to the answers of their workloads.
+/// What the workers saw and told, given to the answers of their workloads.
 pub(crate) fn fill_in(
     mut answers: Vec<MeasuredWorkload>,
+    histories: Vec<History>,
     outcomes: Vec<WorkerOutcome>,
 ) -> Vec<MeasuredWorkload> {
+    for (answer, history) in answers.iter_mut().zip(histories) {
+        answer.history = history;
+    }
     for outcome in outcomes {
         let answer = &mut answers[outcome.workload];
         answer.engine.name = outcome.engine.name.into();

@@ -160,9 +160,9 @@ pub(crate) fn layout_news(
     written: Bytes,
     total: Bytes,
 ) -> Live<'static> {
-    let progress = Progress { ops: 0, bytes: written.get(), errors: 0, in_flight: 0 };
+    let progress = Progress { bytes: written.get(), ..Progress::default() };
     let done = Some(written.as_f64() / total.as_f64().max(1.0));
-    Live { now, started, doing: "lay out", progress, p99: None, done, heard: &[] }
+    Live { progress, done, ..Live::beside(started, now, "lay out") }
 }
 
 /// A name that is not there is a new file: to be said, for it may be a directory's that was mistyped.

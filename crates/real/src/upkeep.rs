@@ -8,7 +8,6 @@ use host::command::{self, Running};
 use host::progress::{Reading, Sample, Source, Watcher};
 use record::Series;
 use units::{Instant, Nanos};
-use workload::Progress;
 use workload::plan::{Plan, State, Task, Work};
 
 /// What the command line says about work of a real array.
@@ -138,8 +137,7 @@ impl Upkeep {
                 }
                 Stage::Waits(_) => {}
             }
-            let progress = Progress::default();
-            live(Live { now, started, doing: watched.work.name(), progress, p99: None, done, heard: &[] });
+            live(Live { done, ..Live::beside(started, now, watched.work.name()) });
             clock.sleep_until(now.saturating_add(Nanos::from_millis(100)));
         }
         Ok(false)

@@ -1,41 +1,40 @@
 //! Real storage: the trait of a world over what the host can do.
 
+mod load;
 mod prepare;
 mod trees;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use conduct::listener::{self, Listener};
+use conduct::listener::Listener;
 use conduct::{Live, MeasuredLoad, MeasuredState, World, WorldError, checks};
 use host::clock::Clock;
 use host::engine::FileRef;
 use host::environment::UringState;
-use host::load::{Assignment, LoadEvent};
-use host::monitor::{DeviceCounters, Monitor, process_cpu};
+use host::monitor::{DeviceCounters, Monitor};
 use host::restore::{Journal, ReadAhead};
 use host::safety::{consent_for, permit};
 use host::target::{Facts, Target, TargetKind};
 use host::verify::Books;
 use host::{DevNo, SysRoot};
-use record::{CpuUse, Environment};
+use record::Environment;
 use units::convert::narrow;
-use units::{Bytes, Instant, Nanos, Share};
+use units::{Bytes, Instant, Nanos};
+use workload::files_needed;
 use workload::plan::{Background, Load, Plan, SETTLE_IDLE, Settle, State, Watch};
 use workload::room::Need;
 use workload::spec::{EngineKind, Workload};
-use workload::{Progress, compile, files_needed};
 
 use crate::checks::{check_fit, check_there, is_changed};
+use crate::describe;
 use crate::failure::HostError;
-use crate::heard::{Heard, answers, cached_of, names};
 use crate::options::RealOptions;
 use crate::plain_set::PlainSet;
 use crate::scratch_set::{ScratchSet, files_of};
 use crate::target::{Resolved, find, path_of};
 use crate::upkeep::Upkeep;
-use crate::verify::{books, verification};
-use crate::{ceiling, describe};
+use crate::verify::books;
 use trees::TreeSet;
 
 /// Real storage.
@@ -230,21 +229,6 @@ impl RealWorld {
         Monitor::start(&self.root, &spec, Arc::new(move || clock.now()))
             .map_err(WorldError::failed("a thread for the monitors"))
     }
-
-    fn assignments(&self, workloads: &[Workload]) -> Result<Vec<Assignment>, WorldError> {
-        let assign = |workload: &Workload| {
-            let (files, lengths) = self.files_for(workload);
-            let mut workload = workload.clone();
-            if files.is_empty() {
-                workload.engine.kind = EngineKind::Null;
-            }
-            let jobs = compile(&workload, &lengths)?;
-            let verify = self.books.as_ref().map(|books| verification(books, &files, &lengths));
-            let is_logged = listener::wants(&self.listener, &workload);
-            Ok(Assignment { workload, jobs, files, verify, is_logged })
-        };
-        workloads.iter().map(assign).collect()
-    }
 }
 
 impl World for RealWorld {
@@ -281,57 +265,10 @@ impl World for RealWorld {
     }
 
     fn load(&mut self, load: &Load, live: &mut dyn FnMut(Live)) -> Result<MeasuredLoad, WorldError> {
-        if load.workloads.iter().any(|workload| workload.tree.is_some()) {
-            return self.load_trees(load, live);
+        match load.workloads.iter().any(|workload| workload.tree.is_some()) {
+            true => self.load_trees(load, live),
+            false => self.load_blocks(load, live),
         }
-        self.lay_out(live)?;
-        if load.workloads.iter().any(|workload| workload.mix.reads != Share::NONE) {
-            self.plain.make_whole(&self.targets, &self.clock, &self.stop, live)?;
-            self.look_inside();
-        }
-        let assignments = self.assignments(&load.workloads)?;
-        let cached = cached_of(&assignments);
-        let (before, cpu_before) = (self.counted(), process_cpu());
-        let monitor = self.monitor()?;
-        let mut heard = Heard::new(assignments.len(), self.keeps_seconds, self.clock.now());
-        let listener = &mut self.listener;
-        let outcomes = host::load::run(&assignments, &self.clock, &self.stop, &mut |event| {
-            match (&event, &mut *listener) {
-                (LoadEvent::Started(at, _), Some(listener)) => {
-                    listener.begin(load, &names(&assignments), *at);
-                }
-                (LoadEvent::Logged(workload, requests), _) => listener::tell(listener, *workload, requests),
-                _ => {}
-            }
-            heard.listen(event, &self.clock, &monitor, live);
-        })
-        .map_err(HostError::told)?;
-        let ended = self.clock.now();
-        for outcome in &outcomes {
-            listener::tell(&mut self.listener, outcome.workload, &outcome.tally.logged);
-        }
-        if let Some(listener) = &mut self.listener {
-            listener.end(ended);
-        }
-        let cpu = process_cpu().since(cpu_before);
-        let devices = describe::device_counters(&before, &self.counted());
-        let mut series = describe::series(monitor.stop());
-        series.retain(|each| each.absent.is_some() || !each.values.is_empty());
-        series.extend(self.upkeep.series(heard.started));
-        let cached = cached.zip(cached_of(&assignments));
-        series.extend(cached.map(|held| describe::cached_series(heard.started, ended, held)));
-        let mut workloads = answers(&assignments, outcomes, heard.histories);
-        // After the load and the monitors, so that it disturbs neither.
-        ceiling::measure(&assignments, &self.clock, &self.stop, &mut workloads);
-        Ok(MeasuredLoad {
-            started: heard.started,
-            ended,
-            workloads,
-            series,
-            cpu: Some(CpuUse { user_s: cpu.user.as_secs_f64(), system_s: cpu.system.as_secs_f64() }),
-            devices,
-            breakdown: None,
-        })
     }
 
     fn settle(
@@ -435,15 +372,7 @@ impl RealWorld {
             let now = self.clock.now();
             self.clock.sleep_until(now.saturating_add(SLICE).min(until));
             let done = now.saturating_since(started).as_secs_f64() / time.as_secs_f64();
-            live(Live {
-                now,
-                started,
-                doing: "idle",
-                progress: Progress::default(),
-                p99: None,
-                done: Some(done),
-                heard: &[],
-            });
+            live(Live { done: Some(done), ..Live::beside(started, now, "idle") });
         }
     }
 }

@@ -1,32 +1,24 @@
 //! A virtual array: the trait of a world over its simulation.
 
-mod trees;
+mod load;
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use array::background::{BackgroundKind, BackgroundPolicy};
 use array::files::Unwritten;
 use array::raid::HealthError;
-use array::sim::{self, Client, FilePlace, Sim, Topology, Watch, WorkError, WorkOrder};
+use array::sim::{FilePlace, Sim, Topology, WorkError, WorkOrder};
 use array::spec::{self, ArraySpec, Shipped, Source, SpecError};
-use conduct::listener::{self, Listener};
-use conduct::{
-    History, Live, Machine, MeasuredLoad, MeasuredState, MeasuredWorker, MeasuredWorkload, World, WorldError,
-    checks, p99_of, span_of,
-};
+use conduct::{Listener, Live, Machine, MeasuredLoad, MeasuredState, World, WorldError, checks};
 use record::names::fact;
-use record::{Breakdown, ClassShare, EngineUsed, Environment, Series};
-use units::convert::{narrow, truncated};
+use record::{Environment, Series};
+use units::convert::narrow;
 use units::{Bytes, Instant, Nanos};
 use workload::plan::{self, Background, Load, Plan, Settle, State, Work};
 use workload::room::Need;
-use workload::spec::{Files, OpenSync, Workload};
-use workload::steady::SteadyWatch;
-use workload::{FlowTotals, Job, Progress, compile, file_size_needed, files_needed};
-
-use crate::shares;
+use workload::spec::{Files, Workload};
+use workload::{file_size_needed, files_needed};
 
 /// What is waited for at the longest until caches are clean. The largest of the library take minutes; a set that has
 /// failed never takes what is left.
@@ -292,78 +284,7 @@ impl World for ModelledWorld {
     }
 
     fn load(&mut self, load: &Load, live: &mut dyn FnMut(Live)) -> Result<MeasuredLoad, WorldError> {
-        if load.workloads.iter().any(|workload| workload.tree.is_some()) {
-            return self.load_trees(load, live);
-        }
-        let flows = Arc::new(FlowTotals::default());
-        let mut clients = Vec::new();
-        let mut workload_of = Vec::new();
-        let mut answers = Vec::new();
-        for (index, workload) in load.workloads.iter().enumerate() {
-            let (files, lengths) = self.files(workload);
-            let jobs = compile(workload, &lengths)?;
-            answers.push(answer(workload, &jobs, &files));
-            for job in jobs {
-                let files = files.clone();
-                let (host, buffered) = (narrow::<u32>(workload_of.len()), !workload.direct);
-                let durable = workload.durability.open != OpenSync::None;
-                let mut job = Job::new(job);
-                job.share_flow(&flows);
-                if listener::wants(&self.listener, workload) {
-                    job.keep_journal();
-                }
-                clients.push(Client { job, files, host, buffered, durable });
-                workload_of.push(index);
-            }
-        }
-        let watch = |workload: &Workload| workload.stop.steady.map(SteadyWatch::new);
-        let mut watches: Vec<Option<SteadyWatch>> = load.workloads.iter().map(watch).collect();
-        let mut heard = vec![History::new(self.keeps_seconds); load.workloads.len()];
-        let started = self.sim.now();
-        let stop = self.stop.clone();
-        let listener = &mut self.listener;
-        if let Some(listener) = listener {
-            let files: Vec<Vec<String>> = answers.iter().map(|answer| answer.files.clone()).collect();
-            listener.begin(load, &files, started);
-        }
-        let outcome = self.sim.run_watched(clients, |client, job| {
-            listener::tell(listener, workload_of[client], &job.take_logged());
-            let intervals = job.take_intervals();
-            let until = intervals.last().map_or(started, |interval| interval.until);
-            let p99 = p99_of(&intervals);
-            let watch = watches[workload_of[client]].as_mut();
-            let is_steady = watch.is_some_and(|watch| watch.take(&intervals));
-            heard[workload_of[client]].take(intervals);
-            let progress: Progress = job.progress();
-            live(Live { now: until, started, doing: "load", progress, p99, done: None, heard: &heard });
-            if is_steady || stop.load(Ordering::Relaxed) { Watch::Stop } else { Watch::GoOn }
-        });
-        let mut breakdown = breakdown(&outcome);
-        breakdown.shares = shares::of(load, &outcome, &workload_of);
-        for (tally, workload) in outcome.tallies.into_iter().zip(workload_of) {
-            listener::tell(&mut self.listener, workload, &tally.logged);
-            answers[workload].workers.push(MeasuredWorker {
-                tally,
-                cpu: None,
-                ceiling: None,
-                verified: None,
-            });
-        }
-        if let Some(listener) = &mut self.listener {
-            listener.end(outcome.until);
-        }
-        for (answer, history) in answers.iter_mut().zip(heard) {
-            answer.history = history;
-        }
-        Ok(MeasuredLoad {
-            started: outcome.from,
-            ended: outcome.until,
-            workloads: answers,
-            series: self.series_of_works(),
-            cpu: None,
-            devices: Vec::new(),
-            breakdown: Some(breakdown),
-        })
+        self.run_load(load, live)
     }
 
     fn settle(
@@ -406,64 +327,4 @@ impl World for ModelledWorld {
     fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
-}
-
-fn answer(workload: &Workload, jobs: &[workload::JobSpec], files: &[FilePlace]) -> MeasuredWorkload {
-    let luns = files.iter().map(|file| file.lun).collect::<BTreeSet<_>>().len();
-    let name = |file: &FilePlace| match file.start.is_zero() {
-        true => format!("LUN {}", file.lun),
-        false => format!("LUN {} from {}", file.lun, file.start),
-    };
-    MeasuredWorkload {
-        engine: EngineUsed {
-            name: "virtual".into(),
-            details: vec![format!("{} on {luns} LUN{}", workload.workers, if luns == 1 { "" } else { "s" })],
-            fallback: None,
-            clock: "virtual".into(),
-            submit_batch: Some(workload.engine.submit_batch),
-            complete_batch: Some(workload.engine.complete_batch),
-        },
-        files: files.iter().map(name).collect(),
-        span: span_of(jobs),
-        workers: Vec::new(),
-        history: History::new(false),
-    }
-}
-
-/// Where the time went: every part, and what visits on behalf of hosts, caches and background work met there.
-fn breakdown(outcome: &sim::RunOutcome) -> Breakdown {
-    let elapsed = outcome.until.saturating_since(outcome.from);
-    let mut classes = Vec::new();
-    let mut components = Vec::new();
-    for part in &outcome.breakdown {
-        let sum =
-            |of: fn(&array::meter::Visits) -> u64| part.visits.iter().map(|(_, visits)| of(visits)).sum();
-        components.push(record::Component {
-            name: part.name.clone(),
-            servers: servers_of(part, elapsed),
-            utilisation: part.utilisation,
-            mean_in_system: part.mean_present,
-            visits: sum(|visits| visits.count),
-            wait_ns: sum(|visits| visits.wait_ns),
-            service_ns: sum(|visits| visits.service_ns),
-        });
-        for (class, visits) in &part.visits {
-            let count = visits.count.max(1) as f64;
-            classes.push(ClassShare {
-                op: class.name().into(),
-                size_bytes: 0,
-                component: part.name.clone(),
-                visits: visits.count,
-                wait_ns: visits.wait_ns as f64 / count,
-                service_ns: visits.service_ns as f64 / count,
-            });
-        }
-    }
-    Breakdown { components, classes, shares: Vec::new() }
-}
-
-/// Busy time over utilisation and elapsed time; at least one.
-fn servers_of(part: &sim::Component, elapsed: Nanos) -> u32 {
-    let servers = part.busy.as_secs_f64() / (part.utilisation * elapsed.as_secs_f64());
-    if servers.is_finite() { truncated::<u32>(servers.round()).max(1) } else { 1 }
 }

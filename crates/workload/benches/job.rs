@@ -46,7 +46,7 @@ fn spec(pattern: Pattern, depth: u32) -> JobSpec {
 
 /// Answers every request 50 µs after it was planned, whole batches at a time.
 fn drive(bencher: Bencher<'_, '_>, spec: JobSpec) {
-    let mut job = Job::new(spec);
+    let mut job: Job = Job::new(spec);
     let mut batch = Vec::with_capacity(64);
     let mut now = Instant::START;
     job.start(now);
@@ -58,7 +58,7 @@ fn drive(bencher: Bencher<'_, '_>, spec: JobSpec) {
             now += Nanos::from_micros(50);
             for request in &batch {
                 let outcome = Outcome::moved(request.len);
-                job.settle(Completion { token: request.token, outcome, finished_at: now });
+                job.complete(Completion { token: request.token, outcome, finished_at: now });
             }
             done += batch.len() as u64;
         }

@@ -5,29 +5,17 @@
 
 use std::collections::VecDeque;
 
-use units::Bytes;
-
-/// A block that was written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Written {
-    pub file: u16,
-    pub offset: Bytes,
-    pub len: u32,
-    /// The position of its size among the sizes of its operation.
-    pub size: u16,
-}
-
-/// What waits to be read back.
+/// Reads, with their classes, of what was written.
 #[derive(Debug)]
-pub(crate) struct Backlog {
+pub(crate) struct Backlog<R> {
     every: usize,
-    written: Vec<Written>,
-    due: VecDeque<Written>,
+    written: Vec<(R, u16)>,
+    due: VecDeque<(R, u16)>,
 }
 
-impl Backlog {
+impl<R> Backlog<R> {
     /// Reads back after every so many writes.
-    pub(crate) fn new(every: u32) -> Backlog {
+    pub(crate) fn new(every: u32) -> Backlog<R> {
         // A backlog that is read back at the end alone grows as it is written.
         let kept = (every as usize).min(4096);
         Backlog {
@@ -37,16 +25,16 @@ impl Backlog {
         }
     }
 
-    /// Books a write that has ended well.
-    pub(crate) fn push(&mut self, written: Written) {
-        self.written.push(written);
+    /// Adds the read of what a write that has ended well wrote.
+    pub(crate) fn push(&mut self, read: (R, u16)) {
+        self.written.push(read);
         if self.written.len() >= self.every {
             self.due.extend(self.written.drain(..));
         }
     }
 
-    /// The next block to be read back.
-    pub(crate) fn pop(&mut self) -> Option<Written> {
+    /// The next read that is due.
+    pub(crate) fn pop(&mut self) -> Option<(R, u16)> {
         self.due.pop_front()
     }
 
@@ -68,7 +56,7 @@ mod tests {
     #[test]
     fn what_was_written_is_read_back_so_many_at_a_time_and_the_rest_at_the_end() {
         let mut backlog = Backlog::new(2);
-        let block = |offset| Written { file: 0, offset: Bytes::new(offset), len: 1, size: 0 };
+        let block = |offset: u64| (offset, 0);
         backlog.push(block(0));
         assert!(!backlog.is_due());
         backlog.push(block(1));

@@ -33,14 +33,6 @@ impl<T: Copy> Choice<T> {
         Choice { alternatives, stream }
     }
 
-    /// The only one, if nothing is ever drawn.
-    pub fn only(&self) -> Option<T> {
-        match self.alternatives[..] {
-            [(_, only)] => Some(only),
-            _ => None,
-        }
-    }
-
     /// The next one. Draws nothing where there is only one.
     #[inline]
     pub fn next(&mut self) -> T {

@@ -1,6 +1,6 @@
 //! What is asked of storage: the plan language, the generators, and the job that asks.
 //!
-//! A [`Job`] plans requests and settles completions. It is the same in the real world and in a virtual one,
+//! A [`Job`] plans requests and takes completions. It is the same in the real world and in a virtual one,
 //! so the stream it asks for depends on seed and specification alone.
 //!
 //! **Invariant:** this crate names no clock, no file and no thread.
@@ -30,10 +30,12 @@ mod window;
 pub use address::{Addresses, Grain, Part, Region, Step};
 pub use compile::{CompileError, compile, file_size_needed, files_needed};
 pub use flow::FlowTotals;
-pub use job::{ERRORS_MAX, FileMap, Job, JobSpec, Logged, Progress};
+pub use job::{
+    BlockRequests, ERRORS_MAX, FileMap, Job, JobOptions, JobSpec, Logged, Next, Progress, RequestSource,
+};
 pub use lines::JobLine;
 pub use permutation::Permutation;
 pub use rng::{Stream, Streams};
-pub use seam::{Completion, Errno, Outcome, Request, Token, Wake};
+pub use seam::{Completion, Errno, IoRequest, Outcome, Request, Token, Wake};
 pub use spec::{self, Op};
 pub use verified::{Verified, Wrong};

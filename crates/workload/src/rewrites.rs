@@ -11,60 +11,58 @@ use units::convert::truncated;
 use units::{Instant, Share};
 
 use crate::Token;
+use crate::seam::IoRequest;
 
 /// A whole, in the units in which parts are gathered.
 const WHOLE: u64 = 1 << 32;
 
 /// Which reads are followed by a write, and whose write is due.
 #[derive(Debug)]
-pub(crate) struct Rewrites {
+pub(crate) struct Rewrites<R> {
     /// The part that is followed, in units of 2^-32, and what has gathered of it.
     part: u64,
     gathered: u64,
-    /// By slot: whether its read is to be followed.
-    marked: Vec<bool>,
-    /// Slots whose read has ended, since when, and how long it was.
-    due: VecDeque<(Instant, Token, u32)>,
+    /// By slot: the write that is to follow, and its class.
+    follows: Vec<Option<(R, u16)>>,
+    /// Writes whose read has ended, and since when.
+    due: VecDeque<(Instant, R, u16)>,
 }
 
-impl Rewrites {
+impl<R: IoRequest> Rewrites<R> {
     /// That `part` of the reads of a worker with `depth` slots; `None` where no read is followed.
-    pub(crate) fn new(part: Share, depth: u32) -> Option<Rewrites> {
+    pub(crate) fn new(part: Share, depth: u32) -> Option<Rewrites<R>> {
         let slots = depth as usize;
         (part != Share::NONE).then(|| Rewrites {
             // Rounded up, so that a tenth is gathered by the tenth read.
             part: truncated::<u64>((part.get() * WHOLE as f64).ceil()),
             gathered: 0,
-            marked: vec![false; slots],
+            follows: vec![None; slots],
             due: VecDeque::with_capacity(slots),
         })
     }
 
-    /// Decides for a read that is being planned; none is followed once nothing more `may` be asked for.
-    pub(crate) fn decide(&mut self, token: Token, may: bool) -> bool {
+    /// Decides for a read that is being planned whether `write` follows it; none is followed once nothing more `may` be
+    /// asked for.
+    pub(crate) fn decide(&mut self, (write, class): (R, u16), may: bool) -> bool {
         self.gathered += self.part;
         let is_next = self.gathered >= WHOLE;
         if is_next {
             self.gathered -= WHOLE;
         }
         let follows = may && is_next;
-        self.marked[token.0 as usize] = follows;
+        self.follows[write.token().0 as usize] = follows.then_some((write, class));
         follows
     }
 
-    /// Books the end of the request in a slot; whether the slot stays taken because its write is due now.
-    // Apart from `settle`, so that a workload without rewrites does not pay for it.
-    #[inline(never)]
-    pub(crate) fn ended(&mut self, at: Instant, token: Token, len: u32, well: bool) -> bool {
-        let follows = std::mem::take(&mut self.marked[token.0 as usize]) && well;
-        if follows {
-            self.due.push_back((at, token, len));
-        }
-        follows
+    /// Notes the end of the request in a slot; whether the slot stays taken because its write is due now.
+    pub(crate) fn ended(&mut self, at: Instant, token: Token, well: bool) -> bool {
+        let follows = self.follows[token.0 as usize].take().filter(|_| well);
+        self.due.extend(follows.map(|(write, class)| (at, write, class)));
+        follows.is_some()
     }
 
-    /// The slot whose write has been due for longest, since when, and how long it is.
-    pub(crate) fn pop(&mut self) -> Option<(Instant, Token, u32)> {
+    /// The write that has been due for longest, since when, and its class.
+    pub(crate) fn pop(&mut self) -> Option<(Instant, R, u16)> {
         self.due.pop_front()
     }
 }

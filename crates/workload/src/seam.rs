@@ -1,7 +1,12 @@
 //! What crosses between a job and the world that answers it: batches of plain data.
 
+use std::fmt::Debug;
+
 use spec::Op;
 use units::{Bytes, Instant};
+
+use crate::Logged;
+use crate::tally::Action;
 
 /// Names one request in flight: the number of its slot, below the job's depth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -20,6 +25,78 @@ pub struct Request {
     pub file: u16,
     /// What to do.
     pub op: Op,
+}
+
+/// What a job needs to know of a request, whatever it is asked of.
+pub trait IoRequest: Copy + Debug {
+    /// Its slot.
+    fn token(&self) -> Token;
+
+    /// The same in that slot.
+    fn in_slot(self, token: Token) -> Self;
+
+    /// What is done.
+    fn action(&self) -> Action;
+
+    /// Bytes that cross when it goes well.
+    fn bytes(&self) -> u32;
+
+    /// The number of the file or LUN among those of the job; of a directory its number in the tree.
+    fn file(&self) -> u64;
+
+    /// Distance from the start of the file; zero where all of it is meant.
+    fn offset(&self) -> Bytes;
+
+    /// Takes it into the digest of all requests before it. Order matters.
+    fn fold(&self, digest: u64) -> u64;
+
+    /// Its entry in a journal once it is issued; `None` for what journals have no word for.
+    fn logged(&self, _issued: Instant) -> Option<Logged> {
+        None
+    }
+}
+
+impl IoRequest for Request {
+    #[inline]
+    fn token(&self) -> Token {
+        self.token
+    }
+
+    #[inline]
+    fn in_slot(self, token: Token) -> Request {
+        Request { token, ..self }
+    }
+
+    #[inline]
+    fn action(&self) -> Action {
+        Action::Block(self.op)
+    }
+
+    #[inline]
+    fn bytes(&self) -> u32 {
+        self.len
+    }
+
+    fn file(&self) -> u64 {
+        self.file.into()
+    }
+
+    fn offset(&self) -> Bytes {
+        self.offset
+    }
+
+    /// Only one multiplication waits for the request before.
+    #[inline]
+    fn fold(&self, digest: u64) -> u64 {
+        let what = (u64::from(self.len) << 32) | (u64::from(self.file) << 8) | self.op as u64;
+        let request = (self.offset.get() ^ what.rotate_left(23)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        (digest.rotate_left(29) ^ request ^ (request >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93)
+    }
+
+    fn logged(&self, issued: Instant) -> Option<Logged> {
+        let Request { offset, len, file, op, .. } = *self;
+        Some(Logged { issued, finished: Instant::NEVER, offset, len, file, op })
+    }
 }
 
 /// The end of one request.
@@ -84,6 +161,6 @@ pub enum Wake {
     OnCompletion,
     /// At that instant, or after the next completion if it comes first.
     At(Instant),
-    /// Never: all is planned and settled.
+    /// Never: all is planned and completed.
     Done,
 }

@@ -210,9 +210,9 @@ pub struct ErrorSample {
     pub at: Instant,
     /// What was asked.
     pub op: Action,
-    /// Which of the job's files or LUNs.
-    pub file: u16,
-    /// Where.
+    /// Which of the job's files or LUNs; of what is done to directories, which directory of the tree.
+    pub file: u64,
+    /// Where in it; zero where all of it is meant.
     pub offset: Bytes,
     /// How much.
     pub len: u32,
@@ -237,8 +237,8 @@ pub struct Tally {
     pub measured_until: Instant,
     /// Requests planned from the start.
     pub planned: u64,
-    /// Requests settled from the start; equal to `planned` once the job is done.
-    pub settled: u64,
+    /// Requests completed from the start; equal to `planned` once the job is done.
+    pub completed: u64,
     /// The integral of requests in flight over the measured window, from the changes of their number.
     pub in_flight_ns: u128,
     /// What the edges of the window cut of service times.

@@ -17,9 +17,9 @@ pub struct Verified {
 
 impl Verified {
     /// The first block of a request that was wrong, as far as it was kept.
-    pub fn first_wrong(&self, file: u16, offset: Bytes, len: u32) -> Option<&Wrong> {
+    pub fn first_wrong(&self, file: u64, offset: Bytes, len: u32) -> Option<&Wrong> {
         let end = offset + Bytes::new(len.into());
-        self.wrong.iter().find(|wrong| wrong.file == file && (offset..end).contains(&wrong.offset))
+        self.wrong.iter().find(|wrong| u64::from(wrong.file) == file && (offset..end).contains(&wrong.offset))
     }
 }
 

@@ -10,11 +10,11 @@ use crate::world::{Servers, drive, drive_with, job, workload};
 const MS: Nanos = Nanos::from_millis(1);
 
 #[test]
-fn each_request_is_planned_once_and_settled_once() {
+fn each_request_is_planned_once_and_completed_once() {
     let mut job = job(&Workload { depth: 8, ..workload() });
     let answers = drive(&mut job, &mut Servers::new(3, MS));
     let tally = job.into_tally();
-    assert_eq!((answers.len(), tally.planned, tally.settled, tally.ops()), (100, 100, 100, 100));
+    assert_eq!((answers.len(), tally.planned, tally.completed, tally.ops()), (100, 100, 100, 100));
     assert_eq!(tally.classes[0].bytes, Bytes::KIB * 400);
 }
 
@@ -203,7 +203,7 @@ fn a_closed_loop_asks_for_the_same_as_a_schedule() {
                     let mut job = job(workload);
                     drive(&mut job, &mut Servers::new(2, MS));
                     let tally = job.into_tally();
-                    (tally.digest, tally.planned, tally.settled, tally.ops())
+                    (tally.digest, tally.planned, tally.completed, tally.ops())
                 };
                 assert_eq!(tally(&closed), tally(&paced), "{closed:?}");
             }
@@ -271,7 +271,7 @@ fn a_stopped_job_drains_and_keeps_what_it_saw() {
     for request in batch.drain(..) {
         let outcome = Outcome::moved(request.len);
         let finished_at = units::Instant::from_nanos(5_000_000);
-        job.settle(workload::Completion { token: request.token, outcome, finished_at });
+        job.complete(workload::Completion { token: request.token, outcome, finished_at });
     }
     assert_eq!(job.plan(units::Instant::from_nanos(5_000_000), &mut batch), workload::Wake::Done);
     let tally = job.into_tally();

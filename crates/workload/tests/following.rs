@@ -102,7 +102,7 @@ fn a_read_that_failed_is_not_rewritten() {
     );
     let tally = job.into_tally();
     assert!(tally.errors > 0);
-    assert_eq!(tally.planned, tally.settled);
+    assert_eq!(tally.planned, tally.completed);
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn a_run_that_ends_by_time_leaves_no_read_waiting_for_its_write() {
         let all = drive(&mut job, &mut Servers::new(1, MS * 2));
         assert_eq!(all.last().unwrap().request.op, Op::Flush);
         let tally = job.into_tally();
-        assert_eq!(tally.planned, tally.settled);
+        assert_eq!(tally.planned, tally.completed);
     }
 }
 

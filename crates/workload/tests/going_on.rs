@@ -151,7 +151,7 @@ fn in_flow(weights: [&str; 2], first: usize) -> [u64; 2] {
             for request in batch.drain(..) {
                 let outcome = workload::Outcome::moved(request.len);
                 let finished_at = Instant::from_nanos(tick * 100_000 + 50_000);
-                job.settle(workload::Completion { token: request.token, outcome, finished_at });
+                job.complete(workload::Completion { token: request.token, outcome, finished_at });
             }
             if index == first && wake == Wake::Done {
                 return [jobs[0].progress().ops, jobs[1].progress().ops];
@@ -227,7 +227,7 @@ fn files_are_opened_again_after_so_many_requests_once_all_have_ended() {
             now = now.saturating_add(MS);
             for request in batch.drain(..) {
                 let outcome = workload::Outcome::moved(request.len);
-                job.settle(workload::Completion { token: request.token, outcome, finished_at: now });
+                job.complete(workload::Completion { token: request.token, outcome, finished_at: now });
                 in_flight -= 1;
             }
             if wake == workload::Wake::Done {
@@ -274,7 +274,7 @@ fn a_schedule_goes_on_after_files_were_opened_again() {
     let fourth = now.saturating_add(MS * 2);
     for (number, request) in batch.iter().enumerate() {
         let outcome = workload::Outcome::moved(request.len);
-        job.settle(workload::Completion { token: request.token, outcome, finished_at: fourth });
+        job.complete(workload::Completion { token: request.token, outcome, finished_at: fourth });
         assert!(!job.waits_for_arrival(fourth), "it must be asked after completion {number}");
     }
     let mut next = Vec::new();

@@ -73,8 +73,8 @@ fn a_job_with_a_journal_asks_what_it_asks_without_one() {
             job.into_tally()
         });
         assert_eq!(
-            (with.digest, with.planned, with.settled),
-            (without.digest, without.planned, without.settled)
+            (with.digest, with.planned, with.completed),
+            (without.digest, without.planned, without.completed)
         );
         assert_eq!(with.logged.len() as u64, with.planned);
         let seen = |tally: &Tally| {
@@ -103,9 +103,9 @@ fn nothing_is_handed_out_before_what_was_asked_before_it_has_ended() {
         outcome: workload::Outcome::moved(batch[index].len),
         finished_at: Instant::from_nanos(at),
     };
-    job.settle(end(10, 1));
+    job.complete(end(10, 1));
     assert!(job.take_logged().is_empty(), "the first one is in flight");
-    job.settle(end(30, 0));
+    job.complete(end(30, 0));
     let ends: Vec<u64> = job.take_logged().iter().map(|each| each.finished.nanos()).collect();
     assert_eq!(ends, [30, 10]);
 }

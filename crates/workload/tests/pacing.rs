@@ -40,7 +40,7 @@ fn response_counts_from_the_due_instant_when_the_target_cannot_keep_up() {
     assert_eq!(service, MS * 2);
     assert!((999..=1003).contains(&(response.get() / 1_000_000)), "{response}");
     assert_eq!(
-        (tally.ops(), tally.settled, tally.not_issued),
+        (tally.ops(), tally.completed, tally.not_issued),
         (499, 1000, 0),
         "half of them after the window"
     );
@@ -107,7 +107,7 @@ fn what_was_late_although_a_slot_was_free_is_the_drivers_own() {
         let request = asked.pop().unwrap();
         assert!(asked.is_empty());
         let outcome = workload::Outcome::moved(request.len);
-        job.settle(workload::Completion { token: request.token, outcome, finished_at: at(now + 10) });
+        job.complete(workload::Completion { token: request.token, outcome, finished_at: at(now + 10) });
     }
     let late = job.into_tally().late.unwrap();
     assert_eq!((late.count(), late.min()), (2, Some(Nanos::ZERO)));
@@ -128,7 +128,7 @@ fn stalled_at_the_end(stall: Nanos) -> (workload::tally::Tally, Vec<Nanos>) {
 #[test]
 fn what_fell_due_in_a_stall_that_outlasts_the_load_is_charged_too() {
     let (tally, quantiles) = stalled_at_the_end(MS * 1400);
-    assert_eq!((tally.planned, tally.settled, tally.not_issued), (100, 100, 0));
+    assert_eq!((tally.planned, tally.completed, tally.not_issued), (100, 100, 0));
     assert_eq!(tally.ops(), 90, "ten of them ended after the window");
     // Due at 0.90, 0.91 … 0.99 s, answered from 2.30 s on.
     assert!(quantiles[0] < MS);
@@ -142,7 +142,7 @@ fn what_fell_due_in_a_stall_that_outlasts_the_load_is_charged_too() {
 fn a_stall_too_long_to_wait_for_is_charged_with_what_was_waited() {
     let (tally, quantiles) = stalled_at_the_end(MS * 20_000);
     // The one in flight comes back after 20 s; nine were due behind it and are not issued any more.
-    assert_eq!((tally.planned, tally.settled, tally.not_issued), (91, 91, 9));
+    assert_eq!((tally.planned, tally.completed, tally.not_issued), (91, 91, 9));
     assert_eq!(tally.classes[0].response.count(), 100);
     assert_eq!(quantiles[1].get() / 1_000_000_000, 19);
 }
@@ -156,7 +156,7 @@ fn a_hopeless_backlog_ends_and_is_booked_whole() {
     let class = &tally.classes[0];
     assert!((1090..=1110).contains(&tally.planned), "{} planned", tally.planned);
     assert!((class.response.count() as f64 / 1e7 - 1.0).abs() < 0.001, "{}", class.response.count());
-    assert_eq!(class.response.count(), tally.settled + tally.not_issued);
+    assert_eq!(class.response.count(), tally.completed + tally.not_issued);
     let median = class.response.quantile(0.5).unwrap().as_secs_f64();
     assert!((10.4..10.6).contains(&median), "{median} s waited by the median of them");
 }

@@ -40,7 +40,7 @@ fn drive_with(mut job: TreeJob, outcome: impl Fn(&TreeRequest) -> Outcome) -> (V
         assert_eq!(batch.len(), 1, "one request is in flight at a time");
         all.push(batch[0]);
         now += SERVICE;
-        job.settle(Completion { token: batch[0].token, outcome: outcome(&batch[0]), finished_at: now });
+        job.complete(Completion { token: batch[0].token, outcome: outcome(&batch[0]), finished_at: now });
     }
 }
 
@@ -180,7 +180,7 @@ fn sizes_are_told_apart_in_the_tally_and_their_bytes_add_up() {
     }
     let moved: Bytes = tally.classes.iter().map(|class| class.bytes).sum();
     assert_eq!(moved.get(), requests.iter().map(|request| u64::from(request.size)).sum::<u64>());
-    assert_eq!((tally.ops(), tally.planned, tally.settled), (200, 200, 200));
+    assert_eq!((tally.ops(), tally.planned, tally.completed), (200, 200, 200));
     // One request at a time, back to back.
     assert_eq!(tally.measured(), SERVICE * 200);
     assert_eq!(tally.in_flight_ns, u128::from(tally.measured().get()));
@@ -242,8 +242,8 @@ fn a_failed_request_is_kept_with_its_file_and_counts_in_no_histogram() {
         _ => Outcome::moved(0),
     };
     let (_, tally) = drive_with(job, lost);
-    assert_eq!((tally.errors, tally.ops(), tally.settled), (1, 8, 9));
-    assert_eq!(tally.error_samples[0].offset, Bytes::new(4));
+    assert_eq!((tally.errors, tally.ops(), tally.completed), (1, 8, 9));
+    assert_eq!(tally.error_samples[0].file, 4);
 }
 
 #[test]

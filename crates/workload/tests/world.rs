@@ -72,7 +72,7 @@ pub fn drive_with(
                 open.retain(|entry| *entry != (finished, index));
                 let request = answers[index].request;
                 let outcome = outcome(&request).unwrap_or(Outcome::moved(request.len));
-                job.settle(Completion { token: request.token, outcome, finished_at: finished });
+                job.complete(Completion { token: request.token, outcome, finished_at: finished });
                 finished
             }
         };
@@ -108,7 +108,7 @@ pub fn drive_all(
         if let Some(ended) = ended {
             let request = answers[ended].1.request;
             let outcome = Outcome::moved(request.len);
-            jobs[index].settle(Completion { token: request.token, outcome, finished_at: now });
+            jobs[index].complete(Completion { token: request.token, outcome, finished_at: now });
         }
         loop {
             let wake = jobs[index].plan(now, &mut batch);

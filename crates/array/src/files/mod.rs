@@ -1,7 +1,7 @@
 //! The file system of a host: requests for names in, requests for blocks out.
 //!
 //! It stands between tree jobs and the array, and is to the array a job like any other: it plans block requests and
-//! settles their completions. What is in memory costs processor time alone; what is changed gathers in the running
+//! takes their completions. What is in memory costs processor time alone; what is changed gathers in the running
 //! transaction, which is committed to the journal every few seconds or when somebody flushes, all waiting together;
 //! content is written back when it is old, when there is much of it, or when its file is flushed.
 //!
@@ -220,11 +220,11 @@ impl FileSystem {
         }
     }
 
-    /// Books the end of a block request.
-    pub fn settle(&mut self, done: Completion) {
+    /// Takes the end of a block request.
+    pub fn complete(&mut self, done: Completion) {
         let now = done.finished_at;
         let flight =
-            self.block_requests[done.token.0 as usize].take().expect("only what was planned is settled");
+            self.block_requests[done.token.0 as usize].take().expect("only what was planned is completed");
         self.free.push(done.token.0);
         self.in_flight -= 1;
         let failed = done.outcome.result().err();
@@ -405,7 +405,7 @@ impl FileSystem {
         let worker = &mut self.workers[index];
         let request = worker.request.take().expect("it is at work on one");
         let outcome = worker.failed.take().map_or(Outcome::moved(request.size), Outcome::failed);
-        worker.job.settle(Completion { token: request.token, outcome, finished_at: now });
+        worker.job.complete(Completion { token: request.token, outcome, finished_at: now });
         self.ask(index, now);
     }
 

@@ -55,7 +55,7 @@ fn run_with(params: FilesParams, keys: &str, outcome: impl Fn(&Request) -> Outco
             (_, Some((finished, number))) => {
                 let request = open.remove(&(finished, number)).expect("it is open");
                 let outcome = outcome(&request);
-                files.settle(Completion { token: request.token, outcome, finished_at: finished });
+                files.complete(Completion { token: request.token, outcome, finished_at: finished });
                 finished
             }
             (wake, None) => panic!("{wake:?}, and nothing that could end"),
@@ -188,7 +188,7 @@ fn a_failed_block_fails_who_waits_for_it_and_nobody_else() {
         _ => Outcome::moved(request.len),
     };
     let seen = run_with(FilesParams::default(), "tree = 'create'\ncount = 5\nfsync = 'each'", fails);
-    assert_eq!((seen.tallies[0].errors, seen.tallies[0].settled), (5, 5));
+    assert_eq!((seen.tallies[0].errors, seen.tallies[0].completed), (5, 5));
     let seen = run_with(FilesParams::default(), "tree = 'create'\ncount = 5", fails);
     assert_eq!(seen.tallies[0].errors, 0);
 }

@@ -47,8 +47,8 @@ impl Initiator {
     #[inline]
     pub fn settle(&mut self, done: Completion) {
         match self {
-            Initiator::Job(job) => job.settle(done),
-            Initiator::Files(files) => files.settle(done),
+            Initiator::Job(job) => job.complete(done),
+            Initiator::Files(files) => files.complete(done),
         }
     }
 

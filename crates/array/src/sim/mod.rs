@@ -10,7 +10,7 @@
 //! 5. [`back::BackEnd`]: the RAID planner's steps as member commands, each one event at its device
 //!    ([`Event::Disk`] or [`Event::Member`]), arithmetic between reads and writes ([`Event::Chain`]).
 //! 6. `respond`: data back over bus, link and adapter; event [`Event::Wire`] when they are at the host.
-//! 7. `answered`: the part joins its request, the request is settled ([`workload::Job::settle`]), and the job is asked
+//! 7. `answered`: the part joins its request, the request is settled ([`workload::Job::complete`]), and the job is asked
 //!    again.
 //!
 //! **Invariant:** each request that a job planned is settled exactly once.

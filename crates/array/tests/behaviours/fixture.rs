@@ -166,6 +166,6 @@ pub fn worker(sim: &mut Sim, load: &Load, ops: u64) -> f64 {
         durable: false,
     };
     let outcome = sim.run(vec![client]);
-    assert_eq!((outcome.tallies[0].settled, outcome.tallies[0].errors), (ops, 0));
+    assert_eq!((outcome.tallies[0].completed, outcome.tallies[0].errors), (ops, 0));
     ops as f64 / (outcome.until - outcome.from).as_secs_f64()
 }

@@ -30,7 +30,7 @@ fn every_shipped_array_answers_small_and_large_requests() {
             let outcome = sim.run(vec![client(&ask, size)]);
             let elapsed = (outcome.until - outcome.from).as_secs_f64();
             let tally = &outcome.tallies[0];
-            assert_eq!((tally.planned, tally.settled, tally.errors), (4_000, 4_000, 0), "{what}");
+            assert_eq!((tally.planned, tally.completed, tally.errors), (4_000, 4_000, 0), "{what}");
             for part in &outcome.breakdown {
                 assert!(part.utilisation <= 1.01, "{what}: {} was busy for {}", part.name, part.utilisation);
             }

@@ -192,7 +192,7 @@ fn writes_over_several_stripes_never_wait_for_each_other_for_ever() {
     sim.fail_disk(2).expect("the disk is in the set");
     let clients = vec![load(row * 3, 0.0, 1), load(Bytes::KIB * 4, 0.5, 2), load(CHUNK * 3, 0.2, 3)];
     let outcome = run_on(&mut sim, clients);
-    assert!(outcome.tallies.iter().all(|tally| tally.settled == 2_000));
+    assert!(outcome.tallies.iter().all(|tally| tally.completed == 2_000));
     assert!(waited(&outcome, Class::HostWrite).is_some_and(|visits| visits.count > 1_000));
 }
 
@@ -293,7 +293,7 @@ fn a_rebuild_under_writes_ends_and_so_do_they() {
     let (pattern, size) = (Pattern::RandomWithRepeats, Bytes::KIB * 96);
     let ask = Ask { pattern, size, reads: 0.3, depth: 32, ops: 2_000, rate: None, seed: 7 };
     let outcome = run_on(&mut sim, vec![within(&ask, Region { start: Bytes::ZERO, len: CHUNK * 64 })]);
-    assert_eq!(outcome.tallies[0].settled, 2_000);
+    assert_eq!(outcome.tallies[0].completed, 2_000);
     sim.finish_work(work);
     assert!(ended_ms(&sim, work) >= 16.0);
 }

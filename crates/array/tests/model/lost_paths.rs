@@ -55,7 +55,7 @@ fn write(topology: &Topology, ops: u64, cut: Instant, mended: Option<Instant>) -
         seed: 1,
     };
     let outcome = sim.run(vec![client(&ask, size)]);
-    assert_eq!(outcome.tallies[0].settled, ops, "each is settled once");
+    assert_eq!(outcome.tallies[0].completed, ops, "each is settled once");
     outcome
 }
 

@@ -55,7 +55,7 @@ fn run(sim: &mut Sim, reads: f64, depth: u32, ops: u64) -> f64 {
     let size = sim.lun_sizes()[0];
     let ask = Ask { pattern: Pattern::Random, size: PAGE, reads, depth, ops, rate: None, seed: 2 };
     let outcome = sim.run(vec![client(&ask, size)]);
-    assert_eq!((outcome.tallies[0].settled, outcome.tallies[0].errors), (ops, 0));
+    assert_eq!((outcome.tallies[0].completed, outcome.tallies[0].errors), (ops, 0));
     // The links take a nanosecond for anything.
     ((outcome.until - outcome.from).get() as f64 / 1e4).round() / 100.0
 }
@@ -117,7 +117,7 @@ fn a_flush_that_waits_while_its_data_are_taken_over_ends_when_they_are_written()
         ..crate::fixture::topology::job(&ask(0.0, 1, 10), size)
     });
     let outcome = sim.run(vec![writer, client(&ask(1.0, 1, 20), size)]);
-    assert!(outcome.tallies.iter().all(|tally| tally.settled == tally.planned && tally.errors == 0));
+    assert!(outcome.tallies.iter().all(|tally| tally.completed == tally.planned && tally.errors == 0));
     assert_eq!(sim.dirty(), Bytes::ZERO);
 }
 

@@ -18,7 +18,7 @@ fn ask(pattern: Pattern, kib: u64, reads: f64, depth: u32, ops: u64) -> Ask {
 }
 
 fn rate(outcome: &RunOutcome, ops: u64) -> f64 {
-    assert_eq!((outcome.tallies[0].settled, outcome.tallies[0].errors), (ops, 0));
+    assert_eq!((outcome.tallies[0].completed, outcome.tallies[0].errors), (ops, 0));
     ops as f64 / (outcome.until - outcome.from).as_secs_f64()
 }
 
@@ -158,7 +158,7 @@ fn what_is_read_ahead_may_outlast_the_load_it_was_read_for() {
     let later = sim.now().saturating_add(Nanos::from_micros(100));
     sim.idle_until(later);
     let outcome = sim.run(vec![reader()]);
-    assert_eq!(outcome.tallies[0].settled, 10);
+    assert_eq!(outcome.tallies[0].completed, 10);
     sim.idle_until(sim.now().saturating_add(Nanos::from_secs(1)));
 }
 

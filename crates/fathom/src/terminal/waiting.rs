@@ -135,7 +135,7 @@ mod tests {
 
     fn live(doing: &'static str, ops: u64, in_flight: u32) -> Live<'static> {
         let progress = Progress { ops, in_flight, ..Progress::default() };
-        Live { now: at(0.0), started: at(0.0), doing, progress, p99: None, done: None, heard: &[] }
+        Live { progress, ..Live::beside(at(0.0), at(0.0), doing) }
     }
 
     #[test]

@@ -54,10 +54,10 @@ pub enum Wait {
 }
 
 /// Carries requests out. One thread, one job.
-pub trait Engine {
+pub trait Engine<R = Request> {
     /// Takes over `requests`, which reach the kernel at the next [`Engine::wait`] at the latest. Their buffers belong to
     /// the kernel until they complete.
-    fn submit(&mut self, requests: &[Request]) -> Result<(), EngineError>;
+    fn submit(&mut self, requests: &[R]) -> Result<(), EngineError>;
 
     /// Waits as `wait` says and hands over all completions there are. No request that was submitted is held back, and no
     /// completion beyond what `wait` asks for.

@@ -12,7 +12,7 @@ use workload::spec::{FlushKind, OpenSync, Workload};
 use workload::tree::{Extra, FileOp, Shape, TreeRequest};
 use workload::{Outcome, Streams};
 
-use super::store::Names;
+use super::store::{Names, OpenTree};
 use crate::content::Filler;
 use crate::engine::flush;
 
@@ -48,14 +48,9 @@ fn open_below(top: BorrowedFd<'_>, path: &str, flags: OFlags) -> Result<OwnedFd,
 }
 
 impl<'a> TreeExecutor<'a> {
-    /// For `worker`, in the tree whose top is open; `names` says what files are called at present.
-    pub fn new(
-        top: BorrowedFd<'a>,
-        shape: &'a Shape,
-        worker: u32,
-        names: Names,
-        workload: &Workload,
-    ) -> TreeExecutor<'a> {
+    /// For `worker`, in that tree.
+    pub fn new(tree: OpenTree<'a>, worker: u32, workload: &Workload) -> TreeExecutor<'a> {
+        let OpenTree { top, shape, names } = tree;
         let open = match workload.durability.open {
             OpenSync::None => OFlags::empty(),
             OpenSync::Dsync => OFlags::DSYNC,

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use units::Bytes;
 
 pub use folder::{FOLDER, FolderState, MARK, look};
-pub use run::{TreeAssignment, run};
+pub use run::TreeAssignment;
 pub use store::Trees;
 
 /// Why there is no tree.

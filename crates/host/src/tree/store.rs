@@ -1,19 +1,20 @@
 //! What is in Fathom's folder: trees by the names of their workloads, and what is left of each.
 
 use std::collections::BTreeMap;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{Mode, mkdirat, statvfs, syncfs};
-use units::convert::{narrow, truncated};
+use units::convert::truncated;
 use units::{Bytes, Instant, Nanos};
 use workload::spec::Workload;
 use workload::tree::{Extra, FileOp, FileSizes, Fsync, Order, Shape, Tree, TreeJob, TreeJobSpec};
-use workload::{Completion, Wake};
+use workload::{Completion, Progress, Wake};
 
 use super::executor::TreeExecutor;
 use super::folder::{Folder, open_directory};
+use super::run::TreeAssignment;
 use super::{TreeError, os};
 use crate::restore::Journal;
 use crate::scratch;
@@ -44,6 +45,15 @@ struct Holding {
     links: bool,
     symlinks: bool,
     names: Names,
+}
+
+/// A tree to work in.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OpenTree<'a> {
+    pub top: BorrowedFd<'a>,
+    pub shape: &'a Shape,
+    /// What files are called at present.
+    pub names: Names,
 }
 
 /// A tree that was made.
@@ -83,32 +93,28 @@ impl Trees {
         self.folder.path()
     }
 
-    /// The path of a file or directory of a workload's tree by its number, for messages.
-    pub fn path_of(&self, workload: &str, worker: u32, op: FileOp, number: u64) -> String {
-        let inner = self.trees.get(workload).map(|stored| {
-            let name = match op.is_of_directories() {
-                true => stored.shape.node_path(worker, narrow::<u32>(number)),
-                false => stored.shape.file_path(worker, number),
-            };
-            PathBuf::from(&stored.folder).join(name)
-        });
-        self.path().join(inner.unwrap_or_default()).display().to_string()
+    /// The path of the top of a workload's tree, which has been prepared.
+    pub fn top_of(&self, workload: &str) -> PathBuf {
+        self.path().join(self.trees.get(workload).map_or("", |stored| &stored.folder))
     }
 
-    pub(super) fn top(&self, workload: &str) -> Option<(&OwnedFd, &Shape, Names)> {
-        let stored = self.trees.get(workload)?;
-        Some((&stored.top, &stored.shape, stored.holding.unwrap_or_default().names))
+    /// `jobs` of a workload in its tree, which has been prepared.
+    pub fn assign(&self, workload: &Workload, jobs: Vec<TreeJobSpec>) -> TreeAssignment<'_> {
+        let stored = self.trees.get(&workload.name).expect("its tree has been prepared");
+        let names = stored.holding.unwrap_or_default().names;
+        let tree = OpenTree { top: stored.top.as_fd(), shape: &stored.shape, names };
+        TreeAssignment { workload: workload.clone(), jobs, tree }
     }
 
     /// Brings about what `tree.op` needs, without being measured: what is missing is made, what is in the way removed.
     ///
-    /// `progress` is told files made and wanted.
+    /// `progress` is told how many files are made, of `tree.count` in the end.
     pub fn prepare(
         &mut self,
         workload: &Workload,
         tree: &Tree,
         stop: &AtomicBool,
-        progress: &mut dyn FnMut(u64, u64),
+        progress: &mut dyn FnMut(Progress),
     ) -> Result<(), TreeError> {
         let shape = Shape::of(tree, workload.workers).expect("the plan was checked");
         let is_same = |stored: &Stored| {
@@ -136,7 +142,7 @@ impl Trees {
         let is_made = |holding: &Holding| holding.directories && (holding.files || !needs_files);
         let lays_out = tree.op != FileOp::Mkdir && !is_made(&holding);
         if lays_out && !holding.directories {
-            self.do_all(workload, tree, FileOp::Mkdir, stop, &mut |_, _| ())?;
+            self.do_all(workload, tree, FileOp::Mkdir, stop, &mut |_| ())?;
             holding.directories = true;
         }
         if lays_out && needs_files {
@@ -208,7 +214,7 @@ impl Trees {
         tree: &Tree,
         op: FileOp,
         stop: &AtomicBool,
-        progress: &mut dyn FnMut(u64, u64),
+        progress: &mut dyn FnMut(Progress),
     ) -> Result<(), TreeError> {
         // Until all is done nothing can be relied upon.
         let stored = self.trees.get_mut(&workload.name).expect("it is there");
@@ -227,8 +233,9 @@ impl Trees {
                 run: None,
                 visits: None,
             };
-            let mut executor =
-                TreeExecutor::new(stored.top.as_fd(), &stored.shape, worker, Names::default(), workload);
+            let (top, shape) = (stored.top.as_fd(), &stored.shape);
+            let open = OpenTree { top, shape, names: Names::default() };
+            let mut executor = TreeExecutor::new(open, worker, workload);
             let (mut job, mut batch) = (TreeJob::new(spec), Vec::new());
             while job.plan(Instant::START, &mut batch) != Wake::Done {
                 let Some(request) = batch.pop() else { break };
@@ -239,10 +246,10 @@ impl Trees {
                     return Err(TreeError::Os { path, action: "lay files out in", source });
                 }
                 let finished_at = Instant::START;
-                job.settle(Completion { token: request.token, outcome, finished_at });
+                job.complete(Completion { token: request.token, outcome, finished_at });
                 done += 1;
                 if done % 256 == 0 {
-                    progress(done, tree.count);
+                    progress(Progress { ops: done, ..Progress::default() });
                     if stop.load(Ordering::Relaxed) {
                         return Err(TreeError::Interrupted { path: self.folder.path().into() });
                     }

@@ -73,7 +73,7 @@ impl RealWorld {
         let outcomes = run(&assignments, &self.clock, &self.stop, &mut |event| {
             if let LoadEvent::Progress(progress) = event {
                 let done = Some(progress.ops as f64 / steps.max(1) as f64);
-                live(Live { now: self.clock.now(), started, doing, progress, p99: None, done, heard: &[] });
+                live(Live { progress, done, ..Live::beside(started, self.clock.now(), doing) });
             }
         })
         .map_err(HostError::told)?;

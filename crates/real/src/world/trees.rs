@@ -2,22 +2,20 @@
 
 use std::path::PathBuf;
 
-use conduct::{Live, MeasuredLoad, WorldError};
+use conduct::{FileNames, Live, MeasuredLoad, WorldError};
 use host::restore::Journal;
 use host::target::TargetKind;
-use host::tree::{self, FOLDER, FolderState, TreeAssignment, TreeError, Trees};
-use record::CpuUse;
+use host::tree::{self, FOLDER, FolderState, TreeError, Trees};
 use units::Bytes;
-use units::convert::{narrow, truncated};
-use workload::Progress;
+use units::convert::truncated;
 use workload::plan::{Load, Plan, Point};
 use workload::spec::Workload;
-use workload::tree::{Tree, compile_tree};
+use workload::tally::Tally;
+use workload::tree::{Shape, Tree, compile_tree};
 
 use super::RealWorld;
-use crate::describe;
 use crate::failure::HostError;
-use crate::heard::{Heard, answer, fill_in};
+use crate::heard::answer;
 use crate::options::RealOptions;
 use crate::target::Resolved;
 
@@ -108,52 +106,28 @@ impl RealWorld {
         load: &Load,
         live: &mut dyn FnMut(Live),
     ) -> Result<MeasuredLoad, WorldError> {
-        let asked = || load.workloads.iter().filter_map(|workload| Some((workload, workload.tree.as_ref()?)));
-        let mut assignments = Vec::new();
-        for (workload, tree) in asked() {
+        let asked: Vec<(&Workload, &Tree)> =
+            load.workloads.iter().filter_map(|workload| Some((workload, workload.tree.as_ref()?))).collect();
+        for (workload, tree) in &asked {
             self.prepare_tree(trees, workload, tree, live)?;
-            let jobs = compile_tree(workload, tree)?;
-            assignments.push(TreeAssignment { workload: workload.clone(), jobs });
         }
-        let (before, cpu_before) = (self.counted(), host::monitor::process_cpu());
-        let monitor = self.monitor()?;
-        let mut heard = Heard::new(assignments.len(), self.keeps_seconds, self.clock.now());
-        let mut outcomes = tree::run(&assignments, trees, &self.clock, &self.stop, &mut |event| {
-            heard.listen(event, &self.clock, &monitor, live);
-        })
-        .map_err(HostError::told)?;
-        let ended = self.clock.now();
-        let cpu = host::monitor::process_cpu().since(cpu_before);
-        let devices = describe::device_counters(&before, &self.counted());
-        let mut series = describe::series(monitor.stop());
-        series.retain(|each| each.absent.is_some() || !each.values.is_empty());
-        let mut answers = Vec::new();
-        for ((index, (workload, tree)), history) in asked().enumerate().zip(heard.histories) {
-            let own = outcomes.iter_mut().filter(|outcome| outcome.workload == index);
-            let (mut files, mut settled, mut errors) = (Vec::new(), 0, 0);
-            for outcome in own {
-                settled += outcome.tally.settled;
-                errors += outcome.tally.errors;
-                // A record names the files that failed; the job knows their numbers.
-                for sample in &mut outcome.tally.error_samples {
-                    let file = std::mem::replace(&mut sample.offset, Bytes::ZERO).get();
-                    sample.file = narrow::<u16>(files.len());
-                    files.push(trees.path_of(&workload.name, outcome.worker, tree.op, file));
-                }
-            }
-            trees.done(&workload.name, tree.op, errors == 0 && settled >= everything(workload, tree));
+        let (mut assignments, mut answers) = (Vec::new(), Vec::new());
+        for (workload, tree) in &asked {
+            assignments.push(trees.assign(workload, compile_tree(workload, tree)?));
+            let shape = Shape::of(tree, workload.workers).expect("it was compiled");
+            let files = FileNames::Tree { top: trees.top_of(&workload.name), shape, op: tree.op };
             let span = Bytes::new(truncated(tree.sizes.mean() * tree.count as f64));
-            answers.push(answer(files, span, "each request", history));
+            answers.push(answer(files, span, "each request"));
         }
-        Ok(MeasuredLoad {
-            started: heard.started,
-            ended,
-            workloads: fill_in(answers, outcomes),
-            series,
-            cpu: Some(CpuUse { user_s: cpu.user.as_secs_f64(), system_s: cpu.system.as_secs_f64() }),
-            devices,
-            breakdown: None,
-        })
+        let names = vec![Vec::new(); asked.len()];
+        let measured = self.measure(load, &assignments, &names, answers, live)?;
+        for ((workload, tree), seen) in asked.iter().zip(&measured.workloads) {
+            let sum =
+                |of: fn(&Tally) -> u64| seen.workers.iter().map(|worker| of(&worker.tally)).sum::<u64>();
+            let is_all = sum(|tally| tally.completed) >= everything(workload, tree);
+            trees.done(&workload.name, tree.op, sum(|tally| tally.errors) == 0 && is_all);
+        }
+        Ok(measured)
     }
 
     fn prepare_tree(
@@ -164,18 +138,9 @@ impl RealWorld {
         live: &mut dyn FnMut(Live),
     ) -> Result<(), WorldError> {
         let started = self.clock.now();
-        let prepared = trees.prepare(workload, tree, &self.stop, &mut |made, wanted| {
-            let progress = Progress { ops: made, ..Progress::default() };
-            let done = Some(made as f64 / wanted.max(1) as f64);
-            live(Live {
-                now: self.clock.now(),
-                started,
-                doing: "lay out",
-                progress,
-                p99: None,
-                done,
-                heard: &[],
-            });
+        let prepared = trees.prepare(workload, tree, &self.stop, &mut |progress| {
+            let done = Some(progress.ops as f64 / tree.count.max(1) as f64);
+            live(Live { progress, done, ..Live::beside(started, self.clock.now(), "lay out") });
         });
         prepared.map_err(HostError::told)
     }

@@ -18,7 +18,7 @@ use crate::rng::Streams;
 use crate::spec::Pattern;
 
 use run::Run;
-use slots::{Draw, Slots, once};
+use slots::Slots;
 
 /// The part of a file that is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,27 +192,6 @@ impl Addresses {
             _ => return self.next(len),
         };
         Bytes::new(self.base + within)
-    }
-
-    /// Gives the offsets of the next `count` requests of `len` bytes to `take`, as [`Addresses::next`] would.
-    #[inline]
-    pub fn each(&mut self, len: u32, count: u32, mut take: impl FnMut(Bytes)) {
-        let base = self.base;
-        // The two walks that most plans ask for have loops of their own: what does not change in them stays in
-        // registers, which saves 1 to 2 ns a request.
-        match &mut self.walk {
-            Walk::Upwards(run) => {
-                let mut own = *run;
-                (0..count).for_each(|_| take(Bytes::new(base + own.up(len.into()))));
-                *run = own;
-            }
-            Walk::Slots(Slots { slot, align, draw: Draw::Once { order, turn, turns }, .. })
-                if *slot - u64::from(len) < *align =>
-            {
-                (0..count).for_each(|_| take(Bytes::new(base + once(order, turn, *turns) * *slot)));
-            }
-            _ => (0..count).for_each(|_| take(self.next(len))),
-        }
     }
 
     /// The offset of the next request, `len` bytes long.

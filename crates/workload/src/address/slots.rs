@@ -174,7 +174,7 @@ impl Draw {
 
 /// The slot whose turn it is in a permutation, of which each worker takes every so many.
 #[inline(always)]
-pub(super) fn once(order: &Permutation, turn: &mut u64, turns: u64) -> u64 {
+fn once(order: &Permutation, turn: &mut u64, turns: u64) -> u64 {
     let slot = order.at(*turn);
     *turn += turns;
     while *turn >= order.len() {

@@ -3,20 +3,18 @@
 use units::Instant;
 use units::convert::narrow;
 
-use crate::lines::Lines;
-use crate::pace::{Bursts, Pacer};
-use crate::rng::Stream;
-use crate::spec::{Overflow, Pace, Pattern};
-use crate::trace::Arrivals;
+use crate::pace::Pacer;
+use crate::seam::IoRequest;
+use crate::spec::Overflow;
 use crate::{Token, Wake};
 
-use super::lane::Lane;
-use super::{Job, JobSpec};
+use super::source::Next;
+use super::{Job, RequestSource};
 
 /// Of the requests that are never served so many are booked one by one; beyond, each stands for several.
 const UNSERVED_STEPS: u64 = 1_000_000;
 
-impl Job {
+impl<S: RequestSource> Job<S> {
     /// A plan begins: what waited for a slot until now did not wait for the driver, and what was due is given up once
     /// the time for it is over.
     #[inline]
@@ -24,7 +22,7 @@ impl Job {
         if let Some(lateness) = &mut self.lateness {
             lateness.plan(now);
         }
-        if now >= self.books.backlog_end && !self.stopped {
+        if now >= self.statistics.backlog_end && !self.stopped {
             self.abandon_backlog(now);
         }
     }
@@ -32,7 +30,7 @@ impl Job {
     /// The next free slot and the instant it was due, or when to ask again.
     #[inline]
     pub(super) fn next_slot(&mut self, now: Instant) -> Result<(Instant, Token), Wake> {
-        match &mut self.pacer {
+        match &mut self.options.pacer {
             Pacer::Closed => match self.slots.free.pop() {
                 Some(token) => Ok((now, token)),
                 None => Err(Wake::OnCompletion),
@@ -40,35 +38,37 @@ impl Job {
             Pacer::Think { resting, .. } => match (self.slots.free.pop(), resting.front()) {
                 (Some(token), _) => Ok((now, token)),
                 (None, None) => Err(Wake::OnCompletion),
-                (None, Some((ready, _))) if *ready > now => Err(Wake::At((*ready).min(self.books.load_end))),
+                (None, Some((ready, _))) if *ready > now => {
+                    Err(Wake::At((*ready).min(self.statistics.load_end)))
+                }
                 (None, Some((ready, token))) => {
                     let found = (*ready, *token);
                     resting.pop_front();
                     Ok(found)
                 }
             },
-            Pacer::Capped { due, .. } if *due > now => Err(Wake::At((*due).min(self.books.load_end))),
+            Pacer::Capped { due, .. } if *due > now => Err(Wake::At((*due).min(self.statistics.load_end))),
             Pacer::Capped { .. } => match self.slots.free.pop() {
                 Some(token) => Ok((now, token)),
                 None => Err(Wake::OnCompletion),
             },
             Pacer::Bursts(bursts) => {
-                let in_flight = narrow::<u32>(self.planned - self.settled);
+                let in_flight = narrow::<u32>(self.planned - self.completed);
                 match bursts.due(now, in_flight, self.last_finish, !self.slots.free.is_empty()) {
-                    Err(Wake::At(ready)) => Err(Wake::At(ready.min(self.books.load_end))),
+                    Err(Wake::At(ready)) => Err(Wake::At(ready.min(self.statistics.load_end))),
                     Err(wake) => Err(wake),
                     Ok(due) => {
                         Ok((due, self.slots.free.pop().expect("a burst continues only with a free slot")))
                     }
                 }
             }
-            Pacer::Schedule { due, .. } if *due > now => Err(Wake::At((*due).min(self.books.load_end))),
+            Pacer::Schedule { due, .. } if *due > now => Err(Wake::At((*due).min(self.statistics.load_end))),
             Pacer::Schedule { due, overflow, .. } => match (self.slots.free.pop(), overflow) {
                 (Some(token), _) => {
                     let due = *due;
-                    self.pacer.advance();
+                    self.options.pacer.advance();
                     if let Some(lateness) = &mut self.lateness {
-                        lateness.issued(due, now, &self.books.window);
+                        lateness.issued(due, now, &self.statistics.window);
                     }
                     Ok((due, token))
                 }
@@ -86,9 +86,9 @@ impl Job {
     /// When to ask again after a full batch: at once only if another request is due and a slot is free for it.
     #[inline]
     pub(super) fn wake_after_batch(&mut self, now: Instant) -> Wake {
-        match &self.pacer {
+        match &self.options.pacer {
             Pacer::Capped { due, .. } | Pacer::Schedule { due, .. } if *due > now => {
-                Wake::At((*due).min(self.books.load_end))
+                Wake::At((*due).min(self.statistics.load_end))
             }
             _ if !self.slots.free.is_empty() => Wake::Again,
             Pacer::Closed | Pacer::Capped { .. } => Wake::OnCompletion,
@@ -107,9 +107,9 @@ impl Job {
     /// `plan` asked to be woken.
     #[inline]
     pub fn waits_for_arrival(&self, now: Instant) -> bool {
-        match (self.lane, &self.pacer) {
-            (Lane::Scheduled, Pacer::Schedule { due, .. }) => {
-                *due > now && *due < self.books.load_end && !self.has_ended()
+        match &self.options.pacer {
+            Pacer::Schedule { due, .. } if !self.is_particular => {
+                *due > now && *due < self.statistics.load_end && !self.has_ended()
             }
             _ => false,
         }
@@ -118,49 +118,37 @@ impl Job {
     /// Leaves out what is due at `now`, because no slot is free, and says when the next request is due.
     #[cold]
     fn drop_due(&mut self, now: Instant) -> Wake {
-        while let Some(due) = self.pacer.due_before(self.books.load_end).filter(|due| *due <= now) {
-            self.dropped += u64::from(due >= self.books.window.from && due < self.books.window.until);
-            self.pacer.advance();
+        while let Some(due) =
+            self.options.pacer.due_before(self.statistics.load_end).filter(|due| *due <= now)
+        {
+            self.dropped +=
+                u64::from(due >= self.statistics.window.from && due < self.statistics.window.until);
+            self.options.pacer.advance();
         }
-        match self.pacer.due_before(self.books.load_end) {
+        match self.options.pacer.due_before(self.statistics.load_end) {
             Some(due) => Wake::At(due),
-            None => Wake::At(self.books.load_end.max(now)),
+            None => Wake::At(self.statistics.load_end.max(now)),
         }
     }
 
-    /// Books what was due before the end of the load and will not be issued any more: each response is at least the
+    /// Records what was due before the end of the load and will not be issued any more: each response is at least the
     /// time waited until now.
     #[cold]
     pub(super) fn abandon_backlog(&mut self, now: Instant) {
-        let expected = self.pacer.expected_before(self.books.load_end).min(self.ops_left);
+        let expected = self.options.pacer.expected_before(self.statistics.load_end).min(self.ops_left);
         let each = expected.div_ceil(UNSERVED_STEPS).max(1);
         while self.ops_left > 0
-            && let Some(due) = self.pacer.due_before(self.books.load_end)
+            && let Some(due) = self.options.pacer.due_before(self.statistics.load_end)
         {
             let count = each.min(self.ops_left);
             self.ops_left -= count;
-            let drawn = self.drawn();
-            if due >= self.books.window.from && due < self.books.window.until {
+            let Next { request, class, pause } = self.source.next();
+            self.options.pacer.drew(request.bytes(), pause);
+            if due >= self.statistics.window.from && due < self.statistics.window.until {
                 self.not_issued += count;
-                let class = self.books.class(drawn.op, drawn.size);
-                self.books.book_unserved(class, now.saturating_since(due), count);
+                self.statistics.record_unserved(class, now.saturating_since(due), count);
             }
-            self.pacer.skip(count);
+            self.options.pacer.skip(count);
         }
-    }
-}
-
-/// The workload's pace, that of its trace, or the bursts and pauses of its lines.
-pub(super) fn pacer(spec: &JobSpec, lines: Option<&Lines>, stream: Stream) -> Pacer {
-    if let (Pace::Trace, Pattern::Trace(replay)) = (spec.pace, &spec.pattern)
-        && let Some(arrivals) = Arrivals::new(replay, spec.worker)
-    {
-        return Pacer::of_trace(arrivals);
-    }
-    match lines {
-        Some(lines) if spec.pace == Pace::Closed && Lines::pause(&spec.lines) => {
-            Pacer::Bursts(Bursts::of_lines(lines.first_pause()))
-        }
-        _ => Pacer::new(spec.pace, spec.worker, spec.depth, stream),
     }
 }

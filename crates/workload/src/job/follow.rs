@@ -1,21 +1,37 @@
-//! Requests that follow from others: writes of what was read, and the last flushes.
+//! Requests that follow from others: writes of what was read, reads of what was written, and the last flushes.
 
-use units::{Bytes, Instant};
+use units::Instant;
+use units::convert::narrow;
 
+use crate::Wake;
+use crate::backlog::Backlog;
 use crate::pace::Pacer;
 use crate::rewrites::Rewrites;
-use crate::{Op, Request};
+use crate::seam::IoRequest;
 
-use super::generator::{Place, What};
 use super::slots::Slot;
-use super::{Job, fold};
+use super::{Job, RequestSource};
 
-impl Job {
+impl<S: RequestSource> Job<S> {
+    /// Notes the end of a request for the journal and for those that follow it; whether its slot stays taken because
+    /// one is due in it now.
+    pub(super) fn is_followed(&mut self, at: Instant, ended: &Slot<S::Request>, went_well: bool) -> bool {
+        let token = ended.request.token();
+        if let Some(journal) = &mut self.journal {
+            journal.ended(token, at);
+        }
+        if let Some(backlog) = self.backlog.as_mut().filter(|_| went_well)
+            && let Some(read) = self.source.read_back(&ended.request, ended.class)
+        {
+            backlog.push(read);
+        }
+        self.rewrites.as_mut().is_some_and(|rewrites| rewrites.ended(at, token, went_well))
+    }
+
     /// Appends the writes that follow reads or trims which have ended, at most a batch of them, and says how many.
-    #[inline(never)]
-    pub(super) fn plan_rewrites(&mut self, now: Instant, out: &mut Vec<Request>) -> u32 {
+    pub(super) fn plan_rewrites(&mut self, now: Instant, out: &mut Vec<S::Request>) -> u32 {
         let mut count = 0;
-        while count < self.spec.submit_batch
+        while count < self.options.submit_batch
             && let Some(request) = self.next_rewrite(now)
         {
             out.push(request);
@@ -25,42 +41,67 @@ impl Job {
     }
 
     /// The write that follows a read or trim which has ended, while there is load.
-    fn next_rewrite(&mut self, now: Instant) -> Option<Request> {
-        let may = !self.stopped && now < self.books.load_end;
-        let (due, token, len) = self.rewrites.as_mut().filter(|_| may)?.pop()?;
-        let first = self.slots.last(token);
-        // What is followed and writes have the same sizes in the same order.
-        let followed = self.spec.mix.followed().unwrap_or(Op::Read);
-        let class = self.books.class(Op::Write, first.class - self.books.class(followed, 0));
-        self.slots.put(token, Slot { due, issued: now, len, class, ..first });
-        self.planned += 1;
-        Some(Request { offset: first.offset, len, token, file: first.file, op: Op::Write })
-    }
-
-    /// The flush of the next file that has not had its last one, once nothing else is in flight.
-    #[cold]
-    pub(super) fn last_flush(&mut self, now: Instant) -> Option<Request> {
-        if self.stopped || self.in_flight() > 0 {
-            return None;
-        }
-        let file = self.last_flushes.next()?;
-        let resting = match &mut self.pacer {
-            Pacer::Think { resting, .. } => resting.pop_front().map(|(_, token)| token),
-            _ => None,
-        };
-        let unwritten = self.rewrites.as_mut().and_then(Rewrites::pop).map(|(_, token, _)| token);
-        let token = self.slots.free.pop().or(resting).or(unwritten)?;
-        Some(self.booked(now, now, token, Place { file, offset: Bytes::ZERO }, What::FLUSH))
+    fn next_rewrite(&mut self, now: Instant) -> Option<S::Request> {
+        let may = !self.stopped && now < self.statistics.load_end;
+        let (due, write, class) = self.rewrites.as_mut().filter(|_| may)?.pop()?;
+        Some(self.issue(due, now, write, class))
     }
 
     /// Decides whether a read or trim is followed by a write, and counts the write as asked for from now on.
-    pub(super) fn decide_rewrite(&mut self, first: &Request) {
-        let Some(rewrites) = &mut self.rewrites else { return };
-        if rewrites.decide(first.token, self.ops_left > 0 && self.bytes_left > 0) {
+    pub(super) fn decide_rewrite(&mut self, first: &S::Request, class: u16) {
+        let (Some(rewrites), Some((write, class))) = (&mut self.rewrites, self.source.rewrite(first, class))
+        else {
+            return;
+        };
+        if rewrites.decide((write, class), self.ops_left > 0 && self.bytes_left > 0) {
             self.ops_left -= 1;
-            self.bytes_left = self.bytes_left.saturating_sub(u64::from(first.len));
+            self.bytes_left = self.bytes_left.saturating_sub(u64::from(write.bytes()));
             self.writes_since_flush += 1;
-            self.digest = fold(self.digest, Op::Write, first.file, first.offset, first.len);
+            self.digest = write.fold(self.digest);
         }
+    }
+
+    /// Asks for what was written and not read back yet, once nothing else is asked; the wake while any is left.
+    pub(super) fn read_back_rest(&mut self, now: Instant, out: &mut Vec<S::Request>) -> Option<Wake> {
+        // Others need not wait for one that has ended.
+        self.going_on.flow = None;
+        self.backlog.as_mut().filter(|_| !self.stopped)?.close();
+        while narrow::<u32>(out.len()) < self.options.submit_batch
+            && let Some(request) = self.next_read_back(now)
+        {
+            out.push(request);
+        }
+        let is_due = self.backlog.as_ref().is_some_and(Backlog::is_due);
+        is_due.then_some(if self.slots.free.is_empty() { Wake::OnCompletion } else { Wake::Again })
+    }
+
+    /// The read of a block that was written, if one is due and a slot is free. It is in no digest and ends nothing.
+    pub(super) fn next_read_back(&mut self, now: Instant) -> Option<S::Request> {
+        let backlog = self.backlog.as_mut().filter(|backlog| backlog.is_due())?;
+        let token = match (self.slots.free.pop(), &mut self.options.pacer) {
+            (Some(token), _) => token,
+            (None, Pacer::Think { resting, .. }) => resting.pop_front()?.1,
+            (None, _) => return None,
+        };
+        let (request, class) = backlog.pop().expect("one is due");
+        Some(self.issue(now, now, request.in_slot(token), class))
+    }
+
+    /// The next of the last flushes, once nothing else is in flight.
+    #[cold]
+    pub(super) fn last_flush(&mut self, now: Instant) -> Option<S::Request> {
+        if self.stopped || self.in_flight() > 0 {
+            return None;
+        }
+        let (flush, class) = self.source.last_flush()?;
+        let resting = match &mut self.options.pacer {
+            Pacer::Think { resting, .. } => resting.pop_front().map(|(_, token)| token),
+            _ => None,
+        };
+        let unwritten = self.rewrites.as_mut().and_then(Rewrites::pop).map(|(_, write, _)| write.token());
+        let token = self.slots.free.pop().or(resting).or(unwritten)?;
+        let request = self.issue(now, now, flush.in_slot(token), class);
+        self.digest = request.fold(self.digest);
+        Some(request)
     }
 }

@@ -9,7 +9,8 @@ use std::collections::VecDeque;
 use units::convert::narrow;
 use units::{Bytes, Instant, Nanos};
 
-use crate::{Op, Request, Token};
+use crate::seam::IoRequest;
+use crate::{Op, Token};
 
 /// So many requests are handed out together; what is kept of them takes 160 KiB.
 const CHUNK: usize = 4096;
@@ -55,10 +56,11 @@ impl Journal {
     }
 
     /// Takes down requests that are issued now.
-    pub fn asked(&mut self, now: Instant, requests: &[Request]) {
-        for Request { offset, len, token, file, op } in requests.iter().copied() {
-            self.of_slot[token.0 as usize] = self.taken + self.entries.len() as u64;
-            self.entries.push_back(Logged { issued: now, finished: Instant::NEVER, offset, len, file, op });
+    pub fn issued(&mut self, now: Instant, requests: &[impl IoRequest]) {
+        for request in requests {
+            let Some(entry) = request.logged(now) else { continue };
+            self.of_slot[request.token().0 as usize] = self.taken + self.entries.len() as u64;
+            self.entries.push_back(entry);
         }
     }
 

@@ -1,46 +1,43 @@
 //! The job: one worker's share of a workload, as a state machine.
 //!
-//! It plans requests and settles completions; whoever drives it has the clock, the storage and the thread.
-//! One brain, two drivers.
+//! It plans requests and takes their completions; whoever drives it has the clock, the storage and the thread. What is
+//! asked, of blocks or of names, comes from its [`RequestSource`]; when, how many at a time and what came of it is the
+//! same for all. One brain, two drivers.
 //!
 //! **Invariants:** the stream of requests depends on the specification alone, not on how or when requests end.
 //! Nothing is allocated for a request after the start; a closed interval, once a second, is. Planned equals
-//! settled plus in flight.
+//! completed plus in flight.
 
-mod books;
+mod blocks;
 mod due;
 mod follow;
-mod generator;
 mod going_on;
 mod journal;
-mod lane;
 mod lateness;
 mod service;
 mod slots;
+mod source;
 mod spec;
-
-use std::ops::Range;
+mod statistics;
 
 use units::convert::narrow;
 use units::{Bytes, Instant};
 
-use self::books::Books;
-use self::due::pacer;
-use self::generator::{Generator, Place, What};
 use self::going_on::GoingOn;
 use self::journal::Journal;
-use self::lane::Lane;
 use self::lateness::Lateness;
 use self::slots::{Slot, Slots};
-use crate::lines::Drawn;
+use self::statistics::Statistics;
+use crate::backlog::Backlog;
 use crate::pace::Pacer;
 use crate::rewrites::Rewrites;
-use crate::rng::Streams;
+use crate::seam::IoRequest;
 use crate::tally::{Class, ErrorSample, Failure, Interval, Tally};
-use crate::window::Window;
-use crate::{Completion, Op, Request, Token, Wake};
+use crate::{Completion, Op, Token, Wake};
 
+pub use self::blocks::BlockRequests;
 pub use self::journal::Logged;
+pub use self::source::{JobOptions, Next, RequestSource};
 pub use self::spec::{FileMap, JobSpec};
 
 /// Failed requests that are kept with their offset and error number.
@@ -49,10 +46,10 @@ const ERROR_SAMPLES_MAX: usize = 16;
 /// A job that has seen so many failures gives up: the target is gone, and more of them say nothing new.
 pub const ERRORS_MAX: u64 = 1000;
 
-/// Live counts, cheap to copy out after each batch.
+/// Counts so far, cheap to copy out after each batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Requests settled without an error.
+    /// Requests completed without an error.
     pub ops: u64,
     /// Bytes they moved.
     pub bytes: u64,
@@ -62,25 +59,36 @@ pub struct Progress {
     pub in_flight: u32,
 }
 
+impl std::iter::Sum for Progress {
+    fn sum<I: Iterator<Item = Progress>>(all: I) -> Progress {
+        all.fold(Progress::default(), |sum, one| Progress {
+            ops: sum.ops + one.ops,
+            bytes: sum.bytes + one.bytes,
+            errors: sum.errors + one.errors,
+            in_flight: sum.in_flight + one.in_flight,
+        })
+    }
+}
+
 /// One worker's share of a workload.
 #[derive(Debug)]
-pub struct Job {
-    spec: JobSpec,
-    lane: Lane,
-    generator: Generator,
-    rewrites: Option<Rewrites>,
+pub struct Job<S: RequestSource = BlockRequests> {
+    spec: S::Spec,
+    source: S,
+    options: JobOptions,
+    /// Whether requests may be held back or followed by others: most workloads do not pay for it.
+    is_particular: bool,
+    rewrites: Option<Rewrites<S::Request>>,
+    backlog: Option<Backlog<S::Request>>,
     going_on: GoingOn,
-    /// Files that are still to be flushed at the end.
-    last_flushes: Range<u16>,
-    pacer: Pacer,
-    slots: Slots,
-    books: Books,
+    slots: Slots<S::Request>,
+    statistics: Statistics,
     ops_left: u64,
     bytes_left: u64,
     writes_since_flush: u32,
     stopped: bool,
     planned: u64,
-    settled: u64,
+    completed: u64,
     errors: u64,
     moved: u64,
     dropped: u64,
@@ -94,30 +102,25 @@ pub struct Job {
     journal: Option<Journal>,
 }
 
-impl Job {
-    /// A job ready to start. The specification comes from [`crate::compile`], which has checked it.
-    pub fn new(spec: JobSpec) -> Job {
-        let streams = Streams::new(spec.seed);
-        let own = |purpose: &str| streams.open(&format!("{purpose}/{}/{}", spec.name, spec.worker.index));
-        let generator = Generator::new(&spec, streams, own);
-        let pacer = pacer(&spec, generator.lines.as_ref(), own("arrival"));
-        let rewrites = Rewrites::new(spec.rewrites, spec.depth);
+impl<S: RequestSource> Job<S> {
+    /// A job ready to start. The specification comes from [`crate::compile`] or [`crate::tree::compile_tree`], which have
+    /// checked it.
+    pub fn new(spec: S::Spec) -> Job<S> {
+        let (source, options) = S::new(&spec);
         Job {
-            lane: Lane::of(&spec, &generator, &pacer),
-            generator,
-            rewrites,
-            going_on: GoingOn::new(&spec),
-            last_flushes: if spec.flush_at_end { spec.files.numbers() } else { 0..0 },
-            slots: Slots::new(spec.depth),
-            books: Books::new(&spec, pacer.is_scheduled()),
-            lateness: pacer.is_scheduled().then(Lateness::new),
-            pacer,
-            ops_left: spec.ops.unwrap_or(u64::MAX),
-            bytes_left: spec.bytes.map_or(u64::MAX, Bytes::get),
+            is_particular: options.is_particular(),
+            rewrites: Rewrites::new(options.rewrites, options.depth),
+            backlog: options.sequence.read_back.map(Backlog::new),
+            going_on: GoingOn::default(),
+            slots: Slots::new(options.depth),
+            statistics: Statistics::new(&options),
+            lateness: options.pacer.is_scheduled().then(Lateness::new),
+            ops_left: options.ops.unwrap_or(u64::MAX),
+            bytes_left: options.bytes.map_or(u64::MAX, Bytes::get),
             writes_since_flush: 0,
             stopped: false,
             planned: 0,
-            settled: 0,
+            completed: 0,
             errors: 0,
             moved: 0,
             dropped: 0,
@@ -126,73 +129,86 @@ impl Job {
             digest: 0,
             error_samples: Vec::with_capacity(ERROR_SAMPLES_MAX),
             journal: None,
+            source,
+            options,
             spec,
         }
     }
 
     /// The specification it was made from.
-    pub fn spec(&self) -> &JobSpec {
+    pub fn spec(&self) -> &S::Spec {
         &self.spec
+    }
+
+    /// How it asks.
+    pub fn options(&self) -> &JobOptions {
+        &self.options
     }
 
     /// Keeps each request until [`Job::take_logged`] takes it. Call before the start.
     pub fn keep_journal(&mut self) {
-        // The other lanes have no branch for it.
-        self.lane = Lane::Particular;
-        self.journal = Some(Journal::new(self.spec.depth));
+        self.is_particular = true;
+        self.journal = Some(Journal::new(self.options.depth));
     }
 
     /// Fixes the window and the schedule to the world's clock. Call once, before the first `plan`.
     pub fn start(&mut self, now: Instant) {
-        let now = now.saturating_add(self.spec.start);
+        let now = now.saturating_add(self.options.start);
         self.going_on.begins = now;
-        self.books.start(now, &self.spec);
-        self.pacer.start(now);
-        self.last_finish = self.books.window.from;
+        self.statistics.start(now, &self.options);
+        self.options.pacer.start(now);
+        self.last_finish = self.statistics.window.from;
     }
 
     /// Appends every request due at `now` for which a slot is free, at most a batch of them.
     #[inline]
-    pub fn plan(&mut self, now: Instant, out: &mut Vec<Request>) -> Wake {
-        self.books.count_in_flight(now, self.in_flight());
-        match self.lane {
-            Lane::Particular => self.plan_and_log(now, out),
-            Lane::Scheduled => self.plan_scheduled(now, out),
-            _ if self.is_over(now) => self.wind_up(now, out),
-            Lane::Plain => self.plan_plain(now, out),
-            Lane::Uniform(what) => self.plan_uniform(what, now, out),
+    pub fn plan(&mut self, now: Instant, out: &mut Vec<S::Request>) -> Wake {
+        self.statistics.count_in_flight(now, self.in_flight());
+        let before = out.len();
+        let wake = self.plan_batch(now, out);
+        if let Some(journal) = &mut self.journal {
+            journal.issued(now, &out[before..]);
         }
+        wake
     }
 
-    /// Books one completion. Response counts from the due instant, service from the issue.
+    /// Takes one completion. Response counts from the due instant, service from the issue.
     #[inline]
-    pub fn settle(&mut self, done: Completion) {
-        // After the window nothing changes any more, and what was due in it is still measured.
-        let Window { edge, until, .. } = self.books.window;
-        if matches!(self.lane, Lane::Particular) || done.finished_at >= edge.min(until) {
-            return self.settle_particular(done);
+    pub fn complete(&mut self, done: Completion) {
+        let Completion { token, outcome, finished_at } = done;
+        if finished_at >= self.statistics.window.edge {
+            self.statistics.roll(self.last_finish, finished_at, self.slots.in_flight());
         }
-        self.books.count_ended(done.finished_at, self.in_flight());
-        let Slot { due, issued, len, class, .. } = self.slots.end(done.token);
-        self.settled += 1;
-        self.last_finish = done.finished_at;
-        if done.outcome.result() == Ok(len) {
+        self.statistics.count_ended(finished_at, self.in_flight());
+        let ended = self.slots.end(token);
+        let Slot { due, issued, class, ref request } = ended;
+        self.completed += 1;
+        self.last_finish = finished_at;
+        let len = request.bytes();
+        let went_well = outcome.result() == Ok(len);
+        if went_well {
             self.moved += u64::from(len);
-            match self.lane {
-                Lane::Scheduled => self.books.book(class, len, due, issued, done.finished_at),
-                _ => self.books.record(class, done.finished_at.saturating_since(due)),
-            }
+            self.statistics.record(class, len, due, issued, finished_at);
         } else {
-            self.fail(done, len);
+            self.fail(done, &ended);
         }
-        self.slots.free.push(done.token);
+        if self.is_particular && self.is_followed(finished_at, &ended, went_well) {
+            return;
+        }
+        match &mut self.options.pacer {
+            Pacer::Think { delay, resting } => {
+                resting.push_back((finished_at.saturating_add(*delay), token));
+            }
+            _ => self.slots.free.push(token),
+        }
     }
 
     /// The class of the request in slot `token` and when it was due, if it is measured when it ends well at
-    /// `finished_at`. Ask before it is settled.
+    /// `finished_at`. Ask before it is completed.
     pub fn measures(&self, token: Token, finished_at: Instant) -> Option<(Class, Instant)> {
-        let Slot { due, class, .. } = self.slots.last(token);
-        self.books.window.measures(due, finished_at).then(|| (self.books.described(class), due))
+        let Slot { due, class, .. } = *self.slots.at(token)?;
+        let is_measured = self.statistics.window.measures(due, finished_at);
+        is_measured.then(|| (self.statistics.described(class), due))
     }
 
     /// Plans nothing more; the job is done once what is in flight has ended.
@@ -203,7 +219,7 @@ impl Job {
     /// Counts so far.
     pub fn progress(&self) -> Progress {
         Progress {
-            ops: self.settled - self.errors,
+            ops: self.completed - self.errors,
             bytes: self.moved,
             errors: self.errors,
             in_flight: self.in_flight(),
@@ -211,12 +227,12 @@ impl Job {
     }
 
     fn in_flight(&self) -> u32 {
-        narrow::<u32>(self.planned - self.settled)
+        narrow::<u32>(self.planned - self.completed)
     }
 
     /// Whether a closed interval waits to be taken.
     pub fn has_interval(&self) -> bool {
-        !self.books.intervals.is_empty()
+        !self.statistics.intervals.is_empty()
     }
 
     /// Whether many requests of its journal wait to be taken.
@@ -231,24 +247,24 @@ impl Job {
 
     /// Takes the intervals closed since the last call.
     pub fn take_intervals(&mut self) -> Vec<Interval> {
-        std::mem::take(&mut self.books.intervals)
+        std::mem::take(&mut self.statistics.intervals)
     }
 
     /// All that the job saw. Call when it is done; a window without a set end ends with the last completion.
     pub fn into_tally(mut self) -> Tally {
-        self.books.end(self.last_finish, self.has_ended() || self.spec.flush_at_end);
+        self.statistics.end(self.last_finish, self.has_ended() || self.options.measures_last_flush);
         Tally {
             logged: self.take_logged(),
-            intervals: std::mem::take(&mut self.books.intervals),
-            begun: self.books.window.begun,
-            measured_from: self.books.window.from,
-            measured_until: self.books.window.until,
+            intervals: std::mem::take(&mut self.statistics.intervals),
+            begun: self.statistics.window.begun,
+            measured_from: self.statistics.window.from,
+            measured_until: self.statistics.window.until,
             planned: self.planned,
-            settled: self.settled,
-            in_flight_ns: self.books.in_flight_ns,
-            edges: self.books.edges,
-            gaps: std::mem::take(&mut self.books.gaps),
-            classes: self.books.into_classes(),
+            completed: self.completed,
+            in_flight_ns: self.statistics.in_flight_ns,
+            edges: self.statistics.edges,
+            gaps: std::mem::take(&mut self.statistics.gaps),
+            classes: self.statistics.into_classes(),
             digest: self.digest,
             dropped: self.dropped,
             not_issued: self.not_issued,
@@ -267,13 +283,13 @@ impl Job {
 
     #[inline]
     fn is_over(&self, now: Instant) -> bool {
-        let load_end = self.books.load_end;
-        self.has_ended() || (now >= load_end && !self.pacer.is_due_before(load_end))
+        let load_end = self.statistics.load_end;
+        self.has_ended() || (now >= load_end && !self.options.pacer.is_due_before(load_end))
     }
 
     /// Asks for what belongs to the end of the load.
     #[cold]
-    fn wind_up(&mut self, now: Instant, out: &mut Vec<Request>) -> Wake {
+    fn wind_up(&mut self, now: Instant, out: &mut Vec<S::Request>) -> Wake {
         if let Some(wake) = self.read_back_rest(now, out) {
             return wake;
         }
@@ -285,149 +301,98 @@ impl Job {
         if self.in_flight() == 0 { Wake::Done } else { Wake::OnCompletion }
     }
 
-    /// Plans requests of any kind, and takes them down where there is a journal.
-    fn plan_and_log(&mut self, now: Instant, out: &mut Vec<Request>) -> Wake {
-        let before = out.len();
-        let wake = self.plan_particular(now, out);
-        if let Some(journal) = &mut self.journal {
-            journal.asked(now, &out[before..]);
-        }
-        wake
-    }
-
-    /// Plans requests that may be of several kinds, followed by others, or due by any pace.
-    fn plan_particular(&mut self, now: Instant, out: &mut Vec<Request>) -> Wake {
+    #[inline]
+    fn plan_batch(&mut self, now: Instant, out: &mut Vec<S::Request>) -> Wake {
         self.looks_at_schedule(now);
-        if now < self.going_on.begins && !self.stopped {
-            return Wake::At(self.going_on.begins);
+        let mut left = self.options.submit_batch;
+        if self.is_particular {
+            if now < self.going_on.begins && !self.stopped {
+                return Wake::At(self.going_on.begins);
+            }
+            left -= self.plan_rewrites(now, out);
+            if left == 0 {
+                return Wake::Again;
+            }
         }
-        let rewritten = if self.rewrites.is_some() { self.plan_rewrites(now, out) } else { 0 };
-        for _ in rewritten..self.spec.submit_batch {
+        for _ in 0..left {
             if self.is_over(now) {
                 return self.wind_up(now, out);
             }
-            if let Some(request) = self.next_read_back(now) {
-                out.push(request);
-                continue;
-            }
-            if let Some(wake) = self.held_back(now) {
-                return wake;
+            if self.is_particular {
+                if let Some(request) = self.next_read_back(now) {
+                    out.push(request);
+                    continue;
+                }
+                if let Some(wake) = self.held_back(now) {
+                    return wake;
+                }
             }
             let (due, token) = match self.next_slot(now) {
                 Ok(found) => found,
                 Err(wake) => return wake,
             };
-            self.goes_ahead();
+            if self.is_particular {
+                self.goes_ahead();
+            }
             let request = self.next_request(due, now, token);
             out.push(request);
         }
-        if rewritten == self.spec.submit_batch {
-            return Wake::Again;
-        }
-        if self.is_over(now) && self.going_on.backlog.is_none() {
+        if self.is_over(now) && self.backlog.is_none() {
             return self.drain();
         }
         self.wake_after_batch(now)
     }
 
-    /// Books one completion of any kind, at any time.
-    fn settle_particular(&mut self, done: Completion) {
-        if done.finished_at >= self.books.window.edge {
-            self.books.roll(self.last_finish, done.finished_at, self.slots.in_flight());
-        }
-        self.books.count_ended(done.finished_at, self.in_flight());
-        if let Some(journal) = &mut self.journal {
-            journal.ended(done.token, done.finished_at);
-        }
-        let ended = self.slots.end(done.token);
-        let Slot { due, issued, class, len, .. } = ended;
-        self.settled += 1;
-        self.last_finish = done.finished_at;
-        let went_well = done.outcome.result() == Ok(len);
-        if went_well {
-            self.moved += u64::from(len);
-            self.books.book(class, len, due, issued, done.finished_at);
-            self.book_written(ended);
-        } else {
-            self.fail(done, len);
-        }
-        if let Some(rewrites) = &mut self.rewrites
-            && rewrites.ended(done.finished_at, done.token, len, went_well)
-        {
-            return;
-        }
-        match &mut self.pacer {
-            Pacer::Think { delay, resting } => {
-                resting.push_back((done.finished_at.saturating_add(*delay), done.token));
-            }
-            _ => self.slots.free.push(done.token),
-        }
-    }
-
-    fn next_request(&mut self, due: Instant, now: Instant, token: Token) -> Request {
-        if self.spec.flush_every.is_some_and(|every| self.writes_since_flush >= every) {
+    #[inline]
+    fn next_request(&mut self, due: Instant, now: Instant, token: Token) -> S::Request {
+        if self.options.flush_every.is_some_and(|every| self.writes_since_flush >= every) {
             self.writes_since_flush = 0;
-            let place = self.generator.flush_place();
-            return self.booked(due, now, token, place, What::FLUSH);
+            let (flush, class) = self.source.flush();
+            let request = self.issue(due, now, flush.in_slot(token), class);
+            self.digest = request.fold(self.digest);
+            return request;
         }
         self.ops_left -= 1;
-        let drawn = self.drawn();
-        let Drawn { op, size, len, .. } = drawn;
-        let place = self.generator.place_of(&drawn);
-        let request = self.asked(due, now, token, place, What { op, size, len });
-        self.writes_since_flush += u32::from(op == Op::Write);
-        if Some(op) == self.spec.mix.followed() {
-            self.decide_rewrite(&request);
+        let Next { request, class, pause } = self.source.next();
+        let request = request.in_slot(token);
+        let len = request.bytes();
+        self.options.pacer.drew(len, pause);
+        self.bytes_left = self.bytes_left.saturating_sub(u64::from(len));
+        self.writes_since_flush += u32::from(request.action() == Op::Write);
+        self.digest = request.fold(self.digest);
+        if self.rewrites.is_some() {
+            self.decide_rewrite(&request, class);
         }
+        self.issue(due, now, request, class)
+    }
+
+    /// Gives a request its slot.
+    #[inline]
+    fn issue(&mut self, due: Instant, now: Instant, request: S::Request, class: u16) -> S::Request {
+        self.planned += 1;
+        self.slots.put(request.token(), Slot { due, issued: now, request, class });
         request
     }
 
-    /// What the next request asks; the pace counts it.
-    fn drawn(&mut self) -> Drawn {
-        let drawn = self.generator.drawn();
-        self.pacer.drew(drawn.len, drawn.pause);
-        drawn
-    }
-
-    /// Takes a request that counts towards the workload's end into the digest and its slot.
-    #[inline]
-    fn asked(&mut self, due: Instant, now: Instant, token: Token, place: Place, what: What) -> Request {
-        self.bytes_left = self.bytes_left.saturating_sub(u64::from(what.len));
-        self.booked(due, now, token, place, what)
-    }
-
-    /// Takes a request into the digest and its slot.
-    #[inline]
-    fn booked(&mut self, due: Instant, now: Instant, token: Token, place: Place, what: What) -> Request {
-        let (Place { file, offset }, What { op, size, len }) = (place, what);
-        self.digest = fold(self.digest, op, file, offset, len);
-        self.planned += 1;
-        let class = self.books.class(op, size);
-        self.slots.put(token, Slot { due, issued: now, offset, len, file, class });
-        Request { offset, len, token, file, op }
-    }
-
     #[cold]
-    fn fail(&mut self, done: Completion, len: u32) {
+    fn fail(&mut self, done: Completion, ended: &Slot<S::Request>) {
         let failure = match done.outcome.result() {
             Ok(moved) => Failure::Short { moved },
             Err(errno) => errno.into(),
         };
         self.errors += 1;
-        let Slot { file, offset, class, issued, .. } = self.slots.last(done.token);
-        self.books.book_failed(issued, done.finished_at);
+        self.statistics.record_failed(ended.issued, done.finished_at);
         if self.error_samples.len() < ERROR_SAMPLES_MAX {
-            let op = self.books.described(class).op;
-            self.error_samples.push(ErrorSample { at: done.finished_at, op, file, offset, len, failure });
+            let request = &ended.request;
+            self.error_samples.push(ErrorSample {
+                at: done.finished_at,
+                op: request.action(),
+                file: request.file(),
+                offset: request.offset(),
+                len: request.bytes(),
+                failure,
+            });
         }
         self.stopped |= self.errors >= ERRORS_MAX;
     }
-}
-
-/// Takes one request into the digest. Order matters; only one multiplication waits for the request before.
-#[inline]
-fn fold(digest: u64, op: Op, file: u16, offset: Bytes, len: u32) -> u64 {
-    let what = (u64::from(len) << 32) | (u64::from(file) << 8) | op as u64;
-    let request = (offset.get() ^ what.rotate_left(23)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    (digest.rotate_left(29) ^ request ^ (request >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93)
 }

@@ -1,29 +1,23 @@
-//! What a job saw: a ledger for each class, and the window that says what counts.
+//! What a job saw: counts and histograms of each class, and the window that says what counts.
 //!
 //! **Invariant:** nothing is allocated for a request; a closed interval, once a second, is.
 
 use stats::{Histogram, OpenHistogram};
-use units::convert::narrow;
-use units::{Bytes, Instant, Nanos, Share};
+use units::{Bytes, Instant, Nanos};
 
-use crate::Op;
-use crate::choice::op_weights;
-use crate::lines::JobLine;
-use crate::spec::Pattern;
 use crate::tally::{Class, ClassInterval, ClassTally, Edges, Gap, Gaps, Interval};
-use crate::trace::Replay;
 use crate::window::Window;
 
 use super::service::{Own, Services};
-use super::spec::JobSpec;
+use super::source::JobOptions;
 
 /// Requests that were due before the end of the load and found no free slot are still issued after it, for so long
 /// at most. A target that had stalled answers them by then; one that is asked for more than it can do never would.
 const BACKLOG_MOST: Nanos = Nanos::from_secs(10);
 
-/// The ledgers of a job's classes and the integral of what was in flight.
+/// The statistics of a job's classes and the integral of what was in flight.
 #[derive(Debug)]
-pub(super) struct Books {
+pub(super) struct Statistics {
     pub window: Window,
     pub load_end: Instant,
     /// Until then what was due before `load_end` is still issued.
@@ -33,14 +27,12 @@ pub(super) struct Books {
     in_flight_since: Instant,
     pub edges: Edges,
     pub gaps: Gaps,
-    ledgers: Vec<Ledger>,
-    /// Where the ledgers of each operation begin.
-    base: [u16; 4],
+    classes: Vec<ClassStatistics>,
 }
 
 /// The collector of one class: the interval that is open and all measured ones before it.
 #[derive(Debug)]
-struct Ledger {
+struct ClassStatistics {
     total: ClassTally,
     open: OpenHistogram,
     services: Services,
@@ -54,12 +46,14 @@ struct Ledger {
     possible: bool,
 }
 
-impl Books {
-    /// Empty books; `scheduled` where response and service may differ.
-    pub fn new(spec: &JobSpec, scheduled: bool) -> Books {
-        let (ledgers, base) = ledgers(spec, scheduled);
-        let mut books = Books {
-            window: Window::opening(Instant::START, spec.warmup, spec.run),
+impl Statistics {
+    /// Nothing seen yet.
+    pub fn new(options: &JobOptions) -> Statistics {
+        // Response and service may differ.
+        let scheduled = options.pacer.is_scheduled();
+        let class = |&(class, possible): &(Class, bool)| ClassStatistics::new(class, scheduled, possible);
+        let mut statistics = Statistics {
+            window: Window::opening(Instant::START, options.warmup, options.run),
             load_end: Instant::NEVER,
             backlog_end: Instant::NEVER,
             intervals: Vec::new(),
@@ -67,31 +61,25 @@ impl Books {
             in_flight_since: Instant::START,
             edges: Edges::default(),
             gaps: Gaps::default(),
-            ledgers,
-            base,
+            classes: options.classes.iter().map(class).collect(),
         };
-        books.start(Instant::START, spec);
-        books
+        statistics.start(Instant::START, options);
+        statistics
     }
 
     /// Fixes the window to the world's clock.
-    pub fn start(&mut self, now: Instant, spec: &JobSpec) {
-        self.load_end = Window::opening(now, spec.warmup, spec.run).until.saturating_add(spec.cooldown);
+    pub fn start(&mut self, now: Instant, options: &JobOptions) {
+        let JobOptions { warmup, run, cooldown, .. } = *options;
+        self.load_end = Window::opening(now, warmup, run).until.saturating_add(cooldown);
         self.backlog_end = self.load_end.saturating_add(BACKLOG_MOST);
-        // A last flush belongs to what is measured: the window ends with it.
-        self.window = Window::opening(now, spec.warmup, spec.run.filter(|_| !spec.flush_at_end));
+        // A last flush that belongs to what is measured: the window ends with it.
+        self.window = Window::opening(now, warmup, run.filter(|_| !options.measures_last_flush));
         self.in_flight_since = self.window.from;
-    }
-
-    /// The class of an operation with a size, by its position among all sizes.
-    #[inline]
-    pub fn class(&self, op: Op, size: u16) -> u16 {
-        self.base[op as usize] + size
     }
 
     /// The operation and size of a class.
     pub fn described(&self, class: u16) -> Class {
-        self.ledgers[usize::from(class)].total.class
+        self.classes[usize::from(class)].total.class
     }
 
     /// Adds the time since the last change to the integral of requests in flight, within the window.
@@ -105,7 +93,7 @@ impl Books {
         }
     }
 
-    /// As [`Books::count_in_flight`] where one of them has ended: what was counted of it beyond `finished_at`, because
+    /// As [`Statistics::count_in_flight`] where one of them has ended: what was counted of it beyond `finished_at`, because
     /// whoever drives the job heard of it late, is taken back.
     #[inline]
     pub fn count_ended(&mut self, finished_at: Instant, in_flight: u32) {
@@ -117,16 +105,10 @@ impl Books {
         }
     }
 
-    /// Books the response of a request that ended within the open interval and has no service time of its own.
+    /// Records a request that has ended well; the intervals that ended before it are closed.
     #[inline]
-    pub fn record(&mut self, class: u16, response: Nanos) {
-        self.ledgers[usize::from(class)].record(response);
-    }
-
-    /// Books a request that has ended well; the intervals that ended before it are closed.
-    #[inline]
-    pub fn book(&mut self, class: u16, len: u32, due: Instant, issued: Instant, finished_at: Instant) {
-        let ledger = &mut self.ledgers[usize::from(class)];
+    pub fn record(&mut self, class: u16, len: u32, due: Instant, issued: Instant, finished_at: Instant) {
+        let seen = &mut self.classes[usize::from(class)];
         let Window { from, until, .. } = self.window;
         let response = finished_at.saturating_since(due);
         let is_open = finished_at < until;
@@ -134,11 +116,11 @@ impl Books {
         let is_measured = if is_open { finished_at >= from } else { due < until };
         if is_measured {
             let late = issued.saturating_since(due);
-            match &mut ledger.total.lag {
+            match &mut seen.total.lag {
                 None => self.edges.lag_ns += u128::from(late.get()),
                 Some(lag) => {
                     lag.record(late);
-                    if let Some(own) = ledger.own_services(issued == due) {
+                    if let Some(own) = seen.own_services(issued == due) {
                         let service = finished_at.saturating_since(issued);
                         if is_open { own.open.record(service) } else { own.total.record(service) }
                     }
@@ -146,20 +128,20 @@ impl Books {
             }
         }
         if is_open {
-            ledger.record(response);
-            ledger.open_bytes += u64::from(len);
+            seen.record(response);
+            seen.open_bytes += u64::from(len);
             return;
         }
-        ledger.total.ended += 1;
+        seen.total.ended += 1;
         if is_measured {
-            ledger.total.response.record(response);
+            seen.total.response.record(response);
             self.edges.ended_after += 1;
             self.edges.after_ns += u128::from(finished_at.saturating_since(issued.max(until)).get());
         }
     }
 
-    /// Books the time of a request that has failed, which is in no histogram.
-    pub fn book_failed(&mut self, issued: Instant, finished_at: Instant) {
+    /// Records the time of a request that has failed, which is in no histogram.
+    pub fn record_failed(&mut self, issued: Instant, finished_at: Instant) {
         let Window { from, .. } = self.window;
         self.edges.failed_ns += u128::from(self.window.part_of(issued, finished_at).get());
         if finished_at >= from {
@@ -168,12 +150,12 @@ impl Books {
         }
     }
 
-    /// Books requests that were due in the window, never issued, and had waited so long when that was given up.
-    pub fn book_unserved(&mut self, class: u16, waited: Nanos, count: u64) {
-        let ledger = &mut self.ledgers[usize::from(class)];
+    /// Records requests that were due in the window, never issued, and had waited so long when that was given up.
+    pub fn record_unserved(&mut self, class: u16, waited: Nanos, count: u64) {
+        let seen = &mut self.classes[usize::from(class)];
         // They have no service time.
-        ledger.own_services(false);
-        ledger.total.response.record_n(waited, count);
+        seen.own_services(false);
+        seen.total.response.record_n(waited, count);
     }
 
     /// Closes every interval that ended at or before `now`, at which the first request ends after `last_finish`; those
@@ -215,7 +197,7 @@ impl Books {
 
     fn close_interval(&mut self, until: Instant, measured: bool) {
         let classes: Vec<ClassInterval> =
-            self.ledgers.iter_mut().filter_map(|ledger| ledger.close(measured)).collect();
+            self.classes.iter_mut().filter_map(|class| class.close(measured)).collect();
         if !classes.is_empty() {
             self.intervals.push(Interval { from: self.window.interval_from, until, measured, classes });
         }
@@ -223,12 +205,12 @@ impl Books {
 
     /// What was seen of each class that may come.
     pub fn into_classes(self) -> Vec<ClassTally> {
-        self.ledgers.into_iter().filter(Ledger::may_come).map(Ledger::into_total).collect()
+        self.classes.into_iter().filter(ClassStatistics::may_come).map(ClassStatistics::into_total).collect()
     }
 }
 
-impl Ledger {
-    fn new(class: Class, scheduled: bool, possible: bool) -> Ledger {
+impl ClassStatistics {
+    fn new(class: Class, scheduled: bool, possible: bool) -> ClassStatistics {
         let total = ClassTally {
             class,
             ops: 0,
@@ -238,7 +220,7 @@ impl Ledger {
             service: None,
             lag: scheduled.then(Histogram::new),
         };
-        Ledger {
+        ClassStatistics {
             total,
             open: OpenHistogram::new(),
             services: if scheduled { Services::Responses } else { Services::None },
@@ -312,51 +294,4 @@ impl Ledger {
         let interval = ClassInterval { class, ops, bytes, response, service, longest };
         Some(interval)
     }
-}
-
-/// One ledger for each operation and size that may come, and where each operation's begin.
-fn ledgers(spec: &JobSpec, scheduled: bool) -> (Vec<Ledger>, [u16; 4]) {
-    let ops = op_weights(spec.mix);
-    let mut ledgers = Vec::new();
-    let mut base = [0; 4];
-    for op in Op::ALL {
-        base[op as usize] = narrow::<u16>(ledgers.len());
-        let may_come = ops.iter().any(|(possible, _)| *possible == op)
-            || (op == Op::Flush && (spec.flush_every.is_some() || spec.flush_at_end))
-            || (op == Op::Write && spec.rewrites != Share::NONE)
-            || (op == Op::Read && spec.sequence.read_back.is_some());
-        if !may_come {
-            continue;
-        }
-        let flush = [(Bytes::ZERO, 1.0)];
-        let sizes = if op == Op::Flush { &flush[..] } else { &spec.sizes.0[..] };
-        let ledger = |(size, _): &(Bytes, f64)| {
-            Ledger::new(Class { op: op.into(), size: *size }, scheduled, may_come_together(spec, op, *size))
-        };
-        ledgers.extend(sizes.iter().map(ledger));
-    }
-    (ledgers, base)
-}
-
-/// Whether any kind of requests has both the operation and the size; size zero stands for those without a class of
-/// their own.
-fn may_come_together(spec: &JobSpec, op: Op, size: Bytes) -> bool {
-    if let Pattern::Trace(Replay { requests: Some(trace), .. }) = &spec.pattern {
-        let is_known = |len: u32| spec.sizes.0.iter().any(|(known, _)| known.get() == u64::from(len));
-        return op == Op::Flush
-            || trace.kinds().any(|(its, len, _)| {
-                its == op && (size.get() == u64::from(len) || (size.is_zero() && !is_known(len)))
-            });
-    }
-    let has = |kind: &JobLine| {
-        kind.line.sizes.0.iter().any(|(known, _)| *known == size)
-            && op_weights(kind.line.mix).iter().any(|(known, _)| {
-                *known == op
-                    || (Some(*known) == spec.mix.followed()
-                        && op == Op::Write
-                        && spec.rewrites != Share::NONE)
-                    || (*known == Op::Write && op == Op::Read && spec.sequence.read_back.is_some())
-            })
-    };
-    op == Op::Flush || spec.lines.is_empty() || spec.lines.iter().any(has)
 }

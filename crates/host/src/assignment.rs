@@ -1,0 +1,133 @@
+//! Workers that ask for blocks: their files, and the engine that each of them uses.
+
+use std::sync::Arc;
+
+use workload::spec::{Verify, Workload};
+use workload::{Job, JobSpec};
+
+use crate::engine::{
+    EngineChoice, EngineError, FileRef, HasPayload, Mmap, Null, OpenFiles, Payload, Stdio, Sync, ThreadPool,
+    UringOptions, UringRing, Verifying, choose, open_files,
+};
+use crate::environment::{self, UringState};
+use crate::load::{Assigned, EngineReport, Seen, Worker, WorkerOutcome};
+use crate::sysroot::SysRoot;
+use crate::verify::{Checks, Verification};
+
+/// One workload with its workers' specifications and the files they use.
+#[derive(Clone, Debug)]
+pub struct Assignment {
+    /// What is asked.
+    pub workload: Workload,
+    /// Of whom: one for each worker.
+    pub jobs: Vec<JobSpec>,
+    /// Files and devices by their numbers in requests.
+    pub files: Vec<FileRef>,
+    /// What was written to them so far; `None` where nothing of the run is held against it.
+    pub verify: Option<Verification>,
+    /// Whether its requests are told one by one.
+    pub is_logged: bool,
+}
+
+/// What the workers of an assignment share.
+#[derive(Debug)]
+pub struct Opened {
+    files: Arc<OpenFiles>,
+    /// Why there is no io_uring, if there is none.
+    refusal: Option<String>,
+}
+
+impl Assigned for Assignment {
+    type Shared = Opened;
+
+    fn workload(&self) -> &Workload {
+        &self.workload
+    }
+
+    fn workers(&self) -> usize {
+        self.jobs.len()
+    }
+
+    fn share(&self) -> Result<Opened, EngineError> {
+        let refusal = match environment::uring(&SysRoot::real()) {
+            UringState::Allowed { .. } => None,
+            UringState::Refused { why } => Some(why),
+        };
+        Ok(Opened { files: self.open()?, refusal })
+    }
+
+    fn work(&self, shared: &Opened, worker: &Worker<'_>) -> Result<WorkerOutcome, EngineError> {
+        let (workload, job) = (&self.workload, &self.jobs[worker.number as usize]);
+        let (chosen, fallback) = choose(workload, shared.refusal.as_deref())?;
+        let mut engine = EngineReport { name: chosen.name(), details: Vec::new(), fallback };
+        let (clock, files) = (worker.clock.clone(), shared.files.clone());
+        let flush = workload.durability.flush;
+        let payload = || Payload::new(workload, job);
+        let checks = self.verify.as_ref();
+        let checks = checks.filter(|_| workload.verify != Verify::None || workload.changes_data());
+        let checks = checks.map(|known| Checks::new(known, workload, job));
+        let seen = match chosen {
+            EngineChoice::Null => self.run(job, &mut Null::new(clock, job.depth), worker)?,
+            EngineChoice::Sync(call) => {
+                let engine = Sync::new(clock, call, flush, files, payload()?);
+                self.run_with(job, engine, checks.as_ref(), worker)?
+            }
+            EngineChoice::Pool(call) => {
+                let mut pool = ThreadPool::new(clock, call, workload, job, &files, checks.as_ref())?;
+                self.run(job, &mut pool, worker)?
+            }
+            EngineChoice::Mmap => {
+                let engine = Mmap::new(clock, files, payload()?, workload.changes_data())?;
+                self.run_with(job, engine, checks.as_ref(), worker)?
+            }
+            EngineChoice::Stdio => {
+                let engine = Stdio::new(clock, flush, files, payload()?);
+                self.run_with(job, engine, checks.as_ref(), worker)?
+            }
+            EngineChoice::Uring => {
+                let options = UringOptions { sqpoll: workload.engine.sqpoll, iopoll: workload.engine.iopoll };
+                let mut ring = UringRing::new(clock, files, payload()?, flush, job.depth, options)?;
+                engine.details = ring.details().to_vec();
+                self.run_with(job, ring.engine()?, checks.as_ref(), worker)?
+            }
+        };
+        let verified = checks.filter(|_| workload.verify != Verify::None).map(|checks| checks.verified());
+        Ok(WorkerOutcome { verified, ..worker.outcome(seen, engine) })
+    }
+}
+
+impl Assignment {
+    fn open(&self) -> Result<Arc<OpenFiles>, EngineError> {
+        open_files(&self.workload, &self.files).map(Arc::new)
+    }
+
+    /// Runs `engine` as it is, or stamps what goes through it and checks what comes back.
+    fn run_with(
+        &self,
+        job: &JobSpec,
+        mut engine: impl HasPayload,
+        checks: Option<&Checks>,
+        worker: &Worker<'_>,
+    ) -> Result<Seen, EngineError> {
+        match checks {
+            None => self.run(job, &mut engine, worker),
+            Some(checks) => {
+                let checker = checks.checker(job.depth);
+                self.run(job, &mut Verifying::new(engine, checker, worker.clock.clone()), worker)
+            }
+        }
+    }
+
+    fn run(
+        &self,
+        job: &JobSpec,
+        engine: &mut impl crate::engine::Engine,
+        worker: &Worker<'_>,
+    ) -> Result<Seen, EngineError> {
+        let mut job: Job = Job::new(job.clone());
+        if self.is_logged {
+            job.keep_journal();
+        }
+        worker.run(job, engine, &|| self.open())
+    }
+}

@@ -1,0 +1,104 @@
+//! Loads on real storage: monitors before, workers with what hears them, counters after.
+
+use conduct::listener;
+use conduct::{Live, MeasuredLoad, MeasuredWorkload, WorldError};
+use host::load::{Assigned, Assignment, LoadEvent};
+use host::monitor::process_cpu;
+use record::CpuUse;
+use units::Share;
+use workload::compile;
+use workload::plan::Load;
+use workload::spec::{EngineKind, Workload};
+
+use super::RealWorld;
+use crate::failure::HostError;
+use crate::heard::{Heard, answer_of, cached_of, fill_in, names_of};
+use crate::verify::verification;
+use crate::{ceiling, describe};
+
+impl RealWorld {
+    /// Runs workloads together that ask for blocks.
+    pub(super) fn load_blocks(
+        &mut self,
+        load: &Load,
+        live: &mut dyn FnMut(Live),
+    ) -> Result<MeasuredLoad, WorldError> {
+        self.lay_out(live)?;
+        if load.workloads.iter().any(|workload| workload.mix.reads != Share::NONE) {
+            self.plain.make_whole(&self.targets, &self.clock, &self.stop, live)?;
+            self.look_inside();
+        }
+        let assignments = self.assignments(&load.workloads)?;
+        let cached = cached_of(&assignments);
+        let names: Vec<Vec<String>> = assignments.iter().map(names_of).collect();
+        let answers = assignments.iter().map(answer_of).collect();
+        let mut measured = self.measure(load, &assignments, &names, answers, live)?;
+        let cached = cached.zip(cached_of(&assignments));
+        let (started, ended) = (measured.started, measured.ended);
+        measured.series.extend(cached.map(|held| describe::cached_series(started, ended, held)));
+        // After the load and the monitors, so that it disturbs neither.
+        ceiling::measure(&assignments, &self.clock, &self.stop, &mut measured.workloads);
+        Ok(measured)
+    }
+
+    pub(super) fn assignments(&self, workloads: &[Workload]) -> Result<Vec<Assignment>, WorldError> {
+        let assign = |workload: &Workload| {
+            let (files, lengths) = self.files_for(workload);
+            let mut workload = workload.clone();
+            if files.is_empty() {
+                workload.engine.kind = EngineKind::Null;
+            }
+            let jobs = compile(&workload, &lengths)?;
+            let verify = self.books.as_ref().map(|books| verification(books, &files, &lengths));
+            let is_logged = listener::wants(&self.listener, &workload);
+            Ok(Assignment { workload, jobs, files, verify, is_logged })
+        };
+        workloads.iter().map(assign).collect()
+    }
+
+    /// Runs `assignments` together, with monitors beside; `answers` come back with what their workers saw, `names` are
+    /// those of their files.
+    pub(super) fn measure<A: Assigned>(
+        &mut self,
+        load: &Load,
+        assignments: &[A],
+        names: &[Vec<String>],
+        answers: Vec<MeasuredWorkload>,
+        live: &mut dyn FnMut(Live),
+    ) -> Result<MeasuredLoad, WorldError> {
+        let (before, cpu_before) = (self.counted(), process_cpu());
+        let monitor = self.monitor()?;
+        let mut heard = Heard::new(assignments.len(), self.keeps_seconds, self.clock.now());
+        let listener = &mut self.listener;
+        let outcomes = host::load::run(assignments, &self.clock, &self.stop, &mut |event| {
+            match (&event, &mut *listener) {
+                (LoadEvent::Started(at, _), Some(listener)) => listener.begin(load, names, *at),
+                (LoadEvent::Logged(workload, requests), _) => listener::tell(listener, *workload, requests),
+                _ => {}
+            }
+            heard.listen(event, &self.clock, &monitor, live);
+        })
+        .map_err(HostError::told)?;
+        let ended = self.clock.now();
+        for outcome in &outcomes {
+            listener::tell(&mut self.listener, outcome.workload, &outcome.tally.logged);
+        }
+        if let Some(listener) = &mut self.listener {
+            listener.end(ended);
+        }
+        let cpu = process_cpu().since(cpu_before);
+        let devices = describe::device_counters(&before, &self.counted());
+        let mut series = describe::series(monitor.stop());
+        series.retain(|each| each.absent.is_some() || !each.values.is_empty());
+        series.extend(self.upkeep.series(heard.started));
+        Ok(MeasuredLoad {
+            started: heard.started,
+            ended,
+            workloads: fill_in(answers, heard.histories, outcomes),
+            series,
+            cpu: Some(CpuUse { user_s: cpu.user.as_secs_f64(), system_s: cpu.system.as_secs_f64() }),
+            devices,
+            breakdown: None,
+        })
+    }
+}

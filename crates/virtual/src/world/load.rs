@@ -1,0 +1,255 @@
+//! Loads on a virtual array: jobs that ask for blocks of its LUNs, or for files and directories of the file system that
+//! its first host has on its first LUN.
+//!
+//! What a phase needs of a tree is there as if it had just been made and written back: in memory, as far as that reaches.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use array::files::FileClient;
+use array::sim::{Client, Component, FilePlace, RunOutcome, Watch};
+use conduct::listener::{self, Listener};
+use conduct::{
+    FileNames, History, Live, MeasuredLoad, MeasuredWorker, MeasuredWorkload, WorldError, p99_of, span_of,
+};
+use record::{Breakdown, ClassShare, EngineUsed};
+use units::convert::{narrow, truncated};
+use units::{Bytes, Instant, Nanos};
+use workload::plan::Load;
+use workload::spec::{OpenSync, Workload};
+use workload::steady::SteadyWatch;
+use workload::tree::{Shape, Tree, compile_tree};
+use workload::{FlowTotals, Job, Progress, RequestSource, compile};
+
+use super::ModelledWorld;
+use crate::shares;
+
+/// Who asks the array, and what is known of each workload before it does.
+#[derive(Default)]
+struct Asked {
+    clients: Vec<Client>,
+    /// In their place, where a load is of files and directories.
+    file_clients: Vec<FileClient>,
+    /// The workload of each client.
+    workload_of: Vec<usize>,
+    answers: Vec<MeasuredWorkload>,
+}
+
+impl ModelledWorld {
+    /// Runs workloads together.
+    pub(super) fn run_load(
+        &mut self,
+        load: &Load,
+        live: &mut dyn FnMut(Live),
+    ) -> Result<MeasuredLoad, WorldError> {
+        let is_of_trees = load.workloads.iter().any(|workload| workload.tree.is_some());
+        let asked = if is_of_trees { ask_for_files(load)? } else { self.ask_for_blocks(load)? };
+        let Asked { clients, file_clients, workload_of, mut answers } = asked;
+        let (started, stop) = (self.sim.now(), self.stop.clone());
+        if let Some(listener) = &mut self.listener {
+            let listed = |answer: &MeasuredWorkload| match &answer.files {
+                FileNames::Listed(names) => names.clone(),
+                FileNames::Tree { .. } => Vec::new(),
+            };
+            listener.begin(load, &answers.iter().map(listed).collect::<Vec<_>>(), started);
+        }
+        let watch = |workload: &Workload| workload.stop.steady.map(SteadyWatch::new);
+        let blocks = load.workloads.iter().filter(|_| !is_of_trees);
+        let mut heard = Heard {
+            histories: vec![History::new(self.keeps_seconds); answers.len()],
+            watches: blocks.map(watch).collect(),
+            listener: &mut self.listener,
+            started,
+            stop: &stop,
+        };
+        let outcome = if is_of_trees {
+            let held = std::mem::take(&mut self.held);
+            let (outcome, held) = self.sim.run_files(&file_clients, held, |files| {
+                heard.hear(files.jobs().zip(workload_of.iter().copied()), live)
+            });
+            self.held = held;
+            outcome
+        } else {
+            self.sim.run_watched(clients, |client, job| heard.hear([(job, workload_of[client])], live))
+        };
+        let histories = heard.histories;
+        let mut breakdown = breakdown(&outcome);
+        if !is_of_trees {
+            breakdown.shares = shares::of(load, &outcome, &workload_of);
+        }
+        for (tally, workload) in outcome.tallies.into_iter().zip(workload_of) {
+            listener::tell(&mut self.listener, workload, &tally.logged);
+            let worker = MeasuredWorker { tally, cpu: None, ceiling: None, verified: None };
+            answers[workload].workers.push(worker);
+        }
+        if let Some(listener) = &mut self.listener {
+            listener.end(outcome.until);
+        }
+        for (answer, history) in answers.iter_mut().zip(histories) {
+            answer.history = history;
+        }
+        Ok(MeasuredLoad {
+            started: outcome.from,
+            ended: outcome.until,
+            workloads: answers,
+            series: self.series_of_works(),
+            cpu: None,
+            devices: Vec::new(),
+            breakdown: Some(breakdown),
+        })
+    }
+
+    /// Jobs on the LUNs.
+    fn ask_for_blocks(&self, load: &Load) -> Result<Asked, WorldError> {
+        let flows = Arc::new(FlowTotals::default());
+        let mut asked = Asked::default();
+        for (index, workload) in load.workloads.iter().enumerate() {
+            let (files, lengths) = self.files(workload);
+            let jobs = compile(workload, &lengths)?;
+            asked.answers.push(answer(workload, &jobs, &files));
+            for job in jobs {
+                let files = files.clone();
+                let (host, buffered) = (narrow::<u32>(asked.workload_of.len()), !workload.direct);
+                let durable = workload.durability.open != OpenSync::None;
+                let mut job = Job::new(job);
+                job.share_flow(&flows);
+                if listener::wants(&self.listener, workload) {
+                    job.keep_journal();
+                }
+                asked.clients.push(Client { job, files, host, buffered, durable });
+                asked.workload_of.push(index);
+            }
+        }
+        Ok(asked)
+    }
+}
+
+/// Jobs on the file system of the first host.
+fn ask_for_files(load: &Load) -> Result<Asked, WorldError> {
+    let mut asked = Asked::default();
+    let trees = load.workloads.iter().filter_map(|workload| Some((workload, workload.tree.as_ref()?)));
+    for (index, (workload, tree)) in trees.enumerate() {
+        for job in compile_tree(workload, tree)? {
+            let durable = workload.durability.open != OpenSync::None;
+            asked.file_clients.push(FileClient { job, workers: workload.workers, durable });
+            asked.workload_of.push(index);
+        }
+        asked.answers.push(answer_of_files(workload, tree));
+    }
+    Ok(asked)
+}
+
+/// What is heard of a load while it runs.
+struct Heard<'a> {
+    histories: Vec<History>,
+    watches: Vec<Option<SteadyWatch>>,
+    listener: &'a mut Option<Box<dyn Listener>>,
+    started: Instant,
+    stop: &'a AtomicBool,
+}
+
+impl Heard<'_> {
+    /// Takes what `jobs`, each with its workload, have to tell, and shows it; whether all go on.
+    fn hear<'j, S: RequestSource + 'j>(
+        &mut self,
+        jobs: impl IntoIterator<Item = (&'j mut Job<S>, usize)>,
+        live: &mut dyn FnMut(Live),
+    ) -> Watch {
+        let (mut now, mut p99, mut is_steady, mut progress) = (self.started, None, false, Vec::new());
+        for (job, workload) in jobs {
+            listener::tell(self.listener, workload, &job.take_logged());
+            let intervals = job.take_intervals();
+            now = intervals.last().map_or(now, |interval| interval.until.max(now));
+            p99 = p99_of(&intervals).or(p99);
+            let watch = self.watches.get_mut(workload).and_then(Option::as_mut);
+            is_steady |= watch.is_some_and(|watch| watch.take(&intervals));
+            self.histories[workload].take(intervals);
+            progress.push(job.progress());
+        }
+        let progress: Progress = progress.into_iter().sum();
+        let started = self.started;
+        live(Live { now, started, doing: "load", progress, p99, done: None, heard: &self.histories });
+        if is_steady || self.stop.load(Ordering::Relaxed) { Watch::Stop } else { Watch::GoOn }
+    }
+}
+
+fn answer(workload: &Workload, jobs: &[workload::JobSpec], files: &[FilePlace]) -> MeasuredWorkload {
+    let luns = files.iter().map(|file| file.lun).collect::<BTreeSet<_>>().len();
+    let name = |file: &FilePlace| match file.start.is_zero() {
+        true => format!("LUN {}", file.lun),
+        false => format!("LUN {} from {}", file.lun, file.start),
+    };
+    MeasuredWorkload {
+        engine: EngineUsed {
+            submit_batch: Some(workload.engine.submit_batch),
+            complete_batch: Some(workload.engine.complete_batch),
+            ..engine(format!("{} on {luns} LUN{}", workload.workers, if luns == 1 { "" } else { "s" }))
+        },
+        files: FileNames::Listed(files.iter().map(name).collect()),
+        span: span_of(jobs),
+        workers: Vec::new(),
+        history: History::new(false),
+    }
+}
+
+fn answer_of_files(workload: &Workload, tree: &Tree) -> MeasuredWorkload {
+    let shape = Shape::of(tree, workload.workers).expect("the workload was compiled");
+    MeasuredWorkload {
+        engine: engine("a file system on LUN 0".into()),
+        files: FileNames::Tree { top: PathBuf::new(), shape, op: tree.op },
+        span: Bytes::new(truncated(tree.sizes.mean() * tree.count as f64)),
+        workers: Vec::new(),
+        history: History::new(false),
+    }
+}
+
+fn engine(detail: String) -> EngineUsed {
+    EngineUsed {
+        name: "virtual".into(),
+        details: vec![detail],
+        fallback: None,
+        clock: "virtual".into(),
+        submit_batch: None,
+        complete_batch: None,
+    }
+}
+
+/// Where the time went: every part, and what visits on behalf of hosts, caches and background work met there.
+fn breakdown(outcome: &RunOutcome) -> Breakdown {
+    let elapsed = outcome.until.saturating_since(outcome.from);
+    let mut classes = Vec::new();
+    let mut components = Vec::new();
+    for part in &outcome.breakdown {
+        let sum =
+            |of: fn(&array::meter::Visits) -> u64| part.visits.iter().map(|(_, visits)| of(visits)).sum();
+        components.push(record::Component {
+            name: part.name.clone(),
+            servers: servers_of(part, elapsed),
+            utilisation: part.utilisation,
+            mean_in_system: part.mean_present,
+            visits: sum(|visits| visits.count),
+            wait_ns: sum(|visits| visits.wait_ns),
+            service_ns: sum(|visits| visits.service_ns),
+        });
+        for (class, visits) in &part.visits {
+            let count = visits.count.max(1) as f64;
+            classes.push(ClassShare {
+                op: class.name().into(),
+                size_bytes: 0,
+                component: part.name.clone(),
+                visits: visits.count,
+                wait_ns: visits.wait_ns as f64 / count,
+                service_ns: visits.service_ns as f64 / count,
+            });
+        }
+    }
+    Breakdown { components, classes, shares: Vec::new() }
+}
+
+/// Busy time over utilisation and elapsed time; at least one.
+fn servers_of(part: &Component, elapsed: Nanos) -> u32 {
+    let servers = part.busy.as_secs_f64() / (part.utilisation * elapsed.as_secs_f64());
+    if servers.is_finite() { truncated::<u32>(servers.round()).max(1) } else { 1 }
+}
