@@ -10,12 +10,13 @@ use array::background::{BackgroundKind, BackgroundPolicy};
 use array::files::Unwritten;
 use array::raid::HealthError;
 use array::sim::{self, Client, FilePlace, Sim, Topology, Watch, WorkError, WorkOrder};
-use array::spec::{self, ArraySpec, Shipped, Source, SpecError};
+use array::spec::{self, ArraySpec, Shipped, Source};
 use conduct::listener::{self, Listener};
 use conduct::{
     History, Live, Machine, MeasuredLoad, MeasuredState, MeasuredWorker, MeasuredWorkload, World, WorldError,
     checks, p99_of, span_of,
 };
+use document::Errors;
 use record::names::fact;
 use record::{Breakdown, ClassShare, EngineUsed, Environment, Series};
 use units::convert::{narrow, truncated};
@@ -217,7 +218,7 @@ impl ModelledWorld {
 pub enum ModelError {
     /// Its description.
     #[error(transparent)]
-    Spec(#[from] SpecError),
+    Spec(#[from] Errors),
     /// Its RAID sets.
     #[error("{0}")]
     Geometry(String),

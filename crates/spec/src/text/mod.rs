@@ -12,9 +12,9 @@ mod trace;
 
 use std::str::FromStr;
 
+use document::{Wrong, nearest};
 use units::{Share, UnitError};
 
-use crate::nearest;
 pub use amounts::{LARGEST_REQUEST, MOST_SIZES};
 pub use amounts::{split_of, weight_of};
 pub use content::ContentText;
@@ -36,6 +36,12 @@ pub struct TextError {
     pub message: String,
     /// What would be right.
     pub help: String,
+}
+
+impl From<TextError> for Wrong {
+    fn from(error: TextError) -> Wrong {
+        Wrong::new(error.message, error.help)
+    }
 }
 
 fn wrong<T>(message: impl Into<String>, help: impl Into<String>) -> Result<T, TextError> {

@@ -3,12 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
+use document::{Node, Table, Wrong};
 use units::Share;
 
-use super::mistakes::Wrong;
 use super::slo::{PromiseError, Slo};
 use super::text::{TextError, share_text, words};
-use super::tree::{Node, Table};
 
 /// Which figure of a point is its headline.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -179,7 +178,7 @@ pub(crate) fn only(table: &Table, known: &[&str]) -> Result<(), Wrong> {
     match stranger {
         None => Ok(()),
         Some((key, _)) => {
-            let near = spec::nearest(&key.text, known.iter().copied());
+            let near = document::nearest(&key.text, known.iter().copied());
             let help =
                 near.map_or(format!("one of {}", known.join(", ")), |near| format!("did you mean `{near}`?"));
             Err(Wrong::new(format!("`{}` is not known here", key.text), help).at(&key.place))

@@ -5,18 +5,16 @@
 
 use std::collections::BTreeMap;
 
-use super::error::PlanError;
+use document::{Key, Mistake, Mistakes, Node, Place, Table, Value};
+
 use super::keys::draft::Draft;
-use super::keys::phase::{Head, PHASE, PLAN, PhaseHead, a_name};
+use super::keys::phase::{Head, PHASE, PLAN, PhaseHead, a_name, a_purpose};
 use super::keys::state::{self, STATE, StateDraft};
 use super::keys::workload::{MEMBER, WORKLOAD};
 use super::keys::{self, Entry, KeyDoc, Kind, Level};
-use super::mistakes::{Mistakes, Wrong};
-use super::source::Place;
 use super::state::StateWord;
 use super::suggest::sentence;
 use super::sweep;
-use super::tree::{Key, Node, Table, Value};
 
 /// A plan's tables.
 #[derive(Debug)]
@@ -62,7 +60,7 @@ const ONLY_WORKLOAD: &str = "load";
 pub const MOST_WORKLOADS: usize = 64;
 
 /// The outline of a document; what is wrong with it goes to `mistakes`.
-pub(crate) fn outline<'a>(root: &'a Table, file: &Place, mistakes: &mut Mistakes) -> Outline<'a> {
+pub(crate) fn outline<'a>(root: &'a Table, file: &Place, mistakes: &Mistakes) -> Outline<'a> {
     check_root(root, mistakes);
     let defaults = root.get("defaults").and_then(|node| {
         let table = node.table();
@@ -79,7 +77,7 @@ pub(crate) fn outline<'a>(root: &'a Table, file: &Place, mistakes: &mut Mistakes
     if phases.is_empty() && root.get("phase").is_none_or(is_list) {
         let place = root.iter().next().map_or(file, |(key, _)| &key.place);
         let help = "write [[phase]] and below it what to ask for".to_string();
-        mistakes.add(PlanError::new(place, "the plan has no phase", Some(help)));
+        mistakes.add(Mistake::new(place, "the plan has no phase", Some(help)));
     }
     let phases: Vec<_> = phases
         .into_iter()
@@ -90,17 +88,21 @@ pub(crate) fn outline<'a>(root: &'a Table, file: &Place, mistakes: &mut Mistakes
     Outline { root, defaults, phases }
 }
 
+/// What is right where `key` stands twice in a table.
+pub(crate) fn once(key: &str) -> String {
+    match key {
+        "phase" => "each phase begins with two brackets: [[phase]]".into(),
+        "workload" => "each workload begins with two brackets: [[phase.workload]]".into(),
+        _ => format!("keep one `{key}`; to measure several values write {{ sweep = [...] }}"),
+    }
+}
+
 /// The tables of `[[key]]`; anything else under that key is a mistake.
-fn tables<'a>(
-    table: &'a Table,
-    key: &str,
-    heading: &str,
-    mistakes: &mut Mistakes,
-) -> Vec<(&'a Table, Place)> {
+fn tables<'a>(table: &'a Table, key: &str, heading: &str, mistakes: &Mistakes) -> Vec<(&'a Table, Place)> {
     let Some((name, node)) = table.entry(key) else { return Vec::new() };
     let Value::List(items) = &node.value else {
         let help = format!("write {heading} with two brackets: there may be several");
-        mistakes.add(PlanError::new(&name.place, format!("`{key}` is {}", node.kind()), Some(help)));
+        mistakes.add(Mistake::new(&name.place, format!("`{key}` is {}", node.kind()), Some(help)));
         return Vec::new();
     };
     let mut tables = Vec::new();
@@ -113,7 +115,7 @@ fn tables<'a>(
     tables
 }
 
-fn phase<'a>(index: usize, table: &'a Table, place: Place, mistakes: &mut Mistakes) -> PhaseTable<'a> {
+fn phase<'a>(index: usize, table: &'a Table, place: Place, mistakes: &Mistakes) -> PhaseTable<'a> {
     let typed = table.get("name").and_then(Node::scalar);
     let name = typed.unwrap_or_else(|| format!("phase {}", index + 1));
     let state = table.get("state").map(|node| (node, node.read::<StateWord>("prepare")));
@@ -138,14 +140,14 @@ fn phase<'a>(index: usize, table: &'a Table, place: Place, mistakes: &mut Mistak
     PhaseTable { table, place, name, state, members }
 }
 
-fn members<'a>(table: &'a Table, place: &Place, mistakes: &mut Mistakes) -> Vec<MemberTable<'a>> {
+fn members<'a>(table: &'a Table, place: &Place, mistakes: &Mistakes) -> Vec<MemberTable<'a>> {
     let tables = tables(table, "workload", "[[phase.workload]]", mistakes);
     if tables.is_empty() {
         return vec![MemberTable { table: None, place: place.clone(), name: ONLY_WORKLOAD.into() }];
     }
     if let Some((_, place)) = tables.get(MOST_WORKLOADS) {
         let help = format!("at most {MOST_WORKLOADS} run together; `workers` makes many alike");
-        mistakes.add(PlanError::new(place, format!("{} workloads in one phase", tables.len()), Some(help)));
+        mistakes.add(Mistake::new(place, format!("{} workloads in one phase", tables.len()), Some(help)));
     }
     let mut members = Vec::new();
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
@@ -162,7 +164,7 @@ fn members<'a>(table: &'a Table, place: &Place, mistakes: &mut Mistakes) -> Vec<
     members
 }
 
-fn names_stand_once(phases: &[PhaseTable<'_>], mistakes: &mut Mistakes) {
+fn names_stand_once(phases: &[PhaseTable<'_>], mistakes: &Mistakes) {
     let mut known: BTreeMap<&str, usize> = BTreeMap::new();
     for phase in phases {
         let at = phase.table.get("name").map_or(&phase.place, |node| &node.place);
@@ -172,27 +174,27 @@ fn names_stand_once(phases: &[PhaseTable<'_>], mistakes: &mut Mistakes) {
     }
 }
 
-fn twice(what: &str, name: &str, place: &Place, line: usize) -> PlanError {
+fn twice(what: &str, name: &str, place: &Place, line: usize) -> Mistake {
     let message = format!("a {what} called \"{name}\" is already in line {line}");
-    PlanError::new(place, message, Some(format!("give each {what} a name of its own")))
+    Mistake::new(place, message, Some(format!("give each {what} a name of its own")))
 }
 
 // Which keys may stand where, and whether their values can be read ------------------------------------
 
-fn check_root(table: &Table, mistakes: &mut Mistakes) {
+fn check_root(table: &Table, mistakes: &Mistakes) {
     for (key, node) in table.iter() {
         match key.text.as_str() {
             "defaults" | "phase" => {}
             "tags" => check_tags(node, mistakes),
-            text => match keys::find(&PLAN, text) {
-                Some(entry) => plain(entry.read, &mut Head::default(), node, mistakes),
+            text => match keys::find(PLAN, text) {
+                Some(entry) => known(entry, Head::default(), node, mistakes),
                 None => stranger(key, Within::Top, mistakes),
             },
         }
     }
 }
 
-fn check_tags(node: &Node, mistakes: &mut Mistakes) {
+fn check_tags(node: &Node, mistakes: &Mistakes) {
     let Some(table) = node.table() else {
         return mistakes.wrong(&node.place, node.not("a table", "[tags] on a line of its own"));
     };
@@ -203,13 +205,13 @@ fn check_tags(node: &Node, mistakes: &mut Mistakes) {
     }
 }
 
-fn check_defaults(table: &Table, mistakes: &mut Mistakes) {
+fn check_defaults(table: &Table, mistakes: &Mistakes) {
     for (key, node) in table.iter() {
         check_load_key(key, node, Within::Defaults, mistakes);
     }
 }
 
-fn check_phase(table: &Table, mistakes: &mut Mistakes) {
+fn check_phase(table: &Table, mistakes: &Mistakes) {
     for (key, node) in table.iter() {
         if key.text != "workload" {
             check_load_key(key, node, Within::Phase, mistakes);
@@ -217,10 +219,10 @@ fn check_phase(table: &Table, mistakes: &mut Mistakes) {
     }
 }
 
-fn check_member(table: &Table, mistakes: &mut Mistakes) {
+fn check_member(table: &Table, mistakes: &Mistakes) {
     for (key, node) in table.iter() {
         if key.text == "name" {
-            plain(|_: &mut (), node| a_name(node).map(|_| ()), &mut (), node, mistakes);
+            mistakes.take(&node.place, a_name(node));
         } else {
             check_load_key(key, node, Within::Workload, mistakes);
         }
@@ -271,29 +273,27 @@ impl Within {
 }
 
 /// That a key of a load may stand here and its value, or each value of its sweep, can be read.
-pub(crate) fn check_load_key(key: &Key, node: &Node, within: Within, mistakes: &mut Mistakes) {
+pub(crate) fn check_load_key(key: &Key, node: &Node, within: Within, mistakes: &Mistakes) {
     let fits = |doc: &KeyDoc| within.levels().contains(&doc.level);
-    if let Some(entry) = keys::find(&WORKLOAD, &key.text).filter(|entry| fits(&entry.doc)) {
+    if let Some(entry) = keys::find(WORKLOAD, &key.text).filter(|entry| fits(&entry.doc)) {
         check_sweepable(key, node, entry, mistakes);
-    } else if let Some(entry) = keys::find(&MEMBER, &key.text).filter(|entry| fits(&entry.doc)) {
+    } else if let Some(entry) = keys::find(MEMBER, &key.text).filter(|entry| fits(&entry.doc)) {
         if not_swept(key, node, mistakes) {
-            plain(entry.read, &mut Draft::blank(), node, mistakes);
+            known(entry, Draft::blank(), node, mistakes);
         }
-    } else if let Some(entry) = keys::find(&PHASE, &key.text).filter(|entry| fits(&entry.doc)) {
+    } else if let Some(entry) = keys::find(PHASE, &key.text).filter(|entry| fits(&entry.doc)) {
         if not_swept(key, node, mistakes) {
-            plain(entry.read, &mut PhaseHead::default(), node, mistakes);
+            known(entry, PhaseHead::default(), node, mistakes);
         }
     } else {
         stranger(key, within, mistakes);
     }
 }
 
-fn check_sweepable(key: &Key, node: &Node, entry: &Entry<Draft>, mistakes: &mut Mistakes) {
+fn check_sweepable(key: &Key, node: &Node, entry: &Entry<Draft>, mistakes: &Mistakes) {
     let Some(values) = mistakes.take(&node.place, sweep::values(node, entry.doc.kind)) else { return };
-    let mut draft = Draft::blank();
     if let Some(values) = values {
-        values.iter().for_each(|value| plain(entry.read, &mut draft, value, mistakes));
-        return;
+        return values.iter().for_each(|value| known(entry, Draft::blank(), value, mistakes));
     }
     let is_list = matches!(node.value, Value::List(_)) && entry.doc.kind != Kind::Lines;
     let is_table = node.table().is_some() && !matches!(entry.doc.kind, Kind::Sizes | Kind::Lines);
@@ -301,13 +301,13 @@ fn check_sweepable(key: &Key, node: &Node, entry: &Entry<Draft>, mistakes: &mut 
         let list = if is_list { node.place.text() } else { "[...]" };
         let help = format!("for one value after the other write {} = {{ sweep = {list} }}", key.text);
         let message = format!("`{}` is {}, expected one value", key.text, node.kind());
-        mistakes.add(PlanError::new(&node.place, message, Some(help)));
+        mistakes.add(Mistake::new(&node.place, message, Some(help)));
         return;
     }
-    plain(entry.read, &mut draft, node, mistakes);
+    known(entry, Draft::blank(), node, mistakes);
 }
 
-fn check_state(table: &Table, word: StateWord, mistakes: &mut Mistakes) {
+fn check_state(table: &Table, word: StateWord, mistakes: &Mistakes) {
     for (key, node) in table.iter() {
         check_state_key(key, node, word, mistakes);
     }
@@ -315,24 +315,21 @@ fn check_state(table: &Table, word: StateWord, mistakes: &mut Mistakes) {
         let place = table.get("state").map(|node| &node.place);
         let help = "write for example `run = \"60s\"`".to_string();
         if let Some(place) = place {
-            mistakes.add(PlanError::new(place, "`idle` does not say how long", Some(help)));
+            mistakes.add(Mistake::new(place, "`idle` does not say how long", Some(help)));
         }
     }
 }
 
 /// That a key may stand in a phase with that state, and its value can be read.
-pub(crate) fn check_state_key(key: &Key, node: &Node, word: StateWord, mistakes: &mut Mistakes) {
+pub(crate) fn check_state_key(key: &Key, node: &Node, word: StateWord, mistakes: &Mistakes) {
     let text = key.text.as_str();
-    if text == "name" || text == "about" {
-        let read = |_: &mut (), node: &Node| match text {
-            "name" => a_name(node).map(|_| ()),
-            _ => node.text("\"what it is for\"").map(|_| ()),
-        };
-        plain(read, &mut (), node, mistakes);
-        return;
-    }
-    if text == "state" {
-        return;
+    match text {
+        "name" | "about" => {
+            mistakes.take(&node.place, if text == "name" { a_name(node) } else { a_purpose(node) });
+            return;
+        }
+        "state" => return,
+        _ => {}
     }
     if !state::fits(word, text) {
         let known = STATE.iter().map(|entry| entry.doc.key).chain(state::PREPARE_SHARES);
@@ -345,42 +342,36 @@ pub(crate) fn check_state_key(key: &Key, node: &Node, word: StateWord, mistakes:
         };
         let help = near.unwrap_or(all);
         let message = format!("`{text}` says nothing in the state `{word}`");
-        mistakes.add(PlanError::new(&key.place, message, Some(help)));
+        mistakes.add(Mistake::new(&key.place, message, Some(help)));
         return;
     }
     if !not_swept(key, node, mistakes) {
         return;
     }
-    if let Some(entry) = keys::find(&STATE, text) {
-        plain(entry.read, &mut StateDraft::blank(), node, mistakes);
-    } else if let Some(entry) = keys::find(&WORKLOAD, text) {
-        plain(entry.read, &mut Draft::blank(), node, mistakes);
+    if let Some(entry) = keys::find(STATE, text) {
+        known(entry, StateDraft::blank(), node, mistakes);
+    } else if let Some(entry) = keys::find(WORKLOAD, text) {
+        known(entry, Draft::blank(), node, mistakes);
     }
 }
 
-fn plain<T>(
-    read: impl Fn(&mut T, &Node) -> Result<(), Wrong>,
-    into: &mut T,
-    node: &Node,
-    mistakes: &mut Mistakes,
-) {
-    if let Err(wrong) = read(into, node) {
-        mistakes.wrong(&node.place, wrong);
-    }
+/// That the value of a key can be read.
+fn known<T>(entry: &Entry<T>, mut into: T, node: &Node, mistakes: &Mistakes) {
+    mistakes.take(&node.place, entry.read(&mut into, node));
 }
 
 /// Whether the value is no sweep; a sweep is a mistake here.
-fn not_swept(key: &Key, node: &Node, mistakes: &mut Mistakes) -> bool {
+fn not_swept(key: &Key, node: &Node, mistakes: &Mistakes) -> bool {
     let is_swept = node.table().is_some_and(|table| table.get("sweep").is_some());
     if is_swept {
         let help = "write one value; only keys of a workload can be swept".to_string();
-        mistakes.add(PlanError::new(&node.place, format!("`{}` cannot be swept", key.text), Some(help)));
+        mistakes.add(Mistake::new(&node.place, format!("`{}` cannot be swept", key.text), Some(help)));
     }
     !is_swept
 }
 
 /// A key that is unknown, or known but not here.
-fn stranger(key: &Key, within: Within, mistakes: &mut Mistakes) {
+fn stranger(key: &Key, within: Within, mistakes: &Mistakes) {
     let text = key.text.as_str();
     let (of, at) = within.words();
     let elsewhere = belongs(text, within);
@@ -392,7 +383,7 @@ fn stranger(key: &Key, within: Within, mistakes: &mut Mistakes) {
     };
     let help =
         elsewhere.or_else(near).unwrap_or_else(|| "the page about the plan language lists all keys".into());
-    mistakes.add(PlanError::new(&key.place, message, Some(help)));
+    mistakes.add(Mistake::new(&key.place, message, Some(help)));
 }
 
 /// Where a known key belongs instead, or `None` for an unknown one.

@@ -1,10 +1,10 @@
 //! A workload while its keys are being read.
 
+use document::Wrong;
 use units::Share;
 
 use super::lines::{self, LineDraft};
 use crate::plan::metric::Metric;
-use crate::plan::mistakes::Wrong;
 use crate::plan::text::{ContentText, Ratio};
 use crate::spec::{Content, OpMix, Pattern, Workload};
 use crate::trace::Replay;
@@ -54,22 +54,6 @@ impl Draft {
             file_op: None,
             tree: Tree::plain(FileOp::Create),
         }
-    }
-
-    /// What the keys of a finished workload are written from.
-    pub fn of(spec: &Workload) -> Draft {
-        let (content, compress, dedupe) = match &spec.content {
-            Content::Zeros => (ContentText::Zeros, 1.0, 1.0),
-            Content::Pattern(bytes) => (ContentText::Pattern(bytes.clone()), 1.0, 1.0),
-            Content::Random { compress, dedupe } => (ContentText::Random, *compress, *dedupe),
-        };
-        let (compress, dedupe) = (Ratio(compress), Ratio(dedupe));
-        let file_op = spec.tree.as_ref().map(|tree| tree.op);
-        let tree = spec.tree.clone().unwrap_or_else(|| Tree::plain(FileOp::Create));
-        let replay = spec.replay().cloned().unwrap_or_default();
-        let reads = Some(spec.mix.reads);
-        let spec = spec.clone();
-        Draft { spec, reads, content, compress, dedupe, replay, file_op, tree, ..Draft::blank() }
     }
 
     /// The workload, or the key that contradicts another one.

@@ -1,13 +1,12 @@
 //! The lines of a `mix`: requests of several kinds in one workload.
 
+use document::{Node, Value, Wrong};
 use units::{Bytes, Nanos, Share};
 
 use super::draft::Draft;
 use super::workload::read_sizes;
 use crate::plan::metric::only;
-use crate::plan::mistakes::Wrong;
 use crate::plan::text::{SHARE_SLACK, split_of, weight_of};
-use crate::plan::tree::{Node, Value};
 use crate::spec::{Line, MOST_LINES, OpMix, SizeSplit};
 
 /// A line while a plan is read: what it does not say holds from the workload.
