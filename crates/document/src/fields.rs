@@ -59,7 +59,8 @@ impl<'t> Fields<'t> {
         }
     }
 
-    /// Whether every key so far that must be there is, and could be read like the others.
+    /// Whether every key so far that must be there is, and could be read like the others; once all are asked for, also
+    /// whether there are no others.
     pub fn is_sound(&self) -> bool {
         self.unread.borrow().is_empty()
     }
@@ -162,6 +163,9 @@ impl<'t> Fields<'t> {
 
     /// The table `key`, which must be there.
     pub fn need_table(&self, key: &'static str) -> Option<Fields<'t>> {
+        if self.table.get(key).is_some_and(|node| node.is("none")) {
+            return self.lacks(key, "a table");
+        }
         self.needed(key, "a table").and_then(|()| self.table(key))
     }
 
@@ -194,9 +198,10 @@ impl<'t> Fields<'t> {
 
     /// Notes that `key`, which holds `want`, is missing if it is; [`finish`](Fields::finish) says it.
     fn needed(&self, key: &'static str, want: &str) -> Option<()> {
-        if self.says(key) {
-            return Some(());
-        }
+        if self.says(key) { Some(()) } else { self.lacks(key, want) }
+    }
+
+    fn lacks<T>(&self, key: &'static str, want: &str) -> Option<T> {
         self.asked.borrow_mut().push(key);
         self.unread.borrow_mut().push(key.to_owned());
         self.missing.borrow_mut().push((key, want.to_owned()));
@@ -236,6 +241,7 @@ impl<'t> Fields<'t> {
     }
 
     fn unknown(&self, key: &Key) {
+        self.unread.borrow_mut().push(key.text.clone());
         let mut known = self.asked.borrow().clone();
         known.sort_unstable();
         known.dedup();
@@ -250,4 +256,70 @@ impl<'t> Fields<'t> {
 
 fn one_of<T>(choices: &[(&str, T)]) -> String {
     format!("one of {}", choices.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use units::{Bytes, Nanos};
+
+    use super::*;
+    use crate::source::SourceText;
+    use crate::{Errors, parse};
+
+    /// A made-up link.
+    fn link(fields: &Fields<'_>) -> (Bytes, Nanos, u32) {
+        let (rate, delay, lanes) =
+            (fields.need("rate"), fields.or("delay", Nanos::ZERO), fields.count("lanes", None, 4));
+        fields.check(&["rate", "lanes"], rate > Bytes::new(u64::from(lanes)), "too slow; give more");
+        fields.finish();
+        (rate, delay, lanes)
+    }
+
+    fn read(text: &str) -> Result<(Bytes, Nanos, u32), Errors> {
+        let (source, mistakes) = (SourceText::new("l.toml", text, 0), Mistakes::default());
+        let table = parse(&source, |_| String::new(), &mistakes).unwrap();
+        let read = link(&Fields::new("link", &table, &Place::new(&source, 0..0), &mistakes));
+        mistakes.finish(Some(read))
+    }
+
+    fn told(text: &str) -> Vec<String> {
+        read(text).unwrap_err().iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_table_without_a_mistake_is_read() {
+        assert_eq!(read("rate = \"4KiB\"\nlanes = 2\n").unwrap(), (Bytes::KIB * 4, Nanos::ZERO, 2));
+    }
+
+    #[test]
+    fn every_mistake_is_told_where_it_was_typed_and_none_that_follows_from_another() {
+        assert_eq!(
+            told("delay = 5\nrate = \"4\"\nlanes = 5\nwidth = 1\n"),
+            [
+                "l.toml:1: `link.delay`: `5` is not a duration such as \"8.2ms\", in quotes",
+                "l.toml:2: `link.rate`: `4` has no unit; write a size such as 4B or 4KiB",
+                "l.toml:3: `link.lanes`: give 1 to 4",
+                "l.toml:4: `[link]` has no key `width`; it takes delay, lanes, rate",
+            ]
+        );
+        assert_eq!(told("rate = \"1B\"\nlanes = 2\n"), ["l.toml:1: `link.rate`: too slow; give more"]);
+    }
+
+    #[test]
+    fn what_is_missing_is_told_unless_it_is_only_misspelt() {
+        assert_eq!(
+            told("rat = \"4KiB\"\n"),
+            [
+                "l.toml:1: `[link]` needs `lanes`, a whole number from 0 on",
+                "l.toml:1: `[link]` has no key `rat`; did you mean `rate`? It takes delay, lanes, rate",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_mistake_shows_the_line_and_a_pointer() {
+        let errors = read("rate = \"4KiB\"\nlanes = 9 # many\n").unwrap_err();
+        let expected = "l.toml:2:9: `link.lanes`: give 1 to 4\n    lanes = 9 # many\n            ^\n";
+        assert_eq!(errors.plain(), expected);
+    }
 }

@@ -102,3 +102,45 @@ fn basis(table: &mut Table, outer: &Arc<Basis>, mistakes: &Mistakes) -> Arc<Basi
     let confidence = if source.is_some() { confidence } else { confidence.or(outer.confidence) };
     Arc::new(Basis { source: source.or_else(|| outer.source.clone()), confidence })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse;
+    use crate::source::SourceText;
+
+    fn read(text: &str) -> (Table, Mistakes) {
+        let mistakes = Mistakes::default();
+        let mut table = parse(&SourceText::new("f.toml", text, 0), |_| String::new(), &mistakes).unwrap();
+        figures(&mut table, &mistakes);
+        (table, mistakes)
+    }
+
+    #[test]
+    fn a_figure_rests_on_what_it_says_or_on_the_nearest_table_around_it() {
+        let text = "source = \"a\"\nconfidence = \"high\"\nx = 1\n[t]\nsource = \"b\"\ny = [1]\n\
+                    z = { value = 2, confidence = \"low\" }\n";
+        let (table, mistakes) = read(text);
+        assert!(mistakes.none());
+        let inner = table.get("t").and_then(Node::table).unwrap();
+        let rests = |node: &Node| {
+            let basis = node.basis.as_deref().unwrap();
+            (basis.source.clone().unwrap(), basis.confidence)
+        };
+        assert_eq!(rests(table.get("x").unwrap()), ("a".into(), Some(Confidence::High)));
+        // Another source says nothing about how sure the outer one was.
+        assert_eq!(rests(inner.get("y").unwrap()), ("b".into(), None));
+        assert_eq!(rests(inner.get("z").unwrap()), ("b".into(), Some(Confidence::Low)));
+        assert_eq!(inner.get("z").and_then(Node::scalar).as_deref(), Some("2"));
+        assert!(table.get("source").is_none() && inner.get("source").is_none());
+    }
+
+    #[test]
+    fn what_is_no_figure_is_told() {
+        let (_, mistakes) = read("x = { value = {} }\ny = { value = 1, sorce = \"a\" }\nconfidence = 3\n");
+        let errors = mistakes.into_result().unwrap_err();
+        let told: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        assert_eq!(told.len(), 3, "{told:?}");
+        assert!(told[1].contains("did you mean `source`?"), "{told:?}");
+    }
+}

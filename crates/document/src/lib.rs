@@ -24,4 +24,4 @@ pub use mistakes::{Mistakes, Wrong};
 pub use nearest::{nearest, slips_within};
 pub use read::{Read, one_or_more};
 pub use source::{Place, SourceText};
-pub use tree::{Key, Node, Table, Value, argument, implied, parse};
+pub use tree::{Key, Node, Table, Value, argument, implied, parse, value};

@@ -86,6 +86,11 @@ impl Mistakes {
         self.add(wrong.into_error(place));
     }
 
+    /// Adds what is wrong at `place`, and what would be right.
+    pub fn tell(&self, place: &Place, message: impl Into<String>, help: impl Into<String>) {
+        self.wrong(place, Wrong::new(message, help));
+    }
+
     /// The value, or `None` and one mistake more.
     pub fn take<T>(&self, place: &Place, result: Result<T, Wrong>) -> Option<T> {
         result.map_err(|wrong| self.wrong(place, wrong)).ok()

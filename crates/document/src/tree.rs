@@ -12,6 +12,7 @@ use toml::de::{DeTable, DeValue};
 use crate::error::Mistake;
 use crate::figure::Basis;
 use crate::mistakes::{Mistakes, Wrong};
+use crate::nearest::nearest;
 use crate::source::{Place, SourceText};
 
 /// The longest text that is read: far above any plan or array, far below what would hurt.
@@ -88,6 +89,17 @@ impl Table {
         self.iter().find(|(known, _)| known.text == key)
     }
 
+    /// That there are no keys but `known`, or which one there is.
+    pub fn only(&self, known: &[&str]) -> Result<(), Wrong> {
+        let Some((key, _)) = self.iter().find(|(key, _)| !known.contains(&key.text.as_str())) else {
+            return Ok(());
+        };
+        let near = nearest(&key.text, known.iter().copied());
+        let help =
+            near.map_or(format!("one of {}", known.join(", ")), |near| format!("did you mean `{near}`?"));
+        Err(Wrong::new(format!("`{}` is not known here", key.text), help).at(&key.place))
+    }
+
     /// Gives `key` that value: in the place of the one it has, or at the end.
     pub fn put(&mut self, key: Key, node: Node) {
         match self.entries.iter_mut().find(|(known, _)| known.text == key.text) {
@@ -138,6 +150,11 @@ pub fn argument(source: &Arc<SourceText>, range: Range<usize>) -> Node {
     }
 }
 
+/// The value that `text` is by itself; see [`argument`].
+pub fn value(text: &str) -> Node {
+    argument(&SourceText::new(text, text, 0), 0..text.len())
+}
+
 /// A value that was not typed but follows from what stands at `place`.
 pub fn implied(place: &Place, value: Value) -> Node {
     Node { value, place: place.clone(), basis: None }
@@ -186,15 +203,16 @@ fn syntax(source: &Arc<SourceText>, error: &toml::de::Error, twice: fn(&str) -> 
         return Mistake::new(&place, format!("`{typed}` is a duplicate key"), Some(twice(typed)));
     }
     let help = SYNTAX_HELP.iter().find(|(start, _)| message.starts_with(start));
-    let message = format!("not TOML: {}", message.replace('\n', ", "));
-    Mistake::new(&place, message, help.map(|(_, help)| (*help).to_string()))
+    let name = place.line_text().trim_start_matches(['[', ' ']).split([']', '#']).next().unwrap_or_default();
+    let help = help.map(|(_, help)| help.replace("NAME", name.trim_end()));
+    Mistake::new(&place, format!("not TOML: {}", message.replace('\n', ", ")), help)
 }
 
-/// What the TOML reader says, and what is usually the cause.
+/// What the TOML reader says, and what is usually the cause; NAME is that of the heading.
 const SYNTAX_HELP: [(&str, &str); 5] = [
     ("invalid basic string", "a text ends with the quote it began with, on the same line"),
-    ("unclosed array table", "a heading ends with as many brackets as it began with: [[phase]]"),
-    ("unclosed table", "a heading ends with as many brackets as it began with: [defaults]"),
+    ("unclosed array table", "a heading ends with as many brackets as it began with: [[NAME]]"),
+    ("unclosed table", "a heading ends with as many brackets as it began with: [NAME]"),
     ("key with no value", "write KEY = VALUE"),
     ("extra comma", "one comma between two values"),
 ];

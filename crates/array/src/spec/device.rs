@@ -309,12 +309,13 @@ fn queue(fields: &Fields<'_>) -> QueueParams {
 }
 
 fn fitted(fields: &Fields<'_>) -> FittedParams {
+    let (read, write) = (access(fields, "read", "read_rate"), access(fields, "write", "write_rate"));
     let params = FittedParams {
         servers: at_least_one(fields, "servers", Some(1)),
-        read: access(fields, "read", "read_rate"),
-        write: access(fields, "write", "write_rate"),
-        read_on: fields.or("read_on_rate", fields.need("read_rate")),
-        write_on: fields.or("write_on_rate", fields.need("write_rate")),
+        read_on: moving_or(fields, "read_on_rate", read.rate),
+        write_on: moving_or(fields, "write_on_rate", write.rate),
+        read,
+        write,
         dies: fields.or("dies", 0),
         program: fields.or("program", Nanos::from_millis(1)),
         piece: fields.or("piece", PIECE),
@@ -327,12 +328,6 @@ fn fitted(fields: &Fields<'_>) -> FittedParams {
     };
     fields.check(&["piece"], !params.piece.is_zero(), "a die reads at least something");
     fields.check(&["dies"], params.dies <= 4_096, "give at most 4096");
-    let moves = params.read_on.get().min(params.write_on.get()) > 0.0;
-    fields.check(
-        &["write_on_rate", "read_on_rate", "read_rate", "write_rate"],
-        moves,
-        "it moves at least something, and so does `read_on_rate`",
-    );
     let sound = params.spread.iter().all(|part| (0.0..=1e6).contains(part)) && params.spread.len() <= 1_000;
     fields.check(&["spread"], sound, "give at most 1000 parts of the mean, such as [0.5, 1.0, 1.5]");
     params
@@ -350,4 +345,8 @@ fn moving(fields: &Fields<'_>, key: &'static str) -> BytesPerSecond {
     let rate: BytesPerSecond = fields.need(key);
     fields.check(&[key], rate.get() > 0.0, "it moves at least something");
     rate
+}
+
+fn moving_or(fields: &Fields<'_>, key: &'static str, otherwise: BytesPerSecond) -> BytesPerSecond {
+    if fields.get::<BytesPerSecond>(key).is_some() { moving(fields, key) } else { otherwise }
 }

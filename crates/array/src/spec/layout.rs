@@ -97,14 +97,11 @@ pub(super) struct Devices {
 pub(super) fn devices(library: &dyn Source, fields: Fields<'_>) -> Option<Devices> {
     let with = fields.table("with");
     let groups = groups(&fields);
-    let all: u64 = groups.iter().map(|(_, count, _)| u64::from(*count)).sum();
-    let possible = (1..=MOST_DISKS).contains(&all);
-    let why = format!("an array has 1 to {MOST_DISKS} disks, not {all}");
-    fields.check(&["count", "model", "mix"], possible, why);
+    let all: u64 = groups.iter().flatten().map(|(_, count, _)| u64::from(*count)).sum();
+    let possible = groups.is_none() || (1..=MOST_DISKS).contains(&all);
+    fields.check(&["count"], possible, format!("an array has 1 to {MOST_DISKS} disks, not {all}"));
     fields.finish();
-    if !possible {
-        return None;
-    }
+    let groups = groups.filter(|_| possible)?;
     let mut names: Vec<&str> = Vec::new();
     let (mut models, mut disks) = (Vec::new(), Vec::new());
     for (model, count, at) in &groups {
@@ -116,27 +113,31 @@ pub(super) fn devices(library: &dyn Source, fields: Fields<'_>) -> Option<Device
         });
         disks.extend(std::iter::repeat_n(narrow::<u32>(index), *count as usize));
     }
-    Some(Devices { models: models.into_iter().collect::<Option<_>>()?, disks })
+    let models: Vec<DeviceSpec> = models.into_iter().collect::<Option<_>>()?;
+    assert!(disks.iter().all(|model| (*model as usize) < models.len()), "each disk is of a model");
+    Some(Devices { models, disks })
 }
 
-/// Model, count, and where it is named, of each group of like disks; empty where they cannot be read.
-fn groups(fields: &Fields<'_>) -> Vec<(String, u32, Place)> {
+/// Model, count, and where it is named, of each group of like disks; `None` where they cannot be read.
+fn groups(fields: &Fields<'_>) -> Option<Vec<(String, u32, Place)>> {
     let mix = fields.tables("mix");
     let (model, count): (Option<String>, Option<u32>) = (fields.unless_none("model"), fields.get("count"));
     if let Some(model) = model {
-        let count = count.unwrap_or_else(|| fields.need("count"));
-        return vec![(model, count, fields.place_of("model"))];
+        let count = count.or_else(|| fields.need_some("count"))?;
+        return Some(vec![(model, count, fields.place_of("model"))]);
     }
     if mix.is_empty() {
         let _: String = fields.need("model");
         fields.check(&["model", "mix"], false, "name a device, or give a `mix`");
+        return None;
     }
-    let of_mix = |table: Fields<'_>| {
+    let group = |table: Fields<'_>| {
         let group = (table.need("model"), table.need("count"), table.place_of("model"));
         table.finish();
         table.is_sound().then_some(group)
     };
-    mix.into_iter().map(of_mix).collect::<Option<_>>().unwrap_or_default()
+    // All of them are read before one that cannot be is the end of it.
+    mix.into_iter().map(group).collect::<Vec<_>>().into_iter().collect()
 }
 
 /// The device `model` with what the array changes of it; a table named by a kind changes devices of that kind alone.

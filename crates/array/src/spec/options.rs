@@ -85,9 +85,9 @@ pub(super) fn apply(file: &mut File, address: &Address, mistakes: &Mistakes) -> 
         else {
             continue;
         };
-        if let Err(wrong) = check(option, &value, address) {
-            mistakes.wrong(&address.place_of(name), wrong);
-        }
+        let Some(()) = mistakes.take(&address.place_of(name), check(option, &value, address)) else {
+            continue;
+        };
         chosen.push(Chosen { option: name.clone(), value, typed: typed.is_some() });
     }
     // An option is chosen once, in the order of the options.
@@ -172,9 +172,8 @@ fn read_all(file: &File, mistakes: &Mistakes) -> Vec<Declared> {
         // `options.protocol = "none"` takes an inherited option away.
         None if node.is("none") => None,
         None => {
-            let message =
-                format!("`options.{}`: an option is a table with `about` and `sets` or `choice`", key.text);
-            mistakes.wrong(&node.place, Wrong::new(message, "or \"none\""));
+            let why = "an option is a table with `about` and `sets` or `choice`, or \"none\"";
+            mistakes.wrong(&node.place, Wrong::said(format!("`options.{}`: {why}", key.text)));
             None
         }
     };
@@ -212,9 +211,9 @@ fn choices(fields: &Fields<'_>) -> Vec<(String, Table)> {
     let one = |(key, node): (&document::Key, &Node)| {
         let table = node.table().map(|table| (key.text.clone(), table.clone()));
         fields.check(&[&key.text], table.is_some(), "a choice is a table of what it changes");
-        table
+        table.unwrap_or_else(|| (key.text.clone(), Table::default()))
     };
-    fields.all().filter_map(one).collect()
+    fields.all().map(one).collect()
 }
 
 /// A text or a number, as text: option values such as `5` and `1e` stand side by side.

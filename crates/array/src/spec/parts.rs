@@ -65,7 +65,9 @@ impl Read for NoPath {
             _ if node.is("fail") => Ok(NoPath::Fail),
             _ if node.is("queue") => Ok(NoPath::Queue),
             _ => Nanos::read(node).map(NoPath::Retry).map_err(|wrong| {
-                Wrong::new(wrong.message, format!("a host without a path does {}", Self::WANT))
+                let told =
+                    wrong.help.map_or(wrong.message.clone(), |help| format!("{}; {help}", wrong.message));
+                Wrong::parted(&format!("{told}; a host without a path does {}", Self::WANT))
             }),
         }
     }

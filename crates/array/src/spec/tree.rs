@@ -32,7 +32,7 @@ pub(super) fn overlay(table: &mut Table, over: Table) {
     for (key, node) in over {
         match (table.get_mut(&key.text).and_then(Node::table_mut), node) {
             (Some(mine), Node { value: Value::Table(over), .. }) if key.text == "options" => {
-                redeclare(mine, over)
+                redeclare(mine, over);
             }
             (Some(mine), Node { value: Value::Table(over), .. }) => overlay(mine, over),
             (_, node) => table.put(key, node),

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use document::{Key, Mistake, Mistakes, Node, Place, SourceText, Wrong, argument};
+use document::{Key, Mistakes, Node, Place, SourceText, Wrong, argument};
 
-use super::keys;
-use super::keys::phase::PLAN;
 use super::keys::workload::WORKLOAD;
+use super::keys::{self, Level};
 use super::outline::{Outline, Within, check_load_key, check_state_key};
 use super::synonyms;
 
@@ -120,7 +119,7 @@ pub(crate) fn pair(source: &Arc<SourceText>, mistakes: &Mistakes) -> Option<(Key
         } else {
             help
         };
-        mistakes.add(Mistake::new(&whole, format!("`{}` has no `=`", source.text), Some(help)));
+        mistakes.tell(&whole, format!("`{}` has no `=`", source.text), help);
         return None;
     };
     let start = source.text.len() - value.len();
@@ -133,7 +132,7 @@ pub(crate) fn pair(source: &Arc<SourceText>, mistakes: &Mistakes) -> Option<(Key
 fn one(source: &Arc<SourceText>, outline: &Outline<'_>, mistakes: &Mistakes) -> Option<Override> {
     let (mut key, mut node) = pair(source, mistakes)?;
     let aim = match key.text.strip_prefix("phase.") {
-        None if keys::find(PLAN, &key.text).is_some() => Aim::Plan,
+        None if keys::at(&[Level::Plan], &key.text).is_some() => Aim::Plan,
         None => Aim::Everywhere,
         Some(path) => {
             let aimed = aim(path, outline);
@@ -150,13 +149,13 @@ fn one(source: &Arc<SourceText>, outline: &Outline<'_>, mistakes: &Mistakes) -> 
 fn check(aim: Aim, key: &Key, node: &Node, outline: &Outline<'_>, mistakes: &Mistakes) {
     match aim {
         Aim::Plan => {
-            let entry = keys::find(PLAN, &key.text).expect("only keys of a plan aim at it");
-            mistakes.take(&node.place, entry.read(&mut super::keys::phase::Head::default(), node));
+            let entry = keys::at(&[Level::Plan], &key.text).expect("only keys of a plan aim at it");
+            mistakes.take(&node.place, entry.check(node));
         }
         Aim::Everywhere => {
             // A key that only a phase with that state knows is good if there is such a phase.
             let mut states = outline.phases.iter().filter_map(|phase| phase.state);
-            let of_state = states.find(|word| super::keys::state::fits(*word, &key.text));
+            let of_state = states.find(|word| keys::state::fits(*word, &key.text));
             match of_state {
                 Some(word) if keys::find(WORKLOAD, &key.text).is_none() => {
                     check_state_key(key, node, word, mistakes);

@@ -7,11 +7,10 @@ use std::collections::BTreeMap;
 
 use document::{Key, Mistake, Mistakes, Node, Place, Table, Value};
 
-use super::keys::draft::Draft;
-use super::keys::phase::{Head, PHASE, PLAN, PhaseHead, a_name, a_purpose};
-use super::keys::state::{self, STATE, StateDraft};
-use super::keys::workload::{MEMBER, WORKLOAD};
-use super::keys::{self, Entry, KeyDoc, Kind, Level};
+use super::keys::phase::{a_name, a_purpose};
+use super::keys::state::{self, STATE};
+use super::keys::workload::WORKLOAD;
+use super::keys::{self, AnyEntry, Kind, Level};
 use super::state::StateWord;
 use super::suggest::sentence;
 use super::sweep;
@@ -76,8 +75,7 @@ pub(crate) fn outline<'a>(root: &'a Table, file: &Place, mistakes: &Mistakes) ->
     let is_list = |node: &Node| matches!(&node.value, Value::List(items) if items.is_empty());
     if phases.is_empty() && root.get("phase").is_none_or(is_list) {
         let place = root.iter().next().map_or(file, |(key, _)| &key.place);
-        let help = "write [[phase]] and below it what to ask for".to_string();
-        mistakes.add(Mistake::new(place, "the plan has no phase", Some(help)));
+        mistakes.tell(place, "the plan has no phase", "write [[phase]] and below it what to ask for");
     }
     let phases: Vec<_> = phases
         .into_iter()
@@ -102,7 +100,7 @@ fn tables<'a>(table: &'a Table, key: &str, heading: &str, mistakes: &Mistakes) -
     let Some((name, node)) = table.entry(key) else { return Vec::new() };
     let Value::List(items) = &node.value else {
         let help = format!("write {heading} with two brackets: there may be several");
-        mistakes.add(Mistake::new(&name.place, format!("`{key}` is {}", node.kind()), Some(help)));
+        mistakes.tell(&name.place, format!("`{key}` is {}", node.kind()), help);
         return Vec::new();
     };
     let mut tables = Vec::new();
@@ -147,7 +145,7 @@ fn members<'a>(table: &'a Table, place: &Place, mistakes: &Mistakes) -> Vec<Memb
     }
     if let Some((_, place)) = tables.get(MOST_WORKLOADS) {
         let help = format!("at most {MOST_WORKLOADS} run together; `workers` makes many alike");
-        mistakes.add(Mistake::new(place, format!("{} workloads in one phase", tables.len()), Some(help)));
+        mistakes.tell(place, format!("{} workloads in one phase", tables.len()), help);
     }
     let mut members = Vec::new();
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
@@ -186,8 +184,8 @@ fn check_root(table: &Table, mistakes: &Mistakes) {
         match key.text.as_str() {
             "defaults" | "phase" => {}
             "tags" => check_tags(node, mistakes),
-            text => match keys::find(PLAN, text) {
-                Some(entry) => known(entry, Head::default(), node, mistakes),
+            text => match keys::at(&[Level::Plan], text) {
+                Some(entry) => drop(mistakes.take(&node.place, entry.check(node))),
                 None => stranger(key, Within::Top, mistakes),
             },
         }
@@ -274,37 +272,43 @@ impl Within {
 
 /// That a key of a load may stand here and its value, or each value of its sweep, can be read.
 pub(crate) fn check_load_key(key: &Key, node: &Node, within: Within, mistakes: &Mistakes) {
-    let fits = |doc: &KeyDoc| within.levels().contains(&doc.level);
-    if let Some(entry) = keys::find(WORKLOAD, &key.text).filter(|entry| fits(&entry.doc)) {
-        check_sweepable(key, node, entry, mistakes);
-    } else if let Some(entry) = keys::find(MEMBER, &key.text).filter(|entry| fits(&entry.doc)) {
-        if not_swept(key, node, mistakes) {
-            known(entry, Draft::blank(), node, mistakes);
+    match keys::at(within.levels(), &key.text) {
+        None => stranger(key, within, mistakes),
+        Some(entry) if keys::find(WORKLOAD, &key.text).is_some() => {
+            check_sweepable(key, node, entry, mistakes);
         }
-    } else if let Some(entry) = keys::find(PHASE, &key.text).filter(|entry| fits(&entry.doc)) {
-        if not_swept(key, node, mistakes) {
-            known(entry, PhaseHead::default(), node, mistakes);
-        }
-    } else {
-        stranger(key, within, mistakes);
+        Some(entry) => check_single(key, node, entry, mistakes),
     }
 }
 
-fn check_sweepable(key: &Key, node: &Node, entry: &Entry<Draft>, mistakes: &Mistakes) {
-    let Some(values) = mistakes.take(&node.place, sweep::values(node, entry.doc.kind)) else { return };
-    if let Some(values) = values {
-        return values.iter().for_each(|value| known(entry, Draft::blank(), value, mistakes));
+/// That a value that cannot be swept is none, and can be read.
+fn check_single(key: &Key, node: &Node, entry: &dyn AnyEntry, mistakes: &Mistakes) {
+    if node.table().is_some_and(|table| table.get("sweep").is_some()) {
+        let help = "write one value; only keys of a workload can be swept";
+        return mistakes.tell(&node.place, format!("`{}` cannot be swept", key.text), help);
     }
-    let is_list = matches!(node.value, Value::List(_)) && entry.doc.kind != Kind::Lines;
-    let is_table = node.table().is_some() && !matches!(entry.doc.kind, Kind::Sizes | Kind::Lines);
+    mistakes.take(&node.place, entry.check(node));
+}
+
+fn check_sweepable(key: &Key, node: &Node, entry: &dyn AnyEntry, mistakes: &Mistakes) {
+    let kind = entry.doc().kind;
+    let Some(values) = mistakes.take(&node.place, sweep::values(node, kind)) else { return };
+    if let Some(values) = values {
+        for value in &values {
+            mistakes.take(&value.place, entry.check(value));
+        }
+        return;
+    }
+    let is_list = matches!(node.value, Value::List(_)) && kind != Kind::Lines;
+    let is_table = node.table().is_some() && !matches!(kind, Kind::Sizes | Kind::Lines);
     if is_list || is_table {
         let list = if is_list { node.place.text() } else { "[...]" };
         let help = format!("for one value after the other write {} = {{ sweep = {list} }}", key.text);
         let message = format!("`{}` is {}, expected one value", key.text, node.kind());
-        mistakes.add(Mistake::new(&node.place, message, Some(help)));
+        mistakes.tell(&node.place, message, help);
         return;
     }
-    known(entry, Draft::blank(), node, mistakes);
+    mistakes.take(&node.place, entry.check(node));
 }
 
 fn check_state(table: &Table, word: StateWord, mistakes: &Mistakes) {
@@ -313,9 +317,8 @@ fn check_state(table: &Table, word: StateWord, mistakes: &Mistakes) {
     }
     if word == StateWord::Idle && table.get("run").is_none() {
         let place = table.get("state").map(|node| &node.place);
-        let help = "write for example `run = \"60s\"`".to_string();
         if let Some(place) = place {
-            mistakes.add(Mistake::new(place, "`idle` does not say how long", Some(help)));
+            mistakes.tell(place, "`idle` does not say how long", "write for example `run = \"60s\"`");
         }
     }
 }
@@ -342,32 +345,13 @@ pub(crate) fn check_state_key(key: &Key, node: &Node, word: StateWord, mistakes:
         };
         let help = near.unwrap_or(all);
         let message = format!("`{text}` says nothing in the state `{word}`");
-        mistakes.add(Mistake::new(&key.place, message, Some(help)));
+        mistakes.tell(&key.place, message, help);
         return;
     }
-    if !not_swept(key, node, mistakes) {
-        return;
+    let entry = keys::at(&[Level::State], text).or_else(|| keys::at(&[Level::Workload], text));
+    if let Some(entry) = entry {
+        check_single(key, node, entry, mistakes);
     }
-    if let Some(entry) = keys::find(STATE, text) {
-        known(entry, StateDraft::blank(), node, mistakes);
-    } else if let Some(entry) = keys::find(WORKLOAD, text) {
-        known(entry, Draft::blank(), node, mistakes);
-    }
-}
-
-/// That the value of a key can be read.
-fn known<T>(entry: &Entry<T>, mut into: T, node: &Node, mistakes: &Mistakes) {
-    mistakes.take(&node.place, entry.read(&mut into, node));
-}
-
-/// Whether the value is no sweep; a sweep is a mistake here.
-fn not_swept(key: &Key, node: &Node, mistakes: &Mistakes) -> bool {
-    let is_swept = node.table().is_some_and(|table| table.get("sweep").is_some());
-    if is_swept {
-        let help = "write one value; only keys of a workload can be swept".to_string();
-        mistakes.add(Mistake::new(&node.place, format!("`{}` cannot be swept", key.text), Some(help)));
-    }
-    !is_swept
 }
 
 /// A key that is unknown, or known but not here.
@@ -383,7 +367,7 @@ fn stranger(key: &Key, within: Within, mistakes: &Mistakes) {
     };
     let help =
         elsewhere.or_else(near).unwrap_or_else(|| "the page about the plan language lists all keys".into());
-    mistakes.add(Mistake::new(&key.place, message, Some(help)));
+    mistakes.tell(&key.place, message, help);
 }
 
 /// Where a known key belongs instead, or `None` for an unknown one.

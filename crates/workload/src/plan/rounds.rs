@@ -5,7 +5,7 @@ use std::fmt;
 use document::{Key, Node, Table, Wrong};
 use units::convert::narrow;
 
-use super::metric::{Metric, only};
+use super::metric::Metric;
 
 /// The name that the number of a round has among the swept values of a point.
 pub const ROUND: &str = "round";
@@ -41,7 +41,7 @@ impl Rounds {
         let Some(table) = node.table() else {
             return Ok(Rounds { most: count(node)?, steady: None });
         };
-        only(table, &["most", "steady", "at"])?;
+        table.only(&["most", "steady", "at"])?;
         let most = match table.get("most") {
             Some(most) => count(most)?,
             None => narrow::<u32>(stats::steady::ROUNDS_MAX),

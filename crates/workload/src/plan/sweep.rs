@@ -5,7 +5,6 @@ use units::convert::truncated;
 use units::{Bytes, Nanos, Share};
 
 use super::keys::Kind;
-use super::metric::only;
 use super::text::share_text;
 
 /// The most points in a plan, and so the most values in a sweep.
@@ -18,7 +17,7 @@ pub(crate) fn values(node: &Node, kind: Kind) -> Result<Option<Vec<Node>>, Wrong
     let Some((table, swept)) = node.table().and_then(|table| Some((table, table.get("sweep")?))) else {
         return Ok(None);
     };
-    only(table, &["sweep"])?;
+    table.only(&["sweep"])?;
     let values = match &swept.value {
         Value::List(items) => items.clone(),
         Value::Table(range) => range_values(swept, range, kind)?,
@@ -54,7 +53,7 @@ fn distinct(values: &[Node]) -> Result<(), Wrong> {
 }
 
 fn range_values(node: &Node, range: &Table, kind: Kind) -> Result<Vec<Node>, Wrong> {
-    only(range, &["from", "to", "times", "step"])?;
+    range.only(&["from", "to", "times", "step"])?;
     let scale = Scale::of(kind).ok_or_else(|| {
         let help = "list the values: { sweep = [\"random\", \"sequential\"] }";
         Wrong::new("there is no range between such values", help).at(&node.place)

@@ -3,7 +3,7 @@
 //! **Invariant:** a name is here only where its values are written as those of our key; what another tool means otherwise
 //! is an error that says what to write (`suggest`).
 
-use document::{Key, Mistake, Mistakes, Node, Table, Value};
+use document::{Key, Mistakes, Node, Table, Value};
 
 /// Tool, its name of a key, and ours.
 ///
@@ -100,7 +100,7 @@ fn keys(table: &mut Table, mistakes: &Mistakes) {
         let Some(ours) = ours(&key.text) else { continue };
         if taken.contains(&ours) {
             let message = format!("`{}` is another name of `{ours}`, which this table has already", key.text);
-            mistakes.add(Mistake::new(&key.place, message, Some("leave one of them out".into())));
+            mistakes.tell(&key.place, message, "leave one of them out");
         }
         taken.push(ours);
         translate_one(key, node);

@@ -52,6 +52,15 @@ pub(crate) fn plan(label: &str, text: &str, changes: &Overrides) -> Result<Plan,
     }
     let Builder { points, mistakes, .. } = builder;
     let cautions = mistakes.into_result()?;
+    let end = phases.iter().fold(0, |end, phase: &Phase| {
+        assert_eq!(phase.points.start, end, "phases follow one another without a gap");
+        phase.points.end
+    });
+    assert_eq!(end, points.len(), "every point is of a phase");
+    assert!(
+        points.iter().enumerate().all(|(index, point)| point.index == index),
+        "points know their numbers"
+    );
     let name = if head.name.is_empty() { stem(label) } else { head.name };
     let (about, seed, text) = (head.about, head.seed, text.to_string());
     Ok(Plan { name, about, tags, seed, phases, text, cautions, points })
@@ -108,7 +117,7 @@ fn read_known<T>(entry: &Entry<T>, into: &mut T, node: &Node) {
 fn defaults() -> Draft {
     static DEFAULTS: OnceLock<Draft> = OnceLock::new();
     let make = || {
-        let mut draft = Draft::blank();
+        let mut draft = Draft::default();
         fill(WORKLOAD, &mut draft);
         fill(MEMBER, &mut draft);
         draft
@@ -263,6 +272,7 @@ impl Builder {
         cell: &Cell<'_>,
         template: &Template,
     ) {
+        assert!(!members.is_empty(), "a phase with load has a workload");
         let mut workloads = Vec::with_capacity(members.len());
         for member in members {
             let Some(workload) = self.workload(member, cell) else { return };
@@ -272,17 +282,21 @@ impl Builder {
         if of_files > 0 && of_files < workloads.len() {
             let mixed = members.iter().zip(&workloads).find(|(_, workload)| workload.tree.is_some());
             let (member, _) = mixed.expect("one is of files");
-            let message = "files and blocks are in one phase".to_string();
-            let help = "give each a phase of its own".to_string();
-            return self.mistakes.add(Mistake::new(member.place_of("tree", cell), message, Some(help)));
+            return self.mistakes.tell(
+                member.place_of("tree", cell),
+                "files and blocks are in one phase",
+                "give each a phase of its own",
+            );
         }
         let twice = members.iter().zip(&workloads).enumerate().find(|(index, (_, workload))| {
             workload.iolog.is_some() && workloads[..*index].iter().any(|other| other.iolog == workload.iolog)
         });
         if let Some((_, (member, _))) = twice {
-            let message = "another workload that runs beside it writes the same log".to_string();
-            let help = "give each workload a log of its own".to_string();
-            return self.mistakes.add(Mistake::new(member.place_of("iolog", cell), message, Some(help)));
+            return self.mistakes.tell(
+                member.place_of("iolog", cell),
+                "another workload that runs beside it writes the same log",
+                "give each workload a log of its own",
+            );
         }
         let number = (head.rounds.most > 1).then(|| (ROUND.to_string(), round.to_string()));
         let swept = cell.axes.iter().zip(&cell.at);
@@ -356,8 +370,7 @@ impl Builder {
                 format!("the points of this phase cannot be counted, and at most {MOST_POINTS} are allowed")
             }
         };
-        let help = "sweep fewer keys, or over fewer values".to_string();
-        self.mistakes.add(Mistake::new(place, message, Some(help)));
+        self.mistakes.tell(place, message, "sweep fewer keys, or over fewer values");
         false
     }
 
@@ -372,27 +385,34 @@ impl Builder {
         let last = (0..members.len()).rev().find_map(place);
         if let Some(place) = last.filter(|_| sum > 1.0 + SHARE_SLACK) {
             let message = format!("the shares are {}% of the phase's rate", (sum * 1e4).round() / 1e2);
-            self.mistakes.add(Mistake::new(place, message, Some("at most 100% in all".into())));
+            self.mistakes.tell(place, message, "at most 100% in all");
         }
         let pace = WORKLOAD.iter().position(|entry| entry.doc.key == "pace").expect("pace is a key");
         for (index, member) in members.iter().enumerate() {
             let Some(place) = place(index) else {
                 let message = format!("`{}` has no share, but others of the phase have", member.name);
-                let help = "give each workload of the phase a `share`, or none".to_string();
-                self.mistakes.add(Mistake::new(&member.place, message, Some(help)));
+                self.mistakes.tell(
+                    &member.place,
+                    message,
+                    "give each workload of the phase a `share`, or none",
+                );
                 continue;
             };
             match &member.found[pace] {
                 Some(found) if found.own => {
-                    let help = "keep one of them".to_string();
-                    let message = "a workload has either a share of the phase's rate or a pace of its own";
-                    self.mistakes.add(Mistake::new(place, message, Some(help)));
+                    self.mistakes.tell(
+                        place,
+                        "a workload has either a share of the phase's rate or a pace of its own",
+                        "keep one of them",
+                    );
                 }
                 Some(found) if is_rate(found.node) => {}
                 _ => {
-                    let message = "the phase has no rate of which this could be a share";
-                    let help = "write `pace = \"rate(1000/s)\"` in the phase".to_string();
-                    self.mistakes.add(Mistake::new(place, message, Some(help)));
+                    self.mistakes.tell(
+                        place,
+                        "the phase has no rate of which this could be a share",
+                        "write `pace = \"rate(1000/s)\"` in the phase",
+                    );
                 }
             }
         }
@@ -402,10 +422,11 @@ impl Builder {
     fn until(&mut self, layers: &Layers<'_>, phase: usize, head: &PhaseHead, axes: &[Axis<'_>]) {
         let Some((until, node)) = head.until.zip(layers.of_phase(phase, "until")) else { return };
         if head.order == PointOrder::Shuffled {
-            let message = "`until` ends a sweep in the order of its values, and `point_order` shuffles them"
-                .to_string();
-            let help = "leave one of them out".to_string();
-            return self.mistakes.add(Mistake::new(&node.place, message, Some(help)));
+            return self.mistakes.tell(
+                &node.place,
+                "`until` ends a sweep in the order of its values, and `point_order` shuffles them",
+                "leave one of them out",
+            );
         }
         let found = axes.last().map_or(1, |axis| axis.values.len());
         // Every rule but that of the gain may hold after a single point.
@@ -448,7 +469,7 @@ impl Builder {
                 }
                 Some(_) => continue,
             };
-            self.mistakes.add(Mistake::new(&node.place, message, Some(example())));
+            self.mistakes.tell(&node.place, message, example());
         }
         let open = axes
             .iter()
@@ -456,11 +477,14 @@ impl Builder {
         if let Some(axis) = open {
             let message =
                 format!("`rounds` does not say at which {} its figure has to be steady", axis.label);
-            self.mistakes.add(Mistake::new(&node.place, message, Some(example())));
+            self.mistakes.tell(&node.place, message, example());
         }
         if head.until.is_some() {
-            let message = "rounds that have to become steady measure all their points".to_string();
-            self.mistakes.add(Mistake::new(&node.place, message, Some("leave `until` out".into())));
+            self.mistakes.tell(
+                &node.place,
+                "rounds that have to become steady measure all their points",
+                "leave `until` out",
+            );
         }
     }
 

@@ -16,7 +16,7 @@ pub(super) fn state(
     phase: usize,
     word: StateWord,
 ) -> Result<State, (&'static str, Wrong)> {
-    let mut draft = StateDraft::blank();
+    let mut draft = StateDraft::default();
     fill(STATE, &mut draft);
     for entry in STATE {
         if let Some(node) = layers.of_state(phase, entry.doc.key, false) {

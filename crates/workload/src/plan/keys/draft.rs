@@ -3,9 +3,9 @@
 use document::Wrong;
 use units::Share;
 
-use super::lines::{self, LineDraft};
+use super::lines;
 use crate::plan::metric::Metric;
-use crate::plan::text::{ContentText, Ratio};
+use crate::plan::text::{ContentText, OwnLine, Ratio};
 use crate::spec::{Content, OpMix, Pattern, Workload};
 use crate::trace::Replay;
 use crate::tree::{FileOp, Tree};
@@ -18,7 +18,7 @@ pub(crate) struct Draft {
     /// `None`: all that is neither trim nor flush.
     pub reads: Option<Share>,
     /// The lines of its mix.
-    pub lines: Vec<LineDraft>,
+    pub lines: Vec<OwnLine>,
     /// What `content` says.
     pub content: ContentText,
     /// Size before over size after compression.
@@ -37,9 +37,9 @@ pub(crate) struct Draft {
     pub tree: Tree,
 }
 
-impl Draft {
+impl Default for Draft {
     /// Before any key was read; every field is overwritten by the defaults of the entries.
-    pub fn blank() -> Draft {
+    fn default() -> Draft {
         let one = Ratio(1.0);
         Draft {
             spec: Workload::plain(""),
@@ -55,7 +55,9 @@ impl Draft {
             tree: Tree::plain(FileOp::Create),
         }
     }
+}
 
+impl Draft {
     /// The workload, or the key that contradicts another one.
     pub fn finish(mut self) -> Result<Workload, (&'static str, Wrong)> {
         self.spec.lines = lines::finish(&self).map_err(|wrong| ("mix", wrong))?;

@@ -7,6 +7,7 @@
 ///
 /// `key (kind, default, example) [where its value belongs] "one line" "the rest"`
 ///
+/// The example is a value, or in brackets a whole line: the compiler breaks what is long.
 /// Where a value belongs is a field, `[spec.depth]`, whose type reads it ([`KeyValue`]); a field and the type of its
 /// text, `[spec.engine.cpus as CpuList]`; or what is to be done with it, `[|draft, node| …]`. A literal before keys is
 /// the heading that they stand under; `@ Level` behind a key is a level other than that of the list.
@@ -31,11 +32,13 @@ macro_rules! keys {
                 default: $default,
                 short: $short,
                 long: $long,
-                example: concat!(stringify!($key), " = ", stringify!($example)),
+                example: keys!(@example $key $example),
             },
             read: keys!(@read $($place)+),
         },)+)+];
     };
+    (@example $key:ident ($line:literal)) => { $line };
+    (@example $key:ident $value:tt) => { concat!(stringify!($key), " = ", stringify!($value)) };
     (@level $own:ident $level:ident) => { Level::$own };
     (@level $level:ident) => { Level::$level };
     (@read |$into:ident, $node:ident| $read:expr) => { |$into, $node, _| $read };
@@ -171,12 +174,54 @@ pub(crate) fn find<T>(entries: &'static [Entry<T>], key: &str) -> Option<&'stati
     entries.iter().find(|entry| entry.doc.key == key)
 }
 
+/// An entry of any list.
+pub(crate) trait AnyEntry {
+    /// What a user is told.
+    fn doc(&self) -> &KeyDoc;
+    /// Whether the value can be read, or what is wrong with it.
+    fn check(&self, node: &Node) -> Result<(), Wrong>;
+}
+
+impl<T: Default> AnyEntry for Entry<T> {
+    fn doc(&self) -> &KeyDoc {
+        &self.doc
+    }
+
+    fn check(&self, node: &Node) -> Result<(), Wrong> {
+        self.read(&mut T::default(), node)
+    }
+}
+
+/// Every entry, in the order of the reference page.
+fn entries() -> impl Iterator<Item = &'static dyn AnyEntry> {
+    fn any<T: Default>(list: &'static [Entry<T>]) -> impl Iterator<Item = &'static dyn AnyEntry> {
+        list.iter().map(|entry| entry as &dyn AnyEntry)
+    }
+    let of_phases = any(phase::PLAN).chain(any(phase::PHASE)).chain(any(workload::MEMBER));
+    of_phases.chain(any(workload::WORKLOAD)).chain(any(state::STATE))
+}
+
+/// The entry of `key` at one of these levels.
+pub(crate) fn at(levels: &[Level], key: &str) -> Option<&'static dyn AnyEntry> {
+    entries().find(|entry| entry.doc().key == key && levels.contains(&entry.doc().level))
+}
+
 /// Every key of the language, in the order of the reference page.
 pub fn all() -> Vec<&'static KeyDoc> {
-    let plan = phase::PLAN.iter().map(|entry| &entry.doc);
-    let phases = phase::PHASE.iter().map(|entry| &entry.doc);
-    let members = workload::MEMBER.iter().map(|entry| &entry.doc);
-    let workloads = workload::WORKLOAD.iter().map(|entry| &entry.doc);
-    let states = state::STATE.iter().map(|entry| &entry.doc);
-    plan.chain(phases).chain(members).chain(workloads).chain(states).collect()
+    entries().map(AnyEntry::doc).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_stands_once_at_a_level_and_the_bounds_of_a_count_rise() {
+        let mut known = Vec::new();
+        for doc in all() {
+            assert!(!known.contains(&(doc.key, doc.level)), "`{}` twice", doc.key);
+            known.push((doc.key, doc.level));
+            assert!(!matches!(doc.kind, Kind::Count(least, most) if least >= most), "`{}`", doc.key);
+        }
+    }
 }

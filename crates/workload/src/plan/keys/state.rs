@@ -28,9 +28,9 @@ pub(crate) struct StateDraft {
     pub wait: bool,
 }
 
-impl StateDraft {
+impl Default for StateDraft {
     /// Before any key was read.
-    pub fn blank() -> StateDraft {
+    fn default() -> StateDraft {
         StateDraft {
             word: None,
             run: None,

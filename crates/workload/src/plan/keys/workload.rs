@@ -4,9 +4,9 @@ use document::{Node, Value, Wrong};
 use units::{Bytes, Share};
 
 use super::draft::Draft;
-use super::{Entry, KeyDoc, KeyValue, Level, lines};
+use super::{Entry, KeyDoc, KeyValue, Level};
 use crate::plan::text::{
-    CpuList, DataOp, FILES, Factor, LAYOUTS, OpList, PACES, PATTERNS, TargetList, split_of, weight_of,
+    CpuList, DataOp, FILES, Factor, LAYOUTS, OpList, PACES, PATTERNS, TargetList, own_lines, sizes_of,
 };
 use crate::spec::SizeSplit;
 use crate::trace::MOST_SCALE;
@@ -67,9 +67,10 @@ keys! {
     mix (
         Lines,
         "none",
-        [{ share = 60, size = "4KiB", reads = "80%" }, { share = 40, size = "64KiB", reads = "0%", random = "0%" }]
+        ("mix = [{ share = 60, size = \"4KiB\", reads = \"80%\" }, \
+          { share = 40, size = \"64KiB\", reads = \"0%\", random = \"0%\" }]")
     )
-        [|d, n| lines::read(n).map(|lines| d.lines = lines)]
+        [|d, n| own_lines(n).map(|lines| d.lines = lines)]
         "Requests of several kinds, as the lines of an access specification."
         "Each line has a `share`, its weight among the lines, which need not sum to 100, and may have its \
          own `size`, `reads`, `trims`, `flushes`, `random` and `align`; what it does not say holds from the \
@@ -405,7 +406,7 @@ keys! {
 /// A size, or a table of sizes and weights.
 impl KeyValue for SizeSplit {
     fn read(node: &Node, _: &KeyDoc) -> Result<SizeSplit, Wrong> {
-        read_sizes(node)
+        sizes_of(node)
     }
 }
 
@@ -413,21 +414,10 @@ impl KeyValue for FileSizes {
     fn read(node: &Node, _: &KeyDoc) -> Result<FileSizes, Wrong> {
         let sizes = match node.table() {
             None => return node.read("4KiB"),
-            Some(_) => FileSizes::Split(read_sizes(node)?),
+            Some(_) => FileSizes::Split(sizes_of(node)?),
         };
         sizes.checked().map_err(|error| Wrong::from(error).at(&node.place))
     }
-}
-
-pub(super) fn read_sizes(node: &Node) -> Result<SizeSplit, Wrong> {
-    let Some(table) = node.table() else { return node.read("8KiB") };
-    let mut entries = Vec::new();
-    for (key, weight) in table.iter() {
-        let size = key.text.parse::<Bytes>().map_err(|error| Wrong::from(error).at(&key.place))?;
-        let text = weight.scalar().ok_or_else(|| weight.not("a weight", "60"))?;
-        entries.push((size, weight_of(&text).map_err(|error| Wrong::from(error).at(&weight.place))?));
-    }
-    split_of(entries).map_err(|error| Wrong::from(error).at(&node.place))
 }
 
 fn some_bytes(node: &Node) -> Result<Bytes, Wrong> {
