@@ -35,7 +35,7 @@ mod writes;
 pub use code::Code;
 pub use grade::{CHECKS, CheckAbout, judge, weights};
 pub use limits::settle::{Untried, open_points, settled, unsettled, untried};
-pub use parts::{Parts, PartsError};
+pub use parts::Parts;
 pub use what_if::what_if;
 
 use record::{Finding, Point, Run, WorkloadResult, World};

@@ -15,42 +15,29 @@
 //! source = "data sheet"
 //! ```
 //!
-//! **Invariant:** every error names file and line, and with an error nothing is changed.
+//! **Invariant:** every mistake has its place, all are told at once, and with one nothing is changed.
 
 use std::collections::BTreeSet;
-use std::ops::Range;
 
+use document::{Errors, Fields, Mistakes, Place, Read, SourceText, Wrong};
 use record::names::{ceiling, fact};
 use record::{Ceiling, PathPart};
-use serde::Deserialize;
-use toml::Spanned;
 use units::{Bytes, BytesPerSecond};
-
-/// What is wrong in a file of parts.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{file}:{line}: {message}")]
-pub struct PartsError {
-    /// The file as named.
-    pub file: String,
-    /// The line, from 1.
-    pub line: usize,
-    /// What is wrong and what would be right.
-    pub message: String,
-}
 
 /// Parts as given, all of them sound by themselves.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parts {
-    file: String,
     given: Vec<Given>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 struct Given {
     name: String,
-    line: usize,
+    /// Where it is named.
+    at: Place,
     kind: Option<String>,
-    under: Option<(String, usize)>,
+    /// The part above it, and where that is named.
+    under: Option<(String, Place)>,
     ceilings: Vec<Ceiling>,
     cache: Option<Bytes>,
 }
@@ -62,91 +49,50 @@ impl Given {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    #[serde(default)]
-    part: Vec<Entry>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Entry {
-    name: Spanned<String>,
-    kind: Option<String>,
-    under: Option<Spanned<String>>,
-    bandwidth: Option<Spanned<String>>,
-    each_way: Option<bool>,
-    requests: Option<Spanned<f64>>,
-    in_flight: Option<Spanned<f64>>,
-    request_size: Option<Spanned<String>>,
-    cache: Option<Spanned<String>>,
-    source: Option<String>,
-}
-
 impl Parts {
     /// Reads the text of `file`, whose name is for messages only.
-    pub fn read(file: &str, text: &str) -> Result<Parts, PartsError> {
-        let at =
-            |span: &Range<usize>| 1 + text.bytes().take(span.start).filter(|byte| *byte == b'\n').count();
-        let wrong = |line: usize, message: String| PartsError { file: file.into(), line, message };
-        let read: File = toml::from_str(text).map_err(|error| {
-            wrong(error.span().as_ref().map_or(1, at), error.message().trim().replace('\n', "; "))
-        })?;
-        let mut given = Vec::new();
-        let mut names = BTreeSet::new();
-        for entry in read.part {
-            let line = at(&entry.name.span());
-            let ceilings = ceilings(&entry, file).map_err(|(span, message)| wrong(at(&span), message))?;
-            let cache = cache(entry.cache.as_ref()).map_err(|(span, message)| wrong(at(&span), message))?;
-            let name = entry.name.into_inner();
-            if !names.insert(name.clone()) {
-                return Err(wrong(line, format!("duplicate part `{name}`: put all of it into one [[part]]")));
-            }
-            let under = entry.under.map(|under| (under.get_ref().clone(), at(&under.span())));
-            if ceilings.is_empty() && cache.is_none() && under.is_none() {
-                let message = format!(
-                    "part `{name}` has no ceiling: give bandwidth = \"112MB/s\", requests = 90000, in_flight = 32, \
-                     request_size = \"64KiB\" or cache = \"512MiB\""
-                );
-                return Err(wrong(line, message));
-            }
-            given.push(Given { name, line, kind: entry.kind, under, ceilings, cache });
-        }
-        Ok(Parts { file: file.into(), given })
+    pub fn read(file: &str, text: &str) -> Result<Parts, Errors> {
+        let mistakes = Mistakes::default();
+        let source = SourceText::new(file, text, 0);
+        let table = document::parse(&source, |key| format!("keep one `{key}`"), &mistakes);
+        let parts = table.map(|table| {
+            let fields = Fields::new("", &table, &Place::new(&source, 0..0), &mistakes);
+            let given: Vec<Given> = fields.tables("part").iter().map(|part| read(part, file)).collect();
+            fields.finish();
+            names_stand_once(&given, &mistakes);
+            Parts { given }
+        });
+        mistakes.finish(parts)
     }
 
     /// Puts the parts into `paths`: ceilings of a known part are replaced, a new one is added below `under`.
     ///
     /// Fails, and changes nothing, where a name is in none of the paths.
-    pub fn apply(&self, paths: &mut [PathPart]) -> Result<(), PartsError> {
+    pub fn apply(&self, paths: &mut [PathPart]) -> Result<(), Errors> {
+        let mistakes = Mistakes::default();
         let mut changed = paths.to_vec();
         for given in &self.given {
-            let known: Vec<String> =
+            let known: BTreeSet<String> =
                 changed.iter().flat_map(PathPart::all).map(|part| part.name.clone()).collect();
-            let (name, line) = match (&given.under, known.contains(&given.name)) {
-                (_, true) => (&given.name, given.line),
-                (Some((under, line)), false) => (under, *line),
-                (None, false) => return Err(self.stranger(&given.name, given.line, &known)),
+            let (name, at) = match &given.under {
+                Some((under, at)) if !known.contains(&given.name) => (under, at),
+                _ => (&given.name, &given.at),
             };
             if !known.contains(name) {
-                return Err(self.stranger(name, line, &known));
+                mistakes.wrong(at, stranger(name, &known));
             }
             changed.iter_mut().for_each(|path| put(path, name, given));
         }
+        mistakes.into_result()?;
         paths.clone_from_slice(&changed);
         Ok(())
     }
+}
 
-    fn stranger(&self, name: &str, line: usize, known: &[String]) -> PartsError {
-        let known: BTreeSet<&str> = known.iter().map(String::as_str).collect();
-        let known = known.into_iter().collect::<Vec<_>>().join(", ");
-        let message = format!(
-            "no part `{name}` in the path, which has {known}. To add a part, set `under` to the name of the part above \
-             it"
-        );
-        PartsError { file: self.file.clone(), line, message }
-    }
+fn stranger(name: &str, known: &BTreeSet<String>) -> Wrong {
+    let known = known.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+    let help = "to add a part, set `under` to the name of the part above it";
+    Wrong::new(format!("no part `{name}` in the path, which has {known}"), help)
 }
 
 fn put(part: &mut PathPart, name: &str, given: &Given) {
@@ -170,46 +116,57 @@ fn put(part: &mut PathPart, name: &str, given: &Given) {
     }
 }
 
-fn cache(given: Option<&Spanned<String>>) -> Result<Option<Bytes>, (Range<usize>, String)> {
-    let Some(text) = given else { return Ok(None) };
-    let size: Bytes =
-        text.get_ref().parse().map_err(|error: units::UnitError| (text.span(), error.to_string()))?;
-    match size.is_zero() {
-        true => Err((text.span(), "expected a cache size above zero, or no `cache`".into())),
-        false => Ok(Some(size)),
+/// One `[[part]]` of `file`.
+fn read(fields: &Fields<'_>, file: &str) -> Given {
+    let name: String = fields.need("name");
+    let under = fields.get::<String>("under").map(|under| (under, fields.place_of("under")));
+    let ceilings = ceilings(fields, file);
+    let cache: Option<Bytes> = fields.get("cache");
+    fields.check(&["cache"], cache != Some(Bytes::ZERO), "expected a cache size above zero, or no `cache`");
+    let (kind, at) = (fields.get("kind"), fields.place_of("name"));
+    fields.finish();
+    if fields.is_sound() && ceilings.is_empty() && cache.is_none() && under.is_none() {
+        let help = "give bandwidth = \"112MB/s\", requests = 90000, in_flight = 32, request_size = \"64KiB\" or \
+                    cache = \"512MiB\"";
+        fields.mistakes().wrong(&at, Wrong::new(format!("part `{name}` has no ceiling"), help));
+    }
+    Given { name, at, kind, under, ceilings, cache }
+}
+
+fn names_stand_once(given: &[Given], mistakes: &Mistakes) {
+    let mut names = BTreeSet::new();
+    for part in given.iter().filter(|part| !names.insert(&part.name)) {
+        let message = format!("duplicate part `{}`", part.name);
+        mistakes.wrong(&part.at, Wrong::new(message, "put all of it into one [[part]]"));
     }
 }
 
-fn ceilings(entry: &Entry, file: &str) -> Result<Vec<Ceiling>, (Range<usize>, String)> {
-    let source = entry.source.clone().unwrap_or_else(|| file.into());
-    let made = |what: &str, value: f64, unit: &str| Ceiling {
-        what: what.into(),
-        value,
-        unit: unit.into(),
-        each_way: what == ceiling::BANDWIDTH && entry.each_way.unwrap_or(false),
-        basis: "as given".into(),
-        source: source.clone(),
+fn ceilings(fields: &Fields<'_>, file: &str) -> Vec<Ceiling> {
+    let source: String = fields.or("source", file.into());
+    let each_way = fields.or("each_way", false);
+    let made = |(what, value, unit): (&str, Option<f64>, &str)| {
+        Some(Ceiling {
+            what: what.into(),
+            value: value?,
+            unit: unit.into(),
+            each_way: what == ceiling::BANDWIDTH && each_way,
+            basis: "as given".into(),
+            source: source.clone(),
+        })
     };
-    let positive = |span: Range<usize>, value: f64| {
-        let sound = value.is_finite() && value > 0.0;
-        sound.then_some(value).ok_or_else(|| (span, format!("expected a ceiling above zero, got {value}")))
-    };
-    let mut ceilings = Vec::new();
-    if let Some(text) = &entry.bandwidth {
-        let rate: BytesPerSecond =
-            text.get_ref().parse().map_err(|error: units::UnitError| (text.span(), error.to_string()))?;
-        ceilings.push(made(ceiling::BANDWIDTH, positive(text.span(), rate.get())?, "bytes_per_s"));
-    }
-    if let Some(rate) = &entry.requests {
-        ceilings.push(made(ceiling::REQUESTS, positive(rate.span(), *rate.get_ref())?, "per_s"));
-    }
-    if let Some(count) = &entry.in_flight {
-        ceilings.push(made(ceiling::IN_FLIGHT, positive(count.span(), *count.get_ref())?, "count"));
-    }
-    if let Some(text) = &entry.request_size {
-        let size: Bytes =
-            text.get_ref().parse().map_err(|error: units::UnitError| (text.span(), error.to_string()))?;
-        ceilings.push(made(ceiling::REQUEST_SIZE, positive(text.span(), size.as_f64())?, "bytes"));
-    }
-    Ok(ceilings)
+    let kinds = [
+        (ceiling::BANDWIDTH, positive(fields, "bandwidth", BytesPerSecond::get), "bytes_per_s"),
+        (ceiling::REQUESTS, positive(fields, "requests", |rate: f64| rate), "per_s"),
+        (ceiling::IN_FLIGHT, positive(fields, "in_flight", |count: f64| count), "count"),
+        (ceiling::REQUEST_SIZE, positive(fields, "request_size", Bytes::as_f64), "bytes"),
+    ];
+    kinds.into_iter().filter_map(made).collect()
+}
+
+/// The value of `key` as a number, which is above zero.
+fn positive<T: Read>(fields: &Fields<'_>, key: &'static str, number: impl Fn(T) -> f64) -> Option<f64> {
+    let value = number(fields.get(key)?);
+    let sound = value.is_finite() && value > 0.0;
+    fields.check(&[key], sound, format!("expected a ceiling above zero, got {value}"));
+    Some(value)
 }

@@ -52,17 +52,16 @@ fn every_mistake_has_file_and_line_and_changes_nothing() {
     ];
     for (text, line, word) in wrong {
         let error = Parts::read("my.toml", text).unwrap_err();
-        assert_eq!(error.line, line, "{error}");
         assert!(error.to_string().starts_with(&format!("my.toml:{line}: ")), "{error}");
-        assert!(error.message.contains(word), "{error}");
+        assert!(error.to_string().contains(word), "{error}");
     }
     let mut path = path();
     let before = path.clone();
     let parts =
         "[[part]]\nname = \"sda\"\nrequests = 1\n[[part]]\nname = \"box\"\nunder = \"sdz\"\nrequests = 1\n";
     let error = Parts::read("my.toml", parts).unwrap().apply(&mut path).unwrap_err();
-    assert_eq!((error.line, path == before), (6, true));
-    assert!(error.message.contains("sda"), "{error}");
+    assert!(error.to_string().starts_with("my.toml:6: ") && path == before, "{error}");
+    assert!(error.to_string().contains("sda"), "{error}");
 }
 
 #[test]

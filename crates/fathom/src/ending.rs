@@ -1,11 +1,10 @@
 //! How the program ends: an exit code, and its reason as the last line on stderr.
 
-use array::spec::SpecError;
 use conduct::WorldError;
+use document::Errors;
 use library::LibraryError;
 use modelled::ModelError;
 use report::ReportError;
-use workload::plan::PlanErrors;
 
 use crate::terminal;
 
@@ -34,6 +33,11 @@ impl Ending {
     }
 }
 
+/// All mistakes of a document, each with its line and a pointer.
+fn draw(errors: &Errors) {
+    terminal::say(&errors.graphical(terminal::stderr_has_colour(), terminal::stderr_width()));
+}
+
 /// What to do where any file of many could not be opened, whoever tried. Empty where that is not why, or is said.
 fn remedy(reason: &str) -> &'static str {
     let is_limit = reason.contains("(os error 24)") || reason.contains("(os error 23)");
@@ -49,15 +53,16 @@ pub enum Failure {
     #[error("{0}")]
     Usage(String),
     #[error("the plan has {} mistake{}", .0.iter().count(), if .0.iter().count() == 1 { "" } else { "s" })]
-    Plan(PlanErrors),
+    Plan(Errors),
     #[error(transparent)]
     Tool(#[from] formats::Refusal),
     #[error(transparent)]
     NoFigures(#[from] formats::NoFigures),
     #[error(transparent)]
     World(#[from] WorldError),
+    /// An array, a device, cases or parts.
     #[error(transparent)]
-    Array(#[from] SpecError),
+    Document(#[from] Errors),
     #[error(transparent)]
     Model(#[from] ModelError),
     #[error(transparent)]
@@ -74,11 +79,18 @@ impl Failure {
         let code = match &self {
             Failure::Usage(_) | Failure::Tool(_) | Failure::NoFigures(_) => 2,
             Failure::Plan(errors) => {
-                terminal::say(&errors.graphical(terminal::stderr_has_colour(), terminal::stderr_width()));
+                draw(errors);
+                2
+            }
+            Failure::Document(errors) | Failure::Model(ModelError::Spec(errors)) => {
+                // An address stands on the command line; its mistake is shown by the reason alone.
+                if errors.iter().any(|mistake| mistake.place().has_line()) {
+                    draw(errors);
+                }
                 2
             }
             Failure::World(error) => error.exit_code(),
-            Failure::Array(_) | Failure::Model(_) | Failure::Library(_) | Failure::Report(_) => 2,
+            Failure::Model(_) | Failure::Library(_) | Failure::Report(_) => 2,
             Failure::System { .. } => 8,
         };
         Ending { code, reason: self.to_string() }

@@ -7,7 +7,6 @@
 //! language nor a world.
 
 mod form;
-mod nearest;
 mod op;
 mod plain;
 pub mod steady;
@@ -17,6 +16,5 @@ pub mod tree;
 mod workload;
 
 pub use form::Value;
-pub use nearest::{nearest, slips_within};
 pub use op::Op;
 pub use workload::*;

@@ -9,8 +9,9 @@ use array::background::{BackgroundKind, BackgroundPolicy};
 use array::files::Unwritten;
 use array::raid::HealthError;
 use array::sim::{FilePlace, Sim, Topology, WorkError, WorkOrder};
-use array::spec::{self, ArraySpec, Shipped, Source, SpecError};
+use array::spec::{self, ArraySpec, Shipped, Source};
 use conduct::{Listener, Live, Machine, MeasuredLoad, MeasuredState, World, WorldError, checks};
+use document::Errors;
 use record::names::fact;
 use record::{Environment, Series};
 use units::convert::narrow;
@@ -209,7 +210,7 @@ impl ModelledWorld {
 pub enum ModelError {
     /// Its description.
     #[error(transparent)]
-    Spec(#[from] SpecError),
+    Spec(#[from] Errors),
     /// Its RAID sets.
     #[error("{0}")]
     Geometry(String),

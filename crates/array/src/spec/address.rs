@@ -1,6 +1,6 @@
 //! An array's address, `md3000?raid=10&luns=2`: a name, the options it is taken with, and figures to change.
 
-use super::error::{Fault, SourceLocation, SpecError};
+use document::{Errors, Mistake, Place, SourceText};
 
 /// An address taken apart. Nothing is checked yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,11 +15,14 @@ pub struct Address {
 
 impl Address {
     /// Reads `NAME?OPTION=VALUE&…`, with or without `array:` before it. `%20`-like escapes are read.
-    pub fn parse(text: &str) -> Result<Address, SpecError> {
+    pub fn parse(text: &str) -> Result<Address, Errors> {
         let text = text.trim();
         let bare = text.strip_prefix("array:").unwrap_or(text);
         let label = format!("array:{bare}");
-        let wrong = |why: String| SpecError::at(SourceLocation::of(&label), Fault::Address { why });
+        let wrong = |why: String| {
+            let help = "write NAME?OPTION=VALUE&OPTION=VALUE, as in md3000?raid=10&luns=2".to_owned();
+            Errors::from(Mistake::new(&whole(&label), why, Some(help)))
+        };
         let (name, query) = bare.split_once('?').unwrap_or((bare, ""));
         if name.is_empty() {
             return Err(wrong("the name of the array is missing".into()));
@@ -38,6 +41,28 @@ impl Address {
         }
         Ok(Address { name: unescape(name), settings, label })
     }
+
+    /// All of it.
+    pub(super) fn place(&self) -> Place {
+        whole(&self.label)
+    }
+
+    /// Where `key` is set; all of it where that is nowhere.
+    pub(super) fn place_of(&self, key: &str) -> Place {
+        let mut start = self.label.find('?').map_or(self.label.len(), |at| at + 1);
+        for part in self.label[start..].split('&') {
+            if part.split_once('=').is_some_and(|(name, _)| unescape(name) == key) {
+                return self.place().beside(start..start + part.len());
+            }
+            start += part.len() + 1;
+        }
+        self.place()
+    }
+}
+
+/// All of the address `label`, which is a text that is its own label.
+pub(super) fn whole(label: &str) -> Place {
+    Place::new(&SourceText::new(label, label, 1), 0..label.len())
 }
 
 /// Reads `%41` as `A`. What is no escape stays as it is.

@@ -1,12 +1,10 @@
 //! Reads a device's figures.
 
+use document::{Fields, Node, Read, Wrong};
 use units::convert::truncated;
 use units::{Bytes, BytesPerSecond, Nanos, Sectors, Share};
 
-use super::error::SpecError;
-use super::fields::{Fields, Read};
 use super::parts::check_lines;
-use super::tree::Scalar;
 use crate::device::fitted::{Access, PIECE};
 use crate::device::flash::Translation;
 use crate::device::queue::Service;
@@ -43,35 +41,34 @@ enum Kind {
 /// Addresses in sectors, and in clocks of a revolution, stay exact far below it.
 const MOST: Bytes = Bytes::new(1 << 50);
 
-/// Reads the whole file. Every key of it must be known.
-pub(super) fn read(model: &str, fields: Fields<'_>) -> Result<DeviceSpec, SpecError> {
-    let _: Option<String> = fields.get("name")?;
-    let _: Option<bool> = fields.get("part")?;
-    let about = fields.or("about", String::new())?;
-    let capacity: Bytes = fields.need("capacity")?;
-    if capacity.get() < units::SECTOR_BYTES || capacity > MOST {
-        return Err(fields.wrong("capacity", "a device holds one sector to 1024TiB"));
-    }
-    let kind = fields.one_of(
-        "kind",
-        None,
-        &[
-            ("rotating", Kind::Rotating),
-            ("flash", Kind::Flash),
-            ("cached-flash", Kind::CachedFlash),
-            ("queue", Kind::Queue),
-            ("fitted", Kind::Fitted),
-        ],
-    )?;
-    let params = match kind {
-        Kind::Rotating => DeviceParams::Rotating(rotating(&fields, capacity)?),
-        Kind::Flash => DeviceParams::Flash(flash(&fields, capacity)?),
-        Kind::CachedFlash => DeviceParams::CachedFlash(cached_flash(&fields, capacity)?),
-        Kind::Queue => DeviceParams::Queue(queue(&fields)?),
-        Kind::Fitted => DeviceParams::Fitted(fitted(&fields)?),
+/// Reads the whole file, every key of which must be known. `None` where what cannot be read leaves no device.
+pub(super) fn read(model: &str, fields: Fields<'_>) -> Option<DeviceSpec> {
+    let _: Option<String> = fields.get("name");
+    let _: Option<bool> = fields.get("part");
+    let about = fields.or("about", String::new());
+    let capacity: Bytes = fields.need("capacity");
+    let possible = (Bytes::new(units::SECTOR_BYTES)..=MOST).contains(&capacity);
+    fields.check(&["capacity"], possible, "a device holds one sector to 1024TiB");
+    let kinds = [
+        ("rotating", Kind::Rotating),
+        ("flash", Kind::Flash),
+        ("cached-flash", Kind::CachedFlash),
+        ("queue", Kind::Queue),
+        ("fitted", Kind::Fitted),
+    ];
+    let Some(kind) = fields.need_choice("kind", &kinds) else {
+        fields.abandon();
+        return None;
     };
-    fields.finish()?;
-    Ok(DeviceSpec { model: model.into(), about, capacity: sectors(capacity), params })
+    let params = match kind {
+        Kind::Rotating => DeviceParams::Rotating(rotating(&fields, capacity)),
+        Kind::Flash => DeviceParams::Flash(flash(&fields, capacity)),
+        Kind::CachedFlash => DeviceParams::CachedFlash(cached_flash(&fields, capacity)),
+        Kind::Queue => DeviceParams::Queue(queue(&fields)),
+        Kind::Fitted => DeviceParams::Fitted(fitted(&fields)),
+    };
+    fields.finish();
+    Some(DeviceSpec { model: model.into(), about, capacity: sectors(capacity), params })
 }
 
 /// Whole sectors in `bytes`.
@@ -79,105 +76,101 @@ fn sectors(bytes: Bytes) -> Sectors {
     Sectors(bytes.get() / units::SECTOR_BYTES)
 }
 
-fn rotating(fields: &Fields<'_>, capacity: Bytes) -> Result<RotatingParams, SpecError> {
-    let rpm: f64 = fields.need("rpm")?;
-    if !(100.0..=100_000.0).contains(&rpm) {
-        return Err(fields.wrong("rpm", "revolutions a minute lie between 100 and 100000"));
-    }
-    let surfaces: u32 = at_least_one(fields, "surfaces", None)?;
-    let (zones, counted) = zones(fields)?;
-    let cylinders = match (fields.get::<u32>("cylinders")?, counted, &zones) {
+fn rotating(fields: &Fields<'_>, capacity: Bytes) -> RotatingParams {
+    let rpm: f64 = fields.need("rpm");
+    fields.check(
+        &["rpm"],
+        (100.0..=100_000.0).contains(&rpm),
+        "revolutions a minute lie between 100 and 100000",
+    );
+    let surfaces = at_least_one(fields, "surfaces", None);
+    let (zones, counted) = zones(fields);
+    let cylinders = match (fields.get::<u32>("cylinders"), counted, &zones) {
         (Some(cylinders), _, _) | (None, Some(cylinders), _) => cylinders,
         (None, None, Zones::Rates { outer, inner }) => {
             // The mean track holds what passes under a head in one revolution at the mean rate.
             let track = (outer.get() + inner.get()) / 2.0 * 60.0 / rpm;
             truncated::<u32>((capacity.as_f64() / (track * f64::from(surfaces))).round().max(2.0))
         }
-        (None, None, Zones::Exact(_)) => return Err(fields.wrong("zones", "give `cylinders` too")),
+        (None, None, Zones::Exact(_)) => {
+            fields.check(&["zones"], false, "give `cylinders` too");
+            2
+        }
     };
-    let buffer = fields.table("buffer")?.map(buffer).transpose()?;
-    let params = RotatingParams {
+    let buffer = fields.table("buffer").map(buffer);
+    RotatingParams {
         capacity: sectors(capacity),
         surfaces,
         cylinders,
         rpm,
-        seek: seek(fields)?,
-        write_settle: fields.or("write_settle", Nanos::ZERO)?,
-        head_switch: fields.or("head_switch", Nanos::ZERO)?,
+        seek: seek(fields),
+        write_settle: fields.or("write_settle", Nanos::ZERO),
+        head_switch: fields.or("head_switch", Nanos::ZERO),
         zones,
-        overhead: overheads(fields, buffer.is_some_and(|buffer| buffer.write_back))?,
-        link: fields.need("link")?,
+        overhead: overheads(fields, buffer.is_some_and(|buffer| buffer.write_back)),
+        link: fields.need("link"),
         cache: buffer,
-        queue: drive_queue(fields)?,
-        spindle_sync: fields.or("spindle_sync", false)?,
-    };
-    Ok(params)
-}
-
-fn at_least_one(fields: &Fields<'_>, key: &'static str, otherwise: Option<u32>) -> Result<u32, SpecError> {
-    let count = match otherwise {
-        Some(otherwise) => fields.or(key, otherwise)?,
-        None => fields.need(key)?,
-    };
-    // Above it nothing real lies, and products of counts stay below 2^32.
-    match count {
-        1..=65_535 => Ok(count),
-        _ => Err(fields.wrong(key, "give 1 to 65535")),
+        queue: drive_queue(fields),
+        spindle_sync: fields.or("spindle_sync", false),
     }
 }
 
-fn seek(fields: &Fields<'_>) -> Result<Seek, SpecError> {
-    if let Some(points) = fields.get::<Vec<(u32, Nanos)>>("seek_curve")? {
+/// 1 to 65535: above it nothing real lies, and products of counts stay below 2^32.
+fn at_least_one(fields: &Fields<'_>, key: &'static str, otherwise: Option<u32>) -> u32 {
+    fields.count(key, otherwise, 65_535)
+}
+
+fn seek(fields: &Fields<'_>) -> Seek {
+    if let Some(points) = fields.get::<Vec<(u32, Nanos)>>("seek_curve") {
         let rising = points.windows(2).all(|pair| pair[0].0 < pair[1].0);
-        if points.len() < 2 || !rising || points[0].0 == 0 {
-            return Err(
-                fields.wrong("seek_curve", "give two or more pairs [cylinders, time], rising from 1 on")
-            );
-        }
-        return Ok(Seek::Measured(points));
+        let sound = points.len() >= 2 && rising && points[0].0 != 0;
+        fields.check(&["seek_curve"], sound, "give two or more pairs [cylinders, time], rising from 1 on");
+        return Seek::Measured(points);
     }
-    let average: Nanos = fields.need("seek_average")?;
+    let average: Nanos = fields.need("seek_average");
     // Source: ten measured drives, where the first is 0.08 to 0.22 and the last 1.8 to 2.05 of the average.
     let scaled = |factor: f64| Nanos::new(truncated(average.get() as f64 * factor));
-    let track_to_track = fields.or("seek_track", scaled(0.15))?;
-    let full = fields.or("seek_full", scaled(1.9))?;
-    if !(track_to_track <= average && average <= full) {
-        return Err(fields.wrong("seek_average", "it lies between `seek_track` and `seek_full`"));
-    }
-    Ok(Seek::ThreeNumbers { track_to_track, average, full })
+    let track_to_track = fields.or("seek_track", scaled(0.15));
+    let full = fields.or("seek_full", scaled(1.9));
+    let rising = track_to_track <= average && average <= full;
+    fields.check(
+        &["seek_average", "seek_track", "seek_full"],
+        rising,
+        "it lies between `seek_track` and `seek_full`",
+    );
+    Seek::ThreeNumbers { track_to_track, average, full }
 }
 
 /// The zones, and the cylinders they count up to where they do.
-fn zones(fields: &Fields<'_>) -> Result<(Zones, Option<u32>), SpecError> {
-    let tables = fields.tables("zones")?;
+fn zones(fields: &Fields<'_>) -> (Zones, Option<u32>) {
+    let tables = fields.tables("zones");
     if tables.is_empty() {
         let (outer, inner): (BytesPerSecond, BytesPerSecond) =
-            (fields.need("rate_outer")?, fields.need("rate_inner")?);
-        if inner > outer || inner.get() <= 0.0 {
-            return Err(fields.wrong("rate_inner", "it lies above zero and not above `rate_outer`"));
-        }
-        return Ok((Zones::Rates { outer, inner }, None));
+            (fields.need("rate_outer"), fields.need("rate_inner"));
+        let falling = inner <= outer && inner.get() > 0.0;
+        fields.check(&["rate_inner", "rate_outer"], falling, "it lies above zero and not above `rate_outer`");
+        return (Zones::Rates { outer, inner }, None);
     }
     let mut first_cylinder = 0u32;
     let mut zones = Vec::with_capacity(tables.len());
     for table in tables {
-        let cylinders = at_least_one(&table, "cylinders", None)?;
+        let cylinders = at_least_one(&table, "cylinders", None);
         zones.push(Zone {
             first_cylinder,
-            sectors_per_track: at_least_one(&table, "sectors", None)?,
-            track_skew: table.or("track_skew", 0)?,
-            cylinder_skew: table.or("cylinder_skew", 0)?,
+            sectors_per_track: at_least_one(&table, "sectors", None),
+            track_skew: table.or("track_skew", 0),
+            cylinder_skew: table.or("cylinder_skew", 0),
         });
         first_cylinder = first_cylinder.saturating_add(cylinders);
-        table.finish()?;
+        table.finish();
     }
-    Ok((Zones::Exact(zones), Some(first_cylinder)))
+    (Zones::Exact(zones), Some(first_cylinder))
 }
 
 /// `overhead` for all, `hit_overhead` for what the buffer answers, or `[overheads]` in full.
-fn overheads(fields: &Fields<'_>, write_back: bool) -> Result<Overheads, SpecError> {
-    let each: Nanos = fields.or("overhead", Nanos::ZERO)?;
-    let hit: Nanos = fields.or("hit_overhead", each)?;
+fn overheads(fields: &Fields<'_>, write_back: bool) -> Overheads {
+    let each: Nanos = fields.or("overhead", Nanos::ZERO);
+    let hit: Nanos = fields.or("hit_overhead", each);
     let mut overheads = Overheads::uniform(each);
     overheads.read_hit = AfterRw { after_read: hit, after_write: hit };
     overheads.write_hit = overheads.read_hit;
@@ -185,187 +178,175 @@ fn overheads(fields: &Fields<'_>, write_back: bool) -> Result<Overheads, SpecErr
         // The buffer answers every write.
         overheads.write_miss = overheads.write_hit;
     }
-    let Some(detail) = fields.table("overheads")? else { return Ok(overheads) };
+    let Some(detail) = fields.table("overheads") else { return overheads };
     for (key, slot) in [
         ("read_hit", &mut overheads.read_hit),
         ("read_miss", &mut overheads.read_miss),
         ("write_hit", &mut overheads.write_hit),
         ("write_miss", &mut overheads.write_miss),
     ] {
-        if let Some((after_read, after_write)) = detail.get::<(Nanos, Nanos)>(key)? {
+        if let Some((after_read, after_write)) = detail.get::<(Nanos, Nanos)>(key) {
             *slot = AfterRw { after_read, after_write };
         }
     }
-    overheads.completion = detail.or("completion", Nanos::ZERO)?;
-    detail.finish()?;
-    Ok(overheads)
+    overheads.completion = detail.or("completion", Nanos::ZERO);
+    detail.finish();
+    overheads
 }
 
-fn buffer(fields: Fields<'_>) -> Result<DriveCacheParams, SpecError> {
-    let size: Bytes = fields.need("size")?;
-    let segments = at_least_one(&fields, "segments", Some(16))?;
+fn buffer(fields: Fields<'_>) -> DriveCacheParams {
+    let size: Bytes = fields.need("size");
+    let segments = at_least_one(&fields, "segments", Some(16));
     let segment = Bytes::new(size.get() / u64::from(segments));
-    if segment.get() < units::SECTOR_BYTES {
-        return Err(fields.wrong("segments", "a segment holds at least one sector"));
-    }
+    fields.check(
+        &["segments", "size"],
+        segment.get() >= units::SECTOR_BYTES,
+        "a segment holds at least one sector",
+    );
     let params = DriveCacheParams {
         segments,
         segment: sectors(segment),
-        read_ahead: sectors(fields.or("read_ahead", segment)?),
-        read_ahead_after: fields.or("read_ahead_after", 0)?,
-        tops_up: fields.or("tops_up", true)?,
-        keeps_read: fields.or("keeps_read", true)?,
-        forward_after: fields.or("forward_after", Share::NONE)?,
-        almost_hits: fields.or("almost_hits", true)?,
-        write_back: fields.or("write_back", false)?,
-        write_segments: fields.or("write_segments", (segments / 2).max(1))?,
+        read_ahead: sectors(fields.or("read_ahead", segment)),
+        read_ahead_after: fields.or("read_ahead_after", 0),
+        tops_up: fields.or("tops_up", true),
+        keeps_read: fields.or("keeps_read", true),
+        forward_after: fields.or("forward_after", Share::NONE),
+        almost_hits: fields.or("almost_hits", true),
+        write_back: fields.or("write_back", false),
+        write_segments: fields.or("write_segments", (segments / 2).max(1)),
     };
-    fields.finish()?;
-    Ok(params)
+    fields.finish();
+    params
 }
 
-fn drive_queue(fields: &Fields<'_>) -> Result<DriveQueueParams, SpecError> {
-    let Some(queue) = fields.table("queue")? else {
-        return Ok(DriveQueueParams { order: Order::Fcfs, window: 1, age_limit: None, overlap: false });
+fn drive_queue(fields: &Fields<'_>) -> DriveQueueParams {
+    let Some(queue) = fields.table("queue") else {
+        return DriveQueueParams { order: Order::Fcfs, window: 1, age_limit: None, overlap: false };
     };
     let orders =
         [("fcfs", Order::Fcfs), ("c-look", Order::CLook), ("sstf", Order::Sstf), ("sptf", Order::Sptf)];
     let params = DriveQueueParams {
-        order: queue.one_of("order", Some(Order::Fcfs), &orders)?,
-        window: at_least_one(&queue, "window", Some(1))?,
-        age_limit: queue.unless_none("age_limit")?,
-        overlap: queue.or("overlap", true)?,
+        order: queue.one_of("order", Order::Fcfs, &orders),
+        window: at_least_one(&queue, "window", Some(1)),
+        age_limit: queue.unless_none("age_limit"),
+        overlap: queue.or("overlap", true),
     };
-    queue.finish()?;
-    Ok(params)
+    queue.finish();
+    params
 }
 
 /// One time for every page, or a list by kind of page.
+#[derive(Default)]
 struct PageTimes(Vec<Nanos>);
 
 impl Read for PageTimes {
     const WANT: &'static str = "a duration such as \"50us\", or a list of them";
-    fn read(what: &Scalar) -> Result<Self, String> {
-        let times = match what {
-            Scalar::List(_) => Vec::<Nanos>::read(what)?,
-            one => vec![Nanos::read(one)?],
-        };
-        if times.is_empty() { Err("give at least one".into()) } else { Ok(PageTimes(times)) }
+    fn read(node: &Node) -> Result<Self, Wrong> {
+        let times = document::one_or_more(node)?;
+        if times.is_empty() { Err(Wrong::said("give at least one")) } else { Ok(PageTimes(times)) }
     }
 }
 
-fn flash(fields: &Fields<'_>, capacity: Bytes) -> Result<FlashParams, SpecError> {
-    let page: Bytes = fields.need("page")?;
-    if page.is_zero() || !page.get().is_power_of_two() {
-        return Err(fields.wrong("page", "a page is a power of two, such as 4KiB or 16KiB"));
-    }
-    let over_provisioning: f64 = fields.need("over_provisioning")?;
-    if !(0.0..=10.0).contains(&over_provisioning) {
-        return Err(fields.wrong("over_provisioning", "a share of the user capacity such as 0.07"));
-    }
-    Ok(FlashParams {
+fn flash(fields: &Fields<'_>, capacity: Bytes) -> FlashParams {
+    let page: Bytes = fields.need("page");
+    fields.check(&["page"], page.get().is_power_of_two(), "a page is a power of two, such as 4KiB or 16KiB");
+    let over_provisioning: f64 = fields.need("over_provisioning");
+    let possible = (0.0..=10.0).contains(&over_provisioning);
+    fields.check(&["over_provisioning"], possible, "a share of the user capacity such as 0.07");
+    let translations = [("steady", false), ("mapped", true)];
+    FlashParams {
         capacity,
         over_provisioning,
-        channels: at_least_one(fields, "channels", None)?,
-        dies_per_channel: at_least_one(fields, "dies_per_channel", None)?,
-        planes: at_least_one(fields, "planes", Some(1))?,
+        channels: at_least_one(fields, "channels", None),
+        dies_per_channel: at_least_one(fields, "dies_per_channel", None),
+        planes: at_least_one(fields, "planes", Some(1)),
         page,
-        mapping: fields.or("mapping", Bytes::KIB * 4)?,
-        keeps_page: fields.or("keeps_page", false)?,
-        pages_per_block: at_least_one(fields, "pages_per_block", None)?,
-        read_page: fields.need::<PageTimes>("read_page")?.0,
-        program_page: fields.need("program_page")?,
-        erase_block: fields.need("erase_block")?,
-        suspend: fields.unless_none("suspend")?,
-        channel: fields.need("channel")?,
-        command: fields.need("command")?,
-        command_gap: fields.or("command_gap", Nanos::ZERO)?,
-        link: fields.need("link")?,
-        link_command: fields.or("link_command", Nanos::ZERO)?,
-        write_buffer: fields.or("write_buffer", Bytes::ZERO)?,
-        protected: fields.or("protected", false)?,
-        translation: match fields.one_of(
-            "translation",
-            Some(false),
-            &[("steady", false), ("mapped", true)],
-        )? {
+        mapping: fields.or("mapping", Bytes::KIB * 4),
+        keeps_page: fields.or("keeps_page", false),
+        pages_per_block: at_least_one(fields, "pages_per_block", None),
+        read_page: fields.need::<PageTimes>("read_page").0,
+        program_page: fields.need("program_page"),
+        erase_block: fields.need("erase_block"),
+        suspend: fields.unless_none("suspend"),
+        channel: fields.need("channel"),
+        command: fields.need("command"),
+        command_gap: fields.or("command_gap", Nanos::ZERO),
+        link: fields.need("link"),
+        link_command: fields.or("link_command", Nanos::ZERO),
+        write_buffer: fields.or("write_buffer", Bytes::ZERO),
+        protected: fields.or("protected", false),
+        translation: match fields.one_of("translation", false, &translations) {
             false => Translation::Steady,
-            true => Translation::Mapped { scale: at_least_one(fields, "map_scale", Some(64))? },
+            true => Translation::Mapped { scale: at_least_one(fields, "map_scale", Some(64)) },
         },
-    })
+    }
 }
 
-fn cached_flash(fields: &Fields<'_>, capacity: Bytes) -> Result<CachedFlashParams, SpecError> {
-    let (cache, line) = (fields.need("cache")?, fields.need("line")?);
-    check_lines(fields, cache, line)?;
-    Ok(CachedFlashParams {
+fn cached_flash(fields: &Fields<'_>, capacity: Bytes) -> CachedFlashParams {
+    let (cache, line) = (fields.need("cache"), fields.need("line"));
+    check_lines(fields, cache, line);
+    CachedFlashParams {
         capacity,
         cache,
         line,
-        hit: fields.need("hit")?,
-        regions: at_least_one(fields, "regions", None)?,
-        read: fields.need("read")?,
-        write: fields.need("write")?,
-        bandwidth: fields.need("bandwidth")?,
-        flash_bandwidth: fields.need("flash_bandwidth")?,
-        dirty_limit: fields.need("dirty_limit")?,
-    })
+        hit: fields.need("hit"),
+        regions: at_least_one(fields, "regions", None),
+        read: fields.need("read"),
+        write: fields.need("write"),
+        bandwidth: fields.need("bandwidth"),
+        flash_bandwidth: fields.need("flash_bandwidth"),
+        dirty_limit: fields.need("dirty_limit"),
+    }
 }
 
-fn queue(fields: &Fields<'_>) -> Result<QueueParams, SpecError> {
-    let service: Nanos = fields.need("service")?;
-    let fixed = fields.one_of("law", None, &[("fixed", true), ("exponential", false)])?;
-    Ok(QueueParams {
-        servers: at_least_one(fields, "servers", None)?,
-        service: if fixed { Service::Fixed(service) } else { Service::Exponential(service) },
-    })
+fn queue(fields: &Fields<'_>) -> QueueParams {
+    let service: Nanos = fields.need("service");
+    let is_fixed = fields.need_choice("law", &[("fixed", true), ("exponential", false)]).unwrap_or_default();
+    QueueParams {
+        servers: at_least_one(fields, "servers", None),
+        service: if is_fixed { Service::Fixed(service) } else { Service::Exponential(service) },
+    }
 }
 
-fn fitted(fields: &Fields<'_>) -> Result<FittedParams, SpecError> {
+fn fitted(fields: &Fields<'_>) -> FittedParams {
+    let (read, write) = (access(fields, "read", "read_rate"), access(fields, "write", "write_rate"));
     let params = FittedParams {
-        servers: at_least_one(fields, "servers", Some(1))?,
-        read: access(fields, "read", "read_rate")?,
-        write: access(fields, "write", "write_rate")?,
-        read_on: fields.or("read_on_rate", fields.need("read_rate")?)?,
-        write_on: fields.or("write_on_rate", fields.need("write_rate")?)?,
-        dies: fields.or("dies", 0)?,
-        program: fields.or("program", Nanos::from_millis(1))?,
-        piece: fields.or("piece", PIECE)?,
-        buffer: fields.or("buffer", Bytes::ZERO)?,
-        beside: fields.or("beside", Nanos::ZERO)?,
-        link: moving(fields, "link")?,
-        link_command: fields.or("link_command", Nanos::ZERO)?,
-        follow: fields.or("follow", Nanos::ZERO)?,
-        spread: fields.or("spread", Vec::new())?,
+        servers: at_least_one(fields, "servers", Some(1)),
+        read_on: moving_or(fields, "read_on_rate", read.rate),
+        write_on: moving_or(fields, "write_on_rate", write.rate),
+        read,
+        write,
+        dies: fields.or("dies", 0),
+        program: fields.or("program", Nanos::from_millis(1)),
+        piece: fields.or("piece", PIECE),
+        buffer: fields.or("buffer", Bytes::ZERO),
+        beside: fields.or("beside", Nanos::ZERO),
+        link: moving(fields, "link"),
+        link_command: fields.or("link_command", Nanos::ZERO),
+        follow: fields.or("follow", Nanos::ZERO),
+        spread: fields.or("spread", Vec::new()),
     };
-    if params.piece == Bytes::ZERO {
-        return Err(fields.wrong("piece", "a die reads at least something"));
-    }
-    if params.dies > 4_096 {
-        return Err(fields.wrong("dies", "give at most 4096"));
-    }
-    if params.read_on.get().min(params.write_on.get()) <= 0.0 {
-        return Err(fields.wrong("write_on_rate", "it moves at least something, and so does `read_on_rate`"));
-    }
-    let sound = |parts: &[f64]| parts.iter().all(|part| (0.0..=1e6).contains(part));
-    if !sound(&params.spread) || params.spread.len() > 1_000 {
-        return Err(fields.wrong("spread", "give at most 1000 parts of the mean, such as [0.5, 1.0, 1.5]"));
-    }
-    Ok(params)
+    fields.check(&["piece"], !params.piece.is_zero(), "a die reads at least something");
+    fields.check(&["dies"], params.dies <= 4_096, "give at most 4096");
+    let sound = params.spread.iter().all(|part| (0.0..=1e6).contains(part)) && params.spread.len() <= 1_000;
+    fields.check(&["spread"], sound, "give at most 1000 parts of the mean, such as [0.5, 1.0, 1.5]");
+    params
 }
 
-fn access(fields: &Fields<'_>, times: &'static str, rate: &'static str) -> Result<Access, SpecError> {
-    let list: Vec<(u32, Nanos)> = fields.need(times)?;
-    let rising = list.windows(2).all(|pair| pair[0].0 < pair[1].0);
-    if !rising || list.first().is_none_or(|first| first.0 == 0) {
-        return Err(fields.wrong(times, "give pairs [commands, time], the commands rising from 1 on"));
-    }
-    Ok(Access { times: list, rate: moving(fields, rate)? })
+fn access(fields: &Fields<'_>, times: &'static str, rate: &'static str) -> Access {
+    let list: Vec<(u32, Nanos)> = fields.need(times);
+    let rising =
+        list.windows(2).all(|pair| pair[0].0 < pair[1].0) && list.first().is_some_and(|first| first.0 > 0);
+    fields.check(&[times], rising, "give pairs [commands, time], the commands rising from 1 on");
+    Access { times: list, rate: moving(fields, rate) }
 }
 
-fn moving(fields: &Fields<'_>, key: &'static str) -> Result<BytesPerSecond, SpecError> {
-    match fields.need::<BytesPerSecond>(key)? {
-        rate if rate.get() > 0.0 => Ok(rate),
-        _ => Err(fields.wrong(key, "it moves at least something")),
-    }
+fn moving(fields: &Fields<'_>, key: &'static str) -> BytesPerSecond {
+    let rate: BytesPerSecond = fields.need(key);
+    fields.check(&[key], rate.get() > 0.0, "it moves at least something");
+    rate
+}
+
+fn moving_or(fields: &Fields<'_>, key: &'static str, otherwise: BytesPerSecond) -> BytesPerSecond {
+    if fields.get::<BytesPerSecond>(key).is_some() { moving(fields, key) } else { otherwise }
 }

@@ -1,7 +1,6 @@
 //! One figure of a description, with its place and what it rests on.
 
-use super::error::SourceLocation;
-use super::tree::{Confidence, Node, Scalar, Table};
+use document::{Confidence, Node, Place, Table, Value};
 
 /// One figure, as `fathom array show` prints it.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,7 +14,7 @@ pub struct Figure {
     /// How sure it is.
     pub confidence: Option<Confidence>,
     /// Where it stands.
-    pub at: SourceLocation,
+    pub at: Place,
     /// Whether it is a size, time, rate, share or number, rather than a name or a choice.
     pub measured: bool,
 }
@@ -29,42 +28,35 @@ impl Figure {
 /// Every value of a table but its name, purpose and options, in the order written.
 pub(super) fn collect(table: &Table) -> Vec<Figure> {
     let mut figures = Vec::new();
-    for entry in &table.entries {
-        if !matches!(entry.key.as_str(), "name" | "about" | "part" | "options" | "inherits") {
-            walk(&entry.key, &entry.node, &mut figures);
+    for (key, node) in table.iter() {
+        if !matches!(key.text.as_str(), "name" | "about" | "part" | "options" | "inherits") {
+            walk(&key.text, node, &mut figures);
         }
     }
     figures
 }
 
 fn walk(key: &str, node: &Node, figures: &mut Vec<Figure>) {
-    match node {
-        Node::Table(table) => {
-            table
-                .entries
-                .iter()
-                .for_each(|entry| walk(&format!("{key}.{}", entry.key), &entry.node, figures));
-        }
-        Node::Value(value) => figures.push(Figure {
-            key: key.to_string(),
-            value: value.what.text(),
-            source: value.basis.source.as_deref().map(str::to_string),
-            confidence: value.basis.confidence,
-            at: value.at.clone(),
-            measured: measured(&value.what),
-        }),
+    if let Some(table) = node.table() {
+        return table.iter().for_each(|(inner, node)| walk(&format!("{key}.{}", inner.text), node, figures));
     }
+    let basis = node.basis.as_deref();
+    figures.push(Figure {
+        key: key.to_string(),
+        value: node.shown(),
+        source: basis.and_then(|basis| basis.source.clone()),
+        confidence: basis.and_then(|basis| basis.confidence),
+        at: node.place.clone(),
+        measured: measured(node),
+    });
 }
 
 /// Whether a value is a measure: a number, or a text that starts with a digit.
-fn measured(what: &Scalar) -> bool {
-    match what {
-        Scalar::Whole(_) | Scalar::Real(_) => true,
-        Scalar::Text(text) => text.starts_with(|first: char| first.is_ascii_digit()),
-        Scalar::List(items) => items.iter().any(|item| match item {
-            Node::Value(value) => measured(&value.what),
-            Node::Table(_) => true,
-        }),
-        Scalar::Truth(_) => false,
+fn measured(node: &Node) -> bool {
+    match &node.value {
+        Value::Integer(_) | Value::Float(_) | Value::Table(_) => true,
+        Value::Text(text) => text.starts_with(|first: char| first.is_ascii_digit()),
+        Value::List(items) => items.iter().any(measured),
+        Value::Bool(_) | Value::Date(_) => false,
     }
 }

@@ -4,14 +4,13 @@
 
 use std::str::FromStr;
 
+use document::{Fields, Mistakes, Node, Place, Read, Table, Value, Wrong};
 use units::convert::narrow;
 use units::{Bytes, Sectors};
 
 use super::device::{self, DeviceSpec};
-use super::error::{Fault, SourceLocation, SpecError};
-use super::fields::{Fields, Read};
 use super::source::{self, Shelf, Source};
-use super::tree::{Node, Scalar, Table, Value};
+use super::tree::overlay;
 use crate::raid::{Geometry, GeometryError, Layout, Level, SetSpec, WriteRule};
 
 /// Disks are numbered in 16 bits where sets are planned, spares among them.
@@ -58,270 +57,280 @@ pub struct LayoutSpec {
 
 impl Read for Level {
     const WANT: &'static str = "a RAID level: jbod, 0, 1, 1e, 10, 5, 6, 50 or 60";
-    fn read(what: &Scalar) -> Result<Self, String> {
-        match what {
-            Scalar::Text(_) | Scalar::Whole(_) => {
-                Level::from_str(&what.text()).map_err(|error| error.to_string())
-            }
-            other => Err(format!("`{}` is not {}", other.text(), Self::WANT)),
+    fn read(node: &Node) -> Result<Self, Wrong> {
+        match &node.value {
+            Value::Text(text) | Value::Integer(text) => by_text(text),
+            _ => Err(Self::not(node)),
         }
     }
 }
 
 impl Read for Layout {
     const WANT: &'static str = "a parity layout such as \"left-symmetric\"";
-    fn read(what: &Scalar) -> Result<Self, String> {
-        Layout::from_str(&what.text()).map_err(|error| error.to_string())
+    fn read(node: &Node) -> Result<Self, Wrong> {
+        by_text(&node.shown())
     }
 }
 
-/// Reads `[devices]` and `[raid]`.
-pub(super) fn read(
-    library: &dyn Source,
-    devices: Fields<'_>,
-    raid: Fields<'_>,
-    controllers: u32,
-) -> Result<LayoutSpec, SpecError> {
-    let (models, disks) = read_devices(library, devices)?;
-    let spares_wanted: u32 = raid.or("spares", 0)?;
-    let (sets, spares) = read_sets(&raid, &models, &disks, spares_wanted)?;
-    let failed = numbers(&raid, "failed", disks.len())?;
-    let luns = read_luns(&raid, &sets, controllers)?;
-    raid.finish()?;
-    Ok(LayoutSpec { models, disks, sets, spares, failed, luns })
+fn by_text<T: FromStr<Err: std::fmt::Display>>(text: &str) -> Result<T, Wrong> {
+    text.parse().map_err(|error: T::Err| Wrong::parted(&error.to_string()))
 }
 
-fn read_devices(library: &dyn Source, fields: Fields<'_>) -> Result<(Vec<DeviceSpec>, Vec<u32>), SpecError> {
-    let changes = match fields.table("with")? {
-        Some(with) => with.all().map(|(key, node)| (key.to_string(), node.clone())).collect(),
-        None => Vec::new(),
+/// A disk number, a list of them, or `none`.
+#[derive(Default)]
+struct Numbers(Vec<i64>);
+
+impl Read for Numbers {
+    const WANT: &'static str = "a disk number, or a list of them";
+    fn read(node: &Node) -> Result<Self, Wrong> {
+        if node.is("none") { Ok(Numbers::default()) } else { document::one_or_more(node).map(Numbers) }
+    }
+}
+
+/// The models there are, and which of them each disk is.
+pub(super) struct Devices {
+    models: Vec<DeviceSpec>,
+    disks: Vec<u32>,
+}
+
+/// Reads `[devices]`; `None` where what cannot be read leaves none.
+pub(super) fn devices(library: &dyn Source, fields: Fields<'_>) -> Option<Devices> {
+    let with = fields.table("with");
+    let groups = groups(&fields);
+    let all: u64 = groups.iter().flatten().map(|(_, count, _)| u64::from(*count)).sum();
+    let possible = groups.is_none() || (1..=MOST_DISKS).contains(&all);
+    fields.check(&["count"], possible, format!("an array has 1 to {MOST_DISKS} disks, not {all}"));
+    fields.finish();
+    let groups = groups.filter(|_| possible)?;
+    let mut names: Vec<&str> = Vec::new();
+    let (mut models, mut disks) = (Vec::new(), Vec::new());
+    for (model, count, at) in &groups {
+        let known = names.iter().position(|known| known == model);
+        let index = known.unwrap_or_else(|| {
+            names.push(model);
+            models.push(device_with(library, model, at, with.as_ref(), fields.mistakes()));
+            models.len() - 1
+        });
+        disks.extend(std::iter::repeat_n(narrow::<u32>(index), *count as usize));
+    }
+    let models: Vec<DeviceSpec> = models.into_iter().collect::<Option<_>>()?;
+    assert!(disks.iter().all(|model| (*model as usize) < models.len()), "each disk is of a model");
+    Some(Devices { models, disks })
+}
+
+/// Model, count, and where it is named, of each group of like disks; `None` where they cannot be read.
+fn groups(fields: &Fields<'_>) -> Option<Vec<(String, u32, Place)>> {
+    let mix = fields.tables("mix");
+    let (model, count): (Option<String>, Option<u32>) = (fields.unless_none("model"), fields.get("count"));
+    if let Some(model) = model {
+        let count = count.or_else(|| fields.need_some("count"))?;
+        return Some(vec![(model, count, fields.place_of("model"))]);
+    }
+    if mix.is_empty() {
+        let _: String = fields.need("model");
+        fields.check(&["model", "mix"], false, "name a device, or give a `mix`");
+        return None;
+    }
+    let group = |table: Fields<'_>| {
+        let group = (table.need("model"), table.need("count"), table.place_of("model"));
+        table.finish();
+        table.is_sound().then_some(group)
     };
-    let mut groups: Vec<(String, u32, SourceLocation)> = Vec::new();
-    let mix = fields.tables("mix")?;
-    let (model, count): (Option<String>, Option<u32>) = (fields.unless_none("model")?, fields.get("count")?);
-    match model {
-        Some(model) => {
-            let count = count.map_or_else(|| fields.need("count"), Ok)?;
-            groups.push((model, count, fields.place_of("model")));
-        }
-        None if mix.is_empty() => {
-            return Err(fields
-                .need::<String>("model")
-                .err()
-                .unwrap_or_else(|| fields.wrong("model", "name a device, or give a `mix`")));
-        }
-        None => {
-            for table in mix {
-                groups.push((table.need("model")?, table.need("count")?, table.place_of("model")));
-                table.finish()?;
-            }
-        }
-    }
-    let all: u64 = groups.iter().map(|(_, count, _)| u64::from(*count)).sum();
-    if all == 0 || all > MOST_DISKS {
-        return Err(fields.wrong("count", format!("an array has 1 to {MOST_DISKS} disks, not {all}")));
-    }
-    fields.finish()?;
-    let mut models: Vec<DeviceSpec> = Vec::new();
-    let mut disks = Vec::new();
-    for (model, count, at) in groups {
-        let index = match models.iter().position(|known| known.model == model) {
-            Some(index) => index,
-            None => {
-                models.push(read_device(library, &model, &at, &changes)?);
-                models.len() - 1
-            }
-        };
-        disks.extend(std::iter::repeat_n(narrow::<u32>(index), count as usize));
-    }
-    Ok((models, disks))
+    // All of them are read before one that cannot be is the end of it.
+    mix.into_iter().map(group).collect::<Vec<_>>().into_iter().collect()
 }
 
-fn read_device(
+/// The device `model` with what the array changes of it; a table named by a kind changes devices of that kind alone.
+fn device_with(
     library: &dyn Source,
     model: &str,
-    at: &SourceLocation,
-    changes: &[(String, Node)],
-) -> Result<DeviceSpec, SpecError> {
-    let mut table = source::load(library, Shelf::Device, model, at)?;
-    let kind = table.get("kind").map(|entry| &entry.node);
-    let kind = match kind {
-        Some(Node::Value(Value { what: Scalar::Text(kind), .. })) => kind.clone(),
-        _ => String::new(),
-    };
-    let mut over = Table::empty(at.clone());
-    for (key, node) in changes {
-        match node {
-            // A table named by a kind changes devices of that kind alone.
-            Node::Table(of_kind) if device::KINDS.contains(&key.as_str()) => {
-                if *key == kind {
-                    over.overlay(of_kind.clone());
+    at: &Place,
+    with: Option<&Fields<'_>>,
+    mistakes: &Mistakes,
+) -> Option<DeviceSpec> {
+    let mut file = source::load(library, Shelf::Device, model, at, mistakes)?;
+    let kind = file.table.get("kind").and_then(Node::scalar);
+    for (key, node) in with.into_iter().flat_map(Fields::all) {
+        match node.table() {
+            Some(of_kind) if device::KINDS.contains(&key.text.as_str()) => {
+                if kind.as_deref() == Some(&key.text) {
+                    overlay(&mut file.table, of_kind.clone());
                 }
             }
             _ => {
-                let at = node.at().clone();
-                let mut one = Table::empty(at.clone());
-                one.entries.push(super::tree::Entry { key: key.clone(), at, node: node.clone() });
-                over.overlay(one);
+                let mut one = Table::default();
+                one.put(key.clone(), node.clone());
+                overlay(&mut file.table, one);
             }
         }
     }
-    table.overlay(over);
-    device::read(model, Fields::new("", &table))
+    device::read(model, Fields::new("", &file.table, &file.at, mistakes))
 }
 
-fn read_sets(
-    raid: &Fields<'_>,
-    models: &[DeviceSpec],
-    disks: &[u32],
-    spares_wanted: u32,
-) -> Result<(Vec<RaidSet>, Vec<u32>), SpecError> {
-    let level: Level = raid.need("level")?;
-    let chunk: Bytes = raid.or("chunk", Bytes::KIB * 64)?;
-    let layout = raid.or("layout", Layout::default())?;
-    let rules = [
-        ("fewer-reads", WriteRule::FewerReads),
-        ("prefer-modify", WriteRule::PreferModify),
-        ("reconstruct", WriteRule::Reconstruct),
-    ];
-    let rule = raid.one_of("partial_writes", Some(WriteRule::FewerReads), &rules)?;
-    let groups: u32 = raid.or("groups", if level.is_nested() { 2 } else { 1 })?;
-    // An option may leave a file's count of groups standing beside a level that has none.
-    let groups = if level.is_nested() { groups } else { 1 };
-    if !chunk.is_multiple_of(Bytes::new(units::SECTOR_BYTES)) {
-        return Err(raid.wrong("chunk", format!("{chunk} is not a whole number of 512-byte sectors")));
-    }
-    let members = members(raid, disks.len())?;
-    let mut sets = Vec::with_capacity(members.len());
-    for members in members {
-        let smallest = members.iter().map(|disk| models[disks[*disk as usize] as usize].capacity).min();
-        let spec = SetSpec {
-            groups,
-            layout,
-            rule,
-            ..SetSpec::new(
-                level,
-                narrow::<u32>(members.len()),
-                Sectors(chunk.get() / units::SECTOR_BYTES),
-                smallest.unwrap_or(Sectors(0)),
-            )
+/// What `[raid]` says, before it is known which disks there are.
+pub(super) struct Wanted<'t> {
+    fields: Fields<'t>,
+    level: Option<Level>,
+    chunk: Bytes,
+    layout: Layout,
+    rule: WriteRule,
+    groups: Option<u32>,
+    sets: u32,
+    each: Option<u32>,
+    members: Option<Vec<Vec<i64>>>,
+    spares: u32,
+    failed: Vec<i64>,
+    luns: Option<u32>,
+    lun_size: Option<Bytes>,
+    owner: Option<u32>,
+}
+
+impl<'t> Wanted<'t> {
+    /// Reads `[raid]`.
+    pub(super) fn read(raid: Fields<'t>) -> Wanted<'t> {
+        let rules = [
+            ("fewer-reads", WriteRule::FewerReads),
+            ("prefer-modify", WriteRule::PreferModify),
+            ("reconstruct", WriteRule::Reconstruct),
+        ];
+        let wanted = Wanted {
+            level: raid.need_some("level"),
+            chunk: raid.or("chunk", Bytes::KIB * 64),
+            layout: raid.or("layout", Layout::default()),
+            rule: raid.one_of("partial_writes", WriteRule::FewerReads, &rules),
+            groups: raid.get("groups"),
+            sets: raid.or("sets", 1),
+            each: raid.get("disks"),
+            members: raid.get("members"),
+            spares: raid.or("spares", 0),
+            failed: raid.or("failed", Numbers::default()).0,
+            luns: raid.get("luns"),
+            lun_size: raid.unless_none("lun_size"),
+            owner: raid.unless_none("owner"),
+            fields: raid,
         };
-        let geometry =
-            Geometry::new(spec).map_err(|why| SpecError::at(blame(raid, &why), Fault::Raid { why }))?;
-        sets.push(RaidSet { members, geometry });
+        let raid = &wanted.fields;
+        if wanted.members.is_none() && !raid.says("members") {
+            let _: u32 = raid.need("disks");
+        }
+        let whole = wanted.chunk.is_multiple_of(Bytes::new(units::SECTOR_BYTES));
+        let why = format!("{} is not a whole number of 512-byte sectors", wanted.chunk);
+        raid.check(&["chunk"], whole, why);
+        raid.check(&["luns"], wanted.luns.is_none_or(|luns| (1..=4096).contains(&luns)), "give 1 to 4096");
+        raid.finish();
+        wanted
     }
-    let spares: Vec<u32> = (0..narrow::<u32>(disks.len()))
-        .filter(|disk| !sets.iter().any(|set| set.members.contains(disk)))
-        .take(spares_wanted as usize)
-        .collect();
-    if spares.len() < spares_wanted as usize {
-        return Err(raid.wrong(
-            "spares",
-            format!("{spares_wanted} hot spares are configured, {} disks are left over", spares.len()),
-        ));
+
+    /// Sets and LUNs of `devices`; `None`, and a mistake, where they do not go together.
+    pub(super) fn of(&self, devices: Devices, controllers: u32) -> Option<LayoutSpec> {
+        let level = self.level.filter(|_| self.fields.is_sound())?;
+        let there_are = devices.disks.len();
+        let failed = self.numbered("failed", &self.failed, there_are);
+        let members = self.set_members(there_are)?;
+        let sets: Vec<RaidSet> =
+            members.into_iter().map(|members| self.set(level, members, &devices)).collect::<Option<_>>()?;
+        let unused = |disk: &u32| !sets.iter().any(|set| set.members.contains(disk));
+        let spares: Vec<u32> =
+            (0..narrow::<u32>(there_are)).filter(unused).take(self.spares as usize).collect();
+        let (wanted, left) = (self.spares, spares.len());
+        let why = format!("{wanted} hot spares are configured, {left} disks are left over");
+        self.fields.check(&["spares"], left >= wanted as usize, why);
+        let luns = self.cut(&sets, controllers)?;
+        let Devices { models, disks } = devices;
+        Some(LayoutSpec { models, disks, sets, spares, failed: failed?, luns })
     }
-    Ok((sets, spares))
-}
 
-/// The disk numbers of each set: `members` in full, or `sets` sets of `disks` disks from disk 0 on.
-fn members(raid: &Fields<'_>, there_are: usize) -> Result<Vec<Vec<u32>>, SpecError> {
-    let sets: u32 = raid.or("sets", 1)?;
-    let each: Option<u32> = raid.get("disks")?;
-    if let Some(lists) = raid.get::<Vec<Vec<i64>>>("members")? {
-        let at = raid.place_of("members");
-        let lists: Vec<Vec<u32>> = lists
-            .iter()
-            .map(|list| list.iter().map(|disk| in_range(*disk, there_are, &at)).collect())
-            .collect::<Result<_, _>>()?;
-        let mut all: Vec<u32> = lists.concat();
-        all.sort_unstable();
-        return match all.windows(2).find(|pair| pair[0] == pair[1]) {
-            Some(pair) => Err(raid.wrong("members", format!("disk {} is in it twice", pair[0]))),
-            None => Ok(lists),
-        };
-    }
-    let each = each.map_or_else(|| raid.need("disks"), Ok)?;
-    let wanted = u64::from(sets) * u64::from(each);
-    if sets == 0 || wanted > there_are as u64 {
-        let of = if sets == 1 { format!("{each} disks") } else { format!("{sets} sets of {each} disks") };
-        let why = format!("{of} are more than the {there_are} the array has; give at most {there_are}");
-        return Err(raid.wrong(if sets > 1 { "sets" } else { "disks" }, why));
-    }
-    Ok((0..sets).map(|set| (set * each..(set + 1) * each).collect()).collect())
-}
-
-fn numbers(raid: &Fields<'_>, key: &'static str, there_are: usize) -> Result<Vec<u32>, SpecError> {
-    let at = raid.place_of(key);
-    let list = match raid.get::<OneOrMore>(key)? {
-        None => return Ok(Vec::new()),
-        Some(OneOrMore(list)) => list,
-    };
-    list.iter().map(|disk| in_range(*disk, there_are, &at)).collect()
-}
-
-struct OneOrMore(Vec<i64>);
-
-impl Read for OneOrMore {
-    const WANT: &'static str = "a disk number, or a list of them";
-    fn read(what: &Scalar) -> Result<Self, String> {
-        match what {
-            Scalar::Whole(number) => Ok(OneOrMore(vec![*number])),
-            Scalar::Text(text) if text == "none" => Ok(OneOrMore(Vec::new())),
-            list => Vec::<i64>::read(list).map(OneOrMore),
+    fn set(&self, level: Level, members: Vec<u32>, devices: &Devices) -> Option<RaidSet> {
+        let capacity = |disk: &u32| devices.models[devices.disks[*disk as usize] as usize].capacity;
+        let smallest = members.iter().map(capacity).min().unwrap_or(Sectors(0));
+        let chunk = Sectors(self.chunk.get() / units::SECTOR_BYTES);
+        // An option may leave a file's count of groups standing beside a level that has none.
+        let groups = if level.is_nested() { self.groups.unwrap_or(2) } else { 1 };
+        let (layout, rule) = (self.layout, self.rule);
+        let spec = SetSpec::new(level, narrow::<u32>(members.len()), chunk, smallest);
+        match Geometry::new(SetSpec { groups, layout, rule, ..spec }) {
+            Ok(geometry) => Some(RaidSet { members, geometry }),
+            Err(why) => {
+                self.fields.mistakes().wrong(&self.blame(&why), Wrong::parted(&why.to_string()));
+                None
+            }
         }
     }
-}
 
-fn in_range(disk: i64, there_are: usize, at: &SourceLocation) -> Result<u32, SpecError> {
-    let count = narrow::<u32>(there_are);
-    u32::try_from(disk)
-        .ok()
-        .filter(|number| *number < count)
-        .ok_or(SpecError::at(at.clone(), Fault::NoSuchDisk { disk, count }))
-}
-
-/// The key that a geometry's error is about: the one typed, where one was.
-fn blame(raid: &Fields<'_>, why: &GeometryError) -> SourceLocation {
-    let key = match why {
-        GeometryError::NoChunk { .. } | GeometryError::ChunkNoPowerOfTwo { .. } => "chunk",
-        GeometryError::TooFewGroups { .. }
-        | GeometryError::UnevenGroups { .. }
-        | GeometryError::NotNested { .. } => "groups",
-        _ => "disks",
-    };
-    let typed = |key: &str| raid.all().any(|(name, node)| name == key && node.at().line == 0);
-    match ["level", "disks", "chunk"].into_iter().find(|key| typed(key)) {
-        Some(key) => raid.place_of(key),
-        None => raid.place_of(key),
-    }
-}
-
-fn read_luns(raid: &Fields<'_>, sets: &[RaidSet], controllers: u32) -> Result<Vec<LunSpec>, SpecError> {
-    let count: u32 = raid.or("luns", narrow::<u32>(sets.len()))?;
-    let wanted: Option<Bytes> = raid.unless_none("lun_size")?;
-    let owner: Option<u32> = raid.unless_none("owner")?;
-    if count == 0 || count > 4096 {
-        return Err(raid.wrong("luns", "give 1 to 4096"));
-    }
-    if owner.is_some_and(|owner| owner >= controllers) {
-        return Err(raid.wrong("owner", format!("controllers are numbered 0 to {}", controllers - 1)));
-    }
-    let many = narrow::<u32>(sets.len());
-    let mut luns = Vec::with_capacity(count as usize);
-    for lun in 0..count {
-        let (set, nth) = (lun % many, lun / many);
-        let on_this_set = count / many + u32::from(set < count % many);
-        let whole = sets[set as usize].geometry.capacity().0;
-        let part = whole / u64::from(on_this_set);
-        let size = wanted.map_or(part, |size| size.get() / units::SECTOR_BYTES);
-        if size == 0 || size > part {
-            let most = Sectors(part).bytes();
-            return Err(
-                raid.wrong("lun_size", format!("{on_this_set} LUNs on a set have room for {most} each"))
-            );
+    /// The disk numbers of each set: `members` in full, or `sets` sets of `disks` disks from disk 0 on.
+    fn set_members(&self, there_are: usize) -> Option<Vec<Vec<u32>>> {
+        let refuse = |key: &str, why: String| {
+            self.fields.wrong(key, why);
+            None
+        };
+        if let Some(lists) = &self.members {
+            let lists: Vec<Vec<u32>> =
+                lists.iter().map(|list| self.numbered("members", list, there_are)).collect::<Option<_>>()?;
+            let mut all: Vec<u32> = lists.concat();
+            all.sort_unstable();
+            return match all.windows(2).find(|pair| pair[0] == pair[1]) {
+                Some(pair) => refuse("members", format!("disk {} is in it twice", pair[0])),
+                None => Some(lists),
+            };
         }
-        let start = Sectors(u64::from(nth) * part);
-        luns.push(LunSpec { set, start, size: Sectors(size), owner: owner.unwrap_or(lun % controllers) });
+        let (sets, each) = (self.sets, self.each?);
+        let wanted = u64::from(sets) * u64::from(each);
+        if sets == 0 || wanted > there_are as u64 {
+            let of = if sets == 1 { format!("{each} disks") } else { format!("{sets} sets of {each} disks") };
+            let why = format!("{of} are more than the {there_are} the array has; give at most {there_are}");
+            return refuse(if sets == 1 { "disks" } else { "sets" }, why);
+        }
+        Some((0..sets).map(|set| (set * each..(set + 1) * each).collect()).collect())
     }
-    Ok(luns)
+
+    /// The disks with these numbers, which are those of `key`.
+    fn numbered(&self, key: &str, numbers: &[i64], there_are: usize) -> Option<Vec<u32>> {
+        let known = |disk: &i64| u32::try_from(*disk).ok().filter(|disk| (*disk as usize) < there_are);
+        let stranger = numbers.iter().find(|disk| known(disk).is_none());
+        if let Some(disk) = stranger {
+            let last = there_are.saturating_sub(1);
+            let why = format!("there is no disk {disk}: the array has {there_are}, numbered 0 to {last}");
+            self.fields.mistakes().wrong(&self.fields.place_of(key), Wrong::said(why));
+        }
+        numbers.iter().map(known).collect()
+    }
+
+    /// The key that a geometry's error is about: the one typed, where one was.
+    fn blame(&self, why: &GeometryError) -> Place {
+        let key = match why {
+            GeometryError::NoChunk { .. } | GeometryError::ChunkNoPowerOfTwo { .. } => "chunk",
+            GeometryError::TooFewGroups { .. }
+            | GeometryError::UnevenGroups { .. }
+            | GeometryError::NotNested { .. } => "groups",
+            _ => "disks",
+        };
+        let typed = ["level", "disks", "chunk"].map(|key| self.fields.place_of(key));
+        typed.into_iter().find(|place| !place.has_line()).unwrap_or_else(|| self.fields.place_of(key))
+    }
+
+    /// The LUNs, spread over the sets in turn.
+    fn cut(&self, sets: &[RaidSet], controllers: u32) -> Option<Vec<LunSpec>> {
+        let many = narrow::<u32>(sets.len());
+        let count = self.luns.unwrap_or(many);
+        if count == 0 {
+            self.fields.wrong("luns", "give 1 to 4096");
+        }
+        let owned = self.owner.is_none_or(|owner| owner < controllers);
+        self.fields.check(&["owner"], owned, format!("controllers are numbered 0 to {}", controllers - 1));
+        let lun = |lun: u32| {
+            let (set, nth) = (lun % many, lun / many);
+            let on_this_set = count / many + u32::from(set < count % many);
+            let part = sets[set as usize].geometry.capacity().0 / u64::from(on_this_set);
+            let size = self.lun_size.map_or(part, |size| size.get() / units::SECTOR_BYTES);
+            if size == 0 || size > part {
+                let most = Sectors(part).bytes();
+                let why = format!("{on_this_set} LUNs on a set have room for {most} each");
+                self.fields.wrong("lun_size", why);
+                return None;
+            }
+            let start = Sectors(u64::from(nth) * part);
+            Some(LunSpec { set, start, size: Sectors(size), owner: self.owner.unwrap_or(lun % controllers) })
+        };
+        (0..count).map(lun).collect()
+    }
 }

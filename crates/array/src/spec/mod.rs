@@ -15,8 +15,6 @@
 mod address;
 pub mod case;
 mod device;
-mod error;
-mod fields;
 mod figure;
 mod layout;
 mod memory;
@@ -31,13 +29,12 @@ mod tests;
 
 pub use address::Address;
 pub use device::DeviceSpec;
-pub use error::{Fault, SourceLocation, SpecError};
+pub use document::{Confidence, Errors};
 pub use figure::Figure;
 pub use layout::{LayoutSpec, LunSpec, RaidSet};
 pub use options::{Chosen, OptionSpec, Takes};
 pub use parts::BACKGROUND_KINDS;
 pub use source::{Layered, Shelf, Shipped, Source, SourceText};
-pub use tree::Confidence;
 
 use crate::background::BackgroundParams;
 use crate::controller::ControllerParams;
@@ -45,8 +42,8 @@ use crate::device::DeviceParams;
 use crate::host::HostParams;
 use crate::link::LinkParams;
 use crate::protocol::ProtocolParams;
-use fields::Fields;
-use tree::Table;
+use document::{Fields, Mistakes};
+use tree::File;
 
 /// An array with every choice made: all that a simulation takes.
 #[derive(Clone, Debug, PartialEq)]
@@ -110,10 +107,12 @@ pub struct ArrayFile {
 }
 
 /// The array at `address`, for example `md3000?raid=10&luns=2`, with or without `array:` before it.
-pub fn array(library: &dyn Source, address: &str) -> Result<ArraySpec, SpecError> {
+pub fn array(library: &dyn Source, address: &str) -> Result<ArraySpec, Errors> {
     let address = Address::parse(address)?;
-    let table = source::load(library, Shelf::Array, &address.name, &SourceLocation::of(&address.label))?;
-    build(library, table, &address)
+    let mistakes = Mistakes::default();
+    let file = source::load(library, Shelf::Array, &address.name, &address.place(), &mistakes);
+    let spec = file.and_then(|file| build(library, file, &address, &mistakes));
+    mistakes.finish(spec)
 }
 
 /// The array that `text` describes, taken with the options of `address`, whose name is not looked at.
@@ -124,61 +123,76 @@ pub fn array_text(
     label: &str,
     text: &str,
     address: &Address,
-) -> Result<ArraySpec, SpecError> {
-    let table = source::with_parents(library, Shelf::Array, tree::parse(label, text)?, &mut Vec::new())?;
-    build(library, table, address)
+) -> Result<ArraySpec, Errors> {
+    let mistakes = Mistakes::default();
+    let file = tree::parse(label, text, &mistakes);
+    let file = file.and_then(|file| source::with_parents(library, Shelf::Array, file, &mistakes));
+    let spec = file.and_then(|file| build(library, file, address, &mistakes));
+    mistakes.finish(spec)
 }
 
 /// The file `name` of the library as written, with what it inherits.
-pub fn array_file(library: &dyn Source, name: &str) -> Result<ArrayFile, SpecError> {
-    let mut table = source::load(library, Shelf::Array, name, &SourceLocation::of(&format!("array:{name}")))?;
-    let options = options::declared(&table)?;
-    table.remove("options");
-    let figures = figure::collect(&table);
-    let fields = Fields::new("", &table);
-    Ok(ArrayFile {
-        name: fields.or("name", name.to_string())?,
-        about: fields.or("about", String::new())?,
-        part: fields.or("part", false)?,
-        options,
-        figures,
-    })
+pub fn array_file(library: &dyn Source, name: &str) -> Result<ArrayFile, Errors> {
+    let mistakes = Mistakes::default();
+    let asked_at = address::whole(&format!("array:{name}"));
+    let read = source::load(library, Shelf::Array, name, &asked_at, &mistakes).map(|mut file| {
+        let options = options::declared(&file, &mistakes);
+        file.table.remove("options");
+        let figures = figure::collect(&file.table);
+        let fields = Fields::new("", &file.table, &file.at, &mistakes);
+        ArrayFile {
+            name: fields.or("name", name.to_string()),
+            about: fields.or("about", String::new()),
+            part: fields.or("part", false),
+            options,
+            figures,
+        }
+    });
+    mistakes.finish(read)
 }
 
 /// The device `model` of the library.
-pub fn device(library: &dyn Source, model: &str) -> Result<(DeviceSpec, Vec<Figure>), SpecError> {
-    let table = source::load(library, Shelf::Device, model, &SourceLocation::of(&format!("device:{model}")))?;
-    let figures = figure::collect(&table);
-    Ok((device::read(model, Fields::new("", &table))?, figures))
+pub fn device(library: &dyn Source, model: &str) -> Result<(DeviceSpec, Vec<Figure>), Errors> {
+    let mistakes = Mistakes::default();
+    let asked_at = address::whole(&format!("device:{model}"));
+    let read = source::load(library, Shelf::Device, model, &asked_at, &mistakes).and_then(|file| {
+        let figures = figure::collect(&file.table);
+        Some((device::read(model, Fields::new("", &file.table, &file.at, &mistakes))?, figures))
+    });
+    mistakes.finish(read)
 }
 
-fn build(library: &dyn Source, mut table: Table, address: &Address) -> Result<ArraySpec, SpecError> {
-    let chosen = options::apply(&mut table, address)?;
-    let mut figures = figure::collect(&table);
-    let fields = Fields::new("", &table);
-    let name = fields.or("name", address.name.clone())?;
-    let about = fields.or("about", String::new())?;
-    if fields.or("part", false)? {
-        return Err(
-            fields.wrong("part", format!("`{name}` is a part for others to inherit, no array by itself"))
-        );
+/// The array that `file` and `address` describe, as far as they can be read; `None` says nothing that `mistakes` do not.
+fn build(library: &dyn Source, mut file: File, address: &Address, mistakes: &Mistakes) -> Option<ArraySpec> {
+    let chosen = options::apply(&mut file, address, mistakes);
+    let mut figures = figure::collect(&file.table);
+    let fields = Fields::new("", &file.table, &file.at, mistakes);
+    let name = fields.or("name", address.name.clone());
+    let about = fields.or("about", String::new());
+    if fields.or("part", false) {
+        fields.wrong("part", format!("`{name}` is a part for others to inherit, no array by itself"));
+        return None;
     }
-    let (hosts, host) = parts::host(fields.need_table("host")?)?;
-    let (adapters, adapter) = some(fields.table("adapter")?.map(parts::counted_link).transpose()?);
-    let (links, link) = parts::counted_link(fields.need_table("link")?)?;
-    let protocol = parts::protocol(fields.need_table("protocol")?)?;
-    let (controllers, controller) =
-        parts::controller(fields.need_table("controller")?, fields.table("cache")?)?;
-    let (channels, channel) = some(fields.table("channel")?.map(parts::counted_link).transpose()?);
-    let layout =
-        layout::read(library, fields.need_table("devices")?, fields.need_table("raid")?, controllers)?;
-    let background = parts::background(fields.table("background")?)?;
-    fields.finish()?;
+    let host = fields.need_table("host").map(parts::host);
+    let adapter = fields.table("adapter").map(parts::counted_link);
+    let link = fields.need_table("link").map(parts::counted_link);
+    let protocol = fields.need_table("protocol").map(parts::protocol);
+    let (controller, cache) = (fields.need_table("controller"), fields.table("cache"));
+    let controller = controller.map(|controller| parts::controller(controller, cache));
+    let channel = fields.table("channel").map(parts::counted_link);
+    let devices = fields.need_table("devices").and_then(|devices| layout::devices(library, devices));
+    let raid = fields.need_table("raid").map(layout::Wanted::read);
+    let background = fields.table("background").map(parts::background).unwrap_or_default();
+    fields.finish();
+    let ((hosts, host), (links, link), (controllers, controller)) = (host?, link?, controller?);
+    let layout = raid?.of(devices?, controllers)?;
     for model in &layout.models {
-        let table = source::load(library, Shelf::Device, &model.model, &SourceLocation::of(&address.label))?;
-        figures.extend(figure::collect(&table).into_iter().map(|figure| figure.of_device(&model.model)));
+        let file = source::load(library, Shelf::Device, &model.model, &address.place(), mistakes)?;
+        figures.extend(figure::collect(&file.table).into_iter().map(|figure| figure.of_device(&model.model)));
     }
-    Ok(ArraySpec {
+    let (adapters, adapter) = some(adapter);
+    let (channels, channel) = some(channel);
+    Some(ArraySpec {
         name,
         about,
         chosen,
@@ -188,7 +202,7 @@ fn build(library: &dyn Source, mut table: Table, address: &Address) -> Result<Ar
         adapter,
         links,
         link,
-        protocol,
+        protocol: protocol?,
         controllers,
         controller,
         channels,

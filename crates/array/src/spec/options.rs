@@ -5,10 +5,12 @@
 //!
 //! **Invariant:** named sets are laid over before values are set, so that what was typed always wins.
 
+use std::sync::Arc;
+
+use document::{Basis, Fields, Mistakes, Node, Place, Read, Table, Value, Wrong, implied, nearest};
+
 use super::address::Address;
-use super::error::{Fault, SourceLocation, SpecError, nearest};
-use super::fields::Fields;
-use super::tree::{Basis, Node, Scalar, Table, Value};
+use super::tree::{File, overlay, set};
 
 /// One option, as `fathom array show` prints it.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,190 +65,177 @@ struct Declared {
 }
 
 /// The options that a loaded file declares.
-pub(super) fn declared(root: &Table) -> Result<Vec<OptionSpec>, SpecError> {
-    Ok(read_all(root)?.into_iter().map(|option| option.spec).collect())
+pub(super) fn declared(file: &File, mistakes: &Mistakes) -> Vec<OptionSpec> {
+    read_all(file, mistakes).into_iter().map(|option| option.spec).collect()
 }
 
 /// Applies the address to the loaded file; what was chosen comes back, defaults among it.
-pub(super) fn apply(root: &mut Table, address: &Address) -> Result<Vec<Chosen>, SpecError> {
-    let options = read_all(root)?;
-    let at = SourceLocation::of(&address.label);
+pub(super) fn apply(file: &mut File, address: &Address, mistakes: &Mistakes) -> Vec<Chosen> {
+    let options = read_all(file, mistakes);
     for (name, _) in address.settings.iter().filter(|(name, _)| !name.contains('.')) {
         if !options.iter().any(|option| option.spec.name == *name) {
-            return Err(unknown_option(&at, address, name, &options));
+            mistakes.wrong(&address.place_of(name), unknown_option(address, name, &options));
         }
     }
     let mut chosen = Vec::new();
     for option in &options {
-        let typed = address.settings.iter().find(|(name, _)| *name == option.spec.name);
+        let name = &option.spec.name;
+        let typed = address.settings.iter().find(|(known, _)| known == name);
         let Some(value) = typed.map(|(_, value)| value.clone()).or_else(|| option.spec.default.clone())
         else {
             continue;
         };
-        check(option, &value, &at, address)?;
-        chosen.push(Chosen { option: option.spec.name.clone(), value, typed: typed.is_some() });
+        let Some(()) = mistakes.take(&address.place_of(name), check(option, &value, address)) else {
+            continue;
+        };
+        chosen.push(Chosen { option: name.clone(), value, typed: typed.is_some() });
     }
-    for taken in &chosen {
-        let option = options.iter().find(|option| option.spec.name == taken.option);
-        let choice = option.and_then(|option| option.choices.iter().find(|(name, _)| *name == taken.value));
-        if let Some((_, changes)) = choice {
-            root.overlay(changes.clone());
+    // An option is chosen once, in the order of the options.
+    let of_chosen = || chosen.iter().filter_map(|taken| Some((taken, find(&options, &taken.option)?)));
+    for (taken, option) in of_chosen() {
+        if let Some((_, changes)) = option.choices.iter().find(|(name, _)| *name == taken.value) {
+            overlay(&mut file.table, changes.clone());
         }
     }
-    for taken in &chosen {
-        for option in options.iter().filter(|option| option.spec.name == taken.option) {
-            option.sets.iter().for_each(|path| root.set(path, typed_value(&at, &taken.value)));
+    for (taken, option) in of_chosen() {
+        for path in &option.sets {
+            set(&mut file.table, path, typed_value(&address.place_of(&taken.option), &taken.value));
         }
     }
     for (path, value) in address.settings.iter().filter(|(name, _)| name.contains('.')) {
-        root.set(path, typed_value(&at, value));
+        set(&mut file.table, path, typed_value(&address.place_of(path), value));
         chosen.push(Chosen { option: path.clone(), value: value.clone(), typed: true });
     }
-    root.remove("options");
-    Ok(chosen)
+    file.table.remove("options");
+    chosen
 }
 
-fn unknown_option(at: &SourceLocation, address: &Address, name: &str, options: &[Declared]) -> SpecError {
+fn find<'o>(options: &'o [Declared], name: &str) -> Option<&'o Declared> {
+    options.iter().find(|option| option.spec.name == name)
+}
+
+/// The end of a sentence about a name that is not known.
+fn instead<'n>(typed: &str, names: impl Iterator<Item = &'n str>, known: &str) -> String {
+    let near =
+        nearest(typed, names).map_or("it takes".into(), |near| format!("did you mean `{near}`? It takes"));
+    format!("{near} {known}")
+}
+
+fn unknown_option(address: &Address, name: &str, options: &[Declared]) -> Wrong {
     let names = || options.iter().map(|option| option.spec.name.as_str());
     let known = if options.is_empty() { "none".to_string() } else { names().collect::<Vec<_>>().join(", ") };
-    SpecError::at(
-        at.clone(),
-        Fault::UnknownOption {
-            array: address.name.clone(),
-            option: name.into(),
-            meant: nearest(name, names()),
-            known: format!("{known}, and any figure by its dotted name, as cache.size=1GiB"),
-        },
-    )
+    let known = format!("{known}, and any figure by its dotted name, as cache.size=1GiB");
+    Wrong::new(format!("`{}` takes no option `{name}`", address.name), instead(name, names(), &known))
 }
 
-fn check(option: &Declared, value: &str, at: &SourceLocation, address: &Address) -> Result<(), SpecError> {
-    let (fits, meant) = match &option.spec.takes {
-        Takes::Any => (true, None),
+fn check(option: &Declared, value: &str, address: &Address) -> Result<(), Wrong> {
+    let OptionSpec { name, takes, .. } = &option.spec;
+    let (fits, known) = match takes {
+        Takes::Any => (true, &[][..]),
         Takes::Range(least, most) => {
-            (value.parse::<i64>().is_ok_and(|number| (*least..=*most).contains(&number)), None)
+            (value.parse::<i64>().is_ok_and(|number| (*least..=*most).contains(&number)), &[][..])
         }
-        Takes::Values(values) => {
-            (values.iter().any(|known| known == value), nearest(value, values.iter().map(String::as_str)))
-        }
+        Takes::Values(values) => (values.iter().any(|known| known == value), &values[..]),
     };
     if fits {
         return Ok(());
     }
-    Err(SpecError::at(
-        at.clone(),
-        Fault::OptionValue {
-            array: address.name.clone(),
-            option: option.spec.name.clone(),
-            value: value.into(),
-            meant,
-            known: option.spec.takes.text(),
-        },
-    ))
+    let message = format!("option `{name}` of `{}` cannot be `{value}`", address.name);
+    Err(Wrong::new(message, instead(value, known.iter().map(String::as_str), &takes.text())))
 }
 
 /// What was typed in an address, as the value that TOML would have read.
-fn typed_value(at: &SourceLocation, text: &str) -> Value {
-    let what = match text {
-        "true" => Scalar::Truth(true),
-        "false" => Scalar::Truth(false),
-        _ if text.contains(',') => Scalar::List(
-            text.split(',')
-                .filter(|part| !part.is_empty())
-                .map(|part| Node::Value(typed_value(at, part)))
-                .collect(),
-        ),
+fn typed_value(at: &Place, text: &str) -> Node {
+    let value = match text {
+        "true" | "false" => Value::Bool(text == "true"),
+        _ if text.contains(',') => {
+            let parts = text.split(',').filter(|part| !part.is_empty());
+            Value::List(parts.map(|part| typed_value(at, part)).collect())
+        }
         _ => match (text.parse::<i64>(), text.parse::<f64>()) {
-            (Ok(number), _) => Scalar::Whole(number),
-            (_, Ok(number)) if number.is_finite() => Scalar::Real(number),
-            _ => Scalar::Text(text.into()),
+            (Ok(number), _) => Value::Integer(number.to_string()),
+            (_, Ok(number)) if number.is_finite() => Value::Float(number.to_string()),
+            _ => Value::Text(text.into()),
         },
     };
-    Value {
-        at: at.clone(),
-        what,
-        basis: Basis { source: Some("typed in the address".into()), confidence: None },
-    }
+    let basis = Basis { source: Some("typed in the address".into()), confidence: None };
+    Node { basis: Some(Arc::new(basis)), ..implied(at, value) }
 }
 
-fn read_all(root: &Table) -> Result<Vec<Declared>, SpecError> {
-    let Some(Node::Table(options)) = root.get("options").map(|entry| &entry.node) else {
-        return Ok(Vec::new());
-    };
-    options
-        .entries
-        .iter()
-        .filter_map(|entry| match &entry.node {
-            Node::Table(table) => Some(read_one(&entry.key, table)),
-            // `options.protocol = "none"` takes an inherited option away.
-            Node::Value(Value { what: Scalar::Text(text), .. }) if text == "none" => None,
-            Node::Value(value) => Some(Err(SpecError::at(
-                value.at.clone(),
-                Fault::Value {
-                    key: format!("options.{}", entry.key),
-                    why: "an option is a table with `about` and `sets` or `choice`, or \"none\"".into(),
-                },
-            ))),
-        })
-        .collect()
-}
-
-fn read_one(name: &str, table: &Table) -> Result<Declared, SpecError> {
-    let fields = Fields::new(format!("options.{name}"), table);
-    let about = fields.need("about")?;
-    let default = fields.get::<String>("default")?;
-    let values = fields.get::<Vec<Word>>("values")?;
-    let range = fields.get::<(i64, i64)>("range")?;
-    let sets = fields.get::<Words>("sets")?.map(|words| words.0).unwrap_or_default();
-    let choices = match fields.table("choice")? {
-        None => Vec::new(),
-        Some(choice) => {
-            choice.all().map(|(name, node)| changes(&choice, name, node)).collect::<Result<_, _>>()?
+fn read_all(file: &File, mistakes: &Mistakes) -> Vec<Declared> {
+    let options = file.table.get("options").and_then(Node::table);
+    let one = |(key, node): (&document::Key, &Node)| match node.table() {
+        Some(table) => Some(read_one(
+            &key.text,
+            Fields::new(format!("options.{}", key.text), table, &key.place, mistakes),
+        )),
+        // `options.protocol = "none"` takes an inherited option away.
+        None if node.is("none") => None,
+        None => {
+            let why = "an option is a table with `about` and `sets` or `choice`, or \"none\"";
+            mistakes.wrong(&node.place, Wrong::said(format!("`options.{}`: {why}", key.text)));
+            None
         }
     };
-    let takes = match (values, range, choices.as_slice()) {
-        (Some(values), None, []) => Takes::Values(values.into_iter().map(|word| word.0).collect()),
-        (None, Some((least, most)), []) => Takes::Range(least, most),
-        (None, None, []) => Takes::Any,
-        (None, None, choices) => Takes::Values(choices.iter().map(|(name, _)| name.clone()).collect()),
-        _ => return Err(fields.wrong("about", "give one of `values`, `range` and `choice`")),
-    };
-    if sets.is_empty() && choices.is_empty() {
-        return Err(fields.wrong("about", "the option changes nothing; give `sets` or `choice`"));
-    }
-    fields.finish()?;
-    Ok(Declared { spec: OptionSpec { name: name.into(), about, takes, default }, sets, choices })
+    options.into_iter().flat_map(Table::iter).filter_map(one).collect()
 }
 
-fn changes(choice: &Fields<'_>, name: &str, node: &Node) -> Result<(String, Table), SpecError> {
-    match node {
-        Node::Table(table) => Ok((name.to_string(), table.clone())),
-        Node::Value(_) => Err(choice.wrong(name, "a choice is a table of what it changes")),
-    }
+fn read_one(name: &str, fields: Fields<'_>) -> Declared {
+    let about = fields.need("about");
+    let default = fields.get::<String>("default");
+    let values = fields.get::<Vec<Word>>("values");
+    let range = fields.get::<(i64, i64)>("range");
+    let sets = fields.or("sets", Words::default()).0;
+    let choices: Vec<(String, Table)> =
+        fields.table("choice").map(|choice| choices(&choice)).unwrap_or_default();
+    let takes = match (values, range) {
+        (Some(values), None) => Takes::Values(values.into_iter().map(|word| word.0).collect()),
+        (None, Some((least, most))) => Takes::Range(least, most),
+        _ if choices.is_empty() => Takes::Any,
+        _ => Takes::Values(choices.iter().map(|(name, _)| name.clone()).collect()),
+    };
+    let given = ["values", "range", "choice"].iter().filter(|key| fields.says(key)).count();
+    fields.check(&["about"], given < 2, "give one of `values`, `range` and `choice`");
+    let changes = !sets.is_empty() || !choices.is_empty();
+    fields.check(
+        &["about", "sets", "choice"],
+        changes,
+        "the option changes nothing; give `sets` or `choice`",
+    );
+    fields.finish();
+    Declared { spec: OptionSpec { name: name.into(), about, takes, default }, sets, choices }
+}
+
+/// What each choice of an option changes, by its name.
+fn choices(fields: &Fields<'_>) -> Vec<(String, Table)> {
+    let one = |(key, node): (&document::Key, &Node)| {
+        let table = node.table().map(|table| (key.text.clone(), table.clone()));
+        fields.check(&[&key.text], table.is_some(), "a choice is a table of what it changes");
+        table.unwrap_or_else(|| (key.text.clone(), Table::default()))
+    };
+    fields.all().map(one).collect()
 }
 
 /// A text or a number, as text: option values such as `5` and `1e` stand side by side.
 struct Word(String);
 
-impl super::fields::Read for Word {
+impl Read for Word {
     const WANT: &'static str = "a text or a number";
-    fn read(what: &Scalar) -> Result<Self, String> {
-        match what {
-            Scalar::Text(_) | Scalar::Whole(_) | Scalar::Truth(_) => Ok(Word(what.text())),
-            other => Err(format!("`{}` is not {}", other.text(), Self::WANT)),
+    fn read(node: &Node) -> Result<Self, Wrong> {
+        match node.value {
+            Value::Text(_) | Value::Integer(_) | Value::Bool(_) => Ok(Word(node.shown())),
+            _ => Err(Self::not(node)),
         }
     }
 }
 
 /// One dotted key, or a list of them.
+#[derive(Default)]
 struct Words(Vec<String>);
 
-impl super::fields::Read for Words {
+impl Read for Words {
     const WANT: &'static str = "a dotted key such as \"raid.level\", or a list of them";
-    fn read(what: &Scalar) -> Result<Self, String> {
-        match what {
-            Scalar::Text(text) => Ok(Words(vec![text.clone()])),
-            list => Vec::<String>::read(list).map(Words),
-        }
+    fn read(node: &Node) -> Result<Self, Wrong> {
+        document::one_or_more(node).map(Words)
     }
 }

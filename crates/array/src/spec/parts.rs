@@ -1,10 +1,8 @@
 //! Reads the parts that a request meets: host, adapter, link, protocol, controller, cache, channel, background work.
 
-use units::{Bytes, Nanos, Share};
+use document::{Fields, Node, Read, Wrong};
+use units::{Bytes, BytesPerSecond, Nanos, Share};
 
-use super::error::SpecError;
-use super::fields::{Fields, Read};
-use super::tree::Scalar;
 use crate::background::{BackgroundKind, BackgroundParams, BackgroundPolicy};
 use crate::controller::{CacheParams, ControllerParams, Handover, Ownership, PrefetchParams};
 use crate::files::FilesParams;
@@ -20,66 +18,57 @@ fn share(part: f64) -> Share {
 /// More of anything than this is a slip of the pen, and would only fill memory.
 const MOST: u32 = 65_536;
 
-fn count(fields: &Fields<'_>, key: &'static str, otherwise: u32) -> Result<u32, SpecError> {
-    match fields.or(key, otherwise)? {
-        count @ 1..=MOST => Ok(count),
-        _ => Err(fields.wrong(key, format!("give 1 to {MOST}"))),
-    }
+fn count(fields: &Fields<'_>, key: &'static str, otherwise: u32) -> u32 {
+    fields.count(key, Some(otherwise), MOST)
 }
 
 /// Refuses a cache that is cut into more lines than a simulation can keep account of.
-pub(super) fn check_lines(fields: &Fields<'_>, size: Bytes, line: Bytes) -> Result<(), SpecError> {
+pub(super) fn check_lines(fields: &Fields<'_>, size: Bytes, line: Bytes) {
     const LINES: u64 = 1 << 28;
+    let keys = ["line", "size", "cache"];
     if line.is_zero() || size < line {
-        return Err(fields.wrong("line", format!("the cache of {size} holds at least one line")));
-    }
-    if size.get() / line.get() > LINES {
-        return Err(fields.wrong(
-            "line",
+        fields.check(&keys, false, format!("the cache of {size} holds at least one line"));
+    } else {
+        let few = size.get() / line.get() <= LINES;
+        fields.check(
+            &keys,
+            few,
             format!("{size} in lines of {line} are more than {LINES} lines; give larger lines"),
-        ));
+        );
     }
-    Ok(())
 }
 
 /// `count` and the link's figures.
-pub(super) fn counted_link(fields: Fields<'_>) -> Result<(u32, LinkParams), SpecError> {
-    let number = count(&fields, "count", 1)?;
-    Ok((number, link(fields)?))
+pub(super) fn counted_link(fields: Fields<'_>) -> (u32, LinkParams) {
+    (count(&fields, "count", 1), link(fields))
 }
 
-fn link(fields: Fields<'_>) -> Result<LinkParams, SpecError> {
+fn link(fields: Fields<'_>) -> LinkParams {
     let params = LinkParams {
-        rate: fields.need("rate")?,
-        lanes: count(&fields, "lanes", 1)?,
-        duplex: fields.one_of(
-            "duplex",
-            Some(Duplex::Full),
-            &[("half", Duplex::Half), ("full", Duplex::Full)],
-        )?,
-        command: fields.or("command", Nanos::ZERO)?,
-        latency: fields.or("latency", Nanos::ZERO)?,
-        quantum: fields.or("quantum", QUANTUM)?,
+        rate: fields.need("rate"),
+        lanes: count(&fields, "lanes", 1),
+        duplex: fields.one_of("duplex", Duplex::Full, &[("half", Duplex::Half), ("full", Duplex::Full)]),
+        command: fields.or("command", Nanos::ZERO),
+        latency: fields.or("latency", Nanos::ZERO),
+        quantum: fields.or("quantum", QUANTUM),
     };
-    if params.rate.get() <= 0.0 {
-        return Err(fields.wrong("rate", "a link moves at least something"));
-    }
-    if params.quantum.is_zero() {
-        return Err(fields.wrong("quantum", "a turn moves at least one byte, such as 64KiB"));
-    }
-    fields.finish()?;
-    Ok(params)
+    fields.check(&["rate"], params.rate.get() > 0.0, "a link moves at least something");
+    fields.check(&["quantum"], !params.quantum.is_zero(), "a turn moves at least one byte, such as 64KiB");
+    fields.finish();
+    params
 }
 
 impl Read for NoPath {
     const WANT: &'static str = "\"fail\", \"queue\", or a duration such as \"150s\"";
-    fn read(what: &Scalar) -> Result<Self, String> {
-        match what {
-            Scalar::Text(text) if text == "fail" => Ok(NoPath::Fail),
-            Scalar::Text(text) if text == "queue" => Ok(NoPath::Queue),
-            other => Nanos::read(other)
-                .map(NoPath::Retry)
-                .map_err(|why| format!("{why}; a host without a path does {}", Self::WANT)),
+    fn read(node: &Node) -> Result<Self, Wrong> {
+        match node {
+            _ if node.is("fail") => Ok(NoPath::Fail),
+            _ if node.is("queue") => Ok(NoPath::Queue),
+            _ => Nanos::read(node).map(NoPath::Retry).map_err(|wrong| {
+                let told =
+                    wrong.help.map_or(wrong.message.clone(), |help| format!("{}; {help}", wrong.message));
+                Wrong::parted(&format!("{told}; a host without a path does {}", Self::WANT))
+            }),
         }
     }
 }
@@ -93,16 +82,16 @@ enum Policy {
 }
 
 /// The number of hosts, and the figures of each.
-pub(super) fn host(fields: Fields<'_>) -> Result<(u32, HostParams), SpecError> {
-    let number = count(&fields, "count", 1)?;
-    let turns = count(&fields, "round_robin", 1)?;
+pub(super) fn host(fields: Fields<'_>) -> (u32, HostParams) {
+    let number = count(&fields, "count", 1);
+    let turns = count(&fields, "round_robin", 1);
     let policies = [
         ("none", Policy::None),
         ("failover", Policy::Failover),
         ("round-robin", Policy::RoundRobin),
         ("least-queue", Policy::LeastQueue),
     ];
-    let cache = fields.table("page_cache")?.map(page_cache).transpose()?;
+    let cache = fields.table("page_cache").map(page_cache);
     // One memory holds names and content alike, and has its limits for what is unwritten.
     let plain = cache.map_or(FilesParams::default(), |cache| FilesParams {
         memory: cache.size,
@@ -111,75 +100,74 @@ pub(super) fn host(fields: Fields<'_>) -> Result<(u32, HostParams), SpecError> {
         ..FilesParams::default()
     });
     let params = HostParams {
-        processors: count(&fields, "processors", 1)?,
-        request: fields.need("request")?,
-        per_file: fields.or("per_file", Nanos::ZERO)?,
-        file_system: fields.or("file_system", Nanos::ZERO)?,
-        max_transfer: fields.or("max_transfer", Bytes::MIB)?,
-        lun_depth: count(&fields, "lun_depth", 32)?,
+        processors: count(&fields, "processors", 1),
+        request: fields.need("request"),
+        per_file: fields.or("per_file", Nanos::ZERO),
+        file_system: fields.or("file_system", Nanos::ZERO),
+        max_transfer: fields.or("max_transfer", Bytes::MIB),
+        lun_depth: count(&fields, "lun_depth", 32),
         page_cache: cache,
-        stripe: fields.table("stripe")?.map(stripe).transpose()?,
-        multipath: match fields.one_of("multipath", Some(Policy::Failover), &policies)? {
+        stripe: fields.table("stripe").map(stripe),
+        multipath: match fields.one_of("multipath", Policy::Failover, &policies) {
             Policy::None => Multipath::None,
             Policy::Failover => Multipath::Failover,
             Policy::RoundRobin => Multipath::RoundRobin { requests: turns },
             Policy::LeastQueue => Multipath::LeastQueue,
         },
-        path_timeout: fields.or("path_timeout", Nanos::from_secs_f64(30.0))?,
-        no_path: fields.or("no_path_retry", NoPath::Fail)?,
-        files: match fields.table("files")? {
-            Some(fields) => files(fields, plain)?,
+        path_timeout: fields.or("path_timeout", Nanos::from_secs_f64(30.0)),
+        no_path: fields.or("no_path_retry", NoPath::Fail),
+        files: match fields.table("files") {
+            Some(fields) => files(fields, plain),
             None => plain,
         },
     };
-    fields.finish()?;
-    Ok((number, params))
+    fields.finish();
+    (number, params)
 }
 
-fn page_cache(fields: Fields<'_>) -> Result<PageCacheParams, SpecError> {
+fn page_cache(fields: Fields<'_>) -> PageCacheParams {
     let params = PageCacheParams {
-        size: fields.need("size")?,
-        copy: fields.need("copy")?,
-        read_ahead: fields.or("read_ahead", Bytes::KIB * 128)?,
-        dirty_background: fields.or("dirty_background", share(0.1))?,
-        dirty_limit: fields.or("dirty_limit", share(0.2))?,
+        size: fields.need("size"),
+        copy: fields.need("copy"),
+        read_ahead: fields.or("read_ahead", Bytes::KIB * 128),
+        dirty_background: fields.or("dirty_background", share(0.1)),
+        dirty_limit: fields.or("dirty_limit", share(0.2)),
     };
-    fields.finish()?;
-    Ok(params)
+    fields.finish();
+    params
 }
 
 /// The figures of a file system; what is not said is as in `plain`.
-fn files(fields: Fields<'_>, plain: FilesParams) -> Result<FilesParams, SpecError> {
+fn files(fields: Fields<'_>, plain: FilesParams) -> FilesParams {
     let params = FilesParams {
-        stat: fields.or("stat", plain.stat)?,
-        open: fields.or("open", plain.open)?,
-        create: fields.or("create", plain.create)?,
-        rename: fields.or("rename", plain.rename)?,
-        remove: fields.or("remove", plain.remove)?,
-        entry: fields.or("entry", plain.entry)?,
-        copy: fields.or("copy", plain.copy)?,
-        commit: fields.or("commit", plain.commit)?,
-        expire: fields.or("expire", plain.expire)?,
-        memory: fields.or("memory", plain.memory)?,
-        name: fields.or("name", plain.name)?,
-        dirty_background: fields.or("dirty_background", plain.dirty_background)?,
-        dirty_limit: fields.or("dirty_limit", plain.dirty_limit)?,
+        stat: fields.or("stat", plain.stat),
+        open: fields.or("open", plain.open),
+        create: fields.or("create", plain.create),
+        rename: fields.or("rename", plain.rename),
+        remove: fields.or("remove", plain.remove),
+        entry: fields.or("entry", plain.entry),
+        copy: fields.or("copy", plain.copy),
+        commit: fields.or("commit", plain.commit),
+        expire: fields.or("expire", plain.expire),
+        memory: fields.or("memory", plain.memory),
+        name: fields.or("name", plain.name),
+        dirty_background: fields.or("dirty_background", plain.dirty_background),
+        dirty_limit: fields.or("dirty_limit", plain.dirty_limit),
     };
-    fields.finish()?;
-    Ok(params)
+    fields.finish();
+    params
 }
 
-fn stripe(fields: Fields<'_>) -> Result<StripeParams, SpecError> {
-    let params = StripeParams { chunk: fields.need("chunk")?, luns: fields.need("luns")? };
-    if params.chunk.is_zero() || params.luns == 0 {
-        return Err(fields.wrong("chunk", "a stripe has a chunk and at least one LUN"));
-    }
-    fields.finish()?;
-    Ok(params)
+fn stripe(fields: Fields<'_>) -> StripeParams {
+    let params = StripeParams { chunk: fields.need("chunk"), luns: fields.need("luns") };
+    let whole = !params.chunk.is_zero() && params.luns > 0;
+    fields.check(&["chunk", "luns"], whole, "a stripe has a chunk and at least one LUN");
+    fields.finish();
+    params
 }
 
 /// A protocol's figures.
-pub(super) fn protocol(fields: Fields<'_>) -> Result<ProtocolParams, SpecError> {
+pub(super) fn protocol(fields: Fields<'_>) -> ProtocolParams {
     let kinds = [
         ("block", ProtocolKind::Block),
         ("iscsi", ProtocolKind::Iscsi),
@@ -189,36 +177,32 @@ pub(super) fn protocol(fields: Fields<'_>) -> Result<ProtocolParams, SpecError> 
     ];
     let whole = Bytes::GIB;
     let params = ProtocolParams {
-        kind: fields.one_of("kind", None, &kinds)?,
-        read_size: fields.or("read_size", whole)?,
-        write_size: fields.or("write_size", whole)?,
-        outstanding: count(&fields, "outstanding", 65_535)?,
-        sessions: count(&fields, "sessions", 1)?,
-        header: fields.or("header", Bytes::ZERO)?,
-        hop: fields.or("hop", Nanos::ZERO)?,
-        hops: fields.or("hops", 0)?,
-        client: fields.or("client", Nanos::ZERO)?,
-        server_read: fields.or("server_read", Nanos::ZERO)?,
-        server_write: fields.or("server_write", Nanos::ZERO)?,
-        window: fields.unless_none("window")?,
-        server_read_copy: fields.unless_none("server_read_copy")?,
-        server_write_copy: fields.unless_none("server_write_copy")?,
-        sync_writes: fields.or("sync_writes", false)?,
-        immediate: fields.or("immediate", whole)?,
-        burst: fields.or("burst", whole)?,
+        kind: fields.need_choice("kind", &kinds).unwrap_or(ProtocolKind::Block),
+        read_size: fields.or("read_size", whole),
+        write_size: fields.or("write_size", whole),
+        outstanding: count(&fields, "outstanding", 65_535),
+        sessions: count(&fields, "sessions", 1),
+        header: fields.or("header", Bytes::ZERO),
+        hop: fields.or("hop", Nanos::ZERO),
+        hops: fields.or("hops", 0),
+        client: fields.or("client", Nanos::ZERO),
+        server_read: fields.or("server_read", Nanos::ZERO),
+        server_write: fields.or("server_write", Nanos::ZERO),
+        window: fields.unless_none("window"),
+        server_read_copy: fields.unless_none("server_read_copy"),
+        server_write_copy: fields.unless_none("server_write_copy"),
+        sync_writes: fields.or("sync_writes", false),
+        immediate: fields.or("immediate", whole),
+        burst: fields.or("burst", whole),
     };
-    if params.window.is_some_and(|window| window.is_zero()) {
-        return Err(fields.wrong("window", "at least one byte is under way"));
-    }
+    fields.check(&["window"], params.window != Some(Bytes::ZERO), "at least one byte is under way");
     for (key, size) in
         [("read_size", params.read_size), ("write_size", params.write_size), ("burst", params.burst)]
     {
-        if size.is_zero() {
-            return Err(fields.wrong(key, "an operation moves at least one byte"));
-        }
+        fields.check(&[key], !size.is_zero(), "an operation moves at least one byte");
     }
-    fields.finish()?;
-    Ok(params)
+    fields.finish();
+    params
 }
 
 #[derive(Clone, Copy)]
@@ -229,109 +213,96 @@ enum Owner {
 }
 
 /// The number of controllers, and the figures of each. `cache` is the file's `[cache]`.
-pub(super) fn controller(
-    fields: Fields<'_>,
-    cache: Option<Fields<'_>>,
-) -> Result<(u32, ControllerParams), SpecError> {
-    let number = count(&fields, "count", 1)?;
-    if number > 2 {
-        return Err(fields.wrong("count", "an array has one controller, or two"));
-    }
+pub(super) fn controller(fields: Fields<'_>, cache: Option<Fields<'_>>) -> (u32, ControllerParams) {
+    let number = count(&fields, "count", 1);
+    fields.check(&["count"], number <= 2, "an array has one controller, or two");
     let owners =
         [("symmetric", Owner::Symmetric), ("forward", Owner::Forward), ("transfer", Owner::Transfer)];
-    let transfer: Nanos = fields.or("transfer_time", Nanos::from_secs_f64(1.0))?;
-    let partner = fields.table("partner")?.map(link).transpose()?;
-    let cache = cache.map(self::cache).transpose()?;
-    let stripe_lock: Option<Bytes> = fields.unless_none("stripe_lock")?;
-    if stripe_lock.is_some_and(|block| block.is_zero() || !block.is_multiple_of(Bytes::new(512))) {
-        return Err(
-            fields.wrong("stripe_lock", "give whole sectors, such as 4KiB, or none for all of the stripe")
-        );
-    }
+    let handovers = [("flush", Handover::Flush), ("mirror", Handover::Mirror)];
+    let transfer: Nanos = fields.or("transfer_time", Nanos::from_secs_f64(1.0));
+    let partner = fields.table("partner").map(link);
+    let cache = cache.map(self::cache);
+    let stripe_lock: Option<Bytes> = fields.unless_none("stripe_lock");
+    let whole = stripe_lock.is_none_or(|block| !block.is_zero() && block.is_multiple_of(Bytes::new(512)));
+    fields.check(&["stripe_lock"], whole, "give whole sectors, such as 4KiB, or none for all of the stripe");
     let params = ControllerParams {
-        processors: count(&fields, "processors", 1)?,
-        read_command: fields.need("read_command")?,
-        write_command: fields.need("write_command")?,
-        member_command: fields.or("member_command", Nanos::ZERO)?,
-        locate: fields.or("locate", Nanos::ZERO)?,
-        place: fields.or("place", Nanos::ZERO)?,
+        processors: count(&fields, "processors", 1),
+        read_command: fields.need("read_command"),
+        write_command: fields.need("write_command"),
+        member_command: fields.or("member_command", Nanos::ZERO),
+        locate: fields.or("locate", Nanos::ZERO),
+        place: fields.or("place", Nanos::ZERO),
         // A cache that keeps what it holds has no need to ask the members.
-        flush_members: fields.or("flush_members", cache.as_ref().is_none_or(|cache| !cache.protected))?,
-        copy: fields.unless_none("copy")?,
-        accepts: fields.unless_none("accepts")?,
-        bus: fields.unless_none("bus")?,
-        xor: fields.unless_none("xor")?,
+        flush_members: fields.or("flush_members", cache.as_ref().is_none_or(|cache| !cache.protected)),
+        copy: fields.unless_none("copy"),
+        accepts: fields.unless_none("accepts"),
+        bus: fields.unless_none("bus"),
+        xor: fields.unless_none("xor"),
         stripe_lock,
         cache,
         // A file may describe the pair and an option take one of the two away.
         partner: partner.filter(|_| number == 2),
-        ownership: match fields.one_of("ownership", Some(Owner::Symmetric), &owners)? {
+        ownership: match fields.one_of("ownership", Owner::Symmetric, &owners) {
             Owner::Symmetric => Ownership::Symmetric,
             Owner::Forward => Ownership::Forward,
             Owner::Transfer => Ownership::Transfer { time: transfer },
         },
-        handover: fields.one_of(
-            "handover",
-            Some(Handover::Flush),
-            &[("flush", Handover::Flush), ("mirror", Handover::Mirror)],
-        )?,
-        takeover: fields.or("takeover", Nanos::ZERO)?,
+        handover: fields.one_of("handover", Handover::Flush, &handovers),
+        takeover: fields.or("takeover", Nanos::ZERO),
     };
-    if params.handover == Handover::Mirror && !params.cache.as_ref().is_some_and(|cache| cache.mirrored) {
-        return Err(
-            fields.wrong("handover", "only what is mirrored can be taken over; set cache.mirrored = true")
-        );
-    }
-    fields.finish()?;
-    Ok((number, params))
+    let is_mirrored = params.cache.as_ref().is_some_and(|cache| cache.mirrored);
+    let possible = params.handover == Handover::Flush || is_mirrored;
+    fields.check(
+        &["handover"],
+        possible,
+        "only what is mirrored can be taken over; set cache.mirrored = true",
+    );
+    fields.finish();
+    (number, params)
 }
 
-fn cache(fields: Fields<'_>) -> Result<CacheParams, SpecError> {
-    let line: Bytes = fields.or("line", Bytes::KIB * 16)?;
-    let size: Bytes = fields.need("size")?;
-    if line.is_zero() || !line.get().is_power_of_two() || !line.is_multiple_of(Bytes::new(512)) {
-        return Err(fields.wrong("line", "a cache line is a power of two from 512B on, such as 16KiB"));
+fn cache(fields: Fields<'_>) -> CacheParams {
+    let line: Bytes = fields.or("line", Bytes::KIB * 16);
+    let size: Bytes = fields.need("size");
+    if line.get().is_power_of_two() && line >= Bytes::new(512) {
+        check_lines(&fields, size, line);
+    } else {
+        fields.check(&["line"], false, "a cache line is a power of two from 512B on, such as 16KiB");
     }
-    check_lines(&fields, size, line)?;
-    let destage_window = count(&fields, "destage_window", 8)?;
+    let no_prefetch = PrefetchParams { streams: 0, confirm: 2, start: Bytes::ZERO, max: Bytes::ZERO };
+    let destage_window = count(&fields, "destage_window", 8);
     let params = CacheParams {
         size,
         line,
-        write_part: fields.or("write_part", Share::ALL)?,
-        read: fields.or("read", true)?,
-        write_back: fields.or("write_back", true)?,
-        protected: fields.or("protected", true)?,
-        mirrored: fields.or("mirrored", false)?,
-        dirty_high: fields.or("dirty_high", share(0.8))?,
-        dirty_low: fields.or("dirty_low", share(0.5))?,
-        dirty_age: fields.or("dirty_age", Nanos::from_secs_f64(10.0))?,
+        write_part: fields.or("write_part", Share::ALL),
+        read: fields.or("read", true),
+        write_back: fields.or("write_back", true),
+        protected: fields.or("protected", true),
+        mirrored: fields.or("mirrored", false),
+        dirty_high: fields.or("dirty_high", share(0.8)),
+        dirty_low: fields.or("dirty_low", share(0.5)),
+        dirty_age: fields.or("dirty_age", Nanos::from_secs_f64(10.0)),
         destage_window,
-        partial_window: count(&fields, "partial_window", destage_window)?,
-        prefetch: prefetch(fields.table("prefetch")?)?,
+        partial_window: count(&fields, "partial_window", destage_window),
+        prefetch: fields.table("prefetch").map_or(no_prefetch, prefetch),
     };
-    if params.dirty_low > params.dirty_high {
-        return Err(fields.wrong("dirty_low", "it is not above `dirty_high`"));
-    }
-    fields.finish()?;
-    Ok(params)
+    let rising = params.dirty_low <= params.dirty_high;
+    fields.check(&["dirty_low", "dirty_high"], rising, "it is not above `dirty_high`");
+    fields.finish();
+    params
 }
 
-fn prefetch(fields: Option<Fields<'_>>) -> Result<PrefetchParams, SpecError> {
-    let Some(fields) = fields else {
-        return Ok(PrefetchParams { streams: 0, confirm: 2, start: Bytes::ZERO, max: Bytes::ZERO });
-    };
-    let max: Bytes = fields.need("max")?;
+fn prefetch(fields: Fields<'_>) -> PrefetchParams {
+    let max: Bytes = fields.need("max");
     let params = PrefetchParams {
-        streams: fields.or("streams", 16)?,
-        confirm: count(&fields, "confirm", 2)?,
-        start: fields.or("start", max)?,
+        streams: fields.or("streams", 16),
+        confirm: count(&fields, "confirm", 2),
+        start: fields.or("start", max),
         max,
     };
-    if params.start > params.max {
-        return Err(fields.wrong("start", "it is not above `max`"));
-    }
-    fields.finish()?;
-    Ok(params)
+    fields.check(&["start", "max"], params.start <= params.max, "it is not above `max`");
+    fields.finish();
+    params
 }
 
 /// The kinds of background work, by the name of their table.
@@ -363,54 +334,41 @@ struct Common<'f, 't> {
 }
 
 impl Common<'_, '_> {
-    fn get<T: super::fields::Read>(&self, key: &'static str) -> Result<Option<T>, SpecError> {
-        let common = self.all.unless_none(key)?;
-        match &self.own {
-            // "none" in the work's own table lifts the common limit.
-            Some(own) => {
-                let present = own.all().any(|(name, _)| name == key);
-                let mine = own.unless_none(key)?;
-                Ok(if present { mine } else { common })
-            }
-            None => Ok(common),
-        }
+    fn get<T: Read>(&self, key: &'static str) -> Option<T> {
+        let common = self.all.unless_none(key);
+        // "none" in the work's own table lifts the common limit.
+        let own = self.own.as_ref().map(|own| (own.says(key), own.unless_none(key)));
+        if let Some((true, mine)) = own { mine } else { common }
     }
 
-    fn need<T: super::fields::Read>(&self, key: &'static str) -> Result<T, SpecError> {
-        match self.get(key)? {
-            Some(value) => Ok(value),
-            None => self.own.as_ref().unwrap_or(self.all).need(key),
-        }
+    fn need<T: Read + Default>(&self, key: &'static str) -> T {
+        self.get(key).unwrap_or_else(|| self.own.as_ref().unwrap_or(self.all).need(key))
     }
 }
 
 /// The figures of every kind of background work; what a kind's own table does not say, `[background]` does.
-pub(super) fn background(fields: Option<Fields<'_>>) -> Result<Vec<BackgroundParams>, SpecError> {
-    let Some(fields) = fields else { return Ok(Vec::new()) };
-    let mut all = Vec::with_capacity(BACKGROUND_KINDS.len());
-    for (name, kind) in BACKGROUND_KINDS {
-        let common = Common { all: &fields, own: fields.table(name)? };
+pub(super) fn background(fields: Fields<'_>) -> Vec<BackgroundParams> {
+    let one = |(name, kind)| {
+        let common = Common { all: &fields, own: fields.table(name) };
         let params = BackgroundParams {
             kind,
-            unit: common.get("unit")?.unwrap_or(Bytes::MIB),
-            window: common.get("window")?.unwrap_or(2),
-            policy: policy(&common)?,
-            startup: common.get("startup")?.unwrap_or(Share::NONE),
-            member_limit: common.get("member_limit")?,
+            unit: common.get("unit").unwrap_or(Bytes::MIB),
+            window: common.get("window").unwrap_or(2),
+            policy: policy(&common),
+            startup: common.get("startup").unwrap_or(Share::NONE),
+            member_limit: common.get("member_limit"),
         };
-        if params.unit.is_zero() || params.window == 0 {
-            return Err(fields.wrong("unit", "`unit` and `window` are at least one byte and one unit"));
-        }
-        if let Some(own) = common.own {
-            own.finish()?;
-        }
-        all.push(params);
-    }
-    fields.finish()?;
-    Ok(all)
+        let some = !params.unit.is_zero() && params.window > 0;
+        fields.check(&["unit", "window"], some, "`unit` and `window` are at least one byte and one unit");
+        common.own.iter().for_each(Fields::finish);
+        params
+    };
+    let all = BACKGROUND_KINDS.map(one).to_vec();
+    fields.finish();
+    all
 }
 
-fn policy(common: &Common<'_, '_>) -> Result<BackgroundPolicy, SpecError> {
+fn policy(common: &Common<'_, '_>) -> BackgroundPolicy {
     let names = [
         ("fifo", Sharing::Fifo),
         ("idle", Sharing::Idle),
@@ -420,30 +378,17 @@ fn policy(common: &Common<'_, '_>) -> Result<BackgroundPolicy, SpecError> {
         ("md", Sharing::Md),
         ("delay", Sharing::Delay),
     ];
-    let own =
-        common.own.as_ref().map(|own| own.one_of("policy", Some(None), &names.map(|(n, p)| (n, Some(p)))));
-    let chosen = match own.transpose()?.flatten() {
-        Some(policy) => policy,
-        None => common.all.one_of("policy", Some(Sharing::Fifo), &names)?,
-    };
+    let shared = common.all.one_of("policy", Sharing::Fifo, &names);
     // Every figure is asked for, so that those of the policies not chosen may stay in the file.
-    let (share, rate, min, max, delay) = (
-        common.get::<Share>("share")?,
-        common.get("rate")?,
-        common.get("min")?,
-        common.get("max")?,
-        common.get::<Nanos>("delay")?,
-    );
-    Ok(match chosen {
+    let _: (Option<Share>, Option<Nanos>) = (common.get("share"), common.get("delay"));
+    let _ = ["rate", "min", "max"].map(|key| common.get::<BytesPerSecond>(key));
+    match common.own.as_ref().map_or(shared, |own| own.one_of("policy", shared, &names)) {
         Sharing::Fifo => BackgroundPolicy::Fifo,
         Sharing::Idle => BackgroundPolicy::Idle,
-        Sharing::Rate => BackgroundPolicy::Rate(rate.map_or_else(|| common.need("rate"), Ok)?),
-        Sharing::Share => BackgroundPolicy::Share(share.map_or_else(|| common.need("share"), Ok)?),
-        Sharing::Tags => BackgroundPolicy::Tags(share.map_or_else(|| common.need("share"), Ok)?),
-        Sharing::Md => BackgroundPolicy::Md {
-            min: min.map_or_else(|| common.need("min"), Ok)?,
-            max: max.map_or_else(|| common.need("max"), Ok)?,
-        },
-        Sharing::Delay => BackgroundPolicy::Delay(delay.map_or_else(|| common.need("delay"), Ok)?),
-    })
+        Sharing::Rate => BackgroundPolicy::Rate(common.need("rate")),
+        Sharing::Share => BackgroundPolicy::Share(common.need("share")),
+        Sharing::Tags => BackgroundPolicy::Tags(common.need("share")),
+        Sharing::Md => BackgroundPolicy::Md { min: common.need("min"), max: common.need("max") },
+        Sharing::Delay => BackgroundPolicy::Delay(common.need("delay")),
+    }
 }

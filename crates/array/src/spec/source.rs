@@ -4,8 +4,9 @@
 
 use std::borrow::Cow;
 
-use super::error::{Fault, SourceLocation, SpecError, nearest};
-use super::tree::{Node, Scalar, Table, Value, parse};
+use document::{Mistakes, Node, Place, Table, Value, Wrong, nearest};
+
+use super::tree::{File, overlay, parse};
 
 /// The two kinds of description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,78 +71,79 @@ pub(super) fn load(
     source: &dyn Source,
     shelf: Shelf,
     name: &str,
-    asked_at: &SourceLocation,
-) -> Result<Table, SpecError> {
-    load_chain(source, shelf, name, asked_at, &mut Vec::new())
+    asked_at: &Place,
+    mistakes: &Mistakes,
+) -> Option<File> {
+    Shelves { source, shelf, mistakes }.load(name, asked_at, &mut Vec::new())
 }
 
-fn load_chain(
-    source: &dyn Source,
-    shelf: Shelf,
-    name: &str,
-    asked_at: &SourceLocation,
-    chain: &mut Vec<String>,
-) -> Result<Table, SpecError> {
-    if chain.iter().any(|seen| seen == name) {
-        let chain = chain.iter().chain([&name.to_string()]).cloned().collect::<Vec<_>>().join(" → ");
-        return Err(SpecError::at(asked_at.clone(), Fault::Cycle { name: name.into(), chain }));
-    }
-    let found = source.find(shelf, name).ok_or_else(|| {
-        SpecError::at(
-            asked_at.clone(),
-            Fault::NoSuchFile {
-                shelf: shelf.noun(),
-                name: name.into(),
-                meant: nearest(name, source.names(shelf).iter().map(String::as_str)),
-            },
-        )
-    })?;
-    chain.push(name.to_string());
-    let table = with_parents(source, shelf, parse(&found.label, &found.text)?, chain)?;
-    chain.pop();
-    Ok(table)
-}
-
-/// `table` laid over the files that its `inherits` names, the last of them uppermost.
+/// `file` laid over the files that its `inherits` names, the last of them uppermost.
 pub(super) fn with_parents(
     source: &dyn Source,
     shelf: Shelf,
-    mut table: Table,
-    chain: &mut Vec<String>,
-) -> Result<Table, SpecError> {
-    let Some(inherits) = table.remove("inherits") else { return Ok(table) };
-    let mut whole = Table::empty(table.at.clone());
-    for (parent, at) in parents(&inherits.node)? {
-        let mut below = load_chain(source, shelf, &parent, &at, chain)?;
-        // A parent's name and purpose are its own.
-        ["name", "about", "part"].iter().for_each(|key| drop(below.remove(key)));
-        whole.overlay(below);
-    }
-    whole.at = table.at.clone();
-    whole.overlay(table);
-    Ok(whole)
+    file: File,
+    mistakes: &Mistakes,
+) -> Option<File> {
+    Shelves { source, shelf, mistakes }.with_parents(file, &mut Vec::new())
 }
 
-fn parents(node: &Node) -> Result<Vec<(String, SourceLocation)>, SpecError> {
-    let wrong = |at: &SourceLocation| {
-        SpecError::at(
-            at.clone(),
-            Fault::Value {
-                key: "inherits".into(),
-                why: "write the name of another file, or a list of names".into(),
-            },
-        )
-    };
-    match node {
-        Node::Value(Value { what: Scalar::Text(name), at, .. }) => Ok(vec![(name.clone(), at.clone())]),
-        Node::Value(Value { what: Scalar::List(items), at, .. }) => items
-            .iter()
-            .map(|item| match item {
-                Node::Value(Value { what: Scalar::Text(name), at, .. }) => Ok((name.clone(), at.clone())),
-                _ => Err(wrong(at)),
-            })
-            .collect(),
-        other => Err(wrong(other.at())),
+/// Where files come from while one of them is put together.
+struct Shelves<'s> {
+    source: &'s dyn Source,
+    shelf: Shelf,
+    mistakes: &'s Mistakes,
+}
+
+impl Shelves<'_> {
+    fn load(&self, name: &str, asked_at: &Place, chain: &mut Vec<String>) -> Option<File> {
+        let refuse = |message: String, help: String| {
+            self.mistakes.wrong(asked_at, Wrong::new(message, help));
+            None
+        };
+        if chain.iter().any(|seen| seen == name) {
+            let chain = [chain.join(" → "), name.to_owned()].join(" → ");
+            return refuse(format!("`{name}` inherits itself ({chain})"), "remove one `inherits`".into());
+        }
+        let Some(found) = self.source.find(self.shelf, name) else {
+            let names = self.source.names(self.shelf);
+            let help = nearest(name, names.iter().map(String::as_str))
+                .map_or("`fathom array list` shows what there is".into(), |near| {
+                    format!("did you mean `{near}`?")
+                });
+            return refuse(format!("there is no {} `{name}`", self.shelf.noun()), help);
+        };
+        chain.push(name.to_string());
+        let file = self.with_parents(parse(&found.label, &found.text, self.mistakes)?, chain);
+        chain.pop();
+        file
+    }
+
+    fn with_parents(&self, mut file: File, chain: &mut Vec<String>) -> Option<File> {
+        let Some(inherits) = file.table.remove("inherits") else { return Some(file) };
+        let mut whole = Table::default();
+        for (parent, at) in self.parents(&inherits)? {
+            let mut below = self.load(&parent, at, chain)?.table;
+            // A parent's name and purpose are its own.
+            ["name", "about", "part"].iter().for_each(|key| drop(below.remove(key)));
+            overlay(&mut whole, below);
+        }
+        overlay(&mut whole, file.table);
+        Some(File { table: whole, at: file.at })
+    }
+
+    /// The names in an `inherits`: one, or a list of them.
+    fn parents<'n>(&self, inherits: &'n Node) -> Option<Vec<(String, &'n Place)>> {
+        let nodes = if let Value::List(items) = &inherits.value {
+            &items[..]
+        } else {
+            std::slice::from_ref(inherits)
+        };
+        let name = |node: &'n Node| {
+            let text = node.text("").map(|name| (name.to_owned(), &node.place));
+            let help = "write the name of another file, or a list of names";
+            self.mistakes.take(&node.place, text.map_err(|_| Wrong::said(format!("`inherits`: {help}"))))
+        };
+        nodes.iter().map(name).collect()
     }
 }
 

@@ -11,14 +11,14 @@ use crate::background::BackgroundKind;
 use crate::raid::{GeometryError, HealthError};
 use crate::sim::{Client, FilePlace, Sim, Topology, Watch, WorkError, WorkOrder};
 use crate::spec::case::{self, Activity, ActivityKind, Load, Metric, Subject};
-use crate::spec::{ArraySpec, Source, SpecError, array};
+use crate::spec::{ArraySpec, Errors, Source, array};
 
 /// Why a configuration could not be modelled.
 #[derive(Debug, thiserror::Error)]
 pub enum MeasureError {
     /// The address names no array that can be.
     #[error(transparent)]
-    Spec(#[from] SpecError),
+    Spec(#[from] Errors),
     /// The load does not fit the array.
     #[error(transparent)]
     Load(#[from] CompileError),

@@ -12,6 +12,5 @@ pub fn apply(file: Option<&Path>, paths: &mut [PathPart]) -> Result<(), Failure>
     let name = file.display().to_string();
     let text = std::fs::read_to_string(file)
         .map_err(|error| Failure::Usage(format!("{name}: the file of parts cannot be read: {error}")))?;
-    let parts = explain::Parts::read(&name, &text).and_then(|parts| parts.apply(paths));
-    parts.map_err(|error| Failure::Usage(error.to_string()))
+    Ok(explain::Parts::read(&name, &text)?.apply(paths)?)
 }

@@ -3,8 +3,7 @@
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
-use toml::Spanned;
-use toml::de::{DeString, DeTable, DeValue};
+use document::{Node, Wrong};
 use units::{Bytes, Share};
 
 use super::{TextError, listed, share_text, unit, wrong};
@@ -38,32 +37,32 @@ impl FromStr for SizeSplit {
         if !text.trim_start().starts_with('{') {
             return split_of(vec![(unit(text)?, 1.0)]);
         }
-        let help = "for example { \"4KiB\" = 60, \"64KiB\" = 40 }";
-        match DeValue::parse(text.trim()).map(Spanned::into_inner) {
-            Ok(DeValue::Table(table)) => split_of(entries(&table)?),
-            _ => wrong(format!("`{text}` is not a table of sizes and weights"), help),
+        let node = document::value(text.trim());
+        match node.table() {
+            Some(_) => Ok(sizes_of(&node)?),
+            None => wrong(
+                format!("`{text}` is not a table of sizes and weights"),
+                "for example { \"4KiB\" = 60, \"64KiB\" = 40 }",
+            ),
         }
     }
 }
 
-/// Sizes and their weights in the order in which they stand.
-pub(super) fn entries(table: &DeTable<'_>) -> Result<Vec<(Bytes, f64)>, TextError> {
-    let mut entries: Vec<_> = table.iter().collect();
-    entries.sort_by_key(|(key, _)| key.span().start);
-    let entry = |(key, value): (&Spanned<DeString<'_>>, &Spanned<DeValue<'_>>)| {
-        Ok((unit(key.get_ref())?, weight_of(&scalar(value.get_ref()))?))
-    };
-    entries.into_iter().map(entry).collect()
+/// The sizes in `node`: one of them, or a table of sizes and weights in the order in which they stand.
+pub fn sizes_of(node: &Node) -> Result<SizeSplit, Wrong> {
+    let Some(table) = node.table() else { return node.read("8KiB") };
+    let mut entries = Vec::new();
+    for (key, weight) in table.iter() {
+        let size = key.text.parse::<Bytes>().map_err(|error| Wrong::from(error).at(&key.place))?;
+        entries.push((size, weight_in(weight)?));
+    }
+    split_of(entries).map_err(|error| Wrong::from(error).at(&node.place))
 }
 
-/// A number or a text as it is written; of anything else what it is.
-pub(super) fn scalar(value: &DeValue<'_>) -> String {
-    match value {
-        DeValue::Integer(number) => number.as_str().to_string(),
-        DeValue::Float(number) => number.as_str().to_string(),
-        DeValue::String(text) => text.to_string(),
-        other => other.type_str().to_string(),
-    }
+/// The weight in `node`.
+pub(super) fn weight_in(node: &Node) -> Result<f64, Wrong> {
+    let text = node.scalar().ok_or_else(|| node.not("a weight", "60"))?;
+    weight_of(&text).map_err(|error| Wrong::from(error).at(&node.place))
 }
 
 /// The weight `60` or `60%`.

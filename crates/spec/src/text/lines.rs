@@ -3,13 +3,12 @@
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
-use units::{Nanos, Share};
+use document::{Node, Value, Wrong};
+use units::{Bytes, Nanos, Share};
 
-use super::amounts::{entries, scalar};
-use super::{TextError, listed, number, share_text, split_of, unit, weight_of, wrong};
-use crate::{Line, OpMix};
+use super::amounts::{sizes_of, weight_in};
+use super::{TextError, listed, share_text};
+use crate::{Line, MOST_LINES, OpMix, SizeSplit};
 
 /// Requests of several kinds; none of them is `none`.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,41 +59,90 @@ impl FromStr for LineList {
 
     /// Reads what `Display` writes: each line says all that is its own.
     fn from_str(text: &str) -> Result<LineList, TextError> {
-        if text.trim() == "none" {
-            return Ok(LineList(Vec::new()));
-        }
-        let table = format!("mix = {text}");
-        let table = DeTable::parse(&table).map(Spanned::into_inner).unwrap_or_default();
-        match table.get("mix").map(Spanned::get_ref) {
-            Some(DeValue::Array(lines)) => {
-                lines.iter().map(|one| line(one.get_ref())).collect::<Result<_, _>>().map(LineList)
-            }
-            _ => wrong(format!("`{text}` is no list of tables"), "see `mix` in the reference of plans"),
-        }
+        Ok(LineList(
+            own_lines(&document::value(text.trim()))?.into_iter().map(whole).collect::<Result<_, _>>()?,
+        ))
     }
 }
 
-fn line(value: &DeValue<'_>) -> Result<Line, TextError> {
-    let DeValue::Table(table) = value else { return wrong("a line of a mix is a table", "{ share = 60 }") };
-    let value = |key: &str| table.get(key).map(Spanned::get_ref);
-    let said = |key: &str| value(key).map(scalar);
-    let share = |key: &str| said(key).map(|text| unit::<Share>(&text)).transpose();
-    let sizes = match value("size") {
-        Some(DeValue::Table(sizes)) => split_of(entries(sizes)?)?,
-        size => size.map(scalar).unwrap_or_default().parse()?,
-    };
-    let mix = OpMix {
-        reads: share("reads")?.unwrap_or(Share::ALL),
-        trims: share("trims")?.unwrap_or_default(),
-        flushes: share("flushes")?.unwrap_or_default(),
-    };
+fn whole(own: OwnLine) -> Result<Line, Wrong> {
     Ok(Line {
-        weight: weight_of(&said("share").unwrap_or_default())?,
-        sizes,
-        mix,
-        random: share("random")?,
-        align: said("align").map(|text| unit(&text)).transpose()?,
-        burst: said("burst").map_or(Ok(1), |text| number(&text))?,
-        delay: said("delay").map_or(Ok(Nanos::ZERO), |text| unit(&text))?,
+        weight: own.weight,
+        sizes: own.sizes.ok_or_else(|| Wrong::new("a line without a size", "size = \"4KiB\""))?,
+        mix: OpMix {
+            reads: own.reads.unwrap_or(Share::ALL),
+            trims: own.trims.unwrap_or_default(),
+            flushes: own.flushes.unwrap_or_default(),
+        },
+        random: own.random,
+        align: own.align,
+        burst: own.burst,
+        delay: own.delay,
+    })
+}
+
+/// A line of a mix as it is typed: what it does not say holds from the workload.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OwnLine {
+    /// Its weight among the lines.
+    pub weight: f64,
+    /// Sizes of requests.
+    pub sizes: Option<SizeSplit>,
+    /// Part of the requests that read.
+    pub reads: Option<Share>,
+    /// Part that trims.
+    pub trims: Option<Share>,
+    /// Part that flushes.
+    pub flushes: Option<Share>,
+    /// Part whose address follows the pattern.
+    pub random: Option<Share>,
+    /// What offsets are multiples of.
+    pub align: Option<Bytes>,
+    /// The wait before a burst.
+    pub delay: Nanos,
+    /// Requests that follow from the line once it is drawn.
+    pub burst: u32,
+}
+
+const KEYS: [&str; 9] = ["share", "size", "reads", "trims", "flushes", "random", "align", "delay", "burst"];
+const EXAMPLE: &str = "[{ share = 60, size = \"4KiB\" }, { share = 40, size = \"64KiB\", random = \"0%\" }]";
+
+/// The lines in `node`: `none`, or a list of tables.
+pub fn own_lines(node: &Node) -> Result<Vec<OwnLine>, Wrong> {
+    let items = match &node.value {
+        _ if node.is("none") => return Ok(Vec::new()),
+        Value::List(items) => items,
+        _ => return Err(node.not("a list of tables", EXAMPLE)),
+    };
+    if items.is_empty() {
+        return Err(
+            Wrong::new("an empty mix issues no requests", format!("for example {EXAMPLE}")).at(&node.place)
+        );
+    }
+    if items.len() > MOST_LINES {
+        let message = format!("{} lines in one mix", items.len());
+        return Err(Wrong::new(message, format!("at most {MOST_LINES}")).at(&node.place));
+    }
+    items.iter().map(own_line).collect()
+}
+
+fn own_line(node: &Node) -> Result<OwnLine, Wrong> {
+    let table = node.table().ok_or_else(|| node.not("a table", "{ share = 60, size = \"4KiB\" }"))?;
+    table.only(&KEYS)?;
+    let part = |key: &str| table.get(key).map(|node| node.read("70%")).transpose();
+    let Some(share) = table.get("share") else {
+        let help = "write its weight among the lines: share = 60";
+        return Err(Wrong::new("a line of a mix has no `share`", help).at(&node.place));
+    };
+    Ok(OwnLine {
+        weight: weight_in(share)?,
+        sizes: table.get("size").map(sizes_of).transpose()?,
+        reads: part("reads")?,
+        trims: part("trims")?,
+        flushes: part("flushes")?,
+        random: part("random")?,
+        align: table.get("align").map(|node| node.read("4KiB")).transpose()?,
+        delay: table.get("delay").map_or(Ok(Nanos::ZERO), |node| node.read("5ms"))?,
+        burst: table.get("burst").map_or(Ok(1), |node| node.count32(1..=u32::MAX))?,
     })
 }

@@ -12,13 +12,13 @@ mod trace;
 
 use std::str::FromStr;
 
+use document::{Wrong, nearest};
 use units::{Share, UnitError};
 
-use crate::nearest;
 pub use amounts::{LARGEST_REQUEST, MOST_SIZES};
-pub use amounts::{split_of, weight_of};
+pub use amounts::{sizes_of, split_of, weight_of};
 pub use content::ContentText;
-pub use lines::LineList;
+pub use lines::{LineList, OwnLine, own_lines};
 pub use load::{CpuList, Ratio, TargetList};
 pub use load::{FILES, LAYOUTS, PACES};
 pub use pattern::MOST_ZONES;
@@ -38,17 +38,26 @@ pub struct TextError {
     pub help: String,
 }
 
+impl From<TextError> for Wrong {
+    fn from(error: TextError) -> Wrong {
+        Wrong::new(error.message, error.help)
+    }
+}
+
+impl From<Wrong> for TextError {
+    fn from(wrong: Wrong) -> TextError {
+        let help = wrong.help.unwrap_or_else(|| "see the rules for units".into());
+        TextError { message: wrong.message, help }
+    }
+}
+
 fn wrong<T>(message: impl Into<String>, help: impl Into<String>) -> Result<T, TextError> {
     Err(TextError { message: message.into(), help: help.into() })
 }
 
 /// A size, duration, rate or share within a longer text.
 pub(crate) fn unit<T: FromStr<Err = UnitError>>(text: &str) -> Result<T, TextError> {
-    text.trim().parse().map_err(|error: UnitError| {
-        let said = error.to_string();
-        let (message, help) = said.split_once("; ").unwrap_or((&said, "see the rules for units"));
-        TextError { message: message.into(), help: help.into() }
-    })
+    text.trim().parse().map_err(|error: UnitError| Wrong::from(error).into())
 }
 
 /// A whole number.

@@ -2,15 +2,12 @@
 
 use std::sync::Arc;
 
-use super::error::PlanError;
-use super::keys;
-use super::keys::phase::PLAN;
+use document::{Key, Mistakes, Node, Place, SourceText, Wrong, argument};
+
 use super::keys::workload::WORKLOAD;
-use super::mistakes::{Mistakes, Wrong};
+use super::keys::{self, Level};
 use super::outline::{Outline, Within, check_load_key, check_state_key};
-use super::source::{Place, SourceText};
 use super::synonyms;
-use super::tree::{Key, Node, argument};
 
 /// One `--set KEY=VALUE`.
 #[derive(Debug)]
@@ -64,7 +61,7 @@ impl<'a> Layers<'a> {
         let own = self.outline.phases[phase].table.get(key);
         let said = self.last(key, |aim| aim == Aim::Phase(phase));
         // `--set run=1s` shortens loads; it is no limit for every state that could take one.
-        let only_states = keys::find(&WORKLOAD, key).is_none();
+        let only_states = keys::find(WORKLOAD, key).is_none();
         let meant = own.is_some() || shared || only_states;
         let everywhere = || self.last(key, |aim| aim == Aim::Everywhere).filter(|_| meant);
         let defaults = || self.outline.defaults.and_then(|table| table.get(key)).filter(|_| shared);
@@ -103,7 +100,7 @@ impl<'a> Layers<'a> {
 }
 
 /// Reads every `--set` argument; `first` is the number of the first of their texts.
-pub(crate) fn overrides(set: &[String], outline: &Outline<'_>, mistakes: &mut Mistakes) -> Vec<Override> {
+pub(crate) fn overrides(set: &[String], outline: &Outline<'_>, mistakes: &Mistakes) -> Vec<Override> {
     let mut overrides = Vec::new();
     for (index, text) in set.iter().enumerate() {
         let source = SourceText::new("--set", text, index + 1);
@@ -113,7 +110,7 @@ pub(crate) fn overrides(set: &[String], outline: &Outline<'_>, mistakes: &mut Mi
 }
 
 /// A `KEY=VALUE` argument taken apart: the key, and where each part stands.
-pub(crate) fn pair(source: &Arc<SourceText>, mistakes: &mut Mistakes) -> Option<(Key, Node)> {
+pub(crate) fn pair(source: &Arc<SourceText>, mistakes: &Mistakes) -> Option<(Key, Node)> {
     let whole = Place::new(source, 0..source.text.len());
     let Some((key, value)) = source.text.split_once('=') else {
         let help = format!("write {} KEY=VALUE, for example {} depth=32", source.label, source.label);
@@ -122,7 +119,7 @@ pub(crate) fn pair(source: &Arc<SourceText>, mistakes: &mut Mistakes) -> Option<
         } else {
             help
         };
-        mistakes.add(PlanError::new(&whole, format!("`{}` has no `=`", source.text), Some(help)));
+        mistakes.tell(&whole, format!("`{}` has no `=`", source.text), help);
         return None;
     };
     let start = source.text.len() - value.len();
@@ -132,10 +129,10 @@ pub(crate) fn pair(source: &Arc<SourceText>, mistakes: &mut Mistakes) -> Option<
     Some((Key { text: key.trim().to_string(), place }, argument(source, start..end)))
 }
 
-fn one(source: &Arc<SourceText>, outline: &Outline<'_>, mistakes: &mut Mistakes) -> Option<Override> {
+fn one(source: &Arc<SourceText>, outline: &Outline<'_>, mistakes: &Mistakes) -> Option<Override> {
     let (mut key, mut node) = pair(source, mistakes)?;
     let aim = match key.text.strip_prefix("phase.") {
-        None if keys::find(&PLAN, &key.text).is_some() => Aim::Plan,
+        None if keys::at(&[Level::Plan], &key.text).is_some() => Aim::Plan,
         None => Aim::Everywhere,
         Some(path) => {
             let aimed = aim(path, outline);
@@ -149,20 +146,18 @@ fn one(source: &Arc<SourceText>, outline: &Outline<'_>, mistakes: &mut Mistakes)
     Some(Override { aim, key, node })
 }
 
-fn check(aim: Aim, key: &Key, node: &Node, outline: &Outline<'_>, mistakes: &mut Mistakes) {
+fn check(aim: Aim, key: &Key, node: &Node, outline: &Outline<'_>, mistakes: &Mistakes) {
     match aim {
         Aim::Plan => {
-            let entry = keys::find(&PLAN, &key.text).expect("only keys of a plan aim at it");
-            if let Err(wrong) = (entry.read)(&mut super::keys::phase::Head::default(), node) {
-                mistakes.wrong(&node.place, wrong);
-            }
+            let entry = keys::at(&[Level::Plan], &key.text).expect("only keys of a plan aim at it");
+            mistakes.take(&node.place, entry.check(node));
         }
         Aim::Everywhere => {
             // A key that only a phase with that state knows is good if there is such a phase.
             let mut states = outline.phases.iter().filter_map(|phase| phase.state);
-            let of_state = states.find(|word| super::keys::state::fits(*word, &key.text));
+            let of_state = states.find(|word| keys::state::fits(*word, &key.text));
             match of_state {
-                Some(word) if keys::find(&WORKLOAD, &key.text).is_none() => {
+                Some(word) if keys::find(WORKLOAD, &key.text).is_none() => {
                     check_state_key(key, node, word, mistakes);
                 }
                 _ => check_load_key(key, node, Within::Defaults, mistakes),

@@ -3,12 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
+use document::{Node, Table, Wrong};
 use units::Share;
 
-use super::mistakes::Wrong;
 use super::slo::{PromiseError, Slo};
 use super::text::{TextError, share_text, words};
-use super::tree::{Node, Table};
 
 /// Which figure of a point is its headline.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -121,17 +120,13 @@ impl Until {
             return Ok(None);
         }
         let table = node.table().ok_or_else(|| node.not("a table", example))?;
-        only(table, &["flat", "within", "points", "slo", "cpu", "errors"])?;
-        let mut until = Until { gain: gain(table, example)?, ..Until::default() };
-        if let Some(slo) = table.get("slo") {
-            until.slo = Some(slo.read("p99<5ms")?);
-        }
-        if let Some(cpu) = table.get("cpu") {
-            until.cpu = Some(cpu.read("90%")?);
-        }
-        if let Some(errors) = table.get("errors") {
-            until.errors = Some(errors.read("1%")?);
-        }
+        table.only(&["flat", "within", "points", "slo", "cpu", "errors"])?;
+        let until = Until {
+            gain: gain(table, example)?,
+            slo: table.get("slo").map(|slo| slo.read("p99<5ms")).transpose()?,
+            cpu: table.get("cpu").map(|cpu| cpu.read("90%")).transpose()?,
+            errors: table.get("errors").map(|errors| errors.read("1%")).transpose()?,
+        };
         if until == Until::default() {
             return Err(Wrong::new("`until` has no rule", format!("write {example}")));
         }
@@ -146,14 +141,11 @@ fn gain(table: &Table, example: &str) -> Result<Option<Gain>, Wrong> {
             Some(_) => Err(Wrong::new("`flat` is missing", format!("write {example}"))),
         };
     };
-    let mut gain = Gain { flat: flat.read("throughput")?, within: share(0.03), points: 3 };
-    if let Some(within) = table.get("within") {
-        gain.within = within.read("3%")?;
-    }
-    if let Some(points) = table.get("points") {
-        gain.points = points.count32(1..=1000)?;
-    }
-    Ok(Some(gain))
+    Ok(Some(Gain {
+        flat: flat.read("throughput")?,
+        within: table.get("within").map_or(Ok(share(0.03)), |within| within.read("3%"))?,
+        points: table.get("points").map_or(Ok(3), |points| points.count32(1..=1000))?,
+    }))
 }
 
 impl fmt::Display for Until {
@@ -170,20 +162,6 @@ impl fmt::Display for Until {
         ];
         let rules: Vec<String> = rules.into_iter().flatten().collect();
         write!(f, "{{ {} }}", rules.join(", "))
-    }
-}
-
-/// That `table` has no keys but `known`, or which one it has.
-pub(crate) fn only(table: &Table, known: &[&str]) -> Result<(), Wrong> {
-    let stranger = table.iter().find(|(key, _)| !known.contains(&key.text.as_str()));
-    match stranger {
-        None => Ok(()),
-        Some((key, _)) => {
-            let near = spec::nearest(&key.text, known.iter().copied());
-            let help =
-                near.map_or(format!("one of {}", known.join(", ")), |near| format!("did you mean `{near}`?"));
-            Err(Wrong::new(format!("`{}` is not known here", key.text), help).at(&key.place))
-        }
     }
 }
 

@@ -1,19 +1,17 @@
 //! The plan language: one TOML file becomes the ordered points that are measured.
 //!
-//! Reading goes in steps, each a file: text to tree (`tree`), `--set` over phase over `[defaults]` (`layers`),
+//! Reading goes in steps: text to tree (`document`), `--set` over phase over `[defaults]` (`layers`),
 //! each key by its entry (`keys`), sweeps to points (`expand`), contradictions (`check`).
 //!
 //! **Invariant:** a [`Plan`] that exists can be carried out, once its traces are attached: every default is filled in,
 //! every point is known, and no text whatever makes the reader panic. Every mistake has its file, line and column.
 
 mod check;
-mod error;
 mod estimate;
 mod expand;
 pub mod keys;
 mod layers;
 mod metric;
-mod mistakes;
 mod outline;
 pub mod ready;
 pub mod reference;
@@ -21,14 +19,12 @@ mod replay;
 mod rounds;
 mod settle;
 mod slo;
-mod source;
 mod state;
 mod suggest;
 mod summary;
 mod sweep;
 pub(crate) mod synonyms;
 mod template;
-mod tree;
 
 #[cfg(test)]
 mod tests;
@@ -36,15 +32,14 @@ mod tests;
 use std::ops::Range;
 
 pub use check::{Fault, faults};
-pub use error::{PlanError, PlanErrors, Weight};
+pub use document::{Errors, Mistake, Place, SourceText, Weight, slips_within};
 pub use estimate::{Estimate, Written};
 pub use metric::{Flat, Gain, Metric, Until};
 pub use outline::MOST_WORKLOADS;
 pub use rounds::{ROUND, Rounds, Tracked};
 pub use settle::{PointOrder, SETTLE_IDLE, Settle};
 pub use slo::{LatencyFigure, PromiseError, Slo, Time};
-pub use source::{Place, SourceText};
-pub use spec::{slips_within, text};
+pub use spec::text;
 pub use state::{Background, Prepare, State, StateWord, Watch, Work};
 pub use summary::{Summary, describe};
 pub use sweep::MOST_POINTS;
@@ -67,7 +62,7 @@ pub struct Plan {
     /// The text as typed, without what `--set` changed.
     pub text: String,
     /// What to beware of, although the plan can be carried out.
-    pub cautions: Vec<PlanError>,
+    pub cautions: Vec<Mistake>,
     points: Vec<Point>,
 }
 
@@ -156,7 +151,7 @@ impl Plan {
     /// The plan in `text`, changed by `overrides`; `label` is what messages call the text, usually its path.
     ///
     /// Opens nothing and depends on nothing else. Fails with every mistake that can be told apart in one reading.
-    pub fn parse(label: &str, text: &str, overrides: &Overrides) -> Result<Plan, PlanErrors> {
+    pub fn parse(label: &str, text: &str, overrides: &Overrides) -> Result<Plan, Errors> {
         expand::plan(label, text, overrides)
     }
 
@@ -191,6 +186,6 @@ impl Point {
 pub fn from_texts<'a>(
     name: &str,
     texts: impl IntoIterator<Item = (&'a str, &'a str)>,
-) -> Result<Workload, PlanErrors> {
+) -> Result<Workload, Errors> {
     expand::from_texts(name, texts)
 }

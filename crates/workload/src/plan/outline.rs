@@ -5,18 +5,15 @@
 
 use std::collections::BTreeMap;
 
-use super::error::PlanError;
-use super::keys::draft::Draft;
-use super::keys::phase::{Head, PHASE, PLAN, PhaseHead, a_name};
-use super::keys::state::{self, STATE, StateDraft};
-use super::keys::workload::{MEMBER, WORKLOAD};
-use super::keys::{self, Entry, KeyDoc, Kind, Level};
-use super::mistakes::{Mistakes, Wrong};
-use super::source::Place;
+use document::{Key, Mistake, Mistakes, Node, Place, Table, Value};
+
+use super::keys::phase::{a_name, a_purpose};
+use super::keys::state::{self, STATE};
+use super::keys::workload::WORKLOAD;
+use super::keys::{self, AnyEntry, Kind, Level};
 use super::state::StateWord;
 use super::suggest::sentence;
 use super::sweep;
-use super::tree::{Key, Node, Table, Value};
 
 /// A plan's tables.
 #[derive(Debug)]
@@ -62,7 +59,7 @@ const ONLY_WORKLOAD: &str = "load";
 pub const MOST_WORKLOADS: usize = 64;
 
 /// The outline of a document; what is wrong with it goes to `mistakes`.
-pub(crate) fn outline<'a>(root: &'a Table, file: &Place, mistakes: &mut Mistakes) -> Outline<'a> {
+pub(crate) fn outline<'a>(root: &'a Table, file: &Place, mistakes: &Mistakes) -> Outline<'a> {
     check_root(root, mistakes);
     let defaults = root.get("defaults").and_then(|node| {
         let table = node.table();
@@ -78,8 +75,7 @@ pub(crate) fn outline<'a>(root: &'a Table, file: &Place, mistakes: &mut Mistakes
     let is_list = |node: &Node| matches!(&node.value, Value::List(items) if items.is_empty());
     if phases.is_empty() && root.get("phase").is_none_or(is_list) {
         let place = root.iter().next().map_or(file, |(key, _)| &key.place);
-        let help = "write [[phase]] and below it what to ask for".to_string();
-        mistakes.add(PlanError::new(place, "the plan has no phase", Some(help)));
+        mistakes.tell(place, "the plan has no phase", "write [[phase]] and below it what to ask for");
     }
     let phases: Vec<_> = phases
         .into_iter()
@@ -90,17 +86,21 @@ pub(crate) fn outline<'a>(root: &'a Table, file: &Place, mistakes: &mut Mistakes
     Outline { root, defaults, phases }
 }
 
+/// What is right where `key` stands twice in a table.
+pub(crate) fn once(key: &str) -> String {
+    match key {
+        "phase" => "each phase begins with two brackets: [[phase]]".into(),
+        "workload" => "each workload begins with two brackets: [[phase.workload]]".into(),
+        _ => format!("keep one `{key}`; to measure several values write {{ sweep = [...] }}"),
+    }
+}
+
 /// The tables of `[[key]]`; anything else under that key is a mistake.
-fn tables<'a>(
-    table: &'a Table,
-    key: &str,
-    heading: &str,
-    mistakes: &mut Mistakes,
-) -> Vec<(&'a Table, Place)> {
+fn tables<'a>(table: &'a Table, key: &str, heading: &str, mistakes: &Mistakes) -> Vec<(&'a Table, Place)> {
     let Some((name, node)) = table.entry(key) else { return Vec::new() };
     let Value::List(items) = &node.value else {
         let help = format!("write {heading} with two brackets: there may be several");
-        mistakes.add(PlanError::new(&name.place, format!("`{key}` is {}", node.kind()), Some(help)));
+        mistakes.tell(&name.place, format!("`{key}` is {}", node.kind()), help);
         return Vec::new();
     };
     let mut tables = Vec::new();
@@ -113,7 +113,7 @@ fn tables<'a>(
     tables
 }
 
-fn phase<'a>(index: usize, table: &'a Table, place: Place, mistakes: &mut Mistakes) -> PhaseTable<'a> {
+fn phase<'a>(index: usize, table: &'a Table, place: Place, mistakes: &Mistakes) -> PhaseTable<'a> {
     let typed = table.get("name").and_then(Node::scalar);
     let name = typed.unwrap_or_else(|| format!("phase {}", index + 1));
     let state = table.get("state").map(|node| (node, node.read::<StateWord>("prepare")));
@@ -138,14 +138,14 @@ fn phase<'a>(index: usize, table: &'a Table, place: Place, mistakes: &mut Mistak
     PhaseTable { table, place, name, state, members }
 }
 
-fn members<'a>(table: &'a Table, place: &Place, mistakes: &mut Mistakes) -> Vec<MemberTable<'a>> {
+fn members<'a>(table: &'a Table, place: &Place, mistakes: &Mistakes) -> Vec<MemberTable<'a>> {
     let tables = tables(table, "workload", "[[phase.workload]]", mistakes);
     if tables.is_empty() {
         return vec![MemberTable { table: None, place: place.clone(), name: ONLY_WORKLOAD.into() }];
     }
     if let Some((_, place)) = tables.get(MOST_WORKLOADS) {
         let help = format!("at most {MOST_WORKLOADS} run together; `workers` makes many alike");
-        mistakes.add(PlanError::new(place, format!("{} workloads in one phase", tables.len()), Some(help)));
+        mistakes.tell(place, format!("{} workloads in one phase", tables.len()), help);
     }
     let mut members = Vec::new();
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
@@ -162,7 +162,7 @@ fn members<'a>(table: &'a Table, place: &Place, mistakes: &mut Mistakes) -> Vec<
     members
 }
 
-fn names_stand_once(phases: &[PhaseTable<'_>], mistakes: &mut Mistakes) {
+fn names_stand_once(phases: &[PhaseTable<'_>], mistakes: &Mistakes) {
     let mut known: BTreeMap<&str, usize> = BTreeMap::new();
     for phase in phases {
         let at = phase.table.get("name").map_or(&phase.place, |node| &node.place);
@@ -172,27 +172,27 @@ fn names_stand_once(phases: &[PhaseTable<'_>], mistakes: &mut Mistakes) {
     }
 }
 
-fn twice(what: &str, name: &str, place: &Place, line: usize) -> PlanError {
+fn twice(what: &str, name: &str, place: &Place, line: usize) -> Mistake {
     let message = format!("a {what} called \"{name}\" is already in line {line}");
-    PlanError::new(place, message, Some(format!("give each {what} a name of its own")))
+    Mistake::new(place, message, Some(format!("give each {what} a name of its own")))
 }
 
 // Which keys may stand where, and whether their values can be read ------------------------------------
 
-fn check_root(table: &Table, mistakes: &mut Mistakes) {
+fn check_root(table: &Table, mistakes: &Mistakes) {
     for (key, node) in table.iter() {
         match key.text.as_str() {
             "defaults" | "phase" => {}
             "tags" => check_tags(node, mistakes),
-            text => match keys::find(&PLAN, text) {
-                Some(entry) => plain(entry.read, &mut Head::default(), node, mistakes),
+            text => match keys::at(&[Level::Plan], text) {
+                Some(entry) => drop(mistakes.take(&node.place, entry.check(node))),
                 None => stranger(key, Within::Top, mistakes),
             },
         }
     }
 }
 
-fn check_tags(node: &Node, mistakes: &mut Mistakes) {
+fn check_tags(node: &Node, mistakes: &Mistakes) {
     let Some(table) = node.table() else {
         return mistakes.wrong(&node.place, node.not("a table", "[tags] on a line of its own"));
     };
@@ -203,13 +203,13 @@ fn check_tags(node: &Node, mistakes: &mut Mistakes) {
     }
 }
 
-fn check_defaults(table: &Table, mistakes: &mut Mistakes) {
+fn check_defaults(table: &Table, mistakes: &Mistakes) {
     for (key, node) in table.iter() {
         check_load_key(key, node, Within::Defaults, mistakes);
     }
 }
 
-fn check_phase(table: &Table, mistakes: &mut Mistakes) {
+fn check_phase(table: &Table, mistakes: &Mistakes) {
     for (key, node) in table.iter() {
         if key.text != "workload" {
             check_load_key(key, node, Within::Phase, mistakes);
@@ -217,10 +217,10 @@ fn check_phase(table: &Table, mistakes: &mut Mistakes) {
     }
 }
 
-fn check_member(table: &Table, mistakes: &mut Mistakes) {
+fn check_member(table: &Table, mistakes: &Mistakes) {
     for (key, node) in table.iter() {
         if key.text == "name" {
-            plain(|_: &mut (), node| a_name(node).map(|_| ()), &mut (), node, mistakes);
+            mistakes.take(&node.place, a_name(node));
         } else {
             check_load_key(key, node, Within::Workload, mistakes);
         }
@@ -271,68 +271,68 @@ impl Within {
 }
 
 /// That a key of a load may stand here and its value, or each value of its sweep, can be read.
-pub(crate) fn check_load_key(key: &Key, node: &Node, within: Within, mistakes: &mut Mistakes) {
-    let fits = |doc: &KeyDoc| within.levels().contains(&doc.level);
-    if let Some(entry) = keys::find(&WORKLOAD, &key.text).filter(|entry| fits(&entry.doc)) {
-        check_sweepable(key, node, entry, mistakes);
-    } else if let Some(entry) = keys::find(&MEMBER, &key.text).filter(|entry| fits(&entry.doc)) {
-        if not_swept(key, node, mistakes) {
-            plain(entry.read, &mut Draft::blank(), node, mistakes);
+pub(crate) fn check_load_key(key: &Key, node: &Node, within: Within, mistakes: &Mistakes) {
+    match keys::at(within.levels(), &key.text) {
+        None => stranger(key, within, mistakes),
+        Some(entry) if keys::find(WORKLOAD, &key.text).is_some() => {
+            check_sweepable(key, node, entry, mistakes);
         }
-    } else if let Some(entry) = keys::find(&PHASE, &key.text).filter(|entry| fits(&entry.doc)) {
-        if not_swept(key, node, mistakes) {
-            plain(entry.read, &mut PhaseHead::default(), node, mistakes);
-        }
-    } else {
-        stranger(key, within, mistakes);
+        Some(entry) => check_single(key, node, entry, mistakes),
     }
 }
 
-fn check_sweepable(key: &Key, node: &Node, entry: &Entry<Draft>, mistakes: &mut Mistakes) {
-    let Some(values) = mistakes.take(&node.place, sweep::values(node, entry.doc.kind)) else { return };
-    let mut draft = Draft::blank();
+/// That a value that cannot be swept is none, and can be read.
+fn check_single(key: &Key, node: &Node, entry: &dyn AnyEntry, mistakes: &Mistakes) {
+    if node.table().is_some_and(|table| table.get("sweep").is_some()) {
+        let help = "write one value; only keys of a workload can be swept";
+        return mistakes.tell(&node.place, format!("`{}` cannot be swept", key.text), help);
+    }
+    mistakes.take(&node.place, entry.check(node));
+}
+
+fn check_sweepable(key: &Key, node: &Node, entry: &dyn AnyEntry, mistakes: &Mistakes) {
+    let kind = entry.doc().kind;
+    let Some(values) = mistakes.take(&node.place, sweep::values(node, kind)) else { return };
     if let Some(values) = values {
-        values.iter().for_each(|value| plain(entry.read, &mut draft, value, mistakes));
+        for value in &values {
+            mistakes.take(&value.place, entry.check(value));
+        }
         return;
     }
-    let is_list = matches!(node.value, Value::List(_)) && entry.doc.kind != Kind::Lines;
-    let is_table = node.table().is_some() && !matches!(entry.doc.kind, Kind::Sizes | Kind::Lines);
+    let is_list = matches!(node.value, Value::List(_)) && kind != Kind::Lines;
+    let is_table = node.table().is_some() && !matches!(kind, Kind::Sizes | Kind::Lines);
     if is_list || is_table {
         let list = if is_list { node.place.text() } else { "[...]" };
         let help = format!("for one value after the other write {} = {{ sweep = {list} }}", key.text);
         let message = format!("`{}` is {}, expected one value", key.text, node.kind());
-        mistakes.add(PlanError::new(&node.place, message, Some(help)));
+        mistakes.tell(&node.place, message, help);
         return;
     }
-    plain(entry.read, &mut draft, node, mistakes);
+    mistakes.take(&node.place, entry.check(node));
 }
 
-fn check_state(table: &Table, word: StateWord, mistakes: &mut Mistakes) {
+fn check_state(table: &Table, word: StateWord, mistakes: &Mistakes) {
     for (key, node) in table.iter() {
         check_state_key(key, node, word, mistakes);
     }
     if word == StateWord::Idle && table.get("run").is_none() {
         let place = table.get("state").map(|node| &node.place);
-        let help = "write for example `run = \"60s\"`".to_string();
         if let Some(place) = place {
-            mistakes.add(PlanError::new(place, "`idle` does not say how long", Some(help)));
+            mistakes.tell(place, "`idle` does not say how long", "write for example `run = \"60s\"`");
         }
     }
 }
 
 /// That a key may stand in a phase with that state, and its value can be read.
-pub(crate) fn check_state_key(key: &Key, node: &Node, word: StateWord, mistakes: &mut Mistakes) {
+pub(crate) fn check_state_key(key: &Key, node: &Node, word: StateWord, mistakes: &Mistakes) {
     let text = key.text.as_str();
-    if text == "name" || text == "about" {
-        let read = |_: &mut (), node: &Node| match text {
-            "name" => a_name(node).map(|_| ()),
-            _ => node.text("\"what it is for\"").map(|_| ()),
-        };
-        plain(read, &mut (), node, mistakes);
-        return;
-    }
-    if text == "state" {
-        return;
+    match text {
+        "name" | "about" => {
+            mistakes.take(&node.place, if text == "name" { a_name(node) } else { a_purpose(node) });
+            return;
+        }
+        "state" => return,
+        _ => {}
     }
     if !state::fits(word, text) {
         let known = STATE.iter().map(|entry| entry.doc.key).chain(state::PREPARE_SHARES);
@@ -345,42 +345,17 @@ pub(crate) fn check_state_key(key: &Key, node: &Node, word: StateWord, mistakes:
         };
         let help = near.unwrap_or(all);
         let message = format!("`{text}` says nothing in the state `{word}`");
-        mistakes.add(PlanError::new(&key.place, message, Some(help)));
+        mistakes.tell(&key.place, message, help);
         return;
     }
-    if !not_swept(key, node, mistakes) {
-        return;
+    let entry = keys::at(&[Level::State], text).or_else(|| keys::at(&[Level::Workload], text));
+    if let Some(entry) = entry {
+        check_single(key, node, entry, mistakes);
     }
-    if let Some(entry) = keys::find(&STATE, text) {
-        plain(entry.read, &mut StateDraft::blank(), node, mistakes);
-    } else if let Some(entry) = keys::find(&WORKLOAD, text) {
-        plain(entry.read, &mut Draft::blank(), node, mistakes);
-    }
-}
-
-fn plain<T>(
-    read: impl Fn(&mut T, &Node) -> Result<(), Wrong>,
-    into: &mut T,
-    node: &Node,
-    mistakes: &mut Mistakes,
-) {
-    if let Err(wrong) = read(into, node) {
-        mistakes.wrong(&node.place, wrong);
-    }
-}
-
-/// Whether the value is no sweep; a sweep is a mistake here.
-fn not_swept(key: &Key, node: &Node, mistakes: &mut Mistakes) -> bool {
-    let is_swept = node.table().is_some_and(|table| table.get("sweep").is_some());
-    if is_swept {
-        let help = "write one value; only keys of a workload can be swept".to_string();
-        mistakes.add(PlanError::new(&node.place, format!("`{}` cannot be swept", key.text), Some(help)));
-    }
-    !is_swept
 }
 
 /// A key that is unknown, or known but not here.
-fn stranger(key: &Key, within: Within, mistakes: &mut Mistakes) {
+fn stranger(key: &Key, within: Within, mistakes: &Mistakes) {
     let text = key.text.as_str();
     let (of, at) = within.words();
     let elsewhere = belongs(text, within);
@@ -392,7 +367,7 @@ fn stranger(key: &Key, within: Within, mistakes: &mut Mistakes) {
     };
     let help =
         elsewhere.or_else(near).unwrap_or_else(|| "the page about the plan language lists all keys".into());
-    mistakes.add(PlanError::new(&key.place, message, Some(help)));
+    mistakes.tell(&key.place, message, help);
 }
 
 /// Where a known key belongs instead, or `None` for an unknown one.

@@ -1,7 +1,8 @@
 //! Ready-made plans, part of the program.
 
-use super::{Overrides, Plan, PlanErrors};
-use spec::nearest;
+use document::nearest;
+
+use super::{Errors, Overrides, Plan};
 
 /// A plan that needs no file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +72,7 @@ pub fn suggest(name: &str) -> Option<&'static str> {
 
 impl Ready {
     /// The plan itself, changed by `overrides`.
-    pub fn plan(&self, overrides: &Overrides) -> Result<Plan, PlanErrors> {
+    pub fn plan(&self, overrides: &Overrides) -> Result<Plan, Errors> {
         Plan::parse(&format!("{}.toml", self.name), self.text, overrides)
     }
 }

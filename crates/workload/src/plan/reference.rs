@@ -128,7 +128,7 @@ fn also(doc: &KeyDoc) -> String {
 }
 
 fn swept(doc: &KeyDoc) -> &'static str {
-    let is_spec = keys::find(&keys::workload::WORKLOAD, doc.key).is_some();
+    let is_spec = keys::find(keys::workload::WORKLOAD, doc.key).is_some();
     if is_spec && matches!(doc.level, Level::Phase | Level::Workload) { "; may be swept" } else { "" }
 }
 

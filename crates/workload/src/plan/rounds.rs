@@ -2,12 +2,10 @@
 
 use std::fmt;
 
+use document::{Key, Node, Table, Wrong};
 use units::convert::narrow;
 
-use super::keys::phase_count;
-use super::metric::{Metric, only};
-use super::mistakes::Wrong;
-use super::tree::{Key, Node, Table};
+use super::metric::Metric;
 
 /// The name that the number of a round has among the swept values of a point.
 pub const ROUND: &str = "round";
@@ -41,11 +39,11 @@ impl Rounds {
     pub(crate) fn read(node: &Node) -> Result<Rounds, Wrong> {
         let example = "{ most = 25, steady = \"iops\", at = { size = \"4KiB\" } }";
         let Some(table) = node.table() else {
-            return Ok(Rounds { most: phase_count(node)?, steady: None });
+            return Ok(Rounds { most: count(node)?, steady: None });
         };
-        only(table, &["most", "steady", "at"])?;
+        table.only(&["most", "steady", "at"])?;
         let most = match table.get("most") {
-            Some(most) => phase_count(most)?,
+            Some(most) => count(most)?,
             None => narrow::<u32>(stats::steady::ROUNDS_MAX),
         };
         let at = table.get("at");
@@ -67,6 +65,11 @@ impl Rounds {
         let at = at.into_iter().flat_map(Table::iter).map(pair).collect::<Result<_, _>>()?;
         Ok(Rounds { most, steady: Some(Tracked { figure, at }) })
     }
+}
+
+/// How often a phase is gone through at most.
+fn count(node: &Node) -> Result<u32, Wrong> {
+    node.count32(1..=1000)
 }
 
 fn pair((key, node): (&Key, &Node)) -> Result<(String, String), Wrong> {

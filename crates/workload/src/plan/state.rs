@@ -194,7 +194,7 @@ impl FromStr for StateWord {
 }
 
 fn unknown(text: &str) -> TextError {
-    let near = spec::nearest(text.trim(), STATES.into_iter());
+    let near = document::nearest(text.trim(), STATES);
     let all = STATES.join(", ");
     let help =
         near.map_or(format!("one of {all}"), |near| format!("did you mean `{near}`? All of them: {all}"));

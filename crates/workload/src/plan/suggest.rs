@@ -1,6 +1,6 @@
 //! "Did you mean": the nearest known word, and the words of other tools.
 
-use spec::nearest;
+use document::nearest;
 
 /// What users of other tools write, and what to write here.
 ///

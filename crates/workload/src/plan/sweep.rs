@@ -1,13 +1,11 @@
 //! One value after the other: `{ sweep = [1, 2, 4] }` and `{ sweep = { from = 1, to = 64, times = 2 } }`.
 
+use document::{Node, Table, Value, Wrong, implied};
 use units::convert::truncated;
 use units::{Bytes, Nanos, Share};
 
 use super::keys::Kind;
-use super::metric::only;
-use super::mistakes::Wrong;
 use super::text::share_text;
-use super::tree::{Node, Table, Value, implied};
 
 /// The most points in a plan, and so the most values in a sweep.
 pub const MOST_POINTS: usize = 10_000;
@@ -19,7 +17,7 @@ pub(crate) fn values(node: &Node, kind: Kind) -> Result<Option<Vec<Node>>, Wrong
     let Some((table, swept)) = node.table().and_then(|table| Some((table, table.get("sweep")?))) else {
         return Ok(None);
     };
-    only(table, &["sweep"])?;
+    table.only(&["sweep"])?;
     let values = match &swept.value {
         Value::List(items) => items.clone(),
         Value::Table(range) => range_values(swept, range, kind)?,
@@ -55,7 +53,7 @@ fn distinct(values: &[Node]) -> Result<(), Wrong> {
 }
 
 fn range_values(node: &Node, range: &Table, kind: Kind) -> Result<Vec<Node>, Wrong> {
-    only(range, &["from", "to", "times", "step"])?;
+    range.only(&["from", "to", "times", "step"])?;
     let scale = Scale::of(kind).ok_or_else(|| {
         let help = "list the values: { sweep = [\"random\", \"sequential\"] }";
         Wrong::new("there is no range between such values", help).at(&node.place)
@@ -131,7 +129,7 @@ const BILLION: f64 = 1e9;
 impl Scale {
     fn of(kind: Kind) -> Option<Scale> {
         match kind {
-            Kind::Count => Some(Scale::Count),
+            Kind::Count(..) => Some(Scale::Count),
             Kind::Size | Kind::Sizes | Kind::Extent => Some(Scale::Bytes),
             Kind::Duration => Some(Scale::Nanos),
             Kind::Share => Some(Scale::Share),
@@ -171,9 +169,11 @@ impl Scale {
 
 #[cfg(test)]
 mod tests {
-    use super::super::source::SourceText;
-    use super::super::tree::argument;
+    use document::{SourceText, argument};
+
     use super::*;
+
+    const COUNT: Kind = Kind::Count(0, u64::MAX);
 
     fn swept(text: &str, kind: Kind) -> Result<Vec<String>, Wrong> {
         let source = SourceText::new("--set", text, 0);
@@ -183,9 +183,9 @@ mod tests {
 
     #[test]
     fn ranges_multiply_or_add() {
-        let doubling = swept("{ sweep = { from = 1, to = 64, times = 2 } }", Kind::Count);
+        let doubling = swept("{ sweep = { from = 1, to = 64, times = 2 } }", COUNT);
         assert_eq!(doubling.unwrap(), ["1", "2", "4", "8", "16", "32", "64"]);
-        let adding = swept("{ sweep = { from = 10, to = 40, step = 10 } }", Kind::Count);
+        let adding = swept("{ sweep = { from = 10, to = 40, step = 10 } }", COUNT);
         assert_eq!(adding.unwrap(), ["10", "20", "30", "40"]);
         let sizes = swept("{ sweep = { from = \"512B\", to = \"64KiB\", times = 4 } }", Kind::Sizes);
         assert_eq!(sizes.unwrap(), ["512B", "2KiB", "8KiB", "32KiB"]);
@@ -195,16 +195,16 @@ mod tests {
 
     #[test]
     fn a_range_that_never_ends_is_refused() {
-        let said = |text: &str| swept(text, Kind::Count).unwrap_err().message;
+        let said = |text: &str| swept(text, COUNT).unwrap_err().message;
         assert!(said("{ sweep = { from = 1, to = 9, step = 0 } }").contains("never ends"));
         assert!(said("{ sweep = { from = 1, to = 9, times = 1 } }").contains("outside 2 to"));
         assert!(said("{ sweep = { from = 1, to = 1_000_000, step = 1 } }").contains("at most 10000 points"));
-        assert_eq!(swept("{ sweep = { from = 0, to = 9, times = 2 } }", Kind::Count).unwrap(), ["0"]);
+        assert_eq!(swept("{ sweep = { from = 0, to = 9, times = 2 } }", COUNT).unwrap(), ["0"]);
     }
 
     #[test]
     fn a_sweep_says_what_is_wrong_with_it() {
-        let said = |text: &str| swept(text, Kind::Count).unwrap_err().message;
+        let said = |text: &str| swept(text, COUNT).unwrap_err().message;
         assert!(said("{ sweep = [] }").contains("over nothing"));
         assert!(said("{ sweep = [1, 2, 1] }").contains("`1` is twice"));
         assert!(said("{ sweep = { from = 9, to = 1, step = 1 } }").contains("begins above its end"));

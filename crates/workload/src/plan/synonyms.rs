@@ -3,9 +3,7 @@
 //! **Invariant:** a name is here only where its values are written as those of our key; what another tool means otherwise
 //! is an error that says what to write (`suggest`).
 
-use super::error::PlanError;
-use super::mistakes::Mistakes;
-use super::tree::{Key, Node, Table, Value};
+use document::{Key, Mistakes, Node, Table, Value};
 
 /// Tool, its name of a key, and ours.
 ///
@@ -72,7 +70,7 @@ pub(crate) fn others(key: &str) -> String {
 }
 
 /// Gives the keys of a document their own names, in `[defaults]`, phases and workloads.
-pub(crate) fn translate(root: &mut Table, mistakes: &mut Mistakes) {
+pub(crate) fn translate(root: &mut Table, mistakes: &Mistakes) {
     for (key, node) in root.iter_mut() {
         match (key.text.as_str(), &mut node.value) {
             ("defaults", Value::Table(defaults)) => keys(defaults, mistakes),
@@ -87,7 +85,7 @@ pub(crate) fn translate(root: &mut Table, mistakes: &mut Mistakes) {
     }
 }
 
-fn members(phase: &mut Table, mistakes: &mut Mistakes) {
+fn members(phase: &mut Table, mistakes: &Mistakes) {
     for (_, node) in phase.iter_mut().filter(|(key, _)| key.text == "workload") {
         if let Value::List(workloads) = &mut node.value {
             workloads.iter_mut().filter_map(|one| one.table_mut()).for_each(|one| keys(one, mistakes));
@@ -95,14 +93,14 @@ fn members(phase: &mut Table, mistakes: &mut Mistakes) {
     }
 }
 
-fn keys(table: &mut Table, mistakes: &mut Mistakes) {
+fn keys(table: &mut Table, mistakes: &Mistakes) {
     let written: Vec<String> = table.iter().map(|(key, _)| key.text.clone()).collect();
     let mut taken: Vec<&str> = written.iter().map(String::as_str).filter(|key| ours(key).is_none()).collect();
     for (key, node) in table.iter_mut() {
         let Some(ours) = ours(&key.text) else { continue };
         if taken.contains(&ours) {
             let message = format!("`{}` is another name of `{ours}`, which this table has already", key.text);
-            mistakes.add(PlanError::new(&key.place, message, Some("leave one of them out".into())));
+            mistakes.tell(&key.place, message, "leave one of them out");
         }
         taken.push(ours);
         translate_one(key, node);

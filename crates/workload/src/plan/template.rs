@@ -1,6 +1,6 @@
 //! Names with `{key}` in them.
 
-use super::mistakes::Wrong;
+use document::Wrong;
 
 /// A name taken apart.
 #[derive(Clone, Debug, PartialEq)]

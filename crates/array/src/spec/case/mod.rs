@@ -14,9 +14,8 @@ mod tests;
 pub use subject::{Activity, ActivityKind, Load, Pattern, Subject};
 pub use unit::{Metric, Unit};
 
+use document::{Errors, Place};
 use units::Share;
-
-use super::error::{SourceLocation, SpecError};
 
 /// A file of cases.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,7 +34,7 @@ pub struct Case {
     /// Unique within its file: the figure's number in its source.
     pub id: String,
     /// Where it stands.
-    pub at: SourceLocation,
+    pub at: Place,
     /// What was published where, and what was assumed to make a case of it.
     pub about: String,
     /// The write-up or document, with its year.
@@ -142,7 +141,7 @@ pub struct Omitted {
 /// Reads a file of cases; `label` is what errors call it.
 ///
 /// Addresses of arrays are read but not looked up: see [`array`](super::array) for that.
-pub fn cases(label: &str, text: &str) -> Result<CaseFile, SpecError> {
+pub fn cases(label: &str, text: &str) -> Result<CaseFile, Errors> {
     read::file(label, text)
 }
 

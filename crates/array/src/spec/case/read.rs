@@ -1,15 +1,16 @@
 //! Reads a file of cases.
 
+use std::collections::BTreeMap;
+
+use document::{Errors, Fields, Key, Mistakes, Node, Place, Read, Wrong, nearest};
 use units::{Bytes, Nanos, Share};
 
 use super::subject::{Activity, ActivityKind, Load, Pattern, Subject};
 use super::unit::{METRICS, Metric, UNITS, Unit};
 use super::{Case, CaseFile, Claim, Omitted, Score};
 use crate::spec::address::Address;
-use crate::spec::error::{Fault, SpecError, nearest};
-use crate::spec::fields::Fields;
 use crate::spec::parts::BACKGROUND_KINDS;
-use crate::spec::tree::{Node, parse_plain};
+use crate::spec::tree::parse_plain;
 
 /// A plan of the file: a load, and what its cases take from it where they do not say.
 struct Plan {
@@ -31,34 +32,28 @@ struct Given {
 }
 
 impl Given {
-    fn read(fields: &Fields<'_>) -> Result<Given, SpecError> {
-        let optional = |key, choices| match fields.get::<String>(key)? {
-            Some(_) => fields.one_of(key, None, choices).map(Some),
-            None => Ok(None),
-        };
-        let metric = optional("metric", &METRICS)?;
-        let unit = match fields.get::<String>("unit")? {
-            Some(_) => Some(fields.one_of("unit", None, &UNITS)?),
-            None => None,
-        };
-        let why = fields.get::<String>("why")?;
-        let score = match (fields.get::<bool>("score")?, why) {
-            (Some(true), None) => Some(Score::Counts),
-            (Some(false), Some(why)) | (None, Some(why)) => Some(Score::Listed(why)),
-            (Some(false), None) => return Err(fields.wrong("score", "a case that does not count says `why`")),
-            (Some(true), Some(_)) => return Err(fields.wrong("why", "a case that counts needs no `why`")),
-            (None, None) => None,
-        };
-        Ok(Given {
-            array: fields.get("array")?,
-            source: fields.get("source")?,
-            about: fields.get("about")?,
-            metric,
-            unit,
-            tolerance: fields.get("tolerance")?,
-            score,
-            fits: fields.get("fits")?,
-        })
+    fn read(fields: &Fields<'_>) -> Given {
+        let (score, why) = (fields.get::<bool>("score"), fields.get::<String>("why"));
+        fields.check(
+            &["score"],
+            score != Some(false) || why.is_some(),
+            "a case that does not count says `why`",
+        );
+        fields.check(
+            &["why", "score"],
+            score != Some(true) || why.is_none(),
+            "a case that counts needs no `why`",
+        );
+        Given {
+            array: fields.get("array"),
+            source: fields.get("source"),
+            about: fields.get("about"),
+            metric: fields.choice("metric", &METRICS),
+            unit: fields.choice("unit", &UNITS),
+            tolerance: fields.get("tolerance"),
+            score: why.map(Score::Listed).or(score.map(|_| Score::Counts)),
+            fits: fields.get("fits"),
+        }
     }
 
     fn or(self, outer: &Given) -> Given {
@@ -84,270 +79,246 @@ struct Book {
     given: Given,
 }
 
-pub(super) fn file(label: &str, text: &str) -> Result<CaseFile, SpecError> {
-    let root = parse_plain(label, text)?;
-    let fields = Fields::new("", &root);
-    let mut given = Given::read(&fields)?;
+pub(super) fn file(label: &str, text: &str) -> Result<CaseFile, Errors> {
+    let mistakes = Mistakes::default();
+    let file = parse_plain(label, text, &mistakes).map(|file| {
+        let read = read_file(Fields::new("", &file.table, &file.at, &mistakes));
+        ids_stand_once(&read.cases, &mistakes);
+        read
+    });
+    mistakes.finish(file)
+}
+
+fn read_file(fields: Fields<'_>) -> CaseFile {
+    let mut given = Given::read(&fields);
     let about = given.about.take().unwrap_or_default();
-    let mut book = Book { plans: Vec::new(), given };
-    if let Some(plans) = fields.table("plan")? {
-        for (name, node) in plans.all() {
-            let Node::Table(table) = node else { return Err(plans.wrong(name, "a plan is a table")) };
-            let plan = read_plan(name, Fields::new(format!("plan.{name}"), table))?;
-            book.plans.push((name.to_string(), plan));
+    let plans = fields.table("plan").map(|plans| read_plans(&plans)).unwrap_or_default();
+    let book = Book { plans, given };
+    let cases = fields.tables("case").iter().filter_map(|case| book.case(case)).collect();
+    let omitted = fields.tables("omitted").iter().map(read_omitted).collect();
+    fields.finish();
+    CaseFile { about, cases, omitted }
+}
+
+fn ids_stand_once(cases: &[Case], mistakes: &Mistakes) {
+    let mut known: BTreeMap<&str, &Place> = BTreeMap::new();
+    for case in cases {
+        if let Some(first) = known.insert(&case.id, &case.at) {
+            let message = format!("`id`: `{}` is also the id of the case at {first}", case.id);
+            mistakes.wrong(&case.at, Wrong::new(message, "ids are unique"));
         }
     }
-    let cases =
-        fields.tables("case")?.into_iter().map(|case| book.case(case)).collect::<Result<Vec<_>, _>>()?;
-    let omitted = fields.tables("omitted")?.into_iter().map(read_omitted).collect::<Result<_, _>>()?;
-    fields.finish()?;
-    let mut ids: Vec<&Case> = cases.iter().collect();
-    ids.sort_by(|a, b| a.id.cmp(&b.id).then(a.at.cmp(&b.at)));
-    if let Some(pair) = ids.windows(2).find(|pair| pair[0].id == pair[1].id) {
-        let why = format!("`{}` is also the id of the case at {}; ids are unique", pair[1].id, pair[0].at);
-        return Err(SpecError::at(pair[1].at.clone(), Fault::Value { key: "id".into(), why }));
-    }
-    Ok(CaseFile { about, cases, omitted })
 }
 
-fn read_omitted(fields: Fields<'_>) -> Result<Omitted, SpecError> {
-    let omitted = Omitted { ids: fields.need("ids")?, why: fields.need("why")? };
-    fields.finish()?;
-    Ok(omitted)
+fn read_omitted(fields: &Fields<'_>) -> Omitted {
+    let omitted = Omitted { ids: fields.need("ids"), why: fields.need("why") };
+    fields.finish();
+    omitted
 }
 
-fn at_least_one(fields: &Fields<'_>, key: &'static str) -> Result<u32, SpecError> {
-    match fields.or(key, 1)? {
-        0 => Err(fields.wrong(key, "give at least 1")),
-        count => Ok(count),
-    }
+fn at_least_one(fields: &Fields<'_>, key: &'static str) -> u32 {
+    let count = fields.or(key, 1);
+    fields.check(&[key], count > 0, "give at least 1");
+    count
 }
 
-fn read_plan(name: &str, fields: Fields<'_>) -> Result<Plan, SpecError> {
+fn read_plans(plans: &Fields<'_>) -> Vec<(String, Plan)> {
+    let one = |(key, node): (&Key, &Node)| {
+        let table = node.table();
+        plans.check(&[&key.text], table.is_some(), "a plan is a table");
+        let fields = Fields::new(format!("plan.{}", key.text), table?, &key.place, plans.mistakes());
+        Some((key.text.clone(), read_plan(&key.text, &fields)))
+    };
+    plans.all().filter_map(one).collect()
+}
+
+fn read_plan(name: &str, fields: &Fields<'_>) -> Plan {
     let patterns = [("sequential", Pattern::Sequential), ("random", Pattern::Random)];
-    let size: Bytes = fields.need("size")?;
-    if size.is_zero() || !size.is_multiple_of(Bytes::new(units::SECTOR_BYTES)) {
-        return Err(fields.wrong("size", "a request is a whole number of 512-byte sectors"));
-    }
-    let span: Option<Bytes> = fields.get("span")?;
-    let span_share: Option<Share> = fields.get("span_share")?;
-    if span.is_some() && span_share.is_some() {
-        return Err(fields.wrong("span", "give `span` or `span_share`, not both"));
-    }
-    if span.is_some_and(|span| span < size) || span_share.is_some_and(|share| share.get() <= 0.0) {
-        return Err(fields.wrong("span", "the span holds at least one request"));
-    }
+    let size: Bytes = fields.need("size");
+    let whole = !size.is_zero() && size.is_multiple_of(Bytes::new(units::SECTOR_BYTES));
+    fields.check(&["size"], whole, "a request is a whole number of 512-byte sectors");
+    let (span, span_share): (Option<Bytes>, Option<Share>) = (fields.get("span"), fields.get("span_share"));
+    let one = span.is_none() || span_share.is_none();
+    fields.check(&["span"], one, "give `span` or `span_share`, not both");
+    let room = span.is_none_or(|span| span >= size) && span_share.is_none_or(|share| share.get() > 0.0);
+    fields.check(&["span", "size"], room, "the span holds at least one request");
     let load = Load {
         name: name.to_string(),
-        pattern: fields.one_of("pattern", None, &patterns)?,
+        pattern: fields.need_choice("pattern", &patterns).unwrap_or(Pattern::Random),
         size,
-        reads: fields.or("reads", Share::ALL)?,
-        workers: at_least_one(&fields, "workers")?,
-        depth: at_least_one(&fields, "depth")?,
-        direct: fields.or("direct", true)?,
+        reads: fields.or("reads", Share::ALL),
+        workers: at_least_one(fields, "workers"),
+        depth: at_least_one(fields, "depth"),
+        direct: fields.or("direct", true),
         span,
         span_share,
-        luns: at_least_one(&fields, "luns")?,
-        offset: fields.or("offset", Bytes::ZERO)?,
-        warmup: fields.or("warmup", Nanos::from_secs_f64(5.0))?,
-        run: fields.or("run", Nanos::from_secs_f64(20.0))?,
+        luns: at_least_one(fields, "luns"),
+        offset: fields.or("offset", Bytes::ZERO),
+        warmup: fields.or("warmup", Nanos::from_secs_f64(5.0)),
+        run: fields.or("run", Nanos::from_secs_f64(20.0)),
     };
-    let given = Given::read(&fields)?;
-    fields.finish()?;
-    Ok(Plan { load, given })
+    let given = Given::read(fields);
+    fields.finish();
+    Plan { load, given }
 }
 
 impl Book {
-    fn plan(&self, name: &str, fields: &Fields<'_>) -> Result<&Plan, SpecError> {
+    /// The plan called `name`; `None`, and a mistake, where there is none.
+    fn plan(&self, name: &str, fields: &Fields<'_>) -> Option<&Plan> {
         let names = || self.plans.iter().map(|(name, _)| name.as_str());
-        self.plans.iter().find(|(known, _)| known == name).map(|(_, plan)| plan).ok_or_else(|| {
-            let meant =
-                nearest(name, names()).map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+        let found = self.plans.iter().find(|(known, _)| known == name).map(|(_, plan)| plan);
+        if found.is_none() {
+            let near = nearest(name, names()).map(|near| format!("did you mean `{near}`? The"));
             let known = names().collect::<Vec<_>>().join(", ");
-            fields.wrong("plan", format!("there is no plan `{name}`{meant} The file has {known}"))
+            let near = near.unwrap_or_else(|| "the".into());
+            fields.wrong("plan", format!("there is no plan `{name}`; {near} file has {known}"));
+        }
+        found
+    }
+
+    fn case(&self, fields: &Fields<'_>) -> Option<Case> {
+        let id: String = fields.need("id");
+        let mut given = Given::read(fields);
+        let subject = self.subject(fields, &mut given);
+        let given = given.or(&self.given);
+        let claim = self.claim(fields, &given, subject);
+        let metric = given.metric.or_else(|| fields.need_choice("metric", &METRICS));
+        let unit = metric.map(|metric| given.unit.unwrap_or(metric.units()[0]));
+        let source = given.source.unwrap_or_else(|| fields.need("source"));
+        let tolerance = given.tolerance.unwrap_or_else(|| fields.need("tolerance"));
+        let without = |claim: &Claim| claim.subjects().iter().any(|one| one.within.is_none());
+        if metric == Some(Metric::ShareWithin) && claim.as_ref().is_some_and(without) {
+            let _: Nanos = fields.need("within");
+        }
+        fields.finish();
+        let (metric, unit) = (metric?, unit?);
+        let known = metric.units().iter().map(|unit| unit.name()).collect::<Vec<_>>().join(", ");
+        let why = format!("{} is published in {known}, not in {}", metric.name(), unit.name());
+        fields.check(&["unit"], metric.units().contains(&unit), why);
+        Some(Case {
+            id,
+            at: fields.at().clone(),
+            about: given.about.unwrap_or_default(),
+            source,
+            claim: claim?,
+            metric,
+            unit,
+            tolerance,
+            score: given.score.unwrap_or(Score::Counts),
+            fits: given.fits,
         })
     }
 
-    fn case(&self, fields: Fields<'_>) -> Result<Case, SpecError> {
-        let at = fields.at().clone();
-        let id: String = fields.need("id")?;
-        let mut given = Given::read(&fields)?;
-        let subject = self.subject(&fields, &mut given)?;
-        let given = given.or(&self.given);
-        let complete = |subject: Option<Subject>| match subject {
-            Some(Subject { array, .. }) if array.is_empty() => Err(missing_array(&fields)),
-            Some(subject) => Ok(subject),
-            None => Err(missing_array(&fields)),
-        };
-        let claim = self.claim(&fields, &given, subject, complete)?;
-        let metric = match given.metric {
-            Some(metric) => metric,
-            None => fields.one_of("metric", None, &METRICS)?,
-        };
-        let unit = given.unit.unwrap_or(metric.units()[0]);
-        if !metric.units().contains(&unit) {
-            let known = metric.units().iter().map(|unit| unit.name()).collect::<Vec<_>>().join(", ");
-            let why = format!("{} is published in {known}, not in {}", metric.name(), unit.name());
-            return Err(fields.wrong("unit", why));
-        }
-        let case = Case {
-            id,
-            at,
-            about: given.about.unwrap_or_default(),
-            source: given.source.map_or_else(|| fields.need("source"), Ok)?,
-            claim,
-            metric,
-            unit,
-            tolerance: given.tolerance.map_or_else(|| fields.need("tolerance"), Ok)?,
-            score: given.score.unwrap_or(Score::Counts),
-            fits: given.fits,
-        };
-        if case.metric == Metric::ShareWithin && case.claim.subjects().iter().any(|one| one.within.is_none())
-        {
-            return Err(fields
-                .need::<Nanos>("within")
-                .err()
-                .unwrap_or_else(|| fields.wrong("within", "say the limit")));
-        }
-        fields.finish()?;
-        Ok(case)
-    }
-
     /// What `fields` itself runs, if it names anything; what its plans say about publication goes into `given`.
-    fn subject(&self, fields: &Fields<'_>, given: &mut Given) -> Result<Option<Subject>, SpecError> {
-        let names: Vec<String> = match fields.get::<Names>("plan")? {
-            Some(Names(names)) => names,
-            None => Vec::new(),
-        };
+    fn subject(&self, fields: &Fields<'_>, given: &mut Given) -> Option<Subject> {
+        let names = fields.or("plan", Names::default()).0;
         let mut loads = Vec::with_capacity(names.len());
-        for name in &names {
-            let plan = self.plan(name, fields)?;
+        for plan in names.iter().filter_map(|name| self.plan(name, fields)) {
             *given = std::mem::take(given).or(&plan.given);
             loads.push(plan.load.clone());
         }
-        let occasion = fields.table("phase")?.map(read_occasion).transpose()?;
-        let within = fields.get("within")?;
-        if loads.is_empty() && occasion.is_none() {
-            return Ok(None);
+        let occasion = fields.table("phase").map(|phase| read_occasion(&phase));
+        let within = fields.get("within");
+        if !fields.says("plan") && !fields.says("phase") {
+            return None;
         }
         let array = given.array.clone().or_else(|| self.given.array.clone()).unwrap_or_default();
-        if !array.is_empty() {
-            let key = if fields.all().any(|(name, _)| name == "array") { "array" } else { "plan" };
-            Address::parse(&array).map_err(|error| fields.wrong(key, error.fault.to_string()))?;
+        if let Some(error) = Address::parse(&array).err().filter(|_| !array.is_empty()) {
+            let key = if fields.says("array") { "array" } else { "plan" };
+            error.iter().for_each(|error| fields.wrong(key, error.said()));
         }
-        Ok(Some(Subject { array, loads, occasion, within }))
+        Some(Subject { array, loads, occasion, within })
     }
 
     /// A configuration of a list or of `against`: what it does not say is as in the case.
-    fn other(&self, fields: Fields<'_>, case: &Given, like: Option<&Subject>) -> Result<Subject, SpecError> {
-        let mut given = Given { array: fields.get("array")?, ..Given::default() }.or(case);
-        let mine = self.subject(&fields, &mut given)?;
-        let says = |key: &str| fields.all().any(|(name, _)| name == key);
-        let like = like.cloned().unwrap_or_else(|| Subject {
-            array: String::new(),
-            loads: Vec::new(),
-            occasion: None,
-            within: None,
-        });
-        let mine =
-            mine.unwrap_or(Subject { loads: Vec::new(), occasion: None, within: None, ..like.clone() });
+    fn other(&self, fields: &Fields<'_>, case: &Given, like: Option<&Subject>) -> Subject {
+        let mut given = Given { array: fields.get("array"), ..Given::default() }.or(case);
+        let mine = self.subject(fields, &mut given);
+        let nothing = || Subject { array: String::new(), loads: Vec::new(), occasion: None, within: None };
+        let (mine, like) = (mine.unwrap_or_else(nothing), like.cloned().unwrap_or_else(nothing));
+        let says = |key: &str| fields.says(key);
         let subject = Subject {
-            array: given.array.clone().unwrap_or_default(),
+            array: given.array.unwrap_or_default(),
             loads: if says("plan") { mine.loads } else { like.loads },
             occasion: if says("phase") { mine.occasion } else { like.occasion },
             within: mine.within.or(like.within),
         };
-        if subject.loads.is_empty() && subject.occasion.is_none() {
-            return Err(fields.need::<String>("plan").err().unwrap_or_else(|| missing_array(&fields)));
+        let asks = says("plan") || says("phase") || !subject.loads.is_empty() || subject.occasion.is_some();
+        if !asks {
+            let _: String = fields.need("plan");
         }
-        if subject.array.is_empty() {
-            return Err(missing_array(&fields));
-        }
-        fields.finish()?;
-        Ok(subject)
+        fields.check(&["id", "plan"], !subject.array.is_empty(), MISSING_ARRAY);
+        fields.finish();
+        subject
     }
 
-    fn claim(
-        &self,
-        fields: &Fields<'_>,
-        given: &Given,
-        subject: Option<Subject>,
-        complete: impl Fn(Option<Subject>) -> Result<Subject, SpecError>,
-    ) -> Result<Claim, SpecError> {
-        let value: Option<f64> = fields.get("value")?;
-        let (least, most): (Option<f64>, Option<f64>) = (fields.get("least")?, fields.get("most")?);
-        let list = |key: &'static str| -> Result<Option<Vec<Subject>>, SpecError> {
-            let tables = fields.tables(key)?;
-            if tables.is_empty() {
-                return Ok(None);
-            }
-            let many = tables.len() > 1;
-            let all = tables
-                .into_iter()
-                .map(|one| self.other(one, given, subject.as_ref()))
-                .collect::<Result<_, _>>()?;
-            if many { Ok(Some(all)) } else { Err(fields.wrong(key, "give at least two configurations")) }
+    /// What a case claims; `None`, and a mistake, where it says too little or too much.
+    fn claim(&self, fields: &Fields<'_>, given: &Given, subject: Option<Subject>) -> Option<Claim> {
+        let value: Option<f64> = fields.get("value");
+        let (least, most): (Option<f64>, Option<f64>) = (fields.get("least"), fields.get("most"));
+        let other = |one: Fields<'_>| self.other(&one, given, subject.as_ref());
+        let list = |key: &'static str| -> Option<Vec<Subject>> {
+            let all: Vec<Subject> = fields.tables(key).into_iter().map(other).collect();
+            fields.check(&[key], all.len() != 1, "give at least two configurations");
+            (!all.is_empty()).then_some(all)
         };
-        let (order, equal) = (list("order")?, list("equal")?);
-        let against =
-            fields.table("against")?.map(|one| self.other(one, given, subject.as_ref())).transpose()?;
-        let factor: Option<f64> = fields.get("factor")?;
-        if value.or(least).or(most).is_some_and(|number| !number.is_finite() || number < 0.0) {
-            return Err(fields.wrong("value", "a published value is a number from 0 on"));
-        }
-        match (value, order, equal, against, least.is_some() || most.is_some()) {
-            (Some(value), None, None, None, false) => {
-                Ok(Claim::Absolute { subject: complete(subject)?, value })
+        let (order, equal) = (list("order"), list("equal"));
+        let against = fields.table("against").map(other);
+        let factor: Option<f64> = fields.get("factor");
+        let sound = value.or(least).or(most).is_none_or(|number| number.is_finite() && number >= 0.0);
+        fields.check(&["value"], sound, "a published value is a number from 0 on");
+        let complete = || {
+            let complete = subject.clone().filter(|subject| !subject.array.is_empty());
+            fields.check(&["id", "array", "plan", "phase"], complete.is_some(), MISSING_ARRAY);
+            complete
+        };
+        let of_one = || Some((complete()?, against.clone()));
+        match (value, order, equal, least.is_some() || most.is_some()) {
+            (Some(value), None, None, false) => of_one().map(|(subject, against)| match against {
+                None => Claim::Absolute { subject, value },
+                Some(against) => Claim::Ratio { subject, against, value },
+            }),
+            (None, None, None, true) => {
+                of_one().map(|(subject, against)| Claim::Bound { subject, against, least, most })
             }
-            (Some(value), None, None, Some(against), false) => {
-                Ok(Claim::Ratio { subject: complete(subject)?, against, value })
+            (None, Some(subjects), None, false) if against.is_none() => {
+                Some(Claim::Ordering { subjects, factor: factor.unwrap_or(1.0) })
             }
-            (None, Some(subjects), None, None, false) => {
-                Ok(Claim::Ordering { subjects, factor: factor.unwrap_or(1.0) })
+            (None, None, Some(subjects), false) if against.is_none() => Some(Claim::Equal { subjects }),
+            _ => {
+                fields.check(&["id", "value", "least", "most", "order", "equal", "against"], false, A_CLAIM);
+                None
             }
-            (None, None, Some(subjects), None, false) => Ok(Claim::Equal { subjects }),
-            (None, None, None, against, true) => {
-                Ok(Claim::Bound { subject: complete(subject)?, against, least, most })
-            }
-            _ => Err(fields.wrong(
-                "id",
-                "a case has `value`, or `value` and `against`, or `least` and `most`, or `order`, or `equal`",
-            )),
         }
     }
 }
 
-fn missing_array(fields: &Fields<'_>) -> SpecError {
-    fields.wrong("id", "say which `array` is run, and which `plan` or `phase`")
-}
+const MISSING_ARRAY: &str = "say which `array` is run, and which `plan` or `phase`";
+const A_CLAIM: &str =
+    "a case has `value`, or `value` and `against`, or `least` and `most`, or `order`, or `equal`";
 
-fn read_occasion(fields: Fields<'_>) -> Result<Activity, SpecError> {
-    let mut works: Vec<(&str, ActivityKind)> =
-        BACKGROUND_KINDS.iter().map(|(name, kind)| (*name, ActivityKind::Background(*kind))).collect();
-    works.push(("degraded", ActivityKind::Degraded));
-    works.push(("path-lost", ActivityKind::PathLost));
+fn read_occasion(fields: &Fields<'_>) -> Activity {
+    let works = BACKGROUND_KINDS.iter().map(|(name, kind)| (*name, ActivityKind::Background(*kind)));
+    let more = [("degraded", ActivityKind::Degraded), ("path-lost", ActivityKind::PathLost)];
+    let works: Vec<(&str, ActivityKind)> = works.chain(more).collect();
     let occasion = Activity {
-        work: fields.one_of("work", None, &works)?,
-        disk: fields.or("disk", 0)?,
-        from: fields.or("from", Share::NONE)?,
-        to: fields.or("to", Share::ALL)?,
+        work: fields.need_choice("work", &works).unwrap_or(ActivityKind::Degraded),
+        disk: fields.or("disk", 0),
+        from: fields.or("from", Share::NONE),
+        to: fields.or("to", Share::ALL),
     };
-    if occasion.from.get() >= occasion.to.get() {
-        return Err(fields.wrong("to", "it lies above `from`"));
-    }
-    fields.finish()?;
-    Ok(occasion)
+    fields.check(&["to", "from"], occasion.from.get() < occasion.to.get(), "it lies above `from`");
+    fields.finish();
+    occasion
 }
 
 /// One name, or a list of them.
+#[derive(Default)]
 struct Names(Vec<String>);
 
-impl crate::spec::fields::Read for Names {
+impl Read for Names {
     const WANT: &'static str = "the name of a plan, or a list of names";
-    fn read(what: &crate::spec::tree::Scalar) -> Result<Self, String> {
-        match what {
-            crate::spec::tree::Scalar::Text(name) => Ok(Names(vec![name.clone()])),
-            list => Vec::<String>::read(list).map(Names),
-        }
+    fn read(node: &Node) -> Result<Self, Wrong> {
+        document::one_or_more(node).map(Names)
     }
 }

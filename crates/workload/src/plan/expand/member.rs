@@ -1,5 +1,6 @@
 //! The workloads of a phase before their sweeps are unrolled.
 
+use document::{Node, Place};
 use units::{OpsPerSecond, Share};
 
 use super::{defaults, read_known};
@@ -8,9 +9,7 @@ use crate::plan::keys::Kind;
 use crate::plan::keys::workload::{MEMBER, WORKLOAD};
 use crate::plan::layers::{Found, Layers};
 use crate::plan::outline::PhaseTable;
-use crate::plan::source::Place;
 use crate::plan::sweep;
-use crate::plan::tree::Node;
 use crate::spec::{Pace, Schedule};
 
 /// One workload of a phase and the values that hold for it, in the order of the entries.
@@ -83,7 +82,7 @@ impl Member<'_> {
 pub(super) fn members<'a>(layers: &Layers<'a>, phase: usize, table: &PhaseTable<'a>) -> Vec<Member<'a>> {
     let member = |index: usize| {
         let mut draft = defaults();
-        for entry in &MEMBER {
+        for entry in MEMBER {
             if let Some(found) = layers.of_workload(phase, index, entry.doc.key) {
                 read_known(entry, &mut draft, found.node);
             }

@@ -6,43 +6,42 @@ mod states;
 
 use std::sync::OnceLock;
 
+use document::{Errors, Mistake, Mistakes, Node, Place, SourceText, Table, argument, parse};
 use units::Share;
 
 use self::member::{Axis, Cell, Member, axes, is_rate, members, part_of};
 use self::naming::{check_name_key, name, short};
 use self::states::state;
 use crate::plan::check::faults;
-use crate::plan::error::{PlanError, PlanErrors};
 use crate::plan::keys::draft::Draft;
 use crate::plan::keys::phase::{Head, PHASE, PLAN, PhaseHead};
 use crate::plan::keys::workload::{MEMBER, WORKLOAD};
 use crate::plan::keys::{self, Entry};
 use crate::plan::layers::{Layers, overrides, pair};
-use crate::plan::mistakes::Mistakes;
-use crate::plan::outline::{Outline, PhaseTable, outline};
+use crate::plan::outline::{self, Outline, PhaseTable, outline};
 use crate::plan::rounds::{ROUND, Rounds};
 use crate::plan::settle::{PointOrder, Settle};
-use crate::plan::source::{Place, SourceText};
 use crate::plan::state::StateWord;
 use crate::plan::suggest::sentence;
 use crate::plan::sweep::MOST_POINTS;
+use crate::plan::synonyms;
 use crate::plan::template::Template;
 use crate::plan::text::SHARE_SLACK;
-use crate::plan::tree::{self, Node, Table, argument};
 use crate::plan::{Load, Metric, Overrides, Phase, Plan, Point, Task};
 use crate::rng::Streams;
 use crate::spec::Workload;
 
 /// The plan in `text`; see [`Plan::parse`].
-pub(crate) fn plan(label: &str, text: &str, changes: &Overrides) -> Result<Plan, PlanErrors> {
-    let mut mistakes = Mistakes::default();
+pub(crate) fn plan(label: &str, text: &str, changes: &Overrides) -> Result<Plan, Errors> {
+    let mistakes = Mistakes::default();
     let source = SourceText::new(label, text, 0);
-    let root = tree::document(&source, &mut mistakes);
-    stop_at(&mut mistakes)?;
-    let outline = outline(&root, &Place::new(&source, 0..0), &mut mistakes);
-    let set = overrides(&changes.set, &outline, &mut mistakes);
-    let tags = tags(&root, changes, &mut mistakes);
-    stop_at(&mut mistakes)?;
+    let Some(mut root) = parse(&source, outline::once, &mistakes) else { return mistakes.finish(None) };
+    synonyms::translate(&mut root, &mistakes);
+    mistakes.stop()?;
+    let outline = outline(&root, &Place::new(&source, 0..0), &mistakes);
+    let set = overrides(&changes.set, &outline, &mistakes);
+    let tags = tags(&root, changes, &mistakes);
+    mistakes.stop()?;
     let layers = Layers::new(&outline, &set);
     let head = head(&layers);
     let mut builder = Builder { points: Vec::new(), groups: 0, seed: head.seed, mistakes };
@@ -53,14 +52,18 @@ pub(crate) fn plan(label: &str, text: &str, changes: &Overrides) -> Result<Plan,
     }
     let Builder { points, mistakes, .. } = builder;
     let cautions = mistakes.into_result()?;
+    let end = phases.iter().fold(0, |end, phase: &Phase| {
+        assert_eq!(phase.points.start, end, "phases follow one another without a gap");
+        phase.points.end
+    });
+    assert_eq!(end, points.len(), "every point is of a phase");
+    assert!(
+        points.iter().enumerate().all(|(index, point)| point.index == index),
+        "points know their numbers"
+    );
     let name = if head.name.is_empty() { stem(label) } else { head.name };
     let (about, seed, text) = (head.about, head.seed, text.to_string());
     Ok(Plan { name, about, tags, seed, phases, text, cautions, points })
-}
-
-/// Fails if there is a mistake already: what follows would only repeat it in other words.
-fn stop_at(mistakes: &mut Mistakes) -> Result<(), PlanErrors> {
-    if mistakes.none() { Ok(()) } else { std::mem::take(mistakes).into_result().map(|_| ()) }
 }
 
 /// `plans/oltp.toml` gives `oltp`.
@@ -71,8 +74,8 @@ fn stem(label: &str) -> String {
 
 fn head(layers: &Layers<'_>) -> Head {
     let mut head = Head::default();
-    fill(&PLAN, &mut head);
-    for entry in &PLAN {
+    fill(PLAN, &mut head);
+    for entry in PLAN {
         if let Some(node) = layers.of_plan(entry.doc.key) {
             read_known(entry, &mut head, node);
         }
@@ -80,7 +83,7 @@ fn head(layers: &Layers<'_>) -> Head {
     head
 }
 
-fn tags(root: &Table, changes: &Overrides, mistakes: &mut Mistakes) -> Vec<(String, String)> {
+fn tags(root: &Table, changes: &Overrides, mistakes: &Mistakes) -> Vec<(String, String)> {
     let table = root.get("tags").and_then(Node::table);
     let written = table.into_iter().flat_map(Table::iter);
     let mut tags: Vec<(String, String)> =
@@ -106,7 +109,7 @@ fn fill<T>(entries: &'static [Entry<T>], into: &mut T) {
 
 /// Reads a value that is known to be readable: defaults by a test, typed values by the outline.
 fn read_known<T>(entry: &Entry<T>, into: &mut T, node: &Node) {
-    let read = (entry.read)(into, node);
+    let read = entry.read(into, node);
     debug_assert!(read.is_ok(), "{}: {read:?}", entry.doc.key);
 }
 
@@ -114,9 +117,9 @@ fn read_known<T>(entry: &Entry<T>, into: &mut T, node: &Node) {
 fn defaults() -> Draft {
     static DEFAULTS: OnceLock<Draft> = OnceLock::new();
     let make = || {
-        let mut draft = Draft::blank();
-        fill(&WORKLOAD, &mut draft);
-        fill(&MEMBER, &mut draft);
+        let mut draft = Draft::default();
+        fill(WORKLOAD, &mut draft);
+        fill(MEMBER, &mut draft);
         draft
     };
     DEFAULTS.get_or_init(make).clone()
@@ -126,22 +129,18 @@ fn defaults() -> Draft {
 pub(crate) fn from_texts<'a>(
     name: &str,
     texts: impl IntoIterator<Item = (&'a str, &'a str)>,
-) -> Result<Workload, PlanErrors> {
-    let mut mistakes = Mistakes::default();
+) -> Result<Workload, Errors> {
+    let mistakes = Mistakes::default();
     let mut draft = defaults();
     draft.spec.name = name.to_string();
     for (index, (key, text)) in texts.into_iter().enumerate() {
         let source = SourceText::new(key, text, index);
         let node = argument(&source, 0..text.len());
-        match keys::find(&WORKLOAD, key) {
-            Some(entry) => drop(mistakes.take(&node.place, (entry.read)(&mut draft, &node))),
+        match keys::find(WORKLOAD, key) {
+            Some(entry) => drop(mistakes.take(&node.place, entry.read(&mut draft, &node))),
             None => {
                 let help = sentence(key, WORKLOAD.iter().map(|entry| entry.doc.key));
-                mistakes.add(PlanError::new(
-                    &node.place,
-                    format!("`{key}` is not a key of a workload"),
-                    help,
-                ));
+                mistakes.add(Mistake::new(&node.place, format!("`{key}` is not a key of a workload"), help));
             }
         }
     }
@@ -273,6 +272,7 @@ impl Builder {
         cell: &Cell<'_>,
         template: &Template,
     ) {
+        assert!(!members.is_empty(), "a phase with load has a workload");
         let mut workloads = Vec::with_capacity(members.len());
         for member in members {
             let Some(workload) = self.workload(member, cell) else { return };
@@ -282,17 +282,21 @@ impl Builder {
         if of_files > 0 && of_files < workloads.len() {
             let mixed = members.iter().zip(&workloads).find(|(_, workload)| workload.tree.is_some());
             let (member, _) = mixed.expect("one is of files");
-            let message = "files and blocks are in one phase".to_string();
-            let help = "give each a phase of its own".to_string();
-            return self.mistakes.add(PlanError::new(member.place_of("tree", cell), message, Some(help)));
+            return self.mistakes.tell(
+                member.place_of("tree", cell),
+                "files and blocks are in one phase",
+                "give each a phase of its own",
+            );
         }
         let twice = members.iter().zip(&workloads).enumerate().find(|(index, (_, workload))| {
             workload.iolog.is_some() && workloads[..*index].iter().any(|other| other.iolog == workload.iolog)
         });
         if let Some((_, (member, _))) = twice {
-            let message = "another workload that runs beside it writes the same log".to_string();
-            let help = "give each workload a log of its own".to_string();
-            return self.mistakes.add(PlanError::new(member.place_of("iolog", cell), message, Some(help)));
+            return self.mistakes.tell(
+                member.place_of("iolog", cell),
+                "another workload that runs beside it writes the same log",
+                "give each workload a log of its own",
+            );
         }
         let number = (head.rounds.most > 1).then(|| (ROUND.to_string(), round.to_string()));
         let swept = cell.axes.iter().zip(&cell.at);
@@ -337,7 +341,7 @@ impl Builder {
             workload.pace = part_of(workload.pace, share);
         }
         for fault in faults(&workload) {
-            let mistake = PlanError::new(member.place_of(fault.key, cell), fault.message, Some(fault.help));
+            let mistake = Mistake::new(member.place_of(fault.key, cell), fault.message, Some(fault.help));
             self.mistakes.add(if fault.caution { mistake.caution() } else { mistake });
         }
         Some(workload)
@@ -366,8 +370,7 @@ impl Builder {
                 format!("the points of this phase cannot be counted, and at most {MOST_POINTS} are allowed")
             }
         };
-        let help = "sweep fewer keys, or over fewer values".to_string();
-        self.mistakes.add(PlanError::new(place, message, Some(help)));
+        self.mistakes.tell(place, message, "sweep fewer keys, or over fewer values");
         false
     }
 
@@ -382,27 +385,34 @@ impl Builder {
         let last = (0..members.len()).rev().find_map(place);
         if let Some(place) = last.filter(|_| sum > 1.0 + SHARE_SLACK) {
             let message = format!("the shares are {}% of the phase's rate", (sum * 1e4).round() / 1e2);
-            self.mistakes.add(PlanError::new(place, message, Some("at most 100% in all".into())));
+            self.mistakes.tell(place, message, "at most 100% in all");
         }
         let pace = WORKLOAD.iter().position(|entry| entry.doc.key == "pace").expect("pace is a key");
         for (index, member) in members.iter().enumerate() {
             let Some(place) = place(index) else {
                 let message = format!("`{}` has no share, but others of the phase have", member.name);
-                let help = "give each workload of the phase a `share`, or none".to_string();
-                self.mistakes.add(PlanError::new(&member.place, message, Some(help)));
+                self.mistakes.tell(
+                    &member.place,
+                    message,
+                    "give each workload of the phase a `share`, or none",
+                );
                 continue;
             };
             match &member.found[pace] {
                 Some(found) if found.own => {
-                    let help = "keep one of them".to_string();
-                    let message = "a workload has either a share of the phase's rate or a pace of its own";
-                    self.mistakes.add(PlanError::new(place, message, Some(help)));
+                    self.mistakes.tell(
+                        place,
+                        "a workload has either a share of the phase's rate or a pace of its own",
+                        "keep one of them",
+                    );
                 }
                 Some(found) if is_rate(found.node) => {}
                 _ => {
-                    let message = "the phase has no rate of which this could be a share";
-                    let help = "write `pace = \"rate(1000/s)\"` in the phase".to_string();
-                    self.mistakes.add(PlanError::new(place, message, Some(help)));
+                    self.mistakes.tell(
+                        place,
+                        "the phase has no rate of which this could be a share",
+                        "write `pace = \"rate(1000/s)\"` in the phase",
+                    );
                 }
             }
         }
@@ -412,10 +422,11 @@ impl Builder {
     fn until(&mut self, layers: &Layers<'_>, phase: usize, head: &PhaseHead, axes: &[Axis<'_>]) {
         let Some((until, node)) = head.until.zip(layers.of_phase(phase, "until")) else { return };
         if head.order == PointOrder::Shuffled {
-            let message = "`until` ends a sweep in the order of its values, and `point_order` shuffles them"
-                .to_string();
-            let help = "leave one of them out".to_string();
-            return self.mistakes.add(PlanError::new(&node.place, message, Some(help)));
+            return self.mistakes.tell(
+                &node.place,
+                "`until` ends a sweep in the order of its values, and `point_order` shuffles them",
+                "leave one of them out",
+            );
         }
         let found = axes.last().map_or(1, |axis| axis.values.len());
         // Every rule but that of the gain may hold after a single point.
@@ -432,7 +443,7 @@ impl Builder {
             ),
         };
         let help = format!("sweep at least {} values, or leave `until` out", points + 1);
-        self.mistakes.add(PlanError::new(&node.place, message, Some(help)).caution());
+        self.mistakes.add(Mistake::new(&node.place, message, Some(help)).caution());
     }
 
     /// That the figure that has to become steady is that of one point in each round.
@@ -458,7 +469,7 @@ impl Builder {
                 }
                 Some(_) => continue,
             };
-            self.mistakes.add(PlanError::new(&node.place, message, Some(example())));
+            self.mistakes.tell(&node.place, message, example());
         }
         let open = axes
             .iter()
@@ -466,11 +477,14 @@ impl Builder {
         if let Some(axis) = open {
             let message =
                 format!("`rounds` does not say at which {} its figure has to be steady", axis.label);
-            self.mistakes.add(PlanError::new(&node.place, message, Some(example())));
+            self.mistakes.tell(&node.place, message, example());
         }
         if head.until.is_some() {
-            let message = "rounds that have to become steady measure all their points".to_string();
-            self.mistakes.add(PlanError::new(&node.place, message, Some("leave `until` out".into())));
+            self.mistakes.tell(
+                &node.place,
+                "rounds that have to become steady measure all their points",
+                "leave `until` out",
+            );
         }
     }
 
@@ -495,8 +509,8 @@ impl Builder {
 
 fn phase_head(layers: &Layers<'_>, phase: usize, table: &PhaseTable<'_>) -> PhaseHead {
     let mut head = PhaseHead::default();
-    fill(&PHASE, &mut head);
-    for entry in &PHASE {
+    fill(PHASE, &mut head);
+    for entry in PHASE {
         let is_name = entry.doc.key == "name" || entry.doc.key == "about";
         if let Some(node) = layers.of_phase(phase, entry.doc.key).filter(|_| is_name || table.state.is_none())
         {

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use document::{Key, Node, Wrong};
+
 use super::member::{Axis, Cell, Member};
-use crate::plan::keys::draft::Draft;
 use crate::plan::keys::workload::WORKLOAD;
-use crate::plan::mistakes::Wrong;
 use crate::plan::suggest::sentence;
 use crate::plan::template::Template;
-use crate::plan::tree::{Key, Node};
 use crate::spec::Workload;
 
 /// A value as it stands in a name: as typed.
@@ -72,7 +71,8 @@ pub(super) fn name(
             Some(found) => Some(short(cell.value(found.node))),
             None => {
                 let number = members.iter().position(|one| std::ptr::eq(one, *member))?;
-                Some((WORKLOAD[index].write)(&Draft::of(&workloads[number])))
+                let unsaid = || WORKLOAD[index].doc.default.to_owned();
+                Some(workloads[number].text(bare).unwrap_or_else(unsaid))
             }
         }
     };

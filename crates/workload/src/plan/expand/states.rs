@@ -1,11 +1,12 @@
 //! The states of a plan.
 
+use document::Wrong;
+
 use super::{defaults, fill, read_known};
 use crate::plan::keys;
 use crate::plan::keys::state::{PREPARE_SHARES, STATE, StateDraft};
 use crate::plan::keys::workload::WORKLOAD;
 use crate::plan::layers::Layers;
-use crate::plan::mistakes::Wrong;
 use crate::plan::state::{Background, Prepare, State, StateWord, Watch};
 use crate::plan::sweep;
 
@@ -15,9 +16,9 @@ pub(super) fn state(
     phase: usize,
     word: StateWord,
 ) -> Result<State, (&'static str, Wrong)> {
-    let mut draft = StateDraft::blank();
-    fill(&STATE, &mut draft);
-    for entry in &STATE {
+    let mut draft = StateDraft::default();
+    fill(STATE, &mut draft);
+    for entry in STATE {
         if let Some(node) = layers.of_state(phase, entry.doc.key, false) {
             read_known(entry, &mut draft, node);
         }
@@ -36,7 +37,7 @@ pub(super) fn state(
 fn prepare(layers: &Layers<'_>, phase: usize, draft: &StateDraft) -> Result<Prepare, (&'static str, Wrong)> {
     let mut shared = defaults();
     for key in PREPARE_SHARES {
-        let entry = keys::find(&WORKLOAD, key).expect("what prepare shares are keys of a workload");
+        let entry = keys::find(WORKLOAD, key).expect("what prepare shares are keys of a workload");
         let Some(node) = layers.of_state(phase, key, true) else { continue };
         if let Ok(Some(_)) = sweep::values(node, entry.doc.kind) {
             let help = format!("write in this phase which `{key}` is prepared");

@@ -1,11 +1,11 @@
 //! A workload while its keys are being read.
 
+use document::Wrong;
 use units::Share;
 
-use super::lines::{self, LineDraft};
+use super::lines;
 use crate::plan::metric::Metric;
-use crate::plan::mistakes::Wrong;
-use crate::plan::text::{ContentText, Ratio};
+use crate::plan::text::{ContentText, OwnLine, Ratio};
 use crate::spec::{Content, OpMix, Pattern, Workload};
 use crate::trace::Replay;
 use crate::tree::{FileOp, Tree};
@@ -18,7 +18,7 @@ pub(crate) struct Draft {
     /// `None`: all that is neither trim nor flush.
     pub reads: Option<Share>,
     /// The lines of its mix.
-    pub lines: Vec<LineDraft>,
+    pub lines: Vec<OwnLine>,
     /// What `content` says.
     pub content: ContentText,
     /// Size before over size after compression.
@@ -37,9 +37,9 @@ pub(crate) struct Draft {
     pub tree: Tree,
 }
 
-impl Draft {
+impl Default for Draft {
     /// Before any key was read; every field is overwritten by the defaults of the entries.
-    pub fn blank() -> Draft {
+    fn default() -> Draft {
         let one = Ratio(1.0);
         Draft {
             spec: Workload::plain(""),
@@ -55,23 +55,9 @@ impl Draft {
             tree: Tree::plain(FileOp::Create),
         }
     }
+}
 
-    /// What the keys of a finished workload are written from.
-    pub fn of(spec: &Workload) -> Draft {
-        let (content, compress, dedupe) = match &spec.content {
-            Content::Zeros => (ContentText::Zeros, 1.0, 1.0),
-            Content::Pattern(bytes) => (ContentText::Pattern(bytes.clone()), 1.0, 1.0),
-            Content::Random { compress, dedupe } => (ContentText::Random, *compress, *dedupe),
-        };
-        let (compress, dedupe) = (Ratio(compress), Ratio(dedupe));
-        let file_op = spec.tree.as_ref().map(|tree| tree.op);
-        let tree = spec.tree.clone().unwrap_or_else(|| Tree::plain(FileOp::Create));
-        let replay = spec.replay().cloned().unwrap_or_default();
-        let reads = Some(spec.mix.reads);
-        let spec = spec.clone();
-        Draft { spec, reads, content, compress, dedupe, replay, file_op, tree, ..Draft::blank() }
-    }
-
+impl Draft {
     /// The workload, or the key that contradicts another one.
     pub fn finish(mut self) -> Result<Workload, (&'static str, Wrong)> {
         self.spec.lines = lines::finish(&self).map_err(|wrong| ("mix", wrong))?;

@@ -1,20 +1,66 @@
 //! Every key of the plan language, each in one entry.
 //!
-//! **Invariant:** the reader, the reference page, the texts kept in a record and the suggestions for a mistyped
-//! key all come from these entries; no key is known anywhere else.
+//! **Invariant:** the reader, the reference page and the suggestions for a mistyped key all come from these entries, and
+//! what a record keeps of a workload stands under the same keys (`spec::form`); tests compare them.
+
+/// A list of keys, each with all that is known of it:
+///
+/// `key (kind, default, example) [where its value belongs] "one line" "the rest"`
+///
+/// The example is a value, or in brackets a whole line: the compiler breaks what is long.
+/// Where a value belongs is a field, `[spec.depth]`, whose type reads it ([`KeyValue`]); a field and the type of its
+/// text, `[spec.engine.cpus as CpuList]`; or what is to be done with it, `[|draft, node| …]`. A literal before keys is
+/// the heading that they stand under; `@ Level` behind a key is a level other than that of the list.
+macro_rules! keys {
+    (
+        $(#[$about:meta])* $list:ident: $into:ident, $level:ident;
+        $($section:literal: $(
+            $key:ident $(@ $own:ident)? ($kind:expr, $default:literal, $example:tt) [$($place:tt)+]
+            $short:literal $long:literal
+        )+)+
+    ) => {
+        $(#[$about])*
+        pub(crate) static $list: &[Entry<$into>] = &[$($(Entry {
+            doc: KeyDoc {
+                key: stringify!($key),
+                level: keys!(@level $($own)? $level),
+                section: $section,
+                kind: {
+                    use $crate::plan::keys::Kind::*;
+                    $kind
+                },
+                default: $default,
+                short: $short,
+                long: $long,
+                example: keys!(@example $key $example),
+            },
+            read: keys!(@read $($place)+),
+        },)+)+];
+    };
+    (@example $key:ident ($line:literal)) => { $line };
+    (@example $key:ident $value:tt) => { concat!(stringify!($key), " = ", stringify!($value)) };
+    (@level $own:ident $level:ident) => { Level::$own };
+    (@level $level:ident) => { Level::$level };
+    (@read |$into:ident, $node:ident| $read:expr) => { |$into, $node, _| $read };
+    (@read $($field:ident).+) => {
+        |into, node, doc| KeyValue::read(node, doc).map(|value| into.$($field).+ = value)
+    };
+    (@read $($field:ident).+ as $text:ident) => {
+        |into, node, doc| <$text as KeyValue>::read(node, doc).map(|value| into.$($field).+ = value.0)
+    };
+}
 
 pub(crate) mod draft;
 pub(crate) mod lines;
 pub(crate) mod phase;
 pub(crate) mod state;
-pub(crate) mod trace;
-pub(crate) mod tree;
+mod value;
 pub(crate) mod workload;
 
 use std::fmt;
 
-use super::mistakes::Wrong;
-use super::tree::Node;
+use document::{Node, Wrong};
+pub(crate) use value::KeyValue;
 
 /// What a user is told about one key.
 #[derive(Clone, Copy, Debug)]
@@ -35,33 +81,6 @@ pub struct KeyDoc {
     pub long: &'static str,
     /// A line of a plan.
     pub example: &'static str,
-}
-
-/// A heading of the reference page, and the keys below it.
-pub(crate) struct Section(pub &'static str);
-
-impl Section {
-    /// A key of a workload.
-    pub const fn key(
-        &self,
-        key: &'static str,
-        kind: Kind,
-        default: &'static str,
-        [short, long, example]: [&'static str; 3],
-    ) -> KeyDoc {
-        KeyDoc { key, level: Level::Workload, section: self.0, kind, default, short, long, example }
-    }
-
-    /// A key that all workloads of a phase have in common.
-    pub const fn phase_key(
-        &self,
-        key: &'static str,
-        kind: Kind,
-        default: &'static str,
-        words: [&'static str; 3],
-    ) -> KeyDoc {
-        KeyDoc { level: Level::Phase, ..self.key(key, kind, default, words) }
-    }
 }
 
 /// Where a key may stand.
@@ -102,8 +121,8 @@ pub enum Kind {
     Factor,
     /// `30s`.
     Duration,
-    /// `32`.
-    Count,
+    /// `32`: the least and the most.
+    Count(u64, u64),
     /// `true` or `false`.
     Switch,
     /// Any text.
@@ -128,7 +147,7 @@ impl fmt::Display for Kind {
             Kind::Factor => f.write_str("a number such as `2` or `0.5`"),
             Kind::Ratio => f.write_str("a ratio such as `2:1`"),
             Kind::Duration => f.write_str("a duration such as `30s`"),
-            Kind::Count => f.write_str("a whole number"),
+            Kind::Count(..) => f.write_str("a whole number"),
             Kind::Switch => f.write_str("`true` or `false`"),
             Kind::Text => f.write_str("a text"),
             Kind::Table => f.write_str("a table"),
@@ -136,46 +155,73 @@ impl fmt::Display for Kind {
     }
 }
 
-/// One key: what a user is told, and how its value goes into and out of `T`.
+/// One key: what a user is told, and how its value goes into `T`.
 pub(crate) struct Entry<T: 'static> {
     /// What a user is told.
     pub doc: KeyDoc,
-    /// Puts the value where it belongs, or says what is wrong with it.
-    pub read: fn(&mut T, &Node) -> Result<(), Wrong>,
-    /// The one text of the value, which reads back to the same.
-    pub write: fn(&T) -> String,
+    read: fn(&mut T, &Node, &KeyDoc) -> Result<(), Wrong>,
 }
 
-impl<T> Clone for Entry<T> {
-    fn clone(&self) -> Entry<T> {
-        *self
+impl<T> Entry<T> {
+    /// Puts the value where it belongs, or says what is wrong with it.
+    pub fn read(&self, into: &mut T, node: &Node) -> Result<(), Wrong> {
+        (self.read)(into, node, &self.doc)
     }
 }
-
-// Derived, they would ask the same of `T`.
-impl<T> Copy for Entry<T> {}
 
 /// The entry of `key` in a list of entries.
 pub(crate) fn find<T>(entries: &'static [Entry<T>], key: &str) -> Option<&'static Entry<T>> {
     entries.iter().find(|entry| entry.doc.key == key)
 }
 
+/// An entry of any list.
+pub(crate) trait AnyEntry {
+    /// What a user is told.
+    fn doc(&self) -> &KeyDoc;
+    /// Whether the value can be read, or what is wrong with it.
+    fn check(&self, node: &Node) -> Result<(), Wrong>;
+}
+
+impl<T: Default> AnyEntry for Entry<T> {
+    fn doc(&self) -> &KeyDoc {
+        &self.doc
+    }
+
+    fn check(&self, node: &Node) -> Result<(), Wrong> {
+        self.read(&mut T::default(), node)
+    }
+}
+
+/// Every entry, in the order of the reference page.
+fn entries() -> impl Iterator<Item = &'static dyn AnyEntry> {
+    fn any<T: Default>(list: &'static [Entry<T>]) -> impl Iterator<Item = &'static dyn AnyEntry> {
+        list.iter().map(|entry| entry as &dyn AnyEntry)
+    }
+    let of_phases = any(phase::PLAN).chain(any(phase::PHASE)).chain(any(workload::MEMBER));
+    of_phases.chain(any(workload::WORKLOAD)).chain(any(state::STATE))
+}
+
+/// The entry of `key` at one of these levels.
+pub(crate) fn at(levels: &[Level], key: &str) -> Option<&'static dyn AnyEntry> {
+    entries().find(|entry| entry.doc().key == key && levels.contains(&entry.doc().level))
+}
+
 /// Every key of the language, in the order of the reference page.
 pub fn all() -> Vec<&'static KeyDoc> {
-    let plan = phase::PLAN.iter().map(|entry| &entry.doc);
-    let phases = phase::PHASE.iter().map(|entry| &entry.doc);
-    let members = workload::MEMBER.iter().map(|entry| &entry.doc);
-    let workloads = workload::WORKLOAD.iter().map(|entry| &entry.doc);
-    let states = state::STATE.iter().map(|entry| &entry.doc);
-    plan.chain(phases).chain(members).chain(workloads).chain(states).collect()
+    entries().map(AnyEntry::doc).collect()
 }
 
-/// How often something of a phase is done: 1 to 1000 times.
-pub(crate) fn phase_count(node: &Node) -> Result<u32, Wrong> {
-    node.count32(1..=1000)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Fills a `none`-or-value text.
-pub(crate) fn or_none<T>(value: Option<T>, text: impl Fn(T) -> String) -> String {
-    value.map_or_else(|| "none".into(), text)
+    #[test]
+    fn a_key_stands_once_at_a_level_and_the_bounds_of_a_count_rise() {
+        let mut known = Vec::new();
+        for doc in all() {
+            assert!(!known.contains(&(doc.key, doc.level)), "`{}` twice", doc.key);
+            known.push((doc.key, doc.level));
+            assert!(!matches!(doc.kind, Kind::Count(least, most) if least >= most), "`{}`", doc.key);
+        }
+    }
 }

@@ -2,9 +2,8 @@
 
 use units::{Bytes, Nanos, Share};
 
-use super::{Entry, KeyDoc, Kind, Level, or_none};
+use super::{Entry, KeyDoc, KeyValue, Level};
 use crate::plan::state::StateWord;
-use crate::plan::text::share_text;
 
 /// What a state phase says.
 #[derive(Clone, Debug)]
@@ -29,9 +28,9 @@ pub(crate) struct StateDraft {
     pub wait: bool,
 }
 
-impl StateDraft {
+impl Default for StateDraft {
     /// Before any key was read.
-    pub fn blank() -> StateDraft {
+    fn default() -> StateDraft {
         StateDraft {
             word: None,
             run: None,
@@ -63,171 +62,55 @@ pub(crate) fn fits(word: StateWord, key: &str) -> bool {
     }
 }
 
-const fn doc(
-    key: &'static str,
-    section: &'static str,
-    kind: Kind,
-    default: &'static str,
-    [short, long, example]: [&'static str; 3],
-) -> KeyDoc {
-    KeyDoc { key, level: Level::State, section, kind, default, short, long, example }
+keys! {
+    /// Keys of a state phase; `fits` says which state takes which.
+    STATE: StateDraft, State;
+
+    "States":
+    state (
+        Choice(&[
+            "prepare", "idle", "fail disk 3", "rebuild",
+            "initialise", "clone", "verify", "scrub", "watch rebuild",
+        ]),
+        "",
+        "prepare"
+    )
+        [word]
+        "Makes the phase a state instead of a load."
+        "`prepare` fills the span and empties caches. `idle` waits for `run`. The others are done by \
+         virtual arrays: a disk fails (counted from 0), and the array rebuilds, initialises, clones, \
+         verifies or scrubs. `watch rebuild` (or `watch scrub` and so on) starts nothing: it waits for the \
+         end of such work that already runs. On real storage a disk is made to fail and a rebuild is begun \
+         by commands of yours, and watched through `--progress`."
+    run (Duration, "", "60s") [run]
+        "How long `idle` lasts."
+        "A device uses idle time to collect garbage, an array to empty its write cache."
+
+    "States: prepare":
+    empty (Switch, "false", true) [empty]
+        "First truncates files to length 0."
+        "What is written next is then allocated anew, as in a file that was just made. Concerns files that \
+         a classic tool makes under names of its own; scratch files, devices and virtual arrays stay as \
+         they are."
+    trim (Switch, "false", true) [trim]
+        "First declares the whole span unused."
+        "A flash device then starts from a known condition. What was there is lost."
+    fill (Count(0, 100), "1", 2) [fill]
+        "Then writes the whole span so many times, sequentially."
+        "0 to 100. `content`, `compress` and `dedupe` say with what. Flash devices are commonly filled \
+         twice before they are measured, so that garbage collection is at work."
+    drop_caches (Switch, "true", false) [drop_caches]
+        "Then flushes what was written and lets the page cache forget the target."
+        "Caches beyond the host are not reached."
+    read_ahead (Size, "none", "4MiB") [read_ahead]
+        "Sets the read-ahead of the block device for the phases that follow."
+        "It was as before once the run is over. Direct I/O is not affected by it."
+
+    "States: work of an array":
+    rate (Share, "none", "30%") [rate]
+        "The part of its attention that the array gives to the work."
+        "`none` takes the array's own setting. Virtual arrays only."
+    wait (Switch, "true", false) [wait]
+        "Whether the next phase waits for the end of the work."
+        "With `false` it runs beside the loads that follow."
 }
-
-const STATES: &str = "States";
-const PREPARE: &str = "States: prepare";
-const WORK: &str = "States: work of an array";
-
-/// Keys of a state phase; `fits` says which state takes which.
-pub(crate) static STATE: [Entry<StateDraft>; 9] = [
-    Entry {
-        doc: doc(
-            "state",
-            STATES,
-            Kind::Choice(&[
-                "prepare",
-                "idle",
-                "fail disk 3",
-                "rebuild",
-                "initialise",
-                "clone",
-                "verify",
-                "scrub",
-                "watch rebuild",
-            ]),
-            "",
-            [
-                "Makes the phase a state instead of a load.",
-                "`prepare` fills the span and empties caches. `idle` waits for `run`. The others are done by \
-                 virtual arrays: a disk fails (counted from 0), and the array rebuilds, initialises, clones, \
-                 verifies or scrubs. `watch rebuild` (or `watch scrub` and so on) starts nothing: it waits for the end of such work that already runs. On real storage a disk is made to fail and a rebuild \
-                 is begun by commands of yours, and watched through `--progress`.",
-                "state = \"prepare\"",
-            ],
-        ),
-        read: |s, n| n.read("prepare").map(|word| s.word = Some(word)),
-        write: |s| or_none(s.word, |word| word.to_string()),
-    },
-    Entry {
-        doc: doc(
-            "run",
-            STATES,
-            Kind::Duration,
-            "",
-            [
-                "How long `idle` lasts.",
-                "A device uses idle time to collect garbage, an array to empty its write cache.",
-                "run = \"60s\"",
-            ],
-        ),
-        read: |s, n| n.read("60s").map(|run| s.run = Some(run)),
-        write: |s| or_none(s.run, Nanos::exact),
-    },
-    Entry {
-        doc: doc(
-            "empty",
-            PREPARE,
-            Kind::Switch,
-            "false",
-            [
-                "First truncates files to length 0.",
-                "What is written next is then allocated anew, as in a file that was just made. Concerns files that a \
-                 classic tool makes under names of its own; scratch files, devices and virtual arrays stay as they \
-                 are.",
-                "empty = true",
-            ],
-        ),
-        read: |s, n| n.switch().map(|on| s.empty = on),
-        write: |s| s.empty.to_string(),
-    },
-    Entry {
-        doc: doc(
-            "trim",
-            PREPARE,
-            Kind::Switch,
-            "false",
-            [
-                "First declares the whole span unused.",
-                "A flash device then starts from a known condition. What was there is lost.",
-                "trim = true",
-            ],
-        ),
-        read: |s, n| n.switch().map(|on| s.trim = on),
-        write: |s| s.trim.to_string(),
-    },
-    Entry {
-        doc: doc(
-            "fill",
-            PREPARE,
-            Kind::Count,
-            "1",
-            [
-                "Then writes the whole span so many times, sequentially.",
-                "0 to 100. `content`, `compress` and `dedupe` say with what. Flash devices are commonly filled twice \
-             before they are measured, so that garbage collection is at work.",
-                "fill = 2",
-            ],
-        ),
-        read: |s, n| n.count32(0..=100).map(|fill| s.fill = fill),
-        write: |s| s.fill.to_string(),
-    },
-    Entry {
-        doc: doc(
-            "drop_caches",
-            PREPARE,
-            Kind::Switch,
-            "true",
-            [
-                "Then flushes what was written and lets the page cache forget the target.",
-                "Caches beyond the host are not reached.",
-                "drop_caches = false",
-            ],
-        ),
-        read: |s, n| n.switch().map(|on| s.drop_caches = on),
-        write: |s| s.drop_caches.to_string(),
-    },
-    Entry {
-        doc: doc(
-            "read_ahead",
-            PREPARE,
-            Kind::Size,
-            "none",
-            [
-                "Sets the read-ahead of the block device for the phases that follow.",
-                "It was as before once the run is over. Direct I/O is not affected by it.",
-                "read_ahead = \"4MiB\"",
-            ],
-        ),
-        read: |s, n| n.optional(|n| n.read("4MiB")).map(|bytes| s.read_ahead = bytes),
-        write: |s| or_none(s.read_ahead, Bytes::exact),
-    },
-    Entry {
-        doc: doc(
-            "rate",
-            WORK,
-            Kind::Share,
-            "none",
-            [
-                "The part of its attention that the array gives to the work.",
-                "`none` takes the array's own setting. Virtual arrays only.",
-                "rate = \"30%\"",
-            ],
-        ),
-        read: |s, n| n.optional(|n| n.read("30%")).map(|rate| s.rate = rate),
-        write: |s| or_none(s.rate, share_text),
-    },
-    Entry {
-        doc: doc(
-            "wait",
-            WORK,
-            Kind::Switch,
-            "true",
-            [
-                "Whether the next phase waits for the end of the work.",
-                "With `false` it runs beside the loads that follow.",
-                "wait = false",
-            ],
-        ),
-        read: |s, n| n.switch().map(|on| s.wait = on),
-        write: |s| s.wait.to_string(),
-    },
-];

@@ -219,7 +219,7 @@ fn states_prepare_what_will_be_measured() {
 fn what_is_odd_but_possible_is_a_caution() {
     let text = "[[phase]]\nrun = \"1s\"\nuntil = { flat = \"iops\" }\nsize = \"1GiB\"\ndepth = { sweep = [8, 16] }\n";
     let plan = read(text);
-    let cautions: Vec<String> = plan.cautions.iter().map(PlanError::plain).collect();
+    let cautions: Vec<String> = plan.cautions.iter().map(Mistake::plain).collect();
     assert_eq!(cautions.len(), 3, "{cautions:?}");
     assert!(cautions[0].contains("t.toml:3:9: `until` looks at 3 points after the first"), "{}", cautions[0]);
     assert!(

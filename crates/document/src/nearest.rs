@@ -2,16 +2,23 @@
 
 /// The known word nearest to `word`, or `None` where none is near.
 ///
-/// Near is one slip of the finger in three characters, swapped neighbours counting as one.
-pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let lower = word.to_lowercase().replace('-', "_");
+/// Near is one slip of the finger in three characters, swapped neighbours counting as one; or that one begins the other.
+/// Capitals, and `-` for `_`, are no slips.
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let lower = word.to_lowercase();
+    let snake = lower.replace('-', "_");
     let allowed = (word.chars().count() / 3).max(1);
+    let slips = |candidate: &str| {
+        let begin = |long: &str, short: &str| short.len() >= 3 && long.starts_with(short);
+        let of = |word: &str| {
+            let begins = begin(candidate, word) || begin(word, candidate);
+            slips_within(word, candidate, if begins { usize::MAX } else { allowed })
+        };
+        [of(&lower), of(&snake)].into_iter().flatten().min()
+    };
     known
-        .filter_map(|candidate| {
-            let begins = lower.len() >= 3 && candidate.starts_with(&lower);
-            let slips = slips_within(&lower, candidate, if begins { usize::MAX } else { allowed })?;
-            Some((slips, candidate))
-        })
+        .into_iter()
+        .filter_map(|candidate| Some((slips(candidate)?, candidate)))
         .min_by_key(|(slips, _)| *slips)
         .map(|(_, candidate)| candidate)
 }
@@ -33,10 +40,11 @@ mod tests {
     #[test]
     fn a_slip_of_the_finger_finds_its_word() {
         let known = ["workers", "depth", "warmup", "pattern"];
-        assert_eq!(nearest("wrokers", known.into_iter()), Some("workers"));
-        assert_eq!(nearest("Depth", known.into_iter()), Some("depth"));
-        assert_eq!(nearest("warm-up", known.into_iter()), Some("warmup"));
-        assert_eq!(nearest("colour", known.into_iter()), None);
+        assert_eq!(nearest("wrokers", known), Some("workers"));
+        assert_eq!(nearest("Depth", known), Some("depth"));
+        assert_eq!(nearest("warm-up", known), Some("warmup"));
+        assert_eq!(nearest("atlas-10", ["atlas-10k", "atlas"]), Some("atlas-10k"));
+        assert_eq!(nearest("colour", known), None);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What is wrong in a plan: each mistake with its place, and what would be right.
+//! What is wrong in a document: each mistake with its place, and what would be right.
 
 use std::fmt;
 
@@ -6,33 +6,33 @@ use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, Se
 
 use super::source::{Place, SourceText};
 
-/// One mistake in a plan, or one thing to beware of.
+/// One mistake in a document, or one thing to beware of.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PlanError {
+pub struct Mistake {
     message: String,
     help: Option<String>,
     place: Place,
     weight: Weight,
 }
 
-/// Whether a plan can be carried out in spite of it.
+/// Whether a document is good in spite of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weight {
-    /// It cannot.
+    /// It is not.
     Mistake,
-    /// It can, but perhaps does not do what was meant.
+    /// It is, but perhaps does not do what was meant.
     Caution,
 }
 
-impl PlanError {
+impl Mistake {
     /// A mistake at `place`.
-    pub(super) fn new(place: &Place, message: impl Into<String>, help: Option<String>) -> PlanError {
-        PlanError { message: message.into(), help, place: place.clone(), weight: Weight::Mistake }
+    pub fn new(place: &Place, message: impl Into<String>, help: Option<String>) -> Mistake {
+        Mistake { message: message.into(), help, place: place.clone(), weight: Weight::Mistake }
     }
 
     /// The same, as something to beware of.
-    pub(super) fn caution(self) -> PlanError {
-        PlanError { weight: Weight::Caution, ..self }
+    pub fn caution(self) -> Mistake {
+        Mistake { weight: Weight::Caution, ..self }
     }
 
     /// What is wrong.
@@ -45,7 +45,12 @@ impl PlanError {
         self.help.as_deref()
     }
 
-    /// The file, ready plan or argument in which it stands.
+    /// Message and help in one sentence.
+    pub fn said(&self) -> String {
+        self.help.as_ref().map_or_else(|| self.message.clone(), |help| format!("{}; {help}", self.message))
+    }
+
+    /// The file or argument in which it stands.
     pub fn file(&self) -> &str {
         &self.place.source().label
     }
@@ -70,7 +75,7 @@ impl PlanError {
         &self.place
     }
 
-    /// Whether the plan can be carried out in spite of it.
+    /// Whether the document is good in spite of it.
     pub fn weight(&self) -> Weight {
         self.weight
     }
@@ -79,13 +84,9 @@ impl PlanError {
     pub fn plain(&self) -> String {
         let line = harmless(self.line_text()).replace('\t', " ");
         let width = self.place.text().lines().next().unwrap_or_default().chars().count().max(1);
-        let mut text = format!(
-            "{}:{}:{}: {}\n",
-            harmless(self.file()),
-            self.line(),
-            self.column(),
-            harmless(&self.message)
-        );
+        let at =
+            if self.place.has_line() { format!(":{}:{}", self.line(), self.column()) } else { String::new() };
+        let mut text = format!("{}{at}: {}\n", harmless(self.file()), harmless(&self.message));
         text += &format!("    {line}\n");
         text += &format!("    {}{}\n", " ".repeat(self.column() - 1), "^".repeat(width));
         if let Some(help) = &self.help {
@@ -116,7 +117,7 @@ struct Harmless {
 }
 
 impl Harmless {
-    fn of(error: &PlanError) -> Harmless {
+    fn of(error: &Mistake) -> Harmless {
         let source = error.place.source();
         let text = super::source::same_length(&source.text);
         let source = SourceText { label: harmless(&source.label), text, number: source.number };
@@ -163,7 +164,7 @@ impl Diagnostic for Harmless {
     }
 }
 
-impl PlanError {
+impl Mistake {
     /// Drawn with frames and a pointer, `width` characters wide; with colours if `colour`.
     pub fn graphical(&self, colour: bool, width: usize) -> String {
         let theme = if colour { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
@@ -177,15 +178,16 @@ impl PlanError {
     }
 }
 
-impl fmt::Display for PlanError {
+impl fmt::Display for Mistake {
+    /// `oltp.toml:3: what is wrong; what would be right`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+        write!(f, "{}: {}", self.place, self.said())
     }
 }
 
-impl std::error::Error for PlanError {}
+impl std::error::Error for Mistake {}
 
-impl Diagnostic for PlanError {
+impl Diagnostic for Mistake {
     fn severity(&self) -> Option<Severity> {
         Some(match self.weight {
             Weight::Mistake => Severity::Error,
@@ -210,26 +212,26 @@ impl Diagnostic for PlanError {
 
 /// Every mistake found in one reading, in the order in which they were typed. Never empty.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PlanErrors {
-    mistakes: Vec<PlanError>,
+pub struct Errors {
+    mistakes: Vec<Mistake>,
 }
 
-impl PlanErrors {
+impl Errors {
     /// All of them, each once, in the order of their places.
-    pub(super) fn new(mut mistakes: Vec<PlanError>) -> PlanErrors {
+    pub fn new(mut mistakes: Vec<Mistake>) -> Errors {
         assert!(!mistakes.is_empty(), "errors without a mistake");
-        mistakes.sort_by_key(|mistake| mistake.place.order());
-        PlanErrors { mistakes }
+        mistakes.sort_by(|one, other| one.place.cmp_written(&other.place));
+        Errors { mistakes }
     }
 
     /// Each mistake.
-    pub fn iter(&self) -> std::slice::Iter<'_, PlanError> {
+    pub fn iter(&self) -> std::slice::Iter<'_, Mistake> {
         self.mistakes.iter()
     }
 
     /// All of them without colours, for a pipe or a log.
     pub fn plain(&self) -> String {
-        self.mistakes.iter().map(PlanError::plain).collect()
+        self.mistakes.iter().map(Mistake::plain).collect()
     }
 
     /// All of them drawn with frames and pointers, `width` characters wide; with colours if `colour`.
@@ -240,28 +242,35 @@ impl PlanErrors {
     }
 }
 
-impl<'a> IntoIterator for &'a PlanErrors {
-    type Item = &'a PlanError;
-    type IntoIter = std::slice::Iter<'a, PlanError>;
+impl From<Mistake> for Errors {
+    fn from(mistake: Mistake) -> Errors {
+        Errors::new(vec![mistake])
+    }
+}
+
+impl<'a> IntoIterator for &'a Errors {
+    type Item = &'a Mistake;
+    type IntoIter = std::slice::Iter<'a, Mistake>;
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
     }
 }
 
-impl fmt::Display for PlanErrors {
-    /// `oltp.toml: 2 mistakes`, or the message where there is one.
+impl fmt::Display for Errors {
+    /// The first of them, `oltp.toml:3: what is wrong; what would be right`, and how many follow.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.mistakes[..] {
-            [one] => write!(f, "{}:{}: {}", one.file(), one.line(), one.message),
-            [first, ..] => write!(f, "{}: {} mistakes", first.file(), self.mistakes.len()),
-            [] => Ok(()),
+        self.mistakes[0].fmt(f)?;
+        match self.mistakes.len() - 1 {
+            0 => Ok(()),
+            1 => f.write_str(" (and one more mistake)"),
+            more => write!(f, " (and {more} more mistakes)"),
         }
     }
 }
 
-impl std::error::Error for PlanErrors {}
+impl std::error::Error for Errors {}
 
-impl Diagnostic for PlanErrors {
+impl Diagnostic for Errors {
     fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn Diagnostic> + 'a>> {
         Some(Box::new(self.mistakes.iter().map(|mistake| mistake as &dyn Diagnostic)))
     }

@@ -2,42 +2,45 @@
 //!
 //! **Invariant:** tables keep the order in which their keys were written, because sweeps nest in that order.
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 use std::str::FromStr;
 use std::sync::Arc;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::error::PlanError;
-use super::mistakes::{Mistakes, Wrong};
-use super::source::{Place, SourceText};
-use super::synonyms;
+use crate::error::Mistake;
+use crate::figure::Basis;
+use crate::mistakes::{Mistakes, Wrong};
+use crate::nearest::nearest;
+use crate::source::{Place, SourceText};
 
-/// The longest text that is read as a plan: far above any plan, far below what would hurt.
-const LONGEST_PLAN_BYTES: usize = 1 << 20;
+/// The longest text that is read: far above any plan or array, far below what would hurt.
+const LONGEST_BYTES: usize = 1 << 20;
 
 /// A value and where it was typed.
-#[derive(Clone, Debug)]
-pub(crate) struct Node {
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
     /// What.
     pub value: Value,
     /// Where.
     pub place: Place,
+    /// What it rests on, in documents of [`figures`](crate::figures).
+    pub basis: Option<Arc<Basis>>,
 }
 
 /// What TOML can say, numbers still as text so that no digit is lost.
-#[derive(Clone, Debug)]
-pub(crate) enum Value {
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
     /// `"8KiB"`.
     Text(String),
-    /// `32`.
+    /// `32`, in decimal.
     Integer(String),
     /// `0.5`.
     Float(String),
     /// `true`.
     Bool(bool),
-    /// A date or a time, which no key of a plan wants.
+    /// A date or a time, which no key wants.
     Date(String),
     /// `[1, 2, 4]`.
     List(Vec<Node>),
@@ -45,15 +48,15 @@ pub(crate) enum Value {
     Table(Table),
 }
 
-/// Keys and values in the order written.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Table {
+/// Keys and values in the order written, each key once.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
     entries: Vec<(Key, Node)>,
 }
 
 /// A key and where it was typed.
-#[derive(Clone, Debug)]
-pub(crate) struct Key {
+#[derive(Clone, Debug, PartialEq)]
+pub struct Key {
     /// Its text, without quotes.
     pub text: String,
     /// Where.
@@ -76,89 +79,111 @@ impl Table {
         self.entry(key).map(|(_, node)| node)
     }
 
+    /// The same, to be changed.
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
+        self.iter_mut().find(|(known, _)| known.text == key).map(|(_, node)| node)
+    }
+
     /// Key and value of `key`.
     pub fn entry(&self, key: &str) -> Option<(&Key, &Node)> {
         self.iter().find(|(known, _)| known.text == key)
     }
+
+    /// That there are no keys but `known`, or which one there is.
+    pub fn only(&self, known: &[&str]) -> Result<(), Wrong> {
+        let Some((key, _)) = self.iter().find(|(key, _)| !known.contains(&key.text.as_str())) else {
+            return Ok(());
+        };
+        let near = nearest(&key.text, known.iter().copied());
+        let help =
+            near.map_or(format!("one of {}", known.join(", ")), |near| format!("did you mean `{near}`?"));
+        Err(Wrong::new(format!("`{}` is not known here", key.text), help).at(&key.place))
+    }
+
+    /// Gives `key` that value: in the place of the one it has, or at the end.
+    pub fn put(&mut self, key: Key, node: Node) {
+        match self.entries.iter_mut().find(|(known, _)| known.text == key.text) {
+            Some(entry) => *entry = (key, node),
+            None => self.entries.push((key, node)),
+        }
+    }
+
+    /// Takes `key` out.
+    pub fn remove(&mut self, key: &str) -> Option<Node> {
+        let index = self.entries.iter().position(|(known, _)| known.text == key)?;
+        Some(self.entries.remove(index).1)
+    }
 }
 
-/// The tree of a whole document, or every mistake of its TOML.
-pub(crate) fn document(source: &Arc<SourceText>, mistakes: &mut Mistakes) -> Table {
-    if source.text.len() > LONGEST_PLAN_BYTES {
-        let help = "a plan is a small text; is this the right file?".to_string();
-        let message =
-            format!("this has {} bytes, and a plan at most {LONGEST_PLAN_BYTES}", source.text.len());
-        mistakes.add(PlanError::new(&Place::new(source, 0..0), message, Some(help)));
-        return Table::default();
+impl IntoIterator for Table {
+    type Item = (Key, Node);
+    type IntoIter = std::vec::IntoIter<(Key, Node)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.entries.into_iter()
+    }
+}
+
+/// The tree of a whole text, and every mistake of its TOML. `twice` is what would be right where a key stands twice.
+/// `None` where it is not TOML.
+pub fn parse(source: &Arc<SourceText>, twice: fn(&str) -> String, mistakes: &Mistakes) -> Option<Table> {
+    if source.text.len() > LONGEST_BYTES {
+        let message = format!("this has {} bytes, and {LONGEST_BYTES} are read at most", source.text.len());
+        let help = "such files are small; is this the right one?".to_owned();
+        mistakes.add(Mistake::new(&Place::new(source, 0..0), message, Some(help)));
+        return None;
     }
     let (table, errors) = DeTable::parse_recoverable(&source.text);
-    for error in &errors {
-        mistakes.add(syntax(source, error));
-    }
-    let mut root = self::table(source, table.get_ref());
-    synonyms::translate(&mut root, mistakes);
-    root
+    errors.iter().for_each(|error| mistakes.add(syntax(source, error, twice)));
+    errors.is_empty().then(|| self::table(source, 0, table.get_ref()))
 }
 
-/// The value of a `--set KEY=VALUE` argument, of which it is the part in `range`.
+/// The value in the part `range` of a text such as `KEY=VALUE`.
 ///
 /// What is not TOML is taken as a text, so that `--set size=8KiB` needs no second pair of quotes.
-pub(crate) fn argument(source: &Arc<SourceText>, range: std::ops::Range<usize>) -> Node {
+pub fn argument(source: &Arc<SourceText>, range: Range<usize>) -> Node {
     let place = Place::new(source, range);
-    let text = place.text().to_string();
-    let value = match DeValue::parse(&text) {
-        Ok(parsed) if !matches!(parsed.get_ref(), DeValue::Datetime(_)) => parsed,
-        _ => return Node { value: Value::Text(text), place },
-    };
-    // Places inside the value are counted from its own start.
-    let mut node = node(source, &value);
-    shift(&mut node, place.range().start);
-    node
+    let start = place.range().start;
+    match DeValue::parse(place.text()) {
+        Ok(parsed) if !matches!(parsed.get_ref(), DeValue::Datetime(_)) => node(source, start, &parsed),
+        _ => implied(&place, Value::Text(place.text().to_owned())),
+    }
+}
+
+/// The value that `text` is by itself; see [`argument`].
+pub fn value(text: &str) -> Node {
+    argument(&SourceText::new(text, text, 0), 0..text.len())
 }
 
 /// A value that was not typed but follows from what stands at `place`.
-pub(crate) fn implied(place: &Place, value: Value) -> Node {
-    Node { value, place: place.clone() }
+pub fn implied(place: &Place, value: Value) -> Node {
+    Node { value, place: place.clone(), basis: None }
 }
 
-fn shift(node: &mut Node, by: usize) {
-    let moved = |place: &Place| place.beside(place.range().start + by..place.range().end + by);
-    node.place = moved(&node.place);
-    match &mut node.value {
-        Value::List(items) => items.iter_mut().for_each(|item| shift(item, by)),
-        Value::Table(table) => {
-            for (key, value) in &mut table.entries {
-                key.place = moved(&key.place);
-                shift(value, by);
-            }
-        }
-        _ => {}
-    }
-}
-
-fn table(source: &Arc<SourceText>, from: &DeTable<'_>) -> Table {
-    let mut entries: Vec<(Key, Node)> = from
-        .iter()
-        .map(|(key, value)| {
-            let place = Place::new(source, key.span());
-            (Key { text: key.get_ref().to_string(), place }, node(source, value))
-        })
-        .collect();
+/// The table whose places are counted from `start` of the text.
+fn table(source: &Arc<SourceText>, start: usize, from: &DeTable<'_>) -> Table {
+    let place = |span: Range<usize>| Place::new(source, start + span.start..start + span.end);
+    let entry = |(key, value): (&Spanned<_>, _)| {
+        let text: &std::borrow::Cow<'_, str> = key.get_ref();
+        (Key { text: text.to_string(), place: place(key.span()) }, node(source, start, value))
+    };
+    let mut entries: Vec<(Key, Node)> = from.iter().map(entry).collect();
     entries.sort_by_key(|(key, _)| key.place.order());
     Table { entries }
 }
 
-fn node(source: &Arc<SourceText>, from: &Spanned<DeValue<'_>>) -> Node {
+fn node(source: &Arc<SourceText>, start: usize, from: &Spanned<DeValue<'_>>) -> Node {
     let value = match from.get_ref() {
         DeValue::String(text) => Value::Text(text.to_string()),
         DeValue::Integer(number) => Value::Integer(decimal(number.as_str(), number.radix())),
         DeValue::Float(number) => Value::Float(number.as_str().to_string()),
         DeValue::Boolean(on) => Value::Bool(*on),
         DeValue::Datetime(date) => Value::Date(date.to_string()),
-        DeValue::Array(items) => Value::List(items.iter().map(|item| node(source, item)).collect()),
-        DeValue::Table(entries) => Value::Table(table(source, entries)),
+        DeValue::Array(items) => Value::List(items.iter().map(|item| node(source, start, item)).collect()),
+        DeValue::Table(entries) => Value::Table(table(source, start, entries)),
     };
-    Node { value, place: Place::new(source, from.span()) }
+    let span = from.span();
+    implied(&Place::new(source, start + span.start..start + span.end), value)
 }
 
 /// The same integer in decimal; what is too large even for 128 bits stays as typed and fails where it is read.
@@ -166,39 +191,31 @@ fn decimal(digits: &str, radix: u32) -> String {
     i128::from_str_radix(digits, radix).map_or_else(|_| digits.to_string(), |number| number.to_string())
 }
 
-fn syntax(source: &Arc<SourceText>, error: &toml::de::Error) -> PlanError {
+fn syntax(source: &Arc<SourceText>, error: &toml::de::Error, twice: fn(&str) -> String) -> Mistake {
     let place = Place::new(source, error.span().unwrap_or_default());
     let message = error.message();
     let typed = place.text();
     if message.starts_with("string values must be quoted") && !typed.is_empty() {
         let help = format!("write it with quotes: \"{typed}\"");
-        return PlanError::new(&place, format!("`{typed}` is a text and needs quotes"), Some(help));
+        return Mistake::new(&place, format!("`{typed}` is a text and needs quotes"), Some(help));
     }
     if message == "duplicate key" {
-        let help = match typed {
-            "phase" | "workload" => {
-                format!("each {typed} begins with two brackets: [[{}]]", table_name(typed))
-            }
-            _ => format!("keep one `{typed}`; to measure several values write {{ sweep = [...] }}"),
-        };
-        return PlanError::new(&place, format!("`{typed}` is a duplicate key"), Some(help));
+        return Mistake::new(&place, format!("`{typed}` is a duplicate key"), Some(twice(typed)));
     }
     let help = SYNTAX_HELP.iter().find(|(start, _)| message.starts_with(start));
-    PlanError::new(&place, format!("not TOML: {message}"), help.map(|(_, help)| (*help).to_string()))
+    let name = place.line_text().trim_start_matches(['[', ' ']).split([']', '#']).next().unwrap_or_default();
+    let help = help.map(|(_, help)| help.replace("NAME", name.trim_end()));
+    Mistake::new(&place, format!("not TOML: {}", message.replace('\n', ", ")), help)
 }
 
-/// What the TOML reader says, and what is usually the cause.
+/// What the TOML reader says, and what is usually the cause; NAME is that of the heading.
 const SYNTAX_HELP: [(&str, &str); 5] = [
     ("invalid basic string", "a text ends with the quote it began with, on the same line"),
-    ("unclosed array table", "a heading ends with as many brackets as it began with: [[phase]]"),
-    ("unclosed table", "a heading ends with as many brackets as it began with: [defaults]"),
+    ("unclosed array table", "a heading ends with as many brackets as it began with: [[NAME]]"),
+    ("unclosed table", "a heading ends with as many brackets as it began with: [NAME]"),
     ("key with no value", "write KEY = VALUE"),
     ("extra comma", "one comma between two values"),
 ];
-
-fn table_name(key: &str) -> &'static str {
-    if key == "phase" { "phase" } else { "phase.workload" }
-}
 
 impl Node {
     /// What kind of value this is, in words.
@@ -223,6 +240,22 @@ impl Node {
             Value::Bool(on) => Some(on.to_string()),
             Value::List(_) | Value::Table(_) => None,
         }
+    }
+
+    /// A scalar as a person would write it; of a list its length.
+    pub fn shown(&self) -> String {
+        match &self.value {
+            Value::Float(digits) => {
+                digits.parse().map_or_else(|_| digits.clone(), |number: f64| number.to_string())
+            }
+            Value::List(items) => format!("list of {}", items.len()),
+            _ => self.scalar().unwrap_or_else(|| self.kind().into()),
+        }
+    }
+
+    /// Where a person looks for it: the place of a table may be all of its text, or only its heading.
+    pub(crate) fn seen_at<'p>(&'p self, key: &'p Place) -> &'p Place {
+        if self.table().is_some() { key } else { &self.place }
     }
 
     /// The entries of a table.
@@ -286,12 +319,23 @@ impl Node {
         Ok(u32::try_from(number).expect("the range ends within 32 bits"))
     }
 
+    /// Whether it is the text `word`.
+    pub fn is(&self, word: &str) -> bool {
+        matches!(&self.value, Value::Text(text) if text == word)
+    }
+
     /// `none`, or what `read` makes of anything else.
     pub fn optional<T>(&self, read: impl FnOnce(&Node) -> Result<T, Wrong>) -> Result<Option<T>, Wrong> {
-        match &self.value {
-            Value::Text(text) if text == "none" => Ok(None),
-            _ => read(self).map(Some),
-        }
+        self.unless("none", read)
+    }
+
+    /// The text `word`, or what `read` makes of anything else.
+    pub fn unless<T>(
+        &self,
+        word: &str,
+        read: impl FnOnce(&Node) -> Result<T, Wrong>,
+    ) -> Result<Option<T>, Wrong> {
+        if self.is(word) { Ok(None) } else { read(self).map(Some) }
     }
 
     /// That this is something else than `wanted`.
@@ -316,9 +360,9 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> (Table, Mistakes) {
-        let mut mistakes = Mistakes::default();
-        let table = document(&SourceText::new("t.toml", text, 0), &mut mistakes);
-        (table, mistakes)
+        let mistakes = Mistakes::default();
+        let table = parse(&SourceText::new("t.toml", text, 0), |_| String::new(), &mistakes);
+        (table.unwrap_or_default(), mistakes)
     }
 
     #[test]

@@ -1,8 +1,10 @@
-//! The texts a plan is made of, and places in them.
+//! The texts a document is made of, and places in them.
 //!
-//! A plan comes from one file and any number of `--set` arguments; each is a text with a label, so that every
-//! mistake can be shown where it was typed.
+//! A plan comes from one file and any number of `--set` arguments, an array from its file, those it inherits and an
+//! address; each is a text with a label, so that every mistake can be shown where it was typed.
 
+use std::cmp::Ordering;
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -11,11 +13,11 @@ use miette::{MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanConten
 /// One text as it was typed, and what to call it in a message.
 #[derive(Debug)]
 pub struct SourceText {
-    /// A path, `corners (ready plan)` or `--set depth=32`.
+    /// A path, `corners (ready plan)`, `--set`; of an address the address itself.
     pub label: String,
     /// All of it.
     pub text: String,
-    /// Its number among the texts of one plan; the file is 0.
+    /// Its number among the texts of one document; files are 0.
     pub number: usize,
 }
 
@@ -44,7 +46,7 @@ impl SourceCode for SourceText {
 /// A part of a text.
 ///
 /// **Invariant:** the range lies within the text and on character boundaries.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Place {
     source: Arc<SourceText>,
     range: Range<usize>,
@@ -93,9 +95,24 @@ impl Place {
         (self.source.number, self.range.start)
     }
 
+    /// Whether line and column say anything: a text that is its own label, such as an address, has none.
+    pub fn has_line(&self) -> bool {
+        self.source.label != self.source.text
+    }
+
+    /// The order in which they were written: by text, then from its start.
+    pub(crate) fn cmp_written(&self, other: &Place) -> Ordering {
+        self.text_key().cmp(&other.text_key()).then(self.range.start.cmp(&other.range.start))
+    }
+
     /// A place in the same text.
     pub fn beside(&self, range: Range<usize>) -> Place {
         Place::new(&self.source, range)
+    }
+
+    /// What tells texts apart.
+    fn text_key(&self) -> (usize, &str) {
+        (self.source.number, &self.source.label)
     }
 
     fn before(&self) -> &str {
@@ -105,12 +122,26 @@ impl Place {
 
 impl PartialEq for Place {
     fn eq(&self, other: &Place) -> bool {
-        self.source.number == other.source.number && self.range == other.range
+        self.range == other.range && self.text_key() == other.text_key()
+    }
+}
+
+impl fmt::Debug for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{:?}", self.source.label, self.range)
+    }
+}
+
+impl fmt::Display for Place {
+    /// `arrays/md3000.toml:14`, or the label alone where there is no line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.source.label)?;
+        if self.has_line() { write!(f, ":{}", self.line()) } else { Ok(()) }
     }
 }
 
 /// `text` as long as it is, what is hostile to a terminal replaced: places in it are places in the other.
-pub(super) fn same_length(text: &str) -> String {
+pub(crate) fn same_length(text: &str) -> String {
     let mut same = String::with_capacity(text.len());
     for letter in text.chars() {
         let is_hostile = units::name::is_hostile(letter) && !matches!(letter, '\n' | '\t' | '\r');
