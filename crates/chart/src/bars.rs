@@ -70,7 +70,7 @@ impl Bars {
         }
         for (index, bar) in self.bars.iter().enumerate() {
             let y = top + ROW * index as f64 + (ROW - HIGH) / 2.0;
-            canvas.text((0.0, y + HIGH / 2.0 + 4.0), Anchor::Start, "", &cut(&bar.name, left - 12.0, TYPE));
+            canvas.text((0.0, y + HIGH / 2.0 + 4.0), Anchor::Start, "", &cut(&bar.name, left - 11.0, TYPE));
             let end = self.draw(&mut canvas, &axis, bar, y);
             canvas.text(
                 (end + 6.0, y + HIGH / 2.0 + 4.0),

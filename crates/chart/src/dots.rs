@@ -66,7 +66,7 @@ impl Dots {
         self.draw_axis(&mut canvas, &axis, (legend, bottom), width);
         let mut top = legend;
         for (row, lane) in self.rows.iter().zip(lanes) {
-            let name = cut(&row.name, left - 14.0, TYPE);
+            let name = cut(&row.name, left - 13.0, TYPE);
             canvas.text((0.0, top + lane / 2.0 + 4.0), Anchor::Start, "", &name);
             self.draw_row(&mut canvas, &axis, row, top, left);
             top += lane;

@@ -55,11 +55,15 @@ impl Heat {
 
     pub(crate) fn svg(&self, width: f64, described: &str) -> String {
         let names = self.rows.iter().map(|row| self::width(row, TYPE)).fold(0.0, f64::max);
-        let left = names.min(width * 0.3) + 10.0;
+        let left = names.min(width * 0.4) + 10.0;
         let each = (width - left - 4.0) / self.columns.len().max(1) as f64;
         // Cells of a map over time are narrow, those of a table are to be read.
-        let high = if self.rows.len() > 14 { 9.0 } else { (each * 0.6).clamp(22.0, 34.0) };
-        let top = 22.0;
+        let high = match self.rows.len() {
+            0..=14 => (each * 0.6).clamp(22.0, 34.0),
+            15..=40 => 19.0,
+            _ => 9.0,
+        };
+        let top = if self.y_name.is_empty() { 4.0 } else { 22.0 };
         let bottom = top + high * self.rows.len() as f64;
         let mut canvas = Canvas::new(width, bottom + BOTTOM + LEGEND);
         canvas.text((0.0, 12.0), Anchor::Start, "faint", &self.y_name);
@@ -78,7 +82,7 @@ impl Heat {
         let stride = (16.0 / high).ceil().max(1.0);
         for (index, name) in self.rows.iter().enumerate().step_by(units::convert::truncated(stride)) {
             let y = bottom - high * (index as f64 + 0.5) + 4.0;
-            canvas.text((left - 6.0, y), Anchor::End, "faint", &cut(name, left - 8.0, TYPE));
+            canvas.text((left - 6.0, y), Anchor::End, "faint", &cut(name, left - 7.0, TYPE));
         }
         self.draw_columns(&mut canvas, left, each, bottom);
         canvas.text((width - 4.0, bottom + 34.0), Anchor::End, "faint", &self.x_name);
@@ -127,11 +131,15 @@ impl Heat {
     }
 
     fn draw_columns(&self, canvas: &mut Canvas, left: f64, each: f64, bottom: f64) {
-        let widest = self.columns.iter().map(|name| width(name, TYPE)).fold(0.0, f64::max) + 8.0;
+        // Names of words break at their blanks; values of a key are left out where they would meet.
+        let broken: Vec<Vec<&str>> = self.columns.iter().map(|name| lines(name, each - 4.0)).collect();
+        let widest = broken.iter().flatten().map(|line| width(line, TYPE)).fold(0.0, f64::max) + 6.0;
         let stride = units::convert::truncated::<usize>((widest / each).ceil()).max(1);
-        for (index, name) in self.columns.iter().enumerate().step_by(stride) {
+        for (index, name) in broken.iter().enumerate().step_by(stride) {
             let x = left + each * (index as f64 + 0.5);
-            canvas.text((x, bottom + 16.0), Anchor::Middle, "faint", name);
+            for (line, words) in name.iter().enumerate() {
+                canvas.text((x, bottom + 16.0 + 14.0 * line as f64), Anchor::Middle, "faint", words);
+            }
         }
     }
 
@@ -147,6 +155,16 @@ impl Heat {
         };
         let text = format!("{} to {}{unit}", self.unit.tick(low), self.unit.tick(high));
         canvas.text((left + 4.0 * 32.0 + 8.0, top + 9.0), Anchor::Start, "faint", &text);
+    }
+}
+
+/// `name` in one line where it fits into `room`, else in two at the blank nearest to its middle.
+fn lines(name: &str, room: f64) -> Vec<&str> {
+    let middle = name.len() / 2;
+    let blank = name.match_indices(' ').min_by_key(|(at, _)| at.abs_diff(middle));
+    match blank {
+        Some((at, _)) if width(name, TYPE) > room => vec![&name[..at], &name[at + 1..]],
+        _ => vec![name],
     }
 }
 

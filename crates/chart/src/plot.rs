@@ -260,7 +260,7 @@ impl Line {
         }
         canvas.told(&self.told(area, mark), |canvas| canvas.mark((x, y), index, &class));
         if !mark.label.is_empty() {
-            canvas.text((x + 6.0, y - 7.0), Anchor::Start, "faint", &mark.label);
+            canvas.label((x + 6.0, y - 7.0), &mark.label);
         }
     }
 

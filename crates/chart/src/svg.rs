@@ -26,12 +26,13 @@ pub(crate) struct Canvas {
     width: f64,
     height: f64,
     body: String,
+    labels: Vec<(f64, f64)>,
 }
 
 impl Canvas {
     pub fn new(width: f64, height: f64) -> Canvas {
         assert!(width > 0.0 && height > 0.0, "a drawing must have a size: {width} by {height}");
-        Canvas { width, height, body: String::new() }
+        Canvas { width, height, body: String::new(), labels: Vec::new() }
     }
 
     pub fn line(&mut self, (x1, y1): (f64, f64), (x2, y2): (f64, f64), class: &str) {
@@ -48,6 +49,20 @@ impl Canvas {
         let class = if class.is_empty() { String::new() } else { format!(r#" class="{class}""#) };
         let (x, y, text) = (number(x), number(y), escaped(text));
         self.put(format_args!(r#"<text x="{x}" y="{y}"{anchor}{class}>{text}</text>"#));
+    }
+
+    /// The label of a point, unless it would lie on one that is there already.
+    pub fn label(&mut self, (x, y): (f64, f64), text: &str) {
+        let wide = crate::label::width(text, TYPE) + 4.0;
+        if self
+            .labels
+            .iter()
+            .any(|(other_x, other_y)| (other_x - x).abs() < wide && (other_y - y).abs() < TYPE)
+        {
+            return;
+        }
+        self.labels.push((x, y));
+        self.text((x, y), Anchor::Start, "faint", text);
     }
 
     pub fn rect(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), class: &str) {

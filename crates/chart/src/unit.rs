@@ -41,7 +41,10 @@ impl Unit {
             Unit::Bytes => signed(value, |value| Bytes::new(truncated(value.round())).to_string()),
             Unit::Share => format!("{} %", plain(value * 100.0)),
             Unit::Ratio => format!("{value:.2}×"),
-            Unit::Tail => format!("p{}", plain(100.0 * (1.0 - 1.0 / value.max(1.0)))),
+            Unit::Tail => {
+                // Percentiles need their nines; more digits than seven only show how binary rounds.
+                format!("p{}", ((1.0 - 1.0 / value.max(1.0)) * 1e9).round() / 1e7)
+            }
         }
     }
 
@@ -85,8 +88,6 @@ fn plain(value: f64) -> String {
         1.0.. => 2,
         _ => 3,
     };
-    // Tails of quantiles need their nines.
-    let decimals = if (99.0..100.0).contains(&size) { 3 } else { decimals };
     let text = format!("{value:.decimals$}");
     let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     text.replace('-', "−")

@@ -92,13 +92,16 @@ impl Evidence {
     }
 }
 
-/// Points that are shown second by second: those that were not swept first, then the ends and the middle of sweeps.
+/// Points that are shown second by second: those that are alone in their phase first, then the ends and the middle of sweeps.
 fn chosen(runs: &[Run]) -> BTreeSet<(usize, usize)> {
     let each = (OF_ALL / runs.len().max(1)).clamp(1, OF_A_RUN);
     let of_run = |record: &Run| -> Vec<usize> {
-        let loads = record.points.iter().enumerate().filter(|(_, point)| point.kind == PointKind::Load);
+        let loads: Vec<(usize, &Point)> =
+            record.points.iter().enumerate().filter(|(_, point)| point.kind == PointKind::Load).collect();
+        let alone =
+            |one: &(usize, &Point)| loads.iter().filter(|other| other.1.phase == one.1.phase).count() == 1;
         let (still, swept): (Vec<(usize, &Point)>, Vec<(usize, &Point)>) =
-            loads.partition(|(_, point)| point.swept.is_empty());
+            loads.iter().copied().partition(alone);
         let places = |all: &[(usize, &Point)], count: usize| -> Vec<usize> {
             let last = all.len().saturating_sub(1);
             let step = |index: usize| if count > 1 { last * index / (count - 1) } else { last };
@@ -129,8 +132,6 @@ fn reduce(point: &mut Point) {
     }
     if let Some(breakdown) = &mut point.breakdown {
         breakdown.classes.clear();
-        // The busiest decides; the others are many.
-        breakdown.components.retain(|component| component.utilisation >= 0.01);
     }
 }
 

@@ -128,12 +128,11 @@ fn drawn(chart: &Chart, small: bool, described: &str) -> String {
 
 fn folded(table: &Table) -> String {
     let title = if table.title.is_empty() { "the figures" } else { &table.title };
-    format!(
-        "<details><summary>Table: {}, {} rows</summary>{}</details>\n",
-        escaped(title),
-        table.rows.len(),
-        self::table(table)
-    )
+    let rows = match table.rows.len() {
+        1 => "1 row".to_owned(),
+        rows => format!("{rows} rows"),
+    };
+    format!("<details><summary>Table: {}, {rows}</summary>{}</details>\n", escaped(title), self::table(table))
 }
 
 fn table(table: &Table) -> String {

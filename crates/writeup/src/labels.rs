@@ -24,10 +24,14 @@ fn words(run: &Run) -> Vec<String> {
     tags.chain(parts).chain(overrides).collect()
 }
 
-/// `array:md3000?raid=5&disks=8` is `md3000`, `raid 5`, `disks 8`; other addresses are one word.
+/// `array:md3000?raid=5&disks=8` is `md3000`, `RAID 5`, `disks 8`; other addresses are one word.
 fn parts(address: &str) -> Vec<String> {
     let Some(array) = address.strip_prefix("array:") else { return vec![address.to_owned()] };
-    array.split(['?', '&']).map(|part| part.replacen('=', " ", 1)).collect()
+    let word = |part: &str| match part.strip_prefix("raid=") {
+        Some(level) => format!("RAID {level}"),
+        None => part.replacen('=', " ", 1),
+    };
+    array.split(['?', '&']).map(word).collect()
 }
 
 /// Of each list what not all of them have; where nothing is left, the first word.
@@ -62,9 +66,9 @@ mod tests {
 
     #[test]
     fn runs_are_called_by_what_they_do_not_have_in_common() {
-        assert_eq!(on(&["array:md3000?raid=5", "array:md3000?raid=10"]), ["raid 5", "raid 10"]);
-        assert_eq!(on(&["array:md3000", "array:px6?raid=5"]), ["md3000", "px6, raid 5"]);
-        assert_eq!(on(&["array:md3000", "array:md3000?raid=5"]), ["md3000", "raid 5"]);
+        assert_eq!(on(&["array:md3000?raid=5", "array:md3000?raid=10"]), ["RAID 5", "RAID 10"]);
+        assert_eq!(on(&["array:md3000", "array:px6?raid=5"]), ["md3000", "px6, RAID 5"]);
+        assert_eq!(on(&["array:md3000", "array:md3000?raid=5"]), ["md3000", "RAID 5"]);
         assert_eq!(on(&["/dev/sda"]), ["/dev/sda"]);
     }
 

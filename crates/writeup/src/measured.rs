@@ -66,6 +66,11 @@ impl Metric {
         }
     }
 
+    /// What is written behind a figure of it in a sentence: the unit that the figure itself leaves out.
+    pub fn behind(self) -> &'static str {
+        if self == Metric::Iops { " IOPS" } else { "" }
+    }
+
     /// Whether more of it is better.
     pub fn more_is_better(self) -> bool {
         matches!(self, Metric::Iops | Metric::Throughput)
@@ -86,6 +91,15 @@ fn of_run(run: usize, record: &Run) -> impl Iterator<Item = Measured<'_>> {
     let loads = record.points.iter().enumerate().filter(|(_, point)| point.kind == PointKind::Load);
     let shown = loads.filter(|(_, point)| point.workloads.iter().any(|workload| workload.total().is_some()));
     shown.map(move |(at, point)| Measured { run, at, point })
+}
+
+/// What a figure is for sure: of a rate the lower end of its interval, of a latency the upper one. The highest of many
+/// figures is more often than not the least certain of them; what is held to be the highest is to be so for sure.
+pub(crate) fn sure(figure: &WithInterval, metric: Metric) -> f64 {
+    let (number, interval) = figure;
+    let end =
+        interval.as_ref().map(|(low, high)| if metric.more_is_better() { low.value } else { high.value });
+    end.unwrap_or(number.value)
 }
 
 impl<'a> Measured<'a> {
@@ -138,7 +152,9 @@ impl<'a> Measured<'a> {
             Metric::Iops | Metric::Throughput => {
                 let (key, figure) = rate_of(summary, metric);
                 let number = at(format!("{key}/value"), figure.value);
-                Some((number, ends(&format!("{key}/"), figure.low, figure.high)))
+                // An interval without a width, as of a deterministic load in virtual time, tells nothing.
+                let ends = ends(&format!("{key}/"), figure.low, figure.high);
+                Some((number, ends.filter(|(low, high)| low.text() != high.text())))
             }
             _ => latency_of(summary.response.as_ref()?, metric, at),
         }

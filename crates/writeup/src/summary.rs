@@ -1,16 +1,20 @@
 //! The top of a report: title, answer, key figures; and its end: warnings and what the runs are.
 
-use chart::Unit;
 use record::names::fact;
 use record::{Finding, Grade, Point, Run, Severity, World};
 use units::{Bytes, Nanos};
 
-use crate::document::{KeyFigure, RunFacts, Section, Sentence, Warning, WriteUp};
+use crate::document::{KeyFigure, RunFacts, Section, Sentence, Span, Warning, WriteUp};
 use crate::measured::{Measured, Metric, measured};
-use crate::views::{Subject, best, search_answer};
+use crate::number::Number;
+use crate::sweep::{Phase, phases};
+use crate::views::{Subject, best, capital, leads, search_answer};
 
 /// Figures at the top: what a reader takes in at a glance.
 const KEY_FIGURES: usize = 6;
+
+/// Cases of one kind of headline that the answer names.
+const CASES: usize = 1;
 
 /// The whole report of `sections`.
 pub(crate) fn write_up(subject: &Subject<'_>, sections: Vec<Section>, title: Option<&str>) -> WriteUp {
@@ -70,44 +74,65 @@ fn highest(subject: &Subject<'_>) -> Sentence {
         let start = if sentence.is_empty() { "Up to " } else { "; up to " };
         sentence = sentence.words(start).number(number).words(format!(" ({})", one.point.name));
     }
-    if let Some((one, number)) =
-        best(&of_headline(&points, Metric::Mean), Metric::Mean).filter(|_| sentence.is_empty())
-    {
-        sentence =
-            sentence.words("Mean latency from ").number(number).words(format!(" on ({})", one.point.name));
+    if let Some(one) = points.first().filter(|_| sentence.is_empty()) {
+        return latencies(&points, Metric::headline(one.point));
     }
     if sentence.is_empty() { sentence } else { sentence.words(".") }
 }
 
-/// Which run has the highest figure of each kind of headline, and how much higher it is than the lowest.
+/// Where the latency `metric` is shortest, and where longest.
+fn latencies(points: &[Measured<'_>], metric: Metric) -> Sentence {
+    let own = of_headline(points, metric);
+    let figures = || own.iter().filter_map(|one| Some((one, one.figure(metric)?.0)));
+    let order = |one: &(&Measured<'_>, Number), other: &(&Measured<'_>, Number)| {
+        one.1.value.total_cmp(&other.1.value)
+    };
+    match (figures().min_by(order), figures().max_by(order)) {
+        (Some((first, low)), Some((last, high))) if low.value < high.value => {
+            Sentence::of(format!("{} from ", capital(&metric.name())))
+                .number(low)
+                .words(format!(" ({}) to ", first.point.name))
+                .number(high)
+                .words(format!(" ({}).", last.point.name))
+        }
+        (Some((first, low)), _) => Sentence::of(format!("{} of ", capital(&metric.name())))
+            .number(low)
+            .words(format!(" ({}).", first.point.name)),
+        _ => Sentence::default(),
+    }
+}
+
+/// Of each kind of headline: which run is ahead, and how far.
 fn ahead(subject: &Subject<'_>) -> Sentence {
     let points = measured(subject.runs);
-    let mut sentence = Sentence::default();
-    for metric in [Metric::Iops, Metric::Throughput] {
-        let of_run = |run: usize| {
-            let own: Vec<Measured<'_>> =
-                of_headline(&points, metric).into_iter().filter(|one| one.run == run).collect();
-            best(&own, metric)
-        };
-        let mut each: Vec<_> =
-            (0..subject.runs.len()).filter_map(|run| Some((run, of_run(run)?.1))).collect();
-        each.sort_by(|one, other| other.1.value.total_cmp(&one.1.value));
-        let (Some(first), Some(last)) = (each.first(), each.last()) else { continue };
-        if first.0 == last.0 {
-            continue;
+    let told = [Metric::Iops, Metric::Throughput]
+        .into_iter()
+        .filter_map(|metric| leads(subject, &cases(&of_headline(&points, metric)), metric, CASES, false));
+    let sentences: Vec<Sentence> = told.collect();
+    let mut spans = Vec::new();
+    for sentence in sentences {
+        if !spans.is_empty() {
+            spans.push(Span::Words(" ".into()));
         }
-        if !sentence.is_empty() {
-            sentence = sentence.words(" ");
-        }
-        let unit = if metric == Metric::Iops { " IOPS" } else { "" };
-        sentence = sentence
-            .words(format!("{} reaches the most: ", subject.labels[first.0]))
-            .number(first.1.clone())
-            .words(format!("{unit}; {} the least: ", subject.labels[last.0]))
-            .number(last.1.clone())
-            .words(format!("{unit}."));
+        spans.extend(sentence.0);
     }
-    if sentence.is_empty() { highest(subject) } else { sentence }
+    if spans.is_empty() { highest(subject) } else { Sentence(spans) }
+}
+
+/// The cases of all phases of `points`.
+fn cases<'a>(points: &[Measured<'a>]) -> Vec<(String, Vec<Measured<'a>>)> {
+    phases(points).iter().flat_map(Phase::cases).collect()
+}
+
+/// What the points are about, each once.
+fn headlines(points: &[Measured<'_>]) -> Vec<Metric> {
+    let mut metrics: Vec<Metric> = Vec::new();
+    for metric in points.iter().map(|one| Metric::headline(one.point)) {
+        if !metrics.contains(&metric) {
+            metrics.push(metric);
+        }
+    }
+    metrics
 }
 
 fn of_headline<'a>(points: &[Measured<'a>], metric: Metric) -> Vec<Measured<'a>> {
@@ -153,14 +178,13 @@ fn key_figures(subject: &Subject<'_>) -> Vec<KeyFigure> {
         figures.truncate(KEY_FIGURES);
         return figures;
     }
-    for metric in [Metric::Iops, Metric::Throughput] {
-        let own = of_headline(&points, metric);
-        let phases = distinct_phases(&own);
-        for (run, phase) in phases {
-            let of: Vec<Measured<'_>> =
-                own.iter().filter(|one| one.run == run && one.point.phase == phase).copied().collect();
-            let Some((one, _)) = best(&of, metric) else { continue };
-            figures.extend(key_figure(subject, one, metric));
+    for metric in headlines(&points) {
+        for (name, case) in cases(&of_headline(&points, metric)) {
+            for run in 0..subject.runs.len() {
+                let own: Vec<Measured<'_>> = case.iter().filter(|one| one.run == run).copied().collect();
+                let Some((one, _)) = best(&own, metric) else { continue };
+                figures.extend(key_figure(subject, one, metric, &name));
+            }
         }
     }
     figures.truncate(KEY_FIGURES);
@@ -179,23 +203,17 @@ fn key_figures(subject: &Subject<'_>) -> Vec<KeyFigure> {
     figures
 }
 
-/// Each run and phase once, in order.
-fn distinct_phases<'a>(points: &[Measured<'a>]) -> Vec<(usize, &'a str)> {
-    let mut phases: Vec<(usize, &str)> = Vec::new();
-    for one in points {
-        let key = (one.run, one.point.phase.as_str());
-        if !phases.contains(&key) {
-            phases.push(key);
-        }
-    }
-    phases
-}
-
-fn key_figure(subject: &Subject<'_>, one: Measured<'_>, metric: Metric) -> Option<KeyFigure> {
+fn key_figure(subject: &Subject<'_>, one: Measured<'_>, metric: Metric, case: &str) -> Option<KeyFigure> {
     let (figure, interval) = one.figure(metric)?;
-    let unit = if figure.unit == Unit::PerSecond { "IOPS, " } else { "" };
+    let unit = match metric {
+        Metric::Iops => "IOPS, ".to_owned(),
+        Metric::Throughput => String::new(),
+        latency => format!("{}, ", latency.name()),
+    };
+    let several = subject.labels.len() > 1 && !case.is_empty();
+    let of = if several { case } else { &one.point.name };
     let note = if subject.labels.len() > 1 { subject.labels[one.run].clone() } else { String::new() };
-    Some(KeyFigure { name: format!("{unit}{}", one.point.name), figure, interval, note })
+    Some(KeyFigure { name: format!("{unit}{of}"), figure, interval, note })
 }
 
 /// Findings of all runs, equal sentences once, the most severe first.

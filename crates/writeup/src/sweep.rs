@@ -3,9 +3,13 @@
 use std::collections::BTreeMap;
 
 use chart::{Axis, Scale, Unit};
-use record::is_named;
+use record::{is_named, phase_title};
+use units::Bytes;
 
-use crate::measured::{Measured, swept};
+use crate::measured::{Measured, Metric, swept};
+
+/// Stands for the phase itself where several phases sweep the same key: IOzone's tests by record size.
+const PHASE: &str = "workload";
 
 /// What load is swept by: more of it is more load.
 const LOADS: [&str; 4] = ["depth", "workers", "rate", "limit"];
@@ -58,7 +62,54 @@ pub(crate) fn phases<'a>(points: &[Measured<'a>]) -> Vec<Phase<'a>> {
     for phase in &mut phases {
         phase.keys = keys(&phase.points);
     }
-    phases
+    joined(phases)
+}
+
+/// Phases that sweep the same single key and are about the same figure as one, whose outer key is the phase.
+fn joined(phases: Vec<Phase<'_>>) -> Vec<Phase<'_>> {
+    let alike = |one: &Phase<'_>, other: &Phase<'_>| {
+        let about = |phase: &Phase<'_>| phase.points.first().map(|one| Metric::headline(one.point));
+        one.inner().is_some()
+            && one.inner() == other.inner()
+            && other.keys.len() == 1
+            && about(one) == about(other)
+    };
+    let mut joined: Vec<Phase<'_>> = Vec::new();
+    for phase in phases {
+        let place = joined.iter().position(|one| phase.keys.len() == 1 && alike(one, &phase));
+        match place.map(|place| &mut joined[place]) {
+            Some(one) if one.keys.len() == 1 || one.keys[0] == PHASE => {
+                if one.keys.len() == 1 {
+                    one.keys.insert(0, PHASE);
+                }
+                one.points.extend(phase.points);
+            }
+            _ => joined.push(phase),
+        }
+    }
+    joined
+}
+
+/// The value that a point has of `key`; empty where it has none.
+pub(crate) fn value<'a>(one: &Measured<'a>, key: &str) -> &'a str {
+    if key == PHASE { &one.point.phase } else { one.point.swept.get(key).map_or("", String::as_str) }
+}
+
+/// A value as people read it: a size with a blank before its unit, a phase without the values that it names.
+pub(crate) fn shown(value: &str) -> String {
+    if let Ok(bytes) = value.parse::<Bytes>() {
+        return bytes.to_string();
+    }
+    if !value.contains('{') {
+        return value.to_owned();
+    }
+    let title = phase_title(value, |_| Some(String::new()));
+    title.split_whitespace().collect::<Vec<_>>().join(" ").trim_end_matches([',', ' ']).to_owned()
+}
+
+/// A key with its value: `queue depth 8`; a workload by its name alone.
+pub(crate) fn pair(key: &str, value: &str) -> String {
+    if key == PHASE { shown(value) } else { format!("{} {}", name_of(key), shown(value)) }
 }
 
 /// The keys that `points` differ in: words first, then numbers, and last what load is swept by, or else the key that
@@ -112,9 +163,8 @@ impl<'a> Phase<'a> {
         let Some(inner) = self.inner() else { return Vec::new() };
         let mut lines: Vec<Along<'a>> = Vec::new();
         for measured in &self.points {
-            let value = |key: &&str| measured.point.swept.get(*key).map_or("", String::as_str);
-            let around: Vec<&str> = self.outer().iter().map(value).collect();
-            let text = value(&inner);
+            let around: Vec<&str> = self.outer().iter().map(|key| value(measured, key)).collect();
+            let text = value(measured, inner);
             let Some((x, _)) = swept(text) else { continue };
             let place = lines.iter().position(|line| line.run == measured.run && line.around == around);
             let place = place.unwrap_or_else(|| {
@@ -134,6 +184,39 @@ impl<'a> Phase<'a> {
         lines
     }
 
+    /// Its points by all keys but the one along the axis, each group with its name: what is compared between runs, along
+    /// the axis the best with the best.
+    pub fn cases(&self) -> Vec<(String, Vec<Measured<'a>>)> {
+        let outer = if self.inner().is_some() { self.outer() } else { &self.keys[..] };
+        let mut cases: Vec<(Vec<&str>, String, Vec<Measured<'a>>)> = Vec::new();
+        for one in &self.points {
+            let values: Vec<&str> = outer.iter().map(|key| value(one, key)).collect();
+            match cases.iter_mut().find(|(same, _, _)| *same == values) {
+                Some((_, _, points)) => points.push(*one),
+                None => {
+                    let name = self.case_name(outer, &values, one);
+                    cases.push((values, name, vec![*one]));
+                }
+            }
+        }
+        cases.into_iter().map(|(_, name, points)| (name, points)).collect()
+    }
+
+    /// The point's own name where nothing varies along an axis; else the values that are fixed, or the phase's name as
+    /// far as it names no value.
+    fn case_name(&self, outer: &[&str], values: &[&str], one: &Measured<'_>) -> String {
+        if self.inner().is_none() {
+            return one.point.name.clone();
+        }
+        let pairs = outer.iter().zip(values).map(|(key, value)| pair(key, value));
+        let fixed = pairs.collect::<Vec<_>>().join(", ");
+        if !fixed.is_empty() {
+            return fixed;
+        }
+        let title = phase_title(self.name, |_| None);
+        if title.contains('…') { String::new() } else { title }
+    }
+
     /// The axis of the innermost key over its values.
     pub fn axis(&self) -> Option<Axis> {
         let key = self.inner()?;
@@ -151,9 +234,8 @@ impl<'a> Phase<'a> {
 impl Step<'_> {
     /// Makes the repeat in the middle by its rate the one that is shown.
     fn choose(&mut self) {
-        let rate = |measured: &Measured<'_>| {
-            measured.figure(crate::measured::Metric::Iops).map_or(0.0, |(number, _)| number.value)
-        };
+        let rate =
+            |measured: &Measured<'_>| measured.figure(Metric::Iops).map_or(0.0, |(number, _)| number.value);
         let mut order = self.repeats.clone();
         order.sort_by(|one, other| rate(one).total_cmp(&rate(other)));
         self.median = order[(order.len() - 1) / 2];

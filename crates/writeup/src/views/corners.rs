@@ -4,11 +4,14 @@ use chart::{Axis, Chart, Dot, Dots, HUES, Row, Scale};
 use record::phase_title;
 
 use crate::document::{Cell, Column, Figure, Sentence, Table};
-use crate::measured::{Measured, Metric};
+use crate::measured::{Measured, Metric, WithInterval, sure};
 use crate::number::Number;
 use crate::sweep::Phase;
 
-use super::{Subject, band, ratio};
+use super::{Subject, band, leads};
+
+/// Points that a reading names.
+const TOLD: usize = 3;
 
 /// A figure for each kind of headline that `phases` have, rows being phases (with what they sweep by words).
 pub(crate) fn figures(subject: &Subject<'_>, phases: &[Phase<'_>]) -> Vec<Figure> {
@@ -112,46 +115,32 @@ fn table(subject: &Subject<'_>, groups: &[Group<'_>], runs: &[usize], metric: Me
 
 /// Which run is ahead where there are several, and by how much; otherwise the figures themselves.
 fn reading(subject: &Subject<'_>, groups: &[Group<'_>], metric: Metric) -> Sentence {
-    let mut sentence = Sentence::default();
-    for (name, points) in groups.iter().take(3) {
-        let separator = if sentence.is_empty() { "" } else { "; " };
-        let Some((first, ahead, behind)) = ahead(points, metric) else { continue };
-        sentence = sentence.words(format!("{separator}{name}: "));
-        sentence = match behind {
-            Some(behind) if ahead.value != behind.value => sentence
-                .words(format!("{} ", subject.label(first)))
-                .number(ahead.clone())
-                .words(", ")
-                .number(ratio(&ahead, &behind, chart::Unit::Ratio))
-                .words(" the lowest"),
-            _ => sentence.number(ahead),
-        };
+    if let Some(sentence) = leads(subject, groups, metric, TOLD, true) {
+        return sentence;
     }
-    if groups.len() > 3 && !sentence.is_empty() {
-        sentence = sentence.words(format!("; {} more in the chart", groups.len() - 3));
+    let mut sentence = Sentence::default();
+    for (name, points) in groups.iter().take(TOLD) {
+        let Some((number, _)) = points.first().and_then(|one| one.figure(metric)) else { continue };
+        let separator = if sentence.is_empty() { "" } else { "; " };
+        sentence = sentence.words(format!("{separator}{name}: ")).number(number).words(metric.behind());
+    }
+    if groups.len() > TOLD && !sentence.is_empty() {
+        sentence = sentence.words(format!("; {} more in the chart", groups.len() - TOLD));
     }
     if sentence.is_empty() { sentence } else { sentence.words(".") }
 }
 
-/// The run with the largest figure of a point, that figure, and the smallest where there are several.
-fn ahead(points: &[Measured<'_>], metric: Metric) -> Option<(usize, Number, Option<Number>)> {
-    let mut figures: Vec<(usize, Number)> =
-        points.iter().filter_map(|one| Some((one.run, one.figure(metric)?.0))).collect();
-    figures.sort_by(|one, other| other.1.value.total_cmp(&one.1.value));
-    let last = (figures.len() > 1).then(|| figures.pop()).flatten();
-    let (run, number) = figures.into_iter().next()?;
-    Some((run, number, last.map(|(_, number)| number)))
-}
-
-/// The point with the best figure of `metric` among `points`.
+/// The point with the best figure of `metric` among `points`: the best that is sure.
 pub(crate) fn best<'a>(points: &[Measured<'a>], metric: Metric) -> Option<(Measured<'a>, Number)> {
-    let figures = points.iter().filter_map(|one| Some((*one, one.figure(metric)?.0)));
-    let order =
-        |one: &(Measured<'_>, Number), other: &(Measured<'_>, Number)| one.1.value.total_cmp(&other.1.value);
-    if metric.more_is_better() { figures.max_by(order) } else { figures.min_by(order) }
+    let figures = points.iter().filter_map(|one| Some((*one, one.figure(metric)?)));
+    let order = |one: &(Measured<'_>, WithInterval), other: &(Measured<'_>, WithInterval)| {
+        sure(&one.1, metric).total_cmp(&sure(&other.1, metric))
+    };
+    let best = if metric.more_is_better() { figures.max_by(order) } else { figures.min_by(order) };
+    best.map(|(one, (number, _))| (one, number))
 }
 
-pub(super) fn capital(words: &str) -> String {
+pub(crate) fn capital(words: &str) -> String {
     let mut letters = words.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }

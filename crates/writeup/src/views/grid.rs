@@ -1,11 +1,12 @@
 //! Two swept keys at once: depth by size, file size by record size.
 
 use chart::{Chart, Heat, Surface};
+
 use units::Bytes;
 
 use crate::document::{Cell, Column, Figure, Sentence, Table};
 use crate::measured::{Measured, Metric, swept};
-use crate::sweep::{Phase, name_of};
+use crate::sweep::{Phase, name_of, pair, shown, value};
 
 use super::Subject;
 use super::corners::{best, capital};
@@ -13,8 +14,8 @@ use super::corners::{best, capital};
 /// Fewer values of a key are lines of a plot.
 const LEAST: usize = 3;
 
-/// Values of the two innermost keys as a heat map for each run and each set of values of the others; IOzone's results
-/// also as the surface that they are known by.
+/// Values of the two innermost keys as a heat map for each run and each set of values of the others; results
+/// by two sizes also as the surface that IOzone's are known by.
 pub(super) fn figures(subject: &Subject<'_>, phase: &Phase<'_>) -> Vec<Figure> {
     let [.., rows_key, columns_key] = phase.keys[..] else { return Vec::new() };
     let (rows, columns) = (values(phase, rows_key), values(phase, columns_key));
@@ -52,7 +53,7 @@ pub(super) fn figures(subject: &Subject<'_>, phase: &Phase<'_>) -> Vec<Figure> {
         range: Some(if metric.more_is_better() { (0.0, high) } else { (low, high) }),
         logarithmic: !metric.more_is_better(),
     };
-    let is_surface = subject.runs.iter().any(|run| run.plan.name.starts_with("iozone"));
+    let is_surface = rows.iter().chain(&columns).all(|value| value.parse::<Bytes>().is_ok());
     let mut drawn: Vec<(String, Chart)> = Vec::new();
     for panel in &filled {
         drawn.push((panel.title.clone(), Chart::Heat(heat(panel))));
@@ -84,9 +85,7 @@ struct Panel<'a> {
 impl<'a> Panel<'a> {
     /// The point of these swept values.
     fn at(&self, pairs: &[(&str, &str)]) -> Option<&Measured<'a>> {
-        let has = |one: &&Measured<'_>| {
-            pairs.iter().all(|(key, value)| one.point.swept.get(*key).is_some_and(|own| own == value))
-        };
+        let has = |one: &&Measured<'_>| pairs.iter().all(|(key, wanted)| value(one, key) == *wanted);
         self.points.iter().find(has)
     }
 }
@@ -94,8 +93,8 @@ impl<'a> Panel<'a> {
 /// The values of `key` in order: of numbers by size.
 fn values<'a>(phase: &Phase<'a>, key: &str) -> Vec<&'a str> {
     let mut values: Vec<&str> = Vec::new();
-    for value in phase.points.iter().filter_map(|one| one.point.swept.get(key)) {
-        if !values.contains(&value.as_str()) {
+    for value in phase.points.iter().map(|one| value(one, key)) {
+        if !values.contains(&value) {
             values.push(value);
         }
     }
@@ -108,19 +107,12 @@ fn values<'a>(phase: &Phase<'a>, key: &str) -> Vec<&'a str> {
     values
 }
 
-/// A size with a blank before its unit, as sizes are written elsewhere.
-fn shown(value: &str) -> String {
-    value.parse::<Bytes>().map_or_else(|_| value.to_owned(), |bytes| bytes.to_string())
-}
-
 /// The points of each run and each set of values of the keys further out.
 fn panels<'a>(subject: &Subject<'_>, phase: &Phase<'a>) -> Vec<(String, Vec<Measured<'a>>)> {
     let further = &phase.keys[..phase.keys.len() - 2];
     let mut panels: Vec<(String, Vec<Measured<'a>>)> = Vec::new();
     for one in &phase.points {
-        let around = further
-            .iter()
-            .map(|key| format!("{} {}", name_of(key), one.point.swept.get(*key).map_or("", String::as_str)));
+        let around = further.iter().map(|key| pair(key, value(one, key)));
         let title = subject.named(one.run, &around.collect::<Vec<_>>().join(", "));
         match panels.iter_mut().find(|(same, _)| *same == title) {
             Some((_, points)) => points.push(*one),
@@ -132,11 +124,7 @@ fn panels<'a>(subject: &Subject<'_>, phase: &Phase<'a>) -> Vec<(String, Vec<Meas
 
 fn reading(subject: &Subject<'_>, phase: &Phase<'_>, metric: Metric) -> Sentence {
     let Some((one, number)) = best(&phase.points, metric) else { return Sentence::default() };
-    let at: Vec<String> = phase
-        .keys
-        .iter()
-        .filter_map(|key| Some(format!("{} {}", name_of(key), shown(one.point.swept.get(*key)?))))
-        .collect();
+    let at: Vec<String> = phase.keys.iter().map(|key| pair(key, value(&one, key))).collect();
     let word = if metric.more_is_better() { "highest" } else { "lowest" };
     let run = if subject.labels.len() > 1 { format!("{}, ", subject.label(one.run)) } else { String::new() };
     Sentence::of(format!("The {word} {} is ", metric.name()))

@@ -3,9 +3,9 @@
 use chart::{Axis, Chart, HUES, Line, Mark, Plot, Rule, Scale, Unit};
 
 use crate::document::{Cell, Column, Figure, Sentence, Table};
-use crate::measured::{Measured, Metric};
+use crate::measured::{Measured, Metric, sure};
 use crate::number::{Number, Source};
-use crate::sweep::{Along, Phase, Step, name_of};
+use crate::sweep::{Along, Phase, Step, name_of, pair, shown};
 
 use super::corners::capital;
 use super::{Subject, band, ratio};
@@ -13,13 +13,13 @@ use super::{Subject, band, ratio};
 /// A part of the highest rate at which more load brings little more.
 const NEARLY: f64 = 0.9;
 
-/// What a section on `phase` is called: `4 KiB random, by queue depth`.
+/// What a section on `phase` is called: `4 KiB random, by queue depth`; by the key alone where its name is nothing but
+/// the values of its points, or where it is several phases.
 pub(super) fn heading(phase: &Phase<'_>) -> String {
-    let title = record::phase_title(phase.name, |_| None);
     let by = phase.inner().map(name_of).unwrap_or_default();
-    // A title whose values are all left open says nothing.
-    let open = title.split([' ', ',']).filter(|word| *word == "…").count();
-    if open > 0 { capital(&by) } else { format!("{title}, by {by}") }
+    let title = shown(phase.name);
+    let words = title.chars().any(char::is_alphabetic) && !phase.name.contains('{');
+    if phase.outer().is_empty() && words { format!("{title}, by {by}") } else { format!("By {by}") }
 }
 
 /// Rates along the key; latency against rate where load grows along it, otherwise throughput.
@@ -49,7 +49,7 @@ impl<'l, 'a> Panels<'l, 'a> {
     fn of(subject: &Subject<'_>, phase: &Phase<'a>, lines: &'l [Along<'a>]) -> Panels<'l, 'a> {
         let around = |line: &Along<'_>| {
             let pairs = phase.outer().iter().zip(&line.around);
-            pairs.map(|(key, value)| format!("{} {value}", name_of(key))).collect::<Vec<_>>().join(", ")
+            pairs.map(|(key, value)| pair(key, value)).collect::<Vec<_>>().join(", ")
         };
         let runs = subject.labels.len() > 1;
         let mut panels: Vec<(String, Vec<(String, usize, &Along<'_>)>)> = Vec::new();
@@ -96,7 +96,7 @@ fn along(subject: &Subject<'_>, phase: &Phase<'_>, lines: &[Along<'_>], metric: 
             x: x.clone(),
             y: y.clone(),
             lines: lines.iter().map(|(name, hue, line)| line_of(name, *hue, line, metric)).collect(),
-            rules: if several { Vec::new() } else { ceilings(subject, lines, metric) },
+            rules: if several { Vec::new() } else { ceilings(lines, metric) },
         };
         (title.clone(), Chart::Plot(plot))
     });
@@ -160,14 +160,10 @@ fn line_of(name: &str, hue: usize, line: &Along<'_>, metric: Metric) -> Line {
 
 /// What the part that is busiest at the highest rate could do at most, if it were never idle: only a virtual array says
 /// how busy its parts are.
-fn ceilings(subject: &Subject<'_>, lines: &[(String, usize, &Along<'_>)], metric: Metric) -> Vec<Rule> {
+fn ceilings(lines: &[(String, usize, &Along<'_>)], metric: Metric) -> Vec<Rule> {
     let [(_, _, line)] = lines else { return Vec::new() };
-    let steps = line.points.iter().filter_map(|step| Some((step.median, step.median.figure(metric)?.0)));
-    let Some((peak, rate)) = steps.max_by(|one, other| one.1.value.total_cmp(&other.1.value)) else {
-        return Vec::new();
-    };
-    let Some((busiest, used)) = busiest(peak) else { return Vec::new() };
-    debug_assert!(peak.run < subject.runs.len());
+    let Some((peak, rate)) = highest(line, metric) else { return Vec::new() };
+    let Some((busiest, used)) = busiest(peak.median) else { return Vec::new() };
     let most = Number { value: rate.value / used, ..rate };
     vec![Rule::Level(most.value, format!("{busiest} never idle: {}", most.text()))]
 }
@@ -198,24 +194,33 @@ fn reading(panels: &Panels<'_, '_>, phase: &Phase<'_>, metric: Metric) -> Senten
         .collect();
     for (name, line) in all.iter().take(4) {
         let steps = || line.points.iter().filter_map(|step| Some((step, figure(step, metric)?.0)));
-        let Some((peak, most)) = steps().max_by(|one, other| one.1.value.total_cmp(&other.1.value)) else {
-            continue;
-        };
+        let Some((peak, most)) = highest(line, metric) else { continue };
         if !sentence.is_empty() {
             sentence = sentence.words("; ");
         }
         let name = if name.is_empty() { "The highest is ".to_owned() } else { format!("{name}: at most ") };
-        sentence = sentence.words(name).number(most.clone()).words(format!(" at {key} {}", peak.text));
-        let nearly = steps().find(|(_, number)| number.value >= NEARLY * most.value);
+        sentence = sentence.words(name).number(most.clone()).words(format!(
+            "{} at {key} {}",
+            metric.behind(),
+            shown(peak.text)
+        ));
+        let nearly = steps().find(|(_, number)| (NEARLY..=1.0).contains(&(number.value / most.value)));
         if let Some((step, number)) = nearly.filter(|(step, _)| phase.is_load() && step.x < peak.x) {
             sentence = sentence.words(", ").number(ratio(&number, &most, Unit::Share));
-            sentence = sentence.words(format!(" of it at {}", step.text));
+            sentence = sentence.words(format!(" of it at {}", shown(step.text)));
         }
     }
     if all.len() > 4 {
         sentence = sentence.words(format!("; {} more in the chart", all.len() - 4));
     }
     if sentence.is_empty() { sentence } else { sentence.words(".") }
+}
+
+/// The step of the highest figure that is sure, and that figure.
+fn highest<'l, 'a>(line: &'l Along<'a>, metric: Metric) -> Option<(&'l Step<'a>, Number)> {
+    let steps = line.points.iter().filter_map(|step| Some((step, step.median.figure(metric)?)));
+    let highest = steps.max_by(|one, other| sure(&one.1, metric).total_cmp(&sure(&other.1, metric)));
+    highest.map(|(step, (number, _))| (step, number))
 }
 
 /// Latency against the rate that was reached, a line for each, points labelled by their load.
@@ -285,7 +290,7 @@ fn curve(name: &str, hue: usize, line: &Along<'_>, metric: Metric) -> Line {
             x: rate.value,
             y: Some(latency.value),
             band: band(interval.as_ref()),
-            label: step.text.to_owned(),
+            label: shown(step.text),
         })
     });
     Line { name: name.to_owned(), hue, dashed: false, marked: true, points: marks.collect() }
@@ -294,7 +299,7 @@ fn curve(name: &str, hue: usize, line: &Along<'_>, metric: Metric) -> Line {
 /// Of each line a column, of each value a row.
 fn table(subject: &Subject<'_>, phase: &Phase<'_>, lines: &[Along<'_>], metric: Metric) -> Table {
     let title = |line: &Along<'_>| {
-        let title = subject.named(line.run, &line.around.join(", "));
+        let title = subject.named(line.run, &around(line));
         if title.is_empty() { metric.name() } else { title }
     };
     let cell = |line: &Along<'_>, text: &str| {
@@ -304,7 +309,7 @@ fn table(subject: &Subject<'_>, phase: &Phase<'_>, lines: &[Along<'_>], metric: 
     };
     let columns = lines.iter().map(|line| Column::numbers(title(line), metric.unit()));
     let rows = values(lines).into_iter().map(|text| {
-        std::iter::once(Cell::words(text)).chain(lines.iter().map(|line| cell(line, text))).collect()
+        std::iter::once(Cell::words(shown(text))).chain(lines.iter().map(|line| cell(line, text))).collect()
     });
     Table {
         title: format!("{} by {}", metric.name(), phase.inner().map(name_of).unwrap_or_default()),
@@ -313,6 +318,11 @@ fn table(subject: &Subject<'_>, phase: &Phase<'_>, lines: &[Along<'_>], metric: 
             .collect(),
         rows: rows.collect(),
     }
+}
+
+/// The values of the other keys that a line has.
+fn around(line: &Along<'_>) -> String {
+    line.around.iter().map(|value| shown(value)).collect::<Vec<_>>().join(", ")
 }
 
 /// The values along the axis that any line has, in order.
@@ -337,7 +347,7 @@ fn latencies_table(subject: &Subject<'_>, phase: &Phase<'_>, lines: &[Along<'_>]
     let row = |line: &Along<'_>, step: &Step<'_>| {
         let figures =
             METRICS.map(|metric| Cell::number(step.median.figure(metric).map(|(number, _)| number)));
-        let head = [Cell::words(subject.named(line.run, &line.around.join(", "))), Cell::words(step.text)];
+        let head = [Cell::words(subject.named(line.run, &around(line))), Cell::words(shown(step.text))];
         head.into_iter().chain(figures).collect()
     };
     let rows = lines.iter().flat_map(|line| line.points.iter().map(move |step| row(line, step)));

@@ -4,6 +4,7 @@ mod corners;
 mod differences;
 mod figures;
 mod grid;
+mod lead;
 mod load;
 mod parts;
 mod percentiles;
@@ -18,7 +19,8 @@ use crate::measured::{Measured, measured};
 use crate::number::Number;
 use crate::sweep::{Phase, phases};
 
-pub(crate) use corners::best;
+pub(crate) use corners::{best, capital};
+pub(crate) use lead::leads;
 pub(crate) use search::{answer as search_answer, met as search_met};
 
 /// What views look at.
@@ -81,7 +83,9 @@ pub(crate) fn sections(subject: &Subject<'_>) -> Vec<Section> {
 }
 
 fn of_plan(subject: &Subject<'_>, points: &[Measured<'_>], prefix: &str, about: &str) -> Vec<Section> {
-    let phases = phases(points);
+    // What a search tried is told by the search.
+    let tried = |one: &&Measured<'_>| subject.runs[one.run].search.is_none();
+    let phases = phases(&points.iter().filter(tried).copied().collect::<Vec<_>>());
     let (swept, still): (Vec<Phase<'_>>, Vec<Phase<'_>>) =
         phases.into_iter().partition(|phase| phase.inner().is_some());
     let mut sections = vec![section(format!("{prefix}results"), corners::figures(subject, &still))];

@@ -1,18 +1,18 @@
 //! Where the time goes, and how busy each part is: of virtual arrays, which know.
 
-use std::collections::BTreeSet;
-
-use chart::{Axis, Bar, Bars, Chart, Dot, Dots, HUES, Row, Scale, Segment, Unit};
+use chart::{Axis, Bar, Bars, Chart, HUES, Heat, Scale, Segment, Unit};
 use record::{Component, ResponseShare};
 
 use crate::document::{Cell, Column, Figure, Sentence, Table};
-use crate::measured::Measured;
+use crate::measured::{Measured, Metric, sure};
 use crate::number::{Number, Source};
 
 use super::{Subject, load, ratio};
 
 /// Bars and parts that are shown; a reader compares no more at a glance.
-const SHOWN: usize = 8;
+const SHOWN: usize = 16;
+/// Kinds of parts beside each other.
+const KINDS: usize = 6;
 
 /// Latency by part for points that have it traced, and how busy the parts are.
 pub(super) fn figures(subject: &Subject<'_>, points: &[Measured<'_>]) -> Vec<Figure> {
@@ -46,7 +46,8 @@ impl Traced<'_> {
 fn latency(subject: &Subject<'_>, points: &[Measured<'_>]) -> Option<Figure> {
     let mut traced: Vec<Traced<'_>> = points.iter().flat_map(|one| of_point(subject, *one)).collect();
     traced.truncate(SHOWN);
-    let first = traced.first()?;
+    let first =
+        traced.iter().max_by(|one, other| one.share.all.mean_ns.total_cmp(&other.share.all.mean_ns))?;
     let kinds = kinds(&traced);
     let segments = |one: &Traced<'_>| {
         let own = kinds
@@ -155,88 +156,90 @@ pub(super) fn by_kind(components: &[Component]) -> Vec<(String, Vec<(usize, &Com
     groups
 }
 
-/// How busy the busiest of each kind of part is, at the point of each run with the highest rate of its phase.
+/// How busy the busiest of each kind of part is, at the point of each run and phase with the highest rate.
 fn utilisation(subject: &Subject<'_>, points: &[Measured<'_>]) -> Option<Figure> {
-    let known: Vec<Measured<'_>> = points
-        .iter()
-        .filter(|one| one.point.breakdown.as_ref().is_some_and(|breakdown| !breakdown.components.is_empty()))
-        .copied()
-        .collect();
+    let is_known = |one: &&Measured<'_>| {
+        one.point.breakdown.as_ref().is_some_and(|breakdown| !breakdown.components.is_empty())
+    };
+    let known: Vec<Measured<'_>> = points.iter().filter(is_known).copied().collect();
     let chosen = busiest_points(&known);
-    let first = chosen.first()?;
-    let most = |one: &Measured<'_>, kind: &str| -> Option<Number> {
-        let components = &one.point.breakdown.as_ref()?.components;
-        let (_, members) = by_kind(components).into_iter().find(|(own, _)| own == kind)?;
-        let numbers: Vec<Number> = members
-            .into_iter()
-            .map(|(index, part)| load::component(*one, index, "utilisation", part.utilisation, Unit::Share))
-            .collect();
-        let value = numbers.iter().map(|number| number.value).fold(0.0, f64::max);
-        let source = Source::Most(numbers.into_iter().map(|number| number.source).collect());
-        Some(Number { value, unit: Unit::Share, source })
-    };
-    let mut kinds: Vec<(String, f64)> = Vec::new();
-    let mut seen = BTreeSet::new();
-    for one in &chosen {
-        for (kind, _) in by_kind(&one.point.breakdown.as_ref()?.components) {
-            if seen.insert(kind.clone()) {
-                let highest = chosen.iter().filter_map(|one| most(one, &kind)).map(|number| number.value);
-                kinds.push((kind.clone(), highest.fold(0.0, f64::max)));
-            }
-        }
-    }
-    kinds.sort_by(|one, other| other.1.total_cmp(&one.1));
-    kinds.truncate(SHOWN);
+    let kinds = busiest_kinds(&chosen);
     let names: Vec<String> = chosen.iter().map(|one| subject.named(one.run, &one.point.name)).collect();
-    let row = |kind: &str| Row {
-        name: kind.to_owned(),
-        dots: chosen
+    let highest = chosen.iter().zip(&names).flat_map(|(one, name)| {
+        kinds.iter().filter_map(move |kind| Some((name, kind, busiest_of(one, kind)?)))
+    });
+    let (name, kind, busiest) = highest.max_by(|one, other| one.2.value.total_cmp(&other.2.value))?;
+    let reading = Sentence::of(format!("{name}: the busiest {kind} is ")).number(busiest).words(" busy.");
+    let heat = Heat {
+        x_name: String::new(),
+        columns: kinds.clone(),
+        y_name: String::new(),
+        rows: names.iter().rev().cloned().collect(),
+        unit: Unit::Share,
+        values: chosen
             .iter()
-            .enumerate()
-            .filter_map(|(series, one)| Some(Dot { series, value: most(one, kind)?.value, band: None }))
+            .rev()
+            .map(|one| kinds.iter().map(|kind| Some(busiest_of(one, kind)?.value)).collect())
             .collect(),
-        missing: String::new(),
-    };
-    let axis = Axis {
         range: Some((0.0, 1.0)),
-        ..Axis::new("utilization of the busiest", Unit::Share, Scale::Linear)
+        logarithmic: false,
     };
-    let busiest = most(first, &kinds.first()?.0)?;
-    let reading =
-        Sentence::of(format!("{}: the busiest {} is ", names[0], kinds[0].0)).number(busiest).words(" busy.");
-    let cells = |kind: &str| chosen.iter().map(|one| Cell::number(most(one, kind))).collect::<Vec<_>>();
-    let columns = names.iter().map(|name| Column::numbers(name, Unit::Share));
+    let cells =
+        |one: &Measured<'_>| kinds.iter().map(|kind| Cell::number(busiest_of(one, kind))).collect::<Vec<_>>();
+    let rows = chosen.iter().zip(&names);
     let table = Table {
         title: "utilization".into(),
-        columns: std::iter::once(Column::words("part")).chain(columns).collect(),
-        rows: kinds
-            .iter()
-            .map(|(kind, _)| std::iter::once(Cell::words(kind)).chain(cells(kind)).collect())
+        columns: std::iter::once(Column::words("point"))
+            .chain(kinds.iter().map(|kind| Column::numbers(kind, Unit::Share)))
+            .collect(),
+        rows: rows
+            .map(|(one, name)| std::iter::once(Cell::words(name)).chain(cells(one)).collect())
             .collect(),
     };
     Some(Figure {
         kind: "utilization",
         reading,
-        subtitle: "Utilization of the busiest part of each kind".into(),
-        panels: vec![(
-            String::new(),
-            Chart::Dots(Dots {
-                axis,
-                series: names,
-                rows: kinds.iter().map(|(kind, _)| row(kind)).collect(),
-                around_zero: false,
-            }),
-        )],
+        subtitle: "Utilization of the busiest part of each kind, at the highest rate of each load".into(),
+        panels: vec![(String::new(), Chart::Heat(heat))],
         small: false,
         table,
     })
 }
 
+/// How busy the busiest part of `kind` is.
+fn busiest_of(one: &Measured<'_>, kind: &str) -> Option<Number> {
+    let components = &one.point.breakdown.as_ref()?.components;
+    let (_, members) = by_kind(components).into_iter().find(|(own, _)| own == kind)?;
+    let numbers: Vec<Number> = members
+        .into_iter()
+        .map(|(index, part)| load::component(*one, index, "utilisation", part.utilisation, Unit::Share))
+        .collect();
+    let value = numbers.iter().map(|number| number.value).fold(0.0, f64::max);
+    let source = Source::Most(numbers.into_iter().map(|number| number.source).collect());
+    Some(Number { value, unit: Unit::Share, source })
+}
+
+/// The kinds of parts that are busiest anywhere, the busiest first.
+fn busiest_kinds(points: &[Measured<'_>]) -> Vec<String> {
+    let mut kinds: Vec<(String, f64)> = Vec::new();
+    for one in points {
+        let components = one.point.breakdown.iter().map(|breakdown| by_kind(&breakdown.components));
+        for (kind, _) in components.flatten() {
+            let busy = busiest_of(one, &kind).map_or(0.0, |number| number.value);
+            match kinds.iter_mut().find(|(known, _)| *known == kind) {
+                Some((_, most)) => *most = most.max(busy),
+                None => kinds.push((kind, busy)),
+            }
+        }
+    }
+    kinds.sort_by(|one, other| other.1.total_cmp(&one.1));
+    kinds.into_iter().take(KINDS).map(|(kind, _)| kind).collect()
+}
+
 /// Of each run and phase the point with the highest rate, as many as there are hues.
 fn busiest_points<'a>(points: &[Measured<'a>]) -> Vec<Measured<'a>> {
-    let rate = |one: &Measured<'_>| {
-        one.figure(crate::measured::Metric::Iops).map_or(0.0, |(number, _)| number.value)
-    };
+    let rate =
+        |one: &Measured<'_>| one.figure(Metric::Iops).map_or(0.0, |figure| sure(&figure, Metric::Iops));
     let mut chosen: Vec<Measured<'a>> = Vec::new();
     for one in points {
         let same = |other: &Measured<'_>| other.run == one.run && other.point.phase == one.point.phase;
@@ -246,6 +249,6 @@ fn busiest_points<'a>(points: &[Measured<'a>]) -> Vec<Measured<'a>> {
             None => chosen.push(*one),
         }
     }
-    chosen.truncate(HUES);
+    chosen.truncate(SHOWN);
     chosen
 }

@@ -1,12 +1,14 @@
 //! What searches for the highest sustained rate found.
 
-use chart::{Axis, Chart, Dot, Dots, Row, Scale, Unit};
+use chart::{Axis, Chart, Dot, Dots, Line, Mark, Plot, Row, Rule, Scale, Unit};
 use record::Search;
+use units::Nanos;
 
 use crate::document::{Block, Cell, Column, Figure, Section, Sentence, Table};
+use crate::measured::{Measured, Metric};
 use crate::number::{Number, Source};
 
-use super::Subject;
+use super::{Subject, capital};
 
 /// The rates that keep the SLOs, a row for each run, and every rate that was tried.
 pub(super) fn section(subject: &Subject<'_>) -> Option<Section> {
@@ -47,7 +49,77 @@ pub(super) fn section(subject: &Subject<'_>) -> Option<Section> {
         small: false,
         table: ladder(subject, &searches),
     };
-    Some(Section { heading: "Sustained rate".into(), blocks: vec![Block::Figure(figure)] })
+    let curves = searches.iter().filter_map(|(run, search)| curve(subject, *run, search)).map(Block::Figure);
+    Some(Section {
+        heading: "Sustained rate".into(),
+        blocks: std::iter::once(Block::Figure(figure)).chain(curves).collect(),
+    })
+}
+
+/// The latency that an SLO such as `p99<40ms` is about, and its limit in nanoseconds.
+fn latency_slo(slo: &str) -> Option<(Metric, f64)> {
+    let (name, limit) = slo.split_once('<')?;
+    let limit = limit.trim().parse::<Nanos>().ok()?;
+    let metric = match name.trim() {
+        "mean" => Metric::Mean,
+        name => Metric::Quantile(name.strip_prefix('p')?.parse::<f64>().ok()? / 100.0),
+    };
+    Some((metric, limit.get() as f64))
+}
+
+/// The latency of the first SLO at every rate that was tried, with its limit.
+fn curve(subject: &Subject<'_>, run: usize, search: &Search) -> Option<Figure> {
+    let (slo, (metric, limit)) = search.slos.iter().find_map(|slo| Some((slo, latency_slo(slo)?)))?;
+    let record = &subject.runs[run];
+    let mut looks: Vec<(Measured<'_>, Number, Number)> = Vec::new();
+    for index in search.ladder.iter().flat_map(|rung| &rung.points) {
+        let Some(at) = record.points.iter().position(|point| point.index == *index) else { continue };
+        let one = Measured { run, at, point: &record.points[at] };
+        let figures = one.figure(Metric::Iops).zip(one.figure(metric));
+        looks.extend(figures.map(|(rate, latency)| (one, rate.0, latency.0)));
+    }
+    looks.sort_by(|one, other| one.1.value.total_cmp(&other.1.value));
+    let mark = |look: &(Measured<'_>, Number, Number)| Mark {
+        x: look.1.value,
+        y: Some(look.2.value),
+        ..Mark::default()
+    };
+    let plot = Plot {
+        x: Axis::new("rate", Unit::PerSecond, Scale::Linear),
+        y: Axis::new(metric.name(), Unit::Nanos, Scale::Log10),
+        lines: vec![Line { marked: true, points: looks.iter().map(mark).collect(), ..Line::default() }],
+        rules: vec![Rule::Limit(limit, slo.clone())],
+    };
+    let (lowest, highest) = (looks.first()?, looks.last()?);
+    let reading = Sentence::of(format!("{} is ", capital(&metric.name())))
+        .number(lowest.2.clone())
+        .words(" at ")
+        .number(lowest.1.clone())
+        .words(" IOPS and ")
+        .number(highest.2.clone())
+        .words(" at ")
+        .number(highest.1.clone())
+        .words(" IOPS.");
+    let rows = looks.iter().map(|(one, rate, latency)| {
+        let numbers = [rate, latency].map(|number| Cell::number(Some(number.clone())));
+        std::iter::once(Cell::words(&one.point.name)).chain(numbers).collect()
+    });
+    Some(Figure {
+        kind: "latency",
+        reading,
+        subtitle: format!("{} against the rate at every look of the search", capital(&metric.name())),
+        panels: vec![(String::new(), Chart::Plot(plot))],
+        small: false,
+        table: Table {
+            title: "looks of the search".into(),
+            columns: vec![
+                Column::words("look"),
+                Column::numbers("rate", Unit::PerSecond),
+                Column::numbers(metric.name(), Unit::Nanos),
+            ],
+            rows: rows.collect(),
+        },
+    })
 }
 
 /// The highest rate that met the SLOs, and the lowest that violated one.
