@@ -67,12 +67,14 @@ impl Plot {
     }
 }
 
+/// The row that the dot at `part` of the way down is in: each row has four.
 fn row_of(part: f64, rows: usize) -> usize {
-    units::convert::truncated::<usize>(part * (rows - 1) as f64 + 0.5).min(rows - 1)
+    units::convert::truncated::<usize>((part * (rows * 4 - 1) as f64).round()) / 4
 }
 
+/// The column that the dot at `part` of the way to the right is in: each column has two.
 fn column_of(part: f64, columns: usize) -> usize {
-    units::convert::truncated::<usize>(part * (columns - 1) as f64 + 0.5).min(columns - 1)
+    units::convert::truncated::<usize>((part * (columns * 2 - 1) as f64).round()) / 2
 }
 
 /// A grid of characters; with braille each is two by four dots.

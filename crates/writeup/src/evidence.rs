@@ -72,6 +72,21 @@ impl Evidence {
             .map_err(unpackable)
     }
 
+    /// Whether its run `held` is what is kept of `whole`.
+    pub fn holds(&self, held: &Run, whole: &Run) -> bool {
+        let kept: Vec<usize> =
+            self.runs.iter().position(|run| run.id == held.id).map_or_else(Vec::new, |place| {
+                self.portraits().into_iter().filter(|(run, _)| *run == place).map(|(_, at)| at).collect()
+            });
+        let mut whole = whole.clone();
+        for (at, point) in whole.points.iter_mut().enumerate() {
+            if !kept.contains(&at) {
+                reduce(point);
+            }
+        }
+        whole == *held
+    }
+
     /// As text that a page can hold: JSON, deflated, in base 64.
     pub fn packed(&self) -> Result<String, EvidenceError> {
         let unpackable = |error: &dyn std::fmt::Display| EvidenceError::Unpackable(error.to_string());

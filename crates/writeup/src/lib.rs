@@ -14,10 +14,12 @@ mod labels;
 mod markdown;
 mod measured;
 mod number;
+mod picture;
 mod summary;
 mod sweep;
 mod verify;
 mod views;
+mod xlsx;
 
 use record::{Comparison, Run};
 
@@ -29,7 +31,9 @@ pub use evidence::{Evidence, EvidenceError};
 pub use html::html;
 pub use markdown::markdown;
 pub use number::{Number, Source};
+pub use picture::{PictureError, pdf, png};
 pub use verify::{Verified, VerifyError, verify};
+pub use xlsx::{XlsxFailure, xlsx};
 
 /// The report on `evidence`, called `title` where one is given.
 pub fn write_up(evidence: &Evidence) -> WriteUp {

@@ -13,12 +13,12 @@ use super::{Subject, band, ratio};
 /// A part of the highest rate at which more load brings little more.
 const NEARLY: f64 = 0.9;
 
-/// What a section on `phase` is called: `4 KiB random, by queue depth`; by the key alone where its name is nothing but
-/// the values of its points, or where it is several phases.
+/// What a section on `phase` is called: `4 KiB random, by queue depth`; by the key alone where it is several phases, or
+/// where its name is nothing but the values of its points.
 pub(super) fn heading(phase: &Phase<'_>) -> String {
     let by = phase.inner().map(name_of).unwrap_or_default();
-    let title = shown(phase.name);
-    let words = title.chars().any(char::is_alphabetic) && !phase.name.contains('{');
+    let title = record::phase_title(phase.name, |_| None);
+    let words = title.split(['…', ' ', ',']).any(|word| word.chars().any(char::is_alphabetic));
     if phase.outer().is_empty() && words { format!("{title}, by {by}") } else { format!("By {by}") }
 }
 
